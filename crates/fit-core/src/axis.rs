@@ -1,0 +1,99 @@
+//! One axis of a spot: a function of the pixel index and its derivatives.
+//!
+//! The profile of eq. 10 is a product of a function of the column and one of the row,
+//! `f(column, row) = φ(column)·φ(row)`. All that the two-dimensional assembly in [`crate::sums`]
+//! needs of an axis are the three numbers of an [`AxisSample`] at each index, so that another
+//! profile (integrated over the pixel, or with a width of its own on either axis) is another way to
+//! make samples and nothing else.
+//!
+//! Derivatives are *relative*: by the centre in units of σ and by the logarithm of the width,
+//! `φ₁ = σ·∂φ/∂centre` and `φ₂ = σ·∂φ/∂σ`. They are numbers around one whatever the width, which
+//! keeps the normal equations balanced in single precision; a step in these units times σ is the
+//! step in pixels.
+
+use crate::real::Real;
+
+/// One axis' factor of the profile at one index: φ, σ·∂φ/∂centre and σ·∂φ/∂σ.
+#[derive(Clone, Copy, Debug)]
+pub struct AxisSample<R> {
+    /// φ₀, the value of the factor.
+    pub value: R,
+    /// φ₁ = σ·∂φ/∂centre.
+    pub by_centre: R,
+    /// φ₂ = σ·∂φ/∂σ.
+    pub by_width: R,
+}
+
+/// A Gaussian sampled at the pixels' centres (eq. 10), along one axis.
+#[derive(Clone, Copy, Debug)]
+pub struct GaussianAxis<R> {
+    centre: R,
+    inverse_sigma: R,
+}
+
+impl<R: Real> GaussianAxis<R> {
+    /// The factor with the given centre (pixels) and 1/σ (1/pixels).
+    #[inline(always)]
+    pub fn new(centre: R, inverse_sigma: R) -> Self {
+        Self { centre, inverse_sigma }
+    }
+
+    /// The factor e^(−u²/2) with u = (index − centre)/σ, and its derivatives u·e and u²·e: one axis
+    /// of eq. 10 and 11.
+    #[inline(always)]
+    pub fn sample(&self, index: R) -> AxisSample<R> {
+        let u = (index - self.centre) * self.inverse_sigma;
+        let value = (u * u * R::splat(-0.5)).exp();
+        let by_centre = u * value;
+        AxisSample { value, by_centre, by_width: u * by_centre }
+    }
+}
+
+/// The sums over one axis that the assembly needs: Σφₐ and Σφₐφ_b.
+///
+/// For the Gaussian these are the moments A_k = Σuᵏe and B_k = Σuᵏe² up to k = 4. They are linear
+/// in the samples: an axis may be summed in parts and the parts added.
+#[derive(Clone, Copy, Debug)]
+pub struct AxisSums<R> {
+    /// Σφ₀, Σφ₁, Σφ₂.
+    pub single: [R; 3],
+    /// Σφ₀φ₀, Σφ₀φ₁, Σφ₀φ₂, Σφ₁φ₁, Σφ₁φ₂, Σφ₂φ₂.
+    pub product: [R; 6],
+}
+
+impl<R: Real> AxisSums<R> {
+    /// Sums over no sample.
+    #[inline(always)]
+    pub fn zero() -> Self {
+        let zero = R::splat(0.0);
+        Self { single: [zero; 3], product: [zero; 6] }
+    }
+
+    /// Adds the contribution of one index.
+    #[inline(always)]
+    pub fn add(&mut self, sample: AxisSample<R>) {
+        let AxisSample { value, by_centre, by_width } = sample;
+        self.single[0] = self.single[0] + value;
+        self.single[1] = self.single[1] + by_centre;
+        self.single[2] = self.single[2] + by_width;
+        self.product[0] = value.mul_add(value, self.product[0]);
+        self.product[1] = value.mul_add(by_centre, self.product[1]);
+        self.product[2] = value.mul_add(by_width, self.product[2]);
+        self.product[3] = by_centre.mul_add(by_centre, self.product[3]);
+        self.product[4] = by_centre.mul_add(by_width, self.product[4]);
+        self.product[5] = by_width.mul_add(by_width, self.product[5]);
+    }
+
+    /// The sums of two parts of an axis together.
+    #[inline(always)]
+    pub fn merge(self, other: Self) -> Self {
+        let mut merged = self;
+        for (sum, part) in merged.single.iter_mut().zip(other.single) {
+            *sum = *sum + part;
+        }
+        for (sum, part) in merged.product.iter_mut().zip(other.product) {
+            *sum = *sum + part;
+        }
+        merged
+    }
+}

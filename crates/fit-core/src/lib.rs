@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod axis;
+pub mod condition;
+mod estimate;
+mod fit;
+pub mod lanes;
+pub mod normal;
+mod options;
+mod outcome;
+mod real;
+pub mod search;
+mod shape;
+pub mod solve;
+mod start;
+pub mod sums;
+
+pub use estimate::{estimate, estimate_window};
+pub use fit::{fit_in_place, fit_window, scratch_len};
+pub use lanes::Lanes;
+pub use options::{ArgumentError, Background, Criteria, Limits, MaxError, Options, Setup};
+pub use outcome::{Fit, Status, UnknownStatus};
+pub use real::{Mask, Pixel, Real, Scalar};
+pub use shape::{Shape, Size};
+pub use start::Start;

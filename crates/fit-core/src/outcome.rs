@@ -1,0 +1,177 @@
+//! What becomes of a fit.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// How a fit ended.
+///
+/// The names are the same in types, files and documents: [`Status::name`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Status {
+    /// χ² fell below the bound asked for.
+    MaxError = 1,
+    /// The last step reduced χ² by less than the share asked for.
+    MinDelta = 2,
+    /// The last step was shorter than asked for.
+    MinStep = 3,
+    /// No smaller χ² is to be found, and the decrease that the gradient promises is below rounding:
+    /// this is the minimum.
+    Stalled = 4,
+    /// The fit ended with a parameter on a limit (see [`crate::Limits`]).
+    AtLimit = 5,
+    /// The iterations or evaluations allowed were used up.
+    MaxIterations = 6,
+    /// No step reduced χ², however strongly damped, though the gradient says that one should.
+    NotConverged = 7,
+    /// There is nothing to fit: a pixel or a start value is not finite, or all pixels are the same.
+    Invalid = 8,
+}
+
+impl Status {
+    /// Every status, in the order of their codes.
+    pub const ALL: [Self; 8] = [
+        Self::MaxError,
+        Self::MinDelta,
+        Self::MinStep,
+        Self::Stalled,
+        Self::AtLimit,
+        Self::MaxIterations,
+        Self::NotConverged,
+        Self::Invalid,
+    ];
+
+    /// Whether the fit met a criterion it was given, or cannot be improved.
+    pub const fn is_converged(self) -> bool {
+        matches!(self, Self::MaxError | Self::MinDelta | Self::MinStep | Self::Stalled)
+    }
+
+    /// The word used for this status in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MaxError => "max_error",
+            Self::MinDelta => "min_delta",
+            Self::MinStep => "min_step",
+            Self::Stalled => "stalled",
+            Self::AtLimit => "at_limit",
+            Self::MaxIterations => "max_iterations",
+            Self::NotConverged => "not_converged",
+            Self::Invalid => "invalid",
+        }
+    }
+
+    /// The code as a number, for arithmetic that keeps the status in a lane.
+    pub(crate) const fn code(self) -> f64 {
+        self as u8 as f64
+    }
+
+    /// The status with the given code, 1 to 8.
+    pub const fn from_code(code: u8) -> Option<Self> {
+        if code >= 1 && code <= 8 { Some(Self::ALL[code as usize - 1]) } else { None }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The error of parsing a word that is no status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownStatus;
+
+impl fmt::Display for UnknownStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no such status")
+    }
+}
+
+impl core::error::Error for UnknownStatus {}
+
+impl FromStr for Status {
+    type Err = UnknownStatus;
+    fn from_str(word: &str) -> Result<Self, UnknownStatus> {
+        Self::ALL.into_iter().find(|status| status.name() == word).ok_or(UnknownStatus)
+    }
+}
+
+/// The outcome of one fit, in the units of the pixels.
+///
+/// Every number is finite unless the status is [`Status::Invalid`]; then all of them are NaN.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fit<T> {
+    /// Centre x̄ in pixels, 0 at the centre of the first pixel of a row.
+    pub x: T,
+    /// Centre ȳ in pixels, 0 at the centre of the first row.
+    pub y: T,
+    /// Standard deviation σ in pixels, > 0.
+    pub sigma: T,
+    /// Amplitude α in counts. Negative for a dark spot.
+    pub amplitude: T,
+    /// Background β in counts.
+    pub background: T,
+    /// χ² = Σ(h − g)² in counts² (eq. 2).
+    pub chi2: T,
+    /// Passes of the outer loop (see [`crate::Criteria`]).
+    pub iterations: u32,
+    /// Visits to the pixels while searching (see [`crate::Criteria`]).
+    pub evaluations: u32,
+    /// How the fit ended.
+    pub status: Status,
+}
+
+impl<T: crate::Scalar> Fit<T> {
+    /// The outcome where there is nothing to fit.
+    pub fn invalid() -> Self {
+        let nan = T::splat(f64::NAN);
+        Self {
+            x: nan,
+            y: nan,
+            sigma: nan,
+            amplitude: nan,
+            background: nan,
+            chi2: nan,
+            iterations: 0,
+            evaluations: 0,
+            status: Status::Invalid,
+        }
+    }
+
+    /// χ²/(N − 5), the paper's normalised χ²: an estimate of the noise variance of a pixel.
+    ///
+    /// `pixels` is the number of pixels N of the window, at least 6.
+    pub fn normalized_chi2(&self, pixels: usize) -> T {
+        self.chi2 / T::splat(pixels as f64 - 5.0)
+    }
+
+    /// The volume 2πασ² of the spot: its integrated signal in counts.
+    pub fn signal(&self) -> T {
+        T::splat(core::f64::consts::TAU) * self.amplitude * self.sigma * self.sigma
+    }
+
+    /// The same outcome in another precision: rounded to nearest, and a finite number beyond the
+    /// range of `U` becomes the largest finite one.
+    pub fn cast<U: crate::Scalar>(&self) -> Fit<U> {
+        let cast = |value: T| {
+            let value = value.to_f64();
+            let cast = U::splat(value);
+            if value.is_finite() && !cast.is_finite() {
+                U::splat(f64::from(f32::MAX).copysign(value))
+            } else {
+                cast
+            }
+        };
+        Fit {
+            x: cast(self.x),
+            y: cast(self.y),
+            sigma: cast(self.sigma),
+            amplitude: cast(self.amplitude),
+            background: cast(self.background),
+            chi2: cast(self.chi2),
+            iterations: self.iterations,
+            evaluations: self.evaluations,
+            status: self.status,
+        }
+    }
+}

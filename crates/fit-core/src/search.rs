@@ -1,0 +1,326 @@
+//! The Levenberg–Marquardt search of eq. 12 to 14 as a state machine that never looks at pixels.
+//!
+//! The caller has the current [`Search::trial`] evaluated by whatever means and hands the result to
+//! [`Search::update`], which accepts or rejects the trial, tests for an end and proposes the next
+//! one. All of it is masked lane by lane: with a pack of numbers each lane is in its own iteration,
+//! a finished lane stays as it is, and [`Search::refill`] gives it a new fit while others go on.
+//! Because an evaluation yields χ², gradient and JᵀJ at once, an accepted trial costs nothing more.
+//!
+//! # Which trial is better
+//! χ² as a difference of large sums is known to a few rounding units of Σ(g − mean)² only. In single
+//! precision and for bright spots this is more than the last iterations gain, so a comparison of two
+//! χ² would end the search at random. Where the decrease that a step promises is too small for the
+//! difference, it is measured by the gradients at both ends, −½(∇χ²_before + ∇χ²_after)·δ: exact for
+//! a quadratic, and precise just where the difference is not.
+
+use crate::condition::Conditioning;
+use crate::normal::Evaluation;
+use crate::options::Setup;
+use crate::outcome::{Fit, Status};
+use crate::real::{Mask, Real, Scalar};
+use crate::shape::Shape;
+use crate::solve::{damped_step, predicted_decrease};
+
+/// λ at the start (eq. 12 and the text below eq. 14).
+pub const LAMBDA_START: f64 = 0.01;
+/// The factor by which λ shrinks and grows.
+pub const LAMBDA_FACTOR: f64 = 10.0;
+/// Above this λ a search without a smaller χ² ends.
+pub const LAMBDA_MAX: f64 = 1e4;
+/// Below this λ the damping no longer changes a step, and going on would only cost retries.
+pub const LAMBDA_MIN: f64 = 1e-7;
+
+/// χ² differences are believed above this many rounding units of Σ(g − mean)².
+const RESOLVED: f64 = 32.0;
+/// A promised decrease of less than (this many rounding units)² of Σ(g − mean)² is rounding.
+const STALLED: f64 = 4.0;
+/// In one step σ grows and shrinks by this factor at most, so that one bad step cannot end in the
+/// minimum of a single noisy pixel or of a flat background.
+const SIGMA_FACTOR: f64 = 2.0;
+
+/// A search in progress, or a pack of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Search<R: Real> {
+    best: Shape<R>,
+    at_best: Evaluation<R>,
+    trial: Shape<R>,
+    predicted: R,
+    lambda: R,
+    iterations: R,
+    evaluations: R,
+    retrying: R::Mask,
+    max_error: R,
+    spread: R,
+    /// 0 while searching, then the code of a [`Status`].
+    status: R,
+}
+
+impl<R: Real> Search<R> {
+    /// A search from `initial`, which is brought within the limits.
+    ///
+    /// Lanes with nothing to fit, or with a start value that is not finite, have ended already, as
+    /// `invalid`.
+    #[inline(always)]
+    pub fn start(setup: &Setup<R>, data: &Conditioning<R>, initial: Shape<R>) -> Self {
+        let zero = R::splat(0.0);
+        let sound = data.usable & initial.is_finite();
+        let trial = setup.limit(initial);
+        Self {
+            best: trial,
+            at_best: Evaluation {
+                alpha: zero,
+                beta: zero,
+                chi2: zero,
+                jtj: [zero; 6],
+                jtr: [zero; 3],
+            },
+            trial,
+            predicted: zero,
+            lambda: R::splat(LAMBDA_START),
+            iterations: zero,
+            evaluations: zero,
+            retrying: R::Mask::splat(false),
+            max_error: setup.max_error * data.scale * data.scale,
+            spread: data.spread,
+            status: R::select(sound, zero, R::splat(Status::Invalid.code())),
+        }
+    }
+
+    /// Puts `other`'s fits into the lanes where `mask` is true.
+    #[inline(always)]
+    pub fn refill(&mut self, mask: R::Mask, other: &Self) {
+        let pick = |new: R, old: R| R::select(mask, new, old);
+        *self = Self {
+            best: Shape::select(mask, other.best, self.best),
+            at_best: Evaluation::select(mask, &other.at_best, &self.at_best),
+            trial: Shape::select(mask, other.trial, self.trial),
+            predicted: pick(other.predicted, self.predicted),
+            lambda: pick(other.lambda, self.lambda),
+            iterations: pick(other.iterations, self.iterations),
+            evaluations: pick(other.evaluations, self.evaluations),
+            retrying: (mask & other.retrying) | (!mask & self.retrying),
+            max_error: pick(other.max_error, self.max_error),
+            spread: pick(other.spread, self.spread),
+            status: pick(other.status, self.status),
+        };
+    }
+
+    /// The parameters to evaluate next. In lanes that have ended they are still valid, so that
+    /// evaluating them does no harm.
+    #[inline(always)]
+    pub fn trial(&self) -> Shape<R> {
+        self.trial
+    }
+
+    /// Which lanes are still searching.
+    #[inline(always)]
+    pub fn running(&self) -> R::Mask {
+        self.status.lt(R::splat(0.5))
+    }
+
+    /// Takes the evaluation at [`Search::trial`], and proposes the next trial.
+    #[inline(always)]
+    pub fn update(&mut self, setup: &Setup<R>, evaluation: &Evaluation<R>) {
+        let zero = R::splat(0.0);
+        let one = R::splat(1.0);
+        let running = self.running();
+        let first = self.evaluations.lt(R::splat(0.5));
+        let moved = [
+            self.trial.x - self.best.x,
+            self.trial.y - self.best.y,
+            self.trial.sigma - self.best.sigma,
+        ];
+        let small = self.is_small(setup, &moved);
+
+        // Better?
+        let noise = R::splat(RESOLVED * R::EPSILON) * self.spread;
+        let decrease = R::select(
+            noise.lt(self.predicted),
+            self.at_best.chi2 - evaluation.chi2,
+            self.decrease_by_gradients(&moved, evaluation),
+        );
+        let sound = evaluation.is_finite();
+        let accepted = running & sound & (first | zero.le(decrease));
+        let rejected = running & !accepted;
+        let stepped = accepted & !first;
+
+        // The damping schedule of the pseudo-code: ÷10 only if the first trial succeeds.
+        let damping = self.lambda;
+        let factor = R::splat(LAMBDA_FACTOR);
+        let relaxed = (damping * R::splat(1.0 / LAMBDA_FACTOR)).max(R::splat(LAMBDA_MIN));
+        self.lambda = R::select(stepped & !self.retrying, relaxed, damping);
+        self.lambda = R::select(rejected, damping * factor, self.lambda);
+        self.retrying = rejected;
+
+        // An end? In the order of the pseudo-code; the first that holds decides.
+        let before = self.at_best.chi2;
+        self.evaluations = R::select(running, self.evaluations + one, self.evaluations);
+        self.best = Shape::select(accepted, self.trial, self.best);
+        self.at_best = Evaluation::select(accepted, evaluation, &self.at_best);
+        self.end(accepted & self.at_best.chi2.lt(self.max_error), Status::MaxError);
+        self.end(stepped & decrease.lt(setup.min_delta * before), Status::MinDelta);
+        self.end(stepped & small, Status::MinStep);
+        // A full step that is too short and does not help: the minimum is nearer than that.
+        self.end(rejected & small & damping.le(one), Status::MinStep);
+        self.end(rejected & R::splat(LAMBDA_MAX).le(damping), Status::NotConverged);
+        self.end(rejected & first, Status::NotConverged);
+        let last = setup.max_iterations.le(self.iterations);
+        self.end(stepped & last, Status::MaxIterations);
+        self.end(running & setup.max_evaluations.le(self.evaluations), Status::MaxIterations);
+        let next_pass = accepted & (first | self.running());
+        self.iterations = R::select(next_pass, self.iterations + one, self.iterations);
+
+        self.propose(setup, running);
+    }
+
+    /// Marks the lanes where `mask` is true, and that are still searching, as ended.
+    #[inline(always)]
+    fn end(&mut self, mask: R::Mask, status: Status) {
+        let ending = self.running() & mask;
+        self.status = R::select(ending, R::splat(status.code()), self.status);
+    }
+
+    /// Solves eq. 12 for the next trial; `active` lanes that cannot go on end here.
+    #[inline(always)]
+    fn propose(&mut self, setup: &Setup<R>, active: R::Mask) {
+        let zero = R::splat(0.0);
+        let Setup { lower, upper, .. } = setup;
+        let Shape { x, y, sigma } = self.best;
+        let jtr = self.at_best.jtr;
+
+        // A parameter on its limit whose gradient points outwards takes no part.
+        let outwards = |at: R, lower: R, upper: R, gradient: R| {
+            (at.le(lower) & zero.lt(gradient)) | (upper.le(at) & gradient.lt(zero))
+        };
+        let held = [
+            outwards(x, lower.x, upper.x, jtr[0]),
+            outwards(y, lower.y, upper.y, jtr[1]),
+            outwards(sigma, lower.sigma, upper.sigma, jtr[2]),
+        ];
+        let b: [R; 3] = core::array::from_fn(|j| R::select(held[j], zero, jtr[j]));
+        let h: [R; 6] = core::array::from_fn(|i| {
+            let (j, k) = crate::normal::PAIRS[i];
+            R::select(held[j] | held[k], zero, self.at_best.jtj[i])
+        });
+        let step = damped_step(&h, &b, self.lambda);
+
+        let factor = R::splat(SIGMA_FACTOR);
+        let trial = setup.limit(Shape {
+            x: step[0].mul_add(sigma, x),
+            y: step[1].mul_add(sigma, y),
+            sigma: step[2]
+                .mul_add(sigma, sigma)
+                .max(sigma * R::splat(1.0 / SIGMA_FACTOR))
+                .min(sigma * factor),
+        });
+        let inverse_sigma = R::splat(1.0) / sigma;
+        let made = [
+            (trial.x - x) * inverse_sigma,
+            (trial.y - y) * inverse_sigma,
+            (trial.sigma - sigma) * inverse_sigma,
+        ];
+        let predicted = predicted_decrease(&h, &b, &made);
+        let rounding = R::splat((STALLED * R::EPSILON) * (STALLED * R::EPSILON)) * self.spread;
+        let mut promise = zero;
+        for (b, diagonal) in b.iter().zip([h[0], h[3], h[5]]) {
+            let sound = zero.lt(diagonal);
+            let share = *b * *b / R::select(sound, diagonal, R::splat(1.0));
+            promise = promise + R::select(sound, share, zero);
+        }
+        self.end(active & promise.le(rounding), Status::Stalled);
+
+        // Wherever the search ended on a limit, say so.
+        let code = |status: Status| R::splat(status.code());
+        let any_held = held[0] | held[1] | held[2];
+        let settled = self.status.lt(code(Status::AtLimit)) & !self.running();
+        let unsettled = code(Status::NotConverged).le(self.status)
+            & self.status.le(code(Status::NotConverged));
+        let limited = active & any_held & (settled | unsettled);
+        self.status = R::select(limited, code(Status::AtLimit), self.status);
+
+        let running = self.running();
+        self.trial = Shape::select(running, trial, self.trial);
+        self.predicted = R::select(running, predicted, self.predicted);
+    }
+
+    /// The `min_step` test of [`crate::Criteria`] for the step from `best` to `trial`.
+    #[inline(always)]
+    fn is_small(&self, setup: &Setup<R>, moved: &[R; 3]) -> R::Mask {
+        let Shape { x, y, sigma } = self.best;
+        moved[0].abs().lt(setup.min_step * x.abs().max(sigma))
+            & moved[1].abs().lt(setup.min_step * y.abs().max(sigma))
+            & moved[2].abs().lt(setup.min_step * sigma)
+    }
+
+    /// −½(∇χ²_before + ∇χ²_after)·δ.
+    #[inline(always)]
+    fn decrease_by_gradients(&self, moved: &[R; 3], after: &Evaluation<R>) -> R {
+        let before = R::splat(1.0) / self.best.sigma;
+        let behind = R::splat(1.0) / self.trial.sigma;
+        let mut decrease = R::splat(0.0);
+        for (j, moved) in moved.iter().enumerate() {
+            let slope = self.at_best.jtr[j] * before + after.jtr[j] * behind;
+            decrease = decrease - slope * *moved;
+        }
+        decrease
+    }
+
+    /// The best parameters so far.
+    #[inline(always)]
+    pub fn best(&self) -> Shape<R> {
+        self.best
+    }
+
+    /// Amplitudes, χ² and normal equations at [`Search::best`], in conditioned units.
+    #[inline(always)]
+    pub fn at_best(&self) -> &Evaluation<R> {
+        &self.at_best
+    }
+
+    /// The code of the [`Status`] in each lane, 0 while searching.
+    #[inline(always)]
+    pub fn status_code(&self) -> R {
+        self.status
+    }
+
+    /// The iterations made.
+    #[inline(always)]
+    pub fn iterations(&self) -> R {
+        self.iterations
+    }
+
+    /// The evaluations made.
+    #[inline(always)]
+    pub fn evaluations(&self) -> R {
+        self.evaluations
+    }
+}
+
+impl<R: Scalar> Search<R> {
+    /// The outcome in the units of the pixels; `chi2` is that of the residuals
+    /// ([`crate::sums::residual_chi2`]), in conditioned units.
+    pub fn outcome(&self, data: &Conditioning<R>, chi2: R) -> Fit<R> {
+        let status = Status::from_code(self.status.to_f64() as u8).unwrap_or(Status::NotConverged);
+        if status == Status::Invalid {
+            return Fit::invalid();
+        }
+        let Shape { x, y, sigma } = self.best;
+        let fit = Fit {
+            x,
+            y,
+            sigma,
+            amplitude: data.amplitude(self.at_best.alpha),
+            background: data.background(self.at_best.beta),
+            chi2: data.chi2(chi2),
+            iterations: self.iterations.to_f64() as u32,
+            evaluations: self.evaluations.to_f64() as u32,
+            status,
+        };
+        // Pixels near the end of the number range square beyond it.
+        if fit.chi2.is_finite() && fit.amplitude.is_finite() && fit.background.is_finite() {
+            fit
+        } else {
+            Fit::invalid()
+        }
+    }
+}

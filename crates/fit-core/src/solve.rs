@@ -1,0 +1,55 @@
+//! The damped 3×3 solve of eq. 14.
+
+use crate::normal::PAIRS;
+use crate::real::Real;
+
+/// Solves (H + λ·diag H)·δ = −b for a symmetric, positive semi-definite H given as xx, xy, xσ, yy,
+/// yσ, σσ.
+///
+/// The elimination LDLᵀ divides each row by its own pivot, so it does not change when the rows and
+/// columns are scaled, and forms no determinant: nothing overflows as long as H itself is finite.
+/// A pivot is kept above a few rounding units of its diagonal element; a singular H gives a long
+/// step, not an infinite one, and a row of zeros gives no step at all.
+#[inline(always)]
+pub fn damped_step<R: Real>(h: &[R; 6], b: &[R; 3], lambda: R) -> [R; 3] {
+    let zero = R::splat(0.0);
+    let one = R::splat(1.0);
+    let [h00, h01, h02, h11, h12, h22] = *h;
+    let damp = one + lambda;
+    let floor = R::splat(4.0 * R::EPSILON);
+    let inverse = |pivot: R, diagonal: R| {
+        let pivot = pivot.max(diagonal * floor);
+        let sound = zero.lt(pivot);
+        let inverse = one / R::select(sound, pivot, one);
+        R::select(sound, inverse, zero)
+    };
+
+    let i0 = inverse(h00 * damp, h00);
+    let (l10, l20) = (h01 * i0, h02 * i0);
+    let i1 = inverse(h11 * damp - l10 * h01, h11);
+    let s12 = h12 - l10 * h02;
+    let l21 = s12 * i1;
+    let i2 = inverse(h22 * damp - l20 * h02 - l21 * s12, h22);
+
+    let z0 = -b[0];
+    let z1 = -b[1] - l10 * z0;
+    let z2 = -b[2] - l20 * z0 - l21 * z1;
+    let d2 = z2 * i2;
+    let d1 = z1 * i1 - l21 * d2;
+    let d0 = z0 * i0 - l10 * d1 - l20 * d2;
+    [d0, d1, d2]
+}
+
+/// The decrease of χ² that the quadratic model promises for a step δ: −2bᵀδ − δᵀHδ.
+#[inline(always)]
+pub fn predicted_decrease<R: Real>(h: &[R; 6], b: &[R; 3], step: &[R; 3]) -> R {
+    let mut decrease = R::splat(0.0);
+    for j in 0..3 {
+        decrease = decrease - (b[j] + b[j]) * step[j];
+    }
+    for (value, (j, k)) in h.iter().zip(PAIRS) {
+        let term = *value * step[j] * step[k];
+        decrease = decrease - if j == k { term } else { term + term };
+    }
+    decrease
+}

@@ -1,0 +1,109 @@
+//! The reference: one window at a time, in plain scalar arithmetic.
+
+use std::marker::PhantomData;
+
+use fit_core::{
+    ArgumentError, Fit, Options, Pixel, Scalar, Setup, Shape, Size, Start, fit_in_place,
+    scratch_len,
+};
+use ndarray::{ArrayView3, Axis};
+use rayon::prelude::*;
+
+/// Why a batch could not be fitted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BatchError {
+    /// The request makes no sense.
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
+    /// The threads could not be started.
+    #[error("the worker threads could not be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+/// Windows given to a thread at a time: some milliseconds of work.
+const CHUNK: usize = 512;
+
+/// Fits batches of windows with [`fit_core`] in `f64` or `f32`, one window after the other on each
+/// thread.
+///
+/// This is the judge of every other backend. Its arithmetic is plain IEEE 754 with the exponential
+/// from `libm`, so it gives the same bits on every machine, with any number of threads.
+#[derive(Debug)]
+pub struct Reference<R> {
+    pool: Option<rayon::ThreadPool>,
+    arithmetic: PhantomData<R>,
+}
+
+impl<R: Scalar> Reference<R> {
+    /// A reference with `threads` threads; 0 takes one for each processor.
+    ///
+    /// # Errors
+    /// [`BatchError::Threads`] if the system refuses to start them.
+    pub fn new(threads: usize) -> Result<Self, BatchError> {
+        let pool = match threads {
+            1 => None,
+            _ => Some(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?),
+        };
+        Ok(Self { pool, arithmetic: PhantomData })
+    }
+
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+    }
+
+    /// Fits every window of a stack.
+    ///
+    /// - `spots`: (n, height, width) of any memory layout.
+    /// - `start`: where each fit starts.
+    /// - `fits`: n outcomes, in the order of the windows; numbers are rounded to `T`.
+    ///
+    /// Nothing is allocated for a single fit, only scratch memory for each thread.
+    ///
+    /// # Errors
+    /// [`BatchError::Argument`]; then `fits` is unchanged.
+    pub fn fit_into<P: Pixel, T: Scalar>(
+        &self,
+        options: &Options,
+        spots: ArrayView3<'_, P>,
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), BatchError> {
+        let (count, height, width) = spots.dim();
+        let setup = Setup::<R>::new(Size::new(width, height), options)?;
+        start.validate(count)?;
+        if fits.len() != count {
+            return Err(ArgumentError::OutputCount { spots: count, given: fits.len() }.into());
+        }
+        let fit_chunk = |scratch: &mut Vec<R>, first: usize, fits: &mut [Fit<T>]| {
+            for (index, fit) in (first..).zip(fits) {
+                let window = spots.index_axis(Axis(0), index);
+                *fit = fit_one(&setup, window.iter().copied(), start.shape(index), scratch)?;
+            }
+            Ok(())
+        };
+        let scratch = || vec![R::default(); scratch_len(setup.size)];
+        match &self.pool {
+            None => fit_chunk(&mut scratch(), 0, fits),
+            Some(pool) => pool.install(|| {
+                fits.par_chunks_mut(CHUNK).enumerate().try_for_each_init(
+                    scratch,
+                    |scratch, (chunk, fits)| fit_chunk(scratch, chunk * CHUNK, fits),
+                )
+            }),
+        }
+    }
+}
+
+fn fit_one<R: Scalar, P: Pixel, T: Scalar>(
+    setup: &Setup<R>,
+    window: impl Iterator<Item = P>,
+    initial: Option<Shape<R>>,
+    scratch: &mut [R],
+) -> Result<Fit<T>, BatchError> {
+    for (number, pixel) in scratch.iter_mut().zip(window) {
+        *number = R::from_pixel(pixel);
+    }
+    Ok(fit_in_place(setup, initial, scratch)?.cast())
+}

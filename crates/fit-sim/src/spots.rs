@@ -1,0 +1,223 @@
+//! The windows of the papers' benchmarks.
+
+use std::ops::Range;
+
+use fit_core::{ArgumentError, Shape, Size, sums::Profile};
+use ndarray::Array3;
+use rayon::prelude::*;
+
+use crate::random::Random;
+
+/// How the camera's counts scatter around the expected image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Noise {
+    /// Photon statistics: Poisson distributed counts.
+    #[default]
+    Poisson,
+    /// As the paper made it: Gaussian noise with the variance of the expected counts, rounded to
+    /// integers and clipped at zero. It is about 1/12 count² noisier than Poisson.
+    Paper,
+    /// No noise and no rounding: the expected image.
+    None,
+}
+
+/// What the camera makes of photo-electrons: counts = baseline + gain·(electrons + read noise),
+/// rounded and clipped at 0.
+///
+/// The default passes the electrons through. Any other camera rounds to integers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Camera {
+    /// Counts that a dark pixel reads.
+    pub baseline: f64,
+    /// Counts per electron.
+    pub gain: f64,
+    /// Standard deviation of the read noise in electrons.
+    pub read_noise: f64,
+}
+
+impl Default for Camera {
+    fn default() -> Self {
+        Self { baseline: 0.0, gain: 1.0, read_noise: 0.0 }
+    }
+}
+
+/// What is true of a simulated spot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Truth {
+    /// Centre and σ in pixels, in the window's coordinates.
+    pub shape: Shape<f64>,
+    /// Integrated signal 2πασ² in photo-electrons.
+    pub signal: f64,
+    /// Background of the whole window in photo-electrons; divided by N it is that of a pixel.
+    pub background: f64,
+}
+
+/// Simulated windows with their truth.
+#[derive(Clone, Debug)]
+pub struct Spots {
+    /// (n, height, width), in counts. Without [`Noise::None`] all values are integers.
+    pub pixels: Array3<f32>,
+    /// One for each window.
+    pub truth: Vec<Truth>,
+}
+
+/// Why a simulation makes no sense.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SimulationError {
+    /// The window cannot be fitted.
+    #[error(transparent)]
+    Window(#[from] ArgumentError),
+    /// A parameter is out of its range.
+    #[error("{name} = {value} is out of its range ({range})")]
+    Parameter {
+        /// Its name.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// The values that are allowed, in words.
+        range: &'static str,
+    },
+}
+
+/// The simulation of Leutenegger & Weber 2021, "Results and Discussion".
+///
+/// Centres are normally distributed around the window's centre with a standard deviation of a
+/// twentieth of each side, σ is uniform, the amplitude follows from the integrated signal as
+/// signal/(2πσ²), and the background is spread evenly over the pixels. The Gaussian is sampled at
+/// the pixels' centres (eq. 10).
+///
+/// ```
+/// use fit_core::Size;
+/// use fit_sim::SpotSimulation;
+///
+/// let simulation = SpotSimulation { seed: 7, ..SpotSimulation::new(Size::new(9, 9)) };
+/// let spots = simulation.generate(0..100)?;
+/// assert_eq!(spots.pixels.dim(), (100, 9, 9));
+/// // Any part of the stack can be made by itself.
+/// assert_eq!(simulation.generate(40..41)?.truth[0], spots.truth[40]);
+/// # Ok::<(), fit_sim::SimulationError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpotSimulation {
+    /// Width and height of the windows.
+    pub size: Size,
+    /// Integrated signal of each spot in photo-electrons. Range: 0 to 10⁹.
+    pub signal: f64,
+    /// Background of each window in photo-electrons, over all its pixels. Range: 0 to 10¹².
+    pub background: f64,
+    /// σ is uniform in this range, in pixels. Range: above 0, up to 1000.
+    pub sigma: Range<f64>,
+    /// Standard deviation of the centres, as a share of the window's sides. Range: 0 to 1.
+    pub scatter: f64,
+    /// The noise.
+    pub noise: Noise,
+    /// The camera.
+    pub camera: Camera,
+    /// The seed: the same seed gives the same windows on every machine.
+    pub seed: u64,
+}
+
+impl SpotSimulation {
+    /// The paper's main case, 400 : 40 counts, with Poisson noise, an ideal camera and seed 1.
+    pub fn new(size: Size) -> Self {
+        Self {
+            size,
+            signal: 400.0,
+            background: 40.0,
+            sigma: 1.0..2.0,
+            scatter: 1.0 / 20.0,
+            noise: Noise::Poisson,
+            camera: Camera::default(),
+            seed: 1,
+        }
+    }
+
+    /// Checks every parameter against its range.
+    ///
+    /// # Errors
+    /// [`SimulationError`] with the first offender.
+    pub fn validate(&self) -> Result<(), SimulationError> {
+        self.size.validate()?;
+        let check = |name, value: f64, min: f64, max: f64, range| {
+            if value >= min && value <= max {
+                Ok(())
+            } else {
+                Err(SimulationError::Parameter { name, value, range })
+            }
+        };
+        check("signal", self.signal, 0.0, 1e9, "0 to 1e9")?;
+        check("background", self.background, 0.0, 1e12, "0 to 1e12")?;
+        check("sigma (lowest)", self.sigma.start, f64::MIN_POSITIVE, 1e3, "above 0, up to 1000")?;
+        check("sigma (highest)", self.sigma.end, self.sigma.start, 1e3, "the lowest to 1000")?;
+        check("scatter", self.scatter, 0.0, 1.0, "0 to 1")?;
+        check("baseline", self.camera.baseline, 0.0, 1e6, "0 to 1e6")?;
+        check("gain", self.camera.gain, 1e-6, 1e6, "1e-6 to 1e6")?;
+        check("read noise", self.camera.read_noise, 0.0, 1e6, "0 to 1e6")
+    }
+
+    /// Makes the windows with the given numbers. What a window looks like depends on the seed and
+    /// its number only.
+    ///
+    /// # Errors
+    /// As [`SpotSimulation::validate`].
+    pub fn generate(&self, spots: Range<usize>) -> Result<Spots, SimulationError> {
+        self.validate()?;
+        let Size { width, height } = self.size;
+        let mut pixels = Array3::zeros((spots.len(), height, width));
+        let mut truth = vec![
+            Truth { shape: Shape::new(0.0, 0.0, 0.0), signal: 0.0, background: 0.0 };
+            spots.len()
+        ];
+        if let Some(pixels) = pixels.as_slice_mut() {
+            pixels
+                .par_chunks_exact_mut(self.size.pixels())
+                .zip(&mut truth)
+                .zip(spots)
+                .for_each(|((window, truth), spot)| *truth = self.window(spot, window));
+        }
+        Ok(Spots { pixels, truth })
+    }
+
+    fn window(&self, spot: usize, window: &mut [f32]) -> Truth {
+        let mut random = Random::new(self.seed, spot as u64);
+        let Size { width, height } = self.size;
+        let mut centre = |side: usize| {
+            (side - 1) as f64 / 2.0 + self.scatter * side as f64 * random.normal()
+        };
+        let (x, y) = (centre(width), centre(height));
+        let sigma = random.uniform_in(self.sigma.start, self.sigma.end);
+        let shape = Shape::new(x, y, sigma);
+        let amplitude = self.signal / (core::f64::consts::TAU * sigma * sigma);
+        let background = self.background / self.size.pixels() as f64;
+        for (index, pixel) in window.iter_mut().enumerate() {
+            let (column, row) = (index % width, index / width);
+            let profile = Profile::at(column as f64, row as f64, shape);
+            let expected = amplitude * profile.value + background;
+            *pixel = self.camera.read(self.noise.draw(expected, &mut random), &mut random) as f32;
+        }
+        Truth { shape, signal: self.signal, background: self.background }
+    }
+}
+
+impl Noise {
+    fn draw(self, expected: f64, random: &mut Random) -> f64 {
+        match self {
+            Self::Poisson => random.poisson(expected),
+            Self::Paper => {
+                libm::round(expected + libm::sqrt(expected) * random.normal()).max(0.0)
+            }
+            Self::None => expected,
+        }
+    }
+}
+
+impl Camera {
+    fn read(&self, electrons: f64, random: &mut Random) -> f64 {
+        if *self == Self::default() {
+            return electrons;
+        }
+        let noise = if self.read_noise > 0.0 { self.read_noise * random.normal() } else { 0.0 };
+        libm::round(self.baseline + self.gain * (electrons + noise)).max(0.0)
+    }
+}

@@ -1,0 +1,37 @@
+//! What can go wrong on the command line: which file, and why.
+
+use std::io;
+
+use crate::FitError;
+use crate::npy::NpyError;
+use fit_sim::SimulationError;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    #[error("cannot read {file}: {source}")]
+    Read { file: String, source: NpyError },
+    #[error("cannot write {file}: {source}")]
+    Write { file: String, source: io::Error },
+    #[error("{file}: {reason}")]
+    File { file: String, reason: String },
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    #[error("interrupted; no output was written")]
+    Interrupted,
+}
+
+impl CliError {
+    pub(crate) fn write(file: &str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Write { file: file.to_owned(), source }
+    }
+
+    pub(crate) fn file(file: &str, reason: impl Into<String>) -> Self {
+        Self::File { file: file.to_owned(), reason: reason.into() }
+    }
+
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+}

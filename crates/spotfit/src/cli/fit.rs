@@ -1,0 +1,223 @@
+//! `spotfit fit`: windows in, positions out.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use fit_core::{Background, Criteria, Fit, Limits, MaxError, Options, Pixel, Scalar, Start};
+use ndarray::ArrayView3;
+
+use super::error::CliError;
+use super::input::{self, Visitor};
+use super::table::{FitTable, Format, StatusCounts};
+use crate::npy::Number;
+use crate::{Backend, Fitter};
+
+/// Windows read, fitted and written at a time: some ten milliseconds to a second of work.
+const CHUNK: usize = 1 << 15;
+
+#[derive(Debug, Args)]
+pub(crate) struct FitArguments {
+    /// The windows: an NPY file with an array (n, height, width) of integers or floating-point
+    /// numbers; - reads standard input.
+    #[arg(value_name = "SPOTS.npy")]
+    spots: PathBuf,
+    /// Where to write the outcomes: a .csv or .npy file, or - for CSV on standard output.
+    #[arg(short, long, value_name = "FITS.csv|FITS.npy")]
+    output: PathBuf,
+    /// Start values: an NPY file with an array (n, 3): x, y, sigma in pixels of the window. Without
+    /// it each window starts from the paper's estimate.
+    #[arg(long, value_name = "INIT.npy")]
+    initial: Option<PathBuf>,
+    /// What does the work: auto, cpu (single precision) or reference (double precision).
+    #[arg(long, default_value = "auto", value_name = "BACKEND")]
+    backend: Backend,
+    /// Number of threads; 0 takes one for each processor.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    threads: usize,
+    /// When to stop: default (20 iterations, min-delta 1e-6, min-step 1e-4), paper (the same, and
+    /// χ² < N/3) or tight (100 iterations, 1e-9, 1e-6).
+    #[arg(long, value_enum, default_value = "default", value_name = "CRITERIA")]
+    criteria: CriteriaChoice,
+    /// At most N iterations (overrides the criteria).
+    #[arg(long, value_name = "N")]
+    max_iterations: Option<u32>,
+    /// Stop when a step reduces χ² by less than this share of it; 0: never.
+    #[arg(long, value_name = "X")]
+    min_delta: Option<f64>,
+    /// Stop when no parameter changes by more than this share; 0: never.
+    #[arg(long, value_name = "X")]
+    min_step: Option<f64>,
+    /// Stop when χ² (in counts², summed over the window) is less than this.
+    #[arg(long, value_name = "X")]
+    max_error: Option<f64>,
+    /// The background: free, or nonnegative (right when just the camera's offset was subtracted).
+    #[arg(long, value_enum, default_value = "free", value_name = "BACKGROUND")]
+    background: BackgroundChoice,
+    /// How far outside the outermost pixel centres the centre may lie, in pixels.
+    #[arg(long, value_name = "PX")]
+    centre_margin: Option<f64>,
+    /// The smallest sigma, in pixels.
+    #[arg(long, value_name = "PX")]
+    sigma_min: Option<f64>,
+    /// The largest sigma, in pixels; the longer side of the window if not given.
+    #[arg(long, value_name = "PX")]
+    sigma_max: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum CriteriaChoice {
+    Default,
+    Paper,
+    Tight,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum BackgroundChoice {
+    Free,
+    Nonnegative,
+}
+
+impl FitArguments {
+    fn options(&self) -> Options {
+        let preset = match self.criteria {
+            CriteriaChoice::Default => Criteria::DEFAULT,
+            CriteriaChoice::Paper => Criteria::PAPER,
+            CriteriaChoice::Tight => Criteria::TIGHT,
+        };
+        let max_iterations = self.max_iterations.unwrap_or(preset.max_iterations);
+        let defaults = Limits::default();
+        Options {
+            criteria: Criteria {
+                max_iterations,
+                // A retry belongs to its iteration: leave room for as many as the preset does.
+                max_evaluations: preset.max_evaluations.max(max_iterations.saturating_mul(5)),
+                max_error: self.max_error.map_or(preset.max_error, MaxError::Total),
+                min_delta: self.min_delta.unwrap_or(preset.min_delta),
+                min_step: self.min_step.unwrap_or(preset.min_step),
+            },
+            background: match self.background {
+                BackgroundChoice::Free => Background::Free,
+                BackgroundChoice::Nonnegative => Background::NonNegative,
+            },
+            limits: Limits {
+                centre_margin: self.centre_margin.unwrap_or(defaults.centre_margin),
+                sigma_min: self.sigma_min.unwrap_or(defaults.sigma_min),
+                sigma_max: self.sigma_max.or(defaults.sigma_max),
+            },
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
+    let format = Format::of(&arguments.output)?;
+    let fitter = Fitter::new(arguments.backend, arguments.options(), arguments.threads)?;
+    let file = arguments.spots.display().to_string();
+    let source = input::open(&arguments.spots, 3, "(n, height, width)")?;
+    refuse_same_file(&arguments.spots, &arguments.output)?;
+    let count = source.header().shape[0];
+    let starts = match &arguments.initial {
+        Some(path) => {
+            refuse_same_file(path, &arguments.output)?;
+            let starts = input::read_starts(path)?;
+            Start::F64(&starts)
+                .validate(count)
+                .map_err(|error| CliError::file(&path.display().to_string(), error.to_string()))?;
+            Some(starts)
+        }
+        None => None,
+    };
+
+    let table = FitTable::create(&arguments.output, format, count)?;
+    if fitter.is_single_precision() {
+        Job::<f32>::new(&fitter, starts.as_deref(), table).run(source, &file)
+    } else {
+        Job::<f64>::new(&fitter, starts.as_deref(), table).run(source, &file)
+    }
+}
+
+/// Replacing the input by the output would lose the pixels.
+fn refuse_same_file(input: &Path, output: &Path) -> Result<(), CliError> {
+    let same = match (std::fs::canonicalize(input), std::fs::canonicalize(output)) {
+        (Ok(input), Ok(output)) => input == output,
+        _ => false,
+    };
+    if same {
+        let reason = "the output would replace the input; choose another name";
+        Err(CliError::file(&output.display().to_string(), reason))
+    } else {
+        Ok(())
+    }
+}
+
+/// A stack on its way from file to file.
+struct Job<'a, T> {
+    fitter: &'a Fitter,
+    starts: Option<&'a [[f64; 3]]>,
+    table: FitTable,
+    fits: Vec<Fit<T>>,
+    counts: StatusCounts,
+    fitting: Duration,
+}
+
+impl<'a, T: Scalar> Job<'a, T> {
+    fn new(fitter: &'a Fitter, starts: Option<&'a [[f64; 3]]>, table: FitTable) -> Self {
+        Self {
+            fitter,
+            starts,
+            table,
+            fits: Vec::new(),
+            counts: StatusCounts::default(),
+            fitting: Duration::ZERO,
+        }
+    }
+
+    fn run(mut self, source: input::Source, file: &str) -> Result<(), CliError> {
+        let begin = Instant::now();
+        input::for_each_chunk(source, file, CHUNK, &mut self)?;
+        super::interrupt::check()?;
+        self.table.finish()?;
+        let total = self.counts.total();
+        eprintln!("{total} spots: {}", or_none(self.counts.summary()));
+        eprintln!(
+            "{} converged; {} backend, {} threads; fitting {:.2} s ({}), in all {:.2} s",
+            self.counts.converged(),
+            self.fitter.backend(),
+            self.fitter.threads(),
+            self.fitting.as_secs_f64(),
+            rate(total, self.fitting),
+            begin.elapsed().as_secs_f64(),
+        );
+        Ok(())
+    }
+}
+
+fn or_none(text: String) -> String {
+    if text.is_empty() { "nothing to do".to_owned() } else { text }
+}
+
+/// Fits per second in words.
+pub(crate) fn rate(fits: usize, time: Duration) -> String {
+    match fits as f64 / time.as_secs_f64() {
+        rate if !rate.is_finite() || fits == 0 => "- fits/s".to_owned(),
+        rate if rate >= 1e6 => format!("{:.2} million fits/s", rate / 1e6),
+        rate => format!("{rate:.0} fits/s"),
+    }
+}
+
+impl<T: Scalar> Visitor for Job<'_, T> {
+    fn visit<P: Pixel + Number>(&mut self, spots: ArrayView3<'_, P>) -> Result<(), CliError> {
+        let first = self.counts.total();
+        let count = spots.dim().0;
+        let start = match self.starts {
+            Some(starts) => Start::F64(&starts[first..first + count]),
+            None => Start::Estimate,
+        };
+        self.fits.resize(count, Fit::invalid());
+        let begin = Instant::now();
+        self.fitter.fit_into(spots, start, &mut self.fits)?;
+        self.fitting += begin.elapsed();
+        self.counts.add(&self.fits);
+        self.table.write(&self.fits)
+    }
+}

@@ -1,0 +1,113 @@
+//! Opening the stacks that are read.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+use fit_core::Pixel;
+use ndarray::ArrayView3;
+
+use super::error::CliError;
+use crate::npy::{Number, NpyError, NpyReader, NumberType};
+
+pub(crate) type Source = NpyReader<Box<dyn Read>>;
+
+/// Opens an NPY file with an array of `rank` dimensions, or standard input for `-`.
+pub(crate) fn open(path: &Path, rank: usize, layout: &str) -> Result<Source, CliError> {
+    let file = path.display().to_string();
+    let failed = |source: NpyError| CliError::Read { file: file.clone(), source };
+    let (reader, length): (Box<dyn Read>, _) = if path == Path::new("-") {
+        (Box::new(io::stdin().lock()), None)
+    } else {
+        let opened = File::open(path).map_err(|error| failed(error.into()))?;
+        let metadata = opened.metadata().map_err(|error| failed(error.into()))?;
+        if metadata.is_dir() {
+            return Err(CliError::file(&file, "this is a folder, not an NPY file"));
+        }
+        // A pipe has no length.
+        let length = metadata.is_file().then(|| metadata.len());
+        (Box::new(BufReader::with_capacity(1 << 20, opened)), length)
+    };
+    let source = NpyReader::new(reader, length).map_err(failed)?;
+    let shape = &source.header().shape;
+    if shape.len() == rank {
+        Ok(source)
+    } else {
+        let reason = format!("an array of shape {layout} is needed, this one is {shape:?}");
+        Err(CliError::file(&file, reason))
+    }
+}
+
+/// Something to do with the pixels of a stack, whatever their type.
+pub(crate) trait Visitor {
+    fn visit<P: Pixel + Number>(&mut self, spots: ArrayView3<'_, P>) -> Result<(), CliError>;
+}
+
+/// Reads a stack (n, height, width) `items` windows at a time.
+pub(crate) fn for_each_chunk(
+    mut source: Source,
+    file: &str,
+    items: usize,
+    visitor: &mut impl Visitor,
+) -> Result<(), CliError> {
+    macro_rules! by_type {
+        ($($name:ident $type:ty),*) => {
+            match source.header().number {
+                $(NumberType::$name => chunks::<$type>(&mut source, file, items, visitor)),*
+            }
+        };
+    }
+    by_type!(
+        U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F32 f32, F64 f64
+    )
+}
+
+fn chunks<P: Pixel + Number>(
+    source: &mut Source,
+    file: &str,
+    items: usize,
+    visitor: &mut impl Visitor,
+) -> Result<(), CliError> {
+    let failed = |source| CliError::Read { file: file.to_owned(), source };
+    let [_, height, width] = source.header().shape[..] else {
+        return Err(CliError::file(file, "this is not a stack of windows"));
+    };
+    let mut pixels = Vec::new();
+    loop {
+        super::interrupt::check()?;
+        pixels.clear();
+        let count = source.read::<P>(items, &mut pixels).map_err(failed)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let spots = ArrayView3::from_shape((count, height, width), &pixels)
+            .map_err(|error| CliError::file(file, error.to_string()))?;
+        visitor.visit(spots)?;
+    }
+}
+
+/// Reads the start values, an array (n, 3): x, y, sigma.
+pub(crate) fn read_starts(path: &Path) -> Result<Vec<[f64; 3]>, CliError> {
+    let file = path.display().to_string();
+    let mut source = open(path, 2, "(n, 3)")?;
+    let shape = source.header().shape.clone();
+    if shape[1] != 3 {
+        let reason = format!("start values are (n, 3): x, y, sigma; this array is {shape:?}");
+        return Err(CliError::file(&file, reason));
+    }
+    fn read<P: Pixel + Number>(source: &mut Source) -> Result<Vec<f64>, NpyError> {
+        let mut numbers = Vec::new();
+        source.read::<P>(usize::MAX, &mut numbers)?;
+        Ok(numbers.into_iter().map(Pixel::to_f64).collect())
+    }
+    let numbers = match source.header().number {
+        NumberType::F32 => read::<f32>(&mut source),
+        NumberType::F64 => read::<f64>(&mut source),
+        NumberType::I32 => read::<i32>(&mut source),
+        NumberType::I64 => read::<i64>(&mut source),
+        other => Err(NpyError::Type(format!("{other:?} as start values"))),
+    };
+    let numbers = numbers.map_err(|source| CliError::Read { file, source })?;
+    let (starts, _) = numbers.as_chunks::<3>();
+    Ok(starts.to_vec())
+}

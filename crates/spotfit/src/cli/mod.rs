@@ -1,0 +1,55 @@
+//! The command line: reading arguments and files, calling the library, writing files.
+
+mod demo;
+mod error;
+mod fit;
+mod input;
+mod interrupt;
+mod output;
+mod picture;
+mod simulate;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use error::CliError;
+
+/// Finds centre, width and brightness of spots of light in camera images.
+#[derive(Debug, Parser)]
+#[command(name = "spotfit", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Fit every window of a stack: windows in, positions out.
+    Fit(fit::FitArguments),
+    /// Simulate windows of spots, with their truth.
+    Simulate(simulate::SimulateArguments),
+    /// Simulate, fit and compare with the papers: a first look at everything.
+    Demo(demo::DemoArguments),
+}
+
+/// Runs the command with the arguments of this process.
+pub fn main() -> ExitCode {
+    let Arguments { command } = Arguments::parse();
+    interrupt::watch();
+    let result = match command {
+        Command::Fit(arguments) => fit::run(&arguments),
+        Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read our output has had enough: no error of ours.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("spotfit: {error}");
+            ExitCode::from(if matches!(error, CliError::Interrupted) { 130 } else { 1 })
+        }
+    }
+}

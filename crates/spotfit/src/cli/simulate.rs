@@ -1,0 +1,172 @@
+//! `spotfit simulate`: windows with their truth.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use fit_core::Size;
+use fit_sim::{Camera, Noise, SpotSimulation};
+
+use super::error::CliError;
+use super::output::Output;
+use crate::npy::write_header;
+
+const CHUNK: usize = 1 << 15;
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArguments {
+    /// Number of windows.
+    #[arg(long, value_name = "N")]
+    count: usize,
+    /// Width and height of the windows in pixels.
+    #[arg(long, value_name = "PX", required_unless_present_all = ["width", "height"])]
+    size: Option<usize>,
+    /// Width of the windows in pixels, if it is not SIZE.
+    #[arg(long, value_name = "PX")]
+    width: Option<usize>,
+    /// Height of the windows in pixels, if it is not SIZE.
+    #[arg(long, value_name = "PX")]
+    height: Option<usize>,
+    /// Integrated signal of a spot in photo-electrons.
+    #[arg(long, default_value_t = 400.0, value_name = "COUNTS")]
+    signal: f64,
+    /// Background in photo-electrons, summed over the window's pixels.
+    #[arg(long, default_value_t = 40.0, value_name = "COUNTS")]
+    background: f64,
+    /// The noise: poisson (photon statistics), paper (Gaussian of the same variance, rounded and
+    /// clipped at zero, as published) or none.
+    #[arg(long, value_enum, default_value = "poisson", value_name = "NOISE")]
+    noise: NoiseChoice,
+    /// The smallest sigma in pixels.
+    #[arg(long, default_value_t = 1.0, value_name = "PX")]
+    sigma_min: f64,
+    /// The largest sigma in pixels.
+    #[arg(long, default_value_t = 2.0, value_name = "PX")]
+    sigma_max: f64,
+    /// Counts that a dark pixel reads.
+    #[arg(long, default_value_t = 0.0, value_name = "COUNTS")]
+    baseline: f64,
+    /// Counts per photo-electron.
+    #[arg(long, default_value_t = 1.0, value_name = "G")]
+    gain: f64,
+    /// Standard deviation of the read noise in photo-electrons.
+    #[arg(long, default_value_t = 0.0, value_name = "E")]
+    read_noise: f64,
+    /// The seed: the same seed gives the same bytes on every machine.
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    seed: u64,
+    /// The type of the pixels.
+    #[arg(long, value_enum, default_value = "f32", value_name = "TYPE")]
+    dtype: DtypeChoice,
+    /// Where to write the windows: an NPY file (n, height, width), or - for standard output.
+    #[arg(short, long, value_name = "SPOTS.npy")]
+    output: PathBuf,
+    /// Where to write the truth: a CSV file spot,x,y,sigma,signal,background, with signal and
+    /// background as given above.
+    #[arg(long, value_name = "TRUTH.csv")]
+    truth: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum NoiseChoice {
+    Poisson,
+    Paper,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum DtypeChoice {
+    U8,
+    U16,
+    F32,
+}
+
+impl DtypeChoice {
+    fn descr(self) -> &'static str {
+        match self {
+            Self::U8 => "'|u1'",
+            Self::U16 => "'<u2'",
+            Self::F32 => "'<f4'",
+        }
+    }
+
+    /// Appends the bytes of a pixel, or gives it back if it is beyond the range of the type.
+    fn push(self, pixel: f32, bytes: &mut Vec<u8>) -> Result<(), f32> {
+        match self {
+            Self::U8 if pixel <= f32::from(u8::MAX) => bytes.push(pixel.round() as u8),
+            Self::U16 if pixel <= f32::from(u16::MAX) => {
+                bytes.extend_from_slice(&(pixel.round() as u16).to_le_bytes());
+            }
+            Self::F32 => bytes.extend_from_slice(&pixel.to_le_bytes()),
+            _ => return Err(pixel),
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), CliError> {
+    let side = |side: Option<usize>| side.or(arguments.size).unwrap_or_default();
+    let size = Size::new(side(arguments.width), side(arguments.height));
+    let simulation = SpotSimulation {
+        size,
+        signal: arguments.signal,
+        background: arguments.background,
+        sigma: arguments.sigma_min..arguments.sigma_max,
+        noise: match arguments.noise {
+            NoiseChoice::Poisson => Noise::Poisson,
+            NoiseChoice::Paper => Noise::Paper,
+            NoiseChoice::None => Noise::None,
+        },
+        camera: Camera {
+            baseline: arguments.baseline,
+            gain: arguments.gain,
+            read_noise: arguments.read_noise,
+        },
+        seed: arguments.seed,
+        ..SpotSimulation::new(size)
+    };
+    simulation.validate()?;
+
+    let mut output = Output::create(&arguments.output)?;
+    let mut truth = arguments.truth.as_ref().map(|path| Output::create(path)).transpose()?;
+    let mut bytes = Vec::new();
+    let shape = [arguments.count, size.height, size.width];
+    let name = output.name().to_owned();
+    write_header(&mut bytes, arguments.dtype.descr(), &shape).map_err(CliError::write(&name))?;
+    output.write_all(&bytes)?;
+    if let Some(truth) = &mut truth {
+        truth.write_all(b"spot,x,y,sigma,signal,background\n")?;
+    }
+
+    let mut first = 0;
+    while first < arguments.count {
+        super::interrupt::check()?;
+        let end = arguments.count.min(first + CHUNK);
+        let spots = simulation.generate(first..end)?;
+        bytes.clear();
+        for &pixel in &spots.pixels {
+            arguments.dtype.push(pixel, &mut bytes).map_err(|pixel| {
+                let kind = arguments.dtype.descr();
+                CliError::file(&name, format!("a pixel of {pixel} does not fit the type {kind}"))
+            })?;
+        }
+        output.write_all(&bytes)?;
+        if let Some(truth) = &mut truth {
+            let mut text = String::new();
+            for (spot, t) in (first..).zip(&spots.truth) {
+                let (shape, signal, background) = (t.shape, t.signal, t.background);
+                let written = writeln!(
+                    text,
+                    "{spot},{:?},{:?},{:?},{signal:?},{background:?}",
+                    shape.x, shape.y, shape.sigma
+                );
+                debug_assert!(written.is_ok(), "writing to a string cannot fail");
+            }
+            truth.write_all(text.as_bytes())?;
+        }
+        first = end;
+    }
+    super::interrupt::check()?;
+    output.finish()?;
+    truth.map_or(Ok(()), Output::finish)
+}

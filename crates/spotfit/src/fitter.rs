@@ -1,0 +1,177 @@
+//! One way to fit, whatever does the work.
+
+use std::fmt;
+use std::str::FromStr;
+
+use fit_core::{Fit, Options, Pixel, Scalar, Start};
+use fit_cpu::{BatchError, Reference};
+use ndarray::ArrayView3;
+
+/// What does the work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// The best backend of this machine; at present always [`Backend::Reference`].
+    #[default]
+    Auto,
+    /// The CPU in single precision.
+    Cpu,
+    /// The CPU in double precision, one window at a time: the judge of the others.
+    Reference,
+}
+
+impl Backend {
+    /// Every backend there is to choose.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Cpu, Self::Reference];
+
+    /// The word for this backend on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Cpu => "cpu",
+            Self::Reference => "reference",
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Backend {
+    type Err = FitError;
+    fn from_str(word: &str) -> Result<Self, FitError> {
+        Self::ALL
+            .into_iter()
+            .find(|backend| backend.name() == word)
+            .ok_or_else(|| FitError::UnknownBackend(word.to_owned()))
+    }
+}
+
+/// Why a batch could not be fitted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// The request makes no sense, or the machine refused it.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    /// There is no backend of that name.
+    #[error("there is no backend '{0}' (auto, cpu, reference)")]
+    UnknownBackend(String),
+}
+
+#[derive(Debug)]
+enum Engine {
+    Double(Reference<f64>),
+    Single(Reference<f32>),
+}
+
+/// Fits stacks of windows with the backend of your choice. Make it once and use it often: it holds
+/// the threads.
+///
+/// ```
+/// use ndarray::Array3;
+/// use spotfit::{Fit, Fitter, Start};
+///
+/// // Two windows of 9×9 pixels with a spot of σ = 1.5 pixels at (4.25, 3.5), 100 counts high.
+/// let spots = Array3::from_shape_fn((2, 9, 9), |(_, y, x)| {
+///     let (dx, dy) = (x as f64 - 4.25, y as f64 - 3.5);
+///     (100.0 * (-(dx * dx + dy * dy) / 4.5).exp() + 10.0).round() as u16
+/// });
+/// let fits: Vec<Fit<f64>> = Fitter::default().fit(spots.view(), Start::Estimate)?;
+/// assert!(fits[0].status.is_converged());
+/// assert!((fits[0].x - 4.25).abs() < 0.01 && (fits[0].y - 3.5).abs() < 0.01);
+/// assert!((fits[0].sigma - 1.5).abs() < 0.01 && (fits[0].amplitude - 100.0).abs() < 1.0);
+/// # Ok::<(), spotfit::FitError>(())
+/// ```
+#[derive(Debug)]
+pub struct Fitter {
+    engine: Engine,
+    options: Options,
+}
+
+impl Default for Fitter {
+    /// The default options, the best backend and all processors. If the system refuses to start
+    /// threads, the calling thread does the work.
+    fn default() -> Self {
+        Self::new(Backend::Auto, Options::default(), 0)
+            .or_else(|_| Self::new(Backend::Auto, Options::default(), 1))
+            .expect("the default options are valid and one thread needs no other")
+    }
+}
+
+impl Fitter {
+    /// A fitter with the given backend and options, on `threads` threads; 0 takes one for each
+    /// processor.
+    ///
+    /// # Errors
+    /// [`FitError`] if an option is out of its range or threads cannot be started.
+    pub fn new(backend: Backend, options: Options, threads: usize) -> Result<Self, FitError> {
+        options.validate().map_err(BatchError::from)?;
+        let engine = match backend {
+            Backend::Auto | Backend::Reference => Engine::Double(Reference::new(threads)?),
+            Backend::Cpu => Engine::Single(Reference::new(threads)?),
+        };
+        Ok(Self { engine, options })
+    }
+
+    /// The backend that does the work: never [`Backend::Auto`].
+    pub fn backend(&self) -> Backend {
+        match self.engine {
+            Engine::Double(_) => Backend::Reference,
+            Engine::Single(_) => Backend::Cpu,
+        }
+    }
+
+    /// Whether the backend computes in single precision, so that `Fit<f32>` holds all it knows.
+    pub fn is_single_precision(&self) -> bool {
+        matches!(self.engine, Engine::Single(_))
+    }
+
+    /// The options given.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        match &self.engine {
+            Engine::Double(reference) => reference.threads(),
+            Engine::Single(reference) => reference.threads(),
+        }
+    }
+
+    /// Fits every window of a stack (n, height, width), of any pixel type and memory layout. The
+    /// outcomes are in the order of the windows, in pixels and counts of the input (see [`Fit`]).
+    ///
+    /// # Errors
+    /// [`FitError`] if the windows are too small to fit, or the number of start values is wrong.
+    pub fn fit<P: Pixel, T: Scalar>(
+        &self,
+        spots: ArrayView3<'_, P>,
+        start: Start<'_>,
+    ) -> Result<Vec<Fit<T>>, FitError> {
+        let mut fits = vec![Fit::invalid(); spots.dim().0];
+        self.fit_into(spots, start, &mut fits)?;
+        Ok(fits)
+    }
+
+    /// [`Fitter::fit`] into memory of the caller, one element for each window.
+    ///
+    /// # Errors
+    /// As [`Fitter::fit`], and if there is not one outcome for each window; then `fits` is
+    /// unchanged.
+    pub fn fit_into<P: Pixel, T: Scalar>(
+        &self,
+        spots: ArrayView3<'_, P>,
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), FitError> {
+        match &self.engine {
+            Engine::Double(reference) => reference.fit_into(&self.options, spots, start, fits)?,
+            Engine::Single(reference) => reference.fit_into(&self.options, spots, start, fits)?,
+        }
+        Ok(())
+    }
+}

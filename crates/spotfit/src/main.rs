@@ -1,0 +1,7 @@
+//! The command `spotfit`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    spotfit::cli::main()
+}
