@@ -84,7 +84,9 @@ pub trait Real:
 }
 
 /// A [`Real`] that is a single number, so that data may decide what is done next.
-pub trait Scalar: Real<Mask = bool> + PartialOrd + Default + Display + Send + Sync + 'static {
+pub trait Scalar:
+    Real<Mask = bool> + PartialOrd + Default + Display + Send + Sync + 'static
+{
     /// The name of the type, for messages.
     const NAME: &'static str;
     /// Converts a pixel of any type.
@@ -109,7 +111,6 @@ macro_rules! pixel {
                 self as f32
             }
             #[inline(always)]
-            #[allow(clippy::cast_lossless)] // one macro for the types with and without `From`
             fn to_f64(self) -> f64 {
                 self as f64
             }
@@ -188,7 +189,7 @@ macro_rules! scalar {
                 pixel.$from_pixel()
             }
             #[inline(always)]
-            #[allow(clippy::cast_lossless, clippy::unnecessary_cast)] // as above
+            #[allow(clippy::unnecessary_cast)] // one macro for both types
             fn to_f64(self) -> f64 {
                 self as f64
             }

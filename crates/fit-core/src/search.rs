@@ -33,7 +33,7 @@ pub const LAMBDA_MIN: f64 = 1e-7;
 /// χ² differences are believed above this many rounding units of Σ(g − mean)².
 const RESOLVED: f64 = 32.0;
 /// A promised decrease of less than (this many rounding units)² of Σ(g − mean)² is rounding.
-const STALLED: f64 = 4.0;
+const STALLED: f64 = 16.0;
 /// In one step σ grows and shrinks by this factor at most, so that one bad step cannot end in the
 /// minimum of a single noisy pixel or of a flat background.
 const SIGMA_FACTOR: f64 = 2.0;
@@ -233,8 +233,8 @@ impl<R: Real> Search<R> {
         let code = |status: Status| R::splat(status.code());
         let any_held = held[0] | held[1] | held[2];
         let settled = self.status.lt(code(Status::AtLimit)) & !self.running();
-        let unsettled = code(Status::NotConverged).le(self.status)
-            & self.status.le(code(Status::NotConverged));
+        let unsettled =
+            code(Status::NotConverged).le(self.status) & self.status.le(code(Status::NotConverged));
         let limited = active & any_held & (settled | unsettled);
         self.status = R::select(limited, code(Status::AtLimit), self.status);
 

@@ -181,11 +181,7 @@ impl<'a, R: Real> Columns<'a, R> {
 /// `pixels` are the rows of the window one after the other; their number decides how many rows
 /// there are, the scratch in `columns` how wide they are.
 #[inline(always)]
-pub fn separable<R: Real>(
-    pixels: &[R],
-    shape: Shape<R>,
-    columns: &mut Columns<'_, R>,
-) -> Sums<R> {
+pub fn separable<R: Real>(pixels: &[R], shape: Shape<R>, columns: &mut Columns<'_, R>) -> Sums<R> {
     let inverse_sigma = R::splat(1.0) / shape.sigma;
     let x = columns.fill(GaussianAxis::new(shape.x, inverse_sigma));
     let axis = GaussianAxis::new(shape.y, inverse_sigma);

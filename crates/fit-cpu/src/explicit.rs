@@ -160,8 +160,8 @@ pub fn fit_explicit<R: Scalar + RealField>(
         evaluations: iterations + 1,
         status,
     };
-    let finite = best.iter().all(|p| fit_core::Real::is_finite(*p))
-        && fit_core::Real::is_finite(fit.chi2);
+    let finite =
+        best.iter().all(|p| fit_core::Real::is_finite(*p)) && fit_core::Real::is_finite(fit.chi2);
     Ok(if finite { fit } else { Fit::invalid() })
 }
 

@@ -87,10 +87,11 @@ impl<R: Scalar> Reference<R> {
         match &self.pool {
             None => fit_chunk(&mut scratch(), 0, fits),
             Some(pool) => pool.install(|| {
-                fits.par_chunks_mut(CHUNK).enumerate().try_for_each_init(
-                    scratch,
-                    |scratch, (chunk, fits)| fit_chunk(scratch, chunk * CHUNK, fits),
-                )
+                fits.par_chunks_mut(CHUNK)
+                    .enumerate()
+                    .try_for_each_init(scratch, |scratch, (chunk, fits)| {
+                        fit_chunk(scratch, chunk * CHUNK, fits)
+                    })
             }),
         }
     }

@@ -105,7 +105,8 @@ mod tests {
     /// Proves mean and variance of the Poisson samples in both of its methods, and at their border.
     #[test]
     fn poisson_has_its_mean_and_variance() {
-        for (stream, mean) in [0.01, 0.5, 3.0, 9.99, 10.0, 47.0, 1000.0, 1e6].into_iter().enumerate()
+        for (stream, mean) in
+            [0.01, 0.5, 3.0, 9.99, 10.0, 47.0, 1000.0, 1e6].into_iter().enumerate()
         {
             let mut random = Random::new(3, stream as u64);
             let (m, v) = moments(|| random.poisson(mean));

@@ -102,7 +102,7 @@ pub enum SimulationError {
 pub struct SpotSimulation {
     /// Width and height of the windows.
     pub size: Size,
-    /// Integrated signal of each spot in photo-electrons. Range: 0 to 10⁹.
+    /// Integrated signal of each spot in photo-electrons. Range: 0 to 10¹².
     pub signal: f64,
     /// Background of each window in photo-electrons, over all its pixels. Range: 0 to 10¹².
     pub background: f64,
@@ -146,7 +146,7 @@ impl SpotSimulation {
                 Err(SimulationError::Parameter { name, value, range })
             }
         };
-        check("signal", self.signal, 0.0, 1e9, "0 to 1e9")?;
+        check("signal", self.signal, 0.0, 1e12, "0 to 1e12")?;
         check("background", self.background, 0.0, 1e12, "0 to 1e12")?;
         check("sigma (lowest)", self.sigma.start, f64::MIN_POSITIVE, 1e3, "above 0, up to 1000")?;
         check("sigma (highest)", self.sigma.end, self.sigma.start, 1e3, "the lowest to 1000")?;
@@ -165,10 +165,11 @@ impl SpotSimulation {
         self.validate()?;
         let Size { width, height } = self.size;
         let mut pixels = Array3::zeros((spots.len(), height, width));
-        let mut truth = vec![
-            Truth { shape: Shape::new(0.0, 0.0, 0.0), signal: 0.0, background: 0.0 };
-            spots.len()
-        ];
+        let mut truth =
+            vec![
+                Truth { shape: Shape::new(0.0, 0.0, 0.0), signal: 0.0, background: 0.0 };
+                spots.len()
+            ];
         if let Some(pixels) = pixels.as_slice_mut() {
             pixels
                 .par_chunks_exact_mut(self.size.pixels())
@@ -182,9 +183,8 @@ impl SpotSimulation {
     fn window(&self, spot: usize, window: &mut [f32]) -> Truth {
         let mut random = Random::new(self.seed, spot as u64);
         let Size { width, height } = self.size;
-        let mut centre = |side: usize| {
-            (side - 1) as f64 / 2.0 + self.scatter * side as f64 * random.normal()
-        };
+        let mut centre =
+            |side: usize| (side - 1) as f64 / 2.0 + self.scatter * side as f64 * random.normal();
         let (x, y) = (centre(width), centre(height));
         let sigma = random.uniform_in(self.sigma.start, self.sigma.end);
         let shape = Shape::new(x, y, sigma);
@@ -204,9 +204,7 @@ impl Noise {
     fn draw(self, expected: f64, random: &mut Random) -> f64 {
         match self {
             Self::Poisson => random.poisson(expected),
-            Self::Paper => {
-                libm::round(expected + libm::sqrt(expected) * random.normal()).max(0.0)
-            }
+            Self::Paper => libm::round(expected + libm::sqrt(expected) * random.normal()).max(0.0),
             Self::None => expected,
         }
     }

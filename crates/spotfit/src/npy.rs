@@ -83,7 +83,9 @@ pub enum NpyError {
     #[error("an array of shape {0} is too large")]
     TooLarge(String),
     /// There are fewer numbers than the header says.
-    #[error("the file is truncated: its header promises {promised} bytes of data, there are {found}")]
+    #[error(
+        "the file is truncated: its header promises {promised} bytes of data, there are {found}"
+    )]
     Truncated {
         /// Bytes that the shape asks for.
         promised: u64,
@@ -428,7 +430,8 @@ pub fn write_header(writer: &mut impl Write, descr: &str, shape: &[usize]) -> io
     let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({axes}), }}");
     // The data begin at a multiple of 64 bytes, and the header ends with a line feed.
     let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
-    let short = u16::try_from(length).map_err(|_| io::Error::other("the NPY header is too long"))?;
+    let short =
+        u16::try_from(length).map_err(|_| io::Error::other("the NPY header is too long"))?;
     writer.write_all(b"\x93NUMPY\x01\x00")?;
     writer.write_all(&short.to_le_bytes())?;
     writeln!(writer, "{text:<width$}", width = length - 1)

@@ -1,4 +1,177 @@
+//! `spotfit demo`: simulate, fit, and compare with the paper.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use fit_core::{Background, Fit, Options, Size, Start};
+use fit_sim::{SpotSimulation, Spots};
+
 use super::error::CliError;
-#[derive(Debug, clap::Args)]
-pub(crate) struct DemoArguments {}
-pub(crate) fn run(_: &DemoArguments) -> Result<(), CliError> { Ok(()) }
+use super::output::Output;
+use super::table::{FitTable, Format, StatusCounts};
+use super::{fit::rate, interrupt, picture};
+use crate::{Backend, Fitter};
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArguments {
+    /// The folder for the results; it is made if it is not there.
+    #[arg(long, default_value = "spotfit-demo", value_name = "DIR")]
+    out: PathBuf,
+    /// Number of spots in each of the three cases.
+    #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    count: u32,
+    /// The seed of the simulation.
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    seed: u64,
+}
+
+/// Median, mean and standard deviation of absolute errors, in units of the true σ.
+#[derive(Clone, Copy)]
+struct Spread([f64; 3]);
+
+impl Spread {
+    fn of(mut errors: Vec<f64>) -> Self {
+        errors.sort_by(f64::total_cmp);
+        let n = errors.len().max(1) as f64;
+        let mean = errors.iter().sum::<f64>() / n;
+        let variance = errors.iter().map(|e| (e - mean) * (e - mean)).sum::<f64>() / n;
+        Self([errors.get(errors.len() / 2).copied().unwrap_or(f64::NAN), mean, variance.sqrt()])
+    }
+}
+
+/// One pair of rows of Table 1 of Leutenegger & Weber 2021: median, mean and standard deviation of
+/// the absolute error of the centre, then of σ.
+struct Published {
+    signal: f64,
+    background: f64,
+    fit2d_gaussian: [f64; 6],
+    gpufit: [f64; 6],
+}
+
+const TABLE_1: [Published; 3] = [
+    Published {
+        signal: 400.0,
+        background: 40.0,
+        fit2d_gaussian: [0.0464, 0.0550, 0.0418, 0.0420, 0.0506, 0.0396],
+        gpufit: [0.0463, 0.0550, 0.0417, 0.0421, 0.0514, 0.0415],
+    },
+    Published {
+        signal: 1600.0,
+        background: 40.0,
+        fit2d_gaussian: [0.0228, 0.0270, 0.0205, 0.0203, 0.0244, 0.0190],
+        gpufit: [0.0227, 0.0269, 0.0205, 0.0205, 0.0249, 0.0201],
+    },
+    Published {
+        signal: 1600.0,
+        background: 0.0,
+        fit2d_gaussian: [0.0228, 0.0269, 0.0203, 0.0198, 0.0238, 0.0186],
+        gpufit: [0.0227, 0.0268, 0.0203, 0.0203, 0.0247, 0.0200],
+    },
+];
+
+const SIZE: Size = Size::new(9, 9);
+
+struct Outcome {
+    fits: Vec<Fit<f64>>,
+    time: Duration,
+    errors: [f64; 6],
+}
+
+fn fit(spots: &Spots, background: Background) -> Result<Outcome, CliError> {
+    let options = Options { background, ..Options::default() };
+    let fitter = Fitter::new(Backend::Auto, options, 0)?;
+    let begin = Instant::now();
+    let fits: Vec<Fit<f64>> = fitter.fit(spots.pixels.view(), Start::Estimate)?;
+    let time = begin.elapsed();
+    let usable = || fits.iter().zip(&spots.truth).filter(|(fit, _)| fit.x.is_finite());
+    let centre = Spread::of(
+        usable()
+            .flat_map(|(fit, truth)| {
+                let shape = truth.shape;
+                [(fit.x - shape.x).abs() / shape.sigma, (fit.y - shape.y).abs() / shape.sigma]
+            })
+            .collect(),
+    );
+    let width = Spread::of(
+        usable()
+            .map(|(fit, truth)| (fit.sigma - truth.shape.sigma).abs() / truth.shape.sigma)
+            .collect(),
+    );
+    let ([a, b, c], [d, e, f]) = (centre.0, width.0);
+    Ok(Outcome { fits, time, errors: [a, b, c, d, e, f] })
+}
+
+pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
+    let folder = &arguments.out;
+    fs::create_dir_all(folder).map_err(CliError::write(&folder.display().to_string()))?;
+    let count = arguments.count as usize;
+    println!("Absolute errors of {count} fits a row, in units of the spot's true sigma:");
+    println!("9×9 pixels, Poisson noise, sigma 1 to 2 px, started from the paper's estimate.");
+    println!("The rows marked * are Table 1 of Leutenegger & Weber 2021.\n");
+    println!(
+        "{:<12}{:<26}{:^26}{:^26}",
+        "signal:bg", "", "centre: median, mean, std", "sigma: median, mean, std"
+    );
+
+    let mut statuses = StatusCounts::default();
+    let (mut time, mut fitted) = (Duration::ZERO, 0);
+    for (index, published) in TABLE_1.iter().enumerate() {
+        interrupt::check()?;
+        let simulation = SpotSimulation {
+            signal: published.signal,
+            background: published.background,
+            seed: arguments.seed,
+            ..SpotSimulation::new(SIZE)
+        };
+        let spots = simulation.generate(0..count)?;
+        let free = fit(&spots, Background::Free)?;
+        let held = fit(&spots, Background::NonNegative)?;
+        let case = format!("{}:{}", published.signal, published.background);
+        row(&case, "Gpufit *", &published.gpufit);
+        row("", "Spotfit", &free.errors);
+        row("", "Fit2DGaussian *", &published.fit2d_gaussian);
+        row("", "Spotfit, background >= 0", &held.errors);
+        for outcome in [&free, &held] {
+            statuses.add(&outcome.fits);
+            time += outcome.time;
+            fitted += count;
+        }
+        if index == 0 {
+            write_files(folder, &spots, &free.fits)?;
+        }
+    }
+
+    let threads = Fitter::default().threads();
+    println!("\n{fitted} fits: {}", statuses.summary());
+    println!("{} on {threads} threads, initial estimate included.", rate(fitted, time));
+    println!("\nWritten to {}:", folder.display());
+    println!("  fits.csv     every fit of the case 400:40");
+    println!("  truth.csv    what was simulated");
+    println!("  windows.svg  the first windows and their fits: open it in a browser");
+    Ok(())
+}
+
+fn row(case: &str, name: &str, errors: &[f64; 6]) {
+    let [a, b, c, d, e, f] = errors;
+    println!(
+        "{case:<12}{name:<26}{:^26}{:^26}",
+        format!("{a:.4}  {b:.4}  {c:.4}"),
+        format!("{d:.4}  {e:.4}  {f:.4}")
+    );
+}
+
+fn write_files(folder: &Path, spots: &Spots, fits: &[Fit<f64>]) -> Result<(), CliError> {
+    let mut table = FitTable::create(&folder.join("fits.csv"), Format::Csv, fits.len())?;
+    table.write(fits)?;
+    table.finish()?;
+
+    let mut truth = Output::create(&folder.join("truth.csv"))?;
+    super::simulate::write_truth(&mut truth, &spots.truth)?;
+    truth.finish()?;
+
+    let mut image = Output::create(&folder.join("windows.svg"))?;
+    image.write_all(picture::windows(spots, fits).as_bytes())?;
+    image.finish()
+}

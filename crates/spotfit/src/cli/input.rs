@@ -8,7 +8,7 @@ use fit_core::Pixel;
 use ndarray::ArrayView3;
 
 use super::error::CliError;
-use crate::npy::{Number, NpyError, NpyReader, NumberType};
+use crate::npy::{NpyError, NpyReader, Number, NumberType};
 
 pub(crate) type Source = NpyReader<Box<dyn Read>>;
 
@@ -25,7 +25,7 @@ pub(crate) fn open(path: &Path, rank: usize, layout: &str) -> Result<Source, Cli
             return Err(CliError::file(&file, "this is a folder, not an NPY file"));
         }
         // A pipe has no length.
-        let length = metadata.is_file().then(|| metadata.len());
+        let length = metadata.is_file().then_some(metadata.len());
         (Box::new(BufReader::with_capacity(1 << 20, opened)), length)
     };
     let source = NpyReader::new(reader, length).map_err(failed)?;

@@ -19,7 +19,10 @@ enum Target {
     /// A device or a pipe: there is nothing to replace.
     Direct(BufWriter<File>),
     /// A file beside the final one that takes its place at the end.
-    Replace { writer: BufWriter<NamedTempFile>, path: PathBuf },
+    Replace {
+        writer: BufWriter<NamedTempFile>,
+        path: PathBuf,
+    },
 }
 
 impl Output {

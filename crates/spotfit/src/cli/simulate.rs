@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use fit_core::Size;
-use fit_sim::{Camera, Noise, SpotSimulation};
+use fit_sim::{Camera, Noise, SpotSimulation, Truth};
 
 use super::error::CliError;
 use super::output::Output;
@@ -104,6 +104,24 @@ impl DtypeChoice {
     }
 }
 
+const TRUTH_HEADER: &[u8] = b"spot,x,y,sigma,signal,background\n";
+
+/// Writes the whole of a truth table.
+pub(crate) fn write_truth(output: &mut Output, truth: &[Truth]) -> Result<(), CliError> {
+    output.write_all(TRUTH_HEADER)?;
+    write_truth_rows(output, 0, truth)
+}
+
+fn write_truth_rows(output: &mut Output, first: usize, truth: &[Truth]) -> Result<(), CliError> {
+    let mut text = String::new();
+    for (spot, Truth { shape, signal, background }) in (first..).zip(truth) {
+        let (x, y, sigma) = (shape.x, shape.y, shape.sigma);
+        let written = writeln!(text, "{spot},{x:?},{y:?},{sigma:?},{signal:?},{background:?}");
+        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+    }
+    output.write_all(text.as_bytes())
+}
+
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), CliError> {
     let side = |side: Option<usize>| side.or(arguments.size).unwrap_or_default();
     let size = Size::new(side(arguments.width), side(arguments.height));
@@ -135,7 +153,7 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), CliError> {
     write_header(&mut bytes, arguments.dtype.descr(), &shape).map_err(CliError::write(&name))?;
     output.write_all(&bytes)?;
     if let Some(truth) = &mut truth {
-        truth.write_all(b"spot,x,y,sigma,signal,background\n")?;
+        truth.write_all(TRUTH_HEADER)?;
     }
 
     let mut first = 0;
@@ -152,17 +170,7 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), CliError> {
         }
         output.write_all(&bytes)?;
         if let Some(truth) = &mut truth {
-            let mut text = String::new();
-            for (spot, t) in (first..).zip(&spots.truth) {
-                let (shape, signal, background) = (t.shape, t.signal, t.background);
-                let written = writeln!(
-                    text,
-                    "{spot},{:?},{:?},{:?},{signal:?},{background:?}",
-                    shape.x, shape.y, shape.sigma
-                );
-                debug_assert!(written.is_ok(), "writing to a string cannot fail");
-            }
-            truth.write_all(text.as_bytes())?;
+            write_truth_rows(truth, first, &spots.truth)?;
         }
         first = end;
     }

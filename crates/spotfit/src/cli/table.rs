@@ -18,7 +18,7 @@ pub(crate) enum Format {
 impl Format {
     /// The format that a file's name asks for; CSV on standard output.
     pub(crate) fn of(path: &Path) -> Result<Self, CliError> {
-        let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+        let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
         match extension.as_ref().and_then(|extension| extension.to_str()) {
             _ if path == Path::new("-") => Ok(Self::Csv),
             Some("csv") => Ok(Self::Csv),
@@ -49,9 +49,8 @@ impl FitTable {
         let mut output = Output::create(path)?;
         let mut head = Vec::new();
         match format {
-            Format::Csv => head.extend_from_slice(
-                b"spot,x,y,sigma,amplitude,background,chi2,iterations,status\n",
-            ),
+            Format::Csv => head
+                .extend_from_slice(b"spot,x,y,sigma,amplitude,background,chi2,iterations,status\n"),
             Format::Npy => {
                 let descr = format!(
                     "[('spot', '<u8'), ('x', '<f8'), ('y', '<f8'), ('sigma', '<f8'), \

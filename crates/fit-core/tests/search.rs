@@ -1,0 +1,392 @@
+//! Proves the search: that it ends, where it ends, and what it says about it.
+
+use fit_core::condition::condition;
+use fit_core::normal::assemble;
+use fit_core::search::Search;
+use fit_core::sums::{Columns, Profile, separable};
+use fit_core::{
+    ArgumentError, Background, Criteria, Fit, Lanes, Limits, MaxError, Options, Scalar, Setup,
+    Shape, Size, Status, estimate, fit_window, scratch_len,
+};
+use proptest::prelude::*;
+
+fn fit<R: Scalar>(pixels: &[f64], size: Size, options: &Options) -> Fit<R> {
+    let setup = Setup::<R>::new(size, options).unwrap();
+    fit_window(&setup, pixels, None, &mut vec![R::default(); scratch_len(size)]).unwrap()
+}
+
+fn spot(size: Size, shape: Shape<f64>, amplitude: f64, background: f64) -> Vec<f64> {
+    (0..size.pixels())
+        .map(|i| {
+            let profile = Profile::at((i % size.width) as f64, (i / size.width) as f64, shape);
+            amplitude * profile.value + background
+        })
+        .collect()
+}
+
+fn tight() -> Options {
+    Options { criteria: Criteria::TIGHT, ..Options::default() }
+}
+
+const NINE: Size = Size::new(9, 9);
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// A spot without noise is found exactly, from the paper's estimate, in either precision.
+    #[test]
+    fn a_clean_spot_is_found_exactly(
+        (x, y, sigma) in (2.5..5.5f64, 2.5..5.5f64, 0.8..2.2f64),
+        amplitude in 1.0..1e4f64,
+        background in -100.0..1e4f64,
+    ) {
+        let pixels = spot(NINE, Shape::new(x, y, sigma), amplitude, background);
+        let double = fit::<f64>(&pixels, NINE, &tight());
+        prop_assert!(double.status.is_converged(), "{double:?}");
+        prop_assert!((double.x - x).abs() < 1e-7, "{double:?}");
+        prop_assert!((double.y - y).abs() < 1e-7, "{double:?}");
+        prop_assert!((double.sigma - sigma).abs() < 1e-7, "{double:?}");
+        prop_assert!((double.amplitude / amplitude - 1.0).abs() < 1e-6, "{double:?}");
+        prop_assert!((double.background - background).abs() < 1e-6 * amplitude, "{double:?}");
+        let single = fit::<f32>(&pixels, NINE, &tight());
+        prop_assert!(single.status.is_converged(), "{single:?}");
+        // The pixels themselves are rounded to f32, which is seen where the background is large.
+        let tolerance = 2e-5 + 1e-6 * background.abs() / amplitude;
+        prop_assert!((f64::from(single.x) - x).abs() < tolerance, "{single:?}");
+        prop_assert!((f64::from(single.sigma) - sigma).abs() < tolerance, "{single:?}");
+    }
+
+    /// Scaling the pixels by 2ᵏ changes nothing but α, β and χ², to the last bit.
+    #[test]
+    fn scaling_by_powers_of_two_changes_nothing_else(
+        noise in prop::collection::vec(0u32..60, 81),
+        k in -40i32..=40,
+        bright in 0u32..300,
+        held in any::<bool>(),
+    ) {
+        let background = if held { Background::NonNegative } else { Background::Free };
+        let options = Options { background, ..Options::default() };
+        let peak = spot(NINE, Shape::new(4.2, 3.9, 1.4), f64::from(bright), 0.0);
+        let pixels: Vec<f64> =
+            peak.iter().zip(&noise).map(|(p, &n)| (p + f64::from(n)).round()).collect();
+        let factor = 2f64.powi(k);
+        let scaled: Vec<f64> = pixels.iter().map(|p| p * factor).collect();
+        check_scaled(fit::<f64>(&pixels, NINE, &options), fit(&scaled, NINE, &options), factor)?;
+        check_scaled(fit::<f32>(&pixels, NINE, &options), fit(&scaled, NINE, &options), factor)?;
+    }
+
+    /// Whatever the pixels and the start, a fit ends, says why, and gives finite numbers unless it
+    /// is invalid.
+    #[test]
+    fn every_fit_ends_with_finite_numbers(
+        width in 3usize..12, height in 3usize..12,
+        pixels in prop::collection::vec(adversarial(), 144),
+        start in prop::option::of((adversarial(), adversarial(), adversarial())),
+        held in any::<bool>(),
+    ) {
+        let size = Size::new(width, height);
+        let pixels = &pixels[..size.pixels()];
+        let background = if held { Background::NonNegative } else { Background::Free };
+        check_ends::<f64>(size, pixels, start, background)?;
+        check_ends::<f32>(size, pixels, start, background)?;
+    }
+
+    /// Lane for lane a pack gives the very bits of a single fit, with lanes refilled while others
+    /// are at work.
+    #[test]
+    fn lanes_do_what_single_fits_do(seeds in prop::collection::vec(0u64..1000, 1..14)) {
+        let setup = Setup::<f32>::new(NINE, &Options::default()).unwrap();
+        let windows: Vec<Vec<f64>> = seeds.iter().map(|&seed| noisy(seed)).collect();
+        let packed = fit_in_lanes::<4>(&windows);
+        for (window, packed) in windows.iter().zip(packed) {
+            let mut scratch = vec![0.0f32; scratch_len(NINE)];
+            let single = fit_window(&setup, window, None, &mut scratch).unwrap();
+            let bits = [single.x, single.y, single.sigma].map(f32::to_bits);
+            prop_assert_eq!(packed.0.map(f32::to_bits), bits);
+            prop_assert_eq!(packed.1, single.iterations);
+            prop_assert_eq!(packed.2, single.evaluations);
+            prop_assert_eq!(packed.3, single.status);
+        }
+    }
+}
+
+fn check_scaled<R: Scalar>(a: Fit<R>, b: Fit<R>, factor: f64) -> Result<(), TestCaseError> {
+    prop_assert_eq!(a.status, b.status);
+    if a.status == Status::Invalid {
+        return Ok(());
+    }
+    prop_assert_eq!((a.x.to_f64(), a.y.to_f64()), (b.x.to_f64(), b.y.to_f64()));
+    prop_assert_eq!(a.sigma.to_f64(), b.sigma.to_f64());
+    prop_assert_eq!((a.iterations, a.evaluations), (b.iterations, b.evaluations));
+    prop_assert_eq!(a.amplitude.to_f64() * factor, b.amplitude.to_f64());
+    prop_assert_eq!(a.background.to_f64() * factor, b.background.to_f64());
+    prop_assert_eq!(a.chi2.to_f64() * factor * factor, b.chi2.to_f64());
+    Ok(())
+}
+
+fn adversarial() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        8 => 0.0..100.0f64,
+        2 => Just(0.0),
+        1 => prop::num::f64::NORMAL,
+        1 => -1e30..1e30f64,
+        1 => Just(65535.0),
+        1 => prop_oneof![Just(f64::NAN), Just(f64::INFINITY), Just(-0.0), Just(1e-310)],
+    ]
+}
+
+fn check_ends<R: Scalar>(
+    size: Size,
+    pixels: &[f64],
+    start: Option<(f64, f64, f64)>,
+    background: Background,
+) -> Result<(), TestCaseError> {
+    let options = Options { background, ..tight() };
+    let setup = Setup::<R>::new(size, &options).unwrap();
+    let mut scratch = vec![R::default(); scratch_len(size)];
+    let start = start.map(|(x, y, s)| Shape::new(R::splat(x), R::splat(y), R::splat(s)));
+    let fit = fit_window(&setup, pixels, start, &mut scratch).unwrap();
+    let numbers = [fit.x, fit.y, fit.sigma, fit.amplitude, fit.background, fit.chi2];
+    if fit.status == Status::Invalid {
+        prop_assert!(numbers.iter().all(|n| n.to_f64().is_nan()), "{fit:?}");
+    } else {
+        prop_assert!(numbers.iter().all(|n| n.to_f64().is_finite()), "{fit:?}");
+        prop_assert!(fit.sigma.to_f64() > 0.0 && fit.chi2.to_f64() >= 0.0, "{fit:?}");
+        prop_assert!(fit.iterations >= 1 && fit.iterations <= 100, "{fit:?}");
+        prop_assert!(fit.evaluations >= 1 && fit.evaluations <= 500, "{fit:?}");
+    }
+    Ok(())
+}
+
+/// A noisy spot that needs more or fewer iterations, or a constant window.
+fn noisy(seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let shape = Shape::new(3.0 + 2.0 * random(), 3.0 + 2.0 * random(), 0.8 + 1.5 * random());
+    let (amplitude, noise) =
+        (40.0 * random(), if seed.is_multiple_of(17) { 0.0 } else { 30.0 * random() });
+    let amplitude = if seed.is_multiple_of(17) { 0.0 } else { amplitude };
+    spot(NINE, shape, amplitude, 10.0).into_iter().map(|p| (p + noise * random()).round()).collect()
+}
+
+type Packed = ([f32; 3], u32, u32, Status);
+
+/// Fits windows in `N` lanes; a lane takes the next window as soon as its own is done.
+fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
+    type Pack<const N: usize> = Lanes<f32, N>;
+    let setup = Setup::<Pack<N>>::new(NINE, &Options::default()).unwrap();
+    let single = Setup::<f32>::new(NINE, &Options::default()).unwrap();
+    let mut pixels = vec![Lanes([0.0; N]); NINE.pixels()];
+    let mut scratch = vec![Lanes([0.0; N]); 3 * NINE.width];
+    let mut data = condition(&mut pixels);
+    let mut search =
+        Search::start(&setup, &data, Shape::new(Lanes([0.0; N]), Lanes([0.0; N]), Lanes([1.0; N])));
+    let mut owner = [None; N];
+    let mut results = vec![None; windows.len()];
+    let mut next = 0;
+    loop {
+        for lane in 0..N {
+            if search.running().0[lane] {
+                continue;
+            }
+            if let Some(index) = owner[lane].take() {
+                let best: Shape<Pack<N>> = search.best();
+                let status = Status::from_code(search.status_code().0[lane] as u8).unwrap();
+                let invalid = status == Status::Invalid;
+                let pick = |value: f32| if invalid { f32::NAN } else { value };
+                let result: Packed = (
+                    [pick(best.x.0[lane]), pick(best.y.0[lane]), pick(best.sigma.0[lane])],
+                    search.iterations().0[lane] as u32,
+                    search.evaluations().0[lane] as u32,
+                    status,
+                );
+                results[index] = Some(result);
+            }
+            if next == windows.len() {
+                continue;
+            }
+            let mut window: Vec<f32> = windows[next].iter().map(|&p| p as f32).collect();
+            let start = estimate(&window, NINE);
+            let alone = condition(&mut window);
+            for (pack, &pixel) in pixels.iter_mut().zip(&window) {
+                pack.0[lane] = pixel;
+            }
+            data.mean.0[lane] = alone.mean;
+            data.spread.0[lane] = alone.spread;
+            data.zero.0[lane] = alone.zero;
+            data.scale.0[lane] = alone.scale;
+            data.offset.0[lane] = alone.offset;
+            data.usable.0[lane] = alone.usable;
+            let one = |value: f32| Lanes([value; N]);
+            let fresh = Search::start(
+                &setup,
+                &data,
+                Shape::new(one(start.x), one(start.y), one(start.sigma)),
+            );
+            let mut mask = fresh.running();
+            mask.0 = std::array::from_fn(|l| l == lane);
+            search.refill(mask, &fresh);
+            owner[lane] = Some(next);
+            next += 1;
+        }
+        if owner.iter().all(Option::is_none) && next == windows.len() {
+            let _ = single;
+            return results.into_iter().flatten().collect();
+        }
+        let mut columns = Columns::new(&mut scratch, NINE.width).unwrap();
+        let sums = separable(&pixels, search.trial(), &mut columns);
+        search.update(&setup, &assemble(&sums, &data, Background::Free));
+    }
+}
+
+/// Proves the names, codes and predicates of the statuses.
+#[test]
+fn statuses_have_names_codes_and_predicates() {
+    for status in Status::ALL {
+        assert_eq!(Status::from_code(status as u8), Some(status));
+        assert_eq!(status.name().parse(), Ok(status));
+        assert_eq!(status.to_string(), status.name());
+    }
+    assert!(Status::from_code(0).is_none() && Status::from_code(9).is_none());
+    assert!("".parse::<Status>().is_err());
+    let converged = Status::ALL.iter().filter(|status| status.is_converged()).count();
+    assert_eq!(converged, 4);
+}
+
+/// Proves that each criterion ends a fit, under its own name.
+#[test]
+fn each_criterion_ends_a_fit() {
+    let clean = spot(NINE, Shape::new(4.3, 3.6, 1.3), 100.0, 10.0);
+    let noisy: Vec<f64> =
+        clean.iter().enumerate().map(|(i, p)| p + ((i * 7919) % 13) as f64).collect();
+    let with = |criteria| Options { criteria, ..Options::default() };
+    let off = Criteria { min_delta: 0.0, min_step: 0.0, ..Criteria::TIGHT };
+    let status = |pixels: &[f64], criteria| fit::<f64>(pixels, NINE, &with(criteria)).status;
+
+    assert_eq!(status(&noisy, Criteria { min_delta: 1e-3, ..off }), Status::MinDelta);
+    assert_eq!(status(&noisy, Criteria { min_step: 1e-3, ..off }), Status::MinStep);
+    assert_eq!(status(&noisy, off), Status::Stalled);
+    assert_eq!(status(&noisy, Criteria { max_iterations: 2, ..off }), Status::MaxIterations);
+    assert_eq!(status(&noisy, Criteria { max_evaluations: 2, ..off }), Status::MaxIterations);
+    let bound = MaxError::Total(1e9);
+    let at_once = fit::<f64>(&noisy, NINE, &with(Criteria { max_error: bound, ..off }));
+    assert_eq!((at_once.status, at_once.iterations, at_once.evaluations), (Status::MaxError, 1, 1));
+    let per_pixel = Criteria { max_error: MaxError::PerPixel(1e-3), ..off };
+    assert_eq!(status(&clean, per_pixel), Status::MaxError);
+    let two = fit::<f64>(&noisy, NINE, &with(Criteria { max_iterations: 2, ..off }));
+    assert_eq!(two.iterations, 2);
+}
+
+/// Proves that a gradient of light, which no spot in the window explains, ends at a limit and says
+/// so, and that a spot beyond the margin ends at the margin.
+#[test]
+fn a_parameter_on_its_limit_is_reported() {
+    let beyond = spot(NINE, Shape::new(-3.0, 4.0, 1.5), 100.0, 10.0);
+    let fit_beyond = fit::<f64>(&beyond, NINE, &tight());
+    assert_eq!(fit_beyond.status, Status::AtLimit, "{fit_beyond:?}");
+    assert_eq!(fit_beyond.x, -1.0);
+
+    let wide = Limits { centre_margin: 5.0, ..Limits::default() };
+    let found = fit::<f64>(&beyond, NINE, &Options { limits: wide, ..tight() });
+    assert!(found.status.is_converged() && (found.x + 3.0).abs() < 1e-5, "{found:?}");
+
+    let narrow = Limits { sigma_min: 1.8, ..Limits::default() };
+    let sharp = spot(NINE, Shape::new(4.0, 4.2, 1.2), 100.0, 10.0);
+    let held = fit::<f64>(&sharp, NINE, &Options { limits: narrow, ..tight() });
+    assert_eq!((held.status, held.sigma), (Status::AtLimit, 1.8));
+}
+
+/// Proves that there is nothing to fit in constant and non-finite windows.
+#[test]
+fn nothing_to_fit_is_invalid() {
+    let mut pixels = spot(NINE, Shape::new(4.0, 4.0, 1.5), 100.0, 10.0);
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        pixels[17] = bad;
+        assert_eq!(fit::<f64>(&pixels, NINE, &tight()).status, Status::Invalid);
+        assert_eq!(fit::<f32>(&pixels, NINE, &tight()).status, Status::Invalid);
+    }
+    for constant in [0.0, 1.0, -3.5, 1e300] {
+        let flat = fit::<f64>(&[constant; 81], NINE, &tight());
+        assert!(flat.status == Status::Invalid && flat.x.is_nan() && flat.chi2.is_nan());
+    }
+    let setup = Setup::<f64>::new(NINE, &tight()).unwrap();
+    let pixels = spot(NINE, Shape::new(4.0, 4.0, 1.5), 100.0, 10.0);
+    let start = Shape::new(f64::NAN, 4.0, 1.0);
+    let mut scratch = [0.0; scratch_len(NINE)];
+    let fit = fit_window(&setup, &pixels, Some(start), &mut scratch).unwrap();
+    assert_eq!(fit.status, Status::Invalid);
+}
+
+/// Proves the initial estimate: the brightest smoothed pixel, also at the border and in the corner,
+/// the first of equals, and σ from the number of bright pixels.
+#[test]
+fn the_estimate_is_the_papers() {
+    let size = Size::new(6, 5);
+    let lit = |pixels: &[(usize, usize, f64)]| {
+        let mut window = [1.0f64; 30];
+        for &(x, y, value) in pixels {
+            window[y * 6 + x] = value;
+        }
+        estimate(&window, size)
+    };
+    // One bright pixel inside: nine smoothed pixels share its brightness, the first wins.
+    let inside = lit(&[(3, 2, 11.0)]);
+    assert_eq!((inside.x, inside.y), (2.0, 1.0));
+    assert!((inside.sigma - (1.0 / core::f64::consts::PI).sqrt()).abs() < 1e-15);
+    // In the corner the average is over four pixels, so the corner itself is the brightest.
+    assert_eq!((lit(&[(0, 0, 11.0)]).x, lit(&[(0, 0, 11.0)]).y), (0.0, 0.0));
+    assert_eq!((lit(&[(5, 4, 11.0)]).x, lit(&[(5, 4, 11.0)]).y), (5.0, 4.0));
+    // At the edge the average is over six, more than over the nine further in.
+    let edge = lit(&[(2, 0, 11.0), (3, 0, 12.0), (4, 0, 11.0)]);
+    assert_eq!((edge.x, edge.y), (3.0, 0.0));
+    // M counts pixels above α·e^(−1/2) + β: with 1 and 11 that is above 7.07.
+    let wide = lit(&[(2, 2, 11.0), (3, 2, 7.1), (2, 3, 7.0)]);
+    assert!((wide.sigma - (2.0 / core::f64::consts::PI).sqrt()).abs() < 1e-15);
+    // A brighter single pixel loses against a dimmer spot: that is what smoothing is for.
+    let spot = lit(&[(0, 4, 30.0), (3, 1, 20.0), (4, 1, 20.0), (3, 2, 20.0), (4, 2, 20.0)]);
+    assert!(spot.x >= 3.0 && spot.y <= 2.0);
+}
+
+/// Proves that every bad argument is named.
+#[test]
+fn bad_arguments_are_named() {
+    let options = Options::default();
+    for size in [Size::new(2, 9), Size::new(9, 2), Size::new(0, 0)] {
+        let error = Setup::<f64>::new(size, &options).unwrap_err();
+        assert_eq!(error, ArgumentError::WindowTooSmall(size));
+    }
+    let huge = Size::new(usize::MAX, usize::MAX);
+    assert_eq!(Setup::<f32>::new(huge, &options).unwrap_err(), ArgumentError::WindowTooLarge(huge));
+    assert!(Setup::<f32>::new(Size::new(3, 3), &options).is_ok());
+
+    let criteria = |criteria| Options { criteria, ..options };
+    let limits = |limits| Options { limits, ..options };
+    let (c, l) = (Criteria::DEFAULT, Limits::default());
+    for (bad, name) in [
+        (criteria(Criteria { max_iterations: 0, ..c }), "max_iterations"),
+        (criteria(Criteria { max_evaluations: 1, ..c }), "max_evaluations"),
+        (criteria(Criteria { min_delta: -1.0, ..c }), "min_delta"),
+        (criteria(Criteria { min_delta: f64::NAN, ..c }), "min_delta"),
+        (criteria(Criteria { min_step: 1.0, ..c }), "min_step"),
+        (criteria(Criteria { max_error: MaxError::Total(f64::INFINITY), ..c }), "max_error"),
+        (criteria(Criteria { max_error: MaxError::PerPixel(-1.0), ..c }), "max_error"),
+        (limits(Limits { centre_margin: -0.1, ..l }), "centre_margin"),
+        (limits(Limits { sigma_min: 0.0, ..l }), "sigma_min"),
+        (limits(Limits { sigma_max: Some(0.2), ..l }), "sigma_max"),
+        (limits(Limits { sigma_min: 9.5, ..l }), "sigma_min"),
+    ] {
+        let error = Setup::<f64>::new(NINE, &bad).unwrap_err();
+        assert!(error.to_string().starts_with(&format!("{name} = ")), "{error}");
+    }
+
+    let setup = Setup::<f64>::new(NINE, &options).unwrap();
+    let error = fit_window(&setup, &[0u8; 80], None, &mut [0.0; 200]).unwrap_err();
+    assert_eq!(error, ArgumentError::PixelCount { size: NINE, pixels: 80 });
+    let error = fit_window(&setup, &[0u8; 81], None, &mut [0.0; 107]).unwrap_err();
+    assert_eq!(error, ArgumentError::Scratch { needed: 108, given: 107 });
+}

@@ -1,0 +1,135 @@
+//! Data that others fitted: real images, and windows with the minima that MINPACK found.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use ndarray::Array3;
+use spotfit::npy::{NpyReader, Number};
+
+/// The folder with the real images: `SPOTFIT_DATA`, or `shared/data` beside the repository. `None`,
+/// said aloud, where there is none.
+pub fn real_data() -> Option<PathBuf> {
+    let folder = match std::env::var_os("SPOTFIT_DATA") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+    };
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("SKIPPED: no real images (set SPOTFIT_DATA to their folder)");
+    None
+}
+
+/// Reads a stack of windows of a known type.
+///
+/// # Panics
+/// If the file is not there or not such a stack.
+pub fn read_stack<P: Number>(path: &Path) -> Array3<P> {
+    let read = || -> Result<Array3<P>, Box<dyn std::error::Error>> {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        let mut reader = NpyReader::new(BufReader::new(file), Some(length))?;
+        let shape = reader.header().shape.clone();
+        let mut pixels = Vec::new();
+        reader.read(usize::MAX, &mut pixels)?;
+        Ok(Array3::from_shape_vec((shape[0], shape[1], shape[2]), pixels)?)
+    };
+    read().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Columns of a CSV file, by name, as numbers.
+///
+/// # Panics
+/// If the file is not there or lacks a column.
+pub fn read_columns<const N: usize>(path: &Path, names: [&str; N]) -> Vec<[f64; N]> {
+    let read = || -> Result<Vec<[f64; N]>, Box<dyn std::error::Error>> {
+        let mut reader = csv::Reader::from_path(path)?;
+        let header = reader.headers()?.clone();
+        let columns = names.map(|name| header.iter().position(|column| column == name));
+        reader
+            .records()
+            .map(|record| {
+                let record = record?;
+                let mut row = [f64::NAN; N];
+                for ((value, column), name) in row.iter_mut().zip(columns).zip(names) {
+                    let column = column.ok_or_else(|| format!("no column '{name}'"))?;
+                    *value = record[column].parse()?;
+                }
+                Ok(row)
+            })
+            .collect()
+    };
+    read().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// An outside optimiser's minimum for a window, in the window's coordinates.
+#[derive(Clone, Copy, Debug)]
+pub struct Minimum {
+    /// x, y and σ.
+    pub shape: [f64; 3],
+    /// χ² there.
+    pub chi2: f64,
+    /// Whether it is certain, and the minimum of a spot.
+    pub good: bool,
+}
+
+/// A set of windows with the minima that an outside optimiser found.
+#[derive(Clone, Debug)]
+pub struct Oracle {
+    /// Its name.
+    pub name: String,
+    /// The windows.
+    pub spots: Array3<f32>,
+    /// One for each window.
+    pub minima: Vec<Minimum>,
+}
+
+/// The real sets, and the share of good rows that a fit must agree with.
+pub const REAL_SETS: [(&str, f64); 4] = [
+    ("picasso", 0.98),
+    ("sdt_beads", 0.98),
+    ("spotiflow_telomeres", 0.995),
+    ("zhuang_storm_emccd", 0.98),
+];
+
+/// One of [`REAL_SETS`] in the folder that [`real_data`] gives.
+pub fn real_oracle(folder: &Path, name: &str) -> Oracle {
+    let folder = folder.join(name);
+    let spots = read_stack::<f32>(&folder.join("spots.npy"));
+    let half = (spots.dim().2 / 2) as f64;
+    let found = read_columns(&folder.join("identifications.csv"), ["x", "y"]);
+    let columns = ["x", "y", "sx", "cost", "sane", "pd", "newton_px"];
+    let minima = read_columns(&folder.join("oracle_ls_sym.csv"), columns)
+        .into_iter()
+        .zip(found)
+        .map(|([x, y, sigma, chi2, sane, pd, newton], [column, row])| Minimum {
+            shape: [x - column + half, y - row + half, sigma],
+            chi2,
+            good: sane == 1.0 && pd == 1.0 && newton < 1e-6,
+        })
+        .collect();
+    Oracle { name: name.to_owned(), spots, minima }
+}
+
+/// The simulated sets stored in this crate with the minima that SciPy's MINPACK found
+/// (`scripts/minpack.py`).
+pub fn stored_oracles() -> Vec<Oracle> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    let sets = ["faint_7x7", "paper_9x9", "wide_13x9", "bright_11x11"];
+    sets.into_iter()
+        .map(|name| {
+            let spots = read_stack::<u16>(&folder.join(format!("{name}.npy"))).mapv(f32::from);
+            let columns = ["x", "y", "sigma", "chi2", "good"];
+            let minima = read_columns(&folder.join(format!("{name}.csv")), columns)
+                .into_iter()
+                .map(|[x, y, sigma, chi2, good]| Minimum {
+                    shape: [x, y, sigma],
+                    chi2,
+                    good: good == 1.0,
+                })
+                .collect();
+            Oracle { name: name.to_owned(), spots, minima }
+        })
+        .collect()
+}

@@ -1,0 +1,167 @@
+//! Table 1 of Leutenegger & Weber 2021, and the bound on what single precision may cost.
+
+use fit_core::{Background, Criteria, Options, Size};
+use fit_sim::{Camera, SpotSimulation, Truth};
+use fit_tests::bounds::cramer_rao;
+use fit_tests::statistics::{median_mean_std, percentile};
+use fit_tests::tolerances::{
+    ROUNDING, ROUNDING_ITERATIONS, TABLE_1_CENTRE, TABLE_1_NONNEGATIVE, TABLE_1_SIGMA,
+};
+use fit_tests::{TestBackend, backends};
+use spotfit::{Backend, Fit, Fitter, Start};
+
+/// Signal, background, and the rows of Fit2DGaussian and Gpufit: median, mean and standard
+/// deviation of the absolute errors of the centre, then of σ, in units of σ.
+const TABLE_1: [(f64, f64, [f64; 6], [f64; 6]); 3] = [
+    (
+        400.0,
+        40.0,
+        [0.0464, 0.0550, 0.0418, 0.0420, 0.0506, 0.0396],
+        [0.0463, 0.0550, 0.0417, 0.0421, 0.0514, 0.0415],
+    ),
+    (
+        1600.0,
+        40.0,
+        [0.0228, 0.0270, 0.0205, 0.0203, 0.0244, 0.0190],
+        [0.0227, 0.0269, 0.0205, 0.0205, 0.0249, 0.0201],
+    ),
+    (
+        1600.0,
+        0.0,
+        [0.0228, 0.0269, 0.0203, 0.0198, 0.0238, 0.0186],
+        [0.0227, 0.0268, 0.0203, 0.0203, 0.0247, 0.0200],
+    ),
+];
+
+const NINE: Size = Size::new(9, 9);
+
+struct Errors {
+    spread: [f64; 6],
+    iterations: Vec<u32>,
+}
+
+fn errors(fitter: &Fitter, signal: f64, background: f64, seed: u64, count: usize) -> Errors {
+    let simulation = SpotSimulation { signal, background, seed, ..SpotSimulation::new(NINE) };
+    let (mut centre, mut sigma, mut iterations) = (Vec::new(), Vec::new(), vec![0; 101]);
+    let mut first = 0;
+    while first < count {
+        let end = count.min(first + 50_000);
+        let spots = simulation.generate(first..end).expect("the simulation is sound");
+        let fits: Vec<Fit<f64>> =
+            fitter.fit(spots.pixels.view(), Start::Estimate).expect("9×9 can be fitted");
+        for (fit, Truth { shape, .. }) in fits.iter().zip(&spots.truth) {
+            assert!(fit.x.is_finite(), "{fit:?}");
+            centre.push((fit.x - shape.x).abs() / shape.sigma);
+            centre.push((fit.y - shape.y).abs() / shape.sigma);
+            sigma.push((fit.sigma - shape.sigma).abs() / shape.sigma);
+            iterations[fit.iterations as usize] += 1;
+        }
+        first = end;
+    }
+    let ([a, b, c], [d, e, f]) = (median_mean_std(&centre), median_mean_std(&sigma));
+    Errors { spread: [a, b, c, d, e, f], iterations }
+}
+
+/// One of each backend: threads do not change what is found.
+fn each_backend() -> impl Iterator<Item = TestBackend> {
+    [Backend::Reference, Backend::Cpu]
+        .into_iter()
+        .map(|backend| TestBackend { backend, threads: 0 })
+}
+
+/// Proves Table 1 for the free fit with 100,000 fits a row, and the mode of the histogram of
+/// iterations (Fig. 8), on every backend.
+#[test]
+fn table_1_is_reproduced() {
+    for backend in each_backend() {
+        let fitter = backend.fitter(Options::default());
+        for (signal, background, fit2d_gaussian, gpufit) in TABLE_1 {
+            let Errors { spread, iterations } = errors(&fitter, signal, background, 1, 100_000);
+            println!("{} {signal}:{background} {spread:.4?}", backend.backend);
+            for i in 0..3 {
+                for row in [fit2d_gaussian, gpufit] {
+                    let off = spread[i] / row[i] - 1.0;
+                    assert!(off.abs() <= TABLE_1_CENTRE, "{backend:?} {signal}: {off} at {i}");
+                }
+                let off = spread[i + 3] / gpufit[i + 3] - 1.0;
+                assert!(off.abs() <= TABLE_1_SIGMA, "{backend:?} {signal}: σ {off} at {i}");
+            }
+            if (signal, background) == (1600.0, 40.0) {
+                let mode = (0..iterations.len()).max_by_key(|&i| iterations[i]);
+                assert!(matches!(mode, Some(4 | 5)), "{backend:?}: mode {mode:?}");
+            }
+        }
+    }
+}
+
+/// Proves that a background held at or above zero makes σ at least as precise as the paper's
+/// Fit2DGaussian, with a million fits a row and three seeds.
+#[test]
+fn a_background_not_below_zero_beats_table_1() {
+    let options = Options { background: Background::NonNegative, ..Options::default() };
+    let fitter = TestBackend { backend: Backend::Auto, threads: 0 }.fitter(options);
+    for seed in 1..=3 {
+        for (signal, background, fit2d_gaussian, _) in TABLE_1 {
+            let Errors { spread, .. } = errors(&fitter, signal, background, seed, 1_000_000);
+            println!("seed {seed} {signal}:{background} {spread:.4?}");
+            for i in 3..6 {
+                let ratio = spread[i] / fit2d_gaussian[i];
+                assert!(ratio <= TABLE_1_NONNEGATIVE, "seed {seed} {signal}: {ratio} at {i}");
+            }
+        }
+    }
+}
+
+/// Proves that single precision lies on the minimum of double precision: up to 10⁶ counts, with and
+/// without 30,000 counts of baseline, the 99th percentile of their distance is under 1 % of the
+/// Cramér–Rao bound, and rounding costs no iterations.
+#[test]
+fn single_precision_is_enough() {
+    let tight = Options { criteria: Criteria::TIGHT, ..Options::default() };
+    let reference = TestBackend { backend: Backend::Reference, threads: 0 }.fitter(tight);
+    let single = backends().into_iter().filter(|b| b.fitter(tight).is_single_precision());
+    for backend in single.filter(|b| b.threads == 1) {
+        let fitter = backend.fitter(tight);
+        for side in [7, 9, 16] {
+            for signal in [100.0, 400.0, 1e4, 1e5, 1e6] {
+                for baseline in [0.0, 30_000.0] {
+                    let size = Size::new(side, side);
+                    let simulation = SpotSimulation {
+                        signal,
+                        background: signal / 10.0,
+                        camera: Camera { baseline, ..Camera::default() },
+                        ..SpotSimulation::new(size)
+                    };
+                    let spots = simulation.generate(0..4000).expect("the simulation is sound");
+                    let fit = |fitter: &Fitter| -> Vec<Fit<f64>> {
+                        fitter.fit(spots.pixels.view(), Start::Estimate).expect("large enough")
+                    };
+                    let (a, b) = (fit(&reference), fit(&fitter));
+                    let off: Vec<f64> = a
+                        .iter()
+                        .zip(&b)
+                        .zip(&spots.truth)
+                        .filter_map(|((a, b), truth)| {
+                            let [x, y, _] = cramer_rao(size, truth)?;
+                            Some(((a.x - b.x).abs() / x).max((a.y - b.y).abs() / y))
+                        })
+                        .collect();
+                    assert!(off.len() >= 3999, "the bound exists for nearly all spots");
+                    let worst = percentile(&off, 0.99);
+                    let mean = |fits: &[Fit<f64>]| {
+                        fits.iter().map(|f| f64::from(f.iterations)).sum::<f64>() / 4000.0
+                    };
+                    let (slow, fast) = (mean(&a), mean(&b));
+                    println!(
+                        "{} {side}×{side} {signal:e} + {baseline}: {:.4} % of the bound, \
+                         {fast:.2} iterations ({slow:.2} in f64)",
+                        backend.backend,
+                        100.0 * worst
+                    );
+                    assert!(worst < ROUNDING, "{backend:?} {side} {signal} {baseline}: {worst}");
+                    assert!(fast <= slow * ROUNDING_ITERATIONS, "{fast} iterations, {slow} in f64");
+                }
+            }
+        }
+    }
+}

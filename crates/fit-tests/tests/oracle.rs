@@ -1,0 +1,138 @@
+//! Against the minima that an outside optimiser found: MINPACK on stored simulated windows, which
+//! run everywhere, and on real images where these are at hand.
+
+use fit_core::condition::condition;
+use fit_core::normal::assemble;
+use fit_core::sums::direct;
+use fit_core::{Background, Criteria, Options, Shape, Size};
+use fit_tests::data::{Oracle, REAL_SETS, real_data, real_oracle, stored_oracles};
+use fit_tests::tolerances::{OUTSIDE_DOUBLE, OUTSIDE_SINGLE};
+use fit_tests::{TestBackend, backends};
+use ndarray::Axis;
+use spotfit::{Backend, Fit, Start};
+
+fn fit(oracle: &Oracle, backend: TestBackend, criteria: Criteria) -> Vec<Fit<f64>> {
+    let fitter = backend.fitter(Options { criteria, ..Options::default() });
+    fitter.fit(oracle.spots.view(), Start::Estimate).expect("the windows are large enough")
+}
+
+fn distance(fit: &Fit<f64>, shape: [f64; 3]) -> f64 {
+    let differences = [fit.x - shape[0], fit.y - shape[1], fit.sigma - shape[2]];
+    differences.iter().fold(0.0, |worst, d| d.abs().max(worst))
+}
+
+/// The share of the good rows whose x, y and σ agree.
+fn share(oracle: &Oracle, fits: &[Fit<f64>], tolerance: f64) -> f64 {
+    let good = || oracle.minima.iter().zip(fits).filter(|(minimum, _)| minimum.good);
+    let near = good().filter(|(minimum, fit)| distance(fit, minimum.shape) <= tolerance).count();
+    near as f64 / good().count() as f64
+}
+
+fn tolerance(backend: TestBackend) -> f64 {
+    let single = backend.fitter(Options::default()).is_single_precision();
+    if single { OUTSIDE_SINGLE } else { OUTSIDE_DOUBLE }
+}
+
+/// Prints and checks the shares of a set on every backend with every preset.
+fn check(oracle: &Oracle, needed: f64) {
+    let presets =
+        [("tight", Criteria::TIGHT), ("default", Criteria::DEFAULT), ("paper", Criteria::PAPER)];
+    for backend in backends() {
+        let tolerance = tolerance(backend);
+        for (name, criteria) in presets {
+            let share = share(oracle, &fit(oracle, backend, criteria), tolerance);
+            let backend_name = backend.backend;
+            println!(
+                "{:<20} {backend_name:<9} {name:<8} {:6.2} % within {tolerance:e} px",
+                oracle.name,
+                100.0 * share
+            );
+            if name == "tight" {
+                assert!(share >= needed, "{}, {backend:?}: {share} of {needed}", oracle.name);
+            }
+        }
+    }
+}
+
+/// Lists the fits that differ from the oracle, and proves that each is a minimum of its own or on
+/// its way to the oracle's: carried on with nothing but rounding to stop it, it ends where the
+/// gradient is zero to rounding.
+fn explain_differences(oracle: &Oracle) {
+    let reference = TestBackend { backend: Backend::Reference, threads: 1 };
+    let (_, height, width) = oracle.spots.dim();
+    let size = Size::new(width, height);
+    for (spot, (minimum, fit)) in
+        oracle.minima.iter().zip(fit(oracle, reference, Criteria::TIGHT)).enumerate()
+    {
+        if !minimum.good || distance(&fit, minimum.shape) <= OUTSIDE_DOUBLE {
+            continue;
+        }
+        let to_the_end = Criteria {
+            max_iterations: 10_000,
+            max_evaluations: 50_000,
+            min_delta: 0.0,
+            min_step: 0.0,
+            ..Criteria::TIGHT
+        };
+        let fitter = reference.fitter(Options { criteria: to_the_end, ..Options::default() });
+        let window = oracle.spots.slice(ndarray::s![spot..=spot, .., ..]);
+        let start = [[fit.x, fit.y, fit.sigma]];
+        let end: Vec<Fit<f64>> = fitter.fit(window, Start::F64(&start)).expect("as above");
+        let end = end[0];
+        let pixels: Vec<f64> =
+            oracle.spots.index_axis(Axis(0), spot).iter().map(|&p| f64::from(p)).collect();
+        println!(
+            "{} {spot}: χ² {:.6} ({} after {}), gradient {:.1e}; carried on {:.6}, gradient {:.1e}; \
+             oracle {:.6}, {:.1e} px from it",
+            oracle.name,
+            fit.chi2,
+            fit.status,
+            fit.iterations,
+            gradient(&pixels, size, &fit),
+            end.chi2,
+            gradient(&pixels, size, &end),
+            minimum.chi2,
+            distance(&end, minimum.shape),
+        );
+        assert!(end.status.is_converged(), "{} {spot}: {end:?}", oracle.name);
+        assert!(gradient(&pixels, size, &end) < 1e-7, "{} {spot}: {end:?}", oracle.name);
+    }
+}
+
+/// The largest cosine between the residual and a column of the Jacobian: 0 at a minimum, whatever
+/// the units.
+fn gradient(pixels: &[f64], size: Size, fit: &Fit<f64>) -> f64 {
+    let mut conditioned = pixels.to_vec();
+    let data = condition(&mut conditioned);
+    let sums = direct(&conditioned, size, Shape::new(fit.x, fit.y, fit.sigma));
+    let at = assemble(&sums, &data, Background::Free);
+    [(0, 0), (1, 3), (2, 5)]
+        .iter()
+        .map(|&(j, jj)| at.jtr[j].abs() / (at.jtj[jj] * at.chi2).sqrt())
+        .fold(0.0, f64::max)
+}
+
+/// Proves that every backend finds the minima that MINPACK finds for 600 simulated windows.
+#[test]
+fn stored_minima_are_found() {
+    let oracles = stored_oracles();
+    let windows: usize = oracles.iter().map(|oracle| oracle.minima.len()).sum();
+    assert!(windows >= 500);
+    for oracle in oracles {
+        let good = oracle.minima.iter().filter(|minimum| minimum.good).count();
+        assert!(good * 100 >= oracle.minima.len() * 95, "{}: {good} good", oracle.name);
+        check(&oracle, 0.99);
+        explain_differences(&oracle);
+    }
+}
+
+/// Proves that every backend finds the minima that MINPACK found for real images.
+#[test]
+fn real_images_are_fitted() {
+    let Some(folder) = real_data() else { return };
+    for (name, needed) in REAL_SETS {
+        let oracle = real_oracle(&folder, name);
+        check(&oracle, needed);
+        explain_differences(&oracle);
+    }
+}

@@ -1,0 +1,101 @@
+//! Every backend against the f64 reference, over the whole table of cases.
+
+use fit_tests::cases::{Case, Kind, cases};
+use fit_tests::tolerances::{Parity, parity};
+use fit_tests::{TestBackend, backends};
+use spotfit::{Backend, Fit, Status};
+
+/// Whether two fits are the same as far as the tolerance goes.
+fn near(fit: &Fit<f64>, reference: &Fit<f64>, tolerance: &Parity) -> bool {
+    let scale = reference.amplitude.abs().max(reference.chi2.sqrt());
+    let positions = [fit.x - reference.x, fit.y - reference.y, fit.sigma - reference.sigma];
+    positions.iter().all(|d| d.abs() <= tolerance.position)
+        && (fit.amplitude - reference.amplitude).abs() <= tolerance.relative * scale
+        && (fit.background - reference.background).abs()
+            <= tolerance.relative * scale.max(reference.background.abs() * 1e-3)
+        && (fit.chi2 - reference.chi2).abs()
+            <= tolerance.relative * reference.chi2 + 1e-9 * scale * scale
+}
+
+/// What holds for every fit of every backend.
+fn check_outcome(case: &Case, spot: usize, fit: &Fit<f64>) {
+    let Fit { x, y, sigma, amplitude, background, chi2, .. } = *fit;
+    let numbers = [x, y, sigma, amplitude, background, chi2];
+    let name = &case.name;
+    if fit.status == Status::Invalid {
+        assert!(numbers.iter().all(|n| n.is_nan()), "{name}, spot {spot}: {fit:?}");
+        return;
+    }
+    assert!(case.kind != Kind::Nothing, "{name}, spot {spot} should be invalid: {fit:?}");
+    assert!(numbers.iter().all(|n| n.is_finite()), "{name}, spot {spot}: {fit:?}");
+    assert!(sigma > 0.0 && chi2 >= 0.0, "{name}, spot {spot}: {fit:?}");
+    let criteria = case.options.criteria;
+    assert!((1..=criteria.max_iterations).contains(&fit.iterations), "{name}, {spot}: {fit:?}");
+    assert!((1..=criteria.max_evaluations).contains(&fit.evaluations), "{name}, {spot}: {fit:?}");
+}
+
+fn check(backend: TestBackend) {
+    let reference = TestBackend { backend: Backend::Reference, threads: 1 };
+    for case in cases() {
+        let fitter = backend.fitter(case.options);
+        let tolerance = parity(&fitter);
+        let fits = case.fit(&fitter);
+        let expected = case.fit(&reference.fitter(case.options));
+        assert_eq!(fits.len(), expected.len(), "{}", case.name);
+        let mut same = 0;
+        for (spot, (fit, expected)) in fits.iter().zip(&expected).enumerate() {
+            check_outcome(&case, spot, fit);
+            let invalid = expected.status == Status::Invalid;
+            assert_eq!(fit.status == Status::Invalid, invalid, "{}, spot {spot}", case.name);
+            // Where there are several minima, another one that is as good will do.
+            let bound = expected.chi2 * (1.0 + tolerance.as_good)
+                + (tolerance.as_good * expected.amplitude).powi(2);
+            let as_good = case.kind == Kind::Hopeless && fit.chi2 <= bound;
+            same += usize::from(invalid || as_good || near(fit, expected, &tolerance));
+        }
+        let share = match case.kind {
+            Kind::Hopeless => tolerance.share_hopeless,
+            _ => tolerance.share,
+        };
+        let needed = (share * fits.len() as f64).floor() as usize;
+        println!("{backend:?} {:<28} {same} of {}", case.name, fits.len());
+        assert!(
+            same >= needed,
+            "{}: {same} of {} fits agree on {backend:?}",
+            case.name,
+            fits.len()
+        );
+    }
+}
+
+/// Proves that every backend finds the minima of the f64 reference, whatever the size, the pixel
+/// type, the memory layout, the options and the content of the windows.
+#[test]
+fn every_backend_agrees_with_the_reference() {
+    for backend in backends() {
+        check(backend);
+    }
+}
+
+/// Proves that the outcome does not depend on the number of threads, to the last bit.
+#[test]
+fn threads_change_nothing() {
+    for backend in [Backend::Reference, Backend::Cpu] {
+        for case in cases() {
+            let fit = |threads| case.fit(&TestBackend { backend, threads }.fitter(case.options));
+            let (one, three) = (fit(1), fit(3));
+            for (a, b) in one.iter().zip(&three) {
+                // The text has all digits, and NaN equals NaN in it.
+                assert_eq!(format!("{a:?}"), format!("{b:?}"), "{}", case.name);
+            }
+        }
+    }
+}
+
+/// Proves that there is no backend that the tests forget.
+#[test]
+fn every_backend_is_tested() {
+    for backend in Backend::ALL {
+        assert!(backends().iter().any(|tested| tested.backend == backend), "{backend}");
+    }
+}
