@@ -277,6 +277,12 @@ impl<R: Real> Search<R> {
         &self.at_best
     }
 
+    /// The damping λ of the trial to come.
+    #[inline(always)]
+    pub fn lambda(&self) -> R {
+        self.lambda
+    }
+
     /// The code of the [`Status`] in each lane, 0 while searching.
     #[inline(always)]
     pub fn status_code(&self) -> R {

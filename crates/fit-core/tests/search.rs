@@ -1,7 +1,7 @@
 //! Proves the search: that it ends, where it ends, and what it says about it.
 
 use fit_core::condition::condition;
-use fit_core::normal::assemble;
+use fit_core::normal::{Evaluation, assemble};
 use fit_core::search::Search;
 use fit_core::sums::{Columns, Profile, separable};
 use fit_core::{
@@ -242,6 +242,57 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
         let sums = separable(&pixels, search.trial(), &mut columns);
         search.update(&setup, &assemble(&sums, &data, Background::Free));
     }
+}
+
+/// Proves the damping schedule of the paper's pseudo-code: λ = 0.01 at first, ÷10 after a step that
+/// succeeds at once, ×10 for each retry, and as it is after a retry that succeeds; and that retries
+/// belong to their iteration.
+#[test]
+fn the_damping_follows_the_pseudo_code() {
+    let setup = Setup::<f64>::new(NINE, &tight()).unwrap();
+    let mut pixels = spot(NINE, Shape::new(4.0, 4.0, 1.5), 100.0, 10.0);
+    let data = condition(&mut pixels);
+    let mut search = Search::start(&setup, &data, Shape::new(3.0, 3.5, 1.0));
+    // The caller decides what an evaluation says: here each is as good or as bad as needed.
+    let mut chi2 = data.spread;
+    let mut update = |search: &mut Search<f64>, better: bool| {
+        let evaluation = Evaluation {
+            alpha: 1.0,
+            beta: 0.0,
+            chi2: if better { chi2 * 0.9 } else { chi2 * 1.1 },
+            jtj: [1.0, 0.0, 0.0, 1.0, 0.0, 1.0],
+            jtr: [0.3, -0.2, 0.1],
+        };
+        if better {
+            chi2 *= 0.9;
+        }
+        search.update(&setup, &evaluation);
+        (search.lambda(), search.iterations(), search.evaluations())
+    };
+    let expected = [
+        (true, 0.01, 1.0),
+        (true, 0.001, 2.0),
+        (false, 0.01, 2.0),
+        (false, 0.1, 2.0),
+        (true, 0.1, 3.0),
+        (true, 0.01, 4.0),
+        (true, 0.001, 5.0),
+    ];
+    for (step, (better, lambda, iterations)) in expected.into_iter().enumerate() {
+        let before = search.best();
+        let (got, passes, evaluations) = update(&mut search, better);
+        assert!((got / lambda - 1.0).abs() < 1e-12, "step {step}: λ = {got}, not {lambda}");
+        assert_eq!((passes, evaluations), (iterations, step as f64 + 1.0));
+        assert_eq!(search.best() == before, !better || step == 0, "step {step}");
+        assert!(search.running());
+    }
+    for _ in 0..7 {
+        assert!(search.running());
+        update(&mut search, false);
+    }
+    assert_eq!(Status::from_code(search.status_code() as u8), None, "λ is 10⁴ and was not tried");
+    update(&mut search, false);
+    assert_eq!(Status::from_code(search.status_code() as u8), Some(Status::NotConverged));
 }
 
 /// Proves the names, codes and predicates of the statuses.

@@ -282,7 +282,7 @@ fn no_spots_give_a_header() {
         let array = folder.path("fits.npy");
         succeeds(&[&"fit", &path, &"-o", &array]);
         let mut reader = &fs::read(&array).unwrap()[..];
-        assert!(String::from_utf8_lossy(&reader[..]).contains("'shape': (0,)"));
+        assert!(String::from_utf8_lossy(reader).contains("'shape': (0,)"));
         // A structured array is not a stack of windows, and is told from one.
         assert!(NpyReader::new(&mut reader, None).is_err());
     }
