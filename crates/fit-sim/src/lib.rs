@@ -1,8 +1,10 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod movie;
 mod random;
 mod spots;
 
+pub use movie::{Bead, MoviePlan, MovieSimulation, MovieTruth, Structure};
 pub use random::Random;
 pub use spots::{Camera, Noise, SimulationError, SpotSimulation, Spots, Truth};

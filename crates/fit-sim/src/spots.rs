@@ -151,9 +151,7 @@ impl SpotSimulation {
         check("sigma (lowest)", self.sigma.start, f64::MIN_POSITIVE, 1e3, "above 0, up to 1000")?;
         check("sigma (highest)", self.sigma.end, self.sigma.start, 1e3, "the lowest to 1000")?;
         check("scatter", self.scatter, 0.0, 1.0, "0 to 1")?;
-        check("baseline", self.camera.baseline, 0.0, 1e6, "0 to 1e6")?;
-        check("gain", self.camera.gain, 1e-6, 1e6, "1e-6 to 1e6")?;
-        check("read noise", self.camera.read_noise, 0.0, 1e6, "0 to 1e6")
+        self.camera.validate()
     }
 
     /// Makes the windows with the given numbers. What a window looks like depends on the seed and
@@ -201,7 +199,7 @@ impl SpotSimulation {
 }
 
 impl Noise {
-    fn draw(self, expected: f64, random: &mut Random) -> f64 {
+    pub(crate) fn draw(self, expected: f64, random: &mut Random) -> f64 {
         match self {
             Self::Poisson => random.poisson(expected),
             Self::Paper => libm::round(expected + libm::sqrt(expected) * random.normal()).max(0.0),
@@ -211,7 +209,22 @@ impl Noise {
 }
 
 impl Camera {
-    fn read(&self, electrons: f64, random: &mut Random) -> f64 {
+    pub(crate) fn validate(&self) -> Result<(), SimulationError> {
+        let Self { baseline, gain, read_noise } = *self;
+        let parameters = [
+            ("baseline", baseline, 0.0, "0 to 1e6"),
+            ("gain", gain, 1e-6, "1e-6 to 1e6"),
+            ("read noise", read_noise, 0.0, "0 to 1e6"),
+        ];
+        for (name, value, min, range) in parameters {
+            if !(min..=1e6).contains(&value) {
+                return Err(SimulationError::Parameter { name, value, range });
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn read(&self, electrons: f64, random: &mut Random) -> f64 {
         if *self == Self::default() {
             return electrons;
         }

@@ -1,8 +1,14 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod detect;
 mod fitter;
+pub mod localize;
+pub mod movie;
 pub mod npy;
+#[cfg(feature = "render")]
+pub mod render;
+pub mod storm;
 
 pub use fit_core::{
     ArgumentError, Background, Criteria, Fit, Limits, MaxError, Options, Pixel, Scalar, Shape,

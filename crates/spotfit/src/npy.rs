@@ -302,7 +302,6 @@ number!(
 );
 
 /// Reads the items along the first axis of an array, some at a time, in C order.
-#[derive(Debug)]
 pub struct NpyReader<R> {
     reader: R,
     header: NpyHeader,
@@ -314,7 +313,7 @@ pub struct NpyReader<R> {
 }
 
 impl<R: Read> NpyReader<R> {
-    /// Reads the header. `data_length` is the length of the whole file in bytes if it is known:
+    /// Reads the header. `file_length` is the length of the whole file in bytes if it is known:
     /// then a truncated file is found out before any of it is used.
     ///
     /// # Errors
@@ -334,6 +333,14 @@ impl<R: Read> NpyReader<R> {
     /// What the header says.
     pub fn header(&self) -> &NpyHeader {
         &self.header
+    }
+
+    /// Takes the array to have another shape with as many numbers. Nothing must have been read yet.
+    pub(crate) fn set_shape(&mut self, shape: Vec<usize>) {
+        debug_assert_eq!(shape.iter().product::<usize>(), self.header.shape.iter().product());
+        // In Fortran order the axes are permuted: a leading axis of one changes nothing.
+        self.left = shape.first().copied().unwrap_or(0);
+        self.header.shape = shape;
     }
 
     /// Appends up to `items` items of the first axis to `numbers`, in C order, and returns how many

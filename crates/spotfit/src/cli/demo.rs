@@ -6,12 +6,15 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use fit_core::{Background, Fit, Options, Size, Start};
-use fit_sim::{SpotSimulation, Spots};
+use fit_sim::{MovieSimulation, SpotSimulation, Spots};
 
 use super::error::CliError;
 use super::output::Output;
 use super::table::{FitTable, Format, StatusCounts};
 use super::{fit::rate, interrupt, picture};
+use crate::localize::{CameraOptions, LocalizeOptions, Localizer, run as localize};
+use crate::movie::Movie;
+use crate::storm::{Point, StormFormat};
 use crate::{Backend, Fitter};
 
 #[derive(Debug, Args)]
@@ -24,7 +27,7 @@ pub(crate) struct DemoArguments {
     count: u32,
     /// The seed of the simulation.
     #[arg(long, default_value_t = 1, value_name = "SEED")]
-    seed: u64,
+    seed: u32,
 }
 
 /// Median, mean and standard deviation of absolute errors, in units of the true σ.
@@ -122,7 +125,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
         let simulation = SpotSimulation {
             signal: published.signal,
             background: published.background,
-            seed: arguments.seed,
+            seed: u64::from(arguments.seed),
             ..SpotSimulation::new(SIZE)
         };
         let spots = simulation.generate(0..count)?;
@@ -146,11 +149,71 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
     let threads = Fitter::default().threads();
     println!("\n{fitted} fits: {}", statuses.summary());
     println!("{} on {threads} threads, initial estimate included.", rate(fitted, time));
+    movie(arguments, folder)?;
     println!("\nWritten to {}:", folder.display());
     println!("  fits.csv     every fit of the case 400:40");
     println!("  truth.csv    what was simulated");
     println!("  windows.svg  the first windows and their fits: open it in a browser");
+    println!("  movie.tif    the simulated movie, with movie-truth.csv");
+    println!("  locs.csv     its localizations, as ThunderSTORM writes them");
+    println!("  movie.png    a frame and all localizations, side by side");
     Ok(())
+}
+
+/// Frames of the simulated movie, its side in pixels, and the side of a pixel in nanometres.
+const FRAMES: usize = 1000;
+const SIDE: usize = 96;
+const PIXEL_SIZE: f64 = 100.0;
+
+/// Simulates a movie, localizes it, and shows a frame beside the rendering.
+fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
+    interrupt::check()?;
+    let mut simulation = MovieSimulation::new(SIDE, SIDE, FRAMES);
+    simulation.molecules = simulation.molecules_for(8.0);
+    simulation.seed = u64::from(arguments.seed);
+    let camera = CameraOptions {
+        baseline: simulation.camera.baseline,
+        sensitivity: 1.0 / simulation.camera.gain,
+        read_noise: simulation.camera.read_noise,
+        ..CameraOptions::default()
+    };
+    let plan = simulation.plan()?;
+    let path = folder.join("movie.tif");
+    let truth = folder.join("movie-truth.csv");
+    super::simulate_movie::write_movie(&plan, &path, Some(&truth))?;
+
+    let name = path.display().to_string();
+    let movie = Movie::open(&path).map_err(|source| CliError::Movie { file: name, source })?;
+    let options = LocalizeOptions { camera, ..LocalizeOptions::default() };
+    let mut localizer = Localizer::new(movie.size(), options)?;
+    let format = StormFormat { pixel_size: Some(PIXEL_SIZE), corner_origin: false, status: false };
+    let mut table = Output::create(&folder.join("locs.csv"))?;
+    table.write_all(format.header().as_bytes())?;
+    let mut points = Vec::new();
+    let mut text = String::new();
+    let begin = Instant::now();
+    localize(movie, 0..FRAMES, &mut localizer, |spots, _| {
+        interrupt::check()?;
+        text.clear();
+        spots.iter().for_each(|spot| format.row(spot, &mut text));
+        points.extend(spots.iter().map(|s| Point { x: s.x, y: s.y, uncertainty: s.uncertainty }));
+        table.write_all(text.as_bytes())
+    })?;
+    let seconds = begin.elapsed().as_secs_f64();
+    table.finish()?;
+    println!(
+        "\nA movie of {FRAMES} frames, {SIDE}×{SIDE} pixels: {} localizations, {:.0} frames/s.",
+        points.len(),
+        FRAMES as f64 / seconds
+    );
+
+    let side_by_side = picture::side_by_side(&plan.frame(FRAMES / 2), &points, PIXEL_SIZE)
+        .map_err(|error| CliError::file("movie.png", error.to_string()))?;
+    let mut bytes = Vec::new();
+    side_by_side.write_png(&mut bytes).map_err(CliError::write("movie.png"))?;
+    let mut image = Output::create(&folder.join("movie.png"))?;
+    image.write_all(&bytes)?;
+    image.finish()
 }
 
 fn row(case: &str, name: &str, errors: &[f64; 6]) {

@@ -3,6 +3,8 @@
 use std::io;
 
 use crate::FitError;
+use crate::localize::LocalizeError;
+use crate::movie::MovieError;
 use crate::npy::NpyError;
 use fit_sim::SimulationError;
 
@@ -18,6 +20,12 @@ pub(crate) enum CliError {
     Fit(#[from] FitError),
     #[error(transparent)]
     Simulation(#[from] SimulationError),
+    #[error("cannot read {file}: {source}")]
+    Movie { file: String, source: MovieError },
+    #[error(transparent)]
+    Localize(#[from] LocalizeError),
+    #[error("{name} = {value} is out of its range ({range})")]
+    Option { name: &'static str, value: String, range: String },
     #[error("interrupted; no output was written")]
     Interrupted,
 }
@@ -29,6 +37,20 @@ impl CliError {
 
     pub(crate) fn file(file: &str, reason: impl Into<String>) -> Self {
         Self::File { file: file.to_owned(), reason: reason.into() }
+    }
+
+    pub(crate) fn option(name: &'static str, value: &str, range: &str) -> Self {
+        Self::Option { name, value: value.to_owned(), range: range.to_owned() }
+    }
+
+    /// Names the movie that could not be read to its end.
+    pub(crate) fn in_movie(self, file: &str) -> Self {
+        match self {
+            Self::Localize(LocalizeError::Movie(source)) => {
+                Self::Movie { file: file.to_owned(), source }
+            }
+            other => other,
+        }
     }
 
     pub(crate) fn is_broken_pipe(&self) -> bool {

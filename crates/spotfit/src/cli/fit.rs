@@ -29,12 +29,19 @@ pub(crate) struct FitArguments {
     /// it each window starts from the paper's estimate.
     #[arg(long, value_name = "INIT.npy")]
     initial: Option<PathBuf>,
+    #[command(flatten)]
+    fit: FitOptions,
+}
+
+/// How windows are fitted, for every command that fits.
+#[derive(Debug, Args)]
+pub(crate) struct FitOptions {
     /// What does the work: auto, cpu (single precision) or reference (double precision).
     #[arg(long, default_value = "auto", value_name = "BACKEND")]
-    backend: Backend,
+    pub(crate) backend: Backend,
     /// Number of threads; 0 takes one for each processor.
     #[arg(long, default_value_t = 0, value_name = "N")]
-    threads: usize,
+    pub(crate) threads: usize,
     /// When to stop: default (20 iterations, min-delta 1e-6, min-step 1e-4), paper (the same, and
     /// χ² < N/3) or tight (100 iterations, 1e-9, 1e-6).
     #[arg(long, value_enum, default_value = "default", value_name = "CRITERIA")]
@@ -78,8 +85,8 @@ enum BackgroundChoice {
     Nonnegative,
 }
 
-impl FitArguments {
-    fn options(&self) -> Options {
+impl FitOptions {
+    pub(crate) fn options(&self) -> Options {
         let preset = match self.criteria {
             CriteriaChoice::Default => Criteria::DEFAULT,
             CriteriaChoice::Paper => Criteria::PAPER,
@@ -111,7 +118,8 @@ impl FitArguments {
 
 pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let format = Format::of(&arguments.output)?;
-    let fitter = Fitter::new(arguments.backend, arguments.options(), arguments.threads)?;
+    let fitter =
+        Fitter::new(arguments.fit.backend, arguments.fit.options(), arguments.fit.threads)?;
     let file = arguments.spots.display().to_string();
     let source = input::open(&arguments.spots, 3, "(n, height, width)")?;
     refuse_same_file(&arguments.spots, &arguments.output)?;
@@ -137,7 +145,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
 }
 
 /// Replacing the input by the output would lose the pixels.
-fn refuse_same_file(input: &Path, output: &Path) -> Result<(), CliError> {
+pub(crate) fn refuse_same_file(input: &Path, output: &Path) -> Result<(), CliError> {
     let same = match (std::fs::canonicalize(input), std::fs::canonicalize(output)) {
         (Ok(input), Ok(output)) => input == output,
         _ => false,

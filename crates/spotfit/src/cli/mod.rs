@@ -5,9 +5,12 @@ mod error;
 mod fit;
 mod input;
 mod interrupt;
+mod localize;
 mod output;
 mod picture;
+mod render;
 mod simulate;
+mod simulate_movie;
 mod table;
 
 use std::process::ExitCode;
@@ -28,7 +31,11 @@ struct Arguments {
 enum Command {
     /// Fit every window of a stack: windows in, positions out.
     Fit(fit::FitArguments),
-    /// Simulate windows of spots, with their truth.
+    /// Localize the spots of a movie: frames in, a table of localizations out.
+    Localize(localize::LocalizeArguments),
+    /// Make the super-resolved picture from a table of localizations.
+    Render(render::RenderArguments),
+    /// Simulate windows of spots, or a movie, with their truth.
     Simulate(simulate::SimulateArguments),
     /// Simulate, fit and compare with the papers: a first look at everything.
     Demo(demo::DemoArguments),
@@ -40,6 +47,8 @@ pub fn main() -> ExitCode {
     interrupt::watch();
     let result = match command {
         Command::Fit(arguments) => fit::run(&arguments),
+        Command::Localize(arguments) => localize::run(&arguments),
+        Command::Render(arguments) => render::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     };

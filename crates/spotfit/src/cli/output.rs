@@ -38,6 +38,14 @@ impl Output {
         &self.name
     }
 
+    /// The file as something that can be written out of order, if it is one.
+    pub(crate) fn seekable(&mut self) -> Option<&mut BufWriter<NamedTempFile>> {
+        match &mut self.target {
+            Target::Replace { writer, .. } => Some(writer),
+            Target::Standard(_) | Target::Direct(_) => None,
+        }
+    }
+
     pub(crate) fn write_all(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         self.target.writer().write_all(bytes).map_err(CliError::write(&self.name))
     }

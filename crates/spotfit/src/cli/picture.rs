@@ -1,10 +1,49 @@
-//! A picture of windows and their fits, as SVG.
+//! The demo's pictures: windows and their fits as SVG, a frame beside its rendering as PNG.
 
 use std::fmt::Write as _;
 
 use fit_core::{Fit, Shape, sums::Profile};
 use fit_sim::Spots;
-use ndarray::Axis;
+use ndarray::{Array2, Axis};
+
+use crate::render::{Blur, ColourMap, Picture, RenderError, RenderOptions, render, round_length};
+use crate::storm::Point;
+
+/// Pixels of the picture for one of the camera.
+const MAGNIFIED: usize = 5;
+
+/// A frame, magnified, beside all localizations (in pixels).
+pub(crate) fn side_by_side(
+    frame: &Array2<u16>,
+    points: &[Point],
+    pixel_size: f64,
+) -> Result<Picture, RenderError> {
+    let (height, width) = frame.dim();
+    let (low, high) = range(frame.iter().map(|&pixel| f64::from(pixel)));
+    let mut left = Picture::filled(width * MAGNIFIED, height * MAGNIFIED, [0; 3]);
+    for ((y, x), &pixel) in frame.indexed_iter() {
+        let level = 255.0 * (f64::from(pixel) - low) / (high - low).max(1.0);
+        let dot = Picture::filled(MAGNIFIED, MAGNIFIED, [level as u8; 3]);
+        left.draw(&dot, x * MAGNIFIED, y * MAGNIFIED);
+    }
+    let options = RenderOptions {
+        pixel: 1.0 / MAGNIFIED as f64,
+        blur: Blur::Uncertainty,
+        colours: ColourMap::Inferno,
+        extent: Some([-0.5, -0.5, width as f64 - 0.5, height as f64 - 0.5]),
+        saturated: 0.05,
+    };
+    let mut right = render(points, &options)?;
+    let bar = round_length(width as f64 * pixel_size);
+    right.scale_bar(
+        (bar / pixel_size * MAGNIFIED as f64) as usize,
+        &super::render::label(bar, true),
+    );
+    let mut both = Picture::filled(left.width + GAP + right.width, left.height, [255; 3]);
+    both.draw(&left, 0, 0);
+    both.draw(&right, left.width + GAP, 0);
+    Ok(both)
+}
 
 /// Windows shown.
 const SHOWN: usize = 6;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use fit_core::Size;
 use fit_sim::{Camera, Noise, SpotSimulation, Truth};
 
@@ -14,7 +14,22 @@ use crate::npy::write_header;
 const CHUNK: usize = 1 << 15;
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct SimulateArguments {
+    #[command(subcommand)]
+    what: Option<What>,
+    #[command(flatten)]
+    windows: Option<WindowArguments>,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Simulate a movie: molecules that blink on lines and rings, beads, an uneven background.
+    Movie(super::simulate_movie::MovieArguments),
+}
+
+#[derive(Debug, Args)]
+struct WindowArguments {
     /// Number of windows.
     #[arg(long, value_name = "N")]
     count: usize,
@@ -123,6 +138,14 @@ fn write_truth_rows(output: &mut Output, first: usize, truth: &[Truth]) -> Resul
 }
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), CliError> {
+    match (&arguments.what, &arguments.windows) {
+        (Some(What::Movie(movie)), _) => super::simulate_movie::run(movie),
+        (None, Some(windows)) => run_windows(windows),
+        (None, None) => Err(CliError::option("count", "", "how many windows; or 'movie'")),
+    }
+}
+
+fn run_windows(arguments: &WindowArguments) -> Result<(), CliError> {
     let side = |side: Option<usize>| side.or(arguments.size).unwrap_or_default();
     let size = Size::new(side(arguments.width), side(arguments.height));
     let simulation = SpotSimulation {

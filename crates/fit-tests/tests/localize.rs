@@ -1,0 +1,258 @@
+//! Proves `localize`, the library behind the command: detection on real images and on simulated movies,
+//! given positions against an outside optimiser through the file readers, and the uncertainty.
+
+use std::path::Path;
+
+use fit_sim::{MovieSimulation, MovieTruth};
+use fit_tests::data::{read_columns, real_data, real_oracle};
+use fit_tests::tolerances::OUTSIDE_DOUBLE;
+use spotfit::localize::{
+    CameraOptions, Counts, LocalizeError, LocalizeOptions, Localization, Localizer, Positions, run,
+};
+use spotfit::movie::{Block, Movie, Pixels};
+use spotfit::{Criteria, Options};
+
+fn localize(path: &Path, options: LocalizeOptions) -> (Vec<Localization>, Counts) {
+    let movie = Movie::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let frames = 0..movie.frames();
+    let mut localizer = Localizer::new(movie.size(), options).expect("sound options");
+    let mut all = Vec::new();
+    run(movie, frames, &mut localizer, |spots, _| {
+        all.extend(spots);
+        Ok::<(), LocalizeError>(())
+    })
+    .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    (all, localizer.counts().clone())
+}
+
+/// The real movies, the share of Picasso's identifications that must be found within 1.5 px, with the
+/// default threshold.
+const MOVIES: [(&str, &str, f64); 4] = [
+    ("spotiflow_telomeres", "timelapse_telomeres_2d.tif", 0.95),
+    ("sdt_beads", "movie.npy", 0.90),
+    ("zhuang_storm_emccd", "test_bg_sub.dax", 0.90),
+    ("picasso", "testdata.raw", 0.95),
+];
+
+/// Proves that the spots that Picasso finds in real images are found, with no more than half as many
+/// others.
+#[test]
+fn spots_of_real_images_are_found() {
+    let Some(folder) = real_data() else { return };
+    for (name, movie, share) in MOVIES {
+        let folder = folder.join(name);
+        let known = read_columns(&folder.join("identifications.csv"), ["frame", "x", "y"]);
+        let (found, counts) = localize(&folder.join(movie), LocalizeOptions::default());
+        let near = known.iter().filter(|[frame, x, y]| {
+            let same = found.iter().filter(|spot| spot.frame == *frame as usize);
+            same.into_iter().any(|spot| (spot.x - x).hypot(spot.y - y) < 1.5)
+        });
+        let recall = near.count() as f64 / known.len() as f64;
+        let ratio = counts.candidates as f64 / known.len() as f64;
+        println!("{name}: {:.2} % found, {ratio:.2} times as many detections", 100.0 * recall);
+        assert!(recall >= share, "{name}: {recall}");
+        assert!(ratio <= 1.5, "{name}: {ratio}");
+        assert_eq!(counts.kept, found.len());
+    }
+}
+
+/// Proves that fits at given positions, read from TIFF, DAX, RAW and NPY, are the outside optimiser's.
+#[test]
+fn given_positions_are_fitted_as_windows_are() {
+    let Some(folder) = real_data() else { return };
+    for (name, movie, _) in MOVIES {
+        let oracle = real_oracle(&folder, name);
+        let folder = folder.join(name);
+        let mut positions = Positions::default();
+        for [frame, x, y] in read_columns(&folder.join("identifications.csv"), ["frame", "x", "y"]) {
+            positions.push(frame as usize, x, y);
+        }
+        let places = read_columns(&folder.join("identifications.csv"), ["x", "y"]);
+        let options = LocalizeOptions {
+            positions: Some(positions),
+            fit: Options { criteria: Criteria::TIGHT, ..Options::default() },
+            keep_all: true,
+            ..LocalizeOptions::default()
+        };
+        let (found, counts) = localize(&folder.join(movie), options);
+        assert_eq!((found.len(), counts.at_edge, counts.no_frame), (places.len(), 0, 0));
+        let (mut near, mut good) = (0, 0);
+        for spot in &found {
+            let row = spot.id as usize - 1;
+            let minimum = oracle.minima[row];
+            let [x, y] = places[row];
+            let half = 3.0;
+            let off = [spot.x - x + half, spot.y - y + half, spot.sigma]
+                .iter()
+                .zip(minimum.shape)
+                .map(|(a, b)| (a - b).abs())
+                .fold(0.0, f64::max);
+            good += usize::from(minimum.good);
+            near += usize::from(minimum.good && off <= OUTSIDE_DOUBLE);
+        }
+        let share = near as f64 / good as f64;
+        println!("{name}: {:.2} % within {OUTSIDE_DOUBLE:e} px", 100.0 * share);
+        assert!(share >= if name == "spotiflow_telomeres" { 0.995 } else { 0.98 }, "{name}: {share}");
+    }
+}
+
+/// Whether a spot is far from all others and from the edge.
+fn isolated(truth: &[MovieTruth], spot: &MovieTruth, side: f64) -> bool {
+    let inside = |at: f64| at > 5.0 && at < side - 6.0;
+    inside(spot.shape.x)
+        && inside(spot.shape.y)
+        && truth.iter().filter(|other| distance(other, spot.shape.x, spot.shape.y) < 10.0).count() == 1
+}
+
+fn distance(truth: &MovieTruth, x: f64, y: f64) -> f64 {
+    (truth.shape.x - x).hypot(truth.shape.y - y)
+}
+
+/// Proves recall, precision and the uncertainty on simulated movies with an uneven background.
+#[test]
+fn simulated_movies_are_localized() {
+    let side = 160;
+    let base = MovieSimulation::new(side, side, 150);
+    let cases = [
+        ("ordinary", base.clone(), 7),
+        ("narrow", MovieSimulation { sigma: 1.0, signal: 800.0, ..base.clone() }, 7),
+        ("bright, wide", MovieSimulation { sigma: 1.6, signal: 2500.0, ..base.clone() }, 9),
+        ("more uneven", MovieSimulation { unevenness: 0.9, signal: 1500.0, ..base.clone() }, 7),
+        ("dim background", MovieSimulation { background: 2.0, seed: 5, ..base.clone() }, 7),
+    ];
+    for (name, mut simulation, box_size) in cases {
+        simulation.molecules = simulation.molecules_for(8.0);
+        let camera = CameraOptions {
+            baseline: simulation.camera.baseline,
+            read_noise: simulation.camera.read_noise,
+            ..CameraOptions::default()
+        };
+        let read_noise = simulation.camera.read_noise;
+        let plan = simulation.plan().expect("a sound simulation");
+        let options = LocalizeOptions { camera, box_size, ..LocalizeOptions::default() };
+        let mut localizer = Localizer::new((side, side), options).expect("sound options");
+        let block = Block { first: 0, pixels: Pixels::U16(plan.frames(0..150)) };
+        let found = localizer.process(&block).expect("frames of the right size");
+
+        let (mut wanted, mut hit, mut real) = (0, 0, 0);
+        let mut squares = Vec::new();
+        for frame in 0..150 {
+            let truth = plan.truth(frame);
+            let spots: Vec<_> = found.iter().filter(|spot| spot.frame == frame).collect();
+            real += spots
+                .iter()
+                .filter(|spot| truth.iter().any(|t| distance(t, spot.x, spot.y) < 2.0))
+                .count();
+            for spot in truth.iter().filter(|spot| isolated(&truth, spot, side as f64)) {
+                let peak = spot.signal / (std::f64::consts::TAU * spot.shape.sigma.powi(2));
+                let snr = peak / (peak + spot.background + read_noise * read_noise).sqrt();
+                if snr < 8.0 {
+                    continue;
+                }
+                wanted += 1;
+                let near = |found: &&&Localization| distance(spot, found.x, found.y) < 1.5;
+                if let Some(found) = spots.iter().find(near) {
+                    hit += 1;
+                    let scaled = |error: f64| (error / found.uncertainty).powi(2);
+                    squares.push(scaled(found.x - spot.shape.x));
+                    squares.push(scaled(found.y - spot.shape.y));
+                }
+            }
+        }
+        let recall = f64::from(hit) / f64::from(wanted);
+        let precision = real as f64 / found.len() as f64;
+        let ratio = (squares.iter().sum::<f64>() / squares.len() as f64).sqrt();
+        println!("{name}: recall {recall:.4} of {wanted}, precision {precision:.4}, rms(error/uncertainty) {ratio:.3}");
+        assert!(wanted > 150, "{name}: only {wanted} spots to prove anything by");
+        assert!(recall >= 0.95 && precision >= 0.95, "{name}: {recall} {precision}");
+        assert!((0.95..=1.05).contains(&ratio), "{name}: {ratio}");
+    }
+}
+
+/// Proves that beads are found in every frame, where they have drifted.
+#[test]
+fn beads_are_followed() {
+    let bead = fit_sim::Bead { x: 40.3, y: 31.8, signal: 20_000.0 };
+    let simulation = MovieSimulation {
+        molecules: 0,
+        beads: vec![bead],
+        drift: [0.02, -0.01],
+        ..MovieSimulation::new(80, 64, 200)
+    };
+    let camera = CameraOptions { baseline: 100.0, read_noise: 1.5, ..CameraOptions::default() };
+    let plan = simulation.plan().expect("a sound simulation");
+    let options = LocalizeOptions { camera, ..LocalizeOptions::default() };
+    let mut localizer = Localizer::new((80, 64), options).expect("sound options");
+    let block = Block { first: 0, pixels: Pixels::U16(plan.frames(0..200)) };
+    let found = localizer.process(&block).expect("frames of the right size");
+    assert_eq!(found.len(), 200);
+    for (frame, spot) in found.iter().enumerate() {
+        assert_eq!((spot.frame, spot.id), (frame, frame as u64 + 1));
+        assert!((spot.x - 40.3 - 0.02 * frame as f64).abs() < 0.1, "{spot:?}");
+        assert!((spot.y - 31.8 + 0.01 * frame as f64).abs() < 0.1, "{spot:?}");
+        assert!((spot.intensity / 20_000.0 - 1.0).abs() < 0.1, "{spot:?}");
+    }
+}
+
+/// Proves the conversion to photons, and what EM gain does to the uncertainty.
+#[test]
+fn photons_are_the_cameras() {
+    let simulation = MovieSimulation {
+        molecules: 0,
+        beads: vec![fit_sim::Bead { x: 30.0, y: 30.0, signal: 5000.0 }],
+        unevenness: 0.0,
+        ..MovieSimulation::new(60, 60, 1)
+    };
+    let frame = simulation.plan().expect("a sound simulation").frames(0..1);
+    let fit = |camera: CameraOptions| {
+        let options = LocalizeOptions { camera, ..LocalizeOptions::default() };
+        let mut localizer = Localizer::new((60, 60), options).expect("sound options");
+        let block = Block { first: 0, pixels: Pixels::U16(frame.clone()) };
+        let found = localizer.process(&block).expect("frames of the right size");
+        assert_eq!(found.len(), 1);
+        found[0]
+    };
+    let baseline = 100.0;
+    let plain = fit(CameraOptions { baseline, ..CameraOptions::default() });
+    let (p, s2, b) = (plain.intensity, plain.sigma.powi(2), plain.offset);
+    let variance = s2 / p * (16.0 / 9.0 + 8.0 * std::f64::consts::PI * s2 * b / p);
+    assert!((plain.uncertainty / variance.sqrt() - 1.0).abs() < 1e-12);
+    assert!((plain.background_std.powi(2) * 44.0 / plain.chi2 - 1.0).abs() < 1e-12);
+
+    let half = fit(CameraOptions { baseline, sensitivity: 0.5, ..CameraOptions::default() });
+    assert!((half.intensity / plain.intensity - 0.5).abs() < 1e-12);
+    assert!((half.offset / plain.offset - 0.5).abs() < 1e-12);
+    assert!((half.chi2 / plain.chi2 - 0.25).abs() < 1e-12);
+    assert_eq!((half.x, half.sigma), (plain.x, plain.sigma));
+
+    let em = CameraOptions { baseline, sensitivity: 5.0, em_gain: Some(10.0), ..CameraOptions::default() };
+    let em = fit(em);
+    assert!((em.intensity / half.intensity - 1.0).abs() < 1e-12);
+    assert!((em.uncertainty / half.uncertainty - 2f64.sqrt()).abs() < 1e-12);
+
+    let noisy = fit(CameraOptions { baseline, read_noise: 4.0, ..CameraOptions::default() });
+    let variance = s2 / p * (16.0 / 9.0 + 8.0 * std::f64::consts::PI * s2 * (b + 16.0) / p);
+    assert!((noisy.uncertainty / variance.sqrt() - 1.0).abs() < 1e-12);
+}
+
+/// Proves that the outcome depends neither on the threads nor on how the movie is cut into blocks.
+#[test]
+fn blocks_and_threads_change_nothing() {
+    let plan = MovieSimulation::new(64, 48, 20).plan().expect("a sound simulation");
+    let localize = |threads: usize, cut: usize| {
+        let options = LocalizeOptions { threads, ..LocalizeOptions::default() };
+        let mut localizer = Localizer::new((64, 48), options).expect("sound options");
+        let mut all = Vec::new();
+        for first in (0..20).step_by(cut) {
+            let frames = plan.frames(first..(first + cut).min(20));
+            let block = Block { first, pixels: Pixels::U16(frames) };
+            all.extend(localizer.process(&block).expect("frames of the right size"));
+        }
+        all
+    };
+    let expected = localize(1, 20);
+    assert!(expected.len() > 10);
+    assert_eq!(localize(3, 20), expected);
+    assert_eq!(localize(2, 7), expected);
+    assert_eq!(localize(1, 1), expected);
+}

@@ -1,0 +1,212 @@
+//! `spotfit localize`: a movie in, localizations out.
+
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use fit_core::Status;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::error::CliError;
+use super::fit::{FitOptions, rate};
+use super::output::Output;
+use crate::detect::DEFAULT_THRESHOLD;
+use crate::localize::{CameraOptions, Counts, LocalizeOptions, Localizer, Roi, run as localize};
+use crate::movie::Movie;
+use crate::storm::{StormFormat, read_positions};
+
+#[derive(Debug, Args)]
+pub(crate) struct LocalizeArguments {
+    /// The movie: TIFF, BigTIFF, OME-TIFF or ImageJ stack (.tif), array (t, h, w) (.npy), Picasso's
+    /// .raw with its .yaml, or the Zhuang lab's .dax with its .inf.
+    #[arg(value_name = "MOVIE")]
+    movie: PathBuf,
+    /// Where to write the localizations: a .csv file, or - for standard output.
+    #[arg(short, long, value_name = "LOCS.csv")]
+    output: PathBuf,
+    /// Side of the windows that are fitted, in pixels; odd. About 4 sigma + 3 is a good choice.
+    #[arg(long = "box", default_value_t = 7, value_name = "PX")]
+    box_size: usize,
+    /// What a spot must exceed, in units of the local noise of the filtered frame.
+    #[arg(long, default_value_t = DEFAULT_THRESHOLD, value_name = "K")]
+    threshold: f64,
+    /// What a dark pixel reads, in ADU.
+    #[arg(long, value_name = "ADU")]
+    baseline: Option<f64>,
+    /// Photo-electrons per ADU (before EM gain).
+    #[arg(long, default_value_t = 1.0, value_name = "E/ADU")]
+    sensitivity: f64,
+    /// EM gain of an EMCCD camera; it doubles the variance.
+    #[arg(long, value_name = "G")]
+    em_gain: Option<f64>,
+    /// Read noise of the camera in photo-electrons, for the uncertainty.
+    #[arg(long, default_value_t = 0.0, value_name = "E")]
+    read_noise: f64,
+    /// Size of a pixel in nanometres. Without it, lengths are in pixels.
+    #[arg(long, value_name = "NM")]
+    pixel_size: Option<f64>,
+    /// What (0, 0) is: the centre of the first pixel, or its corner, as in ThunderSTORM.
+    #[arg(long, value_enum, default_value = "centre", value_name = "ORIGIN")]
+    origin: Origin,
+    /// Frames to localize, from A (counted from 0) up to but not including B; either may be left out.
+    #[arg(long, value_name = "A:B")]
+    frames: Option<String>,
+    /// Where to look for spots: first column, first row, columns, rows.
+    #[arg(long, value_name = "X,Y,W,H")]
+    roi: Option<String>,
+    /// Fit these places instead of detecting: a CSV file with columns frame (from 0), x and y in
+    /// pixels. The id of a localization is its row, from 1.
+    #[arg(long, value_name = "POS.csv", conflicts_with = "roi")]
+    positions: Option<PathBuf>,
+    /// Keep fits that failed, and add a column status.
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    fit: FitOptions,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Origin {
+    Centre,
+    Corner,
+}
+
+pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
+    let extension = arguments.output.extension().map(std::ffi::OsStr::to_ascii_lowercase);
+    if arguments.output != Path::new("-") && extension.is_none_or(|extension| extension != "csv") {
+        let reason = "the output's name must end in .csv";
+        return Err(CliError::file(&arguments.output.display().to_string(), reason));
+    }
+    if let Some(size) = arguments.pixel_size.filter(|&size| !(size > 0.0 && size.is_finite())) {
+        return Err(CliError::option("pixel-size", &size.to_string(), "above 0, in nanometres"));
+    }
+    let file = arguments.movie.display().to_string();
+    let failed = |source| CliError::Movie { file: file.clone(), source };
+    let movie = Movie::open(&arguments.movie).map_err(failed)?;
+    super::fit::refuse_same_file(&arguments.movie, &arguments.output)?;
+    let frames = parse_frames(arguments.frames.as_deref(), movie.frames())?;
+    let positions = match &arguments.positions {
+        None => None,
+        Some(path) => {
+            super::fit::refuse_same_file(path, &arguments.output)?;
+            let name = path.display().to_string();
+            let opened = File::open(path)
+                .map_err(|error| CliError::Read { file: name.clone(), source: error.into() })?;
+            let read = read_positions(std::io::BufReader::new(opened));
+            Some(read.map_err(|error| CliError::file(&name, error.to_string()))?)
+        }
+    };
+    let options = LocalizeOptions {
+        box_size: arguments.box_size,
+        threshold: arguments.threshold,
+        roi: arguments.roi.as_deref().map(parse_roi).transpose()?,
+        positions,
+        camera: CameraOptions {
+            baseline: arguments.baseline.unwrap_or(0.0),
+            sensitivity: arguments.sensitivity,
+            em_gain: arguments.em_gain,
+            read_noise: arguments.read_noise,
+        },
+        fit: arguments.fit.options(),
+        keep_all: arguments.all,
+        backend: arguments.fit.backend,
+        threads: arguments.fit.threads,
+    };
+    let mut localizer = Localizer::new(movie.size(), options)?;
+    let format = StormFormat {
+        pixel_size: arguments.pixel_size,
+        corner_origin: arguments.origin == Origin::Corner,
+        status: arguments.all,
+    };
+    let mut output = Output::create(&arguments.output)?;
+    output.write_all(format.header().as_bytes())?;
+    if arguments.baseline.is_none() {
+        eprintln!(
+            "spotfit: warning: no --baseline given; photons and uncertainties take 0 ADU as dark"
+        );
+    }
+
+    let bar = progress(frames.len() as u64);
+    let begin = Instant::now();
+    let mut text = String::new();
+    let localized = localize(movie, frames, &mut localizer, |spots, counts| {
+        super::interrupt::check()?;
+        text.clear();
+        spots.iter().for_each(|spot| format.row(spot, &mut text));
+        output.write_all(text.as_bytes())?;
+        bar.set_position(counts.frames as u64);
+        bar.set_message(format!("{} spots", counts.kept));
+        Ok::<(), CliError>(())
+    });
+    bar.finish_and_clear();
+    localized.map_err(|error| error.in_movie(&file))?;
+    super::interrupt::check()?;
+    output.finish()?;
+    summarize(&localizer, begin.elapsed());
+    Ok(())
+}
+
+/// A bar with rate and time left where there is a terminal, nothing elsewhere.
+fn progress(frames: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(frames), ProgressDrawTarget::stderr());
+    let template = "{bar:30} {pos}/{len} frames, {msg}, {per_sec}, {eta} left";
+    bar.with_style(ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_bar()))
+}
+
+fn summarize(localizer: &Localizer, time: Duration) {
+    let counts = localizer.counts();
+    let Counts { frames, candidates, kept, .. } = counts;
+    eprintln!("{frames} frames: {candidates} candidates, {kept} localizations");
+    let statuses = Status::ALL.iter().zip(counts.by_status);
+    let failed = statuses
+        .filter(|(status, _)| !status.is_converged())
+        .map(|(status, count)| (status.name(), count));
+    let others = [
+        ("at the frame's edge", counts.at_edge),
+        ("in frames not looked at", counts.no_frame),
+        ("amplitude not positive", counts.not_bright),
+        ("gone to a neighbour", counts.wandered),
+    ];
+    let dropped: Vec<String> = others
+        .into_iter()
+        .chain(failed)
+        .filter(|&(_, count)| count > 0)
+        .map(|(reason, count)| format!("{count} {reason}"))
+        .collect();
+    let (fits, converged) = (counts.fits(), counts.converged());
+    let dropped = if dropped.is_empty() { "none".to_owned() } else { dropped.join(", ") };
+    eprintln!("{converged} of {fits} fits converged; dropped: {dropped}");
+    eprintln!(
+        "{:.2} s: {:.0} frames/s, {}; {} backend, {} threads",
+        time.as_secs_f64(),
+        *frames as f64 / time.as_secs_f64(),
+        rate(fits, time),
+        localizer.fitter().backend(),
+        localizer.fitter().threads(),
+    );
+}
+
+fn parse_frames(text: Option<&str>, count: usize) -> Result<Range<usize>, CliError> {
+    let Some(text) = text else { return Ok(0..count) };
+    let wrong = || {
+        let range = format!("A:B with 0 <= A < B; the movie has {count} frames");
+        CliError::option("frames", text, &range)
+    };
+    let (first, end) = text.split_once(':').ok_or_else(wrong)?;
+    let number = |text: &str, default: usize| match text.trim() {
+        "" => Ok(default),
+        text => text.parse().map_err(|_| wrong()),
+    };
+    let (first, end) = (number(first, 0)?, number(end, count)?.min(count));
+    if first < end { Ok(first..end) } else { Err(wrong()) }
+}
+
+fn parse_roi(text: &str) -> Result<Roi, CliError> {
+    let numbers: Result<Vec<usize>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    match numbers.as_deref() {
+        Ok(&[x, y, width, height]) => Ok(Roi { x, y, width, height }),
+        _ => Err(CliError::option("roi", text, "X,Y,W,H, four whole numbers")),
+    }
+}

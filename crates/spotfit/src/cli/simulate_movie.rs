@@ -1,0 +1,223 @@
+//! `spotfit simulate movie`: a movie with its truth.
+
+use std::fmt::Write as _;
+use std::io::{Seek, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use fit_sim::{Bead, Camera, MoviePlan, MovieSimulation};
+use tiff::encoder::{TiffEncoder, TiffKind, colortype::Gray16};
+
+use super::error::CliError;
+use super::interrupt;
+use super::output::Output;
+use crate::npy::write_header;
+
+/// Frames made at a time.
+const CHUNK: usize = 64;
+
+#[derive(Debug, Args)]
+pub(crate) struct MovieArguments {
+    /// Where to write the movie: a .tif (16 bits, BigTIFF if need be) or .npy file.
+    #[arg(short, long, value_name = "MOVIE.tif|MOVIE.npy")]
+    output: PathBuf,
+    /// Where to write the truth: a CSV file frame,x,y,sigma,signal,background,molecule, frames from 0,
+    /// pixels and photo-electrons.
+    #[arg(long, value_name = "TRUTH.csv")]
+    truth: Option<PathBuf>,
+    /// Number of frames.
+    #[arg(long, default_value_t = 500, value_name = "N")]
+    frames: usize,
+    /// Width of the frames in pixels.
+    #[arg(long, default_value_t = 256, value_name = "PX")]
+    width: usize,
+    /// Height of the frames in pixels.
+    #[arg(long, default_value_t = 256, value_name = "PX")]
+    height: usize,
+    /// Molecules that glow in a frame, on average.
+    #[arg(long, default_value_t = 20.0, value_name = "N")]
+    spots: f64,
+    /// Photo-electrons of a molecule in a frame.
+    #[arg(long, default_value_t = 1000.0, value_name = "E")]
+    signal: f64,
+    /// Standard deviation of the spots in pixels.
+    #[arg(long, default_value_t = 1.3, value_name = "PX")]
+    sigma: f64,
+    /// How long a molecule glows on average, in frames.
+    #[arg(long, default_value_t = 3.0, value_name = "FRAMES")]
+    on_time: f64,
+    /// Mean background of a pixel in photo-electrons.
+    #[arg(long, default_value_t = 20.0, value_name = "E")]
+    background: f64,
+    /// How much the background varies over the frame, as a share of its mean, 0 to 1.
+    #[arg(long, default_value_t = 0.5, value_name = "SHARE")]
+    unevenness: f64,
+    /// Number of fiducial beads, always on, ten times as bright as a molecule.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    beads: usize,
+    /// Movement of everything from frame to frame in pixels: X,Y.
+    #[arg(long, default_value = "0,0", value_name = "X,Y", allow_hyphen_values = true)]
+    drift: String,
+    /// Counts that a dark pixel reads.
+    #[arg(long, default_value_t = 100.0, value_name = "COUNTS")]
+    baseline: f64,
+    /// Counts per photo-electron.
+    #[arg(long, default_value_t = 1.0, value_name = "G")]
+    gain: f64,
+    /// Standard deviation of the read noise in photo-electrons.
+    #[arg(long, default_value_t = 1.5, value_name = "E")]
+    read_noise: f64,
+    /// The seed: the same seed gives the same bytes on every machine.
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    seed: u64,
+}
+
+fn parse_drift(text: &str) -> Result<[f64; 2], CliError> {
+    let wrong = || CliError::option("drift", text, "X,Y, two numbers");
+    let (x, y) = text.split_once(',').ok_or_else(wrong)?;
+    let number = |text: &str| text.trim().parse().map_err(|_| wrong());
+    Ok([number(x)?, number(y)?])
+}
+
+pub(crate) fn run(arguments: &MovieArguments) -> Result<(), CliError> {
+    let mut simulation = MovieSimulation {
+        signal: arguments.signal,
+        sigma: arguments.sigma,
+        on_time: arguments.on_time,
+        drift: parse_drift(&arguments.drift)?,
+        background: arguments.background,
+        unevenness: arguments.unevenness,
+        camera: Camera {
+            baseline: arguments.baseline,
+            gain: arguments.gain,
+            read_noise: arguments.read_noise,
+        },
+        seed: arguments.seed,
+        ..MovieSimulation::new(arguments.width, arguments.height, arguments.frames)
+    };
+    if !(0.0..=1e6).contains(&arguments.spots) {
+        return Err(CliError::option("spots", &arguments.spots.to_string(), "0 to 1e6"));
+    }
+    simulation.molecules = simulation.molecules_for(arguments.spots);
+    simulation.beads = beads(arguments);
+    let plan = simulation.plan()?;
+    write_movie(&plan, &arguments.output, arguments.truth.as_ref())
+}
+
+/// Beads along the frame's diagonals, well inside.
+fn beads(arguments: &MovieArguments) -> Vec<Bead> {
+    let place = |i: usize| {
+        let along = 0.08 + 0.84 * (i as f64 + 0.5) / arguments.beads as f64;
+        let down = if i % 2 == 0 { along } else { 1.0 - along };
+        Bead {
+            x: arguments.width as f64 * along,
+            y: arguments.height as f64 * down,
+            signal: 10.0 * arguments.signal,
+        }
+    };
+    (0..arguments.beads).map(place).collect()
+}
+
+/// Writes a movie and its truth.
+pub(crate) fn write_movie(
+    plan: &MoviePlan,
+    path: &std::path::Path,
+    truth: Option<&PathBuf>,
+) -> Result<(), CliError> {
+    let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
+    let mut output = Output::create(path)?;
+    let name = output.name().to_owned();
+    let mut truth = truth.map(|path| Output::create(path)).transpose()?;
+    if let Some(truth) = &mut truth {
+        truth.write_all(b"frame,x,y,sigma,signal,background,molecule\n")?;
+    }
+    match extension.as_ref().and_then(|extension| extension.to_str()) {
+        Some("npy") => write_npy(plan, &mut output, &mut truth)?,
+        Some("tif" | "tiff") => {
+            let simulation = plan.simulation();
+            let bytes = simulation.frames * (2 * simulation.width * simulation.height + 512);
+            let writer = output.seekable().ok_or_else(|| {
+                CliError::file(&name, "a TIFF file cannot be written to a pipe; use .npy")
+            })?;
+            let tiff =
+                |error: tiff::TiffError| CliError::write(&name)(std::io::Error::other(error));
+            if bytes as u64 > u64::from(u32::MAX) {
+                let encoder = TiffEncoder::new_big(writer).map_err(tiff)?;
+                write_tiff(plan, encoder, &name, &mut truth)?;
+            } else {
+                let encoder = TiffEncoder::new(writer).map_err(tiff)?;
+                write_tiff(plan, encoder, &name, &mut truth)?;
+            }
+        }
+        _ => return Err(CliError::file(&name, "the movie's name must end in .tif or .npy")),
+    }
+    interrupt::check()?;
+    output.finish()?;
+    truth.map_or(Ok(()), Output::finish)
+}
+
+/// Makes a movie piece by piece.
+fn for_each_piece(
+    plan: &MoviePlan,
+    truth: &mut Option<Output>,
+    mut write: impl FnMut(&ndarray::Array3<u16>) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let frames = plan.simulation().frames;
+    let mut first = 0;
+    while first < frames {
+        interrupt::check()?;
+        let end = frames.min(first + CHUNK);
+        write(&plan.frames(first..end))?;
+        if let Some(truth) = truth {
+            let mut text = String::new();
+            for spot in (first..end).flat_map(|frame| plan.truth(frame)) {
+                let (frame, shape, molecule) = (spot.frame, spot.shape, spot.molecule);
+                let written = writeln!(
+                    text,
+                    "{frame},{:?},{:?},{:?},{:?},{:?},{molecule}",
+                    shape.x, shape.y, shape.sigma, spot.signal, spot.background
+                );
+                debug_assert!(written.is_ok(), "writing to a string cannot fail");
+            }
+            truth.write_all(text.as_bytes())?;
+        }
+        first = end;
+    }
+    Ok(())
+}
+
+fn write_npy(
+    plan: &MoviePlan,
+    output: &mut Output,
+    truth: &mut Option<Output>,
+) -> Result<(), CliError> {
+    let simulation = plan.simulation();
+    let shape = [simulation.frames, simulation.height, simulation.width];
+    let mut bytes = Vec::new();
+    let name = output.name().to_owned();
+    write_header(&mut bytes, "'<u2'", &shape).map_err(CliError::write(&name))?;
+    output.write_all(&bytes)?;
+    for_each_piece(plan, truth, |frames| {
+        bytes.clear();
+        bytes.extend(frames.iter().flat_map(|pixel| pixel.to_le_bytes()));
+        output.write_all(&bytes)
+    })
+}
+
+fn write_tiff<W: Write + Seek, K: TiffKind>(
+    plan: &MoviePlan,
+    mut encoder: TiffEncoder<W, K>,
+    name: &str,
+    truth: &mut Option<Output>,
+) -> Result<(), CliError> {
+    let simulation = plan.simulation();
+    let (width, height) = (simulation.width as u32, simulation.height as u32);
+    for_each_piece(plan, truth, |frames| {
+        for frame in frames.outer_iter() {
+            let pixels: Vec<u16> = frame.iter().copied().collect();
+            let written = encoder.write_image::<Gray16>(width, height, &pixels);
+            written.map_err(|error| CliError::write(name)(std::io::Error::other(error)))?;
+        }
+        Ok(())
+    })
+}

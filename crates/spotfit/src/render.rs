@@ -1,0 +1,340 @@
+//! The super-resolved picture: every localization as a Gaussian as wide as its uncertainty.
+
+use std::io::Write;
+
+use crate::storm::Point;
+
+/// How wide the Gaussians are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Blur {
+    /// Each as wide as its uncertainty, but no less than half a pixel of the picture.
+    Uncertainty,
+    /// All with this standard deviation, in the unit of the localizations.
+    Fixed(f64),
+}
+
+/// From dark to bright.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColourMap {
+    /// Black, purple, orange, yellow.
+    Inferno,
+    /// Black, purple, pink, white.
+    Magma,
+    /// Blue, green, yellow.
+    Viridis,
+    /// Black to white.
+    Grey,
+}
+
+impl ColourMap {
+    fn colour(self, value: f64) -> [u8; 3] {
+        let gradient = match self {
+            Self::Inferno => colorous::INFERNO,
+            Self::Magma => colorous::MAGMA,
+            Self::Viridis => colorous::VIRIDIS,
+            Self::Grey => {
+                let level = (value.clamp(0.0, 1.0) * 255.0).round() as u8;
+                return [level; 3];
+            }
+        };
+        let colour = gradient.eval_continuous(value.clamp(0.0, 1.0));
+        [colour.r, colour.g, colour.b]
+    }
+}
+
+/// What the picture is to look like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RenderOptions {
+    /// Side of a pixel of the picture, in the unit of the localizations. Range: above 0.
+    pub pixel: f64,
+    /// How wide the Gaussians are.
+    pub blur: Blur,
+    /// The colours.
+    pub colours: ColourMap,
+    /// Left, top, right and bottom edge; `None` is all around the localizations.
+    pub extent: Option<[f64; 4]>,
+    /// Share of the pixels that are not black which may be brighter than the brightest colour.
+    pub saturated: f64,
+}
+
+/// Why there is no picture.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RenderError {
+    /// There is nothing to show.
+    #[error("there are no localizations to show")]
+    Empty,
+    /// An option is out of its range.
+    #[error("{name} = {value} is out of its range ({range})")]
+    Option {
+        /// Its name.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// The values that are allowed.
+        range: &'static str,
+    },
+    /// The picture would be too large.
+    #[error("a picture of {0:.0}×{1:.0} pixels is too large; make its pixels larger")]
+    TooLarge(f64, f64),
+}
+
+/// A picture in red, green and blue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Pixels in a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Three bytes for each pixel, row after row.
+    pub rgb: Vec<u8>,
+}
+
+/// Most pixels of a picture: 16 384².
+const MOST_PIXELS: f64 = 268_435_456.0;
+
+/// Renders localizations.
+///
+/// # Errors
+/// [`RenderError`].
+pub fn render(points: &[Point], options: &RenderOptions) -> Result<Picture, RenderError> {
+    let RenderOptions { pixel, blur, colours, extent, saturated } = *options;
+    let check = |name, value: f64, good: bool, range| {
+        if good { Ok(()) } else { Err(RenderError::Option { name, value, range }) }
+    };
+    check("pixel", pixel, pixel > 0.0 && pixel.is_finite(), "above 0")?;
+    if let Blur::Fixed(width) = blur {
+        check("blur", width, width >= 0.0 && width.is_finite(), "0 or more")?;
+    }
+    check("saturated", saturated, (0.0..1.0).contains(&saturated), "0 to 1, exclusive")?;
+    let [left, top, right, bottom] = match extent {
+        Some(extent) => extent,
+        None => around(points, 5.0 * pixel).ok_or(RenderError::Empty)?,
+    };
+    let size = |length: f64| (length / pixel).ceil().max(1.0);
+    let (width, height) = (size(right - left), size(bottom - top));
+    if !(width * height <= MOST_PIXELS) {
+        return Err(RenderError::TooLarge(width, height));
+    }
+    let (width, height) = (width as usize, height as usize);
+
+    let mut density = vec![0.0f32; width * height];
+    for point in points {
+        let sigma = match blur {
+            Blur::Uncertainty => (point.uncertainty / pixel).max(0.5),
+            Blur::Fixed(width) => width / pixel,
+        };
+        // A point with no idea of where it is would darken all others and show nothing.
+        if sigma.is_finite() && sigma < 1000.0 {
+            let centre = ((point.x - left) / pixel - 0.5, (point.y - top) / pixel - 0.5);
+            add_gaussian(&mut density, (width, height), centre, sigma);
+        }
+    }
+    let white = brightest(&density, saturated);
+    let rgb = density.iter().flat_map(|&value| colours.colour(f64::from(value / white)));
+    Ok(Picture { width, height, rgb: rgb.collect() })
+}
+
+/// The rectangle around all points, with a margin.
+fn around(points: &[Point], margin: f64) -> Option<[f64; 4]> {
+    let first = points.first()?;
+    let start = [first.x, first.y, first.x, first.y];
+    let [left, top, right, bottom] = points.iter().fold(start, |[l, t, r, b], point| {
+        [l.min(point.x), t.min(point.y), r.max(point.x), b.max(point.y)]
+    });
+    Some([left - margin, top - margin, right + margin, bottom + margin])
+}
+
+/// Adds a Gaussian of volume one.
+fn add_gaussian(
+    density: &mut [f32],
+    (width, height): (usize, usize),
+    (x, y): (f64, f64),
+    sigma: f64,
+) {
+    if sigma < 0.3 {
+        let (column, row) = (x.round(), y.round());
+        if column >= 0.0 && row >= 0.0 && column < width as f64 && row < height as f64 {
+            density[row as usize * width + column as usize] += 1.0;
+        }
+        return;
+    }
+    let reach = (4.0 * sigma).ceil();
+    let range = |centre: f64, length: usize| {
+        let first = (centre - reach).max(0.0).ceil().min(length as f64) as usize;
+        let last = (centre + reach + 1.0).clamp(0.0, length as f64) as usize;
+        first..last.max(first)
+    };
+    let weight = |d: f64| (-0.5 * (d / sigma).powi(2)).exp();
+    let columns: Vec<f32> =
+        range(x, width).map(|column| weight(column as f64 - x) as f32).collect();
+    let volume = std::f64::consts::TAU * sigma * sigma;
+    let start = range(x, width).start;
+    for row in range(y, height) {
+        let height = (weight(row as f64 - y) / volume) as f32;
+        let line = &mut density[row * width + start..][..columns.len()];
+        line.iter_mut().zip(&columns).for_each(|(value, column)| *value += height * column);
+    }
+}
+
+/// The density that gets the brightest colour.
+fn brightest(density: &[f32], saturated: f64) -> f32 {
+    let mut shown: Vec<f32> = density.iter().copied().filter(|&value| value > 0.0).collect();
+    if shown.is_empty() {
+        return 1.0;
+    }
+    // What counts are the pixels that carry light, not the faint ends of the Gaussians.
+    let highest = shown.iter().copied().fold(0.0, f32::max);
+    shown.retain(|&value| value > 0.01 * highest);
+    let index = ((shown.len() - 1) as f64 * (1.0 - saturated)) as usize;
+    let (_, value, _) = shown.select_nth_unstable_by(index, f32::total_cmp);
+    *value
+}
+
+impl Picture {
+    /// A picture of one colour.
+    pub fn filled(width: usize, height: usize, colour: [u8; 3]) -> Self {
+        Self { width, height, rgb: colour.repeat(width * height) }
+    }
+
+    /// Draws another picture at the given place; what is outside is cut off.
+    pub fn draw(&mut self, other: &Self, x: usize, y: usize) {
+        let columns = other.width.min(self.width.saturating_sub(x));
+        let rows = other.height.min(self.height.saturating_sub(y));
+        for row in 0..rows {
+            let from = &other.rgb[3 * row * other.width..][..3 * columns];
+            self.rgb[3 * ((y + row) * self.width + x)..][..3 * columns].copy_from_slice(from);
+        }
+    }
+
+    fn fill(&mut self, x: usize, y: usize, width: usize, height: usize, colour: [u8; 3]) {
+        self.draw(&Self::filled(width, height, colour), x, y);
+    }
+
+    /// Draws a scale bar of `length` pixels with its label into the lower right corner; where there is
+    /// no room, nothing.
+    pub fn scale_bar(&mut self, length: usize, label: &str) {
+        let unit = (self.height / 160).max(1);
+        let margin = 6 * unit;
+        let text: usize = label.chars().map(|symbol| (glyph(symbol).0 + 1) * unit).sum();
+        if length.max(text) + 2 * margin > self.width || 14 * unit + margin > self.height {
+            return;
+        }
+        let (x, y) = (self.width - margin - length, self.height - margin - 2 * unit);
+        self.fill(x, y, length, 2 * unit, [255; 3]);
+        let (mut x, y) = (self.width - margin - text, y - 7 * unit);
+        for symbol in label.chars() {
+            let (wide, rows) = glyph(symbol);
+            for (row, bits) in rows.into_iter().enumerate() {
+                for column in (0..wide).filter(|column| (bits >> (wide - 1 - column)) & 1 == 1) {
+                    self.fill(x + column * unit, y + row * unit, unit, unit, [255; 3]);
+                }
+            }
+            x += (wide + 1) * unit;
+        }
+    }
+
+    /// Writes the picture as PNG.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn write_png(&self, writer: impl Write) -> std::io::Result<()> {
+        let side = |length: usize| u32::try_from(length).map_err(std::io::Error::other);
+        let mut encoder = png::Encoder::new(writer, side(self.width)?, side(self.height)?);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&self.rgb)?;
+        writer.finish()?;
+        Ok(())
+    }
+}
+
+/// A length that makes a good scale bar of about a fifth of the given one: 1, 2 or 5 times a power of
+/// ten.
+pub fn round_length(whole: f64) -> f64 {
+    let target = whole / 5.0;
+    if !(target > 0.0 && target.is_finite()) {
+        return 1.0;
+    }
+    let decade = 10f64.powf(target.log10().floor());
+    [5.0, 2.0, 1.0].into_iter().map(|step| step * decade).find(|&l| l <= target).unwrap_or(decade)
+}
+
+/// The width of a symbol in dots, and its five rows.
+fn glyph(symbol: char) -> (usize, [u8; 5]) {
+    match symbol {
+        '0' => (3, [7, 5, 5, 5, 7]),
+        '1' => (3, [2, 6, 2, 2, 7]),
+        '2' => (3, [7, 1, 7, 4, 7]),
+        '3' => (3, [7, 1, 7, 1, 7]),
+        '4' => (3, [5, 5, 7, 1, 1]),
+        '5' => (3, [7, 4, 7, 1, 7]),
+        '6' => (3, [7, 4, 7, 5, 7]),
+        '7' => (3, [7, 1, 1, 2, 2]),
+        '8' => (3, [7, 5, 7, 5, 7]),
+        '9' => (3, [7, 5, 7, 1, 7]),
+        '.' => (1, [0, 0, 0, 0, 1]),
+        'n' => (3, [0, 6, 5, 5, 5]),
+        'm' => (5, [0, 0b11010, 0b10101, 0b10101, 0b10101]),
+        'µ' => (4, [0b1001, 0b1001, 0b1001, 0b1110, 0b1000]),
+        'p' => (3, [0, 7, 5, 7, 4]),
+        'x' => (3, [0, 5, 2, 2, 5]),
+        _ => (1, [0; 5]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(pixel: f64) -> RenderOptions {
+        RenderOptions {
+            pixel,
+            blur: Blur::Uncertainty,
+            colours: ColourMap::Grey,
+            extent: Some([0.0, 0.0, 20.0, 10.0]),
+            saturated: 0.0,
+        }
+    }
+
+    /// Proves that a localization is brightest where it is, and as wide as its uncertainty.
+    #[test]
+    fn a_point_is_where_it_is() {
+        let points = [Point { x: 13.25, y: 4.75, uncertainty: 1.0 }];
+        let picture = render(&points, &options(0.5)).unwrap();
+        assert_eq!((picture.width, picture.height), (40, 20));
+        let at = |x: usize, y: usize| picture.rgb[3 * (y * 40 + x)];
+        assert_eq!(at(26, 9), 255);
+        // One standard deviation, two pixels, away: e^(−1/2).
+        assert!((i32::from(at(28, 9)) - 155).abs() <= 1 && (i32::from(at(26, 7)) - 155).abs() <= 1);
+        assert_eq!(at(2, 2), 0);
+    }
+
+    /// Proves that what cannot be rendered is an error, not a panic or all of the memory.
+    #[test]
+    fn senseless_pictures_are_refused() {
+        let points = [Point { x: 1.0, y: 1.0, uncertainty: 0.1 }];
+        let all = RenderOptions { extent: None, ..options(0.1) };
+        assert!(matches!(render(&[], &all), Err(RenderError::Empty)));
+        assert!(matches!(render(&points, &options(0.0)), Err(RenderError::Option { .. })));
+        assert!(matches!(render(&points, &options(f64::NAN)), Err(RenderError::Option { .. })));
+        assert!(matches!(render(&points, &options(1e-9)), Err(RenderError::TooLarge(..))));
+        let far = [points[0], Point { x: 1e300, y: 1.0, uncertainty: 0.1 }];
+        assert!(matches!(render(&far, &all), Err(RenderError::TooLarge(..))));
+        let lost = [Point { x: 1.0, y: 1.0, uncertainty: f64::INFINITY }];
+        assert!(render(&lost, &options(0.5)).is_ok());
+    }
+
+    /// Proves the lengths of scale bars.
+    #[test]
+    fn scale_bars_are_round() {
+        for (whole, expected) in [(100.0, 20.0), (26.0, 5.0), (9.9, 1.0), (40_960.0, 5000.0)] {
+            assert_eq!(round_length(whole), expected);
+        }
+        let mut picture = Picture::filled(200, 160, [0; 3]);
+        picture.scale_bar(50, "500 nm");
+        assert!(picture.rgb.contains(&255));
+        Picture::filled(3, 3, [0; 3]).scale_bar(50, "500 nm");
+    }
+}
