@@ -113,7 +113,7 @@ pub fn render(points: &[Point], options: &RenderOptions) -> Result<Picture, Rend
     };
     let size = |length: f64| (length / pixel).ceil().max(1.0);
     let (width, height) = (size(right - left), size(bottom - top));
-    if !(width * height <= MOST_PIXELS) {
+    if (width * height).is_nan() || width * height > MOST_PIXELS {
         return Err(RenderError::TooLarge(width, height));
     }
     let (width, height) = (width as usize, height as usize);

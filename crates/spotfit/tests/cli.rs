@@ -1,75 +1,16 @@
 //! The command as a user meets it: files in, files out, and what it says when something is wrong.
 #![cfg(feature = "cli")]
 
+mod common;
+
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
+use common::{Folder, bytes, fails, npy, rows, succeeds};
 use fit_sim::Random;
 use spotfit::npy::NpyReader;
-
-/// A folder of its own for each test, removed at the end.
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(tempfile::tempdir().expect("a temporary folder"))
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.path(name);
-        fs::write(&path, bytes).expect("a file in the temporary folder");
-        path
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.0.path()).expect("the temporary folder");
-        let mut names: Vec<_> =
-            entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-}
-
-fn spotfit(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_spotfit"))
-        .args(arguments.iter().map(AsRef::as_ref))
-        .output()
-        .expect("the command runs")
-}
-
-#[track_caller]
-fn succeeds(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Output {
-    let output = spotfit(arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    output
-}
-
-/// The command fails, without a panic, and says all of the given things.
-#[track_caller]
-fn fails(arguments: &[&dyn AsRef<std::ffi::OsStr>], says: &[&str]) {
-    let output = spotfit(arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "it should fail: {said}");
-    assert_ne!(output.status.code(), Some(101), "a panic: {said}");
-    for part in says {
-        assert!(said.contains(part), "'{part}' is missing in: {said}");
-    }
-}
-
-fn npy(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-    let header = format!("{{'descr': {descr}, 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((header.len() as u16).to_le_bytes());
-    bytes.extend(header.as_bytes());
-    bytes.extend(data);
-    bytes
-}
 
 /// Two windows of 5×4 pixels with a spot, as numbers.
 fn two_windows() -> Vec<u16> {
@@ -79,15 +20,6 @@ fn two_windows() -> Vec<u16> {
             (1000.0 * (-(x * x + y * y) / 2.42).exp() + 100.0) as u16
         })
         .collect()
-}
-
-fn bytes<const N: usize, T>(numbers: &[T], to: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
-    numbers.iter().flat_map(to).collect()
-}
-
-fn rows(csv: &[u8]) -> Vec<Vec<String>> {
-    let text = String::from_utf8(csv.to_vec()).expect("text");
-    text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }
 
 const HEADER: &str = "spot,x,y,sigma,amplitude,background,chi2,iterations,status";

@@ -108,7 +108,7 @@ pub(crate) fn run(arguments: &MovieArguments) -> Result<(), CliError> {
 fn beads(arguments: &MovieArguments) -> Vec<Bead> {
     let place = |i: usize| {
         let along = 0.08 + 0.84 * (i as f64 + 0.5) / arguments.beads as f64;
-        let down = if i % 2 == 0 { along } else { 1.0 - along };
+        let down = if i.is_multiple_of(2) { along } else { 1.0 - along };
         Bead {
             x: arguments.width as f64 * along,
             y: arguments.height as f64 * down,
