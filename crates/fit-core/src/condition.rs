@@ -31,20 +31,47 @@ pub struct Conditioning<R: Real> {
     pub usable: R::Mask,
 }
 
+/// Sums that are kept side by side, so that a processor can add several pixels at a time. Part of the
+/// definition of the sums: changing it changes the last digits of every fit.
+const STRIDE: usize = 16;
+
+/// Folds the pixels side by side, and then the partial results.
+#[inline(always)]
+fn fold<R: Real, A: Copy>(
+    pixels: &[R],
+    start: A,
+    mut add: impl FnMut(A, R) -> A,
+    merge: impl Fn(A, A) -> A,
+) -> A {
+    let mut parts = [start; STRIDE];
+    let (blocks, rest) = pixels.as_chunks::<STRIDE>();
+    for block in blocks {
+        for i in 0..STRIDE {
+            parts[i] = add(parts[i], block[i]);
+        }
+    }
+    for (part, &pixel) in parts.iter_mut().zip(rest) {
+        *part = add(*part, pixel);
+    }
+    let mut half = STRIDE / 2;
+    while half > 0 {
+        for i in 0..half {
+            parts[i] = merge(parts[i], parts[i + half]);
+        }
+        half /= 2;
+    }
+    parts[0]
+}
+
 /// Conditions the pixels of one window in place.
 #[inline(always)]
 pub fn condition<R: Real>(pixels: &mut [R]) -> Conditioning<R> {
     let zero = R::splat(0.0);
-    let (mut low, mut high) = match pixels.first() {
-        Some(&first) => (first, first),
-        None => (zero, zero),
-    };
-    let mut finite = R::Mask::splat(true);
-    for &pixel in pixels.iter() {
-        finite = finite & pixel.is_finite();
-        low = pixel.min(low);
-        high = pixel.max(high);
-    }
+    let first = pixels.first().copied().unwrap_or(zero);
+    let low = fold(pixels, first, |low, pixel| pixel.min(low), |a, b| a.min(b));
+    let high = fold(pixels, first, |high, pixel| pixel.max(high), |a, b| a.max(b));
+    // Zero, unless a pixel is infinite or no number.
+    let odd = fold(pixels, zero, |odd, pixel| odd + (pixel - pixel), |a, b| a + b);
     // Halves, because the difference of two finite numbers may not be finite.
     let half = R::splat(0.5);
     let scale = (high * half - low * half).normalizer();
@@ -52,18 +79,14 @@ pub fn condition<R: Real>(pixels: &mut [R]) -> Conditioning<R> {
 
     let n = R::splat(pixels.len() as f64);
     let inverse_n = R::splat(1.0 / pixels.len() as f64);
-    let mut sum = zero;
-    for &pixel in pixels.iter() {
-        sum = sum + (pixel * scale - low_scaled);
-    }
-    let offset = low_scaled + sum * inverse_n;
+    let add = |sum: R, pixel: R| sum + (pixel * scale - low_scaled);
+    let offset = low_scaled + fold(pixels, zero, add, |a, b| a + b) * inverse_n;
 
-    let (mut sum, mut squares) = (zero, zero);
     for pixel in pixels.iter_mut() {
         *pixel = *pixel * scale - offset;
-        sum = sum + *pixel;
-        squares = pixel.mul_add(*pixel, squares);
     }
+    let sum = fold(pixels, zero, |sum, pixel| sum + pixel, |a, b| a + b);
+    let squares = fold(pixels, zero, |sum, pixel| pixel.mul_add(pixel, sum), |a, b| a + b);
     let mean = sum * inverse_n;
     Conditioning {
         n,
@@ -73,7 +96,7 @@ pub fn condition<R: Real>(pixels: &mut [R]) -> Conditioning<R> {
         zero: -offset,
         scale,
         offset,
-        usable: finite & low.lt(high),
+        usable: odd.is_finite() & low.lt(high),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::shape::{Shape, Size};
 /// the border thus competes on equal terms, where padding with zeros would push it inwards.
 ///
 /// Pixels that are not finite give an estimate that is of no use but does no harm.
+#[inline(always)]
 pub fn estimate<R: Scalar>(pixels: &[R], size: Size) -> Shape<R> {
     let Size { width, height } = size;
     // The inverse of the number of pixels averaged over along one axis.

@@ -43,6 +43,8 @@ const SIGMA_FACTOR: f64 = 2.0;
 pub struct Search<R: Real> {
     best: Shape<R>,
     at_best: Evaluation<R>,
+    /// 1/σ of `best`.
+    inverse_sigma: R,
     trial: Shape<R>,
     predicted: R,
     lambda: R,
@@ -74,6 +76,7 @@ impl<R: Real> Search<R> {
                 jtj: [zero; 6],
                 jtr: [zero; 3],
             },
+            inverse_sigma: R::splat(1.0) / trial.sigma,
             trial,
             predicted: zero,
             lambda: R::splat(LAMBDA_START),
@@ -93,6 +96,7 @@ impl<R: Real> Search<R> {
         *self = Self {
             best: Shape::select(mask, other.best, self.best),
             at_best: Evaluation::select(mask, &other.at_best, &self.at_best),
+            inverse_sigma: pick(other.inverse_sigma, self.inverse_sigma),
             trial: Shape::select(mask, other.trial, self.trial),
             predicted: pick(other.predicted, self.predicted),
             lambda: pick(other.lambda, self.lambda),
@@ -131,13 +135,14 @@ impl<R: Real> Search<R> {
             self.trial.sigma - self.best.sigma,
         ];
         let small = self.is_small(setup, &moved);
+        let inverse_sigma = one / self.trial.sigma;
 
         // Better?
         let noise = R::splat(RESOLVED * R::EPSILON) * self.spread;
         let decrease = R::select(
             noise.lt(self.predicted),
             self.at_best.chi2 - evaluation.chi2,
-            self.decrease_by_gradients(&moved, evaluation),
+            self.decrease_by_gradients(&moved, evaluation, inverse_sigma),
         );
         let sound = evaluation.is_finite();
         let accepted = running & sound & (first | zero.le(decrease));
@@ -156,6 +161,7 @@ impl<R: Real> Search<R> {
         let before = self.at_best.chi2;
         self.evaluations = R::select(running, self.evaluations + one, self.evaluations);
         self.best = Shape::select(accepted, self.trial, self.best);
+        self.inverse_sigma = R::select(accepted, inverse_sigma, self.inverse_sigma);
         self.at_best = Evaluation::select(accepted, evaluation, &self.at_best);
         self.end(accepted & self.at_best.chi2.lt(self.max_error), Status::MaxError);
         self.end(stepped & decrease.lt(setup.min_delta * before), Status::MinDelta);
@@ -213,7 +219,7 @@ impl<R: Real> Search<R> {
                 .max(sigma * R::splat(1.0 / SIGMA_FACTOR))
                 .min(sigma * factor),
         });
-        let inverse_sigma = R::splat(1.0) / sigma;
+        let inverse_sigma = self.inverse_sigma;
         let made = [
             (trial.x - x) * inverse_sigma,
             (trial.y - y) * inverse_sigma,
@@ -221,13 +227,9 @@ impl<R: Real> Search<R> {
         ];
         let predicted = predicted_decrease(&h, &b, &made);
         let rounding = R::splat((STALLED * R::EPSILON) * (STALLED * R::EPSILON)) * self.spread;
-        let mut promise = zero;
-        for (b, diagonal) in b.iter().zip([h[0], h[3], h[5]]) {
-            let sound = zero.lt(diagonal);
-            let share = *b * *b / R::select(sound, diagonal, R::splat(1.0));
-            promise = promise + R::select(sound, share, zero);
-        }
-        self.end(active & promise.le(rounding), Status::Stalled);
+        let nothing = |j: usize, jj: usize| (b[j] * b[j]).le(rounding * h[jj]);
+        let minimum = nothing(0, 0) & nothing(1, 3) & nothing(2, 5);
+        self.end(active & minimum, Status::Stalled);
 
         // Wherever the search ended on a limit, say so.
         let code = |status: Status| R::splat(status.code());
@@ -254,12 +256,10 @@ impl<R: Real> Search<R> {
 
     /// −½(∇χ²_before + ∇χ²_after)·δ.
     #[inline(always)]
-    fn decrease_by_gradients(&self, moved: &[R; 3], after: &Evaluation<R>) -> R {
-        let before = R::splat(1.0) / self.best.sigma;
-        let behind = R::splat(1.0) / self.trial.sigma;
+    fn decrease_by_gradients(&self, moved: &[R; 3], after: &Evaluation<R>, behind: R) -> R {
         let mut decrease = R::splat(0.0);
         for (j, moved) in moved.iter().enumerate() {
-            let slope = self.at_best.jtr[j] * before + after.jtr[j] * behind;
+            let slope = self.at_best.jtr[j] * self.inverse_sigma + after.jtr[j] * behind;
             decrease = decrease - slope * *moved;
         }
         decrease
