@@ -47,13 +47,17 @@ impl<R: Real> Evaluation<R> {
     /// `yes` in the lanes where `mask` is true, `no` in the others.
     #[inline(always)]
     pub fn select(mask: R::Mask, yes: &Self, no: &Self) -> Self {
-        Self {
-            alpha: R::select(mask, yes.alpha, no.alpha),
-            beta: R::select(mask, yes.beta, no.beta),
-            chi2: R::select(mask, yes.chi2, no.chi2),
-            jtj: core::array::from_fn(|i| R::select(mask, yes.jtj[i], no.jtj[i])),
-            jtr: core::array::from_fn(|j| R::select(mask, yes.jtr[j], no.jtr[j])),
+        let mut chosen = *no;
+        chosen.alpha = R::select(mask, yes.alpha, no.alpha);
+        chosen.beta = R::select(mask, yes.beta, no.beta);
+        chosen.chi2 = R::select(mask, yes.chi2, no.chi2);
+        for i in 0..6 {
+            chosen.jtj[i] = R::select(mask, yes.jtj[i], no.jtj[i]);
         }
+        for j in 0..3 {
+            chosen.jtr[j] = R::select(mask, yes.jtr[j], no.jtr[j]);
+        }
+        chosen
     }
 
     /// Whether every number that steers the search is finite.
@@ -167,23 +171,28 @@ pub fn assemble<R: Real>(
     let fit = Projection::choose(sums, data, background);
     let alpha = fit.alpha();
     let alpha2 = alpha * alpha;
-    let f_df: [R; 3] = core::array::from_fn(|j| fit.f_df(sums, j));
-    let answer: [R; 3] = core::array::from_fn(|j| fit.answer(sums, f_df[j], j));
-    let jtj = core::array::from_fn(|i| {
-        let (j, k) = PAIRS[i];
+    let zero = R::splat(0.0);
+    let (mut f_df, mut answer, mut jtr) = ([zero; 3], [zero; 3], [zero; 3]);
+    for j in 0..3 {
+        f_df[j] = fit.f_df(sums, j);
+        answer[j] = fit.answer(sums, f_df[j], j);
+        jtr[j] = -(alpha * answer[j]);
+    }
+    let mut jtj = [zero; 6];
+    for (i, (j, k)) in PAIRS.into_iter().enumerate() {
         let projected = sums.df_df[i]
             - sums.df[j] * fit.inverse_n * sums.df[k]
             - f_df[j] * fit.inverse_variance * f_df[k];
-        alpha2 * projected + answer[j] * fit.inverse_variance * answer[k]
-    });
+        jtj[i] = alpha2 * projected + answer[j] * fit.inverse_variance * answer[k];
+    }
     let above = fit.level - data.mean;
     let spread = data.spread + data.n * above * above;
     Evaluation {
         alpha,
         beta: fit.beta(sums),
-        chi2: (spread - alpha * fit.covariance).max(R::splat(0.0)),
+        chi2: (spread - alpha * fit.covariance).max(zero),
         jtj,
-        jtr: answer.map(|e| -(alpha * e)),
+        jtr,
     }
 }
 

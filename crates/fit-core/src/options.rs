@@ -298,6 +298,7 @@ impl<R: Real> Setup<R> {
     /// # Errors
     /// See [`Size::validate`] and [`Options::validate`]; also [`ArgumentError::Option`] if
     /// `sigma_min` is not below the largest σ of this window.
+    #[inline(always)]
     pub fn new(size: Size, options: &Options) -> Result<Self, ArgumentError> {
         size.validate()?;
         options.validate()?;

@@ -123,6 +123,7 @@ pub struct Fit<T> {
 
 impl<T: crate::Scalar> Fit<T> {
     /// The outcome where there is nothing to fit.
+    #[inline(always)]
     pub fn invalid() -> Self {
         let nan = T::splat(f64::NAN);
         Self {
@@ -152,6 +153,7 @@ impl<T: crate::Scalar> Fit<T> {
 
     /// The same outcome in another precision: rounded to nearest, and a finite number beyond the
     /// range of `U` becomes the largest finite one.
+    #[inline(always)]
     pub fn cast<U: crate::Scalar>(&self) -> Fit<U> {
         let cast = |value: T| {
             let value = value.to_f64();

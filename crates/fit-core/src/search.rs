@@ -92,21 +92,18 @@ impl<R: Real> Search<R> {
     /// Puts `other`'s fits into the lanes where `mask` is true.
     #[inline(always)]
     pub fn refill(&mut self, mask: R::Mask, other: &Self) {
-        let pick = |new: R, old: R| R::select(mask, new, old);
-        *self = Self {
-            best: Shape::select(mask, other.best, self.best),
-            at_best: Evaluation::select(mask, &other.at_best, &self.at_best),
-            inverse_sigma: pick(other.inverse_sigma, self.inverse_sigma),
-            trial: Shape::select(mask, other.trial, self.trial),
-            predicted: pick(other.predicted, self.predicted),
-            lambda: pick(other.lambda, self.lambda),
-            iterations: pick(other.iterations, self.iterations),
-            evaluations: pick(other.evaluations, self.evaluations),
-            retrying: (mask & other.retrying) | (!mask & self.retrying),
-            max_error: pick(other.max_error, self.max_error),
-            spread: pick(other.spread, self.spread),
-            status: pick(other.status, self.status),
-        };
+        self.best = Shape::select(mask, other.best, self.best);
+        self.at_best = Evaluation::select(mask, &other.at_best, &self.at_best);
+        self.inverse_sigma = R::select(mask, other.inverse_sigma, self.inverse_sigma);
+        self.trial = Shape::select(mask, other.trial, self.trial);
+        self.predicted = R::select(mask, other.predicted, self.predicted);
+        self.lambda = R::select(mask, other.lambda, self.lambda);
+        self.iterations = R::select(mask, other.iterations, self.iterations);
+        self.evaluations = R::select(mask, other.evaluations, self.evaluations);
+        self.retrying = (mask & other.retrying) | (!mask & self.retrying);
+        self.max_error = R::select(mask, other.max_error, self.max_error);
+        self.spread = R::select(mask, other.spread, self.spread);
+        self.status = R::select(mask, other.status, self.status);
     }
 
     /// The parameters to evaluate next. In lanes that have ended they are still valid, so that
@@ -194,20 +191,18 @@ impl<R: Real> Search<R> {
         let Shape { x, y, sigma } = self.best;
         let jtr = self.at_best.jtr;
 
-        // A parameter on its limit whose gradient points outwards takes no part.
-        let outwards = |at: R, lower: R, upper: R, gradient: R| {
-            (at.le(lower) & zero.lt(gradient)) | (upper.le(at) & gradient.lt(zero))
-        };
         let held = [
-            outwards(x, lower.x, upper.x, jtr[0]),
-            outwards(y, lower.y, upper.y, jtr[1]),
-            outwards(sigma, lower.sigma, upper.sigma, jtr[2]),
+            held(x, lower.x, upper.x, jtr[0]),
+            held(y, lower.y, upper.y, jtr[1]),
+            held(sigma, lower.sigma, upper.sigma, jtr[2]),
         ];
-        let b: [R; 3] = core::array::from_fn(|j| R::select(held[j], zero, jtr[j]));
-        let h: [R; 6] = core::array::from_fn(|i| {
-            let (j, k) = crate::normal::PAIRS[i];
-            R::select(held[j] | held[k], zero, self.at_best.jtj[i])
-        });
+        let (mut b, mut h) = ([zero; 3], [zero; 6]);
+        for j in 0..3 {
+            b[j] = R::select(held[j], zero, jtr[j]);
+        }
+        for (i, (j, k)) in crate::normal::PAIRS.into_iter().enumerate() {
+            h[i] = R::select(held[j] | held[k], zero, self.at_best.jtj[i]);
+        }
         let step = damped_step(&h, &b, self.lambda);
 
         let factor = R::splat(SIGMA_FACTOR);
@@ -227,18 +222,19 @@ impl<R: Real> Search<R> {
         ];
         let predicted = predicted_decrease(&h, &b, &made);
         let rounding = R::splat((STALLED * R::EPSILON) * (STALLED * R::EPSILON)) * self.spread;
-        let nothing = |j: usize, jj: usize| (b[j] * b[j]).le(rounding * h[jj]);
-        let minimum = nothing(0, 0) & nothing(1, 3) & nothing(2, 5);
-        self.end(active & minimum, Status::Stalled);
+        let mut minimum = active;
+        for (j, jj) in [(0, 0), (1, 3), (2, 5)] {
+            minimum = minimum & (b[j] * b[j]).le(rounding * h[jj]);
+        }
+        self.end(minimum, Status::Stalled);
 
         // Wherever the search ended on a limit, say so.
-        let code = |status: Status| R::splat(status.code());
         let any_held = held[0] | held[1] | held[2];
-        let settled = self.status.lt(code(Status::AtLimit)) & !self.running();
-        let unsettled =
-            code(Status::NotConverged).le(self.status) & self.status.le(code(Status::NotConverged));
+        let settled = self.status.lt(R::splat(Status::AtLimit.code())) & !self.running();
+        let unsettled = R::splat(Status::NotConverged.code());
+        let unsettled = unsettled.le(self.status) & self.status.le(unsettled);
         let limited = active & any_held & (settled | unsettled);
-        self.status = R::select(limited, code(Status::AtLimit), self.status);
+        self.status = R::select(limited, R::splat(Status::AtLimit.code()), self.status);
 
         let running = self.running();
         self.trial = Shape::select(running, trial, self.trial);
@@ -300,6 +296,13 @@ impl<R: Real> Search<R> {
     pub fn evaluations(&self) -> R {
         self.evaluations
     }
+}
+
+/// A parameter on its limit whose gradient points outwards takes no part.
+#[inline(always)]
+fn held<R: Real>(at: R, lower: R, upper: R, gradient: R) -> R::Mask {
+    let zero = R::splat(0.0);
+    (at.le(lower) & zero.lt(gradient)) | (upper.le(at) & gradient.lt(zero))
 }
 
 impl<R: Scalar> Search<R> {

@@ -12,17 +12,8 @@ use crate::real::Real;
 /// step, not an infinite one, and a row of zeros gives no step at all.
 #[inline(always)]
 pub fn damped_step<R: Real>(h: &[R; 6], b: &[R; 3], lambda: R) -> [R; 3] {
-    let zero = R::splat(0.0);
-    let one = R::splat(1.0);
     let [h00, h01, h02, h11, h12, h22] = *h;
-    let damp = one + lambda;
-    let floor = R::splat(4.0 * R::EPSILON);
-    let inverse = |pivot: R, diagonal: R| {
-        let pivot = pivot.max(diagonal * floor);
-        let sound = zero.lt(pivot);
-        let inverse = one / R::select(sound, pivot, one);
-        R::select(sound, inverse, zero)
-    };
+    let damp = R::splat(1.0) + lambda;
 
     let i0 = inverse(h00 * damp, h00);
     let (l10, l20) = (h01 * i0, h02 * i0);
@@ -38,6 +29,16 @@ pub fn damped_step<R: Real>(h: &[R; 6], b: &[R; 3], lambda: R) -> [R; 3] {
     let d1 = z1 * i1 - l21 * d2;
     let d0 = z0 * i0 - l10 * d1 - l20 * d2;
     [d0, d1, d2]
+}
+
+/// 1/pivot, with the pivot kept above rounding; 0 for a row of zeros.
+#[inline(always)]
+fn inverse<R: Real>(pivot: R, diagonal: R) -> R {
+    let zero = R::splat(0.0);
+    let one = R::splat(1.0);
+    let pivot = pivot.max(diagonal * R::splat(4.0 * R::EPSILON));
+    let sound = zero.lt(pivot);
+    R::select(sound, one / R::select(sound, pivot, one), zero)
 }
 
 /// The decrease of χ² that the quadratic model promises for a step δ: −2bᵀδ − δᵀHδ.

@@ -32,6 +32,7 @@ impl Start<'_> {
     }
 
     /// The start of the fit with the given index; `None` where it is to be estimated.
+    #[inline(always)]
     pub fn shape<R: Scalar>(&self, index: usize) -> Option<Shape<R>> {
         match self {
             Self::Estimate => None,

@@ -140,6 +140,7 @@ pub struct Columns<'a, R> {
 
 impl<'a, R: Real> Columns<'a, R> {
     /// Takes 3 · `width` numbers of scratch, or `None` if there are fewer.
+    #[inline(always)]
     pub fn new(scratch: &'a mut [R], width: usize) -> Option<Self> {
         let (value, rest) = scratch.split_at_mut_checked(width)?;
         let (by_centre, rest) = rest.split_at_mut_checked(width)?;

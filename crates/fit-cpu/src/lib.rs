@@ -1,7 +1,8 @@
 #![doc = include_str!("../README.md")]
-#![forbid(unsafe_code)]
 
 pub mod explicit;
 mod reference;
+mod simd;
 
 pub use reference::{BatchError, Reference};
+pub use simd::{ALONE, InstructionSet, Simd, WindowFitter};

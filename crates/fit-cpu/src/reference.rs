@@ -16,6 +16,14 @@ pub enum BatchError {
     /// The request makes no sense.
     #[error(transparent)]
     Argument(#[from] ArgumentError),
+    /// The instruction set asked for is not there.
+    #[error("the instruction set '{name}' cannot be used: {reason}")]
+    InstructionSet {
+        /// Its name.
+        name: String,
+        /// Why not.
+        reason: &'static str,
+    },
     /// The threads could not be started.
     #[error("the worker threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),

@@ -1,0 +1,200 @@
+//! Eight lanes in a 256-bit register.
+
+use std::arch::x86_64::*;
+use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
+
+use fit_core::{Mask, Real};
+
+use super::pack::{Pack, exp};
+
+/// Eight numbers.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub(super) struct F32x8(__m256);
+
+/// Eight truth values: all bits of a lane set, or none.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub(super) struct Mask8(__m256);
+
+/// Runs an instruction of AVX2 or FMA.
+macro_rules! instruction {
+    ($call:expr) => {
+        // SAFETY: values of these types are made by the engine only, which was entered by
+        // `InstructionSet::Avx2` after the processor said that it has AVX2 and FMA.
+        unsafe { $call }
+    };
+}
+
+impl Mask for Mask8 {
+    #[inline(always)]
+    fn splat(value: bool) -> Self {
+        let bits = if value { -1 } else { 0 };
+        Self(instruction!(_mm256_castsi256_ps(_mm256_set1_epi32(bits))))
+    }
+    #[inline(always)]
+    fn any(self) -> bool {
+        instruction!(_mm256_movemask_ps(self.0)) != 0
+    }
+}
+
+impl BitAnd for Mask8 {
+    type Output = Self;
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        Self(instruction!(_mm256_and_ps(self.0, other.0)))
+    }
+}
+
+impl BitOr for Mask8 {
+    type Output = Self;
+    #[inline(always)]
+    fn bitor(self, other: Self) -> Self {
+        Self(instruction!(_mm256_or_ps(self.0, other.0)))
+    }
+}
+
+impl Not for Mask8 {
+    type Output = Self;
+    #[inline(always)]
+    fn not(self) -> Self {
+        Self(instruction!(_mm256_xor_ps(self.0, Self::splat(true).0)))
+    }
+}
+
+macro_rules! operator {
+    ($trait:ident, $method:ident, $instruction:ident) => {
+        impl $trait for F32x8 {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                Self(instruction!($instruction(self.0, other.0)))
+            }
+        }
+    };
+}
+operator!(Add, add, _mm256_add_ps);
+operator!(Sub, sub, _mm256_sub_ps);
+operator!(Mul, mul, _mm256_mul_ps);
+operator!(Div, div, _mm256_div_ps);
+
+impl Neg for F32x8 {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self::splat(0.0) - self
+    }
+}
+
+impl F32x8 {
+    /// The integer in each lane, added to the exponent's place.
+    #[inline(always)]
+    fn power_of_two(n: Self) -> Self {
+        // 2ⁿ for −126 ≤ n ≤ 127: its exponent field is n + 127, and nothing else is set.
+        Self(instruction!({
+            let biased = _mm256_add_epi32(_mm256_cvtps_epi32(n.0), _mm256_set1_epi32(127));
+            _mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased))
+        }))
+    }
+}
+
+impl Real for F32x8 {
+    type Mask = Mask8;
+    const EPSILON: f64 = f32::EPSILON as f64;
+
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        Self(instruction!(_mm256_set1_ps(value as f32)))
+    }
+    #[inline(always)]
+    fn mul_add(self, factor: Self, term: Self) -> Self {
+        Self(instruction!(_mm256_fmadd_ps(self.0, factor.0, term.0)))
+    }
+    #[inline(always)]
+    fn exp(self) -> Self {
+        exp(self)
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Self(instruction!(_mm256_andnot_ps(_mm256_set1_ps(-0.0), self.0)))
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Self(instruction!(_mm256_min_ps(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        Self(instruction!(_mm256_max_ps(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self(instruction!(_mm256_sqrt_ps(self.0)))
+    }
+    #[inline(always)]
+    fn lt(self, other: Self) -> Mask8 {
+        Mask8(instruction!(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn le(self, other: Self) -> Mask8 {
+        Mask8(instruction!(_mm256_cmp_ps::<_CMP_LE_OQ>(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn is_finite(self) -> Mask8 {
+        self.abs().le(Self::splat(f32::MAX.into()))
+    }
+    #[inline(always)]
+    fn select(mask: Mask8, yes: Self, no: Self) -> Self {
+        Self(instruction!(_mm256_blendv_ps(no.0, yes.0, mask.0)))
+    }
+    #[inline(always)]
+    fn normalizer(self) -> Self {
+        let exponent = Self(instruction!({
+            let field = _mm256_srli_epi32::<23>(_mm256_castps_si256(self.abs().0));
+            _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_set1_epi32(127), field))
+        }));
+        Self::power_of_two(exponent.max(Self::splat(-126.0)).min(Self::splat(126.0)))
+    }
+}
+
+impl Pack for F32x8 {
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    fn load(numbers: &[f32]) -> Self {
+        let numbers: &[f32; 8] = numbers[..8].try_into().expect("eight numbers");
+        Self(instruction!(_mm256_loadu_ps(numbers.as_ptr())))
+    }
+    #[inline(always)]
+    fn store(self, numbers: &mut [f32]) {
+        let numbers: &mut [f32; 8] = (&mut numbers[..8]).try_into().expect("eight numbers");
+        instruction!(_mm256_storeu_ps(numbers.as_mut_ptr(), self.0));
+    }
+    #[inline(always)]
+    fn set_lane(&mut self, lane: usize, value: f32) {
+        assert!(lane < Self::LANES);
+        // SAFETY: a register of eight numbers is laid out as an array of them, and the lane is one of
+        // the eight.
+        unsafe { *std::ptr::from_mut(self).cast::<f32>().add(lane) = value }
+    }
+    #[inline(always)]
+    fn bits(mask: Mask8) -> u32 {
+        instruction!(_mm256_movemask_ps(mask.0)) as u32
+    }
+    #[inline(always)]
+    fn mask(bits: u32) -> Mask8 {
+        Mask8(instruction!({
+            let lanes = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            let set = _mm256_and_si256(_mm256_set1_epi32(bits as i32), lanes);
+            _mm256_castsi256_ps(_mm256_cmpeq_epi32(set, lanes))
+        }))
+    }
+    #[inline(always)]
+    fn round(self) -> Self {
+        const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+        Self(instruction!(_mm256_round_ps::<NEAREST>(self.0)))
+    }
+    #[inline(always)]
+    fn scale_by_power(self, n: Self) -> Self {
+        self * Self::power_of_two(n)
+    }
+}

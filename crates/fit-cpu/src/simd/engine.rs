@@ -1,0 +1,263 @@
+//! Many fits at once, one a lane, with lanes refilled as fits finish.
+//!
+//! Two packs of lanes are at work in turn: while the search of one waits for its divisions, the
+//! processor evaluates the other, and pixels written for a new fit have reached the cache by the time
+//! that they are read. What happens in a lane depends on its own window only, so the outcome of a window
+//! is the same to the last bit wherever and beside whatever it is fitted.
+
+use fit_core::condition::{Conditioning, condition};
+use fit_core::normal::assemble;
+use fit_core::search::Search;
+use fit_core::sums::{Columns, residual_chi2, separable};
+use fit_core::{Fit, Mask, Scalar, Setup, Shape, Size, Start, Status, estimate};
+
+use super::pack::Pack;
+
+/// Where windows come from.
+pub(super) trait Windows {
+    /// Writes the pixels of a window, row after row, to all of `pixels`.
+    fn copy(&self, window: usize, pixels: &mut [f32]);
+}
+
+/// χ² from sums is reported if it is more than this many rounding units of Σ(g − mean)², that is, good
+/// to about 10⁻⁴; otherwise it is summed from the residuals.
+const CANCELS: f64 = 4e4;
+
+/// Packs at work in turn.
+const PACKS: usize = 2;
+
+/// What becomes of a lane's conditioning when the lane is refilled: one number of each kind a lane.
+struct Staged {
+    shape: [[f32; 32]; 3],
+    mean: [f32; 32],
+    spread: [f32; 32],
+    zero: [f32; 32],
+    scale: [f32; 32],
+    offset: [f32; 32],
+}
+
+/// Fits in the lanes of one pack.
+struct Lanes<P: Pack> {
+    pixels: Vec<P>,
+    search: Search<P>,
+    data: Conditioning<P>,
+    staged: Staged,
+    window: [u32; 32],
+    /// The lanes with a fit in them.
+    busy: u32,
+}
+
+/// Working memory of a thread.
+pub(super) struct Scratch<P: Pack> {
+    size: Size,
+    packs: [Lanes<P>; PACKS],
+    columns: Vec<P>,
+    window: Vec<f32>,
+}
+
+impl<P: Pack> Scratch<P> {
+    #[inline(always)]
+    pub(super) fn new(setup: &Setup<P>) -> Self {
+        let size = setup.size;
+        let zero = P::splat(0.0);
+        let lanes = || {
+            let mut pixels = vec![zero; size.pixels()];
+            let data = condition(&mut pixels);
+            Lanes {
+                search: Search::start(setup, &data, Shape::new(zero, zero, P::splat(1.0))),
+                data,
+                pixels,
+                staged: Staged {
+                    shape: [[0.0; 32], [0.0; 32], [1.0; 32]],
+                    mean: [0.0; 32],
+                    spread: [0.0; 32],
+                    zero: [0.0; 32],
+                    scale: [1.0; 32],
+                    offset: [0.0; 32],
+                },
+                window: [0; 32],
+                busy: 0,
+            }
+        };
+        Self {
+            size,
+            packs: [lanes(), lanes()],
+            columns: vec![zero; 3 * size.width],
+            window: vec![0.0; size.pixels()],
+        }
+    }
+}
+
+/// Fits `fits.len()` windows; the number of the first is `first`.
+#[inline(always)]
+pub(super) fn run<P: Pack, T: Scalar>(
+    setup: &Setup<P>,
+    scratch: &mut Scratch<P>,
+    windows: &impl Windows,
+    start: Start<'_>,
+    first: usize,
+    fits: &mut [Fit<T>],
+) {
+    let Scratch { size, packs, columns, window } = scratch;
+    let Some(mut columns) = Columns::new(columns, size.width) else { return };
+    let mut next = 0;
+    let mut feed = Feed { windows, start, first, size: *size, window, next: &mut next };
+    loop {
+        let mut working = false;
+        for lanes in packs.iter_mut() {
+            lanes.refill(setup, &mut feed, fits);
+            if lanes.busy == 0 {
+                continue;
+            }
+            working = true;
+            let sums = separable(&lanes.pixels, lanes.search.trial(), &mut columns);
+            lanes.search.update(setup, &assemble(&sums, &lanes.data, setup.background));
+            lanes.collect(&mut columns, fits);
+        }
+        if !working {
+            return;
+        }
+    }
+}
+
+/// The windows that are still to be fitted.
+struct Feed<'a, W> {
+    windows: &'a W,
+    start: Start<'a>,
+    first: usize,
+    size: Size,
+    window: &'a mut [f32],
+    next: &'a mut usize,
+}
+
+impl<P: Pack> Lanes<P> {
+    /// Puts new fits into the lanes that are free.
+    #[inline(always)]
+    fn refill<T: Scalar, W: Windows>(
+        &mut self,
+        setup: &Setup<P>,
+        feed: &mut Feed<'_, W>,
+        fits: &mut [Fit<T>],
+    ) {
+        let all = if P::LANES == 32 { u32::MAX } else { (1 << P::LANES) - 1 };
+        let mut free = all & !self.busy;
+        let mut fresh = 0;
+        while free != 0 && *feed.next < fits.len() {
+            let index = *feed.next;
+            *feed.next += 1;
+            feed.windows.copy(feed.first + index, feed.window);
+            let shape = match feed.start.shape::<f32>(feed.first + index) {
+                Some(shape) => shape,
+                None => estimate(feed.window, feed.size),
+            };
+            let data = condition(feed.window);
+            if !(data.usable && shape.is_finite()) {
+                fits[index] = Fit::invalid();
+                continue;
+            }
+            let lane = free.trailing_zeros() as usize;
+            free &= free - 1;
+            fresh |= 1 << lane;
+            self.window[lane] = index as u32;
+            self.staged.set(lane, &shape, &data);
+            for (pack, &pixel) in self.pixels.iter_mut().zip(feed.window.iter()) {
+                pack.set_lane(lane, pixel);
+            }
+        }
+        if fresh != 0 {
+            self.busy |= fresh;
+            self.staged.load(&mut self.data);
+            let [x, y, sigma] = &self.staged.shape;
+            let shape = Shape::new(P::load(x), P::load(y), P::load(sigma));
+            let started = Search::start(setup, &self.data, shape);
+            self.search.refill(P::mask(fresh), &started);
+        }
+    }
+
+    /// Takes the outcomes of the fits that have ended.
+    #[inline(always)]
+    fn collect<T: Scalar>(&mut self, columns: &mut Columns<'_, P>, fits: &mut [Fit<T>]) {
+        let mut done = self.busy & !P::bits(self.search.running());
+        if done == 0 {
+            return;
+        }
+        self.busy &= !done;
+        let Self { search, data, pixels, window, .. } = self;
+        let best = search.best();
+        let at_best = search.at_best();
+        let mut chi2 = at_best.chi2;
+        let cancels = chi2.lt(P::splat(CANCELS * P::EPSILON) * data.spread);
+        if P::bits(cancels) & done != 0 {
+            let exact = residual_chi2(pixels, best, at_best.alpha, at_best.beta, columns);
+            chi2 = P::select(cancels, exact, chi2);
+        }
+        let mut out = [[0.0; 32]; 9];
+        let packs = [
+            best.x,
+            best.y,
+            best.sigma,
+            data.amplitude(at_best.alpha),
+            data.background(at_best.beta),
+            data.chi2(chi2),
+            search.iterations(),
+            search.evaluations(),
+            search.status_code(),
+        ];
+        for (numbers, pack) in out.iter_mut().zip(packs) {
+            pack.store(numbers);
+        }
+        while done != 0 {
+            let lane = done.trailing_zeros() as usize;
+            done &= done - 1;
+            let [x, y, sigma, amplitude, background, chi2, iterations, evaluations, status] = [
+                out[0][lane],
+                out[1][lane],
+                out[2][lane],
+                out[3][lane],
+                out[4][lane],
+                out[5][lane],
+                out[6][lane],
+                out[7][lane],
+                out[8][lane],
+            ];
+            let fit = Fit {
+                x,
+                y,
+                sigma,
+                amplitude,
+                background,
+                chi2,
+                iterations: iterations as u32,
+                evaluations: evaluations as u32,
+                status: Status::from_code(status as u8).unwrap_or(Status::NotConverged),
+            };
+            // Pixels near the end of the number range square beyond it.
+            let finite = (amplitude.abs() + background.abs() + chi2.abs()).is_finite();
+            fits[window[lane] as usize] = if finite { fit.cast() } else { Fit::invalid() };
+        }
+    }
+}
+
+impl Staged {
+    #[inline(always)]
+    fn set(&mut self, lane: usize, shape: &Shape<f32>, data: &Conditioning<f32>) {
+        self.shape[0][lane] = shape.x;
+        self.shape[1][lane] = shape.y;
+        self.shape[2][lane] = shape.sigma;
+        self.mean[lane] = data.mean;
+        self.spread[lane] = data.spread;
+        self.zero[lane] = data.zero;
+        self.scale[lane] = data.scale;
+        self.offset[lane] = data.offset;
+    }
+
+    #[inline(always)]
+    fn load<P: Pack>(&self, data: &mut Conditioning<P>) {
+        data.mean = P::load(&self.mean);
+        data.spread = P::load(&self.spread);
+        data.zero = P::load(&self.zero);
+        data.scale = P::load(&self.scale);
+        data.offset = P::load(&self.offset);
+        data.usable = P::Mask::splat(true);
+    }
+}

@@ -1,0 +1,56 @@
+//! What a vector register must do beyond the arithmetic of [`fit_core::Real`].
+
+use fit_core::Real;
+
+/// A pack of single-precision numbers, one fit a lane.
+///
+/// Types that stand for registers of an instruction set execute its instructions, so values of them may
+/// be made on processors that have it only: they stay inside this module, and the functions that use
+/// them are entered after the processor has been asked (see [`super::InstructionSet`]).
+pub(super) trait Pack: Real {
+    /// The number of lanes, at most 32.
+    const LANES: usize;
+
+    /// The first `LANES` numbers.
+    fn load(numbers: &[f32]) -> Self;
+    /// Writes the lanes to the first `LANES` numbers.
+    fn store(self, numbers: &mut [f32]);
+    /// Replaces one lane, less than `LANES`.
+    fn set_lane(&mut self, lane: usize, value: f32);
+    /// One bit for each lane, the lowest for the first.
+    fn bits(mask: Self::Mask) -> u32;
+    /// The lanes whose bits are set.
+    fn mask(bits: u32) -> Self::Mask;
+    /// The nearest integer.
+    fn round(self) -> Self;
+    /// `self·2ⁿ` for an integer n from −126 to 0 and |self| around one.
+    fn scale_by_power(self, n: Self) -> Self;
+}
+
+/// e^x for x ≤ 0, with a relative error below 3·10⁻⁷ where the result exceeds 10⁻⁶, and in all cases
+/// below 10⁻¹² absolute. Below e^−87 the result is about 10⁻³⁸, not 0.
+///
+/// e^x = 2^n·2^r with n the integer nearest to x·log₂e, and 2^r from a polynomial of degree 5 that
+/// interpolates it at the Chebyshev nodes of [−½, ½].
+#[inline(always)]
+pub(super) fn exp<P: Pack>(x: P) -> P {
+    let number = P::splat;
+    let t = (x * number(std::f64::consts::LOG2_E)).max(number(-126.0));
+    let n = t.round();
+    let r = t - n;
+    let mut power = number(COEFFICIENTS[0]);
+    for &coefficient in &COEFFICIENTS[1..] {
+        power = power.mul_add(r, number(coefficient));
+    }
+    power.scale_by_power(n)
+}
+
+/// The polynomial for 2^r, highest power first.
+const COEFFICIENTS: [f64; 6] = [
+    0.001_339_086_336_448_425_7,
+    0.009_676_031_918_306_027,
+    0.055_503_571_142_198_44,
+    0.240_221_074_853_087_49,
+    0.693_147_188_026_228,
+    1.000_000_075_454_897,
+];

@@ -1,0 +1,179 @@
+//! Eight lanes in an array, which a compiler makes of it what its processor has.
+
+use std::array::from_fn;
+use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
+
+use fit_core::{Mask, Real};
+
+use super::pack::{Pack, exp};
+
+const LANES: usize = 8;
+
+/// Eight numbers.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub(super) struct Array8([f32; LANES]);
+
+/// Eight truth values: all bits set, or none.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub(super) struct ArrayMask8([u32; LANES]);
+
+impl Mask for ArrayMask8 {
+    #[inline(always)]
+    fn splat(value: bool) -> Self {
+        Self([if value { u32::MAX } else { 0 }; LANES])
+    }
+    #[inline(always)]
+    fn any(self) -> bool {
+        self.0.iter().fold(0, |all, lane| all | lane) != 0
+    }
+}
+
+macro_rules! mask_operator {
+    ($trait:ident, $method:ident, $operator:tt) => {
+        impl $trait for ArrayMask8 {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                Self(from_fn(|i| self.0[i] $operator other.0[i]))
+            }
+        }
+    };
+}
+mask_operator!(BitAnd, bitand, &);
+mask_operator!(BitOr, bitor, |);
+
+impl Not for ArrayMask8 {
+    type Output = Self;
+    #[inline(always)]
+    fn not(self) -> Self {
+        Self(from_fn(|i| !self.0[i]))
+    }
+}
+
+macro_rules! operator {
+    ($trait:ident, $method:ident, $operator:tt) => {
+        impl $trait for Array8 {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                Self(from_fn(|i| self.0[i] $operator other.0[i]))
+            }
+        }
+    };
+}
+operator!(Add, add, +);
+operator!(Sub, sub, -);
+operator!(Mul, mul, *);
+operator!(Div, div, /);
+
+impl Neg for Array8 {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self(from_fn(|i| -self.0[i]))
+    }
+}
+
+impl Array8 {
+    #[inline(always)]
+    fn compare(self, other: Self, holds: impl Fn(f32, f32) -> bool) -> ArrayMask8 {
+        ArrayMask8(from_fn(|i| if holds(self.0[i], other.0[i]) { u32::MAX } else { 0 }))
+    }
+}
+
+impl Real for Array8 {
+    type Mask = ArrayMask8;
+    const EPSILON: f64 = f32::EPSILON as f64;
+
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        Self([value as f32; LANES])
+    }
+    #[inline(always)]
+    fn mul_add(self, factor: Self, term: Self) -> Self {
+        self * factor + term
+    }
+    #[inline(always)]
+    fn exp(self) -> Self {
+        exp(self)
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Self(from_fn(|i| self.0[i].abs()))
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Self(from_fn(|i| if self.0[i] < other.0[i] { self.0[i] } else { other.0[i] }))
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        Self(from_fn(|i| if self.0[i] > other.0[i] { self.0[i] } else { other.0[i] }))
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self(from_fn(|i| self.0[i].sqrt()))
+    }
+    #[inline(always)]
+    fn lt(self, other: Self) -> ArrayMask8 {
+        self.compare(other, |a, b| a < b)
+    }
+    #[inline(always)]
+    fn le(self, other: Self) -> ArrayMask8 {
+        self.compare(other, |a, b| a <= b)
+    }
+    #[inline(always)]
+    fn is_finite(self) -> ArrayMask8 {
+        self.abs().le(Self::splat(f32::MAX.into()))
+    }
+    #[inline(always)]
+    fn select(mask: ArrayMask8, yes: Self, no: Self) -> Self {
+        Self(from_fn(|i| {
+            let (yes, no) = (yes.0[i].to_bits(), no.0[i].to_bits());
+            f32::from_bits((mask.0[i] & yes) | (!mask.0[i] & no))
+        }))
+    }
+    #[inline(always)]
+    fn normalizer(self) -> Self {
+        Self(from_fn(|i| self.0[i].normalizer()))
+    }
+}
+
+impl Pack for Array8 {
+    const LANES: usize = LANES;
+
+    #[inline(always)]
+    fn load(numbers: &[f32]) -> Self {
+        Self(from_fn(|i| numbers[i]))
+    }
+    #[inline(always)]
+    fn store(self, numbers: &mut [f32]) {
+        numbers[..LANES].copy_from_slice(&self.0);
+    }
+    #[inline(always)]
+    fn set_lane(&mut self, lane: usize, value: f32) {
+        self.0[lane] = value;
+    }
+    #[inline(always)]
+    fn bits(mask: ArrayMask8) -> u32 {
+        mask.0.iter().enumerate().fold(0, |bits, (i, lane)| bits | (lane & 1) << i)
+    }
+    #[inline(always)]
+    fn mask(bits: u32) -> ArrayMask8 {
+        ArrayMask8(from_fn(|i| if bits >> i & 1 == 1 { u32::MAX } else { 0 }))
+    }
+    #[inline(always)]
+    fn round(self) -> Self {
+        // Adding 1.5·2²³ leaves no room for a fraction. Exact for |x| < 2²², and |x| < 127 here.
+        const MAGIC: f32 = 12_582_912.0;
+        Self(from_fn(|i| (self.0[i] + MAGIC) - MAGIC))
+    }
+    #[inline(always)]
+    fn scale_by_power(self, n: Self) -> Self {
+        Self(from_fn(|i| {
+            let exponent = (n.0[i] as i32 + 127) as u32;
+            self.0[i] * f32::from_bits(exponent << 23)
+        }))
+    }
+}
