@@ -31,62 +31,105 @@ pub struct Conditioning<R: Real> {
     pub usable: R::Mask,
 }
 
-/// Sums that are kept side by side, so that a processor can add several pixels at a time. Part of the
-/// definition of the sums: changing it changes the last digits of every fit.
-const STRIDE: usize = 16;
+/// How the parts of a window that lie in several lanes come together.
+///
+/// A machine that gives a window several lanes (the lanes of a register, the threads of a warp) supplies
+/// its own; a machine with one lane a window has nothing to do ([`Alone`]).
+pub trait Reduce<R: Real> {
+    /// The first of the lanes, in every lane.
+    fn first(&self, value: R) -> R;
+    /// The sum over the lanes, in every lane.
+    fn sum(&self, value: R) -> R;
+    /// The least of the lanes, in every lane.
+    fn min(&self, value: R) -> R;
+    /// The greatest of the lanes, in every lane.
+    fn max(&self, value: R) -> R;
+}
 
-/// Folds the pixels side by side, and then the partial results.
-#[inline(always)]
-fn fold<R: Real, A: Copy>(
-    pixels: &[R],
-    start: A,
-    mut add: impl FnMut(A, R) -> A,
-    merge: impl Fn(A, A) -> A,
-) -> A {
-    let mut parts = [start; STRIDE];
-    let (blocks, rest) = pixels.as_chunks::<STRIDE>();
-    for block in blocks {
-        for i in 0..STRIDE {
-            parts[i] = add(parts[i], block[i]);
-        }
+/// One lane a window: nothing to reduce.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone;
+
+impl<R: Real> Reduce<R> for Alone {
+    #[inline(always)]
+    fn first(&self, value: R) -> R {
+        value
     }
-    for (part, &pixel) in parts.iter_mut().zip(rest) {
-        *part = add(*part, pixel);
+    #[inline(always)]
+    fn sum(&self, value: R) -> R {
+        value
     }
-    let mut half = STRIDE / 2;
-    while half > 0 {
-        for i in 0..half {
-            parts[i] = merge(parts[i], parts[i + half]);
-        }
-        half /= 2;
+    #[inline(always)]
+    fn min(&self, value: R) -> R {
+        value
     }
-    parts[0]
+    #[inline(always)]
+    fn max(&self, value: R) -> R {
+        value
+    }
 }
 
 /// Conditions the pixels of one window in place.
 #[inline(always)]
 pub fn condition<R: Real>(pixels: &mut [R]) -> Conditioning<R> {
+    let count = pixels.len();
+    condition_parts(pixels, count, R::Mask::splat(true), &Alone)
+}
+
+/// Conditions in place the pixels of one window that is spread over lanes: `count` pixels in all, and of
+/// the last element only the lanes of `last` belong to the window (the others become 0). The first lane
+/// of the first element does.
+#[inline(always)]
+pub fn condition_parts<R: Real>(
+    pixels: &mut [R],
+    count: usize,
+    last: R::Mask,
+    reduce: &impl Reduce<R>,
+) -> Conditioning<R> {
     let zero = R::splat(0.0);
+    let n = R::splat(count as f64);
+    let inverse_n = R::splat(1.0 / count as f64);
+    let end = pixels.len().saturating_sub(1);
     let first = pixels.first().copied().unwrap_or(zero);
-    let low = fold(pixels, first, |low, pixel| pixel.min(low), |a, b| a.min(b));
-    let high = fold(pixels, first, |high, pixel| pixel.max(high), |a, b| a.max(b));
-    // Zero, unless a pixel is infinite or no number.
-    let odd = fold(pixels, zero, |odd, pixel| odd + (pixel - pixel), |a, b| a + b);
+    // A pixel of the window, the same in all of its lanes: where to count from, so that a baseline does
+    // not cost digits, and what lanes that are not there count as.
+    let any = reduce.first(first);
+    let (mut low, mut high, mut above) = (any, any, zero);
+    for (i, &pixel) in pixels.iter().enumerate() {
+        let pixel = if i == end { R::select(last, pixel, any) } else { pixel };
+        above = above + (pixel - any);
+        low = pixel.min(low);
+        high = pixel.max(high);
+    }
+    let (low, high, above) = (reduce.min(low), reduce.max(high), reduce.sum(above));
     // Halves, because the difference of two finite numbers may not be finite.
     let half = R::splat(0.5);
     let scale = (high * half - low * half).normalizer();
-    let low_scaled = low * scale;
-
-    let n = R::splat(pixels.len() as f64);
-    let inverse_n = R::splat(1.0 / pixels.len() as f64);
-    let add = |sum: R, pixel: R| sum + (pixel * scale - low_scaled);
-    let offset = low_scaled + fold(pixels, zero, add, |a, b| a + b) * inverse_n;
-
-    for pixel in pixels.iter_mut() {
-        *pixel = *pixel * scale - offset;
+    // A sum that is finite has finite terms. One that is not may yet be of finite pixels near the end of
+    // the number range: these are better summed when they are scaled.
+    let mut mean = any * scale + above * scale * inverse_n;
+    let mut finite = above.is_finite();
+    if (!finite).any() {
+        let (mut sum, mut odd) = (zero, zero);
+        for (i, &pixel) in pixels.iter().enumerate() {
+            let pixel = if i == end { R::select(last, pixel, any) } else { pixel };
+            odd = odd + (pixel - pixel);
+            sum = sum + (pixel * scale - any * scale);
+        }
+        let scaled = any * scale + reduce.sum(sum) * inverse_n;
+        mean = R::select(finite, mean, scaled);
+        finite = reduce.sum(odd).is_finite();
     }
-    let sum = fold(pixels, zero, |sum, pixel| sum + pixel, |a, b| a + b);
-    let squares = fold(pixels, zero, |sum, pixel| pixel.mul_add(pixel, sum), |a, b| a + b);
+    let offset = mean;
+
+    let (mut sum, mut squares) = (zero, zero);
+    for (i, pixel) in pixels.iter_mut().enumerate() {
+        let conditioned = *pixel * scale - offset;
+        *pixel = if i == end { R::select(last, conditioned, zero) } else { conditioned };
+        sum = sum + *pixel;
+        squares = pixel.mul_add(*pixel, squares);
+    }
+    let (sum, squares) = (reduce.sum(sum), reduce.sum(squares));
     let mean = sum * inverse_n;
     Conditioning {
         n,
@@ -96,7 +139,7 @@ pub fn condition<R: Real>(pixels: &mut [R]) -> Conditioning<R> {
         zero: -offset,
         scale,
         offset,
-        usable: odd.is_finite() & low.lt(high),
+        usable: finite & low.lt(high),
     }
 }
 

@@ -1,7 +1,7 @@
 //! One window from start to end.
 
 use crate::condition::condition;
-use crate::estimate::estimate;
+use crate::estimate::{estimate, estimate_scratch_len};
 use crate::normal::assemble;
 use crate::options::{ArgumentError, Setup};
 use crate::outcome::Fit;
@@ -12,7 +12,9 @@ use crate::sums::{Columns, residual_chi2, separable};
 
 /// How many numbers of scratch memory [`fit_window`] needs for a window.
 pub const fn scratch_len(size: Size) -> usize {
-    size.pixels() + 3 * size.width
+    // The estimate is over before the columns are needed.
+    let (columns, smooth) = (3 * size.width, estimate_scratch_len(size));
+    size.pixels() + if columns > smooth { columns } else { smooth }
 }
 
 /// Fits one window.
@@ -48,9 +50,11 @@ pub fn fit_in_place<R: Scalar>(
     let size = setup.size;
     let short = ArgumentError::Scratch { needed: scratch_len(size), given: scratch.len() };
     let (pixels, rest) = scratch.split_at_mut_checked(size.pixels()).ok_or(short)?;
+    if short_of(rest, size) {
+        return Err(short);
+    }
+    let initial = initial.unwrap_or_else(|| estimate(pixels, size, rest));
     let mut columns = Columns::new(rest, size.width).ok_or(short)?;
-
-    let initial = initial.unwrap_or_else(|| estimate(pixels, size));
     let data = condition(pixels);
     let mut search = Search::start(setup, &data, initial);
     while search.running() {
@@ -60,6 +64,11 @@ pub fn fit_in_place<R: Scalar>(
     let best = search.at_best();
     let chi2 = residual_chi2(pixels, search.best(), best.alpha, best.beta, &mut columns);
     Ok(search.outcome(&data, chi2))
+}
+
+/// Whether there is less scratch memory than a fit needs beside the pixels.
+fn short_of<R>(rest: &[R], size: Size) -> bool {
+    rest.len() < scratch_len(size) - size.pixels()
 }
 
 /// Writes the pixels as numbers to the front of `scratch`.

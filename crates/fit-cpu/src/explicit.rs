@@ -11,7 +11,9 @@
 //! - it ends when |χ²_trial − χ²_best| < tolerance·max(1, χ²_trial), or after `max_iterations`.
 
 use fit_core::sums::Profile;
-use fit_core::{ArgumentError, Fit, Pixel, Scalar, Shape, Size, Status, estimate};
+use fit_core::{
+    ArgumentError, Fit, Pixel, Scalar, Shape, Size, Status, estimate, estimate_scratch_len,
+};
 use nalgebra::{RealField, SMatrix, SVector};
 use ndarray::{ArrayView3, Axis};
 
@@ -60,7 +62,10 @@ impl<R: Scalar> ExplicitStart<R> {
         let low = pixels.iter().fold(first, |low, &pixel| pixel.min(low));
         let high = pixels.iter().fold(first, |high, &pixel| pixel.max(high));
         Self {
-            shape: shape.unwrap_or_else(|| estimate(pixels, size)),
+            shape: shape.unwrap_or_else(|| {
+                let mut scratch = vec![R::default(); estimate_scratch_len(size)];
+                estimate(pixels, size, &mut scratch)
+            }),
             amplitude: high - low,
             background: low,
         }

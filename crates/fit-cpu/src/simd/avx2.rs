@@ -87,6 +87,15 @@ impl Neg for F32x8 {
 }
 
 impl F32x8 {
+    /// Merges all lanes, in every lane.
+    #[inline(always)]
+    fn fold(self, merge: impl Fn(Self, Self) -> Self) -> Self {
+        let swapped = instruction!(_mm256_permute2f128_ps::<0x01>(self.0, self.0));
+        let halves = merge(self, Self(swapped));
+        let quarters = merge(halves, Self(instruction!(_mm256_permute_ps::<0x4e>(halves.0))));
+        merge(quarters, Self(instruction!(_mm256_permute_ps::<0xb1>(quarters.0))))
+    }
+
     /// The integer in each lane, added to the exponent's place.
     #[inline(always)]
     fn power_of_two(n: Self) -> Self {
@@ -173,8 +182,29 @@ impl Pack for F32x8 {
     fn set_lane(&mut self, lane: usize, value: f32) {
         assert!(lane < Self::LANES);
         // SAFETY: a register of eight numbers is laid out as an array of them, and the lane is one of
-        // the eight.
-        unsafe { *std::ptr::from_mut(self).cast::<f32>().add(lane) = value }
+        // the eight. Volatile, because a compiler would make a scatter of a run of such stores, which
+        // takes several times as long.
+        unsafe { std::ptr::from_mut(self).cast::<f32>().add(lane).write_volatile(value) }
+    }
+    #[inline(always)]
+    fn first(self) -> f32 {
+        instruction!(_mm256_cvtss_f32(self.0))
+    }
+    #[inline(always)]
+    fn numbers(packs: &mut [Self]) -> &mut [f32] {
+        // SAFETY: a register of eight numbers is laid out as an array of them.
+        unsafe {
+            let count = packs.len() * Self::LANES;
+            std::slice::from_raw_parts_mut(packs.as_mut_ptr().cast::<f32>(), count)
+        }
+    }
+    #[inline(always)]
+    fn sum_of_lanes(self) -> Self {
+        self.fold(|a, b| a + b)
+    }
+    #[inline(always)]
+    fn least_lane(self) -> Self {
+        self.fold(Real::min)
     }
     #[inline(always)]
     fn bits(mask: Mask8) -> u32 {

@@ -85,6 +85,19 @@ impl Neg for F32x16 {
     }
 }
 
+impl F32x16 {
+    /// Merges all lanes, in every lane.
+    #[inline(always)]
+    fn fold(self, merge: impl Fn(Self, Self) -> Self) -> Self {
+        let halves = merge(self, Self(instruction!(_mm512_shuffle_f32x4::<0x4e>(self.0, self.0))));
+        let rotated = instruction!(_mm512_shuffle_f32x4::<0xb1>(halves.0, halves.0));
+        let quarters = merge(halves, Self(rotated));
+        let swapped = instruction!(_mm512_permute_ps::<0x4e>(quarters.0));
+        let pairs = merge(quarters, Self(swapped));
+        merge(pairs, Self(instruction!(_mm512_permute_ps::<0xb1>(pairs.0))))
+    }
+}
+
 impl Real for F32x16 {
     type Mask = Mask16;
     const EPSILON: f64 = f32::EPSILON as f64;
@@ -159,8 +172,29 @@ impl Pack for F32x16 {
     fn set_lane(&mut self, lane: usize, value: f32) {
         assert!(lane < Self::LANES);
         // SAFETY: a register of sixteen numbers is laid out as an array of them, and the lane is one of
-        // the sixteen.
-        unsafe { *std::ptr::from_mut(self).cast::<f32>().add(lane) = value }
+        // the sixteen. Volatile, because a compiler would make a scatter of a run of such stores, which
+        // takes several times as long.
+        unsafe { std::ptr::from_mut(self).cast::<f32>().add(lane).write_volatile(value) }
+    }
+    #[inline(always)]
+    fn first(self) -> f32 {
+        instruction!(_mm512_cvtss_f32(self.0))
+    }
+    #[inline(always)]
+    fn numbers(packs: &mut [Self]) -> &mut [f32] {
+        // SAFETY: a register of sixteen numbers is laid out as an array of them.
+        unsafe {
+            let count = packs.len() * Self::LANES;
+            std::slice::from_raw_parts_mut(packs.as_mut_ptr().cast::<f32>(), count)
+        }
+    }
+    #[inline(always)]
+    fn sum_of_lanes(self) -> Self {
+        self.fold(|a, b| a + b)
+    }
+    #[inline(always)]
+    fn least_lane(self) -> Self {
+        self.fold(Real::min)
     }
     #[inline(always)]
     fn bits(mask: Mask16) -> u32 {

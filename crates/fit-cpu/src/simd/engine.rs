@@ -5,18 +5,21 @@
 //! that they are read. What happens in a lane depends on its own window only, so the outcome of a window
 //! is the same to the last bit wherever and beside whatever it is fitted.
 
-use fit_core::condition::{Conditioning, condition};
+use fit_core::condition::{Conditioning, Reduce, condition, condition_parts};
 use fit_core::normal::assemble;
 use fit_core::search::Search;
 use fit_core::sums::{Columns, residual_chi2, separable};
-use fit_core::{Fit, Mask, Scalar, Setup, Shape, Size, Start, Status, estimate};
+use fit_core::{
+    Fit, Mask, Scalar, Setup, Shape, Size, Start, Status, estimate, estimate_scratch_len,
+};
 
 use super::pack::Pack;
 
 /// Where windows come from.
 pub(super) trait Windows {
-    /// Writes the pixels of a window, row after row, to all of `pixels`.
-    fn copy(&self, window: usize, pixels: &mut [f32]);
+    /// Puts the pixels of a window, row after row, into the lanes of `packs`; what the lanes that are
+    /// left over in the last one hold does not matter.
+    fn load<P: Pack>(&self, window: usize, count: usize, packs: &mut [P]);
 }
 
 /// χ² from sums is reported if it is more than this many rounding units of Σ(g − mean)², that is, good
@@ -52,7 +55,9 @@ pub(super) struct Scratch<P: Pack> {
     size: Size,
     packs: [Lanes<P>; PACKS],
     columns: Vec<P>,
-    window: Vec<f32>,
+    /// One window, its pixels in the lanes one after the other.
+    window: Vec<P>,
+    estimate: Vec<f32>,
 }
 
 impl<P: Pack> Scratch<P> {
@@ -82,8 +87,9 @@ impl<P: Pack> Scratch<P> {
         Self {
             size,
             packs: [lanes(), lanes()],
-            columns: vec![zero; 3 * size.width],
-            window: vec![0.0; size.pixels()],
+            columns: vec![zero; 6 * size.width],
+            window: vec![zero; size.pixels().div_ceil(P::LANES)],
+            estimate: vec![0.0; estimate_scratch_len(size)],
         }
     }
 }
@@ -98,35 +104,65 @@ pub(super) fn run<P: Pack, T: Scalar>(
     first: usize,
     fits: &mut [Fit<T>],
 ) {
-    let Scratch { size, packs, columns, window } = scratch;
-    let Some(mut columns) = Columns::new(columns, size.width) else { return };
+    let Scratch { size, packs, columns, window, estimate } = scratch;
+    let (columns, others) = columns.split_at_mut(3 * size.width);
+    let columns = (Columns::new(columns, size.width), Columns::new(others, size.width));
+    let (Some(mut columns), Some(mut other_columns)) = columns else { return };
     let mut next = 0;
-    let mut feed = Feed { windows, start, first, size: *size, window, next: &mut next };
-    loop {
-        let mut working = false;
-        for lanes in packs.iter_mut() {
-            lanes.refill(setup, &mut feed, fits);
-            if lanes.busy == 0 {
-                continue;
-            }
-            working = true;
-            let sums = separable(&lanes.pixels, lanes.search.trial(), &mut columns);
-            lanes.search.update(setup, &assemble(&sums, &lanes.data, setup.background));
-            lanes.collect(&mut columns, fits);
-        }
-        if !working {
-            return;
-        }
+    let mut feed = Feed { windows, start, first, size: *size, window, estimate, next: &mut next };
+    for lanes in packs.iter_mut() {
+        lanes.refill(setup, &mut feed, fits);
+    }
+    // While the search of one pack waits for its divisions, the sums of the other are on their way: what
+    // hangs on the outcome of a search, and is hard to predict, comes after them.
+    let [a, b] = packs;
+    let (mut here, mut there) = (a, b);
+    while here.busy | there.busy != 0 {
+        let sums = separable(&here.pixels, here.search.trial(), &mut columns);
+        there.collect(&mut other_columns, fits);
+        there.refill(setup, &mut feed, fits);
+        here.search.update(setup, &assemble(&sums, &here.data, setup.background));
+        std::mem::swap(&mut here, &mut there);
+    }
+}
+
+/// The lanes of the last register that belong to a window of `count` pixels.
+#[inline(always)]
+fn last_lanes<P: Pack>(count: usize) -> P::Mask {
+    let used = (count - 1) % P::LANES + 1;
+    P::mask(u32::MAX >> (32 - used))
+}
+
+/// The lanes of a register hold pixels of the same window.
+struct AcrossLanes;
+
+impl<P: Pack> Reduce<P> for AcrossLanes {
+    #[inline(always)]
+    fn first(&self, value: P) -> P {
+        P::splat(value.first().into())
+    }
+    #[inline(always)]
+    fn sum(&self, value: P) -> P {
+        value.sum_of_lanes()
+    }
+    #[inline(always)]
+    fn min(&self, value: P) -> P {
+        value.least_lane()
+    }
+    #[inline(always)]
+    fn max(&self, value: P) -> P {
+        -(-value).least_lane()
     }
 }
 
 /// The windows that are still to be fitted.
-struct Feed<'a, W> {
+struct Feed<'a, P, W> {
     windows: &'a W,
     start: Start<'a>,
     first: usize,
     size: Size,
-    window: &'a mut [f32],
+    window: &'a mut [P],
+    estimate: &'a mut [f32],
     next: &'a mut usize,
 }
 
@@ -136,7 +172,7 @@ impl<P: Pack> Lanes<P> {
     fn refill<T: Scalar, W: Windows>(
         &mut self,
         setup: &Setup<P>,
-        feed: &mut Feed<'_, W>,
+        feed: &mut Feed<'_, P, W>,
         fits: &mut [Fit<T>],
     ) {
         let all = if P::LANES == 32 { u32::MAX } else { (1 << P::LANES) - 1 };
@@ -145,13 +181,14 @@ impl<P: Pack> Lanes<P> {
         while free != 0 && *feed.next < fits.len() {
             let index = *feed.next;
             *feed.next += 1;
-            feed.windows.copy(feed.first + index, feed.window);
+            let count = feed.size.pixels();
+            feed.windows.load(feed.first + index, count, feed.window);
             let shape = match feed.start.shape::<f32>(feed.first + index) {
                 Some(shape) => shape,
-                None => estimate(feed.window, feed.size),
+                None => estimate(&P::numbers(feed.window)[..count], feed.size, feed.estimate),
             };
-            let data = condition(feed.window);
-            if !(data.usable && shape.is_finite()) {
+            let data = condition_parts(feed.window, count, last_lanes::<P>(count), &AcrossLanes);
+            if !(P::bits(data.usable) & 1 == 1 && shape.is_finite()) {
                 fits[index] = Fit::invalid();
                 continue;
             }
@@ -160,8 +197,8 @@ impl<P: Pack> Lanes<P> {
             fresh |= 1 << lane;
             self.window[lane] = index as u32;
             self.staged.set(lane, &shape, &data);
-            for (pack, &pixel) in self.pixels.iter_mut().zip(feed.window.iter()) {
-                pack.set_lane(lane, pixel);
+            for (pack, pixel) in self.pixels.iter_mut().zip(P::numbers(feed.window)) {
+                pack.set_lane(lane, *pixel);
             }
         }
         if fresh != 0 {
@@ -240,15 +277,15 @@ impl<P: Pack> Lanes<P> {
 
 impl Staged {
     #[inline(always)]
-    fn set(&mut self, lane: usize, shape: &Shape<f32>, data: &Conditioning<f32>) {
+    fn set<P: Pack>(&mut self, lane: usize, shape: &Shape<f32>, data: &Conditioning<P>) {
         self.shape[0][lane] = shape.x;
         self.shape[1][lane] = shape.y;
         self.shape[2][lane] = shape.sigma;
-        self.mean[lane] = data.mean;
-        self.spread[lane] = data.spread;
-        self.zero[lane] = data.zero;
-        self.scale[lane] = data.scale;
-        self.offset[lane] = data.offset;
+        self.mean[lane] = data.mean.first();
+        self.spread[lane] = data.spread.first();
+        self.zero[lane] = data.zero.first();
+        self.scale[lane] = data.scale.first();
+        self.offset[lane] = data.offset.first();
     }
 
     #[inline(always)]

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 
 use crate::reference::BatchError;
 use engine::{Scratch, Windows};
+use pack::Pack;
 
 /// A set of vector instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -161,7 +162,7 @@ impl Simd {
         if fits.len() != count {
             return Err(ArgumentError::OutputCount { spots: count, given: fits.len() }.into());
         }
-        let stack = Stack(spots);
+        let stack = Stack::new(&spots);
         match &self.pool {
             Some(pool) if count > ALONE => pool.install(|| {
                 // Chunks small enough to keep all threads busy to the end.
@@ -185,20 +186,34 @@ impl Simd {
 }
 
 /// A stack of windows in any memory layout.
-struct Stack<'a, P>(ArrayView3<'a, P>);
+struct Stack<'a, X> {
+    spots: ArrayView3<'a, X>,
+    /// All pixels, where the windows follow each other in memory.
+    flat: Option<&'a [X]>,
+}
 
-impl<P: Pixel> Windows for Stack<'_, P> {
+impl<'a, X> Stack<'a, X> {
+    fn new(spots: &'a ArrayView3<'_, X>) -> Self {
+        Self { spots: spots.view(), flat: spots.as_slice() }
+    }
+}
+
+impl<X: Pixel> Windows for Stack<'_, X> {
     #[inline(always)]
-    fn copy(&self, window: usize, pixels: &mut [f32]) {
-        let view = self.0.index_axis(Axis(0), window);
-        if let Some(row) = view.as_slice() {
-            for (number, &pixel) in pixels.iter_mut().zip(row) {
-                *number = pixel.to_f32();
+    fn load<P: Pack>(&self, window: usize, count: usize, packs: &mut [P]) {
+        if let Some(flat) = self.flat {
+            // Whole registers, the last of them with the first pixels of the next window.
+            let first = window * count;
+            if let Some(pixels) = flat.get(first..first + packs.len() * P::LANES) {
+                for (pack, pixels) in packs.iter_mut().zip(pixels.chunks_exact(P::LANES)) {
+                    *pack = P::load_pixels(pixels);
+                }
+                return;
             }
-        } else {
-            for (number, &pixel) in pixels.iter_mut().zip(&view) {
-                *number = pixel.to_f32();
-            }
+        }
+        let view = self.spots.index_axis(Axis(0), window);
+        for (number, &pixel) in P::numbers(packs).iter_mut().zip(&view) {
+            *number = pixel.to_f32();
         }
     }
 }
@@ -301,7 +316,7 @@ impl WindowFitter {
         if fits.len() != count {
             return Err(ArgumentError::OutputCount { spots: count, given: fits.len() }.into());
         }
-        self.run(&Stack(spots), start, 0, fits);
+        self.run(&Stack::new(&spots), start, 0, fits);
         Ok(())
     }
 

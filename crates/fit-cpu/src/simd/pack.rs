@@ -1,6 +1,6 @@
 //! What a vector register must do beyond the arithmetic of [`fit_core::Real`].
 
-use fit_core::Real;
+use fit_core::{Pixel, Real};
 
 /// A pack of single-precision numbers, one fit a lane.
 ///
@@ -13,10 +13,28 @@ pub(super) trait Pack: Real {
 
     /// The first `LANES` numbers.
     fn load(numbers: &[f32]) -> Self;
+    /// The first `LANES` pixels.
+    #[inline(always)]
+    fn load_pixels<X: Pixel>(pixels: &[X]) -> Self {
+        let mut numbers = [0.0; 32];
+        let pixels = &pixels[..Self::LANES];
+        for i in 0..Self::LANES {
+            numbers[i] = pixels[i].to_f32();
+        }
+        Self::load(&numbers)
+    }
     /// Writes the lanes to the first `LANES` numbers.
     fn store(self, numbers: &mut [f32]);
     /// Replaces one lane, less than `LANES`.
     fn set_lane(&mut self, lane: usize, value: f32);
+    /// The first lane.
+    fn first(self) -> f32;
+    /// The lanes of several packs, one after the other.
+    fn numbers(packs: &mut [Self]) -> &mut [f32];
+    /// The sum of all lanes, in every lane.
+    fn sum_of_lanes(self) -> Self;
+    /// The least of all lanes, in every lane.
+    fn least_lane(self) -> Self;
     /// One bit for each lane, the lowest for the first.
     fn bits(mask: Self::Mask) -> u32;
     /// The lanes whose bits are set.

@@ -11,7 +11,7 @@ const LANES: usize = 8;
 
 /// Eight numbers.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
+#[repr(C, align(32))]
 pub(super) struct Array8([f32; LANES]);
 
 /// Eight truth values: all bits set, or none.
@@ -77,6 +77,16 @@ impl Neg for Array8 {
 }
 
 impl Array8 {
+    /// Merges all lanes, in every lane.
+    #[inline(always)]
+    fn fold(self, merge: impl Fn(f32, f32) -> f32) -> Self {
+        let mut lanes = self.0;
+        for step in [4, 2, 1] {
+            lanes = from_fn(|i| merge(lanes[i], lanes[i ^ step]));
+        }
+        Self(lanes)
+    }
+
     #[inline(always)]
     fn compare(self, other: Self, holds: impl Fn(f32, f32) -> bool) -> ArrayMask8 {
         ArrayMask8(from_fn(|i| if holds(self.0[i], other.0[i]) { u32::MAX } else { 0 }))
@@ -154,6 +164,26 @@ impl Pack for Array8 {
     #[inline(always)]
     fn set_lane(&mut self, lane: usize, value: f32) {
         self.0[lane] = value;
+    }
+    #[inline(always)]
+    fn first(self) -> f32 {
+        self.0[0]
+    }
+    #[inline(always)]
+    fn numbers(packs: &mut [Self]) -> &mut [f32] {
+        // SAFETY: `Array8` is an array of eight numbers and nothing else, its alignment being its size.
+        unsafe {
+            let count = packs.len() * Self::LANES;
+            std::slice::from_raw_parts_mut(packs.as_mut_ptr().cast::<f32>(), count)
+        }
+    }
+    #[inline(always)]
+    fn sum_of_lanes(self) -> Self {
+        self.fold(|a, b| a + b)
+    }
+    #[inline(always)]
+    fn least_lane(self) -> Self {
+        self.fold(|a, b| if a < b { a } else { b })
     }
     #[inline(always)]
     fn bits(mask: ArrayMask8) -> u32 {
