@@ -6,21 +6,28 @@
 //! profile (integrated over the pixel, or with a width of its own on either axis) is another way to
 //! make samples and nothing else.
 //!
-//! Derivatives are *relative*: by the centre in units of σ and by the logarithm of the width,
-//! `φ₁ = σ·∂φ/∂centre` and `φ₂ = σ·∂φ/∂σ`. They are numbers around one whatever the width, which
-//! keeps the normal equations balanced in single precision; a step in these units times σ is the
-//! step in pixels.
+//! Derivatives are *relative*: the centre is counted in units of σ/k and the width in units of σ/k²
+//! ([`CENTRE_UNIT`], [`WIDTH_UNIT`]), `φ₁ = (kσ)·∂φ/∂centre` and `φ₂ = (k²σ)·∂φ/∂σ`, with
+//! k = √(½·log₂e), which makes e^(−u²/2) = 2^(−(ku)²). They are numbers around one whatever the width,
+//! which keeps the normal equations balanced in single precision, and take the fewest operations. The
+//! damping of eq. 12 does not depend on the units of the parameters. A step in these units times
+//! `CENTRE_UNIT`·σ or `WIDTH_UNIT`·σ is the step in pixels.
 
 use crate::real::Real;
 
-/// One axis' factor of the profile at one index: φ, σ·∂φ/∂centre and σ·∂φ/∂σ.
+/// k = √(½·log₂e): the derivatives by the centre are `CENTRE_UNIT`·σ·∂/∂centre.
+pub const CENTRE_UNIT: f64 = 0.849_321_800_288_019_1;
+/// k² = ½·log₂e: the derivatives by the width are `WIDTH_UNIT`·σ·∂/∂σ.
+pub const WIDTH_UNIT: f64 = 0.721_347_520_444_481_7;
+
+/// One axis' factor of the profile at one index, with its relative derivatives.
 #[derive(Clone, Copy, Debug)]
 pub struct AxisSample<R> {
     /// φ₀, the value of the factor.
     pub value: R,
-    /// φ₁ = σ·∂φ/∂centre.
+    /// φ₁ = kσ·∂φ/∂centre.
     pub by_centre: R,
-    /// φ₂ = σ·∂φ/∂σ.
+    /// φ₂ = k²σ·∂φ/∂σ.
     pub by_width: R,
 }
 
@@ -28,30 +35,31 @@ pub struct AxisSample<R> {
 #[derive(Clone, Copy, Debug)]
 pub struct GaussianAxis<R> {
     centre: R,
-    inverse_sigma: R,
+    /// k/σ.
+    scale: R,
 }
 
 impl<R: Real> GaussianAxis<R> {
     /// The factor with the given centre (pixels) and 1/σ (1/pixels).
     #[inline(always)]
     pub fn new(centre: R, inverse_sigma: R) -> Self {
-        Self { centre, inverse_sigma }
+        Self { centre, scale: inverse_sigma * R::splat(CENTRE_UNIT) }
     }
 
-    /// The factor e^(−u²/2) with u = (index − centre)/σ, and its derivatives u·e and u²·e: one axis
-    /// of eq. 10 and 11.
+    /// The factor e^(−u²/2) = 2^(−w²) with w = k·(index − centre)/σ, and its derivatives w·e and w²·e:
+    /// one axis of eq. 10 and 11.
     #[inline(always)]
     pub fn sample(&self, index: R) -> AxisSample<R> {
-        let u = (index - self.centre) * self.inverse_sigma;
-        let value = (u * u * R::splat(-0.5)).exp();
-        let by_centre = u * value;
-        AxisSample { value, by_centre, by_width: u * by_centre }
+        let w = (index - self.centre) * self.scale;
+        let value = w.exp2_of_minus_square();
+        let by_centre = w * value;
+        AxisSample { value, by_centre, by_width: w * by_centre }
     }
 }
 
 /// The sums over one axis that the assembly needs: Σφₐ and Σφₐφ_b.
 ///
-/// For the Gaussian these are the moments A_k = Σuᵏe and B_k = Σuᵏe² up to k = 4. They are linear
+/// For the Gaussian these are the moments A_k = Σwᵏe and B_k = Σwᵏe² up to k = 4. They are linear
 /// in the samples: an axis may be summed in parts and the parts added.
 #[derive(Clone, Copy, Debug)]
 pub struct AxisSums<R> {

@@ -2,8 +2,8 @@
 //!
 //! A camera adds a baseline that may be a thousand times the signal, and counts may be anything
 //! from 10⁻⁶ to 10⁶. Before a window is fitted its pixels are therefore brought to
-//! `g′ = s·g − o`, with a power of two `s` that makes their range lie in [2, 4) and an offset `o`
-//! that makes their mean (nearly) zero. `s·g` is exact and the difference is rounded once relative
+//! `g′ = s·g − o`, with a power of two `s` that makes their range lie in [2, 4) and the offset
+//! `o = s·g₁` that takes the first pixel away. `s·g` is exact and the difference is rounded once relative
 //! to its own size, so nothing is lost, whatever the baseline: all of eq. 5–9 then works on numbers
 //! around one, no sum cancels for the sake of the baseline, and α⁶ in the determinant of JᵀJ cannot
 //! overflow. Scaling the pixels by 2ᵏ gives the very same g′.
@@ -17,7 +17,7 @@ pub struct Conditioning<R: Real> {
     pub n: R,
     /// 1/N.
     pub inverse_n: R,
-    /// The mean of the conditioned pixels, G/N: zero up to rounding.
+    /// The mean of the conditioned pixels, G/N.
     pub mean: R,
     /// Σ(g′ − mean)²: χ² of the best constant.
     pub spread: R,
@@ -89,43 +89,28 @@ pub fn condition_parts<R: Real>(
     let zero = R::splat(0.0);
     let n = R::splat(count as f64);
     let inverse_n = R::splat(1.0 / count as f64);
-    let end = pixels.len().saturating_sub(1);
-    let first = pixels.first().copied().unwrap_or(zero);
-    // A pixel of the window, the same in all of its lanes: where to count from, so that a baseline does
-    // not cost digits, and what lanes that are not there count as.
-    let any = reduce.first(first);
-    let (mut low, mut high, mut above) = (any, any, zero);
-    for (i, &pixel) in pixels.iter().enumerate() {
-        let pixel = if i == end { R::select(last, pixel, any) } else { pixel };
-        above = above + (pixel - any);
+    let Some((tail, body)) = pixels.split_last_mut() else {
+        return Conditioning::identity(&[]);
+    };
+    // What lanes that are not there count as, too.
+    let first = reduce.first(body.first().copied().unwrap_or(*tail));
+    *tail = R::select(last, *tail, first);
+    let (mut low, mut high) = (*tail, *tail);
+    for &pixel in body.iter() {
         low = pixel.min(low);
         high = pixel.max(high);
     }
-    let (low, high, above) = (reduce.min(low), reduce.max(high), reduce.sum(above));
+    let (low, high) = (reduce.min(low), reduce.max(high));
     // Halves, because the difference of two finite numbers may not be finite.
     let half = R::splat(0.5);
     let scale = (high * half - low * half).normalizer();
-    // A sum that is finite has finite terms. One that is not may yet be of finite pixels near the end of
-    // the number range: these are better summed when they are scaled.
-    let mut mean = any * scale + above * scale * inverse_n;
-    let mut finite = above.is_finite();
-    if (!finite).any() {
-        let (mut sum, mut odd) = (zero, zero);
-        for (i, &pixel) in pixels.iter().enumerate() {
-            let pixel = if i == end { R::select(last, pixel, any) } else { pixel };
-            odd = odd + (pixel - pixel);
-            sum = sum + (pixel * scale - any * scale);
-        }
-        let scaled = any * scale + reduce.sum(sum) * inverse_n;
-        mean = R::select(finite, mean, scaled);
-        finite = reduce.sum(odd).is_finite();
-    }
-    let offset = mean;
+    let offset = first * scale;
 
-    let (mut sum, mut squares) = (zero, zero);
-    for (i, pixel) in pixels.iter_mut().enumerate() {
-        let conditioned = *pixel * scale - offset;
-        *pixel = if i == end { R::select(last, conditioned, zero) } else { conditioned };
+    // Lanes that are not there become zero: they are the first pixel.
+    *tail = *tail * scale - offset;
+    let (mut sum, mut squares) = (*tail, *tail * *tail);
+    for pixel in body.iter_mut() {
+        *pixel = *pixel * scale - offset;
         sum = sum + *pixel;
         squares = pixel.mul_add(*pixel, squares);
     }
@@ -139,7 +124,8 @@ pub fn condition_parts<R: Real>(
         zero: -offset,
         scale,
         offset,
-        usable: finite & low.lt(high),
+        // A pixel that is infinite or no number makes the sum so.
+        usable: sum.is_finite() & low.lt(high),
     }
 }
 

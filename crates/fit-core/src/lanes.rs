@@ -86,8 +86,8 @@ impl<T: Scalar, const N: usize> Real for Lanes<T, N> {
         Self(from_fn(|i| self.0[i].mul_add(factor.0[i], term.0[i])))
     }
     #[inline(always)]
-    fn exp(self) -> Self {
-        Self(self.0.map(T::exp))
+    fn exp2_of_minus_square(self) -> Self {
+        Self(self.0.map(T::exp2_of_minus_square))
     }
     #[inline(always)]
     fn abs(self) -> Self {

@@ -28,7 +28,7 @@ pub const PAIRS: [(usize, usize); 6] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), 
 
 /// What one visit to the pixels tells: amplitudes, error, and where to go next.
 ///
-/// Derivatives are by x̄, ȳ and σ, each times σ (see [`crate::axis`]).
+/// Derivatives are by x̄, ȳ and σ in their relative units (see [`crate::axis`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluation<R> {
     /// The amplitude α of eq. 6.
@@ -72,16 +72,16 @@ impl<R: Real> Evaluation<R> {
     }
 }
 
-/// α, β and their derivatives by x̄, ȳ and σ (each times σ): eq. 6 and 8.
+/// α, β and their derivatives by x̄, ȳ and σ in relative units: eq. 6 and 8.
 #[derive(Clone, Copy, Debug)]
 pub struct Amplitudes<R> {
     /// α.
     pub alpha: R,
     /// β.
     pub beta: R,
-    /// σ·∂α/∂pⱼ.
+    /// ∂α/∂pⱼ.
     pub d_alpha: [R; 3],
-    /// σ·∂β/∂pⱼ.
+    /// ∂β/∂pⱼ.
     pub d_beta: [R; 3],
 }
 

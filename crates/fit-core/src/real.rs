@@ -57,8 +57,8 @@ pub trait Real:
     fn splat(value: f64) -> Self;
     /// `self · factor + term`; fused where the machine does that at no cost, else rounded twice.
     fn mul_add(self, factor: Self, term: Self) -> Self;
-    /// The exponential function. Only arguments ≤ 0 occur in this crate.
-    fn exp(self) -> Self;
+    /// 2^(−self²): the Gaussian, as machines compute it.
+    fn exp2_of_minus_square(self) -> Self;
     /// The absolute value.
     fn abs(self) -> Self;
     /// The smaller of the two numbers; `other` where `self` is not a number.
@@ -136,8 +136,8 @@ macro_rules! scalar {
                 self * factor + term
             }
             #[inline(always)]
-            fn exp(self) -> Self {
-                $exp(self)
+            fn exp2_of_minus_square(self) -> Self {
+                $exp(-(self * self))
             }
             #[inline(always)]
             fn abs(self) -> Self {
@@ -196,8 +196,8 @@ macro_rules! scalar {
         }
     };
 }
-scalar!(f32, u32, libm::expf, libm::sqrtf, to_f32);
-scalar!(f64, u64, libm::exp, libm::sqrt, to_f64);
+scalar!(f32, u32, libm::exp2f, libm::sqrtf, to_f32);
+scalar!(f64, u64, libm::exp2, libm::sqrt, to_f64);
 
 #[cfg(test)]
 mod tests {

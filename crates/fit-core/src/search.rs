@@ -13,6 +13,7 @@
 //! difference, it is measured by the gradients at both ends, −½(∇χ²_before + ∇χ²_after)·δ: exact for
 //! a quadratic, and precise just where the difference is not.
 
+use crate::axis::{CENTRE_UNIT, WIDTH_UNIT};
 use crate::condition::Conditioning;
 use crate::normal::Evaluation;
 use crate::options::Setup;
@@ -206,19 +207,20 @@ impl<R: Real> Search<R> {
         let step = damped_step(&h, &b, self.lambda);
 
         let factor = R::splat(SIGMA_FACTOR);
+        let unit = sigma * R::splat(CENTRE_UNIT);
         let trial = setup.limit(Shape {
-            x: step[0].mul_add(sigma, x),
-            y: step[1].mul_add(sigma, y),
+            x: step[0].mul_add(unit, x),
+            y: step[1].mul_add(unit, y),
             sigma: step[2]
-                .mul_add(sigma, sigma)
+                .mul_add(sigma * R::splat(WIDTH_UNIT), sigma)
                 .max(sigma * R::splat(1.0 / SIGMA_FACTOR))
                 .min(sigma * factor),
         });
-        let inverse_sigma = self.inverse_sigma;
+        let unit = self.inverse_sigma * R::splat(1.0 / CENTRE_UNIT);
         let made = [
-            (trial.x - x) * inverse_sigma,
-            (trial.y - y) * inverse_sigma,
-            (trial.sigma - sigma) * inverse_sigma,
+            (trial.x - x) * unit,
+            (trial.y - y) * unit,
+            (trial.sigma - sigma) * (self.inverse_sigma * R::splat(1.0 / WIDTH_UNIT)),
         ];
         let predicted = predicted_decrease(&h, &b, &made);
         let rounding = R::splat((STALLED * R::EPSILON) * (STALLED * R::EPSILON)) * self.spread;
@@ -254,9 +256,9 @@ impl<R: Real> Search<R> {
     #[inline(always)]
     fn decrease_by_gradients(&self, moved: &[R; 3], after: &Evaluation<R>, behind: R) -> R {
         let mut decrease = R::splat(0.0);
-        for (j, moved) in moved.iter().enumerate() {
+        for (j, unit) in [CENTRE_UNIT, CENTRE_UNIT, WIDTH_UNIT].into_iter().enumerate() {
             let slope = self.at_best.jtr[j] * self.inverse_sigma + after.jtr[j] * behind;
-            decrease = decrease - slope * *moved;
+            decrease = decrease - slope * (moved[j] * R::splat(1.0 / unit));
         }
         decrease
     }

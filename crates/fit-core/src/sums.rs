@@ -8,12 +8,12 @@
 //! they are linear in the pixels, so a machine that gives a fit several lanes sums a part of the
 //! window in each lane and adds the parts by whatever reduction it has.
 
-use crate::axis::{AxisSample, AxisSums, GaussianAxis};
+use crate::axis::{AxisSample, AxisSums, CENTRE_UNIT, GaussianAxis};
 use crate::real::Real;
 use crate::shape::{Shape, Size};
 
 /// All sums of eq. 5 and 7 for one window and one [`Shape`], with derivatives by the three shape
-/// parameters in the order x̄, ȳ, σ, each times σ (see [`crate::axis`]).
+/// parameters in the order x̄, ȳ, σ, each in its relative unit (see [`crate::axis`]).
 ///
 /// The sums of the data alone, G and Σg², are not here: they do not depend on the parameters (see
 /// [`crate::condition::Conditioning`]).
@@ -60,13 +60,13 @@ impl<R: Real> RowSums<R> {
 pub struct DataSums<R> {
     /// **G** = Σgf.
     pub value: R,
-    /// Σg·σ∂f/∂x̄.
+    /// Σg·∂f/∂x̄.
     pub by_x: R,
-    /// Σg·σ∂f/∂ȳ.
+    /// Σg·∂f/∂ȳ.
     pub by_y: R,
-    /// Σg·σ∂f/∂σ through the width of the column factor.
+    /// Σg·∂f/∂σ through the width of the column factor.
     pub by_width_x: R,
-    /// Σg·σ∂f/∂σ through the width of the row factor.
+    /// Σg·∂f/∂σ through the width of the row factor.
     pub by_width_y: R,
 }
 
@@ -267,12 +267,12 @@ pub fn residual_chi2<R: Real>(
     chi2
 }
 
-/// The profile f (eq. 10) at one pixel and its derivatives by x̄, ȳ and σ times σ (eq. 11).
+/// The profile f (eq. 10) at one pixel and its derivatives (eq. 11).
 #[derive(Clone, Copy, Debug)]
 pub struct Profile<R> {
     /// f.
     pub value: R,
-    /// σ·∂f/∂x̄, σ·∂f/∂ȳ, σ·∂f/∂σ.
+    /// kσ·∂f/∂x̄, kσ·∂f/∂ȳ, k²σ·∂f/∂σ, with k of [`crate::axis`].
     pub derivatives: [R; 3],
 }
 
@@ -280,11 +280,11 @@ impl<R: Real> Profile<R> {
     /// Eq. 10 and 11 at pixel (x, y), with one exponential, as published.
     #[inline(always)]
     pub fn at(x: R, y: R, shape: Shape<R>) -> Self {
-        let inverse_sigma = R::splat(1.0) / shape.sigma;
-        let u = (x - shape.x) * inverse_sigma;
-        let v = (y - shape.y) * inverse_sigma;
+        let scale = R::splat(CENTRE_UNIT) / shape.sigma;
+        let u = (x - shape.x) * scale;
+        let v = (y - shape.y) * scale;
         let r2 = u.mul_add(u, v * v);
-        let value = (r2 * R::splat(-0.5)).exp();
+        let value = r2.sqrt().exp2_of_minus_square();
         Self { value, derivatives: [u * value, v * value, r2 * value] }
     }
 }

@@ -1,6 +1,7 @@
 //! Proves eq. 5 to 14: against finite differences, against nalgebra, and one form of a sum against
 //! the other.
 
+use fit_core::axis::{CENTRE_UNIT, WIDTH_UNIT};
 use fit_core::condition::{Conditioning, condition};
 use fit_core::normal::{PAIRS, amplitudes, assemble};
 use fit_core::solve::{damped_step, predicted_decrease};
@@ -67,6 +68,9 @@ fn held_background(pixels: &[f64], sums: &Sums<f64>) -> (Conditioning<f64>, Back
     (data, Background::NonNegative)
 }
 
+/// The units of the derivatives by x̄, ȳ and σ.
+const UNITS: [f64; 3] = [CENTRE_UNIT, CENTRE_UNIT, WIDTH_UNIT];
+
 #[track_caller]
 fn close(a: f64, b: f64, scale: f64, tolerance: f64) -> Result<(), TestCaseError> {
     prop_assert!((a - b).abs() <= tolerance * scale.abs(), "{a} and {b} at scale {scale}");
@@ -86,7 +90,7 @@ proptest! {
             let below = profiles(size, moved(shape, j, -h));
             for ((here, above), below) in here.iter().zip(&above).zip(&below) {
                 let slope = (above.value - below.value) / (2.0 * h);
-                close(here.derivatives[j], slope * shape.sigma, 1.0, 1e-7)?;
+                close(here.derivatives[j], slope * shape.sigma * UNITS[j], 1.0, 1e-7)?;
             }
         }
     }
@@ -138,9 +142,9 @@ proptest! {
             for j in 0..3 {
                 let (above, below) = (at(moved(shape, j, h)), at(moved(shape, j, -h)));
                 let scale = 1e3 + here.d_alpha[j].abs() * 10.0;
-                let slope = (above.alpha - below.alpha) / (2.0 * h) * shape.sigma;
+                let slope = (above.alpha - below.alpha) / (2.0 * h) * shape.sigma * UNITS[j];
                 close(here.d_alpha[j], slope, scale, 1e-6)?;
-                let slope = (above.beta - below.beta) / (2.0 * h) * shape.sigma;
+                let slope = (above.beta - below.beta) / (2.0 * h) * shape.sigma * UNITS[j];
                 close(here.d_beta[j], slope, scale, 1e-6)?;
             }
         }
@@ -176,7 +180,7 @@ proptest! {
             for j in 0..3 {
                 let (above, below) = (model(moved(shape, j, h)), model(moved(shape, j, -h)));
                 for i in 0..pixels.len() {
-                    let slope = (above[i] - below[i]) / (2.0 * h) * shape.sigma;
+                    let slope = (above[i] - below[i]) / (2.0 * h) * shape.sigma * UNITS[j];
                     close(jacobian[i][j], slope, 1e3 + 10.0 * slope.abs(), 1e-6)?;
                 }
             }
@@ -213,7 +217,7 @@ proptest! {
             for j in 0..3 {
                 let above = at(moved(shape, j, h)).chi2;
                 let below = at(moved(shape, j, -h)).chi2;
-                let slope = (above - below) / (2.0 * h) * shape.sigma;
+                let slope = (above - below) / (2.0 * h) * shape.sigma * UNITS[j];
                 close(2.0 * at(shape).jtr[j], slope, 1e5 + slope.abs(), 2e-6)?;
             }
         }

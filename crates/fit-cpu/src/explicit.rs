@@ -10,6 +10,7 @@
 //! - every trial counts as an iteration;
 //! - it ends when |χ²_trial − χ²_best| < tolerance·max(1, χ²_trial), or after `max_iterations`.
 
+use fit_core::axis::{CENTRE_UNIT, WIDTH_UNIT};
 use fit_core::sums::Profile;
 use fit_core::{
     ArgumentError, Fit, Pixel, Scalar, Shape, Size, Status, estimate, estimate_scratch_len,
@@ -82,7 +83,8 @@ struct Evaluation<R> {
 fn evaluate<R: Scalar + RealField>(pixels: &[R], width: usize, p: &Vector<R>) -> Evaluation<R> {
     // The profile's derivatives are relative to σ; its sign does not matter to the profile.
     let shape = Shape::new(p[X], p[Y], p[SIGMA]);
-    let gain = p[AMPLITUDE] / p[SIGMA];
+    let by_centre = p[AMPLITUDE] / (p[SIGMA] * number::<R>(CENTRE_UNIT));
+    let by_width = p[AMPLITUDE] / (p[SIGMA] * number::<R>(WIDTH_UNIT));
     let mut chi2 = R::default();
     let mut jtj = Matrix::zeros();
     let mut jtr = Vector::zeros();
@@ -91,7 +93,13 @@ fn evaluate<R: Scalar + RealField>(pixels: &[R], width: usize, p: &Vector<R>) ->
             let profile = Profile::at(number(x as f64), number(y as f64), shape);
             let [by_x, by_y, by_sigma] = profile.derivatives;
             let residual = pixel - (p[AMPLITUDE] * profile.value + p[BACKGROUND]);
-            let slope = [profile.value, gain * by_x, gain * by_y, gain * by_sigma, number(1.0)];
+            let slope = [
+                profile.value,
+                by_centre * by_x,
+                by_centre * by_y,
+                by_width * by_sigma,
+                number(1.0),
+            ];
             chi2 += residual * residual;
             for j in 0..5 {
                 jtr[j] += slope[j] * residual;

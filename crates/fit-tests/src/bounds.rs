@@ -1,6 +1,7 @@
 //! The Cramér–Rao bound of the simulated spots.
 
 use fit_core::Size;
+use fit_core::axis::{CENTRE_UNIT, WIDTH_UNIT};
 use fit_core::sums::Profile;
 use fit_sim::Truth;
 use nalgebra::{Matrix5, Vector5};
@@ -17,6 +18,7 @@ pub fn cramer_rao(size: Size, truth: &Truth) -> Option<[f64; 3]> {
         let (x, y) = ((i % size.width) as f64, (i / size.width) as f64);
         let profile = Profile::at(x, y, truth.shape);
         let [dx, dy, ds] = profile.derivatives.map(|d| amplitude * d / sigma);
+        let (dx, dy, ds) = (dx / CENTRE_UNIT, dy / CENTRE_UNIT, ds / WIDTH_UNIT);
         let slope = Vector5::new(dx, dy, ds, profile.value, 1.0);
         let variance = (amplitude * profile.value + background).max(1e-3);
         information += slope * slope.transpose() / variance;

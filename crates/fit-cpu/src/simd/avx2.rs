@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 use fit_core::{Mask, Real};
 
-use super::pack::{Pack, exp};
+use super::pack::{Pack, exp2_of_minus_square};
 
 /// Eight numbers.
 #[derive(Clone, Copy, Debug)]
@@ -120,8 +120,8 @@ impl Real for F32x8 {
         Self(instruction!(_mm256_fmadd_ps(self.0, factor.0, term.0)))
     }
     #[inline(always)]
-    fn exp(self) -> Self {
-        exp(self)
+    fn exp2_of_minus_square(self) -> Self {
+        exp2_of_minus_square(self)
     }
     #[inline(always)]
     fn abs(self) -> Self {
@@ -224,7 +224,11 @@ impl Pack for F32x8 {
         Self(instruction!(_mm256_round_ps::<NEAREST>(self.0)))
     }
     #[inline(always)]
-    fn scale_by_power(self, n: Self) -> Self {
-        self * Self::power_of_two(n)
+    fn scale_down(self, n: Self) -> Self {
+        // The exponent field less n, as integers: nothing under- or overflows for self around one.
+        Self(instruction!({
+            let shift = _mm256_slli_epi32::<23>(_mm256_cvtps_epi32(n.0));
+            _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_castps_si256(self.0), shift))
+        }))
     }
 }

@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 use fit_core::{Mask, Real};
 
-use super::pack::{Pack, exp};
+use super::pack::{Pack, exp2_of_minus_square};
 
 /// Sixteen numbers.
 #[derive(Clone, Copy, Debug)]
@@ -111,8 +111,8 @@ impl Real for F32x16 {
         Self(instruction!(_mm512_fmadd_ps(self.0, factor.0, term.0)))
     }
     #[inline(always)]
-    fn exp(self) -> Self {
-        exp(self)
+    fn exp2_of_minus_square(self) -> Self {
+        exp2_of_minus_square(self)
     }
     #[inline(always)]
     fn abs(self) -> Self {
@@ -210,7 +210,11 @@ impl Pack for F32x16 {
         Self(instruction!(_mm512_roundscale_ps::<NEAREST>(self.0)))
     }
     #[inline(always)]
-    fn scale_by_power(self, n: Self) -> Self {
-        Self(instruction!(_mm512_scalef_ps(self.0, n.0)))
+    fn scale_down(self, n: Self) -> Self {
+        // The exponent field less n, as integers: nothing under- or overflows for self around one.
+        Self(instruction!({
+            let shift = _mm512_slli_epi32::<23>(_mm512_cvtps_epi32(n.0));
+            _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_castps_si512(self.0), shift))
+        }))
     }
 }

@@ -29,7 +29,7 @@ const CANCELS: f64 = 4e4;
 /// Packs at work in turn.
 const PACKS: usize = 2;
 
-/// What becomes of a lane's conditioning when the lane is refilled: one number of each kind a lane.
+/// What a lane needs to know of its window: one number of each kind a lane.
 struct Staged {
     shape: [[f32; 32]; 3],
     mean: [f32; 32],
@@ -38,6 +38,34 @@ struct Staged {
     scale: [f32; 32],
     offset: [f32; 32],
 }
+
+impl Staged {
+    const EMPTY: Self = Self {
+        shape: [[0.0; 32], [0.0; 32], [1.0; 32]],
+        mean: [0.0; 32],
+        spread: [0.0; 32],
+        zero: [0.0; 32],
+        scale: [1.0; 32],
+        offset: [0.0; 32],
+    };
+}
+
+/// Windows that are ready to go into lanes. They are made ready several at a time: in a run without
+/// decisions a processor works on them side by side, and waits for memory once.
+struct Stage<P> {
+    /// Conditioned pixels, in the lanes one after the other; each window begins a pack.
+    pixels: Vec<P>,
+    numbers: Staged,
+    window: [u32; 32],
+    /// The next to be taken, and their number.
+    next: usize,
+    count: usize,
+    /// How many there is room for, at most 32.
+    room: usize,
+}
+
+/// Numbers that the windows of a stage may take: a small part of the nearest cache.
+const STAGE_NUMBERS: usize = 2048;
 
 /// Fits in the lanes of one pack.
 struct Lanes<P: Pack> {
@@ -55,8 +83,7 @@ pub(super) struct Scratch<P: Pack> {
     size: Size,
     packs: [Lanes<P>; PACKS],
     columns: Vec<P>,
-    /// One window, its pixels in the lanes one after the other.
-    window: Vec<P>,
+    stage: Stage<P>,
     estimate: Vec<f32>,
 }
 
@@ -72,23 +99,25 @@ impl<P: Pack> Scratch<P> {
                 search: Search::start(setup, &data, Shape::new(zero, zero, P::splat(1.0))),
                 data,
                 pixels,
-                staged: Staged {
-                    shape: [[0.0; 32], [0.0; 32], [1.0; 32]],
-                    mean: [0.0; 32],
-                    spread: [0.0; 32],
-                    zero: [0.0; 32],
-                    scale: [1.0; 32],
-                    offset: [0.0; 32],
-                },
+                staged: Staged::EMPTY,
                 window: [0; 32],
                 busy: 0,
             }
+        };
+        let room = (STAGE_NUMBERS / size.pixels()).clamp(1, 16);
+        let stage = Stage {
+            pixels: vec![zero; room * size.pixels().div_ceil(P::LANES)],
+            numbers: Staged::EMPTY,
+            window: [0; 32],
+            next: 0,
+            count: 0,
+            room,
         };
         Self {
             size,
             packs: [lanes(), lanes()],
             columns: vec![zero; 6 * size.width],
-            window: vec![zero; size.pixels().div_ceil(P::LANES)],
+            stage,
             estimate: vec![0.0; estimate_scratch_len(size)],
         }
     }
@@ -104,12 +133,12 @@ pub(super) fn run<P: Pack, T: Scalar>(
     first: usize,
     fits: &mut [Fit<T>],
 ) {
-    let Scratch { size, packs, columns, window, estimate } = scratch;
+    let Scratch { size, packs, columns, stage, estimate } = scratch;
+    (stage.next, stage.count) = (0, 0);
     let (columns, others) = columns.split_at_mut(3 * size.width);
     let columns = (Columns::new(columns, size.width), Columns::new(others, size.width));
     let (Some(mut columns), Some(mut other_columns)) = columns else { return };
-    let mut next = 0;
-    let mut feed = Feed { windows, start, first, size: *size, window, estimate, next: &mut next };
+    let mut feed = Feed { windows, start, first, size: *size, stage, estimate, next: 0 };
     for lanes in packs.iter_mut() {
         lanes.refill(setup, &mut feed, fits);
     }
@@ -161,9 +190,40 @@ struct Feed<'a, P, W> {
     start: Start<'a>,
     first: usize,
     size: Size,
-    window: &'a mut [P],
+    stage: &'a mut Stage<P>,
     estimate: &'a mut [f32],
-    next: &'a mut usize,
+    /// The next to be made ready.
+    next: usize,
+}
+
+impl<P: Pack, W: Windows> Feed<'_, P, W> {
+    /// Makes windows ready, as many as there is room for; those with nothing to fit get their outcome.
+    #[inline(always)]
+    fn make_ready<T: Scalar>(&mut self, fits: &mut [Fit<T>]) {
+        let count = self.size.pixels();
+        let last = last_lanes::<P>(count);
+        let Self { stage, .. } = self;
+        (stage.next, stage.count) = (0, 0);
+        let packs = count.div_ceil(P::LANES);
+        while stage.count < stage.room && self.next < fits.len() {
+            let index = self.next;
+            self.next += 1;
+            let pixels = &mut stage.pixels[stage.count * packs..][..packs];
+            self.windows.load(self.first + index, count, pixels);
+            let shape = match self.start.shape::<f32>(self.first + index) {
+                Some(shape) => shape,
+                None => estimate(&P::numbers(pixels)[..count], self.size, self.estimate),
+            };
+            let data = condition_parts(pixels, count, last, &AcrossLanes);
+            stage.numbers.set(stage.count, &shape, &data);
+            stage.window[stage.count] = index as u32;
+            if P::bits(data.usable) & 1 == 1 && shape.is_finite() {
+                stage.count += 1;
+            } else {
+                fits[index] = Fit::invalid();
+            }
+        }
+    }
 }
 
 impl<P: Pack> Lanes<P> {
@@ -178,26 +238,27 @@ impl<P: Pack> Lanes<P> {
         let all = if P::LANES == 32 { u32::MAX } else { (1 << P::LANES) - 1 };
         let mut free = all & !self.busy;
         let mut fresh = 0;
-        while free != 0 && *feed.next < fits.len() {
-            let index = *feed.next;
-            *feed.next += 1;
-            let count = feed.size.pixels();
-            feed.windows.load(feed.first + index, count, feed.window);
-            let shape = match feed.start.shape::<f32>(feed.first + index) {
-                Some(shape) => shape,
-                None => estimate(&P::numbers(feed.window)[..count], feed.size, feed.estimate),
-            };
-            let data = condition_parts(feed.window, count, last_lanes::<P>(count), &AcrossLanes);
-            if !(P::bits(data.usable) & 1 == 1 && shape.is_finite()) {
-                fits[index] = Fit::invalid();
-                continue;
+        while free != 0 {
+            if feed.stage.next == feed.stage.count {
+                feed.make_ready(fits);
+                if feed.stage.count == 0 {
+                    if feed.next < fits.len() {
+                        continue;
+                    }
+                    break;
+                }
             }
+            let stage = &mut *feed.stage;
+            let ready = stage.next;
+            stage.next += 1;
             let lane = free.trailing_zeros() as usize;
             free &= free - 1;
             fresh |= 1 << lane;
-            self.window[lane] = index as u32;
-            self.staged.set(lane, &shape, &data);
-            for (pack, pixel) in self.pixels.iter_mut().zip(P::numbers(feed.window)) {
+            self.window[lane] = stage.window[ready];
+            self.staged.copy_lane(lane, &stage.numbers, ready);
+            let packs = stage.pixels.len() / stage.room;
+            let pixels = P::numbers(&mut stage.pixels[ready * packs..][..packs]);
+            for (pack, pixel) in self.pixels.iter_mut().zip(pixels) {
                 pack.set_lane(lane, *pixel);
             }
         }
@@ -286,6 +347,18 @@ impl Staged {
         self.zero[lane] = data.zero.first();
         self.scale[lane] = data.scale.first();
         self.offset[lane] = data.offset.first();
+    }
+
+    #[inline(always)]
+    fn copy_lane(&mut self, lane: usize, from: &Self, other: usize) {
+        for i in 0..3 {
+            self.shape[i][lane] = from.shape[i][other];
+        }
+        self.mean[lane] = from.mean[other];
+        self.spread[lane] = from.spread[other];
+        self.zero[lane] = from.zero[other];
+        self.scale[lane] = from.scale[other];
+        self.offset[lane] = from.offset[other];
     }
 
     #[inline(always)]

@@ -41,26 +41,27 @@ pub(super) trait Pack: Real {
     fn mask(bits: u32) -> Self::Mask;
     /// The nearest integer.
     fn round(self) -> Self;
-    /// `self·2ⁿ` for an integer n from −126 to 0 and |self| around one.
-    fn scale_by_power(self, n: Self) -> Self;
+    /// `self·2⁻ⁿ` for an integer n from 0 to 120.
+    fn scale_down(self, n: Self) -> Self;
 }
 
-/// e^x for x ≤ 0, with a relative error below 3·10⁻⁷ where the result exceeds 10⁻⁶, and in all cases
-/// below 10⁻¹² absolute. Below e^−87 the result is about 10⁻³⁸, not 0.
+/// 2^(−w²), with a relative error below 3·10⁻⁷ where the result exceeds 10⁻⁶ and an absolute one below
+/// 10⁻¹² elsewhere.
 ///
-/// e^x = 2^n·2^r with n the integer nearest to x·log₂e, and 2^r from a polynomial of degree 5 that
-/// interpolates it at the Chebyshev nodes of [−½, ½].
+/// With n the integer nearest to w² and r = n − w², 2^(−w²) = 2^(−n)·2^r; 2^r comes from a polynomial of degree 5 that interpolates it at the
+/// Chebyshev nodes of [−½, ½].
 #[inline(always)]
-pub(super) fn exp<P: Pack>(x: P) -> P {
+pub(super) fn exp2_of_minus_square<P: Pack>(w: P) -> P {
     let number = P::splat;
-    let t = (x * number(std::f64::consts::LOG2_E)).max(number(-126.0));
-    let n = t.round();
-    let r = t - n;
+    // Beyond 2^−120 there is nothing to see, and exponents end.
+    let square = (w * w).min(number(120.0));
+    let n = square.round();
+    let r = n - square;
     let mut power = number(COEFFICIENTS[0]);
     for &coefficient in &COEFFICIENTS[1..] {
         power = power.mul_add(r, number(coefficient));
     }
-    power.scale_by_power(n)
+    power.scale_down(n)
 }
 
 /// The polynomial for 2^r, highest power first.

@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 use fit_core::{Mask, Real};
 
-use super::pack::{Pack, exp};
+use super::pack::{Pack, exp2_of_minus_square};
 
 const LANES: usize = 8;
 
@@ -106,8 +106,8 @@ impl Real for Array8 {
         self * factor + term
     }
     #[inline(always)]
-    fn exp(self) -> Self {
-        exp(self)
+    fn exp2_of_minus_square(self) -> Self {
+        exp2_of_minus_square(self)
     }
     #[inline(always)]
     fn abs(self) -> Self {
@@ -200,10 +200,8 @@ impl Pack for Array8 {
         Self(from_fn(|i| (self.0[i] + MAGIC) - MAGIC))
     }
     #[inline(always)]
-    fn scale_by_power(self, n: Self) -> Self {
-        Self(from_fn(|i| {
-            let exponent = (n.0[i] as i32 + 127) as u32;
-            self.0[i] * f32::from_bits(exponent << 23)
-        }))
+    fn scale_down(self, n: Self) -> Self {
+        // The exponent field less n, as integers: nothing under- or overflows for self around one.
+        Self(from_fn(|i| f32::from_bits(self.0[i].to_bits() - ((n.0[i] as u32) << 23))))
     }
 }
