@@ -86,7 +86,6 @@ pub fn condition_parts<R: Real>(
     last: R::Mask,
     reduce: &impl Reduce<R>,
 ) -> Conditioning<R> {
-    let zero = R::splat(0.0);
     let n = R::splat(count as f64);
     let inverse_n = R::splat(1.0 / count as f64);
     let Some((tail, body)) = pixels.split_last_mut() else {

@@ -8,13 +8,13 @@ use crate::outcome::Fit;
 use crate::real::{Pixel, Scalar};
 use crate::search::Search;
 use crate::shape::{Shape, Size};
-use crate::sums::{Columns, residual_chi2, separable};
+use crate::sums::{Axes, residual_chi2, separable};
 
 /// How many numbers of scratch memory [`fit_window`] needs for a window.
 pub const fn scratch_len(size: Size) -> usize {
-    // The estimate is over before the columns are needed.
-    let (columns, smooth) = (3 * size.width, estimate_scratch_len(size));
-    size.pixels() + if columns > smooth { columns } else { smooth }
+    // The estimate is over before the axes are needed.
+    let (axes, smooth) = (Axes::<f32>::scratch_len(size), estimate_scratch_len(size));
+    size.pixels() + if axes > smooth { axes } else { smooth }
 }
 
 /// Fits one window.
@@ -54,15 +54,15 @@ pub fn fit_in_place<R: Scalar>(
         return Err(short);
     }
     let initial = initial.unwrap_or_else(|| estimate(pixels, size, rest));
-    let mut columns = Columns::new(rest, size.width).ok_or(short)?;
+    let mut axes = Axes::new(rest, size).ok_or(short)?;
     let data = condition(pixels);
     let mut search = Search::start(setup, &data, initial);
     while search.running() {
-        let sums = separable(pixels, search.trial(), &mut columns);
+        let sums = separable(pixels, search.trial(), &mut axes);
         search.update(setup, &assemble(&sums, &data, setup.background));
     }
     let best = search.at_best();
-    let chi2 = residual_chi2(pixels, search.best(), best.alpha, best.beta, &mut columns);
+    let chi2 = residual_chi2(pixels, search.best(), best.alpha, best.beta, &mut axes);
     Ok(search.outcome(&data, chi2))
 }
 

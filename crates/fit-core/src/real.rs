@@ -50,6 +50,11 @@ pub trait Real:
     /// What comparing two numbers gives.
     type Mask: Mask;
 
+    /// Rows of a window that are summed at the same time, 1 to 5. Three sums a row should fit into the
+    /// machine's registers and be enough of them to hide the latency of an addition. Each row is summed
+    /// in its own order, so this changes no result.
+    const ROWS: usize = 5;
+
     /// The spacing of the representable numbers at 1, for instance 2⁻⁵² for `f64`.
     const EPSILON: f64;
 

@@ -130,109 +130,129 @@ impl<R: Real> Sums<R> {
     }
 }
 
-/// Working memory of [`separable`]: the column factors of one window, three numbers a column.
+/// Working memory of [`separable`]: the column and the row factors of one window, three numbers each.
 #[derive(Debug)]
-pub struct Columns<'a, R> {
+pub struct Axes<'a, R> {
+    columns: Samples<'a, R>,
+    rows: Samples<'a, R>,
+}
+
+/// The samples of one axis.
+#[derive(Debug)]
+struct Samples<'a, R> {
     value: &'a mut [R],
     by_centre: &'a mut [R],
     by_width: &'a mut [R],
 }
 
-impl<'a, R: Real> Columns<'a, R> {
-    /// Takes 3 · `width` numbers of scratch, or `None` if there are fewer.
-    #[inline(always)]
-    pub fn new(scratch: &'a mut [R], width: usize) -> Option<Self> {
-        let (value, rest) = scratch.split_at_mut_checked(width)?;
-        let (by_centre, rest) = rest.split_at_mut_checked(width)?;
-        let (by_width, _) = rest.split_at_mut_checked(width)?;
-        Some(Self { value, by_centre, by_width })
+impl<'a, R: Real> Axes<'a, R> {
+    /// How many numbers of scratch memory a window needs.
+    pub const fn scratch_len(size: Size) -> usize {
+        3 * (size.width + size.height)
     }
 
-    fn width(&self) -> usize {
-        self.value.len()
+    /// Takes [`Axes::scratch_len`] numbers of scratch, or `None` if there are fewer.
+    #[inline(always)]
+    pub fn new(scratch: &'a mut [R], size: Size) -> Option<Self> {
+        let (columns, rest) = scratch.split_at_mut_checked(3 * size.width)?;
+        let (rows, _) = rest.split_at_mut_checked(3 * size.height)?;
+        Some(Self {
+            columns: Samples::new(columns, size.width)?,
+            rows: Samples::new(rows, size.height)?,
+        })
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, shape: Shape<R>) -> (AxisSums<R>, AxisSums<R>) {
+        let inverse_sigma = R::splat(1.0) / shape.sigma;
+        let x = self.columns.fill(GaussianAxis::new(shape.x, inverse_sigma));
+        let y = self.rows.fill(GaussianAxis::new(shape.y, inverse_sigma));
+        (x, y)
+    }
+}
+
+impl<'a, R: Real> Samples<'a, R> {
+    #[inline(always)]
+    fn new(scratch: &'a mut [R], length: usize) -> Option<Self> {
+        let (value, rest) = scratch.split_at_mut_checked(length)?;
+        let (by_centre, by_width) = rest.split_at_mut_checked(length)?;
+        Some(Self { value, by_centre, by_width })
     }
 
     #[inline(always)]
     fn fill(&mut self, axis: GaussianAxis<R>) -> AxisSums<R> {
         let mut sums = AxisSums::zero();
         let mut index = R::splat(0.0);
-        let columns = self.value.iter_mut().zip(self.by_centre.iter_mut());
-        for ((value, by_centre), by_width) in columns.zip(self.by_width.iter_mut()) {
+        let length = self.value.len();
+        let (value, by_centre) = (&mut self.value[..length], &mut self.by_centre[..length]);
+        let by_width = &mut self.by_width[..length];
+        for i in 0..length {
             let sample = axis.sample(index);
             sums.add(sample);
-            (*value, *by_centre, *by_width) = (sample.value, sample.by_centre, sample.by_width);
+            (value[i], by_centre[i], by_width[i]) =
+                (sample.value, sample.by_centre, sample.by_width);
             index = index + R::splat(1.0);
         }
         sums
     }
 
-    /// The sums of `K` rows at once: their chains of additions overlap, each in its own order.
     #[inline(always)]
-    fn rows<const K: usize>(&self, rows: [&[R]; K]) -> [RowSums<R>; K] {
-        let mut sums = [RowSums::zero(); K];
-        let width = self.width();
-        // Equal lengths, said once, so that no access is checked in the loop.
-        let (by_centre, by_width) = (&self.by_centre[..width], &self.by_width[..width]);
-        let rows = rows.map(|row| &row[..width]);
-        for (i, &value) in self.value.iter().enumerate() {
-            let sample = AxisSample { value, by_centre: by_centre[i], by_width: by_width[i] };
-            for k in 0..K {
-                sums[k].add(rows[k][i], sample);
-            }
+    fn at(&self, index: usize) -> AxisSample<R> {
+        AxisSample {
+            value: self.value[index],
+            by_centre: self.by_centre[index],
+            by_width: self.by_width[index],
         }
-        sums
     }
 }
 
-/// Adds `K` rows, the first of them with index `*index`, to the sums over a window.
+/// Adds `K` rows, the first of them with index `first`, to the sums over a window.
 #[inline(always)]
 fn add_rows<R: Real, const K: usize>(
     pixels: &[R],
-    columns: &Columns<'_, R>,
-    axis: GaussianAxis<R>,
-    index: &mut R,
-    (y, data): (&mut AxisSums<R>, &mut DataSums<R>),
+    axes: &Axes<'_, R>,
+    first: usize,
+    data: &mut DataSums<R>,
 ) {
-    let width = columns.width();
-    let sums = columns.rows::<K>(core::array::from_fn(|k| &pixels[k * width..][..width]));
-    for sums in sums {
-        let row = axis.sample(*index);
-        y.add(row);
-        data.add(sums, row);
-        *index = *index + R::splat(1.0);
+    let Axes { columns, rows } = axes;
+    let width = columns.value.len();
+    // Equal lengths, said once, so that no access is checked in the loop.
+    let lines: [&[R]; K] = core::array::from_fn(|k| &pixels[k * width..][..width]);
+    let (value, by_centre) = (&columns.value[..width], &columns.by_centre[..width]);
+    let by_width = &columns.by_width[..width];
+    // The chains of additions of the rows overlap, each in its own order.
+    let mut sums = [RowSums::zero(); K];
+    for i in 0..width {
+        let column = AxisSample { value: value[i], by_centre: by_centre[i], by_width: by_width[i] };
+        for k in 0..K {
+            sums[k].add(lines[k][i], column);
+        }
+    }
+    for (k, sums) in sums.into_iter().enumerate() {
+        data.add(sums, rows.at(first + k));
     }
 }
 
-/// Rows that are summed at the same time. Three sums a row, four cycles for an addition and two at a
-/// time: it takes three rows to keep a processor busy, and five still fit into its registers.
-const MOST_ROWS: usize = 5;
-
 /// The sums of a window by way of its two axes.
 ///
-/// `pixels` are the rows of the window one after the other; their number decides how many rows
-/// there are, the scratch in `columns` how wide they are.
+/// `pixels` are the rows of the window that `axes` is for, one after the other.
 #[inline(always)]
-pub fn separable<R: Real>(pixels: &[R], shape: Shape<R>, columns: &mut Columns<'_, R>) -> Sums<R> {
-    let inverse_sigma = R::splat(1.0) / shape.sigma;
-    let x = columns.fill(GaussianAxis::new(shape.x, inverse_sigma));
-    let axis = GaussianAxis::new(shape.y, inverse_sigma);
-    let mut y = AxisSums::zero();
+pub fn separable<R: Real>(pixels: &[R], shape: Shape<R>, axes: &mut Axes<'_, R>) -> Sums<R> {
+    let (x, y) = axes.fill(shape);
+    let (width, height) = (axes.columns.value.len(), axes.rows.value.len());
     let mut data = DataSums::zero();
-    let mut index = R::splat(0.0);
-    let height = pixels.len() / columns.width().max(1);
     // As few blocks of rows as possible, of sizes that differ by one at most.
-    let blocks = height.div_ceil(MOST_ROWS);
+    let blocks = height.div_ceil(R::ROWS);
     let mut first = 0;
     for block in 1..=blocks {
         let end = block * height / blocks;
-        let sums = (&mut y, &mut data);
-        let pixels = &pixels[first * columns.width()..end * columns.width()];
+        let pixels = &pixels[first * width..end * width];
         match end - first {
-            1 => add_rows::<R, 1>(pixels, columns, axis, &mut index, sums),
-            2 => add_rows::<R, 2>(pixels, columns, axis, &mut index, sums),
-            3 => add_rows::<R, 3>(pixels, columns, axis, &mut index, sums),
-            4 => add_rows::<R, 4>(pixels, columns, axis, &mut index, sums),
-            _ => add_rows::<R, MOST_ROWS>(pixels, columns, axis, &mut index, sums),
+            1 => add_rows::<R, 1>(pixels, axes, first, &mut data),
+            2 => add_rows::<R, 2>(pixels, axes, first, &mut data),
+            3 => add_rows::<R, 3>(pixels, axes, first, &mut data),
+            4 => add_rows::<R, 4>(pixels, axes, first, &mut data),
+            _ => add_rows::<R, 5>(pixels, axes, first, &mut data),
         }
         first = end;
     }
@@ -249,20 +269,17 @@ pub fn residual_chi2<R: Real>(
     shape: Shape<R>,
     alpha: R,
     beta: R,
-    columns: &mut Columns<'_, R>,
+    axes: &mut Axes<'_, R>,
 ) -> R {
-    let inverse_sigma = R::splat(1.0) / shape.sigma;
-    let _ = columns.fill(GaussianAxis::new(shape.x, inverse_sigma));
-    let axis = GaussianAxis::new(shape.y, inverse_sigma);
+    let _ = axes.fill(shape);
+    let width = axes.columns.value.len();
     let mut chi2 = R::splat(0.0);
-    let mut index = R::splat(0.0);
-    for pixels in pixels.chunks_exact(columns.width()) {
-        let height = alpha * axis.sample(index).value;
-        for (&pixel, &value) in pixels.iter().zip(columns.value.iter()) {
+    for (pixels, &row) in pixels.chunks_exact(width).zip(axes.rows.value.iter()) {
+        let height = alpha * row;
+        for (&pixel, &value) in pixels.iter().zip(axes.columns.value.iter()) {
             let residual = height.mul_add(value, beta - pixel);
             chi2 = residual.mul_add(residual, chi2);
         }
-        index = index + R::splat(1.0);
     }
     chi2
 }

@@ -5,14 +5,14 @@ use fit_core::axis::{CENTRE_UNIT, WIDTH_UNIT};
 use fit_core::condition::{Conditioning, condition};
 use fit_core::normal::{PAIRS, amplitudes, assemble};
 use fit_core::solve::{damped_step, predicted_decrease};
-use fit_core::sums::{Columns, Profile, Sums, direct, residual_chi2, separable};
+use fit_core::sums::{Axes, Profile, Sums, direct, residual_chi2, separable};
 use fit_core::{Background, Shape, Size};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 use proptest::prelude::*;
 
 fn separable_sums(pixels: &[f64], size: Size, shape: Shape<f64>) -> Sums<f64> {
-    let mut scratch = vec![0.0; 3 * size.width];
-    separable(pixels, shape, &mut Columns::new(&mut scratch, size.width).unwrap())
+    let mut scratch = vec![0.0; Axes::<f64>::scratch_len(size)];
+    separable(pixels, shape, &mut Axes::new(&mut scratch, size).unwrap())
 }
 
 /// A window with a spot, some structure that is no spot, and its size.
@@ -198,9 +198,9 @@ proptest! {
             }
             let chi2: f64 = residuals().map(|r| r * r).sum();
             close(got.chi2, chi2, data.spread + pixels.len() as f64 * data.mean.powi(2), 1e-10)?;
-            let mut scratch = vec![0.0; 3 * size.width];
-            let mut columns = Columns::new(&mut scratch, size.width).unwrap();
-            let by_residuals = residual_chi2(&pixels, shape, a.alpha, a.beta, &mut columns);
+            let mut scratch = vec![0.0; Axes::<f64>::scratch_len(size)];
+            let mut axes = Axes::new(&mut scratch, size).unwrap();
+            let by_residuals = residual_chi2(&pixels, shape, a.alpha, a.beta, &mut axes);
             close(by_residuals, chi2, chi2, 1e-9)?;
         }
     }

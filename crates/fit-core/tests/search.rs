@@ -3,7 +3,7 @@
 use fit_core::condition::condition;
 use fit_core::normal::{Evaluation, assemble};
 use fit_core::search::Search;
-use fit_core::sums::{Columns, Profile, separable};
+use fit_core::sums::{Axes, Profile, separable};
 use fit_core::{
     ArgumentError, Background, Criteria, Fit, Lanes, Limits, MaxError, Options, Scalar, Setup,
     Shape, Size, Status, estimate, fit_window, scratch_len,
@@ -182,7 +182,7 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
     let setup = Setup::<Pack<N>>::new(NINE, &Options::default()).unwrap();
     let single = Setup::<f32>::new(NINE, &Options::default()).unwrap();
     let mut pixels = vec![Lanes([0.0; N]); NINE.pixels()];
-    let mut scratch = vec![Lanes([0.0; N]); 3 * NINE.width];
+    let mut scratch = vec![Lanes([0.0; N]); Axes::<f32>::scratch_len(NINE)];
     let mut data = condition(&mut pixels);
     let mut search =
         Search::start(&setup, &data, Shape::new(Lanes([0.0; N]), Lanes([0.0; N]), Lanes([1.0; N])));
@@ -238,8 +238,8 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
             let _ = single;
             return results.into_iter().flatten().collect();
         }
-        let mut columns = Columns::new(&mut scratch, NINE.width).unwrap();
-        let sums = separable(&pixels, search.trial(), &mut columns);
+        let mut axes = Axes::new(&mut scratch, NINE).unwrap();
+        let sums = separable(&pixels, search.trial(), &mut axes);
         search.update(&setup, &assemble(&sums, &data, Background::Free));
     }
 }

@@ -109,6 +109,7 @@ impl F32x8 {
 
 impl Real for F32x8 {
     type Mask = Mask8;
+    const ROWS: usize = 3;
     const EPSILON: f64 = f32::EPSILON as f64;
 
     #[inline(always)]

@@ -8,7 +8,7 @@
 use fit_core::condition::{Conditioning, Reduce, condition, condition_parts};
 use fit_core::normal::assemble;
 use fit_core::search::Search;
-use fit_core::sums::{Columns, residual_chi2, separable};
+use fit_core::sums::{Axes, residual_chi2, separable};
 use fit_core::{
     Fit, Mask, Scalar, Setup, Shape, Size, Start, Status, estimate, estimate_scratch_len,
 };
@@ -20,6 +20,8 @@ pub(super) trait Windows {
     /// Puts the pixels of a window, row after row, into the lanes of `packs`; what the lanes that are
     /// left over in the last one hold does not matter.
     fn load<P: Pack>(&self, window: usize, count: usize, packs: &mut [P]);
+    /// Asks for the pixels of some windows, which will be loaded soon.
+    fn prefetch(&self, windows: std::ops::Range<usize>, count: usize);
 }
 
 /// χ² from sums is reported if it is more than this many rounding units of Σ(g − mean)², that is, good
@@ -82,7 +84,7 @@ struct Lanes<P: Pack> {
 pub(super) struct Scratch<P: Pack> {
     size: Size,
     packs: [Lanes<P>; PACKS],
-    columns: Vec<P>,
+    axes: Vec<P>,
     stage: Stage<P>,
     estimate: Vec<f32>,
 }
@@ -116,7 +118,7 @@ impl<P: Pack> Scratch<P> {
         Self {
             size,
             packs: [lanes(), lanes()],
-            columns: vec![zero; 6 * size.width],
+            axes: vec![zero; 2 * Axes::<P>::scratch_len(size)],
             stage,
             estimate: vec![0.0; estimate_scratch_len(size)],
         }
@@ -133,11 +135,14 @@ pub(super) fn run<P: Pack, T: Scalar>(
     first: usize,
     fits: &mut [Fit<T>],
 ) {
-    let Scratch { size, packs, columns, stage, estimate } = scratch;
+    let Scratch { size, packs, axes, stage, estimate } = scratch;
     (stage.next, stage.count) = (0, 0);
-    let (columns, others) = columns.split_at_mut(3 * size.width);
-    let columns = (Columns::new(columns, size.width), Columns::new(others, size.width));
-    let (Some(mut columns), Some(mut other_columns)) = columns else { return };
+    let (these, others) = axes.split_at_mut(Axes::<P>::scratch_len(*size));
+    let (Some(mut axes), Some(mut other_axes)) =
+        (Axes::new(these, *size), Axes::new(others, *size))
+    else {
+        return;
+    };
     let mut feed = Feed { windows, start, first, size: *size, stage, estimate, next: 0 };
     for lanes in packs.iter_mut() {
         lanes.refill(setup, &mut feed, fits);
@@ -147,8 +152,8 @@ pub(super) fn run<P: Pack, T: Scalar>(
     let [a, b] = packs;
     let (mut here, mut there) = (a, b);
     while here.busy | there.busy != 0 {
-        let sums = separable(&here.pixels, here.search.trial(), &mut columns);
-        there.collect(&mut other_columns, fits);
+        let sums = separable(&here.pixels, here.search.trial(), &mut axes);
+        there.collect(&mut other_axes, fits);
         there.refill(setup, &mut feed, fits);
         here.search.update(setup, &assemble(&sums, &here.data, setup.background));
         std::mem::swap(&mut here, &mut there);
@@ -205,6 +210,8 @@ impl<P: Pack, W: Windows> Feed<'_, P, W> {
         let Self { stage, .. } = self;
         (stage.next, stage.count) = (0, 0);
         let packs = count.div_ceil(P::LANES);
+        let ahead = self.first + self.next + stage.room;
+        self.windows.prefetch(ahead..ahead + stage.room, count);
         while stage.count < stage.room && self.next < fits.len() {
             let index = self.next;
             self.next += 1;
@@ -274,7 +281,7 @@ impl<P: Pack> Lanes<P> {
 
     /// Takes the outcomes of the fits that have ended.
     #[inline(always)]
-    fn collect<T: Scalar>(&mut self, columns: &mut Columns<'_, P>, fits: &mut [Fit<T>]) {
+    fn collect<T: Scalar>(&mut self, axes: &mut Axes<'_, P>, fits: &mut [Fit<T>]) {
         let mut done = self.busy & !P::bits(self.search.running());
         if done == 0 {
             return;
@@ -286,7 +293,7 @@ impl<P: Pack> Lanes<P> {
         let mut chi2 = at_best.chi2;
         let cancels = chi2.lt(P::splat(CANCELS * P::EPSILON) * data.spread);
         if P::bits(cancels) & done != 0 {
-            let exact = residual_chi2(pixels, best, at_best.alpha, at_best.beta, columns);
+            let exact = residual_chi2(pixels, best, at_best.alpha, at_best.beta, axes);
             chi2 = P::select(cancels, exact, chi2);
         }
         let mut out = [[0.0; 32]; 9];

@@ -216,6 +216,29 @@ impl<X: Pixel> Windows for Stack<'_, X> {
             *number = pixel.to_f32();
         }
     }
+
+    #[inline(always)]
+    fn prefetch(&self, windows: std::ops::Range<usize>, count: usize) {
+        let range = windows.start * count..windows.end * count;
+        if let Some(pixels) = self.flat.and_then(|flat| flat.get(range)) {
+            for line in pixels.chunks(64 / size_of::<X>().max(1)) {
+                prefetch(line);
+            }
+        }
+    }
+}
+
+/// Asks for a line of memory, where the processor has an instruction for that.
+#[inline(always)]
+fn prefetch<X>(line: &[X]) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch changes nothing that a program can see, and the line exists.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
 }
 
 /// Fits a handful of windows at once, again and again, for control loops: made once for a size and

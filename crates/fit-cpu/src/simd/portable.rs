@@ -95,6 +95,7 @@ impl Array8 {
 
 impl Real for Array8 {
     type Mask = ArrayMask8;
+    const ROWS: usize = 2;
     const EPSILON: f64 = f32::EPSILON as f64;
 
     #[inline(always)]
