@@ -60,15 +60,14 @@ impl<R: Real> Evaluation<R> {
         chosen
     }
 
-    /// Whether every number that steers the search is finite.
+    /// Whether the numbers that steer the search are finite: χ², the gradient and the diagonal of JᵀJ
+    /// (which bounds the rest of it).
     #[inline(always)]
     pub fn is_finite(&self) -> R::Mask {
-        // Infinities and NaNs survive a sum of absolute values.
-        let mut sum = self.alpha.abs() + self.beta.abs() + self.chi2.abs();
-        for value in self.jtj.iter().chain(&self.jtr) {
-            sum = sum + value.abs();
-        }
-        sum.is_finite()
+        // Infinities and NaNs survive a sum.
+        let [xx, .., ss] = self.jtj;
+        let [x, y, s] = self.jtr;
+        ((self.chi2 + x + y) + (s + xx + ss) + self.jtj[3]).is_finite()
     }
 }
 

@@ -188,7 +188,7 @@ impl<'a, R: Real> Samples<'a, R> {
         let by_width = &mut self.by_width[..length];
         for i in 0..length {
             let sample = axis.sample(index);
-            sums.add(sample);
+            sums.add_gaussian(sample);
             (value[i], by_centre[i], by_width[i]) =
                 (sample.value, sample.by_centre, sample.by_width);
             index = index + R::splat(1.0);

@@ -225,6 +225,10 @@ impl Pack for F32x8 {
         Self(instruction!(_mm256_round_ps::<NEAREST>(self.0)))
     }
     #[inline(always)]
+    fn bounded(self) -> Self {
+        self.min(Self::splat(120.0))
+    }
+    #[inline(always)]
     fn scale_down(self, n: Self) -> Self {
         // The exponent field less n, as integers: nothing under- or overflows for self around one.
         Self(instruction!({

@@ -210,11 +210,12 @@ impl Pack for F32x16 {
         Self(instruction!(_mm512_roundscale_ps::<NEAREST>(self.0)))
     }
     #[inline(always)]
+    fn bounded(self) -> Self {
+        // The instruction below knows where exponents end.
+        self
+    }
+    #[inline(always)]
     fn scale_down(self, n: Self) -> Self {
-        // The exponent field less n, as integers: nothing under- or overflows for self around one.
-        Self(instruction!({
-            let shift = _mm512_slli_epi32::<23>(_mm512_cvtps_epi32(n.0));
-            _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_castps_si512(self.0), shift))
-        }))
+        Self(instruction!(_mm512_scalef_ps(self.0, (-n).0)))
     }
 }

@@ -41,7 +41,9 @@ pub(super) trait Pack: Real {
     fn mask(bits: u32) -> Self::Mask;
     /// The nearest integer.
     fn round(self) -> Self;
-    /// `self·2⁻ⁿ` for an integer n from 0 to 120.
+    /// The number, or as much of it as [`Pack::scale_down`] can take: beyond 120 there is nothing to see.
+    fn bounded(self) -> Self;
+    /// `self·2⁻ⁿ` for an integer n ≥ 0 that is no more than [`Pack::bounded`] leaves.
     fn scale_down(self, n: Self) -> Self;
 }
 
@@ -53,8 +55,7 @@ pub(super) trait Pack: Real {
 #[inline(always)]
 pub(super) fn exp2_of_minus_square<P: Pack>(w: P) -> P {
     let number = P::splat;
-    // Beyond 2^−120 there is nothing to see, and exponents end.
-    let square = (w * w).min(number(120.0));
+    let square = (w * w).bounded();
     let n = square.round();
     let r = n - square;
     let mut power = number(COEFFICIENTS[0]);

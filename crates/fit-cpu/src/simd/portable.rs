@@ -95,7 +95,7 @@ impl Array8 {
 
 impl Real for Array8 {
     type Mask = ArrayMask8;
-    const ROWS: usize = 2;
+    const ROWS: usize = 3;
     const EPSILON: f64 = f32::EPSILON as f64;
 
     #[inline(always)]
@@ -199,6 +199,10 @@ impl Pack for Array8 {
         // Adding 1.5·2²³ leaves no room for a fraction. Exact for |x| < 2²², and |x| < 127 here.
         const MAGIC: f32 = 12_582_912.0;
         Self(from_fn(|i| (self.0[i] + MAGIC) - MAGIC))
+    }
+    #[inline(always)]
+    fn bounded(self) -> Self {
+        self.min(Self::splat(120.0))
     }
     #[inline(always)]
     fn scale_down(self, n: Self) -> Self {
