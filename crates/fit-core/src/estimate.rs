@@ -6,7 +6,7 @@ use crate::shape::{Shape, Size};
 
 /// How many numbers of scratch memory [`estimate`] needs.
 pub const fn estimate_scratch_len(size: Size) -> usize {
-    size.pixels().next_multiple_of(BLOCK) + size.width + 2
+    size.pixels().next_multiple_of(BLOCK) + size.pixels()
 }
 
 /// Pixels that are compared side by side.
@@ -29,17 +29,17 @@ pub fn estimate<R: Scalar>(pixels: &[R], size: Size, scratch: &mut [R]) -> Shape
     let blocks = size.pixels().next_multiple_of(BLOCK);
     let zero = R::splat(0.0);
     let split = scratch.split_at_mut_checked(blocks);
-    let (Some((smooth, padded)), true) = (split, pixels.len() >= size.pixels()) else {
+    let window = pixels.get(..size.pixels());
+    let (Some((smooth, sums)), Some(window)) = (split, window) else {
         return Shape::new(zero, zero, R::splat(1.0));
     };
-    let Some(padded) = padded.get_mut(..width + 2) else {
+    let Some(sums) = sums.get_mut(..window.len()) else {
         return Shape::new(zero, zero, R::splat(1.0));
     };
-    smooth_window(pixels, size, smooth, padded);
+    smooth_window(window, width, smooth, sums);
     let brightest = first_of_highest(smooth);
     let (x, y) = (brightest % width, brightest / width);
 
-    let window = &pixels[..size.pixels()];
     let (low, high) = extremes(window);
     // e^(−1/2); low + (high − low)·e^(−1/2) without a difference that could overflow.
     let share = R::splat(0.606_530_659_712_633_4);
@@ -54,47 +54,44 @@ pub fn estimate<R: Scalar>(pixels: &[R], size: Size, scratch: &mut [R]) -> Shape
 }
 
 /// The moving average, times 9 (which changes no comparison), followed by numbers below all others.
+///
+/// It runs over the window as over one line, which suits vector instructions, and puts the first and last
+/// column right afterwards.
 #[inline(always)]
-fn smooth_window<R: Scalar>(pixels: &[R], size: Size, smooth: &mut [R], padded: &mut [R]) {
-    let Size { width, height } = size;
-    let zero = R::splat(0.0);
-    let one = R::splat(1.0);
+fn smooth_window<R: Scalar>(pixels: &[R], width: usize, smooth: &mut [R], sums: &mut [R]) {
+    let length = pixels.len();
     // Sums of two pixels instead of three count as if the third were their mean.
-    let edge = if width > 1 { R::splat(1.5) } else { R::splat(3.0) };
-    let (left, right) = (0, width + 1);
-    (padded[left], padded[right]) = (zero, zero);
-    let row = |y: usize| &pixels[y * width..][..width];
-    for y in 0..height {
-        let here = row(y);
-        let middle = &mut padded[1..=width];
-        match (y > 0, y + 1 < height) {
-            (true, true) => {
-                let (above, below) = (row(y - 1), row(y + 1));
-                for i in 0..width {
-                    middle[i] = here[i] + (above[i] + below[i]);
-                }
-            }
-            (false, false) => {
-                for i in 0..width {
-                    middle[i] = here[i] * R::splat(3.0);
-                }
-            }
-            (first, _) => {
-                let other = if first { row(y - 1) } else { row(y + 1) };
-                for i in 0..width {
-                    middle[i] = (here[i] + other[i]) * R::splat(1.5);
-                }
-            }
-        }
-        let out = &mut smooth[y * width..][..width];
-        let (a, b, c) = (&padded[..width], &padded[1..=width], &padded[2..][..width]);
-        for i in 0..width {
-            out[i] = b[i] + (a[i] + c[i]);
-        }
-        out[0] = out[0] * edge;
-        out[width - 1] = out[width - 1] * if width > 1 { edge } else { one };
+    let edge = R::splat(1.5);
+    if length < 3 * width || width < 2 {
+        // Too small to be fitted, so that nobody sees what is estimated.
+        smooth.fill(R::splat(0.0));
+        return;
     }
-    for rest in &mut smooth[size.pixels()..] {
+    let (above, here, below) =
+        (&pixels[..length - 2 * width], &pixels[width..length - width], &pixels[2 * width..]);
+    let inner = &mut sums[width..length - width];
+    for i in 0..inner.len() {
+        inner[i] = here[i] + (above[i] + below[i]);
+    }
+    let last = length - width;
+    for i in 0..width {
+        sums[i] = (pixels[i] + pixels[width + i]) * edge;
+        sums[last + i] = (pixels[last - width + i] + pixels[last + i]) * edge;
+    }
+
+    let (left, middle, right) = (&sums[..length - 2], &sums[1..length - 1], &sums[2..]);
+    let inner = &mut smooth[1..length - 1];
+    for i in 0..inner.len() {
+        inner[i] = middle[i] + (left[i] + right[i]);
+    }
+    let mut first = 0;
+    while first < length {
+        let end = first + width - 1;
+        smooth[first] = (sums[first] + sums[first + 1]) * edge;
+        smooth[end] = (sums[end - 1] + sums[end]) * edge;
+        first += width;
+    }
+    for rest in &mut smooth[length..] {
         *rest = R::splat(f64::NEG_INFINITY);
     }
 }
