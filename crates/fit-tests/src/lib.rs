@@ -9,7 +9,7 @@ pub mod data;
 pub mod statistics;
 pub mod tolerances;
 
-use spotfit::{Backend, Fitter, Options};
+use spotfit::{Backend, Fitter, InstructionSet, Options};
 
 /// A backend under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,27 +18,44 @@ pub struct TestBackend {
     pub backend: Backend,
     /// Threads to use.
     pub threads: usize,
+    /// The instruction set to force, if any.
+    pub set: Option<InstructionSet>,
 }
 
 /// Every backend that exists, by itself and with threads.
 pub fn backends() -> Vec<TestBackend> {
-    let of = |backend, threads| TestBackend { backend, threads };
-    vec![
-        of(Backend::Reference, 1),
-        of(Backend::Reference, 3),
-        of(Backend::Cpu, 1),
-        of(Backend::Cpu, 3),
-        of(Backend::Auto, 0),
-    ]
+    let mut all = vec![
+        TestBackend::new(Backend::Reference, 1),
+        TestBackend::new(Backend::Reference, 3),
+        TestBackend::new(Backend::Cpu, 3),
+        TestBackend::new(Backend::Auto, 0),
+    ];
+    for set in InstructionSet::ALL {
+        if set.is_available() {
+            all.push(TestBackend { set: Some(set), ..TestBackend::new(Backend::Cpu, 1) });
+        } else {
+            println!("SKIPPED: this processor does not have {set}");
+        }
+    }
+    all
 }
 
 impl TestBackend {
+    /// A backend with the instruction set that it chooses.
+    pub fn new(backend: Backend, threads: usize) -> Self {
+        Self { backend, threads, set: None }
+    }
+
     /// A fitter of this backend.
     ///
     /// # Panics
     /// If it cannot be made: a test would be worthless.
     pub fn fitter(&self, options: Options) -> Fitter {
-        match Fitter::new(self.backend, options, self.threads) {
+        let fitter = match self.set {
+            Some(set) => Fitter::with_instruction_set(set, options, self.threads),
+            None => Fitter::new(self.backend, options, self.threads),
+        };
+        match fitter {
             Ok(fitter) => fitter,
             Err(error) => panic!("{self:?}: {error}"),
         }

@@ -64,9 +64,7 @@ fn errors(fitter: &Fitter, signal: f64, background: f64, seed: u64, count: usize
 
 /// One of each backend: threads do not change what is found.
 fn each_backend() -> impl Iterator<Item = TestBackend> {
-    [Backend::Reference, Backend::Cpu]
-        .into_iter()
-        .map(|backend| TestBackend { backend, threads: 0 })
+    [Backend::Reference, Backend::Cpu].into_iter().map(|backend| TestBackend::new(backend, 0))
 }
 
 /// Proves Table 1 for the free fit with 100,000 fits a row, and the mode of the histogram of
@@ -99,7 +97,7 @@ fn table_1_is_reproduced() {
 #[test]
 fn a_background_not_below_zero_beats_table_1() {
     let options = Options { background: Background::NonNegative, ..Options::default() };
-    let fitter = TestBackend { backend: Backend::Auto, threads: 0 }.fitter(options);
+    let fitter = TestBackend::new(Backend::Auto, 0).fitter(options);
     for seed in 1..=3 {
         for (signal, background, fit2d_gaussian, _) in TABLE_1 {
             let Errors { spread, .. } = errors(&fitter, signal, background, seed, 1_000_000);
@@ -118,7 +116,7 @@ fn a_background_not_below_zero_beats_table_1() {
 #[test]
 fn single_precision_is_enough() {
     let tight = Options { criteria: Criteria::TIGHT, ..Options::default() };
-    let reference = TestBackend { backend: Backend::Reference, threads: 0 }.fitter(tight);
+    let reference = TestBackend::new(Backend::Reference, 0).fitter(tight);
     let single = backends().into_iter().filter(|b| b.fitter(tight).is_single_precision());
     for backend in single.filter(|b| b.threads == 1) {
         let fitter = backend.fitter(tight);

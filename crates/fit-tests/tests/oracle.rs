@@ -58,7 +58,7 @@ fn check(oracle: &Oracle, needed: f64) {
 /// its way to the oracle's: carried on with nothing but rounding to stop it, it ends where the
 /// gradient is zero to rounding.
 fn explain_differences(oracle: &Oracle) {
-    let reference = TestBackend { backend: Backend::Reference, threads: 1 };
+    let reference = TestBackend::new(Backend::Reference, 1);
     let (_, height, width) = oracle.spots.dim();
     let size = Size::new(width, height);
     for (spot, (minimum, fit)) in

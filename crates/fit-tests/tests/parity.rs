@@ -35,7 +35,7 @@ fn check_outcome(case: &Case, spot: usize, fit: &Fit<f64>) {
 }
 
 fn check(backend: TestBackend) {
-    let reference = TestBackend { backend: Backend::Reference, threads: 1 };
+    let reference = TestBackend::new(Backend::Reference, 1);
     for case in cases() {
         let fitter = backend.fitter(case.options);
         let tolerance = parity(&fitter);
@@ -82,7 +82,7 @@ fn every_backend_agrees_with_the_reference() {
 fn threads_change_nothing() {
     for backend in [Backend::Reference, Backend::Cpu] {
         for case in cases() {
-            let fit = |threads| case.fit(&TestBackend { backend, threads }.fitter(case.options));
+            let fit = |threads| case.fit(&TestBackend::new(backend, threads).fitter(case.options));
             let (one, three) = (fit(1), fit(3));
             for (a, b) in one.iter().zip(&three) {
                 // The text has all digits, and NaN equals NaN in it.

@@ -4,16 +4,16 @@ use std::fmt;
 use std::str::FromStr;
 
 use fit_core::{Fit, Options, Pixel, Scalar, Start};
-use fit_cpu::{BatchError, Reference};
+use fit_cpu::{BatchError, InstructionSet, Reference, Simd};
 use ndarray::ArrayView3;
 
 /// What does the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
-    /// The best backend of this machine; at present always [`Backend::Reference`].
+    /// The best backend of this machine; at present always [`Backend::Cpu`].
     #[default]
     Auto,
-    /// The CPU in single precision.
+    /// The CPU in single precision, one fit a lane of its vector registers.
     Cpu,
     /// The CPU in double precision, one window at a time: the judge of the others.
     Reference,
@@ -63,8 +63,8 @@ pub enum FitError {
 
 #[derive(Debug)]
 enum Engine {
-    Double(Reference<f64>),
-    Single(Reference<f32>),
+    Reference(Reference<f64>),
+    Simd(Simd),
 }
 
 /// Fits stacks of windows with the backend of your choice. Make it once and use it often: it holds
@@ -110,23 +110,46 @@ impl Fitter {
     pub fn new(backend: Backend, options: Options, threads: usize) -> Result<Self, FitError> {
         options.validate().map_err(BatchError::from)?;
         let engine = match backend {
-            Backend::Auto | Backend::Reference => Engine::Double(Reference::new(threads)?),
-            Backend::Cpu => Engine::Single(Reference::new(threads)?),
+            Backend::Auto | Backend::Cpu => Engine::Simd(Simd::new(threads, None)?),
+            Backend::Reference => Engine::Reference(Reference::new(threads)?),
         };
         Ok(Self { engine, options })
+    }
+
+    /// A fitter on the CPU with a certain instruction set, for comparing them. [`Fitter::new`] takes the
+    /// fastest that the processor has, or the one that the environment variable
+    /// [`InstructionSet::VARIABLE`] names.
+    ///
+    /// # Errors
+    /// As [`Fitter::new`], and if the processor does not have the instruction set.
+    pub fn with_instruction_set(
+        set: InstructionSet,
+        options: Options,
+        threads: usize,
+    ) -> Result<Self, FitError> {
+        options.validate().map_err(BatchError::from)?;
+        Ok(Self { engine: Engine::Simd(Simd::new(threads, Some(set))?), options })
+    }
+
+    /// The instruction set in use, if the backend is [`Backend::Cpu`].
+    pub fn instruction_set(&self) -> Option<InstructionSet> {
+        match &self.engine {
+            Engine::Reference(_) => None,
+            Engine::Simd(simd) => Some(simd.instruction_set()),
+        }
     }
 
     /// The backend that does the work: never [`Backend::Auto`].
     pub fn backend(&self) -> Backend {
         match self.engine {
-            Engine::Double(_) => Backend::Reference,
-            Engine::Single(_) => Backend::Cpu,
+            Engine::Reference(_) => Backend::Reference,
+            Engine::Simd(_) => Backend::Cpu,
         }
     }
 
     /// Whether the backend computes in single precision, so that `Fit<f32>` holds all it knows.
     pub fn is_single_precision(&self) -> bool {
-        matches!(self.engine, Engine::Single(_))
+        matches!(self.engine, Engine::Simd(_))
     }
 
     /// The options given.
@@ -137,8 +160,8 @@ impl Fitter {
     /// The number of threads.
     pub fn threads(&self) -> usize {
         match &self.engine {
-            Engine::Double(reference) => reference.threads(),
-            Engine::Single(reference) => reference.threads(),
+            Engine::Reference(reference) => reference.threads(),
+            Engine::Simd(simd) => simd.threads(),
         }
     }
 
@@ -169,8 +192,10 @@ impl Fitter {
         fits: &mut [Fit<T>],
     ) -> Result<(), FitError> {
         match &self.engine {
-            Engine::Double(reference) => reference.fit_into(&self.options, spots, start, fits)?,
-            Engine::Single(reference) => reference.fit_into(&self.options, spots, start, fits)?,
+            Engine::Reference(reference) => {
+                reference.fit_into(&self.options, spots, start, fits)?
+            }
+            Engine::Simd(simd) => simd.fit_into(&self.options, spots, start, fits)?,
         }
         Ok(())
     }

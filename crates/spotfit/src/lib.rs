@@ -14,6 +14,7 @@ pub use fit_core::{
     ArgumentError, Background, Criteria, Fit, Limits, MaxError, Options, Pixel, Scalar, Shape,
     Size, Start, Status,
 };
+pub use fit_cpu::{InstructionSet, WindowFitter};
 pub use fitter::{Backend, FitError, Fitter};
 
 #[cfg(feature = "cli")]

@@ -12,6 +12,8 @@ use ndarray::{Array3, ArrayView3, Axis};
 use rayon::prelude::*;
 
 use crate::detect::{DEFAULT_THRESHOLD, Detector};
+use fit_cpu::InstructionSet;
+
 use crate::fitter::{Backend, FitError, Fitter};
 use crate::movie::{Block, Movie, MovieError};
 use crate::with_pixels;
@@ -105,6 +107,8 @@ pub struct LocalizeOptions {
     pub keep_all: bool,
     /// What does the work.
     pub backend: Backend,
+    /// Vector instructions for [`Backend::Cpu`]; `None` is the best.
+    pub instruction_set: Option<InstructionSet>,
     /// Threads; 0 takes one for each processor.
     pub threads: usize,
 }
@@ -120,6 +124,7 @@ impl Default for LocalizeOptions {
             fit: Options::default(),
             keep_all: false,
             backend: Backend::Auto,
+            instruction_set: None,
             threads: 0,
         }
     }
@@ -258,7 +263,12 @@ impl Localizer {
             });
         }
         let detector = Detector::new(width, height, options.box_size, options.threshold);
-        let fitter = Fitter::new(options.backend, options.fit, options.threads)?;
+        let fitter = match (options.backend, options.instruction_set) {
+            (Backend::Auto | Backend::Cpu, Some(set)) => {
+                Fitter::with_instruction_set(set, options.fit, options.threads)?
+            }
+            (backend, _) => Fitter::new(backend, options.fit, options.threads)?,
+        };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build()?;
         Ok(Self { options, detector, roi, fitter, pool, counts: Counts::default(), next_id: 0 })
     }

@@ -153,9 +153,10 @@ pub(super) fn run<P: Pack, T: Scalar>(
     let (mut here, mut there) = (a, b);
     while here.busy | there.busy != 0 {
         let sums = separable(&here.pixels, here.search.trial(), &mut axes);
+        let evaluation = assemble(&sums, &here.data, setup.background);
         there.collect(&mut other_axes, fits);
         there.refill(setup, &mut feed, fits);
-        here.search.update(setup, &assemble(&sums, &here.data, setup.background));
+        here.search.update(setup, &evaluation);
         std::mem::swap(&mut here, &mut there);
     }
 }

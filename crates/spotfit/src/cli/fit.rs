@@ -11,7 +11,7 @@ use super::error::CliError;
 use super::input::{self, Visitor};
 use super::table::{FitTable, Format, StatusCounts};
 use crate::npy::Number;
-use crate::{Backend, Fitter};
+use crate::{Backend, Fitter, InstructionSet};
 
 /// Windows read, fitted and written at a time: some ten milliseconds to a second of work.
 const CHUNK: usize = 1 << 15;
@@ -36,9 +36,13 @@ pub(crate) struct FitArguments {
 /// How windows are fitted, for every command that fits.
 #[derive(Debug, Args)]
 pub(crate) struct FitOptions {
-    /// What does the work: auto, cpu (single precision) or reference (double precision).
+    /// What does the work: auto, cpu (single precision, vector instructions) or reference (double
+    /// precision, one window at a time).
     #[arg(long, default_value = "auto", value_name = "BACKEND")]
     pub(crate) backend: Backend,
+    /// Vector instructions for the backend cpu: avx512, avx2 or portable; the best if not given.
+    #[arg(long, value_name = "SET")]
+    pub(crate) instruction_set: Option<InstructionSet>,
     /// Number of threads; 0 takes one for each processor.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) threads: usize,
@@ -86,6 +90,16 @@ enum BackgroundChoice {
 }
 
 impl FitOptions {
+    pub(crate) fn fitter(&self) -> Result<Fitter, CliError> {
+        let (options, threads) = (self.options(), self.threads);
+        Ok(match (self.backend, self.instruction_set) {
+            (Backend::Auto | Backend::Cpu, Some(set)) => {
+                Fitter::with_instruction_set(set, options, threads)?
+            }
+            (backend, _) => Fitter::new(backend, options, threads)?,
+        })
+    }
+
     pub(crate) fn options(&self) -> Options {
         let preset = match self.criteria {
             CriteriaChoice::Default => Criteria::DEFAULT,
@@ -118,8 +132,7 @@ impl FitOptions {
 
 pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let format = Format::of(&arguments.output)?;
-    let fitter =
-        Fitter::new(arguments.fit.backend, arguments.fit.options(), arguments.fit.threads)?;
+    let fitter = arguments.fit.fitter()?;
     let file = arguments.spots.display().to_string();
     let source = input::open(&arguments.spots, 3, "(n, height, width)")?;
     refuse_same_file(&arguments.spots, &arguments.output)?;
@@ -190,13 +203,21 @@ impl<'a, T: Scalar> Job<'a, T> {
         eprintln!(
             "{} converged; {} backend, {} threads; fitting {:.2} s ({}), in all {:.2} s",
             self.counts.converged(),
-            self.fitter.backend(),
+            backend(self.fitter),
             self.fitter.threads(),
             self.fitting.as_secs_f64(),
             rate(total, self.fitting),
             begin.elapsed().as_secs_f64(),
         );
         Ok(())
+    }
+}
+
+/// The backend of a fitter in words.
+pub(crate) fn backend(fitter: &Fitter) -> String {
+    match fitter.instruction_set() {
+        Some(set) => format!("{} ({set})", fitter.backend()),
+        None => fitter.backend().to_string(),
     }
 }
 

@@ -112,6 +112,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         fit: arguments.fit.options(),
         keep_all: arguments.all,
         backend: arguments.fit.backend,
+        instruction_set: arguments.fit.instruction_set,
         threads: arguments.fit.threads,
     };
     let mut localizer = Localizer::new(movie.size(), options)?;
@@ -183,7 +184,7 @@ fn summarize(localizer: &Localizer, time: Duration) {
         time.as_secs_f64(),
         *frames as f64 / time.as_secs_f64(),
         rate(fits, time),
-        localizer.fitter().backend(),
+        super::fit::backend(localizer.fitter()),
         localizer.fitter().threads(),
     );
 }
