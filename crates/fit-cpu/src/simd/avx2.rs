@@ -175,6 +175,10 @@ impl Pack for F32x8 {
         Self(instruction!(_mm256_loadu_ps(numbers.as_ptr())))
     }
     #[inline(always)]
+    fn broadcast(number: f32) -> Self {
+        Self(instruction!(_mm256_set1_ps(number)))
+    }
+    #[inline(always)]
     fn store(self, numbers: &mut [f32]) {
         let numbers: &mut [f32; 8] = (&mut numbers[..8]).try_into().expect("eight numbers");
         instruction!(_mm256_storeu_ps(numbers.as_mut_ptr(), self.0));
@@ -220,20 +224,10 @@ impl Pack for F32x8 {
         }))
     }
     #[inline(always)]
-    fn round(self) -> Self {
-        const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-        Self(instruction!(_mm256_round_ps::<NEAREST>(self.0)))
-    }
-    #[inline(always)]
-    fn bounded(self) -> Self {
-        self.min(Self::splat(120.0))
-    }
-    #[inline(always)]
-    fn scale_down(self, n: Self) -> Self {
-        // The exponent field less n, as integers: nothing under- or overflows for self around one.
+    fn lower_exponent(self, shifted: Self) -> Self {
         Self(instruction!({
-            let shift = _mm256_slli_epi32::<23>(_mm256_cvtps_epi32(n.0));
-            _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_castps_si256(self.0), shift))
+            let n = _mm256_slli_epi32::<23>(_mm256_castps_si256(shifted.0));
+            _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_castps_si256(self.0), n))
         }))
     }
 }

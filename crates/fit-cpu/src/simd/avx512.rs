@@ -164,6 +164,10 @@ impl Pack for F32x16 {
         Self(instruction!(_mm512_loadu_ps(numbers.as_ptr())))
     }
     #[inline(always)]
+    fn broadcast(number: f32) -> Self {
+        Self(instruction!(_mm512_set1_ps(number)))
+    }
+    #[inline(always)]
     fn store(self, numbers: &mut [f32]) {
         let numbers: &mut [f32; 16] = (&mut numbers[..16]).try_into().expect("sixteen numbers");
         instruction!(_mm512_storeu_ps(numbers.as_mut_ptr(), self.0));
@@ -205,17 +209,10 @@ impl Pack for F32x16 {
         Mask16(bits as u16)
     }
     #[inline(always)]
-    fn round(self) -> Self {
-        const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-        Self(instruction!(_mm512_roundscale_ps::<NEAREST>(self.0)))
-    }
-    #[inline(always)]
-    fn bounded(self) -> Self {
-        // The instruction below knows where exponents end.
-        self
-    }
-    #[inline(always)]
-    fn scale_down(self, n: Self) -> Self {
-        Self(instruction!(_mm512_scalef_ps(self.0, (-n).0)))
+    fn lower_exponent(self, shifted: Self) -> Self {
+        Self(instruction!({
+            let n = _mm512_slli_epi32::<23>(_mm512_castps_si512(shifted.0));
+            _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_castps_si512(self.0), n))
+        }))
     }
 }

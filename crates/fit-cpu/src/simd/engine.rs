@@ -9,9 +9,7 @@ use fit_core::condition::{Conditioning, Reduce, condition, condition_parts};
 use fit_core::normal::assemble;
 use fit_core::search::Search;
 use fit_core::sums::{Axes, residual_chi2, separable};
-use fit_core::{
-    Fit, Mask, Scalar, Setup, Shape, Size, Start, Status, estimate, estimate_scratch_len,
-};
+use fit_core::{Fit, Scalar, Setup, Shape, Size, Start, Status, estimate, estimate_scratch_len};
 
 use super::pack::Pack;
 
@@ -31,7 +29,7 @@ const CANCELS: f64 = 4e4;
 /// Packs at work in turn.
 const PACKS: usize = 2;
 
-/// What a lane needs to know of its window: one number of each kind a lane.
+/// What a lane needs to know of its window: one number of each kind for each window of a stage.
 struct Staged {
     shape: [[f32; 32]; 3],
     mean: [f32; 32],
@@ -74,7 +72,6 @@ struct Lanes<P: Pack> {
     pixels: Vec<P>,
     search: Search<P>,
     data: Conditioning<P>,
-    staged: Staged,
     window: [u32; 32],
     /// The lanes with a fit in them.
     busy: u32,
@@ -101,7 +98,6 @@ impl<P: Pack> Scratch<P> {
                 search: Search::start(setup, &data, Shape::new(zero, zero, P::splat(1.0))),
                 data,
                 pixels,
-                staged: Staged::EMPTY,
                 window: [0; 32],
                 busy: 0,
             }
@@ -243,6 +239,10 @@ impl<P: Pack> Lanes<P> {
         feed: &mut Feed<'_, P, W>,
         fits: &mut [Fit<T>],
     ) {
+        // Kept in registers: numbers written to memory one by one cannot be read as a pack at once.
+        let zero = P::splat(0.0);
+        let mut shape = Shape::new(zero, zero, P::splat(1.0));
+        let mut data = self.data;
         let all = if P::LANES == 32 { u32::MAX } else { (1 << P::LANES) - 1 };
         let mut free = all & !self.busy;
         let mut fresh = 0;
@@ -263,7 +263,7 @@ impl<P: Pack> Lanes<P> {
             free &= free - 1;
             fresh |= 1 << lane;
             self.window[lane] = stage.window[ready];
-            self.staged.copy_lane(lane, &stage.numbers, ready);
+            stage.numbers.put(ready, P::mask(1 << lane), &mut shape, &mut data);
             let packs = stage.pixels.len() / stage.room;
             let pixels = P::numbers(&mut stage.pixels[ready * packs..][..packs]);
             for (pack, pixel) in self.pixels.iter_mut().zip(pixels) {
@@ -272,9 +272,7 @@ impl<P: Pack> Lanes<P> {
         }
         if fresh != 0 {
             self.busy |= fresh;
-            self.staged.load(&mut self.data);
-            let [x, y, sigma] = &self.staged.shape;
-            let shape = Shape::new(P::load(x), P::load(y), P::load(sigma));
+            self.data = data;
             let started = Search::start(setup, &self.data, shape);
             self.search.refill(P::mask(fresh), &started);
         }
@@ -357,25 +355,30 @@ impl Staged {
         self.offset[lane] = data.offset.first();
     }
 
+    /// Puts the numbers of a window into the lane of `mask`.
     #[inline(always)]
-    fn copy_lane(&mut self, lane: usize, from: &Self, other: usize) {
-        for i in 0..3 {
-            self.shape[i][lane] = from.shape[i][other];
-        }
-        self.mean[lane] = from.mean[other];
-        self.spread[lane] = from.spread[other];
-        self.zero[lane] = from.zero[other];
-        self.scale[lane] = from.scale[other];
-        self.offset[lane] = from.offset[other];
+    fn put<P: Pack>(
+        &self,
+        window: usize,
+        mask: P::Mask,
+        shape: &mut Shape<P>,
+        data: &mut Conditioning<P>,
+    ) {
+        let [x, y, sigma] = &self.shape;
+        put(&mut shape.x, mask, x[window]);
+        put(&mut shape.y, mask, y[window]);
+        put(&mut shape.sigma, mask, sigma[window]);
+        put(&mut data.mean, mask, self.mean[window]);
+        put(&mut data.spread, mask, self.spread[window]);
+        put(&mut data.zero, mask, self.zero[window]);
+        put(&mut data.scale, mask, self.scale[window]);
+        put(&mut data.offset, mask, self.offset[window]);
+        data.usable = data.usable | mask;
     }
+}
 
-    #[inline(always)]
-    fn load<P: Pack>(&self, data: &mut Conditioning<P>) {
-        data.mean = P::load(&self.mean);
-        data.spread = P::load(&self.spread);
-        data.zero = P::load(&self.zero);
-        data.scale = P::load(&self.scale);
-        data.offset = P::load(&self.offset);
-        data.usable = P::Mask::splat(true);
-    }
+/// Puts a number into the lane of `mask`.
+#[inline(always)]
+fn put<P: Pack>(pack: &mut P, mask: P::Mask, number: f32) {
+    *pack = P::select(mask, P::broadcast(number), *pack);
 }

@@ -23,6 +23,8 @@ pub(super) trait Pack: Real {
         }
         Self::load(&numbers)
     }
+    /// The same number in every lane.
+    fn broadcast(number: f32) -> Self;
     /// Writes the lanes to the first `LANES` numbers.
     fn store(self, numbers: &mut [f32]);
     /// Replaces one lane, less than `LANES`.
@@ -39,12 +41,9 @@ pub(super) trait Pack: Real {
     fn bits(mask: Self::Mask) -> u32;
     /// The lanes whose bits are set.
     fn mask(bits: u32) -> Self::Mask;
-    /// The nearest integer.
-    fn round(self) -> Self;
-    /// The number, or as much of it as [`Pack::scale_down`] can take: beyond 120 there is nothing to see.
-    fn bounded(self) -> Self;
-    /// `self·2⁻ⁿ` for an integer n ≥ 0 that is no more than [`Pack::bounded`] leaves.
-    fn scale_down(self, n: Self) -> Self;
+    /// `self·2⁻ⁿ` for an integer n from 0 to 120, given as n + 1.5·2²³: in the number's bits the exponent
+    /// less n.
+    fn lower_exponent(self, shifted: Self) -> Self;
 }
 
 /// 2^(−w²), with a relative error below 3·10⁻⁷ where the result exceeds 10⁻⁶ and an absolute one below
@@ -55,15 +54,20 @@ pub(super) trait Pack: Real {
 #[inline(always)]
 pub(super) fn exp2_of_minus_square<P: Pack>(w: P) -> P {
     let number = P::splat;
-    let square = (w * w).bounded();
-    let n = square.round();
+    // Beyond 2^−120 there is nothing to see, and exponents end.
+    let square = (w * w).min(number(120.0));
+    // 1.5·2²³ leaves no room for a fraction, and has the integer in its lowest bits.
+    let shifted = square + number(INTEGER);
+    let n = shifted - number(INTEGER);
     let r = n - square;
     let mut power = number(COEFFICIENTS[0]);
     for &coefficient in &COEFFICIENTS[1..] {
         power = power.mul_add(r, number(coefficient));
     }
-    power.scale_down(n)
+    power.lower_exponent(shifted)
 }
+
+const INTEGER: f64 = 12_582_912.0;
 
 /// The polynomial for 2^r, highest power first.
 const COEFFICIENTS: [f64; 6] = [

@@ -159,6 +159,10 @@ impl Pack for Array8 {
         Self(from_fn(|i| numbers[i]))
     }
     #[inline(always)]
+    fn broadcast(number: f32) -> Self {
+        Self([number; LANES])
+    }
+    #[inline(always)]
     fn store(self, numbers: &mut [f32]) {
         numbers[..LANES].copy_from_slice(&self.0);
     }
@@ -195,18 +199,9 @@ impl Pack for Array8 {
         ArrayMask8(from_fn(|i| if bits >> i & 1 == 1 { u32::MAX } else { 0 }))
     }
     #[inline(always)]
-    fn round(self) -> Self {
-        // Adding 1.5·2²³ leaves no room for a fraction. Exact for |x| < 2²², and |x| < 127 here.
-        const MAGIC: f32 = 12_582_912.0;
-        Self(from_fn(|i| (self.0[i] + MAGIC) - MAGIC))
-    }
-    #[inline(always)]
-    fn bounded(self) -> Self {
-        self.min(Self::splat(120.0))
-    }
-    #[inline(always)]
-    fn scale_down(self, n: Self) -> Self {
-        // The exponent field less n, as integers: nothing under- or overflows for self around one.
-        Self(from_fn(|i| f32::from_bits(self.0[i].to_bits() - ((n.0[i] as u32) << 23))))
+    fn lower_exponent(self, shifted: Self) -> Self {
+        Self(from_fn(|i| {
+            f32::from_bits(self.0[i].to_bits().wrapping_sub(shifted.0[i].to_bits() << 23))
+        }))
     }
 }
