@@ -1,9 +1,11 @@
 //! Every backend against the f64 reference, over the whole table of cases.
 
+use fit_sim::SpotSimulation;
 use fit_tests::cases::{Case, Kind, cases};
 use fit_tests::tolerances::{Parity, parity};
 use fit_tests::{TestBackend, backends};
-use spotfit::{Backend, Fit, Status};
+use ndarray::s;
+use spotfit::{Backend, Fit, Fitter, InstructionSet, Options, Size, Start, Status, WindowFitter};
 
 /// Whether two fits are the same as far as the tolerance goes.
 fn near(fit: &Fit<f64>, reference: &Fit<f64>, tolerance: &Parity) -> bool {
@@ -89,6 +91,57 @@ fn threads_change_nothing() {
                 assert_eq!(format!("{a:?}"), format!("{b:?}"), "{}", case.name);
             }
         }
+    }
+}
+
+/// Proves that for one instruction set the outcome of a window is the same to the last bit wherever it
+/// stands in a batch, whatever is fitted beside it, and however the batch is cut and spread over threads.
+#[test]
+fn a_window_alone_is_a_window_among_many() {
+    let simulation = SpotSimulation { background: 300.0, ..SpotSimulation::new(Size::new(9, 7)) };
+    let spots = simulation.generate(0..1500).expect("a sound simulation").pixels;
+    let bits = |fit: &Fit<f64>| format!("{fit:?}");
+    for backend in backends() {
+        let fit = |spots: ndarray::ArrayView3<'_, f32>, threads| -> Vec<Fit<f64>> {
+            let fitter = TestBackend { threads, ..backend }.fitter(Options::default());
+            fitter.fit(spots, Start::Estimate).expect("large enough")
+        };
+        let all = fit(spots.view(), 1);
+        let mut backwards = fit(spots.slice(s![..;-1, .., ..]), 1);
+        backwards.reverse();
+        let threads = fit(spots.view(), 3);
+        for (i, expected) in all.iter().enumerate() {
+            assert_eq!(bits(&backwards[i]), bits(expected), "{backend:?}, backwards, window {i}");
+            assert_eq!(bits(&threads[i]), bits(expected), "{backend:?}, threads, window {i}");
+        }
+        for first in [0, 1, 700, 1499] {
+            let end = 1500.min(first + 1 + first % 40);
+            let part = fit(spots.slice(s![first..end, .., ..]), 1);
+            for (part, expected) in part.iter().zip(&all[first..]) {
+                assert_eq!(bits(part), bits(expected), "{backend:?}, from {first}");
+            }
+        }
+    }
+}
+
+/// Proves that the fitter for a handful of windows gives what the batch gives, again and again.
+#[test]
+fn a_handful_of_windows_is_fitted_as_a_batch() {
+    let size = Size::new(9, 9);
+    let spots = SpotSimulation::new(size).generate(0..100).expect("a sound simulation").pixels;
+    for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+        let fitter = Fitter::with_instruction_set(set, Options::default(), 1).expect("available");
+        let batch: Vec<Fit<f32>> = fitter.fit(spots.view(), Start::Estimate).expect("sound");
+        let mut few = WindowFitter::new(set, size, &Options::default()).expect("available");
+        assert_eq!(few.instruction_set(), set);
+        for first in (0..100).step_by(7) {
+            let windows = spots.slice(s![first..100.min(first + 7), .., ..]);
+            let mut fits = vec![Fit::<f32>::invalid(); windows.dim().0];
+            few.fit_into(windows, Start::Estimate, &mut fits).expect("sound");
+            assert_eq!(fits, batch[first..first + fits.len()]);
+        }
+        let other = ndarray::Array3::<u8>::zeros((1, 7, 7));
+        assert!(few.fit_into(other.view(), Start::Estimate, &mut [Fit::<f32>::invalid()]).is_err());
     }
 }
 
