@@ -107,7 +107,7 @@ fn one_core() {
 fn multiply_add(threads: usize) -> f64 {
     let work = || {
         let mut sums = [1.0f32; 64];
-        for i in 0..2_000_000u32 {
+        for i in 0..20_000_000u32 {
             let factor = black_box(1.0 - 1e-7 * (i & 1) as f32);
             for sum in &mut sums {
                 *sum = *sum * factor + 1e-9;
