@@ -15,9 +15,9 @@
 //! In white noise the default of 7 finds spots whose peak is about 3 times the noise of a pixel. Dense
 //! movies want less (5), clean ones may take more.
 //!
-//! Cost per pixel: 2·(2·⌈3σ⌉ + 1) multiply-adds for the Gaussian (14 for box 7), 12 additions for the
-//! two box means, 9 for the noise, two partial sorts of a tile, and a comparison; measured in
-//! `docs/performance.md`.
+//! Cost per pixel: 2·(2·⌈3σ⌉ + 1) multiply-adds for the Gaussian (14 for box 7), about 12 additions for
+//! each of the two box means, 9 on every other row for the noise, partial sorts of half of the pixels, and
+//! a comparison; the time it takes is in `docs/localization.md`.
 
 use fit_core::Pixel;
 use ndarray::ArrayView2;
@@ -182,12 +182,18 @@ impl Detector {
     }
 }
 
-/// The frame as numbers, those that are not finite replaced by the mean of the others.
+/// The frame as numbers, less its first good pixel, so that a baseline costs no digits; those that are
+/// not finite are the mean of the others.
 fn finite_pixels<P: Pixel>(frame: ArrayView2<'_, P>) -> Vec<f32> {
-    let mut pixels: Vec<f32> = frame.iter().map(|pixel| pixel.to_f32()).collect();
     // Sums of squares must not overflow either.
     let usable = |pixel: f32| pixel.abs() < 1e15;
-    if !pixels.iter().all(|&pixel| usable(pixel)) {
+    let level = frame.iter().map(|pixel| pixel.to_f32()).find(|&pixel| usable(pixel));
+    let level = level.unwrap_or(0.0);
+    let mut pixels: Vec<f32> = match frame.as_slice() {
+        Some(frame) => frame.iter().map(|pixel| pixel.to_f32() - level).collect(),
+        None => frame.iter().map(|pixel| pixel.to_f32() - level).collect(),
+    };
+    if !pixels.iter().fold(true, |all, &pixel| all & usable(pixel)) {
         let good = pixels.iter().filter(|&&pixel| usable(pixel));
         let (sum, count) = good.fold((0.0f64, 0u32), |(s, n), &p| (s + f64::from(p), n + 1));
         let mean = (sum / f64::from(count.max(1))) as f32;
@@ -211,33 +217,68 @@ fn mirror(index: isize, length: usize) -> usize {
 
 /// The mean over a square of 2·radius + 1 pixels, cut at the edges of the frame.
 fn box_mean(pixels: &[f32], width: usize, height: usize, radius: usize) -> Vec<f32> {
-    let mut columns = vec![0.0f64; width];
-    let mut mean = vec![0.0f32; pixels.len()];
     let row = |y: usize| &pixels[y * width..(y + 1) * width];
+    // Sums over the rows in reach, with zeros on either side for the sums across.
+    let reach = 2 * radius + 1;
+    let mut columns = vec![0.0f32; width + 2 * radius];
+    let mut across = SumsAcross::new(columns.len(), reach);
+    let shares: Vec<f32> = (0..width)
+        .map(|x| 1.0 / ((x + radius + 1).min(width) - x.saturating_sub(radius)) as f32)
+        .collect();
     for y in 0..radius.min(height) {
-        columns.iter_mut().zip(row(y)).for_each(|(sum, &p)| *sum += f64::from(p));
+        columns[radius..][..width].iter_mut().zip(row(y)).for_each(|(sum, p)| *sum += p);
     }
-    let mut prefix = vec![0.0f64; width + 1];
-    for y in 0..height {
+    let mut mean = vec![0.0f32; pixels.len()];
+    for (y, out) in mean.chunks_exact_mut(width).enumerate() {
+        let inner = &mut columns[radius..][..width];
         if y + radius < height {
-            columns.iter_mut().zip(row(y + radius)).for_each(|(sum, &p)| *sum += f64::from(p));
+            inner.iter_mut().zip(row(y + radius)).for_each(|(sum, p)| *sum += p);
         }
         if y > radius {
-            columns.iter_mut().zip(row(y - radius - 1)).for_each(|(sum, &p)| *sum -= f64::from(p));
+            inner.iter_mut().zip(row(y - radius - 1)).for_each(|(sum, p)| *sum -= p);
         }
         let rows = (y + radius + 1).min(height) - y.saturating_sub(radius);
-        let mut sum = 0.0;
-        for (after, column) in prefix[1..].iter_mut().zip(&columns) {
-            sum += column;
-            *after = sum;
-        }
-        for (x, value) in mean[y * width..(y + 1) * width].iter_mut().enumerate() {
-            let (left, right) = (x.saturating_sub(radius), (x + radius + 1).min(width));
-            let count = ((right - left) * rows) as f64;
-            *value = ((prefix[right] - prefix[left]) / count) as f32;
+        let share = 1.0 / rows as f32;
+        let sums = across.of(&columns);
+        for ((value, sum), column_share) in out.iter_mut().zip(sums).zip(&shares) {
+            *value = sum * (share * column_share);
         }
     }
     mean
+}
+
+/// Sums of a number of neighbours, by doubling: of 2, 4, 8, … of them, and of those that make up the
+/// number. All of it runs along the line, several places at a time.
+struct SumsAcross {
+    reach: usize,
+    doubled: Vec<f32>,
+    sums: Vec<f32>,
+}
+
+impl SumsAcross {
+    fn new(length: usize, reach: usize) -> Self {
+        Self { reach, doubled: vec![0.0; length], sums: vec![0.0; length] }
+    }
+
+    /// For each place the sum of the numbers from there on, as many as asked for.
+    fn of(&mut self, numbers: &[f32]) -> &[f32] {
+        let Self { reach, doubled, sums } = self;
+        doubled.copy_from_slice(numbers);
+        sums.fill(0.0);
+        let length = numbers.len();
+        let (mut size, mut done) = (1, 0);
+        while done < *reach {
+            if *reach & size != 0 {
+                sums.iter_mut().zip(&doubled[done..]).for_each(|(sum, part)| *sum += part);
+                done += size;
+            }
+            for i in 0..length.saturating_sub(size) {
+                doubled[i] += doubled[i + size];
+            }
+            size *= 2;
+        }
+        sums
+    }
 }
 
 /// The standard deviation of the noise, tile by tile.
@@ -261,7 +302,8 @@ impl NoiseMap {
                 let x = (column * width / columns).max(1)
                     ..((column + 1) * width / columns).min(width - 1);
                 responses.clear();
-                for y in y {
+                // Every other row is enough for a median.
+                for y in y.step_by(2) {
                     let at = |y: usize| &pixels[y * width..(y + 1) * width];
                     let (above, here, below) = (at(y - 1), at(y), at(y + 1));
                     let vertical = |x: usize| above[x] - 2.0 * here[x] + below[x];
@@ -287,7 +329,8 @@ impl NoiseMap {
                 let y = row * height / rows..(row + 1) * height / rows;
                 let x = column * width / columns..(column + 1) * width / columns;
                 values.clear();
-                y.for_each(|y| values.extend_from_slice(&signal[y * width..][x.clone()]));
+                y.step_by(2)
+                    .for_each(|y| values.extend_from_slice(&signal[y * width..][x.clone()]));
                 let white = self.levels[row * columns + column] * gain;
                 levels.push(texture(&mut values).max(white));
             }
@@ -301,21 +344,33 @@ impl NoiseMap {
 
     /// The noise along a row, between the tiles' centres by linear interpolation.
     fn row(&self, y: usize, levels: &mut [f32]) {
-        let place = |at: usize, length: usize, tiles: usize| {
-            let position = (at as f32 + 0.5) * tiles as f32 / length as f32 - 0.5;
-            let position = position.clamp(0.0, (tiles - 1) as f32);
-            let tile = (position as usize).min(tiles.saturating_sub(2));
-            (tile, position - tile as f32)
+        let tile_height = self.height as f32 / self.rows as f32;
+        let position = (y as f32 + 0.5) / tile_height - 0.5;
+        let position = position.clamp(0.0, (self.rows - 1) as f32);
+        let above = (position as usize).min(self.rows - 1);
+        let below = (above + 1).min(self.rows - 1);
+        let down = position - above as f32;
+        let at = |column: usize| {
+            let level = |row: usize| self.levels[row * self.columns + column];
+            level(above) + down * (level(below) - level(above))
         };
-        let (row, down) = place(y, self.height, self.rows);
-        let next_row = (row + 1).min(self.rows - 1);
-        for (x, level) in levels.iter_mut().enumerate() {
-            let (column, right) = place(x, self.width, self.columns);
-            let next = (column + 1).min(self.columns - 1);
-            let at = |row: usize, column: usize| self.levels[row * self.columns + column];
-            let above = at(row, column) + right * (at(row, next) - at(row, column));
-            let below = at(next_row, column) + right * (at(next_row, next) - at(next_row, column));
-            *level = above + down * (below - above);
+        // Flat up to the first centre and from the last, and a ramp between any two.
+        let tile_width = self.width as f32 / self.columns as f32;
+        let centre = |column: usize| (column as f32 + 0.5) * tile_width - 0.5;
+        let mut x = 0;
+        for column in 0..=self.columns {
+            let (left, right) = (column.saturating_sub(1), column.min(self.columns - 1));
+            let end = if column == self.columns {
+                self.width
+            } else {
+                (centre(column).max(0.0).ceil() as usize).min(self.width)
+            };
+            let slope = (at(right) - at(left)) / tile_width;
+            let start = at(left) - slope * centre(left);
+            for (i, level) in levels.iter_mut().enumerate().take(end).skip(x) {
+                *level = start + slope * i as f32;
+            }
+            x = x.max(end);
         }
     }
 }
