@@ -56,7 +56,7 @@ fn one_core() {
     println!("fewer of the larger ones so that the pixels are as many.\n");
     println!(
         "| window | reference f64 | explicit f32 | {} |",
-        sets().map(|s| s.name()).collect::<Vec<_>>().join(" | ")
+        sets().map(InstructionSet::name).collect::<Vec<_>>().join(" | ")
     );
     println!("|---|---|---|{}", sets().map(|_| "---|").collect::<String>());
     for side in [4, 5, 7, 9, 11, 13, 16, 24, 32] {

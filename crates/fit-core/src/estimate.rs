@@ -106,7 +106,7 @@ fn first_of_highest<R: Scalar>(numbers: &[R]) -> usize {
             highest[i] = block[i].max(highest[i]);
         }
     }
-    let highest = fold_block(highest, |a, b| a.max(b));
+    let highest = fold_block(highest, super::real::Real::max);
     for (index, block) in blocks.iter().enumerate() {
         let mut found = 0u32;
         for (i, &number) in block.iter().enumerate() {
@@ -131,8 +131,8 @@ fn extremes<R: Scalar>(pixels: &[R]) -> (R, R) {
             high[i] = block[i].max(high[i]);
         }
     }
-    let mut low = fold_block(low, |a, b| a.min(b));
-    let mut high = fold_block(high, |a, b| a.max(b));
+    let mut low = fold_block(low, super::real::Real::min);
+    let mut high = fold_block(high, super::real::Real::max);
     for &pixel in rest {
         low = pixel.min(low);
         high = pixel.max(high);

@@ -193,7 +193,7 @@ impl Fitter {
     ) -> Result<(), FitError> {
         match &self.engine {
             Engine::Reference(reference) => {
-                reference.fit_into(&self.options, spots, start, fits)?
+                reference.fit_into(&self.options, spots, start, fits)?;
             }
             Engine::Simd(simd) => simd.fit_into(&self.options, spots, start, fits)?,
         }

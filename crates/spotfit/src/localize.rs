@@ -445,7 +445,8 @@ fn validate(options: &LocalizeOptions) -> Result<(), LocalizeError> {
     check("read-noise", read_noise, good, "0 or more")
 }
 
-/// Localizes the given frames of a movie (from 0), with reading and fitting side by side.
+/// Localizes the given frames of a movie (from 0): one thread reads, one localizes (with as many workers
+/// as it has threads), and the calling thread hands the outcome to `sink`.
 ///
 /// `sink` gets the localizations block by block, in order, and the counts so far; what it returns as
 /// an error ends the work, as an interrupt does.
@@ -462,8 +463,8 @@ pub fn run<E: From<LocalizeError>>(
         localizer.counts.no_frame += positions.outside(&frames);
     }
     std::thread::scope(|scope| {
-        // Two blocks ahead: one being read, one waiting.
-        let (sender, receiver) = sync_channel::<Result<Block, MovieError>>(1);
+        // A stage whose successor has failed finds nobody to send to, and ends.
+        let (send_block, blocks) = sync_channel::<Result<Block, MovieError>>(1);
         scope.spawn(move || {
             let mut left = frames.len();
             let mut next = || -> Result<Option<Block>, MovieError> {
@@ -474,16 +475,26 @@ pub fn run<E: From<LocalizeError>>(
             };
             while let Some(block) = next().transpose() {
                 let failed = block.is_err();
-                // The other side hangs up when it has failed.
-                if sender.send(block).is_err() || failed {
+                if send_block.send(block).is_err() || failed {
                     break;
                 }
             }
         });
-        for block in receiver {
-            let block = block.map_err(LocalizeError::from)?;
-            let found = localizer.process(&block)?;
-            sink(found, localizer.counts())?;
+        let (send_spots, spots) = sync_channel::<Result<_, LocalizeError>>(1);
+        scope.spawn(move || {
+            for block in blocks {
+                let found = block.map_err(LocalizeError::from);
+                let found = found.and_then(|block| localizer.process(&block));
+                let found = found.map(|spots| (spots, localizer.counts().clone()));
+                let failed = found.is_err();
+                if send_spots.send(found).is_err() || failed {
+                    break;
+                }
+            }
+        });
+        for found in spots {
+            let (found, counts) = found?;
+            sink(found, &counts)?;
         }
         Ok(())
     })

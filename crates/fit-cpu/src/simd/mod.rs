@@ -292,13 +292,17 @@ impl WindowFitter {
         Setup::<f32>::new(size, options)?;
         let engine = match set.checked()? {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the processor has AVX-512F.
             InstructionSet::Avx512 => {
-                Engine::Avx512(Box::new(unsafe { new_avx512(size, options) }?))
+                // SAFETY: the processor has AVX-512F.
+                let engine = unsafe { new_avx512(size, options) }?;
+                Engine::Avx512(Box::new(engine))
             }
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the processor has AVX2 and FMA.
-            InstructionSet::Avx2 => Engine::Avx2(Box::new(unsafe { new_avx2(size, options) }?)),
+            InstructionSet::Avx2 => {
+                // SAFETY: the processor has AVX2 and FMA.
+                let engine = unsafe { new_avx2(size, options) }?;
+                Engine::Avx2(Box::new(engine))
+            }
             _ => {
                 let setup = Setup::new(size, options)?;
                 let scratch = Scratch::new(&setup);
