@@ -80,21 +80,20 @@ impl<R: Real> AxisSums<R> {
     /// Adds the contribution of one index.
     #[inline(always)]
     pub fn add(&mut self, sample: AxisSample<R>) {
-        let AxisSample { value, by_centre, by_width } = sample;
-        self.single[0] = self.single[0] + value;
-        self.single[1] = self.single[1] + by_centre;
-        self.single[2] = self.single[2] + by_width;
-        self.product[0] = value.mul_add(value, self.product[0]);
-        self.product[1] = value.mul_add(by_centre, self.product[1]);
-        self.product[2] = value.mul_add(by_width, self.product[2]);
-        self.product[3] = by_centre.mul_add(by_centre, self.product[3]);
-        self.product[4] = by_centre.mul_add(by_width, self.product[4]);
-        self.product[5] = by_width.mul_add(by_width, self.product[5]);
+        self.add_all_but_one(sample);
+        self.product[3] = sample.by_centre.mul_add(sample.by_centre, self.product[3]);
     }
 
     /// [`AxisSums::add`] for samples of a [`GaussianAxis`], whose φ₁φ₁ = φ₀φ₂ need not be summed twice.
     #[inline(always)]
     pub fn add_gaussian(&mut self, sample: AxisSample<R>) {
+        self.add_all_but_one(sample);
+        self.product[3] = self.product[2];
+    }
+
+    /// All sums but Σφ₁φ₁.
+    #[inline(always)]
+    fn add_all_but_one(&mut self, sample: AxisSample<R>) {
         let AxisSample { value, by_centre, by_width } = sample;
         self.single[0] = self.single[0] + value;
         self.single[1] = self.single[1] + by_centre;
@@ -102,7 +101,6 @@ impl<R: Real> AxisSums<R> {
         self.product[0] = value.mul_add(value, self.product[0]);
         self.product[1] = value.mul_add(by_centre, self.product[1]);
         self.product[2] = value.mul_add(by_width, self.product[2]);
-        self.product[3] = self.product[2];
         self.product[4] = by_centre.mul_add(by_width, self.product[4]);
         self.product[5] = by_width.mul_add(by_width, self.product[5]);
     }

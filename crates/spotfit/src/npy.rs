@@ -285,6 +285,55 @@ pub trait Number: Copy + 'static {
     fn from_bytes(bytes: &[u8], big_endian: bool) -> Self;
 }
 
+/// Does something with the Rust type that a [`NumberType`] stands for.
+macro_rules! with_number {
+    ($number:expr, $type:ident => $do:expr) => {
+        match $number {
+            $crate::npy::NumberType::U8 => {
+                type $type = u8;
+                $do
+            }
+            $crate::npy::NumberType::U16 => {
+                type $type = u16;
+                $do
+            }
+            $crate::npy::NumberType::U32 => {
+                type $type = u32;
+                $do
+            }
+            $crate::npy::NumberType::U64 => {
+                type $type = u64;
+                $do
+            }
+            $crate::npy::NumberType::I8 => {
+                type $type = i8;
+                $do
+            }
+            $crate::npy::NumberType::I16 => {
+                type $type = i16;
+                $do
+            }
+            $crate::npy::NumberType::I32 => {
+                type $type = i32;
+                $do
+            }
+            $crate::npy::NumberType::I64 => {
+                type $type = i64;
+                $do
+            }
+            $crate::npy::NumberType::F32 => {
+                type $type = f32;
+                $do
+            }
+            $crate::npy::NumberType::F64 => {
+                type $type = f64;
+                $do
+            }
+        }
+    };
+}
+pub(crate) use with_number;
+
 macro_rules! number {
     ($($type:ident $name:ident),*) => {$(
         impl Number for $type {

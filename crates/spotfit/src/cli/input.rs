@@ -8,7 +8,7 @@ use fit_core::Pixel;
 use ndarray::ArrayView3;
 
 use super::error::CliError;
-use crate::npy::{NpyError, NpyReader, Number, NumberType};
+use crate::npy::{NpyError, NpyReader, Number, with_number};
 
 pub(crate) type Source = NpyReader<Box<dyn Read>>;
 
@@ -50,16 +50,7 @@ pub(crate) fn for_each_chunk(
     items: usize,
     visitor: &mut impl Visitor,
 ) -> Result<(), CliError> {
-    macro_rules! by_type {
-        ($($name:ident $type:ty),*) => {
-            match source.header().number {
-                $(NumberType::$name => chunks::<$type>(&mut source, file, items, visitor)),*
-            }
-        };
-    }
-    by_type!(
-        U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F32 f32, F64 f64
-    )
+    with_number!(source.header().number, T => chunks::<T>(&mut source, file, items, visitor))
 }
 
 fn chunks<P: Pixel + Number>(
@@ -100,13 +91,7 @@ pub(crate) fn read_starts(path: &Path) -> Result<Vec<[f64; 3]>, CliError> {
         source.read::<P>(usize::MAX, &mut numbers)?;
         Ok(numbers.into_iter().map(Pixel::to_f64).collect())
     }
-    let numbers = match source.header().number {
-        NumberType::F32 => read::<f32>(&mut source),
-        NumberType::F64 => read::<f64>(&mut source),
-        NumberType::I32 => read::<i32>(&mut source),
-        NumberType::I64 => read::<i64>(&mut source),
-        other => Err(NpyError::Type(format!("{other:?} as start values"))),
-    };
+    let numbers = with_number!(source.header().number, T => read::<T>(&mut source));
     let numbers = numbers.map_err(|source| CliError::Read { file, source })?;
     let (starts, _) = numbers.as_chunks::<3>();
     Ok(starts.to_vec())

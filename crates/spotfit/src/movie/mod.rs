@@ -19,7 +19,7 @@ use std::path::Path;
 
 use ndarray::Array3;
 
-use crate::npy::{NpyError, NpyReader, NumberType};
+use crate::npy::{NpyError, NpyReader, with_number};
 
 /// Something that can be read from any place.
 pub trait ReadSeek: Read + Seek + Send {}
@@ -313,33 +313,40 @@ fn read_npy(
     source: &mut NpyReader<Reader>,
     shape: (usize, usize, usize),
 ) -> Result<Pixels, MovieError> {
-    macro_rules! converted {
-        ($type:ty) => {{
-            let mut numbers = Vec::<$type>::new();
-            source.read(shape.0, &mut numbers)?;
-            Pixels::F32(stack(shape, numbers.into_iter().map(|p| p as f32).collect())?)
-        }};
-    }
-    macro_rules! kept {
-        ($name:ident) => {{
-            let mut numbers = Vec::new();
-            source.read(shape.0, &mut numbers)?;
-            Pixels::$name(stack(shape, numbers)?)
-        }};
-    }
-    Ok(match source.header().number {
-        NumberType::U8 => kept!(U8),
-        NumberType::U16 => kept!(U16),
-        NumberType::F32 => kept!(F32),
-        NumberType::U32 => converted!(u32),
-        NumberType::U64 => converted!(u64),
-        NumberType::I8 => converted!(i8),
-        NumberType::I16 => converted!(i16),
-        NumberType::I32 => converted!(i32),
-        NumberType::I64 => converted!(i64),
-        NumberType::F64 => converted!(f64),
+    with_number!(source.header().number, T => {
+        let mut numbers = Vec::<T>::new();
+        source.read(shape.0, &mut numbers)?;
+        T::frames(shape, numbers)
     })
 }
+
+/// A type of numbers as frames: kept, or made `f32`.
+trait FrameNumber: Sized {
+    fn frames(shape: (usize, usize, usize), numbers: Vec<Self>) -> Result<Pixels, MovieError>;
+}
+
+macro_rules! frame_number {
+    ($($type:ty => |$numbers:ident| $pixels:ident($converted:expr)),*) => {$(
+        impl FrameNumber for $type {
+            fn frames(
+                shape: (usize, usize, usize),
+                $numbers: Vec<Self>,
+            ) -> Result<Pixels, MovieError> {
+                Ok(Pixels::$pixels(stack(shape, $converted)?))
+            }
+        }
+    )*};
+}
+frame_number!(u8 => |n| U8(n), u16 => |n| U16(n), f32 => |n| F32(n));
+frame_number!(
+    u32 => |n| F32(n.into_iter().map(|p| p as f32).collect()),
+    u64 => |n| F32(n.into_iter().map(|p| p as f32).collect()),
+    i8 => |n| F32(n.into_iter().map(|p| p as f32).collect()),
+    i16 => |n| F32(n.into_iter().map(|p| p as f32).collect()),
+    i32 => |n| F32(n.into_iter().map(|p| p as f32).collect()),
+    i64 => |n| F32(n.into_iter().map(|p| p as f32).collect()),
+    f64 => |n| F32(n.into_iter().map(|p| p as f32).collect())
+);
 
 fn stack<P>(shape: (usize, usize, usize), pixels: Vec<P>) -> Result<Array3<P>, MovieError> {
     Array3::from_shape_vec(shape, pixels)

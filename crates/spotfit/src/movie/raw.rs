@@ -2,8 +2,8 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use super::{Dimensions, MovieError, Pixels, Reader, stack};
-use crate::npy::{Number, NumberType};
+use super::{Dimensions, FrameNumber, MovieError, Pixels, Reader};
+use crate::npy::{Number, NumberType, with_number};
 
 /// Frames one after the other in a file, with nothing between them.
 pub(super) struct RawSource {
@@ -31,23 +31,7 @@ impl RawSource {
         let wanted = (shape.0 as u64).saturating_mul(self.frame_bytes);
         self.bytes.clear();
         self.reader.by_ref().take(wanted).read_to_end(&mut self.bytes)?;
-        macro_rules! converted {
-            ($type:ty) => {
-                Pixels::F32(stack(shape, self.numbers::<$type>().map(|p| p as f32).collect())?)
-            };
-        }
-        Ok(match self.number {
-            NumberType::U8 => Pixels::U8(stack(shape, self.numbers().collect())?),
-            NumberType::U16 => Pixels::U16(stack(shape, self.numbers().collect())?),
-            NumberType::F32 => Pixels::F32(stack(shape, self.numbers().collect())?),
-            NumberType::U32 => converted!(u32),
-            NumberType::U64 => converted!(u64),
-            NumberType::I8 => converted!(i8),
-            NumberType::I16 => converted!(i16),
-            NumberType::I32 => converted!(i32),
-            NumberType::I64 => converted!(i64),
-            NumberType::F64 => converted!(f64),
-        })
+        with_number!(self.number, T => T::frames(shape, self.numbers().collect()))
     }
 
     fn numbers<T: Number>(&self) -> impl Iterator<Item = T> + '_ {
