@@ -1,6 +1,5 @@
 //! The paper's initial estimate.
 
-use crate::options::ArgumentError;
 use crate::real::Scalar;
 use crate::shape::{Shape, Size};
 
@@ -150,19 +149,4 @@ fn fold_block<R: Scalar>(mut numbers: [R; BLOCK], merge: impl Fn(R, R) -> R) -> 
         half /= 2;
     }
     numbers[0]
-}
-
-/// [`estimate`] for pixels of any type, with the arithmetic of `R`.
-///
-/// # Errors
-/// [`ArgumentError::PixelCount`] if there are not width · height pixels;
-/// [`ArgumentError::Scratch`] if `scratch` holds fewer numbers than [`crate::scratch_len`].
-pub fn estimate_window<R: Scalar, P: crate::Pixel>(
-    pixels: &[P],
-    size: Size,
-    scratch: &mut [R],
-) -> Result<Shape<R>, ArgumentError> {
-    let window = crate::fit::convert(pixels, size, scratch, crate::scratch_len(size))?;
-    let (pixels, scratch) = window.split_at_mut(size.pixels());
-    Ok(estimate(pixels, size, scratch))
 }

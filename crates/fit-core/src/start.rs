@@ -31,6 +31,19 @@ impl Start<'_> {
         if given == spots { Ok(()) } else { Err(ArgumentError::StartCount { spots, given }) }
     }
 
+    /// Checks that a batch of `spots` windows has a start, and room for an outcome, for each of them.
+    ///
+    /// # Errors
+    /// [`ArgumentError::StartCount`], [`ArgumentError::OutputCount`].
+    pub fn validate_batch(&self, spots: usize, outcomes: usize) -> Result<(), ArgumentError> {
+        self.validate(spots)?;
+        if outcomes == spots {
+            Ok(())
+        } else {
+            Err(ArgumentError::OutputCount { spots, given: outcomes })
+        }
+    }
+
     /// The start of the fit with the given index; `None` where it is to be estimated.
     #[inline(always)]
     pub fn shape<R: Scalar>(&self, index: usize) -> Option<Shape<R>> {
@@ -40,18 +53,5 @@ impl Start<'_> {
             Self::F64(starts) => starts.get(index).copied(),
         }
         .map(|[x, y, sigma]| Shape::new(R::splat(x), R::splat(y), R::splat(sigma)))
-    }
-
-    /// The starts of a part of the batch.
-    ///
-    /// # Panics
-    /// If the range is out of bounds.
-    #[must_use]
-    pub fn range(&self, range: core::ops::Range<usize>) -> Self {
-        match self {
-            Self::Estimate => Self::Estimate,
-            Self::F32(starts) => Self::F32(&starts[range]),
-            Self::F64(starts) => Self::F64(&starts[range]),
-        }
     }
 }

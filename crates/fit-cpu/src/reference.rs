@@ -80,10 +80,7 @@ impl<R: Scalar> Reference<R> {
     ) -> Result<(), BatchError> {
         let (count, height, width) = spots.dim();
         let setup = Setup::<R>::new(Size::new(width, height), options)?;
-        start.validate(count)?;
-        if fits.len() != count {
-            return Err(ArgumentError::OutputCount { spots: count, given: fits.len() }.into());
-        }
+        start.validate_batch(count, fits.len())?;
         let fit_chunk = |scratch: &mut Vec<R>, first: usize, fits: &mut [Fit<T>]| {
             for (index, fit) in (first..).zip(fits) {
                 let window = spots.index_axis(Axis(0), index);

@@ -247,6 +247,16 @@ fn photons_are_the_cameras() {
     assert!((noisy.uncertainty / variance.sqrt() - 1.0).abs() < 1e-12);
 }
 
+/// Proves that frames of another size are an error, not a panic.
+#[test]
+fn frames_of_another_size_are_refused() {
+    let mut localizer =
+        Localizer::new((64, 48), LocalizeOptions::default()).expect("sound options");
+    let pixels = Pixels::U8(ndarray::Array3::zeros((1, 64, 48)));
+    let error = localizer.process(&Block { first: 0, pixels }).unwrap_err();
+    assert!(error.to_string().contains("(48, 64)"), "{error}");
+}
+
 /// Proves that the outcome depends neither on the threads nor on how the movie is cut into blocks.
 #[test]
 fn blocks_and_threads_change_nothing() {

@@ -5,6 +5,7 @@ use fit_core::condition::condition;
 use fit_core::normal::assemble;
 use fit_core::sums::direct;
 use fit_core::{Background, Criteria, Options, Shape, Size};
+use fit_cpu::Reference;
 use fit_tests::data::{Oracle, REAL_SETS, real_data, real_oracle, stored_oracles};
 use fit_tests::tolerances::{OUTSIDE_DOUBLE, OUTSIDE_SINGLE};
 use fit_tests::{TestBackend, backends};
@@ -111,6 +112,18 @@ fn gradient(pixels: &[f64], size: Size, fit: &Fit<f64>) -> f64 {
         .fold(0.0, f64::max)
 }
 
+/// The reference in single precision is no backend of the facade, but is held to the same.
+fn check_single_reference(oracle: &Oracle, needed: f64) {
+    let options = Options { criteria: Criteria::TIGHT, ..Options::default() };
+    let mut fits = vec![Fit::<f64>::invalid(); oracle.minima.len()];
+    let reference = Reference::<f32>::new(1).expect("one thread needs no other");
+    let fitted = reference.fit_into(&options, oracle.spots.view(), Start::Estimate, &mut fits);
+    fitted.expect("the windows are large enough");
+    let share = share(oracle, &fits, OUTSIDE_SINGLE);
+    println!("{:<20} reference f32 tight {:6.2} % within 1e-3 px", oracle.name, 100.0 * share);
+    assert!(share >= needed, "{}: {share} of {needed}", oracle.name);
+}
+
 /// Proves that every backend finds the minima that MINPACK finds for 600 simulated windows.
 #[test]
 fn stored_minima_are_found() {
@@ -121,6 +134,7 @@ fn stored_minima_are_found() {
         let good = oracle.minima.iter().filter(|minimum| minimum.good).count();
         assert!(good * 100 >= oracle.minima.len() * 95, "{}: {good} good", oracle.name);
         check(&oracle, 0.99);
+        check_single_reference(&oracle, 0.99);
         explain_differences(&oracle);
     }
 }
@@ -132,6 +146,7 @@ fn real_images_are_fitted() {
     for (name, needed) in REAL_SETS {
         let oracle = real_oracle(&folder, name);
         check(&oracle, needed);
+        check_single_reference(&oracle, needed);
         explain_differences(&oracle);
     }
 }

@@ -147,6 +147,14 @@ pub enum LocalizeError {
     /// The fit was refused.
     #[error(transparent)]
     Fit(#[from] FitError),
+    /// The frames are not of the size that the localizer is for.
+    #[error("frames of {found:?} pixels (width, height) in a movie of {expected:?}")]
+    FrameSize {
+        /// Width and height that the localizer was made for.
+        expected: (usize, usize),
+        /// Width and height of the frames.
+        found: (usize, usize),
+    },
     /// The movie cannot be read.
     #[error(transparent)]
     Movie(#[from] MovieError),
@@ -223,6 +231,8 @@ pub const WANDER: f64 = 0.3;
 /// Localizes blocks of frames of one movie, in order.
 #[derive(Debug)]
 pub struct Localizer {
+    /// Width and height of the frames.
+    size: (usize, usize),
     options: LocalizeOptions,
     detector: Detector,
     roi: Roi,
@@ -270,15 +280,29 @@ impl Localizer {
             (backend, _) => Fitter::new(backend, options.fit, options.threads)?,
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build()?;
-        Ok(Self { options, detector, roi, fitter, pool, counts: Counts::default(), next_id: 0 })
+        let size = (width, height);
+        Ok(Self {
+            size,
+            options,
+            detector,
+            roi,
+            fitter,
+            pool,
+            counts: Counts::default(),
+            next_id: 0,
+        })
     }
 
     /// The localizations of a block of frames, in the order of frames; within a frame from top to
     /// bottom, or in the order of the positions given.
     ///
     /// # Errors
-    /// [`LocalizeError::Fit`].
+    /// [`LocalizeError::FrameSize`], [`LocalizeError::Fit`].
     pub fn process(&mut self, block: &Block) -> Result<Vec<Localization>, LocalizeError> {
+        let (_, height, width) = block.pixels.dim();
+        if (width, height) != self.size {
+            return Err(LocalizeError::FrameSize { expected: self.size, found: (width, height) });
+        }
         with_pixels!(&block.pixels, frames => self.process_frames(block.first, frames.view()))
     }
 

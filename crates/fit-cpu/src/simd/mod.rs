@@ -157,31 +157,31 @@ impl Simd {
     ) -> Result<(), BatchError> {
         let (count, height, width) = spots.dim();
         let size = Size::new(width, height);
-        let single = WindowFitter::new(self.set, size, options)?;
-        start.validate(count)?;
-        if fits.len() != count {
-            return Err(ArgumentError::OutputCount { spots: count, given: fits.len() }.into());
-        }
+        Setup::<f32>::new(size, options)?;
+        start.validate_batch(count, fits.len())?;
         let stack = Stack::new(&spots);
+        let fitter = || WindowFitter::new(self.set, size, options);
         match &self.pool {
             Some(pool) if count > ALONE => pool.install(|| {
                 // Chunks small enough to keep all threads busy to the end.
                 let chunk = (count / (4 * self.threads())).clamp(64, CHUNK);
-                fits.par_chunks_mut(chunk).enumerate().for_each_init(
-                    || WindowFitter::new(self.set, size, options),
-                    |fitter, (index, fits)| {
-                        if let Ok(fitter) = fitter {
-                            fitter.run(&stack, start, index * chunk, fits);
+                fits.par_chunks_mut(chunk).enumerate().try_for_each_init(
+                    fitter,
+                    |made, (index, fits)| match made {
+                        Ok(made) => {
+                            made.run(&stack, start, index * chunk, fits);
+                            Ok(())
                         }
+                        // The error cannot be taken out of what the thread keeps: ask for it again.
+                        Err(_) => fitter().map(drop),
                     },
-                );
+                )
             }),
             _ => {
-                let mut fitter = single;
-                fitter.run(&stack, start, 0, fits);
+                fitter()?.run(&stack, start, 0, fits);
+                Ok(())
             }
         }
-        Ok(())
     }
 }
 
@@ -339,10 +339,7 @@ impl WindowFitter {
             let pixels = width * height;
             return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
         }
-        start.validate(count)?;
-        if fits.len() != count {
-            return Err(ArgumentError::OutputCount { spots: count, given: fits.len() }.into());
-        }
+        start.validate_batch(count, fits.len())?;
         self.run(&Stack::new(&spots), start, 0, fits);
         Ok(())
     }

@@ -1,4 +1,7 @@
-//! Eight lanes in an array, which a compiler makes of it what its processor has.
+//! Eight lanes in an array, of which a compiler makes what its processor has.
+//!
+//! `fit_core::Lanes` takes its exponential lane by lane from `libm`, to the bits of a single fit; this
+//! takes the registers', and has masks as wide as numbers, so that all of it becomes vector instructions.
 
 use std::array::from_fn;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
