@@ -106,10 +106,10 @@ pub fn condition_parts<R: Real>(
     let offset = first * scale;
 
     // Lanes that are not there become zero: they are the first pixel.
-    *tail = *tail * scale - offset;
+    *tail = tail.mul_add(scale, -offset);
     let (mut sum, mut squares) = (*tail, *tail * *tail);
     for pixel in body.iter_mut() {
-        *pixel = *pixel * scale - offset;
+        *pixel = pixel.mul_add(scale, -offset);
         sum = sum + *pixel;
         squares = pixel.mul_add(*pixel, squares);
     }

@@ -1,15 +1,7 @@
 //! The paper's initial estimate.
 
-use crate::real::Scalar;
+use crate::real::Real;
 use crate::shape::{Shape, Size};
-
-/// How many numbers of scratch memory [`estimate`] needs.
-pub const fn estimate_scratch_len(size: Size) -> usize {
-    size.pixels().next_multiple_of(BLOCK) + size.pixels()
-}
-
-/// Pixels that are compared side by side.
-const BLOCK: usize = 16;
 
 /// Estimates centre and σ of the spot in a window as the paper does.
 ///
@@ -20,133 +12,80 @@ const BLOCK: usize = 16;
 /// At the border the average is over the pixels that exist: 6 at an edge, 4 in a corner. A spot at
 /// the border thus competes on equal terms, where padding with zeros would push it inwards.
 ///
-/// `scratch` has at least [`estimate_scratch_len`] numbers; with fewer, or with pixels that are not
-/// finite, the estimate is of no use but does no harm.
+/// `pixels` are the rows of the window, one after the other. With fewer of them than `size` says, with a
+/// side below 2, or with pixels that are not finite, the estimate is of no use but does no harm.
 #[inline(always)]
-pub fn estimate<R: Scalar>(pixels: &[R], size: Size, scratch: &mut [R]) -> Shape<R> {
+pub fn estimate<R: Real>(pixels: &[R], size: Size) -> Shape<R> {
     let Size { width, height } = size;
-    let blocks = size.pixels().next_multiple_of(BLOCK);
-    let zero = R::splat(0.0);
-    let split = scratch.split_at_mut_checked(blocks);
-    let window = pixels.get(..size.pixels());
-    let (Some((smooth, sums)), Some(window)) = (split, window) else {
-        return Shape::new(zero, zero, R::splat(1.0));
+    let (zero, one) = (R::splat(0.0), R::splat(1.0));
+    let Some(pixels) = pixels.get(..width * height).filter(|_| width > 1 && height > 1) else {
+        return Shape::new(zero, zero, one);
     };
-    let Some(sums) = sums.get_mut(..window.len()) else {
-        return Shape::new(zero, zero, R::splat(1.0));
-    };
-    smooth_window(window, width, smooth, sums);
-    let brightest = first_of_highest(smooth);
-    let (x, y) = (brightest % width, brightest / width);
-
-    let (low, high) = extremes(window);
-    // e^(−1/2); low + (high − low)·e^(−1/2) without a difference that could overflow.
-    let share = R::splat(0.606_530_659_712_633_4);
-    let threshold = low * (R::splat(1.0) - share) + high * share;
-    let mut above = 0u32;
-    for &pixel in window {
-        above += u32::from(pixel > threshold);
-    }
-    let sigma = R::splat(f64::from(above.max(1)) / core::f64::consts::PI).sqrt();
-    let y = if y < height { y } else { 0 };
-    Shape::new(R::splat(x as f64), R::splat(y as f64), sigma)
-}
-
-/// The moving average, times 9 (which changes no comparison), followed by numbers below all others.
-///
-/// It runs over the window as over one line, which suits vector instructions, and puts the first and last
-/// column right afterwards.
-#[inline(always)]
-fn smooth_window<R: Scalar>(pixels: &[R], width: usize, smooth: &mut [R], sums: &mut [R]) {
-    let length = pixels.len();
-    // Sums of two pixels instead of three count as if the third were their mean.
-    let edge = R::splat(1.5);
-    if length < 3 * width || width < 2 {
-        // Too small to be fitted, so that nobody sees what is estimated.
-        smooth.fill(R::splat(0.0));
-        return;
-    }
-    let (above, here, below) =
-        (&pixels[..length - 2 * width], &pixels[width..length - width], &pixels[2 * width..]);
-    let inner = &mut sums[width..length - width];
-    for i in 0..inner.len() {
-        inner[i] = here[i] + (above[i] + below[i]);
-    }
-    let last = length - width;
-    for i in 0..width {
-        sums[i] = (pixels[i] + pixels[width + i]) * edge;
-        sums[last + i] = (pixels[last - width + i] + pixels[last + i]) * edge;
+    let (mut highest, mut x, mut y) = (R::splat(f64::NEG_INFINITY), zero, zero);
+    let mut row = zero;
+    for j in 0..height {
+        let here = &pixels[j * width..][..width];
+        let (value, column) = if j == 0 {
+            let below = &pixels[width..][..width];
+            brightest::<R, true>(below, here, below)
+        } else {
+            let above = &pixels[(j - 1) * width..][..width];
+            if j + 1 == height {
+                brightest::<R, true>(above, here, above)
+            } else {
+                brightest::<R, false>(above, here, &pixels[(j + 1) * width..][..width])
+            }
+        };
+        let better = highest.lt(value);
+        highest = R::select(better, value, highest);
+        x = R::select(better, column, x);
+        y = R::select(better, row, y);
+        row = row + one;
     }
 
-    let (left, middle, right) = (&sums[..length - 2], &sums[1..length - 1], &sums[2..]);
-    let inner = &mut smooth[1..length - 1];
-    for i in 0..inner.len() {
-        inner[i] = middle[i] + (left[i] + right[i]);
-    }
-    let mut first = 0;
-    while first < length {
-        let end = first + width - 1;
-        smooth[first] = (sums[first] + sums[first + 1]) * edge;
-        smooth[end] = (sums[end - 1] + sums[end]) * edge;
-        first += width;
-    }
-    for rest in &mut smooth[length..] {
-        *rest = R::splat(f64::NEG_INFINITY);
-    }
-}
-
-/// The index of the highest number, the first of equals; 0 if none compares.
-#[inline(always)]
-fn first_of_highest<R: Scalar>(numbers: &[R]) -> usize {
-    let (blocks, _) = numbers.as_chunks::<BLOCK>();
-    let mut highest = [R::splat(f64::NEG_INFINITY); BLOCK];
-    for block in blocks {
-        for i in 0..BLOCK {
-            highest[i] = block[i].max(highest[i]);
-        }
-    }
-    let highest = fold_block(highest, super::real::Real::max);
-    for (index, block) in blocks.iter().enumerate() {
-        let mut found = 0u32;
-        for (i, &number) in block.iter().enumerate() {
-            found |= u32::from(number == highest) << i;
-        }
-        if found != 0 {
-            return index * BLOCK + found.trailing_zeros() as usize;
-        }
-    }
-    0
-}
-
-/// The lowest and the highest pixel.
-#[inline(always)]
-fn extremes<R: Scalar>(pixels: &[R]) -> (R, R) {
-    let first = pixels.first().copied().unwrap_or_default();
-    let (mut low, mut high) = ([first; BLOCK], [first; BLOCK]);
-    let (blocks, rest) = pixels.as_chunks::<BLOCK>();
-    for block in blocks {
-        for i in 0..BLOCK {
-            low[i] = block[i].min(low[i]);
-            high[i] = block[i].max(high[i]);
-        }
-    }
-    let mut low = fold_block(low, super::real::Real::min);
-    let mut high = fold_block(high, super::real::Real::max);
-    for &pixel in rest {
+    let (mut low, mut high) = (pixels[0], pixels[0]);
+    for &pixel in pixels {
         low = pixel.min(low);
         high = pixel.max(high);
     }
-    (low, high)
+    // e^(−1/2); low + (high − low)·e^(−1/2) without a difference that could overflow.
+    let share = R::splat(0.606_530_659_712_633_4);
+    let threshold = low * (one - share) + high * share;
+    let mut above = zero;
+    for &pixel in pixels {
+        above = R::select(threshold.lt(pixel), above + one, above);
+    }
+    let sigma = (above.max(one) * R::splat(1.0 / core::f64::consts::PI)).sqrt();
+    Shape::new(x, y, sigma)
 }
 
+/// The highest value of a row of the smoothed window, and its column.
+///
+/// Values are 9 times the average, which changes no comparison; sums of two pixels instead of three count
+/// as if the third were their mean. At an `EDGE` of the window `above` and `below` are the same row.
 #[inline(always)]
-fn fold_block<R: Scalar>(mut numbers: [R; BLOCK], merge: impl Fn(R, R) -> R) -> R {
-    let mut half = BLOCK / 2;
-    while half > 0 {
-        for i in 0..half {
-            numbers[i] = merge(numbers[i], numbers[i + half]);
-        }
-        half /= 2;
+fn brightest<R: Real, const EDGE: bool>(above: &[R], here: &[R], below: &[R]) -> (R, R) {
+    let missing = R::splat(1.5);
+    let (one, mut column) = (R::splat(1.0), R::splat(0.0));
+    let mut left = down::<R, EDGE>(above, here, below, 0);
+    let mut middle = down::<R, EDGE>(above, here, below, 1);
+    let (mut highest, mut x) = ((left + middle) * missing, column);
+    for i in 2..here.len() {
+        column = column + one;
+        let right = down::<R, EDGE>(above, here, below, i);
+        let value = middle + (left + right);
+        let better = highest.lt(value);
+        highest = R::select(better, value, highest);
+        x = R::select(better, column, x);
+        (left, middle) = (middle, right);
     }
-    numbers[0]
+    let value = (left + middle) * missing;
+    let better = highest.lt(value);
+    (R::select(better, value, highest), R::select(better, column + one, x))
+}
+
+/// The sum of three pixels above one another.
+#[inline(always)]
+fn down<R: Real, const EDGE: bool>(above: &[R], here: &[R], below: &[R], i: usize) -> R {
+    if EDGE { (here[i] + below[i]) * R::splat(1.5) } else { here[i] + (above[i] + below[i]) }
 }

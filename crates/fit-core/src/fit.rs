@@ -1,7 +1,7 @@
 //! One window from start to end.
 
 use crate::condition::condition;
-use crate::estimate::{estimate, estimate_scratch_len};
+use crate::estimate::estimate;
 use crate::normal::assemble;
 use crate::options::{ArgumentError, Setup};
 use crate::outcome::Fit;
@@ -12,9 +12,7 @@ use crate::sums::{Axes, residual_chi2, separable};
 
 /// How many numbers of scratch memory [`fit_window`] needs for a window.
 pub const fn scratch_len(size: Size) -> usize {
-    // The estimate is over before the axes are needed.
-    let (axes, smooth) = (Axes::<f32>::scratch_len(size), estimate_scratch_len(size));
-    size.pixels() + if axes > smooth { axes } else { smooth }
+    size.pixels() + Axes::<f32>::scratch_len(size)
 }
 
 /// Fits one window.
@@ -50,12 +48,9 @@ pub fn fit_in_place<R: Scalar>(
     let size = setup.size;
     let short = ArgumentError::Scratch { needed: scratch_len(size), given: scratch.len() };
     let (pixels, rest) = scratch.split_at_mut_checked(size.pixels()).ok_or(short)?;
-    if short_of(rest, size) {
-        return Err(short);
-    }
-    let initial = initial.unwrap_or_else(|| estimate(pixels, size, rest));
     let mut axes = Axes::new(rest, size).ok_or(short)?;
     let data = condition(pixels);
+    let initial = initial.unwrap_or_else(|| estimate(pixels, size));
     let mut search = Search::start(setup, &data, initial);
     while search.running() {
         let sums = separable(pixels, search.trial(), &mut axes);
@@ -64,11 +59,6 @@ pub fn fit_in_place<R: Scalar>(
     let best = search.at_best();
     let chi2 = residual_chi2(pixels, search.best(), best.alpha, best.beta, &mut axes);
     Ok(search.outcome(&data, chi2))
-}
-
-/// Whether there is less scratch memory than a fit needs beside the pixels.
-fn short_of<R>(rest: &[R], size: Size) -> bool {
-    rest.len() < scratch_len(size) - size.pixels()
 }
 
 /// Writes the pixels as numbers to the front of `scratch`.

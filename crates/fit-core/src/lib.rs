@@ -19,7 +19,7 @@ pub mod solve;
 mod start;
 pub mod sums;
 
-pub use estimate::{estimate, estimate_scratch_len};
+pub use estimate::estimate;
 pub use fit::{fit_in_place, fit_window, scratch_len};
 pub use lanes::Lanes;
 pub use options::{ArgumentError, Background, Criteria, Limits, MaxError, Options, Setup};

@@ -99,8 +99,8 @@ struct Projection<R> {
 impl<R: Real> Projection<R> {
     #[inline(always)]
     fn new(sums: &Sums<R>, level: R, inverse_n: R) -> Self {
-        let variance = sums.ff - sums.f * inverse_n * sums.f;
-        let covariance = sums.fg - sums.f * level;
+        let variance = (sums.f * inverse_n).neg_mul_add(sums.f, sums.ff);
+        let covariance = sums.f.neg_mul_add(level, sums.fg);
         let resolved = (R::splat(16.0 * R::EPSILON) * sums.ff).lt(variance);
         let inverse = R::splat(1.0) / R::select(resolved, variance, R::splat(1.0));
         Self {
@@ -123,7 +123,7 @@ impl<R: Real> Projection<R> {
 
     #[inline(always)]
     fn beta(&self, sums: &Sums<R>) -> R {
-        self.level - self.alpha() * sums.f * self.inverse_n
+        (sums.f * self.inverse_n).neg_mul_add(self.alpha(), self.level)
     }
 
     /// β as the option asks: eq. 6, or held at `data.zero` where eq. 6 would go below it.
@@ -150,13 +150,14 @@ impl<R: Real> Projection<R> {
     /// Σf∂ⱼf with the constant projected out: the covariance of f and ∂ⱼf.
     #[inline(always)]
     fn f_df(&self, sums: &Sums<R>, j: usize) -> R {
-        sums.f_df[j] - sums.f * self.inverse_n * sums.df[j]
+        (sums.f * self.inverse_n).neg_mul_add(sums.df[j], sums.f_df[j])
     }
 
     /// e_j = Σ(g − h)∂ⱼf.
     #[inline(always)]
     fn answer(&self, sums: &Sums<R>, f_df: R, j: usize) -> R {
-        (sums.g_df[j] - self.level * sums.df[j]) - self.alpha() * f_df
+        let around = self.level.neg_mul_add(sums.df[j], sums.g_df[j]);
+        self.alpha().neg_mul_add(f_df, around)
     }
 }
 
@@ -179,17 +180,16 @@ pub fn assemble<R: Real>(
     }
     let mut jtj = [zero; 6];
     for (i, (j, k)) in PAIRS.into_iter().enumerate() {
-        let projected = sums.df_df[i]
-            - sums.df[j] * fit.inverse_n * sums.df[k]
-            - f_df[j] * fit.inverse_variance * f_df[k];
-        jtj[i] = alpha2 * projected + answer[j] * fit.inverse_variance * answer[k];
+        let projected = (sums.df[j] * fit.inverse_n).neg_mul_add(sums.df[k], sums.df_df[i]);
+        let projected = (f_df[j] * fit.inverse_variance).neg_mul_add(f_df[k], projected);
+        jtj[i] = alpha2.mul_add(projected, answer[j] * fit.inverse_variance * answer[k]);
     }
     let above = fit.level - data.mean;
     let spread = data.spread + data.n * above * above;
     Evaluation {
         alpha,
         beta: fit.beta(sums),
-        chi2: (spread - alpha * fit.covariance).max(zero),
+        chi2: alpha.neg_mul_add(fit.covariance, spread).max(zero),
         jtj,
         jtr,
     }

@@ -62,6 +62,11 @@ pub trait Real:
     fn splat(value: f64) -> Self;
     /// `self · factor + term`; fused where the machine does that at no cost, else rounded twice.
     fn mul_add(self, factor: Self, term: Self) -> Self;
+    /// `term − self · factor`, rounded as [`Real::mul_add`] is.
+    #[inline(always)]
+    fn neg_mul_add(self, factor: Self, term: Self) -> Self {
+        term - self * factor
+    }
     /// 2^(−self²): the Gaussian, as machines compute it.
     fn exp2_of_minus_square(self) -> Self;
     /// The absolute value.

@@ -257,8 +257,9 @@ impl<R: Real> Search<R> {
     fn decrease_by_gradients(&self, moved: &[R; 3], after: &Evaluation<R>, behind: R) -> R {
         let mut decrease = R::splat(0.0);
         for (j, unit) in [CENTRE_UNIT, CENTRE_UNIT, WIDTH_UNIT].into_iter().enumerate() {
-            let slope = self.at_best.jtr[j] * self.inverse_sigma + after.jtr[j] * behind;
-            decrease = decrease - slope * (moved[j] * R::splat(1.0 / unit));
+            let before = self.at_best.jtr[j] * self.inverse_sigma;
+            let slope = after.jtr[j].mul_add(behind, before);
+            decrease = slope.neg_mul_add(moved[j] * R::splat(1.0 / unit), decrease);
         }
         decrease
     }

@@ -17,17 +17,17 @@ pub fn damped_step<R: Real>(h: &[R; 6], b: &[R; 3], lambda: R) -> [R; 3] {
 
     let i0 = inverse(h00 * damp, h00);
     let (l10, l20) = (h01 * i0, h02 * i0);
-    let i1 = inverse(h11 * damp - l10 * h01, h11);
-    let s12 = h12 - l10 * h02;
+    let i1 = inverse(l10.neg_mul_add(h01, h11 * damp), h11);
+    let s12 = l10.neg_mul_add(h02, h12);
     let l21 = s12 * i1;
-    let i2 = inverse(h22 * damp - l20 * h02 - l21 * s12, h22);
+    let i2 = inverse(l21.neg_mul_add(s12, l20.neg_mul_add(h02, h22 * damp)), h22);
 
     let z0 = -b[0];
-    let z1 = -b[1] - l10 * z0;
-    let z2 = -b[2] - l20 * z0 - l21 * z1;
+    let z1 = l10.neg_mul_add(z0, -b[1]);
+    let z2 = l21.neg_mul_add(z1, l20.neg_mul_add(z0, -b[2]));
     let d2 = z2 * i2;
-    let d1 = z1 * i1 - l21 * d2;
-    let d0 = z0 * i0 - l10 * d1 - l20 * d2;
+    let d1 = l21.neg_mul_add(d2, z1 * i1);
+    let d0 = l20.neg_mul_add(d2, l10.neg_mul_add(d1, z0 * i0));
     [d0, d1, d2]
 }
 
@@ -44,13 +44,13 @@ fn inverse<R: Real>(pivot: R, diagonal: R) -> R {
 /// The decrease of χ² that the quadratic model promises for a step δ: −2bᵀδ − δᵀHδ.
 #[inline(always)]
 pub fn predicted_decrease<R: Real>(h: &[R; 6], b: &[R; 3], step: &[R; 3]) -> R {
-    let mut decrease = R::splat(0.0);
-    for j in 0..3 {
-        decrease = decrease - (b[j] + b[j]) * step[j];
+    let mut slope = [b[0] + b[0], b[1] + b[1], b[2] + b[2]];
+    for (&value, (j, k)) in h.iter().zip(PAIRS) {
+        slope[j] = value.mul_add(step[k], slope[j]);
+        if j != k {
+            slope[k] = value.mul_add(step[j], slope[k]);
+        }
     }
-    for (value, (j, k)) in h.iter().zip(PAIRS) {
-        let term = *value * step[j] * step[k];
-        decrease = decrease - if j == k { term } else { term + term };
-    }
-    decrease
+    let decrease = step[0] * slope[0];
+    -step[2].mul_add(slope[2], step[1].mul_add(slope[1], decrease))
 }

@@ -211,7 +211,7 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
                 continue;
             }
             let mut window: Vec<f32> = windows[next].iter().map(|&p| p as f32).collect();
-            let start = estimate(&window, NINE, &mut [0.0; 256]);
+            let start = estimate(&window, NINE);
             let alone = condition(&mut window);
             for (pack, &pixel) in pixels.iter_mut().zip(&window) {
                 pack.0[lane] = pixel;
@@ -383,7 +383,7 @@ fn the_estimate_is_the_papers() {
         for &(x, y, value) in pixels {
             window[y * 6 + x] = value;
         }
-        estimate(&window, size, &mut [0.0; 64])
+        estimate(&window, size)
     };
     // One bright pixel inside: nine smoothed pixels share its brightness, the first wins.
     let inside = lit(&[(3, 2, 11.0)]);
@@ -438,6 +438,6 @@ fn bad_arguments_are_named() {
     let setup = Setup::<f64>::new(NINE, &options).unwrap();
     let error = fit_window(&setup, &[0u8; 80], None, &mut [0.0; 300]).unwrap_err();
     assert_eq!(error, ArgumentError::PixelCount { size: NINE, pixels: 80 });
-    let error = fit_window(&setup, &[0u8; 81], None, &mut [0.0; 257]).unwrap_err();
-    assert_eq!(error, ArgumentError::Scratch { needed: 258, given: 257 });
+    let error = fit_window(&setup, &[0u8; 81], None, &mut [0.0; 134]).unwrap_err();
+    assert_eq!(error, ArgumentError::Scratch { needed: 135, given: 134 });
 }

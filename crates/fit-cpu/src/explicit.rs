@@ -12,9 +12,7 @@
 
 use fit_core::axis::{CENTRE_UNIT, WIDTH_UNIT};
 use fit_core::sums::Profile;
-use fit_core::{
-    ArgumentError, Fit, Pixel, Scalar, Shape, Size, Status, estimate, estimate_scratch_len,
-};
+use fit_core::{ArgumentError, Fit, Pixel, Scalar, Shape, Size, Status, estimate};
 use nalgebra::{RealField, SMatrix, SVector};
 use ndarray::{ArrayView3, Axis};
 
@@ -63,10 +61,7 @@ impl<R: Scalar> ExplicitStart<R> {
         let low = pixels.iter().fold(first, |low, &pixel| pixel.min(low));
         let high = pixels.iter().fold(first, |high, &pixel| pixel.max(high));
         Self {
-            shape: shape.unwrap_or_else(|| {
-                let mut scratch = vec![R::default(); estimate_scratch_len(size)];
-                estimate(pixels, size, &mut scratch)
-            }),
+            shape: shape.unwrap_or_else(|| estimate(pixels, size)),
             amplitude: high - low,
             background: low,
         }

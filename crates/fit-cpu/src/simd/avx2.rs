@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 use fit_core::{Mask, Real};
 
-use super::pack::{Pack, exp2_of_minus_square};
+use super::pack::{Exponent, Pack, exp2_of_minus_square};
 
 /// Eight numbers.
 #[derive(Clone, Copy, Debug)]
@@ -87,15 +87,6 @@ impl Neg for F32x8 {
 }
 
 impl F32x8 {
-    /// Merges all lanes, in every lane.
-    #[inline(always)]
-    fn fold(self, merge: impl Fn(Self, Self) -> Self) -> Self {
-        let swapped = instruction!(_mm256_permute2f128_ps::<0x01>(self.0, self.0));
-        let halves = merge(self, Self(swapped));
-        let quarters = merge(halves, Self(instruction!(_mm256_permute_ps::<0x4e>(halves.0))));
-        merge(quarters, Self(instruction!(_mm256_permute_ps::<0xb1>(quarters.0))))
-    }
-
     /// The integer in each lane, added to the exponent's place.
     #[inline(always)]
     fn power_of_two(n: Self) -> Self {
@@ -119,6 +110,10 @@ impl Real for F32x8 {
     #[inline(always)]
     fn mul_add(self, factor: Self, term: Self) -> Self {
         Self(instruction!(_mm256_fmadd_ps(self.0, factor.0, term.0)))
+    }
+    #[inline(always)]
+    fn neg_mul_add(self, factor: Self, term: Self) -> Self {
+        Self(instruction!(_mm256_fnmadd_ps(self.0, factor.0, term.0)))
     }
     #[inline(always)]
     fn exp2_of_minus_square(self) -> Self {
@@ -168,6 +163,7 @@ impl Real for F32x8 {
 
 impl Pack for F32x8 {
     const LANES: usize = 8;
+    type Moves = __m256i;
 
     #[inline(always)]
     fn load(numbers: &[f32]) -> Self {
@@ -175,25 +171,9 @@ impl Pack for F32x8 {
         Self(instruction!(_mm256_loadu_ps(numbers.as_ptr())))
     }
     #[inline(always)]
-    fn broadcast(number: f32) -> Self {
-        Self(instruction!(_mm256_set1_ps(number)))
-    }
-    #[inline(always)]
     fn store(self, numbers: &mut [f32]) {
         let numbers: &mut [f32; 8] = (&mut numbers[..8]).try_into().expect("eight numbers");
         instruction!(_mm256_storeu_ps(numbers.as_mut_ptr(), self.0));
-    }
-    #[inline(always)]
-    fn set_lane(&mut self, lane: usize, value: f32) {
-        assert!(lane < Self::LANES);
-        // SAFETY: a register of eight numbers is laid out as an array of them, and the lane is one of
-        // the eight. Volatile, because a compiler would make a scatter of a run of such stores, which
-        // takes several times as long.
-        unsafe { std::ptr::from_mut(self).cast::<f32>().add(lane).write_volatile(value) }
-    }
-    #[inline(always)]
-    fn first(self) -> f32 {
-        instruction!(_mm256_cvtss_f32(self.0))
     }
     #[inline(always)]
     fn numbers(packs: &mut [Self]) -> &mut [f32] {
@@ -204,12 +184,39 @@ impl Pack for F32x8 {
         }
     }
     #[inline(always)]
-    fn sum_of_lanes(self) -> Self {
-        self.fold(|a, b| a + b)
+    fn transpose(rows: &[Self], step: usize, columns: &mut [Self]) {
+        let columns: &mut [Self; 8] = (&mut columns[..8]).try_into().expect("eight columns");
+        let rows = &rows[..7 * step + 1];
+        let zero = instruction!(_mm256_setzero_ps());
+        let mut quads = [[zero; 4]; 2];
+        for i in 0..2 {
+            let at = 4 * i * step;
+            let (a, b) = (rows[at].0, rows[at + step].0);
+            let (c, d) = (rows[at + 2 * step].0, rows[at + 3 * step].0);
+            let (low, high) = instruction!((_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b),));
+            let (other_low, other_high) =
+                instruction!((_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d),));
+            quads[i] = instruction!([
+                _mm256_shuffle_ps::<0x44>(low, other_low),
+                _mm256_shuffle_ps::<0xee>(low, other_low),
+                _mm256_shuffle_ps::<0x44>(high, other_high),
+                _mm256_shuffle_ps::<0xee>(high, other_high),
+            ]);
+        }
+        // quads[i][k] has rows 4i to 4i + 3 of the columns k and k + 4.
+        for k in 0..4 {
+            let [a, b] = [quads[0][k], quads[1][k]];
+            columns[k].0 = instruction!(_mm256_permute2f128_ps::<0x20>(a, b));
+            columns[k + 4].0 = instruction!(_mm256_permute2f128_ps::<0x31>(a, b));
+        }
     }
     #[inline(always)]
-    fn least_lane(self) -> Self {
-        self.fold(Real::min)
+    fn moves(from: &[u32; 32]) -> __m256i {
+        instruction!(_mm256_loadu_si256(from.as_ptr().cast()))
+    }
+    #[inline(always)]
+    fn moved(self, moves: __m256i) -> Self {
+        Self(instruction!(_mm256_permutevar8x32_ps(self.0, moves)))
     }
     #[inline(always)]
     fn bits(mask: Mask8) -> u32 {
@@ -223,6 +230,9 @@ impl Pack for F32x8 {
             _mm256_castsi256_ps(_mm256_cmpeq_epi32(set, lanes))
         }))
     }
+}
+
+impl Exponent for F32x8 {
     #[inline(always)]
     fn lower_exponent(self, shifted: Self) -> Self {
         Self(instruction!({

@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 use fit_core::{Mask, Real};
 
-use super::pack::{Pack, exp2_of_minus_square};
+use super::pack::Pack;
 
 /// Sixteen numbers.
 #[derive(Clone, Copy, Debug)]
@@ -85,19 +85,6 @@ impl Neg for F32x16 {
     }
 }
 
-impl F32x16 {
-    /// Merges all lanes, in every lane.
-    #[inline(always)]
-    fn fold(self, merge: impl Fn(Self, Self) -> Self) -> Self {
-        let halves = merge(self, Self(instruction!(_mm512_shuffle_f32x4::<0x4e>(self.0, self.0))));
-        let rotated = instruction!(_mm512_shuffle_f32x4::<0xb1>(halves.0, halves.0));
-        let quarters = merge(halves, Self(rotated));
-        let swapped = instruction!(_mm512_permute_ps::<0x4e>(quarters.0));
-        let pairs = merge(quarters, Self(swapped));
-        merge(pairs, Self(instruction!(_mm512_permute_ps::<0xb1>(pairs.0))))
-    }
-}
-
 impl Real for F32x16 {
     type Mask = Mask16;
     const EPSILON: f64 = f32::EPSILON as f64;
@@ -111,8 +98,25 @@ impl Real for F32x16 {
         Self(instruction!(_mm512_fmadd_ps(self.0, factor.0, term.0)))
     }
     #[inline(always)]
+    fn neg_mul_add(self, factor: Self, term: Self) -> Self {
+        Self(instruction!(_mm512_fnmadd_ps(self.0, factor.0, term.0)))
+    }
+    #[inline(always)]
     fn exp2_of_minus_square(self) -> Self {
-        exp2_of_minus_square(self)
+        // Beyond 2^−120 there is nothing to see, and exponents end.
+        let power = Self(instruction!({
+            let square = _mm512_fnmsub_ps(self.0, self.0, _mm512_setzero_ps());
+            _mm512_max_ps(square, _mm512_set1_ps(-120.0))
+        }));
+        let whole = Self(instruction!(_mm512_roundscale_ps::<FLOOR>(power.0)));
+        let rest = power - whole;
+        let [a, b, c, d, e, f] = COEFFICIENTS;
+        let square = rest * rest;
+        let high = Self::splat(a).mul_add(rest, Self::splat(b));
+        let middle = Self::splat(c).mul_add(rest, Self::splat(d));
+        let low = Self::splat(e).mul_add(rest, Self::splat(f));
+        let value = high.mul_add(square, middle).mul_add(square, low);
+        Self(instruction!(_mm512_scalef_ps(value.0, whole.0)))
     }
     #[inline(always)]
     fn abs(self) -> Self {
@@ -157,6 +161,7 @@ impl Real for F32x16 {
 
 impl Pack for F32x16 {
     const LANES: usize = 16;
+    type Moves = __m512i;
 
     #[inline(always)]
     fn load(numbers: &[f32]) -> Self {
@@ -164,25 +169,9 @@ impl Pack for F32x16 {
         Self(instruction!(_mm512_loadu_ps(numbers.as_ptr())))
     }
     #[inline(always)]
-    fn broadcast(number: f32) -> Self {
-        Self(instruction!(_mm512_set1_ps(number)))
-    }
-    #[inline(always)]
     fn store(self, numbers: &mut [f32]) {
         let numbers: &mut [f32; 16] = (&mut numbers[..16]).try_into().expect("sixteen numbers");
         instruction!(_mm512_storeu_ps(numbers.as_mut_ptr(), self.0));
-    }
-    #[inline(always)]
-    fn set_lane(&mut self, lane: usize, value: f32) {
-        assert!(lane < Self::LANES);
-        // SAFETY: a register of sixteen numbers is laid out as an array of them, and the lane is one of
-        // the sixteen. Volatile, because a compiler would make a scatter of a run of such stores, which
-        // takes several times as long.
-        unsafe { std::ptr::from_mut(self).cast::<f32>().add(lane).write_volatile(value) }
-    }
-    #[inline(always)]
-    fn first(self) -> f32 {
-        instruction!(_mm512_cvtss_f32(self.0))
     }
     #[inline(always)]
     fn numbers(packs: &mut [Self]) -> &mut [f32] {
@@ -193,12 +182,48 @@ impl Pack for F32x16 {
         }
     }
     #[inline(always)]
-    fn sum_of_lanes(self) -> Self {
-        self.fold(|a, b| a + b)
+    fn transpose(rows: &[Self], step: usize, columns: &mut [Self]) {
+        let columns: &mut [Self; 16] = (&mut columns[..16]).try_into().expect("sixteen columns");
+        let rows = &rows[..15 * step + 1];
+        let zero = instruction!(_mm512_setzero_ps());
+        // Four numbers of four rows at a time: the first lanes of a register, the second, …
+        let mut quads = [[zero; 4]; 4];
+        for i in 0..4 {
+            let at = 4 * i * step;
+            let (a, b) = (rows[at].0, rows[at + step].0);
+            let (c, d) = (rows[at + 2 * step].0, rows[at + 3 * step].0);
+            let (low, high) = instruction!((_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b),));
+            let (other_low, other_high) =
+                instruction!((_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d),));
+            quads[i] = instruction!([
+                _mm512_shuffle_ps::<0x44>(low, other_low),
+                _mm512_shuffle_ps::<0xee>(low, other_low),
+                _mm512_shuffle_ps::<0x44>(high, other_high),
+                _mm512_shuffle_ps::<0xee>(high, other_high),
+            ]);
+        }
+        // quads[i][k] has rows 4i to 4i + 3 of the columns k, k + 4, k + 8 and k + 12.
+        for k in 0..4 {
+            let [a, b, c, d] = [quads[0][k], quads[1][k], quads[2][k], quads[3][k]];
+            instruction!({
+                let (ab, cd) =
+                    (_mm512_shuffle_f32x4::<0x88>(a, b), _mm512_shuffle_f32x4::<0x88>(c, d));
+                columns[k].0 = _mm512_shuffle_f32x4::<0x88>(ab, cd);
+                columns[k + 8].0 = _mm512_shuffle_f32x4::<0xdd>(ab, cd);
+                let (ab, cd) =
+                    (_mm512_shuffle_f32x4::<0xdd>(a, b), _mm512_shuffle_f32x4::<0xdd>(c, d));
+                columns[k + 4].0 = _mm512_shuffle_f32x4::<0x88>(ab, cd);
+                columns[k + 12].0 = _mm512_shuffle_f32x4::<0xdd>(ab, cd);
+            });
+        }
     }
     #[inline(always)]
-    fn least_lane(self) -> Self {
-        self.fold(Real::min)
+    fn moves(from: &[u32; 32]) -> __m512i {
+        instruction!(_mm512_loadu_si512(from.as_ptr().cast()))
+    }
+    #[inline(always)]
+    fn moved(self, moves: __m512i) -> Self {
+        Self(instruction!(_mm512_permutexvar_ps(moves, self.0)))
     }
     #[inline(always)]
     fn bits(mask: Mask16) -> u32 {
@@ -208,11 +233,17 @@ impl Pack for F32x16 {
     fn mask(bits: u32) -> Mask16 {
         Mask16(bits as u16)
     }
-    #[inline(always)]
-    fn lower_exponent(self, shifted: Self) -> Self {
-        Self(instruction!({
-            let n = _mm512_slli_epi32::<23>(_mm512_castps_si512(shifted.0));
-            _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_castps_si512(self.0), n))
-        }))
-    }
 }
+
+/// Rounding to the next integer below, without a trap.
+const FLOOR: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+
+/// The polynomial of degree 5 for 2^r, 0 ≤ r < 1, of least relative error (7.5·10⁻⁸), highest power first.
+const COEFFICIENTS: [f64; 6] = [
+    0.001_877_576_683_222_232_9,
+    0.008_989_340_141_495_994,
+    0.055_826_317_934_922_99,
+    0.240_153_617_122_301_65,
+    0.693_153_073_182_399_9,
+    0.999_999_925_064_550_6,
+];

@@ -1,15 +1,14 @@
 //! Many fits at once, one a lane, with lanes refilled as fits finish.
 //!
 //! Two packs of lanes are at work in turn: while the search of one waits for its divisions, the
-//! processor evaluates the other, and pixels written for a new fit have reached the cache by the time
-//! that they are read. What happens in a lane depends on its own window only, so the outcome of a window
+//! processor evaluates the other. What happens in a lane depends on its own window only, so the outcome of a window
 //! is the same to the last bit wherever and beside whatever it is fitted.
 
-use fit_core::condition::{Conditioning, Reduce, condition, condition_parts};
+use fit_core::condition::{Conditioning, condition};
 use fit_core::normal::assemble;
 use fit_core::search::Search;
 use fit_core::sums::{Axes, residual_chi2, separable};
-use fit_core::{Fit, Scalar, Setup, Shape, Size, Start, Status, estimate, estimate_scratch_len};
+use fit_core::{Fit, Scalar, Setup, Shape, Size, Start, Status, estimate};
 
 use super::pack::Pack;
 
@@ -29,43 +28,27 @@ const CANCELS: f64 = 4e4;
 /// Packs at work in turn.
 const PACKS: usize = 2;
 
-/// What a lane needs to know of its window: one number of each kind for each window of a stage.
-struct Staged {
-    shape: [[f32; 32]; 3],
-    mean: [f32; 32],
-    spread: [f32; 32],
-    zero: [f32; 32],
-    scale: [f32; 32],
-    offset: [f32; 32],
+/// Fits that must have ended before their lanes are filled again: moving pixels costs the same for one as
+/// for all, and for as long lanes without a fit do no harm.
+const fn enough(lanes: usize) -> u32 {
+    (lanes / 5) as u32
 }
 
-impl Staged {
-    const EMPTY: Self = Self {
-        shape: [[0.0; 32], [0.0; 32], [1.0; 32]],
-        mean: [0.0; 32],
-        spread: [0.0; 32],
-        zero: [0.0; 32],
-        scale: [1.0; 32],
-        offset: [0.0; 32],
-    };
-}
-
-/// Windows that are ready to go into lanes. They are made ready several at a time: in a run without
-/// decisions a processor works on them side by side, and waits for memory once.
-struct Stage<P> {
-    /// Conditioned pixels, in the lanes one after the other; each window begins a pack.
+/// Windows that are ready to go into lanes, one a lane. They are made ready together: one after the other
+/// they come from memory, then all of them are turned at once, so that each is in a lane of its own, and
+/// conditioned and estimated side by side.
+struct Pool<P: Pack> {
+    /// The windows as they come, each begins a pack.
+    rows: Vec<P>,
+    /// The windows in lanes, conditioned.
     pixels: Vec<P>,
-    numbers: Staged,
-    window: [u32; 32],
-    /// The next to be taken, and their number.
-    next: usize,
-    count: usize,
-    /// How many there is room for, at most 32.
-    room: usize,
+    shape: Shape<P>,
+    data: Conditioning<P>,
+    /// The window in the first lane.
+    first: usize,
+    /// The lanes that are still to be taken.
+    ready: u32,
 }
-
-/// Numbers that the windows of a stage may take: a small part of the nearest cache.
-const STAGE_NUMBERS: usize = 2048;
 
 /// Fits in the lanes of one pack.
 struct Lanes<P: Pack> {
@@ -82,8 +65,7 @@ pub(super) struct Scratch<P: Pack> {
     size: Size,
     packs: [Lanes<P>; PACKS],
     axes: Vec<P>,
-    stage: Stage<P>,
-    estimate: Vec<f32>,
+    pool: Pool<P>,
 }
 
 impl<P: Pack> Scratch<P> {
@@ -91,32 +73,23 @@ impl<P: Pack> Scratch<P> {
     pub(super) fn new(setup: &Setup<P>) -> Self {
         let size = setup.size;
         let zero = P::splat(0.0);
+        let shape = Shape::new(zero, zero, P::splat(1.0));
         let lanes = || {
             let mut pixels = vec![zero; size.pixels()];
             let data = condition(&mut pixels);
-            Lanes {
-                search: Search::start(setup, &data, Shape::new(zero, zero, P::splat(1.0))),
-                data,
-                pixels,
-                window: [0; 32],
-                busy: 0,
-            }
+            let search = Search::start(setup, &data, shape);
+            Lanes { search, data, pixels, window: [0; 32], busy: 0 }
         };
-        let room = (STAGE_NUMBERS / size.pixels()).clamp(1, 16);
-        let stage = Stage {
-            pixels: vec![zero; room * size.pixels().div_ceil(P::LANES)],
-            numbers: Staged::EMPTY,
-            window: [0; 32],
-            next: 0,
-            count: 0,
-            room,
-        };
+        // Packs that a window begins and ends.
+        let packs = size.pixels().div_ceil(P::LANES);
+        let mut pixels = vec![zero; packs * P::LANES];
+        let data = condition(&mut pixels);
+        let rows = vec![zero; packs * P::LANES];
         Self {
             size,
             packs: [lanes(), lanes()],
             axes: vec![zero; 2 * Axes::<P>::scratch_len(size)],
-            stage,
-            estimate: vec![0.0; estimate_scratch_len(size)],
+            pool: Pool { rows, pixels, shape, data, first: 0, ready: 0 },
         }
     }
 }
@@ -131,15 +104,15 @@ pub(super) fn run<P: Pack, T: Scalar>(
     first: usize,
     fits: &mut [Fit<T>],
 ) {
-    let Scratch { size, packs, axes, stage, estimate } = scratch;
-    (stage.next, stage.count) = (0, 0);
+    let Scratch { size, packs, axes, pool } = scratch;
+    pool.ready = 0;
     let (these, others) = axes.split_at_mut(Axes::<P>::scratch_len(*size));
     let (Some(mut axes), Some(mut other_axes)) =
         (Axes::new(these, *size), Axes::new(others, *size))
     else {
         return;
     };
-    let mut feed = Feed { windows, start, first, size: *size, stage, estimate, next: 0 };
+    let mut feed = Feed { windows, start, first, size: *size, pool, next: 0 };
     for lanes in packs.iter_mut() {
         lanes.refill(setup, &mut feed, fits);
     }
@@ -150,83 +123,75 @@ pub(super) fn run<P: Pack, T: Scalar>(
     while here.busy | there.busy != 0 {
         let sums = separable(&here.pixels, here.search.trial(), &mut axes);
         let evaluation = assemble(&sums, &here.data, setup.background);
-        there.collect(&mut other_axes, fits);
-        there.refill(setup, &mut feed, fits);
+        let done = there.busy & !P::bits(there.search.running());
+        if done.count_ones() >= enough(P::LANES) || (done != 0 && feed.is_empty(fits.len())) {
+            there.collect(done, &mut other_axes, fits);
+            there.refill(setup, &mut feed, fits);
+        }
         here.search.update(setup, &evaluation);
         std::mem::swap(&mut here, &mut there);
     }
 }
 
-/// The lanes of the last register that belong to a window of `count` pixels.
-#[inline(always)]
-fn last_lanes<P: Pack>(count: usize) -> P::Mask {
-    let used = (count - 1) % P::LANES + 1;
-    P::mask(u32::MAX >> (32 - used))
-}
-
-/// The lanes of a register hold pixels of the same window.
-struct AcrossLanes;
-
-impl<P: Pack> Reduce<P> for AcrossLanes {
-    #[inline(always)]
-    fn first(&self, value: P) -> P {
-        P::splat(value.first().into())
-    }
-    #[inline(always)]
-    fn sum(&self, value: P) -> P {
-        value.sum_of_lanes()
-    }
-    #[inline(always)]
-    fn min(&self, value: P) -> P {
-        value.least_lane()
-    }
-    #[inline(always)]
-    fn max(&self, value: P) -> P {
-        -(-value).least_lane()
-    }
-}
-
 /// The windows that are still to be fitted.
-struct Feed<'a, P, W> {
+struct Feed<'a, P: Pack, W> {
     windows: &'a W,
     start: Start<'a>,
     first: usize,
     size: Size,
-    stage: &'a mut Stage<P>,
-    estimate: &'a mut [f32],
+    pool: &'a mut Pool<P>,
     /// The next to be made ready.
     next: usize,
 }
 
 impl<P: Pack, W: Windows> Feed<'_, P, W> {
-    /// Makes windows ready, as many as there is room for; those with nothing to fit get their outcome.
+    /// Whether all of `count` windows have been taken.
+    #[inline(always)]
+    fn is_empty(&self, count: usize) -> bool {
+        self.pool.ready == 0 && self.next == count
+    }
+
+    /// Makes the next windows ready; those with nothing to fit get their outcome.
     #[inline(always)]
     fn make_ready<T: Scalar>(&mut self, fits: &mut [Fit<T>]) {
-        let count = self.size.pixels();
-        let last = last_lanes::<P>(count);
-        let Self { stage, .. } = self;
-        (stage.next, stage.count) = (0, 0);
-        let packs = count.div_ceil(P::LANES);
-        let ahead = self.first + self.next + stage.room;
-        self.windows.prefetch(ahead..ahead + stage.room, count);
-        while stage.count < stage.room && self.next < fits.len() {
-            let index = self.next;
-            self.next += 1;
-            let pixels = &mut stage.pixels[stage.count * packs..][..packs];
-            self.windows.load(self.first + index, count, pixels);
-            let shape = match self.start.shape::<f32>(self.first + index) {
-                Some(shape) => shape,
-                None => estimate(&P::numbers(pixels)[..count], self.size, self.estimate),
-            };
-            let data = condition_parts(pixels, count, last, &AcrossLanes);
-            stage.numbers.set(stage.count, &shape, &data);
-            stage.window[stage.count] = index as u32;
-            if P::bits(data.usable) & 1 == 1 && shape.is_finite() {
-                stage.count += 1;
-            } else {
-                fits[index] = Fit::invalid();
-            }
+        let Self { pool, size, .. } = self;
+        let pixels = size.pixels();
+        let packs = pixels.div_ceil(P::LANES);
+        let first = self.first + self.next;
+        let count = P::LANES.min(fits.len() - self.next);
+        self.windows.prefetch(first + count..first + count + P::LANES, pixels);
+        for lane in 0..count {
+            let rows = &mut pool.rows[lane * packs..][..packs];
+            self.windows.load(first + lane, pixels, rows);
         }
+        // Lanes that are left over have pixels of earlier windows.
+        for pack in 0..packs {
+            let columns = &mut pool.pixels[pack * P::LANES..][..P::LANES];
+            P::transpose(&pool.rows[pack..], packs, columns);
+        }
+        pool.data = condition(&mut pool.pixels[..pixels]);
+        pool.shape = match self.start {
+            Start::Estimate => estimate(&pool.pixels, *size),
+            _ => {
+                let mut numbers = [[0.0; 32]; 3];
+                for lane in 0..count {
+                    let shape = self.start.shape(first + lane);
+                    let shape = shape.unwrap_or(Shape::new(f32::NAN, f32::NAN, f32::NAN));
+                    (numbers[0][lane], numbers[1][lane], numbers[2][lane]) =
+                        (shape.x, shape.y, shape.sigma);
+                }
+                Shape::new(P::load(&numbers[0]), P::load(&numbers[1]), P::load(&numbers[2]))
+            }
+        };
+        let there = u32::MAX >> (32 - count);
+        pool.ready = P::bits(pool.data.usable & pool.shape.is_finite()) & there;
+        pool.first = self.next;
+        let mut unusable = there & !pool.ready;
+        while unusable != 0 {
+            fits[self.next + unusable.trailing_zeros() as usize] = Fit::invalid();
+            unusable &= unusable - 1;
+        }
+        self.next += count;
     }
 }
 
@@ -239,52 +204,52 @@ impl<P: Pack> Lanes<P> {
         feed: &mut Feed<'_, P, W>,
         fits: &mut [Fit<T>],
     ) {
-        // Kept in registers: numbers written to memory one by one cannot be read as a pack at once.
-        let zero = P::splat(0.0);
-        let mut shape = Shape::new(zero, zero, P::splat(1.0));
-        let mut data = self.data;
-        let all = if P::LANES == 32 { u32::MAX } else { (1 << P::LANES) - 1 };
-        let mut free = all & !self.busy;
-        let mut fresh = 0;
-        while free != 0 {
-            if feed.stage.next == feed.stage.count {
-                feed.make_ready(fits);
-                if feed.stage.count == 0 {
-                    if feed.next < fits.len() {
-                        continue;
-                    }
+        let all = u32::MAX >> (32 - P::LANES);
+        while self.busy != all {
+            if feed.pool.ready == 0 {
+                if feed.next == fits.len() {
                     break;
                 }
+                feed.make_ready(fits);
             }
-            let stage = &mut *feed.stage;
-            let ready = stage.next;
-            stage.next += 1;
-            let lane = free.trailing_zeros() as usize;
-            free &= free - 1;
-            fresh |= 1 << lane;
-            self.window[lane] = stage.window[ready];
-            stage.numbers.put(ready, P::mask(1 << lane), &mut shape, &mut data);
-            let packs = stage.pixels.len() / stage.room;
-            let pixels = P::numbers(&mut stage.pixels[ready * packs..][..packs]);
-            for (pack, pixel) in self.pixels.iter_mut().zip(pixels) {
-                pack.set_lane(lane, *pixel);
-            }
-        }
-        if fresh != 0 {
-            self.busy |= fresh;
-            self.data = data;
-            let started = Search::start(setup, &self.data, shape);
-            self.search.refill(P::mask(fresh), &started);
+            self.take(setup, feed.pool);
         }
     }
 
-    /// Takes the outcomes of the fits that have ended.
+    /// Puts fits that are ready into lanes that are free, as many as there are of both.
     #[inline(always)]
-    fn collect<T: Scalar>(&mut self, axes: &mut Axes<'_, P>, fits: &mut [Fit<T>]) {
-        let mut done = self.busy & !P::bits(self.search.running());
-        if done == 0 {
-            return;
+    fn take(&mut self, setup: &Setup<P>, pool: &mut Pool<P>) {
+        let all = u32::MAX >> (32 - P::LANES);
+        let mut free = all & !self.busy;
+        let mut fresh = 0;
+        let mut from = [0; 32];
+        while free != 0 && pool.ready != 0 {
+            let (to, lane) = (free.trailing_zeros(), pool.ready.trailing_zeros());
+            from[to as usize] = lane;
+            self.window[to as usize] = pool.first as u32 + lane;
+            fresh |= 1 << to;
+            free &= free - 1;
+            pool.ready &= pool.ready - 1;
         }
+        self.busy |= fresh;
+        let (moves, mask) = (P::moves(&from), P::mask(fresh));
+        let Self { pixels, data, .. } = self;
+        P::put(pixels, mask, &pool.pixels, moves);
+        let Shape { x, y, sigma } = pool.shape;
+        let shape = Shape::new(x.moved(moves), y.moved(moves), sigma.moved(moves));
+        data.mean = P::select(mask, pool.data.mean.moved(moves), data.mean);
+        data.spread = P::select(mask, pool.data.spread.moved(moves), data.spread);
+        data.zero = P::select(mask, pool.data.zero.moved(moves), data.zero);
+        data.scale = P::select(mask, pool.data.scale.moved(moves), data.scale);
+        data.offset = P::select(mask, pool.data.offset.moved(moves), data.offset);
+        data.usable = data.usable | mask;
+        let started = Search::start(setup, data, shape);
+        self.search.refill(mask, &started);
+    }
+
+    /// Takes the outcomes of fits that have ended.
+    #[inline(always)]
+    fn collect<T: Scalar>(&mut self, mut done: u32, axes: &mut Axes<'_, P>, fits: &mut [Fit<T>]) {
         self.busy &= !done;
         let Self { search, data, pixels, window, .. } = self;
         let best = search.best();
@@ -340,45 +305,4 @@ impl<P: Pack> Lanes<P> {
             fits[window[lane] as usize] = if finite { fit.cast() } else { Fit::invalid() };
         }
     }
-}
-
-impl Staged {
-    #[inline(always)]
-    fn set<P: Pack>(&mut self, lane: usize, shape: &Shape<f32>, data: &Conditioning<P>) {
-        self.shape[0][lane] = shape.x;
-        self.shape[1][lane] = shape.y;
-        self.shape[2][lane] = shape.sigma;
-        self.mean[lane] = data.mean.first();
-        self.spread[lane] = data.spread.first();
-        self.zero[lane] = data.zero.first();
-        self.scale[lane] = data.scale.first();
-        self.offset[lane] = data.offset.first();
-    }
-
-    /// Puts the numbers of a window into the lane of `mask`.
-    #[inline(always)]
-    fn put<P: Pack>(
-        &self,
-        window: usize,
-        mask: P::Mask,
-        shape: &mut Shape<P>,
-        data: &mut Conditioning<P>,
-    ) {
-        let [x, y, sigma] = &self.shape;
-        put(&mut shape.x, mask, x[window]);
-        put(&mut shape.y, mask, y[window]);
-        put(&mut shape.sigma, mask, sigma[window]);
-        put(&mut data.mean, mask, self.mean[window]);
-        put(&mut data.spread, mask, self.spread[window]);
-        put(&mut data.zero, mask, self.zero[window]);
-        put(&mut data.scale, mask, self.scale[window]);
-        put(&mut data.offset, mask, self.offset[window]);
-        data.usable = data.usable | mask;
-    }
-}
-
-/// Puts a number into the lane of `mask`.
-#[inline(always)]
-fn put<P: Pack>(pack: &mut P, mask: P::Mask, number: f32) {
-    *pack = P::select(mask, P::broadcast(number), *pack);
 }

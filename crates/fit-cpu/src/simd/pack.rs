@@ -10,6 +10,8 @@ use fit_core::{Pixel, Real};
 pub(super) trait Pack: Real {
     /// The number of lanes, at most 32.
     const LANES: usize;
+    /// For each lane the number of another.
+    type Moves: Copy;
 
     /// The first `LANES` numbers.
     fn load(numbers: &[f32]) -> Self;
@@ -23,24 +25,32 @@ pub(super) trait Pack: Real {
         }
         Self::load(&numbers)
     }
-    /// The same number in every lane.
-    fn broadcast(number: f32) -> Self;
     /// Writes the lanes to the first `LANES` numbers.
     fn store(self, numbers: &mut [f32]);
-    /// Replaces one lane, less than `LANES`.
-    fn set_lane(&mut self, lane: usize, value: f32);
-    /// The first lane.
-    fn first(self) -> f32;
     /// The lanes of several packs, one after the other.
     fn numbers(packs: &mut [Self]) -> &mut [f32];
-    /// The sum of all lanes, in every lane.
-    fn sum_of_lanes(self) -> Self;
-    /// The least of all lanes, in every lane.
-    fn least_lane(self) -> Self;
+    /// Makes columns of rows: number `i` of row `j·step` goes to lane `j` of `columns[i]`, for `LANES` rows
+    /// and as many columns.
+    fn transpose(rows: &[Self], step: usize, columns: &mut [Self]);
+    /// The lanes to take from, for the first `LANES` numbers, each below `LANES`.
+    fn moves(from: &[u32; 32]) -> Self::Moves;
+    /// In each lane what `self` has in the lane to take from.
+    fn moved(self, moves: Self::Moves) -> Self;
+    /// Puts into the lanes of `mask` what `from` has in the lanes to take from.
+    #[inline(always)]
+    fn put(into: &mut [Self], mask: Self::Mask, from: &[Self], moves: Self::Moves) {
+        for (into, from) in into.iter_mut().zip(from) {
+            *into = Self::select(mask, from.moved(moves), *into);
+        }
+    }
     /// One bit for each lane, the lowest for the first.
     fn bits(mask: Self::Mask) -> u32;
     /// The lanes whose bits are set.
     fn mask(bits: u32) -> Self::Mask;
+}
+
+/// A pack whose numbers' bits can be counted on.
+pub(super) trait Exponent: Pack {
     /// `self·2⁻ⁿ` for an integer n from 0 to 120, given as n + 1.5·2²³: in the number's bits the exponent
     /// less n.
     fn lower_exponent(self, shifted: Self) -> Self;
@@ -52,7 +62,7 @@ pub(super) trait Pack: Real {
 /// With n the integer nearest to w² and r = n − w², 2^(−w²) = 2^(−n)·2^r; 2^r comes from a polynomial of degree 5 that interpolates it at the
 /// Chebyshev nodes of [−½, ½].
 #[inline(always)]
-pub(super) fn exp2_of_minus_square<P: Pack>(w: P) -> P {
+pub(super) fn exp2_of_minus_square<P: Exponent>(w: P) -> P {
     let number = P::splat;
     // Beyond 2^−120 there is nothing to see, and exponents end.
     let square = (w * w).min(number(120.0));

@@ -8,7 +8,7 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 use fit_core::{Mask, Real};
 
-use super::pack::{Pack, exp2_of_minus_square};
+use super::pack::{Exponent, Pack, exp2_of_minus_square};
 
 const LANES: usize = 8;
 
@@ -80,16 +80,6 @@ impl Neg for Array8 {
 }
 
 impl Array8 {
-    /// Merges all lanes, in every lane.
-    #[inline(always)]
-    fn fold(self, merge: impl Fn(f32, f32) -> f32) -> Self {
-        let mut lanes = self.0;
-        for step in [4, 2, 1] {
-            lanes = from_fn(|i| merge(lanes[i], lanes[i ^ step]));
-        }
-        Self(lanes)
-    }
-
     #[inline(always)]
     fn compare(self, other: Self, holds: impl Fn(f32, f32) -> bool) -> ArrayMask8 {
         ArrayMask8(from_fn(|i| if holds(self.0[i], other.0[i]) { u32::MAX } else { 0 }))
@@ -156,26 +146,15 @@ impl Real for Array8 {
 
 impl Pack for Array8 {
     const LANES: usize = LANES;
+    type Moves = [u32; LANES];
 
     #[inline(always)]
     fn load(numbers: &[f32]) -> Self {
         Self(from_fn(|i| numbers[i]))
     }
     #[inline(always)]
-    fn broadcast(number: f32) -> Self {
-        Self([number; LANES])
-    }
-    #[inline(always)]
     fn store(self, numbers: &mut [f32]) {
         numbers[..LANES].copy_from_slice(&self.0);
-    }
-    #[inline(always)]
-    fn set_lane(&mut self, lane: usize, value: f32) {
-        self.0[lane] = value;
-    }
-    #[inline(always)]
-    fn first(self) -> f32 {
-        self.0[0]
     }
     #[inline(always)]
     fn numbers(packs: &mut [Self]) -> &mut [f32] {
@@ -186,12 +165,28 @@ impl Pack for Array8 {
         }
     }
     #[inline(always)]
-    fn sum_of_lanes(self) -> Self {
-        self.fold(|a, b| a + b)
+    fn transpose(rows: &[Self], step: usize, columns: &mut [Self]) {
+        for (i, column) in columns[..LANES].iter_mut().enumerate() {
+            *column = Self(from_fn(|j| rows[j * step].0[i]));
+        }
     }
     #[inline(always)]
-    fn least_lane(self) -> Self {
-        self.fold(|a, b| if a < b { a } else { b })
+    fn moves(from: &[u32; 32]) -> [u32; LANES] {
+        from_fn(|i| from[i] % LANES as u32)
+    }
+    #[inline(always)]
+    fn moved(self, moves: [u32; LANES]) -> Self {
+        Self(from_fn(|i| self.0[moves[i] as usize % LANES]))
+    }
+    #[inline(always)]
+    fn put(into: &mut [Self], mask: ArrayMask8, from: &[Self], moves: [u32; LANES]) {
+        // Without an instruction that moves lanes it is less work to move those that are to be moved.
+        for lane in (0..LANES).filter(|&lane| mask.0[lane] != 0) {
+            let other = moves[lane] as usize % LANES;
+            for (into, from) in into.iter_mut().zip(from) {
+                into.0[lane] = from.0[other];
+            }
+        }
     }
     #[inline(always)]
     fn bits(mask: ArrayMask8) -> u32 {
@@ -201,6 +196,9 @@ impl Pack for Array8 {
     fn mask(bits: u32) -> ArrayMask8 {
         ArrayMask8(from_fn(|i| if bits >> i & 1 == 1 { u32::MAX } else { 0 }))
     }
+}
+
+impl Exponent for Array8 {
     #[inline(always)]
     fn lower_exponent(self, shifted: Self) -> Self {
         Self(from_fn(|i| {
