@@ -20,6 +20,7 @@
 //! a comparison; the time it takes is in `docs/localization.md`.
 
 use fit_core::Pixel;
+use multiversion::multiversion;
 use ndarray::ArrayView2;
 
 /// A place where a spot may be.
@@ -82,19 +83,14 @@ impl Detector {
     /// If the frame is not of the size that the detector is for.
     pub fn detect<P: Pixel>(&self, frame: ArrayView2<'_, P>) -> Vec<Candidate> {
         assert_eq!(frame.dim(), (self.height, self.width), "the frame has another size");
-        let pixels = finite_pixels(frame);
-        let noise = NoiseMap::new(&pixels, self.width, self.height);
-        if noise.is_zero() {
-            return Vec::new();
+        match frame.as_slice() {
+            Some(frame) => detect(self, frame),
+            None => detect(self, &frame.iter().copied().collect::<Vec<P>>()),
         }
-        let smooth = self.smooth(&pixels);
-        let background = self.background(&pixels, &noise);
-        let signal: Vec<f32> = smooth.iter().zip(&background).map(|(s, b)| s - b).collect();
-        let noise = noise.with_texture(&signal, self.gain);
-        self.peaks(&signal, &noise)
     }
 
     /// The Gaussian filter, with the frame mirrored at its edges.
+    #[inline(always)]
     fn smooth(&self, pixels: &[f32]) -> Vec<f32> {
         let Self { width, height, kernel, .. } = self;
         let (width, height) = (*width, *height);
@@ -102,8 +98,10 @@ impl Detector {
         let mut rows = vec![0.0; pixels.len()];
         let mut padded = vec![0.0; width + 2 * radius];
         for (row, out) in pixels.chunks_exact(width).zip(rows.chunks_exact_mut(width)) {
-            for (i, value) in padded.iter_mut().enumerate() {
-                *value = row[mirror(i as isize - radius as isize, width)];
+            padded[radius..][..width].copy_from_slice(row);
+            for i in 0..radius {
+                padded[i] = row[mirror(i as isize - radius as isize, width)];
+                padded[radius + width + i] = row[mirror((width + i) as isize, width)];
             }
             for (value, &pixel) in out.iter_mut().zip(row) {
                 *value = kernel[0] * pixel;
@@ -135,6 +133,7 @@ impl Detector {
         smooth
     }
 
+    #[inline(always)]
     fn background(&self, pixels: &[f32], noise: &NoiseMap) -> Vec<f32> {
         let mut background = box_mean(pixels, self.width, self.height, self.box_size);
         let mut cut = background.clone();
@@ -150,6 +149,7 @@ impl Detector {
         background
     }
 
+    #[inline(always)]
     fn peaks(&self, signal: &[f32], noise: &NoiseMap) -> Vec<Candidate> {
         let Self { width, height, .. } = *self;
         let radius = (self.box_size.saturating_sub(3) / 2).max(1);
@@ -158,11 +158,8 @@ impl Detector {
         for y in 0..height {
             noise.row(y, &mut levels);
             let row = &signal[y * width..(y + 1) * width];
-            for (x, (&value, &level)) in row.iter().zip(&levels).enumerate() {
-                // Most pixels end here.
-                if value <= self.threshold * level || level <= 0.0 {
-                    continue;
-                }
+            for x in bright(row, &levels, self.threshold) {
+                let (value, level) = (row[x], levels[x]);
                 let rows = y.saturating_sub(radius)..(y + radius + 1).min(height);
                 let columns = x.saturating_sub(radius)..(x + radius + 1).min(width);
                 let highest = rows.clone().all(|other_y| {
@@ -182,17 +179,31 @@ impl Detector {
     }
 }
 
+/// [`Detector::detect`], compiled for several instruction sets, of which the processor's best is chosen. All
+/// that it calls is inlined, and none of it rounds differently for being compiled differently.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma",))]
+fn detect<P: Pixel>(detector: &Detector, frame: &[P]) -> Vec<Candidate> {
+    let pixels = finite_pixels(frame);
+    let noise = NoiseMap::new(&pixels, detector.width, detector.height);
+    if noise.is_zero() {
+        return Vec::new();
+    }
+    let smooth = detector.smooth(&pixels);
+    let background = detector.background(&pixels, &noise);
+    let signal: Vec<f32> = smooth.iter().zip(&background).map(|(s, b)| s - b).collect();
+    let noise = noise.with_texture(&signal, detector.gain);
+    detector.peaks(&signal, &noise)
+}
+
 /// The frame as numbers, less its first good pixel, so that a baseline costs no digits; those that are
 /// not finite are the mean of the others.
-fn finite_pixels<P: Pixel>(frame: ArrayView2<'_, P>) -> Vec<f32> {
+#[inline(always)]
+fn finite_pixels<P: Pixel>(frame: &[P]) -> Vec<f32> {
     // Sums of squares must not overflow either.
     let usable = |pixel: f32| pixel.abs() < 1e15;
     let level = frame.iter().map(|pixel| pixel.to_f32()).find(|&pixel| usable(pixel));
     let level = level.unwrap_or(0.0);
-    let mut pixels: Vec<f32> = match frame.as_slice() {
-        Some(frame) => frame.iter().map(|pixel| pixel.to_f32() - level).collect(),
-        None => frame.iter().map(|pixel| pixel.to_f32() - level).collect(),
-    };
+    let mut pixels: Vec<f32> = frame.iter().map(|pixel| pixel.to_f32() - level).collect();
     if !pixels.iter().fold(true, |all, &pixel| all & usable(pixel)) {
         let good = pixels.iter().filter(|&&pixel| usable(pixel));
         let (sum, count) = good.fold((0.0f64, 0u32), |(s, n), &p| (s + f64::from(p), n + 1));
@@ -204,7 +215,32 @@ fn finite_pixels<P: Pixel>(frame: ArrayView2<'_, P>) -> Vec<f32> {
     pixels
 }
 
+/// The places along a line that stand out by more than `threshold` times the level.
+#[inline(always)]
+fn bright(values: &[f32], levels: &[f32], threshold: f32) -> Vec<usize> {
+    let stands_out = |value: f32, level: f32| (value > threshold * level) & (level > 0.0);
+    let mut found = Vec::new();
+    let mut first = 0;
+    // Most blocks have none, which is seen for many places at a time.
+    for (values, levels) in values.chunks(BLOCK).zip(levels.chunks(BLOCK)) {
+        let mut any = false;
+        for (&value, &level) in values.iter().zip(levels) {
+            any |= stands_out(value, level);
+        }
+        if any {
+            let places = (first..).zip(values.iter().zip(levels));
+            found.extend(places.filter(|(_, (v, l))| stands_out(**v, **l)).map(|(x, _)| x));
+        }
+        first += BLOCK;
+    }
+    found
+}
+
+/// Places that are looked at together.
+const BLOCK: usize = 32;
+
 /// An index mirrored at both ends of 0..length.
+#[inline(always)]
 fn mirror(index: isize, length: usize) -> usize {
     let last = length as isize - 1;
     if last == 0 {
@@ -216,6 +252,7 @@ fn mirror(index: isize, length: usize) -> usize {
 }
 
 /// The mean over a square of 2·radius + 1 pixels, cut at the edges of the frame.
+#[inline(always)]
 fn box_mean(pixels: &[f32], width: usize, height: usize, radius: usize) -> Vec<f32> {
     let row = |y: usize| &pixels[y * width..(y + 1) * width];
     // Sums over the rows in reach, with zeros on either side for the sums across.
@@ -251,31 +288,43 @@ fn box_mean(pixels: &[f32], width: usize, height: usize, radius: usize) -> Vec<f
 /// number. All of it runs along the line, several places at a time.
 struct SumsAcross {
     reach: usize,
-    doubled: Vec<f32>,
+    /// Sums of 2, 4, 8, … neighbours, from each place on.
+    doubled: Vec<Vec<f32>>,
     sums: Vec<f32>,
 }
 
 impl SumsAcross {
+    #[inline(always)]
     fn new(length: usize, reach: usize) -> Self {
-        Self { reach, doubled: vec![0.0; length], sums: vec![0.0; length] }
+        let levels = reach.ilog2() as usize;
+        Self { reach, doubled: vec![vec![0.0; length]; levels], sums: vec![0.0; length] }
     }
 
     /// For each place the sum of the numbers from there on, as many as asked for.
+    #[inline(always)]
     fn of(&mut self, numbers: &[f32]) -> &[f32] {
         let Self { reach, doubled, sums } = self;
-        doubled.copy_from_slice(numbers);
-        sums.fill(0.0);
-        let length = numbers.len();
-        let (mut size, mut done) = (1, 0);
-        while done < *reach {
-            if *reach & size != 0 {
-                sums.iter_mut().zip(&doubled[done..]).for_each(|(sum, part)| *sum += part);
-                done += size;
-            }
-            for i in 0..length.saturating_sub(size) {
-                doubled[i] += doubled[i + size];
+        let mut size = 1;
+        for level in 0..doubled.len() {
+            let (smaller, larger) = doubled.split_at_mut(level);
+            let parts = smaller.last().map_or(numbers, |parts| &parts[..]);
+            let further = &parts[size.min(parts.len())..];
+            for ((sum, a), b) in larger[0].iter_mut().zip(parts).zip(further) {
+                *sum = a + b;
             }
             size *= 2;
+        }
+        // The largest part first, then those that are missing.
+        let mut done = size;
+        sums.copy_from_slice(doubled.last().map_or(numbers, |parts| &parts[..]));
+        for level in (0..doubled.len()).rev() {
+            size /= 2;
+            if *reach & size != 0 {
+                let parts = if level == 0 { numbers } else { &doubled[level - 1] };
+                let parts = parts.get(done..).unwrap_or(&[]);
+                sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+                done += size;
+            }
         }
         sums
     }
@@ -291,10 +340,13 @@ struct NoiseMap {
 }
 
 impl NoiseMap {
+    #[inline(always)]
     fn new(pixels: &[f32], width: usize, height: usize) -> Self {
         let (columns, rows) = (width.div_ceil(TILE).max(1), height.div_ceil(TILE).max(1));
         let mut levels = Vec::with_capacity(columns * rows);
         let mut responses = Vec::with_capacity(TILE * TILE);
+        // Tiles have at most TILE columns.
+        let mut vertical = [0.0; TILE + 2];
         for row in 0..rows {
             for column in 0..columns {
                 // Tiles of equal size that cover the frame; the outermost pixels have no response.
@@ -302,15 +354,20 @@ impl NoiseMap {
                 let x = (column * width / columns).max(1)
                     ..((column + 1) * width / columns).min(width - 1);
                 responses.clear();
+                let columns = x.len();
                 // Every other row is enough for a median.
                 for y in y.step_by(2) {
                     let at = |y: usize| &pixels[y * width..(y + 1) * width];
                     let (above, here, below) = (at(y - 1), at(y), at(y + 1));
-                    let vertical = |x: usize| above[x] - 2.0 * here[x] + below[x];
-                    responses
-                        .extend(x.clone().map(|x| {
-                            (vertical(x - 1) - 2.0 * vertical(x) + vertical(x + 1)).abs()
-                        }));
+                    for (down, i) in vertical.iter_mut().zip(x.start - 1..x.end + 1) {
+                        *down = above[i] - 2.0 * here[i] + below[i];
+                    }
+                    let start = responses.len();
+                    responses.resize(start + columns, 0.0);
+                    let (left, middle, right) = (&vertical, &vertical[1..], &vertical[2..]);
+                    for (i, response) in responses[start..].iter_mut().enumerate() {
+                        *response = (left[i] - 2.0 * middle[i] + right[i]).abs();
+                    }
                 }
                 levels.push(level(&mut responses));
             }
@@ -320,6 +377,7 @@ impl NoiseMap {
 
     /// The noise of the filtered frame: that of the pixels as the filter passes it on, or what the
     /// filtered frame shows by itself where that is more.
+    #[inline(always)]
     fn with_texture(&self, signal: &[f32], gain: f32) -> Self {
         let Self { columns, rows, width, height, .. } = *self;
         let mut levels = Vec::with_capacity(columns * rows);
@@ -343,6 +401,7 @@ impl NoiseMap {
     }
 
     /// The noise along a row, between the tiles' centres by linear interpolation.
+    #[inline(always)]
     fn row(&self, y: usize, levels: &mut [f32]) {
         let tile_height = self.height as f32 / self.rows as f32;
         let position = (y as f32 + 0.5) / tile_height - 0.5;
@@ -367,15 +426,18 @@ impl NoiseMap {
             };
             let slope = (at(right) - at(left)) / tile_width;
             let start = at(left) - slope * centre(left);
-            for (i, level) in levels.iter_mut().enumerate().take(end).skip(x) {
-                *level = start + slope * i as f32;
+            if x < end {
+                for (level, i) in levels[x..end].iter_mut().zip(x as u32..) {
+                    *level = start + slope * i as f32;
+                }
+                x = end;
             }
-            x = x.max(end);
         }
     }
 }
 
 /// The noise from absolute responses to the kernel, the sum of whose squares is 36.
+#[inline(always)]
 fn level(responses: &mut [f32]) -> f32 {
     if responses.is_empty() {
         return 0.0;
@@ -392,6 +454,7 @@ fn level(responses: &mut [f32]) -> f32 {
 }
 
 /// The spread of a filtered tile below its median: spots are above, and hardly change it.
+#[inline(always)]
 fn texture(values: &mut [f32]) -> f32 {
     if values.is_empty() {
         return 0.0;
