@@ -6,6 +6,7 @@
 
 pub mod axis;
 pub mod condition;
+mod corner;
 mod estimate;
 mod fit;
 pub mod lanes;
@@ -19,6 +20,7 @@ pub mod solve;
 mod start;
 pub mod sums;
 
+pub use corner::Corner;
 pub use estimate::estimate;
 pub use fit::{fit_in_place, fit_window, scratch_len};
 pub use lanes::Lanes;

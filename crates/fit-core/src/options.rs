@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::corner::Corner;
 use crate::real::Real;
 use crate::shape::{Shape, Size};
 
@@ -206,6 +207,19 @@ pub enum ArgumentError {
         /// The outcomes there is room for.
         given: usize,
     },
+    /// A window is not wholly within its frame, or there is no such frame.
+    OutsideFrames {
+        /// The number of the window, from 0.
+        spot: usize,
+        /// Where it should be cut.
+        corner: Corner,
+        /// Its size.
+        size: Size,
+        /// The number of frames.
+        frames: usize,
+        /// The size of a frame.
+        frame: Size,
+    },
     /// An option is out of its range.
     Option {
         /// Its name.
@@ -243,6 +257,16 @@ impl fmt::Display for ArgumentError {
             }
             Self::OutputCount { spots, given } => {
                 write!(f, "there is room for {given} outcomes, but there are {spots} spots")
+            }
+            Self::OutsideFrames { spot, corner, size, frames, frame } => {
+                let Corner { frame: number, x, y } = corner;
+                let Size { width, height } = size;
+                let (columns, rows) = (frame.width, frame.height);
+                write!(
+                    f,
+                    "the window {spot} of {width}x{height} pixels at column {x}, row {y} of frame \
+                     {number} is not within {frames} frames of {columns}x{rows} pixels"
+                )
             }
             Self::Option { name, value, range } => {
                 write!(f, "{name} = {value} is out of its range ({range})")

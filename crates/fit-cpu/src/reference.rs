@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 
 use fit_core::{
-    ArgumentError, Fit, Options, Pixel, Scalar, Setup, Shape, Size, Start, fit_in_place,
+    ArgumentError, Corner, Fit, Options, Pixel, Scalar, Setup, Shape, Size, Start, fit_in_place,
     scratch_len,
 };
-use ndarray::{ArrayView3, Axis};
+use ndarray::{ArrayView2, ArrayView3, Axis, s};
 use rayon::prelude::*;
 
 /// Why a batch could not be fitted.
@@ -79,12 +79,48 @@ impl<R: Scalar> Reference<R> {
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
         let (count, height, width) = spots.dim();
-        let setup = Setup::<R>::new(Size::new(width, height), options)?;
         start.validate_batch(count, fits.len())?;
+        let window = |index| spots.index_axis(Axis(0), index);
+        self.fit_windows(options, Size::new(width, height), &window, start, fits)
+    }
+
+    /// Fits windows of `size` pixels that are cut out of a stack of frames.
+    ///
+    /// - `frames`: (n, height, width) of any memory layout.
+    /// - `corners`: where the windows lie; they may overlap.
+    /// - `start`, `fits`: as for [`Reference::fit_into`]; a start counts from the window's first pixel.
+    ///
+    /// # Errors
+    /// [`BatchError::Argument`]; then `fits` is unchanged.
+    pub fn fit_in_frames_into<P: Pixel, T: Scalar>(
+        &self,
+        options: &Options,
+        frames: ArrayView3<'_, P>,
+        size: Size,
+        corners: &[Corner],
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), BatchError> {
+        let (count, height, width) = frames.dim();
+        Corner::validate(corners, size, count, Size::new(width, height))?;
+        start.validate_batch(corners.len(), fits.len())?;
+        let window = |index: usize| cut(&frames, size, corners[index]);
+        self.fit_windows(options, size, &window, start, fits)
+    }
+
+    fn fit_windows<'a, P: Pixel, T: Scalar>(
+        &self,
+        options: &Options,
+        size: Size,
+        window: &(impl Fn(usize) -> ArrayView2<'a, P> + Sync),
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), BatchError> {
+        let setup = Setup::<R>::new(size, options)?;
         let fit_chunk = |scratch: &mut Vec<R>, first: usize, fits: &mut [Fit<T>]| {
             for (index, fit) in (first..).zip(fits) {
-                let window = spots.index_axis(Axis(0), index);
-                *fit = fit_one(&setup, window.iter().copied(), start.shape(index), scratch)?;
+                let pixels = window(index).into_iter().copied();
+                *fit = fit_one(&setup, pixels, start.shape(index), scratch)?;
             }
             Ok(())
         };
@@ -100,6 +136,17 @@ impl<R: Scalar> Reference<R> {
             }),
         }
     }
+}
+
+/// The window at a corner.
+pub(crate) fn cut<'a, P>(
+    frames: &ArrayView3<'a, P>,
+    size: Size,
+    corner: Corner,
+) -> ArrayView2<'a, P> {
+    let (x, y) = (corner.x as usize, corner.y as usize);
+    let frame = frames.clone().index_axis_move(Axis(0), corner.frame as usize);
+    frame.slice_move(s![y..y + size.height, x..x + size.width])
 }
 
 fn fit_one<R: Scalar, P: Pixel, T: Scalar>(

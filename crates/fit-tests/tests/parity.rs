@@ -1,11 +1,13 @@
 //! Every backend against the f64 reference, over the whole table of cases.
 
-use fit_sim::SpotSimulation;
+use fit_sim::{Random, SpotSimulation};
 use fit_tests::cases::{Case, Kind, cases};
 use fit_tests::tolerances::{Parity, parity};
 use fit_tests::{TestBackend, backends};
-use ndarray::s;
-use spotfit::{Backend, Fit, Fitter, InstructionSet, Options, Size, Start, Status, WindowFitter};
+use ndarray::{Array3, s};
+use spotfit::{
+    Backend, Corner, Fit, Fitter, InstructionSet, Options, Size, Start, Status, WindowFitter,
+};
 
 /// Whether two fits are the same as far as the tolerance goes.
 fn near(fit: &Fit<f64>, reference: &Fit<f64>, tolerance: &Parity) -> bool {
@@ -124,6 +126,58 @@ fn a_window_alone_is_a_window_among_many() {
     }
 }
 
+/// Proves that windows cut out of frames, of any memory layout, even at the last corner of the last frame,
+/// are fitted to the same bits as copies of them.
+#[test]
+fn windows_in_frames_are_fitted_as_copies_are() {
+    let mut random = Random::new(7, 0);
+    let frames = Array3::from_shape_fn((3, 40, 33), |_| random.poisson(100.0) as u16);
+    for size in [Size::new(5, 4), Size::new(9, 9), Size::new(7, 31), Size::new(17, 16)] {
+        let (far_x, far_y) = (33 - size.width as u32, 40 - size.height as u32);
+        let mut corners = vec![Corner::default(), Corner { frame: 2, x: far_x, y: far_y }];
+        corners.extend((0..100u32).map(|i| Corner {
+            frame: i % 3,
+            x: (i * 7) % (far_x + 1),
+            y: (i * 5) % (far_y + 1),
+        }));
+        let mut copies = Array3::zeros((corners.len(), size.height, size.width));
+        for (mut copy, corner) in copies.outer_iter_mut().zip(&corners) {
+            let (x, y) = (corner.x as usize, corner.y as usize);
+            let window = s![corner.frame as usize, y..y + size.height, x..x + size.width];
+            copy.assign(&frames.slice(window));
+        }
+        for backend in backends() {
+            let fitter = backend.fitter(Options::default());
+            let expected: Vec<Fit<f64>> =
+                fitter.fit(copies.view(), Start::Estimate).expect("sound");
+            let turned = frames.t().as_standard_layout().into_owned();
+            for frames in [frames.view(), turned.t()] {
+                let fits: Vec<Fit<f64>> =
+                    fitter.fit_in_frames(frames, size, &corners, Start::Estimate).expect("sound");
+                assert_eq!(format!("{fits:?}"), format!("{expected:?}"), "{backend:?}");
+            }
+            for (frame, x, y) in [(3, 0, 0), (0, far_x + 1, 0), (0, 0, far_y + 1), (0, u32::MAX, 0)]
+            {
+                let corners = [Corner::default(), Corner { frame, x, y }];
+                let fits =
+                    fitter.fit_in_frames::<_, f64>(frames.view(), size, &corners, Start::Estimate);
+                let message = fits.expect_err("outside").to_string();
+                assert!(message.contains("window 1") && message.contains("33x40"), "{message}");
+            }
+        }
+        for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+            let expected: Vec<Fit<f32>> = Fitter::with_instruction_set(set, Options::default(), 1)
+                .and_then(|fitter| fitter.fit(copies.view(), Start::Estimate))
+                .expect("sound");
+            let mut few = WindowFitter::new(set, size, &Options::default()).expect("available");
+            let mut fits = vec![Fit::<f32>::invalid(); corners.len()];
+            few.fit_in_frames_into(frames.view(), &corners, Start::Estimate, &mut fits)
+                .expect("sound");
+            assert_eq!(format!("{fits:?}"), format!("{expected:?}"), "{set}");
+        }
+    }
+}
+
 /// Proves that the fitter for a handful of windows gives what the batch gives, again and again.
 #[test]
 fn a_handful_of_windows_is_fitted_as_a_batch() {
@@ -140,7 +194,7 @@ fn a_handful_of_windows_is_fitted_as_a_batch() {
             few.fit_into(windows, Start::Estimate, &mut fits).expect("sound");
             assert_eq!(fits, batch[first..first + fits.len()]);
         }
-        let other = ndarray::Array3::<u8>::zeros((1, 7, 7));
+        let other = Array3::<u8>::zeros((1, 7, 7));
         assert!(few.fit_into(other.view(), Start::Estimate, &mut [Fit::<f32>::invalid()]).is_err());
     }
 }

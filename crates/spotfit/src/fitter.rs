@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use fit_core::{Fit, Options, Pixel, Scalar, Start};
+use fit_core::{Corner, Fit, Options, Pixel, Scalar, Size, Start};
 use fit_cpu::{BatchError, InstructionSet, Reference, Simd};
 use ndarray::ArrayView3;
 
@@ -198,5 +198,47 @@ impl Fitter {
             Engine::Simd(simd) => simd.fit_into(&self.options, spots, start, fits)?,
         }
         Ok(())
+    }
+
+    /// Fits windows of `size` pixels that are cut out of a stack of frames (n, height, width), without
+    /// a copy of them in between. The outcomes are in the order of the corners, and count from each
+    /// window's first pixel.
+    ///
+    /// ```
+    /// use ndarray::Array3;
+    /// use spotfit::{Corner, Fit, Fitter, Size, Start};
+    ///
+    /// let frames = Array3::from_shape_fn((1, 64, 80), |(_, y, x)| {
+    ///     let (dx, dy) = (x as f64 - 40.25, y as f64 - 30.5);
+    ///     (100.0 * (-(dx * dx + dy * dy) / 4.5).exp() + 10.0).round() as u16
+    /// });
+    /// let corners = [Corner { frame: 0, x: 36, y: 26 }];
+    /// let size = Size::new(9, 9);
+    /// let fits: Vec<Fit<f64>> =
+    ///     Fitter::default().fit_in_frames(frames.view(), size, &corners, Start::Estimate)?;
+    /// assert!((fits[0].x - 4.25).abs() < 0.01 && (fits[0].y - 4.5).abs() < 0.01);
+    /// # Ok::<(), spotfit::FitError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FitError`] if a window is not within its frame, or the number of start values is wrong.
+    pub fn fit_in_frames<P: Pixel, T: Scalar>(
+        &self,
+        frames: ArrayView3<'_, P>,
+        size: Size,
+        corners: &[Corner],
+        start: Start<'_>,
+    ) -> Result<Vec<Fit<T>>, FitError> {
+        let mut fits = vec![Fit::invalid(); corners.len()];
+        let (options, into) = (&self.options, &mut fits[..]);
+        match &self.engine {
+            Engine::Reference(reference) => {
+                reference.fit_in_frames_into(options, frames, size, corners, start, into)?;
+            }
+            Engine::Simd(simd) => {
+                simd.fit_in_frames_into(options, frames, size, corners, start, into)?;
+            }
+        }
+        Ok(fits)
     }
 }

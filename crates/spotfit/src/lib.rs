@@ -11,8 +11,8 @@ pub mod render;
 pub mod storm;
 
 pub use fit_core::{
-    ArgumentError, Background, Criteria, Fit, Limits, MaxError, Options, Pixel, Scalar, Shape,
-    Size, Start, Status,
+    ArgumentError, Background, Corner, Criteria, Fit, Limits, MaxError, Options, Pixel, Scalar,
+    Shape, Size, Start, Status,
 };
 pub use fit_cpu::{InstructionSet, WindowFitter};
 pub use fitter::{Backend, FitError, Fitter};

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::sync_channel;
 
-use fit_core::{Fit, Options, Pixel, Size, Start, Status};
-use ndarray::{Array3, ArrayView3, Axis};
+use fit_core::{Corner, Fit, Options, Pixel, Size, Start, Status};
+use ndarray::{ArrayView3, Axis};
 use rayon::prelude::*;
 
 use crate::detect::{DEFAULT_THRESHOLD, Detector};
@@ -246,9 +246,7 @@ pub struct Localizer {
 #[derive(Clone, Copy)]
 struct Window {
     id: u64,
-    block_frame: usize,
-    x: usize,
-    y: usize,
+    corner: Corner,
 }
 
 impl Localizer {
@@ -324,15 +322,10 @@ impl Localizer {
         self.counts.frames += frames.len_of(Axis(0));
         let windows = self.windows(first, frames);
         let side = self.options.box_size;
-        let mut spots = Array3::<f32>::zeros((windows.len(), side, side));
-        let cut = |(mut spot, window): (ndarray::ArrayViewMut2<'_, f32>, &Window)| {
-            let frame = frames.index_axis(Axis(0), window.block_frame);
-            let rows = frame.slice_axis(Axis(0), (window.y..window.y + side).into());
-            let pixels = rows.slice_axis(Axis(1), (window.x..window.x + side).into());
-            spot.zip_mut_with(&pixels, |to, from| *to = from.to_f32());
-        };
-        spots.axis_iter_mut(Axis(0)).zip(&windows).for_each(cut);
-        let fits: Vec<Fit<f64>> = self.fitter.fit(spots.view(), Start::Estimate)?;
+        let size = Size::new(side, side);
+        let corners: Vec<Corner> = windows.iter().map(|window| window.corner).collect();
+        let fits: Vec<Fit<f64>> =
+            self.fitter.fit_in_frames(frames, size, &corners, Start::Estimate)?;
         let all = windows.iter().zip(&fits);
         Ok(all.filter_map(|(window, fit)| self.judge(first, window, fit)).collect())
     }
@@ -354,13 +347,13 @@ impl Localizer {
         let (half, side) = ((self.options.box_size / 2) as f64, self.options.box_size as f64);
         let corner = |centre: f64, length: usize| {
             let corner = centre.round() - half;
-            (corner >= 0.0 && corner + side <= length as f64).then_some(corner as usize)
+            (corner >= 0.0 && corner + side <= length as f64).then_some(corner as u32)
         };
         let windows: Vec<Window> = wanted
             .iter()
             .filter_map(|&(id, block_frame, x, y)| {
                 let (x, y) = (corner(x, width)?, corner(y, height)?);
-                Some(Window { id, block_frame, x, y })
+                Some(Window { id, corner: Corner { frame: block_frame as u32, x, y } })
             })
             .collect();
         self.counts.at_edge += wanted.len() - windows.len();
@@ -407,10 +400,10 @@ impl Localizer {
         self.next_id += 1;
         let id = if detected { self.next_id } else { window.id };
         let pixels = self.options.box_size * self.options.box_size;
-        let frame = first + window.block_frame;
+        let frame = first + window.corner.frame as usize;
         let mut spot = photons(fit, pixels, &self.options.camera);
-        spot.x += window.x as f64;
-        spot.y += window.y as f64;
+        spot.x += f64::from(window.corner.x);
+        spot.y += f64::from(window.corner.y);
         Some(Localization { id, frame, ..spot })
     }
 }

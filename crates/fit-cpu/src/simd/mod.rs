@@ -11,11 +11,11 @@ mod portable;
 use std::fmt;
 use std::str::FromStr;
 
-use fit_core::{ArgumentError, Fit, Options, Pixel, Scalar, Setup, Size, Start};
+use fit_core::{ArgumentError, Corner, Fit, Options, Pixel, Scalar, Setup, Size, Start};
 use ndarray::{ArrayView3, Axis};
 use rayon::prelude::*;
 
-use crate::reference::BatchError;
+use crate::reference::{BatchError, cut};
 use engine::{Scratch, Windows};
 use pack::Pack;
 
@@ -156,10 +156,40 @@ impl Simd {
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
         let (count, height, width) = spots.dim();
-        let size = Size::new(width, height);
-        Setup::<f32>::new(size, options)?;
         start.validate_batch(count, fits.len())?;
         let stack = Stack::new(&spots);
+        self.fit_windows(options, Size::new(width, height), &stack, start, fits)
+    }
+
+    /// Fits windows that are cut out of a stack of frames, as [`crate::Reference::fit_in_frames_into`]
+    /// does: straight from the frames into registers.
+    ///
+    /// # Errors
+    /// [`BatchError::Argument`]; then `fits` is unchanged.
+    pub fn fit_in_frames_into<P: Pixel, T: Scalar>(
+        &self,
+        options: &Options,
+        frames: ArrayView3<'_, P>,
+        size: Size,
+        corners: &[Corner],
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), BatchError> {
+        let cuts = Cuts::new(&frames, size, corners)?;
+        start.validate_batch(corners.len(), fits.len())?;
+        self.fit_windows(options, size, &cuts, start, fits)
+    }
+
+    fn fit_windows<T: Scalar>(
+        &self,
+        options: &Options,
+        size: Size,
+        windows: &(impl Windows + Sync),
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), BatchError> {
+        Setup::<f32>::new(size, options)?;
+        let count = fits.len();
         let fitter = || WindowFitter::new(self.set, size, options);
         match &self.pool {
             Some(pool) if count > ALONE => pool.install(|| {
@@ -169,7 +199,7 @@ impl Simd {
                     fitter,
                     |made, (index, fits)| match made {
                         Ok(made) => {
-                            made.run(&stack, start, index * chunk, fits);
+                            made.run(windows, start, index * chunk, fits);
                             Ok(())
                         }
                         // The error cannot be taken out of what the thread keeps: ask for it again.
@@ -178,7 +208,7 @@ impl Simd {
                 )
             }),
             _ => {
-                fitter()?.run(&stack, start, 0, fits);
+                fitter()?.run(windows, start, 0, fits);
                 Ok(())
             }
         }
@@ -223,6 +253,72 @@ impl<X: Pixel> Windows for Stack<'_, X> {
         if let Some(pixels) = self.flat.and_then(|flat| flat.get(range)) {
             for line in pixels.chunks(64 / size_of::<X>().max(1)) {
                 prefetch(line);
+            }
+        }
+    }
+}
+
+/// Windows in a stack of frames of any memory layout.
+struct Cuts<'a, X> {
+    frames: ArrayView3<'a, X>,
+    /// All pixels, where rows and frames follow each other in memory.
+    flat: Option<&'a [X]>,
+    size: Size,
+    corners: &'a [Corner],
+}
+
+impl<'a, X> Cuts<'a, X> {
+    fn new(
+        frames: &'a ArrayView3<'_, X>,
+        size: Size,
+        corners: &'a [Corner],
+    ) -> Result<Self, ArgumentError> {
+        let (count, height, width) = frames.dim();
+        Corner::validate(corners, size, count, Size::new(width, height))?;
+        Ok(Self { frames: frames.view(), flat: frames.as_slice(), size, corners })
+    }
+}
+
+impl<X: Pixel> Windows for Cuts<'_, X> {
+    #[inline(always)]
+    fn load<P: Pack>(&self, window: usize, _: usize, packs: &mut [P]) {
+        let numbers = P::numbers(packs);
+        let corner = self.corners[window];
+        let Size { width, height } = self.size;
+        let Some(flat) = self.flat else {
+            for (number, &pixel) in numbers.iter_mut().zip(cut(&self.frames, self.size, corner)) {
+                *number = pixel.to_f32();
+            }
+            return;
+        };
+        let (_, rows, columns) = self.frames.dim();
+        let (x, y) = (corner.x as usize, corner.y as usize);
+        let first = (corner.frame as usize * rows + y) * columns + x;
+        for row in 0..height {
+            let (from, to) = (first + row * columns, row * width);
+            // A whole register where there is room for it: the next row takes what is too much.
+            if width <= P::LANES && to + P::LANES <= numbers.len() {
+                if let Some(pixels) = flat.get(from..from + P::LANES) {
+                    P::load_pixels(pixels).store(&mut numbers[to..to + P::LANES]);
+                    continue;
+                }
+            }
+            let pixels = &flat[from..from + width];
+            for (number, &pixel) in numbers[to..to + width].iter_mut().zip(pixels) {
+                *number = pixel.to_f32();
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, windows: std::ops::Range<usize>, _: usize) {
+        let (Some(flat), Some(corners)) = (self.flat, self.corners.get(windows)) else { return };
+        let (_, rows, columns) = self.frames.dim();
+        for corner in corners {
+            let (x, y) = (corner.x as usize, corner.y as usize);
+            let first = (corner.frame as usize * rows + y) * columns + x;
+            for row in 0..self.size.height {
+                prefetch(&flat[first + row * columns..]);
             }
         }
     }
@@ -341,6 +437,24 @@ impl WindowFitter {
         }
         start.validate_batch(count, fits.len())?;
         self.run(&Stack::new(&spots), start, 0, fits);
+        Ok(())
+    }
+
+    /// Fits windows that are cut out of a stack of frames (n, height, width), on the calling thread.
+    ///
+    /// # Errors
+    /// [`ArgumentError::OutsideFrames`] if a window is not within its frame, or if the number of start
+    /// values or of outcomes is wrong; then `fits` is unchanged.
+    pub fn fit_in_frames_into<P: Pixel, T: Scalar>(
+        &mut self,
+        frames: ArrayView3<'_, P>,
+        corners: &[Corner],
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), BatchError> {
+        let cuts = Cuts::new(&frames, self.size, corners)?;
+        start.validate_batch(corners.len(), fits.len())?;
+        self.run(&cuts, start, 0, fits);
         Ok(())
     }
 
