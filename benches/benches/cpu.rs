@@ -1,19 +1,24 @@
-//! Fits per second on the CPU: the reference in both precisions beside the explicit baseline.
+//! Fits per second on the CPU: every instruction set beside the reference, the explicit baseline and two
+//! general-purpose fitters of others; by size, by batch and by threads.
 //!
-//! `cargo bench -p benches`
+//! `cargo bench -p benches`; a part of it by name, such as `cargo bench -p benches -- 'batch'`. Every
+//! method's answer is checked against the truth before it is timed.
 
 use std::hint::black_box;
 
-use benches::Workload;
+use benches::{Workload, peers};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use fit_core::{Fit, Options, Scalar};
-use fit_cpu::Reference;
 use fit_cpu::explicit::{ExplicitCriteria, fit_explicit_stack};
+use fit_cpu::{InstructionSet, Reference, Simd};
 
-const COUNT: usize = 2000;
+/// Windows for those that take microseconds each.
+const FEW: usize = 500;
+/// Windows for those that take a fraction of one.
+const MANY: usize = 20_000;
 
-fn reference<R: Scalar>(work: &Workload, threads: usize) -> impl FnMut() -> Vec<Fit<R>> + '_ {
-    let reference = Reference::<R>::new(threads).expect("threads");
+fn reference<R: Scalar>(work: &Workload) -> impl FnMut() -> Vec<Fit<R>> + '_ {
+    let reference = Reference::<R>::new(1).expect("one thread needs no other");
     move || {
         let mut fits = vec![Fit::invalid(); work.starts.len()];
         reference
@@ -23,15 +28,34 @@ fn reference<R: Scalar>(work: &Workload, threads: usize) -> impl FnMut() -> Vec<
     }
 }
 
+fn simd(work: &Workload, threads: usize, set: InstructionSet) -> impl FnMut() + '_ {
+    let fitter = Simd::new(threads, Some(set)).expect("available");
+    let mut fits = vec![Fit::<f32>::invalid(); work.starts.len()];
+    let mut run = move |check: bool| {
+        fitter
+            .fit_into(&Options::default(), work.spots.pixels.view(), work.start(), &mut fits)
+            .expect("sound arguments");
+        if check {
+            work.check(&fits);
+        }
+    };
+    run(true);
+    move || run(false)
+}
+
+fn available() -> impl Iterator<Item = InstructionSet> {
+    InstructionSet::ALL.into_iter().filter(|set| set.is_available())
+}
+
 fn sizes(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("one core");
-    group.throughput(Throughput::Elements(COUNT as u64));
-    for side in [5, 7, 9, 13, 16, 32] {
-        let work = Workload::new(side, COUNT);
-        let mut double = reference::<f64>(&work, 1);
+    for side in [5, 7, 9, 11, 13, 16, 24, 32] {
+        let work = Workload::new(side, FEW);
+        group.throughput(Throughput::Elements(FEW as u64));
+        let mut double = reference::<f64>(&work);
         work.check(&double());
         group.bench_function(BenchmarkId::new("reference f64", side), |b| b.iter(&mut double));
-        let mut single = reference::<f32>(&work, 1);
+        let mut single = reference::<f32>(&work);
         work.check(&single());
         group.bench_function(BenchmarkId::new("reference f32", side), |b| b.iter(&mut single));
         let explicit = || -> Vec<Fit<f32>> {
@@ -41,9 +65,42 @@ fn sizes(criterion: &mut Criterion) {
         };
         work.check(&explicit());
         group.bench_function(BenchmarkId::new("explicit f32", side), |b| b.iter(explicit));
+        for (name, fit) in [
+            ("levenberg-marquardt f64", peers::levenberg_marquardt as fn(&Workload) -> _),
+            ("varpro f64", peers::varpro),
+        ] {
+            work.check(&fit(&work));
+            group.bench_function(BenchmarkId::new(name, side), |b| b.iter(|| fit(&work)));
+        }
+
+        let work = Workload::new(side, MANY);
+        group.throughput(Throughput::Elements(MANY as u64));
+        for set in available() {
+            let mut run = simd(&work, 1, set);
+            group.bench_function(BenchmarkId::new(set.name(), side), |b| b.iter(&mut run));
+        }
     }
     group.finish();
 }
 
-criterion_group!(benches, sizes);
+fn batches(criterion: &mut Criterion) {
+    let most = std::thread::available_parallelism().map_or(1, usize::from);
+    for side in [5, 9, 16] {
+        let mut group = criterion.benchmark_group(format!("batch, {side}x{side}"));
+        for count in [10, 100, 1000, 10_000, 100_000] {
+            let work = Workload::new(side, count);
+            group.throughput(Throughput::Elements(count as u64));
+            for set in available() {
+                for threads in [1, 2, 4, 8, 16, 32, 64].into_iter().filter(|&n| n <= most) {
+                    let mut run = simd(&work, threads, set);
+                    let name = format!("{set}, {threads} threads");
+                    group.bench_function(BenchmarkId::new(name, count), |b| b.iter(&mut run));
+                }
+            }
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, sizes, batches);
 criterion_main!(benches);

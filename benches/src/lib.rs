@@ -1,5 +1,7 @@
 //! What the benches share: the spots that are fitted, and the check that the answer is right.
 
+pub mod peers;
+
 use fit_core::{Fit, Scalar, Size, Start};
 use fit_cpu::explicit::ExplicitStart;
 use fit_sim::{SpotSimulation, Spots};
@@ -32,12 +34,19 @@ impl Workload {
         Self { spots, starts }
     }
 
+    /// The size of the windows.
+    pub fn size(&self) -> Size {
+        let (_, height, width) = self.spots.pixels.dim();
+        Size::new(width, height)
+    }
+
     /// The start values as fitters take them.
     pub fn start(&self) -> Start<'_> {
         Start::F32(&self.starts)
     }
 
-    /// Checks that fits are right: the median error of the centre is what photon noise allows.
+    /// Checks that fits are right: the median error of the centre is what photon noise allows, which for
+    /// windows of 5 pixels or less is more than for larger ones.
     ///
     /// # Panics
     /// If it is not: what was measured is worth nothing then.
@@ -49,6 +58,9 @@ impl Workload {
             .collect();
         errors.sort_by(f64::total_cmp);
         let median = errors[errors.len() / 2];
-        assert!(fits.len() < 100 || median < 0.07, "median error {median} σ");
+        assert!(
+            fits.len() < 100 || median < if self.size().width < 7 { 0.14 } else { 0.07 },
+            "median error {median} σ"
+        );
     }
 }

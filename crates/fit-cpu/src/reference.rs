@@ -145,7 +145,7 @@ pub(crate) fn cut<'a, P>(
     corner: Corner,
 ) -> ArrayView2<'a, P> {
     let (x, y) = (corner.x as usize, corner.y as usize);
-    let frame = frames.clone().index_axis_move(Axis(0), corner.frame as usize);
+    let frame = (*frames).index_axis_move(Axis(0), corner.frame as usize);
     frame.slice_move(s![y..y + size.height, x..x + size.width])
 }
 

@@ -297,11 +297,12 @@ impl<X: Pixel> Windows for Cuts<'_, X> {
         for row in 0..height {
             let (from, to) = (first + row * columns, row * width);
             // A whole register where there is room for it: the next row takes what is too much.
-            if width <= P::LANES && to + P::LANES <= numbers.len() {
-                if let Some(pixels) = flat.get(from..from + P::LANES) {
-                    P::load_pixels(pixels).store(&mut numbers[to..to + P::LANES]);
-                    continue;
-                }
+            if width <= P::LANES
+                && let Some(numbers) = numbers.get_mut(to..to + P::LANES)
+                && let Some(pixels) = flat.get(from..from + P::LANES)
+            {
+                P::load_pixels(pixels).store(numbers);
+                continue;
             }
             let pixels = &flat[from..from + width];
             for (number, &pixel) in numbers[to..to + width].iter_mut().zip(pixels) {
