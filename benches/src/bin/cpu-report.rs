@@ -154,6 +154,50 @@ fn threads() {
     }
 }
 
+/// A line of this process's state, in MB.
+fn memory(key: &str) -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_default();
+    let kilobytes = line.trim_start_matches(':').split_whitespace().next();
+    kilobytes.and_then(|number| number.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1e3
+}
+
+/// Cost against the number of fits, and what it takes beside input and output.
+fn many() {
+    let runs = 5;
+    println!("\n## Many fits: 9×9, u16, all processors, median of {runs}\n");
+    println!(
+        "The windows of the larger batches are those of 10⁵, again and again. Memory is the growth of"
+    );
+    println!("the peak while fitting, input and output being there before.\n");
+    println!("| fits | nanoseconds a fit | memory beside input and output, MB |");
+    println!("|---|---|---|");
+    let work = Workload::new(9, 100_000);
+    for count in [1000, 10_000, 100_000, 1_000_000, 10_000_000] {
+        let windows = work.spots.pixels.mapv(|pixel| pixel as u16);
+        let windows = windows.as_slice().expect("fresh arrays are in standard layout");
+        let pixels: Vec<u16> = windows.iter().copied().cycle().take(count * 81).collect();
+        let pixels = Array3::from_shape_vec((count, 9, 9), pixels).expect("as many as it takes");
+        let starts: Vec<[f32; 3]> = work.starts.iter().copied().cycle().take(count).collect();
+        let mut fits = vec![Fit::<f32>::invalid(); count];
+        let fitter = Simd::new(0, None).expect("threads");
+        let before = memory("VmHWM").max(memory("VmRSS"));
+        let mut times: Vec<f64> = (0..runs)
+            .map(|_| {
+                seconds(|| {
+                    let start = Start::F32(&starts);
+                    fitter
+                        .fit_into(&Options::default(), pixels.view(), start, &mut fits)
+                        .expect("sound");
+                })
+            })
+            .collect();
+        let grown = memory("VmHWM") - before;
+        let each = 1e9 / rate(count, &mut times).0;
+        println!("| 10^{} | {each:.1} | {grown:.1} |", count.ilog10());
+    }
+}
+
 fn latency() {
     println!(
         "\n## A handful of 9×9 windows with `WindowFitter`: microseconds from call to result\n"
@@ -235,6 +279,7 @@ fn main() {
     println!("# CPU record\n\nMachine: {}", processor());
     one_core();
     threads();
+    many();
     latency();
     hopeless();
 }
