@@ -31,104 +31,83 @@ pub struct Conditioning<R: Real> {
     pub usable: R::Mask,
 }
 
-/// How the parts of a window that lie in several lanes come together.
-///
-/// A machine that gives a window several lanes (the lanes of a register, the threads of a warp) supplies
-/// its own; a machine with one lane a window has nothing to do ([`Alone`]).
-pub trait Reduce<R: Real> {
-    /// The first of the lanes, in every lane.
-    fn first(&self, value: R) -> R;
-    /// The sum over the lanes, in every lane.
-    fn sum(&self, value: R) -> R;
-    /// The least of the lanes, in every lane.
-    fn min(&self, value: R) -> R;
-    /// The greatest of the lanes, in every lane.
-    fn max(&self, value: R) -> R;
+/// What the conditioning is made from: the first pixel of a window, the lowest and the highest.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent<R> {
+    /// The first pixel.
+    pub first: R,
+    /// The lowest.
+    pub low: R,
+    /// The highest.
+    pub high: R,
 }
 
-/// One lane a window: nothing to reduce.
-#[derive(Clone, Copy, Debug)]
-pub struct Alone;
+impl<R: Real> Extent<R> {
+    /// The extent of a single pixel.
+    #[inline(always)]
+    pub fn new(first: R) -> Self {
+        Self { first, low: first, high: first }
+    }
 
-impl<R: Real> Reduce<R> for Alone {
+    /// Takes in another pixel.
     #[inline(always)]
-    fn first(&self, value: R) -> R {
-        value
+    pub fn add(&mut self, pixel: R) {
+        self.low = pixel.min(self.low);
+        self.high = pixel.max(self.high);
     }
+
+    /// Scale s and offset o of the window: a pixel g becomes g·s − o.
     #[inline(always)]
-    fn sum(&self, value: R) -> R {
-        value
-    }
-    #[inline(always)]
-    fn min(&self, value: R) -> R {
-        value
-    }
-    #[inline(always)]
-    fn max(&self, value: R) -> R {
-        value
+    pub fn scaling(&self) -> (R, R) {
+        // Halves, because the difference of two finite numbers may not be finite.
+        let half = R::splat(0.5);
+        let scale = (self.high * half - self.low * half).normalizer();
+        (scale, self.first * scale)
     }
 }
 
 /// Conditions the pixels of one window in place.
 #[inline(always)]
 pub fn condition<R: Real>(pixels: &mut [R]) -> Conditioning<R> {
-    let count = pixels.len();
-    condition_parts(pixels, count, R::Mask::splat(true), &Alone)
-}
-
-/// Conditions in place the pixels of one window that is spread over lanes: `count` pixels in all, and of
-/// the last element only the lanes of `last` belong to the window (the others become 0). The first lane
-/// of the first element does.
-#[inline(always)]
-pub fn condition_parts<R: Real>(
-    pixels: &mut [R],
-    count: usize,
-    last: R::Mask,
-    reduce: &impl Reduce<R>,
-) -> Conditioning<R> {
-    let n = R::splat(count as f64);
-    let inverse_n = R::splat(1.0 / count as f64);
-    let Some((tail, body)) = pixels.split_last_mut() else {
+    let Some(&first) = pixels.first() else {
         return Conditioning::identity(&[]);
     };
-    // What lanes that are not there count as, too.
-    let first = reduce.first(body.first().copied().unwrap_or(*tail));
-    *tail = R::select(last, *tail, first);
-    let (mut low, mut high) = (*tail, *tail);
-    for &pixel in body.iter() {
-        low = pixel.min(low);
-        high = pixel.max(high);
+    let mut extent = Extent::new(first);
+    for &pixel in pixels.iter() {
+        extent.add(pixel);
     }
-    let (low, high) = (reduce.min(low), reduce.max(high));
-    // Halves, because the difference of two finite numbers may not be finite.
-    let half = R::splat(0.5);
-    let scale = (high * half - low * half).normalizer();
-    let offset = first * scale;
-
-    // Lanes that are not there become zero: they are the first pixel.
-    *tail = tail.mul_add(scale, -offset);
-    let (mut sum, mut squares) = (*tail, *tail * *tail);
-    for pixel in body.iter_mut() {
+    let (scale, offset) = extent.scaling();
+    let zero = R::splat(0.0);
+    let (mut sum, mut squares) = (zero, zero);
+    for pixel in pixels.iter_mut() {
         *pixel = pixel.mul_add(scale, -offset);
         sum = sum + *pixel;
         squares = pixel.mul_add(*pixel, squares);
     }
-    let (sum, squares) = (reduce.sum(sum), reduce.sum(squares));
-    let mean = sum * inverse_n;
-    Conditioning {
-        n,
-        inverse_n,
-        mean,
-        spread: squares - sum * mean,
-        zero: -offset,
-        scale,
-        offset,
-        // A pixel that is infinite or no number makes the sum so.
-        usable: sum.is_finite() & low.lt(high),
-    }
+    Conditioning::new(pixels.len(), &extent, sum, squares)
 }
 
 impl<R: Real> Conditioning<R> {
+    /// The conditioning of a window of `count` pixels from its extent, and the sum of the conditioned
+    /// pixels and of their squares.
+    #[inline(always)]
+    pub fn new(count: usize, extent: &Extent<R>, sum: R, squares: R) -> Self {
+        let inverse_n = R::splat(1.0 / count as f64);
+        let mean = sum * inverse_n;
+        let (scale, offset) = extent.scaling();
+        Self {
+            n: R::splat(count as f64),
+            inverse_n,
+            mean,
+            spread: sum.neg_mul_add(mean, squares),
+            zero: -offset,
+            scale,
+            offset,
+            // A pixel that is infinite or no number makes the sum so.
+            usable: sum.is_finite() & extent.low.lt(extent.high),
+        }
+    }
+
     /// The conditioning that changes nothing, for pixels that are to be taken as they are.
     ///
     /// It makes [`crate::normal`] usable on raw data; with a large baseline the sums then cancel.

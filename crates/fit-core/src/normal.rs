@@ -26,6 +26,10 @@ use crate::sums::Sums;
 /// The order of the six distinct elements of a symmetric 3×3 matrix: (row, column).
 pub const PAIRS: [(usize, usize); 6] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
 
+/// χ² from sums is worth reporting where it is more than this many rounding units of Σ(g − mean)², that
+/// is, good to about 10⁻⁴; below, it is to be summed from the residuals.
+pub const CANCELS: f64 = 4e4;
+
 /// What one visit to the pixels tells: amplitudes, error, and where to go next.
 ///
 /// Derivatives are by x̄, ȳ and σ in their relative units (see [`crate::axis`]).

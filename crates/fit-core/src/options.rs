@@ -83,6 +83,7 @@ impl Default for Criteria {
 
 /// What is known about the background β.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Background {
     /// Any value, eq. 6. Right when a background has been subtracted, or nothing is known.
     #[default]
@@ -301,6 +302,7 @@ impl Size {
 /// [`Options`] checked and worked out for one window size and one arithmetic: made once, used for
 /// every window of a batch.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Setup<R> {
     /// The window.
     pub size: Size,

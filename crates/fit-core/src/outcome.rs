@@ -100,6 +100,7 @@ impl FromStr for Status {
 ///
 /// Every number is finite unless the status is [`Status::Invalid`]; then all of them are NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
 pub struct Fit<T> {
     /// Centre x̄ in pixels, 0 at the centre of the first pixel of a row.
     pub x: T,
@@ -136,6 +137,28 @@ impl<T: crate::Scalar> Fit<T> {
             iterations: 0,
             evaluations: 0,
             status: Status::Invalid,
+        }
+    }
+
+    /// The outcome from what a machine with several lanes has of a fit, each as a number of one lane: x, y,
+    /// σ, amplitude, background and χ² in the units of the pixels, iterations, evaluations, and the code of
+    /// the status. Pixels near the end of the number range square beyond it; then there is no outcome.
+    #[inline(always)]
+    pub fn from_numbers(numbers: [T; 9]) -> Self {
+        let [x, y, sigma, amplitude, background, chi2, iterations, evaluations, status] = numbers;
+        if !(amplitude.abs() + background.abs() + chi2.abs()).is_finite() {
+            return Self::invalid();
+        }
+        Self {
+            x,
+            y,
+            sigma,
+            amplitude,
+            background,
+            chi2,
+            iterations: iterations.to_f64() as u32,
+            evaluations: evaluations.to_f64() as u32,
+            status: Status::from_code(status.to_f64() as u8).unwrap_or(Status::NotConverged),
         }
     }
 

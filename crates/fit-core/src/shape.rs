@@ -7,6 +7,7 @@ use crate::real::Real;
 /// x runs along a row (the fastest index), y along the rows; pixel centres are integers and (0, 0)
 /// is the centre of the first pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(C)]
 pub struct Size {
     /// Pixels in a row.
     pub width: usize,
@@ -29,6 +30,7 @@ impl Size {
 /// The parameters of eq. 10 that are searched for: centre (x̄, ȳ) and standard deviation σ, in
 /// pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
 pub struct Shape<R> {
     /// Centre along the rows, x̄.
     pub x: R,

@@ -1,6 +1,5 @@
 //! The damped 3×3 solve of eq. 14.
 
-use crate::normal::PAIRS;
 use crate::real::Real;
 
 /// Solves (H + λ·diag H)·δ = −b for a symmetric, positive semi-definite H given as xx, xy, xσ, yy,
@@ -44,13 +43,10 @@ fn inverse<R: Real>(pivot: R, diagonal: R) -> R {
 /// The decrease of χ² that the quadratic model promises for a step δ: −2bᵀδ − δᵀHδ.
 #[inline(always)]
 pub fn predicted_decrease<R: Real>(h: &[R; 6], b: &[R; 3], step: &[R; 3]) -> R {
-    let mut slope = [b[0] + b[0], b[1] + b[1], b[2] + b[2]];
-    for (&value, (j, k)) in h.iter().zip(PAIRS) {
-        slope[j] = value.mul_add(step[k], slope[j]);
-        if j != k {
-            slope[k] = value.mul_add(step[j], slope[k]);
-        }
-    }
-    let decrease = step[0] * slope[0];
-    -step[2].mul_add(slope[2], step[1].mul_add(slope[1], decrease))
+    let [h00, h01, h02, h11, h12, h22] = *h;
+    let [d0, d1, d2] = *step;
+    let slope0 = h02.mul_add(d2, h01.mul_add(d1, h00.mul_add(d0, b[0] + b[0])));
+    let slope1 = h12.mul_add(d2, h11.mul_add(d1, h01.mul_add(d0, b[1] + b[1])));
+    let slope2 = h22.mul_add(d2, h12.mul_add(d1, h02.mul_add(d0, b[2] + b[2])));
+    -slope2.mul_add(d2, slope1.mul_add(d1, slope0 * d0))
 }

@@ -5,7 +5,7 @@
 //! is the same to the last bit wherever and beside whatever it is fitted.
 
 use fit_core::condition::{Conditioning, condition};
-use fit_core::normal::assemble;
+use fit_core::normal::{CANCELS, assemble};
 use fit_core::search::Search;
 use fit_core::sums::{Axes, residual_chi2, separable};
 use fit_core::{Fit, Scalar, Setup, Shape, Size, Start, Status, estimate};
@@ -20,10 +20,6 @@ pub(super) trait Windows {
     /// Asks for the pixels of some windows, which will be loaded soon.
     fn prefetch(&self, windows: std::ops::Range<usize>, count: usize);
 }
-
-/// χ² from sums is reported if it is more than this many rounding units of Σ(g − mean)², that is, good
-/// to about 10⁻⁴; otherwise it is summed from the residuals.
-const CANCELS: f64 = 4e4;
 
 /// Packs at work in turn.
 const PACKS: usize = 2;
@@ -278,7 +274,7 @@ impl<P: Pack> Lanes<P> {
         while done != 0 {
             let lane = done.trailing_zeros() as usize;
             done &= done - 1;
-            let [x, y, sigma, amplitude, background, chi2, iterations, evaluations, status] = [
+            let fit = Fit::from_numbers([
                 out[0][lane],
                 out[1][lane],
                 out[2][lane],
@@ -288,20 +284,8 @@ impl<P: Pack> Lanes<P> {
                 out[6][lane],
                 out[7][lane],
                 out[8][lane],
-            ];
-            let fit = Fit {
-                x,
-                y,
-                sigma,
-                amplitude,
-                background,
-                chi2,
-                iterations: iterations as u32,
-                evaluations: evaluations as u32,
-                status: Status::from_code(status as u8).unwrap_or(Status::NotConverged),
-            };
-            // Pixels near the end of the number range square beyond it.
-            let finite = (amplitude.abs() + background.abs() + chi2.abs()).is_finite();
+            ]);
+            let finite = fit.status != Status::Invalid;
             fits[window[lane] as usize] = if finite { fit.cast() } else { Fit::invalid() };
         }
     }

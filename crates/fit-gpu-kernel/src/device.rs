@@ -1,0 +1,136 @@
+//! What differs between compiling for a GPU and for the host.
+//!
+//! Approximations: the exponential of the device has a relative error of 2⁻²², its division one of two
+//! units in the last place. On the host they are exact to rounding.
+
+#[cfg(target_arch = "nvptx64")]
+mod machine {
+    use core::arch::{asm, nvptx};
+
+    /// a·b + c, rounded once.
+    #[inline(always)]
+    pub fn fused(a: f32, b: f32, c: f32) -> f32 {
+        core::intrinsics::fmaf32(a, b, c)
+    }
+
+    macro_rules! instruction {
+        ($($text:literal, $($operand:ident),+);+) => {{
+            let result: f32;
+            // SAFETY: arithmetic on registers.
+            unsafe {
+                asm!($($text,)+ out(reg32) result, $($(in(reg32) $operand,)+)+
+                    options(pure, nomem, nostack, preserves_flags));
+            }
+            result
+        }};
+    }
+
+    /// 2^x, to 2 units in the last place; 0 where that is subnormal.
+    #[inline(always)]
+    pub fn exp2(x: f32) -> f32 {
+        instruction!("ex2.approx.ftz.f32 {0}, {1};", x)
+    }
+
+    /// a/b, to 2 units in the last place.
+    #[inline(always)]
+    pub fn divide(a: f32, b: f32) -> f32 {
+        instruction!("div.full.f32 {0}, {1}, {2};", a, b)
+    }
+
+    /// √x.
+    #[inline(always)]
+    pub fn sqrt(x: f32) -> f32 {
+        instruction!("sqrt.rn.f32 {0}, {1};", x)
+    }
+
+    /// What the thread whose number differs in the bits of `lane` has; all threads of `members` take part.
+    #[inline(always)]
+    pub fn shuffle_xor(value: f32, lane: u32, members: u32) -> f32 {
+        let result: f32;
+        // SAFETY: all threads of `members` are here: a team does all of its work together.
+        unsafe {
+            asm!("shfl.sync.bfly.b32 {0}, {1}, {2}, 31, {3};",
+                out(reg32) result, in(reg32) value, in(reg32) lane, in(reg32) members,
+                options(nomem, nostack, preserves_flags));
+        }
+        result
+    }
+
+    /// What the thread `lane` of the warp has; all threads of `members` take part.
+    #[inline(always)]
+    pub fn shuffle(value: f32, lane: u32, members: u32) -> f32 {
+        let result: f32;
+        // SAFETY: all threads of `members` are here: a team does all of its work together.
+        unsafe {
+            asm!("shfl.sync.idx.b32 {0}, {1}, {2}, 31, {3};",
+                out(reg32) result, in(reg32) value, in(reg32) lane, in(reg32) members,
+                options(nomem, nostack, preserves_flags));
+        }
+        result
+    }
+
+    /// Waits until what the threads of `members` wrote can be read by all of them.
+    #[inline(always)]
+    pub fn synchronize(members: u32) {
+        // SAFETY: all threads of `members` are here: a team does all of its work together.
+        unsafe {
+            asm!("bar.warp.sync {0};", in(reg32) members, options(nostack, preserves_flags));
+        }
+    }
+
+    core::arch::global_asm!(".extern .shared .align 16 .b8 spotfit_shared[];");
+
+    /// The shared memory that the launch gave the block.
+    #[inline(always)]
+    pub fn shared_memory() -> *mut f32 {
+        let place: u64;
+        // SAFETY: it is the address of what is declared above.
+        unsafe {
+            asm!("mov.u64 {0}, spotfit_shared;", "cvta.shared.u64 {0}, {0};",
+                out(reg64) place, options(pure, nomem, nostack, preserves_flags));
+        }
+        place as *mut f32
+    }
+
+    /// The thread's number in its block, the block's number, and the threads of a block.
+    #[inline(always)]
+    pub fn place() -> (u32, u32, u32) {
+        // SAFETY: these read registers.
+        unsafe {
+            (
+                nvptx::_thread_idx_x() as u32,
+                nvptx::_block_idx_x() as u32,
+                nvptx::_block_dim_x() as u32,
+            )
+        }
+    }
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+mod machine {
+    /// a·b + c, rounded once.
+    #[inline(always)]
+    pub fn fused(a: f32, b: f32, c: f32) -> f32 {
+        libm::fmaf(a, b, c)
+    }
+
+    /// 2^x.
+    #[inline(always)]
+    pub fn exp2(x: f32) -> f32 {
+        libm::exp2f(x)
+    }
+
+    /// a/b.
+    #[inline(always)]
+    pub fn divide(a: f32, b: f32) -> f32 {
+        a / b
+    }
+
+    /// √x.
+    #[inline(always)]
+    pub fn sqrt(x: f32) -> f32 {
+        libm::sqrtf(x)
+    }
+}
+
+pub use machine::*;

@@ -1,0 +1,19 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(abi_ptx, asm_experimental_arch, stdarch_nvptx, core_intrinsics)
+)]
+#![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
+
+pub mod alone;
+pub mod device;
+mod job;
+mod single;
+pub mod team;
+
+#[cfg(target_arch = "nvptx64")]
+mod entries;
+
+pub use job::Job;
+pub use single::Single;
