@@ -20,7 +20,14 @@ impl Workload {
     /// # Panics
     /// If the windows are too small to fit.
     pub fn new(side: usize, count: usize) -> Self {
-        let size = Size::new(side, side);
+        Self::of_size(Size::new(side, side), count)
+    }
+
+    /// `count` windows of any size.
+    ///
+    /// # Panics
+    /// If the windows are too small to fit.
+    pub fn of_size(size: Size, count: usize) -> Self {
         let spots = SpotSimulation::new(size).generate(0..count).expect("a window to fit");
         let starts = spots
             .pixels

@@ -1,0 +1,306 @@
+//! Measures the GPU path and prints a record: `cargo run --release -p benches --bin gpu-report`.
+//!
+//! Everything that is compared is measured in the same run; medians are printed.
+
+use std::time::Instant;
+
+use benches::Workload;
+use fit_core::{Corner, Fit, Options, Pixel, Size, Start};
+use fit_cpu::{Reference, Simd};
+use fit_gpu::{Bus, Gpu, GpuError, GpuSession, Pinnable, PinnedBuffer, Resident, devices};
+use ndarray::{Array3, ArrayView3, s};
+
+type Outcome = Result<(), GpuError>;
+
+fn seconds(work: impl FnOnce() -> Outcome) -> Result<f64, GpuError> {
+    let begin = Instant::now();
+    work()?;
+    Ok(begin.elapsed().as_secs_f64())
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// The share of fits that are within 10⁻³ pixels of the reference, and the mean number of iterations.
+fn agreement(fits: &[Fit<f32>], reference: &[Fit<f64>]) -> (f64, f64, f64) {
+    let near = |(fit, reference): &(&Fit<f32>, &Fit<f64>)| {
+        let off = |a: f32, b: f64| (f64::from(a) - b).abs() < 1e-3;
+        fit.status == reference.status && !reference.x.is_finite()
+            || off(fit.x, reference.x) && off(fit.y, reference.y) && off(fit.sigma, reference.sigma)
+    };
+    let count = fits.len() as f64;
+    let mean = |sum: f64| sum / count;
+    (
+        fits.iter().zip(reference).filter(near).count() as f64 / count,
+        mean(fits.iter().map(|fit| f64::from(fit.iterations)).sum()),
+        mean(reference.iter().map(|fit| f64::from(fit.iterations)).sum()),
+    )
+}
+
+/// Windows again and again, up to a number of them.
+fn repeated<P: Copy>(pixels: &[P], window: usize, count: usize) -> impl Iterator<Item = P> + '_ {
+    pixels.iter().copied().cycle().take(window * count)
+}
+
+fn parity(gpu: &Gpu) -> Outcome {
+    println!("\n## Agreement with the f64 reference: share within 10⁻³ pixels (mean iterations)\n");
+    println!(
+        "| window | alone, f32, start given | alone, u16, estimated | team, f32, given | team, u8, estimated | frames, u16 | reference |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    let options = Options::default();
+    for (width, height) in
+        (4..=32).map(|side| (side, side)).chain([(5, 9), (9, 5), (33, 12), (12, 40), (63, 63)])
+    {
+        let size = Size::new(width, height);
+        let count = if width * height > 1100 { 500 } else { 20_000 };
+        let work = Workload::of_size(size, count);
+        let pixels = work.spots.pixels.view();
+        let reference = Reference::<f64>::new(0).expect("threads");
+        let mut expected = vec![Fit::<f64>::invalid(); count];
+        reference.fit_into(&options, pixels, work.start(), &mut expected).expect("sound");
+        let mut fits = vec![Fit::<f32>::invalid(); count];
+        let u16s = pixels.mapv(|pixel| pixel as u16);
+        let u8s = pixels.mapv(|pixel| pixel as u8);
+        let mut cells = Vec::new();
+        let mut iterations = 0.0;
+        let mut add = |fits: &[Fit<f32>]| {
+            let (share, mine, others) = agreement(fits, &expected[..fits.len()]);
+            iterations = others;
+            cells.push(format!("{:.3} % ({mine:.3})", 100.0 * share));
+        };
+        gpu.fit_into(&options, pixels, work.start(), &mut fits)?;
+        add(&fits);
+        gpu.fit_into(&options, u16s.view(), Start::Estimate, &mut fits)?;
+        add(&fits);
+        // Too few for a thread each.
+        let few = count.min(500);
+        let starts = Start::F32(&work.starts[..few]);
+        gpu.fit_into(&options, pixels.slice(s![..few, .., ..]), starts, &mut fits[..few])?;
+        add(&fits[..few]);
+        gpu.fit_into(&options, u8s.slice(s![..few, .., ..]), Start::Estimate, &mut fits[..few])?;
+        add(&fits[..few]);
+        // The windows side by side in a frame.
+        let mut frames = Array3::<u16>::zeros((2, height * 50, width * 10));
+        let corners: Vec<Corner> = (0..500u32)
+            .map(|i| Corner {
+                frame: i % 2,
+                x: width as u32 * (i / 2 % 10),
+                y: height as u32 * (i / 20),
+            })
+            .collect();
+        for (corner, window) in corners.iter().zip(u16s.outer_iter()) {
+            let (x, y) = (corner.x as usize, corner.y as usize);
+            frames
+                .slice_mut(s![corner.frame as usize, y..y + height, x..x + width])
+                .assign(&window);
+        }
+        let start = Start::F32(&work.starts[..500]);
+        gpu.fit_in_frames_into(&options, frames.view(), size, &corners, start, &mut fits[..500])?;
+        add(&fits[..500]);
+        println!("| {width}×{height} | {} | ({iterations:.3}) |", cells.join(" | "));
+    }
+    Ok(())
+}
+
+fn kernels() -> Outcome {
+    println!("\n## Windows on the device, start given: million fits and million pixels a second\n");
+    println!("By the device's events, median of 5.\n");
+    println!("| window | f32 | u16 | u8 | f32, million pixels | u16, estimated |");
+    println!("|---|---|---|---|---|---|");
+    let options = Options::default();
+    for side in 4..=32 {
+        let count = if side == 9 { 10_000_000 } else { 60_000_000 / (side * side) };
+        let work = Workload::new(side, 20_000.min(4_000_000 / (side * side)));
+        let starts: Vec<[f32; 3]> = work.starts.iter().copied().cycle().take(count).collect();
+        let pixels = work.spots.pixels.as_slice().expect("standard layout");
+        let shape = (count, side, side);
+        let all: Vec<f32> = repeated(pixels, side * side, count).collect();
+        let all = Array3::from_shape_vec(shape, all).expect("as many");
+        fn rate<P: Pixel>(
+            spots: ArrayView3<'_, P>,
+            start: Start<'_>,
+            work: &Workload,
+            options: &Options,
+        ) -> Result<f64, GpuError> {
+            let mut resident = Resident::new(0, spots, start)?;
+            let mut times = Vec::new();
+            for _ in 0..6 {
+                times.push(resident.fit(options)?);
+            }
+            let count = resident.len();
+            let mut fits = vec![Fit::<f32>::invalid(); count];
+            resident.fetch(&mut fits)?;
+            let first = work.starts.len().min(count);
+            if work.size().width >= 7 {
+                work.check(&fits[..first]);
+            }
+            Ok(count as f64 / median(&mut times[1..]) / 1e6)
+        }
+        let start = Start::F32(&starts);
+        let u16s = all.mapv(|pixel| pixel as u16);
+        let u8s = all.mapv(|pixel| pixel as u8);
+        let single = rate(all.view(), start, &work, &options)?;
+        let short = rate(u16s.view(), start, &work, &options)?;
+        let bytes = rate(u8s.view(), start, &work, &options)?;
+        let estimated = rate(u16s.view(), Start::Estimate, &work, &options)?;
+        println!(
+            "| {side}×{side} | {single:.0} | {short:.0} | {bytes:.0} | {:.0} | {estimated:.0} |",
+            single * (side * side) as f64
+        );
+    }
+    Ok(())
+}
+
+fn pinned<P: Pinnable>(
+    values: impl Iterator<Item = P>,
+    count: usize,
+) -> Result<PinnedBuffer<P>, GpuError> {
+    let mut buffer = PinnedBuffer::new(count)?;
+    for (to, from) in buffer.iter_mut().zip(values) {
+        *to = from;
+    }
+    Ok(buffer)
+}
+
+fn host_to_host(gpu: &Gpu) -> Outcome {
+    println!("\n## From host memory to host memory: 9×9, 10⁷ windows, start given\n");
+    let count = 10_000_000;
+    let work = Workload::new(9, 50_000);
+    let source = work.spots.pixels.as_slice().expect("standard layout");
+    let starts = pinned(work.starts.iter().copied().cycle().take(count), count)?;
+    let mut fits = PinnedBuffer::<Fit<f32>>::new(count)?;
+    let bus = Bus::new(0, 1 << 30)?;
+    let mut times: Vec<f64> = (0..5).map(|_| bus.seconds(1 << 30, 0)).collect::<Result<_, _>>()?;
+    let bandwidth = (1u64 << 30) as f64 / median(&mut times);
+    println!("Pinned host to device alone: {:.1} GB/s.\n", bandwidth / 1e9);
+    println!("| pixels | memory | million fits a second | of the bus |");
+    println!("|---|---|---|---|");
+    fn row<P: Pixel>(
+        gpu: &Gpu,
+        name: &str,
+        pixels: &[P],
+        starts: &[[f32; 3]],
+        fits: &mut [Fit<f32>],
+        bandwidth: f64,
+    ) -> Outcome {
+        let count = starts.len();
+        let spots = ArrayView3::from_shape((count, 9, 9), pixels).expect("as many");
+        let mut times = Vec::new();
+        for _ in 0..6 {
+            times.push(seconds(|| {
+                gpu.fit_into(&Options::default(), spots, Start::F32(starts), fits)
+            })?);
+        }
+        let rate = count as f64 / median(&mut times[1..]);
+        let share = rate * (81 * size_of::<P>() + 12) as f64 / bandwidth;
+        println!("| {name} | {:.1} | {:.1} % |", rate / 1e6, 100.0 * share);
+        Ok(())
+    }
+    let single = pinned(repeated(source, 81, count), 81 * count)?;
+    row(gpu, "f32 | pinned", &single, &starts, &mut fits, bandwidth)?;
+    let pageable = single.to_vec();
+    drop(single);
+    let pageable_starts = starts.to_vec();
+    let mut pageable_fits = fits.to_vec();
+    row(gpu, "f32 | pageable", &pageable, &pageable_starts, &mut pageable_fits, bandwidth)?;
+    drop(pageable);
+    let short = pinned(repeated(source, 81, count).map(|pixel| pixel as u16), 81 * count)?;
+    row(gpu, "u16 | pinned", &short, &starts, &mut fits, bandwidth)?;
+    let pageable = short.to_vec();
+    row(gpu, "u16 | pageable", &pageable, &pageable_starts, &mut pageable_fits, bandwidth)?;
+    drop((short, pageable));
+    let bytes = pinned(repeated(source, 81, count).map(|pixel| pixel as u8), 81 * count)?;
+    row(gpu, "u8 | pinned", &bytes, &starts, &mut fits, bandwidth)
+}
+
+fn latency(gpu: &Gpu) -> Outcome {
+    println!("\n## Small batches, 9×9, f32, start given: microseconds, median (99.9 %)\n");
+    println!("| windows | copies alone | session | batch, pinned | CPU, all processors |");
+    println!("|---|---|---|---|---|");
+    let most = 100_000;
+    let work = Workload::new(9, most);
+    let source = work.spots.pixels.as_slice().expect("standard layout");
+    let pixels = pinned(source.iter().copied(), 81 * most)?;
+    let starts = pinned(work.starts.iter().copied(), most)?;
+    let mut fits = PinnedBuffer::<Fit<f32>>::new(most)?;
+    let options = Options::default();
+    let bus = Bus::new(0, 1 << 26)?;
+    let cpu = Simd::new(0, None).expect("threads");
+    for count in [1, 10, 100, 1000, 10_000, 100_000] {
+        let rounds = (2_000_000 / count).clamp(200, 5000);
+        let spots = ArrayView3::from_shape((count, 9, 9), &pixels[..81 * count]).expect("as many");
+        let start = Start::F32(&starts[..count]);
+        let mut session = GpuSession::new(0, Size::new(9, 9), count, &options)?;
+        let mut cells = Vec::new();
+        for method in 0..4 {
+            let mut times = Vec::new();
+            for _ in 0..rounds {
+                let fits = &mut fits[..count];
+                times.push(match method {
+                    0 => bus.seconds(count * 336, count * size_of::<Fit<f32>>())?,
+                    1 => seconds(|| session.fit_into(spots, start, fits))?,
+                    2 => seconds(|| gpu.fit_into(&options, spots, start, fits))?,
+                    _ => seconds(|| {
+                        cpu.fit_into(&options, spots, start, fits).expect("sound");
+                        Ok(())
+                    })?,
+                });
+            }
+            if method > 0 {
+                work.check(&fits[..count]);
+            }
+            let typical = median(&mut times);
+            let slow = times[(rounds as f64 * 0.999) as usize];
+            cells.push(format!("{:.1} ({:.0})", typical * 1e6, slow * 1e6));
+        }
+        println!("| {count} | {} |", cells.join(" | "));
+    }
+    Ok(())
+}
+
+fn run() -> Outcome {
+    println!("# GPU record\n");
+    let begin = Instant::now();
+    let all = devices()?;
+    for info in &all {
+        println!("{info:?}");
+    }
+    let parts: Vec<String> = std::env::args().skip(1).collect();
+    let wanted = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
+    // What a new process waits for.
+    let gpu = Gpu::new(&[0])?;
+    let context = begin.elapsed();
+    let work = Workload::new(9, 30_000);
+    let mut fits = vec![Fit::<f32>::invalid(); 30_000];
+    for count in [10, 30_000] {
+        let begin = Instant::now();
+        let spots = work.spots.pixels.slice(s![..count, .., ..]);
+        let start = Start::F32(&work.starts[..count]);
+        gpu.fit_into(&Options::default(), spots, start, &mut fits[..count])?;
+        let first = begin.elapsed();
+        println!("\nContext after {context:?}; first {count} fits {first:?} after that.");
+    }
+    if wanted("parity") {
+        parity(&gpu)?;
+    }
+    if wanted("latency") {
+        latency(&gpu)?;
+    }
+    if wanted("host") {
+        host_to_host(&gpu)?;
+    }
+    if wanted("kernels") {
+        kernels()?;
+    }
+    Ok(())
+}
+
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}

@@ -1,0 +1,186 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use fit_core::Size;
+use fit_gpu_kernel::Job;
+use fit_gpu_ptx::ptx;
+
+use crate::GpuError;
+use crate::driver::{self, Context, Device, Kernel, Module, Stream};
+
+/// What a device is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceInfo {
+    /// Its number, from 0.
+    pub number: usize,
+    /// Its name.
+    pub name: String,
+    /// Compute capability, major and minor.
+    pub capability: (i32, i32),
+    /// Multiprocessors.
+    pub multiprocessors: usize,
+    /// Bytes of memory.
+    pub memory: usize,
+    /// Bytes of shared memory that a block can have.
+    pub shared: usize,
+    /// The CUDA version that the driver supports, as 1000·major + 10·minor.
+    pub driver: i32,
+}
+
+impl DeviceInfo {
+    fn new(number: usize) -> Result<Self, GpuError> {
+        let device = Device::new(number)?;
+        let attribute = |attribute| device.attribute(attribute);
+        Ok(Self {
+            number,
+            name: device.name()?,
+            capability: (
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+            ),
+            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?
+                as usize,
+            memory: device.memory()?,
+            shared: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?
+                as usize,
+            driver: driver::version()?,
+        })
+    }
+
+    /// Whether the kernels run on it.
+    ///
+    /// # Errors
+    /// [`GpuError::DeviceTooOld`].
+    pub fn check(&self) -> Result<(), GpuError> {
+        if self.capability >= (7, 5) {
+            Ok(())
+        } else {
+            Err(GpuError::DeviceTooOld { name: self.name.clone(), capability: self.capability })
+        }
+    }
+}
+
+/// The devices of this machine, also those that are too old.
+///
+/// # Errors
+/// [`GpuError`] where there is none, with the reason.
+pub fn devices() -> Result<Vec<DeviceInfo>, GpuError> {
+    let count = driver::start()?;
+    (0..count).map(DeviceInfo::new).collect()
+}
+
+/// A device in use: its context, and the modules that have been needed so far. There is one for each device,
+/// for as long as the process lives.
+pub(crate) struct Card {
+    pub(crate) info: DeviceInfo,
+    pub(crate) context: Arc<Context>,
+    modules: Mutex<HashMap<&'static str, Module>>,
+}
+
+/// What to launch for a batch.
+pub(crate) struct Launch {
+    kernel: Kernel,
+    /// Threads of a fit.
+    lanes: usize,
+    threads: usize,
+    /// Bytes of shared memory of a block.
+    shared: usize,
+}
+
+/// Threads of a block.
+const THREADS: usize = 64;
+/// Threads of a block of teams.
+const TEAM_THREADS: usize = 128;
+/// Shared memory that a block has without asking.
+const SHARED: usize = 48 * 1024;
+/// From this many windows on, a thread for each of them keeps the device busy.
+const ALONE: usize = 20_000;
+
+impl Card {
+    /// The device of that number.
+    pub(crate) fn get(number: usize) -> Result<Arc<Self>, GpuError> {
+        static CARDS: OnceLock<Mutex<HashMap<usize, Arc<Card>>>> = OnceLock::new();
+        let cards = CARDS.get_or_init(Mutex::default);
+        let mut cards = cards.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(card) = cards.get(&number) {
+            return Ok(Arc::clone(card));
+        }
+        let count = driver::start()?;
+        if number >= count {
+            return Err(GpuError::NoSuchDevice { number, count });
+        }
+        let info = DeviceInfo::new(number)?;
+        info.check()?;
+        let context = Context::new(Device::new(number)?)?;
+        let card = Arc::new(Self { info, context, modules: Mutex::default() });
+        cards.insert(number, Arc::clone(&card));
+        Ok(card)
+    }
+
+    fn kernel(&self, module: &'static str, name: &str) -> Result<Kernel, GpuError> {
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = modules.get(module) {
+            return module.kernel(name);
+        }
+        let text = ptx(module).expect("every module that is asked for is among the files");
+        let loaded = Module::load(&self.context, text)?;
+        modules.insert(module, loaded);
+        loaded.kernel(name)
+    }
+
+    /// The kernel for windows of a size, in batches of `count`, and how to launch it. `pixel` is the name
+    /// of the pixels' type.
+    pub(crate) fn launch(&self, size: Size, count: usize, pixel: &str) -> Result<Launch, GpuError> {
+        let Size { width, height } = size;
+        let module = (width == height && count >= ALONE).then(|| alone(width)).flatten();
+        if let Some(module) = module {
+            let kernel = self.kernel(module, &format!("alone_{pixel}"))?;
+            return Ok(Launch { kernel, lanes: 1, threads: THREADS, shared: 0 });
+        }
+        let lanes = match width {
+            0..=8 => 8,
+            9..=16 => 16,
+            _ => 32,
+        };
+        let kernel = self.kernel("team", &format!("team{lanes}_{pixel}"))?;
+        let team = Job::team_pixels(size.pixels(), lanes) * size_of::<f32>();
+        // As many teams as have room, but whole warps.
+        let most = TEAM_THREADS / lanes;
+        let in_warp = 32 / lanes;
+        let teams = (SHARED / team / in_warp * in_warp).clamp(in_warp, most);
+        let shared = teams * team;
+        if shared > self.info.shared {
+            let pixels = (self.info.shared / size_of::<f32>() / in_warp).saturating_sub(64);
+            return Err(GpuError::WindowTooLarge { size, pixels });
+        }
+        if shared > SHARED {
+            kernel.allow_shared(shared)?;
+        }
+        Ok(Launch { kernel, lanes, threads: teams * lanes, shared })
+    }
+}
+
+/// The module in which square windows of that side have a thread each.
+fn alone(side: usize) -> Option<&'static str> {
+    const MODULES: [&str; 8] =
+        ["side4", "side5", "side6", "side7", "side8", "side9", "side10", "side11"];
+    side.checked_sub(4).and_then(|index| MODULES.get(index)).copied()
+}
+
+impl Launch {
+    /// Puts the kernel into a stream.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks, until the stream has got past it, and of the size and the
+    /// type of pixels that this was made for.
+    pub(crate) unsafe fn run(&self, stream: &Stream, job: &Job) -> Result<(), GpuError> {
+        let fits_in_block = self.threads / self.lanes;
+        let blocks = (job.count as usize).div_ceil(fits_in_block) as u32;
+        if blocks == 0 {
+            return Ok(());
+        }
+        // SAFETY: the caller's promise; the block has the shared memory that its teams take.
+        unsafe { self.kernel.launch(stream, blocks, self.threads as u32, self.shared, job) }
+    }
+}

@@ -1,0 +1,81 @@
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+use fit_core::{Fit, Status};
+
+use crate::GpuError;
+use crate::device::Card;
+use crate::driver::HostMemory;
+
+/// Host memory that a GPU reads and writes by itself, at the full speed of the bus: pixels, start values or
+/// outcomes that lie in it are not copied on the way. It is a slice like any other.
+///
+/// It is for all GPUs of the machine, and it is scarce: the system cannot move it out.
+pub struct PinnedBuffer<T> {
+    memory: HostMemory,
+    length: usize,
+    values: PhantomData<T>,
+}
+
+/// Values that may lie in a [`PinnedBuffer`]: pixels, start values and outcomes.
+pub trait Pinnable: Copy + Send + Sync + 'static {
+    /// What the buffer is filled with at first.
+    fn blank() -> Self;
+}
+
+macro_rules! pinnable {
+    ($($type:ty: $blank:expr),*) => {$(
+        impl Pinnable for $type {
+            fn blank() -> Self {
+                $blank
+            }
+        }
+    )*};
+}
+pinnable!(u8: 0, u16: 0, f32: 0.0, [f32; 3]: [0.0; 3]);
+
+impl Pinnable for Fit<f32> {
+    fn blank() -> Self {
+        let fit = Self::invalid();
+        debug_assert_eq!(fit.status, Status::Invalid);
+        fit
+    }
+}
+
+impl<T: Pinnable> PinnedBuffer<T> {
+    /// Room for `length` values: pixels and start values are 0, outcomes invalid.
+    ///
+    /// # Errors
+    /// [`GpuError`] if there is no GPU or no such memory.
+    pub fn new(length: usize) -> Result<Self, GpuError> {
+        let card = Card::get(0)?;
+        let memory = HostMemory::new(&card.context, length * size_of::<T>())?;
+        let first = memory.pointer::<T>();
+        for i in 0..length {
+            // SAFETY: there is room for `length` values, aligned to pages.
+            unsafe { first.add(i).write(T::blank()) };
+        }
+        Ok(Self { memory, length, values: PhantomData })
+    }
+}
+
+impl<T> Deref for PinnedBuffer<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        // SAFETY: `length` values were written when it was made.
+        unsafe { std::slice::from_raw_parts(self.memory.pointer(), self.length) }
+    }
+}
+
+impl<T> DerefMut for PinnedBuffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: `length` values were written when it was made, and nobody else has them.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.pointer(), self.length) }
+    }
+}
+
+impl<T> std::fmt::Debug for PinnedBuffer<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PinnedBuffer {{ {} values }}", self.length)
+    }
+}

@@ -1,0 +1,157 @@
+use std::sync::Arc;
+
+use fit_core::{ArgumentError, Fit, Options, Pixel, Setup, Size, Start};
+use fit_gpu_kernel::{Job, Single};
+use ndarray::ArrayView3;
+
+use crate::GpuError;
+use crate::device::Card;
+use crate::driver::{DeviceMemory, Event, HostMemory, Stream};
+use crate::pixels::{Kind, Windows};
+
+/// Windows that lie in the memory of a device, to be fitted again and again, for instance with other options.
+/// The outcomes stay there too, until they are fetched.
+pub struct Resident {
+    card: Arc<Card>,
+    size: Size,
+    count: usize,
+    kind: Kind,
+    pixels: DeviceMemory,
+    starts: Option<DeviceMemory>,
+    fits: DeviceMemory,
+    begin: Event,
+    end: Event,
+    fitted: bool,
+    // Last, so that it waits for what is in it before the memory goes.
+    stream: Stream,
+}
+
+impl std::fmt::Debug for Resident {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { size, count, .. } = self;
+        write!(f, "Resident {{ {count} windows of {}×{} }}", size.width, size.height)
+    }
+}
+
+impl Resident {
+    /// Copies a stack (n, height, width) to the device of that number, and start values if there are any.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn new<P: Pixel>(
+        device: usize,
+        spots: ArrayView3<'_, P>,
+        start: Start<'_>,
+    ) -> Result<Self, GpuError> {
+        let card = Card::get(device)?;
+        let windows = Windows::Stack(spots);
+        let (count, size, kind) = (windows.count(), windows.size(), Kind::of::<P>());
+        start.validate(count)?;
+        size.validate()?;
+        let context = &card.context;
+        let stream = Stream::new(context)?;
+        let window = size.pixels() * kind.bytes();
+        let pixels = DeviceMemory::new(context, count * window)?;
+        let starts = match start {
+            Start::Estimate => None,
+            _ => Some(DeviceMemory::new(context, count * size_of::<[f32; 3]>())?),
+        };
+        // In parts, so that little host memory is pinned.
+        let part = ((64 << 20) / window).max(1);
+        let mut host = HostMemory::new(context, part.min(count) * window)?;
+        for first in (0..count).step_by(part) {
+            let these = part.min(count - first);
+            debug_assert!(these * window <= host.bytes());
+            // SAFETY: there is room, and nobody else has the memory.
+            let to =
+                unsafe { std::slice::from_raw_parts_mut(host.pointer::<u8>(), these * window) };
+            windows.gather(first, to);
+            // SAFETY: the host's memory stays as it is until the stream has been waited for.
+            unsafe { stream.copy_in_at(&pixels, first * window, to)? };
+            stream.wait()?;
+        }
+        if let Some(memory) = &starts {
+            host.reserve(count * size_of::<[f32; 3]>())?;
+            // SAFETY: there is room, and nobody else has the memory.
+            let to = unsafe { std::slice::from_raw_parts_mut(host.pointer::<[f32; 3]>(), count) };
+            for (index, to) in to.iter_mut().enumerate() {
+                let shape = start.shape::<f32>(index);
+                *to = shape.map_or([f32::NAN; 3], |shape| [shape.x, shape.y, shape.sigma]);
+            }
+            // SAFETY: the host's memory stays as it is until the stream has been waited for.
+            unsafe { stream.copy_in(memory, to)? };
+            stream.wait()?;
+        }
+        Ok(Self {
+            fits: DeviceMemory::new(context, count * size_of::<Fit<f32>>())?,
+            begin: Event::new(context)?,
+            end: Event::new(context)?,
+            fitted: false,
+            card,
+            size,
+            count,
+            kind,
+            pixels,
+            starts,
+            stream,
+        })
+    }
+
+    /// The number of windows.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Fits all windows. Gives the seconds that the kernel took, by the device's own clock.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn fit(&mut self, options: &Options) -> Result<f64, GpuError> {
+        self.card.context.enter()?;
+        let setup = Setup::<Single>::new(self.size, options)?;
+        let launch = self.card.launch(self.size, self.count, self.kind.name())?;
+        let starts = self.starts.as_ref().map_or(std::ptr::null_mut(), DeviceMemory::address);
+        let job = Job {
+            setup,
+            pixels: self.pixels.address::<u8>().cast_const().cast(),
+            starts,
+            corners: std::ptr::null(),
+            fits: self.fits.address(),
+            count: self.count as u32,
+            frame_width: 0,
+            frame_height: 0,
+        };
+        self.stream.record(&self.begin)?;
+        // SAFETY: docs/gpu-safety.md: there is memory for `count` windows, which lives as long as `self`, and
+        // the stream is waited for.
+        unsafe { launch.run(&self.stream, &job)? };
+        self.stream.record(&self.end)?;
+        self.stream.wait()?;
+        self.fitted = true;
+        self.begin.seconds_to(&self.end)
+    }
+
+    /// Fetches the outcomes of the last fit, one for each window.
+    ///
+    /// # Errors
+    /// [`GpuError`]. Before the first fit all outcomes are invalid.
+    pub fn fetch(&self, fits: &mut [Fit<f32>]) -> Result<(), GpuError> {
+        if fits.len() != self.count {
+            let error = ArgumentError::OutputCount { spots: self.count, given: fits.len() };
+            return Err(error.into());
+        }
+        if !self.fitted {
+            fits.fill(Fit::invalid());
+            return Ok(());
+        }
+        self.card.context.enter()?;
+        // SAFETY: the kernel has written every outcome; the stream is waited for before anyone looks.
+        unsafe { self.stream.copy_out(std::ptr::from_mut(fits), &self.fits)? };
+        self.stream.wait()
+    }
+}

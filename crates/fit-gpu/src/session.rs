@@ -1,0 +1,128 @@
+use std::sync::Arc;
+
+use fit_core::{ArgumentError, Fit, Options, Pixel, Setup, Size, Start};
+use fit_gpu_kernel::{Job, Single};
+use ndarray::ArrayView3;
+
+use crate::GpuError;
+use crate::device::{Card, Launch};
+use crate::driver::{HostMemory, Stream};
+use crate::pixels::{Kind, Windows};
+
+/// Fits up to a certain number of windows of one size again and again, with the shortest delay: its memory is
+/// allocated once, the device reads and writes it across the bus by itself, and several threads share
+/// each fit.
+pub struct GpuSession {
+    size: Size,
+    setup: Setup<Single>,
+    most: usize,
+    launches: [Launch; 3],
+    pixels: HostMemory,
+    starts: HostMemory,
+    fits: HostMemory,
+    card: Arc<Card>,
+    // Last, so that it waits for what is in it before the memory goes.
+    stream: Stream,
+}
+
+impl std::fmt::Debug for GpuSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { size, most, .. } = self;
+        write!(f, "GpuSession {{ up to {most} windows of {}×{} }}", size.width, size.height)
+    }
+}
+
+impl GpuSession {
+    /// A session on the device of that number, for up to `most` windows of `size` at a time.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn new(
+        device: usize,
+        size: Size,
+        most: usize,
+        options: &Options,
+    ) -> Result<Self, GpuError> {
+        let card = Card::get(device)?;
+        let setup = Setup::<Single>::new(size, options)?;
+        let launch = |kind: Kind| card.launch(size, 1, kind.name());
+        let host = |bytes| HostMemory::new(&card.context, bytes);
+        Ok(Self {
+            size,
+            setup,
+            most,
+            launches: [launch(Kind::F32)?, launch(Kind::U16)?, launch(Kind::U8)?],
+            pixels: host(most * size.pixels() * size_of::<f32>())?,
+            starts: host(most * size_of::<[f32; 3]>())?,
+            fits: host(most * size_of::<Fit<f32>>())?,
+            stream: Stream::new(&card.context)?,
+            card,
+        })
+    }
+
+    /// Fits every window of a stack (n, height, width), n being at most what the session was made for.
+    ///
+    /// # Errors
+    /// [`GpuError::Argument`] if the windows are of another size or too many, or the number of start values
+    /// or of outcomes is wrong; then `fits` is unchanged.
+    pub fn fit_into<P: Pixel>(
+        &mut self,
+        spots: ArrayView3<'_, P>,
+        start: Start<'_>,
+        fits: &mut [Fit<f32>],
+    ) -> Result<(), GpuError> {
+        let windows = Windows::Stack(spots);
+        let (count, size, kind) = (windows.count(), windows.size(), Kind::of::<P>());
+        if size != self.size {
+            let pixels = size.pixels();
+            return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
+        }
+        start.validate_batch(count, fits.len())?;
+        if count > self.most {
+            let error = ArgumentError::OutputCount { spots: count, given: self.most };
+            return Err(error.into());
+        }
+        self.card.context.enter()?;
+        let bytes = count * size.pixels() * kind.bytes();
+        // SAFETY: there is room, and the device is not at work.
+        let to = unsafe { std::slice::from_raw_parts_mut(self.pixels.pointer::<u8>(), bytes) };
+        windows.gather(0, to);
+        let starts = match start {
+            Start::Estimate => std::ptr::null_mut(),
+            _ => {
+                // SAFETY: there is room, and the device is not at work.
+                let to = unsafe {
+                    std::slice::from_raw_parts_mut(self.starts.pointer::<[f32; 3]>(), count)
+                };
+                for (index, to) in to.iter_mut().enumerate() {
+                    let shape = start.shape::<f32>(index);
+                    *to = shape.map_or([f32::NAN; 3], |shape| [shape.x, shape.y, shape.sigma]);
+                }
+                self.starts.device_address()?
+            }
+        };
+        let job = Job {
+            setup: self.setup,
+            pixels: self.pixels.device_address::<u8>()?.cast_const().cast(),
+            starts,
+            corners: std::ptr::null(),
+            fits: self.fits.device_address()?,
+            count: count as u32,
+            frame_width: 0,
+            frame_height: 0,
+        };
+        let launch = match kind {
+            Kind::F32 => &self.launches[0],
+            Kind::U16 => &self.launches[1],
+            Kind::U8 => &self.launches[2],
+        };
+        // SAFETY: docs/gpu-safety.md: there is memory for `count` windows, which stays as it is until the
+        // stream has been waited for.
+        unsafe { launch.run(&self.stream, &job)? };
+        self.stream.wait()?;
+        // SAFETY: the kernel has written that many outcomes as the same type, and is done.
+        let from = unsafe { std::slice::from_raw_parts(self.fits.pointer::<Fit<f32>>(), count) };
+        fits.copy_from_slice(from);
+        Ok(())
+    }
+}
