@@ -4,7 +4,8 @@
 
 macro_rules! modules {
     ($($name:literal),*) => {
-        /// The names of the modules.
+        /// The names of the modules: `side4` to `side32` in order, for square windows with one thread a fit, and
+        /// those for 8, 16 and 32 threads a fit. Each has one entry, `fit`.
         pub const MODULES: &[&str] = &[$($name),*];
 
         /// The PTX of a module.
@@ -16,4 +17,9 @@ macro_rules! modules {
         }
     };
 }
-modules!("side4", "side5", "side6", "side7", "side8", "side9", "side10", "side11", "team");
+modules!(
+    "side4", "side5", "side6", "side7", "side8", "side9", "side10", "side11", "side12", "side13",
+    "side14", "side15", "side16", "side17", "side18", "side19", "side20", "side21", "side22",
+    "side23", "side24", "side25", "side26", "side27", "side28", "side29", "side30", "side31",
+    "side32", "team8", "team16", "team32"
+);

@@ -1,12 +1,12 @@
-//! The kernels, for the device only. Which of them a module has is said by `--cfg module="…"`: `side4` to
-//! `side11`, or `team`.
+//! The kernels, for the device only. A module has one, `fit`; which, is said by `--cfg module="…"`: `side4` to
+//! `side32` (one thread a fit), `team8`, `team16` or `team32` (as many threads a fit).
 //!
 //! What a launch must guarantee is in docs/gpu-safety.md.
 
 use fit_core::{Corner, Pixel, Shape};
 
 use crate::team::{self, Team};
-use crate::{Job, Single, alone, device};
+use crate::{Job, PixelKind, Single, alone, device};
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
@@ -50,18 +50,18 @@ unsafe fn start(job: &Job, window: usize) -> Option<Shape<Single>> {
     Some(Shape::new(Single(x), Single(y), Single(sigma)))
 }
 
+/// Reads the pixels of a window into registers.
+///
 /// # Safety
-/// The job is as docs/gpu-safety.md asks.
+/// As for [`window`].
 #[inline(always)]
-unsafe fn fit_alone<X: Pixel, const SIDE: usize, const N: usize>(job: &Job) {
-    let (thread, block, threads) = device::place();
-    let number = block as usize * threads as usize + thread as usize;
-    if number >= job.count as usize {
-        return;
-    }
-    // SAFETY: the number is below the count.
+unsafe fn load<X: Pixel, const SIDE: usize, const N: usize>(
+    job: &Job,
+    number: usize,
+    pixels: &mut [Single; N],
+) {
+    // SAFETY: the caller's promise.
     let (first, stride) = unsafe { window::<X>(job, number) };
-    let mut pixels = [Single(0.0); N];
     for row in 0..SIDE {
         for column in 0..SIDE {
             // SAFETY: the pixel is in the window.
@@ -69,8 +69,25 @@ unsafe fn fit_alone<X: Pixel, const SIDE: usize, const N: usize>(job: &Job) {
             pixels[row * SIDE + column] = Single(pixel.to_f32());
         }
     }
+}
+
+/// # Safety
+/// The job is as docs/gpu-safety.md asks.
+#[inline(always)]
+unsafe fn fit_alone<const SIDE: usize, const N: usize>(job: &Job) {
+    let (thread, block, threads) = device::place();
+    let number = block as usize * threads as usize + thread as usize;
+    if number >= job.count as usize {
+        return;
+    }
+    let mut pixels = [Single(0.0); N];
     // SAFETY: the number is below the count.
     unsafe {
+        match job.kind {
+            PixelKind::F32 => load::<f32, SIDE, N>(job, number, &mut pixels),
+            PixelKind::U16 => load::<u16, SIDE, N>(job, number, &mut pixels),
+            PixelKind::U8 => load::<u8, SIDE, N>(job, number, &mut pixels),
+        }
         let fit = alone::fit::<SIDE, N>(&job.setup, &mut pixels, start(job, number));
         job.fits.add(number).write(fit);
     }
@@ -138,10 +155,49 @@ impl<const LANES: usize> Team<Single> for Warp<LANES> {
     }
 }
 
+/// Rows that are read at the same time: across the bus each read takes long.
+const AT_ONCE: usize = 8;
+
+impl<const LANES: usize> Warp<LANES> {
+    /// Reads the lane's columns into shared memory.
+    ///
+    /// # Safety
+    /// As for [`window`].
+    #[inline(always)]
+    unsafe fn load<X: Pixel>(&mut self, job: &Job, number: usize) {
+        let size = job.setup.size;
+        // SAFETY: the caller's promise.
+        let (first, stride) = unsafe { window::<X>(job, number) };
+        for block in 0..size.width.div_ceil(LANES) {
+            let column = self.column(block);
+            if column >= size.width {
+                continue;
+            }
+            let mut row = 0;
+            while row < size.height {
+                let mut pixels = [0.0; AT_ONCE];
+                for i in 0..AT_ONCE {
+                    // The last row again where there are no more.
+                    let row = if row + i < size.height { row + i } else { size.height - 1 };
+                    // SAFETY: the pixel is in the window.
+                    pixels[i] = unsafe { first.add(row * stride + column).read() }.to_f32();
+                }
+                for i in 0..AT_ONCE {
+                    if row + i < size.height {
+                        // SAFETY: the place is in the window, and this lane's own.
+                        unsafe { self.place(column, row + i).write(pixels[i]) }
+                    }
+                }
+                row += AT_ONCE;
+            }
+        }
+    }
+}
+
 /// # Safety
 /// The job is as docs/gpu-safety.md asks.
 #[inline(always)]
-unsafe fn fit_in_team<X: Pixel, const LANES: usize>(job: &Job) {
+unsafe fn fit_in_team<const LANES: usize>(job: &Job) {
     let (thread, block, threads) = device::place();
     let (team_in_block, lane) = (thread as usize / LANES, thread % LANES as u32);
     let number = block as usize * (threads as usize / LANES) + team_in_block;
@@ -157,21 +213,15 @@ unsafe fn fit_in_team<X: Pixel, const LANES: usize>(job: &Job) {
     let pixels = unsafe { device::shared_memory().add(team_in_block * room) };
     let mut team = Warp::<LANES> { lane, members, width: size.width, pixels };
     // SAFETY: the number is below the count.
-    let (first, stride) = unsafe { window::<X>(job, number) };
-    for column_block in 0..size.width.div_ceil(LANES) {
-        let column = team.column(column_block);
-        if column < size.width {
-            for row in 0..size.height {
-                // SAFETY: the pixel is in the window, and its place this lane's own.
-                unsafe {
-                    let pixel = first.add(row * stride + column).read();
-                    team.place(column, row).write(pixel.to_f32());
-                }
-            }
+    let start = unsafe { start(job, number) };
+    // SAFETY: the number is below the count.
+    unsafe {
+        match job.kind {
+            PixelKind::F32 => team.load::<f32>(job, number),
+            PixelKind::U16 => team.load::<u16>(job, number),
+            PixelKind::U8 => team.load::<u8>(job, number),
         }
     }
-    // SAFETY: the number is below the count.
-    let start = unsafe { start(job, number) };
     let outcome = team::fit(&job.setup, &mut team, start);
     if lane == 0 {
         let fit = Job::outcome(outcome);
@@ -180,71 +230,53 @@ unsafe fn fit_in_team<X: Pixel, const LANES: usize>(job: &Job) {
     }
 }
 
-macro_rules! alone {
-    ($module:literal, $side:literal) => {
+macro_rules! entry {
+    ($($module:literal: $function:expr;)*) => {$(
         #[cfg(module = $module)]
-        mod alone_entries {
+        mod entry {
             use super::*;
-            const N: usize = $side * $side;
 
             /// # Safety
             /// See docs/gpu-safety.md.
             #[unsafe(no_mangle)]
-            pub unsafe extern "ptx-kernel" fn alone_f32(job: Job) {
+            unsafe extern "ptx-kernel" fn fit(job: Job) {
                 // SAFETY: the caller's promise.
-                unsafe { fit_alone::<f32, $side, N>(&job) }
-            }
-            /// # Safety
-            /// See docs/gpu-safety.md.
-            #[unsafe(no_mangle)]
-            pub unsafe extern "ptx-kernel" fn alone_u16(job: Job) {
-                // SAFETY: the caller's promise.
-                unsafe { fit_alone::<u16, $side, N>(&job) }
-            }
-            /// # Safety
-            /// See docs/gpu-safety.md.
-            #[unsafe(no_mangle)]
-            pub unsafe extern "ptx-kernel" fn alone_u8(job: Job) {
-                // SAFETY: the caller's promise.
-                unsafe { fit_alone::<u8, $side, N>(&job) }
+                unsafe { $function(&job) }
             }
         }
-    };
+    )*};
 }
-alone!("side4", 4);
-alone!("side5", 5);
-alone!("side6", 6);
-alone!("side7", 7);
-alone!("side8", 8);
-alone!("side9", 9);
-alone!("side10", 10);
-alone!("side11", 11);
-
-macro_rules! team {
-    ($($name:ident: $pixel:ty, $lanes:literal;)*) => {
-        #[cfg(module = "team")]
-        mod team_entries {
-            use super::*;
-            $(
-                /// # Safety
-                /// See docs/gpu-safety.md.
-                #[unsafe(no_mangle)]
-                pub unsafe extern "ptx-kernel" fn $name(job: Job) {
-                    // SAFETY: the caller's promise.
-                    unsafe { fit_in_team::<$pixel, $lanes>(&job) }
-                }
-            )*
-        }
-    };
-}
-team! {
-    team8_f32: f32, 8;
-    team8_u16: u16, 8;
-    team8_u8: u8, 8;
-    team16_f32: f32, 16;
-    team16_u16: u16, 16;
-    team16_u8: u8, 16;
-    team32_f32: f32, 32;
-    team32_u16: u16, 32;
-    team32_u8: u8, 32;
+entry! {
+    "side4": fit_alone::<4, 16>;
+    "side5": fit_alone::<5, 25>;
+    "side6": fit_alone::<6, 36>;
+    "side7": fit_alone::<7, 49>;
+    "side8": fit_alone::<8, 64>;
+    "side9": fit_alone::<9, 81>;
+    "side10": fit_alone::<10, 100>;
+    "side11": fit_alone::<11, 121>;
+    "side12": fit_alone::<12, 144>;
+    "side13": fit_alone::<13, 169>;
+    "side14": fit_alone::<14, 196>;
+    "side15": fit_alone::<15, 225>;
+    "side16": fit_alone::<16, 256>;
+    "side17": fit_alone::<17, 289>;
+    "side18": fit_alone::<18, 324>;
+    "side19": fit_alone::<19, 361>;
+    "side20": fit_alone::<20, 400>;
+    "side21": fit_alone::<21, 441>;
+    "side22": fit_alone::<22, 484>;
+    "side23": fit_alone::<23, 529>;
+    "side24": fit_alone::<24, 576>;
+    "side25": fit_alone::<25, 625>;
+    "side26": fit_alone::<26, 676>;
+    "side27": fit_alone::<27, 729>;
+    "side28": fit_alone::<28, 784>;
+    "side29": fit_alone::<29, 841>;
+    "side30": fit_alone::<30, 900>;
+    "side31": fit_alone::<31, 961>;
+    "side32": fit_alone::<32, 1024>;
+    "team8": fit_in_team::<8>;
+    "team16": fit_in_team::<16>;
+    "team32": fit_in_team::<32>;
 }

@@ -6,10 +6,33 @@ use fit_core::{Corner, Fit, Setup, Status};
 
 use crate::Single;
 
+/// The types of pixels that kernels read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum PixelKind {
+    /// `f32`.
+    F32,
+    /// `u16`.
+    U16,
+    /// `u8`.
+    U8,
+}
+
+impl PixelKind {
+    /// Bytes of a pixel.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::U16 => 2,
+            Self::U8 => 1,
+        }
+    }
+}
+
 /// The argument of every kernel. Pointers are those of the device.
 ///
 /// - `pixels`: windows of the size that `setup` says, one after the other; or, if `corners` is not null,
-///   frames of `frame_width`×`frame_height` pixels, one after the other. Their type is the kernel's.
+///   frames of `frame_width`×`frame_height` pixels, one after the other. Their type is `kind`.
 /// - `starts`: x, y and σ for each window, or null to estimate them.
 /// - `corners`: where in the frames each window lies, or null.
 /// - `fits`: room for `count` outcomes, all of which the kernel writes.
@@ -32,6 +55,8 @@ pub struct Job {
     pub frame_width: u32,
     /// The rows of a frame.
     pub frame_height: u32,
+    /// The type of the pixels.
+    pub kind: PixelKind,
 }
 
 impl Job {

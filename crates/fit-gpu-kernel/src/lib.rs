@@ -15,5 +15,5 @@ pub mod team;
 #[cfg(target_arch = "nvptx64")]
 mod entries;
 
-pub use job::Job;
+pub use job::{Job, PixelKind};
 pub use single::Single;

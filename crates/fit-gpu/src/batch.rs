@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::GpuError;
 use crate::device::{Card, DeviceInfo, Launch};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream, is_pinned};
-use crate::pixels::{Kind, Windows};
+use crate::pixels::{Windows, gather_starts, kind_of};
 
 /// Chunks on their way at the same time: one comes in, one is fitted, one goes out.
 const LANES: usize = 3;
@@ -188,6 +188,11 @@ impl Lane {
                 std::slice::from_raw_parts(self.host_fits.pointer::<Fit<f32>>(), range.len())
             };
             let to = &mut fits[range.start - first..range.end - first];
+            if to.len() <= 1024 {
+                // Handing so few to other threads would take longer.
+                to.iter_mut().zip(from).for_each(|(to, from)| *to = from.cast());
+                return Ok(());
+            }
             to.par_chunks_mut(16384).zip(from.par_chunks(16384)).for_each(|(to, from)| {
                 for (to, from) in to.iter_mut().zip(from) {
                     *to = from.cast();
@@ -231,9 +236,9 @@ impl Pipeline {
         let Part { windows, ref range, .. } = *part;
         let size = windows.size();
         let setup = Setup::<Single>::new(size, part.options)?;
-        let kind = Kind::of::<P>();
+        let kind = kind_of::<P>();
         self.card.context.enter()?;
-        let launch = self.card.launch(size, range.len(), kind.name())?;
+        let launch = self.card.launch(size, range.len())?;
         let window = size.pixels() * kind.bytes();
         // Small batches go in one chunk; large ones in at least a few, so that copies overlap.
         let most = (CHUNK / window).clamp(1024, 1 << 20);
@@ -252,6 +257,7 @@ impl Pipeline {
             count: 0,
             frame_width: 0,
             frame_height: 0,
+            kind,
         };
         let flight = Flight(&mut self.lanes);
         let chunks = (range.start..range.end).step_by(chunk);
@@ -333,7 +339,7 @@ fn send<P: Pixel, T: Scalar>(
 ) -> Result<(), GpuError> {
     let count = these.len();
     let windows = &part.windows;
-    let window = windows.size().pixels() * Kind::of::<P>().bytes();
+    let window = windows.size().pixels() * kind_of::<P>().bytes();
 
     // SAFETY, for the copies below: what they read and write is memory of the lane, which nobody uses before
     // `finish` has waited, or of the caller, which stays as it is until the batch ends, and `Flight` waits
@@ -380,10 +386,7 @@ fn send<P: Pixel, T: Scalar>(
             let to = unsafe {
                 std::slice::from_raw_parts_mut(lane.host_starts.pointer::<[f32; 3]>(), count)
             };
-            for (to, index) in to.iter_mut().zip(these.clone()) {
-                let shape = start.shape::<f32>(index);
-                *to = shape.map_or([f32::NAN; 3], |shape| [shape.x, shape.y, shape.sigma]);
-            }
+            gather_starts(start, these.clone(), to);
             // SAFETY: see above.
             unsafe { lane.stream.copy_in(&lane.starts, to)? };
             job.starts = lane.starts.address();

@@ -70,12 +70,12 @@ pub fn devices() -> Result<Vec<DeviceInfo>, GpuError> {
     (0..count).map(DeviceInfo::new).collect()
 }
 
-/// A device in use: its context, and the modules that have been needed so far. There is one for each device,
+/// A device in use: its context, and the kernels that have been needed so far. There is one for each device,
 /// for as long as the process lives.
 pub(crate) struct Card {
     pub(crate) info: DeviceInfo,
     pub(crate) context: Arc<Context>,
-    modules: Mutex<HashMap<&'static str, Module>>,
+    kernels: Mutex<HashMap<&'static str, Kernel>>,
 }
 
 /// What to launch for a batch.
@@ -95,7 +95,7 @@ const TEAM_THREADS: usize = 128;
 /// Shared memory that a block has without asking.
 const SHARED: usize = 48 * 1024;
 /// From this many windows on, a thread for each of them keeps the device busy.
-const ALONE: usize = 20_000;
+const ALONE: usize = 3_000;
 
 impl Card {
     /// The device of that number.
@@ -113,37 +113,36 @@ impl Card {
         let info = DeviceInfo::new(number)?;
         info.check()?;
         let context = Context::new(Device::new(number)?)?;
-        let card = Arc::new(Self { info, context, modules: Mutex::default() });
+        let card = Arc::new(Self { info, context, kernels: Mutex::default() });
         cards.insert(number, Arc::clone(&card));
         Ok(card)
     }
 
-    fn kernel(&self, module: &'static str, name: &str) -> Result<Kernel, GpuError> {
-        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = modules.get(module) {
-            return module.kernel(name);
+    fn kernel(&self, module: &'static str) -> Result<Kernel, GpuError> {
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = kernels.get(module) {
+            return Ok(*kernel);
         }
         let text = ptx(module).expect("every module that is asked for is among the files");
-        let loaded = Module::load(&self.context, text)?;
-        modules.insert(module, loaded);
-        loaded.kernel(name)
+        let kernel = Module::load(&self.context, text)?.kernel("fit")?;
+        kernels.insert(module, kernel);
+        Ok(kernel)
     }
 
-    /// The kernel for windows of a size, in batches of `count`, and how to launch it. `pixel` is the name
-    /// of the pixels' type.
-    pub(crate) fn launch(&self, size: Size, count: usize, pixel: &str) -> Result<Launch, GpuError> {
+    /// The kernel for windows of a size, in batches of `count`, and how to launch it.
+    pub(crate) fn launch(&self, size: Size, count: usize) -> Result<Launch, GpuError> {
         let Size { width, height } = size;
         let module = (width == height && count >= ALONE).then(|| alone(width)).flatten();
         if let Some(module) = module {
-            let kernel = self.kernel(module, &format!("alone_{pixel}"))?;
+            let kernel = self.kernel(module)?;
             return Ok(Launch { kernel, lanes: 1, threads: THREADS, shared: 0 });
         }
-        let lanes = match width {
-            0..=8 => 8,
-            9..=16 => 16,
-            _ => 32,
+        let (lanes, module) = match width {
+            0..=8 => (8, "team8"),
+            9..=16 => (16, "team16"),
+            _ => (32, "team32"),
         };
-        let kernel = self.kernel("team", &format!("team{lanes}_{pixel}"))?;
+        let kernel = self.kernel(module)?;
         let team = Job::team_pixels(size.pixels(), lanes) * size_of::<f32>();
         // As many teams as have room, but whole warps.
         let most = TEAM_THREADS / lanes;
@@ -163,9 +162,10 @@ impl Card {
 
 /// The module in which square windows of that side have a thread each.
 fn alone(side: usize) -> Option<&'static str> {
-    const MODULES: [&str; 8] =
-        ["side4", "side5", "side6", "side7", "side8", "side9", "side10", "side11"];
-    side.checked_sub(4).and_then(|index| MODULES.get(index)).copied()
+    const FIRST: usize = 4;
+    let index = side.checked_sub(FIRST)?;
+    let sides = fit_gpu_ptx::MODULES.iter().filter(|module| module.starts_with("side"));
+    sides.copied().nth(index)
 }
 
 impl Launch {

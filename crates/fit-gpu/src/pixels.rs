@@ -1,53 +1,28 @@
 //! Pixels on their way to a device: in their own type where the kernels know it, else as f32.
 
 use std::any::TypeId;
+use std::ops::Range;
 
-use fit_core::{Corner, Pixel, Size};
+use fit_core::{Corner, Pixel, Size, Start};
+use fit_gpu_kernel::PixelKind;
 use ndarray::{ArrayView2, ArrayView3, Axis, s};
 use rayon::prelude::*;
 
-/// The types of pixels that kernels read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    F32,
-    U16,
-    U8,
-}
-
-impl Kind {
-    /// How pixels of a type travel.
-    pub(crate) fn of<P: Pixel>() -> Self {
-        let id = TypeId::of::<P>();
-        if id == TypeId::of::<u16>() {
-            Self::U16
-        } else if id == TypeId::of::<u8>() {
-            Self::U8
-        } else {
-            Self::F32
-        }
-    }
-
-    /// The end of the kernels' names.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::F32 => "f32",
-            Self::U16 => "u16",
-            Self::U8 => "u8",
-        }
-    }
-
-    pub(crate) fn bytes(self) -> usize {
-        match self {
-            Self::F32 => 4,
-            Self::U16 => 2,
-            Self::U8 => 1,
-        }
+/// How pixels of a type travel.
+pub(crate) fn kind_of<P: Pixel>() -> PixelKind {
+    let id = TypeId::of::<P>();
+    if id == TypeId::of::<u16>() {
+        PixelKind::U16
+    } else if id == TypeId::of::<u8>() {
+        PixelKind::U8
+    } else {
+        PixelKind::F32
     }
 }
 
 /// Whether pixels of this type travel as they are.
 pub(crate) fn travels<P: Pixel>() -> bool {
-    Kind::of::<P>() != Kind::F32 || TypeId::of::<P>() == TypeId::of::<f32>()
+    kind_of::<P>() != PixelKind::F32 || TypeId::of::<P>() == TypeId::of::<f32>()
 }
 
 /// Windows in host memory.
@@ -90,7 +65,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
     }
 
     /// The pixels of some windows, if they lie one after the other and travel as they are.
-    pub(crate) fn slice(&self, range: std::ops::Range<usize>) -> Option<&'a [P]> {
+    pub(crate) fn slice(&self, range: Range<usize>) -> Option<&'a [P]> {
         match self {
             Self::Stack(spots) if travels::<P>() => {
                 let pixels = self.size().pixels();
@@ -105,14 +80,18 @@ impl<'a, P: Pixel> Windows<'a, P> {
 
     /// Writes windows from number `first` on to where they travel from, as many as there is room for.
     pub(crate) fn gather(&self, first: usize, to: &mut [u8]) {
-        let window = self.size().pixels() * Kind::of::<P>().bytes();
+        let window = self.size().pixels() * kind_of::<P>().bytes();
         let count = to.len() / window.max(1);
         if let Some(slice) = self.slice(first..first + count) {
             // SAFETY: pixels of a type that travels as it is are plain numbers without padding.
             let bytes = unsafe {
                 std::slice::from_raw_parts(slice.as_ptr().cast::<u8>(), size_of_val(slice))
             };
-            let part = 1 << 20;
+            let part = 256 << 10;
+            if bytes.len() <= part {
+                to.copy_from_slice(bytes);
+                return;
+            }
             to.par_chunks_mut(part)
                 .zip(bytes.par_chunks(part))
                 .for_each(|(to, from)| to.copy_from_slice(from));
@@ -130,20 +109,33 @@ impl<'a, P: Pixel> Windows<'a, P> {
 
 /// Writes the pixels of a window in the way in which they travel.
 fn write<P: Pixel>(window: ArrayView2<'_, P>, to: &mut [u8]) {
-    match Kind::of::<P>() {
-        Kind::F32 => {
+    match kind_of::<P>() {
+        PixelKind::F32 => {
             for (to, pixel) in to.chunks_exact_mut(4).zip(window) {
                 to.copy_from_slice(&pixel.to_f32().to_ne_bytes());
             }
         }
-        Kind::U16 => {
+        PixelKind::U16 => {
             for (to, pixel) in to.chunks_exact_mut(2).zip(window) {
                 to.copy_from_slice(&(pixel.to_f32() as u16).to_ne_bytes());
             }
         }
-        Kind::U8 => {
+        PixelKind::U8 => {
             for (to, pixel) in to.iter_mut().zip(window) {
                 *to = pixel.to_f32() as u8;
+            }
+        }
+    }
+}
+
+/// Writes start values to where they travel from.
+pub(crate) fn gather_starts(start: Start<'_>, these: Range<usize>, to: &mut [[f32; 3]]) {
+    match start {
+        Start::F32(starts) => to.copy_from_slice(&starts[these]),
+        _ => {
+            for (to, index) in to.iter_mut().zip(these) {
+                let shape = start.shape::<f32>(index);
+                *to = shape.map_or([f32::NAN; 3], |shape| [shape.x, shape.y, shape.sigma]);
             }
         }
     }

@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
 use fit_core::{ArgumentError, Fit, Options, Pixel, Setup, Size, Start};
-use fit_gpu_kernel::{Job, Single};
+use fit_gpu_kernel::{Job, PixelKind, Single};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
 use crate::device::Card;
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream};
-use crate::pixels::{Kind, Windows};
+use crate::pixels::{Windows, gather_starts, kind_of};
 
 /// Windows that lie in the memory of a device, to be fitted again and again, for instance with other options.
 /// The outcomes stay there too, until they are fetched.
@@ -15,7 +15,7 @@ pub struct Resident {
     card: Arc<Card>,
     size: Size,
     count: usize,
-    kind: Kind,
+    kind: PixelKind,
     pixels: DeviceMemory,
     starts: Option<DeviceMemory>,
     fits: DeviceMemory,
@@ -45,7 +45,7 @@ impl Resident {
     ) -> Result<Self, GpuError> {
         let card = Card::get(device)?;
         let windows = Windows::Stack(spots);
-        let (count, size, kind) = (windows.count(), windows.size(), Kind::of::<P>());
+        let (count, size, kind) = (windows.count(), windows.size(), kind_of::<P>());
         start.validate(count)?;
         size.validate()?;
         let context = &card.context;
@@ -74,10 +74,7 @@ impl Resident {
             host.reserve(count * size_of::<[f32; 3]>())?;
             // SAFETY: there is room, and nobody else has the memory.
             let to = unsafe { std::slice::from_raw_parts_mut(host.pointer::<[f32; 3]>(), count) };
-            for (index, to) in to.iter_mut().enumerate() {
-                let shape = start.shape::<f32>(index);
-                *to = shape.map_or([f32::NAN; 3], |shape| [shape.x, shape.y, shape.sigma]);
-            }
+            gather_starts(start, 0..count, to);
             // SAFETY: the host's memory stays as it is until the stream has been waited for.
             unsafe { stream.copy_in(memory, to)? };
             stream.wait()?;
@@ -114,7 +111,7 @@ impl Resident {
     pub fn fit(&mut self, options: &Options) -> Result<f64, GpuError> {
         self.card.context.enter()?;
         let setup = Setup::<Single>::new(self.size, options)?;
-        let launch = self.card.launch(self.size, self.count, self.kind.name())?;
+        let launch = self.card.launch(self.size, self.count)?;
         let starts = self.starts.as_ref().map_or(std::ptr::null_mut(), DeviceMemory::address);
         let job = Job {
             setup,
@@ -125,6 +122,7 @@ impl Resident {
             count: self.count as u32,
             frame_width: 0,
             frame_height: 0,
+            kind: self.kind,
         };
         self.stream.record(&self.begin)?;
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows, which lives as long as `self`, and

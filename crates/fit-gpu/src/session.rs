@@ -7,7 +7,7 @@ use ndarray::ArrayView3;
 use crate::GpuError;
 use crate::device::{Card, Launch};
 use crate::driver::{HostMemory, Stream};
-use crate::pixels::{Kind, Windows};
+use crate::pixels::{Windows, gather_starts, kind_of};
 
 /// Fits up to a certain number of windows of one size again and again, with the shortest delay: its memory is
 /// allocated once, the device reads and writes it across the bus by itself, and several threads share
@@ -16,7 +16,7 @@ pub struct GpuSession {
     size: Size,
     setup: Setup<Single>,
     most: usize,
-    launches: [Launch; 3],
+    launch: Launch,
     pixels: HostMemory,
     starts: HostMemory,
     fits: HostMemory,
@@ -45,13 +45,12 @@ impl GpuSession {
     ) -> Result<Self, GpuError> {
         let card = Card::get(device)?;
         let setup = Setup::<Single>::new(size, options)?;
-        let launch = |kind: Kind| card.launch(size, 1, kind.name());
         let host = |bytes| HostMemory::new(&card.context, bytes);
         Ok(Self {
             size,
             setup,
             most,
-            launches: [launch(Kind::F32)?, launch(Kind::U16)?, launch(Kind::U8)?],
+            launch: card.launch(size, 1)?,
             pixels: host(most * size.pixels() * size_of::<f32>())?,
             starts: host(most * size_of::<[f32; 3]>())?,
             fits: host(most * size_of::<Fit<f32>>())?,
@@ -72,7 +71,7 @@ impl GpuSession {
         fits: &mut [Fit<f32>],
     ) -> Result<(), GpuError> {
         let windows = Windows::Stack(spots);
-        let (count, size, kind) = (windows.count(), windows.size(), Kind::of::<P>());
+        let (count, size, kind) = (windows.count(), windows.size(), kind_of::<P>());
         if size != self.size {
             let pixels = size.pixels();
             return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
@@ -94,10 +93,7 @@ impl GpuSession {
                 let to = unsafe {
                     std::slice::from_raw_parts_mut(self.starts.pointer::<[f32; 3]>(), count)
                 };
-                for (index, to) in to.iter_mut().enumerate() {
-                    let shape = start.shape::<f32>(index);
-                    *to = shape.map_or([f32::NAN; 3], |shape| [shape.x, shape.y, shape.sigma]);
-                }
+                gather_starts(start, 0..count, to);
                 self.starts.device_address()?
             }
         };
@@ -110,15 +106,11 @@ impl GpuSession {
             count: count as u32,
             frame_width: 0,
             frame_height: 0,
-        };
-        let launch = match kind {
-            Kind::F32 => &self.launches[0],
-            Kind::U16 => &self.launches[1],
-            Kind::U8 => &self.launches[2],
+            kind,
         };
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows, which stays as it is until the
         // stream has been waited for.
-        unsafe { launch.run(&self.stream, &job)? };
+        unsafe { self.launch.run(&self.stream, &job)? };
         self.stream.wait()?;
         // SAFETY: the kernel has written that many outcomes as the same type, and is done.
         let from = unsafe { std::slice::from_raw_parts(self.fits.pointer::<Fit<f32>>(), count) };
