@@ -43,6 +43,17 @@ mod machine {
         instruction!("sqrt.rn.f32 {0}, {1};", x)
     }
 
+    /// The same number, of which a compiler does not know that it is the same: what is made of it is made anew
+    /// each time, and takes no register for the whole of a search.
+    #[inline(always)]
+    pub fn anew(mut number: u32) -> u32 {
+        // SAFETY: it does nothing.
+        unsafe {
+            asm!("/* {0} */", inout(reg32) number, options(nomem, nostack, preserves_flags));
+        }
+        number
+    }
+
     /// What the thread whose number differs in the bits of `lane` has; all threads of `members` take part.
     #[inline(always)]
     pub fn shuffle_xor(value: f32, lane: u32, members: u32) -> f32 {

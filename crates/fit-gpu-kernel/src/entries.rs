@@ -1,12 +1,15 @@
-//! The kernels, for the device only. A module has one, `fit`; which, is said by `--cfg module="…"`: `side4` to
-//! `side32` (one thread a fit), `team8`, `team16` or `team32` (as many threads a fit).
+//! The kernels, for the device only. A module has one, `fit`; which, is said by `--cfg module="…"`:
+//! - `side4` to `side32`: as few threads a fit as the pixels have room in: for large batches;
+//! - `quick4` to `quick32`: a thread a row: for small ones;
+//! - `team8`, `team16`, `team32`: the pixels in shared memory, for windows of any shape and size.
 //!
 //! What a launch must guarantee is in docs/gpu-safety.md.
 
 use fit_core::{Corner, Pixel, Shape};
 
+use crate::group::Group;
 use crate::team::{self, Team};
-use crate::{Job, PixelKind, Single, alone, device};
+use crate::{Job, PixelKind, Single, device, rows};
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
@@ -50,22 +53,74 @@ unsafe fn start(job: &Job, window: usize) -> Option<Shape<Single>> {
     Some(Shape::new(Single(x), Single(y), Single(sigma)))
 }
 
-/// Reads the pixels of a window into registers.
+/// The threads of a warp that have a fit in common.
+struct Threads<const LANES: usize> {
+    lane: u32,
+    members: u32,
+}
+
+impl<const LANES: usize> Threads<LANES> {
+    /// This thread's group, and the number of its fit.
+    #[inline(always)]
+    fn new() -> (Self, usize) {
+        let (thread, block, threads) = device::place();
+        let lane = thread % LANES as u32;
+        let all = if LANES == 32 { u32::MAX } else { (1 << LANES) - 1 };
+        let members = all << (thread % 32 - lane);
+        let number = (block as usize * threads as usize + thread as usize) / LANES;
+        (Self { lane, members }, number)
+    }
+}
+
+impl<const LANES: usize> Group<Single> for Threads<LANES> {
+    const LANES: usize = LANES;
+
+    #[inline(always)]
+    fn lane(&self) -> Single {
+        if LANES == 1 { Single(0.0) } else { Single(device::anew(self.lane) as f32) }
+    }
+    #[inline(always)]
+    fn first(&self, value: Single) -> Single {
+        if LANES == 1 {
+            return value;
+        }
+        Single(device::shuffle(value.0, self.members.trailing_zeros(), self.members))
+    }
+    #[inline(always)]
+    fn exchanged(&self, value: Single, step: usize) -> Single {
+        Single(device::shuffle_xor(value.0, step as u32, self.members))
+    }
+    #[inline(always)]
+    fn neighbour(&self, value: Single, step: isize) -> Single {
+        if LANES == 1 {
+            return value;
+        }
+        let lane = self.lane.saturating_add_signed(step as i32);
+        let lane = if lane < LANES as u32 { lane } else { LANES as u32 - 1 };
+        Single(device::shuffle(value.0, self.members.trailing_zeros() + lane, self.members))
+    }
+}
+
+/// Reads some rows of a window into registers.
 ///
 /// # Safety
 /// As for [`window`].
 #[inline(always)]
-unsafe fn load<X: Pixel, const SIDE: usize, const N: usize>(
+unsafe fn load<X: Pixel, const SIDE: usize, const ROWS: usize, const N: usize>(
     job: &Job,
     number: usize,
+    lane: usize,
     pixels: &mut [Single; N],
 ) {
     // SAFETY: the caller's promise.
     let (first, stride) = unsafe { window::<X>(job, number) };
-    for row in 0..SIDE {
+    for row in 0..ROWS {
+        // The last row again where there are no more.
+        let from = lane * ROWS + row;
+        let from = if from < SIDE { from } else { SIDE - 1 };
         for column in 0..SIDE {
             // SAFETY: the pixel is in the window.
-            let pixel = unsafe { first.add(row * stride + column).read() };
+            let pixel = unsafe { first.add(from * stride + column).read() };
             pixels[row * SIDE + column] = Single(pixel.to_f32());
         }
     }
@@ -74,29 +129,39 @@ unsafe fn load<X: Pixel, const SIDE: usize, const N: usize>(
 /// # Safety
 /// The job is as docs/gpu-safety.md asks.
 #[inline(always)]
-unsafe fn fit_alone<const SIDE: usize, const N: usize>(job: &Job) {
-    let (thread, block, threads) = device::place();
-    let number = block as usize * threads as usize + thread as usize;
+unsafe fn fit_rows<const LANES: usize, const SIDE: usize, const ROWS: usize, const N: usize>(
+    job: &Job,
+) {
+    let (group, number) = Threads::<LANES>::new();
+    // Whole groups leave together.
     if number >= job.count as usize {
         return;
     }
+    let lane = if LANES == 1 { 0 } else { group.lane as usize };
     let mut pixels = [Single(0.0); N];
     // SAFETY: the number is below the count.
     unsafe {
         match job.kind {
-            PixelKind::F32 => load::<f32, SIDE, N>(job, number, &mut pixels),
-            PixelKind::U16 => load::<u16, SIDE, N>(job, number, &mut pixels),
-            PixelKind::U8 => load::<u8, SIDE, N>(job, number, &mut pixels),
+            PixelKind::F32 => load::<f32, SIDE, ROWS, N>(job, number, lane, &mut pixels),
+            PixelKind::U16 => load::<u16, SIDE, ROWS, N>(job, number, lane, &mut pixels),
+            PixelKind::U8 => load::<u8, SIDE, ROWS, N>(job, number, lane, &mut pixels),
         }
-        let fit = alone::fit::<SIDE, N>(&job.setup, &mut pixels, start(job, number));
-        job.fits.add(number).write(fit);
+        let start = start(job, number);
+        let outcome = rows::fit::<Single, Threads<LANES>, SIDE, ROWS, N>(
+            &job.setup,
+            &group,
+            &mut pixels,
+            start,
+        );
+        if lane == 0 {
+            job.fits.add(number).write(Job::outcome(outcome));
+        }
     }
 }
 
-/// The team that this thread belongs to, one of those of its warp. The pixels lie in shared memory.
+/// The threads of a team, and their pixels in shared memory.
 struct Warp<const LANES: usize> {
-    lane: u32,
-    members: u32,
+    threads: Threads<LANES>,
     width: usize,
     pixels: *mut f32,
 }
@@ -104,7 +169,7 @@ struct Warp<const LANES: usize> {
 impl<const LANES: usize> Warp<LANES> {
     #[inline(always)]
     fn column(&self, block: usize) -> usize {
-        block * LANES + self.lane as usize
+        block * LANES + self.threads.lane as usize
     }
     /// The place of a pixel; the window's last column where there is no such column.
     #[inline(always)]
@@ -116,13 +181,28 @@ impl<const LANES: usize> Warp<LANES> {
     }
 }
 
-impl<const LANES: usize> Team<Single> for Warp<LANES> {
+impl<const LANES: usize> Group<Single> for Warp<LANES> {
     const LANES: usize = LANES;
 
     #[inline(always)]
     fn lane(&self) -> Single {
-        Single(self.lane as f32)
+        self.threads.lane()
     }
+    #[inline(always)]
+    fn first(&self, value: Single) -> Single {
+        self.threads.first(value)
+    }
+    #[inline(always)]
+    fn exchanged(&self, value: Single, step: usize) -> Single {
+        self.threads.exchanged(value, step)
+    }
+    #[inline(always)]
+    fn neighbour(&self, value: Single, step: isize) -> Single {
+        self.threads.neighbour(value, step)
+    }
+}
+
+impl<const LANES: usize> Team<Single> for Warp<LANES> {
     #[inline(always)]
     fn pixel(&self, block: usize, row: usize) -> Single {
         // SAFETY: the place is in the window.
@@ -143,15 +223,7 @@ impl<const LANES: usize> Team<Single> for Warp<LANES> {
     }
     #[inline(always)]
     fn publish(&self) {
-        device::synchronize(self.members);
-    }
-    #[inline(always)]
-    fn first(&self, value: Single) -> Single {
-        Single(device::shuffle(value.0, self.members.trailing_zeros(), self.members))
-    }
-    #[inline(always)]
-    fn exchanged(&self, value: Single, step: usize) -> Single {
-        Single(device::shuffle_xor(value.0, step as u32, self.members))
+        device::synchronize(self.threads.members);
     }
 }
 
@@ -198,20 +270,18 @@ impl<const LANES: usize> Warp<LANES> {
 /// The job is as docs/gpu-safety.md asks.
 #[inline(always)]
 unsafe fn fit_in_team<const LANES: usize>(job: &Job) {
-    let (thread, block, threads) = device::place();
-    let (team_in_block, lane) = (thread as usize / LANES, thread % LANES as u32);
-    let number = block as usize * (threads as usize / LANES) + team_in_block;
+    let (threads, number) = Threads::<LANES>::new();
     // Whole teams leave together.
     if number >= job.count as usize {
         return;
     }
     let size = job.setup.size;
-    let all = if LANES == 32 { u32::MAX } else { (1 << LANES) - 1 };
-    let members = all << (thread % 32 - lane);
+    let lane = threads.lane;
     let room = Job::team_pixels(size.pixels(), LANES);
+    let team_in_block = device::place().0 as usize / LANES;
     // SAFETY: the launch gives the block shared memory for all of its teams (docs/gpu-safety.md).
     let pixels = unsafe { device::shared_memory().add(team_in_block * room) };
-    let mut team = Warp::<LANES> { lane, members, width: size.width, pixels };
+    let mut team = Warp::<LANES> { threads, width: size.width, pixels };
     // SAFETY: the number is below the count.
     let start = unsafe { start(job, number) };
     // SAFETY: the number is below the count.
@@ -247,35 +317,64 @@ macro_rules! entry {
     )*};
 }
 entry! {
-    "side4": fit_alone::<4, 16>;
-    "side5": fit_alone::<5, 25>;
-    "side6": fit_alone::<6, 36>;
-    "side7": fit_alone::<7, 49>;
-    "side8": fit_alone::<8, 64>;
-    "side9": fit_alone::<9, 81>;
-    "side10": fit_alone::<10, 100>;
-    "side11": fit_alone::<11, 121>;
-    "side12": fit_alone::<12, 144>;
-    "side13": fit_alone::<13, 169>;
-    "side14": fit_alone::<14, 196>;
-    "side15": fit_alone::<15, 225>;
-    "side16": fit_alone::<16, 256>;
-    "side17": fit_alone::<17, 289>;
-    "side18": fit_alone::<18, 324>;
-    "side19": fit_alone::<19, 361>;
-    "side20": fit_alone::<20, 400>;
-    "side21": fit_alone::<21, 441>;
-    "side22": fit_alone::<22, 484>;
-    "side23": fit_alone::<23, 529>;
-    "side24": fit_alone::<24, 576>;
-    "side25": fit_alone::<25, 625>;
-    "side26": fit_alone::<26, 676>;
-    "side27": fit_alone::<27, 729>;
-    "side28": fit_alone::<28, 784>;
-    "side29": fit_alone::<29, 841>;
-    "side30": fit_alone::<30, 900>;
-    "side31": fit_alone::<31, 961>;
-    "side32": fit_alone::<32, 1024>;
+    "side4": fit_rows::<1, 4, 4, 16>;
+    "side5": fit_rows::<1, 5, 5, 25>;
+    "side6": fit_rows::<1, 6, 6, 36>;
+    "side7": fit_rows::<1, 7, 7, 49>;
+    "side8": fit_rows::<1, 8, 8, 64>;
+    "side9": fit_rows::<1, 9, 9, 81>;
+    "side10": fit_rows::<1, 10, 10, 100>;
+    "side11": fit_rows::<1, 11, 11, 121>;
+    "side12": fit_rows::<1, 12, 12, 144>;
+    "side13": fit_rows::<2, 13, 7, 91>;
+    "side14": fit_rows::<2, 14, 7, 98>;
+    "side15": fit_rows::<4, 15, 4, 60>;
+    "side16": fit_rows::<2, 16, 8, 128>;
+    "side17": fit_rows::<4, 17, 5, 85>;
+    "side18": fit_rows::<4, 18, 5, 90>;
+    "side19": fit_rows::<4, 19, 5, 95>;
+    "side20": fit_rows::<4, 20, 5, 100>;
+    "side21": fit_rows::<8, 21, 3, 63>;
+    "side22": fit_rows::<8, 22, 3, 66>;
+    "side23": fit_rows::<8, 23, 3, 69>;
+    "side24": fit_rows::<8, 24, 3, 72>;
+    "side25": fit_rows::<8, 25, 4, 100>;
+    "side26": fit_rows::<16, 26, 2, 52>;
+    "side27": fit_rows::<16, 27, 2, 54>;
+    "side28": fit_rows::<16, 28, 2, 56>;
+    "side29": fit_rows::<16, 29, 2, 58>;
+    "side30": fit_rows::<16, 30, 2, 60>;
+    "side31": fit_rows::<16, 31, 2, 62>;
+    "side32": fit_rows::<16, 32, 2, 64>;
+    "quick4": fit_rows::<8, 4, 1, 4>;
+    "quick5": fit_rows::<8, 5, 1, 5>;
+    "quick6": fit_rows::<8, 6, 1, 6>;
+    "quick7": fit_rows::<8, 7, 1, 7>;
+    "quick8": fit_rows::<8, 8, 1, 8>;
+    "quick9": fit_rows::<16, 9, 1, 9>;
+    "quick10": fit_rows::<16, 10, 1, 10>;
+    "quick11": fit_rows::<16, 11, 1, 11>;
+    "quick12": fit_rows::<16, 12, 1, 12>;
+    "quick13": fit_rows::<16, 13, 1, 13>;
+    "quick14": fit_rows::<16, 14, 1, 14>;
+    "quick15": fit_rows::<16, 15, 1, 15>;
+    "quick16": fit_rows::<16, 16, 1, 16>;
+    "quick17": fit_rows::<32, 17, 1, 17>;
+    "quick18": fit_rows::<32, 18, 1, 18>;
+    "quick19": fit_rows::<32, 19, 1, 19>;
+    "quick20": fit_rows::<32, 20, 1, 20>;
+    "quick21": fit_rows::<32, 21, 1, 21>;
+    "quick22": fit_rows::<32, 22, 1, 22>;
+    "quick23": fit_rows::<32, 23, 1, 23>;
+    "quick24": fit_rows::<32, 24, 1, 24>;
+    "quick25": fit_rows::<32, 25, 1, 25>;
+    "quick26": fit_rows::<32, 26, 1, 26>;
+    "quick27": fit_rows::<32, 27, 1, 27>;
+    "quick28": fit_rows::<32, 28, 1, 28>;
+    "quick29": fit_rows::<32, 29, 1, 29>;
+    "quick30": fit_rows::<32, 30, 1, 30>;
+    "quick31": fit_rows::<32, 31, 1, 31>;
+    "quick32": fit_rows::<32, 32, 1, 32>;
     "team8": fit_in_team::<8>;
     "team16": fit_in_team::<16>;
     "team32": fit_in_team::<32>;

@@ -60,6 +60,26 @@ pub struct Job {
 }
 
 impl Job {
+    /// The threads of a fit of `side`×`side` pixels in the modules `side…`: as few as the pixels have room in.
+    pub const fn side_lanes(side: usize) -> usize {
+        match side {
+            0..=12 => 1,
+            13 | 14 | 16 => 2,
+            15 | 17..=20 => 4,
+            21..=25 => 8,
+            _ => 16,
+        }
+    }
+
+    /// The threads of a fit of `side`×`side` pixels in the modules `quick…`: one a row.
+    pub const fn quick_lanes(side: usize) -> usize {
+        match side {
+            0..=8 => 8,
+            9..=16 => 16,
+            _ => 32,
+        }
+    }
+
     /// The numbers of shared memory that a team of `lanes` threads takes for a window of `pixels` pixels:
     /// as many more that teams beside each other use different banks.
     #[inline(always)]

@@ -6,9 +6,10 @@
 )]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 
-pub mod alone;
 pub mod device;
+pub mod group;
 mod job;
+pub mod rows;
 mod single;
 pub mod team;
 

@@ -1,24 +1,19 @@
-//! Several threads a fit: a thread a column, or several columns.
-//!
-//! The threads of a team are the lanes of a [`Real`]: on the device each thread has one number, and sums over
-//! the team go through shuffles; on the host all of them stand in one pack, and the very same code runs. Sums
-//! over lanes are made by exchanges in pairs, so every lane gets the same bits, and all of a team take the
-//! same decisions.
+//! The pixels in shared memory: 8, 16 or 32 threads a fit, a thread a column, or several columns. For windows
+//! of any size and shape, and where a fit is to be done soon.
 
 use fit_core::axis::{AxisSums, GaussianAxis};
 use fit_core::condition::{Conditioning, Extent};
 use fit_core::normal::{CANCELS, assemble};
 use fit_core::search::Search;
 use fit_core::sums::{DataSums, RowSums, Sums};
-use fit_core::{Background, Mask, Real, Setup, Shape};
+use fit_core::{Mask, Real, Setup, Shape};
+
+use crate::group::{Group, Outcome};
+use crate::rows::axis_sums;
 
 /// The pixels of one window, and the lanes that work on it. Lane `l` has the columns l, l + `LANES`, …, a
 /// *block* of columns for each step.
-pub trait Team<R: Real> {
-    /// The number of lanes: a power of two.
-    const LANES: usize;
-    /// The number of each lane.
-    fn lane(&self) -> R;
+pub trait Team<R: Real>: Group<R> {
     /// The pixel of a row in the lanes' columns of a block; anything where there is no such column.
     fn pixel(&self, block: usize, row: usize) -> R;
     /// The pixel one column to the left (−1) or right (+1) of that; anything where there is none.
@@ -27,32 +22,6 @@ pub trait Team<R: Real> {
     fn set(&mut self, block: usize, row: usize, mask: R::Mask, value: R);
     /// Makes what lanes have set visible to [`Team::beside`] of other lanes.
     fn publish(&self);
-    /// The first lane, in every lane.
-    fn first(&self, value: R) -> R;
-    /// `value` of the lane whose number differs in the bits of `step`, a power of two.
-    fn exchanged(&self, value: R, step: usize) -> R;
-}
-
-/// The sum over the lanes, in every lane.
-#[inline(always)]
-fn sum<R: Real, T: Team<R>>(team: &T, mut value: R) -> R {
-    let mut step = T::LANES / 2;
-    while step > 0 {
-        value = value + team.exchanged(value, step);
-        step /= 2;
-    }
-    value
-}
-
-/// The least of the lanes, in every lane.
-#[inline(always)]
-fn least<R: Real, T: Team<R>>(team: &T, mut value: R) -> R {
-    let mut step = T::LANES / 2;
-    while step > 0 {
-        value = value.min(team.exchanged(value, step));
-        step /= 2;
-    }
-    value
 }
 
 /// Width, height and the columns' blocks of a window.
@@ -72,11 +41,6 @@ impl<R: Real> Grid<R> {
         (column, column.lt(self.width))
     }
 }
-
-/// What came of a fit, in the units of the pixels, in every lane: the arguments of
-/// [`fit_core::Fit::from_numbers`]. A fit with nothing to fit has the code of
-/// [`fit_core::Status::Invalid`].
-pub type Outcome<R> = [R; 9];
 
 /// Fits a window of any size.
 #[inline(always)]
@@ -100,7 +64,7 @@ pub fn fit<R: Real, T: Team<R>>(
     let mut search = Search::start(setup, &data, start);
     while search.running().any() {
         let sums = evaluate(&grid, team, search.trial());
-        search.update(setup, &assemble::<R>(&sums, &data, background(setup)));
+        search.update(setup, &assemble(&sums, &data, setup.background));
     }
     let (best, at_best) = (search.best(), search.at_best());
     let mut chi2 = at_best.chi2;
@@ -123,11 +87,6 @@ pub fn fit<R: Real, T: Team<R>>(
 }
 
 #[inline(always)]
-fn background<R: Real>(setup: &Setup<R>) -> Background {
-    setup.background
-}
-
-#[inline(always)]
 fn condition<R: Real, T: Team<R>>(grid: &Grid<R>, team: &mut T) -> Conditioning<R> {
     let first = team.first(team.pixel(0, 0));
     let mut extent = Extent::new(first);
@@ -137,8 +96,8 @@ fn condition<R: Real, T: Team<R>>(grid: &Grid<R>, team: &mut T) -> Conditioning<
             extent.add(R::select(there, team.pixel(block, row), first));
         }
     }
-    extent.low = least(team, extent.low);
-    extent.high = -least(team, -extent.high);
+    extent.low = team.least(extent.low);
+    extent.high = -team.least(-extent.high);
     let (scale, offset) = extent.scaling();
     let zero = R::splat(0.0);
     let (mut total, mut squares) = (zero, zero);
@@ -153,7 +112,7 @@ fn condition<R: Real, T: Team<R>>(grid: &Grid<R>, team: &mut T) -> Conditioning<
         }
     }
     team.publish();
-    let (total, squares) = (sum(team, total), sum(team, squares));
+    let (total, squares) = (team.sum(total), team.sum(squares));
     Conditioning::new(grid.columns * grid.rows, &extent, total, squares)
 }
 
@@ -195,25 +154,13 @@ fn evaluate<R: Real, T: Team<R>>(grid: &Grid<R>, team: &T, shape: Shape<R>) -> S
         y.add_gaussian(sample);
     }
     let data = DataSums {
-        value: sum(team, data.value),
-        by_x: sum(team, data.by_y),
-        by_y: sum(team, data.by_x),
-        by_width_x: sum(team, data.by_width_y),
-        by_width_y: sum(team, data.by_width_x),
+        value: team.sum(data.value),
+        by_x: team.sum(data.by_y),
+        by_y: team.sum(data.by_x),
+        by_width_x: team.sum(data.by_width_y),
+        by_width_y: team.sum(data.by_width_x),
     };
     Sums::from_axes(&axis_sums(team, x), &axis_sums(team, y), &data)
-}
-
-#[inline(always)]
-fn axis_sums<R: Real, T: Team<R>>(team: &T, sums: AxisSums<R>) -> AxisSums<R> {
-    let [a, b, c] = sums.single;
-    let [aa, ab, ac, _, bc, cc] = sums.product;
-    let (ac, zero) = (sum(team, ac), R::splat(0.0));
-    let mut all = AxisSums { single: [zero; 3], product: [zero; 6] };
-    all.single = [sum(team, a), sum(team, b), sum(team, c)];
-    // A Gaussian's φ₁φ₁ = φ₀φ₂.
-    all.product = [sum(team, aa), sum(team, ab), ac, ac, sum(team, bc), sum(team, cc)];
-    all
 }
 
 /// χ² of [`fit_core::sums::residual_chi2`].
@@ -241,7 +188,7 @@ fn residual_chi2<R: Real, T: Team<R>>(
             number = number + R::splat(1.0);
         }
     }
-    sum(team, chi2)
+    team.sum(chi2)
 }
 
 /// The estimate of [`fit_core::estimate`].
@@ -275,13 +222,13 @@ fn estimate<R: Real, T: Team<R>>(grid: &Grid<R>, team: &T) -> Shape<R> {
     }
     // The first in reading order of those that are as high as the highest.
     let far = R::splat(f64::MAX);
-    let most = -least(team, -highest);
+    let most = -team.least(-highest);
     let top = most.le(highest);
-    let first_row = least(team, R::select(top, y, far));
+    let first_row = team.least(R::select(top, y, far));
     let top = top & y.le(first_row);
-    let first_column = least(team, R::select(top, x, far));
+    let first_column = team.least(R::select(top, x, far));
 
-    let (low, high) = (least(team, low), -least(team, -high));
+    let (low, high) = (team.least(low), -team.least(-high));
     let share = R::splat(0.606_530_659_712_633_4);
     let threshold = low * (one - share) + high * share;
     let mut above = zero;
@@ -292,7 +239,7 @@ fn estimate<R: Real, T: Team<R>>(grid: &Grid<R>, team: &T) -> Shape<R> {
             above = R::select(counts, above + one, above);
         }
     }
-    let above = sum(team, above).max(one);
+    let above = team.sum(above).max(one);
     let sigma = (above * R::splat(1.0 / core::f64::consts::PI)).sqrt();
     Shape::new(first_column.min(last), first_row.min(R::splat(grid.rows as f64)), sigma)
 }

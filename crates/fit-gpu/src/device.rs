@@ -94,8 +94,8 @@ const THREADS: usize = 64;
 const TEAM_THREADS: usize = 128;
 /// Shared memory that a block has without asking.
 const SHARED: usize = 48 * 1024;
-/// From this many windows on, a thread for each of them keeps the device busy.
-const ALONE: usize = 3_000;
+/// From this many windows on, as few threads as possible for each of them keep the device busy.
+const MANY: usize = 6_000;
 
 impl Card {
     /// The device of that number.
@@ -132,10 +132,13 @@ impl Card {
     /// The kernel for windows of a size, in batches of `count`, and how to launch it.
     pub(crate) fn launch(&self, size: Size, count: usize) -> Result<Launch, GpuError> {
         let Size { width, height } = size;
-        let module = (width == height && count >= ALONE).then(|| alone(width)).flatten();
-        if let Some(module) = module {
-            let kernel = self.kernel(module)?;
-            return Ok(Launch { kernel, lanes: 1, threads: THREADS, shared: 0 });
+        if let Some((side, quick)) = (width == height).then(|| modules(width)).flatten() {
+            let (module, lanes) = if count >= MANY {
+                (side, Job::side_lanes(width))
+            } else {
+                (quick, Job::quick_lanes(width))
+            };
+            return Ok(Launch { kernel: self.kernel(module)?, lanes, threads: THREADS, shared: 0 });
         }
         let (lanes, module) = match width {
             0..=8 => (8, "team8"),
@@ -160,12 +163,15 @@ impl Card {
     }
 }
 
-/// The module in which square windows of that side have a thread each.
-fn alone(side: usize) -> Option<&'static str> {
+/// The modules for square windows of that side, many and few.
+fn modules(side: usize) -> Option<(&'static str, &'static str)> {
     const FIRST: usize = 4;
     let index = side.checked_sub(FIRST)?;
-    let sides = fit_gpu_ptx::MODULES.iter().filter(|module| module.starts_with("side"));
-    sides.copied().nth(index)
+    let find = |kind| {
+        let modules = fit_gpu_ptx::MODULES.iter().filter(|module| module.starts_with(kind));
+        modules.copied().nth(index)
+    };
+    Some((find("side")?, find("quick")?))
 }
 
 impl Launch {
