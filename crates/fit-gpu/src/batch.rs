@@ -16,6 +16,10 @@ const LANES: usize = 3;
 /// Bytes of pixels in a chunk: enough that starting its copies costs nothing, few enough that the first
 /// and the last of a batch, which overlap with nothing, do not count.
 const CHUNK: usize = 8 << 20;
+/// The same for pixels that the processor copies first: more, because its threads begin and end together.
+const STAGED: usize = 32 << 20;
+/// Fewer bytes than this are not worth cutting.
+const SMALL: usize = 1 << 20;
 
 /// Fits batches of windows from host memory, on one device or several.
 ///
@@ -188,12 +192,12 @@ impl Lane {
                 std::slice::from_raw_parts(self.host_fits.pointer::<Fit<f32>>(), range.len())
             };
             let to = &mut fits[range.start - first..range.end - first];
-            if to.len() <= 1024 {
+            if to.len() <= 4096 {
                 // Handing so few to other threads would take longer.
                 to.iter_mut().zip(from).for_each(|(to, from)| *to = from.cast());
                 return Ok(());
             }
-            to.par_chunks_mut(16384).zip(from.par_chunks(16384)).for_each(|(to, from)| {
+            to.par_chunks_mut(4096).zip(from.par_chunks(4096)).for_each(|(to, from)| {
                 for (to, from) in to.iter_mut().zip(from) {
                     *to = from.cast();
                 }
@@ -240,10 +244,14 @@ impl Pipeline {
         self.card.context.enter()?;
         let launch = self.card.launch(size, range.len())?;
         let window = size.pixels() * kind.bytes();
-        // Small batches go in one chunk; large ones in at least a few, so that copies overlap.
-        let most = (CHUNK / window).clamp(1024, 1 << 20);
-        let chunk = range.len().div_ceil(range.len().div_ceil(most).max(1)).max(1);
         let pinned = Pinned::new(&self.card, part, fits);
+        let most = if pinned.pixels { CHUNK } else { STAGED };
+        // Small batches go in one chunk; larger ones in at least as many as there are lanes.
+        let chunks = match range.len() * window {
+            0..SMALL => 1,
+            bytes => bytes.div_ceil(most).max(LANES),
+        };
+        let chunk = range.len().div_ceil(chunks).max(1);
         let frames = match windows {
             Windows::Cuts { frames, .. } => self.upload_frames(frames)?,
             Windows::Stack(_) => None,

@@ -6,11 +6,14 @@ use ndarray::ArrayView3;
 
 use crate::GpuError;
 use crate::device::{Card, Launch};
-use crate::driver::{HostMemory, Stream};
+use crate::driver::{DeviceMemory, HostMemory, Stream};
 use crate::pixels::{Windows, gather_starts, kind_of};
 
+/// Up to so many bytes of pixels the kernel reads across the bus by itself; more are copied first.
+const MAPPED: usize = 48 << 10;
+
 /// Fits up to a certain number of windows of one size again and again, with the shortest delay: its memory is
-/// allocated once, the device reads and writes it across the bus by itself, and several threads share
+/// allocated once, the device reads a few windows and writes all outcomes across the bus by itself, and several threads share
 /// each fit.
 pub struct GpuSession {
     size: Size,
@@ -18,6 +21,7 @@ pub struct GpuSession {
     most: usize,
     launch: Launch,
     pixels: HostMemory,
+    on_device: DeviceMemory,
     starts: HostMemory,
     fits: HostMemory,
     card: Arc<Card>,
@@ -50,8 +54,9 @@ impl GpuSession {
             size,
             setup,
             most,
-            launch: card.launch(size, 1)?,
+            launch: card.launch(size, most)?,
             pixels: host(most * size.pixels() * size_of::<f32>())?,
+            on_device: DeviceMemory::new(&card.context, most * size.pixels() * size_of::<f32>())?,
             starts: host(most * size_of::<[f32; 3]>())?,
             fits: host(most * size_of::<Fit<f32>>())?,
             stream: Stream::new(&card.context)?,
@@ -86,6 +91,14 @@ impl GpuSession {
         // SAFETY: there is room, and the device is not at work.
         let to = unsafe { std::slice::from_raw_parts_mut(self.pixels.pointer::<u8>(), bytes) };
         windows.gather(0, to);
+        let pixels = if bytes > MAPPED {
+            // SAFETY: the memory lives as long as `self`, and nobody else uses it until the stream has been
+            // waited for.
+            unsafe { self.stream.copy_in(&self.on_device, to)? };
+            self.on_device.address::<u8>()
+        } else {
+            self.pixels.device_address::<u8>()?
+        };
         let starts = match start {
             Start::Estimate => std::ptr::null_mut(),
             _ => {
@@ -99,7 +112,7 @@ impl GpuSession {
         };
         let job = Job {
             setup: self.setup,
-            pixels: self.pixels.device_address::<u8>()?.cast_const().cast(),
+            pixels: pixels.cast_const().cast(),
             starts,
             corners: std::ptr::null(),
             fits: self.fits.device_address()?,

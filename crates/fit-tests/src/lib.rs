@@ -22,7 +22,10 @@ pub struct TestBackend {
     pub set: Option<InstructionSet>,
 }
 
-/// Every backend that exists, by itself and with threads.
+/// The GPU, whose tests are ignored where there is none.
+pub const GPU: TestBackend = TestBackend { backend: Backend::Gpu, threads: 1, set: None };
+
+/// Every backend that any machine has, by itself and with threads.
 pub fn backends() -> Vec<TestBackend> {
     let mut all = vec![
         TestBackend::new(Backend::Reference, 1),
@@ -42,7 +45,7 @@ pub fn backends() -> Vec<TestBackend> {
 
 impl TestBackend {
     /// A backend with the instruction set that it chooses.
-    pub fn new(backend: Backend, threads: usize) -> Self {
+    pub const fn new(backend: Backend, threads: usize) -> Self {
         Self { backend, threads, set: None }
     }
 

@@ -8,7 +8,7 @@ use fit_tests::statistics::{median_mean_std, percentile};
 use fit_tests::tolerances::{
     ROUNDING, ROUNDING_ITERATIONS, TABLE_1_CENTRE, TABLE_1_NONNEGATIVE, TABLE_1_SIGMA,
 };
-use fit_tests::{TestBackend, backends};
+use fit_tests::{GPU, TestBackend, backends};
 use spotfit::{Backend, Fit, Fitter, Start};
 
 /// Signal, background, and the rows of Fit2DGaussian and Gpufit: median, mean and standard
@@ -72,7 +72,18 @@ fn each_backend() -> impl Iterator<Item = TestBackend> {
 /// iterations (Fig. 8), on every backend.
 #[test]
 fn table_1_is_reproduced() {
-    for backend in each_backend() {
+    check_table_1(each_backend());
+}
+
+/// Proves the same for the GPU.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn table_1_is_reproduced_on_the_gpu() {
+    check_table_1([GPU].into_iter());
+}
+
+fn check_table_1(backends: impl Iterator<Item = TestBackend>) {
+    for backend in backends {
         let fitter = backend.fitter(Options::default());
         for (signal, background, fit2d_gaussian, gpufit) in TABLE_1 {
             let Errors { spread, iterations } = errors(&fitter, signal, background, 1, 100_000);
@@ -116,6 +127,17 @@ fn a_background_not_below_zero_beats_table_1() {
 /// Cramér–Rao bound, and rounding costs no iterations.
 #[test]
 fn single_precision_is_enough() {
+    check_rounding(&backends());
+}
+
+/// Proves the same for the GPU.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn single_precision_is_enough_on_the_gpu() {
+    check_rounding(&[GPU]);
+}
+
+fn check_rounding(backends: &[TestBackend]) {
     let tight = Options { criteria: Criteria::TIGHT, ..Options::default() };
     let reference = TestBackend::new(Backend::Reference, 0).fitter(tight);
     let single = Reference::<f32>::new(0).expect("threads");
@@ -130,7 +152,7 @@ fn single_precision_is_enough() {
             fits
         }),
     )];
-    for backend in backends().into_iter().filter(|b| b.threads == 1) {
+    for &backend in backends.iter().filter(|b| b.threads == 1) {
         let fitter = backend.fitter(tight);
         if fitter.is_single_precision() {
             methods.push((

@@ -8,7 +8,7 @@ use fit_core::{Background, Criteria, Options, Shape, Size};
 use fit_cpu::Reference;
 use fit_tests::data::{Oracle, REAL_SETS, real_data, real_oracle, stored_oracles};
 use fit_tests::tolerances::{OUTSIDE_DOUBLE, OUTSIDE_SINGLE};
-use fit_tests::{TestBackend, backends};
+use fit_tests::{GPU, TestBackend, backends};
 use ndarray::Axis;
 use spotfit::{Backend, Fit, Start};
 
@@ -35,10 +35,10 @@ fn tolerance(backend: TestBackend) -> f64 {
 }
 
 /// Prints and checks the shares of a set on every backend with every preset.
-fn check(oracle: &Oracle, needed: f64) {
+fn check(oracle: &Oracle, needed: f64, backends: &[TestBackend]) {
     let presets =
         [("tight", Criteria::TIGHT), ("default", Criteria::DEFAULT), ("paper", Criteria::PAPER)];
-    for backend in backends() {
+    for &backend in backends {
         let tolerance = tolerance(backend);
         for (name, criteria) in presets {
             let share = share(oracle, &fit(oracle, backend, criteria), tolerance);
@@ -133,7 +133,7 @@ fn stored_minima_are_found() {
     for oracle in oracles {
         let good = oracle.minima.iter().filter(|minimum| minimum.good).count();
         assert!(good * 100 >= oracle.minima.len() * 95, "{}: {good} good", oracle.name);
-        check(&oracle, 0.99);
+        check(&oracle, 0.99, &backends());
         check_single_reference(&oracle, 0.99);
         explain_differences(&oracle);
     }
@@ -145,8 +145,21 @@ fn real_images_are_fitted() {
     let Some(folder) = real_data() else { return };
     for (name, needed) in REAL_SETS {
         let oracle = real_oracle(&folder, name);
-        check(&oracle, needed);
+        check(&oracle, needed, &backends());
         check_single_reference(&oracle, needed);
         explain_differences(&oracle);
+    }
+}
+
+/// Proves that the GPU finds the minima that MINPACK found, for simulated windows and real images.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn minima_are_found_by_the_gpu() {
+    for oracle in stored_oracles() {
+        check(&oracle, 0.99, &[GPU]);
+    }
+    let Some(folder) = real_data() else { return };
+    for (name, needed) in REAL_SETS {
+        check(&real_oracle(&folder, name), needed, &[GPU]);
     }
 }

@@ -3,7 +3,7 @@
 use fit_sim::{Random, SpotSimulation};
 use fit_tests::cases::{Case, Kind, cases};
 use fit_tests::tolerances::{Parity, parity};
-use fit_tests::{TestBackend, backends};
+use fit_tests::{GPU, TestBackend, backends};
 use ndarray::{Array3, s};
 use spotfit::{
     Backend, Corner, Fit, Fitter, InstructionSet, Options, Size, Start, Status, WindowFitter,
@@ -72,6 +72,13 @@ fn check(backend: TestBackend) {
     }
 }
 
+/// Proves the same for the GPU, every kernel: windows are repeated where a batch is to be large.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_gpu_agrees_with_the_reference() {
+    check(GPU);
+}
+
 /// Proves that every backend finds the minima of the f64 reference, whatever the size, the pixel
 /// type, the memory layout, the options and the content of the windows.
 #[test]
@@ -130,6 +137,17 @@ fn a_window_alone_is_a_window_among_many() {
 /// are fitted to the same bits as copies of them.
 #[test]
 fn windows_in_frames_are_fitted_as_copies_are() {
+    check_frames(&backends());
+}
+
+/// Proves the same for the GPU, which cuts by itself.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn windows_in_frames_are_fitted_as_copies_are_on_the_gpu() {
+    check_frames(&[GPU]);
+}
+
+fn check_frames(backends: &[TestBackend]) {
     let mut random = Random::new(7, 0);
     let frames = Array3::from_shape_fn((3, 40, 33), |_| random.poisson(100.0) as u16);
     for size in [Size::new(5, 4), Size::new(9, 9), Size::new(7, 31), Size::new(17, 16)] {
@@ -146,7 +164,7 @@ fn windows_in_frames_are_fitted_as_copies_are() {
             let window = s![corner.frame as usize, y..y + size.height, x..x + size.width];
             copy.assign(&frames.slice(window));
         }
-        for backend in backends() {
+        for backend in backends {
             let fitter = backend.fitter(Options::default());
             let expected: Vec<Fit<f64>> =
                 fitter.fit(copies.view(), Start::Estimate).expect("sound");
@@ -203,6 +221,8 @@ fn a_handful_of_windows_is_fitted_as_a_batch() {
 #[test]
 fn every_backend_is_tested() {
     for backend in Backend::ALL {
-        assert!(backends().iter().any(|tested| tested.backend == backend), "{backend}");
+        let all = backends();
+        let tested = all.iter().chain([&GPU]).any(|tested| tested.backend == backend);
+        assert!(tested, "{backend}");
     }
 }

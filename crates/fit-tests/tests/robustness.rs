@@ -2,7 +2,7 @@
 
 use fit_core::{Background, Criteria, Options, Status};
 use fit_sim::Random;
-use fit_tests::{TestBackend, backends};
+use fit_tests::{GPU, TestBackend, backends};
 use ndarray::Array3;
 use spotfit::{Fit, Start};
 
@@ -58,8 +58,19 @@ fn check(fit: &Fit<f64>, what: &str) {
 /// number that is not finite, with sensible and senseless start values, β free and held.
 #[test]
 fn adversarial_windows_do_no_harm() {
+    check_adversarial(&backends());
+}
+
+/// Proves the same for the GPU.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn adversarial_windows_do_no_harm_on_the_gpu() {
+    check_adversarial(&[GPU]);
+}
+
+fn check_adversarial(backends: &[TestBackend]) {
     let mut windows = 0;
-    for (round, backend) in backends().into_iter().enumerate() {
+    for (round, backend) in backends.iter().enumerate() {
         for kind in 0..14 {
             for (option, background) in
                 [Background::Free, Background::NonNegative].into_iter().enumerate()
@@ -88,7 +99,7 @@ fn adversarial_windows_do_no_harm() {
             }
         }
     }
-    assert!(windows >= 100_000 * backends().len(), "{windows}");
+    assert!(windows >= 100_000 * backends.len(), "{windows}");
 }
 
 /// Proves that a start value that is not finite makes its own spot invalid and no other.

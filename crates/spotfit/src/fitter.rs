@@ -2,32 +2,45 @@
 
 use std::fmt;
 use std::str::FromStr;
+#[cfg(feature = "gpu")]
+use std::sync::OnceLock;
 
 use fit_core::{Corner, Fit, Options, Pixel, Scalar, Size, Start};
 use fit_cpu::{BatchError, InstructionSet, Reference, Simd};
+#[cfg(feature = "gpu")]
+use fit_gpu::Gpu;
 use ndarray::ArrayView3;
 
 /// What does the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
-    /// The best backend of this machine; at present always [`Backend::Cpu`].
+    /// [`Backend::Cpu`]; but [`Backend::Gpu`] for batches of at least [`AUTO_GPU_PIXELS`] pixels where there
+    /// is a GPU.
     #[default]
     Auto,
     /// The CPU in single precision, one fit a lane of its vector registers.
     Cpu,
+    /// NVIDIA GPUs, in single precision.
+    Gpu,
     /// The CPU in double precision, one window at a time: the judge of the others.
     Reference,
 }
 
+/// A batch of at least so many pixels goes to the GPU, where there is one and the backend is
+/// [`Backend::Auto`]: about four million windows of 9×9, for which the driver's start pays. Measured in
+/// `docs/performance.md`.
+pub const AUTO_GPU_PIXELS: usize = 300_000_000;
+
 impl Backend {
     /// Every backend there is to choose.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Cpu, Self::Reference];
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Cpu, Self::Gpu, Self::Reference];
 
     /// The word for this backend on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Cpu => "cpu",
+            Self::Gpu => "gpu",
             Self::Reference => "reference",
         }
     }
@@ -57,14 +70,34 @@ pub enum FitError {
     #[error(transparent)]
     Batch(#[from] BatchError),
     /// There is no backend of that name.
-    #[error("there is no backend '{0}' (auto, cpu, reference)")]
+    #[error("there is no backend '{0}' (auto, cpu, gpu, reference)")]
     UnknownBackend(String),
+    /// The GPU cannot be used.
+    #[cfg(feature = "gpu")]
+    #[error("the GPU cannot be used: {0}")]
+    Gpu(#[from] fit_gpu::GpuError),
+    /// This was built without the GPU backend.
+    #[error("the GPU cannot be used: this was built without the feature 'gpu'")]
+    NoGpuSupport,
 }
 
 #[derive(Debug)]
 enum Engine {
     Reference(Reference<f64>),
     Simd(Simd),
+    #[cfg(feature = "gpu")]
+    Gpu(Gpu),
+    /// The GPU, or why not, is found when a batch is first large enough for it.
+    #[cfg(feature = "gpu")]
+    Auto(Simd, OnceLock<Option<Gpu>>),
+}
+
+/// What fits a batch.
+enum Work<'a> {
+    Reference(&'a Reference<f64>),
+    Simd(&'a Simd),
+    #[cfg(feature = "gpu")]
+    Gpu(&'a Gpu),
 }
 
 /// Fits stacks of windows with the backend of your choice. Make it once and use it often: it holds
@@ -110,10 +143,47 @@ impl Fitter {
     pub fn new(backend: Backend, options: Options, threads: usize) -> Result<Self, FitError> {
         options.validate().map_err(BatchError::from)?;
         let engine = match backend {
-            Backend::Auto | Backend::Cpu => Engine::Simd(Simd::new(threads, None)?),
+            #[cfg(feature = "gpu")]
+            Backend::Auto => Engine::Auto(Simd::new(threads, None)?, OnceLock::new()),
+            #[cfg(not(feature = "gpu"))]
+            Backend::Auto => Engine::Simd(Simd::new(threads, None)?),
+            Backend::Cpu => Engine::Simd(Simd::new(threads, None)?),
+            Backend::Gpu => return Self::on_devices(&[0], options),
             Backend::Reference => Engine::Reference(Reference::new(threads)?),
         };
         Ok(Self { engine, options })
+    }
+
+    /// A fitter on the GPUs of these numbers, counted from 0; large batches are spread over all of them.
+    ///
+    /// # Errors
+    /// As [`Fitter::new`], and if there is no driver, or not such a device.
+    pub fn on_devices(devices: &[usize], options: Options) -> Result<Self, FitError> {
+        options.validate().map_err(BatchError::from)?;
+        #[cfg(feature = "gpu")]
+        return Ok(Self { engine: Engine::Gpu(Gpu::new(devices)?), options });
+        #[cfg(not(feature = "gpu"))]
+        {
+            let _ = devices;
+            Err(FitError::NoGpuSupport)
+        }
+    }
+
+    /// What is to fit a batch of `count` windows of `pixels` pixels.
+    fn engine(&self, count: usize, pixels: usize) -> Work<'_> {
+        let _ = (count, pixels);
+        match &self.engine {
+            Engine::Reference(reference) => Work::Reference(reference),
+            Engine::Simd(simd) => Work::Simd(simd),
+            #[cfg(feature = "gpu")]
+            Engine::Gpu(gpu) => Work::Gpu(gpu),
+            #[cfg(feature = "gpu")]
+            Engine::Auto(simd, gpu) => {
+                let enough = count.saturating_mul(pixels) >= AUTO_GPU_PIXELS;
+                let gpu = enough.then(|| gpu.get_or_init(|| Gpu::new(&[0]).ok()).as_ref());
+                gpu.flatten().map_or(Work::Simd(simd), Work::Gpu)
+            }
+        }
     }
 
     /// A fitter on the CPU with a certain instruction set, for comparing them. [`Fitter::new`] takes the
@@ -133,23 +203,35 @@ impl Fitter {
 
     /// The instruction set in use, if the backend is [`Backend::Cpu`].
     pub fn instruction_set(&self) -> Option<InstructionSet> {
-        match &self.engine {
-            Engine::Reference(_) => None,
-            Engine::Simd(simd) => Some(simd.instruction_set()),
+        match self.engine(0, 0) {
+            Work::Simd(simd) => Some(simd.instruction_set()),
+            _ => None,
         }
     }
 
-    /// The backend that does the work: never [`Backend::Auto`].
+    /// The backend that does the work, unless a batch is large enough for another: never
+    /// [`Backend::Auto`].
     pub fn backend(&self) -> Backend {
-        match self.engine {
-            Engine::Reference(_) => Backend::Reference,
-            Engine::Simd(_) => Backend::Cpu,
+        match self.engine(0, 0) {
+            Work::Reference(_) => Backend::Reference,
+            Work::Simd(_) => Backend::Cpu,
+            #[cfg(feature = "gpu")]
+            Work::Gpu(_) => Backend::Gpu,
+        }
+    }
+
+    /// The devices in use, if the backend is [`Backend::Gpu`].
+    #[cfg(feature = "gpu")]
+    pub fn devices(&self) -> Vec<fit_gpu::DeviceInfo> {
+        match self.engine(0, 0) {
+            Work::Gpu(gpu) => gpu.devices(),
+            _ => Vec::new(),
         }
     }
 
     /// Whether the backend computes in single precision, so that `Fit<f32>` holds all it knows.
     pub fn is_single_precision(&self) -> bool {
-        matches!(self.engine, Engine::Simd(_))
+        !matches!(self.engine, Engine::Reference(_))
     }
 
     /// The options given.
@@ -157,11 +239,13 @@ impl Fitter {
         &self.options
     }
 
-    /// The number of threads.
+    /// The number of threads that fit; 0 if the GPU does.
     pub fn threads(&self) -> usize {
-        match &self.engine {
-            Engine::Reference(reference) => reference.threads(),
-            Engine::Simd(simd) => simd.threads(),
+        match self.engine(0, 0) {
+            Work::Reference(reference) => reference.threads(),
+            Work::Simd(simd) => simd.threads(),
+            #[cfg(feature = "gpu")]
+            Work::Gpu(_) => 0,
         }
     }
 
@@ -191,11 +275,14 @@ impl Fitter {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), FitError> {
-        match &self.engine {
-            Engine::Reference(reference) => {
+        let (count, height, width) = spots.dim();
+        match self.engine(count, width * height) {
+            Work::Reference(reference) => {
                 reference.fit_into(&self.options, spots, start, fits)?;
             }
-            Engine::Simd(simd) => simd.fit_into(&self.options, spots, start, fits)?,
+            Work::Simd(simd) => simd.fit_into(&self.options, spots, start, fits)?,
+            #[cfg(feature = "gpu")]
+            Work::Gpu(gpu) => gpu.fit_into(&self.options, spots, start, fits)?,
         }
         Ok(())
     }
@@ -231,12 +318,16 @@ impl Fitter {
     ) -> Result<Vec<Fit<T>>, FitError> {
         let mut fits = vec![Fit::invalid(); corners.len()];
         let (options, into) = (&self.options, &mut fits[..]);
-        match &self.engine {
-            Engine::Reference(reference) => {
+        match self.engine(corners.len(), size.pixels()) {
+            Work::Reference(reference) => {
                 reference.fit_in_frames_into(options, frames, size, corners, start, into)?;
             }
-            Engine::Simd(simd) => {
+            Work::Simd(simd) => {
                 simd.fit_in_frames_into(options, frames, size, corners, start, into)?;
+            }
+            #[cfg(feature = "gpu")]
+            Work::Gpu(gpu) => {
+                gpu.fit_in_frames_into(options, frames, size, corners, start, into)?;
             }
         }
         Ok(fits)

@@ -15,7 +15,9 @@ pub use fit_core::{
     Shape, Size, Start, Status,
 };
 pub use fit_cpu::{InstructionSet, WindowFitter};
-pub use fitter::{Backend, FitError, Fitter};
+#[cfg(feature = "gpu")]
+pub use fit_gpu as gpu;
+pub use fitter::{AUTO_GPU_PIXELS, Backend, FitError, Fitter};
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]

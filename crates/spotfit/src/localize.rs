@@ -109,6 +109,8 @@ pub struct LocalizeOptions {
     pub backend: Backend,
     /// Vector instructions for [`Backend::Cpu`]; `None` is the best.
     pub instruction_set: Option<InstructionSet>,
+    /// The devices for [`Backend::Gpu`], by their numbers from 0.
+    pub devices: Vec<usize>,
     /// Threads; 0 takes one for each processor.
     pub threads: usize,
 }
@@ -125,6 +127,7 @@ impl Default for LocalizeOptions {
             keep_all: false,
             backend: Backend::Auto,
             instruction_set: None,
+            devices: vec![0],
             threads: 0,
         }
     }
@@ -275,6 +278,7 @@ impl Localizer {
             (Backend::Auto | Backend::Cpu, Some(set)) => {
                 Fitter::with_instruction_set(set, options.fit, options.threads)?
             }
+            (Backend::Gpu, _) => Fitter::on_devices(&options.devices, options.fit)?,
             (backend, _) => Fitter::new(backend, options.fit, options.threads)?,
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build()?;

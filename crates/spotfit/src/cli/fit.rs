@@ -15,6 +15,8 @@ use crate::{Backend, Fitter, InstructionSet};
 
 /// Windows read, fitted and written at a time: some ten milliseconds to a second of work.
 const CHUNK: usize = 1 << 15;
+/// The same where a GPU fits: enough that its copies overlap.
+const GPU_CHUNK: usize = 1 << 18;
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArguments {
@@ -36,13 +38,16 @@ pub(crate) struct FitArguments {
 /// How windows are fitted, for every command that fits.
 #[derive(Debug, Args)]
 pub(crate) struct FitOptions {
-    /// What does the work: auto, cpu (single precision, vector instructions) or reference (double
-    /// precision, one window at a time).
+    /// What does the work: auto, cpu (single precision, vector instructions), gpu (NVIDIA, single
+    /// precision) or reference (double precision, one window at a time).
     #[arg(long, default_value = "auto", value_name = "BACKEND")]
     pub(crate) backend: Backend,
     /// Vector instructions for the backend cpu: avx512, avx2 or portable; the best if not given.
     #[arg(long, value_name = "SET")]
     pub(crate) instruction_set: Option<InstructionSet>,
+    /// The GPUs for the backend gpu, by the numbers that `spotfit devices` gives.
+    #[arg(long = "device", value_delimiter = ',', default_value = "0", value_name = "N,...")]
+    pub(crate) devices: Vec<usize>,
     /// Number of threads; 0 takes one for each processor.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) threads: usize,
@@ -96,6 +101,7 @@ impl FitOptions {
             (Backend::Auto | Backend::Cpu, Some(set)) => {
                 Fitter::with_instruction_set(set, options, threads)?
             }
+            (Backend::Gpu, _) => Fitter::on_devices(&self.devices, options)?,
             (backend, _) => Fitter::new(backend, options, threads)?,
         })
     }
@@ -195,16 +201,17 @@ impl<'a, T: Scalar> Job<'a, T> {
 
     fn run(mut self, source: input::Source, file: &str) -> Result<(), CliError> {
         let begin = Instant::now();
-        input::for_each_chunk(source, file, CHUNK, &mut self)?;
+        let gpu = self.fitter.backend() == Backend::Gpu;
+        let chunk = if gpu { GPU_CHUNK } else { CHUNK };
+        input::for_each_chunk(source, file, chunk, &mut self)?;
         super::interrupt::check()?;
         self.table.finish()?;
         let total = self.counts.total();
         eprintln!("{total} spots: {}", or_none(self.counts.summary()));
         eprintln!(
-            "{} converged; {} backend, {} threads; fitting {:.2} s ({}), in all {:.2} s",
+            "{} converged; {}; fitting {:.2} s ({}), in all {:.2} s",
             self.counts.converged(),
             backend(self.fitter),
-            self.fitter.threads(),
             self.fitting.as_secs_f64(),
             rate(total, self.fitting),
             begin.elapsed().as_secs_f64(),
@@ -215,9 +222,14 @@ impl<'a, T: Scalar> Job<'a, T> {
 
 /// The backend of a fitter in words.
 pub(crate) fn backend(fitter: &Fitter) -> String {
-    match fitter.instruction_set() {
-        Some(set) => format!("{} ({set})", fitter.backend()),
-        None => fitter.backend().to_string(),
+    let threads = fitter.threads();
+    match (fitter.instruction_set(), fitter.devices().len()) {
+        (_, 1..) => {
+            let names: Vec<String> = fitter.devices().into_iter().map(|info| info.name).collect();
+            format!("gpu backend ({})", names.join(", "))
+        }
+        (Some(set), _) => format!("{} backend ({set}), {threads} threads", fitter.backend()),
+        (None, _) => format!("{} backend, {threads} threads", fitter.backend()),
     }
 }
 

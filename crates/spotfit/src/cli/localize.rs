@@ -113,6 +113,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         keep_all: arguments.all,
         backend: arguments.fit.backend,
         instruction_set: arguments.fit.instruction_set,
+        devices: arguments.fit.devices.clone(),
         threads: arguments.fit.threads,
     };
     let mut localizer = Localizer::new(movie.size(), options)?;
@@ -180,12 +181,11 @@ fn summarize(localizer: &Localizer, time: Duration) {
     let dropped = if dropped.is_empty() { "none".to_owned() } else { dropped.join(", ") };
     eprintln!("{converged} of {fits} fits converged; dropped: {dropped}");
     eprintln!(
-        "{:.2} s: {:.0} frames/s, {}; {} backend, {} threads",
+        "{:.2} s: {:.0} frames/s, {}; {}",
         time.as_secs_f64(),
         *frames as f64 / time.as_secs_f64(),
         rate(fits, time),
         super::fit::backend(localizer.fitter()),
-        localizer.fitter().threads(),
     );
 }
 

@@ -1,6 +1,7 @@
 //! The command line: reading arguments and files, calling the library, writing files.
 
 mod demo;
+mod devices;
 mod error;
 mod fit;
 mod input;
@@ -37,6 +38,8 @@ enum Command {
     Render(render::RenderArguments),
     /// Simulate windows of spots, or a movie, with their truth.
     Simulate(simulate::SimulateArguments),
+    /// List the processor's instruction sets and the GPUs, or say why there is none.
+    Devices,
     /// Simulate, fit and compare with the papers: a first look at everything.
     Demo(demo::DemoArguments),
 }
@@ -50,6 +53,7 @@ pub fn main() -> ExitCode {
         Command::Localize(arguments) => localize::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Devices => devices::run(),
         Command::Demo(arguments) => demo::run(&arguments),
     };
     match result {

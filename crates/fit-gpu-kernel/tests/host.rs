@@ -1,0 +1,219 @@
+//! The kernels' logic on the host: groups of threads stand in for lanes of a pack.
+
+use fit_core::{Fit, Lanes, Options, Real, Setup, Shape, Size, fit_window, scratch_len};
+use fit_gpu_kernel::group::{Alone, Group, Outcome};
+use fit_gpu_kernel::team::{self, Team};
+use fit_gpu_kernel::{Job, Single, rows};
+
+/// The threads of a group, side by side.
+struct Threads;
+
+impl<const N: usize> Group<Lanes<f32, N>> for Threads {
+    const LANES: usize = N;
+
+    fn lane(&self) -> Lanes<f32, N> {
+        Lanes(std::array::from_fn(|lane| lane as f32))
+    }
+    fn first(&self, value: Lanes<f32, N>) -> Lanes<f32, N> {
+        Lanes([value.0[0]; N])
+    }
+    fn exchanged(&self, value: Lanes<f32, N>, step: usize) -> Lanes<f32, N> {
+        Lanes(std::array::from_fn(|lane| value.0[lane ^ step]))
+    }
+    fn neighbour(&self, value: Lanes<f32, N>, step: isize) -> Lanes<f32, N> {
+        let other = |lane: usize| lane.saturating_add_signed(step).min(N - 1);
+        Lanes(std::array::from_fn(|lane| value.0[other(lane)]))
+    }
+}
+
+/// A team with its pixels; columns that are not there hold numbers that must not matter.
+struct Shared<const N: usize> {
+    width: usize,
+    pixels: Vec<f32>,
+}
+
+impl<const N: usize> Group<Lanes<f32, N>> for Shared<N> {
+    const LANES: usize = N;
+
+    fn lane(&self) -> Lanes<f32, N> {
+        Threads.lane()
+    }
+    fn first(&self, value: Lanes<f32, N>) -> Lanes<f32, N> {
+        Threads.first(value)
+    }
+    fn exchanged(&self, value: Lanes<f32, N>, step: usize) -> Lanes<f32, N> {
+        Threads.exchanged(value, step)
+    }
+    fn neighbour(&self, value: Lanes<f32, N>, step: isize) -> Lanes<f32, N> {
+        Threads.neighbour(value, step)
+    }
+}
+
+impl<const N: usize> Team<Lanes<f32, N>> for Shared<N> {
+    fn pixel(&self, block: usize, row: usize) -> Lanes<f32, N> {
+        self.beside(block, row, 0)
+    }
+    fn beside(&self, block: usize, row: usize, step: isize) -> Lanes<f32, N> {
+        Lanes(std::array::from_fn(|lane| {
+            let column = (block * N + lane).checked_add_signed(step);
+            let column = column.filter(|&column| column < self.width);
+            column.map_or(-1e30, |column| self.pixels[row * self.width + column])
+        }))
+    }
+    fn set(
+        &mut self,
+        block: usize,
+        row: usize,
+        mask: <Lanes<f32, N> as Real>::Mask,
+        value: Lanes<f32, N>,
+    ) {
+        for lane in (0..N).filter(|&lane| mask.0[lane]) {
+            self.pixels[row * self.width + block * N + lane] = value.0[lane];
+        }
+    }
+    fn publish(&self) {}
+}
+
+/// A window with a spot and a ripple that takes the place of noise.
+fn window(width: usize, height: usize, number: usize) -> Vec<f32> {
+    let n = number as f32;
+    let (x, y) = (0.5 * width as f32 - 0.7 + 0.13 * n, 0.5 * height as f32 - 0.3 - 0.11 * n);
+    let sigma = 0.8 + 0.09 * width.min(height) as f32;
+    (0..width * height)
+        .map(|i| {
+            let (dx, dy) = ((i % width) as f32 - x, (i / width) as f32 - y);
+            let ripple = ((i * 37 + number * 11) % 17) as f32 - 8.0;
+            100.0 + 500.0 * (-(dx * dx + dy * dy) / (2.0 * sigma * sigma)).exp() + ripple
+        })
+        .collect()
+}
+
+/// All lanes of an outcome are the same; here is the fit.
+fn only<const N: usize>(outcome: Outcome<Lanes<f32, N>>) -> Fit<f32> {
+    for number in &outcome {
+        assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{number:?}");
+    }
+    Job::outcome(outcome.map(|number| Single(number.0[0])))
+}
+
+fn reference(pixels: &[f32], size: Size, start: Option<Shape<f64>>) -> Fit<f64> {
+    let setup = Setup::new(size, &Options::default()).expect("a window to fit");
+    let mut scratch = vec![0.0; scratch_len(size)];
+    fit_window(&setup, pixels, start, &mut scratch).expect("as many pixels as there should be")
+}
+
+fn assert_near(fit: &Fit<f32>, reference: &Fit<f64>, what: &str) {
+    let off = |a: f32, b: f64| (f64::from(a) - b).abs();
+    assert_eq!(fit.status.is_converged(), reference.status.is_converged(), "{what}: {fit:?}");
+    let worst = off(fit.x, reference.x).max(off(fit.y, reference.y));
+    assert!(
+        worst < 1e-4 && off(fit.sigma, reference.sigma) < 1e-4,
+        "{what}: {fit:?} {reference:?}"
+    );
+    let relative = off(fit.chi2, reference.chi2) / reference.chi2;
+    assert!(relative < 1e-3, "{what}: χ² off by {relative}");
+    assert!(off(fit.amplitude, reference.amplitude) < 0.05, "{what}: {fit:?}");
+    assert_eq!(fit.iterations, reference.iterations, "{what}");
+}
+
+fn check_rows<const LANES: usize, const SIDE: usize, const ROWS: usize, const N: usize>() {
+    let size = Size::new(SIDE, SIDE);
+    let setup =
+        Setup::<Lanes<f32, LANES>>::new(size, &Options::default()).expect("a window to fit");
+    for number in 0..4 {
+        let pixels = window(SIDE, SIDE, number);
+        let fit = |pixels: &[f32], start: Option<Shape<f64>>| {
+            // Rows that are not there hold numbers that must not matter.
+            let mut lanes = [Lanes([-1e30; LANES]); N];
+            for (i, to) in lanes.iter_mut().enumerate() {
+                for lane in 0..LANES {
+                    let row = lane * ROWS + i / SIDE;
+                    if row < SIDE {
+                        to.0[lane] = pixels[row * SIDE + i % SIDE];
+                    }
+                }
+            }
+            let start = start
+                .map(|s| Shape::new(Lanes::splat(s.x), Lanes::splat(s.y), Lanes::splat(s.sigma)));
+            only(rows::fit::<_, _, SIDE, ROWS, N>(&setup, &Threads, &mut lanes, start))
+        };
+        let what = format!("{LANES} lanes, {SIDE}×{SIDE}, {number}");
+        assert_near(&fit(&pixels, None), &reference(&pixels, size, None), &what);
+        let middle = 0.5 * SIDE as f64;
+        let start = Some(Shape::new(middle - 0.6, middle - 0.4, 1.2));
+        assert_near(&fit(&pixels, start), &reference(&pixels, size, start), &what);
+        for hopeless in [vec![3.0; SIDE * SIDE], vec![f32::NAN; SIDE * SIDE]] {
+            let fit = fit(&hopeless, None);
+            assert_eq!(fit.status, fit_core::Status::Invalid, "{what}: {fit:?}");
+        }
+    }
+}
+
+/// Proves that kernels with the pixels in registers find what the reference finds, from the same start, after
+/// as many iterations, with every number of lanes, rows shared out evenly or not.
+#[test]
+fn pixels_in_registers() {
+    check_rows::<1, 4, 4, 16>();
+    check_rows::<1, 9, 9, 81>();
+    check_rows::<2, 13, 7, 91>();
+    check_rows::<2, 16, 8, 128>();
+    check_rows::<4, 15, 4, 60>();
+    check_rows::<4, 17, 5, 85>();
+    check_rows::<8, 5, 1, 5>();
+    check_rows::<8, 21, 3, 63>();
+    check_rows::<16, 9, 1, 9>();
+    check_rows::<16, 27, 2, 54>();
+    check_rows::<16, 32, 2, 64>();
+    check_rows::<32, 19, 1, 19>();
+}
+
+/// Proves that a single thread, in the device's own arithmetic, gives the same as one lane of a pack.
+#[test]
+fn a_thread_alone() {
+    let size = Size::new(7, 7);
+    let setup = Setup::<Single>::new(size, &Options::default()).expect("a window to fit");
+    for number in 0..4 {
+        let pixels = window(7, 7, number);
+        let mut singles: [Single; 49] = std::array::from_fn(|i| Single(pixels[i]));
+        let outcome = rows::fit::<Single, Alone, 7, 7, 49>(&setup, &Alone, &mut singles, None);
+        assert_near(&Job::outcome(outcome), &reference(&pixels, size, None), "alone");
+    }
+}
+
+fn check_team<const LANES: usize>(width: usize, height: usize) {
+    let size = Size::new(width, height);
+    let setup =
+        Setup::<Lanes<f32, LANES>>::new(size, &Options::default()).expect("a window to fit");
+    for number in 0..4 {
+        let pixels = window(width, height, number);
+        let fit = |pixels: &[f32], start: Option<Shape<f64>>| {
+            let mut team = Shared::<LANES> { width, pixels: pixels.to_vec() };
+            let start = start
+                .map(|s| Shape::new(Lanes::splat(s.x), Lanes::splat(s.y), Lanes::splat(s.sigma)));
+            only(team::fit(&setup, &mut team, start))
+        };
+        let what = format!("team of {LANES}, {width}×{height}, {number}");
+        assert_near(&fit(&pixels, None), &reference(&pixels, size, None), &what);
+        let start = Some(Shape::new(0.5 * width as f64 - 0.6, 0.5 * height as f64 - 0.4, 1.2));
+        assert_near(&fit(&pixels, start), &reference(&pixels, size, start), &what);
+        for hopeless in [vec![3.0; width * height], vec![f32::NAN; width * height]] {
+            let fit = fit(&hopeless, None);
+            assert_eq!(fit.status, fit_core::Status::Invalid, "{what}: {fit:?}");
+        }
+    }
+}
+
+/// Proves that teams find what the reference finds, in windows of any shape, narrower and wider than the
+/// team.
+#[test]
+fn pixels_in_shared_memory() {
+    check_team::<8>(5, 9);
+    check_team::<8>(8, 8);
+    check_team::<8>(11, 6);
+    check_team::<16>(9, 12);
+    check_team::<16>(16, 5);
+    check_team::<16>(21, 13);
+    check_team::<32>(17, 17);
+    check_team::<32>(33, 12);
+    check_team::<32>(12, 40);
+}

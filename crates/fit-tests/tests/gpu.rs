@@ -1,0 +1,208 @@
+//! What is the GPU's alone: every kernel, memory that stays on the device, errors, and a machine without one.
+
+use fit_core::{Fit, Options, Size, Start, Status};
+use fit_cpu::{InstructionSet, Reference, Simd};
+use fit_gpu::{Gpu, GpuError, GpuSession, PinnedBuffer, Resident, devices};
+use fit_sim::SpotSimulation;
+use ndarray::{Array3, ArrayView3, s};
+use spotfit::{Backend, FitError, Fitter, Pixel};
+
+/// Enough windows for the kernels that want many.
+const MANY: usize = 8000;
+
+/// The share of fits within 10⁻³ pixels of the reference.
+fn share(fits: &[Fit<f32>], reference: &[Fit<f64>]) -> f64 {
+    let near = |(fit, reference): &(&Fit<f32>, &Fit<f64>)| {
+        let off = |a: f32, b: f64| (f64::from(a) - b).abs() < 1e-3;
+        off(fit.x, reference.x) && off(fit.y, reference.y) && off(fit.sigma, reference.sigma)
+    };
+    fits.iter().zip(reference).filter(near).count() as f64 / fits.len() as f64
+}
+
+/// Proves that every kernel finds the minima of the f64 reference as often as the CPU in single precision
+/// does, for each type of pixels, with start values given and estimated.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn every_kernel_agrees_with_the_reference() {
+    let gpu = Gpu::new(&[0]).expect("a GPU");
+    let options = Options::default();
+    let squares = (4..=32).map(|side| (side, side));
+    for (width, height) in squares.chain([(3, 3), (5, 9), (9, 5), (33, 12), (12, 40), (63, 63)]) {
+        let size = Size::new(width, height);
+        let spots = SpotSimulation::new(size).generate(0..MANY).expect("sound").pixels;
+        let mut expected = vec![Fit::<f64>::invalid(); MANY];
+        let reference = Reference::<f64>::new(0).expect("threads");
+        reference.fit_into(&options, spots.view(), Start::Estimate, &mut expected).expect("sound");
+        let mut fits = vec![Fit::<f32>::invalid(); MANY];
+        let cpu = Simd::new(0, Some(InstructionSet::Portable)).expect("always there");
+        cpu.fit_into(&options, spots.view(), Start::Estimate, &mut fits).expect("sound");
+        let needed = share(&fits, &expected) - 0.01;
+
+        fn run<P: Pixel>(
+            gpu: &Gpu,
+            spots: ArrayView3<'_, P>,
+            start: Start<'_>,
+            expected: &[Fit<f64>],
+        ) -> f64 {
+            let mut fits = vec![Fit::<f32>::invalid(); spots.dim().0];
+            gpu.fit_into(&Options::default(), spots, start, &mut fits).expect("a GPU");
+            share(&fits, expected)
+        }
+        let starts: Vec<[f32; 3]> = expected
+            .iter()
+            .map(|fit| [fit.x as f32 + 0.3, fit.y as f32 - 0.2, fit.sigma as f32 * 1.1])
+            .collect();
+        for count in [MANY, 400] {
+            let spots = spots.slice(s![..count, .., ..]);
+            let (short, byte) = (spots.mapv(|p| p as u16), spots.mapv(|p| p as u8));
+            let (double, starts) = (spots.mapv(f64::from), Start::F32(&starts[..count]));
+            let shares = [
+                run(&gpu, spots, Start::Estimate, &expected),
+                run(&gpu, spots, starts, &expected),
+                run(&gpu, short.view(), Start::Estimate, &expected),
+                run(&gpu, byte.view(), starts, &expected),
+                run(&gpu, double.view(), Start::Estimate, &expected),
+            ];
+            println!("{width}×{height}, {count}: {shares:.4?} of {needed:.4}");
+            // Of a few, one may count for more.
+            let needed = if count < MANY { needed - 0.02 } else { needed };
+            assert!(shares.iter().all(|&share| share >= needed), "{width}×{height}, {count}");
+        }
+    }
+}
+
+/// Proves that windows in a session, resident on the device, in pinned memory, in ordinary memory and in any
+/// layout are fitted to the same bits, whatever stands beside them.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn all_ways_give_the_same() {
+    let gpu = Gpu::new(&[0]).expect("a GPU");
+    let options = Options::default();
+    let size = Size::new(9, 9);
+    let spots = SpotSimulation::new(size).generate(0..MANY).expect("sound").pixels;
+    let fit = |spots: ArrayView3<'_, f32>| {
+        let mut fits = vec![Fit::<f32>::invalid(); spots.dim().0];
+        gpu.fit_into(&options, spots, Start::Estimate, &mut fits).expect("a GPU");
+        fits
+    };
+    for count in [MANY, 3000] {
+        let spots = spots.slice(s![..count, .., ..]);
+        let all = fit(spots);
+        let mut backwards = fit(spots.slice(s![..;-1, .., ..]));
+        backwards.reverse();
+        assert_eq!(format!("{backwards:?}"), format!("{all:?}"));
+
+        let mut resident = Resident::new(0, spots, Start::Estimate).expect("a GPU");
+        let mut fits = vec![Fit::<f32>::invalid(); count];
+        for _ in 0..3 {
+            assert!(resident.fit(&options).expect("a GPU") > 0.0);
+        }
+        resident.fetch(&mut fits).expect("a GPU");
+        assert_eq!(format!("{fits:?}"), format!("{all:?}"));
+
+        let mut pixels = PinnedBuffer::<f32>::new(spots.len()).expect("memory");
+        pixels.copy_from_slice(spots.as_slice().expect("standard layout"));
+        let mut pinned = PinnedBuffer::<Fit<f32>>::new(count).expect("memory");
+        let view = ArrayView3::from_shape((count, 9, 9), &pixels).expect("as many");
+        gpu.fit_into(&options, view, Start::Estimate, &mut pinned).expect("a GPU");
+        assert_eq!(format!("{:?}", &pinned[..]), format!("{all:?}"));
+    }
+    let few = spots.slice(s![..3000, .., ..]);
+    let all = fit(few);
+    let mut session = GpuSession::new(0, size, 700, &options).expect("a GPU");
+    for first in (0..2500).step_by(499) {
+        for count in [1, 10, 100, 500] {
+            let mut fits = vec![Fit::<f32>::invalid(); count];
+            let windows = few.slice(s![first..first + count, .., ..]);
+            session.fit_into(windows, Start::Estimate, &mut fits).expect("a GPU");
+            assert_eq!(format!("{fits:?}"), format!("{:?}", &all[first..first + count]));
+        }
+    }
+    let mut fits = vec![Fit::<f32>::invalid(); 701];
+    assert!(session.fit_into(few.slice(s![..701, .., ..]), Start::Estimate, &mut fits).is_err());
+}
+
+/// Proves that garbage, numbers that are none, flat and empty windows get the reference's statuses from every
+/// kernel.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn hopeless_windows_get_the_references_statuses() {
+    let gpu = Gpu::new(&[0]).expect("a GPU");
+    let options = Options::default();
+    for (width, height) in (4..=32).map(|side| (side, side)).chain([(5, 9), (40, 7)]) {
+        for count in [MANY, 40] {
+            let mut spots = Array3::<f32>::zeros((count, height, width));
+            for (number, mut window) in spots.outer_iter_mut().enumerate() {
+                match number % 5 {
+                    0 => window.fill(7.0),
+                    1 => window.fill(f32::NAN),
+                    2 => window[(height - 1, width - 1)] = f32::INFINITY,
+                    3 => window.fill(0.0),
+                    _ => window[(1, 2)] = 100.0,
+                }
+            }
+            let mut fits = vec![Fit::<f32>::invalid(); count];
+            gpu.fit_into(&options, spots.view(), Start::Estimate, &mut fits).expect("a GPU");
+            for (number, fit) in fits.iter().enumerate() {
+                let invalid = fit.status == Status::Invalid;
+                assert_eq!(invalid, number % 5 != 4, "{width}×{height}, {number}: {fit:?}");
+            }
+        }
+    }
+}
+
+/// Proves that impossible requests are refused with their reason, and that the GPU goes on afterwards.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn impossible_requests_are_refused() {
+    let count = devices().expect("a GPU").len();
+    let error = Gpu::new(&[count]).expect_err("no such device");
+    assert!(matches!(error, GpuError::NoSuchDevice { .. }), "{error}");
+    assert!(Gpu::new(&[]).is_err());
+    let gpu = Gpu::new(&[0]).expect("a GPU");
+    let options = Options::default();
+    let mut fits = [Fit::<f32>::invalid(); 1];
+    let huge = Array3::<u8>::zeros((1, 300, 300));
+    let error = gpu.fit_into(&options, huge.view(), Start::Estimate, &mut fits).expect_err("huge");
+    assert!(matches!(error, GpuError::WindowTooLarge { .. }), "{error}");
+    let small = Array3::<u8>::zeros((1, 2, 9));
+    assert!(gpu.fit_into(&options, small.view(), Start::Estimate, &mut fits).is_err());
+    let none = Array3::<u8>::zeros((0, 9, 9));
+    gpu.fit_into(&options, none.view(), Start::Estimate, &mut [] as &mut [Fit<f32>])
+        .expect("empty");
+    let bytes = 1 << 45;
+    assert!(matches!(PinnedBuffer::<u8>::new(bytes), Err(GpuError::OutOfMemory { .. })));
+    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..1).expect("sound").pixels;
+    gpu.fit_into(&options, spots.view(), Start::Estimate, &mut fits).expect("a GPU");
+    assert!(fits[0].status.is_converged());
+}
+
+/// Proves that on a machine without a GPU everything says so, with the reason, and that the CPU goes on.
+#[test]
+fn without_a_gpu_the_reason_is_told() {
+    let error = match devices() {
+        Ok(_) => {
+            println!("SKIPPED: this machine has a GPU");
+            return;
+        }
+        Err(error) => error,
+    };
+    let reasons = [
+        matches!(error, GpuError::NoDriver),
+        matches!(error, GpuError::NoDevice(_)),
+        matches!(error, GpuError::DriverTooOld { .. }),
+    ];
+    assert!(reasons.contains(&true), "{error}");
+    assert!(error.to_string().contains("driver") || error.to_string().contains("GPU"), "{error}");
+    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..10).expect("sound").pixels;
+    assert!(Gpu::new(&[0]).is_err());
+    assert!(PinnedBuffer::<f32>::new(1).is_err());
+    assert!(Resident::new(0, spots.view(), Start::Estimate).is_err());
+    assert!(GpuSession::new(0, Size::new(9, 9), 10, &Options::default()).is_err());
+    let error = Fitter::new(Backend::Gpu, Options::default(), 0).expect_err("no GPU");
+    assert!(matches!(error, FitError::Gpu(_)), "{error}");
+    assert!(error.to_string().starts_with("the GPU cannot be used: "), "{error}");
+    let fits: Vec<Fit<f64>> =
+        Fitter::default().fit(spots.view(), Start::Estimate).expect("the CPU is there");
+    assert!(fits.iter().all(|fit| fit.status.is_converged()));
+}
