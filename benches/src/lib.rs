@@ -1,5 +1,6 @@
 //! What the benches share: the spots that are fitted, and the check that the answer is right.
 
+pub mod library;
 pub mod peers;
 
 use fit_core::{Fit, Scalar, Size, Start};

@@ -1,4 +1,5 @@
-//! Measures the CPU path and prints a record: `cargo run --release -p benches --bin cpu-report`.
+//! Measures the CPU path and prints a record: `cargo run --release -p benches --bin cpu-report`; with
+//! `-- libCpufit.so` beside that library.
 //!
 //! Everything that is compared is measured in turn in the same run, and medians are printed with the
 //! spread between the quartiles. The record names the processor; date and command belong beside it.
@@ -7,6 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use benches::Workload;
+use benches::library::{PeerBatch, PeerLibrary};
 use fit_core::{Fit, Options, Size, Start};
 use fit_cpu::explicit::{ExplicitCriteria, fit_explicit_stack};
 use fit_cpu::{InstructionSet, Reference, Simd, WindowFitter};
@@ -98,6 +100,47 @@ fn one_core() {
         for (i, times) in times.iter_mut().enumerate() {
             let (median, low, high) = rate(if i < 2 { count / 10 } else { count }, times);
             print!(" {:.3} ({:.3}–{:.3}) |", median / 1e6, low / 1e6, high / 1e6);
+        }
+        println!();
+    }
+}
+
+/// How many times as fast as a library with Gpufit's interface.
+fn beside(peer: &PeerLibrary) {
+    println!(
+        "\n## Beside the library: one core, 10⁵ windows, start values given, million fits a second\n"
+    );
+    println!("Medians of {RUNS} in turn; in brackets times the library.\n");
+    println!(
+        "| window | library | {} |",
+        sets().map(InstructionSet::name).collect::<Vec<_>>().join(" | ")
+    );
+    println!("|---|---|{}", sets().map(|_| "---|").collect::<String>());
+    for side in [5, 7, 9, 11, 13, 16, 32] {
+        let count = 100_000 * 81 / (side * side).max(81);
+        let work = Workload::new(side, count);
+        let mut batch = PeerBatch::new(&work, count);
+        let fitters: Vec<Simd> =
+            sets().map(|set| Simd::new(1, Some(set)).expect("a fitter")).collect();
+        let mut times = vec![Vec::new(); fitters.len() + 1];
+        let mut fits = vec![Fit::<f32>::invalid(); count];
+        for _ in 0..RUNS {
+            times[0].push(seconds(|| peer.fit(&mut batch, count).expect("the library fits")));
+            work.check(&batch.fits(count));
+            for (fitter, times) in fitters.iter().zip(&mut times[1..]) {
+                times.push(seconds(|| {
+                    let pixels = work.spots.pixels.view();
+                    fitter
+                        .fit_into(&Options::default(), pixels, work.start(), &mut fits)
+                        .expect("sound");
+                }));
+                work.check(&fits);
+            }
+        }
+        let rates: Vec<f64> = times.iter_mut().map(|times| rate(count, times).0).collect();
+        print!("| {side}×{side} | {:.3} |", rates[0] / 1e6);
+        for own in &rates[1..] {
+            print!(" {:.2} ({:.1}) |", own / 1e6, own / rates[0]);
         }
         println!();
     }
@@ -277,6 +320,12 @@ fn hopeless() {
 
 fn main() {
     println!("# CPU record\n\nMachine: {}", processor());
+    for path in std::env::args_os().skip(1) {
+        match PeerLibrary::open(&path) {
+            Ok(peer) => beside(&peer),
+            Err(reason) => println!("\n{reason}"),
+        }
+    }
     one_core();
     threads();
     many();

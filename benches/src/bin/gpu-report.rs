@@ -1,10 +1,13 @@
-//! Measures the GPU path and prints a record: `cargo run --release -p benches --bin gpu-report`.
+//! Measures the GPU path and prints a record: `cargo run --release -p benches --bin gpu-report`; of it only some
+//! parts (parity, latency, host, grid, kernels) with `-- PART …`, beside a library with Gpufit's interface with
+//! `-- libGpufit.so`.
 //!
 //! Everything that is compared is measured in the same run; medians are printed.
 
 use std::time::Instant;
 
 use benches::Workload;
+use benches::library::{PeerBatch, PeerLibrary};
 use fit_core::{Corner, Fit, Options, Pixel, Size, Start};
 use fit_cpu::{Reference, Simd};
 use fit_gpu::{Bus, Gpu, GpuError, GpuSession, Pinnable, PinnedBuffer, Resident, devices};
@@ -261,6 +264,74 @@ fn latency(gpu: &Gpu) -> Outcome {
     Ok(())
 }
 
+/// The grid of the papers, from pinned memory, beside a library with Gpufit's interface if there is one.
+fn grid(gpu: &Gpu, peer: Option<&PeerLibrary>) -> Outcome {
+    println!("\n## Sizes and batches, f32, start given, pinned: microseconds a call, median\n");
+    println!("In brackets those of the library, and how many times faster this is.\n");
+    println!(
+        "| window | 10 | 100 | 1,000 | 10,000 | 1,000,000 | library's best batch, million fits a second |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for side in [5, 7, 9, 11, 16, 25, 32] {
+        let most = 1_000_000;
+        let work = Workload::new(side, 10_000);
+        let source = work.spots.pixels.as_slice().expect("standard layout");
+        let window = side * side;
+        let pixels = pinned(repeated(source, window, most), window * most)?;
+        let starts = pinned(work.starts.iter().copied().cycle().take(most), most)?;
+        let mut fits = PinnedBuffer::<Fit<f32>>::new(most)?;
+        let mut batch = PeerBatch::new(&work, if peer.is_some() { most } else { 1 });
+        let options = Options::default();
+        let mut best = 0.0f64;
+        print!("| {side}×{side} |");
+        for count in [10, 100, 1000, 10_000, 100_000, 1_000_000] {
+            let rounds = (200_000 / count).clamp(5, 300);
+            let shape = (count, side, side);
+            let spots = ArrayView3::from_shape(shape, &pixels[..window * count]).expect("as many");
+            let mut session = GpuSession::new(0, Size::new(side, side), count.min(1000), &options)?;
+            let mut times = Vec::new();
+            let mut theirs = Vec::new();
+            for _ in 0..=rounds {
+                let (fits, start) = (&mut fits[..count], Start::F32(&starts[..count]));
+                times.push(seconds(|| {
+                    if count <= SESSION {
+                        session.fit_into(spots, start, fits)
+                    } else {
+                        gpu.fit_into(&options, spots, start, fits)
+                    }
+                })?);
+                // The library takes up to a second for the largest.
+                if let Some(peer) = peer.filter(|_| theirs.len() < rounds.min(30)) {
+                    theirs.push(seconds(|| {
+                        peer.fit(&mut batch, count).expect("the library fits");
+                        Ok(())
+                    })?);
+                }
+            }
+            work.check(&fits[..count.min(10_000)]);
+            let own = median(&mut times[1..]);
+            if count == 100_000 && theirs.is_empty() {
+                continue;
+            }
+            if theirs.is_empty() {
+                print!(" {:.1} |", own * 1e6);
+                continue;
+            }
+            work.check(&batch.fits(count.min(10_000)));
+            let other = median(&mut theirs[1..]);
+            best = best.max(count as f64 / other);
+            if count != 100_000 {
+                print!(" {:.1} ({:.0}, {:.0}) |", own * 1e6, other * 1e6, other / own);
+            }
+        }
+        println!(" {:.2} |", best / 1e6);
+    }
+    Ok(())
+}
+
+/// Batches of no more than this go through a session.
+const SESSION: usize = 500;
+
 fn run() -> Outcome {
     println!("# GPU record\n");
     let begin = Instant::now();
@@ -268,7 +339,13 @@ fn run() -> Outcome {
     for info in &all {
         println!("{info:?}");
     }
-    let parts: Vec<String> = std::env::args().skip(1).collect();
+    let (libraries, parts): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|argument| argument.contains(".so"));
+    let peer = libraries.first().map(PeerLibrary::open);
+    if let Some(Err(reason)) = &peer {
+        println!("{reason}");
+    }
+    let peer = peer.and_then(Result::ok);
     let wanted = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
     // What a new process waits for.
     let gpu = Gpu::new(&[0])?;
@@ -291,6 +368,9 @@ fn run() -> Outcome {
     }
     if wanted("host") {
         host_to_host(&gpu)?;
+    }
+    if wanted("grid") {
+        grid(&gpu, peer.as_ref())?;
     }
     if wanted("kernels") {
         kernels()?;
