@@ -34,9 +34,9 @@ fn every_kernel_agrees_with_the_reference() {
         let reference = Reference::<f64>::new(0).expect("threads");
         reference.fit_into(&options, spots.view(), Start::Estimate, &mut expected).expect("sound");
         let mut fits = vec![Fit::<f32>::invalid(); MANY];
-        let cpu = Simd::new(0, Some(InstructionSet::Portable)).expect("always there");
-        cpu.fit_into(&options, spots.view(), Start::Estimate, &mut fits).expect("sound");
-        let needed = share(&fits, &expected) - 0.01;
+        let portable = Simd::new(0, Some(InstructionSet::Portable)).expect("always there");
+        portable.fit_into(&options, spots.view(), Start::Estimate, &mut fits).expect("sound");
+        let cpu = share(&fits, &expected);
 
         fn run<P: Pixel>(
             gpu: &Gpu,
@@ -63,9 +63,9 @@ fn every_kernel_agrees_with_the_reference() {
                 run(&gpu, byte.view(), starts, &expected),
                 run(&gpu, double.view(), Start::Estimate, &expected),
             ];
+            // Where windows are too small to tell, chance decides: three standard deviations of it.
+            let needed = cpu - 0.005 - 3.0 * (cpu * (1.0 - cpu) / count as f64).sqrt();
             println!("{width}×{height}, {count}: {shares:.4?} of {needed:.4}");
-            // Of a few, one may count for more.
-            let needed = if count < MANY { needed - 0.02 } else { needed };
             assert!(shares.iter().all(|&share| share >= needed), "{width}×{height}, {count}");
         }
     }
