@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::GpuError;
 use crate::device::{Card, DeviceInfo, Launch};
-use crate::driver::{DeviceMemory, Event, HostMemory, Stream, is_pinned};
+use crate::driver::{DeviceMemory, Event, HostMemory, Stream, is_pinned, seen_by_device};
 use crate::pixels::{Windows, gather_starts, kind_of};
 
 /// Chunks on their way at the same time: one comes in, one is fitted, one goes out.
@@ -18,6 +18,8 @@ const LANES: usize = 3;
 const CHUNK: usize = 8 << 20;
 /// The same for pixels that the processor copies first: more, because its threads begin and end together.
 const STAGED: usize = 32 << 20;
+/// So many start values at most are read across the bus where they lie, which saves a copy's beginning.
+const DIRECT: usize = 4096;
 /// Fewer bytes than this are not worth cutting.
 const SMALL: usize = 1 << 20;
 
@@ -317,6 +319,8 @@ impl Pipeline {
 struct Pinned {
     pixels: bool,
     starts: bool,
+    /// Where the device sees the start values.
+    starts_there: Option<*const [f32; 3]>,
     fits: bool,
 }
 
@@ -324,12 +328,14 @@ impl Pinned {
     fn new<P: Pixel, T: Scalar>(card: &Card, part: &Part<'_, P>, fits: &[Fit<T>]) -> Self {
         let context = &card.context;
         let pixels = part.windows.slice(part.range.clone());
+        let starts = match part.start {
+            Start::F32(starts) => Some(starts).filter(|s| is_pinned(context, s.as_ptr())),
+            _ => None,
+        };
         Self {
             pixels: pixels.is_some_and(|slice| is_pinned(context, slice.as_ptr())),
-            starts: match part.start {
-                Start::F32(starts) => is_pinned(context, starts.as_ptr()),
-                _ => false,
-            },
+            starts: starts.is_some(),
+            starts_there: starts.and_then(|starts| seen_by_device(context, starts.as_ptr())),
             fits: T::NAME == f32::NAME && is_pinned(context, fits.as_ptr()),
         }
     }
@@ -380,6 +386,12 @@ fn send<P: Pixel, T: Scalar>(
 
     match part.start {
         Start::Estimate => {}
+        // A few the kernel reads across the bus by itself.
+        Start::F32(_) if count <= DIRECT && pinned.starts_there.is_some() => {
+            let there = pinned.starts_there.unwrap_or(std::ptr::null());
+            // SAFETY: there is a start for each window of the batch.
+            job.starts = unsafe { there.add(these.start) };
+        }
         Start::F32(starts) if pinned.starts => {
             lane.starts.reserve(count * size_of::<[f32; 3]>())?;
             // SAFETY: see above.

@@ -487,3 +487,16 @@ pub(crate) fn is_pinned<T>(context: &Context, memory: *const T) -> bool {
     };
     answer == CUresult::CUDA_SUCCESS && kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32
 }
+
+/// Where the device sees pinned host memory.
+pub(crate) fn seen_by_device<T>(context: &Context, memory: *const T) -> Option<*const T> {
+    context.enter().ok()?;
+    let mut there: sys::CUdeviceptr = 0;
+    let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_POINTER;
+    // SAFETY: the answer is an address of the device; any address may be asked for.
+    let answer = unsafe {
+        let there = std::ptr::from_mut(&mut there).cast();
+        sys::cuPointerGetAttribute(there, attribute, memory as sys::CUdeviceptr)
+    };
+    (answer == CUresult::CUDA_SUCCESS && there != 0).then_some(there as *const T)
+}
