@@ -264,35 +264,30 @@ fn latency(gpu: &Gpu) -> Outcome {
     Ok(())
 }
 
-/// The grid of the papers, from pinned memory, beside a library with Gpufit's interface if there is one.
-fn grid(gpu: &Gpu, peer: Option<&PeerLibrary>) -> Outcome {
-    println!("\n## Sizes and batches, f32, start given, pinned: microseconds a call, median\n");
-    println!("In brackets those of the library, and how many times faster this is.\n");
-    println!(
-        "| window | 10 | 100 | 1,000 | 10,000 | 1,000,000 | library's best batch, million fits a second |"
-    );
-    println!("|---|---|---|---|---|---|---|");
-    for side in [5, 7, 9, 11, 16, 25, 32] {
-        let most = 1_000_000;
+/// Sizes and batches of the papers' figures, and beyond.
+const SIDES: [usize; 7] = [5, 7, 9, 11, 16, 25, 32];
+const BATCHES: [usize; 6] = [10, 100, 1000, 10_000, 100_000, 1_000_000];
+
+/// Median seconds of a call for each size and batch, from pinned memory.
+fn own_grid(gpu: &Gpu) -> Result<Vec<Vec<f64>>, GpuError> {
+    let options = Options::default();
+    let mut table = Vec::new();
+    for side in SIDES {
+        let most = BATCHES[BATCHES.len() - 1];
         let work = Workload::new(side, 10_000);
         let source = work.spots.pixels.as_slice().expect("standard layout");
         let window = side * side;
         let pixels = pinned(repeated(source, window, most), window * most)?;
         let starts = pinned(work.starts.iter().copied().cycle().take(most), most)?;
         let mut fits = PinnedBuffer::<Fit<f32>>::new(most)?;
-        let mut batch = PeerBatch::new(&work, if peer.is_some() { most } else { 1 });
-        let options = Options::default();
-        let mut best = 0.0f64;
-        print!("| {side}×{side} |");
-        for count in [10, 100, 1000, 10_000, 100_000, 1_000_000] {
-            let rounds = (200_000 / count).clamp(5, 300);
+        let mut row = Vec::new();
+        for count in BATCHES {
             let shape = (count, side, side);
             let spots = ArrayView3::from_shape(shape, &pixels[..window * count]).expect("as many");
-            let mut session = GpuSession::new(0, Size::new(side, side), count.min(1000), &options)?;
+            let mut session =
+                GpuSession::new(0, Size::new(side, side), count.min(SESSION), &options)?;
             let mut times = Vec::new();
-            let mut theirs = Vec::new();
-            let mut failed = false;
-            for _ in 0..=rounds {
+            for _ in 0..=(200_000 / count).clamp(7, 300) {
                 let (fits, start) = (&mut fits[..count], Start::F32(&starts[..count]));
                 times.push(seconds(|| {
                     if count <= SESSION {
@@ -301,34 +296,69 @@ fn grid(gpu: &Gpu, peer: Option<&PeerLibrary>) -> Outcome {
                         gpu.fit_into(&options, spots, start, fits)
                     }
                 })?);
-                // The library takes up to a second for the largest.
-                if let Some(peer) = peer.filter(|_| theirs.len() < rounds.min(30) && !failed) {
-                    let begin = Instant::now();
-                    failed = peer.fit(&mut batch, count).is_err();
-                    theirs.push(begin.elapsed().as_secs_f64());
-                }
             }
             work.check(&fits[..count.min(10_000)]);
-            let own = median(&mut times[1..]);
-            if count == 100_000 && theirs.is_empty() {
-                continue;
+            row.push(median(&mut times[1..]));
+        }
+        table.push(row);
+    }
+    Ok(table)
+}
+
+/// The same for a library. It counts fits times points times parameters in 32 bits, so that larger batches
+/// are given to it in parts. `None` where it fails; after a failure a process cannot use the device.
+fn peer_grid(peer: &PeerLibrary) -> Vec<Vec<Option<f64>>> {
+    let mut table = vec![Vec::new(); SIDES.len()];
+    let mut failed = false;
+    for count in BATCHES {
+        for (row, side) in table.iter_mut().zip(SIDES) {
+            let work = Workload::new(side, 10_000.min(count.max(100)));
+            let parts = (count * side * side * 5).div_ceil(1 << 30);
+            let each = count.div_ceil(parts);
+            let mut batch = PeerBatch::new(&work, each);
+            let mut times = Vec::new();
+            for _ in 0..=(20_000 / count).clamp(3, 30) {
+                let begin = Instant::now();
+                for part in 0..parts {
+                    let these = each.min(count - part * each);
+                    failed = failed || peer.fit(&mut batch, these).is_err();
+                }
+                times.push(begin.elapsed().as_secs_f64());
             }
-            if theirs.is_empty() {
-                print!(" {:.1} |", own * 1e6);
-                continue;
+            if !failed {
+                work.check(&batch.fits(each.min(work.starts.len())));
             }
-            if failed {
-                print!(" {:.1} (it fails) |", own * 1e6);
-                continue;
-            }
-            work.check(&batch.fits(count.min(10_000)));
-            let other = median(&mut theirs[1..]);
-            best = best.max(count as f64 / other);
-            if count != 100_000 {
-                print!(" {:.1} ({:.0}, {:.0}) |", own * 1e6, other * 1e6, other / own);
+            row.push((!failed).then(|| median(&mut times[1..])));
+        }
+    }
+    table
+}
+
+/// The grid of the papers, beside a library with Gpufit's interface if there is one.
+fn grid(gpu: &Gpu, peer: Option<&PeerLibrary>) -> Outcome {
+    println!("\n## Sizes and batches, f32, start given: microseconds a call, median\n");
+    println!(
+        "From pinned memory; in brackets those of the library, from the memory that its interface allows,"
+    );
+    println!(
+        "and how many times faster this is. All of one are measured before all of the other.\n"
+    );
+    println!("| window | 10 | 100 | 1,000 | 10,000 | 100,000 | 1,000,000 |");
+    println!("|---|---|---|---|---|---|---|");
+    let own = own_grid(gpu)?;
+    let theirs = peer.map(peer_grid);
+    for (number, side) in SIDES.into_iter().enumerate() {
+        print!("| {side}×{side} |");
+        for (column, own) in own[number].iter().enumerate() {
+            match theirs.as_ref().map(|table| table[number][column]) {
+                None => print!(" {:.1} |", own * 1e6),
+                Some(None) => print!(" {:.1} (it fails) |", own * 1e6),
+                Some(Some(other)) => {
+                    print!(" {:.1} ({:.0}, {:.0}) |", own * 1e6, other * 1e6, other / own);
+                }
             }
         }
-        println!(" {:.2} |", best / 1e6);
+        println!();
     }
     Ok(())
 }

@@ -171,13 +171,25 @@ impl<const LANES: usize> Warp<LANES> {
     fn column(&self, block: usize) -> usize {
         block * LANES + self.threads.lane as usize
     }
-    /// The place of a pixel; the window's last column where there is no such column.
+    /// The place of a pixel, whose column is in the window.
     #[inline(always)]
     fn place(&self, column: usize, row: usize) -> *mut f32 {
-        let column = if column < self.width { column } else { self.width - 1 };
         // SAFETY: the column and the row are in the window, for which there is room in shared memory
         // (docs/gpu-safety.md).
         unsafe { self.pixels.add(row * self.width + column) }
+    }
+}
+
+impl<const LANES: usize> Warp<LANES> {
+    /// A pixel; 0 where there is no such column, so that nobody reads what another writes.
+    #[inline(always)]
+    fn at(&self, column: usize, row: usize) -> Single {
+        if column >= self.width {
+            return Single(0.0);
+        }
+        // SAFETY: the place is in the window; those of other lanes are read after the team has been
+        // synchronized only.
+        Single(unsafe { self.place(column, row).read() })
     }
 }
 
@@ -205,14 +217,12 @@ impl<const LANES: usize> Group<Single> for Warp<LANES> {
 impl<const LANES: usize> Team<Single> for Warp<LANES> {
     #[inline(always)]
     fn pixel(&self, block: usize, row: usize) -> Single {
-        // SAFETY: the place is in the window.
-        Single(unsafe { self.place(self.column(block), row).read() })
+        self.at(self.column(block), row)
     }
     #[inline(always)]
     fn beside(&self, block: usize, row: usize, step: isize) -> Single {
-        let column = self.column(block).saturating_add_signed(step);
-        // SAFETY: the place is in the window; the team has been synchronized since it was written.
-        Single(unsafe { self.place(column, row).read() })
+        // Before the first column is a number beyond the last.
+        self.at(self.column(block).wrapping_add_signed(step), row)
     }
     #[inline(always)]
     fn set(&mut self, block: usize, row: usize, mask: bool, value: Single) {

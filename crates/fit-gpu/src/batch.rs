@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::GpuError;
 use crate::device::{Card, DeviceInfo, Launch};
-use crate::driver::{DeviceMemory, Event, HostMemory, Stream, is_pinned, seen_by_device};
+use crate::driver::{DeviceMemory, Event, HostMemory, Stream, seen_by_device};
 use crate::pixels::{Windows, gather_starts, kind_of};
 
 /// Chunks on their way at the same time: one comes in, one is fitted, one goes out.
@@ -318,9 +318,8 @@ impl Pipeline {
 /// Which memory of the caller the device reaches by itself.
 struct Pinned {
     pixels: bool,
-    starts: bool,
     /// Where the device sees the start values.
-    starts_there: Option<*const [f32; 3]>,
+    starts: Option<*const [f32; 3]>,
     fits: bool,
 }
 
@@ -328,15 +327,13 @@ impl Pinned {
     fn new<P: Pixel, T: Scalar>(card: &Card, part: &Part<'_, P>, fits: &[Fit<T>]) -> Self {
         let context = &card.context;
         let pixels = part.windows.slice(part.range.clone());
-        let starts = match part.start {
-            Start::F32(starts) => Some(starts).filter(|s| is_pinned(context, s.as_ptr())),
-            _ => None,
-        };
         Self {
-            pixels: pixels.is_some_and(|slice| is_pinned(context, slice.as_ptr())),
-            starts: starts.is_some(),
-            starts_there: starts.and_then(|starts| seen_by_device(context, starts.as_ptr())),
-            fits: T::NAME == f32::NAME && is_pinned(context, fits.as_ptr()),
+            pixels: pixels.is_some_and(|slice| seen_by_device(context, slice.as_ptr()).is_some()),
+            starts: match part.start {
+                Start::F32(starts) => seen_by_device(context, starts.as_ptr()),
+                _ => None,
+            },
+            fits: T::NAME == f32::NAME && seen_by_device(context, fits.as_ptr()).is_some(),
         }
     }
 }
@@ -386,17 +383,17 @@ fn send<P: Pixel, T: Scalar>(
 
     match part.start {
         Start::Estimate => {}
-        // A few the kernel reads across the bus by itself.
-        Start::F32(_) if count <= DIRECT && pinned.starts_there.is_some() => {
-            let there = pinned.starts_there.unwrap_or(std::ptr::null());
+        Start::F32(starts) if pinned.starts.is_some() => {
+            let there = pinned.starts.unwrap_or(std::ptr::null());
             // SAFETY: there is a start for each window of the batch.
             job.starts = unsafe { there.add(these.start) };
-        }
-        Start::F32(starts) if pinned.starts => {
-            lane.starts.reserve(count * size_of::<[f32; 3]>())?;
-            // SAFETY: see above.
-            unsafe { lane.stream.copy_in(&lane.starts, &starts[these.clone()])? };
-            job.starts = lane.starts.address();
+            // A few the kernel reads across the bus by itself.
+            if count > DIRECT {
+                lane.starts.reserve(count * size_of::<[f32; 3]>())?;
+                // SAFETY: see above.
+                unsafe { lane.stream.copy_in(&lane.starts, &starts[these.clone()])? };
+                job.starts = lane.starts.address();
+            }
         }
         start => {
             let bytes = count * size_of::<[f32; 3]>();

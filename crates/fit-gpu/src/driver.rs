@@ -473,30 +473,20 @@ impl Drop for HostMemory {
     }
 }
 
-/// Whether devices reach this host memory by themselves: whether it was pinned, by whomever.
-pub(crate) fn is_pinned<T>(context: &Context, memory: *const T) -> bool {
-    if context.enter().is_err() {
-        return false;
-    }
-    let mut kind = 0u32;
-    let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
-    // SAFETY: the answer is a number of 32 bits; any address may be asked for.
-    let answer = unsafe {
-        let kind = std::ptr::from_mut(&mut kind).cast();
-        sys::cuPointerGetAttribute(kind, attribute, memory as sys::CUdeviceptr)
-    };
-    answer == CUresult::CUDA_SUCCESS && kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32
-}
-
-/// Where the device sees pinned host memory.
+/// Where the device sees host memory that was pinned, by whomever; `None` for other memory.
 pub(crate) fn seen_by_device<T>(context: &Context, memory: *const T) -> Option<*const T> {
     context.enter().ok()?;
-    let mut there: sys::CUdeviceptr = 0;
-    let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_POINTER;
-    // SAFETY: the answer is an address of the device; any address may be asked for.
-    let answer = unsafe {
-        let there = std::ptr::from_mut(&mut there).cast();
-        sys::cuPointerGetAttribute(there, attribute, memory as sys::CUdeviceptr)
+    let (mut kind, mut there): (u32, sys::CUdeviceptr) = (0, 0);
+    let mut attributes = [
+        sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+    ];
+    let mut answers = [std::ptr::from_mut(&mut kind).cast(), std::ptr::from_mut(&mut there).cast()];
+    // SAFETY: the answers are a number of 32 bits and an address; any address may be asked for.
+    let result = unsafe {
+        let (attributes, answers) = (attributes.as_mut_ptr(), answers.as_mut_ptr());
+        sys::cuPointerGetAttributes(2, attributes, answers, memory as sys::CUdeviceptr)
     };
-    (answer == CUresult::CUDA_SUCCESS && there != 0).then_some(there as *const T)
+    let pinned = kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32 && there != 0;
+    (result == CUresult::CUDA_SUCCESS && pinned).then_some(there as *const T)
 }
