@@ -1,5 +1,5 @@
 //! Measures the GPU path and prints a record: `cargo run --release -p benches --bin gpu-report`; of it only some
-//! parts (parity, latency, host, grid, kernels) with `-- PART …`, beside a library with Gpufit's interface with
+//! parts (parity, latency, host, several, growth, grid, kernels) with `-- PART …`, beside a library with Gpufit's interface with
 //! `-- libGpufit.so`.
 //!
 //! Everything that is compared is measured in the same run; medians are printed.
@@ -10,7 +10,9 @@ use benches::Workload;
 use benches::library::{PeerBatch, PeerLibrary};
 use fit_core::{Corner, Fit, Options, Pixel, Size, Start};
 use fit_cpu::{Reference, Simd};
-use fit_gpu::{Bus, Gpu, GpuError, GpuSession, Pinnable, PinnedBuffer, Resident, devices};
+use fit_gpu::{
+    Bus, Gpu, GpuError, GpuSession, Pinnable, PinnedBuffer, Resident, devices, free_memory,
+};
 use ndarray::{Array3, ArrayView3, s};
 
 type Outcome = Result<(), GpuError>;
@@ -219,6 +221,55 @@ fn host_to_host(gpu: &Gpu) -> Outcome {
     row(gpu, "u8 | pinned", &bytes, &starts, &mut fits, bandwidth)
 }
 
+/// What several devices of one host gain.
+fn several(count: usize) -> Outcome {
+    println!("\n## Several devices: 9×9, 4·10⁷ windows, u16, pinned, start given\n");
+    println!("| devices | million fits a second | times one |");
+    println!("|---|---|---|");
+    let windows = 40_000_000;
+    let work = Workload::new(9, 50_000);
+    let source = work.spots.pixels.as_slice().expect("standard layout");
+    let pixels = pinned(repeated(source, 81, windows).map(|pixel| pixel as u16), 81 * windows)?;
+    let starts = pinned(work.starts.iter().copied().cycle().take(windows), windows)?;
+    let mut fits = PinnedBuffer::<Fit<f32>>::new(windows)?;
+    let spots = ArrayView3::from_shape((windows, 9, 9), &pixels).expect("as many");
+    let numbers: Vec<usize> = (0..count).collect();
+    let gpus = (1..=count).map(|n| Gpu::new(&numbers[..n])).collect::<Result<Vec<_>, _>>()?;
+    let mut times = vec![Vec::new(); count];
+    for _ in 0..6 {
+        for (gpu, times) in gpus.iter().zip(&mut times) {
+            let start = Start::F32(&starts);
+            times.push(seconds(|| gpu.fit_into(&Options::default(), spots, start, &mut fits))?);
+        }
+    }
+    work.check(&fits[..50_000]);
+    let rates = times.iter_mut().map(|times| windows as f64 / median(&mut times[1..]));
+    let rates: Vec<f64> = rates.collect();
+    for (n, rate) in rates.iter().enumerate() {
+        println!("| {} | {:.1} | {:.2} |", n + 1, rate / 1e6, rate / rates[0]);
+    }
+    Ok(())
+}
+
+/// Whether memory grows.
+fn growth(gpu: &Gpu) -> Outcome {
+    let work = Workload::new(9, 10_000);
+    let mut fits = vec![Fit::<f32>::invalid(); 10_000];
+    let mut batch = |count: usize| {
+        let spots = work.spots.pixels.slice(s![..count, .., ..]);
+        let start = Start::F32(&work.starts[..count]);
+        gpu.fit_into(&Options::default(), spots, start, &mut fits[..count])
+    };
+    batch(10_000)?;
+    let before = free_memory(0)?;
+    for round in 0..10_000 {
+        batch(1 + round * 7 % 10_000)?;
+    }
+    let after = free_memory(0)?;
+    println!("\n10,000 calls took {} bytes of the device's memory.", before.abs_diff(after));
+    Ok(())
+}
+
 fn latency(gpu: &Gpu) -> Outcome {
     println!("\n## Small batches, 9×9, f32, start given: microseconds, median (99.9 %)\n");
     println!("| windows | copies alone | session | batch, pinned | CPU, all processors |");
@@ -402,6 +453,12 @@ fn run() -> Outcome {
     }
     if wanted("host") {
         host_to_host(&gpu)?;
+    }
+    if wanted("growth") {
+        growth(&gpu)?;
+    }
+    if wanted("several") && all.len() > 1 {
+        several(all.len())?;
     }
     if wanted("grid") {
         grid(&gpu, peer.as_ref())?;

@@ -5,7 +5,7 @@
 //!
 //! What a launch must guarantee is in docs/gpu-safety.md.
 
-use fit_core::{Corner, Pixel, Shape};
+use fit_core::{Corner, Fit, Pixel, Shape};
 
 use crate::group::Group;
 use crate::team::{self, Team};
@@ -51,6 +51,30 @@ unsafe fn start(job: &Job, window: usize) -> Option<Shape<Single>> {
     // SAFETY: docs/gpu-safety.md: there is a start for each window.
     let [x, y, sigma] = unsafe { job.starts.add(window).read() };
     Some(Shape::new(Single(x), Single(y), Single(sigma)))
+}
+
+/// Writes an outcome, and zeros where it has no bytes of its own: what travels has been written.
+///
+/// # Safety
+/// As for [`window`].
+#[inline(always)]
+unsafe fn write(job: &Job, number: usize, fit: Fit<f32>) {
+    const WORDS: usize = size_of::<Fit<f32>>() / 4;
+    let Fit { x, y, sigma, amplitude, background, chi2, iterations, evaluations, status } = fit;
+    let words: [u32; WORDS] = [
+        x.to_bits(),
+        y.to_bits(),
+        sigma.to_bits(),
+        amplitude.to_bits(),
+        background.to_bits(),
+        chi2.to_bits(),
+        iterations,
+        evaluations,
+        u32::from(status as u8),
+    ];
+    // SAFETY: there is room for `count` outcomes, of nine words in this order: the status is the lowest
+    // byte of the last, on a device and a host whose lowest byte comes first.
+    unsafe { job.fits.add(number).cast::<[u32; WORDS]>().write(words) }
 }
 
 /// The threads of a warp that have a fit in common.
@@ -154,7 +178,7 @@ unsafe fn fit_rows<const LANES: usize, const SIDE: usize, const ROWS: usize, con
             start,
         );
         if lane == 0 {
-            job.fits.add(number).write(Job::outcome(outcome));
+            write(job, number, Job::outcome(outcome));
         }
     }
 }
@@ -304,9 +328,8 @@ unsafe fn fit_in_team<const LANES: usize>(job: &Job) {
     }
     let outcome = team::fit(&job.setup, &mut team, start);
     if lane == 0 {
-        let fit = Job::outcome(outcome);
-        // SAFETY: there is room for `count` outcomes, and one lane writes this one.
-        unsafe { job.fits.add(number).write(fit) }
+        // SAFETY: the number is below the count, and one lane writes this outcome.
+        unsafe { write(job, number, Job::outcome(outcome)) }
     }
 }
 

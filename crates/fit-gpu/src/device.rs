@@ -70,6 +70,14 @@ pub fn devices() -> Result<Vec<DeviceInfo>, GpuError> {
     (0..count).map(DeviceInfo::new).collect()
 }
 
+/// Bytes of a device's memory that are free, by its number from 0.
+///
+/// # Errors
+/// [`GpuError`].
+pub fn free_memory(device: usize) -> Result<usize, GpuError> {
+    Card::get(device)?.context.free_memory()
+}
+
 /// A device in use: its context, and the kernels that have been needed so far. There is one for each device,
 /// for as long as the process lives.
 pub(crate) struct Card {
