@@ -52,7 +52,7 @@ fn repeated<P: Copy>(pixels: &[P], window: usize, count: usize) -> impl Iterator
 fn parity(gpu: &Gpu) -> Outcome {
     println!("\n## Agreement with the f64 reference: share within 10⁻³ pixels (mean iterations)\n");
     println!(
-        "| window | alone, f32, start given | alone, u16, estimated | team, f32, given | team, u8, estimated | frames, u16 | reference |"
+        "| window | many, f32, start given | many, u16, estimated | few, f32, given | few, u8, estimated | frames, u16 | reference |"
     );
     println!("|---|---|---|---|---|---|---|");
     let options = Options::default();

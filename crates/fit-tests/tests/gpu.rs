@@ -56,6 +56,8 @@ fn every_kernel_agrees_with_the_reference() {
         let mut given = vec![Fit::<f64>::invalid(); MANY];
         let start = Start::F32(&starts);
         reference.fit_into(&options, spots.view(), start, &mut given).expect("sound");
+        portable.fit_into(&options, spots.view(), start, &mut fits).expect("sound");
+        let cpu = cpu.min(share(&fits, &given));
         for count in [MANY, 400] {
             let spots = spots.slice(s![..count, .., ..]);
             let (short, byte) = (spots.mapv(|p| p as u16), spots.mapv(|p| p as u8));
