@@ -51,7 +51,7 @@ pub(super) trait Pack: Real {
 
 /// A pack whose numbers' bits can be counted on.
 pub(super) trait Exponent: Pack {
-    /// `self·2⁻ⁿ` for an integer n from 0 to 120, given as n + 1.5·2²³: in the number's bits the exponent
+    /// `self·2⁻ⁿ` for an integer n from 0 to 60, given as n + 1.5·2²³: in the number's bits the exponent
     /// less n.
     fn lower_exponent(self, shifted: Self) -> Self;
 }
@@ -64,8 +64,9 @@ pub(super) trait Exponent: Pack {
 #[inline(always)]
 pub(super) fn exp2_of_minus_square<P: Exponent>(w: P) -> P {
     let number = P::splat;
-    // Beyond 2^−120 there is nothing to see, and exponents end.
-    let square = (w * w).min(number(120.0));
+    // Beyond 2^−60 there is nothing to see; the product of two such is still a normal number, and numbers that
+    // are not take some processors a hundred times as long.
+    let square = (w * w).min(number(60.0));
     // 1.5·2²³ leaves no room for a fraction, and has the integer in its lowest bits.
     let shifted = square + number(INTEGER);
     let n = shifted - number(INTEGER);
