@@ -308,9 +308,13 @@ impl Pipeline {
         if bytes > room || self.frames.reserve(bytes).is_err() {
             return Ok(None);
         }
-        // SAFETY: the frames live until the batch ends, and before that `Flight` waits for the copy.
+        // SAFETY: the frames live until the batch ends, and before that `Flight` waits for the copy, or the next
+        // lines do.
         unsafe { stream.copy_in(&self.frames, slice)? };
-        stream.record(&self.frames_there)?;
+        if let Err(error) = stream.record(&self.frames_there) {
+            let _ = stream.wait();
+            return Err(error);
+        }
         Ok(Some((width as u32, height as u32)))
     }
 }
@@ -381,10 +385,9 @@ fn send<P: Pixel, T: Scalar>(
         }
     }
 
-    match part.start {
-        Start::Estimate => {}
-        Start::F32(starts) if pinned.starts.is_some() => {
-            let there = pinned.starts.unwrap_or(std::ptr::null());
+    match (part.start, pinned.starts) {
+        (Start::Estimate, _) => {}
+        (Start::F32(starts), Some(there)) => {
             // SAFETY: there is a start for each window of the batch.
             job.starts = unsafe { there.add(these.start) };
             // A few the kernel reads across the bus by itself.
@@ -395,7 +398,7 @@ fn send<P: Pixel, T: Scalar>(
                 job.starts = lane.starts.address();
             }
         }
-        start => {
+        (start, _) => {
             let bytes = count * size_of::<[f32; 3]>();
             lane.starts.reserve(bytes)?;
             lane.host_starts.reserve(bytes)?;

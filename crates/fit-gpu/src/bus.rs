@@ -7,10 +7,10 @@ use crate::driver::{DeviceMemory, HostMemory, Stream};
 
 /// The bus between pinned host memory and a device, by itself: what no backend can be faster than.
 pub struct Bus {
+    // First, for fields go in this order: it waits for what is in it before the memory goes.
+    stream: Stream,
     card: Arc<Card>,
     memory: [(DeviceMemory, HostMemory); 2],
-    // Last, so that it waits for what is in it before the memory goes.
-    stream: Stream,
 }
 
 impl std::fmt::Debug for Bus {

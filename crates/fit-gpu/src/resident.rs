@@ -12,6 +12,8 @@ use crate::pixels::{Windows, gather_starts, kind_of};
 /// Windows that lie in the memory of a device, to be fitted again and again, for instance with other options.
 /// The outcomes stay there too, until they are fetched.
 pub struct Resident {
+    // First, for fields go in this order: it waits for what is in it before the memory goes.
+    stream: Stream,
     card: Arc<Card>,
     size: Size,
     count: usize,
@@ -22,8 +24,6 @@ pub struct Resident {
     begin: Event,
     end: Event,
     fitted: bool,
-    // Last, so that it waits for what is in it before the memory goes.
-    stream: Stream,
 }
 
 impl std::fmt::Debug for Resident {

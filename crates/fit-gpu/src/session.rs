@@ -16,6 +16,8 @@ const MAPPED: usize = 48 << 10;
 /// allocated once, the device reads a few windows and writes all outcomes across the bus by itself, and several threads share
 /// each fit.
 pub struct GpuSession {
+    // First, for fields go in this order: it waits for what is in it before the memory goes.
+    stream: Stream,
     size: Size,
     setup: Setup<Single>,
     most: usize,
@@ -25,8 +27,6 @@ pub struct GpuSession {
     starts: HostMemory,
     fits: HostMemory,
     card: Arc<Card>,
-    // Last, so that it waits for what is in it before the memory goes.
-    stream: Stream,
 }
 
 impl std::fmt::Debug for GpuSession {

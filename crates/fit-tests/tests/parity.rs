@@ -72,7 +72,7 @@ fn check(backend: TestBackend) {
     }
 }
 
-/// Proves the same for the GPU, every kernel: windows are repeated where a batch is to be large.
+/// Proves that the GPU finds them too, with the kernels for small batches; `gpu.rs` has all of them.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_gpu_agrees_with_the_reference() {
