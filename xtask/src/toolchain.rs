@@ -16,7 +16,8 @@ pub(crate) struct Compiler {
 /// The flags for a module, after which come those that name it. Loops over pixels are unrolled, so that pixels
 /// stay in registers; teams have theirs in shared memory, and their loops need not be.
 pub(crate) fn flags(module: &str) -> Vec<String> {
-    let unroll = if module.starts_with("team") { 300 } else { 20_000 };
+    let unroll =
+        if module.starts_with("team") || module.starts_with("published") { 300 } else { 20_000 };
     [
         "--emit=asm",
         "-Clinker=true",
@@ -87,9 +88,20 @@ impl Compiler {
             ]);
         run(&format!("compiling {module}"), &mut command)?;
         let file = target.join(TARGET).join("release/deps/fit_gpu_kernel.s");
-        std::fs::read_to_string(&file)
-            .map_err(|source| TaskError::File { file: file.display().to_string(), source })
+        let text = std::fs::read_to_string(&file)
+            .map_err(|source| TaskError::File { file: file.display().to_string(), source })?;
+        Ok(if may_spill(module) { with_few_registers(&text) } else { text })
     }
+}
+
+/// Whether a module is for blocks of so many threads that some of their numbers have no register.
+pub(crate) fn may_spill(module: &str) -> bool {
+    module == "published_large"
+}
+
+/// Asks for as few registers as a block of 1024 threads has for each of them, which Rust has no word for.
+fn with_few_registers(ptx: &str) -> String {
+    ptx.replacen("\n)\n{", "\n)\n.maxnreg 64\n{", 1)
 }
 
 /// NVIDIA's assembler.

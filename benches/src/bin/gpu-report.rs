@@ -11,7 +11,7 @@ use benches::library::{PeerBatch, PeerLibrary};
 use fit_core::{Corner, Fit, Options, Pixel, Size, Start};
 use fit_cpu::{Reference, Simd};
 use fit_gpu::{
-    Bus, Gpu, GpuError, GpuSession, Pinnable, PinnedBuffer, Resident, devices, free_memory,
+    Bus, Gpu, GpuError, GpuSession, Mapping, Pinnable, PinnedBuffer, Resident, devices, free_memory,
 };
 use ndarray::{Array3, ArrayView3, s};
 
@@ -113,8 +113,10 @@ fn parity(gpu: &Gpu) -> Outcome {
 fn kernels() -> Outcome {
     println!("\n## Windows on the device, start given: million fits and million pixels a second\n");
     println!("By the device's events, median of 5.\n");
-    println!("| window | f32 | u16 | u8 | f32, million pixels | u16, estimated |");
-    println!("|---|---|---|---|---|---|");
+    println!(
+        "| window | f32 | u16 | u8 | f32, million pixels | u16, estimated | as published, f32 |"
+    );
+    println!("|---|---|---|---|---|---|---|");
     let options = Options::default();
     for side in 4..=32 {
         let count = if side == 9 { 10_000_000 } else { 60_000_000 / (side * side) };
@@ -129,11 +131,12 @@ fn kernels() -> Outcome {
             start: Start<'_>,
             work: &Workload,
             options: &Options,
+            mapping: Mapping,
         ) -> Result<f64, GpuError> {
             let mut resident = Resident::new(0, spots, start)?;
             let mut times = Vec::new();
             for _ in 0..6 {
-                times.push(resident.fit(options)?);
+                times.push(resident.fit_mapped(options, mapping)?);
             }
             let count = resident.len();
             let mut fits = vec![Fit::<f32>::invalid(); count];
@@ -147,12 +150,17 @@ fn kernels() -> Outcome {
         let start = Start::F32(&starts);
         let u16s = all.mapv(|pixel| pixel as u16);
         let u8s = all.mapv(|pixel| pixel as u8);
-        let single = rate(all.view(), start, &work, &options)?;
-        let short = rate(u16s.view(), start, &work, &options)?;
-        let bytes = rate(u8s.view(), start, &work, &options)?;
-        let estimated = rate(u16s.view(), Start::Estimate, &work, &options)?;
+        let fast = Mapping::Fast;
+        let single = rate(all.view(), start, &work, &options, fast)?;
+        let short = rate(u16s.view(), start, &work, &options, fast)?;
+        let bytes = rate(u8s.view(), start, &work, &options, fast)?;
+        let estimated = rate(u16s.view(), Start::Estimate, &work, &options, fast)?;
+        let few = count.min(1_000_000);
+        let (some, starts) = (all.slice(s![..few, .., ..]), Start::F32(&starts[..few]));
+        let published = rate(some, starts, &work, &options, Mapping::Published)?;
         println!(
-            "| {side}×{side} | {single:.0} | {short:.0} | {bytes:.0} | {:.0} | {estimated:.0} |",
+            "| {side}×{side} | {single:.0} | {short:.0} | {bytes:.0} | {:.0} | {estimated:.0} | \
+             {published:.1} |",
             single * (side * side) as f64
         );
     }
@@ -224,8 +232,8 @@ fn host_to_host(gpu: &Gpu) -> Outcome {
 /// What several devices of one host gain.
 fn several(count: usize) -> Outcome {
     println!("\n## Several devices: 9×9, 4·10⁷ windows, u16, pinned, start given\n");
-    println!("| devices | million fits a second | times one |");
-    println!("|---|---|---|");
+    println!("| devices | million fits a second | times one | copies alone, GB/s | times one |");
+    println!("|---|---|---|---|---|");
     let windows = 40_000_000;
     let work = Workload::new(9, 50_000);
     let source = work.spots.pixels.as_slice().expect("standard layout");
@@ -245,10 +253,34 @@ fn several(count: usize) -> Outcome {
     work.check(&fits[..50_000]);
     let rates = times.iter_mut().map(|times| windows as f64 / median(&mut times[1..]));
     let rates: Vec<f64> = rates.collect();
+    // What the host gives to as many devices when nothing is fitted.
+    let buses = numbers.iter().map(|&n| Bus::new(n, 1 << 30)).collect::<Result<Vec<_>, _>>()?;
+    let copies = (1..=count).map(|n| together(&buses[..n])).collect::<Result<Vec<_>, _>>()?;
     for (n, rate) in rates.iter().enumerate() {
-        println!("| {} | {:.1} | {:.2} |", n + 1, rate / 1e6, rate / rates[0]);
+        let (gain, bus) = (rate / rates[0], copies[n] / copies[0]);
+        println!(
+            "| {} | {:.1} | {gain:.2} | {:.1} | {bus:.2} |",
+            n + 1,
+            rate / 1e6,
+            copies[n] / 1e9
+        );
     }
     Ok(())
+}
+
+/// Bytes a second to several devices at once: 16 GB to each, without a pause.
+fn together(buses: &[Bus]) -> Result<f64, GpuError> {
+    let rounds = 16;
+    let time = seconds(|| {
+        std::thread::scope(|scope| {
+            let copy = |bus| {
+                move || (0..rounds).try_for_each(|_| Bus::seconds(bus, 1 << 30, 0).map(|_| ()))
+            };
+            let threads: Vec<_> = buses.iter().map(|bus| scope.spawn(copy(bus))).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+        })
+    })?;
+    Ok((buses.len() * rounds) as f64 * (1u64 << 30) as f64 / time)
 }
 
 /// Whether memory grows.
@@ -272,8 +304,10 @@ fn growth(gpu: &Gpu) -> Outcome {
 
 fn latency(gpu: &Gpu) -> Outcome {
     println!("\n## Small batches, 9×9, f32, start given: microseconds, median (99.9 %)\n");
-    println!("| windows | copies alone | session | batch, pinned | CPU, all processors |");
-    println!("|---|---|---|---|---|");
+    println!(
+        "| windows | copies alone | session | batch, pinned | CPU, all processors | kernel alone |"
+    );
+    println!("|---|---|---|---|---|---|");
     let most = 100_000;
     let work = Workload::new(9, most);
     let source = work.spots.pixels.as_slice().expect("standard layout");
@@ -310,6 +344,11 @@ fn latency(gpu: &Gpu) -> Outcome {
             let slow = times[(rounds as f64 * 0.999) as usize];
             cells.push(format!("{:.1} ({:.0})", typical * 1e6, slow * 1e6));
         }
+        // By the device's events: what no way of moving bytes can save.
+        let mut resident = Resident::new(0, spots, start)?;
+        let mut times: Vec<f64> =
+            (0..50).map(|_| resident.fit(&options)).collect::<Result<_, _>>()?;
+        cells.push(format!("{:.1}", median(&mut times) * 1e6));
         println!("| {count} | {} |", cells.join(" | "));
     }
     Ok(())

@@ -118,16 +118,24 @@ impl<R: Real> Conditioning<R> {
             sum = sum + pixel;
             squares = pixel.mul_add(pixel, squares);
         }
-        let inverse_n = R::splat(1.0 / pixels.len() as f64);
+        Self::raw(pixels.len(), sum, squares, R::Mask::splat(true))
+    }
+
+    /// [`Conditioning::identity`] from the sum of the pixels and of their squares, and whether there is
+    /// something to fit.
+    #[inline(always)]
+    pub fn raw(count: usize, sum: R, squares: R, usable: R::Mask) -> Self {
+        let inverse_n = R::splat(1.0 / count as f64);
+        let zero = R::splat(0.0);
         Self {
-            n: R::splat(pixels.len() as f64),
+            n: R::splat(count as f64),
             inverse_n,
             mean: sum * inverse_n,
             spread: squares - sum * sum * inverse_n,
             zero,
             scale: R::splat(1.0),
             offset: zero,
-            usable: R::Mask::splat(true),
+            usable,
         }
     }
 

@@ -373,4 +373,13 @@ impl<R: Real> Setup<R> {
             sigma: shape.sigma.max(lower.sigma).min(upper.sigma),
         }
     }
+
+    /// The `min_step` test of [`Criteria`] for a step `moved` that began at `from`.
+    #[inline(always)]
+    pub(crate) fn is_small(&self, from: Shape<R>, moved: &[R; 3]) -> R::Mask {
+        let Shape { x, y, sigma } = from;
+        moved[0].abs().lt(self.min_step * x.abs().max(sigma))
+            & moved[1].abs().lt(self.min_step * y.abs().max(sigma))
+            & moved[2].abs().lt(self.min_step * sigma)
+    }
 }

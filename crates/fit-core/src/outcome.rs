@@ -146,7 +146,8 @@ impl<T: crate::Scalar> Fit<T> {
     #[inline(always)]
     pub fn from_numbers(numbers: [T; 9]) -> Self {
         let [x, y, sigma, amplitude, background, chi2, iterations, evaluations, status] = numbers;
-        if !(amplitude.abs() + background.abs() + chi2.abs()).is_finite() {
+        let invalid = T::splat(Status::Invalid.code()).le(status);
+        if invalid || !(amplitude.abs() + background.abs() + chi2.abs()).is_finite() {
             return Self::invalid();
         }
         Self {

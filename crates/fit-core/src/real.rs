@@ -69,6 +69,11 @@ pub trait Real:
     }
     /// 2^(−self²): the Gaussian, as machines compute it.
     fn exp2_of_minus_square(self) -> Self;
+    /// 2^(−self), for self ≥ 0.
+    #[inline(always)]
+    fn exp2_of_minus(self) -> Self {
+        self.sqrt().exp2_of_minus_square()
+    }
     /// The absolute value.
     fn abs(self) -> Self;
     /// The smaller of the two numbers; `other` where `self` is not a number.

@@ -132,7 +132,7 @@ impl<R: Real> Search<R> {
             self.trial.y - self.best.y,
             self.trial.sigma - self.best.sigma,
         ];
-        let small = self.is_small(setup, &moved);
+        let small = setup.is_small(self.best, &moved);
         let inverse_sigma = one / self.trial.sigma;
 
         // Better?
@@ -206,16 +206,12 @@ impl<R: Real> Search<R> {
         }
         let step = damped_step(&h, &b, self.lambda);
 
-        let factor = R::splat(SIGMA_FACTOR);
-        let unit = sigma * R::splat(CENTRE_UNIT);
-        let trial = setup.limit(Shape {
-            x: step[0].mul_add(unit, x),
-            y: step[1].mul_add(unit, y),
-            sigma: step[2]
-                .mul_add(sigma * R::splat(WIDTH_UNIT), sigma)
-                .max(sigma * R::splat(1.0 / SIGMA_FACTOR))
-                .min(sigma * factor),
-        });
+        let mut trial = stepped(self.best, step);
+        trial.sigma = trial
+            .sigma
+            .max(sigma * R::splat(1.0 / SIGMA_FACTOR))
+            .min(sigma * R::splat(SIGMA_FACTOR));
+        let trial = setup.limit(trial);
         let unit = self.inverse_sigma * R::splat(1.0 / CENTRE_UNIT);
         let made = [
             (trial.x - x) * unit,
@@ -241,15 +237,6 @@ impl<R: Real> Search<R> {
         let running = self.running();
         self.trial = Shape::select(running, trial, self.trial);
         self.predicted = R::select(running, predicted, self.predicted);
-    }
-
-    /// The `min_step` test of [`crate::Criteria`] for the step from `best` to `trial`.
-    #[inline(always)]
-    fn is_small(&self, setup: &Setup<R>, moved: &[R; 3]) -> R::Mask {
-        let Shape { x, y, sigma } = self.best;
-        moved[0].abs().lt(setup.min_step * x.abs().max(sigma))
-            & moved[1].abs().lt(setup.min_step * y.abs().max(sigma))
-            & moved[2].abs().lt(setup.min_step * sigma)
     }
 
     /// −½(∇χ²_before + ∇χ²_after)·δ.
@@ -299,6 +286,35 @@ impl<R: Real> Search<R> {
     pub fn evaluations(&self) -> R {
         self.evaluations
     }
+
+    /// What came of the fits, in the units of the pixels: the arguments of [`Fit::from_numbers`]. `chi2`
+    /// is that to report, in conditioned units.
+    #[inline(always)]
+    pub fn numbers(&self, data: &Conditioning<R>, chi2: R) -> [R; 9] {
+        [
+            self.best.x,
+            self.best.y,
+            self.best.sigma,
+            data.amplitude(self.at_best.alpha),
+            data.background(self.at_best.beta),
+            data.chi2(chi2),
+            self.iterations,
+            self.evaluations,
+            self.status,
+        ]
+    }
+}
+
+/// The shape after a step in relative units (see [`crate::axis`]).
+#[inline(always)]
+pub(crate) fn stepped<R: Real>(from: Shape<R>, step: [R; 3]) -> Shape<R> {
+    let Shape { x, y, sigma } = from;
+    let unit = sigma * R::splat(CENTRE_UNIT);
+    Shape {
+        x: step[0].mul_add(unit, x),
+        y: step[1].mul_add(unit, y),
+        sigma: step[2].mul_add(sigma * R::splat(WIDTH_UNIT), sigma),
+    }
 }
 
 /// A parameter on its limit whose gradient points outwards takes no part.
@@ -312,27 +328,6 @@ impl<R: Scalar> Search<R> {
     /// The outcome in the units of the pixels; `chi2` is that of the residuals
     /// ([`crate::sums::residual_chi2`]), in conditioned units.
     pub fn outcome(&self, data: &Conditioning<R>, chi2: R) -> Fit<R> {
-        let status = Status::from_code(self.status.to_f64() as u8).unwrap_or(Status::NotConverged);
-        if status == Status::Invalid {
-            return Fit::invalid();
-        }
-        let Shape { x, y, sigma } = self.best;
-        let fit = Fit {
-            x,
-            y,
-            sigma,
-            amplitude: data.amplitude(self.at_best.alpha),
-            background: data.background(self.at_best.beta),
-            chi2: data.chi2(chi2),
-            iterations: self.iterations.to_f64() as u32,
-            evaluations: self.evaluations.to_f64() as u32,
-            status,
-        };
-        // Pixels near the end of the number range square beyond it.
-        if fit.chi2.is_finite() && fit.amplitude.is_finite() && fit.background.is_finite() {
-            fit
-        } else {
-            Fit::invalid()
-        }
+        Fit::from_numbers(self.numbers(data, chi2))
     }
 }

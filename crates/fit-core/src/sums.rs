@@ -301,7 +301,7 @@ impl<R: Real> Profile<R> {
         let u = (x - shape.x) * scale;
         let v = (y - shape.y) * scale;
         let r2 = u.mul_add(u, v * v);
-        let value = r2.sqrt().exp2_of_minus_square();
+        let value = r2.exp2_of_minus();
         Self { value, derivatives: [u * value, v * value, r2 * value] }
     }
 }
@@ -334,9 +334,13 @@ impl<R: Real> Sums<R> {
             self.f_df[j] = value.mul_add(d[j], self.f_df[j]);
             self.g_df[j] = pixel.mul_add(d[j], self.g_df[j]);
         }
-        for (sum, (j, k)) in self.df_df.iter_mut().zip(crate::normal::PAIRS) {
-            *sum = d[j].mul_add(d[k], *sum);
-        }
+        let [x, y, s] = d;
+        self.df_df[0] = x.mul_add(x, self.df_df[0]);
+        self.df_df[1] = x.mul_add(y, self.df_df[1]);
+        self.df_df[2] = x.mul_add(s, self.df_df[2]);
+        self.df_df[3] = y.mul_add(y, self.df_df[3]);
+        self.df_df[4] = y.mul_add(s, self.df_df[4]);
+        self.df_df[5] = s.mul_add(s, self.df_df[5]);
     }
 }
 

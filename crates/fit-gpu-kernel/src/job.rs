@@ -2,7 +2,7 @@
 
 use core::ffi::c_void;
 
-use fit_core::{Corner, Fit, Setup, Status};
+use fit_core::{Corner, Fit, Setup};
 
 use crate::Single;
 
@@ -91,9 +91,6 @@ impl Job {
     #[inline(always)]
     pub fn outcome(numbers: [Single; 9]) -> Fit<f32> {
         let [x, y, sigma, amplitude, background, chi2, iterations, evaluations, status] = numbers;
-        if status.0 >= f32::from(Status::Invalid as u8) {
-            return Fit::invalid();
-        }
         Fit::from_numbers([
             x.0,
             y.0,

@@ -9,6 +9,7 @@
 pub mod device;
 pub mod group;
 mod job;
+pub mod published;
 pub mod rows;
 mod single;
 pub mod team;
@@ -17,4 +18,4 @@ pub mod team;
 mod entries;
 
 pub use job::{Job, PixelKind};
-pub use single::Single;
+pub use single::{Exact, Single};

@@ -39,17 +39,7 @@ pub fn fit<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: 
         let exact = residual_chi2::<R, G, SIDE, ROWS, N>(group, pixels, best, alpha, beta);
         chi2 = R::select(cancels, exact, chi2);
     }
-    [
-        best.x,
-        best.y,
-        best.sigma,
-        data.amplitude(at_best.alpha),
-        data.background(at_best.beta),
-        data.chi2(chi2),
-        search.iterations(),
-        search.evaluations(),
-        search.status_code(),
-    ]
+    search.numbers(&data, chi2)
 }
 
 /// A row beyond all windows: σ is below [`fit_core::Size::MAX_PIXELS`], and the square of this is still a number.

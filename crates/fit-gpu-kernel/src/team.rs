@@ -73,17 +73,7 @@ pub fn fit<R: Real, T: Team<R>>(
         let exact = residual_chi2(&grid, team, best, at_best.alpha, at_best.beta);
         chi2 = R::select(cancels, exact, chi2);
     }
-    [
-        best.x,
-        best.y,
-        best.sigma,
-        data.amplitude(at_best.alpha),
-        data.background(at_best.beta),
-        data.chi2(chi2),
-        search.iterations(),
-        search.evaluations(),
-        search.status_code(),
-    ]
+    search.numbers(&data, chi2)
 }
 
 #[inline(always)]

@@ -7,7 +7,7 @@ use ndarray::ArrayView3;
 use rayon::prelude::*;
 
 use crate::GpuError;
-use crate::device::{Card, DeviceInfo, Launch};
+use crate::device::{Card, DeviceInfo, Launch, Mapping};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream, seen_by_device};
 use crate::pixels::{Windows, gather_starts, kind_of};
 
@@ -18,7 +18,8 @@ const LANES: usize = 3;
 const CHUNK: usize = 8 << 20;
 /// The same for pixels that the processor copies first: more, because its threads begin and end together.
 const STAGED: usize = 32 << 20;
-/// So many start values at most are read across the bus where they lie, which saves a copy's beginning.
+/// So many start values at most are read across the bus where they lie, and outcomes written, which saves a
+/// copy's beginning.
 const DIRECT: usize = 4096;
 /// Fewer bytes than this are not worth cutting.
 const SMALL: usize = 1 << 20;
@@ -31,6 +32,7 @@ const SMALL: usize = 1 << 20;
 /// allocated for a batch once there has been one as large.
 pub struct Gpu {
     pipelines: Vec<Mutex<Pipeline>>,
+    mapping: Mapping,
 }
 
 impl std::fmt::Debug for Gpu {
@@ -40,10 +42,11 @@ impl std::fmt::Debug for Gpu {
 }
 
 /// A part of the batch on a device.
-struct Part<'a, P> {
-    options: &'a Options,
+struct Part<'a, 's, P> {
+    options: &'s Options,
+    mapping: Mapping,
     windows: Windows<'a, P>,
-    start: Start<'a>,
+    start: Start<'s>,
     range: Range<usize>,
 }
 
@@ -53,12 +56,21 @@ impl Gpu {
     /// # Errors
     /// [`GpuError`] if there is no driver, or not such a device.
     pub fn new(devices: &[usize]) -> Result<Self, GpuError> {
+        Self::with_mapping(devices, Mapping::Fast)
+    }
+
+    /// [`Gpu::new`] with the fits shared out to threads as asked for. With [`Mapping::Published`] start
+    /// values that are not given are estimated by the host.
+    ///
+    /// # Errors
+    /// [`GpuError`] if there is no driver, or not such a device.
+    pub fn with_mapping(devices: &[usize], mapping: Mapping) -> Result<Self, GpuError> {
         let pipelines = devices.iter().map(|&number| Ok(Mutex::new(Pipeline::new(number)?)));
         let pipelines = pipelines.collect::<Result<Vec<_>, GpuError>>()?;
         if pipelines.is_empty() {
             return Err(GpuError::NoDevice(" in the list of those to be used".to_owned()));
         }
-        Ok(Self { pipelines })
+        Ok(Self { pipelines, mapping })
     }
 
     /// The devices in use.
@@ -104,17 +116,21 @@ impl Gpu {
         self.fit_windows(options, Windows::Cuts { frames, size, corners }, start, fits)
     }
 
-    fn fit_windows<'a, P: Pixel, T: Scalar>(
+    fn fit_windows<P: Pixel, T: Scalar>(
         &self,
-        options: &'a Options,
-        windows: Windows<'a, P>,
-        start: Start<'a>,
+        options: &Options,
+        windows: Windows<'_, P>,
+        start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), GpuError> {
         Setup::<f32>::new(windows.size(), options)?;
         let count = windows.count();
         start.validate_batch(count, fits.len())?;
-        let part = |range| Part { options, windows, start, range };
+        let estimated = (self.mapping == Mapping::Published && start == Start::Estimate)
+            .then(|| windows.estimate());
+        let start = estimated.as_deref().map_or(start, Start::F32);
+        let mapping = self.mapping;
+        let part = |range| Part { options, mapping, windows, start, range };
         let [first, others @ ..] = &self.pipelines[..] else { return Ok(()) };
         if others.is_empty() || count < 2 * SPLIT {
             return lock(first).run(&part(0..count), fits);
@@ -236,7 +252,7 @@ impl Pipeline {
 
     fn run<P: Pixel, T: Scalar>(
         &mut self,
-        part: &Part<'_, P>,
+        part: &Part<'_, '_, P>,
         fits: &mut [Fit<T>],
     ) -> Result<(), GpuError> {
         let Part { windows, ref range, .. } = *part;
@@ -244,7 +260,7 @@ impl Pipeline {
         let setup = Setup::<Single>::new(size, part.options)?;
         let kind = kind_of::<P>();
         self.card.context.enter()?;
-        let launch = self.card.launch(size, range.len())?;
+        let launch = self.card.launch(part.mapping, size, range.len())?;
         let window = size.pixels() * kind.bytes();
         let pinned = Pinned::new(&self.card, part, fits);
         let most = if pinned.pixels { CHUNK } else { STAGED };
@@ -324,11 +340,12 @@ struct Pinned {
     pixels: bool,
     /// Where the device sees the start values.
     starts: Option<*const [f32; 3]>,
-    fits: bool,
+    /// Where the device sees the room for outcomes.
+    fits: Option<*mut Fit<f32>>,
 }
 
 impl Pinned {
-    fn new<P: Pixel, T: Scalar>(card: &Card, part: &Part<'_, P>, fits: &[Fit<T>]) -> Self {
+    fn new<P: Pixel, T: Scalar>(card: &Card, part: &Part<'_, '_, P>, fits: &[Fit<T>]) -> Self {
         let context = &card.context;
         let pixels = part.windows.slice(part.range.clone());
         Self {
@@ -337,7 +354,12 @@ impl Pinned {
                 Start::F32(starts) => seen_by_device(context, starts.as_ptr()),
                 _ => None,
             },
-            fits: T::NAME == f32::NAME && seen_by_device(context, fits.as_ptr()).is_some(),
+            fits: match T::NAME {
+                f32::NAME => {
+                    seen_by_device(context, fits.as_ptr()).map(|fits| fits.cast_mut().cast())
+                }
+                _ => None,
+            },
         }
     }
 }
@@ -345,7 +367,7 @@ impl Pinned {
 /// Sends a chunk on its way: in, through the kernel, and out.
 fn send<P: Pixel, T: Scalar>(
     lane: &mut Lane,
-    part: &Part<'_, P>,
+    part: &Part<'_, '_, P>,
     these: Range<usize>,
     mut job: Job,
     launch: &Launch,
@@ -413,16 +435,23 @@ fn send<P: Pixel, T: Scalar>(
         }
     }
 
+    job.count = count as u32;
+    let out = these.start - part.range.start..these.end - part.range.start;
+    if let Some(there) = pinned.fits.filter(|_| count <= DIRECT) {
+        // SAFETY: `fits` has room for all of the part.
+        job.fits = unsafe { there.add(out.start) };
+        // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and outcomes, and corners were
+        // validated; nobody looks at the outcomes before `Flight` has waited.
+        return unsafe { launch.run(&lane.stream, &job) };
+    }
     let bytes = count * size_of::<Fit<f32>>();
     lane.fits.reserve(bytes)?;
     job.fits = lane.fits.address();
-    job.count = count as u32;
     // SAFETY: docs/gpu-safety.md: all memory has been reserved for `count` windows, and corners were
     // validated.
     unsafe { launch.run(&lane.stream, &job)? };
-    if pinned.fits {
-        let to = &mut fits[these.start - part.range.start..these.end - part.range.start];
-        let to = std::ptr::from_mut(to) as *mut [Fit<f32>];
+    if pinned.fits.is_some() {
+        let to = std::ptr::from_mut(&mut fits[out]) as *mut [Fit<f32>];
         // SAFETY: see above; T is f32, and the kernel writes every outcome.
         unsafe { lane.stream.copy_out(to, &lane.fits)? };
     } else {

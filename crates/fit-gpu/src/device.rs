@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use fit_core::Size;
-use fit_gpu_kernel::Job;
+use fit_gpu_kernel::{Job, published};
 use fit_gpu_ptx::ptx;
 
 use crate::GpuError;
@@ -86,6 +86,17 @@ pub(crate) struct Card {
     kernels: Mutex<HashMap<&'static str, Kernel>>,
 }
 
+/// How the fits of a batch are shared out to threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mapping {
+    /// Whatever is fastest for the window and the batch.
+    #[default]
+    Fast,
+    /// As the paper has it: a thread a pixel, sums through shared memory, its iteration to the letter
+    /// ([`fit_core::published`]), windows of at most 1024 pixels. To compare with.
+    Published,
+}
+
 /// What to launch for a batch.
 pub(crate) struct Launch {
     kernel: Kernel,
@@ -138,8 +149,16 @@ impl Card {
     }
 
     /// The kernel for windows of a size, in batches of `count`, and how to launch it.
-    pub(crate) fn launch(&self, size: Size, count: usize) -> Result<Launch, GpuError> {
+    pub(crate) fn launch(
+        &self,
+        mapping: Mapping,
+        size: Size,
+        count: usize,
+    ) -> Result<Launch, GpuError> {
         let Size { width, height } = size;
+        if mapping == Mapping::Published {
+            return self.launch_published(size);
+        }
         if let Some((side, quick)) = (width == height).then(|| modules(width)).flatten() {
             let (module, lanes) = if count >= MANY {
                 (side, Job::side_lanes(width))
@@ -168,6 +187,18 @@ impl Card {
             kernel.allow_shared(shared)?;
         }
         Ok(Launch { kernel, lanes, threads: teams * lanes, shared })
+    }
+
+    fn launch_published(&self, size: Size) -> Result<Launch, GpuError> {
+        let pixels = size.pixels();
+        if pixels > published::MOST_PIXELS {
+            return Err(GpuError::WindowTooLarge { size, pixels: published::MOST_PIXELS });
+        }
+        let lanes = published::threads(pixels);
+        let large = lanes > published::MOST_THREADS;
+        let kernel = self.kernel(if large { "published_large" } else { "published" })?;
+        let threads = lanes * published::fits_in_block(pixels);
+        Ok(Launch { kernel, lanes, threads, shared: threads * size_of::<f32>() })
     }
 }
 

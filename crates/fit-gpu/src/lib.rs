@@ -12,7 +12,7 @@ mod session;
 
 pub use batch::Gpu;
 pub use bus::Bus;
-pub use device::{DeviceInfo, devices, free_memory};
+pub use device::{DeviceInfo, Mapping, devices, free_memory};
 pub use error::GpuError;
 pub use pinned::{Pinnable, PinnedBuffer};
 pub use resident::Resident;

@@ -3,7 +3,8 @@
 use std::any::TypeId;
 use std::ops::Range;
 
-use fit_core::{Corner, Pixel, Size, Start};
+use fit_core::condition::condition;
+use fit_core::{Corner, Pixel, Shape, Size, Start, estimate};
 use fit_gpu_kernel::PixelKind;
 use ndarray::{ArrayView2, ArrayView3, Axis, s};
 use rayon::prelude::*;
@@ -62,6 +63,18 @@ impl<'a, P: Pixel> Windows<'a, P> {
                 frame.slice_move(s![y..y + size.height, x..x + size.width])
             }
         }
+    }
+
+    /// The paper's estimate for every window.
+    pub(crate) fn estimate(&self) -> Vec<[f32; 3]> {
+        let size = self.size();
+        let one = |index| {
+            let mut pixels: Vec<f32> = self.window(index).iter().map(|p| p.to_f32()).collect();
+            condition(&mut pixels);
+            let Shape { x, y, sigma } = estimate(&pixels, size);
+            [x, y, sigma]
+        };
+        (0..self.count()).into_par_iter().map(one).collect()
     }
 
     /// The pixels of some windows, if they lie one after the other and travel as they are.

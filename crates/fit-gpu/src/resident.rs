@@ -5,7 +5,7 @@ use fit_gpu_kernel::{Job, PixelKind, Single};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
-use crate::device::Card;
+use crate::device::{Card, Mapping};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream};
 use crate::pixels::{Windows, gather_starts, kind_of};
 
@@ -109,9 +109,21 @@ impl Resident {
     /// # Errors
     /// [`GpuError`].
     pub fn fit(&mut self, options: &Options) -> Result<f64, GpuError> {
+        self.fit_mapped(options, Mapping::Fast)
+    }
+
+    /// [`Resident::fit`] with the fits shared out to threads as asked for.
+    ///
+    /// # Errors
+    /// [`GpuError`]; with [`Mapping::Published`] also [`ArgumentError::StartCount`] if there are no start
+    /// values on the device.
+    pub fn fit_mapped(&mut self, options: &Options, mapping: Mapping) -> Result<f64, GpuError> {
         self.card.context.enter()?;
         let setup = Setup::<Single>::new(self.size, options)?;
-        let launch = self.card.launch(self.size, self.count)?;
+        let launch = self.card.launch(mapping, self.size, self.count)?;
+        if mapping == Mapping::Published && self.starts.is_none() {
+            return Err(ArgumentError::StartCount { spots: self.count, given: 0 }.into());
+        }
         let starts = self.starts.as_ref().map_or(std::ptr::null_mut(), DeviceMemory::address);
         let job = Job {
             setup,

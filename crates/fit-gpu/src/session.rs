@@ -5,7 +5,7 @@ use fit_gpu_kernel::{Job, Single};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
-use crate::device::{Card, Launch};
+use crate::device::{Card, Launch, Mapping};
 use crate::driver::{DeviceMemory, HostMemory, Stream};
 use crate::pixels::{Windows, gather_starts, kind_of};
 
@@ -54,7 +54,7 @@ impl GpuSession {
             size,
             setup,
             most,
-            launch: card.launch(size, most)?,
+            launch: card.launch(Mapping::Fast, size, most)?,
             pixels: host(most * size.pixels() * size_of::<f32>())?,
             on_device: DeviceMemory::new(&card.context, most * size.pixels() * size_of::<f32>())?,
             starts: host(most * size_of::<[f32; 3]>())?,

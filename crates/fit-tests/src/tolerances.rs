@@ -48,3 +48,10 @@ pub const TABLE_1_CENTRE: f64 = 0.015;
 pub const TABLE_1_SIGMA: f64 = 0.025;
 /// Table 1, background ≥ 0: σ at most this times the row of Fit2DGaussian.
 pub const TABLE_1_NONNEGATIVE: f64 = 1.01;
+
+/// The kernel that does as the paper did: its mean number of iterations against the f32 reference.
+pub const PUBLISHED_MEAN: f64 = 0.01;
+/// The same for every bin of the histogram of iterations: share of all fits.
+pub const PUBLISHED_BIN: f64 = 0.01;
+/// Share of its fits that end with the same status after as many iterations on the device and on the host.
+pub const PUBLISHED_EQUAL: f64 = 0.99;

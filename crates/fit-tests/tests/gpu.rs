@@ -212,3 +212,56 @@ fn without_a_gpu_the_reason_is_told() {
         Fitter::default().fit(spots.view(), Start::Estimate).expect("the CPU is there");
     assert!(fits.iter().all(|fit| fit.status.is_converged()));
 }
+
+/// Set in the environment of a process that is to be killed.
+const UNTIL_KILLED: &str = "SPOTFIT_TEST_UNTIL_KILLED";
+
+/// Fits without an end where it is told to; see the next test.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn fits_until_killed() {
+    if std::env::var_os(UNTIL_KILLED).is_none() {
+        return;
+    }
+    let gpu = Gpu::new(&[0]).expect("a GPU");
+    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..200_000).expect("sound").pixels;
+    let mut fits = vec![Fit::<f32>::invalid(); 200_000];
+    for round in 0.. {
+        gpu.fit_into(&Options::default(), spots.view(), Start::Estimate, &mut fits).expect("a GPU");
+        if round == 20 {
+            println!("\nunder way");
+        }
+    }
+}
+
+/// Proves that a process that is killed in the midst of its fits leaves the device usable: for one that has it
+/// open already, and for a new one.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn killing_a_process_leaves_the_device_usable() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+    let gpu = Gpu::new(&[0]).expect("a GPU");
+    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..MANY).expect("sound").pixels;
+    let fit = || {
+        let mut fits = vec![Fit::<f32>::invalid(); MANY];
+        gpu.fit_into(&Options::default(), spots.view(), Start::Estimate, &mut fits).expect("a GPU");
+        format!("{fits:?}")
+    };
+    let before = fit();
+    for round in 0..5 {
+        let mut other = Command::new(std::env::current_exe().expect("this program"))
+            .args(["fits_until_killed", "--exact", "--ignored", "--nocapture"])
+            .env(UNTIL_KILLED, "1")
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("another process");
+        let lines = BufReader::new(other.stdout.take().expect("a pipe")).lines();
+        let started = lines.map_while(Result::ok).any(|line| line.contains("under way"));
+        assert!(started, "the other process ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(10 + 7 * round));
+        other.kill().expect("it is still there");
+        assert!(!other.wait().expect("it has ended").success());
+        assert_eq!(fit(), before, "after {round}");
+    }
+}

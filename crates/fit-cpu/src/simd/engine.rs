@@ -257,18 +257,7 @@ impl<P: Pack> Lanes<P> {
             chi2 = P::select(cancels, exact, chi2);
         }
         let mut out = [[0.0; 32]; 9];
-        let packs = [
-            best.x,
-            best.y,
-            best.sigma,
-            data.amplitude(at_best.alpha),
-            data.background(at_best.beta),
-            data.chi2(chi2),
-            search.iterations(),
-            search.evaluations(),
-            search.status_code(),
-        ];
-        for (numbers, pack) in out.iter_mut().zip(packs) {
+        for (numbers, pack) in out.iter_mut().zip(search.numbers(data, chi2)) {
             pack.store(numbers);
         }
         while done != 0 {

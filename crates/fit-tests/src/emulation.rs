@@ -1,0 +1,96 @@
+//! The kernel that does as the paper did, on the host: its threads are the lanes of a pack.
+
+use fit_core::{ArgumentError, Fit, LaneMask, Lanes, Options, Setup, Shape, Size};
+use fit_gpu_kernel::Exact;
+use fit_gpu_kernel::group::Group;
+use fit_gpu_kernel::published::{self, Pixels, threads};
+
+/// The threads of a fit, in whole warps.
+struct Threads<const N: usize> {
+    size: Size,
+    pixels: Lanes<Exact, N>,
+}
+
+/// The numbers of each thread from its number.
+fn each<const N: usize>(value: impl Fn(usize) -> f32) -> Lanes<Exact, N> {
+    Lanes(std::array::from_fn(|thread| Exact(value(thread))))
+}
+
+impl<const N: usize> Group<Lanes<Exact, N>> for Threads<N> {
+    const LANES: usize = 32;
+
+    fn lane(&self) -> Lanes<Exact, N> {
+        each(|thread| (thread % 32) as f32)
+    }
+    fn first(&self, value: Lanes<Exact, N>) -> Lanes<Exact, N> {
+        each(|thread| value.0[thread / 32 * 32].0)
+    }
+    fn exchanged(&self, value: Lanes<Exact, N>, step: usize) -> Lanes<Exact, N> {
+        each(|thread| value.0[thread ^ step].0)
+    }
+    fn neighbour(&self, value: Lanes<Exact, N>, step: isize) -> Lanes<Exact, N> {
+        each(|thread| value.0[thread.saturating_add_signed(step).min(N - 1)].0)
+    }
+}
+
+impl<const N: usize> Pixels<Lanes<Exact, N>> for Threads<N> {
+    fn pixel(&self) -> Lanes<Exact, N> {
+        self.pixels
+    }
+    fn place(&self) -> (Lanes<Exact, N>, Lanes<Exact, N>, LaneMask<N>) {
+        let Size { width, height } = self.size;
+        let there = LaneMask(std::array::from_fn(|thread| thread < width * height));
+        (each(|thread| (thread % width) as f32), each(|thread| (thread / width) as f32), there)
+    }
+    fn warps(&self) -> usize {
+        N / 32
+    }
+    fn gather<const K: usize>(&mut self, values: [Lanes<Exact, N>; K]) -> [Lanes<Exact, N>; K] {
+        // What there is no warp for must not matter.
+        values.map(|value| each(|thread| value.0.get(thread % 32 * 32).map_or(-1e30, |v| v.0)))
+    }
+}
+
+fn fit<const N: usize>(
+    pixels: &[f32],
+    size: Size,
+    start: [f32; 3],
+    options: &Options,
+) -> Result<Fit<f32>, ArgumentError> {
+    let setup = Setup::<Lanes<Exact, N>>::new(size, options)?;
+    // What threads without a pixel have must not matter.
+    let pixels = each(|thread| pixels.get(thread).copied().unwrap_or(-1e30));
+    let [x, y, sigma] = start.map(|value| Lanes([Exact(value); N]));
+    let mut threads = Threads { size, pixels };
+    let outcome = published::fit(&setup, &mut threads, Shape::new(x, y, sigma));
+    for number in &outcome {
+        let same = |lane: &Exact| lane.0.to_bits() == number.0[0].0.to_bits();
+        assert!(number.0.iter().all(same), "threads of a fit differ: {number:?}");
+    }
+    Ok(Fit::from_numbers(outcome.map(|number| number.0[0])).cast())
+}
+
+/// Fits a window as the kernel `published` does, in the same order to the last bit.
+///
+/// # Errors
+/// As [`Setup::new`].
+///
+/// # Panics
+/// For numbers of pixels that no test has asked for yet: more than 128, other than 225 to 256 and 993 to
+/// 1024; and if the threads do not agree.
+pub fn fit_as_published(
+    pixels: &[f32],
+    size: Size,
+    start: [f32; 3],
+    options: &Options,
+) -> Result<Fit<f32>, ArgumentError> {
+    match threads(size.pixels()) {
+        32 => fit::<32>(pixels, size, start, options),
+        64 => fit::<64>(pixels, size, start, options),
+        96 => fit::<96>(pixels, size, start, options),
+        128 => fit::<128>(pixels, size, start, options),
+        256 => fit::<256>(pixels, size, start, options),
+        1024 => fit::<1024>(pixels, size, start, options),
+        threads => panic!("nothing is compiled for {threads} threads"),
+    }
+}

@@ -1,0 +1,174 @@
+//! The kernel that does as the paper did: emulated on the host, and on a GPU.
+
+use fit_core::{
+    Criteria, Fit, Options, Setup, Shape, Size, Start, Status, fit_window, scratch_len,
+};
+use fit_cpu::Reference;
+use fit_gpu::{Gpu, GpuError, Mapping};
+use fit_sim::{SpotSimulation, Spots};
+use fit_tests::emulation::fit_as_published;
+use fit_tests::tolerances::{PUBLISHED_BIN, PUBLISHED_EQUAL, PUBLISHED_MEAN};
+use ndarray::{Array3, s};
+use rayon::prelude::*;
+
+const PAPER: Options = Options {
+    criteria: Criteria::PAPER,
+    background: fit_core::Background::Free,
+    limits: fit_core::Limits { centre_margin: 1.0, sigma_min: 0.25, sigma_max: None },
+};
+
+fn pixels_of(spots: &Spots, number: usize) -> Vec<f32> {
+    spots.pixels.slice(s![number, .., ..]).iter().copied().collect()
+}
+
+fn reference(pixels: &[f32], size: Size, start: Shape<f64>) -> Fit<f64> {
+    let setup = Setup::new(size, &Options::default()).expect("a window to fit");
+    let mut scratch = vec![0.0; scratch_len(size)];
+    fit_window(&setup, pixels, Some(start), &mut scratch)
+        .expect("as many pixels as there should be")
+}
+
+/// Proves that the paper's way finds what the reference finds, in windows of any shape, of one warp and of
+/// several, whole and not; that hopeless windows are told from others; and that a limit of evaluations holds.
+#[test]
+fn a_thread_a_pixel() {
+    let sizes = [(4, 4), (5, 5), (8, 4), (7, 7), (9, 9), (11, 6), (16, 16), (20, 5), (32, 32)];
+    for (width, height) in sizes {
+        let size = Size::new(width, height);
+        let spots = SpotSimulation { signal: 2e4, ..SpotSimulation::new(size) };
+        let spots = spots.generate(0..4).expect("sound");
+        for number in 0..4 {
+            let pixels = pixels_of(&spots, number);
+            let given = [0.5 * width as f32 - 0.6, 0.5 * height as f32 - 0.4, 1.2];
+            let start = Shape::new(given[0].into(), given[1].into(), given[2].into());
+            let fit = |pixels: &[f32], options: &Options| {
+                fit_as_published(pixels, size, given, options).expect("a window to fit")
+            };
+            let what = format!("published, {width}×{height}, {number}");
+            let reference = reference(&pixels, size, start);
+            let found = fit(&pixels, &Options::default());
+            let off = |a: f32, b: f64| (f64::from(a) - b).abs();
+            let worst = off(found.x, reference.x).max(off(found.y, reference.y));
+            assert!(worst.max(off(found.sigma, reference.sigma)) < 2e-3, "{what}: {found:?}");
+            assert!(off(found.chi2, reference.chi2) / reference.chi2 < 1e-3, "{what}: {found:?}");
+            for hopeless in [vec![3.0; size.pixels()], vec![f32::NAN; size.pixels()]] {
+                let fit = fit(&hopeless, &Options::default());
+                assert_eq!(fit.status, Status::Invalid, "{what}: {fit:?}");
+            }
+            let criteria = Criteria { max_evaluations: 3, min_delta: 0.0, ..Criteria::DEFAULT };
+            let short = fit(&pixels, &Options { criteria, ..Options::default() });
+            assert!(short.evaluations <= 3, "{what}: {short:?}");
+            assert_eq!(short.status, Status::MaxIterations, "{what}");
+        }
+    }
+}
+
+/// Windows of the paper's benchmark and where to start.
+fn benchmark(size: Size, signal: f64, count: usize) -> (Spots, Vec<[f32; 3]>) {
+    let simulation = SpotSimulation { signal, ..SpotSimulation::new(size) };
+    let spots = simulation.generate(0..count).expect("sound");
+    let starts = (0..count).into_par_iter().map(|number| {
+        let Shape { x, y, sigma } = fit_core::estimate(&pixels_of(&spots, number), size);
+        [x, y, sigma]
+    });
+    let starts = starts.collect();
+    (spots, starts)
+}
+
+fn emulated(spots: &Spots, starts: &[[f32; 3]], size: Size) -> Vec<Fit<f32>> {
+    let fit = |number: usize| {
+        let pixels = pixels_of(spots, number);
+        fit_as_published(&pixels, size, starts[number], &PAPER).expect("a window to fit")
+    };
+    (0..starts.len()).into_par_iter().map(fit).collect()
+}
+
+/// Mean number of iterations, and the share of fits by their number.
+fn iterations(fits: &[Fit<f32>]) -> (f64, [f64; 22]) {
+    let mut histogram = [0.0; 22];
+    let mut mean = 0.0;
+    for fit in fits {
+        histogram[fit.iterations as usize] += 1.0 / fits.len() as f64;
+        mean += f64::from(fit.iterations) / fits.len() as f64;
+    }
+    (mean, histogram)
+}
+
+fn share(fits: &[Fit<f32>], status: Status) -> f64 {
+    fits.iter().filter(|fit| fit.status == status).count() as f64 / fits.len() as f64
+}
+
+/// The iterations of the paper's way against those of the f32 reference.
+fn check_iterations(what: &str, published: &[Fit<f32>], spots: &Spots, starts: &[[f32; 3]]) {
+    let mut fits = vec![Fit::<f32>::invalid(); starts.len()];
+    let reference = Reference::<f32>::new(0).expect("threads");
+    let pixels = spots.pixels.slice(s![..starts.len(), .., ..]);
+    reference.fit_into(&PAPER, pixels, Start::F32(starts), &mut fits).expect("sound");
+    let ((mean, bins), (expected, others)) = (iterations(published), iterations(&fits));
+    println!("{what}: {mean:.3} iterations, the reference {expected:.3}");
+    for status in [Status::NotConverged, Status::MinDelta, Status::MinStep, Status::MaxIterations] {
+        let (a, b) = (share(published, status), share(&fits, status));
+        println!("  {status}: {:.2} %, the reference {:.2} %", 100.0 * a, 100.0 * b);
+    }
+    let worst = (0..bins.len()).map(|i| (bins[i] - others[i]).abs()).fold(0.0, f64::max);
+    println!("  {:.2} points in the bin that differs most", 100.0 * worst);
+    assert!((mean / expected - 1.0).abs() <= PUBLISHED_MEAN, "{what}");
+    assert!(worst <= PUBLISHED_BIN, "{what}");
+}
+
+/// Proves that the paper's way takes as many iterations as the reference in single precision.
+#[test]
+fn as_many_iterations_as_the_reference() {
+    let size = Size::new(9, 9);
+    for signal in [400.0, 1600.0] {
+        let (spots, starts) = benchmark(size, signal, 10_000);
+        let published = emulated(&spots, &starts, size);
+        check_iterations(&format!("emulated, {signal}:40"), &published, &spots, &starts);
+    }
+}
+
+/// Proves the same for the kernel on the device, and that it ends as its emulation on the host does.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_kernel_does_as_its_emulation() {
+    let gpu = Gpu::with_mapping(&[0], Mapping::Published).expect("a GPU");
+    for (width, height, signal, count) in [
+        (9, 9, 400.0, 100_000),
+        (9, 9, 1600.0, 100_000),
+        (5, 5, 400.0, 20_000),
+        (7, 7, 400.0, 20_000),
+        (11, 6, 400.0, 20_000),
+        (16, 16, 400.0, 20_000),
+        (32, 32, 1600.0, 3000),
+    ] {
+        let size = Size::new(width, height);
+        let (spots, starts) = benchmark(size, signal, count);
+        let mut fits = vec![Fit::<f32>::invalid(); count];
+        let start = Start::F32(&starts);
+        gpu.fit_into(&PAPER, spots.pixels.view(), start, &mut fits).expect("a GPU");
+        if (width, height) == (9, 9) {
+            check_iterations(&format!("GPU, {signal}:40"), &fits, &spots, &starts);
+        }
+        let few = count.min(20_000);
+        let emulated = emulated(&spots, &starts[..few], size);
+        let equal = |(a, b): &(&Fit<f32>, &Fit<f32>)| {
+            a.status == b.status && a.iterations == b.iterations && a.evaluations == b.evaluations
+        };
+        let equal = fits.iter().zip(&emulated).filter(equal).count() as f64 / few as f64;
+        println!("{width}×{height}, {signal}: {:.3} % end as emulated", 100.0 * equal);
+        assert!(equal >= PUBLISHED_EQUAL, "{width}×{height}: {equal}");
+
+        let mut others = fits.clone();
+        let bytes = spots.pixels.mapv(|pixel| pixel as u8);
+        let shorts = spots.pixels.mapv(|pixel| pixel as u16);
+        gpu.fit_into(&PAPER, shorts.view(), Start::Estimate, &mut others).expect("a GPU");
+        assert_eq!(format!("{others:?}"), format!("{fits:?}"), "estimated by the host, u16");
+        gpu.fit_into(&PAPER, bytes.view(), start, &mut others).expect("a GPU");
+        if signal < 1000.0 {
+            assert_eq!(format!("{others:?}"), format!("{fits:?}"), "u8");
+        }
+    }
+    let large = Array3::<f32>::zeros((1, 33, 32));
+    let error = gpu.fit_into(&PAPER, large.view(), Start::Estimate, &mut [Fit::<f32>::invalid()]);
+    assert!(matches!(error, Err(GpuError::WindowTooLarge { pixels: 1024, .. })), "{error:?}");
+}
