@@ -254,8 +254,8 @@ fn several(count: usize) -> Outcome {
     let rates = times.iter_mut().map(|times| windows as f64 / median(&mut times[1..]));
     let rates: Vec<f64> = rates.collect();
     // What the host gives to as many devices when nothing is fitted.
-    let buses = numbers.iter().map(|&n| Bus::new(n, 1 << 30)).collect::<Result<Vec<_>, _>>()?;
-    let copies = (1..=count).map(|n| together(&buses[..n])).collect::<Result<Vec<_>, _>>()?;
+    let mut buses = numbers.iter().map(|&n| Bus::new(n, 1 << 30)).collect::<Result<Vec<_>, _>>()?;
+    let copies = (1..=count).map(|n| together(&mut buses[..n])).collect::<Result<Vec<_>, _>>()?;
     for (n, rate) in rates.iter().enumerate() {
         let (gain, bus) = (rate / rates[0], copies[n] / copies[0]);
         println!(
@@ -269,18 +269,17 @@ fn several(count: usize) -> Outcome {
 }
 
 /// Bytes a second to several devices at once: 16 GB to each, without a pause.
-fn together(buses: &[Bus]) -> Result<f64, GpuError> {
-    let rounds = 16;
+fn together(buses: &mut [Bus]) -> Result<f64, GpuError> {
+    let (rounds, devices) = (16, buses.len());
+    let copy = |bus: &mut Bus| (0..rounds).try_for_each(|_| bus.seconds(1 << 30, 0).map(|_| ()));
     let time = seconds(|| {
         std::thread::scope(|scope| {
-            let copy = |bus| {
-                move || (0..rounds).try_for_each(|_| Bus::seconds(bus, 1 << 30, 0).map(|_| ()))
-            };
-            let threads: Vec<_> = buses.iter().map(|bus| scope.spawn(copy(bus))).collect();
+            let threads: Vec<_> =
+                buses.iter_mut().map(|bus| scope.spawn(move || copy(bus))).collect();
             threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
         })
     })?;
-    Ok((buses.len() * rounds) as f64 * (1u64 << 30) as f64 / time)
+    Ok((devices * rounds) as f64 * (1u64 << 30) as f64 / time)
 }
 
 /// Whether memory grows.

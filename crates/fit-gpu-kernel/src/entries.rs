@@ -77,7 +77,13 @@ unsafe fn write(job: &Job, number: usize, fit: Fit<f32>) {
     ];
     // SAFETY: there is room for `count` outcomes, of nine words in this order: the status is the lowest
     // byte of the last, on a device and a host whose lowest byte comes first.
-    unsafe { job.fits.add(number).cast::<[u32; WORDS]>().write(words) }
+    // Volatile, so that a host that watches its memory sees them soon.
+    unsafe {
+        let to = job.fits.add(number).cast::<u32>();
+        for i in 0..WORDS {
+            to.add(i).write_volatile(words[i]);
+        }
+    }
 }
 
 /// The threads of a warp that have a fit in common.

@@ -250,6 +250,15 @@ impl Stream {
         unsafe { call!(cuStreamSynchronize(self.stream)) }
     }
 
+    /// Whether all that was put into it is done. A fault of a kernel is reported here.
+    pub(crate) fn is_done(&self) -> Result<bool, GpuError> {
+        // SAFETY: the stream exists.
+        match unsafe { sys::cuStreamQuery(self.stream) } {
+            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            other => check("cuStreamQuery", other).map(|()| true),
+        }
+    }
+
     /// Copies to the device, in the order of the stream.
     ///
     /// # Safety

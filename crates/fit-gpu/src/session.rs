@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use fit_core::{ArgumentError, Fit, Options, Pixel, Setup, Size, Start};
 use fit_gpu_kernel::{Job, Single};
@@ -11,6 +12,9 @@ use crate::pixels::{Windows, gather_starts, kind_of};
 
 /// Up to so many bytes of pixels the kernel reads across the bus by itself; more are copied first.
 const MAPPED: usize = 48 << 10;
+
+/// What stands where the device has not written yet: no number of an outcome has these bits.
+const NOTHING: u32 = u32::MAX;
 
 /// Fits up to a certain number of windows of one size again and again, with the shortest delay: its memory is
 /// allocated once, the device reads a few windows and writes all outcomes across the bus by itself, and several threads share
@@ -121,13 +125,34 @@ impl GpuSession {
             frame_height: 0,
             kind,
         };
+        let words = count * size_of::<Fit<f32>>() / size_of::<u32>();
+        // SAFETY: there is room for so many, the device is not at work, and atomic words are words.
+        let words = unsafe { std::slice::from_raw_parts(self.fits.pointer::<AtomicU32>(), words) };
+        words.iter().for_each(|word| word.store(NOTHING, Ordering::Relaxed));
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows, which stays as it is until the
-        // stream has been waited for.
+        // kernel has written all outcomes.
         unsafe { self.launch.run(&self.stream, &job)? };
-        self.stream.wait()?;
-        // SAFETY: the kernel has written that many outcomes as the same type, and is done.
+        self.watch(words)?;
+        // SAFETY: the kernel has written that many outcomes as the same type, and writes no more.
         let from = unsafe { std::slice::from_raw_parts(self.fits.pointer::<Fit<f32>>(), count) };
         fits.copy_from_slice(from);
+        Ok(())
+    }
+
+    /// Waits until a kernel has written all words, which is sooner than that the driver knows of its end.
+    fn watch(&self, words: &[AtomicU32]) -> Result<(), GpuError> {
+        let mut spins = 0u32;
+        for word in words {
+            while word.load(Ordering::Relaxed) == NOTHING {
+                spins = spins.wrapping_add(1);
+                // A fault must end the wait, and a word might come out as the one for nothing.
+                if spins.is_multiple_of(1 << 12) && self.stream.is_done()? {
+                    return Ok(());
+                }
+                std::hint::spin_loop();
+            }
+        }
+        fence(Ordering::Acquire);
         Ok(())
     }
 }
