@@ -86,8 +86,16 @@ impl<T: Scalar, const N: usize> Real for Lanes<T, N> {
         Self(from_fn(|i| self.0[i].mul_add(factor.0[i], term.0[i])))
     }
     #[inline(always)]
+    fn neg_mul_add(self, factor: Self, term: Self) -> Self {
+        Self(from_fn(|i| self.0[i].neg_mul_add(factor.0[i], term.0[i])))
+    }
+    #[inline(always)]
     fn exp2_of_minus_square(self) -> Self {
         Self(self.0.map(T::exp2_of_minus_square))
+    }
+    #[inline(always)]
+    fn exp2_of_minus(self) -> Self {
+        Self(self.0.map(T::exp2_of_minus))
     }
     #[inline(always)]
     fn abs(self) -> Self {
