@@ -66,11 +66,11 @@ fn sizes(criterion: &mut Criterion) {
         work.check(&explicit());
         group.bench_function(BenchmarkId::new("explicit f32", side), |b| b.iter(explicit));
         for (name, fit) in [
-            ("levenberg-marquardt f64", peers::levenberg_marquardt as fn(&Workload) -> _),
+            ("levenberg-marquardt f64", peers::levenberg_marquardt as fn(&Workload, usize) -> _),
             ("varpro f64", peers::varpro),
         ] {
-            work.check(&fit(&work));
-            group.bench_function(BenchmarkId::new(name, side), |b| b.iter(|| fit(&work)));
+            work.check(&fit(&work, FEW));
+            group.bench_function(BenchmarkId::new(name, side), |b| b.iter(|| fit(&work, FEW)));
         }
 
         let work = Workload::new(side, MANY);

@@ -3,7 +3,6 @@
 use std::ffi::{OsStr, c_char, c_int};
 
 use fit_core::{Fit, Status};
-use fit_cpu::explicit::ExplicitStart;
 use libloading::{Library, Symbol};
 
 use crate::Workload;
@@ -43,7 +42,11 @@ pub struct PeerLibrary {
 pub struct PeerBatch {
     pixels: Vec<f32>,
     points: usize,
-    initial: Vec<f32>,
+    initial: Vec<[f32; 5]>,
+    /// The change of χ² that ends a fit, as a share of it.
+    pub tolerance: f32,
+    /// The most iterations.
+    pub max_iterations: u16,
     parameters: Vec<f32>,
     states: Vec<c_int>,
     chi2: Vec<f32>,
@@ -69,7 +72,7 @@ impl PeerLibrary {
         Err(format!("{name} has neither gpufit nor cpufit"))
     }
 
-    /// Fits the first `count` windows of a batch with the papers' settings: tolerance 10⁻⁴, 20 iterations.
+    /// Fits the first `count` windows of a batch.
     ///
     /// # Errors
     /// The status that the library gives.
@@ -77,7 +80,45 @@ impl PeerLibrary {
     /// # Panics
     /// If there are not as many windows.
     pub fn fit(&self, batch: &mut PeerBatch, count: usize) -> Result<(), String> {
-        assert!(count <= batch.states.len(), "more windows than there are");
+        let pixels = std::mem::take(&mut batch.pixels);
+        let result = self.fit_pixels(batch, &pixels, count);
+        batch.pixels = pixels;
+        result
+    }
+
+    /// [`PeerLibrary::fit`] with pixels that lie elsewhere. Libraries count in 32 bits, so that large
+    /// batches are given to them in parts.
+    ///
+    /// # Errors
+    /// As [`PeerLibrary::fit`].
+    ///
+    /// # Panics
+    /// As [`PeerLibrary::fit`].
+    pub fn fit_pixels(
+        &self,
+        batch: &mut PeerBatch,
+        pixels: &[f32],
+        count: usize,
+    ) -> Result<(), String> {
+        let points = batch.points;
+        let most = ((1 << 30) / (5 * points)).max(1);
+        (0..count)
+            .step_by(most)
+            .try_for_each(|first| self.call(batch, pixels, first, most.min(count - first)))
+    }
+
+    fn call(
+        &self,
+        batch: &mut PeerBatch,
+        pixels: &[f32],
+        first: usize,
+        count: usize,
+    ) -> Result<(), String> {
+        let end = first + count;
+        let points = batch.points;
+        assert!(end <= batch.states.len(), "more windows than there are");
+        let pixels = &pixels[first * points..end * points];
+        let initial = &batch.initial[first..end];
         // SAFETY: it was there with this type when the library was opened.
         let function: Symbol<'_, Function> =
             unsafe { self.library.get(self.symbol) }.map_err(|error| error.to_string())?;
@@ -87,21 +128,21 @@ impl PeerLibrary {
         let status = unsafe {
             function(
                 count,
-                batch.points,
-                batch.pixels.as_ptr(),
+                points,
+                pixels.as_ptr(),
                 std::ptr::null(),
                 GAUSS_2D,
-                batch.initial.as_ptr(),
-                1e-4,
-                20,
+                initial.as_ptr().cast(),
+                batch.tolerance,
+                batch.max_iterations.into(),
                 all.as_ptr(),
                 LEAST_SQUARES,
                 0,
                 std::ptr::null(),
-                batch.parameters.as_mut_ptr(),
-                batch.states.as_mut_ptr(),
-                batch.chi2.as_mut_ptr(),
-                batch.iterations.as_mut_ptr(),
+                batch.parameters[5 * first..5 * end].as_mut_ptr(),
+                batch.states[first..end].as_mut_ptr(),
+                batch.chi2[first..end].as_mut_ptr(),
+                batch.iterations[first..end].as_mut_ptr(),
             )
         };
         if status == 0 { Ok(()) } else { Err(format!("the library says {status}")) }
@@ -109,23 +150,22 @@ impl PeerLibrary {
 }
 
 impl PeerBatch {
-    /// The windows and start values of a workload, again and again up to `count` of them.
+    /// The windows and start values of a workload, again and again up to `count` of them, with the paper's
+    /// settings: tolerance 10⁻⁴, 20 iterations.
     pub fn new(work: &Workload, count: usize) -> Self {
-        let size = work.size();
-        let starts =
-            work.spots.pixels.outer_iter().zip(&work.starts).flat_map(|(window, start)| {
-                let pixels: Vec<f32> = window.iter().copied().collect();
-                let [x, y, sigma] = *start;
-                let shape = fit_core::Shape::new(x, y, sigma);
-                let start = ExplicitStart::estimate(&pixels, size, Some(shape));
-                [start.amplitude, x, y, sigma, start.background]
-            });
-        let starts: Vec<f32> = starts.collect();
         let pixels = work.spots.pixels.iter().copied();
+        let pixels = pixels.cycle().take(count * work.size().pixels()).collect();
+        Self { pixels, ..Self::without_pixels(work, count) }
+    }
+
+    /// [`PeerBatch::new`] for pixels that lie elsewhere.
+    pub fn without_pixels(work: &Workload, count: usize) -> Self {
         Self {
-            pixels: pixels.cycle().take(count * size.pixels()).collect(),
-            points: size.pixels(),
-            initial: starts.into_iter().cycle().take(5 * count).collect(),
+            pixels: Vec::new(),
+            points: work.size().pixels(),
+            initial: work.initial.iter().copied().cycle().take(count).collect(),
+            tolerance: 1e-4,
+            max_iterations: 20,
             parameters: vec![0.0; 5 * count],
             states: vec![0; count],
             chi2: vec![0.0; count],
@@ -144,7 +184,8 @@ impl PeerBatch {
                 Fit {
                     x,
                     y,
-                    sigma,
+                    // The model knows σ² only, and a fit may well end at −σ.
+                    sigma: sigma.abs(),
                     amplitude,
                     background,
                     chi2: self.chi2[i],

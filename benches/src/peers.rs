@@ -7,7 +7,6 @@
 use std::convert::Infallible;
 
 use fit_core::{Fit, Status};
-use fit_cpu::explicit::ExplicitStart;
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt, MinimizationReport};
 use nalgebra::{DMatrix, DVector, Dyn, Owned, U5, VecStorage, Vector5};
 use varpro::model::SeparableNonlinearModel;
@@ -18,33 +17,31 @@ use crate::Workload;
 
 const TOLERANCE: f64 = 1e-6;
 
-/// Fits all windows with the crate `levenberg-marquardt`: five parameters, residuals and Jacobian.
+/// Fits the first `count` windows, beginning anew where there are no more, with the crate
+/// `levenberg-marquardt`: five parameters, residuals and Jacobian.
 ///
 /// # Panics
 /// If the crate is asked for something impossible.
-pub fn levenberg_marquardt(work: &Workload) -> Vec<Fit<f64>> {
+pub fn levenberg_marquardt(work: &Workload, count: usize) -> Vec<Fit<f64>> {
     let width = work.size().width;
-    let windows = work.spots.pixels.outer_iter().zip(&work.starts);
-    let fit = |(window, &start): (ndarray::ArrayView2<'_, f32>, &[f32; 3])| {
+    let windows = work.spots.pixels.outer_iter().zip(&work.initial);
+    let fit = |(window, &start): (ndarray::ArrayView2<'_, f32>, &[f32; 5])| {
         let pixels = DVector::from_iterator(window.len(), window.iter().map(|&p| f64::from(p)));
-        let [x, y, sigma] = start.map(f64::from);
-        let shape = fit_core::Shape::new(x, y, sigma);
-        let start = ExplicitStart::estimate(pixels.as_slice(), work.size(), Some(shape));
-        let p = Vector5::new(start.amplitude, x, y, sigma, start.background);
+        let p = Vector5::from(start.map(f64::from));
         let solver = LevenbergMarquardt::new().with_tol(TOLERANCE);
         let (spot, report) = solver.minimize(Spot { pixels, width, p });
         let Spot { p, .. } = &spot;
         outcome([p[1], p[2], p[3]], p[0], p[4], &report)
     };
-    windows.map(fit).collect()
+    windows.cycle().take(count).map(fit).collect()
 }
 
-/// Fits all windows with the crate `varpro`: three parameters, and two basis functions, the spot's and
+/// Fits the first `count` windows, beginning anew where there are no more, with the crate `varpro`: three parameters, and two basis functions, the spot's and
 /// the constant.
 ///
 /// # Panics
 /// If the crate is asked for something impossible.
-pub fn varpro(work: &Workload) -> Vec<Fit<f64>> {
+pub fn varpro(work: &Workload, count: usize) -> Vec<Fit<f64>> {
     let size = work.size();
     let windows = work.spots.pixels.outer_iter().zip(&work.starts);
     let fit = |(window, &start): (ndarray::ArrayView2<'_, f32>, &[f32; 3])| {
@@ -62,7 +59,7 @@ pub fn varpro(work: &Workload) -> Vec<Fit<f64>> {
             }
         }
     };
-    windows.map(fit).collect()
+    windows.cycle().take(count).map(fit).collect()
 }
 
 fn outcome(

@@ -1,5 +1,6 @@
 //! The workspace's own commands: `cargo xtask`.
 
+mod bench;
 mod ptx;
 mod toolchain;
 
@@ -22,6 +23,8 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Reproduce every figure and table of both papers on this machine: numbers, pictures and a report.
+    Bench(Box<bench::BenchArguments>),
 }
 
 /// Why a command failed.
@@ -42,16 +45,20 @@ enum TaskError {
     /// What was checked is not as it should be.
     #[error("the check failed:\n{}\n`cargo xtask ptx` makes the files anew", .0.join("\n"))]
     Check(Vec<String>),
+    /// There is no report.
+    #[error(transparent)]
+    Suite(#[from] benches::suite::SuiteError),
 }
 
 fn main() -> ExitCode {
     let Arguments { command } = Arguments::parse();
     let result = match command {
-        Command::Ptx { check: false } => ptx::make(),
-        Command::Ptx { check: true } => ptx::check(),
+        Command::Ptx { check: false } => ptx::make().map(|()| ExitCode::SUCCESS),
+        Command::Ptx { check: true } => ptx::check().map(|()| ExitCode::SUCCESS),
+        Command::Bench(arguments) => bench::bench(&arguments),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("xtask: {error}");
             ExitCode::FAILURE

@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod benchmark;
 mod movie;
 mod random;
 mod spots;
 
+pub use benchmark::GpufitBenchmark;
 pub use movie::{Bead, MoviePlan, MovieSimulation, MovieTruth, Structure};
 pub use random::Random;
 pub use spots::{Camera, Noise, SimulationError, SpotSimulation, Spots, Truth};

@@ -10,6 +10,16 @@ use nalgebra::{Matrix5, Vector5};
 /// Poisson distributed pixels with all five parameters unknown; `None` where the information matrix
 /// is singular.
 pub fn cramer_rao(size: Size, truth: &Truth) -> Option<[f64; 3]> {
+    cramer_rao_with(size, truth, |expected| expected.max(1e-3))
+}
+
+/// [`cramer_rao`] for Gaussian noise whose variance follows from the expected counts of a pixel. That the
+/// variance itself tells something of the parameters is left out, as it is for Poisson noise of many counts.
+pub fn cramer_rao_with(
+    size: Size,
+    truth: &Truth,
+    variance: impl Fn(f64) -> f64,
+) -> Option<[f64; 3]> {
     let sigma = truth.shape.sigma;
     let amplitude = truth.signal / (std::f64::consts::TAU * sigma * sigma);
     let background = truth.background / size.pixels() as f64;
@@ -20,8 +30,8 @@ pub fn cramer_rao(size: Size, truth: &Truth) -> Option<[f64; 3]> {
         let [dx, dy, ds] = profile.derivatives.map(|d| amplitude * d / sigma);
         let (dx, dy, ds) = (dx / CENTRE_UNIT, dy / CENTRE_UNIT, ds / WIDTH_UNIT);
         let slope = Vector5::new(dx, dy, ds, profile.value, 1.0);
-        let variance = (amplitude * profile.value + background).max(1e-3);
-        information += slope * slope.transpose() / variance;
+        let expected = amplitude * profile.value + background;
+        information += slope * slope.transpose() / variance(expected);
     }
     let covariance = information.try_inverse()?;
     Some([0, 1, 2].map(|j| covariance[(j, j)].sqrt()))

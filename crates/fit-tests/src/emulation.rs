@@ -1,6 +1,10 @@
 //! The kernel that does as the paper did, on the host: its threads are the lanes of a pack.
 
-use fit_core::{ArgumentError, Fit, LaneMask, Lanes, Options, Setup, Shape, Size};
+use fit_core::condition::Conditioning;
+use fit_core::normal::{Evaluation, assemble};
+use fit_core::published::{Window, search};
+use fit_core::sums::{Profile, direct};
+use fit_core::{ArgumentError, Fit, LaneMask, Lanes, Options, Scalar, Setup, Shape, Size};
 use fit_gpu_kernel::Exact;
 use fit_gpu_kernel::group::Group;
 use fit_gpu_kernel::published::{self, Pixels, threads};
@@ -93,4 +97,52 @@ pub fn fit_as_published(
         1024 => fit::<1024>(pixels, size, start, options),
         threads => panic!("nothing is compiled for {threads} threads"),
     }
+}
+
+/// A window whose pixels are summed one after the other.
+struct InTurn<'a, R: Scalar> {
+    pixels: &'a [R],
+    setup: &'a Setup<R>,
+    data: Conditioning<R>,
+}
+
+impl<R: Scalar> Window<R> for InTurn<'_, R> {
+    fn evaluate(&mut self, shape: Shape<R>, _: bool) -> Evaluation<R> {
+        let sums = direct(self.pixels, self.setup.size, shape);
+        let mut evaluation = assemble(&sums, &self.data, self.setup.background);
+        let mut chi2 = R::splat(0.0);
+        let width = self.setup.size.width;
+        for (i, &pixel) in self.pixels.iter().enumerate() {
+            let (x, y) = (R::splat((i % width) as f64), R::splat((i / width) as f64));
+            let value = Profile::at(x, y, shape).value;
+            let residual = evaluation.alpha * value + evaluation.beta - pixel;
+            chi2 = residual.mul_add(residual, chi2);
+        }
+        evaluation.chi2 = chi2;
+        evaluation
+    }
+}
+
+/// Fits a window with the paper's iteration ([`fit_core::published`]), in single or double precision and in the
+/// plain order of the pixels: to tell what is the iteration's doing and what is rounding's.
+///
+/// # Errors
+/// As [`Setup::new`], and [`ArgumentError::PixelCount`].
+pub fn fit_in_turn<R: Scalar>(
+    pixels: &[f32],
+    size: Size,
+    [x, y, sigma]: [f32; 3],
+    options: &Options,
+) -> Result<Fit<R>, ArgumentError> {
+    let setup = Setup::<R>::new(size, options)?;
+    if pixels.len() != size.pixels() {
+        return Err(ArgumentError::PixelCount { size, pixels: pixels.len() });
+    }
+    let pixels: Vec<R> = pixels.iter().map(|&pixel| R::from_pixel(pixel)).collect();
+    let identity = Conditioning::identity(&pixels);
+    let flat = pixels.iter().all(|&pixel| pixel == pixels[0]);
+    let data = Conditioning { usable: identity.mean.is_finite() && !flat, ..identity };
+    let mut window = InTurn { pixels: &pixels, setup: &setup, data };
+    let start = Shape::new(R::from_pixel(x), R::from_pixel(y), R::from_pixel(sigma));
+    Ok(Fit::from_numbers(search(&setup, &data, start, &mut window)))
 }

@@ -4,35 +4,13 @@ use fit_core::{Background, Criteria, Options, Size};
 use fit_cpu::Reference;
 use fit_sim::{Camera, SpotSimulation, Spots, Truth};
 use fit_tests::bounds::cramer_rao;
+use fit_tests::papers::{TABLE_1, Table1};
 use fit_tests::statistics::{median_mean_std, percentile};
 use fit_tests::tolerances::{
     ROUNDING, ROUNDING_ITERATIONS, TABLE_1_CENTRE, TABLE_1_NONNEGATIVE, TABLE_1_SIGMA,
 };
 use fit_tests::{GPU, TestBackend, backends};
 use spotfit::{Backend, Fit, Fitter, Start};
-
-/// Signal, background, and the rows of Fit2DGaussian and Gpufit: median, mean and standard
-/// deviation of the absolute errors of the centre, then of σ, in units of σ.
-const TABLE_1: [(f64, f64, [f64; 6], [f64; 6]); 3] = [
-    (
-        400.0,
-        40.0,
-        [0.0464, 0.0550, 0.0418, 0.0420, 0.0506, 0.0396],
-        [0.0463, 0.0550, 0.0417, 0.0421, 0.0514, 0.0415],
-    ),
-    (
-        1600.0,
-        40.0,
-        [0.0228, 0.0270, 0.0205, 0.0203, 0.0244, 0.0190],
-        [0.0227, 0.0269, 0.0205, 0.0205, 0.0249, 0.0201],
-    ),
-    (
-        1600.0,
-        0.0,
-        [0.0228, 0.0269, 0.0203, 0.0198, 0.0238, 0.0186],
-        [0.0227, 0.0268, 0.0203, 0.0203, 0.0247, 0.0200],
-    ),
-];
 
 const NINE: Size = Size::new(9, 9);
 
@@ -85,7 +63,7 @@ fn table_1_is_reproduced_on_the_gpu() {
 fn check_table_1(backends: impl Iterator<Item = TestBackend>) {
     for backend in backends {
         let fitter = backend.fitter(Options::default());
-        for (signal, background, fit2d_gaussian, gpufit) in TABLE_1 {
+        for Table1 { signal, background, fit2d_gaussian, gpufit } in TABLE_1 {
             let Errors { spread, iterations } = errors(&fitter, signal, background, 1, 100_000);
             println!("{} {signal}:{background} {spread:.4?}", backend.backend);
             for i in 0..3 {
@@ -111,7 +89,7 @@ fn a_background_not_below_zero_beats_table_1() {
     let options = Options { background: Background::NonNegative, ..Options::default() };
     let fitter = TestBackend::new(Backend::Auto, 0).fitter(options);
     for seed in 1..=3 {
-        for (signal, background, fit2d_gaussian, _) in TABLE_1 {
+        for Table1 { signal, background, fit2d_gaussian, .. } in TABLE_1 {
             let Errors { spread, .. } = errors(&fitter, signal, background, seed, 1_000_000);
             println!("seed {seed} {signal}:{background} {spread:.4?}");
             for i in 3..6 {

@@ -1,0 +1,234 @@
+//! What changed from one record to another, beyond the noise.
+
+use std::fmt;
+
+use super::plot::label;
+use super::record::{Cell, Data, Errors, Record, Timing};
+
+/// Times that differ by less than this factor are not told apart, however quiet the machine was.
+const TIMES: f64 = 1.1;
+/// So many spreads of a time, besides.
+const SPREADS: f64 = 3.0;
+/// With the same windows errors differ by rounding only: share of the Cramér–Rao bound.
+const SAME_WINDOWS: f64 = 0.003;
+/// With other windows by chance: so many standard errors.
+const CHANCE: f64 = 4.0;
+/// Shares of fits (lost ones, ends) that are the same.
+const SHARE: f64 = 0.005;
+
+/// A change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Experiment, method and case.
+    pub cell: String,
+    /// What changed.
+    pub what: String,
+    /// Whether it is for the worse; `None` where it is neither.
+    pub worse: Option<bool>,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = match self.worse {
+            Some(true) => "worse",
+            Some(false) => "better",
+            None => "other",
+        };
+        write!(f, "{word:6} {}: {}", self.cell, self.what)
+    }
+}
+
+/// What changed from one record to another; the worst first.
+pub fn compare(before: &Record, after: &Record) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let name = |cell: &Cell| format!("{} | {} | {}", cell.experiment, cell.method, cell.case);
+    for cell in &before.cells {
+        let Some(new) = after.get(&cell.experiment, &cell.method, &cell.case) else {
+            let what = "is not in the second record".to_owned();
+            changes.push(Change { cell: name(cell), what, worse: None });
+            continue;
+        };
+        let mut push = |what: String, worse| {
+            changes.push(Change { cell: name(cell), what, worse });
+        };
+        match (&cell.data, new) {
+            (Data::Time(old), Data::Time(new)) => time(old, new, &mut push),
+            (Data::Errors(old), Data::Errors(new)) => errors(old, new, &mut push),
+            (Data::Latency { seconds: old, .. }, Data::Latency { seconds: new, .. }) => {
+                let ratio = new[0] / old[0];
+                if ratio > 1.25 || ratio < 0.8 {
+                    let (old, new) = (label(old[0] * 1e6), label(new[0] * 1e6));
+                    push(format!("median {old} → {new} µs"), Some(ratio > 1.0));
+                }
+            }
+            (Data::Value(old), Data::Value(new)) => {
+                let ratio = new / old;
+                if !(0.8..1.25).contains(&ratio) {
+                    push(format!("{} → {}", label(*old), label(*new)), None);
+                }
+            }
+            (Data::Missing(_), Data::Missing(_)) => {}
+            (Data::Missing(_), _) => push("is there now".to_owned(), None),
+            (_, Data::Missing(reason)) => push(format!("is missing now: {reason}"), Some(true)),
+            _ => push("is another kind of measurement".to_owned(), None),
+        }
+    }
+    for cell in &after.cells {
+        if before.get(&cell.experiment, &cell.method, &cell.case).is_none() {
+            let what = "is new".to_owned();
+            changes.push(Change { cell: name(cell), what, worse: None });
+        }
+    }
+    changes.sort_by_key(|change| match change.worse {
+        Some(true) => 0,
+        Some(false) => 1,
+        None => 2,
+    });
+    changes
+}
+
+fn time(old: &Timing, new: &Timing, push: &mut impl FnMut(String, Option<bool>)) {
+    let ratio = new.median / old.median;
+    // Half the distance of the quartiles of both, as a factor.
+    let spread = |t: &Timing| 1.0 + 0.5 * (t.high - t.low) / t.median;
+    let noise = (spread(old) * spread(new)).powf(SPREADS).max(TIMES);
+    if ratio > noise || ratio < 1.0 / noise {
+        let (from, to) = (label(old.median * 1e6), label(new.median * 1e6));
+        push(
+            format!("{ratio:.2} times the time, {from} → {to} µs a call (noise: {noise:.2})"),
+            Some(ratio > 1.0),
+        );
+    }
+}
+
+fn errors(old: &Errors, new: &Errors, push: &mut impl FnMut(String, Option<bool>)) {
+    let same = old.seed == new.seed && old.fits == new.fits;
+    // The mean of n errors of one bound each scatters by 1/√n bounds.
+    let scatter = |rms: f64| {
+        let one = |errors: &Errors| rms / (errors.fits.max(1) as f64).sqrt();
+        CHANCE * one(old).hypot(one(new))
+    };
+    for (j, name) in ["x", "y", "σ"].into_iter().enumerate() {
+        let rms = old.rms[j].max(new.rms[j]);
+        let noise = if same { SAME_WINDOWS } else { scatter(rms) };
+        let (bias, rms) = (new.bias[j] - old.bias[j], new.rms[j] - old.rms[j]);
+        if bias.abs() > noise {
+            let (from, to) = (old.bias[j], new.bias[j]);
+            push(
+                format!("bias of {name} {from:+.4} → {to:+.4} bounds (noise: {noise:.4})"),
+                Some(to.abs() > from.abs()),
+            );
+        }
+        if rms.abs() > noise {
+            let (from, to) = (old.rms[j], new.rms[j]);
+            push(
+                format!("error of {name} {from:.4} → {to:.4} bounds (noise: {noise:.4})"),
+                Some(rms > 0.0),
+            );
+        }
+    }
+    let lost = |errors: &Errors| errors.lost as f64 / errors.fits.max(1) as f64;
+    if (lost(new) - lost(old)).abs() > SHARE {
+        let (from, to) = (100.0 * lost(old), 100.0 * lost(new));
+        push(format!("lost fits {from:.2} → {to:.2} %"), Some(to > from));
+    }
+    let (from, to) = (old.mean_iterations(), new.mean_iterations());
+    if (to / from - 1.0).abs() > 0.02 {
+        push(format!("{from:.2} → {to:.2} iterations on average"), Some(to > from));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn stored() -> Record {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("records/test");
+        Record::load(&folder).expect("a stored record")
+    }
+
+    /// Proves that a record does not differ from itself.
+    #[test]
+    fn nothing_has_changed() {
+        let record = stored();
+        assert!(record.cells.len() > 50, "the record holds something");
+        assert_eq!(compare(&record, &record), []);
+    }
+
+    /// Proves that a slowdown of 1.5 times and a bias of a hundredth of the Cramér–Rao bound, planted in a stored
+    /// record, are found, each where it is and nowhere else.
+    #[test]
+    fn planted_changes_are_found() {
+        let before = stored();
+        let mut planted = 0;
+        for index in 0..before.cells.len() {
+            let mut after = before.clone();
+            let cell = &mut after.cells[index];
+            let expected = match &mut cell.data {
+                Data::Time(timing) => {
+                    // As a machine would show it: all of the samples take longer.
+                    for value in [&mut timing.median, &mut timing.low, &mut timing.high] {
+                        *value *= 1.5;
+                    }
+                    "1.50 times the time"
+                }
+                Data::Errors(errors) if errors.rms[0] > 0.0 => {
+                    errors.bias[0] += if errors.bias[0] < 0.0 { -0.01 } else { 0.01 };
+                    "bias of x"
+                }
+                _ => continue,
+            };
+            planted += 1;
+            let changes = compare(&before, &after);
+            let name = &before.cells[index];
+            assert_eq!(changes.len(), 1, "{name:?}: {changes:?}");
+            assert!(changes[0].what.contains(expected), "{changes:?}");
+            assert_eq!(changes[0].worse, Some(true), "{changes:?}");
+            let back = compare(&after, &before);
+            assert_eq!(back[0].worse, Some(false), "{back:?}");
+        }
+        assert!(planted > 20, "{planted} were planted");
+    }
+
+    /// Proves that with other windows chance is not taken for a change, and a large bias is.
+    #[test]
+    fn chance_is_not_a_change() {
+        let before = stored();
+        let mut after = before.clone();
+        for cell in &mut after.cells {
+            if let Data::Errors(errors) = &mut cell.data {
+                errors.seed += 1;
+                errors.bias[1] += 1.0 / (errors.fits as f64).sqrt();
+            }
+        }
+        assert_eq!(compare(&before, &after), []);
+        for cell in &mut after.cells {
+            if let Data::Errors(errors) = &mut cell.data {
+                errors.bias[1] += 10.0 * errors.rms[1].max(1.0) / (errors.fits as f64).sqrt();
+            }
+        }
+        let judged = before.cells.iter().filter(|cell| match &cell.data {
+            Data::Errors(errors) => errors.rms[1] > 0.0,
+            _ => false,
+        });
+        let found =
+            compare(&before, &after).iter().filter(|c| c.what.contains("bias of y")).count();
+        assert!(found >= judged.count());
+    }
+
+    /// Proves that what is missing, new or of another kind is told.
+    #[test]
+    fn cells_that_come_and_go_are_told() {
+        let before = stored();
+        let mut after = before.clone();
+        let gone = after.cells.remove(0);
+        after.cells[0].data = Data::Missing("stopped".to_owned());
+        after.cells.push(Cell { case: "another".to_owned(), ..gone });
+        let changes = compare(&before, &after);
+        let has = |what: &str| changes.iter().any(|change| change.what.contains(what));
+        assert!(has("not in the second") && has("missing now: stopped") && has("is new"));
+        assert_eq!(changes[0].worse, Some(true));
+    }
+}

@@ -1,0 +1,224 @@
+//! Both papers, reproduced: what `cargo xtask bench` does.
+//!
+//! [`experiments`] measure and fill a [`record`], which is written as it grows, so that a run can be gone on
+//! with; [`figures`] are made from a record, and [`html`] from figures. Nothing is measured twice for two figures.
+
+pub mod compare;
+pub mod experiments;
+pub mod figures;
+pub mod html;
+pub mod machine;
+pub mod methods;
+pub mod plot;
+pub mod record;
+pub mod timing;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use experiments::{Experiment, Run};
+use figures::{ALL, Entry, Figure, csv, verdict};
+use methods::{Backend, Room, Roster};
+use record::{About, Journal, Record};
+use timing::Budget;
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SuiteError {
+    /// A file cannot be read or written.
+    #[error("{}: {source}", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: std::io::Error,
+    },
+    /// A file is no record.
+    #[error("{} is no record of this program: {source}", file.display())]
+    Record {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// There is a run in the folder already.
+    #[error("{} is there already: --resume goes on with it, --out takes another folder", .0.display())]
+    Exists(PathBuf),
+    /// The run in the folder is of another kind.
+    #[error(
+        "{} was made by another version, on another machine or with another seed or --quick: \
+         it cannot be gone on with",
+        .0.display()
+    )]
+    Other(PathBuf),
+    /// Nothing has that name.
+    #[error("there is no figure '{name}'; there are {known}")]
+    Figure {
+        /// The name.
+        name: String,
+        /// Those there are.
+        known: String,
+    },
+    /// A fitter cannot be used.
+    #[error("{0}")]
+    Method(String),
+}
+
+impl SuiteError {
+    fn file(file: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let file = file.to_path_buf();
+        move |source| Self::File { file, source }
+    }
+}
+
+/// What is wanted.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Names of figures, or the beginnings of them; all if there are none.
+    pub figures: Vec<String>,
+    /// The backends.
+    pub backends: Vec<Backend>,
+    /// Libraries with Gpufit's interface: name and path.
+    pub peers: Vec<(String, PathBuf)>,
+    /// A short run that checks accuracy.
+    pub quick: bool,
+    /// The folder for all files.
+    pub out: PathBuf,
+    /// Whether to go on with a run in that folder.
+    pub resume: bool,
+    /// Seconds that a cell may take.
+    pub budget: f64,
+    /// The seed of all simulations.
+    pub seed: u64,
+    /// The command, for the record.
+    pub command: String,
+    /// The compiler that made the program, for the record.
+    pub compiler: String,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Summary {
+    /// The report.
+    pub report: PathBuf,
+    /// Checks of accuracy that were made.
+    pub checks: usize,
+    /// Those that do not hold.
+    pub failed: Vec<String>,
+    /// What was asked for and is not there, and why.
+    pub missing: Vec<(String, String)>,
+}
+
+/// The figures that are asked for.
+fn wanted(names: &[String]) -> Result<Vec<&'static Entry>, SuiteError> {
+    for name in names {
+        if !ALL.iter().any(|entry| entry.id.starts_with(name.as_str())) {
+            let known = ALL.iter().map(|entry| entry.id).collect::<Vec<_>>().join(", ");
+            return Err(SuiteError::Figure { name: name.clone(), known });
+        }
+    }
+    let asked =
+        |entry: &&Entry| names.is_empty() || names.iter().any(|name| entry.id.starts_with(name));
+    Ok(ALL.iter().filter(asked).collect())
+}
+
+/// Measures what is wanted and writes all files.
+///
+/// # Errors
+/// [`SuiteError`]. What was measured before stays in the journal.
+pub fn run(settings: &Settings) -> Result<Summary, SuiteError> {
+    let entries = wanted(&settings.figures)?;
+    let roster = Roster::new(&settings.backends, &settings.peers).map_err(SuiteError::Method)?;
+    let missing = roster.missing.clone();
+    let tick = machine::tick();
+    let about = About {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        date: machine::date(),
+        command: settings.command.clone(),
+        processor: machine::processor(),
+        gpus: machine::gpus(),
+        compiler: settings.compiler.clone(),
+        system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        tick,
+        budget: settings.budget,
+        seed: settings.seed,
+        quick: settings.quick,
+    };
+    let journal = Journal::open(&settings.out, about, settings.resume)?;
+    let mut experiments: Vec<Experiment> =
+        entries.iter().flat_map(|entry| entry.experiments).copied().collect();
+    experiments.sort_unstable();
+    experiments.dedup();
+    // Accuracy first: it is worth most if the run is stopped.
+    experiments.sort_by_key(|experiment| *experiment == Experiment::Grid);
+
+    let progress = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let style = "{wide_bar} {pos} of {len}, {msg}, {eta} to go";
+    if let Ok(style) = ProgressStyle::with_template(style) {
+        progress.set_style(style);
+    }
+    let mut run = Run {
+        journal,
+        room: Room::new(roster.gpu),
+        roster,
+        budget: Budget { tick, seconds: settings.budget },
+        quick: settings.quick,
+        seed: settings.seed,
+        progress,
+    };
+    let cells: usize = experiments.iter().map(|experiment| run.cells(*experiment)).sum();
+    run.progress.set_length(cells as u64);
+    for experiment in experiments {
+        run.run(experiment)?;
+    }
+    run.progress.finish_and_clear();
+    let record = &run.journal.record;
+    let figures: Vec<Figure> = entries.iter().map(|entry| entry.figure(record, &missing)).collect();
+    let (checks, failed) = verdict(&figures);
+    let report = write_all(&settings.out, record, &figures)?;
+    Ok(Summary { report, checks, failed, missing })
+}
+
+/// Writes the record, the figures' numbers and pictures, the report, and all of it in one archive.
+fn write_all(out: &Path, record: &Record, figures: &[Figure]) -> Result<PathBuf, SuiteError> {
+    let file = out.join("record.json");
+    let json = serde_json::to_vec(record)
+        .map_err(|source| SuiteError::Record { file: file.clone(), source })?;
+    let mut files: Vec<(String, Vec<u8>)> = vec![("record.json".to_owned(), json)];
+    for figure in figures {
+        if !figure.numbers.1.is_empty() {
+            files.push((format!("figures/{}.csv", figure.id), csv(figure).into_bytes()));
+        }
+        for (name, svg) in &figure.pictures {
+            let path = format!("figures/{}-{name}.svg", figure.id);
+            files.push((path, svg.clone().into_bytes()));
+        }
+    }
+    files.push(("report.html".to_owned(), html::page(record, figures).into_bytes()));
+    for (name, contents) in &files {
+        record::write(&out.join(name), contents)?;
+    }
+    let archive = out.join("report.tar.gz");
+    let packed = pack(&files).map_err(SuiteError::file(&archive))?;
+    record::write(&archive, &packed)?;
+    Ok(out.join("report.html"))
+}
+
+/// An archive of files.
+fn pack(files: &[(String, Vec<u8>)]) -> std::io::Result<Vec<u8>> {
+    let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
+    for (name, contents) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(contents.len() as u64);
+        header.set_mode(0o644);
+        archive.append_data(&mut header, format!("spotfit-report/{name}"), contents.as_slice())?;
+    }
+    let mut packed = archive.into_inner()?;
+    packed.flush()?;
+    packed.finish()
+}

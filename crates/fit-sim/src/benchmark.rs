@@ -1,0 +1,142 @@
+//! The windows of the benchmark that is published with Gpufit.
+
+use std::ops::Range;
+
+use fit_core::sums::Profile;
+use fit_core::{Shape, Size};
+use ndarray::Array3;
+use rayon::prelude::*;
+
+use crate::random::Random;
+use crate::spots::{SimulationError, Spots, Truth};
+
+/// Spots of about the same shape with noise of the same strength in every pixel: the comparison published with
+/// Gpufit (Przybylski et al. 2017).
+///
+/// Amplitude, centre, σ and background, and a start value for each of them, are uniform within a share
+/// `spread` of their nominal values. The noise is Gaussian, with the mean signal over a square of 4.292·σ
+/// pixels divided by `snr` as its standard deviation; nothing is rounded or clipped.
+///
+/// ```
+/// use fit_core::Size;
+/// use fit_sim::GpufitBenchmark;
+///
+/// let (spots, starts) = GpufitBenchmark::new(Size::new(5, 5)).generate(0..100)?;
+/// assert_eq!(spots.pixels.dim(), (100, 5, 5));
+/// assert_eq!(starts.len(), 100);
+/// # Ok::<(), fit_sim::SimulationError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct GpufitBenchmark {
+    /// Width and height of the windows; the nominal centre is theirs.
+    pub size: Size,
+    /// Nominal amplitude in counts. Range: 0 to 10¹².
+    pub amplitude: f64,
+    /// Nominal σ in pixels. Range: above 0, up to 1000.
+    pub sigma: f64,
+    /// Nominal background in counts a pixel. Range: 0 to 10¹².
+    pub background: f64,
+    /// Half the width of all distributions, as a share of the nominal value. Range: 0 to 0.9.
+    pub spread: f64,
+    /// Signal-to-noise ratio. Range: above 0.
+    pub snr: f64,
+    /// The seed: the same seed gives the same windows on every machine.
+    pub seed: u64,
+}
+
+/// The side, in σ, of the square over which the signal is averaged.
+const SQUARE: f64 = 4.292;
+
+impl GpufitBenchmark {
+    /// Amplitude 500, σ 1, background 10, all within ±10 %, SNR 10 and seed 1.
+    pub fn new(size: Size) -> Self {
+        Self {
+            size,
+            amplitude: 500.0,
+            sigma: 1.0,
+            background: 10.0,
+            spread: 0.1,
+            snr: 10.0,
+            seed: 1,
+        }
+    }
+
+    /// The standard deviation of the noise in counts.
+    pub fn noise(&self) -> f64 {
+        let side = SQUARE * self.sigma;
+        std::f64::consts::TAU * self.amplitude * self.sigma * self.sigma / (side * side) / self.snr
+    }
+
+    /// Checks every parameter against its range.
+    ///
+    /// # Errors
+    /// [`SimulationError`] with the first offender.
+    pub fn validate(&self) -> Result<(), SimulationError> {
+        self.size.validate()?;
+        let tiny = f64::MIN_POSITIVE;
+        let parameters = [
+            ("amplitude", self.amplitude, 0.0, 1e12, "0 to 1e12"),
+            ("sigma", self.sigma, tiny, 1e3, "above 0, up to 1000"),
+            ("background", self.background, 0.0, 1e12, "0 to 1e12"),
+            ("spread", self.spread, 0.0, 0.9, "0 to 0.9"),
+            ("snr", self.snr, tiny, f64::INFINITY, "above 0"),
+        ];
+        for (name, value, min, max, range) in parameters {
+            if !(min..=max).contains(&value) {
+                return Err(SimulationError::Parameter { name, value, range });
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the windows with the given numbers, and the start values amplitude, x, y, σ and background of each.
+    /// What a window looks like depends on the seed and its number only.
+    ///
+    /// # Errors
+    /// As [`GpufitBenchmark::validate`].
+    pub fn generate(&self, spots: Range<usize>) -> Result<(Spots, Vec<[f64; 5]>), SimulationError> {
+        self.validate()?;
+        let Size { width, height } = self.size;
+        let mut pixels = Array3::zeros((spots.len(), height, width));
+        let nothing = Truth { shape: Shape::new(0.0, 0.0, 0.0), signal: 0.0, background: 0.0 };
+        let mut truth = vec![nothing; spots.len()];
+        let mut starts = vec![[0.0; 5]; spots.len()];
+        if let Some(pixels) = pixels.as_slice_mut() {
+            pixels
+                .par_chunks_exact_mut(self.size.pixels())
+                .zip(&mut truth)
+                .zip(&mut starts)
+                .zip(spots)
+                .for_each(|(((window, truth), start), spot)| {
+                    (*truth, *start) = self.window(spot, window);
+                });
+        }
+        Ok((Spots { pixels, truth }, starts))
+    }
+
+    fn window(&self, spot: usize, window: &mut [f32]) -> (Truth, [f64; 5]) {
+        let mut random = Random::new(self.seed, spot as u64);
+        let Size { width, height } = self.size;
+        let middle = |side: usize| (side - 1) as f64 / 2.0;
+        let nominal = [self.amplitude, middle(width), middle(height), self.sigma, self.background];
+        let mut near = || {
+            nominal.map(|value| {
+                let half = self.spread * value;
+                random.uniform_in(value - half, value + half)
+            })
+        };
+        let [amplitude, x, y, sigma, background] = near();
+        let start = near();
+        let shape = Shape::new(x, y, sigma);
+        let noise = self.noise();
+        for (index, pixel) in window.iter_mut().enumerate() {
+            let (column, row) = (index % width, index / width);
+            let profile = Profile::at(column as f64, row as f64, shape);
+            let expected = amplitude * profile.value + background;
+            *pixel = (expected + noise * random.normal()) as f32;
+        }
+        let signal = std::f64::consts::TAU * amplitude * sigma * sigma;
+        let background = background * self.size.pixels() as f64;
+        (Truth { shape, signal, background }, start)
+    }
+}
