@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: both papers, reproduced.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use benches::suite::compare::compare;
@@ -112,7 +112,7 @@ pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode, TaskError> {
     Ok(ExitCode::FAILURE)
 }
 
-fn difference(before: &PathBuf, after: &PathBuf) -> Result<ExitCode, TaskError> {
+fn difference(before: &Path, after: &Path) -> Result<ExitCode, TaskError> {
     let (before, after) = (Record::load(before)?, Record::load(after)?);
     let changes = compare(&before, &after);
     for (name, about) in [("A", &before.about), ("B", &after.about)] {

@@ -56,7 +56,7 @@ pub fn compare(before: &Record, after: &Record) -> Vec<Change> {
             (Data::Errors(old), Data::Errors(new)) => errors(old, new, &mut push),
             (Data::Latency { seconds: old, .. }, Data::Latency { seconds: new, .. }) => {
                 let ratio = new[0] / old[0];
-                if ratio > 1.25 || ratio < 0.8 {
+                if !(0.8..1.25).contains(&ratio) {
                     let (old, new) = (label(old[0] * 1e6), label(new[0] * 1e6));
                     push(format!("median {old} → {new} µs"), Some(ratio > 1.0));
                 }

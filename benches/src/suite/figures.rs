@@ -395,14 +395,7 @@ fn ratios(record: &Record, figure: &mut Figure, methods: &[&str], lines: &[(&str
 }
 
 fn fig_5(record: &Record, figure: &mut Figure) {
-    let methods: Vec<&str> = record
-        .methods(GRID)
-        .into_iter()
-        .filter(|m| m.starts_with("gpu") && *m != "gpufit")
-        .collect();
-    let methods: Vec<&str> =
-        methods.into_iter().filter(|m| ["gpu", "gpu-published"].contains(m)).collect();
-    ratios(record, figure, &methods, &[("paper: at least", GAIN[0])]);
+    ratios(record, figure, &["gpu", "gpu-published"], &[("paper: at least", GAIN[0])]);
     figure.paper.push(
         "At least 1.35 times Gpufit with large batches and windows, two to four times with fewer fits or smaller windows."
             .to_owned(),
@@ -468,7 +461,7 @@ fn fig_7(record: &Record, figure: &mut Figure) {
                 let least = points.iter().map(|p| p.1).fold(0.0, f64::min);
                 figure.found.push(format!(
                     "{method}, {what}: at most {most:.0} fits better and {:.0} worse than the explicit fit.",
-                    -least
+                    least.abs()
                 ));
                 differences.push(Series::new(*method, points));
             }
@@ -768,10 +761,7 @@ fn supplement(record: &Record, figure: &mut Figure) {
 }
 
 /// Lines of fits a second by number of fits, for the methods that are wanted.
-fn by_number<'a>(
-    record: &'a Record,
-    wanted: impl Fn(&str) -> bool,
-) -> Vec<(&'a str, Vec<(f64, f64)>)> {
+fn by_number(record: &Record, wanted: impl Fn(&str) -> bool) -> Vec<(&str, Vec<(f64, f64)>)> {
     let experiment = Experiment::Number.name();
     let methods = record.methods(experiment).into_iter().filter(|method| wanted(method));
     methods

@@ -164,7 +164,7 @@ enum Kind {
     Explicit,
     Gpu {
         gpu: Gpu,
-        session: Option<(Size, usize, GpuSession)>,
+        session: Option<Box<(Size, usize, GpuSession)>>,
     },
     Published(Gpu),
     /// The paper's iteration on the host.
@@ -260,12 +260,13 @@ impl Method {
                 if count > SESSION {
                     gpu.fit_into(&options, spots, start, single).map_err(|error| text(&error))
                 } else {
-                    if !matches!(session, Some((size, most, _)) if *size == room.size && *most == count)
-                    {
+                    let same = |s: &(Size, usize, GpuSession)| s.0 == room.size && s.1 == count;
+                    if !session.as_deref().is_some_and(same) {
                         let new = GpuSession::new(0, room.size, count, &options);
-                        *session = Some((room.size, count, new.map_err(|error| text(&error))?));
+                        let new = new.map_err(|error| text(&error))?;
+                        *session = Some(Box::new((room.size, count, new)));
                     }
-                    let (_, _, session) = session.as_mut().expect("made above");
+                    let (_, _, session) = &mut **session.as_mut().expect("made above");
                     session.fit_into(spots, start, single).map_err(|error| text(&error))
                 }
             }
