@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use benches::suite::compare::compare;
 use benches::suite::methods::Backend;
 use benches::suite::record::Record;
-use benches::suite::{Settings, run};
+use benches::suite::{Settings, report, run};
 use clap::Args;
 
 use crate::TaskError;
@@ -49,6 +49,9 @@ pub(crate) struct BenchArguments {
     /// Measure nothing, but show what changed from record A to record B beyond the noise.
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["quick", "resume", "figures", "peers"])]
     compare: Option<Vec<PathBuf>>,
+    /// Measure nothing, but make the report anew from a stored record.
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["quick", "resume", "peers", "compare"])]
+    render: Option<PathBuf>,
 }
 
 fn backend(word: &str) -> Result<Backend, String> {
@@ -77,28 +80,10 @@ pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode, TaskError> {
     if let Some([before, after]) = arguments.compare.as_deref() {
         return difference(before, after);
     }
-    // Names of folders are nobody else's business.
-    let short = |argument: String| match argument.split_once('=') {
-        Some((name, path)) if path.contains('/') => {
-            let file = path.rsplit('/').next().unwrap_or_default();
-            format!("{name}={file}")
-        }
-        _ if argument.contains('/') => argument.rsplit('/').next().unwrap_or_default().to_owned(),
-        _ => argument,
+    let summary = match &arguments.render {
+        Some(record) => report(&Record::load(record)?, &arguments.figures, &arguments.out)?,
+        None => run(&settings(arguments))?,
     };
-    let words: Vec<String> = std::env::args().skip(1).map(short).collect();
-    let summary = run(&Settings {
-        figures: arguments.figures.clone(),
-        backends: arguments.backends.clone(),
-        peers: arguments.peers.clone(),
-        quick: arguments.quick,
-        out: arguments.out.clone(),
-        resume: arguments.resume,
-        budget: arguments.budget,
-        seed: arguments.seed,
-        command: format!("cargo xtask {}", words.join(" ")),
-        compiler: env!("SPOTFIT_COMPILER").to_owned(),
-    })?;
     for (name, reason) in &summary.missing {
         println!("{name} is missing: {reason}");
     }
@@ -110,6 +95,31 @@ pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode, TaskError> {
     eprintln!("{} of {} checks of accuracy do not hold:", summary.failed.len(), summary.checks);
     summary.failed.iter().for_each(|line| eprintln!("  {line}"));
     Ok(ExitCode::FAILURE)
+}
+
+fn settings(arguments: &BenchArguments) -> Settings {
+    // Names of folders are nobody else's business.
+    let short = |argument: String| match argument.split_once('=') {
+        Some((name, path)) if path.contains('/') => {
+            let file = path.rsplit('/').next().unwrap_or_default();
+            format!("{name}={file}")
+        }
+        _ if argument.contains('/') => argument.rsplit('/').next().unwrap_or_default().to_owned(),
+        _ => argument,
+    };
+    let words: Vec<String> = std::env::args().skip(1).map(short).collect();
+    Settings {
+        figures: arguments.figures.clone(),
+        backends: arguments.backends.clone(),
+        peers: arguments.peers.clone(),
+        quick: arguments.quick,
+        out: arguments.out.clone(),
+        resume: arguments.resume,
+        budget: arguments.budget,
+        seed: arguments.seed,
+        command: format!("cargo xtask {}", words.join(" ")),
+        compiler: env!("SPOTFIT_COMPILER").to_owned(),
+    }
 }
 
 fn difference(before: &Path, after: &Path) -> Result<ExitCode, TaskError> {

@@ -129,9 +129,10 @@ pub struct Figure {
 
 impl Entry {
     /// The figure from a record.
-    pub fn figure(&self, record: &Record, missing: &[(String, String)]) -> Figure {
+    pub fn figure(&self, record: &Record) -> Figure {
         let mut figure = Figure { id: self.id, title: self.title, ..Figure::default() };
-        figure.missing = missing.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+        let missing = record.about.missing.iter();
+        figure.missing = missing.map(|(name, why)| format!("{name}: {why}")).collect();
         (self.make)(record, &mut figure);
         for experiment in self.experiments {
             figure.note_missing(record, experiment.name());
@@ -154,24 +155,31 @@ impl Figure {
         self.checks.push((what, holds));
     }
 
-    /// Lists what is missing once for each method and reason.
+    /// Lists what is missing, by reason.
     fn note_missing(&mut self, record: &Record, experiment: &str) {
-        let mut reasons: Vec<(String, String, Vec<&str>)> = Vec::new();
+        let mut reasons: Vec<(String, Vec<(&str, usize)>)> = Vec::new();
         for cell in record.of(experiment) {
-            if let Data::Missing(reason) = &cell.data {
-                // Times differ a little from cell to cell.
-                let reason = reason.split(':').next().unwrap_or_default().to_owned();
-                match reasons.iter_mut().find(|(m, r, _)| *m == cell.method && *r == reason) {
-                    Some((_, _, cases)) => cases.push(&cell.case),
-                    None => reasons.push((cell.method.clone(), reason, vec![&cell.case])),
-                }
+            let Data::Missing(reason) = &cell.data else { continue };
+            // Times differ a little from cell to cell.
+            let reason = match reason.split(':').next() {
+                Some("stopped") => "beyond the time of a cell",
+                _ => reason,
+            };
+            let at = reasons.iter().position(|(other, _)| other == reason);
+            let at = at.unwrap_or_else(|| {
+                reasons.push((reason.to_owned(), Vec::new()));
+                reasons.len() - 1
+            });
+            let methods = &mut reasons[at].1;
+            match methods.iter_mut().find(|(method, _)| *method == cell.method) {
+                Some((_, cells)) => *cells += 1,
+                None => methods.push((&cell.method, 1)),
             }
         }
-        for (method, reason, cases) in reasons {
-            let more = if cases.len() > 3 { ", …" } else { "" };
-            let first = cases[..cases.len().min(3)].join(", ");
-            let reason = if reason == "stopped" { "beyond the time of a cell" } else { &reason };
-            let note = format!("{method}: {reason} ({} cells: {first}{more})", cases.len());
+        for (reason, methods) in reasons {
+            let methods: Vec<String> =
+                methods.iter().map(|(method, cells)| format!("{method} ({cells} cells)")).collect();
+            let note = format!("{reason}: {}", methods.join(", "));
             if !self.missing.contains(&note) {
                 self.missing.push(note);
             }
@@ -862,7 +870,7 @@ fn p_1(record: &Record, figure: &mut Figure) {
 fn p_2(record: &Record, figure: &mut Figure) {
     figure.caption = format!(
         "{GPUFIT_DATA} Copies by themselves, pinned; the fit by itself with the windows on the device; initial values \
-         as the difference between a fit that estimates them and one that does not. In a batch copies and fits \
+         as the difference between a fit that estimates them and one that is given the same. In a batch copies and fits \
          overlap, so that the whole takes less than the sum."
     );
     figure.paper.push(
@@ -915,9 +923,8 @@ fn p_3a(record: &Record, figure: &mut Figure) {
     };
     for (method, points) in &lines {
         series.push(Series::new(*method, points.clone()));
-        if let (Some(ours), Some(theirs)) = (best(ONE_CORE), best(method))
-            && !["cpu", ONE_CORE].contains(method)
-        {
+        let other = !["cpu", ONE_CORE, "reference", "gpu", "gpu-published"].contains(method);
+        if let (Some(ours), Some(theirs), true) = (best(ONE_CORE), best(method), other) {
             figure.found.push(format!(
                 "\"{ONE_CORE}\" at best makes {} times the fits of {method} at best.",
                 label(ours / theirs)

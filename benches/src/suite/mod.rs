@@ -134,7 +134,6 @@ fn wanted(names: &[String]) -> Result<Vec<&'static Entry>, SuiteError> {
 pub fn run(settings: &Settings) -> Result<Summary, SuiteError> {
     let entries = wanted(&settings.figures)?;
     let roster = Roster::new(&settings.backends, &settings.peers).map_err(SuiteError::Method)?;
-    let missing = roster.missing.clone();
     let tick = machine::tick();
     let about = About {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -148,6 +147,7 @@ pub fn run(settings: &Settings) -> Result<Summary, SuiteError> {
         budget: settings.budget,
         seed: settings.seed,
         quick: settings.quick,
+        missing: roster.missing.clone(),
     };
     let journal = Journal::open(&settings.out, about, settings.resume)?;
     let mut experiments: Vec<Experiment> =

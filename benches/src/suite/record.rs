@@ -44,6 +44,9 @@ pub struct About {
     pub seed: u64,
     /// Whether it is a short run, for checking and not for measuring.
     pub quick: bool,
+    /// What was asked for and is not there: name and reason.
+    #[serde(default)]
+    pub missing: Vec<(String, String)>,
 }
 
 /// One measurement.
