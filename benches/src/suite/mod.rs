@@ -177,11 +177,18 @@ pub fn run(settings: &Settings) -> Result<Summary, SuiteError> {
         run.run(experiment)?;
     }
     run.progress.finish_and_clear();
-    let record = &run.journal.record;
-    let figures: Vec<Figure> = entries.iter().map(|entry| entry.figure(record, &missing)).collect();
+    report(&run.journal.record, &settings.figures, &settings.out)
+}
+
+/// Makes the figures and the report from a record.
+///
+/// # Errors
+/// [`SuiteError`] if there is no such figure, or files cannot be written.
+pub fn report(record: &Record, names: &[String], out: &Path) -> Result<Summary, SuiteError> {
+    let figures: Vec<Figure> = wanted(names)?.iter().map(|entry| entry.figure(record)).collect();
     let (checks, failed) = verdict(&figures);
-    let report = write_all(&settings.out, record, &figures)?;
-    Ok(Summary { report, checks, failed, missing })
+    let report = write_all(out, record, &figures)?;
+    Ok(Summary { report, checks, failed, missing: record.about.missing.clone() })
 }
 
 /// Writes the record, the figures' numbers and pictures, the report, and all of it in one archive.
