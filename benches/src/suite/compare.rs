@@ -5,10 +5,11 @@ use std::fmt;
 use super::plot::label;
 use super::record::{Cell, Data, Errors, Record, Timing};
 
-/// Times that differ by less than this factor are not told apart, however quiet the machine was.
-const TIMES: f64 = 1.1;
-/// So many spreads of a time, besides.
-const SPREADS: f64 = 3.0;
+/// Times that differ by less than this factor are not told apart: so much a machine may be faster on one day
+/// than on another.
+const TIMES: f64 = 1.2;
+/// So many standard errors of a median, besides.
+const SPREADS: f64 = 4.0;
 /// With the same windows errors differ by rounding only: share of the Cramér–Rao bound.
 const SAME_WINDOWS: f64 = 0.003;
 /// With other windows by chance: so many standard errors.
@@ -89,9 +90,9 @@ pub fn compare(before: &Record, after: &Record) -> Vec<Change> {
 
 fn time(old: &Timing, new: &Timing, push: &mut impl FnMut(String, Option<bool>)) {
     let ratio = new.median / old.median;
-    // Half the distance of the quartiles of both, as a factor.
-    let spread = |t: &Timing| 1.0 + 0.5 * (t.high - t.low) / t.median;
-    let noise = (spread(old) * spread(new)).powf(SPREADS).max(TIMES);
+    // What disturbs a sample makes it longer: the distance to the lower quartile tells how much medians scatter.
+    let spread = |t: &Timing| (t.median - t.low) / t.median / (t.runs.max(1) as f64).sqrt();
+    let noise = (1.0 + SPREADS * spread(old).hypot(spread(new))).max(TIMES);
     if ratio > noise || ratio < 1.0 / noise {
         let (from, to) = (label(old.median * 1e6), label(new.median * 1e6));
         push(
@@ -144,9 +145,16 @@ mod tests {
 
     use super::*;
 
+    /// A part of a record of this repository.
     fn stored() -> Record {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("records/test");
-        Record::load(&folder).expect("a stored record")
+        let records = Path::new(env!("CARGO_MANIFEST_DIR")).join("records");
+        let folder = records.join("amd-epyc-zen5-2-cores/2026-11-20");
+        let mut record = Record::load(&folder).expect("a stored record");
+        record.cells.retain(|cell| match cell.experiment.as_str() {
+            "grid" => cell.case.starts_with("9 "),
+            other => ["table1", "latency", "parts"].contains(&other),
+        });
+        record
     }
 
     /// Proves that a record does not differ from itself.

@@ -55,12 +55,20 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// Whether it is from a paper, or a bound: dashed, without marks.
     pub dashed: bool,
+    /// Its colour and mark by number, if not that of its place in the chart.
+    pub style: Option<usize>,
 }
 
 impl Series {
     /// A measured line.
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, dashed: false }
+        Self { name: name.into(), points, dashed: false, style: None }
+    }
+
+    /// The same line with a colour and a mark that are its own in all charts.
+    #[must_use]
+    pub fn styled(self, style: Option<usize>) -> Self {
+        Self { style, ..self }
     }
 
     /// A line to compare with.
@@ -281,7 +289,7 @@ impl Chart {
 
     fn draw(&self, root: DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), Box<dyn Error>> {
         let (above, below) = root.split_vertically(HEIGHT);
-        let above = above.margin(6, 2, 2, 12);
+        let above = above.margin(6, 2, 8, 12);
         let points = || self.series.iter().flat_map(|series| &series.points);
         let y_of = |(x, y): &(f64, f64)| if x.is_finite() { *y } else { f64::NAN };
         let x = Scale::new(&self.x, points().map(|point| point.0));
@@ -311,7 +319,8 @@ impl Chart {
             .map(|series| if series.dashed { dashes.next().unwrap_or((7, 4)) } else { (0, 0) })
             .collect();
         for (number, series) in self.series.iter().enumerate() {
-            let colour = if series.dashed { INK } else { COLOURS[number % COLOURS.len()] };
+            let style = series.style.unwrap_or(number);
+            let colour = if series.dashed { INK } else { COLOURS[style % COLOURS.len()] };
             let inside = |value: f64, scale: &Scale| {
                 let slack = 1e-9 * (scale.range.end - scale.range.start);
                 value >= scale.range.start - slack && value <= scale.range.end + slack
@@ -336,7 +345,7 @@ impl Chart {
             if line.len() <= 40 {
                 for point in line {
                     let at = chart.backend_coord(&point);
-                    mark(&root, number, at)?;
+                    mark(&root, style, at)?;
                 }
             }
         }
@@ -344,14 +353,15 @@ impl Chart {
         for (number, series) in self.series.iter().enumerate() {
             let left = 16 + (number as i32 % 2) * (WIDTH as i32 / 2);
             let at = 8 + LINE as i32 * (number as i32 / 2);
-            let colour = if series.dashed { INK } else { COLOURS[number % COLOURS.len()] };
+            let style = series.style.unwrap_or(number);
+            let colour = if series.dashed { INK } else { COLOURS[style % COLOURS.len()] };
             let ends = [(left, at), (left + 28, at)];
             if series.dashed {
                 let (dash, gap) = dashes[number];
                 below.draw(&DashedPathElement::new(ends, dash, gap, colour.stroke_width(1)))?;
             } else {
                 below.draw(&PathElement::new(ends, colour.stroke_width(2)))?;
-                mark(&below, number, (left + 14, at))?;
+                mark(&below, style, (left + 14, at))?;
             }
             let style = text(16, INK).pos(Pos::new(HPos::Left, VPos::Center));
             below.draw(&Text::new(series.name.clone(), (left + 36, at), style))?;

@@ -10,6 +10,7 @@ mod portable;
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fit_core::{ArgumentError, Corner, Fit, Options, Pixel, Scalar, Setup, Size, Start};
 use ndarray::{ArrayView3, Axis};
@@ -116,6 +117,47 @@ pub const ALONE: usize = 512;
 pub struct Simd {
     set: InstructionSet,
     pool: Option<rayon::ThreadPool>,
+    /// Working memory of earlier batches: making it takes longer than fitting a handful of windows.
+    kept: Mutex<Vec<Kept>>,
+}
+
+/// Working memory, and what it was made for.
+#[derive(Debug)]
+struct Kept {
+    options: Options,
+    fitter: WindowFitter,
+}
+
+/// Working memory in use; it goes back when it is dropped.
+struct Lent<'a> {
+    simd: &'a Simd,
+    options: &'a Options,
+    fitter: Option<WindowFitter>,
+}
+
+impl Lent<'_> {
+    fn run<T: Scalar>(
+        &mut self,
+        windows: &impl Windows,
+        start: Start<'_>,
+        first: usize,
+        fits: &mut [Fit<T>],
+    ) {
+        if let Some(fitter) = &mut self.fitter {
+            fitter.run(windows, start, first, fits);
+        }
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let mut kept = self.simd.kept();
+        // That of other sizes or options goes first.
+        if kept.len() > self.simd.threads() {
+            kept.remove(0);
+        }
+        kept.extend(self.fitter.take().map(|fitter| Kept { options: *self.options, fitter }));
+    }
 }
 
 impl Simd {
@@ -131,7 +173,22 @@ impl Simd {
             1 => None,
             _ => Some(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?),
         };
-        Ok(Self { set, pool })
+        Ok(Self { set, pool, kept: Mutex::default() })
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+        // Working memory has no state between batches that a panic could leave half done.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Working memory for a size and options, of an earlier batch if there is any.
+    fn lend<'a>(&'a self, size: Size, options: &'a Options) -> Result<Lent<'a>, BatchError> {
+        let mut kept = self.kept();
+        let same = |kept: &Kept| kept.fitter.size == size && kept.options == *options;
+        let found = kept.iter().position(same).map(|index| kept.remove(index).fitter);
+        drop(kept);
+        let fitter = found.map_or_else(|| WindowFitter::new(self.set, size, options), Ok)?;
+        Ok(Lent { simd: self, options, fitter: Some(fitter) })
     }
 
     /// The instruction set in use.
@@ -190,25 +247,25 @@ impl Simd {
     ) -> Result<(), BatchError> {
         Setup::<f32>::new(size, options)?;
         let count = fits.len();
-        let fitter = || WindowFitter::new(self.set, size, options);
+        let lend = || self.lend(size, options);
         match &self.pool {
             Some(pool) if count > ALONE => pool.install(|| {
                 // Chunks small enough to keep all threads busy to the end.
                 let chunk = (count / (4 * self.threads())).clamp(64, CHUNK);
                 fits.par_chunks_mut(chunk).enumerate().try_for_each_init(
-                    fitter,
-                    |made, (index, fits)| match made {
-                        Ok(made) => {
-                            made.run(windows, start, index * chunk, fits);
+                    lend,
+                    |lent, (index, fits)| match lent {
+                        Ok(lent) => {
+                            lent.run(windows, start, index * chunk, fits);
                             Ok(())
                         }
                         // The error cannot be taken out of what the thread keeps: ask for it again.
-                        Err(_) => fitter().map(drop),
+                        Err(_) => lend().map(drop),
                     },
                 )
             }),
             _ => {
-                fitter()?.run(windows, start, 0, fits);
+                lend()?.run(windows, start, 0, fits);
                 Ok(())
             }
         }
