@@ -2,7 +2,7 @@
 
 use fit_core::{Fit, Options, Size, Start, Status};
 use fit_cpu::{InstructionSet, Reference, Simd};
-use fit_gpu::{Gpu, GpuError, GpuSession, PinnedBuffer, Resident, devices};
+use fit_gpu::{Gpu, GpuError, GpuSession, Mapping, PinnedBuffer, Resident, devices};
 use fit_sim::SpotSimulation;
 use ndarray::{Array3, ArrayView3, s};
 use spotfit::{Backend, FitError, Fitter, Pixel};
@@ -263,5 +263,35 @@ fn killing_a_process_leaves_the_device_usable() {
         other.kill().expect("it is still there");
         assert!(!other.wait().expect("it has ended").success());
         assert_eq!(fit(), before, "after {round}");
+    }
+}
+
+/// Proves that the kernel as published tells hopeless windows from others, with blocks of any number of warps,
+/// and gives numbers for all others.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn hopeless_windows_as_published() {
+    let gpu = Gpu::with_mapping(&[0], Mapping::Published).expect("a GPU");
+    let shapes =
+        [(3, 3), (4, 8), (5, 5), (7, 7), (9, 9), (13, 17), (22, 22), (23, 23), (31, 33), (32, 32)];
+    for (width, height) in shapes {
+        let count = 60;
+        let mut spots = Array3::<f32>::zeros((count, height, width));
+        for (number, mut window) in spots.outer_iter_mut().enumerate() {
+            match number % 5 {
+                0 => window.fill(7.0),
+                1 => window.fill(f32::NAN),
+                2 => window[(height - 1, width - 1)] = f32::INFINITY,
+                3 => window.fill(0.0),
+                _ => window[(1, 2)] = 100.0,
+            }
+        }
+        let mut fits = vec![Fit::<f32>::invalid(); count];
+        gpu.fit_into(&Options::default(), spots.view(), Start::Estimate, &mut fits).expect("a GPU");
+        for (number, fit) in fits.iter().enumerate() {
+            let hopeless = number % 5 < 4;
+            assert_eq!(fit.status == Status::Invalid, hopeless, "{width}×{height}: {fit:?}");
+            assert_eq!(fit.x.is_nan(), hopeless, "{width}×{height}: {fit:?}");
+        }
     }
 }
