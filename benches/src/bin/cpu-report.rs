@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use benches::Workload;
 use benches::library::{PeerBatch, PeerLibrary};
+use benches::suite::machine::processor;
 use fit_core::{Fit, Options, Size, Start};
 use fit_cpu::explicit::{ExplicitCriteria, fit_explicit_stack};
 use fit_cpu::{InstructionSet, Reference, Simd, WindowFitter};
@@ -28,21 +29,6 @@ fn seconds(mut work: impl FnMut()) -> f64 {
     let begin = Instant::now();
     work();
     begin.elapsed().as_secs_f64()
-}
-
-fn processor() -> String {
-    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let value = |key: &str| {
-        let line = info.lines().find(|line| line.starts_with(key));
-        line.and_then(|line| line.split(':').nth(1)).unwrap_or("unknown").trim().to_owned()
-    };
-    let threads = std::thread::available_parallelism().map_or(0, usize::from);
-    format!(
-        "{}, family {}, model {}, {threads} processors",
-        value("model name"),
-        value("cpu family"),
-        value("model\t")
-    )
 }
 
 fn sets() -> impl Iterator<Item = InstructionSet> {

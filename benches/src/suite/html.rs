@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::figures::{Figure, csv, verdict};
-use super::record::Record;
+use super::record::{About, Record};
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
@@ -105,12 +105,12 @@ fn write_page(page: &mut String, record: &Record, figures: &[Figure]) -> std::fm
     }
     page.write_str("</ul></nav></header><main>")?;
     for figure in figures {
-        section(page, figure)?;
+        section(page, figure, about)?;
     }
     page.write_str("</main></body></html>\n")
 }
 
-fn section(page: &mut String, figure: &Figure) -> std::fmt::Result {
+fn section(page: &mut String, figure: &Figure, about: &About) -> std::fmt::Result {
     let Figure { id, title, caption, paper, found, missing, pictures, table, checks, .. } = figure;
     write!(
         page,
@@ -169,7 +169,7 @@ fn section(page: &mut String, figure: &Figure) -> std::fmt::Result {
         write!(
             page,
             "<details><summary>All numbers ({rows} rows, {id}.csv)</summary><pre>{}</pre></details>",
-            escape(&csv(figure))
+            escape(&csv(figure, about))
         )?;
     }
     page.write_str("</section>")

@@ -199,11 +199,14 @@ fn write_all(out: &Path, record: &Record, figures: &[Figure]) -> Result<PathBuf,
     let mut files: Vec<(String, Vec<u8>)> = vec![("record.json".to_owned(), json)];
     for figure in figures {
         if !figure.numbers.1.is_empty() {
-            files.push((format!("figures/{}.csv", figure.id), csv(figure).into_bytes()));
+            files.push((
+                format!("figures/{}.csv", figure.id),
+                csv(figure, &record.about).into_bytes(),
+            ));
         }
         for (name, svg) in &figure.pictures {
             let path = format!("figures/{}-{name}.svg", figure.id);
-            files.push((path, svg.clone().into_bytes()));
+            files.push((path, described(svg, record).into_bytes()));
         }
     }
     files.push(("report.html".to_owned(), html::page(record, figures).into_bytes()));
@@ -214,6 +217,12 @@ fn write_all(out: &Path, record: &Record, figures: &[Figure]) -> Result<PathBuf,
     let packed = pack(&files).map_err(SuiteError::file(&archive))?;
     record::write(&archive, &packed)?;
     Ok(out.join("report.html"))
+}
+
+/// A picture that says where, when and how its numbers were measured.
+fn described(svg: &str, record: &Record) -> String {
+    let lines = record.about.lines().join("\n").replace('&', "&amp;").replace('<', "&lt;");
+    svg.replacen("</title>", &format!("</title><desc>{lines}</desc>"), 1)
 }
 
 /// An archive of files.

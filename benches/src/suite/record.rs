@@ -49,6 +49,20 @@ pub struct About {
     pub missing: Vec<(String, String)>,
 }
 
+impl About {
+    /// Where, when and how, in lines.
+    pub fn lines(&self) -> Vec<String> {
+        let kind = if self.quick { ", a short run whose times are not to be quoted" } else { "" };
+        vec![
+            format!("Spotfit {}, {}{kind}", self.version, self.date),
+            format!("command: {}", self.command),
+            format!("processor: {}", self.processor),
+            format!("GPU: {}", self.gpus.join("; ")),
+            format!("compiler: {}; system: {}; seed: {}", self.compiler, self.system, self.seed),
+        ]
+    }
+}
+
 /// One measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {

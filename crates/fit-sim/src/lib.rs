@@ -3,6 +3,7 @@
 
 mod benchmark;
 mod movie;
+pub mod papers;
 mod random;
 mod spots;
 

@@ -7,7 +7,6 @@ pub mod bounds;
 pub mod cases;
 pub mod data;
 pub mod emulation;
-pub mod papers;
 pub mod statistics;
 pub mod tolerances;
 

@@ -2,9 +2,9 @@
 
 use fit_core::{Background, Criteria, Options, Size};
 use fit_cpu::Reference;
+use fit_sim::papers::{TABLE_1, Table1};
 use fit_sim::{Camera, SpotSimulation, Spots, Truth};
 use fit_tests::bounds::cramer_rao;
-use fit_tests::papers::{TABLE_1, Table1};
 use fit_tests::statistics::{median_mean_std, percentile};
 use fit_tests::tolerances::{
     ROUNDING, ROUNDING_ITERATIONS, TABLE_1_CENTRE, TABLE_1_NONNEGATIVE, TABLE_1_SIGMA,

@@ -128,6 +128,21 @@ fn all_ways_give_the_same() {
     assert!(session.fit_into(few.slice(s![..701, .., ..]), Start::Estimate, &mut fits).is_err());
 }
 
+/// Windows that are flat, no numbers, infinite, empty, and of one bright pixel, in turn.
+fn hopeless(count: usize, width: usize, height: usize) -> Array3<f32> {
+    let mut spots = Array3::<f32>::zeros((count, height, width));
+    for (number, mut window) in spots.outer_iter_mut().enumerate() {
+        match number % 5 {
+            0 => window.fill(7.0),
+            1 => window.fill(f32::NAN),
+            2 => window[(height - 1, width - 1)] = f32::INFINITY,
+            3 => window.fill(0.0),
+            _ => window[(1, 2)] = 100.0,
+        }
+    }
+    spots
+}
+
 /// Proves that garbage, numbers that are none, flat and empty windows get the reference's statuses from every
 /// kernel.
 #[test]
@@ -137,16 +152,7 @@ fn hopeless_windows_get_the_references_statuses() {
     let options = Options::default();
     for (width, height) in (4..=32).map(|side| (side, side)).chain([(5, 9), (40, 7)]) {
         for count in [MANY, 40] {
-            let mut spots = Array3::<f32>::zeros((count, height, width));
-            for (number, mut window) in spots.outer_iter_mut().enumerate() {
-                match number % 5 {
-                    0 => window.fill(7.0),
-                    1 => window.fill(f32::NAN),
-                    2 => window[(height - 1, width - 1)] = f32::INFINITY,
-                    3 => window.fill(0.0),
-                    _ => window[(1, 2)] = 100.0,
-                }
-            }
+            let spots = hopeless(count, width, height);
             let mut fits = vec![Fit::<f32>::invalid(); count];
             gpu.fit_into(&options, spots.view(), Start::Estimate, &mut fits).expect("a GPU");
             for (number, fit) in fits.iter().enumerate() {
@@ -276,16 +282,7 @@ fn hopeless_windows_as_published() {
         [(3, 3), (4, 8), (5, 5), (7, 7), (9, 9), (13, 17), (22, 22), (23, 23), (31, 33), (32, 32)];
     for (width, height) in shapes {
         let count = 60;
-        let mut spots = Array3::<f32>::zeros((count, height, width));
-        for (number, mut window) in spots.outer_iter_mut().enumerate() {
-            match number % 5 {
-                0 => window.fill(7.0),
-                1 => window.fill(f32::NAN),
-                2 => window[(height - 1, width - 1)] = f32::INFINITY,
-                3 => window.fill(0.0),
-                _ => window[(1, 2)] = 100.0,
-            }
-        }
+        let spots = hopeless(count, width, height);
         let mut fits = vec![Fit::<f32>::invalid(); count];
         gpu.fit_into(&Options::default(), spots.view(), Start::Estimate, &mut fits).expect("a GPU");
         for (number, fit) in fits.iter().enumerate() {

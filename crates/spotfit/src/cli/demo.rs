@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use fit_core::{Background, Fit, Options, Size, Start};
+use fit_sim::papers::TABLE_1;
 use fit_sim::{MovieSimulation, SpotSimulation, Spots};
 
 use super::error::CliError;
@@ -43,36 +44,6 @@ impl Spread {
         Self([errors.get(errors.len() / 2).copied().unwrap_or(f64::NAN), mean, variance.sqrt()])
     }
 }
-
-/// One pair of rows of Table 1 of Leutenegger & Weber 2021: median, mean and standard deviation of
-/// the absolute error of the centre, then of σ.
-struct Published {
-    signal: f64,
-    background: f64,
-    fit2d_gaussian: [f64; 6],
-    gpufit: [f64; 6],
-}
-
-const TABLE_1: [Published; 3] = [
-    Published {
-        signal: 400.0,
-        background: 40.0,
-        fit2d_gaussian: [0.0464, 0.0550, 0.0418, 0.0420, 0.0506, 0.0396],
-        gpufit: [0.0463, 0.0550, 0.0417, 0.0421, 0.0514, 0.0415],
-    },
-    Published {
-        signal: 1600.0,
-        background: 40.0,
-        fit2d_gaussian: [0.0228, 0.0270, 0.0205, 0.0203, 0.0244, 0.0190],
-        gpufit: [0.0227, 0.0269, 0.0205, 0.0205, 0.0249, 0.0201],
-    },
-    Published {
-        signal: 1600.0,
-        background: 0.0,
-        fit2d_gaussian: [0.0228, 0.0269, 0.0203, 0.0198, 0.0238, 0.0186],
-        gpufit: [0.0227, 0.0268, 0.0203, 0.0203, 0.0247, 0.0200],
-    },
-];
 
 const SIZE: Size = Size::new(9, 9);
 

@@ -1,0 +1,60 @@
+//! The bus, and small batches.
+
+use super::super::experiments::Experiment;
+use super::super::plot::{Axis, Chart, Series, label};
+use super::super::record::{Data, Record};
+use super::{Figure, percent};
+
+pub(super) fn bus(record: &Record, figure: &mut Figure) {
+    let experiment = Experiment::Bus.name();
+    figure.caption = "9×9 windows and start values from pinned memory, outcomes to pinned memory; the bytes that went \
+        to the device, against what pinned copies alone carry in the same run."
+        .to_owned();
+    figure.table.0 = ["pixels", "fits a second", "share of the bus"].map(str::to_owned).to_vec();
+    figure.numbers.0 = vec!["pixels", "fits_per_second", "share"];
+    for kind in ["f32", "u16", "u8"] {
+        if let (Some(Data::Value(rate)), Some(Data::Value(share))) =
+            (record.get(experiment, kind, "rate"), record.get(experiment, kind, "share"))
+        {
+            figure.table.1.push(vec![kind.to_owned(), label(*rate), percent(*share)]);
+            figure.numbers.1.push(vec![
+                kind.to_owned(),
+                format!("{rate:e}"),
+                format!("{share:.4}"),
+            ]);
+        }
+    }
+}
+
+pub(super) fn latency(record: &Record, figure: &mut Figure) {
+    let experiment = Experiment::Latency.name();
+    figure.caption = "9×9 windows, start values given: microseconds from the call to the outcomes. \"copies alone\" moves \
+        the same bytes in and out and waits."
+        .to_owned();
+    let names = ["fits", "with", "50 %", "90 %", "99 %", "99.9 %", "longest", "calls"];
+    figure.table.0 = names.map(str::to_owned).to_vec();
+    figure.numbers.0 =
+        vec!["fits", "method", "p50_us", "p90_us", "p99_us", "p99.9_us", "longest_us", "calls"];
+    let mut series: Vec<Series> = Vec::new();
+    for cell in record.of(experiment) {
+        if let Data::Latency { seconds, calls } = &cell.data {
+            let mut row = vec![cell.case.clone(), cell.method.clone()];
+            row.extend(seconds.iter().map(|s| format!("{:.1}", s * 1e6)));
+            row.push(calls.to_string());
+            figure.table.1.push(row.clone());
+            figure.numbers.1.push(row);
+            let point = (cell.case.parse().unwrap_or(f64::NAN), seconds[0] * 1e6);
+            match series.iter_mut().find(|series| series.name == cell.method) {
+                Some(series) => series.points.push(point),
+                None => series.push(Series::new(cell.method.clone(), vec![point])),
+            }
+        }
+    }
+    let chart = Chart {
+        title: "Median time of small batches, 9×9 pixels".to_owned(),
+        x: Axis::log("fits a call"),
+        y: Axis::log("microseconds"),
+        series,
+    };
+    figure.picture("median", &chart);
+}

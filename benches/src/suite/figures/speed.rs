@@ -1,0 +1,258 @@
+//! Speed by size and batch: Fig. 2 to 6 of Leutenegger & Weber, and the cost of a fit.
+
+use fit_sim::papers::{FITS_AT_100, FITS_AT_1000, GAIN, OVERHEAD, PIXELS};
+
+use super::super::experiments::{BATCHES, Experiment};
+use super::super::methods::ONE_CORE;
+use super::super::plot::{Axis, Chart, Series, label};
+use super::super::record::{Data, Record, Timing};
+use super::{Figure, by_method, file_name};
+
+const GRID: &str = Experiment::Grid.name();
+
+/// The grid's charts, one for each method: a line for each batch.
+fn grid(
+    record: &Record,
+    figure: &mut Figure,
+    y: &str,
+    value: impl Fn(&Timing) -> f64,
+    lines: &[(&str, f64)],
+) {
+    figure.numbers.0 = vec![
+        "method",
+        "side_pixels",
+        "fits_per_call",
+        "seconds_median",
+        "seconds_lower_quartile",
+        "seconds_upper_quartile",
+        "samples",
+        "calls_per_sample",
+        "fits_per_second",
+        "pixels_per_second",
+    ];
+    let all: Vec<f64> = record
+        .methods(GRID)
+        .iter()
+        .flat_map(|method| record.times(GRID, method).map(&value).collect::<Vec<_>>())
+        .chain(lines.iter().map(|line| line.1))
+        .collect();
+    let low = all.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = all.iter().copied().fold(0.0, f64::max);
+    for method in record.methods(GRID) {
+        let mut series = Vec::new();
+        for batch in BATCHES {
+            let times = record.times(GRID, method).filter(|timing| timing.fits == batch);
+            let points: Vec<(f64, f64)> =
+                times.map(|timing| (timing.side as f64, value(timing))).collect();
+            if !points.is_empty() {
+                series.push(Series::new(format!("{} fits a call", label(batch as f64)), points));
+            }
+        }
+        for &(name, at) in lines {
+            series.push(Series::dashed(name, vec![(4.0, at), (32.0, at)]));
+        }
+        let chart = Chart {
+            title: method.to_owned(),
+            x: Axis::linear("side of the window (pixels)").within(3.0..33.0),
+            // The same for all methods, so that they can be compared.
+            y: Axis::log(y).within(low / 1.3..high * 1.3),
+            series,
+        };
+        figure.picture(&file_name(method), &chart);
+        for t in record.times(GRID, method) {
+            figure.numbers.1.push(vec![
+                method.to_owned(),
+                t.side.to_string(),
+                t.fits.to_string(),
+                format!("{:e}", t.median),
+                format!("{:e}", t.low),
+                format!("{:e}", t.high),
+                t.runs.to_string(),
+                t.calls.to_string(),
+                format!("{:e}", t.rate()),
+                format!("{:e}", t.pixels()),
+            ]);
+        }
+    }
+    figure.caption =
+        "Windows of the paper (400 : 40 counts, Poisson noise), start values given, f32 pixels; \
+        medians. On the GPU from pinned memory to pinned memory, up to 500 fits in a session."
+            .to_owned();
+}
+
+/// The best of a method in the grid.
+fn best<'a>(
+    record: &'a Record,
+    method: &'a str,
+    value: impl Fn(&Timing) -> f64,
+) -> Option<(f64, &'a Timing)> {
+    let times = record.times(GRID, method).map(|timing| (value(timing), timing));
+    times.max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+pub(super) fn fig_2(record: &Record, figure: &mut Figure) {
+    grid(record, figure, "seconds a call", |t| t.median, &[("paper: overhead", OVERHEAD)]);
+    figure.paper.push(
+        "Small batches take about 0.5 ms, which is overhead; otherwise the time grows with fits and pixels."
+            .to_owned(),
+    );
+    for method in record.methods(GRID) {
+        if let Some((_, t)) = best(record, method, |t| -t.median) {
+            figure.found.push(format!(
+                "{method}: {} fits of {}×{} pixels take {} µs.",
+                t.fits,
+                t.side,
+                t.side,
+                label(t.median * 1e6)
+            ));
+        }
+    }
+}
+
+pub(super) fn fig_3(record: &Record, figure: &mut Figure) {
+    let lines = [("paper, 100 fits a call", FITS_AT_100), ("paper, 1000 and more", FITS_AT_1000)];
+    grid(record, figure, "fits a second", Timing::rate, &lines);
+    figure.paper.push(
+        "Windows of 7 to 12 pixels: about 100,000 fits a second with 100 fits a call, about 400,000 with 1000 and more."
+            .to_owned(),
+    );
+    for method in record.methods(GRID) {
+        if let Some((rate, t)) = best(record, method, Timing::rate) {
+            figure.found.push(format!(
+                "{method}: at most {} fits a second ({}×{} pixels, {} a call).",
+                label(rate),
+                t.side,
+                t.side,
+                label(t.fits as f64)
+            ));
+        }
+    }
+}
+
+pub(super) fn fig_4(record: &Record, figure: &mut Figure) {
+    grid(record, figure, "pixels a second", Timing::pixels, &[("paper: levels off", PIXELS)]);
+    figure.paper.push("The Quadro P600 levels off at about 40 million pixels a second.".to_owned());
+    for method in record.methods(GRID) {
+        if let Some((pixels, t)) = best(record, method, Timing::pixels) {
+            let (side, ratio) = (t.side, pixels / PIXELS);
+            figure.found.push(format!(
+                "{method}: at most {} pixels a second ({side}×{side}), {} times as many.",
+                label(pixels),
+                label(ratio)
+            ));
+        }
+    }
+}
+
+/// Fitters of others in the grid: whatever is not a backend of this project, and the baseline.
+fn others(record: &Record) -> Vec<&str> {
+    let own = ["reference", "cpu", ONE_CORE, "gpu", "gpu-published"];
+    record.methods(GRID).into_iter().filter(|method| !own.contains(method)).collect()
+}
+
+fn ratios(record: &Record, figure: &mut Figure, methods: &[&str], lines: &[(&str, f64)]) {
+    figure.numbers.0 = vec!["method", "peer", "side_pixels", "fits_per_call", "times_faster"];
+    figure.caption = "How many times faster a call is than the same call of the other; both had the same windows and \
+        start values in the same run. Cells that one of both has no time for are left out."
+        .to_owned();
+    for method in methods {
+        for other in others(record) {
+            let mut series = Vec::new();
+            for batch in BATCHES {
+                let mut points = Vec::new();
+                for timing in record.times(GRID, method).filter(|t| t.fits == batch) {
+                    let case = format!("{} {batch}", timing.side);
+                    if let Some(Data::Time(theirs)) = record.get(GRID, other, &case) {
+                        let ratio = theirs.median / timing.median;
+                        points.push((timing.side as f64, ratio));
+                        figure.numbers.1.push(vec![
+                            (*method).to_owned(),
+                            other.to_owned(),
+                            timing.side.to_string(),
+                            batch.to_string(),
+                            format!("{ratio:.3}"),
+                        ]);
+                    }
+                }
+                if !points.is_empty() {
+                    series
+                        .push(Series::new(format!("{} fits a call", label(batch as f64)), points));
+                }
+            }
+            let all = || series.iter().flat_map(|series| &series.points).map(|point| point.1);
+            let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+            if most > 0.0 {
+                figure.found.push(format!(
+                    "{method} is {} to {} times as fast as {other}.",
+                    label(least),
+                    label(most)
+                ));
+            }
+            for &(name, at) in lines {
+                series.push(Series::dashed(name, vec![(4.0, at), (32.0, at)]));
+            }
+            let chart = Chart {
+                title: format!("{method} against {other}"),
+                x: Axis::linear("side of the window (pixels)").within(3.0..33.0),
+                y: Axis::log("times faster"),
+                series,
+            };
+            figure.picture(&format!("{}-{}", file_name(method), file_name(other)), &chart);
+        }
+    }
+    let only_baseline = others(record).iter().all(|name| *name == "explicit");
+    if only_baseline {
+        figure.missing.push(
+            "Gpufit and Cpufit: no library was given (--peer NAME=LIBRARY); the explicit baseline stands in."
+                .to_owned(),
+        );
+    }
+}
+
+pub(super) fn fig_5(record: &Record, figure: &mut Figure) {
+    ratios(record, figure, &["gpu", "gpu-published"], &[("paper: at least", GAIN[0])]);
+    figure.paper.push(
+        "At least 1.35 times Gpufit with large batches and windows, two to four times with fewer fits or smaller windows."
+            .to_owned(),
+    );
+}
+
+pub(super) fn fig_6(record: &Record, figure: &mut Figure) {
+    ratios(record, figure, &["cpu", ONE_CORE], &[("paper: at least", GAIN[1])]);
+    figure.paper.push(
+        "On a second board (Quadro K600) at least twice Gpufit, ten times in the most interesting sizes. Our second \
+        device is the CPU: all of its processors, and one."
+            .to_owned(),
+    );
+}
+
+pub(super) fn cost(record: &Record, figure: &mut Figure) {
+    figure.caption =
+        "9×9 windows of the paper, start values given: the time of a call divided by its fits."
+            .to_owned();
+    figure.numbers.0 = vec!["method", "fits_per_call", "nanoseconds_per_fit"];
+    let mut series = Vec::new();
+    for method in record.methods(GRID) {
+        let mut points = Vec::new();
+        for t in record.times(GRID, method).filter(|t| t.side == 9) {
+            let cost = t.median / t.fits as f64 * 1e9;
+            points.push((t.fits as f64, cost));
+            figure.numbers.1.push(vec![
+                method.to_owned(),
+                t.fits.to_string(),
+                format!("{cost:.2}"),
+            ]);
+        }
+        if let Some(least) = points.iter().map(|point| point.1).min_by(f64::total_cmp) {
+            figure.found.push(format!("{method}: {} ns a fit at best.", label(least)));
+        }
+        series.push(by_method(method, points));
+    }
+    let chart = Chart {
+        title: "Cost of a fit, 9×9 pixels".to_owned(),
+        x: Axis::log("fits a call"),
+        y: Axis::log("nanoseconds a fit"),
+        series,
+    };
+    figure.picture("cost", &chart);
+}

@@ -1,0 +1,167 @@
+//! The suite that reproduces the papers: its journal, its reports, and what it says of bad input.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use benches::suite::figures::ALL;
+use benches::suite::methods::{Backend, Roster};
+use benches::suite::record::{About, Cell, Data, Journal, Record};
+use benches::suite::{SuiteError, report};
+
+fn about() -> About {
+    About {
+        version: "1".to_owned(),
+        date: "2026-11-20".to_owned(),
+        command: "cargo xtask bench".to_owned(),
+        processor: "a processor".to_owned(),
+        gpus: vec!["none: no driver".to_owned()],
+        compiler: "rustc".to_owned(),
+        system: "linux".to_owned(),
+        tick: 1e-8,
+        budget: 1.0,
+        seed: 1,
+        quick: false,
+        missing: Vec::new(),
+    }
+}
+
+fn cell(case: &str, data: Data) -> Cell {
+    let (experiment, method) = ("bus".to_owned(), "f32".to_owned());
+    Cell { experiment, method, case: case.to_owned(), data }
+}
+
+/// Proves that a run that was stopped, in the midst of writing a line even, is gone on with, that what was missing is
+/// tried again, and that a run is never overwritten nor mixed with another.
+#[test]
+fn a_journal_goes_on_where_it_ended() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut journal = Journal::open(folder.path(), about(), false).expect("a new journal");
+    journal.add(cell("share", Data::Value(0.95))).expect("written");
+    journal.add(cell("other", Data::Missing("no GPU".to_owned()))).expect("written");
+    journal.add(cell("rate", Data::Value(1e8))).expect("written");
+    drop(journal);
+    let path = folder.path().join("journal.jsonl");
+    let text = fs::read_to_string(&path).expect("the journal");
+    fs::write(&path, &text[..text.len() - 7]).expect("cut off");
+
+    let again = Journal::open(folder.path(), about(), false);
+    assert!(matches!(again, Err(SuiteError::Exists(_))), "it must be asked for");
+    for other in [
+        About { seed: 2, ..about() },
+        About { quick: true, ..about() },
+        About { processor: "another".to_owned(), ..about() },
+        About { version: "2".to_owned(), ..about() },
+    ] {
+        let error = Journal::open(folder.path(), other, true);
+        assert!(matches!(error, Err(SuiteError::Other(_))), "another run");
+    }
+    let later = About { date: "2026-11-21".to_owned(), ..about() };
+    let mut journal = Journal::open(folder.path(), later, true).expect("the same run");
+    assert_eq!(journal.record.cells, [cell("share", Data::Value(0.95))]);
+    assert_eq!(journal.record.about.date, "2026-11-20", "the day it began");
+    journal.add(cell("rate", Data::Value(2e8))).expect("written");
+    drop(journal);
+    let journal = Journal::open(folder.path(), about(), true).expect("the same run");
+    assert_eq!(journal.record.cells.len(), 2);
+}
+
+/// Proves that a file that is no journal, or no record, is named.
+#[test]
+fn garbage_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for text in ["", "garbage", "{\"version\": 3}", "[1, 2", "\u{0}\u{1}"] {
+        fs::write(folder.path().join("journal.jsonl"), text).expect("written");
+        let error = Journal::open(folder.path(), about(), true).err().expect("no journal");
+        assert!(error.to_string().contains("journal.jsonl"), "{error}");
+        fs::write(folder.path().join("record.json"), text).expect("written");
+        let error = Record::load(folder.path()).expect_err("no record");
+        assert!(error.to_string().contains("record.json"), "{error}");
+    }
+    let error = Record::load(Path::new("/nowhere/at/all")).expect_err("no record");
+    assert!(error.to_string().contains("nowhere"), "{error}");
+}
+
+/// Proves that the stored records give all figures with all of their checks, in files that are whole: no picture with
+/// a number that is none, every figure with something to see or a reason why not, and all of it in the archive.
+#[test]
+fn stored_records_give_whole_reports() {
+    let records = Path::new(env!("CARGO_MANIFEST_DIR")).join("records");
+    for machine in ["amd-epyc-zen5-2-cores", "nvidia-h200"] {
+        let record = Record::load(&records.join(machine).join("2026-11-20")).expect("a record");
+        let out = tempfile::tempdir().expect("a folder");
+        let summary = report(&record, &[], out.path()).expect("a report");
+        assert_eq!(summary.failed, [] as [String; 0], "{machine}");
+        assert!(summary.checks > 80, "{machine}: {}", summary.checks);
+        for entry in ALL {
+            let figure = entry.figure(&record);
+            let something = !figure.pictures.is_empty() || !figure.table.1.is_empty();
+            assert!(
+                something || !figure.missing.is_empty(),
+                "{machine}: {} says nothing",
+                entry.id
+            );
+            for (name, svg) in &figure.pictures {
+                let whole = svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>");
+                assert!(whole && !svg.contains("NaN") && !svg.contains("inf"), "{name}");
+            }
+        }
+        let page = fs::read_to_string(&summary.report).expect("the page");
+        assert!(page.contains("<!doctype html>") && page.trim_end().ends_with("</html>"));
+        assert!(!page.contains("src=") && !page.contains("@import"), "it needs nothing else");
+        assert!(page.contains(&record.about.processor) && page.contains(&record.about.command));
+        let csv = fs::read_to_string(out.path().join("figures/lw-table1.csv")).expect("a table");
+        assert!(csv.lines().any(|line| line.starts_with("# processor:")), "{csv}");
+
+        let packed = fs::File::open(out.path().join("report.tar.gz")).expect("the archive");
+        let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(packed));
+        let mut names = Vec::new();
+        for entry in archive.entries().expect("an archive") {
+            let mut entry = entry.expect("an entry");
+            let name = entry.path().expect("a path").to_path_buf();
+            let mut packed = Vec::new();
+            entry.read_to_end(&mut packed).expect("its contents");
+            let inside = name.strip_prefix("spotfit-report").expect("one folder");
+            assert_eq!(fs::read(out.path().join(inside)).expect("the same file"), packed);
+            names.push(name);
+        }
+        assert!(names.contains(&PathBuf::from("spotfit-report/report.html")), "{names:?}");
+        assert!(names.len() > 40, "{names:?}");
+    }
+}
+
+/// Proves that figures and libraries that are not there are named, and that a library of another kind is refused.
+#[test]
+fn what_is_not_there_is_named() {
+    let record = Record { about: about(), cells: Vec::new() };
+    let out = tempfile::tempdir().expect("a folder");
+    let error = report(&record, &["fig99".to_owned()], out.path()).expect_err("no such figure");
+    assert!(
+        error.to_string().contains("fig99") && error.to_string().contains("lw-fig2"),
+        "{error}"
+    );
+    let peer = |path: &str| Roster::new(&[], &[("peer".to_owned(), path.into())]).err();
+    let error = peer("/nowhere/libGpufit.so").expect("no such library");
+    assert!(error.contains("/nowhere/libGpufit.so"), "{error}");
+    if cfg!(all(target_os = "linux", target_env = "gnu")) {
+        let error = peer("libc.so.6").expect("not of that kind");
+        assert!(error.contains("neither gpufit nor cpufit"), "{error}");
+    }
+    // A record without measurements gives a report that says so.
+    let summary = report(&record, &[], out.path()).expect("a report");
+    let page = fs::read_to_string(summary.report).expect("the page");
+    assert!(page.contains("nothing was measured"), "{page}");
+}
+
+/// Proves that where there is no GPU its backends are missing with the reason, and the others are there.
+#[test]
+fn backends_are_there_or_missing_with_the_reason() {
+    let roster = Roster::new(&Backend::ALL, &[]).expect("the backends");
+    let there = |name: &str| roster.timed.iter().any(|method| method.name == name);
+    assert!(there("reference") && there("cpu") && there("cpu, one core") && there("explicit"));
+    for name in ["gpu", "gpu-published"] {
+        let missing = roster.missing.iter().find(|(other, _)| other == name);
+        assert_ne!(there(name), missing.is_some(), "{name}");
+        assert!(missing.is_none_or(|(_, reason)| !reason.is_empty()), "{name}");
+    }
+}
