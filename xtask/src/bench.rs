@@ -11,6 +11,14 @@ use clap::Args;
 
 use crate::TaskError;
 
+/// Says something. Who listens may go, as `head` does: the files are made all the same.
+macro_rules! say {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($text)*);
+    }};
+}
+
 /// What can be said to `cargo xtask bench`.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
@@ -85,11 +93,11 @@ pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode, TaskError> {
         None => run(&settings(arguments))?,
     };
     for (name, reason) in &summary.missing {
-        println!("{name} is missing: {reason}");
+        say!("{name} is missing: {reason}");
     }
-    println!("The report is {}.", summary.report.display());
+    say!("The report is {}.", summary.report.display());
     if summary.failed.is_empty() {
-        println!("All {} checks of accuracy hold.", summary.checks);
+        say!("All {} checks of accuracy hold.", summary.checks);
         return Ok(ExitCode::SUCCESS);
     }
     eprintln!("{} of {} checks of accuracy do not hold:", summary.failed.len(), summary.checks);
@@ -126,10 +134,12 @@ fn difference(before: &Path, after: &Path) -> Result<ExitCode, TaskError> {
     let (before, after) = (Record::load(before)?, Record::load(after)?);
     let changes = compare(&before, &after);
     for (name, about) in [("A", &before.about), ("B", &after.about)] {
-        println!("{name}: {}, version {}, {}", about.date, about.version, about.processor);
+        say!("{name}: {}, version {}, {}", about.date, about.version, about.processor);
     }
-    changes.iter().for_each(|change| println!("{change}"));
+    for change in &changes {
+        say!("{change}");
+    }
     let worse = changes.iter().filter(|change| change.worse == Some(true)).count();
-    println!("{} changes beyond the noise, {worse} for the worse.", changes.len());
+    say!("{} changes beyond the noise, {worse} for the worse.", changes.len());
     Ok(if worse == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -386,6 +386,20 @@ fn a_closed_pipe_is_no_error() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+
+    // The demonstration's files are made all the same.
+    let folder = Folder::new();
+    let out = folder.path("demo");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_spotfit"))
+        .args(["demo", "--count", "1000", "--out", out.to_str().unwrap()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(out.join("movie.png").is_file());
 }
 
 /// Proves that the simulation is checked, and writes what it is asked for.

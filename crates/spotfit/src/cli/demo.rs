@@ -1,8 +1,9 @@
 //! `spotfit demo`: simulate, fit, and compare with the paper.
 
-use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use std::{fmt, fs};
 
 use clap::Args;
 use fit_core::{Background, Fit, Options, Size, Start};
@@ -45,6 +46,22 @@ impl Spread {
     }
 }
 
+/// Says something. Who listens may go, as `head` does: the files are made all the same.
+fn say(text: fmt::Arguments<'_>) -> Result<(), CliError> {
+    match writeln!(io::stdout(), "{text}") {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(CliError::write("standard output")(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+macro_rules! say {
+    ($($text:tt)*) => {
+        say(format_args!($($text)*))?
+    };
+}
+
 const SIZE: Size = Size::new(9, 9);
 
 struct Outcome {
@@ -81,12 +98,15 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
     let folder = &arguments.out;
     fs::create_dir_all(folder).map_err(CliError::write(&folder.display().to_string()))?;
     let count = arguments.count as usize;
-    println!("Absolute errors of {count} fits a row, in units of the spot's true sigma:");
-    println!("9×9 pixels, Poisson noise, sigma 1 to 2 px, started from the paper's estimate.");
-    println!("The rows marked * are Table 1 of Leutenegger & Weber 2021.\n");
-    println!(
+    say!("Absolute errors of {count} fits a row, in units of the spot's true sigma:");
+    say!("9×9 pixels, Poisson noise, sigma 1 to 2 px, started from the paper's estimate.");
+    say!("The rows marked * are Table 1 of Leutenegger & Weber 2021.\n");
+    say!(
         "{:<12}{:<26}{:^26}{:^26}",
-        "signal:bg", "", "centre: median, mean, std", "sigma: median, mean, std"
+        "signal:bg",
+        "",
+        "centre: median, mean, std",
+        "sigma: median, mean, std"
     );
 
     let mut statuses = StatusCounts::default();
@@ -103,10 +123,10 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
         let free = fit(&spots, Background::Free)?;
         let held = fit(&spots, Background::NonNegative)?;
         let case = format!("{}:{}", published.signal, published.background);
-        row(&case, "Gpufit *", &published.gpufit);
-        row("", "Spotfit", &free.errors);
-        row("", "Fit2DGaussian *", &published.fit2d_gaussian);
-        row("", "Spotfit, background >= 0", &held.errors);
+        row(&case, "Gpufit *", &published.gpufit)?;
+        row("", "Spotfit", &free.errors)?;
+        row("", "Fit2DGaussian *", &published.fit2d_gaussian)?;
+        row("", "Spotfit, background >= 0", &held.errors)?;
         for outcome in [&free, &held] {
             statuses.add(&outcome.fits);
             time += outcome.time;
@@ -118,16 +138,16 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
     }
 
     let threads = Fitter::default().threads();
-    println!("\n{fitted} fits: {}", statuses.summary());
-    println!("{} on {threads} threads, initial estimate included.", rate(fitted, time));
+    say!("\n{fitted} fits: {}", statuses.summary());
+    say!("{} on {threads} threads, initial estimate included.", rate(fitted, time));
     movie(arguments, folder)?;
-    println!("\nWritten to {}:", folder.display());
-    println!("  fits.csv     every fit of the case 400:40");
-    println!("  truth.csv    what was simulated");
-    println!("  windows.svg  the first windows and their fits: open it in a browser");
-    println!("  movie.tif    the simulated movie, with movie-truth.csv");
-    println!("  locs.csv     its localizations, as ThunderSTORM writes them");
-    println!("  movie.png    a frame and all localizations, side by side");
+    say!("\nWritten to {}:", folder.display());
+    say!("  fits.csv     every fit of the case 400:40");
+    say!("  truth.csv    what was simulated");
+    say!("  windows.svg  the first windows and their fits: open it in a browser");
+    say!("  movie.tif    the simulated movie, with movie-truth.csv");
+    say!("  locs.csv     its localizations, as ThunderSTORM writes them");
+    say!("  movie.png    a frame and all localizations, side by side");
     Ok(())
 }
 
@@ -172,7 +192,7 @@ fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
     })?;
     let seconds = begin.elapsed().as_secs_f64();
     table.finish()?;
-    println!(
+    say!(
         "\nA movie of {FRAMES} frames, {SIDE}×{SIDE} pixels: {} localizations, {:.0} frames/s.",
         points.len(),
         FRAMES as f64 / seconds
@@ -187,13 +207,14 @@ fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
     image.finish()
 }
 
-fn row(case: &str, name: &str, errors: &[f64; 6]) {
+fn row(case: &str, name: &str, errors: &[f64; 6]) -> Result<(), CliError> {
     let [a, b, c, d, e, f] = errors;
-    println!(
+    say!(
         "{case:<12}{name:<26}{:^26}{:^26}",
         format!("{a:.4}  {b:.4}  {c:.4}"),
         format!("{d:.4}  {e:.4}  {f:.4}")
     );
+    Ok(())
 }
 
 fn write_files(folder: &Path, spots: &Spots, fits: &[Fit<f64>]) -> Result<(), CliError> {
