@@ -61,8 +61,10 @@ impl PeerLibrary {
     pub fn open(path: impl AsRef<OsStr>) -> Result<Self, String> {
         let name = path.as_ref().to_string_lossy().into_owned();
         // SAFETY: loading a library runs its initializers; the user names one to be trusted.
-        let library =
-            unsafe { Library::new(path.as_ref()) }.map_err(|error| format!("{name}: {error}"))?;
+        let library = unsafe { Library::new(path.as_ref()) }.map_err(|error| {
+            let reason = std::error::Error::source(&error).map(ToString::to_string);
+            format!("{name}: {}", reason.unwrap_or_else(|| error.to_string()))
+        })?;
         for symbol in [b"gpufit\0".as_slice(), b"cpufit\0"] {
             // SAFETY: the type is that of the interface; a library of another kind has no such name.
             if unsafe { library.get::<Function>(symbol) }.is_ok() {
