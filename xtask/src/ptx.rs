@@ -108,9 +108,17 @@ fn build(
     assembled.collect()
 }
 
+/// The manifest as it is stored.
+fn stored() -> Result<Manifest, TaskError> {
+    let file = root().join("kernels/manifest.json");
+    let text = std::fs::read_to_string(&file).map_err(file_error(&file))?;
+    Ok(serde_json::from_str(&text)?)
+}
+
 /// Makes the files anew.
 pub(crate) fn make() -> Result<(), TaskError> {
-    let (compiler, assembler) = (Compiler::find()?, Assembler::find()?);
+    let before = stored().ok().map(|manifest| manifest.compiler);
+    let (compiler, assembler) = (Compiler::find(before.as_deref())?, Assembler::find()?);
     let built = build(&compiler, &assembler, &root().join("target/ptx/new"))?;
     let kernels = root().join("kernels");
     let mut modules = BTreeMap::new();
@@ -135,10 +143,8 @@ pub(crate) fn make() -> Result<(), TaskError> {
 /// another as far as that can be.
 pub(crate) fn check() -> Result<(), TaskError> {
     let kernels = root().join("kernels");
-    let file = kernels.join("manifest.json");
-    let text = std::fs::read_to_string(&file).map_err(file_error(&file))?;
-    let manifest: Manifest = serde_json::from_str(&text)?;
-    let (compiler, assembler) = (Compiler::find()?, Assembler::find()?);
+    let manifest = stored()?;
+    let (compiler, assembler) = (Compiler::find(Some(&manifest.compiler))?, Assembler::find()?);
     let same = compiler.version == manifest.compiler;
     println!("{}; the files were made by {}", compiler.version, manifest.compiler);
 
@@ -190,12 +196,11 @@ fn compare(name: &str, module: &Module, stored: &str, new: &Built<'_>) -> Vec<St
         let (new, stored) = (entries(new.text), entries(stored));
         wrong.push(format!("{name}: the entries are {new:?}, in the file {stored:?}"));
     }
-    for (architecture, &registers) in new.registers {
-        let before = module.registers.get(architecture).copied().unwrap_or(0);
-        if f64::from(registers) > f64::from(before) * MORE_REGISTERS {
-            wrong
-                .push(format!("{name} for {architecture}: {registers} registers, {before} before"));
-        }
+    // By architecture the assembler gives the same file some more or fewer: the most of all is what counts.
+    let most = |registers: &Registers| registers.values().copied().max().unwrap_or(0);
+    let (registers, before) = (most(new.registers), most(&module.registers));
+    if f64::from(registers) > f64::from(before) * MORE_REGISTERS {
+        wrong.push(format!("{name}: {registers} registers, {before} before"));
     }
     wrong
 }
@@ -244,9 +249,7 @@ mod tests {
     /// Proves that the stored files are those of the manifest, without compiling anything.
     #[test]
     fn the_files_are_those_of_the_manifest() {
-        let file = root().join("kernels/manifest.json");
-        let text = std::fs::read_to_string(file).expect("the manifest is there");
-        let manifest: Manifest = serde_json::from_str(&text).expect("a manifest");
+        let manifest = stored().expect("the manifest is there");
         assert_eq!(manifest.modules.len(), MODULES.len());
         for (name, module) in manifest.modules {
             let ptx = fit_gpu_ptx::ptx(&name).expect("every module of the manifest is there");

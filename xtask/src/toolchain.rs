@@ -29,13 +29,16 @@ pub(crate) fn flags(module: &str) -> Vec<String> {
     .to_vec()
 }
 
+/// The variable with flags for all crates of the target.
+const RUSTFLAGS: &str = "CARGO_TARGET_NVPTX64_NVIDIA_CUDA_RUSTFLAGS";
+
 /// The target that kernels are compiled for.
 pub(crate) const TARGET: &str = "nvptx64-nvidia-cuda";
 
 impl Compiler {
-    /// The first of these that has its sources: rustup's nightly, Debian's `rustc-web`, whatever is on the
-    /// path.
-    pub(crate) fn find() -> Result<Self, TaskError> {
+    /// The compiler of that version if it is here, so that files stay as they are; else the first of these that
+    /// has its sources: rustup's nightly, Debian's `rustc-web`, whatever is on the path.
+    pub(crate) fn find(preferred: Option<&str>) -> Result<Self, TaskError> {
         let rustup = |tool: &str| {
             let found =
                 text(Command::new("rustup").args(["which", "--toolchain", "nightly", tool]));
@@ -44,14 +47,19 @@ impl Compiler {
         let nightly = rustup("cargo").zip(rustup("rustc"));
         let debian = Some((PathBuf::from("/usr/bin/cargo"), PathBuf::from("/usr/bin/rustc")));
         let any = Some((PathBuf::from("cargo"), PathBuf::from("rustc")));
-        [nightly, debian, any].into_iter().flatten().find_map(Self::with_sources).ok_or_else(|| {
-            TaskError::Missing(
+        let mut found: Vec<Self> =
+            [nightly, debian, any].into_iter().flatten().filter_map(Self::with_sources).collect();
+        let same = |compiler: &Self| Some(compiler.version.as_str()) == preferred;
+        let best = found.iter().position(same).unwrap_or(0);
+        if found.is_empty() {
+            return Err(TaskError::Missing(
                 "no Rust compiler with the sources of core is found; install one of\n  \
                  rustup toolchain install nightly --component rust-src\n  \
                  apt-get install rustc-web cargo-web rust-web-src"
                     .to_owned(),
-            )
-        })
+            ));
+        }
+        Ok(found.swap_remove(best))
     }
 
     fn with_sources((cargo, rustc): (PathBuf, PathBuf)) -> Option<Self> {
@@ -64,11 +72,15 @@ impl Compiler {
     /// Compiles a module, and gives its PTX.
     pub(crate) fn compile(&self, root: &Path, module: &str) -> Result<String, TaskError> {
         let target = root.join("target/ptx");
+        let (for_target, for_module): (Vec<_>, Vec<_>) =
+            flags(module).into_iter().partition(|flag| flag.starts_with("-Ctarget-"));
         let mut command = Command::new(&self.cargo);
         command
             .current_dir(root)
             .env_remove("RUSTUP_TOOLCHAIN")
             .env_remove("RUSTFLAGS")
+            // `core` too is compiled for that processor: compilers ask for it since 2026.
+            .env(RUSTFLAGS, for_target.join(" "))
             .env("RUSTC", &self.rustc)
             // The target has features that are not stable, for which stable compilers want to be asked.
             .env("RUSTC_BOOTSTRAP", "1")
@@ -80,7 +92,7 @@ impl Compiler {
             .arg("--target-dir")
             .arg(&target)
             .arg("--")
-            .args(flags(module))
+            .args(for_module)
             .args([
                 "--cfg",
                 &format!("module={module:?}"),

@@ -14,7 +14,7 @@ mod machine {
     /// a·b + c, rounded once.
     #[inline(always)]
     pub fn fused(a: f32, b: f32, c: f32) -> f32 {
-        core::intrinsics::fmaf32(a, b, c)
+        core::f32::math::mul_add(a, b, c)
     }
 
     macro_rules! instruction {

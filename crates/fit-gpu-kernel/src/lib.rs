@@ -2,9 +2,8 @@
 #![no_std]
 #![cfg_attr(
     target_arch = "nvptx64",
-    feature(abi_ptx, asm_experimental_arch, stdarch_nvptx, core_intrinsics)
+    feature(abi_ptx, asm_experimental_arch, stdarch_nvptx, core_float_math)
 )]
-#![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 
 pub mod device;
 pub mod group;
