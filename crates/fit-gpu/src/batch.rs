@@ -13,11 +13,9 @@ use crate::pixels::{Windows, gather_starts, kind_of};
 
 /// Chunks on their way at the same time: one comes in, one is fitted, one goes out.
 const LANES: usize = 3;
-/// Bytes of pixels in a chunk: enough that starting its copies costs nothing, few enough that the first
-/// and the last of a batch, which overlap with nothing, do not count.
-const CHUNK: usize = 8 << 20;
-/// The same for pixels that the processor copies first: more, because its threads begin and end together.
-const STAGED: usize = 32 << 20;
+/// Bytes of pixels in a chunk: enough that the gaps between copies do not count (each chunk costs the bus some
+/// 10 µs), few enough that the first and the last of a large batch, which overlap with nothing, do not either.
+const CHUNK: usize = 32 << 20;
 /// So many start values at most are read across the bus where they lie, and outcomes written, which saves a
 /// copy's beginning.
 const DIRECT: usize = 4096;
@@ -263,11 +261,10 @@ impl Pipeline {
         let launch = self.card.launch(part.mapping, size, range.len())?;
         let window = size.pixels() * kind.bytes();
         let pinned = Pinned::new(&self.card, part, fits);
-        let most = if pinned.pixels { CHUNK } else { STAGED };
         // Small batches go in one chunk; larger ones in at least as many as there are lanes.
         let chunks = match range.len() * window {
             0..SMALL => 1,
-            bytes => bytes.div_ceil(most).max(LANES),
+            bytes => bytes.div_ceil(CHUNK).max(LANES),
         };
         let chunk = range.len().div_ceil(chunks).max(1);
         let frames = match windows {
