@@ -48,6 +48,16 @@ fn number_numbers(record: &Record, figure: &mut Figure, wanted: impl Fn(&str) ->
     }
 }
 
+fn picture_by_number(figure: &mut Figure, series: Vec<Series>) {
+    let chart = Chart {
+        title: "Fits a second, 5×5 pixels".to_owned(),
+        x: Axis::log("fits a call"),
+        y: Axis::log("fits a second"),
+        series,
+    };
+    figure.picture("speed", &chart);
+}
+
 /// The number of fits from which on the second line is above the first.
 fn crossover(slow: &[(f64, f64)], fast: &[(f64, f64)]) -> Option<f64> {
     let ratio =
@@ -97,13 +107,7 @@ pub(super) fn p_1(record: &Record, figure: &mut Figure) {
         "paper: its CPU",
         vec![(10.0, GPUFIT / GPUFIT_GAIN), (1e7, GPUFIT / GPUFIT_GAIN)],
     ));
-    let chart = Chart {
-        title: "Fits a second, 5×5 pixels".to_owned(),
-        x: Axis::log("fits a call"),
-        y: Axis::log("fits a second"),
-        series,
-    };
-    figure.picture("speed", &chart);
+    picture_by_number(figure, series);
     number_numbers(record, figure, wanted);
 }
 
@@ -171,13 +175,7 @@ pub(super) fn p_3a(record: &Record, figure: &mut Figure) {
             ));
         }
     }
-    let chart = Chart {
-        title: "Fits a second, 5×5 pixels".to_owned(),
-        x: Axis::log("fits a call"),
-        y: Axis::log("fits a second"),
-        series,
-    };
-    figure.picture("speed", &chart);
+    picture_by_number(figure, series);
     number_numbers(record, figure, |_| true);
 }
 

@@ -151,6 +151,10 @@ impl Lent<'_> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
+        // A panic may have left fits in its lanes.
+        if std::thread::panicking() {
+            return;
+        }
         let mut kept = self.simd.kept();
         // That of other sizes or options goes first.
         if kept.len() > self.simd.threads() {
@@ -177,7 +181,7 @@ impl Simd {
     }
 
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
-        // Working memory has no state between batches that a panic could leave half done.
+        // Nothing that can panic is done while it is locked.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
