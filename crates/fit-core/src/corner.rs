@@ -1,7 +1,7 @@
 //! Windows that are cut out of frames.
 
-use crate::options::ArgumentError;
-use crate::shape::Size;
+use crate::error::ArgumentError;
+use crate::size::Size;
 
 /// Where a window lies in a stack of frames (n, height, width): its frame and its first pixel, that with
 /// the lowest x and y. The outcome of a fit counts from that pixel.

@@ -1,24 +1,23 @@
-//! One window from start to end.
+//! Windows in memory: one from start to end, and the first two passes by themselves.
 
-use crate::condition::condition;
-use crate::estimate::estimate;
-use crate::normal::assemble;
-use crate::options::{ArgumentError, Setup};
-use crate::outcome::Fit;
-use crate::real::{Pixel, Scalar};
-use crate::search::Search;
-use crate::shape::{Shape, Size};
-use crate::sums::{Axes, residual_chi2, separable};
+use crate::arithmetic::{Number, Pixel, Real, Scalar};
+use crate::error::ArgumentError;
+use crate::outcome::{Fit, Record};
+use crate::pass::{self, Axes, Finish, Serial};
+use crate::setup::Setup;
+use crate::size::{Shape, Size};
+use crate::spot::conditioning::{Conditioning, Extent};
+use crate::spot::shape::Separable;
 
 /// How many numbers of scratch memory [`fit_window`] needs for a window.
 pub const fn scratch_len(size: Size) -> usize {
-    size.pixels() + Axes::<f32>::scratch_len(size)
+    size.pixels().saturating_add(Axes::<f32>::scratch_len(size))
 }
 
 /// Fits one window.
 ///
 /// - `pixels`: width · height pixels of any type, row after row.
-/// - `initial`: where to start; `None` starts from the paper's estimate ([`estimate`]). Values
+/// - `initial`: where to start; `None` starts from the paper's estimate ([`pass::estimate`]). Values
 ///   outside the limits are brought within them.
 /// - `scratch`: at least [`scratch_len`] numbers, whose type `R` (`f32` or `f64`) is the arithmetic
 ///   of the fit. Their values do not matter and are overwritten.
@@ -32,50 +31,59 @@ pub fn fit_window<R: Scalar, P: Pixel>(
     initial: Option<Shape<R>>,
     scratch: &mut [R],
 ) -> Result<Fit<R>, ArgumentError> {
-    convert(pixels, setup.size, scratch, scratch_len(setup.size))?;
-    fit_in_place(setup, initial, scratch)
-}
-
-/// [`fit_window`] for pixels that lie in the first width · height numbers of `scratch` already.
-///
-/// # Errors
-/// [`ArgumentError::Scratch`] if there are fewer than [`scratch_len`] numbers.
-pub fn fit_in_place<R: Scalar>(
-    setup: &Setup<R>,
-    initial: Option<Shape<R>>,
-    scratch: &mut [R],
-) -> Result<Fit<R>, ArgumentError> {
-    let size = setup.size;
-    let short = ArgumentError::Scratch { needed: scratch_len(size), given: scratch.len() };
-    let (pixels, rest) = scratch.split_at_mut_checked(size.pixels()).ok_or(short)?;
-    let mut axes = Axes::new(rest, size).ok_or(short)?;
-    let data = condition(pixels);
-    let initial = initial.unwrap_or_else(|| estimate(pixels, size));
-    let mut search = Search::start(setup, &data, initial);
-    while search.running() {
-        let sums = separable(pixels, search.trial(), &mut axes);
-        search.update(setup, &assemble(&sums, &data, setup.background));
-    }
-    let best = search.at_best();
-    let chi2 = residual_chi2(pixels, search.best(), best.alpha, best.beta, &mut axes);
-    Ok(search.outcome(&data, chi2))
-}
-
-/// Writes the pixels as numbers to the front of `scratch`.
-pub(crate) fn convert<'a, R: Scalar, P: Pixel>(
-    pixels: &[P],
-    size: Size,
-    scratch: &'a mut [R],
-    needed: usize,
-) -> Result<&'a mut [R], ArgumentError> {
+    let size = setup.size();
     if pixels.len() != size.pixels() {
         return Err(ArgumentError::PixelCount { size, pixels: pixels.len() });
     }
+    let needed = scratch_len(size);
     if scratch.len() < needed {
         return Err(ArgumentError::Scratch { needed, given: scratch.len() });
     }
     for (number, &pixel) in scratch.iter_mut().zip(pixels) {
         *number = R::from_pixel(pixel);
     }
-    Ok(scratch)
+    let initial = initial.map(|circle| setup.shape().from_circle(circle));
+    Ok(Fit::from_record(&fit_in_place(setup, initial, scratch)?))
+}
+
+/// Fits a window of any shape of spots, whose pixels lie in the first width · height numbers of `scratch` already.
+///
+/// # Errors
+/// [`ArgumentError::Scratch`] if there are fewer than [`scratch_len`] numbers.
+pub fn fit_in_place<R: Number, S: Separable<P>, const P: usize>(
+    setup: &Setup<R, S, P>,
+    initial: Option<[R; P]>,
+    scratch: &mut [R],
+) -> Result<Record<R, P, 2>, ArgumentError> {
+    let size = setup.size();
+    let short = ArgumentError::Scratch { needed: scratch_len(size), given: scratch.len() };
+    let (pixels, rest) = scratch.split_at_mut_checked(size.pixels()).ok_or(short)?;
+    let mut axes = Axes::new(rest, size).ok_or(short)?;
+    let mut tile = Serial::new(pixels, size, &mut axes);
+    Ok(pass::fit(setup, &mut tile, initial, Finish::Residuals))
+}
+
+/// Conditions pixels in place ([`crate::spot::conditioning`]).
+pub fn condition<R: Real>(pixels: &mut [R]) -> Conditioning<R> {
+    if pixels.is_empty() {
+        return Conditioning::identity(pixels);
+    }
+    let line = Size::new(pixels.len(), 1);
+    let mut axes = Axes::none();
+    pass::condition(&mut Serial::new(pixels, line, &mut axes)).0
+}
+
+/// The paper's estimate of centre and σ ([`pass::estimate`]) from the pixels of a window, row after row.
+///
+/// With fewer pixels than `size` says the estimate is of no use but does no harm.
+pub fn estimate<R: Real>(pixels: &[R], size: Size) -> Shape<R> {
+    let (zero, one) = (R::splat(0.0), R::splat(1.0));
+    let Some((pixels, &first)) = pixels.get(..size.pixels()).zip(pixels.first()) else {
+        return Shape::new(zero, zero, one);
+    };
+    let mut extent = Extent::new(first);
+    for &pixel in pixels {
+        extent.add(pixel);
+    }
+    pass::estimate(&Serial::new(pixels, size, &mut Axes::none()), &extent)
 }

@@ -3,6 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
+use crate::arithmetic::Scalar;
+
 /// How a fit ended.
 ///
 /// The names are the same in types, files and documents: [`Status::name`].
@@ -18,11 +20,12 @@ pub enum Status {
     /// No smaller χ² is to be found, and the decrease that the gradient promises is below rounding:
     /// this is the minimum.
     Stalled = 4,
-    /// The fit ended with a parameter on a limit (see [`crate::Limits`]).
+    /// The fit ended with a parameter on a limit (see [`crate::Limits`]), whichever criterion ended it.
     AtLimit = 5,
     /// The iterations or evaluations allowed were used up.
     MaxIterations = 6,
-    /// No step reduced χ², however strongly damped, though the gradient says that one should.
+    /// No step reduced χ², however strongly damped, though the gradient says that one should; or the window
+    /// tells nothing of a spot at the start values.
     NotConverged = 7,
     /// There is nothing to fit: a pixel or a start value is not finite, or all pixels are the same.
     Invalid = 8,
@@ -96,6 +99,38 @@ impl FromStr for Status {
     }
 }
 
+/// What came of a fit with P parameters and L numbers that the model solved for by itself: of one fit, or of one
+/// in each lane of a pack. Counts and the status are numbers of a lane like all others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Record<R, const P: usize, const L: usize> {
+    /// The parameters that were searched for.
+    pub parameters: [R; P],
+    /// What the model solved for: amplitude and background.
+    pub linear: [R; L],
+    /// χ².
+    pub cost: R,
+    /// Passes of the outer loop.
+    pub iterations: R,
+    /// Visits to the pixels while searching.
+    pub evaluations: R,
+    /// The code of a [`Status`], 0 while searching.
+    pub status: R,
+}
+
+impl<R: Copy, const P: usize, const L: usize> Record<R, P, L> {
+    /// The same record with every number turned into another, for instance into that of one lane.
+    pub fn map<U: Copy>(self, mut number: impl FnMut(R) -> U) -> Record<U, P, L> {
+        Record {
+            parameters: self.parameters.map(&mut number),
+            linear: self.linear.map(&mut number),
+            cost: number(self.cost),
+            iterations: number(self.iterations),
+            evaluations: number(self.evaluations),
+            status: number(self.status),
+        }
+    }
+}
+
 /// The outcome of one fit, in the units of the pixels.
 ///
 /// Every number is finite unless the status is [`Status::Invalid`]; then all of them are NaN.
@@ -122,7 +157,7 @@ pub struct Fit<T> {
     pub status: Status,
 }
 
-impl<T: crate::Scalar> Fit<T> {
+impl<T: Scalar> Fit<T> {
     /// The outcome where there is nothing to fit.
     #[inline(always)]
     pub fn invalid() -> Self {
@@ -140,14 +175,14 @@ impl<T: crate::Scalar> Fit<T> {
         }
     }
 
-    /// The outcome from what a machine with several lanes has of a fit, each as a number of one lane: x, y,
-    /// σ, amplitude, background and χ² in the units of the pixels, iterations, evaluations, and the code of
-    /// the status. Pixels near the end of the number range square beyond it; then there is no outcome.
+    /// The circular view of a record: parameters x, y and σ, amplitude and background, all in the units of the
+    /// pixels. Pixels near the end of the number range square beyond it; then there is no outcome.
     #[inline(always)]
-    pub fn from_numbers(numbers: [T; 9]) -> Self {
-        let [x, y, sigma, amplitude, background, chi2, iterations, evaluations, status] = numbers;
+    pub fn from_record(record: &Record<T, 3, 2>) -> Self {
+        let Record { parameters, linear, cost, iterations, evaluations, status } = *record;
+        let ([x, y, sigma], [amplitude, background]) = (parameters, linear);
         let invalid = T::splat(Status::Invalid.code()).le(status);
-        if invalid || !(amplitude.abs() + background.abs() + chi2.abs()).is_finite() {
+        if invalid || !(amplitude.abs() + background.abs() + cost.abs()).is_finite() {
             return Self::invalid();
         }
         Self {
@@ -156,7 +191,7 @@ impl<T: crate::Scalar> Fit<T> {
             sigma,
             amplitude,
             background,
-            chi2,
+            chi2: cost,
             iterations: iterations.to_f64() as u32,
             evaluations: evaluations.to_f64() as u32,
             status: Status::from_code(status.to_f64() as u8).unwrap_or(Status::NotConverged),
@@ -178,7 +213,7 @@ impl<T: crate::Scalar> Fit<T> {
     /// The same outcome in another precision: rounded to nearest, and a finite number beyond the
     /// range of `U` becomes the largest finite one.
     #[inline(always)]
-    pub fn cast<U: crate::Scalar>(&self) -> Fit<U> {
+    pub fn cast<U: Scalar>(&self) -> Fit<U> {
         let cast = |value: T| {
             let value = value.to_f64();
             let cast = U::splat(value);

@@ -5,51 +5,50 @@
 //! its own for the derivatives, χ² is compared as it is, rounding and all, a smaller one decides nothing
 //! about how far the step went wrong, and a fit whose χ² no step reduces ends as
 //! [`Status::NotConverged`], though in single precision most of them are at the minimum. A fit that ends on a
-//! limit is not told apart. Two things the pseudo-code leaves open: `limit()` is [`Setup::limit`], and λ
+//! limit is not told apart. Two things the pseudo-code leaves open: `limit()` is [`crate::search::Settings::limit`], and λ
 //! stays above [`LAMBDA_MIN`].
 
-use crate::condition::Conditioning;
-use crate::normal::Evaluation;
-use crate::options::Setup;
-use crate::outcome::Status;
-use crate::real::{Mask, Real};
-use crate::search::{LAMBDA_FACTOR, LAMBDA_MAX, LAMBDA_MIN, LAMBDA_START, stepped};
-use crate::shape::Shape;
-use crate::solve::damped_step;
+use crate::arithmetic::{Mask, Real};
+use crate::outcome::{Record, Status};
+use crate::search::solve::damped_step;
+use crate::search::{LAMBDA_FACTOR, LAMBDA_MAX, LAMBDA_MIN, LAMBDA_START, Normal, stepped};
+use crate::setup::Setup;
+use crate::spot::conditioning::Conditioning;
+use crate::spot::shape::Circular;
 
 /// A window that is evaluated, in one lane or by many that all get the same numbers.
-pub trait Window<R: Real> {
+pub trait Gaussian2D<R: Real> {
     /// The paper's `Gaussian2D`: α and β (eq. 6), χ² from the residuals (eq. 2), and, if asked for, JᵀJ and
     /// Jᵀ(h − g).
-    fn evaluate(&mut self, shape: Shape<R>, derivatives: bool) -> Evaluation<R>;
+    fn evaluate(&mut self, p: &[R; 3], derivatives: bool) -> Normal<R, 3, 2>;
 }
 
-/// Searches from `initial`, which is brought within the limits, and gives the arguments of
-/// [`crate::Fit::from_numbers`].
+/// Searches from `initial`, which is brought within the limits; the outcome is in the units of the pixels.
 ///
 /// All lanes of `R` must have the same numbers: they take each decision together.
 #[inline(always)]
-pub fn search<R: Real, W: Window<R>>(
+pub fn search<R: Real, W: Gaussian2D<R>>(
     setup: &Setup<R>,
     data: &Conditioning<R>,
-    initial: Shape<R>,
+    initial: [R; 3],
     window: &mut W,
-) -> [R; 9] {
+) -> Record<R, 3, 2> {
+    let settings = setup.settings();
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
-    let mut best = setup.limit(initial);
-    let mut at_best =
-        Evaluation { alpha: zero, beta: zero, chi2: zero, jtj: [zero; 6], jtr: [zero; 3] };
+    let mut best = settings.limit(initial);
+    let mut at_best = Normal::zero();
     let mut trial = best;
     let mut lambda = R::splat(LAMBDA_START);
     let (mut iterations, mut evaluations) = (zero, zero);
     let (mut derivatives, mut retried) = (true, false);
-    let max_error = setup.max_error * data.scale * data.scale;
+    let max_error = setup.max_cost(data);
     let mut status = Status::Invalid;
     // One place to evaluate and one to solve, as machines with small instruction caches like it.
-    while (data.usable & initial.is_finite()).any() {
-        let evaluation = window.evaluate(trial, derivatives);
+    let finite = initial[0].is_finite() & initial[1].is_finite() & initial[2].is_finite();
+    while (data.usable & finite).any() {
+        let evaluation = window.evaluate(&trial, derivatives);
         evaluations = evaluations + one;
-        let chi2 = evaluation.chi2;
+        let chi2 = evaluation.cost;
         let mut accepted = false;
         if derivatives {
             iterations = iterations + one;
@@ -64,9 +63,9 @@ pub fn search<R: Real, W: Window<R>>(
             }
             retried = false;
         } else {
-            let before = at_best.chi2;
-            let moved = [trial.x - best.x, trial.y - best.y, trial.sigma - best.sigma];
-            let small = setup.is_small(best, &moved).any();
+            let before = at_best.cost;
+            let moved = [trial[0] - best[0], trial[1] - best[1], trial[2] - best[2]];
+            let small = settings.is_small(&Circular, &best, &moved).any();
             if before.lt(chi2).any() || !chi2.is_finite().any() {
                 let exhausted = R::splat(LAMBDA_MAX).le(lambda).any();
                 if small || exhausted || !chi2.is_finite().any() {
@@ -80,13 +79,13 @@ pub fn search<R: Real, W: Window<R>>(
                     lambda = (lambda * R::splat(1.0 / LAMBDA_FACTOR)).max(R::splat(LAMBDA_MIN));
                 }
                 best = trial;
-                (at_best.alpha, at_best.beta) = (evaluation.alpha, evaluation.beta);
-                at_best.chi2 = chi2;
+                at_best.linear = evaluation.linear;
+                at_best.cost = chi2;
                 if chi2.lt(max_error).any() {
                     status = Status::MaxError;
                     break;
                 }
-                if (before * (one - setup.min_delta)).lt(chi2).any() {
+                if (before * (one - settings.min_delta)).lt(chi2).any() {
                     status = Status::MinDelta;
                     break;
                 }
@@ -94,14 +93,14 @@ pub fn search<R: Real, W: Window<R>>(
                     status = Status::MinStep;
                     break;
                 }
-                if setup.max_iterations.le(iterations).any() {
+                if settings.max_iterations.le(iterations).any() {
                     status = Status::MaxIterations;
                     break;
                 }
                 accepted = true;
             }
         }
-        if setup.max_evaluations.le(evaluations).any() {
+        if settings.max_evaluations.le(evaluations).any() {
             status = Status::MaxIterations;
             break;
         }
@@ -110,19 +109,17 @@ pub fn search<R: Real, W: Window<R>>(
             trial = best;
         } else {
             derivatives = false;
-            let step = damped_step(&at_best.jtj, &at_best.jtr, lambda);
-            trial = setup.limit(stepped(best, step));
+            let step = damped_step(&at_best.hessian, &at_best.gradient, lambda);
+            trial = settings.limit(stepped(&Circular, &best, &step));
         }
     }
-    [
-        best.x,
-        best.y,
-        best.sigma,
-        data.amplitude(at_best.alpha),
-        data.background(at_best.beta),
-        data.chi2(at_best.chi2),
+    let [alpha, beta] = at_best.linear;
+    Record {
+        parameters: best,
+        linear: [data.amplitude(alpha), data.background(beta)],
+        cost: data.chi2(at_best.cost),
         iterations,
         evaluations,
-        R::splat(status.code()),
-    ]
+        status: R::splat(status.code()),
+    }
 }

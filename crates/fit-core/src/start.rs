@@ -1,8 +1,8 @@
 //! Where the fits of a batch start.
 
-use crate::options::ArgumentError;
-use crate::real::Scalar;
-use crate::shape::Shape;
+use crate::arithmetic::Number;
+use crate::error::ArgumentError;
+use crate::size::Shape;
 
 /// Where the fits of a batch start: from the paper's estimate, or from x, y and σ given for each
 /// window (pixels, in the window's own coordinates).
@@ -46,7 +46,7 @@ impl Start<'_> {
 
     /// The start of the fit with the given index; `None` where it is to be estimated.
     #[inline(always)]
-    pub fn shape<R: Scalar>(&self, index: usize) -> Option<Shape<R>> {
+    pub fn shape<R: Number>(&self, index: usize) -> Option<Shape<R>> {
         match self {
             Self::Estimate => None,
             Self::F32(starts) => starts.get(index).map(|s| s.map(f64::from)),

@@ -1,18 +1,43 @@
 //! Proves eq. 5 to 14: against finite differences, against nalgebra, and one form of a sum against
 //! the other.
 
-use fit_core::axis::{CENTRE_UNIT, WIDTH_UNIT};
-use fit_core::condition::{Conditioning, condition};
-use fit_core::normal::{PAIRS, amplitudes, assemble};
-use fit_core::solve::{damped_step, predicted_decrease};
-use fit_core::sums::{Axes, Profile, Sums, direct, residual_chi2, separable};
-use fit_core::{Background, Shape, Size};
+use fit_core::pass::{Axes, Serial, evaluate, residual_chi2};
+use fit_core::search::solve::{Symmetric, damped_step, predicted_decrease};
+use fit_core::spot::assembly::{amplitudes, assemble};
+use fit_core::spot::axis::{CENTRE_UNIT, WIDTH_UNIT};
+use fit_core::spot::conditioning::Conditioning;
+use fit_core::spot::shape::Circular;
+use fit_core::spot::sums::{Profile, Sums, direct};
+use fit_core::{Background, Shape, Size, condition};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 use proptest::prelude::*;
 
-fn separable_sums(pixels: &[f64], size: Size, shape: Shape<f64>) -> Sums<f64> {
+/// What a pass gives for a window in memory.
+fn pass<T>(pixels: &[f64], size: Size, pass: impl Fn(&mut Serial<'_, '_, f64, &[f64]>) -> T) -> T {
     let mut scratch = vec![0.0; Axes::<f64>::scratch_len(size)];
-    separable(pixels, shape, &mut Axes::new(&mut scratch, size).unwrap())
+    let mut axes = Axes::new(&mut scratch, size).unwrap();
+    pass(&mut Serial::new(pixels, size, &mut axes))
+}
+
+fn parameters(shape: Shape<f64>) -> [f64; 3] {
+    [shape.x, shape.y, shape.sigma]
+}
+
+/// The pairs jk of parameters, j ≤ k.
+fn pairs() -> impl Iterator<Item = (usize, usize)> {
+    (0..3).flat_map(|j| (j..3).map(move |k| (j, k)))
+}
+
+fn symmetric(element: impl Fn(usize, usize) -> f64) -> Symmetric<f64, 3> {
+    let mut h = Symmetric::zero();
+    for (j, k) in pairs() {
+        h.0[j][k] = element(j, k);
+    }
+    h
+}
+
+fn separable_sums(pixels: &[f64], size: Size, shape: Shape<f64>) -> Sums<f64, 3> {
+    pass(pixels, size, |tile| evaluate(tile, &Circular, &parameters(shape)))
 }
 
 /// A window with a spot, some structure that is no spot, and its size.
@@ -61,7 +86,7 @@ fn moved(shape: Shape<f64>, j: usize, by: f64) -> Shape<f64> {
 }
 
 /// The two ways that β can be: free, and held at zero (where eq. 6 gives β < 0).
-fn held_background(pixels: &[f64], sums: &Sums<f64>) -> (Conditioning<f64>, Background) {
+fn held_background(pixels: &[f64], sums: &Sums<f64, 3>) -> (Conditioning<f64>, Background) {
     let mut data = Conditioning::identity(pixels);
     // Whatever eq. 6 gives for β: from this level on it is below, and so β is held there.
     data.zero = amplitudes(sums, &data, Background::Free).beta + 5.0;
@@ -95,7 +120,7 @@ proptest! {
         }
     }
 
-    /// The separable sums are those over the pixels (eq. 5, 7), whole and in parts.
+    /// The separable sums are those over the pixels (eq. 5, 7).
     #[test]
     fn separable_sums_are_the_direct_ones((size, pixels, shape) in cases()) {
         let a = separable_sums(&pixels, size, shape);
@@ -109,8 +134,8 @@ proptest! {
             close(a.f_df[j], b.f_df[j], n, 1e-14)?;
             close(a.g_df[j], b.g_df[j], n, 1e-14)?;
         }
-        for i in 0..6 {
-            close(a.df_df[i], b.df_df[i], n, 1e-14)?;
+        for (j, k) in pairs() {
+            close(a.df_df.at(j, k), b.df_df.at(k, j), n, 1e-14)?;
         }
     }
 
@@ -126,8 +151,9 @@ proptest! {
         prop_assume!(svd.singular_values.min() > 1e-3 * svd.singular_values.max());
         let solution = svd.solve(&DVector::from_column_slice(&pixels), 0.0).unwrap();
         let got = assemble(&sums, &Conditioning::identity(&pixels), Background::Free);
-        close(got.alpha, solution[0], 1e3, 1e-8)?;
-        close(got.beta, solution[1], 1e3, 1e-8)?;
+        let [alpha, beta] = got.normal.linear;
+        close(alpha, solution[0], 1e3, 1e-8)?;
+        close(beta, solution[1], 1e3, 1e-8)?;
     }
 
     /// Eq. 8: the derivatives of α and β against central differences, β free and held.
@@ -185,22 +211,22 @@ proptest! {
                 }
             }
 
-            let got = assemble(&sums, &data, background);
+            let got = assemble(&sums, &data, background).normal;
             let scale = jacobian.iter().flatten().map(|j| j * j).sum::<f64>() + 1e4;
-            for (i, (j, k)) in PAIRS.into_iter().enumerate() {
+            for (j, k) in pairs() {
                 let sum: f64 = jacobian.iter().map(|row| row[j] * row[k]).sum();
-                close(got.jtj[i], sum, scale, 1e-9)?;
+                close(got.hessian.at(j, k), sum, scale, 1e-9)?;
             }
             let residuals = || here.iter().zip(&pixels).map(|(h, g)| h - g);
             for j in 0..3 {
                 let sum: f64 = jacobian.iter().zip(residuals()).map(|(row, r)| row[j] * r).sum();
-                close(got.jtr[j], sum, scale, 1e-9)?;
+                close(got.gradient[j], sum, scale, 1e-9)?;
             }
             let chi2: f64 = residuals().map(|r| r * r).sum();
-            close(got.chi2, chi2, data.spread + pixels.len() as f64 * data.mean.powi(2), 1e-10)?;
-            let mut scratch = vec![0.0; Axes::<f64>::scratch_len(size)];
-            let mut axes = Axes::new(&mut scratch, size).unwrap();
-            let by_residuals = residual_chi2(&pixels, shape, a.alpha, a.beta, &mut axes);
+            close(got.cost, chi2, data.spread + pixels.len() as f64 * data.mean.powi(2), 1e-10)?;
+            let by_residuals = pass(&pixels, size, |tile| {
+                residual_chi2(tile, &Circular, &parameters(shape), [a.alpha, a.beta])
+            });
             close(by_residuals, chi2, chi2, 1e-9)?;
         }
     }
@@ -212,13 +238,13 @@ proptest! {
         prop_assume!(sums.ff - sums.f * sums.f / size.pixels() as f64 > 0.05);
         let free = (Conditioning::identity(&pixels), Background::Free);
         for (data, background) in [free, held_background(&pixels, &sums)] {
-            let at = |shape| assemble(&direct(&pixels, size, shape), &data, background);
+            let at = |shape| assemble(&direct(&pixels, size, shape), &data, background).normal;
             let h = 1e-5;
             for j in 0..3 {
-                let above = at(moved(shape, j, h)).chi2;
-                let below = at(moved(shape, j, -h)).chi2;
+                let above = at(moved(shape, j, h)).cost;
+                let below = at(moved(shape, j, -h)).cost;
                 let slope = (above - below) / (2.0 * h) * shape.sigma * UNITS[j];
-                close(2.0 * at(shape).jtr[j], slope, 1e5 + slope.abs(), 2e-6)?;
+                close(2.0 * at(shape).gradient[j], slope, 1e5 + slope.abs(), 2e-6)?;
             }
         }
     }
@@ -247,7 +273,7 @@ proptest! {
         let condition = (unit * damped * unit).svd(false, false).singular_values;
         prop_assume!(condition.min() > 1e-4 * condition.max());
         let expected = -(unit * (unit * damped * unit).lu().solve(&(unit * b)).unwrap());
-        let packed: [f64; 6] = std::array::from_fn(|i| h[PAIRS[i]]);
+        let packed = symmetric(|j, k| h[(j, k)]);
         let step = damped_step(&packed, &b.into(), lambda);
         for j in 0..3 {
             close(step[j] * h[(j, j)].sqrt(), expected[j] * h[(j, j)].sqrt(), 1.0, 1e-9)?;
@@ -270,7 +296,7 @@ proptest! {
             row[dead] = 0.0;
             b[dead] = 0.0;
         }
-        let h: [f64; 6] = std::array::from_fn(|i| row[PAIRS[i].0] * row[PAIRS[i].1]);
+        let h = symmetric(|j, k| row[j] * row[k]);
         let step = damped_step(&h, &b, 0.0);
         prop_assert!(step.iter().all(|d| d.is_finite()), "{step:?}");
         if dead < 3 {

@@ -1,12 +1,14 @@
 //! Proves the search: that it ends, where it ends, and what it says about it.
 
-use fit_core::condition::condition;
-use fit_core::normal::{Evaluation, assemble};
-use fit_core::search::Search;
-use fit_core::sums::{Axes, Profile, separable};
+use fit_core::pass::{self, Axes, Serial, evaluate};
+use fit_core::search::solve::Symmetric;
+use fit_core::search::{Evaluation, Normal};
+use fit_core::spot::assembly::assemble;
+use fit_core::spot::shape::Circular;
+use fit_core::spot::sums::Profile;
 use fit_core::{
     ArgumentError, Background, Criteria, Fit, Lanes, Limits, MaxError, Options, Scalar, Setup,
-    Shape, Size, Status, estimate, fit_window, scratch_len,
+    Shape, Size, Status, condition, estimate, fit_window, scratch_len,
 };
 use proptest::prelude::*;
 
@@ -180,12 +182,11 @@ type Packed = ([f32; 3], u32, u32, Status);
 fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
     type Pack<const N: usize> = Lanes<f32, N>;
     let setup = Setup::<Pack<N>>::new(NINE, &Options::default()).unwrap();
-    let single = Setup::<f32>::new(NINE, &Options::default()).unwrap();
     let mut pixels = vec![Lanes([0.0; N]); NINE.pixels()];
     let mut scratch = vec![Lanes([0.0; N]); Axes::<f32>::scratch_len(NINE)];
     let mut data = condition(&mut pixels);
-    let mut search =
-        Search::start(&setup, &data, Shape::new(Lanes([0.0; N]), Lanes([0.0; N]), Lanes([1.0; N])));
+    let begin = |data: &_, start: [f32; 3]| pass::begin(&setup, data, start.map(|p| Lanes([p; N])));
+    let mut search = begin(&data, [0.0, 0.0, 1.0]);
     let mut owner = [None; N];
     let mut results = vec![None; windows.len()];
     let mut next = 0;
@@ -195,14 +196,14 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
                 continue;
             }
             if let Some(index) = owner[lane].take() {
-                let best: Shape<Pack<N>> = search.best();
-                let status = Status::from_code(search.status_code().0[lane] as u8).unwrap();
+                let record = search.record().map(|number| number.0[lane]);
+                let status = Status::from_code(record.status as u8).unwrap();
                 let invalid = status == Status::Invalid;
                 let pick = |value: f32| if invalid { f32::NAN } else { value };
                 let result: Packed = (
-                    [pick(best.x.0[lane]), pick(best.y.0[lane]), pick(best.sigma.0[lane])],
-                    search.iterations().0[lane] as u32,
-                    search.evaluations().0[lane] as u32,
+                    record.parameters.map(pick),
+                    record.iterations as u32,
+                    record.evaluations as u32,
                     status,
                 );
                 results[index] = Some(result);
@@ -222,12 +223,7 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
             data.scale.0[lane] = alone.scale;
             data.offset.0[lane] = alone.offset;
             data.usable.0[lane] = alone.usable;
-            let one = |value: f32| Lanes([value; N]);
-            let fresh = Search::start(
-                &setup,
-                &data,
-                Shape::new(one(start.x), one(start.y), one(start.sigma)),
-            );
+            let fresh = begin(&data, [start.x, start.y, start.sigma]);
             let mut mask = fresh.running();
             mask.0 = std::array::from_fn(|l| l == lane);
             search.refill(mask, &fresh);
@@ -235,12 +231,13 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
             next += 1;
         }
         if owner.iter().all(Option::is_none) && next == windows.len() {
-            let _ = single;
             return results.into_iter().flatten().collect();
         }
         let mut axes = Axes::new(&mut scratch, NINE).unwrap();
-        let sums = separable(&pixels, search.trial(), &mut axes);
-        search.update(&setup, &assemble(&sums, &data, Background::Free));
+        let mut tile = Serial::new(&pixels[..], NINE, &mut axes);
+        let sums = evaluate(&mut tile, &Circular, search.trial());
+        let evaluation = assemble(&sums, &data, Background::Free);
+        search.update(setup.settings(), &Circular, &evaluation);
     }
 }
 
@@ -252,22 +249,27 @@ fn the_damping_follows_the_pseudo_code() {
     let setup = Setup::<f64>::new(NINE, &tight()).unwrap();
     let mut pixels = spot(NINE, Shape::new(4.0, 4.0, 1.5), 100.0, 10.0);
     let data = condition(&mut pixels);
-    let mut search = Search::start(&setup, &data, Shape::new(3.0, 3.5, 1.0));
+    let mut search = pass::begin(&setup, &data, [3.0, 3.5, 1.0]);
     // The caller decides what an evaluation says: here each is as good or as bad as needed.
     let mut chi2 = data.spread;
-    let mut update = |search: &mut Search<f64>, better: bool| {
+    let mut update = |search: &mut pass::SpotSearch<f64, Circular, 3>, better: bool| {
         let evaluation = Evaluation {
-            alpha: 1.0,
-            beta: 0.0,
-            chi2: if better { chi2 * 0.9 } else { chi2 * 1.1 },
-            jtj: [1.0, 0.0, 0.0, 1.0, 0.0, 1.0],
-            jtr: [0.3, -0.2, 0.1],
+            normal: Normal {
+                cost: if better { chi2 * 0.9 } else { chi2 * 1.1 },
+                gradient: [0.3, -0.2, 0.1],
+                hessian: Symmetric([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+                linear: [1.0, 0.0],
+            },
+            resolution: 1e-9 * chi2,
+            cancelled: [1.0; 3],
+            resolved: true,
         };
         if better {
             chi2 *= 0.9;
         }
-        search.update(&setup, &evaluation);
-        (search.lambda(), search.iterations(), search.evaluations())
+        search.update(setup.settings(), &Circular, &evaluation);
+        let record = search.record();
+        (search.lambda(), record.iterations, record.evaluations)
     };
     let expected = [
         (true, 0.01, 1.0),
@@ -279,20 +281,22 @@ fn the_damping_follows_the_pseudo_code() {
         (true, 0.001, 5.0),
     ];
     for (step, (better, lambda, iterations)) in expected.into_iter().enumerate() {
-        let before = search.best();
+        let before = *search.best();
         let (got, passes, evaluations) = update(&mut search, better);
         assert!((got / lambda - 1.0).abs() < 1e-12, "step {step}: λ = {got}, not {lambda}");
         assert_eq!((passes, evaluations), (iterations, step as f64 + 1.0));
-        assert_eq!(search.best() == before, !better || step == 0, "step {step}");
+        assert_eq!(*search.best() == before, !better || step == 0, "step {step}");
         assert!(search.running());
     }
     for _ in 0..7 {
         assert!(search.running());
         update(&mut search, false);
     }
-    assert_eq!(Status::from_code(search.status_code() as u8), None, "λ is 10⁴ and was not tried");
+    let status =
+        |search: &pass::SpotSearch<_, _, _>| Status::from_code(search.record().status as u8);
+    assert_eq!(status(&search), None, "λ is 10⁴ and was not tried");
     update(&mut search, false);
-    assert_eq!(Status::from_code(search.status_code() as u8), Some(Status::NotConverged));
+    assert_eq!(status(&search), Some(Status::NotConverged));
 }
 
 /// Proves the names, codes and predicates of the statuses.

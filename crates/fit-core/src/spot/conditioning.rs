@@ -8,7 +8,7 @@
 //! around one, no sum cancels for the sake of the baseline, and α⁶ in the determinant of JᵀJ cannot
 //! overflow. Scaling the pixels by 2ᵏ gives the very same g′.
 
-use crate::real::{Mask, Real};
+use crate::arithmetic::{Mask, Real};
 
 /// How the pixels of a window were conditioned, and their sums, which no parameter changes.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +56,17 @@ impl<R: Real> Extent<R> {
         self.high = pixel.max(self.high);
     }
 
+    /// The extent of the conditioned pixels: rounding keeps their order.
+    #[inline(always)]
+    pub fn conditioned(&self) -> Self {
+        let (scale, offset) = self.scaling();
+        Self {
+            first: self.first.mul_add(scale, -offset),
+            low: self.low.mul_add(scale, -offset),
+            high: self.high.mul_add(scale, -offset),
+        }
+    }
+
     /// Scale s and offset o of the window: a pixel g becomes g·s − o.
     #[inline(always)]
     pub fn scaling(&self) -> (R, R) {
@@ -64,27 +75,6 @@ impl<R: Real> Extent<R> {
         let scale = (self.high * half - self.low * half).normalizer();
         (scale, self.first * scale)
     }
-}
-
-/// Conditions the pixels of one window in place.
-#[inline(always)]
-pub fn condition<R: Real>(pixels: &mut [R]) -> Conditioning<R> {
-    let Some(&first) = pixels.first() else {
-        return Conditioning::identity(&[]);
-    };
-    let mut extent = Extent::new(first);
-    for &pixel in pixels.iter() {
-        extent.add(pixel);
-    }
-    let (scale, offset) = extent.scaling();
-    let zero = R::splat(0.0);
-    let (mut sum, mut squares) = (zero, zero);
-    for pixel in pixels.iter_mut() {
-        *pixel = pixel.mul_add(scale, -offset);
-        sum = sum + *pixel;
-        squares = pixel.mul_add(*pixel, squares);
-    }
-    Conditioning::new(pixels.len(), &extent, sum, squares)
 }
 
 impl<R: Real> Conditioning<R> {
@@ -110,7 +100,7 @@ impl<R: Real> Conditioning<R> {
 
     /// The conditioning that changes nothing, for pixels that are to be taken as they are.
     ///
-    /// It makes [`crate::normal`] usable on raw data; with a large baseline the sums then cancel.
+    /// It makes [`super::assembly`] usable on raw data; with a large baseline the sums then cancel.
     pub fn identity(pixels: &[R]) -> Self {
         let zero = R::splat(0.0);
         let (mut sum, mut squares) = (zero, zero);

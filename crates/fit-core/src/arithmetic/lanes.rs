@@ -6,7 +6,7 @@
 use core::array::from_fn;
 use core::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
-use crate::real::{Mask, Real, Scalar};
+use super::{Mask, Number, Real};
 
 /// `N` numbers of type `T` that are worked on side by side.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +51,7 @@ impl<const N: usize> Not for LaneMask<N> {
 
 macro_rules! operator {
     ($trait:ident, $method:ident, $operator:tt) => {
-        impl<T: Scalar, const N: usize> $trait for Lanes<T, N> {
+        impl<T: Number, const N: usize> $trait for Lanes<T, N> {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
@@ -65,7 +65,7 @@ operator!(Sub, sub, -);
 operator!(Mul, mul, *);
 operator!(Div, div, /);
 
-impl<T: Scalar, const N: usize> Neg for Lanes<T, N> {
+impl<T: Number, const N: usize> Neg for Lanes<T, N> {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
@@ -73,7 +73,7 @@ impl<T: Scalar, const N: usize> Neg for Lanes<T, N> {
     }
 }
 
-impl<T: Scalar, const N: usize> Real for Lanes<T, N> {
+impl<T: Number, const N: usize> Real for Lanes<T, N> {
     type Mask = LaneMask<N>;
     const EPSILON: f64 = T::EPSILON;
 

@@ -1,6 +1,7 @@
 //! The shape parameters p⃗ = [x̄, ȳ, σ] of a spot and the window they live in.
 
-use crate::real::Real;
+use crate::arithmetic::Real;
+use crate::error::ArgumentError;
 
 /// Width and height of a window in pixels.
 ///
@@ -21,9 +22,27 @@ impl Size {
         Self { width, height }
     }
 
-    /// The number of pixels, N.
+    /// The number of pixels, N; the largest number there is where it is beyond that.
     pub const fn pixels(self) -> usize {
-        self.width * self.height
+        self.width.saturating_mul(self.height)
+    }
+
+    /// The largest N: pixels are counted in single precision on some machines.
+    pub const MAX_PIXELS: usize = 1 << 24;
+
+    /// Checks that a window of this size can be fitted.
+    ///
+    /// # Errors
+    /// [`ArgumentError::WindowTooSmall`] unless both sides are at least 3;
+    /// [`ArgumentError::WindowTooLarge`] above [`Size::MAX_PIXELS`].
+    pub fn validate(self) -> Result<(), ArgumentError> {
+        if self.width < 3 || self.height < 3 {
+            Err(ArgumentError::WindowTooSmall(self))
+        } else if self.pixels() > Self::MAX_PIXELS {
+            Err(ArgumentError::WindowTooLarge(self))
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -1,10 +1,8 @@
 //! One axis of a spot: a function of the pixel index and its derivatives.
 //!
 //! The profile of eq. 10 is a product of a function of the column and one of the row,
-//! `f(column, row) = φ(column)·φ(row)`. All that the two-dimensional assembly in [`crate::sums`]
-//! needs of an axis are the three numbers of an [`AxisSample`] at each index, so that another
-//! profile (integrated over the pixel, or with a width of its own on either axis) is another way to
-//! make samples and nothing else.
+//! `f(column, row) = φ(column)·φ(row)`. All that the two-dimensional assembly in [`super::sums`]
+//! needs of an axis are the three numbers of an [`AxisSample`] at each index.
 //!
 //! Derivatives are *relative*: the centre is counted in units of σ/k and the width in units of σ/k²
 //! ([`CENTRE_UNIT`], [`WIDTH_UNIT`]), `φ₁ = (kσ)·∂φ/∂centre` and `φ₂ = (k²σ)·∂φ/∂σ`, with
@@ -13,7 +11,7 @@
 //! damping of eq. 12 does not depend on the units of the parameters. A step in these units times
 //! `CENTRE_UNIT`·σ or `WIDTH_UNIT`·σ is the step in pixels.
 
-use crate::real::Real;
+use crate::arithmetic::Real;
 
 /// k = √(½·log₂e): the derivatives by the centre are `CENTRE_UNIT`·σ·∂/∂centre.
 pub const CENTRE_UNIT: f64 = 0.849_321_800_288_019_1;
@@ -103,18 +101,5 @@ impl<R: Real> AxisSums<R> {
         self.product[2] = value.mul_add(by_width, self.product[2]);
         self.product[4] = by_centre.mul_add(by_width, self.product[4]);
         self.product[5] = by_width.mul_add(by_width, self.product[5]);
-    }
-
-    /// The sums of two parts of an axis together.
-    #[inline(always)]
-    pub fn merge(self, other: Self) -> Self {
-        let mut merged = self;
-        for (sum, part) in merged.single.iter_mut().zip(other.single) {
-            *sum = *sum + part;
-        }
-        for (sum, part) in merged.product.iter_mut().zip(other.product) {
-            *sum = *sum + part;
-        }
-        merged
     }
 }

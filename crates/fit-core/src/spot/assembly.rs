@@ -18,78 +18,35 @@
 //! with C_jk the scalar product of P⊥∂_j f and P⊥∂_k f, all of it from the few sums of
 //! [`Sums`]. Where β is held, the constant is not a parameter and drops out: F²/N → 0.
 
-use crate::condition::Conditioning;
+use super::conditioning::Conditioning;
+use super::sums::Sums;
+use crate::arithmetic::{Mask, Real};
 use crate::options::Background;
-use crate::real::{Mask, Real};
-use crate::sums::Sums;
+use crate::search::solve::Symmetric;
+use crate::search::{Evaluation, Normal};
 
-/// The order of the six distinct elements of a symmetric 3×3 matrix: (row, column).
-pub const PAIRS: [(usize, usize); 6] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
+/// Below this V the window sees nothing of the spot: a pixel has less than 10⁻¹⁵ of its amplitude, and with less
+/// still α² would leave the range of single precision.
+const FAINT: f64 = 1e-30;
 
-/// χ² from sums is worth reporting where it is more than this many rounding units of Σ(g − mean)², that
-/// is, good to about 10⁻⁴; below, it is to be summed from the residuals.
-pub const CANCELS: f64 = 4e4;
+/// χ² from sums is known to this many rounding units of the sums that cancel in it.
+const RESOLVED: f64 = 32.0;
 
-/// What one visit to the pixels tells: amplitudes, error, and where to go next.
-///
-/// Derivatives are by x̄, ȳ and σ in their relative units (see [`crate::axis`]).
+/// α, β and their derivatives by the parameters in relative units: eq. 6 and 8.
 #[derive(Clone, Copy, Debug)]
-pub struct Evaluation<R> {
-    /// The amplitude α of eq. 6.
-    pub alpha: R,
-    /// The background β of eq. 6.
-    pub beta: R,
-    /// χ² = Σ(h − g)² (eq. 2), from sums.
-    pub chi2: R,
-    /// JᵀJ for jk = xx, xy, xσ, yy, yσ, σσ.
-    pub jtj: [R; 6],
-    /// Jᵀ(h − g): half the gradient of χ².
-    pub jtr: [R; 3],
-}
-
-impl<R: Real> Evaluation<R> {
-    /// `yes` in the lanes where `mask` is true, `no` in the others.
-    #[inline(always)]
-    pub fn select(mask: R::Mask, yes: &Self, no: &Self) -> Self {
-        let mut chosen = *no;
-        chosen.alpha = R::select(mask, yes.alpha, no.alpha);
-        chosen.beta = R::select(mask, yes.beta, no.beta);
-        chosen.chi2 = R::select(mask, yes.chi2, no.chi2);
-        for i in 0..6 {
-            chosen.jtj[i] = R::select(mask, yes.jtj[i], no.jtj[i]);
-        }
-        for j in 0..3 {
-            chosen.jtr[j] = R::select(mask, yes.jtr[j], no.jtr[j]);
-        }
-        chosen
-    }
-
-    /// Whether the numbers that steer the search are finite: χ², the gradient and the diagonal of JᵀJ
-    /// (which bounds the rest of it).
-    #[inline(always)]
-    pub fn is_finite(&self) -> R::Mask {
-        // Infinities and NaNs survive a sum.
-        let [xx, .., ss] = self.jtj;
-        let [x, y, s] = self.jtr;
-        ((self.chi2 + x + y) + (s + xx + ss) + self.jtj[3]).is_finite()
-    }
-}
-
-/// α, β and their derivatives by x̄, ȳ and σ in relative units: eq. 6 and 8.
-#[derive(Clone, Copy, Debug)]
-pub struct Amplitudes<R> {
+pub struct Amplitudes<R, const P: usize> {
     /// α.
     pub alpha: R,
     /// β.
     pub beta: R,
     /// ∂α/∂pⱼ.
-    pub d_alpha: [R; 3],
+    pub d_alpha: [R; P],
     /// ∂β/∂pⱼ.
-    pub d_beta: [R; 3],
+    pub d_beta: [R; P],
 }
 
 /// The projection that eq. 6 amounts to: with the constant (β free) or without it (β held).
-struct Projection<R> {
+struct Projection<R: Real> {
     /// What is subtracted from the data: their mean, or the held background.
     level: R,
     /// 1/N where the constant is projected out, else 0.
@@ -98,25 +55,28 @@ struct Projection<R> {
     inverse_variance: R,
     /// 𝐆 − F·G/N (or 𝐆 − F·level).
     covariance: R,
+    /// Whether f can be told from the background, and from nothing.
+    resolved: R::Mask,
 }
 
 impl<R: Real> Projection<R> {
     #[inline(always)]
-    fn new(sums: &Sums<R>, level: R, inverse_n: R) -> Self {
+    fn new<const P: usize>(sums: &Sums<R, P>, level: R, inverse_n: R) -> Self {
         let variance = (sums.f * inverse_n).neg_mul_add(sums.f, sums.ff);
         let covariance = sums.f.neg_mul_add(level, sums.fg);
-        let resolved = (R::splat(16.0 * R::EPSILON) * sums.ff).lt(variance);
+        let resolved = (R::splat(16.0 * R::EPSILON) * sums.ff).max(R::splat(FAINT)).lt(variance);
         let inverse = R::splat(1.0) / R::select(resolved, variance, R::splat(1.0));
         Self {
             level,
             inverse_n,
             inverse_variance: R::select(resolved, inverse, R::splat(0.0)),
             covariance,
+            resolved,
         }
     }
 
     #[inline(always)]
-    fn free(sums: &Sums<R>, data: &Conditioning<R>) -> Self {
+    fn free<const P: usize>(sums: &Sums<R, P>, data: &Conditioning<R>) -> Self {
         Self::new(sums, data.mean, data.inverse_n)
     }
 
@@ -126,13 +86,17 @@ impl<R: Real> Projection<R> {
     }
 
     #[inline(always)]
-    fn beta(&self, sums: &Sums<R>) -> R {
+    fn beta<const P: usize>(&self, sums: &Sums<R, P>) -> R {
         (sums.f * self.inverse_n).neg_mul_add(self.alpha(), self.level)
     }
 
     /// β as the option asks: eq. 6, or held at `data.zero` where eq. 6 would go below it.
     #[inline(always)]
-    fn choose(sums: &Sums<R>, data: &Conditioning<R>, background: Background) -> Self {
+    fn choose<const P: usize>(
+        sums: &Sums<R, P>,
+        data: &Conditioning<R>,
+        background: Background,
+    ) -> Self {
         let free = Self::free(sums, data);
         match background {
             Background::Free => free,
@@ -153,13 +117,13 @@ impl<R: Real> Projection<R> {
 
     /// Σf∂ⱼf with the constant projected out: the covariance of f and ∂ⱼf.
     #[inline(always)]
-    fn f_df(&self, sums: &Sums<R>, j: usize) -> R {
+    fn f_df<const P: usize>(&self, sums: &Sums<R, P>, j: usize) -> R {
         (sums.f * self.inverse_n).neg_mul_add(sums.df[j], sums.f_df[j])
     }
 
     /// e_j = Σ(g − h)∂ⱼf.
     #[inline(always)]
-    fn answer(&self, sums: &Sums<R>, f_df: R, j: usize) -> R {
+    fn answer<const P: usize>(&self, sums: &Sums<R, P>, f_df: R, j: usize) -> R {
         let around = self.level.neg_mul_add(sums.df[j], sums.g_df[j]);
         self.alpha().neg_mul_add(f_df, around)
     }
@@ -167,35 +131,53 @@ impl<R: Real> Projection<R> {
 
 /// Eq. 6 to 9: amplitudes, χ², JᵀJ and Jᵀ(h − g) from the sums over a window.
 #[inline(always)]
-pub fn assemble<R: Real>(
-    sums: &Sums<R>,
+pub fn assemble<R: Real, const P: usize>(
+    sums: &Sums<R, P>,
     data: &Conditioning<R>,
     background: Background,
-) -> Evaluation<R> {
+) -> Evaluation<R, P, 2> {
     let fit = Projection::choose(sums, data, background);
     let alpha = fit.alpha();
     let alpha2 = alpha * alpha;
     let zero = R::splat(0.0);
-    let (mut f_df, mut answer, mut jtr) = ([zero; 3], [zero; 3], [zero; 3]);
-    for j in 0..3 {
+    let (mut f_df, mut answer, mut gradient) = ([zero; P], [zero; P], [zero; P]);
+    for j in 0..P {
         f_df[j] = fit.f_df(sums, j);
         answer[j] = fit.answer(sums, f_df[j], j);
-        jtr[j] = -(alpha * answer[j]);
+        gradient[j] = -(alpha * answer[j]);
     }
-    let mut jtj = [zero; 6];
-    for (i, (j, k)) in PAIRS.into_iter().enumerate() {
-        let projected = (sums.df[j] * fit.inverse_n).neg_mul_add(sums.df[k], sums.df_df[i]);
-        let projected = (f_df[j] * fit.inverse_variance).neg_mul_add(f_df[k], projected);
-        jtj[i] = alpha2.mul_add(projected, answer[j] * fit.inverse_variance * answer[k]);
+    let mut hessian = Symmetric::zero();
+    for j in 0..P {
+        for k in 0..P {
+            if k >= j {
+                let projected =
+                    (sums.df[j] * fit.inverse_n).neg_mul_add(sums.df[k], sums.df_df.0[j][k]);
+                let projected = (f_df[j] * fit.inverse_variance).neg_mul_add(f_df[k], projected);
+                let turned = answer[j] * fit.inverse_variance * answer[k];
+                hessian.0[j][k] = alpha2.mul_add(projected, turned);
+            }
+        }
     }
     let above = fit.level - data.mean;
     let spread = data.spread + data.n * above * above;
+    // Where f is nearly flat, V is a small difference of large sums, and α and all that it is in are as uncertain.
+    let size = alpha2.mul_add(sums.ff, spread);
+    let tilt = alpha * sums.ff * fit.inverse_variance;
+    let mut cancelled = [zero; P];
+    for j in 0..P {
+        let tilted = tilt * f_df[j];
+        cancelled[j] = alpha2 * tilted.mul_add(tilted, sums.df_df.0[j][j] * size);
+    }
     Evaluation {
-        alpha,
-        beta: fit.beta(sums),
-        chi2: alpha.neg_mul_add(fit.covariance, spread).max(zero),
-        jtj,
-        jtr,
+        normal: Normal {
+            cost: alpha.neg_mul_add(fit.covariance, spread).max(zero),
+            gradient,
+            hessian,
+            linear: [alpha, fit.beta(sums)],
+        },
+        resolution: R::splat(RESOLVED * R::EPSILON) * size,
+        cancelled,
+        resolved: fit.resolved,
     }
 }
 
@@ -204,14 +186,14 @@ pub fn assemble<R: Real>(
 /// The search does not need the derivatives of the amplitudes, [`assemble`] has them worked in;
 /// they are here for those who want the Jacobian of single pixels:
 /// `J_j = ∂ⱼα·f + α·∂ⱼf + ∂ⱼβ` (the bracket of eq. 9).
-pub fn amplitudes<R: Real>(
-    sums: &Sums<R>,
+pub fn amplitudes<R: Real, const P: usize>(
+    sums: &Sums<R, P>,
     data: &Conditioning<R>,
     background: Background,
-) -> Amplitudes<R> {
+) -> Amplitudes<R, P> {
     let fit = Projection::choose(sums, data, background);
     let alpha = fit.alpha();
-    let f_df: [R; 3] = core::array::from_fn(|j| fit.f_df(sums, j));
+    let f_df: [R; P] = core::array::from_fn(|j| fit.f_df(sums, j));
     let d_alpha = core::array::from_fn(|j| {
         (fit.answer(sums, f_df[j], j) - alpha * f_df[j]) * fit.inverse_variance
     });

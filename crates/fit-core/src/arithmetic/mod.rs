@@ -1,0 +1,115 @@
+//! The arithmetic the mathematics is written in.
+//!
+//! Everything in this crate is generic over [`Real`], which stands for one number or for a pack of
+//! numbers that are worked on side by side, one fit a lane. Comparisons give a [`Mask`] and
+//! decisions are taken by [`Real::select`], never by branching on data, so that the same code runs
+//! one fit in an `f64`, sixteen fits in a vector register and thirty-two in a warp.
+
+mod lanes;
+mod scalar;
+
+use core::fmt::{Debug, Display};
+use core::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
+
+pub use lanes::{LaneMask, Lanes};
+use scalar::sealed;
+
+/// The outcome of a comparison: one truth value for each lane of a [`Real`].
+pub trait Mask:
+    Copy + Debug + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
+{
+    /// The same truth value in every lane.
+    fn splat(value: bool) -> Self;
+    /// Whether at least one lane is true.
+    fn any(self) -> bool;
+    /// Whether every lane is true.
+    fn all(self) -> bool {
+        !(!self).any()
+    }
+}
+
+/// A real number, or a pack of them with one lane for each fit.
+///
+/// An implementation need not be IEEE 754 to the letter (a GPU's reciprocal may be off by an ulp),
+/// but sums, differences and products must be correctly rounded, because the conditioning of the
+/// pixels ([`crate::spot::conditioning`]) counts on it.
+pub trait Real:
+    Copy
+    + Debug
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// What comparing two numbers gives.
+    type Mask: Mask;
+
+    /// Rows of a window that are summed at the same time, 1 to 5. Three sums a row should fit into the
+    /// machine's registers and be enough of them to hide the latency of an addition. Each row is summed
+    /// in its own order, so this changes no result.
+    const ROWS: usize = 5;
+
+    /// The spacing of the representable numbers at 1, for instance 2⁻⁵² for `f64`.
+    const EPSILON: f64;
+
+    /// The same number, rounded to this arithmetic, in every lane.
+    fn splat(value: f64) -> Self;
+    /// `self · factor + term`; fused where the machine does that at no cost, else rounded twice.
+    fn mul_add(self, factor: Self, term: Self) -> Self;
+    /// `term − self · factor`, rounded as [`Real::mul_add`] is.
+    #[inline(always)]
+    fn neg_mul_add(self, factor: Self, term: Self) -> Self {
+        term - self * factor
+    }
+    /// 2^(−self²): the Gaussian, as machines compute it.
+    fn exp2_of_minus_square(self) -> Self;
+    /// 2^(−self), for self ≥ 0.
+    #[inline(always)]
+    fn exp2_of_minus(self) -> Self {
+        self.sqrt().exp2_of_minus_square()
+    }
+    /// The absolute value.
+    fn abs(self) -> Self;
+    /// The smaller of the two numbers; `other` where `self` is not a number.
+    fn min(self, other: Self) -> Self;
+    /// The larger of the two numbers; `other` where `self` is not a number.
+    fn max(self, other: Self) -> Self;
+    /// The square root of a number ≥ 0.
+    fn sqrt(self) -> Self;
+    /// `self < other`; false where either is not a number.
+    fn lt(self, other: Self) -> Self::Mask;
+    /// `self ≤ other`; false where either is not a number.
+    fn le(self, other: Self) -> Self::Mask;
+    /// Whether the number is neither infinite nor not a number.
+    fn is_finite(self) -> Self::Mask;
+    /// `yes` in the lanes where `mask` is true, `no` in the others.
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+    /// A power of two `s` with `1 ≤ s·self < 2`, for finite normal `self` > 0.
+    ///
+    /// Both `s` and `1/s` must be normal numbers, so `s` is clamped at the ends of the range; what
+    /// it is for arguments that are zero, subnormal or not finite does not matter, as long as it is
+    /// a power of two.
+    fn normalizer(self) -> Self;
+}
+
+/// A [`Real`] that is a single number, so that data may decide what is done next.
+pub trait Number:
+    Real<Mask = bool> + PartialOrd + Default + Display + Send + Sync + 'static
+{
+    /// Converts a pixel of any type.
+    fn from_pixel<P: Pixel>(pixel: P) -> Self;
+    /// The number as an `f64`.
+    fn to_f64(self) -> f64;
+}
+
+/// The precisions that outcomes come in: `f32` and `f64`, and no others.
+pub trait Scalar: Number + sealed::Sealed {}
+
+/// The types that cameras and files store pixels in: integers of 8 to 64 bits, `f32` and `f64`, and no others.
+pub trait Pixel: sealed::Sealed + Copy + Send + Sync + 'static {
+    /// The value as an `f32`, rounded to nearest.
+    fn to_f32(self) -> f32;
+    /// The value as an `f64`, rounded to nearest.
+    fn to_f64(self) -> f64;
+}

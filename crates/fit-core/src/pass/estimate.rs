@@ -1,0 +1,185 @@
+//! The paper's initial estimate.
+
+use super::tile::{Line, Side, Tile};
+use crate::arithmetic::{Mask, Real};
+use crate::size::{Shape, Size};
+use crate::spot::conditioning::Extent;
+
+/// Estimates centre and σ of the spot in a window as the paper does; `extent` is that of its pixels.
+///
+/// The window is smoothed by a moving average of 3×3 pixels; the centre is the brightest pixel of
+/// the smoothed window, the first of them in reading order. With β the lowest and β + α the highest
+/// pixel, σ = √(M/π) with M the number of pixels above α·e^(−1/2) + β.
+///
+/// At the border the average is over the pixels that exist: 6 at an edge, 4 in a corner. A spot at
+/// the border thus competes on equal terms, where padding with zeros would push it inwards.
+///
+/// With a side below 2, or with pixels that are not finite, the estimate is of no use but does no harm.
+#[inline(always)]
+pub fn estimate<R: Real, T: Tile<R>>(tile: &T, extent: &Extent<R>) -> Shape<R> {
+    let (zero, one) = (R::splat(0.0), R::splat(1.0));
+    let Size { width, height } = tile.size();
+    if width < 2 || height < 2 {
+        return Shape::new(zero, zero, one);
+    }
+    let best = if T::COLUMNS { in_columns(tile) } else { in_rows(tile) };
+    // The first in reading order of those that are as high as the highest: a lane has the first of its own.
+    let far = R::splat(f64::MAX);
+    let top = (-tile.least(-best.value)).le(best.value);
+    let y = tile.least(R::select(top, best.y, far));
+    let x = tile.least(R::select(top & best.y.le(y), best.x, far));
+
+    // e^(−1/2); low + (high − low)·e^(−1/2) without a difference that could overflow.
+    let share = R::splat(0.606_530_659_712_633_4);
+    let threshold = extent.low * (one - share) + extent.high * share;
+    let mut above = zero;
+    for line in 0..tile.lines() {
+        let pixels = tile.line(line);
+        for place in 0..tile.length() {
+            let pixel = tile.there(line, pixels.pixel(place), extent.low);
+            above = R::select(threshold.lt(pixel), above + one, above);
+        }
+    }
+    let above = tile.sum(above).max(one);
+    let sigma = (above * R::splat(1.0 / core::f64::consts::PI)).sqrt();
+    let last = |side: usize| R::splat((side - 1) as f64);
+    Shape::new(x.min(last(width)), y.min(last(height)), sigma)
+}
+
+/// The brightest place of the smoothed window that a lane has seen.
+///
+/// Values are 9 times the average, which changes no comparison; sums of two pixels instead of three, at an edge,
+/// count as if the third were their mean.
+#[derive(Clone, Copy)]
+struct Brightest<R> {
+    value: R,
+    x: R,
+    y: R,
+}
+
+impl<R: Real> Brightest<R> {
+    #[inline(always)]
+    fn none() -> Self {
+        Self { value: R::splat(f64::NEG_INFINITY), x: R::splat(0.0), y: R::splat(0.0) }
+    }
+
+    /// Takes in another place in the lanes of `there`.
+    #[inline(always)]
+    fn see(&mut self, there: R::Mask, value: R, x: R, y: R) {
+        let better = there & self.value.lt(value);
+        self.value = R::select(better, value, self.value);
+        self.x = R::select(better, x, self.x);
+        self.y = R::select(better, y, self.y);
+    }
+}
+
+/// What two columns or rows at an edge are multiplied with, in place of a third.
+const MISSING: f64 = 1.5;
+
+/// The brightest place where lines are rows: sums of three above one another, then of three side by side.
+#[inline(always)]
+fn in_rows<R: Real, T: Tile<R>>(tile: &T) -> Brightest<R> {
+    let mut best = Brightest::none();
+    for line in 0..tile.lines() {
+        let of_line = match tile.side(line) {
+            Side::First => in_row::<R, T, true, false>(tile, line),
+            Side::Inner => in_row::<R, T, false, false>(tile, line),
+            Side::Last => in_row::<R, T, false, true>(tile, line),
+            Side::Varies => in_row::<R, T, true, true>(tile, line),
+        };
+        let value = tile.there(line, of_line.value, R::splat(f64::NEG_INFINITY));
+        best.see(R::Mask::splat(true), value, of_line.x, tile.number(line));
+    }
+    best
+}
+
+/// The brightest place of a row, which may be the `FIRST` or the `LAST` of the window.
+#[inline(always)]
+fn in_row<R: Real, T: Tile<R>, const FIRST: bool, const LAST: bool>(
+    tile: &T,
+    line: usize,
+) -> Brightest<R> {
+    let (missing, all) = (R::splat(MISSING), R::Mask::splat(true));
+    let (one, mut column) = (R::splat(1.0), R::splat(0.0));
+    let row = tile.number(line);
+    let last = R::splat((tile.size().height - 1) as f64);
+    let pixels = tile.line(line);
+    let mut best = Brightest::none();
+    let mut left = above_below::<R, _, FIRST, LAST>(&pixels, row, last, 0);
+    let mut middle = above_below::<R, _, FIRST, LAST>(&pixels, row, last, 1);
+    best.see(all, (left + middle) * missing, column, row);
+    for place in 2..tile.length() {
+        let right = above_below::<R, _, FIRST, LAST>(&pixels, row, last, place);
+        column = column + one;
+        best.see(all, middle + (left + right), column, row);
+        (left, middle) = (middle, right);
+    }
+    best.see(all, (left + middle) * missing, column + one, row);
+    best
+}
+
+/// The sum of three pixels above one another where lines are rows.
+#[inline(always)]
+fn above_below<R: Real, L: Line<R>, const FIRST: bool, const LAST: bool>(
+    pixels: &L,
+    row: R,
+    last: R,
+    place: usize,
+) -> R {
+    let missing = R::splat(MISSING);
+    let here = pixels.pixel(place);
+    match (FIRST, LAST) {
+        (true, false) => (here + pixels.beside(place, 1)) * missing,
+        (false, true) => (here + pixels.beside(place, -1)) * missing,
+        (false, false) => here + (pixels.beside(place, -1) + pixels.beside(place, 1)),
+        (true, true) => {
+            let (above, below) = (pixels.beside(place, -1), pixels.beside(place, 1));
+            let inner = here + (above + below);
+            let edge = R::select(row.lt(R::splat(0.5)), (here + below) * missing, inner);
+            R::select(last.le(row), (here + above) * missing, edge)
+        }
+    }
+}
+
+/// The brightest place where lines are columns: in reading order, each lane its own columns.
+#[inline(always)]
+fn in_columns<R: Real, T: Tile<R>>(tile: &T) -> Brightest<R> {
+    let (missing, one) = (R::splat(MISSING), R::splat(1.0));
+    let (length, last) = (tile.length(), R::splat((tile.size().width - 1) as f64));
+    let mut best = Brightest::none();
+    let mut row = R::splat(0.0);
+    for place in 0..length {
+        for line in 0..tile.lines() {
+            let column = tile.number(line);
+            let middle = of_three(tile, line, place, 0);
+            let (left, right) = (of_three(tile, line, place, -1), of_three(tile, line, place, 1));
+            let inner = middle + (left + right);
+            let value = R::select(column.lt(one), (middle + right) * missing, inner);
+            let value = R::select(last.le(column), (left + middle) * missing, value);
+            let value = tile.there(line, value, R::splat(f64::NEG_INFINITY));
+            best.see(R::Mask::splat(true), value, column, row);
+        }
+        row = row + one;
+    }
+    best
+}
+
+/// The sum of three pixels above one another where lines are columns, on the line or on one beside it.
+#[inline(always)]
+fn of_three<R: Real, T: Tile<R>>(tile: &T, line: usize, place: usize, step: isize) -> R {
+    let missing = R::splat(MISSING);
+    let here = on(tile, line, place, step);
+    if place == 0 {
+        (here + on(tile, line, 1, step)) * missing
+    } else if place + 1 == tile.length() {
+        (here + on(tile, line, place - 1, step)) * missing
+    } else {
+        here + (on(tile, line, place - 1, step) + on(tile, line, place + 1, step))
+    }
+}
+
+#[inline(always)]
+fn on<R: Real, T: Tile<R>>(tile: &T, line: usize, place: usize, step: isize) -> R {
+    let pixels = tile.line(line);
+    if step == 0 { pixels.pixel(place) } else { pixels.beside(place, step) }
+}

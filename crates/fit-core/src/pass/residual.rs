@@ -1,0 +1,37 @@
+//! χ² from the residuals.
+
+use super::tile::{Line, Tile};
+use crate::arithmetic::Real;
+use crate::spot::axis::AxisSums;
+use crate::spot::shape::Separable;
+
+/// χ² = Σ(αf + β − g)² (eq. 2) from the residuals themselves, pixel by pixel.
+///
+/// [`crate::spot::assembly::assemble`] gives χ² from sums, which is enough to steer by but cancels where
+/// the spot is bright; this is the number to report.
+#[inline(always)]
+pub fn residual_chi2<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
+    tile: &mut T,
+    shape: &S,
+    p: &[R; P],
+    [alpha, beta]: [R; 2],
+) -> R {
+    let (x, y) = shape.axes(p);
+    let (along, across) = if T::COLUMNS { (y, x) } else { (x, y) };
+    let _ = tile.take_along(along);
+    let mut sums = AxisSums::zero();
+    tile.take_across(across, &mut sums);
+    let zero = R::splat(0.0);
+    let mut chi2 = zero;
+    for line in 0..tile.lines() {
+        let height = alpha * tile.across(line, &mut sums).value;
+        let pixels = tile.line(line);
+        for place in 0..tile.length() {
+            let value = pixels.along(place).value;
+            let residual = height.mul_add(value, beta - pixels.pixel(place));
+            let residual = tile.there(line, residual, zero);
+            chi2 = residual.mul_add(residual, chi2);
+        }
+    }
+    tile.sum(chi2)
+}

@@ -1,0 +1,227 @@
+//! A window in memory, row after row, in the hands of one lane: a number, or a pack with a window in each lane.
+
+use core::borrow::{Borrow, BorrowMut};
+
+use super::group::{Alone, Group};
+use super::tile::{Line, Side, Store, Tile};
+use crate::arithmetic::Real;
+use crate::size::Size;
+use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
+
+/// Memory for the samples of both axes of a window.
+#[derive(Debug)]
+pub struct Axes<'a, R> {
+    columns: Samples<'a, R>,
+    rows: Samples<'a, R>,
+}
+
+/// The samples of one axis, component by component.
+#[derive(Debug)]
+struct Samples<'a, R> {
+    value: &'a mut [R],
+    by_centre: &'a mut [R],
+    by_width: &'a mut [R],
+}
+
+impl<'a, R: Real> Axes<'a, R> {
+    /// How many numbers of scratch memory a window takes.
+    pub const fn scratch_len(size: Size) -> usize {
+        3 * (size.width + size.height)
+    }
+
+    /// No memory, for passes that need none.
+    pub fn none() -> Self {
+        let none = || Samples { value: &mut [], by_centre: &mut [], by_width: &mut [] };
+        Self { columns: none(), rows: none() }
+    }
+
+    /// Samples of the columns and rows of a window; `None` if the scratch memory is too small.
+    #[inline(always)]
+    pub fn new(scratch: &'a mut [R], size: Size) -> Option<Self> {
+        let (columns, rows) = scratch.split_at_mut_checked(3 * size.width)?;
+        Some(Self {
+            columns: Samples::new(columns, size.width)?,
+            rows: Samples::new(rows, size.height)?,
+        })
+    }
+}
+
+impl<'a, R: Real> Samples<'a, R> {
+    #[inline(always)]
+    fn new(scratch: &'a mut [R], length: usize) -> Option<Self> {
+        let (value, rest) = scratch.split_at_mut_checked(length)?;
+        let (by_centre, rest) = rest.split_at_mut_checked(length)?;
+        let (by_width, _) = rest.split_at_mut_checked(length)?;
+        Some(Self { value, by_centre, by_width })
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, axis: GaussianAxis<R>, sums: &mut AxisSums<R>) {
+        let mut index = R::splat(0.0);
+        let length = self.value.len();
+        let (value, by_centre) = (&mut self.value[..length], &mut self.by_centre[..length]);
+        let by_width = &mut self.by_width[..length];
+        for i in 0..length {
+            let sample = axis.sample(index);
+            sums.add_gaussian(sample);
+            (value[i], by_centre[i], by_width[i]) =
+                (sample.value, sample.by_centre, sample.by_width);
+            index = index + R::splat(1.0);
+        }
+    }
+}
+
+/// A window in memory: `width`·`height` pixels, row after row.
+#[derive(Debug)]
+pub struct Serial<'a, 's, R, D> {
+    pixels: D,
+    size: Size,
+    axes: &'a mut Axes<'s, R>,
+}
+
+impl<'a, 's, R: Real, D: Borrow<[R]>> Serial<'a, 's, R, D> {
+    /// The pixels of a window and memory for its axes, which must be for the same size.
+    #[inline(always)]
+    pub fn new(pixels: D, size: Size, axes: &'a mut Axes<'s, R>) -> Self {
+        Self { pixels, size, axes }
+    }
+}
+
+impl<R: Real, D> Group<R> for Serial<'_, '_, R, D> {
+    const LANES: usize = 1;
+
+    #[inline(always)]
+    fn lane(&self) -> R {
+        Alone.lane()
+    }
+    #[inline(always)]
+    fn first(&self, value: R) -> R {
+        value
+    }
+    #[inline(always)]
+    fn exchanged(&self, value: R, _: usize) -> R {
+        value
+    }
+    #[inline(always)]
+    fn neighbour(&self, value: R, _: isize) -> R {
+        value
+    }
+}
+
+/// A row, and those above and below it; at an edge of the window the row itself stands for what is missing.
+#[derive(Debug)]
+pub struct Row<'a, R> {
+    above: &'a [R],
+    here: &'a [R],
+    below: &'a [R],
+    value: &'a [R],
+    by_centre: &'a [R],
+    by_width: &'a [R],
+}
+
+impl<R: Real> Line<R> for Row<'_, R> {
+    #[inline(always)]
+    fn pixel(&self, place: usize) -> R {
+        self.here[place]
+    }
+    #[inline(always)]
+    fn beside(&self, place: usize, step: isize) -> R {
+        if step < 0 { self.above[place] } else { self.below[place] }
+    }
+    #[inline(always)]
+    fn along(&self, place: usize) -> AxisSample<R> {
+        AxisSample {
+            value: self.value[place],
+            by_centre: self.by_centre[place],
+            by_width: self.by_width[place],
+        }
+    }
+}
+
+impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
+    type Line<'l>
+        = Row<'l, R>
+    where
+        Self: 'l;
+
+    const AT_ONCE: usize = R::ROWS;
+
+    #[inline(always)]
+    fn size(&self) -> Size {
+        self.size
+    }
+    #[inline(always)]
+    fn lines(&self) -> usize {
+        self.size.height
+    }
+    #[inline(always)]
+    fn length(&self) -> usize {
+        self.size.width
+    }
+    #[inline(always)]
+    fn number(&self, line: usize) -> R {
+        R::splat(line as f64)
+    }
+    #[inline(always)]
+    fn side(&self, line: usize) -> Side {
+        match line {
+            0 => Side::First,
+            _ if line + 1 == self.size.height => Side::Last,
+            _ => Side::Inner,
+        }
+    }
+    #[inline(always)]
+    fn there(&self, _: usize, value: R, _: R) -> R {
+        value
+    }
+    #[inline(always)]
+    fn line(&self, line: usize) -> Row<'_, R> {
+        // Equal lengths, said once, so that no access is checked in a loop.
+        let (width, pixels) = (self.size.width, self.pixels.borrow());
+        let first = line * width;
+        let here = &pixels[first..][..width];
+        let from = |first: usize| pixels.get(first..).and_then(|pixels| pixels.get(..width));
+        let columns = &self.axes.columns;
+        Row {
+            above: from(first.wrapping_sub(width)).unwrap_or(here),
+            here,
+            below: from(first + width).unwrap_or(here),
+            value: cut(columns.value, here),
+            by_centre: cut(columns.by_centre, here),
+            by_width: cut(columns.by_width, here),
+        }
+    }
+    #[inline(always)]
+    fn pixel(&self, line: usize, place: usize) -> R {
+        self.pixels.borrow()[line * self.size.width + place]
+    }
+
+    #[inline(always)]
+    fn take_along(&mut self, axis: GaussianAxis<R>) -> AxisSums<R> {
+        let mut sums = AxisSums::zero();
+        self.axes.columns.fill(axis, &mut sums);
+        sums
+    }
+    #[inline(always)]
+    fn take_across(&mut self, axis: GaussianAxis<R>, sums: &mut AxisSums<R>) {
+        self.axes.rows.fill(axis, sums);
+    }
+    #[inline(always)]
+    fn across(&self, line: usize, _: &mut AxisSums<R>) -> AxisSample<R> {
+        let Samples { value, by_centre, by_width } = &self.axes.rows;
+        AxisSample { value: value[line], by_centre: by_centre[line], by_width: by_width[line] }
+    }
+}
+
+/// The first samples, as many as there are pixels in a row; the row itself where there is no memory for them.
+#[inline(always)]
+fn cut<'a, R>(samples: &'a [R], row: &'a [R]) -> &'a [R] {
+    samples.get(..row.len()).unwrap_or(row)
+}
+
+impl<R: Real, D: BorrowMut<[R]>> Store<R> for Serial<'_, '_, R, D> {
+    #[inline(always)]
+    fn set(&mut self, line: usize, place: usize, value: R) {
+        self.pixels.borrow_mut()[line * self.size.width + place] = value;
+    }
+}

@@ -1,0 +1,80 @@
+//! Access to the pixels of a window.
+
+use super::group::Group;
+use crate::arithmetic::Real;
+use crate::size::Size;
+use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
+
+/// What a lane has of a window: some of its *lines*, whole rows or whole columns. A *place* is the number of a pixel
+/// on its line.
+///
+/// Axes go by lines too: one is *along* the lines, the other *across* them.
+pub trait Tile<R: Real>: Group<R> {
+    /// A line at hand.
+    type Line<'a>: Line<R>
+    where
+        Self: 'a;
+
+    /// Whether the lines are columns of the window; else they are rows.
+    const COLUMNS: bool = false;
+
+    /// Lines that are summed at the same time, 1 to 5; this changes no result.
+    const AT_ONCE: usize = 1;
+
+    /// The window.
+    fn size(&self) -> Size;
+    /// How many lines a lane has; what it has of lines that are not in the window does not matter.
+    fn lines(&self) -> usize;
+    /// How many pixels a line has.
+    fn length(&self) -> usize;
+    /// The number that a line of each lane has in the window.
+    fn number(&self, line: usize) -> R;
+    /// `value` in the lanes whose line is in the window, `other` elsewhere.
+    fn there(&self, line: usize, value: R, other: R) -> R;
+    /// Where a line of the lanes lies in the window.
+    fn side(&self, line: usize) -> Side;
+    /// A line.
+    fn line(&self, line: usize) -> Self::Line<'_>;
+    /// A pixel; anything in lanes whose line is not in the window.
+    fn pixel(&self, line: usize, place: usize) -> R;
+
+    /// Takes the axis along the lines, and gives its sums over the window.
+    fn take_along(&mut self, axis: GaussianAxis<R>) -> AxisSums<R>;
+    /// Takes the axis across the lines. The samples of a lane's lines are added to `sums` once: here, or when
+    /// [`Tile::across`] is asked for them.
+    fn take_across(&mut self, axis: GaussianAxis<R>, sums: &mut AxisSums<R>);
+    /// The sample of the axis across the lines for a line, all of it zero where there is no such line.
+    fn across(&self, line: usize, sums: &mut AxisSums<R>) -> AxisSample<R>;
+}
+
+/// A tile whose pixels can be replaced.
+pub trait Store<R: Real>: Tile<R> {
+    /// Replaces a pixel, in the lanes whose line is in the window at least.
+    fn set(&mut self, line: usize, place: usize, value: R);
+    /// Makes pixels that were set visible to other lanes.
+    #[inline(always)]
+    fn publish(&self) {}
+}
+
+/// Where a line lies in its window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// It is the first.
+    First,
+    /// It has lines on both sides.
+    Inner,
+    /// It is the last.
+    Last,
+    /// That differs from lane to lane.
+    Varies,
+}
+
+/// One line of a window.
+pub trait Line<R> {
+    /// The pixel at a place, 0 where the line is not in the window or a number that does no harm.
+    fn pixel(&self, place: usize) -> R;
+    /// The pixel on the line before (−1) or after (+1) in the window; anything where there is none.
+    fn beside(&self, place: usize, step: isize) -> R;
+    /// The sample of the axis along the lines at a place.
+    fn along(&self, place: usize) -> AxisSample<R>;
+}

@@ -1,0 +1,469 @@
+//! The Levenberg–Marquardt search of eq. 12 to 14 as a state machine that never looks at pixels.
+//!
+//! The caller has the current [`Search::trial`] evaluated by whatever means and hands the result to
+//! [`Search::update`], which accepts or rejects the trial, tests for an end and proposes the next
+//! one. All of it is masked lane by lane: with a pack of numbers each lane is in its own iteration,
+//! a finished lane stays as it is, and [`Search::refill`] gives it a new fit while others go on.
+//! Because an evaluation yields cost, gradient and Hessian at once, an accepted trial costs nothing more.
+//!
+//! The number of parameters P is that of the model, and what the search must know of them is said by
+//! [`Coordinates`]. L numbers that the model solves for by itself (α and β of eq. 6) travel with the best
+//! parameters. A parameter whose two limits are equal is held there.
+//!
+//! # Which trial is better
+//! χ² as a difference of large sums is known to a few rounding units of those sums only
+//! ([`Evaluation::resolution`]). In single precision and for bright spots this is more than the last iterations
+//! gain, so a comparison of two χ² would end the search at random. Where the decrease that a step promises is too
+//! small for the difference, it is measured by the gradients at both ends, −½(∇χ²_before + ∇χ²_after)·δ: exact for
+//! a quadratic, and precise just where the difference is not. A trial whose χ² is larger beyond doubt is rejected
+//! all the same: far from a minimum gradients promise what the model does not keep.
+
+pub mod solve;
+
+use core::marker::PhantomData;
+
+use crate::arithmetic::{Mask, Real};
+use crate::outcome::{Record, Status};
+use solve::{Symmetric, damped_step, predicted_decrease};
+
+/// λ at the start (eq. 12 and the text below eq. 14).
+pub const LAMBDA_START: f64 = 0.01;
+/// The factor by which λ shrinks and grows.
+pub const LAMBDA_FACTOR: f64 = 10.0;
+/// Above this λ a search without a smaller χ² ends.
+pub const LAMBDA_MAX: f64 = 1e4;
+/// Below this λ the damping no longer changes a step, and going on would only cost retries.
+pub const LAMBDA_MIN: f64 = 1e-7;
+
+/// A gradient of fewer rounding units than this is that of a minimum.
+const STALLED: f64 = 8.0;
+
+/// What the search must know of the parameters of a model.
+///
+/// Derivatives are *relative*: the gradient's element j is that by p_j in units of
+/// [`Coordinates::UNITS`]`[j]`·[`Coordinates::length`], so that all elements of the Hessian are numbers of one size
+/// whatever the scale of the spot. The damping of eq. 12 does not depend on units.
+pub trait Coordinates<const P: usize>: Copy {
+    /// What [`Coordinates::inverse_length`] is made from, kept for the best parameters.
+    type Memo<R: Real>: Copy;
+
+    /// The constant part of the unit of each parameter.
+    const UNITS: [f64; P];
+
+    /// Works out the memo of some parameters.
+    fn memo<R: Real>(&self, p: &[R; P]) -> Self::Memo<R>;
+    /// `yes` in the lanes where `mask` is true, `no` in the others.
+    fn select<R: Real>(mask: R::Mask, yes: Self::Memo<R>, no: Self::Memo<R>) -> Self::Memo<R>;
+    /// The length that parameter j is counted in, for instance σ, in its own units.
+    fn length<R: Real>(&self, p: &[R; P], j: usize) -> R;
+    /// 1/[`Coordinates::length`].
+    fn inverse_length<R: Real>(memo: &Self::Memo<R>, j: usize) -> R;
+    /// What a step of parameter j is compared with by the test `min_step`.
+    fn yardstick<R: Real>(&self, p: &[R; P], j: usize) -> R;
+    /// Shortens a step from `from` to `to` where it goes further than one step may.
+    fn confine<R: Real>(&self, from: &[R; P], to: [R; P]) -> [R; P];
+}
+
+/// When to stop, and within which limits to search: made from [`crate::Options`], checked.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Settings<R, const P: usize> {
+    pub(crate) max_iterations: R,
+    pub(crate) max_evaluations: R,
+    /// χ² bound in the units of the pixels squared, negative when there is none.
+    pub(crate) max_error: R,
+    pub(crate) min_delta: R,
+    pub(crate) min_step: R,
+    pub(crate) lower: [R; P],
+    pub(crate) upper: [R; P],
+}
+
+impl<R: Real, const P: usize> Settings<R, P> {
+    /// The nearest parameters within the limits; one that is not a number becomes its lower limit.
+    #[inline(always)]
+    pub fn limit(&self, mut p: [R; P]) -> [R; P] {
+        for j in 0..P {
+            p[j] = p[j].max(self.lower[j]).min(self.upper[j]);
+        }
+        p
+    }
+
+    /// The `min_step` test of [`crate::Criteria`] for a step `moved` that began at `from`.
+    #[inline(always)]
+    pub(crate) fn is_small<C: Coordinates<P>>(
+        &self,
+        coordinates: &C,
+        from: &[R; P],
+        moved: &[R; P],
+    ) -> R::Mask {
+        let mut small = R::Mask::splat(true);
+        for j in 0..P {
+            let yardstick = coordinates.yardstick(from, j);
+            small = small & moved[j].abs().lt(self.min_step * yardstick);
+        }
+        small
+    }
+}
+
+/// Cost, gradient and Hessian at a point, and the numbers that the model solves for by itself there.
+///
+/// Derivatives are in the relative units of [`Coordinates`].
+#[derive(Clone, Copy, Debug)]
+pub struct Normal<R, const P: usize, const L: usize> {
+    /// What is minimised: χ² = Σ(h − g)² (eq. 2), from sums.
+    pub cost: R,
+    /// Half the gradient of the cost: Jᵀ(h − g).
+    pub gradient: [R; P],
+    /// Half its Hessian, or what stands in for it: JᵀJ.
+    pub hessian: Symmetric<R, P>,
+    /// What the model solves for by itself: α and β of eq. 6.
+    pub linear: [R; L],
+}
+
+impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
+    /// All zeros.
+    #[inline(always)]
+    pub fn zero() -> Self {
+        let zero = R::splat(0.0);
+        Self { cost: zero, gradient: [zero; P], hessian: Symmetric::zero(), linear: [zero; L] }
+    }
+
+    /// `yes` in the lanes where `mask` is true, `no` in the others.
+    #[inline(always)]
+    pub fn select(mask: R::Mask, yes: &Self, no: &Self) -> Self {
+        Self {
+            cost: R::select(mask, yes.cost, no.cost),
+            gradient: select(mask, yes.gradient, no.gradient),
+            hessian: Symmetric::select(mask, &yes.hessian, &no.hessian),
+            linear: select(mask, yes.linear, no.linear),
+        }
+    }
+
+    /// Whether the numbers that steer the search are finite: cost, gradient and the diagonal of the Hessian
+    /// (which bounds the rest of it).
+    #[inline(always)]
+    pub fn is_finite(&self) -> R::Mask {
+        // Infinities and NaNs survive a sum.
+        let mut sum = self.cost;
+        for j in 0..P {
+            sum = sum + (self.gradient[j] + self.hessian.0[j][j]);
+        }
+        sum.is_finite()
+    }
+}
+
+/// What one visit to the pixels tells.
+#[derive(Clone, Copy, Debug)]
+pub struct Evaluation<R: Real, const P: usize, const L: usize> {
+    /// What the search keeps of it if it is the best so far.
+    pub normal: Normal<R, P, L>,
+    /// How far the cost may be off: it is a difference of sums.
+    pub resolution: R,
+    /// For each element of the gradient the square of the sums that cancel in it; times the square of
+    /// [`Real::EPSILON`] it is the square of a rounding unit of that element.
+    pub cancelled: [R; P],
+    /// Whether the window tells something about these parameters; if not, all derivatives are 0.
+    pub resolved: R::Mask,
+}
+
+/// A search in progress, or a pack of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Search<R: Real, C: Coordinates<P>, const P: usize, const L: usize> {
+    best: [R; P],
+    at_best: Normal<R, P, L>,
+    /// Of `best`.
+    memo: C::Memo<R>,
+    trial: [R; P],
+    predicted: R,
+    lambda: R,
+    iterations: R,
+    evaluations: R,
+    retrying: R::Mask,
+    max_cost: R,
+    /// 0 while searching, then the code of a [`Status`].
+    status: R,
+    coordinates: PhantomData<C>,
+}
+
+impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P, L> {
+    /// A search from `initial`, which is brought within the limits.
+    ///
+    /// Lanes that are not `usable`, or with a start value that is not finite, have ended already, as
+    /// `invalid`. A cost below `max_cost` ends the search.
+    #[inline(always)]
+    pub fn start(
+        settings: &Settings<R, P>,
+        coordinates: &C,
+        usable: R::Mask,
+        max_cost: R,
+        initial: [R; P],
+    ) -> Self {
+        let zero = R::splat(0.0);
+        let mut sound = usable;
+        for j in 0..P {
+            sound = sound & initial[j].is_finite();
+        }
+        let trial = settings.limit(initial);
+        Self {
+            best: trial,
+            at_best: Normal::zero(),
+            memo: coordinates.memo(&trial),
+            trial,
+            predicted: zero,
+            lambda: R::splat(LAMBDA_START),
+            iterations: zero,
+            evaluations: zero,
+            retrying: R::Mask::splat(false),
+            max_cost,
+            status: R::select(sound, zero, R::splat(Status::Invalid.code())),
+            coordinates: PhantomData,
+        }
+    }
+
+    /// Puts `other`'s fits into the lanes where `mask` is true.
+    #[inline(always)]
+    pub fn refill(&mut self, mask: R::Mask, other: &Self) {
+        self.best = select(mask, other.best, self.best);
+        self.at_best = Normal::select(mask, &other.at_best, &self.at_best);
+        self.memo = C::select(mask, other.memo, self.memo);
+        self.trial = select(mask, other.trial, self.trial);
+        self.predicted = R::select(mask, other.predicted, self.predicted);
+        self.lambda = R::select(mask, other.lambda, self.lambda);
+        self.iterations = R::select(mask, other.iterations, self.iterations);
+        self.evaluations = R::select(mask, other.evaluations, self.evaluations);
+        self.retrying = (mask & other.retrying) | (!mask & self.retrying);
+        self.max_cost = R::select(mask, other.max_cost, self.max_cost);
+        self.status = R::select(mask, other.status, self.status);
+    }
+
+    /// The parameters to evaluate next. In lanes that have ended they are still valid, so that
+    /// evaluating them does no harm.
+    #[inline(always)]
+    pub fn trial(&self) -> &[R; P] {
+        &self.trial
+    }
+
+    /// Which lanes are still searching.
+    #[inline(always)]
+    pub fn running(&self) -> R::Mask {
+        self.status.lt(R::splat(0.5))
+    }
+
+    /// Takes the evaluation at [`Search::trial`], and proposes the next trial.
+    #[inline(always)]
+    pub fn update(
+        &mut self,
+        settings: &Settings<R, P>,
+        coordinates: &C,
+        evaluation: &Evaluation<R, P, L>,
+    ) {
+        let zero = R::splat(0.0);
+        let one = R::splat(1.0);
+        let running = self.running();
+        let first = self.evaluations.lt(R::splat(0.5));
+        let mut moved = [zero; P];
+        for j in 0..P {
+            moved[j] = self.trial[j] - self.best[j];
+        }
+        let small = settings.is_small(coordinates, &self.best, &moved);
+        let memo = coordinates.memo(&self.trial);
+
+        // Better?
+        let Evaluation { normal, resolution, .. } = evaluation;
+        let difference = self.at_best.cost - normal.cost;
+        let decrease = R::select(
+            resolution.lt(self.predicted),
+            difference,
+            self.decrease_by_gradients(&moved, &normal.gradient, &memo),
+        );
+        let sound = normal.is_finite() & evaluation.resolved;
+        let better = zero.le(decrease) & !difference.lt(-*resolution);
+        // The first is the best so far, whatever it is.
+        let accepted = running & (first | (sound & better));
+        let rejected = running & !accepted;
+        let stepped = accepted & !first;
+
+        // The damping schedule of the pseudo-code: ÷10 only if the first trial succeeds.
+        let damping = self.lambda;
+        let factor = R::splat(LAMBDA_FACTOR);
+        let relaxed = (damping * R::splat(1.0 / LAMBDA_FACTOR)).max(R::splat(LAMBDA_MIN));
+        self.lambda = R::select(stepped & !self.retrying, relaxed, damping);
+        self.lambda = R::select(rejected, damping * factor, self.lambda);
+        self.retrying = rejected;
+
+        // An end? In the order of the pseudo-code; the first that holds decides.
+        let before = self.at_best.cost;
+        self.evaluations = R::select(running, self.evaluations + one, self.evaluations);
+        self.best = select(accepted, self.trial, self.best);
+        self.memo = C::select(accepted, memo, self.memo);
+        self.at_best = Normal::select(accepted, normal, &self.at_best);
+        self.end(first & !sound, Status::NotConverged);
+        let bounded = (normal.cost + *resolution).lt(self.max_cost);
+        self.end(accepted & bounded, Status::MaxError);
+        self.end(stepped & decrease.lt(settings.min_delta * before), Status::MinDelta);
+        self.end(stepped & small, Status::MinStep);
+        // A full step that is too short and does not help: the minimum is nearer than that.
+        self.end(rejected & sound & small & damping.le(one), Status::MinStep);
+        let last = settings.max_iterations.le(self.iterations);
+        self.end(stepped & last, Status::MaxIterations);
+        self.end(running & settings.max_evaluations.le(self.evaluations), Status::MaxIterations);
+        let next_pass = accepted & (first | self.running());
+        self.iterations = R::select(next_pass, self.iterations + one, self.iterations);
+
+        // Half of it, for λ is a product of roundings.
+        let exhausted = rejected & R::splat(0.5 * LAMBDA_MAX).le(damping);
+        self.propose(settings, coordinates, evaluation, Turn { running, accepted, exhausted });
+    }
+
+    /// Marks the lanes where `mask` is true, and that are still searching, as ended.
+    #[inline(always)]
+    fn end(&mut self, mask: R::Mask, status: Status) {
+        let ending = self.running() & mask;
+        self.status = R::select(ending, R::splat(status.code()), self.status);
+    }
+
+    /// Solves eq. 12 for the next trial; lanes that cannot go on end here.
+    #[inline(always)]
+    fn propose(
+        &mut self,
+        settings: &Settings<R, P>,
+        coordinates: &C,
+        evaluation: &Evaluation<R, P, L>,
+        turn: Turn<R>,
+    ) {
+        let zero = R::splat(0.0);
+        let no = R::Mask::splat(false);
+        let best = self.best;
+        let Normal { gradient, hessian, .. } = self.at_best;
+
+        // A parameter on its limit whose gradient points outwards takes no part, nor does one that is fixed.
+        let (mut held, mut on_limit) = ([no; P], no);
+        for j in 0..P {
+            let low = best[j].le(settings.lower[j]);
+            let high = settings.upper[j].le(best[j]);
+            let outwards = (low & zero.lt(gradient[j])) | (high & gradient[j].lt(zero));
+            held[j] = outwards | (low & high);
+            on_limit = on_limit | ((low | high) & !(low & high));
+        }
+        let (mut b, mut h) = ([zero; P], Symmetric::zero());
+        for j in 0..P {
+            b[j] = R::select(held[j], zero, gradient[j]);
+        }
+        for j in 0..P {
+            for k in 0..P {
+                if k >= j {
+                    h.0[j][k] = R::select(held[j] | held[k], zero, hessian.0[j][k]);
+                }
+            }
+        }
+        let step = damped_step(&h, &b, self.lambda);
+
+        let trial = settings.limit(coordinates.confine(&best, stepped(coordinates, &best, &step)));
+        let mut made = [zero; P];
+        for j in 0..P {
+            let unit = C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
+            made[j] = (trial[j] - best[j]) * unit;
+        }
+        let predicted = predicted_decrease(&h, &b, &made);
+
+        // The minimum, as far as this arithmetic can tell: the gradient is rounding, or no damping helps and what
+        // is left to gain is less than the cost is known to.
+        let rounding = R::splat((STALLED * R::EPSILON) * (STALLED * R::EPSILON));
+        let (mut minimum, mut flat) = (turn.accepted, turn.exhausted);
+        for j in 0..P {
+            let square = b[j] * b[j];
+            minimum = minimum & square.le(rounding * evaluation.cancelled[j]);
+            flat = flat & square.le(evaluation.resolution * h.0[j][j]);
+        }
+        self.end(minimum | flat, Status::Stalled);
+        self.end(turn.exhausted, Status::NotConverged);
+
+        // Wherever the search ended on a limit, say so.
+        let settled = self.status.lt(R::splat(Status::AtLimit.code())) & !self.running();
+        let unsettled = R::splat(Status::NotConverged.code());
+        let unsettled = unsettled.le(self.status) & self.status.le(unsettled);
+        let limited = turn.running & on_limit & (settled | unsettled);
+        self.status = R::select(limited, R::splat(Status::AtLimit.code()), self.status);
+
+        let running = self.running();
+        self.trial = select(running, trial, self.trial);
+        self.predicted = R::select(running, predicted, self.predicted);
+    }
+
+    /// −½(∇χ²_before + ∇χ²_after)·δ.
+    #[inline(always)]
+    fn decrease_by_gradients(&self, moved: &[R; P], after: &[R; P], memo: &C::Memo<R>) -> R {
+        let mut decrease = R::splat(0.0);
+        for j in 0..P {
+            let before = self.at_best.gradient[j] * C::inverse_length(&self.memo, j);
+            let slope = after[j].mul_add(C::inverse_length(memo, j), before);
+            decrease = slope.neg_mul_add(moved[j] * R::splat(1.0 / C::UNITS[j]), decrease);
+        }
+        decrease
+    }
+
+    /// The best parameters so far.
+    #[inline(always)]
+    pub fn best(&self) -> &[R; P] {
+        &self.best
+    }
+
+    /// Cost, gradient and Hessian at [`Search::best`].
+    #[inline(always)]
+    pub fn at_best(&self) -> &Normal<R, P, L> {
+        &self.at_best
+    }
+
+    /// The damping λ of the trial to come.
+    #[inline(always)]
+    pub fn lambda(&self) -> R {
+        self.lambda
+    }
+
+    /// What came of it so far; `status` is 0 in lanes that are still searching.
+    #[inline(always)]
+    pub fn record(&self) -> Record<R, P, L> {
+        Record {
+            parameters: self.best,
+            linear: self.at_best.linear,
+            cost: self.at_best.cost,
+            iterations: self.iterations,
+            evaluations: self.evaluations,
+            status: self.status,
+        }
+    }
+}
+
+/// What became of a trial.
+struct Turn<R: Real> {
+    /// Lanes that were searching before it.
+    running: R::Mask,
+    accepted: R::Mask,
+    /// Lanes whose λ may not grow further.
+    exhausted: R::Mask,
+}
+
+/// The parameters after a step in relative units.
+#[inline(always)]
+pub(crate) fn stepped<R: Real, C: Coordinates<P>, const P: usize>(
+    coordinates: &C,
+    from: &[R; P],
+    step: &[R; P],
+) -> [R; P] {
+    let mut to = *from;
+    for j in 0..P {
+        let unit = coordinates.length(from, j) * R::splat(C::UNITS[j]);
+        to[j] = step[j].mul_add(unit, from[j]);
+    }
+    to
+}
+
+/// `yes` in the lanes where `mask` is true, `no` in the others.
+#[inline(always)]
+pub(crate) fn select<R: Real, const N: usize>(mask: R::Mask, yes: [R; N], no: [R; N]) -> [R; N] {
+    let mut chosen = no;
+    for i in 0..N {
+        chosen[i] = R::select(mask, yes[i], no[i]);
+    }
+    chosen
+}

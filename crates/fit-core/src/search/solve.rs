@@ -1,0 +1,114 @@
+//! The damped solve of eq. 14, for any number of parameters.
+
+use crate::arithmetic::Real;
+
+/// A symmetric P×P matrix, of which the upper half is kept: element (j, k) with j ≤ k is `[j][k]`, and what is
+/// below the diagonal is never looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Symmetric<R, const P: usize>(pub [[R; P]; P]);
+
+impl<R: Real, const P: usize> Symmetric<R, P> {
+    /// All zeros.
+    #[inline(always)]
+    pub fn zero() -> Self {
+        Self([[R::splat(0.0); P]; P])
+    }
+
+    /// Element (j, k), in either order.
+    #[inline(always)]
+    pub fn at(&self, j: usize, k: usize) -> R {
+        if j <= k { self.0[j][k] } else { self.0[k][j] }
+    }
+
+    /// `yes` in the lanes where `mask` is true, `no` in the others.
+    #[inline(always)]
+    pub fn select(mask: R::Mask, yes: &Self, no: &Self) -> Self {
+        let mut chosen = *no;
+        for j in 0..P {
+            for k in 0..P {
+                if k >= j {
+                    chosen.0[j][k] = R::select(mask, yes.0[j][k], no.0[j][k]);
+                }
+            }
+        }
+        chosen
+    }
+}
+
+/// Solves (H + λ·diag H)·δ = −b for a symmetric, positive semi-definite H.
+///
+/// The elimination LDLᵀ divides each row by its own pivot, so it does not change when the rows and
+/// columns are scaled, and forms no determinant: nothing overflows as long as H itself is finite.
+/// A pivot is kept above a few rounding units of its diagonal element; a singular H gives a long
+/// step, not an infinite one, and a row of zeros gives no step at all.
+#[inline(always)]
+pub fn damped_step<R: Real, const P: usize>(h: &Symmetric<R, P>, b: &[R; P], lambda: R) -> [R; P] {
+    let zero = R::splat(0.0);
+    let damp = R::splat(1.0) + lambda;
+    // Row j of S is what is left of row j of H when the rows before it are eliminated; L has the factors.
+    // Loops run over all columns and skip, so that a compiler unrolls them and keeps all of it in registers.
+    let (mut s, mut l) = ([[zero; P]; P], [[zero; P]; P]);
+    let (mut inverse, mut z, mut step) = ([zero; P], [zero; P], [zero; P]);
+    for j in 0..P {
+        z[j] = -b[j];
+        for k in 0..P {
+            if k >= j {
+                s[j][k] = if k == j { h.0[j][j] * damp } else { h.0[j][k] };
+            }
+        }
+        for m in 0..P {
+            if m < j {
+                z[j] = l[j][m].neg_mul_add(z[m], z[j]);
+                for k in 0..P {
+                    if k >= j {
+                        s[j][k] = l[j][m].neg_mul_add(s[m][k], s[j][k]);
+                    }
+                }
+            }
+        }
+        inverse[j] = inverse_pivot(s[j][j], h.0[j][j]);
+        for k in 0..P {
+            if k > j {
+                l[k][j] = s[j][k] * inverse[j];
+            }
+        }
+    }
+    for i in 0..P {
+        let j = P - 1 - i;
+        step[j] = z[j] * inverse[j];
+        for m in 0..P {
+            if m > j {
+                step[j] = l[m][j].neg_mul_add(step[m], step[j]);
+            }
+        }
+    }
+    step
+}
+
+/// 1/pivot, with the pivot kept above rounding; 0 for a row of zeros.
+#[inline(always)]
+fn inverse_pivot<R: Real>(pivot: R, diagonal: R) -> R {
+    let zero = R::splat(0.0);
+    let one = R::splat(1.0);
+    let pivot = pivot.max(diagonal * R::splat(4.0 * R::EPSILON));
+    let sound = zero.lt(pivot);
+    R::select(sound, one / R::select(sound, pivot, one), zero)
+}
+
+/// The decrease of the cost that the quadratic model promises for a step δ: −2bᵀδ − δᵀHδ.
+#[inline(always)]
+pub fn predicted_decrease<R: Real, const P: usize>(
+    h: &Symmetric<R, P>,
+    b: &[R; P],
+    step: &[R; P],
+) -> R {
+    let mut sum = R::splat(0.0);
+    for j in 0..P {
+        let mut slope = b[j] + b[j];
+        for k in 0..P {
+            slope = h.at(j, k).mul_add(step[k], slope);
+        }
+        sum = if j == 0 { slope * step[0] } else { slope.mul_add(step[j], sum) };
+    }
+    -sum
+}

@@ -1,0 +1,102 @@
+//! Options, checked and worked out.
+
+use crate::arithmetic::Real;
+use crate::error::ArgumentError;
+use crate::options::{Background, MaxError, Options};
+use crate::search::Settings;
+use crate::size::Size;
+use crate::spot::conditioning::Conditioning;
+use crate::spot::shape::{Circular, Separable};
+
+/// [`Options`] checked and worked out for one window size, one shape of spots and one arithmetic: made once, used
+/// for every window of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<R, S = Circular, const P: usize = 3> {
+    size: Size,
+    background: Background,
+    shape: S,
+    settings: Settings<R, P>,
+}
+
+impl<R: Real> Setup<R> {
+    /// Checks the window and the options, for circular spots.
+    ///
+    /// # Errors
+    /// As [`Setup::for_shape`].
+    #[inline(always)]
+    pub fn new(size: Size, options: &Options) -> Result<Self, ArgumentError> {
+        Self::for_shape(Circular, size, options)
+    }
+}
+
+impl<R: Real, S: Separable<P>, const P: usize> Setup<R, S, P> {
+    /// Checks the window and the options.
+    ///
+    /// # Errors
+    /// See [`Size::validate`] and [`Options::validate`]; also [`ArgumentError::Option`] if
+    /// `sigma_min` is not below the largest σ of this window.
+    #[inline(always)]
+    pub fn for_shape(shape: S, size: Size, options: &Options) -> Result<Self, ArgumentError> {
+        size.validate()?;
+        options.validate()?;
+        let Options { criteria, background, limits } = *options;
+        if limits.sigma_min >= limits.sigma_max_in(size) {
+            return Err(ArgumentError::Option {
+                name: "sigma_min",
+                value: limits.sigma_min,
+                range: "below the longer side of the window",
+            });
+        }
+        let max_error = match criteria.max_error {
+            MaxError::Off => -1.0,
+            MaxError::PerPixel(bound) => bound * size.pixels() as f64,
+            MaxError::Total(bound) => bound,
+        };
+        let (mut lower, mut upper) = ([R::splat(0.0); P], [R::splat(0.0); P]);
+        for (j, (low, high)) in shape.limits(size, &limits).into_iter().enumerate() {
+            (lower[j], upper[j]) = (R::splat(low), R::splat(high));
+        }
+        let settings = Settings {
+            max_iterations: R::splat(criteria.max_iterations.into()),
+            max_evaluations: R::splat(criteria.max_evaluations.into()),
+            max_error: R::splat(max_error),
+            min_delta: R::splat(criteria.min_delta),
+            min_step: R::splat(criteria.min_step),
+            lower,
+            upper,
+        };
+        Ok(Self { size, background, shape, settings })
+    }
+}
+
+impl<R: Real, S, const P: usize> Setup<R, S, P> {
+    /// The window.
+    #[inline(always)]
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// What is known about the background.
+    #[inline(always)]
+    pub fn background(&self) -> Background {
+        self.background
+    }
+
+    /// The shape of the spots.
+    #[inline(always)]
+    pub fn shape(&self) -> &S {
+        &self.shape
+    }
+
+    /// When to stop, and the limits.
+    #[inline(always)]
+    pub fn settings(&self) -> &Settings<R, P> {
+        &self.settings
+    }
+
+    /// The χ² of conditioned pixels below which a fit ends.
+    #[inline(always)]
+    pub fn max_cost(&self, data: &Conditioning<R>) -> R {
+        self.settings.max_error * data.scale * data.scale
+    }
+}

@@ -1,0 +1,96 @@
+//! The circular Gaussian of Leutenegger & Weber 2021 (eq. 10): x̄, ȳ and σ.
+
+use super::Separable;
+use crate::arithmetic::Real;
+use crate::options::Limits;
+use crate::search::Coordinates;
+use crate::search::solve::Symmetric;
+use crate::size::{Shape, Size};
+use crate::spot::axis::{AxisSums, CENTRE_UNIT, GaussianAxis, WIDTH_UNIT};
+use crate::spot::sums::{DataSums, Sums};
+
+/// In one step σ grows and shrinks by this factor at most, so that one bad step cannot end in the
+/// minimum of a single noisy pixel or of a flat background.
+const SIGMA_FACTOR: f64 = 2.0;
+
+/// A circular Gaussian, sampled at the pixels' centres: centre (x̄, ȳ) and standard deviation σ, in pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Circular;
+
+impl Coordinates<3> for Circular {
+    /// 1/σ.
+    type Memo<R: Real> = R;
+
+    const UNITS: [f64; 3] = [CENTRE_UNIT, CENTRE_UNIT, WIDTH_UNIT];
+
+    #[inline(always)]
+    fn memo<R: Real>(&self, p: &[R; 3]) -> R {
+        R::splat(1.0) / p[2]
+    }
+    #[inline(always)]
+    fn select<R: Real>(mask: R::Mask, yes: R, no: R) -> R {
+        R::select(mask, yes, no)
+    }
+    #[inline(always)]
+    fn length<R: Real>(&self, p: &[R; 3], _: usize) -> R {
+        p[2]
+    }
+    #[inline(always)]
+    fn inverse_length<R: Real>(memo: &R, _: usize) -> R {
+        *memo
+    }
+    #[inline(always)]
+    fn yardstick<R: Real>(&self, p: &[R; 3], j: usize) -> R {
+        if j < 2 { p[j].abs().max(p[2]) } else { p[2] }
+    }
+    #[inline(always)]
+    fn confine<R: Real>(&self, from: &[R; 3], [x, y, sigma]: [R; 3]) -> [R; 3] {
+        let least = from[2] * R::splat(1.0 / SIGMA_FACTOR);
+        [x, y, sigma.max(least).min(from[2] * R::splat(SIGMA_FACTOR))]
+    }
+}
+
+impl Separable<3> for Circular {
+    fn limits(&self, size: Size, limits: &Limits) -> [(f64, f64); 3] {
+        let Limits { centre_margin, sigma_min, .. } = *limits;
+        let centre = |side: usize| (-centre_margin, (side - 1) as f64 + centre_margin);
+        [centre(size.width), centre(size.height), (sigma_min, limits.sigma_max_in(size))]
+    }
+    #[inline(always)]
+    fn from_circle<R: Real>(&self, Shape { x, y, sigma }: Shape<R>) -> [R; 3] {
+        [x, y, sigma]
+    }
+    #[inline(always)]
+    fn circle<R: Real>(&self, &[x, y, sigma]: &[R; 3]) -> Shape<R> {
+        Shape { x, y, sigma }
+    }
+    #[inline(always)]
+    fn axes<R: Real>(&self, &[x, y, sigma]: &[R; 3]) -> (GaussianAxis<R>, GaussianAxis<R>) {
+        let inverse_sigma = R::splat(1.0) / sigma;
+        (GaussianAxis::new(x, inverse_sigma), GaussianAxis::new(y, inverse_sigma))
+    }
+    #[inline(always)]
+    fn sums<R: Real>(&self, x: &AxisSums<R>, y: &AxisSums<R>, data: &DataSums<R>) -> Sums<R, 3> {
+        let [x0, x1, x2] = x.single;
+        let [y0, y1, y2] = y.single;
+        let [x00, x01, x02, x11, x12, x22] = x.product;
+        let [y00, y01, y02, y11, y12, y22] = y.product;
+        let x02_y02 = x02 * y02;
+        let mut df_df = Symmetric::zero();
+        df_df.0[0][0] = x11 * y00;
+        df_df.0[0][1] = x01 * y01;
+        df_df.0[0][2] = x12.mul_add(y00, x01 * y02);
+        df_df.0[1][1] = x00 * y11;
+        df_df.0[1][2] = x00.mul_add(y12, x02 * y01);
+        df_df.0[2][2] = x22.mul_add(y00, x00.mul_add(y22, x02_y02 + x02_y02));
+        Sums {
+            f: x0 * y0,
+            ff: x00 * y00,
+            fg: data.value,
+            df: [x1 * y0, x0 * y1, x2.mul_add(y0, x0 * y2)],
+            f_df: [x01 * y00, x00 * y01, x02.mul_add(y00, x00 * y02)],
+            g_df: [data.by_x, data.by_y, data.by_width_x + data.by_width_y],
+            df_df,
+        }
+    }
+}
