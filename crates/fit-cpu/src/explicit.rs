@@ -10,8 +10,8 @@
 //! - every trial counts as an iteration;
 //! - it ends when |χ²_trial − χ²_best| < tolerance·max(1, χ²_trial), or after `max_iterations`.
 
-use fit_core::axis::{CENTRE_UNIT, WIDTH_UNIT};
-use fit_core::sums::Profile;
+use fit_core::spot::axis::{CENTRE_UNIT, WIDTH_UNIT};
+use fit_core::spot::sums::Profile;
 use fit_core::{ArgumentError, Fit, Pixel, Scalar, Shape, Size, Status, estimate};
 use nalgebra::{RealField, SMatrix, SVector};
 use ndarray::{ArrayView3, Axis};

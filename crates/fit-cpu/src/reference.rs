@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use fit_core::spot::shape::Separable;
 use fit_core::{
     ArgumentError, Corner, Fit, Options, Pixel, Scalar, Setup, Shape, Size, Start, fit_in_place,
     scratch_len,
@@ -124,7 +125,7 @@ impl<R: Scalar> Reference<R> {
             }
             Ok(())
         };
-        let scratch = || vec![R::default(); scratch_len(setup.size)];
+        let scratch = || vec![R::default(); scratch_len(setup.size())];
         match &self.pool {
             None => fit_chunk(&mut scratch(), 0, fits),
             Some(pool) => pool.install(|| {
@@ -158,5 +159,6 @@ fn fit_one<R: Scalar, P: Pixel, T: Scalar>(
     for (number, pixel) in scratch.iter_mut().zip(window) {
         *number = R::from_pixel(pixel);
     }
-    Ok(fit_in_place(setup, initial, scratch)?.cast())
+    let initial = initial.map(|circle| setup.shape().from_circle(circle));
+    Ok(Fit::from_record(&fit_in_place(setup, initial, scratch)?).cast())
 }

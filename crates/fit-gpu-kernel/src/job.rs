@@ -2,7 +2,7 @@
 
 use core::ffi::c_void;
 
-use fit_core::{Corner, Fit, Setup};
+use fit_core::{Corner, Fit, Record, Setup};
 
 use crate::Single;
 
@@ -87,20 +87,9 @@ impl Job {
         if lanes == 32 { pixels } else { pixels.next_multiple_of(32) + lanes }
     }
 
-    /// What a team found, as a fit.
+    /// What a group of threads found, as a fit.
     #[inline(always)]
-    pub fn outcome(numbers: [Single; 9]) -> Fit<f32> {
-        let [x, y, sigma, amplitude, background, chi2, iterations, evaluations, status] = numbers;
-        Fit::from_numbers([
-            x.0,
-            y.0,
-            sigma.0,
-            amplitude.0,
-            background.0,
-            chi2.0,
-            iterations.0,
-            evaluations.0,
-            status.0,
-        ])
+    pub fn outcome(found: &Record<Single, 3, 2>) -> Fit<f32> {
+        Fit::from_record(&found.map(|number| number.0))
     }
 }

@@ -6,7 +6,6 @@
 )]
 
 pub mod device;
-pub mod group;
 mod job;
 pub mod published;
 pub mod rows;

@@ -2,15 +2,17 @@
 //! shared memory between warps. What the other kernels gain is measured with it.
 //!
 //! Pixels are taken as they are, the sums are those of eq. 10 and 11 pixel by pixel
-//! ([`fit_core::sums::Sums::add`]), and the iteration is [`fit_core::published`].
+//! ([`fit_core::spot::sums::Sums::add`]), and the iteration is [`fit_core::published`].
 
-use fit_core::condition::Conditioning;
-use fit_core::normal::{Evaluation, assemble};
-use fit_core::published::{self, Window};
-use fit_core::sums::{Profile, Sums};
-use fit_core::{Real, Setup, Shape};
-
-use crate::group::{Group, Outcome};
+use fit_core::pass::Group;
+use fit_core::published::{self, Gaussian2D};
+use fit_core::search::Normal;
+use fit_core::search::solve::Symmetric;
+use fit_core::spot::assembly::assemble;
+use fit_core::spot::conditioning::Conditioning;
+use fit_core::spot::shape::{Circular, Separable};
+use fit_core::spot::sums::{Profile, Sums};
+use fit_core::{Real, Record, Setup};
 
 /// The most pixels of a window: as many as a block has threads.
 pub const MOST_PIXELS: usize = 1024;
@@ -54,8 +56,8 @@ pub trait Pixels<R: Real>: Group<R> {
 pub fn fit<R: Real, T: Pixels<R>>(
     setup: &Setup<R>,
     threads: &mut T,
-    start: Shape<R>,
-) -> Outcome<R> {
+    start: [R; 3],
+) -> Record<R, 3, 2> {
     let zero = R::splat(0.0);
     let (pixel, (x, y, there)) = (threads.pixel(), threads.place());
     let here = R::select(there, pixel, zero);
@@ -64,7 +66,7 @@ pub fn fit<R: Real, T: Pixels<R>>(
     let extent = [R::select(there, pixel, most), R::select(there, -pixel, most)];
     let [low, minus_high] = least(threads, extent);
     let usable = sum.is_finite() & low.lt(-minus_high);
-    let data = Conditioning::raw(setup.size.pixels(), sum, squares, usable);
+    let data = Conditioning::raw(setup.size().pixels(), sum, squares, usable);
     let mut spot = Spot { setup, data: &data, threads, x, y, there, pixel: here };
     published::search(setup, &data, start, &mut spot)
 }
@@ -112,11 +114,11 @@ struct Spot<'a, R: Real, T> {
     pixel: R,
 }
 
-impl<R: Real, T: Pixels<R>> Window<R> for Spot<'_, R, T> {
+impl<R: Real, T: Pixels<R>> Gaussian2D<R> for Spot<'_, R, T> {
     #[inline(always)]
-    fn evaluate(&mut self, shape: Shape<R>, derivatives: bool) -> Evaluation<R> {
+    fn evaluate(&mut self, p: &[R; 3], derivatives: bool) -> Normal<R, 3, 2> {
         let zero = R::splat(0.0);
-        let mut profile = Profile::at(self.x, self.y, shape);
+        let mut profile = Profile::at(self.x, self.y, Circular.circle(p));
         profile.value = R::select(self.there, profile.value, zero);
         for j in 0..3 {
             profile.derivatives[j] = R::select(self.there, profile.derivatives[j], zero);
@@ -128,12 +130,15 @@ impl<R: Real, T: Pixels<R>> Window<R> for Spot<'_, R, T> {
             sums.df = total(self.threads, sums.df);
             sums.f_df = total(self.threads, sums.f_df);
             sums.g_df = total(self.threads, sums.g_df);
-            sums.df_df = total(self.threads, sums.df_df);
+            let [[xx, xy, xs], [_, yy, ys], [_, _, ss]] = sums.df_df.0;
+            let [xx, xy, xs, yy, ys, ss] = total(self.threads, [xx, xy, xs, yy, ys, ss]);
+            let zero = R::splat(0.0);
+            sums.df_df = Symmetric([[xx, xy, xs], [zero, yy, ys], [zero, zero, ss]]);
         }
-        let mut evaluation = assemble(&sums, self.data, self.setup.background);
-        let model = evaluation.alpha.mul_add(profile.value, evaluation.beta);
-        let residual = R::select(self.there, model - self.pixel, zero);
-        [evaluation.chi2] = total(self.threads, [residual * residual]);
-        evaluation
+        let mut found = assemble(&sums, self.data, self.setup.background()).normal;
+        let [alpha, beta] = found.linear;
+        let residual = R::select(self.there, alpha.mul_add(profile.value, beta) - self.pixel, zero);
+        [found.cost] = total(self.threads, [residual * residual]);
+        found
     }
 }

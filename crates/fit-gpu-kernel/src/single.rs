@@ -4,7 +4,7 @@ use core::f32::consts::LN_2;
 use core::fmt::{Display, Formatter};
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
-use fit_core::{Pixel, Real, Scalar};
+use fit_core::{Number, Pixel, Real};
 
 use crate::device;
 
@@ -72,7 +72,7 @@ macro_rules! operator {
 }
 
 macro_rules! number {
-    ($number:ident, $name:literal) => {
+    ($number:ident) => {
         operator!($number, Add, add, +);
         operator!($number, Sub, sub, -);
         operator!($number, Mul, mul, *);
@@ -161,8 +161,7 @@ macro_rules! number {
             }
         }
 
-        impl Scalar for $number {
-            const NAME: &'static str = $name;
+        impl Number for $number {
             #[inline(always)]
             fn from_pixel<P: Pixel>(pixel: P) -> Self {
                 Self(pixel.to_f32())
@@ -174,8 +173,8 @@ macro_rules! number {
         }
     };
 }
-number!(Single, "f32 of the device");
-number!(Exact, "f32 to the last bit");
+number!(Single);
+number!(Exact);
 
 #[cfg(test)]
 mod tests {

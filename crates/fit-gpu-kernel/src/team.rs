@@ -1,15 +1,10 @@
 //! The pixels in shared memory: 8, 16 or 32 threads a fit, a thread a column, or several columns. For windows
 //! of any size and shape, and where a fit is to be done soon.
 
-use fit_core::axis::{AxisSums, GaussianAxis};
-use fit_core::condition::{Conditioning, Extent};
-use fit_core::normal::{CANCELS, assemble};
-use fit_core::search::Search;
-use fit_core::sums::{DataSums, RowSums, Sums};
-use fit_core::{Mask, Real, Setup, Shape};
-
-use crate::group::{Group, Outcome};
-use crate::rows::axis_sums;
+use fit_core::pass::{self, Finish, Group, Line, Side, Store, Tile, sum_axis};
+use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
+use fit_core::spot::shape::Separable;
+use fit_core::{Real, Record, Setup, Size};
 
 /// The pixels of one window, and the lanes that work on it. Lane `l` has the columns l, l + `LANES`, …, a
 /// *block* of columns for each step.
@@ -24,237 +19,144 @@ pub trait Team<R: Real>: Group<R> {
     fn publish(&self);
 }
 
-/// Width, height and the columns' blocks of a window.
-#[derive(Clone, Copy)]
-struct Grid<R> {
-    width: R,
-    columns: usize,
-    rows: usize,
-    blocks: usize,
-}
-
-impl<R: Real> Grid<R> {
-    /// The numbers of the lanes' columns in a block, and the lanes that have one.
-    #[inline(always)]
-    fn columns<T: Team<R>>(&self, team: &T, block: usize) -> (R, R::Mask) {
-        let column = team.lane() + R::splat((block * T::LANES) as f64);
-        (column, column.lt(self.width))
-    }
-}
-
 /// Fits a window of any size.
 #[inline(always)]
-pub fn fit<R: Real, T: Team<R>>(
-    setup: &Setup<R>,
+pub fn fit<R: Real, T: Team<R>, S: Separable<P>, const P: usize>(
+    setup: &Setup<R, S, P>,
     team: &mut T,
-    start: Option<Shape<R>>,
-) -> Outcome<R> {
-    let size = setup.size;
-    let grid = Grid {
-        width: R::splat(size.width as f64),
-        columns: size.width,
-        rows: size.height,
-        blocks: size.width.div_ceil(T::LANES),
-    };
-    let data = condition(&grid, team);
-    let start = match start {
-        Some(start) => start,
-        None => estimate(&grid, team),
-    };
-    let mut search = Search::start(setup, &data, start);
-    while search.running().any() {
-        let sums = evaluate(&grid, team, search.trial());
-        search.update(setup, &assemble(&sums, &data, setup.background));
-    }
-    let (best, at_best) = (search.best(), search.at_best());
-    let mut chi2 = at_best.chi2;
-    let cancels = chi2.lt(R::splat(CANCELS * R::EPSILON) * data.spread);
-    if cancels.any() {
-        let exact = residual_chi2(&grid, team, best, at_best.alpha, at_best.beta);
-        chi2 = R::select(cancels, exact, chi2);
-    }
-    search.numbers(&data, chi2)
+    start: Option<[R; P]>,
+) -> Record<R, P, 2> {
+    let size = setup.size();
+    let nowhere = GaussianAxis::new(R::splat(0.0), R::splat(0.0));
+    let width = R::splat(size.width as f64);
+    let mut tile = Columns { team, size, width, down: nowhere, across: nowhere };
+    pass::fit(setup, &mut tile, start, Finish::WhereSumsCancel)
 }
 
+/// The columns of the lanes.
+struct Columns<'a, R, T> {
+    team: &'a mut T,
+    size: Size,
+    width: R,
+    /// The axis along the columns.
+    down: GaussianAxis<R>,
+    across: GaussianAxis<R>,
+}
+
+/// A sample in the lanes of `there`, zero elsewhere.
 #[inline(always)]
-fn condition<R: Real, T: Team<R>>(grid: &Grid<R>, team: &mut T) -> Conditioning<R> {
-    let first = team.first(team.pixel(0, 0));
-    let mut extent = Extent::new(first);
-    for block in 0..grid.blocks {
-        let (_, there) = grid.columns(team, block);
-        for row in 0..grid.rows {
-            extent.add(R::select(there, team.pixel(block, row), first));
-        }
-    }
-    extent.low = team.least(extent.low);
-    extent.high = -team.least(-extent.high);
-    let (scale, offset) = extent.scaling();
+fn masked<R: Real>(there: R::Mask, sample: AxisSample<R>) -> AxisSample<R> {
     let zero = R::splat(0.0);
-    let (mut total, mut squares) = (zero, zero);
-    for block in 0..grid.blocks {
-        let (_, there) = grid.columns(team, block);
-        for row in 0..grid.rows {
-            let pixel = team.pixel(block, row).mul_add(scale, -offset);
-            team.set(block, row, there, pixel);
-            let pixel = R::select(there, pixel, zero);
-            total = total + pixel;
-            squares = pixel.mul_add(pixel, squares);
-        }
+    AxisSample {
+        value: R::select(there, sample.value, zero),
+        by_centre: R::select(there, sample.by_centre, zero),
+        by_width: R::select(there, sample.by_width, zero),
     }
-    team.publish();
-    let (total, squares) = (team.sum(total), team.sum(squares));
-    Conditioning::new(grid.columns * grid.rows, &extent, total, squares)
 }
 
-/// The sums of [`fit_core::sums::separable`]: each lane sums its columns downwards, then the lanes' sums are
-/// added. x and y have changed places: a column here is what a row is there.
-#[inline(always)]
-fn evaluate<R: Real, T: Team<R>>(grid: &Grid<R>, team: &T, shape: Shape<R>) -> Sums<R> {
-    let inverse_sigma = R::splat(1.0) / shape.sigma;
-    let across = GaussianAxis::new(shape.x, inverse_sigma);
-    let down = GaussianAxis::new(shape.y, inverse_sigma);
-    let zero = R::splat(0.0);
-    let (mut x, mut data) = (AxisSums::zero(), DataSums::zero());
-    for block in 0..grid.blocks {
-        let (column, there) = grid.columns(team, block);
-        let mut sample = across.sample(column);
-        sample.value = R::select(there, sample.value, zero);
-        sample.by_centre = R::select(there, sample.by_centre, zero);
-        sample.by_width = R::select(there, sample.by_width, zero);
-        x.add_gaussian(sample);
-        let mut sums = RowSums::zero();
-        let mut number = zero;
-        for row in 0..grid.rows {
-            let pixel = R::select(there, team.pixel(block, row), zero);
-            sums.add(pixel, down.sample(number));
-            number = number + R::splat(1.0);
+impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
+    type Group = T;
+    type Line<'l>
+        = Column<'l, R, T>
+    where
+        Self: 'l;
+
+    const COLUMNS: bool = true;
+    const WHOLE: bool = false;
+
+    #[inline(always)]
+    fn group(&self) -> &T {
+        self.team
+    }
+    #[inline(always)]
+    fn size(&self) -> Size {
+        self.size
+    }
+    #[inline(always)]
+    fn lines(&self) -> usize {
+        self.size.width.div_ceil(T::LANES)
+    }
+    #[inline(always)]
+    fn length(&self) -> usize {
+        self.size.height
+    }
+    #[inline(always)]
+    fn number(&self, lane: R, line: usize) -> R {
+        lane + R::splat((line * T::LANES) as f64)
+    }
+    #[inline(always)]
+    fn there(&self, lane: R, line: usize) -> R::Mask {
+        self.number(lane, line).lt(self.width)
+    }
+    #[inline(always)]
+    fn side(&self, _: usize) -> Side {
+        Side::Varies
+    }
+    #[inline(always)]
+    fn line(&self, lane: R, block: usize) -> Column<'_, R, T> {
+        Column { team: self.team, block, there: self.there(lane, block), down: self.down }
+    }
+    #[inline(always)]
+    fn pixel(&self, line: usize, place: usize) -> R {
+        self.team.pixel(line, place)
+    }
+
+    #[inline(always)]
+    fn take_along(&mut self, axis: GaussianAxis<R>) -> AxisSums<R> {
+        self.down = axis;
+        // The rows are shared out as the columns are.
+        let mut sums = AxisSums::zero();
+        let lane = self.team.lane();
+        let height = R::splat(self.size.height as f64);
+        for block in 0..self.size.height.div_ceil(T::LANES) {
+            let row = self.number(lane, block);
+            sums.add_gaussian(masked(row.lt(height), axis.sample(row)));
         }
-        data.add(sums, sample);
+        sum_axis(self.team, sums)
     }
-    // The rows are shared out as the columns are.
-    let mut y = AxisSums::zero();
-    let height = R::splat(grid.rows as f64);
-    for block in 0..grid.rows.div_ceil(T::LANES) {
-        let row = team.lane() + R::splat((block * T::LANES) as f64);
-        let there = row.lt(height);
-        let mut sample = down.sample(row);
-        sample.value = R::select(there, sample.value, zero);
-        sample.by_centre = R::select(there, sample.by_centre, zero);
-        sample.by_width = R::select(there, sample.by_width, zero);
-        y.add_gaussian(sample);
+    #[inline(always)]
+    fn take_across(&mut self, axis: GaussianAxis<R>, _: &mut AxisSums<R>) {
+        self.across = axis;
     }
-    let data = DataSums {
-        value: team.sum(data.value),
-        by_x: team.sum(data.by_y),
-        by_y: team.sum(data.by_x),
-        by_width_x: team.sum(data.by_width_y),
-        by_width_y: team.sum(data.by_width_x),
-    };
-    Sums::from_axes(&axis_sums(team, x), &axis_sums(team, y), &data)
+    #[inline(always)]
+    fn across(&self, lane: R, line: usize, sums: &mut AxisSums<R>) -> AxisSample<R> {
+        let sample = self.across.sample(self.number(lane, line));
+        let sample = masked(self.there(lane, line), sample);
+        sums.add_gaussian(sample);
+        sample
+    }
 }
 
-/// χ² of [`fit_core::sums::residual_chi2`].
-#[inline(always)]
-fn residual_chi2<R: Real, T: Team<R>>(
-    grid: &Grid<R>,
-    team: &T,
-    shape: Shape<R>,
-    alpha: R,
-    beta: R,
-) -> R {
-    let inverse_sigma = R::splat(1.0) / shape.sigma;
-    let across = GaussianAxis::new(shape.x, inverse_sigma);
-    let down = GaussianAxis::new(shape.y, inverse_sigma);
-    let mut chi2 = R::splat(0.0);
-    for block in 0..grid.blocks {
-        let (column, there) = grid.columns(team, block);
-        let height = alpha * across.sample(column).value;
-        let mut number = R::splat(0.0);
-        for row in 0..grid.rows {
-            let value = down.sample(number).value;
-            let residual = height.mul_add(value, beta - team.pixel(block, row));
-            let residual = R::select(there, residual, R::splat(0.0));
-            chi2 = residual.mul_add(residual, chi2);
-            number = number + R::splat(1.0);
-        }
+impl<R: Real, T: Team<R>> Store<R> for Columns<'_, R, T> {
+    #[inline(always)]
+    fn set(&mut self, line: usize, place: usize, there: R::Mask, value: R) {
+        self.team.set(line, place, there, value);
     }
-    team.sum(chi2)
+    #[inline(always)]
+    fn publish(&self) {
+        self.team.publish();
+    }
 }
 
-/// The estimate of [`fit_core::estimate`].
-#[inline(always)]
-fn estimate<R: Real, T: Team<R>>(grid: &Grid<R>, team: &T) -> Shape<R> {
-    let (zero, one) = (R::splat(0.0), R::splat(1.0));
-    let last = R::splat((grid.columns - 1) as f64);
-    let (mut highest, mut x, mut y) = (R::splat(f64::NEG_INFINITY), zero, zero);
-    let (mut low, mut high) = (R::splat(f64::INFINITY), R::splat(f64::NEG_INFINITY));
-    let mut number = zero;
-    for row in 0..grid.rows {
-        for block in 0..grid.blocks {
-            let (column, there) = grid.columns(team, block);
-            let middle = down3(grid, team, block, row, 0);
-            let left = down3(grid, team, block, row, -1);
-            let right = down3(grid, team, block, row, 1);
-            // At an edge two columns count as if the third were their mean.
-            let inner = middle + (left + right);
-            let missing = R::splat(1.5);
-            let value = R::select(column.lt(one), (middle + right) * missing, inner);
-            let value = R::select(last.le(column), (left + middle) * missing, value);
-            let better = there & highest.lt(value);
-            highest = R::select(better, value, highest);
-            x = R::select(better, column, x);
-            y = R::select(better, number, y);
-            let pixel = team.pixel(block, row);
-            low = R::select(there, pixel.min(low), low);
-            high = R::select(there, pixel.max(high), high);
-        }
-        number = number + one;
-    }
-    // The first in reading order of those that are as high as the highest.
-    let far = R::splat(f64::MAX);
-    let most = -team.least(-highest);
-    let top = most.le(highest);
-    let first_row = team.least(R::select(top, y, far));
-    let top = top & y.le(first_row);
-    let first_column = team.least(R::select(top, x, far));
-
-    let (low, high) = (team.least(low), -team.least(-high));
-    let share = R::splat(0.606_530_659_712_633_4);
-    let threshold = low * (one - share) + high * share;
-    let mut above = zero;
-    for block in 0..grid.blocks {
-        let (_, there) = grid.columns(team, block);
-        for row in 0..grid.rows {
-            let counts = there & threshold.lt(team.pixel(block, row));
-            above = R::select(counts, above + one, above);
-        }
-    }
-    let above = team.sum(above).max(one);
-    let sigma = (above * R::splat(1.0 / core::f64::consts::PI)).sqrt();
-    Shape::new(first_column.min(last), first_row.min(R::splat(grid.rows as f64)), sigma)
-}
-
-/// The sum of three pixels above one another, in the lanes' columns or beside them.
-#[inline(always)]
-fn down3<R: Real, T: Team<R>>(
-    grid: &Grid<R>,
-    team: &T,
+/// A column of each lane.
+struct Column<'a, R: Real, T> {
+    team: &'a T,
     block: usize,
-    row: usize,
-    step: isize,
-) -> R {
-    let missing = R::splat(1.5);
-    let here = at(team, block, row, step);
-    if row == 0 {
-        (here + at(team, block, 1, step)) * missing
-    } else if row + 1 == grid.rows {
-        (here + at(team, block, row - 1, step)) * missing
-    } else {
-        here + (at(team, block, row - 1, step) + at(team, block, row + 1, step))
-    }
+    there: R::Mask,
+    down: GaussianAxis<R>,
 }
 
-#[inline(always)]
-fn at<R: Real, T: Team<R>>(team: &T, block: usize, row: usize, step: isize) -> R {
-    if step == 0 { team.pixel(block, row) } else { team.beside(block, row, step) }
+impl<R: Real, T: Team<R>> Line<R> for Column<'_, R, T> {
+    #[inline(always)]
+    fn pixel(&self, place: usize) -> R {
+        R::select(self.there, self.team.pixel(self.block, place), R::splat(0.0))
+    }
+    #[inline(always)]
+    fn beside(&self, place: usize, step: isize) -> R {
+        self.team.beside(self.block, place, step)
+    }
+    #[inline(always)]
+    fn along(&self, _: usize, index: R) -> AxisSample<R> {
+        self.down.sample(index)
+    }
 }

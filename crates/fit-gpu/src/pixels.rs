@@ -3,7 +3,7 @@
 use std::any::TypeId;
 use std::ops::Range;
 
-use fit_core::condition::condition;
+use fit_core::condition;
 use fit_core::{Corner, Pixel, Shape, Size, Start, estimate};
 use fit_gpu_kernel::PixelKind;
 use ndarray::{ArrayView2, ArrayView3, Axis, s};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fit_core::sums::Profile;
+use fit_core::spot::sums::Profile;
 use fit_core::{Shape, Size};
 use ndarray::Array3;
 use rayon::prelude::*;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fit_core::{ArgumentError, Shape, Size, sums::Profile};
+use fit_core::{ArgumentError, Shape, Size, spot::sums::Profile};
 use ndarray::Array3;
 use rayon::prelude::*;
 

@@ -2,7 +2,7 @@
 //! paper describes.
 
 use fit_core::Size;
-use fit_core::sums::Profile;
+use fit_core::spot::sums::Profile;
 use fit_sim::{Camera, Noise, SimulationError, SpotSimulation};
 
 /// FNV-1a of all pixels and truths.

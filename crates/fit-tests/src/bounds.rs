@@ -1,8 +1,8 @@
 //! The Cramér–Rao bound of the simulated spots.
 
 use fit_core::Size;
-use fit_core::axis::{CENTRE_UNIT, WIDTH_UNIT};
-use fit_core::sums::Profile;
+use fit_core::spot::axis::{CENTRE_UNIT, WIDTH_UNIT};
+use fit_core::spot::sums::Profile;
 use fit_sim::Truth;
 use nalgebra::{Matrix5, Vector5};
 

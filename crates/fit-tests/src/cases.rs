@@ -1,6 +1,6 @@
 //! The table of cases that every backend must get through.
 
-use fit_core::sums::Profile;
+use fit_core::spot::sums::Profile;
 use fit_core::{Background, Criteria, Limits, MaxError, Options, Shape, Size};
 use fit_sim::{Camera, Noise, Random, SpotSimulation};
 use ndarray::{Array3, ArrayView3, s};

@@ -1,9 +1,9 @@
 //! The kernel that does as the paper did, on the host: its threads are the lanes of a pack.
 
-use fit_core::condition::Conditioning;
 use fit_core::normal::{Evaluation, assemble};
 use fit_core::published::{Window, search};
-use fit_core::sums::{Profile, direct};
+use fit_core::spot::conditioning::Conditioning;
+use fit_core::spot::sums::{Profile, direct};
 use fit_core::{ArgumentError, Fit, LaneMask, Lanes, Options, Scalar, Setup, Shape, Size};
 use fit_gpu_kernel::Exact;
 use fit_gpu_kernel::group::Group;

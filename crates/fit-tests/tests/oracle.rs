@@ -1,9 +1,9 @@
 //! Against the minima that an outside optimiser found: MINPACK on stored simulated windows, which
 //! run everywhere, and on real images where these are at hand.
 
-use fit_core::condition::condition;
-use fit_core::normal::assemble;
-use fit_core::sums::direct;
+use fit_core::condition;
+use fit_core::spot::assembly::assemble;
+use fit_core::spot::sums::direct;
 use fit_core::{Background, Criteria, Options, Shape, Size};
 use fit_cpu::Reference;
 use fit_tests::data::{Oracle, REAL_SETS, real_data, real_oracle, stored_oracles};

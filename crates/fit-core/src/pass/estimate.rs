@@ -1,7 +1,8 @@
 //! The paper's initial estimate.
 
-use super::tile::{Line, Side, Tile};
-use crate::arithmetic::{Mask, Real};
+use super::group::Group;
+use super::tile::{Line, Side, Tile, keep};
+use crate::arithmetic::Real;
 use crate::size::{Shape, Size};
 use crate::spot::conditioning::Extent;
 
@@ -22,25 +23,26 @@ pub fn estimate<R: Real, T: Tile<R>>(tile: &T, extent: &Extent<R>) -> Shape<R> {
     if width < 2 || height < 2 {
         return Shape::new(zero, zero, one);
     }
-    let best = if T::COLUMNS { in_columns(tile) } else { in_rows(tile) };
+    let (group, lane) = (tile.group(), tile.group().lane());
+    let best = if T::COLUMNS { in_columns(tile, lane) } else { in_rows(tile, lane) };
     // The first in reading order of those that are as high as the highest: a lane has the first of its own.
     let far = R::splat(f64::MAX);
-    let top = (-tile.least(-best.value)).le(best.value);
-    let y = tile.least(R::select(top, best.y, far));
-    let x = tile.least(R::select(top & best.y.le(y), best.x, far));
+    let top = (-group.least(-best.value)).le(best.value);
+    let y = group.least(R::select(top, best.y, far));
+    let x = group.least(R::select(top & best.y.le(y), best.x, far));
 
     // e^(−1/2); low + (high − low)·e^(−1/2) without a difference that could overflow.
     let share = R::splat(0.606_530_659_712_633_4);
     let threshold = extent.low * (one - share) + extent.high * share;
     let mut above = zero;
     for line in 0..tile.lines() {
-        let pixels = tile.line(line);
+        let (pixels, there) = (tile.line(lane, line), tile.there(lane, line));
         for place in 0..tile.length() {
-            let pixel = tile.there(line, pixels.pixel(place), extent.low);
+            let pixel = keep::<R, T>(there, pixels.pixel(place), extent.low);
             above = R::select(threshold.lt(pixel), above + one, above);
         }
     }
-    let above = tile.sum(above).max(one);
+    let above = group.sum(above).max(one);
     let sigma = (above * R::splat(1.0 / core::f64::consts::PI)).sqrt();
     let last = |side: usize| R::splat((side - 1) as f64);
     Shape::new(x.min(last(width)), y.min(last(height)), sigma)
@@ -63,10 +65,10 @@ impl<R: Real> Brightest<R> {
         Self { value: R::splat(f64::NEG_INFINITY), x: R::splat(0.0), y: R::splat(0.0) }
     }
 
-    /// Takes in another place in the lanes of `there`.
+    /// Takes in another place.
     #[inline(always)]
-    fn see(&mut self, there: R::Mask, value: R, x: R, y: R) {
-        let better = there & self.value.lt(value);
+    fn see(&mut self, value: R, x: R, y: R) {
+        let better = self.value.lt(value);
         self.value = R::select(better, value, self.value);
         self.x = R::select(better, x, self.x);
         self.y = R::select(better, y, self.y);
@@ -78,17 +80,18 @@ const MISSING: f64 = 1.5;
 
 /// The brightest place where lines are rows: sums of three above one another, then of three side by side.
 #[inline(always)]
-fn in_rows<R: Real, T: Tile<R>>(tile: &T) -> Brightest<R> {
+fn in_rows<R: Real, T: Tile<R>>(tile: &T, lane: R) -> Brightest<R> {
     let mut best = Brightest::none();
     for line in 0..tile.lines() {
         let of_line = match tile.side(line) {
-            Side::First => in_row::<R, T, true, false>(tile, line),
-            Side::Inner => in_row::<R, T, false, false>(tile, line),
-            Side::Last => in_row::<R, T, false, true>(tile, line),
-            Side::Varies => in_row::<R, T, true, true>(tile, line),
+            Side::First => in_row::<R, T, true, false>(tile, lane, line),
+            Side::Inner => in_row::<R, T, false, false>(tile, lane, line),
+            Side::Last => in_row::<R, T, false, true>(tile, lane, line),
+            Side::Varies => in_row::<R, T, true, true>(tile, lane, line),
         };
-        let value = tile.there(line, of_line.value, R::splat(f64::NEG_INFINITY));
-        best.see(R::Mask::splat(true), value, of_line.x, tile.number(line));
+        let none = R::splat(f64::NEG_INFINITY);
+        let value = keep::<R, T>(tile.there(lane, line), of_line.value, none);
+        best.see(value, of_line.x, tile.number(lane, line));
     }
     best
 }
@@ -97,24 +100,25 @@ fn in_rows<R: Real, T: Tile<R>>(tile: &T) -> Brightest<R> {
 #[inline(always)]
 fn in_row<R: Real, T: Tile<R>, const FIRST: bool, const LAST: bool>(
     tile: &T,
+    lane: R,
     line: usize,
 ) -> Brightest<R> {
-    let (missing, all) = (R::splat(MISSING), R::Mask::splat(true));
+    let missing = R::splat(MISSING);
     let (one, mut column) = (R::splat(1.0), R::splat(0.0));
-    let row = tile.number(line);
+    let row = tile.number(lane, line);
     let last = R::splat((tile.size().height - 1) as f64);
-    let pixels = tile.line(line);
+    let pixels = tile.line(lane, line);
     let mut best = Brightest::none();
     let mut left = above_below::<R, _, FIRST, LAST>(&pixels, row, last, 0);
     let mut middle = above_below::<R, _, FIRST, LAST>(&pixels, row, last, 1);
-    best.see(all, (left + middle) * missing, column, row);
+    best.see((left + middle) * missing, column, row);
     for place in 2..tile.length() {
         let right = above_below::<R, _, FIRST, LAST>(&pixels, row, last, place);
         column = column + one;
-        best.see(all, middle + (left + right), column, row);
+        best.see(middle + (left + right), column, row);
         (left, middle) = (middle, right);
     }
-    best.see(all, (left + middle) * missing, column + one, row);
+    best.see((left + middle) * missing, column + one, row);
     best
 }
 
@@ -143,21 +147,24 @@ fn above_below<R: Real, L: Line<R>, const FIRST: bool, const LAST: bool>(
 
 /// The brightest place where lines are columns: in reading order, each lane its own columns.
 #[inline(always)]
-fn in_columns<R: Real, T: Tile<R>>(tile: &T) -> Brightest<R> {
+fn in_columns<R: Real, T: Tile<R>>(tile: &T, lane: R) -> Brightest<R> {
     let (missing, one) = (R::splat(MISSING), R::splat(1.0));
     let (length, last) = (tile.length(), R::splat((tile.size().width - 1) as f64));
     let mut best = Brightest::none();
     let mut row = R::splat(0.0);
     for place in 0..length {
         for line in 0..tile.lines() {
-            let column = tile.number(line);
-            let middle = of_three(tile, line, place, 0);
-            let (left, right) = (of_three(tile, line, place, -1), of_three(tile, line, place, 1));
+            let column = tile.number(lane, line);
+            let pixels = tile.line(lane, line);
+            let left = of_three(&pixels, length, place, -1);
+            let middle = of_three(&pixels, length, place, 0);
+            let right = of_three(&pixels, length, place, 1);
             let inner = middle + (left + right);
             let value = R::select(column.lt(one), (middle + right) * missing, inner);
             let value = R::select(last.le(column), (left + middle) * missing, value);
-            let value = tile.there(line, value, R::splat(f64::NEG_INFINITY));
-            best.see(R::Mask::splat(true), value, column, row);
+            let none = R::splat(f64::NEG_INFINITY);
+            let value = keep::<R, T>(tile.there(lane, line), value, none);
+            best.see(value, column, row);
         }
         row = row + one;
     }
@@ -166,20 +173,19 @@ fn in_columns<R: Real, T: Tile<R>>(tile: &T) -> Brightest<R> {
 
 /// The sum of three pixels above one another where lines are columns, on the line or on one beside it.
 #[inline(always)]
-fn of_three<R: Real, T: Tile<R>>(tile: &T, line: usize, place: usize, step: isize) -> R {
+fn of_three<R: Real, L: Line<R>>(pixels: &L, length: usize, place: usize, step: isize) -> R {
     let missing = R::splat(MISSING);
-    let here = on(tile, line, place, step);
+    let here = on(pixels, place, step);
     if place == 0 {
-        (here + on(tile, line, 1, step)) * missing
-    } else if place + 1 == tile.length() {
-        (here + on(tile, line, place - 1, step)) * missing
+        (here + on(pixels, 1, step)) * missing
+    } else if place + 1 == length {
+        (here + on(pixels, place - 1, step)) * missing
     } else {
-        here + (on(tile, line, place - 1, step) + on(tile, line, place + 1, step))
+        here + (on(pixels, place - 1, step) + on(pixels, place + 1, step))
     }
 }
 
 #[inline(always)]
-fn on<R: Real, T: Tile<R>>(tile: &T, line: usize, place: usize, step: isize) -> R {
-    let pixels = tile.line(line);
+fn on<R: Real, L: Line<R>>(pixels: &L, place: usize, step: isize) -> R {
     if step == 0 { pixels.pixel(place) } else { pixels.beside(place, step) }
 }

@@ -1,6 +1,6 @@
 //! The sums of eq. 5 and 7 by way of the two axes.
 
-use super::group::sum_axis;
+use super::group::{Group, sum_axis};
 use super::tile::{Line, Tile};
 use crate::arithmetic::Real;
 use crate::spot::axis::AxisSums;
@@ -20,10 +20,10 @@ pub fn evaluate<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
     let mut sums = AxisSums::zero();
     tile.take_across(across, &mut sums);
     let mut data = DataSums::zero();
-    let lines = tile.lines();
+    let (lane, lines) = (tile.group().lane(), tile.lines());
     if T::AT_ONCE == 1 {
         for line in 0..lines {
-            add_lines::<R, T, 1>(tile, line, &mut sums, &mut data);
+            add_lines::<R, T, 1>(tile, lane, line, &mut sums, &mut data);
         }
     } else {
         // As few blocks of lines as possible, of sizes that differ by one at most.
@@ -32,22 +32,23 @@ pub fn evaluate<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
         for block in 1..=blocks {
             let end = block * lines / blocks;
             match end - first {
-                1 => add_lines::<R, T, 1>(tile, first, &mut sums, &mut data),
-                2 => add_lines::<R, T, 2>(tile, first, &mut sums, &mut data),
-                3 => add_lines::<R, T, 3>(tile, first, &mut sums, &mut data),
-                4 => add_lines::<R, T, 4>(tile, first, &mut sums, &mut data),
-                _ => add_lines::<R, T, 5>(tile, first, &mut sums, &mut data),
+                1 => add_lines::<R, T, 1>(tile, lane, first, &mut sums, &mut data),
+                2 => add_lines::<R, T, 2>(tile, lane, first, &mut sums, &mut data),
+                3 => add_lines::<R, T, 3>(tile, lane, first, &mut sums, &mut data),
+                4 => add_lines::<R, T, 4>(tile, lane, first, &mut sums, &mut data),
+                _ => add_lines::<R, T, 5>(tile, lane, first, &mut sums, &mut data),
             }
             first = end;
         }
     }
-    let across = sum_axis(tile, sums);
+    let across = sum_axis(tile.group(), sums);
+    let group = tile.group();
     let data = DataSums {
-        value: tile.sum(data.value),
-        by_x: tile.sum(data.by_x),
-        by_y: tile.sum(data.by_y),
-        by_width_x: tile.sum(data.by_width_x),
-        by_width_y: tile.sum(data.by_width_y),
+        value: group.sum(data.value),
+        by_x: group.sum(data.by_x),
+        by_y: group.sum(data.by_y),
+        by_width_x: group.sum(data.by_width_x),
+        by_width_y: group.sum(data.by_width_y),
     };
     if T::COLUMNS {
         shape.sums(&across, &along, &data.turned())
@@ -60,19 +61,22 @@ pub fn evaluate<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
 #[inline(always)]
 fn add_lines<R: Real, T: Tile<R>, const K: usize>(
     tile: &T,
+    lane: R,
     first: usize,
     across: &mut AxisSums<R>,
     data: &mut DataSums<R>,
 ) {
-    let lines: [T::Line<'_>; K] = core::array::from_fn(|k| tile.line(first + k));
+    let lines: [T::Line<'_>; K] = core::array::from_fn(|k| tile.line(lane, first + k));
     let mut sums = [RowSums::zero(); K];
+    let mut index = R::splat(0.0);
     for place in 0..tile.length() {
-        let sample = lines[0].along(place);
+        let sample = lines[0].along(place, index);
+        index = index + R::splat(1.0);
         for k in 0..K {
             sums[k].add(lines[k].pixel(place), sample);
         }
     }
     for k in 0..K {
-        data.add(sums[k], tile.across(first + k, across));
+        data.add(sums[k], tile.across(lane, first + k, across));
     }
 }

@@ -1,6 +1,7 @@
 //! χ² from the residuals.
 
-use super::tile::{Line, Tile};
+use super::group::Group;
+use super::tile::{Line, Tile, keep};
 use crate::arithmetic::Real;
 use crate::spot::axis::AxisSums;
 use crate::spot::shape::Separable;
@@ -21,17 +22,19 @@ pub fn residual_chi2<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
     let _ = tile.take_along(along);
     let mut sums = AxisSums::zero();
     tile.take_across(across, &mut sums);
-    let zero = R::splat(0.0);
+    let (lane, zero) = (tile.group().lane(), R::splat(0.0));
     let mut chi2 = zero;
     for line in 0..tile.lines() {
-        let height = alpha * tile.across(line, &mut sums).value;
-        let pixels = tile.line(line);
+        let height = alpha * tile.across(lane, line, &mut sums).value;
+        let (pixels, there) = (tile.line(lane, line), tile.there(lane, line));
+        let mut index = zero;
         for place in 0..tile.length() {
-            let value = pixels.along(place).value;
+            let value = pixels.along(place, index).value;
+            index = index + R::splat(1.0);
             let residual = height.mul_add(value, beta - pixels.pixel(place));
-            let residual = tile.there(line, residual, zero);
+            let residual = keep::<R, T>(there, residual, zero);
             chi2 = residual.mul_add(residual, chi2);
         }
     }
-    tile.sum(chi2)
+    tile.group().sum(chi2)
 }

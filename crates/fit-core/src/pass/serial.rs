@@ -2,9 +2,9 @@
 
 use core::borrow::{Borrow, BorrowMut};
 
-use super::group::{Alone, Group};
+use super::group::Alone;
 use super::tile::{Line, Side, Store, Tile};
-use crate::arithmetic::Real;
+use crate::arithmetic::{Mask, Real};
 use crate::size::Size;
 use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 
@@ -87,27 +87,6 @@ impl<'a, 's, R: Real, D: Borrow<[R]>> Serial<'a, 's, R, D> {
     }
 }
 
-impl<R: Real, D> Group<R> for Serial<'_, '_, R, D> {
-    const LANES: usize = 1;
-
-    #[inline(always)]
-    fn lane(&self) -> R {
-        Alone.lane()
-    }
-    #[inline(always)]
-    fn first(&self, value: R) -> R {
-        value
-    }
-    #[inline(always)]
-    fn exchanged(&self, value: R, _: usize) -> R {
-        value
-    }
-    #[inline(always)]
-    fn neighbour(&self, value: R, _: isize) -> R {
-        value
-    }
-}
-
 /// A row, and those above and below it; at an edge of the window the row itself stands for what is missing.
 #[derive(Debug)]
 pub struct Row<'a, R> {
@@ -129,7 +108,7 @@ impl<R: Real> Line<R> for Row<'_, R> {
         if step < 0 { self.above[place] } else { self.below[place] }
     }
     #[inline(always)]
-    fn along(&self, place: usize) -> AxisSample<R> {
+    fn along(&self, place: usize, _: R) -> AxisSample<R> {
         AxisSample {
             value: self.value[place],
             by_centre: self.by_centre[place],
@@ -139,13 +118,20 @@ impl<R: Real> Line<R> for Row<'_, R> {
 }
 
 impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
+    type Group = Alone;
     type Line<'l>
         = Row<'l, R>
     where
         Self: 'l;
 
+    const WHOLE: bool = true;
+
     const AT_ONCE: usize = R::ROWS;
 
+    #[inline(always)]
+    fn group(&self) -> &Alone {
+        &Alone
+    }
     #[inline(always)]
     fn size(&self) -> Size {
         self.size
@@ -159,7 +145,7 @@ impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
         self.size.width
     }
     #[inline(always)]
-    fn number(&self, line: usize) -> R {
+    fn number(&self, _: R, line: usize) -> R {
         R::splat(line as f64)
     }
     #[inline(always)]
@@ -171,11 +157,11 @@ impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
         }
     }
     #[inline(always)]
-    fn there(&self, _: usize, value: R, _: R) -> R {
-        value
+    fn there(&self, _: R, _: usize) -> R::Mask {
+        R::Mask::splat(true)
     }
     #[inline(always)]
-    fn line(&self, line: usize) -> Row<'_, R> {
+    fn line(&self, _: R, line: usize) -> Row<'_, R> {
         // Equal lengths, said once, so that no access is checked in a loop.
         let (width, pixels) = (self.size.width, self.pixels.borrow());
         let first = line * width;
@@ -207,7 +193,7 @@ impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
         self.axes.rows.fill(axis, sums);
     }
     #[inline(always)]
-    fn across(&self, line: usize, _: &mut AxisSums<R>) -> AxisSample<R> {
+    fn across(&self, _: R, line: usize, _: &mut AxisSums<R>) -> AxisSample<R> {
         let Samples { value, by_centre, by_width } = &self.axes.rows;
         AxisSample { value: value[line], by_centre: by_centre[line], by_width: by_width[line] }
     }
@@ -221,7 +207,7 @@ fn cut<'a, R>(samples: &'a [R], row: &'a [R]) -> &'a [R] {
 
 impl<R: Real, D: BorrowMut<[R]>> Store<R> for Serial<'_, '_, R, D> {
     #[inline(always)]
-    fn set(&mut self, line: usize, place: usize, value: R) {
+    fn set(&mut self, line: usize, place: usize, _: R::Mask, value: R) {
         self.pixels.borrow_mut()[line * self.size.width + place] = value;
     }
 }

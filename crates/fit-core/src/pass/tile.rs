@@ -8,8 +8,12 @@ use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 /// What a lane has of a window: some of its *lines*, whole rows or whole columns. A *place* is the number of a pixel
 /// on its line.
 ///
-/// Axes go by lines too: one is *along* the lines, the other *across* them.
-pub trait Tile<R: Real>: Group<R> {
+/// Axes go by lines too: one is *along* the lines, the other *across* them. What depends on the lane gets its number
+/// ([`Group::lane`]), which a pass asks for once.
+pub trait Tile<R: Real> {
+    /// The lanes that have the window in common.
+    type Group: Group<R>;
+
     /// A line at hand.
     type Line<'a>: Line<R>
     where
@@ -18,8 +22,14 @@ pub trait Tile<R: Real>: Group<R> {
     /// Whether the lines are columns of the window; else they are rows.
     const COLUMNS: bool = false;
 
+    /// Whether all lines of all lanes are in the window.
+    const WHOLE: bool;
+
     /// Lines that are summed at the same time, 1 to 5; this changes no result.
     const AT_ONCE: usize = 1;
+
+    /// The lanes that have the window in common.
+    fn group(&self) -> &Self::Group;
 
     /// The window.
     fn size(&self) -> Size;
@@ -28,13 +38,13 @@ pub trait Tile<R: Real>: Group<R> {
     /// How many pixels a line has.
     fn length(&self) -> usize;
     /// The number that a line of each lane has in the window.
-    fn number(&self, line: usize) -> R;
-    /// `value` in the lanes whose line is in the window, `other` elsewhere.
-    fn there(&self, line: usize, value: R, other: R) -> R;
+    fn number(&self, lane: R, line: usize) -> R;
+    /// The lanes whose line is in the window.
+    fn there(&self, lane: R, line: usize) -> R::Mask;
     /// Where a line of the lanes lies in the window.
     fn side(&self, line: usize) -> Side;
     /// A line.
-    fn line(&self, line: usize) -> Self::Line<'_>;
+    fn line(&self, lane: R, line: usize) -> Self::Line<'_>;
     /// A pixel; anything in lanes whose line is not in the window.
     fn pixel(&self, line: usize, place: usize) -> R;
 
@@ -44,13 +54,13 @@ pub trait Tile<R: Real>: Group<R> {
     /// [`Tile::across`] is asked for them.
     fn take_across(&mut self, axis: GaussianAxis<R>, sums: &mut AxisSums<R>);
     /// The sample of the axis across the lines for a line, all of it zero where there is no such line.
-    fn across(&self, line: usize, sums: &mut AxisSums<R>) -> AxisSample<R>;
+    fn across(&self, lane: R, line: usize, sums: &mut AxisSums<R>) -> AxisSample<R>;
 }
 
 /// A tile whose pixels can be replaced.
 pub trait Store<R: Real>: Tile<R> {
-    /// Replaces a pixel, in the lanes whose line is in the window at least.
-    fn set(&mut self, line: usize, place: usize, value: R);
+    /// Replaces a pixel in the lanes of `there`, whose line is in the window, and maybe in others.
+    fn set(&mut self, line: usize, place: usize, there: R::Mask, value: R);
     /// Makes pixels that were set visible to other lanes.
     #[inline(always)]
     fn publish(&self) {}
@@ -75,6 +85,12 @@ pub trait Line<R> {
     fn pixel(&self, place: usize) -> R;
     /// The pixel on the line before (−1) or after (+1) in the window; anything where there is none.
     fn beside(&self, place: usize, step: isize) -> R;
-    /// The sample of the axis along the lines at a place.
-    fn along(&self, place: usize) -> AxisSample<R>;
+    /// The sample of the axis along the lines at a place, whose number `index` is.
+    fn along(&self, place: usize, index: R) -> AxisSample<R>;
+}
+
+/// `value` in the lanes whose line is in the window, `other` elsewhere.
+#[inline(always)]
+pub(super) fn keep<R: Real, T: Tile<R>>(there: R::Mask, value: R, other: R) -> R {
+    if T::WHOLE { value } else { R::select(there, value, other) }
 }

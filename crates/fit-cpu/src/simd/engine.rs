@@ -4,11 +4,11 @@
 //! processor evaluates the other. What happens in a lane depends on its own window only, so the outcome of a window
 //! is the same to the last bit wherever and beside whatever it is fitted.
 
-use fit_core::condition::{Conditioning, condition};
-use fit_core::normal::{CANCELS, assemble};
-use fit_core::search::Search;
-use fit_core::sums::{Axes, residual_chi2, separable};
-use fit_core::{Fit, Scalar, Setup, Shape, Size, Start, Status, estimate};
+use fit_core::pass::{self, Axes, Finish, Serial, SpotSearch};
+use fit_core::spot::assembly::assemble;
+use fit_core::spot::conditioning::Conditioning;
+use fit_core::spot::shape::{Circular, Separable};
+use fit_core::{Fit, Record, Scalar, Setup, Shape, Size, Start, Status, condition};
 
 use super::pack::Pack;
 
@@ -38,7 +38,7 @@ struct Pool<P: Pack> {
     rows: Vec<P>,
     /// The windows in lanes, conditioned.
     pixels: Vec<P>,
-    shape: Shape<P>,
+    starts: [P; 3],
     data: Conditioning<P>,
     /// The window in the first lane.
     first: usize,
@@ -49,7 +49,7 @@ struct Pool<P: Pack> {
 /// Fits in the lanes of one pack.
 struct Lanes<P: Pack> {
     pixels: Vec<P>,
-    search: Search<P>,
+    search: SpotSearch<P, Circular, 3>,
     data: Conditioning<P>,
     window: [u32; 32],
     /// The lanes with a fit in them.
@@ -67,13 +67,13 @@ pub(super) struct Scratch<P: Pack> {
 impl<P: Pack> Scratch<P> {
     #[inline(always)]
     pub(super) fn new(setup: &Setup<P>) -> Self {
-        let size = setup.size;
+        let size = setup.size();
         let zero = P::splat(0.0);
-        let shape = Shape::new(zero, zero, P::splat(1.0));
+        let starts = [zero, zero, P::splat(1.0)];
         let lanes = || {
             let mut pixels = vec![zero; size.pixels()];
             let data = condition(&mut pixels);
-            let search = Search::start(setup, &data, shape);
+            let search = pass::begin(setup, &data, starts);
             Lanes { search, data, pixels, window: [0; 32], busy: 0 }
         };
         // Packs that a window begins and ends.
@@ -85,7 +85,7 @@ impl<P: Pack> Scratch<P> {
             size,
             packs: [lanes(), lanes()],
             axes: vec![zero; 2 * Axes::<P>::scratch_len(size)],
-            pool: Pool { rows, pixels, shape, data, first: 0, ready: 0 },
+            pool: Pool { rows, pixels, starts, data, first: 0, ready: 0 },
         }
     }
 }
@@ -117,14 +117,15 @@ pub(super) fn run<P: Pack, T: Scalar>(
     let [a, b] = packs;
     let (mut here, mut there) = (a, b);
     while here.busy | there.busy != 0 {
-        let sums = separable(&here.pixels, here.search.trial(), &mut axes);
-        let evaluation = assemble(&sums, &here.data, setup.background);
+        let mut tile = Serial::new(&here.pixels[..], *size, &mut axes);
+        let sums = pass::evaluate(&mut tile, setup.shape(), here.search.trial());
+        let evaluation = assemble(&sums, &here.data, setup.background());
         let done = there.busy & !P::bits(there.search.running());
         if done.count_ones() >= enough(P::LANES) || (done != 0 && feed.is_empty(fits.len())) {
-            there.collect(done, &mut other_axes, fits);
+            there.collect(setup, done, &mut other_axes, fits);
             there.refill(setup, &mut feed, fits);
         }
-        here.search.update(setup, &evaluation);
+        here.search.update(setup.settings(), setup.shape(), &evaluation);
         std::mem::swap(&mut here, &mut there);
     }
 }
@@ -165,22 +166,28 @@ impl<P: Pack, W: Windows> Feed<'_, P, W> {
             let columns = &mut pool.pixels[pack * P::LANES..][..P::LANES];
             P::transpose(&pool.rows[pack..], packs, columns);
         }
-        pool.data = condition(&mut pool.pixels[..pixels]);
-        pool.shape = match self.start {
-            Start::Estimate => estimate(&pool.pixels, *size),
+        // Conditioning and the estimate have no use for samples.
+        let mut axes = Axes::none();
+        let mut tile = Serial::new(&mut pool.pixels[..pixels], *size, &mut axes);
+        let (data, extent) = pass::condition(&mut tile);
+        pool.data = data;
+        pool.starts = match self.start {
+            Start::Estimate => Circular.from_circle(pass::estimate(&tile, &extent)),
             _ => {
-                let mut numbers = [[0.0; 32]; 3];
+                let mut numbers = [[f32::NAN; 32]; 3];
                 for lane in 0..count {
-                    let shape = self.start.shape(first + lane);
-                    let shape = shape.unwrap_or(Shape::new(f32::NAN, f32::NAN, f32::NAN));
-                    (numbers[0][lane], numbers[1][lane], numbers[2][lane]) =
-                        (shape.x, shape.y, shape.sigma);
+                    if let Some(shape) = self.start.shape(first + lane) {
+                        let Shape { x, y, sigma } = shape;
+                        [numbers[0][lane], numbers[1][lane], numbers[2][lane]] = [x, y, sigma];
+                    }
                 }
-                Shape::new(P::load(&numbers[0]), P::load(&numbers[1]), P::load(&numbers[2]))
+                [P::load(&numbers[0]), P::load(&numbers[1]), P::load(&numbers[2])]
             }
         };
+        let [x, y, sigma] = pool.starts;
+        let finite = x.is_finite() & y.is_finite() & sigma.is_finite();
         let there = u32::MAX >> (32 - count);
-        pool.ready = P::bits(pool.data.usable & pool.shape.is_finite()) & there;
+        pool.ready = P::bits(pool.data.usable & finite) & there;
         pool.first = self.next;
         let mut unusable = there & !pool.ready;
         while unusable != 0 {
@@ -231,51 +238,65 @@ impl<P: Pack> Lanes<P> {
         let (moves, mask) = (P::moves(&from), P::mask(fresh));
         let Self { pixels, data, .. } = self;
         P::put(pixels, mask, &pool.pixels, moves);
-        let Shape { x, y, sigma } = pool.shape;
-        let shape = Shape::new(x.moved(moves), y.moved(moves), sigma.moved(moves));
+        let [x, y, sigma] = pool.starts;
+        let start = [x.moved(moves), y.moved(moves), sigma.moved(moves)];
         data.mean = P::select(mask, pool.data.mean.moved(moves), data.mean);
         data.spread = P::select(mask, pool.data.spread.moved(moves), data.spread);
         data.zero = P::select(mask, pool.data.zero.moved(moves), data.zero);
         data.scale = P::select(mask, pool.data.scale.moved(moves), data.scale);
         data.offset = P::select(mask, pool.data.offset.moved(moves), data.offset);
         data.usable = data.usable | mask;
-        let started = Search::start(setup, data, shape);
+        let started = pass::begin(setup, data, start);
         self.search.refill(mask, &started);
     }
 
     /// Takes the outcomes of fits that have ended.
     #[inline(always)]
-    fn collect<T: Scalar>(&mut self, mut done: u32, axes: &mut Axes<'_, P>, fits: &mut [Fit<T>]) {
+    fn collect<T: Scalar>(
+        &mut self,
+        setup: &Setup<P>,
+        mut done: u32,
+        axes: &mut Axes<'_, P>,
+        fits: &mut [Fit<T>],
+    ) {
         self.busy &= !done;
         let Self { search, data, pixels, window, .. } = self;
-        let best = search.best();
-        let at_best = search.at_best();
-        let mut chi2 = at_best.chi2;
-        let cancels = chi2.lt(P::splat(CANCELS * P::EPSILON) * data.spread);
-        if P::bits(cancels) & done != 0 {
-            let exact = residual_chi2(pixels, best, at_best.alpha, at_best.beta, axes);
-            chi2 = P::select(cancels, exact, chi2);
-        }
-        let mut out = [[0.0; 32]; 9];
-        for (numbers, pack) in out.iter_mut().zip(search.numbers(data, chi2)) {
-            pack.store(numbers);
-        }
+        let mut tile = Serial::new(&pixels[..], setup.size(), axes);
+        let finish = Finish::WhereSumsCancel;
+        let found = pass::end(setup, &mut tile, data, search, P::mask(done), finish);
+        let stored = stored(&found);
         while done != 0 {
             let lane = done.trailing_zeros() as usize;
             done &= done - 1;
-            let fit = Fit::from_numbers([
-                out[0][lane],
-                out[1][lane],
-                out[2][lane],
-                out[3][lane],
-                out[4][lane],
-                out[5][lane],
-                out[6][lane],
-                out[7][lane],
-                out[8][lane],
-            ]);
+            let fit = Fit::from_record(&stored.map(|numbers| numbers[lane]));
             let finite = fit.status != Status::Invalid;
             fits[window[lane] as usize] = if finite { fit.cast() } else { Fit::invalid() };
         }
     }
+}
+
+/// The lanes of a record one by one.
+#[inline(always)]
+fn stored<P: Pack, const K: usize, const L: usize>(
+    found: &Record<P, K, L>,
+) -> Record<[f32; 32], K, L> {
+    let mut record = Record {
+        parameters: [[0.0; 32]; K],
+        linear: [[0.0; 32]; L],
+        cost: [0.0; 32],
+        iterations: [0.0; 32],
+        evaluations: [0.0; 32],
+        status: [0.0; 32],
+    };
+    for j in 0..K {
+        found.parameters[j].store(&mut record.parameters[j]);
+    }
+    for j in 0..L {
+        found.linear[j].store(&mut record.linear[j]);
+    }
+    found.cost.store(&mut record.cost);
+    found.iterations.store(&mut record.iterations);
+    found.evaluations.store(&mut record.evaluations);
+    found.status.store(&mut record.status);
+    record
 }
