@@ -1,6 +1,7 @@
 //! What a kernel is asked to do.
 
 use core::ffi::c_void;
+use core::ptr::{null, null_mut};
 
 use fit_core::{Corner, Fit, Setup};
 
@@ -60,23 +61,18 @@ pub struct Job {
 }
 
 impl Job {
-    /// The threads of a fit of `side`×`side` pixels in the modules `side…`: as few as the pixels have room in.
-    pub const fn side_lanes(side: usize) -> usize {
-        match side {
-            0..=12 => 1,
-            13 | 14 | 16 => 2,
-            15 | 17..=20 => 4,
-            21..=25 => 8,
-            _ => 16,
-        }
-    }
-
-    /// The threads of a fit of `side`×`side` pixels in the modules `quick…`: one a row.
-    pub const fn quick_lanes(side: usize) -> usize {
-        match side {
-            0..=8 => 8,
-            9..=16 => 16,
-            _ => 32,
+    /// A job without windows: no pointer is set, and `count` is 0.
+    pub const fn new(setup: Setup<Single>, kind: PixelKind) -> Self {
+        Self {
+            setup,
+            pixels: null(),
+            starts: null(),
+            corners: null(),
+            fits: null_mut(),
+            count: 0,
+            frame_width: 0,
+            frame_height: 0,
+            kind,
         }
     }
 

@@ -1,10 +1,11 @@
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-use fit_core::{Fit, Status};
+use fit_core::Fit;
 
 use crate::GpuError;
-use crate::device::Card;
+use crate::bytes::Bytes;
+use crate::card::Card;
 use crate::driver::HostMemory;
 
 /// Host memory that a GPU reads and writes by itself, at the full speed of the bus: pixels, start values or
@@ -32,15 +33,7 @@ macro_rules! pinnable {
         }
     )*};
 }
-pinnable!(u8: 0, u16: 0, f32: 0.0, [f32; 3]: [0.0; 3]);
-
-impl Pinnable for Fit<f32> {
-    fn blank() -> Self {
-        let fit = Self::invalid();
-        debug_assert_eq!(fit.status, Status::Invalid);
-        fit
-    }
-}
+pinnable!(u8: 0, u16: 0, f32: 0.0, [f32; 3]: [0.0; 3], Fit<f32>: Self::invalid());
 
 impl<T: Pinnable> PinnedBuffer<T> {
     /// Room for `length` values: pixels and start values are 0, outcomes invalid.
@@ -48,8 +41,9 @@ impl<T: Pinnable> PinnedBuffer<T> {
     /// # Errors
     /// [`GpuError`] if there is no GPU or no such memory.
     pub fn new(length: usize) -> Result<Self, GpuError> {
+        let bytes = Bytes::of::<T>(length)?;
         let card = Card::get(0)?;
-        let memory = HostMemory::new(&card.context, length * size_of::<T>())?;
+        let memory = HostMemory::new(&card.context, bytes)?;
         let first = memory.pointer::<T>();
         for i in 0..length {
             // SAFETY: there is room for `length` values, aligned to pages.

@@ -3,8 +3,7 @@
 use std::any::TypeId;
 use std::ops::Range;
 
-use fit_core::condition::condition;
-use fit_core::{Corner, Pixel, Shape, Size, Start, estimate};
+use fit_core::{ArgumentError, Corner, Options, Pixel, Setup, Size, Start};
 use fit_gpu_kernel::PixelKind;
 use ndarray::{ArrayView2, ArrayView3, Axis, s};
 use rayon::prelude::*;
@@ -65,16 +64,22 @@ impl<'a, P: Pixel> Windows<'a, P> {
         }
     }
 
-    /// The paper's estimate for every window.
-    pub(crate) fn estimate(&self) -> Vec<[f32; 3]> {
-        let size = self.size();
-        let one = |index| {
-            let mut pixels: Vec<f32> = self.window(index).iter().map(|p| p.to_f32()).collect();
-            condition(&mut pixels);
-            let Shape { x, y, sigma } = estimate(&pixels, size);
-            [x, y, sigma]
-        };
-        (0..self.count()).into_par_iter().map(one).collect()
+    /// Checks a batch of them. The size comes first, for all else counts on it.
+    ///
+    /// # Errors
+    /// [`ArgumentError`].
+    pub(crate) fn validate(
+        &self,
+        options: &Options,
+        start: Start<'_>,
+        outcomes: usize,
+    ) -> Result<(), ArgumentError> {
+        Setup::<f32>::new(self.size(), options)?;
+        if let Self::Cuts { frames, size, corners } = self {
+            let (count, height, width) = frames.dim();
+            Corner::validate(corners, *size, count, Size::new(width, height))?;
+        }
+        start.validate_batch(self.count(), outcomes)
     }
 
     /// The pixels of some windows, if they lie one after the other and travel as they are.

@@ -1,13 +1,17 @@
 //! The kernel that does as the paper did, on the host: its threads are the lanes of a pack.
 
-use fit_core::condition::Conditioning;
+use fit_core::condition::{Conditioning, condition};
 use fit_core::normal::{Evaluation, assemble};
 use fit_core::published::{Window, search};
 use fit_core::sums::{Profile, direct};
-use fit_core::{ArgumentError, Fit, LaneMask, Lanes, Options, Scalar, Setup, Shape, Size};
+use fit_core::{
+    ArgumentError, Fit, LaneMask, Lanes, Options, Pixel, Scalar, Setup, Shape, Size, estimate,
+};
 use fit_gpu_kernel::Exact;
 use fit_gpu_kernel::group::Group;
 use fit_gpu_kernel::published::{self, Pixels, threads};
+use ndarray::{ArrayView3, Axis};
+use rayon::prelude::*;
 
 /// The threads of a fit, in whole warps.
 struct Threads<const N: usize> {
@@ -97,6 +101,19 @@ pub fn fit_as_published(
         1024 => fit::<1024>(pixels, size, start, options),
         threads => panic!("nothing is compiled for {threads} threads"),
     }
+}
+
+/// The paper's estimate for every window of a stack: the kernel as published makes none.
+pub fn estimates<P: Pixel>(spots: ArrayView3<'_, P>) -> Vec<[f32; 3]> {
+    let (count, height, width) = spots.dim();
+    let one = |number| {
+        let window = spots.index_axis(Axis(0), number);
+        let mut pixels: Vec<f32> = window.iter().map(|pixel| pixel.to_f32()).collect();
+        condition(&mut pixels);
+        let Shape { x, y, sigma } = estimate(&pixels, Size::new(width, height));
+        [x, y, sigma]
+    };
+    (0..count).into_par_iter().map(one).collect()
 }
 
 /// A window whose pixels are summed one after the other.
