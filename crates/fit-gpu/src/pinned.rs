@@ -18,15 +18,34 @@ pub struct PinnedBuffer<T> {
     values: PhantomData<T>,
 }
 
-/// Values that may lie in a [`PinnedBuffer`]: pixels, start values and outcomes.
-pub trait Pinnable: Copy + Send + Sync + 'static {
-    /// What the buffer is filled with at first.
-    fn blank() -> Self;
+mod sealed {
+    /// What is known about types that the memory of a driver is right for.
+    pub trait Sealed {
+        /// What the buffer is filled with at first.
+        fn blank() -> Self;
+    }
 }
+use sealed::Sealed;
+
+/// Values that may lie in a [`PinnedBuffer`]: pixels, start values and outcomes. There are no others:
+///
+/// ```compile_fail
+/// #[derive(Clone, Copy)]
+/// #[repr(align(65536))]
+/// struct Page(u8);
+///
+/// impl fit_gpu::Pinnable for Page {
+///     fn blank() -> Self {
+///         Self(0)
+///     }
+/// }
+/// ```
+pub trait Pinnable: Copy + Send + Sync + 'static + Sealed {}
 
 macro_rules! pinnable {
     ($($type:ty: $blank:expr),*) => {$(
-        impl Pinnable for $type {
+        impl Pinnable for $type {}
+        impl Sealed for $type {
             fn blank() -> Self {
                 $blank
             }
@@ -71,5 +90,17 @@ impl<T> DerefMut for PinnedBuffer<T> {
 impl<T> std::fmt::Debug for PinnedBuffer<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "PinnedBuffer {{ {} values }}", self.length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that more outcomes than have an address are an error, and not a buffer of 36 bytes.
+    #[test]
+    fn a_huge_buffer_is_an_error() {
+        let result = PinnedBuffer::<Fit<f32>>::new((1 << 62) + 1);
+        assert!(matches!(result, Err(GpuError::TooManyBytes { each: 36, .. })), "{result:?}");
     }
 }

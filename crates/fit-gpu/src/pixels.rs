@@ -158,3 +158,29 @@ pub(crate) fn gather_starts(start: Start<'_>, these: Range<usize>, to: &mut [[f3
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array3;
+
+    use super::*;
+
+    /// Proves that a size is judged before it is multiplied or compared with a frame.
+    #[test]
+    fn a_huge_size_is_an_argument_error() {
+        let frames = Array3::<u16>::zeros((1, 20, 20));
+        for (width, height) in [(1 << 40, 1 << 40), (usize::MAX, usize::MAX), (usize::MAX, 3)] {
+            let size = Size::new(width, height);
+            for corners in [&[][..], &[Corner::default()]] {
+                let windows = Windows::Cuts { frames: frames.view(), size, corners };
+                let result = windows.validate(&Options::default(), Start::Estimate, corners.len());
+                assert_eq!(result, Err(ArgumentError::WindowTooLarge(size)));
+            }
+        }
+        let corners = [Corner { frame: 0, x: 12, y: 11 }];
+        let windows =
+            Windows::Cuts { frames: frames.view(), size: Size::new(9, 9), corners: &corners };
+        let result = windows.validate(&Options::default(), Start::Estimate, 1);
+        assert!(matches!(result, Err(ArgumentError::OutsideFrames { spot: 0, .. })), "{result:?}");
+    }
+}

@@ -164,3 +164,22 @@ impl Resident {
         self.stream.wait()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array3;
+
+    use super::*;
+
+    /// Proves that views which repeat a window more often than a kernel counts, or than there are bytes for, are
+    /// errors.
+    #[test]
+    fn huge_views_are_errors() {
+        let window = Array3::<f32>::zeros((1, 9, 9));
+        for count in [1 << 32, (isize::MAX as usize) / 81] {
+            let spots = window.broadcast((count, 9, 9)).expect("a view without memory");
+            let result = Resident::new(0, spots, Start::Estimate);
+            assert!(matches!(result, Err(GpuError::TooManyWindows { .. })), "{result:?}");
+        }
+    }
+}

@@ -156,3 +156,18 @@ impl GpuSession {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that a session for more windows than have an address, or than a kernel counts, is an error.
+    #[test]
+    fn a_huge_session_is_an_error() {
+        let new = |most| GpuSession::new(0, Size::new(9, 9), most, &Options::default());
+        for most in [1 << 32, (1 << 62) + 1, usize::MAX] {
+            let error = new(most);
+            assert!(matches!(error, Err(GpuError::TooManyWindows { .. })), "{error:?}");
+        }
+    }
+}

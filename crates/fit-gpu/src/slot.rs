@@ -1,3 +1,4 @@
+use std::any::TypeId;
 use std::ops::Range;
 
 use fit_core::{Corner, Fit, Pixel, Scalar, Start};
@@ -62,7 +63,7 @@ impl Reach {
 
 /// Outcomes, if they are of the type that kernels write.
 fn as_written<T: Scalar>(fits: &[Fit<T>]) -> Option<&[Fit<f32>]> {
-    (T::NAME == f32::NAME).then(|| {
+    (TypeId::of::<T>() == TypeId::of::<f32>()).then(|| {
         // SAFETY: both are the same type.
         unsafe { std::slice::from_raw_parts(fits.as_ptr().cast(), fits.len()) }
     })
@@ -243,5 +244,18 @@ impl Slot {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that the device writes into outcomes of its own type only.
+    #[test]
+    fn outcomes_of_another_type_are_not_written() {
+        let single = [Fit::<f32>::invalid(); 3];
+        assert_eq!(as_written(&single).map(<[_]>::as_ptr), Some(single.as_ptr()));
+        assert!(as_written(&[Fit::<f64>::invalid(); 3]).is_none());
     }
 }
