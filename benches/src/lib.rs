@@ -1,6 +1,7 @@
 //! What the benches share: the spots that are fitted, the check that the answer is right, fitters of others, and
 //! the suite that reproduces the papers.
 
+pub mod bus;
 pub mod library;
 pub mod peers;
 pub mod suite;

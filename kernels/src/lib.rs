@@ -1,85 +1,46 @@
 #![doc = include_str!("../README.md")]
-#![no_std]
 #![forbid(unsafe_code)]
 
-macro_rules! modules {
-    ($($name:literal),*) => {
-        /// The names of the modules, each of which has one entry, `fit`: `side4` to `side32` and `quick4` to
-        /// `quick32` in order, for square windows in large and in small batches; `team8` to `team32` for others; `published` and
-        /// `published_large` for the paper's way.
-        pub const MODULES: &[&str] = &[$($name),*];
+use std::io::Read;
 
-        /// The PTX of a module.
-        pub fn ptx(module: &str) -> Option<&'static str> {
-            match module {
-                $($name => Some(include_str!(concat!("../", $name, ".ptx"))),)*
+use lzma_rust2::LzmaReader;
+
+macro_rules! embed {
+    ($($name:literal: $family:ident, $layout:ident::<$($number:literal),+>;)*) => {
+        fn packed(kernel: &str) -> Option<&'static [u8]> {
+            match kernel {
+                $($name => Some(include_bytes!(concat!("../", $name, ".ptx.lzma"))),)*
                 _ => None,
             }
         }
     };
 }
-modules!(
-    "side4",
-    "side5",
-    "side6",
-    "side7",
-    "side8",
-    "side9",
-    "side10",
-    "side11",
-    "side12",
-    "side13",
-    "side14",
-    "side15",
-    "side16",
-    "side17",
-    "side18",
-    "side19",
-    "side20",
-    "side21",
-    "side22",
-    "side23",
-    "side24",
-    "side25",
-    "side26",
-    "side27",
-    "side28",
-    "side29",
-    "side30",
-    "side31",
-    "side32",
-    "quick4",
-    "quick5",
-    "quick6",
-    "quick7",
-    "quick8",
-    "quick9",
-    "quick10",
-    "quick11",
-    "quick12",
-    "quick13",
-    "quick14",
-    "quick15",
-    "quick16",
-    "quick17",
-    "quick18",
-    "quick19",
-    "quick20",
-    "quick21",
-    "quick22",
-    "quick23",
-    "quick24",
-    "quick25",
-    "quick26",
-    "quick27",
-    "quick28",
-    "quick29",
-    "quick30",
-    "quick31",
-    "quick32",
-    "team8",
-    "team16",
-    "team32",
-    "published",
-    "published_large"
-);
+fit_gpu_kernel::kernels!(embed);
+
+/// Memory that unpacking may take, in KiB: enough for any module.
+const MOST_MEMORY: u32 = 64 << 10;
+
+/// The PTX of a kernel of the catalogue by its name: a module with one entry, `fit`. It is unpacked anew each time,
+/// which takes a few milliseconds. `None` if no kernel has that name.
+pub fn ptx(kernel: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut reader = LzmaReader::new_mem_limit(packed(kernel)?, MOST_MEMORY, None).ok()?;
+    reader.read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that every kernel of the catalogue is here, whole, as a module with the entry that is launched.
+    #[test]
+    fn every_kernel_is_here() {
+        for kernel in fit_gpu_kernel::KERNELS {
+            let text = ptx(kernel.name).unwrap_or_else(|| panic!("{} is not whole", kernel.name));
+            assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{}", kernel.name);
+            assert!(text.ends_with("}\n"), "{}: {:?}", kernel.name, text.get(text.len() - 20..));
+        }
+        assert_eq!(ptx("side3"), None);
+    }
+}

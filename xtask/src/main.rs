@@ -1,10 +1,11 @@
 //! The workspace's own commands: `cargo xtask`.
 
-mod bench;
+mod packed;
 mod ptx;
 mod toolchain;
 
-use std::process::ExitCode;
+use std::ffi::OsString;
+use std::process::{Command, ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -12,19 +13,28 @@ use clap::{Parser, Subcommand};
 #[command(name = "cargo xtask", max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: Task,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    /// Compile the GPU kernels to PTX: kernels/*.ptx and kernels/manifest.json.
+enum Task {
+    /// Compile the GPU kernels to PTX: kernels/*.ptx.lzma and kernels/manifest.json.
     Ptx {
         /// Write nothing, but prove that the files are what the source gives.
         #[arg(long)]
         check: bool,
+        /// Write nothing, but print the stored PTX of a kernel.
+        #[arg(long, value_name = "NAME", conflicts_with = "check")]
+        show: Option<String>,
     },
-    /// Reproduce every figure and table of both papers on this machine: numbers, pictures and a report.
-    Bench(Box<bench::BenchArguments>),
+    /// Reproduce every figure and table of both papers on this machine: numbers, pictures and a report. `cargo xtask
+    /// bench --help` lists its options.
+    #[command(disable_help_flag = true)]
+    Bench {
+        /// What the program `suite` of the package `benches` is told.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
 }
 
 /// Why a command failed.
@@ -45,17 +55,18 @@ enum TaskError {
     /// What was checked is not as it should be.
     #[error("the check failed:\n{}\n`cargo xtask ptx` makes the files anew", .0.join("\n"))]
     Check(Vec<String>),
-    /// There is no report.
-    #[error(transparent)]
-    Suite(#[from] benches::suite::SuiteError),
+    /// No kernel has that name.
+    #[error("there is no kernel '{0}'; kernels/manifest.json lists them")]
+    NoKernel(String),
 }
 
 fn main() -> ExitCode {
     let Arguments { command } = Arguments::parse();
     let result = match command {
-        Command::Ptx { check: false } => ptx::make().map(|()| ExitCode::SUCCESS),
-        Command::Ptx { check: true } => ptx::check().map(|()| ExitCode::SUCCESS),
-        Command::Bench(arguments) => bench::bench(&arguments),
+        Task::Ptx { show: Some(name), .. } => ptx::show(&name).map(|()| ExitCode::SUCCESS),
+        Task::Ptx { check: false, .. } => ptx::make().map(|()| ExitCode::SUCCESS),
+        Task::Ptx { check: true, .. } => ptx::check().map(|()| ExitCode::SUCCESS),
+        Task::Bench { arguments } => bench(&arguments),
     };
     match result {
         Ok(code) => code,
@@ -64,4 +75,17 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs the suite, which is a program of its own: it needs the kernels, and this one makes them.
+fn bench(arguments: &[OsString]) -> Result<ExitCode, TaskError> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(["run", "--quiet", "--release", "--locked", "--package", "benches", "--bin", "suite"])
+        .arg("--")
+        .args(arguments)
+        .status()
+        .map_err(|error| TaskError::Missing(format!("cargo cannot be run: {error}")))?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }

@@ -2,20 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fit_gpu_ptx::MODULES;
+use fit_gpu_kernel::{KERNELS, Kernel};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::TaskError;
-use crate::toolchain::{Assembler, Compiler, TARGET, Usage, flags, may_spill};
+use crate::packed::{EXTENSION, pack, unpack};
+use crate::toolchain::{Assembler, Compiler, TARGET, Usage, flags};
 
 /// The architectures that the PTX must be good for: Turing to Blackwell.
 const ARCHITECTURES: [&str; 7] = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"];
 
-/// Another compiler may use so many more registers.
-const MORE_REGISTERS: f64 = 1.1;
+/// Other tools may use so many more registers, and spill so much more where that is allowed.
+const OTHER_TOOLS: f64 = 1.1;
+
+/// Kernels that are compiled at the same time, at most: each needs a folder with the crates it depends on.
+const AT_ONCE: usize = 4;
 
 /// How the files were made.
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,14 +36,17 @@ struct Manifest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Module {
     flags: String,
-    /// SHA-256 of the file.
+    /// SHA-256 of the text.
     sha256: String,
-    /// Registers of a thread on each architecture; nothing is spilled, but in `published_large`.
-    registers: Registers,
+    /// Registers of a thread on each architecture.
+    registers: Usages,
+    /// Bytes of a thread that have no register, where that is allowed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    spilled: Usages,
 }
 
-/// Registers of a thread by architecture.
-type Registers = BTreeMap<String, u32>;
+/// What a thread needs, by architecture.
+type Usages = BTreeMap<String, u32>;
 
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -54,14 +62,16 @@ fn sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Kernels that everything depends on must not spill, nor keep pixels anywhere but in registers; teams have
-/// theirs in shared memory and are held to the same. Just the paper's way with large windows may.
-fn judge(module: &str, architecture: &str, usage: Usage) -> Result<u32, String> {
-    match usage.bytes {
-        0 => Ok(usage.registers),
-        _ if may_spill(module) => Ok(usage.registers),
-        bytes => Err(format!("{module} for {architecture}: {bytes} bytes do not fit in registers")),
+/// Kernels must not spill, nor keep pixels anywhere but in registers or shared memory; only those whose blocks have few
+/// registers for each thread may.
+fn judge(kernel: &Kernel, architecture: &str, usage: Usage) -> Result<Usage, String> {
+    if usage.bytes == 0 || kernel.build().most_registers.is_some() {
+        return Ok(usage);
     }
+    Err(format!(
+        "{} for {architecture}: {} bytes do not fit in registers",
+        kernel.name, usage.bytes
+    ))
 }
 
 /// The entries of a module and their parameters, without the names that compilers invent.
@@ -79,33 +89,77 @@ fn entries(ptx: &str) -> Vec<String> {
         .collect()
 }
 
-/// Compiles all modules to a folder and assembles them: PTX and registers by module.
-fn build(
-    compiler: &Compiler,
-    assembler: &Assembler,
-    folder: &Path,
-) -> Result<BTreeMap<String, (String, Registers)>, TaskError> {
-    std::fs::create_dir_all(folder).map_err(file_error(folder))?;
-    let mut texts = Vec::new();
-    for (number, module) in MODULES.iter().enumerate() {
-        eprint!("\r{} of {} modules ", number + 1, MODULES.len());
-        let text = compiler.compile(&root(), module)?;
-        let file = folder.join(format!("{module}.ptx"));
-        std::fs::write(&file, &text).map_err(file_error(&file))?;
-        texts.push((*module, file, text));
+/// A kernel as the source gives it now.
+struct Built {
+    kernel: &'static Kernel,
+    text: String,
+    registers: Usages,
+    spilled: Usages,
+}
+
+impl Built {
+    fn module(&self) -> Module {
+        Module {
+            flags: flags(self.kernel).join(" "),
+            sha256: sha256(&self.text),
+            registers: self.registers.clone(),
+            spilled: self.spilled.clone(),
+        }
     }
+
+    /// Assembles a text for all architectures.
+    fn new(
+        kernel: &'static Kernel,
+        text: String,
+        file: &Path,
+        assembler: &Assembler,
+    ) -> Result<Self, TaskError> {
+        std::fs::write(file, &text).map_err(file_error(file))?;
+        let (mut registers, mut spilled) = (Usages::new(), Usages::new());
+        for architecture in ARCHITECTURES {
+            let usage = assembler.assemble(file, architecture)?;
+            let usage = judge(kernel, architecture, usage);
+            let usage = usage.map_err(|reason| TaskError::Check(vec![reason]))?;
+            registers.insert(architecture.to_owned(), usage.registers);
+            if usage.bytes > 0 {
+                spilled.insert(architecture.to_owned(), usage.bytes);
+            }
+        }
+        Ok(Self { kernel, text, registers, spilled })
+    }
+}
+
+/// Compiles and assembles all kernels, in the order of the catalogue.
+fn build(compiler: &Compiler, assembler: &Assembler) -> Result<Vec<Built>, TaskError> {
+    let folder = root().join("target/ptx");
+    std::fs::create_dir_all(&folder).map_err(file_error(&folder))?;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(AT_ONCE);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| TaskError::Missing(format!("no threads: {error}")))?;
+    let done = AtomicUsize::new(0);
+    let one = |kernel: &'static Kernel| {
+        // Cargo lets one build at a time into a folder.
+        let worker = rayon::current_thread_index().unwrap_or(0);
+        let text = compiler.compile(&root(), &folder.join(worker.to_string()), kernel)?;
+        let file = folder.join(format!("{}.ptx", kernel.name));
+        let built = Built::new(kernel, text, &file, assembler)?;
+        eprint!("\r{} of {} kernels ", done.fetch_add(1, Ordering::Relaxed) + 1, KERNELS.len());
+        Ok(built)
+    };
+    let built = pool.install(|| KERNELS.par_iter().with_max_len(1).map(one).collect());
     eprintln!();
-    let assembled = texts.into_par_iter().map(|(module, file, text)| {
-        let registers = ARCHITECTURES.iter().map(|architecture| {
-            let usage = assembler.assemble(&file, architecture)?;
-            let registers = judge(module, architecture, usage);
-            let registers = registers.map_err(|reason| TaskError::Check(vec![reason]))?;
-            Ok(((*architecture).to_owned(), registers))
-        });
-        let registers = registers.collect::<Result<BTreeMap<_, _>, TaskError>>()?;
-        Ok((module.to_owned(), (text, registers)))
-    });
-    assembled.collect()
+    built
+}
+
+/// The file of a kernel.
+fn file_of(kernel: &str) -> PathBuf {
+    root().join("kernels").join(format!("{kernel}{EXTENSION}"))
+}
+
+/// The stored text of a kernel.
+fn stored_text(kernel: &str) -> Result<String, TaskError> {
+    let file = file_of(kernel);
+    std::fs::read(&file).and_then(|packed| unpack(&packed)).map_err(file_error(&file))
 }
 
 /// The manifest as it is stored.
@@ -115,18 +169,55 @@ fn stored() -> Result<Manifest, TaskError> {
     Ok(serde_json::from_str(&text)?)
 }
 
-/// Makes the files anew.
+/// Stored files that are those of no kernel.
+fn strangers() -> Result<Vec<PathBuf>, TaskError> {
+    let folder = root().join("kernels");
+    let known: Vec<PathBuf> = KERNELS.iter().map(|kernel| file_of(kernel.name)).collect();
+    let mut strangers = Vec::new();
+    for entry in std::fs::read_dir(&folder).map_err(file_error(&folder))? {
+        let path = entry.map_err(file_error(&folder))?.path();
+        let packed = path.to_string_lossy().ends_with(EXTENSION);
+        if packed && !known.contains(&path) {
+            strangers.push(path);
+        }
+    }
+    Ok(strangers)
+}
+
+/// Prints the stored text of a kernel.
+pub(crate) fn show(name: &str) -> Result<(), TaskError> {
+    use std::io::Write as _;
+
+    if !KERNELS.iter().any(|kernel| kernel.name == name) {
+        return Err(TaskError::NoKernel(name.to_owned()));
+    }
+    // Who listens may go, as `head` does.
+    let _ = std::io::stdout().write_all(stored_text(name)?.as_bytes());
+    Ok(())
+}
+
+/// Makes the files anew, and says which kernels need more registers than before.
 pub(crate) fn make() -> Result<(), TaskError> {
-    let before = stored().ok().map(|manifest| manifest.compiler);
-    let (compiler, assembler) = (Compiler::find(before.as_deref())?, Assembler::find()?);
-    let built = build(&compiler, &assembler, &root().join("target/ptx/new"))?;
-    let kernels = root().join("kernels");
+    let before = stored().ok();
+    let preferred = before.as_ref().map(|manifest| manifest.compiler.as_str());
+    let (compiler, assembler) = (Compiler::find(preferred)?, Assembler::find()?);
     let mut modules = BTreeMap::new();
-    for (name, (text, registers)) in built {
-        let file = kernels.join(format!("{name}.ptx"));
-        std::fs::write(&file, &text).map_err(file_error(&file))?;
-        let flags = flags(&name).join(" ");
-        modules.insert(name, Module { flags, sha256: sha256(&text), registers });
+    for built in build(&compiler, &assembler)? {
+        let name = built.kernel.name;
+        let module = built.module();
+        if let Some(before) = before.as_ref().and_then(|manifest| manifest.modules.get(name)) {
+            more(name, before, &module, 1.0).iter().for_each(|line| println!("{line}"));
+        }
+        // Another version of what packs it need not make another file of the same text.
+        if stored_text(name).ok().as_ref() != Some(&built.text) {
+            let file = file_of(name);
+            let packed = pack(&built.text).map_err(file_error(&file))?;
+            std::fs::write(&file, packed).map_err(file_error(&file))?;
+        }
+        modules.insert(name.to_owned(), module);
+    }
+    for file in strangers()? {
+        std::fs::remove_file(&file).map_err(file_error(&file))?;
     }
     let manifest = Manifest {
         compiler: compiler.version,
@@ -134,76 +225,94 @@ pub(crate) fn make() -> Result<(), TaskError> {
         target: TARGET.to_owned(),
         modules,
     };
-    let file = kernels.join("manifest.json");
+    let file = root().join("kernels/manifest.json");
     let text = serde_json::to_string_pretty(&manifest)? + "\n";
     std::fs::write(&file, text).map_err(file_error(&file))
 }
 
-/// Proves that the files are what the source gives: with the compiler of the manifest to the last bit, with
+/// Proves that the files are what the source gives: with the compiler of the manifest to the last letter, with
 /// another as far as that can be.
 pub(crate) fn check() -> Result<(), TaskError> {
-    let kernels = root().join("kernels");
     let manifest = stored()?;
     let (compiler, assembler) = (Compiler::find(Some(&manifest.compiler))?, Assembler::find()?);
-    let same = compiler.version == manifest.compiler;
+    let tools = Tools {
+        same_compiler: compiler.version == manifest.compiler,
+        same_assembler: assembler.version() == manifest.assembler,
+    };
     println!("{}; the files were made by {}", compiler.version, manifest.compiler);
 
     let mut wrong = Vec::new();
     let names: Vec<&str> = manifest.modules.keys().map(String::as_str).collect();
-    let mut expected = MODULES.to_vec();
+    let mut expected: Vec<&str> = KERNELS.iter().map(|kernel| kernel.name).collect();
     expected.sort_unstable();
     if names != expected {
-        wrong.push(format!("the manifest has the modules {names:?}, the source {expected:?}"));
+        wrong.push(format!("the manifest has the kernels {names:?}, the catalogue {expected:?}"));
     }
-    let built = build(&compiler, &assembler, &root().join("target/ptx/check"))?;
-    for (name, (new, registers)) in &built {
-        let file = kernels.join(format!("{name}.ptx"));
-        let stored = std::fs::read_to_string(&file).map_err(file_error(&file))?;
+    for file in strangers()? {
+        wrong.push(format!("{} is the file of no kernel", file.display()));
+    }
+    let built = build(&compiler, &assembler)?;
+    for new in &built {
+        let name = new.kernel.name;
         if let Some(module) = manifest.modules.get(name) {
-            let new = Built { text: new, registers, same_compiler: same };
-            wrong.extend(compare(name, module, &stored, &new));
+            wrong.extend(compare(module, &stored_text(name)?, new, tools));
         }
     }
     if wrong.is_empty() {
-        let how = if same { "identical" } else { "equivalent as far as another compiler can tell" };
-        println!("{} modules are {how}, for {}", built.len(), ARCHITECTURES.join(", "));
+        let how = match tools.same_compiler {
+            true => "identical",
+            false => "equivalent as far as another compiler can tell",
+        };
+        println!("{} kernels are {how}, for {}", built.len(), ARCHITECTURES.join(", "));
         Ok(())
     } else {
         Err(TaskError::Check(wrong))
     }
 }
 
-/// A module as the source gives it now.
-struct Built<'a> {
-    text: &'a str,
-    registers: &'a Registers,
+/// Whether the tools are those of the manifest.
+#[derive(Clone, Copy)]
+struct Tools {
     same_compiler: bool,
+    same_assembler: bool,
 }
 
-/// What is wrong with a stored module.
-fn compare(name: &str, module: &Module, stored: &str, new: &Built<'_>) -> Vec<String> {
+/// What is wrong with a stored kernel.
+fn compare(module: &Module, stored: &str, new: &Built, tools: Tools) -> Vec<String> {
+    let name = new.kernel.name;
     let mut wrong = Vec::new();
     if sha256(stored) != module.sha256 {
         wrong.push(format!("{name}: the file is not the one of the manifest"));
     }
-    if flags(name).join(" ") != module.flags {
+    if flags(new.kernel).join(" ") != module.flags {
         wrong.push(format!("{name}: the flags are others than those of the manifest"));
     }
-    if new.same_compiler && new.text != stored {
-        wrong.push(format!("{name}: the same compiler makes another file of the source"));
+    if tools.same_compiler && new.text != stored {
+        wrong.push(format!("{name}: the same compiler makes another text of the source"));
     }
-    if entries(new.text) != entries(stored) {
-        let (new, stored) = (entries(new.text), entries(stored));
+    if entries(&new.text) != entries(stored) {
+        let (new, stored) = (entries(&new.text), entries(stored));
         wrong.push(format!("{name}: the entries are {new:?}, in the file {stored:?}"));
     }
-    for (architecture, &registers) in new.registers {
-        let before = module.registers.get(architecture).copied().unwrap_or(0);
-        if f64::from(registers) > f64::from(before) * MORE_REGISTERS {
-            wrong
-                .push(format!("{name} for {architecture}: {registers} registers, {before} before"));
-        }
-    }
+    let same = tools.same_compiler && tools.same_assembler;
+    wrong.extend(more(name, module, &new.module(), if same { 1.0 } else { OTHER_TOOLS }));
     wrong
+}
+
+/// Where a kernel needs more than `factor` times what it needed before.
+fn more(name: &str, before: &Module, now: &Module, factor: f64) -> Vec<String> {
+    let kinds = [
+        ("registers", &before.registers, &now.registers),
+        ("bytes without a register", &before.spilled, &now.spilled),
+    ];
+    let lines = kinds.into_iter().flat_map(|(what, before, now)| {
+        now.iter().filter_map(move |(architecture, &now)| {
+            let before = before.get(architecture).copied().unwrap_or(0);
+            (f64::from(now) > f64::from(before) * factor)
+                .then(|| format!("{name} for {architecture}: {now} {what}, {before} before"))
+        })
+    });
+    lines.collect()
 }
 
 #[cfg(test)]
@@ -213,49 +322,75 @@ mod tests {
     const PTX: &str =
         ".visible .entry fit(\n\t.param .align 8 .b8 fit_param_0[136]\n)\n{\nret;\n}\n";
 
-    fn module(text: &str) -> Module {
-        let registers = BTreeMap::from([("sm_75".to_owned(), 100)]);
-        Module { flags: flags("side9").join(" "), sha256: sha256(text), registers }
+    const SAME: Tools = Tools { same_compiler: true, same_assembler: true };
+    const OTHER: Tools = Tools { same_compiler: false, same_assembler: true };
+    const OTHER_ASSEMBLER: Tools = Tools { same_compiler: true, same_assembler: false };
+
+    fn kernel(name: &str) -> &'static Kernel {
+        KERNELS.iter().find(|kernel| kernel.name == name).expect("there is one of that name")
     }
 
-    fn wrong(stored: &str, new: &str, registers: u32, same_compiler: bool) -> Vec<String> {
-        let registers = BTreeMap::from([("sm_75".to_owned(), registers)]);
-        let new = Built { text: new, registers: &registers, same_compiler };
-        compare("side9", &module(PTX), stored, &new)
+    fn usages(number: u32) -> Usages {
+        BTreeMap::from([("sm_75".to_owned(), number)])
+    }
+
+    fn built(text: &str, registers: u32, spilled: Usages) -> Built {
+        let (kernel, text) = (kernel("published_large"), text.to_owned());
+        Built { kernel, text, registers: usages(registers), spilled }
+    }
+
+    fn wrong(stored: &str, new: &str, registers: u32, tools: Tools) -> Vec<String> {
+        let module = built(PTX, 100, Usages::new()).module();
+        compare(&module, stored, &built(new, registers, Usages::new()), tools)
     }
 
     /// Proves that whatever differs from the source is reported, and only that.
     #[test]
     fn planted_changes_are_found() {
-        assert_eq!(wrong(PTX, PTX, 100, true), Vec::<String>::new());
+        assert_eq!(wrong(PTX, PTX, 100, SAME), Vec::<String>::new());
         // Another compiler may order things otherwise, but not change the interface.
         let other = PTX.replace("ret;", "mov.u32 %r1, 1;\nret;");
-        assert_eq!(wrong(PTX, &other, 105, false), Vec::<String>::new());
-        assert!(wrong(PTX, &other, 100, true)[0].contains("the same compiler makes another file"));
-        assert!(wrong(&other, PTX, 100, true)[0].contains("not the one of the manifest"));
+        assert_eq!(wrong(PTX, &other, 105, OTHER), Vec::<String>::new());
+        assert!(wrong(PTX, &other, 100, SAME)[0].contains("the same compiler makes another text"));
+        assert!(wrong(&other, PTX, 100, SAME)[0].contains("not the one of the manifest"));
         let larger = PTX.replace("[136]", "[144]");
-        assert!(wrong(PTX, &larger, 100, false)[0].contains("the entries are"));
+        assert!(wrong(PTX, &larger, 100, OTHER)[0].contains("the entries are"));
         let renamed = PTX.replace("entry fit", "entry fix");
-        assert!(wrong(PTX, &renamed, 100, false)[0].contains("the entries are"));
-        assert!(wrong(PTX, PTX, 111, false)[0].contains("111 registers, 100 before"));
+        assert!(wrong(PTX, &renamed, 100, OTHER)[0].contains("the entries are"));
+        assert!(wrong(PTX, PTX, 111, OTHER)[0].contains("111 registers, 100 before"));
+        // With the same tools not a single one more; another assembler may use a few.
+        assert!(wrong(PTX, PTX, 101, SAME)[0].contains("101 registers, 100 before"));
+        assert_eq!(wrong(PTX, PTX, 101, OTHER_ASSEMBLER), Vec::<String>::new());
+        let module = built(PTX, 100, usages(40)).module();
+        let spills = |bytes| compare(&module, PTX, &built(PTX, 100, usages(bytes)), SAME);
+        assert_eq!(spills(40), Vec::<String>::new());
+        assert!(spills(44)[0].contains("44 bytes without a register, 40 before"));
     }
 
-    /// Proves that a kernel that spills is refused.
+    /// Proves that a kernel that spills is refused, but where its blocks have too few registers.
     #[test]
     fn spills_are_refused() {
-        assert_eq!(judge("side9", "sm_90", Usage { registers: 200, bytes: 0 }), Ok(200));
-        assert!(judge("side9", "sm_90", Usage { registers: 200, bytes: 8 }).is_err());
+        let (fits, spills) =
+            (Usage { registers: 200, bytes: 0 }, Usage { registers: 64, bytes: 8 });
+        for name in ["side9", "quick9", "team32", "published"] {
+            assert_eq!(judge(kernel(name), "sm_90", fits), Ok(fits));
+            assert!(judge(kernel(name), "sm_90", spills).is_err());
+        }
+        assert_eq!(judge(kernel("published_large"), "sm_90", spills), Ok(spills));
     }
 
-    /// Proves that the stored files are those of the manifest, without compiling anything.
+    /// Proves that the stored files are those of the manifest and of the catalogue, without compiling anything.
     #[test]
     fn the_files_are_those_of_the_manifest() {
         let manifest = stored().expect("the manifest is there");
-        assert_eq!(manifest.modules.len(), MODULES.len());
-        for (name, module) in manifest.modules {
-            let ptx = fit_gpu_ptx::ptx(&name).expect("every module of the manifest is there");
-            assert_eq!(sha256(ptx), module.sha256, "{name}");
-            assert_eq!(entries(ptx).len(), 1, "{name}");
+        assert_eq!(manifest.modules.len(), KERNELS.len());
+        assert_eq!(strangers().expect("a folder"), Vec::<PathBuf>::new());
+        for kernel in KERNELS {
+            let module = &manifest.modules[kernel.name];
+            let ptx = stored_text(kernel.name).expect("every kernel has a file");
+            assert_eq!(sha256(&ptx), module.sha256, "{}", kernel.name);
+            assert_eq!(flags(kernel).join(" "), module.flags, "{}", kernel.name);
+            assert_eq!(entries(&ptx).len(), 1, "{}", kernel.name);
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use fit_gpu_kernel::Kernel;
+
 use crate::TaskError;
 
 /// A Rust compiler with the sources of `core`.
@@ -13,17 +15,14 @@ pub(crate) struct Compiler {
     pub(crate) version: String,
 }
 
-/// The flags for a module, after which come those that name it. Loops over pixels are unrolled, so that pixels
-/// stay in registers; teams have theirs in shared memory, and their loops need not be.
-pub(crate) fn flags(module: &str) -> Vec<String> {
-    let unroll =
-        if module.starts_with("team") || module.starts_with("published") { 300 } else { 20_000 };
+/// The flags for a kernel, after which come those that name it.
+pub(crate) fn flags(kernel: &Kernel) -> Vec<String> {
     [
         "--emit=asm",
         "-Clinker=true",
         "-Ctarget-cpu=sm_75",
         "-Ctarget-feature=+ptx70",
-        &format!("-Cllvm-args=-unroll-threshold={unroll}"),
+        &format!("-Cllvm-args=-unroll-threshold={}", kernel.build().unroll_threshold),
     ]
     .map(str::to_owned)
     .to_vec()
@@ -69,11 +68,15 @@ impl Compiler {
         sources.is_file().then_some(Self { cargo, rustc, version })
     }
 
-    /// Compiles a module, and gives its PTX.
-    pub(crate) fn compile(&self, root: &Path, module: &str) -> Result<String, TaskError> {
-        let target = root.join("target/ptx");
+    /// Compiles a kernel, and gives its PTX. `target` is a folder of which nobody else makes use meanwhile.
+    pub(crate) fn compile(
+        &self,
+        root: &Path,
+        target: &Path,
+        kernel: &Kernel,
+    ) -> Result<String, TaskError> {
         let (for_target, for_module): (Vec<_>, Vec<_>) =
-            flags(module).into_iter().partition(|flag| flag.starts_with("-Ctarget-"));
+            flags(kernel).into_iter().partition(|flag| flag.starts_with("-Ctarget-"));
         let mut command = Command::new(&self.cargo);
         command
             .current_dir(root)
@@ -90,30 +93,28 @@ impl Compiler {
             .args(["rustc", "--quiet", "--package", "fit-gpu-kernel", "--lib", "--release"])
             .args(["--crate-type", "cdylib", "--target", TARGET, "-Zbuild-std=core"])
             .arg("--target-dir")
-            .arg(&target)
+            .arg(target)
             .arg("--")
             .args(for_module)
             .args([
                 "--cfg",
-                &format!("module={module:?}"),
+                &format!("module={:?}", kernel.name),
                 "--check-cfg=cfg(module,values(any()))",
             ]);
-        run(&format!("compiling {module}"), &mut command)?;
+        run(&format!("compiling {}", kernel.name), &mut command)?;
         let file = target.join(TARGET).join("release/deps/fit_gpu_kernel.s");
         let text = std::fs::read_to_string(&file)
             .map_err(|source| TaskError::File { file: file.display().to_string(), source })?;
-        Ok(if may_spill(module) { with_few_registers(&text) } else { text })
+        Ok(match kernel.build().most_registers {
+            Some(most) => with_few_registers(&text, most),
+            None => text,
+        })
     }
 }
 
-/// Whether a module is for blocks of so many threads that some of their numbers have no register.
-pub(crate) fn may_spill(module: &str) -> bool {
-    module == "published_large"
-}
-
-/// Asks for as few registers as a block of 1024 threads has for each of them, which Rust has no word for.
-fn with_few_registers(ptx: &str) -> String {
-    ptx.replacen("\n)\n{", "\n)\n.maxnreg 64\n{", 1)
+/// Asks for few registers, which Rust has no word for.
+fn with_few_registers(ptx: &str, most: usize) -> String {
+    ptx.replacen("\n)\n{", &format!("\n)\n.maxnreg {most}\n{{"), 1)
 }
 
 /// NVIDIA's assembler.

@@ -7,11 +7,12 @@
 use std::time::Instant;
 
 use benches::Workload;
+use benches::bus::Bus;
 use benches::library::{PeerBatch, PeerLibrary};
 use fit_core::{Corner, Fit, Options, Pixel, Size, Start};
 use fit_cpu::{Reference, Simd};
 use fit_gpu::{
-    Bus, Gpu, GpuError, GpuSession, Mapping, Pinnable, PinnedBuffer, Resident, devices, free_memory,
+    Family, Gpu, GpuError, GpuSession, Pinnable, PinnedBuffer, Resident, devices, free_memory,
 };
 use ndarray::{Array3, ArrayView3, s};
 
@@ -131,12 +132,15 @@ fn kernels() -> Outcome {
             start: Start<'_>,
             work: &Workload,
             options: &Options,
-            mapping: Mapping,
+            family: Option<Family>,
         ) -> Result<f64, GpuError> {
             let mut resident = Resident::new(0, spots, start)?;
             let mut times = Vec::new();
             for _ in 0..6 {
-                times.push(resident.fit_mapped(options, mapping)?);
+                times.push(match family {
+                    None => resident.fit(options)?,
+                    Some(family) => resident.fit_with_family(options, family)?,
+                });
             }
             let count = resident.len();
             let mut fits = vec![Fit::<f32>::invalid(); count];
@@ -150,14 +154,13 @@ fn kernels() -> Outcome {
         let start = Start::F32(&starts);
         let u16s = all.mapv(|pixel| pixel as u16);
         let u8s = all.mapv(|pixel| pixel as u8);
-        let fast = Mapping::Fast;
-        let single = rate(all.view(), start, &work, &options, fast)?;
-        let short = rate(u16s.view(), start, &work, &options, fast)?;
-        let bytes = rate(u8s.view(), start, &work, &options, fast)?;
-        let estimated = rate(u16s.view(), Start::Estimate, &work, &options, fast)?;
+        let single = rate(all.view(), start, &work, &options, None)?;
+        let short = rate(u16s.view(), start, &work, &options, None)?;
+        let bytes = rate(u8s.view(), start, &work, &options, None)?;
+        let estimated = rate(u16s.view(), Start::Estimate, &work, &options, None)?;
         let few = count.min(1_000_000);
         let (some, starts) = (all.slice(s![..few, .., ..]), Start::F32(&starts[..few]));
-        let published = rate(some, starts, &work, &options, Mapping::Published)?;
+        let published = rate(some, starts, &work, &options, Some(Family::Published))?;
         println!(
             "| {side}×{side} | {single:.0} | {short:.0} | {bytes:.0} | {:.0} | {estimated:.0} | \
              {published:.1} |",
@@ -185,7 +188,7 @@ fn host_to_host(gpu: &Gpu) -> Outcome {
     let source = work.spots.pixels.as_slice().expect("standard layout");
     let starts = pinned(work.starts.iter().copied().cycle().take(count), count)?;
     let mut fits = PinnedBuffer::<Fit<f32>>::new(count)?;
-    let bus = Bus::new(0, 1 << 30)?;
+    let mut bus = Bus::new(0, 1 << 30)?;
     let mut times: Vec<f64> = (0..5).map(|_| bus.seconds(1 << 30, 0)).collect::<Result<_, _>>()?;
     let bandwidth = (1u64 << 30) as f64 / median(&mut times);
     println!("Pinned host to device alone: {:.1} GB/s.\n", bandwidth / 1e9);
@@ -314,7 +317,7 @@ fn latency(gpu: &Gpu) -> Outcome {
     let starts = pinned(work.starts.iter().copied(), most)?;
     let mut fits = PinnedBuffer::<Fit<f32>>::new(most)?;
     let options = Options::default();
-    let bus = Bus::new(0, 1 << 26)?;
+    let mut bus = Bus::new(0, 1 << 26)?;
     let cpu = Simd::new(0, None).expect("threads");
     for count in [1, 10, 100, 1000, 10_000, 100_000] {
         let rounds = (2_000_000 / count).clamp(200, 5000);

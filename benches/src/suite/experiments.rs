@@ -5,7 +5,7 @@ use std::time::Instant;
 use fit_core::{Criteria, Fit, Options, Size, Start, Status};
 use fit_cpu::Simd;
 use fit_cpu::explicit::ExplicitStart;
-use fit_gpu::{Bus, Gpu, GpuError, GpuSession, Pinnable, PinnedBuffer, Resident};
+use fit_gpu::{Gpu, GpuError, GpuSession, Pinnable, PinnedBuffer, Resident};
 use fit_sim::papers::TABLE_1;
 use fit_sim::{GpufitBenchmark, Noise, SpotSimulation, Truth};
 use fit_tests::bounds::{cramer_rao, cramer_rao_with};
@@ -19,6 +19,7 @@ use super::methods::{Backend, Method, Room, Roster};
 use super::record::{Cell, Data, Errors, Journal, Timing};
 use super::timing::Budget;
 use crate::Workload;
+use crate::bus::Bus;
 
 /// A group of measurements that belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -508,7 +509,7 @@ impl Run {
         if wanted(self, Backend::Gpu) {
             let measured = || -> Result<[(&str, f64); 4], GpuError> {
                 let bytes = count * (25 * size_of::<f32>() + 12);
-                let bus = Bus::new(0, bytes)?;
+                let mut bus = Bus::new(0, bytes)?;
                 let outcomes = count * size_of::<Fit<f32>>();
                 let mut given = Resident::new(0, spots, Start::F32(&starts))?;
                 let fit = median_of(5, || given.fit(&options).map(|_| ()))?;
@@ -552,7 +553,7 @@ impl Run {
             count: usize,
             convert: impl Fn(f32) -> P,
         ) -> Result<[f64; 2], GpuError> {
-            let bus = Bus::new(0, 1 << 29)?;
+            let mut bus = Bus::new(0, 1 << 29)?;
             let mut bandwidths = Vec::new();
             for _ in 0..5 {
                 bandwidths.push((1u64 << 29) as f64 / bus.seconds(1 << 29, 0)?);
@@ -635,7 +636,7 @@ impl Run {
                         })
                     });
                 found.push(("gpu session", data));
-                let data = Bus::new(0, 1 << 20).map_err(text).and_then(|bus| {
+                let data = Bus::new(0, 1 << 20).map_err(text).and_then(|mut bus| {
                     let (inwards, out) = (count * 336, count * size_of::<Fit<f32>>());
                     percentiles(calls, || bus.seconds(inwards, out).map(|_| ()).map_err(text))
                 });

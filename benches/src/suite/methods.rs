@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use fit_core::{Background, Criteria, Fit, Options, Size, Start};
 use fit_cpu::explicit::{ExplicitCriteria, ExplicitStart, fit_explicit};
 use fit_cpu::{Reference, Simd};
-use fit_gpu::{Gpu, GpuSession, Mapping, Pinnable, PinnedBuffer};
+use fit_gpu::{Family, Gpu, GpuSession, Pinnable, PinnedBuffer};
 use fit_tests::emulation::fit_in_turn;
 use ndarray::ArrayView3;
 use rayon::prelude::*;
@@ -396,7 +396,7 @@ impl Roster {
                 }
                 Backend::GpuPublished => {
                     for list in [&mut roster.timed, &mut roster.judged] {
-                        match Gpu::with_mapping(&[0], Mapping::Published) {
+                        match Gpu::with_family(&[0], Family::Published) {
                             Ok(gpu) => {
                                 roster.gpu = true;
                                 list.push(method(name, Kind::Published(gpu)).with(paper));

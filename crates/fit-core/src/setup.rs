@@ -70,6 +70,21 @@ impl<R: Real, S: Separable<P>, const P: usize> Setup<R, S, P> {
 }
 
 impl<R: Real, S, const P: usize> Setup<R, S, P> {
+    /// A setup from the parts of another, for a machine that gets them one by one.
+    ///
+    /// # Errors
+    /// See [`Size::validate`].
+    #[inline(always)]
+    pub fn from_parts(
+        shape: S,
+        size: Size,
+        background: Background,
+        settings: Settings<R, P>,
+    ) -> Result<Self, ArgumentError> {
+        size.validate()?;
+        Ok(Self { size, background, shape, settings })
+    }
+
     /// The window.
     #[inline(always)]
     pub fn size(&self) -> Size {

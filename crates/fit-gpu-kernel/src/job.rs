@@ -1,8 +1,10 @@
 //! What a kernel is asked to do.
 
 use core::ffi::c_void;
+use core::ptr::{null, null_mut};
 
-use fit_core::{Corner, Fit, Record, Setup};
+use fit_core::search::Settings;
+use fit_core::{Background, Corner, Fit, Real, Record, Setup, Size};
 
 use crate::Single;
 
@@ -29,9 +31,86 @@ impl PixelKind {
     }
 }
 
+/// Size and options of a batch as they travel to a device.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Task {
+    width: u32,
+    height: u32,
+    /// 1 where the background is not negative.
+    nonnegative: u32,
+    max_iterations: f32,
+    max_evaluations: f32,
+    max_error: f32,
+    min_delta: f32,
+    min_step: f32,
+    lower: [f32; MOST_PARAMETERS],
+    upper: [f32; MOST_PARAMETERS],
+}
+
+/// The most parameters of a shape.
+const MOST_PARAMETERS: usize = 3;
+
+impl Task {
+    /// A task from a setup.
+    pub fn new<S, const P: usize>(setup: &Setup<f32, S, P>) -> Self {
+        const { assert!(P <= MOST_PARAMETERS, "a task has no room for so many parameters") };
+        let Size { width, height } = setup.size();
+        let settings = *setup.settings();
+        let all = |limits: [f32; P]| {
+            let mut room = [0.0; MOST_PARAMETERS];
+            room[..P].copy_from_slice(&limits);
+            room
+        };
+        Self {
+            // A checked size has at most 2²⁴ pixels.
+            width: width as u32,
+            height: height as u32,
+            nonnegative: (setup.background() == Background::NonNegative).into(),
+            max_iterations: settings.max_iterations,
+            max_evaluations: settings.max_evaluations,
+            max_error: settings.max_error,
+            min_delta: settings.min_delta,
+            min_step: settings.min_step,
+            lower: all(settings.lower),
+            upper: all(settings.upper),
+        }
+    }
+
+    /// The size of the windows.
+    #[inline(always)]
+    pub fn size(&self) -> Size {
+        Size::new(self.width as usize, self.height as usize)
+    }
+
+    /// The setup that the task was made from, in the arithmetic of the device; `None` if it was made from none.
+    #[inline(always)]
+    pub fn setup<R: Real + From<f32>, S, const P: usize>(
+        &self,
+        shape: S,
+    ) -> Option<Setup<R, S, P>> {
+        let background =
+            if self.nonnegative == 0 { Background::Free } else { Background::NonNegative };
+        let (mut lower, mut upper) = ([R::splat(0.0); P], [R::splat(0.0); P]);
+        for j in 0..P {
+            (lower[j], upper[j]) = (self.lower[j].into(), self.upper[j].into());
+        }
+        let settings = Settings {
+            max_iterations: self.max_iterations.into(),
+            max_evaluations: self.max_evaluations.into(),
+            max_error: self.max_error.into(),
+            min_delta: self.min_delta.into(),
+            min_step: self.min_step.into(),
+            lower,
+            upper,
+        };
+        Setup::from_parts(shape, self.size(), background, settings).ok()
+    }
+}
+
 /// The argument of every kernel. Pointers are those of the device.
 ///
-/// - `pixels`: windows of the size that `setup` says, one after the other; or, if `corners` is not null,
+/// - `pixels`: windows of the size that `task` says, one after the other; or, if `corners` is not null,
 ///   frames of `frame_width`×`frame_height` pixels, one after the other. Their type is `kind`.
 /// - `starts`: x, y and σ for each window, or null to estimate them.
 /// - `corners`: where in the frames each window lies, or null.
@@ -40,7 +119,7 @@ impl PixelKind {
 #[repr(C)]
 pub struct Job {
     /// Size and options.
-    pub setup: Setup<Single>,
+    pub task: Task,
     /// The pixels.
     pub pixels: *const c_void,
     /// Start values, or null.
@@ -60,23 +139,18 @@ pub struct Job {
 }
 
 impl Job {
-    /// The threads of a fit of `side`×`side` pixels in the modules `side…`: as few as the pixels have room in.
-    pub const fn side_lanes(side: usize) -> usize {
-        match side {
-            0..=12 => 1,
-            13 | 14 | 16 => 2,
-            15 | 17..=20 => 4,
-            21..=25 => 8,
-            _ => 16,
-        }
-    }
-
-    /// The threads of a fit of `side`×`side` pixels in the modules `quick…`: one a row.
-    pub const fn quick_lanes(side: usize) -> usize {
-        match side {
-            0..=8 => 8,
-            9..=16 => 16,
-            _ => 32,
+    /// A job without windows: no pointer is set, and `count` is 0.
+    pub const fn new(task: Task, kind: PixelKind) -> Self {
+        Self {
+            task,
+            pixels: null(),
+            starts: null(),
+            corners: null(),
+            fits: null_mut(),
+            count: 0,
+            frame_width: 0,
+            frame_height: 0,
+            kind,
         }
     }
 

@@ -1,19 +1,24 @@
 #![doc = include_str!("../README.md")]
-#![no_std]
+#![cfg_attr(not(test), no_std)]
 #![cfg_attr(
     target_arch = "nvptx64",
     feature(abi_ptx, asm_experimental_arch, stdarch_nvptx, core_float_math)
 )]
 
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod catalogue;
 pub mod device;
 mod job;
 pub mod published;
 pub mod rows;
 mod single;
+mod table;
 pub mod team;
 
 #[cfg(target_arch = "nvptx64")]
 mod entries;
 
-pub use job::{Job, PixelKind};
+#[cfg(not(target_arch = "nvptx64"))]
+pub use catalogue::{Family, KERNELS, Kernel, Layout};
+pub use job::{Job, PixelKind, Task};
 pub use single::{Exact, Single};

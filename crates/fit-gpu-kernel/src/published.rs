@@ -14,28 +14,9 @@ use fit_core::spot::shape::{Circular, Separable};
 use fit_core::spot::sums::{Profile, Sums};
 use fit_core::{Real, Record, Setup};
 
-/// The most pixels of a window: as many as a block has threads.
-pub const MOST_PIXELS: usize = 1024;
-/// Fits of a block, at most.
-pub const MOST_FITS: usize = 6;
-/// Threads of a block that have all the registers they want; larger windows get the module with few registers.
-pub const MOST_THREADS: usize = 512;
-
 /// The threads of a fit of so many pixels: whole warps.
 pub const fn threads(pixels: usize) -> usize {
     pixels.next_multiple_of(32)
-}
-
-/// Fits of a block of windows of so many pixels, at most [`MOST_PIXELS`].
-pub const fn fits_in_block(pixels: usize) -> usize {
-    let fits = MOST_THREADS / threads(pixels);
-    if fits > MOST_FITS {
-        MOST_FITS
-    } else if fits > 1 {
-        fits
-    } else {
-        1
-    }
 }
 
 /// The threads of a fit, one a pixel. As a [`Group`] they are a warp: sums and the least are those of each
@@ -51,7 +32,7 @@ pub trait Pixels<R: Real>: Group<R> {
     fn gather<const K: usize>(&mut self, values: [R; K]) -> [R; K];
 }
 
-/// Fits a window of at most [`MOST_PIXELS`] pixels.
+/// Fits a window of at most 1024 pixels: as many as a block has threads.
 #[inline(always)]
 pub fn fit<R: Real, T: Pixels<R>>(
     setup: &Setup<R>,

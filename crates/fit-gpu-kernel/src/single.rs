@@ -155,6 +155,13 @@ macro_rules! number {
             }
         }
 
+        impl From<f32> for $number {
+            #[inline(always)]
+            fn from(value: f32) -> Self {
+                Self(value)
+            }
+        }
+
         impl Display for $number {
             fn fmt(&self, f: &mut Formatter<'_>) -> core::fmt::Result {
                 self.0.fmt(f)

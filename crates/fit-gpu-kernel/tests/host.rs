@@ -1,9 +1,10 @@
 //! The kernels' logic on the host: groups of threads stand in for lanes of a pack.
 
-use fit_core::{Fit, Lanes, Options, Real, Setup, Shape, Size, fit_window, scratch_len};
-use fit_gpu_kernel::group::{Alone, Group, Outcome};
+use fit_core::pass::{Alone, Group};
+use fit_core::spot::shape::Circular;
+use fit_core::{Fit, Lanes, Options, Real, Record, Setup, Shape, Size, fit_window, scratch_len};
 use fit_gpu_kernel::team::{self, Team};
-use fit_gpu_kernel::{Job, Single, rows};
+use fit_gpu_kernel::{Job, Single, Task, rows};
 
 /// The threads of a group, side by side.
 struct Threads;
@@ -89,11 +90,11 @@ fn window(width: usize, height: usize, number: usize) -> Vec<f32> {
 }
 
 /// All lanes of an outcome are the same; here is the fit.
-fn only<const N: usize>(outcome: Outcome<Lanes<f32, N>>) -> Fit<f32> {
-    for number in &outcome {
+fn only<const N: usize>(found: Record<Lanes<f32, N>, 3, 2>) -> Fit<f32> {
+    Fit::from_record(&found.map(|number| {
         assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{number:?}");
-    }
-    Job::outcome(outcome.map(|number| Single(number.0[0])))
+        number.0[0]
+    }))
 }
 
 fn reference(pixels: &[f32], size: Size, start: Option<Shape<f64>>) -> Fit<f64> {
@@ -133,9 +134,8 @@ fn check_rows<const LANES: usize, const SIDE: usize, const ROWS: usize, const N:
                     }
                 }
             }
-            let start = start
-                .map(|s| Shape::new(Lanes::splat(s.x), Lanes::splat(s.y), Lanes::splat(s.sigma)));
-            only(rows::fit::<_, _, SIDE, ROWS, N>(&setup, &Threads, &mut lanes, start))
+            let start = start.map(|s| [s.x, s.y, s.sigma].map(Lanes::splat));
+            only(rows::fit::<_, _, _, 3, SIDE, ROWS, N>(&setup, &Threads, &mut lanes, start))
         };
         let what = format!("{LANES} lanes, {SIDE}×{SIDE}, {number}");
         assert_near(&fit(&pixels, None), &reference(&pixels, size, None), &what);
@@ -171,12 +171,14 @@ fn pixels_in_registers() {
 #[test]
 fn a_thread_alone() {
     let size = Size::new(7, 7);
-    let setup = Setup::<Single>::new(size, &Options::default()).expect("a window to fit");
+    // As it travels.
+    let task = Task::new(&Setup::<f32>::new(size, &Options::default()).expect("a window to fit"));
+    let setup = task.setup::<Single, _, 3>(Circular).expect("it was made from one");
     for number in 0..4 {
         let pixels = window(7, 7, number);
         let mut singles: [Single; 49] = std::array::from_fn(|i| Single(pixels[i]));
-        let outcome = rows::fit::<Single, Alone, 7, 7, 49>(&setup, &Alone, &mut singles, None);
-        assert_near(&Job::outcome(outcome), &reference(&pixels, size, None), "alone");
+        let found = rows::fit::<_, _, _, 3, 7, 7, 49>(&setup, &Alone, &mut singles, None);
+        assert_near(&Job::outcome(&found), &reference(&pixels, size, None), "alone");
     }
 }
 
@@ -188,8 +190,7 @@ fn check_team<const LANES: usize>(width: usize, height: usize) {
         let pixels = window(width, height, number);
         let fit = |pixels: &[f32], start: Option<Shape<f64>>| {
             let mut team = Shared::<LANES> { width, pixels: pixels.to_vec() };
-            let start = start
-                .map(|s| Shape::new(Lanes::splat(s.x), Lanes::splat(s.y), Lanes::splat(s.sigma)));
+            let start = start.map(|s| [s.x, s.y, s.sigma].map(Lanes::splat));
             only(team::fit(&setup, &mut team, start))
         };
         let what = format!("team of {LANES}, {width}×{height}, {number}");

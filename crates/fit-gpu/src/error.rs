@@ -1,4 +1,5 @@
 use fit_core::{ArgumentError, Size};
+use fit_gpu_kernel::Family;
 
 /// Why a GPU could not be used, or a batch not be fitted on it. After any of them the process can go on
 /// without the GPU.
@@ -39,6 +40,28 @@ pub enum GpuError {
         name: String,
         /// Its compute capability.
         capability: (i32, i32),
+    },
+    /// So many values are more than any memory has.
+    #[error("{count} times {each} bytes are more than any memory has")]
+    TooManyBytes {
+        /// How many values were asked for.
+        count: usize,
+        /// The bytes of each of them.
+        each: usize,
+    },
+    /// So many windows are more than a kernel counts.
+    #[error("{count} windows at a time: {} are the most", u32::MAX)]
+    TooManyWindows {
+        /// How many there were.
+        count: usize,
+    },
+    /// No kernel of the family that was asked for takes such windows.
+    #[error("no kernel of the family {family:?} takes windows of {}x{} pixels", size.width, size.height)]
+    NoKernel {
+        /// The family.
+        family: Family,
+        /// The window.
+        size: Size,
     },
     /// There is not enough memory.
     #[error("out of memory: {bytes} bytes of {place} memory are not to be had")]

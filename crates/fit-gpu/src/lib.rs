@@ -1,19 +1,22 @@
 #![doc = include_str!("../README.md")]
 
 mod batch;
-mod bus;
-mod device;
+mod bytes;
+mod card;
+mod devices;
 mod driver;
 mod error;
 mod pinned;
+mod pipeline;
 mod pixels;
 mod resident;
 mod session;
+mod slot;
 
 pub use batch::Gpu;
-pub use bus::Bus;
-pub use device::{DeviceInfo, Mapping, devices, free_memory};
+pub use devices::{DeviceInfo, devices, free_memory};
 pub use error::GpuError;
+pub use fit_gpu_kernel::Family;
 pub use pinned::{Pinnable, PinnedBuffer};
 pub use resident::Resident;
 pub use session::GpuSession;

@@ -1,10 +1,11 @@
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-use fit_core::{Fit, Status};
+use fit_core::Fit;
 
 use crate::GpuError;
-use crate::device::Card;
+use crate::bytes::Bytes;
+use crate::card::Card;
 use crate::driver::HostMemory;
 
 /// Host memory that a GPU reads and writes by itself, at the full speed of the bus: pixels, start values or
@@ -17,30 +18,41 @@ pub struct PinnedBuffer<T> {
     values: PhantomData<T>,
 }
 
-/// Values that may lie in a [`PinnedBuffer`]: pixels, start values and outcomes.
-pub trait Pinnable: Copy + Send + Sync + 'static {
-    /// What the buffer is filled with at first.
-    fn blank() -> Self;
+mod sealed {
+    /// What is known about types that the memory of a driver is right for.
+    pub trait Sealed {
+        /// What the buffer is filled with at first.
+        fn blank() -> Self;
+    }
 }
+use sealed::Sealed;
+
+/// Values that may lie in a [`PinnedBuffer`]: pixels, start values and outcomes. There are no others:
+///
+/// ```compile_fail
+/// #[derive(Clone, Copy)]
+/// #[repr(align(65536))]
+/// struct Page(u8);
+///
+/// impl fit_gpu::Pinnable for Page {
+///     fn blank() -> Self {
+///         Self(0)
+///     }
+/// }
+/// ```
+pub trait Pinnable: Copy + Send + Sync + 'static + Sealed {}
 
 macro_rules! pinnable {
     ($($type:ty: $blank:expr),*) => {$(
-        impl Pinnable for $type {
+        impl Pinnable for $type {}
+        impl Sealed for $type {
             fn blank() -> Self {
                 $blank
             }
         }
     )*};
 }
-pinnable!(u8: 0, u16: 0, f32: 0.0, [f32; 3]: [0.0; 3]);
-
-impl Pinnable for Fit<f32> {
-    fn blank() -> Self {
-        let fit = Self::invalid();
-        debug_assert_eq!(fit.status, Status::Invalid);
-        fit
-    }
-}
+pinnable!(u8: 0, u16: 0, f32: 0.0, [f32; 3]: [0.0; 3], Fit<f32>: Self::invalid());
 
 impl<T: Pinnable> PinnedBuffer<T> {
     /// Room for `length` values: pixels and start values are 0, outcomes invalid.
@@ -48,8 +60,9 @@ impl<T: Pinnable> PinnedBuffer<T> {
     /// # Errors
     /// [`GpuError`] if there is no GPU or no such memory.
     pub fn new(length: usize) -> Result<Self, GpuError> {
+        let bytes = Bytes::of::<T>(length)?;
         let card = Card::get(0)?;
-        let memory = HostMemory::new(&card.context, length * size_of::<T>())?;
+        let memory = HostMemory::new(&card.context, bytes)?;
         let first = memory.pointer::<T>();
         for i in 0..length {
             // SAFETY: there is room for `length` values, aligned to pages.
@@ -77,5 +90,17 @@ impl<T> DerefMut for PinnedBuffer<T> {
 impl<T> std::fmt::Debug for PinnedBuffer<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "PinnedBuffer {{ {} values }}", self.length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that more outcomes than have an address are an error, and not a buffer of 36 bytes.
+    #[test]
+    fn a_huge_buffer_is_an_error() {
+        let result = PinnedBuffer::<Fit<f32>>::new((1 << 62) + 1);
+        assert!(matches!(result, Err(GpuError::TooManyBytes { each: 36, .. })), "{result:?}");
     }
 }

@@ -3,8 +3,7 @@
 use std::any::TypeId;
 use std::ops::Range;
 
-use fit_core::condition;
-use fit_core::{Corner, Pixel, Shape, Size, Start, estimate};
+use fit_core::{ArgumentError, Corner, Options, Pixel, Setup, Size, Start};
 use fit_gpu_kernel::PixelKind;
 use ndarray::{ArrayView2, ArrayView3, Axis, s};
 use rayon::prelude::*;
@@ -65,16 +64,22 @@ impl<'a, P: Pixel> Windows<'a, P> {
         }
     }
 
-    /// The paper's estimate for every window.
-    pub(crate) fn estimate(&self) -> Vec<[f32; 3]> {
-        let size = self.size();
-        let one = |index| {
-            let mut pixels: Vec<f32> = self.window(index).iter().map(|p| p.to_f32()).collect();
-            condition(&mut pixels);
-            let Shape { x, y, sigma } = estimate(&pixels, size);
-            [x, y, sigma]
-        };
-        (0..self.count()).into_par_iter().map(one).collect()
+    /// Checks a batch of them. The size comes first, for all else counts on it.
+    ///
+    /// # Errors
+    /// [`ArgumentError`].
+    pub(crate) fn validate(
+        &self,
+        options: &Options,
+        start: Start<'_>,
+        outcomes: usize,
+    ) -> Result<(), ArgumentError> {
+        Setup::<f32>::new(self.size(), options)?;
+        if let Self::Cuts { frames, size, corners } = self {
+            let (count, height, width) = frames.dim();
+            Corner::validate(corners, *size, count, Size::new(width, height))?;
+        }
+        start.validate_batch(self.count(), outcomes)
     }
 
     /// The pixels of some windows, if they lie one after the other and travel as they are.
@@ -151,5 +156,31 @@ pub(crate) fn gather_starts(start: Start<'_>, these: Range<usize>, to: &mut [[f3
                 *to = shape.map_or([f32::NAN; 3], |shape| [shape.x, shape.y, shape.sigma]);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array3;
+
+    use super::*;
+
+    /// Proves that a size is judged before it is multiplied or compared with a frame.
+    #[test]
+    fn a_huge_size_is_an_argument_error() {
+        let frames = Array3::<u16>::zeros((1, 20, 20));
+        for (width, height) in [(1 << 40, 1 << 40), (usize::MAX, usize::MAX), (usize::MAX, 3)] {
+            let size = Size::new(width, height);
+            for corners in [&[][..], &[Corner::default()]] {
+                let windows = Windows::Cuts { frames: frames.view(), size, corners };
+                let result = windows.validate(&Options::default(), Start::Estimate, corners.len());
+                assert_eq!(result, Err(ArgumentError::WindowTooLarge(size)));
+            }
+        }
+        let corners = [Corner { frame: 0, x: 12, y: 11 }];
+        let windows =
+            Windows::Cuts { frames: frames.view(), size: Size::new(9, 9), corners: &corners };
+        let result = windows.validate(&Options::default(), Start::Estimate, 1);
+        assert!(matches!(result, Err(ArgumentError::OutsideFrames { spot: 0, .. })), "{result:?}");
     }
 }

@@ -1,11 +1,12 @@
 use std::sync::Arc;
 
 use fit_core::{ArgumentError, Fit, Options, Pixel, Setup, Size, Start};
-use fit_gpu_kernel::{Job, PixelKind, Single};
+use fit_gpu_kernel::{Family, Job, PixelKind, Task};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
-use crate::device::{Card, Mapping};
+use crate::bytes::{Bytes, window_count};
+use crate::card::{Card, Choice};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream};
 use crate::pixels::{Windows, gather_starts, kind_of};
 
@@ -43,44 +44,43 @@ impl Resident {
         spots: ArrayView3<'_, P>,
         start: Start<'_>,
     ) -> Result<Self, GpuError> {
-        let card = Card::get(device)?;
         let windows = Windows::Stack(spots);
         let (count, size, kind) = (windows.count(), windows.size(), kind_of::<P>());
-        start.validate(count)?;
         size.validate()?;
+        start.validate(count)?;
+        window_count(count)?;
+        let bytes = Bytes::of_windows(count, size, kind)?;
+        let card = Card::get(device)?;
         let context = &card.context;
         let stream = Stream::new(context)?;
-        let window = size.pixels() * kind.bytes();
-        let pixels = DeviceMemory::new(context, count * window)?;
-        let starts = match start {
-            Start::Estimate => None,
-            _ => Some(DeviceMemory::new(context, count * size_of::<[f32; 3]>())?),
-        };
+        let pixels = DeviceMemory::new(context, bytes)?;
         // In parts, so that little host memory is pinned.
+        let window = Bytes::of_windows(1, size, kind)?.get();
         let part = ((64 << 20) / window).max(1);
-        let mut host = HostMemory::new(context, part.min(count) * window)?;
+        let mut host = HostMemory::new(context, Bytes::of_windows(part.min(count), size, kind)?)?;
         for first in (0..count).step_by(part) {
             let these = part.min(count - first);
-            debug_assert!(these * window <= host.bytes());
-            // SAFETY: there is room, and nobody else has the memory.
-            let to =
-                unsafe { std::slice::from_raw_parts_mut(host.pointer::<u8>(), these * window) };
+            // SAFETY: the stream has been waited for; any bytes are bytes.
+            let to = unsafe { host.values::<u8>(these * window) };
             windows.gather(first, to);
             // SAFETY: the host's memory stays as it is until the stream has been waited for.
             unsafe { stream.copy_in_at(&pixels, first * window, to)? };
             stream.wait()?;
         }
-        if let Some(memory) = &starts {
-            host.reserve(count * size_of::<[f32; 3]>())?;
-            // SAFETY: there is room, and nobody else has the memory.
-            let to = unsafe { std::slice::from_raw_parts_mut(host.pointer::<[f32; 3]>(), count) };
+        let mut starts = None;
+        if start != Start::Estimate {
+            let bytes = Bytes::of::<[f32; 3]>(count)?;
+            let memory = starts.insert(DeviceMemory::new(context, bytes)?);
+            host.reserve(bytes)?;
+            // SAFETY: the stream has been waited for; any bytes are start values.
+            let to = unsafe { host.values::<[f32; 3]>(count) };
             gather_starts(start, 0..count, to);
             // SAFETY: the host's memory stays as it is until the stream has been waited for.
             unsafe { stream.copy_in(memory, to)? };
             stream.wait()?;
         }
         Ok(Self {
-            fits: DeviceMemory::new(context, count * size_of::<Fit<f32>>())?,
+            fits: DeviceMemory::new(context, Bytes::of::<Fit<f32>>(count)?)?,
             begin: Event::new(context)?,
             end: Event::new(context)?,
             fitted: false,
@@ -109,32 +109,31 @@ impl Resident {
     /// # Errors
     /// [`GpuError`].
     pub fn fit(&mut self, options: &Options) -> Result<f64, GpuError> {
-        self.fit_mapped(options, Mapping::Fast)
+        self.run(options, None)
     }
 
-    /// [`Resident::fit`] with the fits shared out to threads as asked for.
+    /// [`Resident::fit`] with the kernels of a family instead of those that are fastest: to compare kernels.
     ///
     /// # Errors
-    /// [`GpuError`]; with [`Mapping::Published`] also [`ArgumentError::StartCount`] if there are no start
-    /// values on the device.
-    pub fn fit_mapped(&mut self, options: &Options, mapping: Mapping) -> Result<f64, GpuError> {
+    /// [`GpuError`]: also if the family does not take such windows, or estimates no start values and there are none
+    /// on the device.
+    pub fn fit_with_family(&mut self, options: &Options, family: Family) -> Result<f64, GpuError> {
+        self.run(options, Some(family))
+    }
+
+    fn run(&mut self, options: &Options, family: Option<Family>) -> Result<f64, GpuError> {
         self.card.context.enter()?;
-        let setup = Setup::<Single>::new(self.size, options)?;
-        let launch = self.card.launch(mapping, self.size, self.count)?;
-        if mapping == Mapping::Published && self.starts.is_none() {
-            return Err(ArgumentError::StartCount { spots: self.count, given: 0 }.into());
-        }
+        let (size, count) = (self.size, self.count);
+        let task = Task::new(&Setup::<f32>::new(size, options)?);
+        let started = self.starts.is_some();
+        let launch = self.card.launch(&Choice { family, size, count, started })?;
         let starts = self.starts.as_ref().map_or(std::ptr::null_mut(), DeviceMemory::address);
         let job = Job {
-            setup,
             pixels: self.pixels.address::<u8>().cast_const().cast(),
             starts,
-            corners: std::ptr::null(),
             fits: self.fits.address(),
-            count: self.count as u32,
-            frame_width: 0,
-            frame_height: 0,
-            kind: self.kind,
+            count: window_count(count)?,
+            ..Job::new(task, self.kind)
         };
         self.stream.record(&self.begin)?;
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows, which lives as long as `self`, and
@@ -163,5 +162,24 @@ impl Resident {
         // SAFETY: the kernel has written every outcome; the stream is waited for before anyone looks.
         unsafe { self.stream.copy_out(std::ptr::from_mut(fits), &self.fits)? };
         self.stream.wait()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array3;
+
+    use super::*;
+
+    /// Proves that views which repeat a window more often than a kernel counts, or than there are bytes for, are
+    /// errors.
+    #[test]
+    fn huge_views_are_errors() {
+        let window = Array3::<f32>::zeros((1, 9, 9));
+        for count in [1 << 32, (isize::MAX as usize) / 81] {
+            let spots = window.broadcast((count, 9, 9)).expect("a view without memory");
+            let result = Resident::new(0, spots, Start::Estimate);
+            assert!(matches!(result, Err(GpuError::TooManyWindows { .. })), "{result:?}");
+        }
     }
 }

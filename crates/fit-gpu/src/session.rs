@@ -2,11 +2,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use fit_core::{ArgumentError, Fit, Options, Pixel, Setup, Size, Start};
-use fit_gpu_kernel::{Job, Single};
+use fit_gpu_kernel::{Job, PixelKind, Task};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
-use crate::device::{Card, Launch, Mapping};
+use crate::bytes::{Bytes, window_count};
+use crate::card::{Card, Choice, Launch};
 use crate::driver::{DeviceMemory, HostMemory, Stream};
 use crate::pixels::{Windows, gather_starts, kind_of};
 
@@ -23,7 +24,7 @@ pub struct GpuSession {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
     size: Size,
-    setup: Setup<Single>,
+    task: Task,
     most: usize,
     launch: Launch,
     pixels: HostMemory,
@@ -51,18 +52,23 @@ impl GpuSession {
         most: usize,
         options: &Options,
     ) -> Result<Self, GpuError> {
+        let task = Task::new(&Setup::<f32>::new(size, options)?);
+        window_count(most)?;
+        let pixels = Bytes::of_windows(most, size, PixelKind::F32)?;
+        let starts = Bytes::of::<[f32; 3]>(most)?;
+        let fits = Bytes::of::<Fit<f32>>(most)?;
         let card = Card::get(device)?;
-        let setup = Setup::<Single>::new(size, options)?;
         let host = |bytes| HostMemory::new(&card.context, bytes);
+        let choice = Choice { family: None, size, count: most, started: false };
         Ok(Self {
             size,
-            setup,
+            task,
             most,
-            launch: card.launch(Mapping::Fast, size, most)?,
-            pixels: host(most * size.pixels() * size_of::<f32>())?,
-            on_device: DeviceMemory::new(&card.context, most * size.pixels() * size_of::<f32>())?,
-            starts: host(most * size_of::<[f32; 3]>())?,
-            fits: host(most * size_of::<Fit<f32>>())?,
+            launch: card.launch(&choice)?,
+            pixels: host(pixels)?,
+            on_device: DeviceMemory::new(&card.context, pixels)?,
+            starts: host(starts)?,
+            fits: host(fits)?,
             stream: Stream::new(&card.context)?,
             card,
         })
@@ -91,9 +97,9 @@ impl GpuSession {
             return Err(error.into());
         }
         self.card.context.enter()?;
-        let bytes = count * size.pixels() * kind.bytes();
-        // SAFETY: there is room, and the device is not at work.
-        let to = unsafe { std::slice::from_raw_parts_mut(self.pixels.pointer::<u8>(), bytes) };
+        let bytes = Bytes::of_windows(count, size, kind)?.get();
+        // SAFETY: the device is not at work; any bytes are bytes.
+        let to = unsafe { self.pixels.values::<u8>(bytes) };
         windows.gather(0, to);
         let pixels = if bytes > MAPPED {
             // SAFETY: the memory lives as long as `self`, and nobody else uses it until the stream has been
@@ -106,24 +112,18 @@ impl GpuSession {
         let starts = match start {
             Start::Estimate => std::ptr::null_mut(),
             _ => {
-                // SAFETY: there is room, and the device is not at work.
-                let to = unsafe {
-                    std::slice::from_raw_parts_mut(self.starts.pointer::<[f32; 3]>(), count)
-                };
+                // SAFETY: the device is not at work; zeros and earlier ones are start values.
+                let to = unsafe { self.starts.values::<[f32; 3]>(count) };
                 gather_starts(start, 0..count, to);
                 self.starts.device_address()?
             }
         };
         let job = Job {
-            setup: self.setup,
             pixels: pixels.cast_const().cast(),
             starts,
-            corners: std::ptr::null(),
             fits: self.fits.device_address()?,
-            count: count as u32,
-            frame_width: 0,
-            frame_height: 0,
-            kind,
+            count: window_count(count)?,
+            ..Job::new(self.task, kind)
         };
         let words = count * size_of::<Fit<f32>>() / size_of::<u32>();
         // SAFETY: there is room for so many, the device is not at work, and atomic words are words.
@@ -154,5 +154,20 @@ impl GpuSession {
         }
         fence(Ordering::Acquire);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that a session for more windows than have an address, or than a kernel counts, is an error.
+    #[test]
+    fn a_huge_session_is_an_error() {
+        let new = |most| GpuSession::new(0, Size::new(9, 9), most, &Options::default());
+        for most in [1 << 32, (1 << 62) + 1, usize::MAX] {
+            let error = new(most);
+            assert!(matches!(error, Err(GpuError::TooManyWindows { .. })), "{error:?}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Movies: blinking molecules on structures, and beads that drift, over an uneven background.
 
-use fit_core::{Shape, sums::Profile};
+use fit_core::Shape;
+use fit_core::spot::sums::Profile;
 use ndarray::{Array2, Array3};
 use rayon::prelude::*;
 

@@ -1,13 +1,20 @@
 //! The kernel that does as the paper did, on the host: its threads are the lanes of a pack.
 
-use fit_core::normal::{Evaluation, assemble};
-use fit_core::published::{Window, search};
+use fit_core::pass::Group;
+use fit_core::published::{Gaussian2D, search};
+use fit_core::search::Normal;
+use fit_core::spot::assembly::assemble;
 use fit_core::spot::conditioning::Conditioning;
+use fit_core::spot::shape::{Circular, Separable};
 use fit_core::spot::sums::{Profile, direct};
-use fit_core::{ArgumentError, Fit, LaneMask, Lanes, Options, Scalar, Setup, Shape, Size};
+use fit_core::{
+    ArgumentError, Fit, LaneMask, Lanes, Options, Pixel, Scalar, Setup, Shape, Size, condition,
+    estimate,
+};
 use fit_gpu_kernel::Exact;
-use fit_gpu_kernel::group::Group;
 use fit_gpu_kernel::published::{self, Pixels, threads};
+use ndarray::{ArrayView3, Axis};
+use rayon::prelude::*;
 
 /// The threads of a fit, in whole warps.
 struct Threads<const N: usize> {
@@ -64,14 +71,15 @@ fn fit<const N: usize>(
     let setup = Setup::<Lanes<Exact, N>>::new(size, options)?;
     // What threads without a pixel have must not matter.
     let pixels = each(|thread| pixels.get(thread).copied().unwrap_or(-1e30));
-    let [x, y, sigma] = start.map(|value| Lanes([Exact(value); N]));
+    let start = start.map(|value| Lanes([Exact(value); N]));
     let mut threads = Threads { size, pixels };
-    let outcome = published::fit(&setup, &mut threads, Shape::new(x, y, sigma));
-    for number in &outcome {
-        let same = |lane: &Exact| lane.0.to_bits() == number.0[0].0.to_bits();
+    let found = published::fit(&setup, &mut threads, start).map(|number| {
+        let first = number.0[0].0;
+        let same = |lane: &Exact| lane.0.to_bits() == first.to_bits();
         assert!(number.0.iter().all(same), "threads of a fit differ: {number:?}");
-    }
-    Ok(Fit::from_numbers(outcome.map(|number| number.0[0])).cast())
+        first
+    });
+    Ok(Fit::from_record(&found))
 }
 
 /// Fits a window as the kernel `published` does, in the same order to the last bit.
@@ -99,6 +107,19 @@ pub fn fit_as_published(
     }
 }
 
+/// The paper's estimate for every window of a stack: the kernel as published makes none.
+pub fn estimates<P: Pixel>(spots: ArrayView3<'_, P>) -> Vec<[f32; 3]> {
+    let (count, height, width) = spots.dim();
+    let one = |number| {
+        let window = spots.index_axis(Axis(0), number);
+        let mut pixels: Vec<f32> = window.iter().map(|pixel| pixel.to_f32()).collect();
+        condition(&mut pixels);
+        let Shape { x, y, sigma } = estimate(&pixels, Size::new(width, height));
+        [x, y, sigma]
+    };
+    (0..count).into_par_iter().map(one).collect()
+}
+
 /// A window whose pixels are summed one after the other.
 struct InTurn<'a, R: Scalar> {
     pixels: &'a [R],
@@ -106,20 +127,22 @@ struct InTurn<'a, R: Scalar> {
     data: Conditioning<R>,
 }
 
-impl<R: Scalar> Window<R> for InTurn<'_, R> {
-    fn evaluate(&mut self, shape: Shape<R>, _: bool) -> Evaluation<R> {
-        let sums = direct(self.pixels, self.setup.size, shape);
-        let mut evaluation = assemble(&sums, &self.data, self.setup.background);
+impl<R: Scalar> Gaussian2D<R> for InTurn<'_, R> {
+    fn evaluate(&mut self, p: &[R; 3], _: bool) -> Normal<R, 3, 2> {
+        let (size, shape) = (self.setup.size(), Circular.circle(p));
+        let sums = direct(self.pixels, size, shape);
+        let mut found = assemble(&sums, &self.data, self.setup.background()).normal;
+        let [alpha, beta] = found.linear;
         let mut chi2 = R::splat(0.0);
-        let width = self.setup.size.width;
+        let width = size.width;
         for (i, &pixel) in self.pixels.iter().enumerate() {
             let (x, y) = (R::splat((i % width) as f64), R::splat((i / width) as f64));
             let value = Profile::at(x, y, shape).value;
-            let residual = evaluation.alpha * value + evaluation.beta - pixel;
+            let residual = alpha * value + beta - pixel;
             chi2 = residual.mul_add(residual, chi2);
         }
-        evaluation.chi2 = chi2;
-        evaluation
+        found.cost = chi2;
+        found
     }
 }
 
@@ -131,7 +154,7 @@ impl<R: Scalar> Window<R> for InTurn<'_, R> {
 pub fn fit_in_turn<R: Scalar>(
     pixels: &[f32],
     size: Size,
-    [x, y, sigma]: [f32; 3],
+    start: [f32; 3],
     options: &Options,
 ) -> Result<Fit<R>, ArgumentError> {
     let setup = Setup::<R>::new(size, options)?;
@@ -143,6 +166,5 @@ pub fn fit_in_turn<R: Scalar>(
     let flat = pixels.iter().all(|&pixel| pixel == pixels[0]);
     let data = Conditioning { usable: identity.mean.is_finite() && !flat, ..identity };
     let mut window = InTurn { pixels: &pixels, setup: &setup, data };
-    let start = Shape::new(R::from_pixel(x), R::from_pixel(y), R::from_pixel(sigma));
-    Ok(Fit::from_numbers(search(&setup, &data, start, &mut window)))
+    Ok(Fit::from_record(&search(&setup, &data, start.map(R::from_pixel), &mut window)))
 }

@@ -2,8 +2,9 @@
 
 use fit_core::{Fit, Options, Size, Start, Status};
 use fit_cpu::{InstructionSet, Reference, Simd};
-use fit_gpu::{Gpu, GpuError, GpuSession, Mapping, PinnedBuffer, Resident, devices};
+use fit_gpu::{Family, Gpu, GpuError, GpuSession, PinnedBuffer, Resident, devices};
 use fit_sim::SpotSimulation;
+use fit_tests::emulation::estimates;
 use ndarray::{Array3, ArrayView3, s};
 use spotfit::{Backend, FitError, Fitter, Pixel};
 
@@ -277,14 +278,16 @@ fn killing_a_process_leaves_the_device_usable() {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn hopeless_windows_as_published() {
-    let gpu = Gpu::with_mapping(&[0], Mapping::Published).expect("a GPU");
+    let gpu = Gpu::with_family(&[0], Family::Published).expect("a GPU");
     let shapes =
         [(3, 3), (4, 8), (5, 5), (7, 7), (9, 9), (13, 17), (22, 22), (23, 23), (31, 33), (32, 32)];
     for (width, height) in shapes {
         let count = 60;
         let spots = hopeless(count, width, height);
         let mut fits = vec![Fit::<f32>::invalid(); count];
-        gpu.fit_into(&Options::default(), spots.view(), Start::Estimate, &mut fits).expect("a GPU");
+        let starts = estimates(spots.view());
+        let start = Start::F32(&starts);
+        gpu.fit_into(&Options::default(), spots.view(), start, &mut fits).expect("a GPU");
         for (number, fit) in fits.iter().enumerate() {
             let hopeless = number % 5 < 4;
             assert_eq!(fit.status == Status::Invalid, hopeless, "{width}×{height}: {fit:?}");

@@ -105,10 +105,9 @@ fn gradient(pixels: &[f64], size: Size, fit: &Fit<f64>) -> f64 {
     let mut conditioned = pixels.to_vec();
     let data = condition(&mut conditioned);
     let sums = direct(&conditioned, size, Shape::new(fit.x, fit.y, fit.sigma));
-    let at = assemble(&sums, &data, Background::Free);
-    [(0, 0), (1, 3), (2, 5)]
-        .iter()
-        .map(|&(j, jj)| at.jtr[j].abs() / (at.jtj[jj] * at.chi2).sqrt())
+    let at = assemble(&sums, &data, Background::Free).normal;
+    (0..3)
+        .map(|j| at.gradient[j].abs() / (at.hessian.at(j, j) * at.cost).sqrt())
         .fold(0.0, f64::max)
 }
 

@@ -4,7 +4,7 @@ use fit_core::{
     Criteria, Fit, Options, Setup, Shape, Size, Start, Status, fit_window, scratch_len,
 };
 use fit_cpu::Reference;
-use fit_gpu::{Gpu, GpuError, Mapping};
+use fit_gpu::{Family, Gpu, GpuError};
 use fit_sim::{SpotSimulation, Spots};
 use fit_tests::emulation::fit_as_published;
 use fit_tests::tolerances::{PUBLISHED_BIN, PUBLISHED_EQUAL, PUBLISHED_MEAN};
@@ -131,7 +131,7 @@ fn as_many_iterations_as_the_reference() {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_kernel_does_as_its_emulation() {
-    let gpu = Gpu::with_mapping(&[0], Mapping::Published).expect("a GPU");
+    let gpu = Gpu::with_family(&[0], Family::Published).expect("a GPU");
     for (width, height, signal, count) in [
         (9, 9, 400.0, 100_000),
         (9, 9, 1600.0, 100_000),
@@ -161,14 +161,17 @@ fn the_kernel_does_as_its_emulation() {
         let mut others = fits.clone();
         let bytes = spots.pixels.mapv(|pixel| pixel as u8);
         let shorts = spots.pixels.mapv(|pixel| pixel as u16);
-        gpu.fit_into(&PAPER, shorts.view(), Start::Estimate, &mut others).expect("a GPU");
-        assert_eq!(format!("{others:?}"), format!("{fits:?}"), "estimated by the host, u16");
+        gpu.fit_into(&PAPER, shorts.view(), start, &mut others).expect("a GPU");
+        assert_eq!(format!("{others:?}"), format!("{fits:?}"), "u16");
         gpu.fit_into(&PAPER, bytes.view(), start, &mut others).expect("a GPU");
         if signal < 1000.0 {
             assert_eq!(format!("{others:?}"), format!("{fits:?}"), "u8");
         }
     }
     let large = Array3::<f32>::zeros((1, 33, 32));
-    let error = gpu.fit_into(&PAPER, large.view(), Start::Estimate, &mut [Fit::<f32>::invalid()]);
-    assert!(matches!(error, Err(GpuError::WindowTooLarge { pixels: 1024, .. })), "{error:?}");
+    let (start, none) = (Start::F32(&[[16.0, 16.0, 2.0]]), &mut [Fit::<f32>::invalid()]);
+    let error = gpu.fit_into(&PAPER, large.view(), start, none);
+    assert!(matches!(error, Err(GpuError::NoKernel { .. })), "{error:?}");
+    let error = gpu.fit_into(&PAPER, large.slice(s![.., ..32, ..]), Start::Estimate, none);
+    assert!(matches!(error, Err(GpuError::Argument(_))), "{error:?}");
 }

@@ -64,18 +64,23 @@ pub trait Coordinates<const P: usize>: Copy {
     fn confine<R: Real>(&self, from: &[R; P], to: [R; P]) -> [R; P];
 }
 
-/// When to stop, and within which limits to search: made from [`crate::Options`], checked.
+/// When to stop ([`crate::Criteria`]), and within which limits to search.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
 pub struct Settings<R, const P: usize> {
-    pub(crate) max_iterations: R,
-    pub(crate) max_evaluations: R,
-    /// χ² bound in the units of the pixels squared, negative when there is none.
-    pub(crate) max_error: R,
-    pub(crate) min_delta: R,
-    pub(crate) min_step: R,
-    pub(crate) lower: [R; P],
-    pub(crate) upper: [R; P],
+    /// The largest number of iterations.
+    pub max_iterations: R,
+    /// The largest number of evaluations.
+    pub max_evaluations: R,
+    /// The bound of χ² in the units of the pixels squared, negative when there is none.
+    pub max_error: R,
+    /// The share of χ² that a step must gain.
+    pub min_delta: R,
+    /// The share of its yardstick by which a parameter must change.
+    pub min_step: R,
+    /// The lowest value of each parameter.
+    pub lower: [R; P],
+    /// The highest.
+    pub upper: [R; P],
 }
 
 impl<R: Real, const P: usize> Settings<R, P> {

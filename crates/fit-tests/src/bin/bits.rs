@@ -5,12 +5,13 @@
 //! Where there is a GPU its kernels follow: each side of a window in small and in large batches, other shapes, and
 //! the paper's own way.
 
-use fit_core::{Fit, Options, Scalar, Size, Start, Status};
+use fit_core::{Fit, Number, Options, Scalar, Size, Start, Status};
 use fit_cpu::Reference;
-use fit_gpu::{Gpu, Mapping};
+use fit_gpu::{Family, Gpu};
 use fit_sim::SpotSimulation;
 use fit_tests::backends;
 use fit_tests::cases::cases;
+use fit_tests::emulation::estimates;
 use ndarray::{ArrayView3, s};
 
 /// Enough windows for the kernels that want many.
@@ -25,7 +26,7 @@ impl Printer {
     fn line<T: Scalar>(&self, name: &str, fits: &[Fit<T>]) {
         let numbers = |fit: &Fit<T>| {
             let Fit { x, y, sigma, amplitude, background, chi2, .. } = *fit;
-            [x, y, sigma, amplitude, background, chi2].map(Scalar::to_f64)
+            [x, y, sigma, amplitude, background, chi2].map(Number::to_f64)
         };
         match &self.wanted {
             None => {
@@ -86,7 +87,7 @@ fn main() {
 
 fn on_gpu(printer: &Printer) -> Result<(), fit_gpu::GpuError> {
     let fast = Gpu::new(&[0])?;
-    let published = Gpu::with_mapping(&[0], Mapping::Published)?;
+    let published = Gpu::with_family(&[0], Family::Published)?;
     let options = Options::default();
     let squares = (4..=32).map(|side| (side, side));
     for (width, height) in squares.chain([(3, 3), (5, 9), (9, 5), (33, 12), (12, 40), (63, 63)]) {
@@ -94,16 +95,17 @@ fn on_gpu(printer: &Printer) -> Result<(), fit_gpu::GpuError> {
         let spots = SpotSimulation::new(size).generate(0..MANY).expect("sound").pixels;
         let short = spots.mapv(|pixel| pixel as u16);
         let mut fits = vec![Fit::<f32>::invalid(); MANY];
-        let mut line = |gpu: &Gpu, how: &str, spots: ArrayView3<'_, f32>| {
+        let mut line = |gpu: &Gpu, how: &str, spots: ArrayView3<'_, f32>, start: Start<'_>| {
             let fits = &mut fits[..spots.dim().0];
-            gpu.fit_into(&options, spots, Start::Estimate, fits)?;
+            gpu.fit_into(&options, spots, start, fits)?;
             printer.line(&format!("gpu {how}, {width}×{height}"), fits);
             Ok::<(), fit_gpu::GpuError>(())
         };
-        line(&fast, "many", spots.view())?;
-        line(&fast, "few", spots.slice(s![..400, .., ..]))?;
+        line(&fast, "many", spots.view(), Start::Estimate)?;
+        line(&fast, "few", spots.slice(s![..400, .., ..]), Start::Estimate)?;
         if size.pixels() <= 1024 {
-            line(&published, "published", spots.slice(s![..2000, .., ..]))?;
+            let some = spots.slice(s![..2000, .., ..]);
+            line(&published, "published", some, Start::F32(&estimates(some)))?;
         }
         fast.fit_into(&options, short.view(), Start::Estimate, &mut fits)?;
         printer.line(&format!("gpu many u16, {width}×{height}"), &fits);

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use fit_core::{Fit, Shape, sums::Profile};
+use fit_core::spot::sums::Profile;
+use fit_core::{Fit, Shape};
 use fit_sim::Spots;
 use ndarray::{Array2, Axis};
 

@@ -1,0 +1,268 @@
+//! What the host knows of the kernels: which windows each of them takes, how it is launched and how it is built. All
+//! of it follows from the table, [`kernels!`](crate::kernels).
+
+use fit_core::Size;
+
+use crate::{Job, published};
+
+/// What kernels are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Square windows in large batches: as few threads a fit as have room for its pixels in their registers.
+    Side,
+    /// Square windows in small batches: a thread a row.
+    Quick,
+    /// Windows of any shape: a thread a column, the pixels in shared memory.
+    Team,
+    /// As the paper has it: a thread a pixel, whole warps a fit, its iteration to the letter
+    /// ([`fit_core::published`]). Takes windows of at most 1024 pixels, and start values must be given.
+    Published,
+}
+
+/// Where a kernel has the pixels of a window, and which threads work on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// In registers: a square window of `side`×`side` pixels, `lanes` threads with some rows each.
+    Rows {
+        /// Threads of a fit.
+        lanes: usize,
+        /// Pixels in a row, and rows.
+        side: usize,
+    },
+    /// In shared memory: a window of any shape, `lanes` threads with some columns each.
+    Team {
+        /// Threads of a fit.
+        lanes: usize,
+    },
+    /// In a register of a thread of its own, whole warps a fit.
+    Pixels {
+        /// Threads of a block, at most.
+        threads: usize,
+    },
+}
+
+impl Layout {
+    const fn rows<const LANES: usize, const SIDE: usize, const ROWS: usize, const N: usize>() -> Self
+    {
+        assert!(LANES.is_power_of_two() && LANES <= WARP, "the threads of a fit are in one warp");
+        assert!(LANES * ROWS >= SIDE && N == ROWS * SIDE, "all rows have a thread");
+        Self::Rows { lanes: LANES, side: SIDE }
+    }
+
+    const fn team<const LANES: usize>() -> Self {
+        assert!(LANES.is_power_of_two() && LANES <= WARP, "the threads of a fit are in one warp");
+        Self::Team { lanes: LANES }
+    }
+
+    const fn published<const THREADS: usize>() -> Self {
+        assert!(THREADS.is_multiple_of(WARP) && THREADS <= 1024, "a block has whole warps");
+        Self::Pixels { threads: THREADS }
+    }
+}
+
+/// Threads of a warp.
+const WARP: usize = 32;
+/// Threads of a block whose fits have their pixels in registers.
+const THREADS: usize = 64;
+/// Threads of a block of teams, at most.
+const TEAM_THREADS: usize = 128;
+/// Bytes of shared memory that a block has without asking.
+pub const SHARED: usize = 48 * 1024;
+/// Fits of a block whose threads have a pixel each, at most.
+const MOST_FITS: usize = 6;
+/// Threads of a block that have all the registers they want, where each has one pixel.
+const UNCONSTRAINED: usize = 512;
+/// Registers of a multiprocessor, which the threads of a block share.
+const REGISTERS: usize = 1 << 16;
+
+/// A kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its name, and that of its module and file.
+    pub name: &'static str,
+    /// What it is for.
+    pub family: Family,
+    /// Where it has the pixels.
+    pub layout: Layout,
+}
+
+macro_rules! list {
+    ($($name:literal: $family:ident, $layout:ident::<$($number:literal),+>;)*) => {
+        /// All kernels, in the order of the table.
+        pub const KERNELS: &[Kernel] = &[$(Kernel {
+            name: $name,
+            family: Family::$family,
+            layout: Layout::$layout::<$($number),+>(),
+        }),*];
+    };
+}
+crate::kernels!(list);
+
+/// How the blocks of a launch are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Threads of a fit.
+    pub lanes: usize,
+    /// Threads of the block.
+    pub threads: usize,
+    /// Bytes of shared memory of the block.
+    pub shared: usize,
+}
+
+/// How a kernel is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Build {
+    /// Loops are unrolled up to this cost. Pixels that stay in registers want all of their loops unrolled.
+    pub unroll_threshold: u32,
+    /// The most registers of a thread where its block has so many threads that they must do with few; some of its
+    /// numbers may then have none. All others must have room in registers for everything.
+    pub most_registers: Option<usize>,
+}
+
+impl Kernel {
+    /// The kernel of a family for windows of a size, if there is one.
+    pub fn find(family: Family, size: Size) -> Option<&'static Self> {
+        KERNELS.iter().find(|kernel| kernel.family == family && kernel.takes(size))
+    }
+
+    /// Whether it fits windows of a size that [`Size::validate`] accepts.
+    pub const fn takes(&self, size: Size) -> bool {
+        match self.layout {
+            Layout::Rows { side, .. } => size.width == side && size.height == side,
+            // The widest takes all the rest.
+            Layout::Team { lanes } => lanes == WARP || size.width <= lanes,
+            Layout::Pixels { threads } => size.pixels() <= threads,
+        }
+    }
+
+    /// Whether it estimates start values that are not given.
+    pub const fn estimates(&self) -> bool {
+        !matches!(self.layout, Layout::Pixels { .. })
+    }
+
+    /// The blocks for windows of a size that it [takes](Self::takes).
+    pub const fn block(&self, size: Size) -> Block {
+        match self.layout {
+            Layout::Rows { lanes, .. } => Block { lanes, threads: THREADS, shared: 0 },
+            Layout::Team { lanes } => {
+                let team = Job::team_pixels(size.pixels(), lanes) * size_of::<f32>();
+                // As many teams as have room, but whole warps.
+                let (in_warp, most) = (WARP / lanes, TEAM_THREADS / lanes);
+                let room = SHARED / team / in_warp * in_warp;
+                let teams = if room < in_warp {
+                    in_warp
+                } else if room > most {
+                    most
+                } else {
+                    room
+                };
+                Block { lanes, threads: teams * lanes, shared: teams * team }
+            }
+            Layout::Pixels { threads } => {
+                let lanes = published::threads(size.pixels());
+                let fits = threads / lanes;
+                let fits = if fits < MOST_FITS { fits } else { MOST_FITS };
+                Block { lanes, threads: lanes * fits, shared: lanes * fits * size_of::<f32>() }
+            }
+        }
+    }
+
+    /// The pixels that a window may have where blocks have so many bytes of shared memory.
+    pub const fn most_pixels(&self, shared: usize) -> usize {
+        match self.layout {
+            Layout::Rows { side, .. } => side * side,
+            Layout::Team { lanes } => {
+                (shared / size_of::<f32>() / (WARP / lanes)).saturating_sub(2 * WARP)
+            }
+            Layout::Pixels { threads } => threads,
+        }
+    }
+
+    /// How it is compiled.
+    pub const fn build(&self) -> Build {
+        match self.layout {
+            Layout::Rows { .. } => Build { unroll_threshold: 20_000, most_registers: None },
+            Layout::Team { .. } => Build { unroll_threshold: 300, most_registers: None },
+            Layout::Pixels { threads } => Build {
+                unroll_threshold: 300,
+                most_registers: if threads > UNCONSTRAINED {
+                    Some(REGISTERS / threads)
+                } else {
+                    None
+                },
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(name: &str) -> &'static Kernel {
+        KERNELS.iter().find(|kernel| kernel.name == name).expect("there is one of that name")
+    }
+
+    fn block(name: &str, width: usize, height: usize) -> (usize, usize, usize) {
+        let (kernel, size) = (kernel(name), Size::new(width, height));
+        assert!(kernel.takes(size), "{name} takes {width}×{height}");
+        let Block { lanes, threads, shared } = kernel.block(size);
+        (lanes, threads, shared)
+    }
+
+    /// Proves that no two kernels have the same name: their files would be the same.
+    #[test]
+    fn names_are_unique() {
+        for (number, kernel) in KERNELS.iter().enumerate() {
+            assert!(KERNELS[..number].iter().all(|other| other.name != kernel.name), "{kernel:?}");
+        }
+    }
+
+    /// Proves what docs/gpu-safety.md says of blocks, for every kernel and every window that it takes: whole warps,
+    /// whole fits, and shared memory for each of them.
+    #[test]
+    fn blocks_are_what_kernels_count_on() {
+        let mut taken = 0;
+        for kernel in KERNELS {
+            for (width, height) in (3..=70).flat_map(|width| (3..=70).map(move |h| (width, h))) {
+                let size = Size::new(width, height);
+                if !kernel.takes(size) {
+                    continue;
+                }
+                taken += 1;
+                let Block { lanes, threads, shared } = kernel.block(size);
+                let what = format!("{}, {width}×{height}: {threads}", kernel.name);
+                assert!(threads % 32 == 0 && threads % lanes == 0 && threads <= 1024, "{what}");
+                let needed = match kernel.layout {
+                    Layout::Rows { .. } => 0,
+                    Layout::Team { .. } => threads / lanes * Job::team_pixels(size.pixels(), lanes),
+                    Layout::Pixels { threads: most } => {
+                        assert!(lanes >= size.pixels() && threads <= most, "{what}");
+                        threads
+                    }
+                };
+                assert_eq!(shared, needed * size_of::<f32>(), "{what}");
+                assert!(size.pixels() <= kernel.most_pixels(shared.max(SHARED)), "{what}");
+            }
+        }
+        assert!(taken > 58 + 68 * 68, "{taken}");
+    }
+
+    /// Proves that blocks are as large as measurements say.
+    #[test]
+    fn blocks_are_as_large_as_they_were_measured() {
+        assert_eq!(block("side9", 9, 9), (1, 64, 0));
+        assert_eq!(block("side16", 16, 16), (2, 64, 0));
+        assert_eq!(block("quick9", 9, 9), (16, 64, 0));
+        assert_eq!(block("team8", 3, 3), (8, 128, 16 * 40 * 4));
+        assert_eq!(block("team16", 12, 40), (16, 128, 8 * 496 * 4));
+        assert_eq!(block("team32", 63, 63), (32, 96, 3 * 3969 * 4));
+        assert_eq!(block("team32", 120, 120), (32, 32, 14_400 * 4));
+        assert_eq!(block("published", 5, 5), (32, 192, 192 * 4));
+        assert_eq!(block("published", 9, 9), (96, 480, 480 * 4));
+        assert_eq!(block("published", 22, 22), (512, 512, 512 * 4));
+        assert_eq!(block("published_large", 32, 32), (1024, 1024, 4096));
+        assert_eq!(kernel("published").build().most_registers, None);
+        assert_eq!(kernel("published_large").build().most_registers, Some(64));
+    }
+}

@@ -1,0 +1,116 @@
+//! The kernels, for the device only. A module has one, `fit`: the line of [`crate::kernels!`] whose name is said by
+//! `--cfg module="…"`. The layouts have a file each.
+//!
+//! What a launch must guarantee is in docs/gpu-safety.md.
+
+use fit_core::{Corner, Fit, Pixel};
+
+use crate::{Job, Single};
+
+mod published;
+mod rows;
+mod team;
+mod threads;
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    // SAFETY: it ends the kernel with a fault, which the host reports.
+    unsafe { core::arch::nvptx::trap() }
+}
+
+/// The first pixel of a window, and the pixels from one row to the next.
+///
+/// # Safety
+/// The job is as docs/gpu-safety.md asks, and `window` is below its count.
+#[inline(always)]
+unsafe fn window<X>(job: &Job, window: usize) -> (*const X, usize) {
+    let size = job.task.size();
+    let pixels = job.pixels.cast::<X>();
+    // SAFETY: docs/gpu-safety.md: there are `count` windows or corners, and the corners' windows lie within
+    // the frames.
+    unsafe {
+        if job.corners.is_null() {
+            (pixels.add(window * (size.width * size.height)), size.width)
+        } else {
+            let Corner { frame, x, y } = job.corners.add(window).read();
+            let (width, height) = (job.frame_width as usize, job.frame_height as usize);
+            let first = (frame as usize * height + y as usize) * width + x as usize;
+            (pixels.add(first), width)
+        }
+    }
+}
+
+/// Where a fit starts, if that is given.
+///
+/// # Safety
+/// As for [`window`].
+#[inline(always)]
+unsafe fn start(job: &Job, window: usize) -> Option<[Single; 3]> {
+    if job.starts.is_null() {
+        return None;
+    }
+    // SAFETY: docs/gpu-safety.md: there is a start for each window.
+    let [x, y, sigma] = unsafe { job.starts.add(window).read() };
+    Some([Single(x), Single(y), Single(sigma)])
+}
+
+/// Writes an outcome, and zeros where it has no bytes of its own: what travels has been written.
+///
+/// # Safety
+/// As for [`window`].
+#[inline(always)]
+unsafe fn write(job: &Job, number: usize, fit: Fit<f32>) {
+    const WORDS: usize = size_of::<Fit<f32>>() / 4;
+    let Fit { x, y, sigma, amplitude, background, chi2, iterations, evaluations, status } = fit;
+    let words: [u32; WORDS] = [
+        x.to_bits(),
+        y.to_bits(),
+        sigma.to_bits(),
+        amplitude.to_bits(),
+        background.to_bits(),
+        chi2.to_bits(),
+        iterations,
+        evaluations,
+        u32::from(status as u8),
+    ];
+    // SAFETY: there is room for `count` outcomes, of nine words in this order: the status is the lowest
+    // byte of the last, on a device and a host whose lowest byte comes first.
+    // Volatile, so that a host that watches its memory sees them soon.
+    unsafe {
+        let to = job.fits.add(number).cast::<u32>();
+        for i in 0..WORDS {
+            to.add(i).write_volatile(words[i]);
+        }
+    }
+}
+
+/// A pixel of a window.
+///
+/// # Safety
+/// As for [`window`]; the column and the row are in the window.
+#[inline(always)]
+unsafe fn read<X: Pixel>(job: &Job, number: usize, column: usize, row: usize) -> f32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (first, stride) = window::<X>(job, number);
+        first.add(row * stride + column).read().to_f32()
+    }
+}
+
+macro_rules! entry {
+    ($($name:literal: $family:ident, $layout:ident::<$($number:literal),+>;)*) => {$(
+        #[cfg(module = $name)]
+        mod entry {
+            use super::*;
+
+            /// # Safety
+            /// See docs/gpu-safety.md.
+            #[unsafe(no_mangle)]
+            unsafe extern "ptx-kernel" fn fit(job: Job) {
+                // SAFETY: the caller's promise.
+                unsafe { $layout::fit::<$($number),+>(&job) }
+            }
+        }
+    )*};
+}
+crate::kernels!(entry);

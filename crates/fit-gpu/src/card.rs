@@ -1,0 +1,183 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use fit_core::{ArgumentError, Size};
+use fit_gpu_kernel::catalogue::{Block, SHARED};
+use fit_gpu_kernel::{Family, Job, Kernel};
+use fit_gpu_ptx::ptx;
+
+use crate::GpuError;
+use crate::devices::DeviceInfo;
+use crate::driver::{self, Context, Device, Function, Module, Stream};
+
+/// A device in use: its context, and the kernels that have been needed so far. There is one for each device,
+/// for as long as the process lives.
+pub(crate) struct Card {
+    pub(crate) info: DeviceInfo,
+    pub(crate) context: Arc<Context>,
+    functions: Mutex<HashMap<&'static str, Function>>,
+}
+
+/// What to launch for a batch.
+pub(crate) struct Launch {
+    function: Function,
+    block: Block,
+}
+
+/// What a kernel is chosen by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choice {
+    /// The family that was asked for; `None` for whatever is fastest.
+    pub(crate) family: Option<Family>,
+    /// The size of the windows.
+    pub(crate) size: Size,
+    /// How many there are.
+    pub(crate) count: usize,
+    /// Whether there are start values.
+    pub(crate) started: bool,
+}
+
+/// From this many windows on, as few threads as possible for each of them keep the device busy.
+const MANY: usize = 6_000;
+
+impl Choice {
+    /// The kernel for windows of a size that can be fitted.
+    fn kernel(&self) -> Result<&'static Kernel, GpuError> {
+        let Self { family, size, count, started } = *self;
+        let fastest = [if count >= MANY { Family::Side } else { Family::Quick }, Family::Team];
+        let families = family.as_ref().map_or(&fastest[..], std::slice::from_ref);
+        let kernel = families.iter().find_map(|&family| Kernel::find(family, size));
+        match kernel {
+            None => Err(GpuError::NoKernel { family: family.unwrap_or(Family::Team), size }),
+            Some(kernel) if !started && !kernel.estimates() => {
+                Err(ArgumentError::StartCount { spots: count, given: 0 }.into())
+            }
+            Some(kernel) => Ok(kernel),
+        }
+    }
+}
+
+impl Card {
+    /// The device of that number.
+    pub(crate) fn get(number: usize) -> Result<Arc<Self>, GpuError> {
+        static CARDS: OnceLock<Mutex<HashMap<usize, Arc<Card>>>> = OnceLock::new();
+        let cards = CARDS.get_or_init(Mutex::default);
+        let mut cards = cards.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(card) = cards.get(&number) {
+            return Ok(Arc::clone(card));
+        }
+        let count = driver::start()?;
+        if number >= count {
+            return Err(GpuError::NoSuchDevice { number, count });
+        }
+        let info = DeviceInfo::new(number)?;
+        info.check()?;
+        let context = Context::new(Device::new(number)?)?;
+        let card = Arc::new(Self { info, context, functions: Mutex::default() });
+        cards.insert(number, Arc::clone(&card));
+        Ok(card)
+    }
+
+    fn function(&self, kernel: &Kernel) -> Result<Function, GpuError> {
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = functions.get(kernel.name) {
+            return Ok(*function);
+        }
+        let text = ptx(kernel.name).expect("every kernel of the catalogue is embedded");
+        let function = Module::load(&self.context, text)?.function("fit")?;
+        functions.insert(kernel.name, function);
+        Ok(function)
+    }
+
+    /// The kernel for a batch, and how to launch it.
+    pub(crate) fn launch(&self, choice: &Choice) -> Result<Launch, GpuError> {
+        let (kernel, size) = (choice.kernel()?, choice.size);
+        let block = kernel.block(size);
+        if block.shared > self.info.shared {
+            let pixels = kernel.most_pixels(self.info.shared);
+            return Err(GpuError::WindowTooLarge { size, pixels });
+        }
+        let function = self.function(kernel)?;
+        if block.shared > SHARED {
+            function.allow_shared(block.shared)?;
+        }
+        Ok(Launch { function, block })
+    }
+}
+
+impl Launch {
+    /// Puts the kernel into a stream.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks, until the stream has got past it, and of the size and the
+    /// type of pixels that this was made for.
+    pub(crate) unsafe fn run(&self, stream: &Stream, job: &Job) -> Result<(), GpuError> {
+        let Block { lanes, threads, shared } = self.block;
+        let blocks = (job.count as usize).div_ceil(threads / lanes) as u32;
+        if blocks == 0 {
+            return Ok(());
+        }
+        // SAFETY: the caller's promise; the block has the shared memory that its fits take.
+        unsafe { self.function.launch(stream, blocks, threads as u32, shared, job) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(width: usize, height: usize, count: usize) -> &'static str {
+        let size = Size::new(width, height);
+        let choice = Choice { family: None, size, count, started: false };
+        choice.kernel().expect("there is one for every window").name
+    }
+
+    /// Proves that every window has its kernel: squares by their side and the size of the batch, others by their
+    /// width.
+    #[test]
+    fn every_window_has_its_kernel() {
+        for side in 4..=32 {
+            assert_eq!(name(side, side, MANY), format!("side{side}"));
+            assert_eq!(name(side, side, MANY - 1), format!("quick{side}"));
+        }
+        for (width, height, team) in [
+            (3, 3, "team8"),
+            (8, 40, "team8"),
+            (9, 5, "team16"),
+            (16, 12, "team16"),
+            (17, 3, "team32"),
+            (33, 33, "team32"),
+            (4096, 4096, "team32"),
+        ] {
+            assert_eq!(name(width, height, 1), team);
+            assert_eq!(name(width, height, 100_000), team);
+        }
+    }
+
+    /// Proves that a family that was asked for is used, and that what it cannot do is an error that says so.
+    #[test]
+    fn a_family_can_be_asked_for() {
+        let choice = |family, width, height, started| Choice {
+            family: Some(family),
+            size: Size::new(width, height),
+            count: 1,
+            started,
+        };
+        let named = |choice: Choice| choice.kernel().map(|kernel| kernel.name);
+        assert_eq!(named(choice(Family::Side, 9, 9, false)).expect("one"), "side9");
+        assert_eq!(named(choice(Family::Team, 9, 9, false)).expect("one"), "team16");
+        assert_eq!(named(choice(Family::Published, 22, 22, true)).expect("one"), "published");
+        let large = choice(Family::Published, 32, 32, true);
+        assert_eq!(named(large).expect("one"), "published_large");
+        let error = named(choice(Family::Published, 33, 32, true)).expect_err("too large");
+        assert_eq!(
+            error.to_string(),
+            "no kernel of the family Published takes windows of 33x32 pixels"
+        );
+        let error = named(choice(Family::Published, 9, 9, false)).expect_err("no start values");
+        assert!(
+            matches!(error, GpuError::Argument(ArgumentError::StartCount { spots: 1, given: 0 })),
+            "{error:?}"
+        );
+    }
+}

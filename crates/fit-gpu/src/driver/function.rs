@@ -1,0 +1,86 @@
+use std::ffi::{CString, c_void};
+
+use cudarc::driver::sys;
+use fit_gpu_kernel::Job;
+
+use super::{Context, Stream, call, check};
+use crate::GpuError;
+
+/// A module that was made from PTX. It stays loaded as long as the context.
+#[derive(Clone, Copy)]
+pub(crate) struct Module(sys::CUmodule);
+
+// SAFETY: modules may be used from any thread.
+unsafe impl Send for Module {}
+// SAFETY: the driver guards what threads share.
+unsafe impl Sync for Module {}
+
+impl Module {
+    pub(crate) fn load(context: &Context, ptx: String) -> Result<Self, GpuError> {
+        context.enter()?;
+        let text = CString::new(ptx).expect("PTX has no zero bytes");
+        let mut module = std::ptr::null_mut();
+        // SAFETY: the text ends with a zero, and there is a context.
+        unsafe { call!(cuModuleLoadData(&mut module, text.as_ptr().cast()))? };
+        Ok(Self(module))
+    }
+
+    pub(crate) fn function(&self, name: &str) -> Result<Function, GpuError> {
+        let name = CString::new(name).expect("names have no zero bytes");
+        let mut function = std::ptr::null_mut();
+        // SAFETY: the module is loaded, and the name ends with a zero.
+        unsafe { call!(cuModuleGetFunction(&mut function, self.0, name.as_ptr()))? };
+        Ok(Function(function))
+    }
+}
+
+/// An entry of a module.
+#[derive(Clone, Copy)]
+pub(crate) struct Function(sys::CUfunction);
+
+// SAFETY: functions may be used from any thread.
+unsafe impl Send for Function {}
+// SAFETY: the driver guards what threads share.
+unsafe impl Sync for Function {}
+
+impl Function {
+    /// Allows it more shared memory than it may have by default.
+    pub(crate) fn allow_shared(&self, bytes: usize) -> Result<(), GpuError> {
+        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function's module is loaded.
+        unsafe { call!(cuFuncSetAttribute(self.0, attribute, bytes as i32)) }
+    }
+
+    /// Puts the kernel into a stream.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks, until the stream has got past it, and the block has the
+    /// shared memory that the kernel takes.
+    pub(crate) unsafe fn launch(
+        &self,
+        stream: &Stream,
+        blocks: u32,
+        threads: u32,
+        shared: usize,
+        job: &Job,
+    ) -> Result<(), GpuError> {
+        let mut arguments = [std::ptr::from_ref(job).cast_mut().cast::<c_void>()];
+        // SAFETY: the kernel has one argument, a job, which the driver copies before it returns; the rest
+        // is the caller's promise.
+        unsafe {
+            call!(cuLaunchKernel(
+                self.0,
+                blocks,
+                1,
+                1,
+                threads,
+                1,
+                1,
+                shared as u32,
+                stream.stream,
+                arguments.as_mut_ptr(),
+                std::ptr::null_mut(),
+            ))
+        }
+    }
+}

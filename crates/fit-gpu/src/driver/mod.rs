@@ -1,0 +1,153 @@
+//! The driver's objects, each with an owner that gives it back. This module and those in it are the only ones that
+//! call the driver; docs/gpu-safety.md tells what its calls must guarantee.
+
+mod function;
+mod memory;
+mod stream;
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::{self, CUresult};
+
+use crate::GpuError;
+
+pub(crate) use function::{Function, Module};
+pub(crate) use memory::{DeviceMemory, HostMemory, seen_by_device};
+pub(crate) use stream::{Event, Stream};
+
+/// The CUDA version whose calls are made: 11.4, of 2021.
+const VERSION: i32 = 11040;
+
+/// Turns the answer of a call into an error that names the call.
+fn check(call: &'static str, result: CUresult) -> Result<(), GpuError> {
+    if result == CUresult::CUDA_SUCCESS {
+        return Ok(());
+    }
+    let error = cudarc::driver::result::DriverError(result);
+    let text = |text: Result<&std::ffi::CStr, _>| {
+        text.map_or_else(|_| String::new(), |text| text.to_string_lossy().into_owned())
+    };
+    let message = format!("{} ({})", text(error.error_string()), text(error.error_name()));
+    Err(GpuError::Driver { call, message })
+}
+
+macro_rules! call {
+    ($function:ident($($argument:expr),* $(,)?)) => {
+        check(stringify!($function), sys::$function($($argument),*))
+    };
+}
+use call;
+
+/// Finds the driver, and starts it. Gives the number of devices.
+pub(crate) fn start() -> Result<usize, GpuError> {
+    // SAFETY: looking for a library runs its initializers, and the driver's are sound.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(GpuError::NoDriver);
+    }
+    let mut found = 0;
+    // SAFETY: the arguments are valid pointers; these calls need nothing else.
+    unsafe {
+        call!(cuDriverGetVersion(&mut found))?;
+        if found < VERSION {
+            return Err(GpuError::DriverTooOld { found, needed: VERSION });
+        }
+        match sys::cuInit(0) {
+            CUresult::CUDA_ERROR_NO_DEVICE => return Err(GpuError::NoDevice(String::new())),
+            other => {
+                let none = |error| GpuError::NoDevice(format!(" ({error})"));
+                check("cuInit", other).map_err(none)?;
+            }
+        }
+        let mut count = 0;
+        call!(cuDeviceGetCount(&mut count))?;
+        if count < 1 {
+            return Err(GpuError::NoDevice(String::new()));
+        }
+        Ok(count as usize)
+    }
+}
+
+/// The CUDA version that the driver supports, as 1000·major + 10·minor.
+pub(crate) fn version() -> Result<i32, GpuError> {
+    let mut found = 0;
+    // SAFETY: a valid pointer; `start` has found the library.
+    unsafe { call!(cuDriverGetVersion(&mut found))? };
+    Ok(found)
+}
+
+/// A device by its number, below the count that [`start`] gave.
+#[derive(Clone, Copy)]
+pub(crate) struct Device(sys::CUdevice);
+
+impl Device {
+    pub(crate) fn new(number: usize) -> Result<Self, GpuError> {
+        let mut device = 0;
+        // SAFETY: a valid pointer; the driver checks the number.
+        unsafe { call!(cuDeviceGet(&mut device, number as i32))? };
+        Ok(Self(device))
+    }
+
+    pub(crate) fn name(self) -> Result<String, GpuError> {
+        let mut name = [0; 256];
+        // SAFETY: there is room for the bytes that are asked for.
+        unsafe { call!(cuDeviceGetName(name.as_mut_ptr(), 256, self.0))? };
+        let bytes = name.iter().take_while(|&&byte| byte != 0).map(|&byte| byte as u8);
+        Ok(String::from_utf8_lossy(&bytes.collect::<Vec<_>>()).into_owned())
+    }
+
+    pub(crate) fn memory(self) -> Result<usize, GpuError> {
+        let mut bytes = 0;
+        // SAFETY: a valid pointer.
+        unsafe { call!(cuDeviceTotalMem_v2(&mut bytes, self.0))? };
+        Ok(bytes)
+    }
+
+    pub(crate) fn attribute(self, attribute: sys::CUdevice_attribute) -> Result<i32, GpuError> {
+        let mut value = 0;
+        // SAFETY: a valid pointer.
+        unsafe { call!(cuDeviceGetAttribute(&mut value, attribute, self.0))? };
+        Ok(value)
+    }
+}
+
+/// The primary context of a device, shared with everything else in the process that uses CUDA.
+pub(crate) struct Context {
+    context: sys::CUcontext,
+    device: Device,
+}
+
+// SAFETY: a context may be used from any thread.
+unsafe impl Send for Context {}
+// SAFETY: the driver guards what threads share.
+unsafe impl Sync for Context {}
+
+impl Context {
+    pub(crate) fn new(device: Device) -> Result<Arc<Self>, GpuError> {
+        let mut context = std::ptr::null_mut();
+        // SAFETY: a valid pointer; the context is released when this is dropped.
+        unsafe { call!(cuDevicePrimaryCtxRetain(&mut context, device.0))? };
+        Ok(Arc::new(Self { context, device }))
+    }
+
+    /// Makes it the calling thread's context.
+    pub(crate) fn enter(&self) -> Result<(), GpuError> {
+        // SAFETY: the context lives as long as this.
+        unsafe { call!(cuCtxSetCurrent(self.context)) }
+    }
+
+    /// Free bytes of the device's memory.
+    pub(crate) fn free_memory(&self) -> Result<usize, GpuError> {
+        self.enter()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: valid pointers, and there is a context.
+        unsafe { call!(cuMemGetInfo_v2(&mut free, &mut total))? };
+        Ok(free)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: it was retained once. An error at the end of a process changes nothing.
+        let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device.0) };
+    }
+}

@@ -1,0 +1,178 @@
+use std::ops::Range;
+use std::sync::Arc;
+
+use fit_core::{Fit, Options, Pixel, Scalar, Setup, Start};
+use fit_gpu_kernel::{Family, Job, Task};
+use ndarray::ArrayView3;
+
+use crate::GpuError;
+use crate::bytes::Bytes;
+use crate::card::{Card, Choice};
+use crate::devices::DeviceInfo;
+use crate::driver::{DeviceMemory, Event};
+use crate::pixels::{Windows, kind_of, travels};
+use crate::slot::{Reach, Slot};
+
+/// Chunks on their way at the same time: one comes in, one is fitted, one goes out.
+const SLOTS: usize = 3;
+/// Bytes of pixels in a chunk: enough that the gaps between copies do not count (each chunk costs the bus some
+/// 10 µs), few enough that the first and the last of a large batch, which overlap with nothing, do not either.
+const CHUNK: usize = 32 << 20;
+/// Fewer bytes than this are not worth cutting.
+const SMALL: usize = 1 << 20;
+
+/// The part of a batch that a device fits.
+pub(crate) struct Part<'a, 's, P> {
+    pub(crate) options: &'s Options,
+    pub(crate) family: Option<Family>,
+    pub(crate) windows: Windows<'a, P>,
+    pub(crate) start: Start<'s>,
+    pub(crate) range: Range<usize>,
+}
+
+/// One device, and the memory for the chunks on their way.
+pub(crate) struct Pipeline {
+    card: Arc<Card>,
+    slots: [Slot; SLOTS],
+    /// Whole frames, for windows that are cut on the device.
+    frames: DeviceMemory,
+    frames_there: Event,
+}
+
+/// Waits for all that is on its way when a batch ends, however it ends: until then the device uses memory
+/// of the caller.
+struct Flight<'a>(&'a mut [Slot; SLOTS]);
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        self.0.iter_mut().for_each(Slot::abandon);
+    }
+}
+
+impl Pipeline {
+    pub(crate) fn new(number: usize) -> Result<Self, GpuError> {
+        let card = Card::get(number)?;
+        Ok(Self {
+            slots: [Slot::new(&card)?, Slot::new(&card)?, Slot::new(&card)?],
+            frames: DeviceMemory::new(&card.context, Bytes::NONE)?,
+            frames_there: Event::new(&card.context)?,
+            card,
+        })
+    }
+
+    pub(crate) fn info(&self) -> &DeviceInfo {
+        &self.card.info
+    }
+
+    /// Fits a part of a batch that has been validated.
+    pub(crate) fn run<P: Pixel, T: Scalar>(
+        &mut self,
+        part: &Part<'_, '_, P>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), GpuError> {
+        let Part { windows, family, ref range, .. } = *part;
+        let (size, count) = (windows.size(), range.len());
+        let task = Task::new(&Setup::<f32>::new(size, part.options)?);
+        let kind = kind_of::<P>();
+        self.card.context.enter()?;
+        let started = part.start != Start::Estimate;
+        let launch = self.card.launch(&Choice { family, size, count, started })?;
+        let reach = Reach::new(&self.card, part, fits);
+        // Small batches go in one chunk; larger ones in at least as many as there are slots.
+        let chunks = match Bytes::of_windows(count, size, kind)?.get() {
+            0..SMALL => 1,
+            bytes => bytes.div_ceil(CHUNK).max(SLOTS),
+        };
+        let chunk = count.div_ceil(chunks).max(1);
+        let frames = match windows {
+            Windows::Cuts { frames, .. } => self.upload_frames(frames)?,
+            Windows::Stack(_) => None,
+        };
+        let mut job = Job::new(task, kind);
+        if let Some((width, height)) = frames {
+            job.pixels = self.frames.address::<u8>().cast_const().cast();
+            (job.frame_width, job.frame_height) = (width, height);
+        }
+        let flight = Flight(&mut self.slots);
+        let chunks = (range.start..range.end).step_by(chunk);
+        for (number, first) in chunks.enumerate() {
+            let slot = &mut flight.0[number % SLOTS];
+            slot.finish(range.start, fits)?;
+            if frames.is_some() {
+                slot.wait_for(&self.frames_there)?;
+            }
+            slot.send(part, first..range.end.min(first + chunk), job, &launch, &reach, fits)?;
+        }
+        for slot in flight.0.iter_mut() {
+            slot.finish(range.start, fits)?;
+        }
+        Ok(())
+    }
+
+    /// Copies whole frames to the device, if they lie in memory as they should and there is room. Gives
+    /// their width and height; without, the host cuts.
+    fn upload_frames<P: Pixel>(
+        &mut self,
+        frames: ArrayView3<'_, P>,
+    ) -> Result<Option<(u32, u32)>, GpuError> {
+        let (_, height, width) = frames.dim();
+        let Some(slice) = frames.to_slice().filter(|_| travels::<P>()) else {
+            return Ok(None);
+        };
+        let (Ok(width), Ok(height)) = (u32::try_from(width), u32::try_from(height)) else {
+            return Ok(None);
+        };
+        let bytes = Bytes::of::<P>(slice.len())?;
+        let free = || self.card.context.free_memory();
+        let there = is_room(bytes.get(), self.frames.bytes().get(), free)?;
+        let stream = self.slots[0].stream();
+        stream.wait()?;
+        if !there || self.frames.reserve(bytes).is_err() {
+            return Ok(None);
+        }
+        // SAFETY: the frames live until the batch ends, and before that `Flight` waits for the copy, or the next
+        // lines do.
+        unsafe { stream.copy_in(&self.frames, slice)? };
+        if let Err(error) = stream.record(&self.frames_there) {
+            let _ = stream.wait();
+            return Err(error);
+        }
+        Ok(Some((width, height)))
+    }
+}
+
+/// Whether frames of so many bytes may go to a device: into the `held` bytes that earlier ones left, or into half of
+/// what is free once those are given back.
+fn is_room<E>(
+    bytes: usize,
+    held: usize,
+    free: impl FnOnce() -> Result<usize, E>,
+) -> Result<bool, E> {
+    Ok(bytes <= held || bytes <= (free()? + held) / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that frames of the same size go to the device in every batch or in none, up to half of its memory; and
+    /// that larger ones count what smaller ones hold as free.
+    #[test]
+    fn frames_have_room_again() {
+        const MEMORY: usize = 90;
+        let mut held = 0;
+        let mut fits = |bytes: usize| {
+            let there = is_room(bytes, held, || Ok::<_, ()>(MEMORY - held)).expect("no error");
+            if there {
+                held = held.max(bytes);
+            }
+            there
+        };
+        assert!(!fits(46) && !fits(46));
+        assert!(fits(10) && fits(10));
+        // Above a third of the memory.
+        assert!(fits(40) && fits(40) && fits(40));
+        assert!(fits(45) && fits(45) && fits(7));
+        assert!(!fits(46));
+    }
+}

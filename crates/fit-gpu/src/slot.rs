@@ -1,0 +1,261 @@
+use std::any::TypeId;
+use std::ops::Range;
+
+use fit_core::{Corner, Fit, Pixel, Scalar, Start};
+use fit_gpu_kernel::Job;
+use rayon::prelude::*;
+
+use crate::GpuError;
+use crate::bytes::{Bytes, window_count};
+use crate::card::{Card, Launch};
+use crate::driver::{DeviceMemory, Event, HostMemory, Stream, seen_by_device};
+use crate::pipeline::Part;
+use crate::pixels::{Windows, gather_starts, kind_of};
+
+/// So many start values at most are read across the bus where they lie, and outcomes written, which saves a
+/// copy's beginning.
+const DIRECT: usize = 4096;
+
+/// A chunk on its way, one after the other: a stream, and memory on both sides.
+pub(crate) struct Slot {
+    // First, for fields go in this order: it waits for what is in it before the memory goes.
+    stream: Stream,
+    pixels: DeviceMemory,
+    starts: DeviceMemory,
+    corners: DeviceMemory,
+    fits: DeviceMemory,
+    host_pixels: HostMemory,
+    host_starts: HostMemory,
+    host_fits: HostMemory,
+    /// The windows of the chunk whose outcomes lie in `host_fits`.
+    waiting: Option<Range<usize>>,
+}
+
+/// What of the caller's memory the device reaches by itself.
+pub(crate) struct Reach {
+    pixels: bool,
+    /// Where the device sees the start values.
+    starts: Option<*const [f32; 3]>,
+    /// Where the device sees the room for outcomes.
+    fits: Option<*mut Fit<f32>>,
+}
+
+impl Reach {
+    pub(crate) fn new<P: Pixel, T: Scalar>(
+        card: &Card,
+        part: &Part<'_, '_, P>,
+        fits: &[Fit<T>],
+    ) -> Self {
+        let context = &card.context;
+        let pixels = part.windows.slice(part.range.clone());
+        Self {
+            pixels: pixels.is_some_and(|slice| seen_by_device(context, slice.as_ptr()).is_some()),
+            starts: match part.start {
+                Start::F32(starts) => seen_by_device(context, starts.as_ptr()),
+                _ => None,
+            },
+            fits: as_written(fits)
+                .and_then(|fits| seen_by_device(context, fits.as_ptr()))
+                .map(<*const Fit<f32>>::cast_mut),
+        }
+    }
+}
+
+/// Outcomes, if they are of the type that kernels write.
+fn as_written<T: Scalar>(fits: &[Fit<T>]) -> Option<&[Fit<f32>]> {
+    (TypeId::of::<T>() == TypeId::of::<f32>()).then(|| {
+        // SAFETY: both are the same type.
+        unsafe { std::slice::from_raw_parts(fits.as_ptr().cast(), fits.len()) }
+    })
+}
+
+impl Slot {
+    pub(crate) fn new(card: &Card) -> Result<Self, GpuError> {
+        let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
+        let host = || HostMemory::new(&card.context, Bytes::NONE);
+        Ok(Self {
+            stream: Stream::new(&card.context)?,
+            pixels: memory()?,
+            starts: memory()?,
+            corners: memory()?,
+            fits: memory()?,
+            host_pixels: host()?,
+            host_starts: host()?,
+            host_fits: host()?,
+            waiting: None,
+        })
+    }
+
+    pub(crate) fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// Lets what is sent from now on wait for an event.
+    pub(crate) fn wait_for(&self, event: &Event) -> Result<(), GpuError> {
+        self.stream.wait_for(event)
+    }
+
+    /// Waits for the chunk on its way, and hands its outcomes on.
+    pub(crate) fn finish<T: Scalar>(
+        &mut self,
+        first: usize,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), GpuError> {
+        self.stream.wait()?;
+        if let Some(range) = self.waiting.take() {
+            // SAFETY: the stream has got past the copy of that many outcomes, written by the kernel as the
+            // same type.
+            let from: &[Fit<f32>] = unsafe { self.host_fits.values(range.len()) };
+            let to = &mut fits[range.start - first..range.end - first];
+            if to.len() <= 4096 {
+                // Handing so few to other threads would take longer.
+                to.iter_mut().zip(from).for_each(|(to, from)| *to = from.cast());
+                return Ok(());
+            }
+            to.par_chunks_mut(4096).zip(from.par_chunks(4096)).for_each(|(to, from)| {
+                for (to, from) in to.iter_mut().zip(from) {
+                    *to = from.cast();
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Waits for the chunk on its way, and forgets its outcomes.
+    pub(crate) fn abandon(&mut self) {
+        // An error has been reported by the call that met it, or will be by the next.
+        let _ = self.stream.wait();
+        self.waiting = None;
+    }
+
+    // SAFETY, for all copies of `send`: what they read and write is memory of the slot, which nobody uses before
+    // `finish` has waited, or of the caller, which stays as it is until the batch ends, and `Flight` waits
+    // before that.
+
+    /// Sends a chunk on its way: in, through the kernel, and out. The job says where the frames are, if they are on
+    /// the device.
+    pub(crate) fn send<P: Pixel, T: Scalar>(
+        &mut self,
+        part: &Part<'_, '_, P>,
+        these: Range<usize>,
+        mut job: Job,
+        launch: &Launch,
+        reach: &Reach,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), GpuError> {
+        job.count = window_count(these.len())?;
+        match part.windows {
+            Windows::Cuts { corners, .. } if job.frame_width > 0 => {
+                self.corners.reserve(Bytes::of::<Corner>(these.len())?)?;
+                // SAFETY: see above.
+                unsafe { self.stream.copy_in(&self.corners, &corners[these.clone()])? };
+                job.corners = self.corners.address();
+            }
+            _ => self.send_pixels(&part.windows, these.clone(), &mut job, reach)?,
+        }
+        self.send_starts(part.start, these.clone(), &mut job, reach)?;
+
+        let out = these.start - part.range.start..these.end - part.range.start;
+        if let Some(there) = reach.fits.filter(|_| out.len() <= DIRECT) {
+            // SAFETY: `fits` has room for all of the part.
+            job.fits = unsafe { there.add(out.start) };
+            // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and outcomes, and corners were
+            // validated; nobody looks at the outcomes before `Flight` has waited.
+            return unsafe { launch.run(&self.stream, &job) };
+        }
+        let bytes = Bytes::of::<Fit<f32>>(out.len())?;
+        self.fits.reserve(bytes)?;
+        job.fits = self.fits.address();
+        // SAFETY: docs/gpu-safety.md: all memory has been reserved for `count` windows, and corners were
+        // validated.
+        unsafe { launch.run(&self.stream, &job)? };
+        if reach.fits.is_some() {
+            let to = std::ptr::from_mut(&mut fits[out]) as *mut [Fit<f32>];
+            // SAFETY: see above; T is f32, and the kernel writes every outcome.
+            unsafe { self.stream.copy_out(to, &self.fits)? };
+        } else {
+            self.host_fits.reserve(bytes)?;
+            let to = self.host_fits.pointer::<Fit<f32>>();
+            let to = std::ptr::slice_from_raw_parts_mut(to, these.len());
+            // SAFETY: see above; the kernel writes every outcome.
+            unsafe { self.stream.copy_out(to, &self.fits)? };
+            self.waiting = Some(these);
+        }
+        Ok(())
+    }
+
+    /// Sends the pixels of a chunk, window after window.
+    fn send_pixels<P: Pixel>(
+        &mut self,
+        windows: &Windows<'_, P>,
+        these: Range<usize>,
+        job: &mut Job,
+        reach: &Reach,
+    ) -> Result<(), GpuError> {
+        let bytes = Bytes::of_windows(these.len(), windows.size(), kind_of::<P>())?;
+        self.pixels.reserve(bytes)?;
+        job.pixels = self.pixels.address::<u8>().cast_const().cast();
+        match windows.slice(these.clone()).filter(|_| reach.pixels) {
+            // SAFETY: see `send`.
+            Some(slice) => unsafe { self.stream.copy_in(&self.pixels, slice) },
+            None => {
+                self.host_pixels.reserve(bytes)?;
+                // SAFETY: `finish` has waited for the device; any bytes are bytes.
+                let to = unsafe { self.host_pixels.values::<u8>(bytes.get()) };
+                windows.gather(these.start, to);
+                // SAFETY: see `send`.
+                unsafe { self.stream.copy_in(&self.pixels, to) }
+            }
+        }
+    }
+
+    /// Sends the start values of a chunk, if there are any.
+    fn send_starts(
+        &mut self,
+        start: Start<'_>,
+        these: Range<usize>,
+        job: &mut Job,
+        reach: &Reach,
+    ) -> Result<(), GpuError> {
+        let count = these.len();
+        match (start, reach.starts) {
+            (Start::Estimate, _) => {}
+            // A few the kernel reads across the bus by itself.
+            (Start::F32(_), Some(there)) if count <= DIRECT => {
+                // SAFETY: there is a start for each window of the batch.
+                job.starts = unsafe { there.add(these.start) };
+            }
+            (Start::F32(starts), Some(_)) => {
+                self.starts.reserve(Bytes::of::<[f32; 3]>(count)?)?;
+                // SAFETY: see `send`.
+                unsafe { self.stream.copy_in(&self.starts, &starts[these])? };
+                job.starts = self.starts.address();
+            }
+            (start, _) => {
+                let bytes = Bytes::of::<[f32; 3]>(count)?;
+                self.starts.reserve(bytes)?;
+                self.host_starts.reserve(bytes)?;
+                // SAFETY: `finish` has waited for the device; zeros and earlier ones are start values.
+                let to = unsafe { self.host_starts.values::<[f32; 3]>(count) };
+                gather_starts(start, these, to);
+                // SAFETY: see `send`.
+                unsafe { self.stream.copy_in(&self.starts, to)? };
+                job.starts = self.starts.address();
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that the device writes into outcomes of its own type only.
+    #[test]
+    fn outcomes_of_another_type_are_not_written() {
+        let single = [Fit::<f32>::invalid(); 3];
+        assert_eq!(as_written(&single).map(<[_]>::as_ptr), Some(single.as_ptr()));
+        assert!(as_written(&[Fit::<f64>::invalid(); 3]).is_none());
+    }
+}
