@@ -117,16 +117,17 @@ pub struct Record<R, const P: usize, const L: usize> {
     pub status: R,
 }
 
-impl<R: Copy, const P: usize, const L: usize> Record<R, P, L> {
+impl<R, const P: usize, const L: usize> Record<R, P, L> {
     /// The same record with every number turned into another, for instance into that of one lane.
-    pub fn map<U: Copy>(self, mut number: impl FnMut(R) -> U) -> Record<U, P, L> {
+    #[inline(always)]
+    pub fn map<U>(&self, mut number: impl FnMut(&R) -> U) -> Record<U, P, L> {
         Record {
-            parameters: self.parameters.map(&mut number),
-            linear: self.linear.map(&mut number),
-            cost: number(self.cost),
-            iterations: number(self.iterations),
-            evaluations: number(self.evaluations),
-            status: number(self.status),
+            parameters: self.parameters.each_ref().map(&mut number),
+            linear: self.linear.each_ref().map(&mut number),
+            cost: number(&self.cost),
+            iterations: number(&self.iterations),
+            evaluations: number(&self.evaluations),
+            status: number(&self.status),
         }
     }
 }

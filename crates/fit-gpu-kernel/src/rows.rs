@@ -3,7 +3,7 @@
 //! All loops over pixels have fixed lengths, so that a compiler can unroll them and keep the pixels in
 //! registers. Every lane samples all columns; rows are shared out.
 
-use fit_core::pass::{self, Finish, Group, Line, Side, Store, Tile};
+use fit_core::pass::{self, Along, Around, Finish, Group, Line, Side, Store, Tile};
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 use fit_core::spot::shape::Separable;
 use fit_core::{Mask, Real, Record, Setup, Size};
@@ -54,6 +54,14 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
         = Row<'l, Self>
     where
         Self: 'l;
+    type Around<'l>
+        = Row<'l, Self>
+    where
+        Self: 'l;
+    type Along<'l>
+        = Columns<'l, R, SIDE>
+    where
+        Self: 'l;
 
     const WHOLE: bool = G::LANES * ROWS == SIDE;
 
@@ -95,8 +103,16 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
         }
     }
     #[inline(always)]
-    fn line(&self, _: R, row: usize) -> Row<'_, Self> {
+    fn line(&self, _: R, row: usize, _: usize) -> Row<'_, Self> {
         Row { rows: self, row }
+    }
+    #[inline(always)]
+    fn around(&self, _: R, row: usize, _: usize) -> Row<'_, Self> {
+        Row { rows: self, row }
+    }
+    #[inline(always)]
+    fn along(&self, _: usize) -> Columns<'_, R, SIDE> {
+        Columns(&self.columns)
     }
     #[inline(always)]
     fn pixel(&self, line: usize, place: usize) -> R {
@@ -144,6 +160,15 @@ struct Row<'a, T> {
     row: usize,
 }
 
+// Not derived: what is referred to need not be copied.
+impl<T> Copy for Row<'_, T> {}
+impl<T> Clone for Row<'_, T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
 impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize> Line<R>
     for Row<'_, Rows<'_, R, G, SIDE, ROWS, N>>
 {
@@ -151,6 +176,11 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
     fn pixel(&self, place: usize) -> R {
         self.rows.pixel(self.row, place)
     }
+}
+
+impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize> Around<R>
+    for Row<'_, Rows<'_, R, G, SIDE, ROWS, N>>
+{
     #[inline(always)]
     fn beside(&self, place: usize, step: isize) -> R {
         let Self { rows, row } = *self;
@@ -167,8 +197,14 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
             rows.group.neighbour(rows.pixel(0, place), 1)
         }
     }
+}
+
+/// The samples of the columns.
+struct Columns<'a, R, const SIDE: usize>(&'a [AxisSample<R>; SIDE]);
+
+impl<R: Real, const SIDE: usize> Along<R> for Columns<'_, R, SIDE> {
     #[inline(always)]
-    fn along(&self, place: usize, _: R) -> AxisSample<R> {
-        self.rows.columns[place]
+    fn at(&self, place: usize, _: R) -> AxisSample<R> {
+        self.0[place]
     }
 }

@@ -1,7 +1,7 @@
 //! The pixels in shared memory: 8, 16 or 32 threads a fit, a thread a column, or several columns. For windows
 //! of any size and shape, and where a fit is to be done soon.
 
-use fit_core::pass::{self, Finish, Group, Line, Side, Store, Tile, sum_axis};
+use fit_core::pass::{self, Along, Around, Finish, Group, Line, Side, Store, Tile, sum_axis};
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 use fit_core::spot::shape::Separable;
 use fit_core::{Real, Record, Setup, Size};
@@ -60,6 +60,14 @@ impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
         = Column<'l, R, T>
     where
         Self: 'l;
+    type Around<'l>
+        = Column<'l, R, T>
+    where
+        Self: 'l;
+    type Along<'l>
+        = Down<R>
+    where
+        Self: 'l;
 
     const COLUMNS: bool = true;
     const WHOLE: bool = false;
@@ -93,8 +101,16 @@ impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
         Side::Varies
     }
     #[inline(always)]
-    fn line(&self, lane: R, block: usize) -> Column<'_, R, T> {
-        Column { team: self.team, block, there: self.there(lane, block), down: self.down }
+    fn line(&self, lane: R, block: usize, _: usize) -> Column<'_, R, T> {
+        Column { team: self.team, block, there: self.there(lane, block) }
+    }
+    #[inline(always)]
+    fn around(&self, lane: R, block: usize, length: usize) -> Column<'_, R, T> {
+        self.line(lane, block, length)
+    }
+    #[inline(always)]
+    fn along(&self, _: usize) -> Down<R> {
+        Down(self.down)
     }
     #[inline(always)]
     fn pixel(&self, line: usize, place: usize) -> R {
@@ -143,7 +159,15 @@ struct Column<'a, R: Real, T> {
     team: &'a T,
     block: usize,
     there: R::Mask,
-    down: GaussianAxis<R>,
+}
+
+// Not derived: what is referred to need not be copied.
+impl<R: Real, T> Copy for Column<'_, R, T> {}
+impl<R: Real, T> Clone for Column<'_, R, T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
 impl<R: Real, T: Team<R>> Line<R> for Column<'_, R, T> {
@@ -151,12 +175,21 @@ impl<R: Real, T: Team<R>> Line<R> for Column<'_, R, T> {
     fn pixel(&self, place: usize) -> R {
         R::select(self.there, self.team.pixel(self.block, place), R::splat(0.0))
     }
+}
+
+impl<R: Real, T: Team<R>> Around<R> for Column<'_, R, T> {
     #[inline(always)]
     fn beside(&self, place: usize, step: isize) -> R {
         self.team.beside(self.block, place, step)
     }
+}
+
+/// The axis along the columns, sampled again for each of them: registers are few.
+struct Down<R>(GaussianAxis<R>);
+
+impl<R: Real> Along<R> for Down<R> {
     #[inline(always)]
-    fn along(&self, _: usize, index: R) -> AxisSample<R> {
-        self.down.sample(index)
+    fn at(&self, _: usize, index: R) -> AxisSample<R> {
+        self.0.sample(index)
     }
 }

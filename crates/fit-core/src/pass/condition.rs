@@ -14,7 +14,7 @@ pub fn condition<R: Real, T: Store<R>>(tile: &mut T) -> (Conditioning<R>, Extent
     let first = tile.group().first(tile.pixel(0, 0));
     let mut extent = Extent::new(first);
     for line in 0..lines {
-        let (pixels, there) = (tile.line(lane, line), tile.there(lane, line));
+        let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
         for place in 0..length {
             extent.add(keep::<R, T>(there, pixels.pixel(place), first));
         }

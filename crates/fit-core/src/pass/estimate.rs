@@ -1,7 +1,7 @@
 //! The paper's initial estimate.
 
 use super::group::Group;
-use super::tile::{Line, Side, Tile, keep};
+use super::tile::{Around, Line, Side, Tile, keep};
 use crate::arithmetic::Real;
 use crate::size::{Shape, Size};
 use crate::spot::conditioning::Extent;
@@ -23,7 +23,7 @@ pub fn estimate<R: Real, T: Tile<R>>(tile: &T, extent: &Extent<R>) -> Shape<R> {
     if width < 2 || height < 2 {
         return Shape::new(zero, zero, one);
     }
-    let (group, lane) = (tile.group(), tile.group().lane());
+    let (group, lane, length) = (tile.group(), tile.group().lane(), tile.length());
     let best = if T::COLUMNS { in_columns(tile, lane) } else { in_rows(tile, lane) };
     // The first in reading order of those that are as high as the highest: a lane has the first of its own.
     let far = R::splat(f64::MAX);
@@ -36,8 +36,8 @@ pub fn estimate<R: Real, T: Tile<R>>(tile: &T, extent: &Extent<R>) -> Shape<R> {
     let threshold = extent.low * (one - share) + extent.high * share;
     let mut above = zero;
     for line in 0..tile.lines() {
-        let (pixels, there) = (tile.line(lane, line), tile.there(lane, line));
-        for place in 0..tile.length() {
+        let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
+        for place in 0..length {
             let pixel = keep::<R, T>(there, pixels.pixel(place), extent.low);
             above = R::select(threshold.lt(pixel), above + one, above);
         }
@@ -107,12 +107,13 @@ fn in_row<R: Real, T: Tile<R>, const FIRST: bool, const LAST: bool>(
     let (one, mut column) = (R::splat(1.0), R::splat(0.0));
     let row = tile.number(lane, line);
     let last = R::splat((tile.size().height - 1) as f64);
-    let pixels = tile.line(lane, line);
+    let length = tile.length();
+    let pixels = tile.around(lane, line, length);
     let mut best = Brightest::none();
     let mut left = above_below::<R, _, FIRST, LAST>(&pixels, row, last, 0);
     let mut middle = above_below::<R, _, FIRST, LAST>(&pixels, row, last, 1);
     best.see((left + middle) * missing, column, row);
-    for place in 2..tile.length() {
+    for place in 2..length {
         let right = above_below::<R, _, FIRST, LAST>(&pixels, row, last, place);
         column = column + one;
         best.see(middle + (left + right), column, row);
@@ -124,7 +125,7 @@ fn in_row<R: Real, T: Tile<R>, const FIRST: bool, const LAST: bool>(
 
 /// The sum of three pixels above one another where lines are rows.
 #[inline(always)]
-fn above_below<R: Real, L: Line<R>, const FIRST: bool, const LAST: bool>(
+fn above_below<R: Real, L: Around<R>, const FIRST: bool, const LAST: bool>(
     pixels: &L,
     row: R,
     last: R,
@@ -155,7 +156,7 @@ fn in_columns<R: Real, T: Tile<R>>(tile: &T, lane: R) -> Brightest<R> {
     for place in 0..length {
         for line in 0..tile.lines() {
             let column = tile.number(lane, line);
-            let pixels = tile.line(lane, line);
+            let pixels = tile.around(lane, line, length);
             let left = of_three(&pixels, length, place, -1);
             let middle = of_three(&pixels, length, place, 0);
             let right = of_three(&pixels, length, place, 1);
@@ -173,7 +174,7 @@ fn in_columns<R: Real, T: Tile<R>>(tile: &T, lane: R) -> Brightest<R> {
 
 /// The sum of three pixels above one another where lines are columns, on the line or on one beside it.
 #[inline(always)]
-fn of_three<R: Real, L: Line<R>>(pixels: &L, length: usize, place: usize, step: isize) -> R {
+fn of_three<R: Real, L: Around<R>>(pixels: &L, length: usize, place: usize, step: isize) -> R {
     let missing = R::splat(MISSING);
     let here = on(pixels, place, step);
     if place == 0 {
@@ -186,6 +187,6 @@ fn of_three<R: Real, L: Line<R>>(pixels: &L, length: usize, place: usize, step: 
 }
 
 #[inline(always)]
-fn on<R: Real, L: Line<R>>(pixels: &L, place: usize, step: isize) -> R {
+fn on<R: Real, L: Around<R>>(pixels: &L, place: usize, step: isize) -> R {
     if step == 0 { pixels.pixel(place) } else { pixels.beside(place, step) }
 }

@@ -1,7 +1,7 @@
 //! The sums of eq. 5 and 7 by way of the two axes.
 
 use super::group::{Group, sum_axis};
-use super::tile::{Line, Tile};
+use super::tile::{Along, Line, Tile};
 use crate::arithmetic::Real;
 use crate::spot::axis::AxisSums;
 use crate::spot::shape::Separable;
@@ -66,11 +66,16 @@ fn add_lines<R: Real, T: Tile<R>, const K: usize>(
     across: &mut AxisSums<R>,
     data: &mut DataSums<R>,
 ) {
-    let lines: [T::Line<'_>; K] = core::array::from_fn(|k| tile.line(lane, first + k));
+    let length = tile.length();
+    let along = tile.along(length);
+    let mut lines = [tile.line(lane, first, length); K];
+    for k in 1..K {
+        lines[k] = tile.line(lane, first + k, length);
+    }
     let mut sums = [RowSums::zero(); K];
     let mut index = R::splat(0.0);
-    for place in 0..tile.length() {
-        let sample = lines[0].along(place, index);
+    for place in 0..length {
+        let sample = along.at(place, index);
         index = index + R::splat(1.0);
         for k in 0..K {
             sums[k].add(lines[k].pixel(place), sample);

@@ -17,8 +17,8 @@ pub use estimate::estimate;
 pub use evaluate::evaluate;
 pub use group::{Alone, Group, sum_axis};
 pub use residual::residual_chi2;
-pub use serial::{Axes, Row, Serial};
-pub use tile::{Line, Side, Store, Tile};
+pub use serial::{Axes, Columns, Row, Rows, Serial};
+pub use tile::{Along, Around, Line, Side, Store, Tile};
 
 use crate::arithmetic::{Mask, Real};
 use crate::outcome::Record;

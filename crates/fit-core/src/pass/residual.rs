@@ -1,7 +1,7 @@
 //! χ² from the residuals.
 
 use super::group::Group;
-use super::tile::{Line, Tile, keep};
+use super::tile::{Along, Line, Tile, keep};
 use crate::arithmetic::Real;
 use crate::spot::axis::AxisSums;
 use crate::spot::shape::Separable;
@@ -22,14 +22,15 @@ pub fn residual_chi2<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
     let _ = tile.take_along(along);
     let mut sums = AxisSums::zero();
     tile.take_across(across, &mut sums);
-    let (lane, zero) = (tile.group().lane(), R::splat(0.0));
+    let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
+    let along = tile.along(length);
     let mut chi2 = zero;
     for line in 0..tile.lines() {
         let height = alpha * tile.across(lane, line, &mut sums).value;
-        let (pixels, there) = (tile.line(lane, line), tile.there(lane, line));
+        let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
         let mut index = zero;
-        for place in 0..tile.length() {
-            let value = pixels.along(place, index).value;
+        for place in 0..length {
+            let value = along.at(place, index).value;
             index = index + R::splat(1.0);
             let residual = height.mul_add(value, beta - pixels.pixel(place));
             let residual = keep::<R, T>(there, residual, zero);

@@ -3,7 +3,7 @@
 use core::borrow::{Borrow, BorrowMut};
 
 use super::group::Alone;
-use super::tile::{Line, Side, Store, Tile};
+use super::tile::{Along, Around, Line, Side, Store, Tile};
 use crate::arithmetic::{Mask, Real};
 use crate::size::Size;
 use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
@@ -87,28 +87,50 @@ impl<'a, 's, R: Real, D: Borrow<[R]>> Serial<'a, 's, R, D> {
     }
 }
 
+/// A row.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a, R>(&'a [R]);
+
+impl<R: Real> Line<R> for Row<'_, R> {
+    #[inline(always)]
+    fn pixel(&self, place: usize) -> R {
+        self.0[place]
+    }
+}
+
 /// A row, and those above and below it; at an edge of the window the row itself stands for what is missing.
-#[derive(Debug)]
-pub struct Row<'a, R> {
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a, R> {
     above: &'a [R],
     here: &'a [R],
     below: &'a [R],
+}
+
+impl<R: Real> Line<R> for Rows<'_, R> {
+    #[inline(always)]
+    fn pixel(&self, place: usize) -> R {
+        self.here[place]
+    }
+}
+
+impl<R: Real> Around<R> for Rows<'_, R> {
+    #[inline(always)]
+    fn beside(&self, place: usize, step: isize) -> R {
+        if step < 0 { self.above[place] } else { self.below[place] }
+    }
+}
+
+/// The samples of the columns.
+#[derive(Debug)]
+pub struct Columns<'a, R> {
     value: &'a [R],
     by_centre: &'a [R],
     by_width: &'a [R],
 }
 
-impl<R: Real> Line<R> for Row<'_, R> {
+impl<R: Real> Along<R> for Columns<'_, R> {
     #[inline(always)]
-    fn pixel(&self, place: usize) -> R {
-        self.here[place]
-    }
-    #[inline(always)]
-    fn beside(&self, place: usize, step: isize) -> R {
-        if step < 0 { self.above[place] } else { self.below[place] }
-    }
-    #[inline(always)]
-    fn along(&self, place: usize, _: R) -> AxisSample<R> {
+    fn at(&self, place: usize, _: R) -> AxisSample<R> {
         AxisSample {
             value: self.value[place],
             by_centre: self.by_centre[place],
@@ -121,6 +143,14 @@ impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
     type Group = Alone;
     type Line<'l>
         = Row<'l, R>
+    where
+        Self: 'l;
+    type Around<'l>
+        = Rows<'l, R>
+    where
+        Self: 'l;
+    type Along<'l>
+        = Columns<'l, R>
     where
         Self: 'l;
 
@@ -161,20 +191,24 @@ impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
         R::Mask::splat(true)
     }
     #[inline(always)]
-    fn line(&self, _: R, line: usize) -> Row<'_, R> {
-        // Equal lengths, said once, so that no access is checked in a loop.
-        let (width, pixels) = (self.size.width, self.pixels.borrow());
-        let first = line * width;
-        let here = &pixels[first..][..width];
-        let from = |first: usize| pixels.get(first..).and_then(|pixels| pixels.get(..width));
-        let columns = &self.axes.columns;
-        Row {
-            above: from(first.wrapping_sub(width)).unwrap_or(here),
-            here,
-            below: from(first + width).unwrap_or(here),
-            value: cut(columns.value, here),
-            by_centre: cut(columns.by_centre, here),
-            by_width: cut(columns.by_width, here),
+    fn line(&self, _: R, line: usize, length: usize) -> Row<'_, R> {
+        Row(&self.pixels.borrow()[line * length..][..length])
+    }
+    #[inline(always)]
+    fn around(&self, _: R, line: usize, length: usize) -> Rows<'_, R> {
+        let (first, pixels) = (line * length, self.pixels.borrow());
+        let here = &pixels[first..][..length];
+        let from = |first: usize| pixels.get(first..).and_then(|pixels| pixels.get(..length));
+        let above = from(first.wrapping_sub(length)).unwrap_or(here);
+        Rows { above, here, below: from(first + length).unwrap_or(here) }
+    }
+    #[inline(always)]
+    fn along(&self, length: usize) -> Columns<'_, R> {
+        let Samples { value, by_centre, by_width } = &self.axes.columns;
+        Columns {
+            value: &value[..length],
+            by_centre: &by_centre[..length],
+            by_width: &by_width[..length],
         }
     }
     #[inline(always)]
@@ -197,12 +231,6 @@ impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
         let Samples { value, by_centre, by_width } = &self.axes.rows;
         AxisSample { value: value[line], by_centre: by_centre[line], by_width: by_width[line] }
     }
-}
-
-/// The first samples, as many as there are pixels in a row; the row itself where there is no memory for them.
-#[inline(always)]
-fn cut<'a, R>(samples: &'a [R], row: &'a [R]) -> &'a [R] {
-    samples.get(..row.len()).unwrap_or(row)
 }
 
 impl<R: Real, D: BorrowMut<[R]>> Store<R> for Serial<'_, '_, R, D> {

@@ -18,6 +18,14 @@ pub trait Tile<R: Real> {
     type Line<'a>: Line<R>
     where
         Self: 'a;
+    /// A line at hand with those beside it.
+    type Around<'a>: Around<R>
+    where
+        Self: 'a;
+    /// The samples of the axis along the lines.
+    type Along<'a>: Along<R>
+    where
+        Self: 'a;
 
     /// Whether the lines are columns of the window; else they are rows.
     const COLUMNS: bool = false;
@@ -43,8 +51,14 @@ pub trait Tile<R: Real> {
     fn there(&self, lane: R, line: usize) -> R::Mask;
     /// Where a line of the lanes lies in the window.
     fn side(&self, line: usize) -> Side;
+    // `length` below is [`Tile::length`], said anew so that no access is checked in a loop up to it.
+
     /// A line.
-    fn line(&self, lane: R, line: usize) -> Self::Line<'_>;
+    fn line(&self, lane: R, line: usize, length: usize) -> Self::Line<'_>;
+    /// A line with those beside it.
+    fn around(&self, lane: R, line: usize, length: usize) -> Self::Around<'_>;
+    /// The samples of the axis along the lines, after [`Tile::take_along`].
+    fn along(&self, length: usize) -> Self::Along<'_>;
     /// A pixel; anything in lanes whose line is not in the window.
     fn pixel(&self, line: usize, place: usize) -> R;
 
@@ -80,13 +94,21 @@ pub enum Side {
 }
 
 /// One line of a window.
-pub trait Line<R> {
+pub trait Line<R>: Copy {
     /// The pixel at a place, 0 where the line is not in the window or a number that does no harm.
     fn pixel(&self, place: usize) -> R;
+}
+
+/// One line of a window, and those on either side.
+pub trait Around<R>: Line<R> {
     /// The pixel on the line before (−1) or after (+1) in the window; anything where there is none.
     fn beside(&self, place: usize, step: isize) -> R;
-    /// The sample of the axis along the lines at a place, whose number `index` is.
-    fn along(&self, place: usize, index: R) -> AxisSample<R>;
+}
+
+/// The axis along the lines of a window.
+pub trait Along<R> {
+    /// The sample at a place, whose number `index` is.
+    fn at(&self, place: usize, index: R) -> AxisSample<R>;
 }
 
 /// `value` in the lanes whose line is in the window, `other` elsewhere.
