@@ -3,6 +3,7 @@
 pub mod explicit;
 mod reference;
 mod simd;
+mod windows;
 
 pub use reference::{BatchError, Reference};
 pub use simd::{ALONE, InstructionSet, Simd, WindowFitter};

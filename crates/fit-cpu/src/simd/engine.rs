@@ -3,22 +3,28 @@
 //! Two packs of lanes are at work in turn: while the search of one waits for its divisions, the
 //! processor evaluates the other. What happens in a lane depends on its own window only, so the outcome of a window
 //! is the same to the last bit wherever and beside whatever it is fitted.
+//!
+//! Neither the type of the pixels nor that of the outcomes is known here, so that all of this is compiled once
+//! for an instruction set: [`Load`] and [`Sink`] know them.
+
+use std::ops::Range;
 
 use fit_core::condition::{Conditioning, condition};
 use fit_core::normal::{CANCELS, assemble};
 use fit_core::search::Search;
 use fit_core::sums::{Axes, residual_chi2, separable};
-use fit_core::{Fit, Scalar, Setup, Shape, Size, Start, Status, estimate};
+use fit_core::{Setup, Shape, Size, Start, estimate};
 
-use super::pack::Pack;
+use super::arch::pack::Pack;
+use super::load::Load;
 
-/// Where windows come from.
-pub(super) trait Windows {
-    /// Puts the pixels of a window, row after row, into the lanes of `packs`; what the lanes that are
-    /// left over in the last one hold does not matter.
-    fn load<P: Pack>(&self, window: usize, count: usize, packs: &mut [P]);
-    /// Asks for the pixels of some windows, which will be loaded soon.
-    fn prefetch(&self, windows: std::ops::Range<usize>, count: usize);
+/// Where outcomes go.
+pub(super) trait Sink {
+    /// Takes the outcomes of the lanes whose bits are set: the window in each lane, and the arguments of
+    /// [`Fit::from_numbers`](fit_core::Fit::from_numbers), each of them for all lanes.
+    fn put(&mut self, lanes: u32, windows: &[usize; 32], numbers: &[[f32; 32]; 9]);
+    /// Takes note that there is nothing to fit in a window.
+    fn put_invalid(&mut self, window: usize);
 }
 
 /// Packs at work in turn.
@@ -27,7 +33,7 @@ const PACKS: usize = 2;
 /// Fits that must have ended before their lanes are filled again: moving pixels costs the same for one as
 /// for all, and for as long lanes without a fit do no harm.
 const fn enough(lanes: usize) -> u32 {
-    (lanes / 5) as u32
+    if lanes < 10 { 1 } else { (lanes / 5) as u32 }
 }
 
 /// Windows that are ready to go into lanes, one a lane. They are made ready together: one after the other
@@ -47,11 +53,11 @@ struct Pool<P: Pack> {
 }
 
 /// Fits in the lanes of one pack.
-struct Lanes<P: Pack> {
+struct Slots<P: Pack> {
     pixels: Vec<P>,
     search: Search<P>,
     data: Conditioning<P>,
-    window: [u32; 32],
+    window: [usize; 32],
     /// The lanes with a fit in them.
     busy: u32,
 }
@@ -59,7 +65,7 @@ struct Lanes<P: Pack> {
 /// Working memory of a thread.
 pub(super) struct Scratch<P: Pack> {
     size: Size,
-    packs: [Lanes<P>; PACKS],
+    packs: [Slots<P>; PACKS],
     axes: Vec<P>,
     pool: Pool<P>,
 }
@@ -69,13 +75,6 @@ impl<P: Pack> Scratch<P> {
     pub(super) fn new(setup: &Setup<P>) -> Self {
         let size = setup.size;
         let zero = P::splat(0.0);
-        let shape = Shape::new(zero, zero, P::splat(1.0));
-        let lanes = || {
-            let mut pixels = vec![zero; size.pixels()];
-            let data = condition(&mut pixels);
-            let search = Search::start(setup, &data, shape);
-            Lanes { search, data, pixels, window: [0; 32], busy: 0 }
-        };
         // Packs that a window begins and ends.
         let packs = size.pixels().div_ceil(P::LANES);
         let mut pixels = vec![zero; packs * P::LANES];
@@ -83,34 +82,46 @@ impl<P: Pack> Scratch<P> {
         let rows = vec![zero; packs * P::LANES];
         Self {
             size,
-            packs: [lanes(), lanes()],
+            packs: [Slots::new(setup), Slots::new(setup)],
             axes: vec![zero; 2 * Axes::<P>::scratch_len(size)],
-            pool: Pool { rows, pixels, shape, data, first: 0, ready: 0 },
+            pool: Pool { rows, pixels, shape: some_shape(), data, first: 0, ready: 0 },
         }
     }
 }
 
-/// Fits `fits.len()` windows; the number of the first is `first`.
+/// For lanes without a fit.
 #[inline(always)]
-pub(super) fn run<P: Pack, T: Scalar>(
+fn some_shape<P: Pack>() -> Shape<P> {
+    let zero = P::splat(0.0);
+    Shape::new(zero, zero, P::splat(1.0))
+}
+
+/// Fits `windows`.
+#[inline(always)]
+pub(super) fn run<P: Pack>(
     setup: &Setup<P>,
     scratch: &mut Scratch<P>,
-    windows: &impl Windows,
+    source: &dyn Load<P>,
     start: Start<'_>,
-    first: usize,
-    fits: &mut [Fit<T>],
+    windows: Range<usize>,
+    sink: &mut dyn Sink,
 ) {
     let Scratch { size, packs, axes, pool } = scratch;
+    // A panic may have left fits of an earlier batch.
     pool.ready = 0;
+    for slots in packs.iter_mut() {
+        slots.busy = 0;
+    }
     let (these, others) = axes.split_at_mut(Axes::<P>::scratch_len(*size));
     let (Some(mut axes), Some(mut other_axes)) =
         (Axes::new(these, *size), Axes::new(others, *size))
     else {
         return;
     };
-    let mut feed = Feed { windows, start, first, size: *size, pool, next: 0 };
-    for lanes in packs.iter_mut() {
-        lanes.refill(setup, &mut feed, fits);
+    let Range { start: next, end } = windows;
+    let mut feed = Feed { source, start, size: *size, pool, next, end };
+    for slots in packs.iter_mut() {
+        slots.refill(setup, &mut feed, sink);
     }
     // While the search of one pack waits for its divisions, the sums of the other are on their way: what
     // hangs on the outcome of a search, and is hard to predict, comes after them.
@@ -120,9 +131,9 @@ pub(super) fn run<P: Pack, T: Scalar>(
         let sums = separable(&here.pixels, here.search.trial(), &mut axes);
         let evaluation = assemble(&sums, &here.data, setup.background);
         let done = there.busy & !P::bits(there.search.running());
-        if done.count_ones() >= enough(P::LANES) || (done != 0 && feed.is_empty(fits.len())) {
-            there.collect(done, &mut other_axes, fits);
-            there.refill(setup, &mut feed, fits);
+        if done.count_ones() >= enough(P::LANES) || (done != 0 && feed.is_empty()) {
+            there.collect(done, &mut other_axes, sink);
+            there.refill(setup, &mut feed, sink);
         }
         here.search.update(setup, &evaluation);
         std::mem::swap(&mut here, &mut there);
@@ -130,36 +141,33 @@ pub(super) fn run<P: Pack, T: Scalar>(
 }
 
 /// The windows that are still to be fitted.
-struct Feed<'a, P: Pack, W> {
-    windows: &'a W,
+struct Feed<'a, P: Pack> {
+    source: &'a dyn Load<P>,
     start: Start<'a>,
-    first: usize,
     size: Size,
     pool: &'a mut Pool<P>,
     /// The next to be made ready.
     next: usize,
+    /// One more than the last.
+    end: usize,
 }
 
-impl<P: Pack, W: Windows> Feed<'_, P, W> {
-    /// Whether all of `count` windows have been taken.
+impl<P: Pack> Feed<'_, P> {
+    /// Whether all windows have been taken.
     #[inline(always)]
-    fn is_empty(&self, count: usize) -> bool {
-        self.pool.ready == 0 && self.next == count
+    fn is_empty(&self) -> bool {
+        self.pool.ready == 0 && self.next == self.end
     }
 
     /// Makes the next windows ready; those with nothing to fit get their outcome.
     #[inline(always)]
-    fn make_ready<T: Scalar>(&mut self, fits: &mut [Fit<T>]) {
+    fn make_ready(&mut self, sink: &mut dyn Sink) {
+        let first = self.next;
         let Self { pool, size, .. } = self;
         let pixels = size.pixels();
         let packs = pixels.div_ceil(P::LANES);
-        let first = self.first + self.next;
-        let count = P::LANES.min(fits.len() - self.next);
-        self.windows.prefetch(first + count..first + count + P::LANES, pixels);
-        for lane in 0..count {
-            let rows = &mut pool.rows[lane * packs..][..packs];
-            self.windows.load(first + lane, pixels, rows);
-        }
+        let count = P::LANES.min(self.end - first);
+        self.source.load(first..first + count, &mut pool.rows);
         // Lanes that are left over have pixels of earlier windows.
         for pack in 0..packs {
             let columns = &mut pool.pixels[pack * P::LANES..][..P::LANES];
@@ -181,32 +189,35 @@ impl<P: Pack, W: Windows> Feed<'_, P, W> {
         };
         let there = u32::MAX >> (32 - count);
         pool.ready = P::bits(pool.data.usable & pool.shape.is_finite()) & there;
-        pool.first = self.next;
+        pool.first = first;
         let mut unusable = there & !pool.ready;
         while unusable != 0 {
-            fits[self.next + unusable.trailing_zeros() as usize] = Fit::invalid();
+            sink.put_invalid(first + unusable.trailing_zeros() as usize);
             unusable &= unusable - 1;
         }
         self.next += count;
     }
 }
 
-impl<P: Pack> Lanes<P> {
+impl<P: Pack> Slots<P> {
+    #[inline(always)]
+    fn new(setup: &Setup<P>) -> Self {
+        let mut pixels = vec![P::splat(0.0); setup.size.pixels()];
+        let data = condition(&mut pixels);
+        let search = Search::start(setup, &data, some_shape());
+        Self { search, data, pixels, window: [0; 32], busy: 0 }
+    }
+
     /// Puts new fits into the lanes that are free.
     #[inline(always)]
-    fn refill<T: Scalar, W: Windows>(
-        &mut self,
-        setup: &Setup<P>,
-        feed: &mut Feed<'_, P, W>,
-        fits: &mut [Fit<T>],
-    ) {
+    fn refill(&mut self, setup: &Setup<P>, feed: &mut Feed<'_, P>, sink: &mut dyn Sink) {
         let all = u32::MAX >> (32 - P::LANES);
         while self.busy != all {
             if feed.pool.ready == 0 {
-                if feed.next == fits.len() {
+                if feed.next == feed.end {
                     break;
                 }
-                feed.make_ready(fits);
+                feed.make_ready(sink);
             }
             self.take(setup, feed.pool);
         }
@@ -222,7 +233,7 @@ impl<P: Pack> Lanes<P> {
         while free != 0 && pool.ready != 0 {
             let (to, lane) = (free.trailing_zeros(), pool.ready.trailing_zeros());
             from[to as usize] = lane;
-            self.window[to as usize] = pool.first as u32 + lane;
+            self.window[to as usize] = pool.first + lane as usize;
             fresh |= 1 << to;
             free &= free - 1;
             pool.ready &= pool.ready - 1;
@@ -245,7 +256,7 @@ impl<P: Pack> Lanes<P> {
 
     /// Takes the outcomes of fits that have ended.
     #[inline(always)]
-    fn collect<T: Scalar>(&mut self, mut done: u32, axes: &mut Axes<'_, P>, fits: &mut [Fit<T>]) {
+    fn collect(&mut self, done: u32, axes: &mut Axes<'_, P>, sink: &mut dyn Sink) {
         self.busy &= !done;
         let Self { search, data, pixels, window, .. } = self;
         let best = search.best();
@@ -260,22 +271,6 @@ impl<P: Pack> Lanes<P> {
         for (numbers, pack) in out.iter_mut().zip(search.numbers(data, chi2)) {
             pack.store(numbers);
         }
-        while done != 0 {
-            let lane = done.trailing_zeros() as usize;
-            done &= done - 1;
-            let fit = Fit::from_numbers([
-                out[0][lane],
-                out[1][lane],
-                out[2][lane],
-                out[3][lane],
-                out[4][lane],
-                out[5][lane],
-                out[6][lane],
-                out[7][lane],
-                out[8][lane],
-            ]);
-            let finite = fit.status != Status::Invalid;
-            fits[window[lane] as usize] = if finite { fit.cast() } else { Fit::invalid() };
-        }
+        sink.put(done, window, &out);
     }
 }
