@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-pub mod explicit;
 mod reference;
 mod simd;
 mod windows;
