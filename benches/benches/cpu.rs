@@ -9,8 +9,8 @@ use std::hint::black_box;
 use benches::{Workload, peers};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use fit_core::{Fit, Options, Scalar};
-use fit_cpu::explicit::{ExplicitCriteria, fit_explicit_stack};
 use fit_cpu::{InstructionSet, Reference, Simd};
+use fit_tests::explicit::{ExplicitCriteria, fit_explicit_stack};
 
 /// Windows for those that take microseconds each.
 const FEW: usize = 500;

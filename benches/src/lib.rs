@@ -7,8 +7,8 @@ pub mod peers;
 pub mod suite;
 
 use fit_core::{Fit, Scalar, Shape, Size, Start};
-use fit_cpu::explicit::ExplicitStart;
 use fit_sim::{GpufitBenchmark, SpotSimulation, Spots};
+use fit_tests::explicit::ExplicitStart;
 use ndarray::Axis;
 use rayon::prelude::*;
 

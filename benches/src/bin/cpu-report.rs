@@ -11,9 +11,9 @@ use benches::Workload;
 use benches::library::{PeerBatch, PeerLibrary};
 use benches::suite::machine::processor;
 use fit_core::{Fit, Options, Size, Start};
-use fit_cpu::explicit::{ExplicitCriteria, fit_explicit_stack};
 use fit_cpu::{InstructionSet, Reference, Simd, WindowFitter};
 use fit_sim::{Random, SpotSimulation};
+use fit_tests::explicit::{ExplicitCriteria, fit_explicit_stack};
 use ndarray::{Array3, s};
 
 const RUNS: usize = 9;

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use fit_core::{Criteria, Fit, Options, Size, Start, Status};
 use fit_cpu::Simd;
-use fit_cpu::explicit::ExplicitStart;
 use fit_gpu::{Gpu, GpuError, GpuSession, Pinnable, PinnedBuffer, Resident};
 use fit_sim::papers::TABLE_1;
 use fit_sim::{GpufitBenchmark, Noise, SpotSimulation, Truth};
 use fit_tests::bounds::{cramer_rao, cramer_rao_with};
+use fit_tests::explicit::ExplicitStart;
 use fit_tests::statistics::{median_mean_std, percentile};
 use indicatif::ProgressBar;
 use ndarray::ArrayView3;

@@ -4,10 +4,10 @@ use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 
 use fit_core::{Background, Criteria, Fit, Options, Size, Start};
-use fit_cpu::explicit::{ExplicitCriteria, ExplicitStart, fit_explicit};
 use fit_cpu::{Reference, Simd};
 use fit_gpu::{Family, Gpu, GpuSession, Pinnable, PinnedBuffer};
 use fit_tests::emulation::fit_in_turn;
+use fit_tests::explicit::{ExplicitCriteria, ExplicitStart, fit_explicit};
 use ndarray::ArrayView3;
 use rayon::prelude::*;
 

@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
-pub mod explicit;
 mod reference;
 mod simd;
+mod windows;
 
 pub use reference::{BatchError, Reference};
 pub use simd::{ALONE, InstructionSet, Simd, WindowFitter};

@@ -4,11 +4,13 @@ use std::marker::PhantomData;
 
 use fit_core::spot::shape::Separable;
 use fit_core::{
-    ArgumentError, Corner, Fit, Options, Pixel, Scalar, Setup, Shape, Size, Start, fit_in_place,
+    ArgumentError, Corner, Fit, Options, Pixel, Scalar, Setup, Size, Start, fit_in_place,
     scratch_len,
 };
-use ndarray::{ArrayView2, ArrayView3, Axis, s};
+use ndarray::ArrayView3;
 use rayon::prelude::*;
+
+use crate::windows::Windows;
 
 /// Why a batch could not be fitted.
 #[derive(Debug, thiserror::Error)]
@@ -79,10 +81,7 @@ impl<R: Scalar> Reference<R> {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        let (count, height, width) = spots.dim();
-        start.validate_batch(count, fits.len())?;
-        let window = |index| spots.index_axis(Axis(0), index);
-        self.fit_windows(options, Size::new(width, height), &window, start, fits)
+        self.fit_windows(options, &Windows::stack(spots), start, fits)
     }
 
     /// Fits windows of `size` pixels that are cut out of a stack of frames.
@@ -102,26 +101,37 @@ impl<R: Scalar> Reference<R> {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        let (count, height, width) = frames.dim();
-        Corner::validate(corners, size, count, Size::new(width, height))?;
-        start.validate_batch(corners.len(), fits.len())?;
-        let window = |index: usize| cut(&frames, size, corners[index]);
-        self.fit_windows(options, size, &window, start, fits)
+        let windows = Windows::cut(frames, size, corners)?;
+        self.fit_windows(options, &windows, start, fits)
     }
 
-    fn fit_windows<'a, P: Pixel, T: Scalar>(
+    fn fit_windows<P: Pixel, T: Scalar>(
         &self,
         options: &Options,
-        size: Size,
-        window: &(impl Fn(usize) -> ArrayView2<'a, P> + Sync),
+        windows: &Windows<'_, P>,
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        let setup = Setup::<R>::new(size, options)?;
+        start.validate_batch(windows.count(), fits.len())?;
+        let setup = Setup::new(windows.size(), options)?;
+        let read = |index: usize, numbers: &mut [R]| windows.read(index, numbers);
+        self.fit_all(&setup, &read, start, fits)
+    }
+
+    /// Knows no pixel type, so that the fit is not compiled for each: `read` writes the pixels of a window to
+    /// the first numbers that it is given.
+    fn fit_all<T: Scalar>(
+        &self,
+        setup: &Setup<R>,
+        read: &(dyn Fn(usize, &mut [R]) + Sync),
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), BatchError> {
         let fit_chunk = |scratch: &mut Vec<R>, first: usize, fits: &mut [Fit<T>]| {
             for (index, fit) in (first..).zip(fits) {
-                let pixels = window(index).into_iter().copied();
-                *fit = fit_one(&setup, pixels, start.shape(index), scratch)?;
+                read(index, scratch);
+                let start = start.shape(index).map(|circle| setup.shape().from_circle(circle));
+                *fit = Fit::from_record(&fit_in_place(setup, start, scratch)?).cast();
             }
             Ok(())
         };
@@ -137,28 +147,4 @@ impl<R: Scalar> Reference<R> {
             }),
         }
     }
-}
-
-/// The window at a corner.
-pub(crate) fn cut<'a, P>(
-    frames: &ArrayView3<'a, P>,
-    size: Size,
-    corner: Corner,
-) -> ArrayView2<'a, P> {
-    let (x, y) = (corner.x as usize, corner.y as usize);
-    let frame = (*frames).index_axis_move(Axis(0), corner.frame as usize);
-    frame.slice_move(s![y..y + size.height, x..x + size.width])
-}
-
-fn fit_one<R: Scalar, P: Pixel, T: Scalar>(
-    setup: &Setup<R>,
-    window: impl Iterator<Item = P>,
-    initial: Option<Shape<R>>,
-    scratch: &mut [R],
-) -> Result<Fit<T>, BatchError> {
-    for (number, pixel) in scratch.iter_mut().zip(window) {
-        *number = R::from_pixel(pixel);
-    }
-    let initial = initial.map(|circle| setup.shape().from_circle(circle));
-    Ok(Fit::from_record(&fit_in_place(setup, initial, scratch)?).cast())
 }

@@ -7,6 +7,7 @@ pub mod bounds;
 pub mod cases;
 pub mod data;
 pub mod emulation;
+pub mod explicit;
 pub mod statistics;
 pub mod tolerances;
 

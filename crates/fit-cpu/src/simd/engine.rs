@@ -3,22 +3,28 @@
 //! Two packs of lanes are at work in turn: while the search of one waits for its divisions, the
 //! processor evaluates the other. What happens in a lane depends on its own window only, so the outcome of a window
 //! is the same to the last bit wherever and beside whatever it is fitted.
+//!
+//! Neither the type of the pixels nor that of the outcomes is known here, so that all of this is compiled once
+//! for an instruction set: [`Load`] and [`Sink`] know them.
+
+use std::ops::Range;
 
 use fit_core::pass::{self, Axes, Finish, Serial, SpotSearch};
 use fit_core::spot::assembly::assemble;
 use fit_core::spot::conditioning::Conditioning;
 use fit_core::spot::shape::{Circular, Separable};
-use fit_core::{Fit, Record, Scalar, Setup, Shape, Size, Start, Status, condition};
+use fit_core::{Record, Setup, Shape, Size, Start, condition};
 
-use super::pack::Pack;
+use super::arch::pack::Pack;
+use super::load::Load;
 
-/// Where windows come from.
-pub(super) trait Windows {
-    /// Puts the pixels of a window, row after row, into the lanes of `packs`; what the lanes that are
-    /// left over in the last one hold does not matter.
-    fn load<P: Pack>(&self, window: usize, count: usize, packs: &mut [P]);
-    /// Asks for the pixels of some windows, which will be loaded soon.
-    fn prefetch(&self, windows: std::ops::Range<usize>, count: usize);
+/// Where outcomes go.
+pub(super) trait Sink {
+    /// Takes the outcomes of the lanes whose bits are set: the window in each lane, and the circular view of the
+    /// records, each number of them for all lanes.
+    fn put(&mut self, lanes: u32, windows: &[usize; 32], found: &Record<[f32; 32], 3, 2>);
+    /// Takes note that there is nothing to fit in a window.
+    fn put_invalid(&mut self, window: usize);
 }
 
 /// Packs at work in turn.
@@ -27,18 +33,18 @@ const PACKS: usize = 2;
 /// Fits that must have ended before their lanes are filled again: moving pixels costs the same for one as
 /// for all, and for as long lanes without a fit do no harm.
 const fn enough(lanes: usize) -> u32 {
-    (lanes / 5) as u32
+    if lanes < 10 { 1 } else { (lanes / 5) as u32 }
 }
 
 /// Windows that are ready to go into lanes, one a lane. They are made ready together: one after the other
 /// they come from memory, then all of them are turned at once, so that each is in a lane of its own, and
 /// conditioned and estimated side by side.
-struct Pool<P: Pack> {
+struct Pool<P: Pack, const K: usize> {
     /// The windows as they come, each begins a pack.
     rows: Vec<P>,
     /// The windows in lanes, conditioned.
     pixels: Vec<P>,
-    starts: [P; 3],
+    starts: [P; K],
     data: Conditioning<P>,
     /// The window in the first lane.
     first: usize,
@@ -47,35 +53,28 @@ struct Pool<P: Pack> {
 }
 
 /// Fits in the lanes of one pack.
-struct Lanes<P: Pack> {
+struct Slots<P: Pack, S: Separable<K>, const K: usize> {
     pixels: Vec<P>,
-    search: SpotSearch<P, Circular, 3>,
+    search: SpotSearch<P, S, K>,
     data: Conditioning<P>,
-    window: [u32; 32],
+    window: [usize; 32],
     /// The lanes with a fit in them.
     busy: u32,
 }
 
 /// Working memory of a thread.
-pub(super) struct Scratch<P: Pack> {
+pub(super) struct Scratch<P: Pack, S: Separable<K> = Circular, const K: usize = 3> {
     size: Size,
-    packs: [Lanes<P>; PACKS],
+    packs: [Slots<P, S, K>; PACKS],
     axes: Vec<P>,
-    pool: Pool<P>,
+    pool: Pool<P, K>,
 }
 
-impl<P: Pack> Scratch<P> {
+impl<P: Pack, S: Separable<K>, const K: usize> Scratch<P, S, K> {
     #[inline(always)]
-    pub(super) fn new(setup: &Setup<P>) -> Self {
+    pub(super) fn new(setup: &Setup<P, S, K>) -> Self {
         let size = setup.size();
         let zero = P::splat(0.0);
-        let starts = [zero, zero, P::splat(1.0)];
-        let lanes = || {
-            let mut pixels = vec![zero; size.pixels()];
-            let data = condition(&mut pixels);
-            let search = pass::begin(setup, &data, starts);
-            Lanes { search, data, pixels, window: [0; 32], busy: 0 }
-        };
         // Packs that a window begins and ends.
         let packs = size.pixels().div_ceil(P::LANES);
         let mut pixels = vec![zero; packs * P::LANES];
@@ -83,34 +82,46 @@ impl<P: Pack> Scratch<P> {
         let rows = vec![zero; packs * P::LANES];
         Self {
             size,
-            packs: [lanes(), lanes()],
+            packs: [Slots::new(setup), Slots::new(setup)],
             axes: vec![zero; 2 * Axes::<P>::scratch_len(size)],
-            pool: Pool { rows, pixels, starts, data, first: 0, ready: 0 },
+            pool: Pool { rows, pixels, starts: some_start(setup), data, first: 0, ready: 0 },
         }
     }
 }
 
-/// Fits `fits.len()` windows; the number of the first is `first`.
+/// For lanes without a fit.
 #[inline(always)]
-pub(super) fn run<P: Pack, T: Scalar>(
-    setup: &Setup<P>,
-    scratch: &mut Scratch<P>,
-    windows: &impl Windows,
+fn some_start<P: Pack, S: Separable<K>, const K: usize>(setup: &Setup<P, S, K>) -> [P; K] {
+    let zero = P::splat(0.0);
+    setup.shape().from_circle(Shape::new(zero, zero, P::splat(1.0)))
+}
+
+/// Fits `windows`.
+#[inline(always)]
+pub(super) fn run<P: Pack, S: Separable<K>, const K: usize>(
+    setup: &Setup<P, S, K>,
+    scratch: &mut Scratch<P, S, K>,
+    source: &dyn Load<P>,
     start: Start<'_>,
-    first: usize,
-    fits: &mut [Fit<T>],
+    windows: Range<usize>,
+    sink: &mut dyn Sink,
 ) {
     let Scratch { size, packs, axes, pool } = scratch;
+    // A panic may have left fits of an earlier batch.
     pool.ready = 0;
+    for slots in packs.iter_mut() {
+        slots.busy = 0;
+    }
     let (these, others) = axes.split_at_mut(Axes::<P>::scratch_len(*size));
     let (Some(mut axes), Some(mut other_axes)) =
         (Axes::new(these, *size), Axes::new(others, *size))
     else {
         return;
     };
-    let mut feed = Feed { windows, start, first, size: *size, pool, next: 0 };
-    for lanes in packs.iter_mut() {
-        lanes.refill(setup, &mut feed, fits);
+    let Range { start: next, end } = windows;
+    let mut feed = Feed { source, start, size: *size, pool, next, end };
+    for slots in packs.iter_mut() {
+        slots.refill(setup, &mut feed, sink);
     }
     // While the search of one pack waits for its divisions, the sums of the other are on their way: what
     // hangs on the outcome of a search, and is hard to predict, comes after them.
@@ -121,9 +132,9 @@ pub(super) fn run<P: Pack, T: Scalar>(
         let sums = pass::evaluate(&mut tile, setup.shape(), here.search.trial());
         let evaluation = assemble(&sums, &here.data, setup.background());
         let done = there.busy & !P::bits(there.search.running());
-        if done.count_ones() >= enough(P::LANES) || (done != 0 && feed.is_empty(fits.len())) {
-            there.collect(setup, done, &mut other_axes, fits);
-            there.refill(setup, &mut feed, fits);
+        if done.count_ones() >= enough(P::LANES) || (done != 0 && feed.is_empty()) {
+            there.collect(setup, done, &mut other_axes, sink);
+            there.refill(setup, &mut feed, sink);
         }
         here.search.update(setup.settings(), setup.shape(), &evaluation);
         std::mem::swap(&mut here, &mut there);
@@ -131,36 +142,33 @@ pub(super) fn run<P: Pack, T: Scalar>(
 }
 
 /// The windows that are still to be fitted.
-struct Feed<'a, P: Pack, W> {
-    windows: &'a W,
+struct Feed<'a, P: Pack, const K: usize> {
+    source: &'a dyn Load<P>,
     start: Start<'a>,
-    first: usize,
     size: Size,
-    pool: &'a mut Pool<P>,
+    pool: &'a mut Pool<P, K>,
     /// The next to be made ready.
     next: usize,
+    /// One more than the last.
+    end: usize,
 }
 
-impl<P: Pack, W: Windows> Feed<'_, P, W> {
-    /// Whether all of `count` windows have been taken.
+impl<P: Pack, const K: usize> Feed<'_, P, K> {
+    /// Whether all windows have been taken.
     #[inline(always)]
-    fn is_empty(&self, count: usize) -> bool {
-        self.pool.ready == 0 && self.next == count
+    fn is_empty(&self) -> bool {
+        self.pool.ready == 0 && self.next == self.end
     }
 
     /// Makes the next windows ready; those with nothing to fit get their outcome.
     #[inline(always)]
-    fn make_ready<T: Scalar>(&mut self, fits: &mut [Fit<T>]) {
+    fn make_ready<S: Separable<K>>(&mut self, setup: &Setup<P, S, K>, sink: &mut dyn Sink) {
+        let first = self.next;
         let Self { pool, size, .. } = self;
         let pixels = size.pixels();
         let packs = pixels.div_ceil(P::LANES);
-        let first = self.first + self.next;
-        let count = P::LANES.min(fits.len() - self.next);
-        self.windows.prefetch(first + count..first + count + P::LANES, pixels);
-        for lane in 0..count {
-            let rows = &mut pool.rows[lane * packs..][..packs];
-            self.windows.load(first + lane, pixels, rows);
-        }
+        let count = P::LANES.min(self.end - first);
+        self.source.load(first..first + count, &mut pool.rows);
         // Lanes that are left over have pixels of earlier windows.
         for pack in 0..packs {
             let columns = &mut pool.pixels[pack * P::LANES..][..P::LANES];
@@ -170,50 +178,50 @@ impl<P: Pack, W: Windows> Feed<'_, P, W> {
         let mut axes = Axes::none();
         let mut tile = Serial::new(&mut pool.pixels[..pixels], *size, &mut axes);
         let (data, extent) = pass::condition(&mut tile);
-        pool.data = data;
-        pool.starts = match self.start {
-            Start::Estimate => Circular.from_circle(pass::estimate(&tile, &extent)),
+        let circle = match self.start {
+            Start::Estimate => pass::estimate(&tile, &extent),
             _ => {
                 let mut numbers = [[f32::NAN; 32]; 3];
                 for lane in 0..count {
-                    if let Some(shape) = self.start.shape(first + lane) {
-                        let Shape { x, y, sigma } = shape;
-                        [numbers[0][lane], numbers[1][lane], numbers[2][lane]] = [x, y, sigma];
+                    if let Some(Shape { x, y, sigma }) = self.start.shape(first + lane) {
+                        (numbers[0][lane], numbers[1][lane], numbers[2][lane]) = (x, y, sigma);
                     }
                 }
-                [P::load(&numbers[0]), P::load(&numbers[1]), P::load(&numbers[2])]
+                Shape::new(P::load(&numbers[0]), P::load(&numbers[1]), P::load(&numbers[2]))
             }
         };
-        let [x, y, sigma] = pool.starts;
-        let finite = x.is_finite() & y.is_finite() & sigma.is_finite();
+        (pool.data, pool.starts) = (data, setup.shape().from_circle(circle));
         let there = u32::MAX >> (32 - count);
-        pool.ready = P::bits(pool.data.usable & finite) & there;
-        pool.first = self.next;
+        pool.ready = P::bits(pool.data.usable & circle.is_finite()) & there;
+        pool.first = first;
         let mut unusable = there & !pool.ready;
         while unusable != 0 {
-            fits[self.next + unusable.trailing_zeros() as usize] = Fit::invalid();
+            sink.put_invalid(first + unusable.trailing_zeros() as usize);
             unusable &= unusable - 1;
         }
         self.next += count;
     }
 }
 
-impl<P: Pack> Lanes<P> {
+impl<P: Pack, S: Separable<K>, const K: usize> Slots<P, S, K> {
+    #[inline(always)]
+    fn new(setup: &Setup<P, S, K>) -> Self {
+        let mut pixels = vec![P::splat(0.0); setup.size().pixels()];
+        let data = condition(&mut pixels);
+        let search = pass::begin(setup, &data, some_start(setup));
+        Self { search, data, pixels, window: [0; 32], busy: 0 }
+    }
+
     /// Puts new fits into the lanes that are free.
     #[inline(always)]
-    fn refill<T: Scalar, W: Windows>(
-        &mut self,
-        setup: &Setup<P>,
-        feed: &mut Feed<'_, P, W>,
-        fits: &mut [Fit<T>],
-    ) {
+    fn refill(&mut self, setup: &Setup<P, S, K>, feed: &mut Feed<'_, P, K>, sink: &mut dyn Sink) {
         let all = u32::MAX >> (32 - P::LANES);
         while self.busy != all {
             if feed.pool.ready == 0 {
-                if feed.next == fits.len() {
+                if feed.next == feed.end {
                     break;
                 }
-                feed.make_ready(fits);
+                feed.make_ready(setup, sink);
             }
             self.take(setup, feed.pool);
         }
@@ -221,7 +229,7 @@ impl<P: Pack> Lanes<P> {
 
     /// Puts fits that are ready into lanes that are free, as many as there are of both.
     #[inline(always)]
-    fn take(&mut self, setup: &Setup<P>, pool: &mut Pool<P>) {
+    fn take(&mut self, setup: &Setup<P, S, K>, pool: &mut Pool<P, K>) {
         let all = u32::MAX >> (32 - P::LANES);
         let mut free = all & !self.busy;
         let mut fresh = 0;
@@ -229,7 +237,7 @@ impl<P: Pack> Lanes<P> {
         while free != 0 && pool.ready != 0 {
             let (to, lane) = (free.trailing_zeros(), pool.ready.trailing_zeros());
             from[to as usize] = lane;
-            self.window[to as usize] = pool.first as u32 + lane;
+            self.window[to as usize] = pool.first + lane as usize;
             fresh |= 1 << to;
             free &= free - 1;
             pool.ready &= pool.ready - 1;
@@ -238,8 +246,10 @@ impl<P: Pack> Lanes<P> {
         let (moves, mask) = (P::moves(&from), P::mask(fresh));
         let Self { pixels, data, .. } = self;
         P::put(pixels, mask, &pool.pixels, moves);
-        let [x, y, sigma] = pool.starts;
-        let start = [x.moved(moves), y.moved(moves), sigma.moved(moves)];
+        let mut start = pool.starts;
+        for j in 0..K {
+            start[j] = start[j].moved(moves);
+        }
         data.mean = P::select(mask, pool.data.mean.moved(moves), data.mean);
         data.spread = P::select(mask, pool.data.spread.moved(moves), data.spread);
         data.zero = P::select(mask, pool.data.zero.moved(moves), data.zero);
@@ -252,51 +262,37 @@ impl<P: Pack> Lanes<P> {
 
     /// Takes the outcomes of fits that have ended.
     #[inline(always)]
-    fn collect<T: Scalar>(
+    fn collect(
         &mut self,
-        setup: &Setup<P>,
-        mut done: u32,
+        setup: &Setup<P, S, K>,
+        done: u32,
         axes: &mut Axes<'_, P>,
-        fits: &mut [Fit<T>],
+        sink: &mut dyn Sink,
     ) {
         self.busy &= !done;
         let Self { search, data, pixels, window, .. } = self;
         let mut tile = Serial::new(&pixels[..], setup.size(), axes);
         let finish = Finish::WhereSumsCancel;
         let found = pass::end(setup, &mut tile, data, search, P::mask(done), finish);
-        let stored = stored(&found);
-        while done != 0 {
-            let lane = done.trailing_zeros() as usize;
-            done &= done - 1;
-            let fit = Fit::from_record(&stored.map(|numbers| numbers[lane]));
-            let finite = fit.status != Status::Invalid;
-            fits[window[lane] as usize] = if finite { fit.cast() } else { Fit::invalid() };
-        }
+        let none = [0.0; 32];
+        let mut stored = Record {
+            parameters: [none; 3],
+            linear: [none; 2],
+            cost: none,
+            iterations: none,
+            evaluations: none,
+            status: none,
+        };
+        let Shape { x, y, sigma } = setup.shape().circle(&found.parameters);
+        x.store(&mut stored.parameters[0]);
+        y.store(&mut stored.parameters[1]);
+        sigma.store(&mut stored.parameters[2]);
+        found.linear[0].store(&mut stored.linear[0]);
+        found.linear[1].store(&mut stored.linear[1]);
+        found.cost.store(&mut stored.cost);
+        found.iterations.store(&mut stored.iterations);
+        found.evaluations.store(&mut stored.evaluations);
+        found.status.store(&mut stored.status);
+        sink.put(done, window, &stored);
     }
-}
-
-/// The lanes of a record one by one.
-#[inline(always)]
-fn stored<P: Pack, const K: usize, const L: usize>(
-    found: &Record<P, K, L>,
-) -> Record<[f32; 32], K, L> {
-    let mut record = Record {
-        parameters: [[0.0; 32]; K],
-        linear: [[0.0; 32]; L],
-        cost: [0.0; 32],
-        iterations: [0.0; 32],
-        evaluations: [0.0; 32],
-        status: [0.0; 32],
-    };
-    for j in 0..K {
-        found.parameters[j].store(&mut record.parameters[j]);
-    }
-    for j in 0..L {
-        found.linear[j].store(&mut record.linear[j]);
-    }
-    found.cost.store(&mut record.cost);
-    found.iterations.store(&mut record.iterations);
-    found.evaluations.store(&mut record.evaluations);
-    found.status.store(&mut record.status);
-    record
 }

@@ -10,18 +10,18 @@ use super::pack::{Exponent, Pack, exp2_of_minus_square};
 /// Eight numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
-pub(super) struct F32x8(__m256);
+pub(in crate::simd) struct F32x8(__m256);
 
 /// Eight truth values: all bits of a lane set, or none.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
-pub(super) struct Mask8(__m256);
+pub(in crate::simd) struct Mask8(__m256);
 
 /// Runs an instruction of AVX2 or FMA.
 macro_rules! instruction {
     ($call:expr) => {
-        // SAFETY: values of these types are made by the engine only, which was entered by
-        // `InstructionSet::Avx2` after the processor said that it has AVX2 and FMA.
+        // SAFETY: values of these types are made by an engine only, which was made after the processor said
+        // that it has AVX2 and FMA.
         unsafe { $call }
     };
 }

@@ -3,8 +3,8 @@
 
 use fit_core::{Fit, Options, Shape, Size, Start, Status};
 use fit_cpu::Reference;
-use fit_cpu::explicit::{ExplicitCriteria, ExplicitStart, fit_explicit, fit_explicit_stack};
 use fit_sim::SpotSimulation;
+use fit_tests::explicit::{ExplicitCriteria, ExplicitStart, fit_explicit, fit_explicit_stack};
 
 const NINE: Size = Size::new(9, 9);
 

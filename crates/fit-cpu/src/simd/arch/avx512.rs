@@ -10,18 +10,18 @@ use super::pack::Pack;
 /// Sixteen numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
-pub(super) struct F32x16(__m512);
+pub(in crate::simd) struct F32x16(__m512);
 
 /// Sixteen truth values, a bit each.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
-pub(super) struct Mask16(__mmask16);
+pub(in crate::simd) struct Mask16(__mmask16);
 
 /// Runs an instruction of AVX-512.
 macro_rules! instruction {
     ($call:expr) => {
-        // SAFETY: values of these types are made by the engine only, which was entered by
-        // `InstructionSet::Avx512` after the processor said that it has AVX-512F.
+        // SAFETY: values of these types are made by an engine only, which was made after the processor said
+        // that it has AVX-512F.
         unsafe { $call }
     };
 }

@@ -15,12 +15,12 @@ const LANES: usize = 8;
 /// Eight numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
-pub(super) struct Array8([f32; LANES]);
+pub(in crate::simd) struct Array8([f32; LANES]);
 
 /// Eight truth values: all bits set, or none.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-pub(super) struct ArrayMask8([u32; LANES]);
+pub(in crate::simd) struct ArrayMask8([u32; LANES]);
 
 impl Mask for ArrayMask8 {
     #[inline(always)]

@@ -7,7 +7,7 @@ use fit_core::{Pixel, Real};
 /// Types that stand for registers of an instruction set execute its instructions, so values of them may
 /// be made on processors that have it only: they stay inside this module, and the functions that use
 /// them are entered after the processor has been asked (see [`super::InstructionSet`]).
-pub(super) trait Pack: Real {
+pub(in crate::simd) trait Pack: Real {
     /// The number of lanes, at most 32.
     const LANES: usize;
     /// For each lane the number of another.
@@ -50,7 +50,7 @@ pub(super) trait Pack: Real {
 }
 
 /// A pack whose numbers' bits can be counted on.
-pub(super) trait Exponent: Pack {
+pub(in crate::simd) trait Exponent: Pack {
     /// `self·2⁻ⁿ` for an integer n from 0 to 60, given as n + 1.5·2²³: in the number's bits the exponent
     /// less n.
     fn lower_exponent(self, shifted: Self) -> Self;
@@ -62,7 +62,7 @@ pub(super) trait Exponent: Pack {
 /// With n the integer nearest to w² and r = n − w², 2^(−w²) = 2^(−n)·2^r; 2^r comes from a polynomial of degree 5 that interpolates it at the
 /// Chebyshev nodes of [−½, ½].
 #[inline(always)]
-pub(super) fn exp2_of_minus_square<P: Exponent>(w: P) -> P {
+pub(in crate::simd) fn exp2_of_minus_square<P: Exponent>(w: P) -> P {
     let number = P::splat;
     // Beyond 2^−60 there is nothing to see; the product of two such is still a normal number, and numbers that
     // are not take some processors a hundred times as long.

@@ -1,0 +1,137 @@
+//! The instruction sets: a type for a register of each, and the functions that are compiled for it.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub(super) mod pack;
+mod portable;
+
+use std::ops::Range;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+
+use fit_core::{ArgumentError, Options, Pixel, Setup, Size, Start};
+
+use super::InstructionSet;
+use super::engine::{Scratch, Sink, run};
+use super::load::{Load, load};
+use crate::windows::Windows;
+use pack::Pack;
+
+/// Windows that the registers of every instruction set of this architecture can be loaded from.
+#[cfg(target_arch = "x86_64")]
+pub(super) trait Source:
+    Sync + Load<avx512::F32x16> + Load<avx2::F32x8> + Load<portable::Array8>
+{
+}
+/// Windows that the registers of every instruction set of this architecture can be loaded from.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) trait Source: Sync + Load<portable::Array8> {}
+
+impl<X: Pixel> Source for Windows<'_, X> {}
+
+/// Options and working memory for one instruction set.
+pub(super) trait Engine: Send + Sync + UnwindSafe + RefUnwindSafe {
+    /// Fits `windows` of `source`.
+    fn run(
+        &mut self,
+        source: &dyn Source,
+        start: Start<'_>,
+        windows: Range<usize>,
+        sink: &mut dyn Sink,
+    );
+}
+
+/// An engine for an instruction set.
+///
+/// # Errors
+/// The size or an option makes no sense.
+///
+/// # Safety
+/// The processor has the instruction set.
+pub(super) unsafe fn engine(
+    set: InstructionSet,
+    size: Size,
+    options: &Options,
+) -> Result<Box<dyn Engine>, ArgumentError> {
+    // The single-precision setup says what is wrong without an instruction of the set.
+    Setup::<f32>::new(size, options)?;
+    // SAFETY: the caller's.
+    unsafe {
+        match set {
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512 => Vectorized::<avx512::F32x16>::engine(size, options),
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => Vectorized::<avx2::F32x8>::engine(size, options),
+            _ => Vectorized::<portable::Array8>::engine(size, options),
+        }
+    }
+}
+
+struct Vectorized<P: Pack> {
+    setup: Setup<P>,
+    scratch: Scratch<P>,
+}
+
+/// The entries of an instruction set: everything in them is inlined, so all of it is compiled for it.
+macro_rules! entries {
+    ($pack:ty $(, $features:literal)?) => {
+        impl Vectorized<$pack> {
+            /// # Safety
+            /// The processor has the instruction set.
+            $(#[target_feature(enable = $features)])?
+            unsafe fn engine(
+                size: Size,
+                options: &Options,
+            ) -> Result<Box<dyn Engine>, ArgumentError> {
+                let setup = Setup::new(size, options)?;
+                let scratch = Scratch::new(&setup);
+                Ok(Box::new(Self { setup, scratch }))
+            }
+        }
+
+        impl Engine for Vectorized<$pack> {
+            fn run(
+                &mut self,
+                source: &dyn Source,
+                start: Start<'_>,
+                windows: Range<usize>,
+                sink: &mut dyn Sink,
+            ) {
+                $(#[target_feature(enable = $features)])?
+                unsafe fn entry(
+                    Vectorized { setup, scratch }: &mut Vectorized<$pack>,
+                    source: &dyn Load<$pack>,
+                    start: Start<'_>,
+                    windows: Range<usize>,
+                    sink: &mut dyn Sink,
+                ) {
+                    run(setup, scratch, source, start, windows, sink);
+                }
+                // SAFETY: who made the engine saw to it that the processor has the instruction set.
+                unsafe { entry(self, source, start, windows, sink) }
+            }
+        }
+
+        impl<X: Pixel> Load<$pack> for Windows<'_, X> {
+            fn load(&self, windows: Range<usize>, packs: &mut [$pack]) {
+                $(#[target_feature(enable = $features)])?
+                unsafe fn entry<X: Pixel>(
+                    from: &Windows<'_, X>,
+                    windows: Range<usize>,
+                    packs: &mut [$pack],
+                ) {
+                    load(from, windows, packs);
+                }
+                // SAFETY: there are registers of this type only where an engine of the instruction set was
+                // made, after the processor said that it has it.
+                unsafe { entry(self, windows, packs) }
+            }
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+entries!(avx512::F32x16, "avx512f,avx2,fma");
+#[cfg(target_arch = "x86_64")]
+entries!(avx2::F32x8, "avx2,fma");
+entries!(portable::Array8);

@@ -1,0 +1,190 @@
+//! Batches on any number of threads.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use fit_core::{Corner, Fit, Options, Pixel, Scalar, Setup, Size, Start};
+use ndarray::ArrayView3;
+use rayon::prelude::*;
+
+use super::arch::Source;
+use super::{InstructionSet, WindowFitter};
+use crate::reference::BatchError;
+use crate::windows::Windows;
+
+/// Windows given to a thread at a time: about a tenth of a millisecond of work.
+const CHUNK: usize = 1024;
+
+/// A batch of no more windows than this is fitted by the calling thread: handing work over costs more
+/// than it saves (`docs/performance.md` tells how this was measured).
+pub const ALONE: usize = 512;
+
+/// Fits batches of windows in single precision, one fit a lane of a vector register, with the
+/// instruction set that the processor has, on any number of threads.
+///
+/// For one instruction set the outcome of a window is the same to the last bit whatever the number of
+/// threads and whatever is fitted beside it.
+#[derive(Debug)]
+pub struct Simd {
+    set: InstructionSet,
+    pool: Option<rayon::ThreadPool>,
+    /// Working memory of earlier batches: making it takes longer than fitting a handful of windows.
+    kept: Mutex<Vec<Kept>>,
+}
+
+/// Working memory, and what it was made for.
+#[derive(Debug)]
+struct Kept {
+    options: Options,
+    fitter: WindowFitter,
+}
+
+/// Working memory in use; it goes back when it is dropped.
+struct Lent<'a> {
+    simd: &'a Simd,
+    options: &'a Options,
+    fitter: Option<WindowFitter>,
+}
+
+impl Lent<'_> {
+    fn run<T: Scalar>(
+        &mut self,
+        source: &dyn Source,
+        start: Start<'_>,
+        first: usize,
+        fits: &mut [Fit<T>],
+    ) {
+        if let Some(fitter) = &mut self.fitter {
+            fitter.run(source, start, first, fits);
+        }
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let mut kept = self.simd.kept();
+        // That of other sizes or options goes first.
+        if kept.len() > self.simd.threads() {
+            kept.remove(0);
+        }
+        kept.extend(self.fitter.take().map(|fitter| Kept { options: *self.options, fitter }));
+    }
+}
+
+impl Simd {
+    /// A fitter with `threads` threads, 0 for one a processor, and the given instruction set, or the one
+    /// that [`InstructionSet::choose`] gives.
+    ///
+    /// # Errors
+    /// [`BatchError::InstructionSet`] if it is not available, [`BatchError::Threads`] if the system
+    /// refuses to start threads.
+    pub fn new(threads: usize, set: Option<InstructionSet>) -> Result<Self, BatchError> {
+        let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
+        let pool = match threads {
+            1 => None,
+            _ => Some(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?),
+        };
+        Ok(Self { set, pool, kept: Mutex::default() })
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+        // Nothing that can panic is done while it is locked.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Working memory for a size and options, of an earlier batch if there is any.
+    fn lend<'a>(&'a self, size: Size, options: &'a Options) -> Result<Lent<'a>, BatchError> {
+        let mut kept = self.kept();
+        let same = |kept: &Kept| kept.fitter.size() == size && kept.options == *options;
+        let found = kept.iter().position(same).map(|index| kept.remove(index).fitter);
+        drop(kept);
+        let fitter = found.map_or_else(|| WindowFitter::new(self.set, size, options), Ok)?;
+        Ok(Lent { simd: self, options, fitter: Some(fitter) })
+    }
+
+    /// The instruction set in use.
+    pub fn instruction_set(&self) -> InstructionSet {
+        self.set
+    }
+
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+    }
+
+    /// Fits every window of a stack, as [`crate::Reference::fit_into`] does.
+    ///
+    /// # Errors
+    /// [`BatchError::Argument`]; then `fits` is unchanged.
+    pub fn fit_into<P: Pixel, T: Scalar>(
+        &self,
+        options: &Options,
+        spots: ArrayView3<'_, P>,
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), BatchError> {
+        self.fit_windows(options, &Windows::stack(spots), start, fits)
+    }
+
+    /// Fits windows that are cut out of a stack of frames, as [`crate::Reference::fit_in_frames_into`]
+    /// does: straight from the frames into registers.
+    ///
+    /// # Errors
+    /// [`BatchError::Argument`]; then `fits` is unchanged.
+    pub fn fit_in_frames_into<P: Pixel, T: Scalar>(
+        &self,
+        options: &Options,
+        frames: ArrayView3<'_, P>,
+        size: Size,
+        corners: &[Corner],
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), BatchError> {
+        self.fit_windows(options, &Windows::cut(frames, size, corners)?, start, fits)
+    }
+
+    fn fit_windows<P: Pixel, T: Scalar>(
+        &self,
+        options: &Options,
+        windows: &Windows<'_, P>,
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), BatchError> {
+        start.validate_batch(windows.count(), fits.len())?;
+        self.fit_all(options, windows.size(), windows, start, fits)
+    }
+
+    /// Knows no pixel type.
+    fn fit_all<T: Scalar>(
+        &self,
+        options: &Options,
+        size: Size,
+        source: &dyn Source,
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), BatchError> {
+        Setup::<f32>::new(size, options)?;
+        let count = fits.len();
+        let lend = || self.lend(size, options);
+        match &self.pool {
+            Some(pool) if count > ALONE => pool.install(|| {
+                // Chunks small enough to keep all threads busy to the end.
+                let chunk = (count / (4 * self.threads())).clamp(64, CHUNK);
+                fits.par_chunks_mut(chunk).enumerate().try_for_each_init(
+                    lend,
+                    |lent, (index, fits)| match lent {
+                        Ok(lent) => {
+                            lent.run(source, start, index * chunk, fits);
+                            Ok(())
+                        }
+                        // The error cannot be taken out of what the thread keeps: ask for it again.
+                        Err(_) => lend().map(drop),
+                    },
+                )
+            }),
+            _ => {
+                lend()?.run(source, start, 0, fits);
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Which vector instructions there are, and which are used.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::reference::BatchError;
+
+/// A set of vector instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InstructionSet {
+    /// AVX-512F: sixteen lanes.
+    Avx512,
+    /// AVX2 and FMA: eight lanes.
+    Avx2,
+    /// What the compiler makes of arrays of eight numbers: any processor.
+    Portable,
+}
+
+impl InstructionSet {
+    /// Every instruction set, the fastest first.
+    pub const ALL: [Self; 3] = [Self::Avx512, Self::Avx2, Self::Portable];
+
+    /// The environment variable that names the instruction set to use.
+    pub const VARIABLE: &'static str = "SPOTFIT_INSTRUCTION_SET";
+
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Avx512 => "avx512",
+            Self::Avx2 => "avx2",
+            Self::Portable => "portable",
+        }
+    }
+
+    /// Whether this processor has it.
+    pub fn is_available(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => is_x86_feature_detected!("avx512f"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx512 | Self::Avx2 => false,
+            Self::Portable => true,
+        }
+    }
+
+    /// The one that [`InstructionSet::VARIABLE`] names, or else the fastest that this processor has.
+    ///
+    /// # Errors
+    /// [`BatchError::InstructionSet`] if the variable names none, or one that is not available.
+    pub fn choose() -> Result<Self, BatchError> {
+        match std::env::var(Self::VARIABLE) {
+            Ok(name) if !name.is_empty() => name.parse::<Self>()?.checked(),
+            _ => {
+                let best = Self::ALL.into_iter().find(|set| set.is_available());
+                Ok(best.unwrap_or(Self::Portable))
+            }
+        }
+    }
+
+    /// Itself, if this processor has it.
+    pub(super) fn checked(self) -> Result<Self, BatchError> {
+        if self.is_available() {
+            Ok(self)
+        } else {
+            let reason = "this processor does not have it";
+            Err(BatchError::InstructionSet { name: self.name().to_owned(), reason })
+        }
+    }
+}
+
+impl fmt::Display for InstructionSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for InstructionSet {
+    type Err = BatchError;
+    fn from_str(word: &str) -> Result<Self, BatchError> {
+        let found = Self::ALL.into_iter().find(|set| set.name() == word);
+        found.ok_or_else(|| BatchError::InstructionSet {
+            name: word.to_owned(),
+            reason: "there are avx512, avx2 and portable",
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! From windows in memory to registers.
+
+use std::ops::Range;
+
+use fit_core::{Pixel, Size};
+
+use super::arch::pack::Pack;
+use crate::windows::{FlatCuts, Windows};
+
+/// Windows that can be put into registers of a type, whatever the type of their pixels: one call for a pack of
+/// windows, so that the search need not know that type and is compiled once.
+pub(super) trait Load<P> {
+    /// Puts the pixels of `windows`, row after row, into the lanes of `packs`, where each window begins a
+    /// pack; what the lanes that are left over in its last one hold does not matter.
+    fn load(&self, windows: Range<usize>, packs: &mut [P]);
+}
+
+/// What [`Load::load`] does, to be compiled for the instruction set of `P`.
+#[inline(always)]
+pub(super) fn load<X: Pixel, P: Pack>(
+    from: &Windows<'_, X>,
+    windows: Range<usize>,
+    packs: &mut [P],
+) {
+    let size = from.size();
+    let packs = packs.chunks_exact_mut(size.pixels().div_ceil(P::LANES));
+    // As many windows again will be wanted soon.
+    let soon = windows.end..windows.end + P::LANES;
+    if let Some(pixels) = from.flat_stack() {
+        let count = size.pixels();
+        if let Some(pixels) = pixels.get(soon.start * count..soon.end * count) {
+            for line in pixels.chunks(64 / size_of::<X>().clamp(1, 64)) {
+                prefetch(line);
+            }
+        }
+        for (window, packs) in windows.zip(packs) {
+            load_line(&pixels[window * count..], count, packs);
+        }
+    } else if let Some(cuts) = from.flat_cuts() {
+        for &corner in cuts.corners.get(soon).unwrap_or_default() {
+            let first = cuts.first(corner);
+            for row in 0..size.height {
+                prefetch(&cuts.pixels[first + row * cuts.columns..]);
+            }
+        }
+        for (window, packs) in windows.zip(packs) {
+            load_rows(&cuts, window, size, packs);
+        }
+    } else {
+        for (window, packs) in windows.zip(packs) {
+            from.read(window, P::numbers(packs));
+        }
+    }
+}
+
+/// Puts the first `count` pixels into `packs`.
+#[inline(always)]
+fn load_line<X: Pixel, P: Pack>(pixels: &[X], count: usize, packs: &mut [P]) {
+    // Whole registers, the last of them with the first pixels of the next window.
+    if let Some(pixels) = pixels.get(..packs.len() * P::LANES) {
+        for (pack, pixels) in packs.iter_mut().zip(pixels.chunks_exact(P::LANES)) {
+            *pack = P::load_pixels(pixels);
+        }
+    } else {
+        for (number, pixel) in P::numbers(packs).iter_mut().zip(&pixels[..count]) {
+            *number = pixel.to_f32();
+        }
+    }
+}
+
+/// Puts the rows of a window, one after the other, to the front of `numbers`.
+#[inline(always)]
+fn load_rows<X: Pixel, P: Pack>(
+    cuts: &FlatCuts<'_, X>,
+    window: usize,
+    size: Size,
+    packs: &mut [P],
+) {
+    let numbers = P::numbers(packs);
+    let first = cuts.first(cuts.corners[window]);
+    for row in 0..size.height {
+        let (from, to) = (first + row * cuts.columns, row * size.width);
+        // A whole register where there is room for it: the next row takes what is too much.
+        if size.width <= P::LANES
+            && let Some(numbers) = numbers.get_mut(to..to + P::LANES)
+            && let Some(pixels) = cuts.pixels.get(from..from + P::LANES)
+        {
+            P::load_pixels(pixels).store(numbers);
+            continue;
+        }
+        let pixels = &cuts.pixels[from..from + size.width];
+        for (number, pixel) in numbers[to..to + size.width].iter_mut().zip(pixels) {
+            *number = pixel.to_f32();
+        }
+    }
+}
+
+/// Asks for a line of memory, where the processor has an instruction for that.
+#[inline(always)]
+fn prefetch<X>(line: &[X]) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch changes nothing that a program can see, and the line exists.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
+}

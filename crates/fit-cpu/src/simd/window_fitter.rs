@@ -1,0 +1,235 @@
+//! A handful of windows at a time.
+
+use std::fmt;
+
+use fit_core::{ArgumentError, Corner, Fit, Options, Pixel, Record, Scalar, Size, Start};
+use ndarray::ArrayView3;
+
+use super::InstructionSet;
+use super::arch::{Engine, Source, engine};
+use super::engine::Sink;
+use crate::reference::BatchError;
+use crate::windows::Windows;
+
+/// Fits a handful of windows at once, again and again, for control loops: made once for a size and
+/// options, it then neither allocates, nor takes a lock, nor hands work to another thread.
+///
+/// ```
+/// use fit_core::{Fit, Options, Size, Start};
+/// use fit_cpu::{InstructionSet, WindowFitter};
+/// use ndarray::Array3;
+///
+/// let set = InstructionSet::choose()?;
+/// let mut fitter = WindowFitter::new(set, Size::new(7, 7), &Options::default())?;
+/// let mut fits = [Fit::<f32>::invalid(); 3];
+/// let windows = Array3::from_shape_fn((3, 7, 7), |(n, y, x)| {
+///     let (dx, dy) = (x as f32 - 3.0 - 0.1 * n as f32, y as f32 - 3.2);
+///     (400.0 * (-(dx * dx + dy * dy) / 2.6).exp() + 20.0) as u16
+/// });
+/// fitter.fit_into(windows.view(), Start::Estimate, &mut fits)?;
+/// assert!((fits[2].x - 3.2).abs() < 0.01);
+/// # Ok::<(), fit_cpu::BatchError>(())
+/// ```
+pub struct WindowFitter {
+    set: InstructionSet,
+    size: Size,
+    engine: Box<dyn Engine>,
+}
+
+impl fmt::Debug for WindowFitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { set, size, .. } = self;
+        write!(f, "WindowFitter {{ {set}, {}×{} }}", size.width, size.height)
+    }
+}
+
+impl WindowFitter {
+    /// A fitter for windows of one size.
+    ///
+    /// # Errors
+    /// [`BatchError::InstructionSet`] if the processor does not have it, [`BatchError::Argument`] if the
+    /// size or an option makes no sense.
+    pub fn new(set: InstructionSet, size: Size, options: &Options) -> Result<Self, BatchError> {
+        let set = set.checked()?;
+        // SAFETY: the processor has it.
+        let engine = unsafe { engine(set, size, options) }?;
+        Ok(Self { set, size, engine })
+    }
+
+    /// The instruction set in use.
+    pub fn instruction_set(&self) -> InstructionSet {
+        self.set
+    }
+
+    pub(super) fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Fits every window of a stack (n, height, width) on the calling thread.
+    ///
+    /// # Errors
+    /// [`BatchError::Argument`] if the windows are not of the size that the fitter was made for, or the
+    /// number of start values or of outcomes is wrong; then `fits` is unchanged.
+    pub fn fit_into<P: Pixel, T: Scalar>(
+        &mut self,
+        spots: ArrayView3<'_, P>,
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), BatchError> {
+        let (count, height, width) = spots.dim();
+        if (width, height) != (self.size.width, self.size.height) {
+            let pixels = width * height;
+            return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
+        }
+        start.validate_batch(count, fits.len())?;
+        self.run(&Windows::stack(spots), start, 0, fits);
+        Ok(())
+    }
+
+    /// Fits windows that are cut out of a stack of frames (n, height, width), on the calling thread.
+    ///
+    /// # Errors
+    /// [`ArgumentError::OutsideFrames`] if a window is not within its frame, or if the number of start
+    /// values or of outcomes is wrong; then `fits` is unchanged.
+    pub fn fit_in_frames_into<P: Pixel, T: Scalar>(
+        &mut self,
+        frames: ArrayView3<'_, P>,
+        corners: &[Corner],
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), BatchError> {
+        let windows = Windows::cut(frames, self.size, corners)?;
+        start.validate_batch(corners.len(), fits.len())?;
+        self.run(&windows, start, 0, fits);
+        Ok(())
+    }
+
+    /// Fits as many windows of `source` as there are `fits`, from number `first` on.
+    pub(super) fn run<T: Scalar>(
+        &mut self,
+        source: &dyn Source,
+        start: Start<'_>,
+        first: usize,
+        fits: &mut [Fit<T>],
+    ) {
+        let windows = first..first + fits.len();
+        self.engine.run(source, start, windows, &mut Outcomes { first, fits });
+    }
+}
+
+/// The caller's outcomes for the windows from number `first` on.
+struct Outcomes<'a, T> {
+    first: usize,
+    fits: &'a mut [Fit<T>],
+}
+
+impl<T: Scalar> Sink for Outcomes<'_, T> {
+    fn put(&mut self, mut lanes: u32, windows: &[usize; 32], found: &Record<[f32; 32], 3, 2>) {
+        while lanes != 0 {
+            let lane = lanes.trailing_zeros() as usize;
+            lanes &= lanes - 1;
+            let fit = Fit::from_record(&found.map(|numbers| numbers[lane]));
+            self.fits[windows[lane] - self.first] = fit.cast();
+        }
+    }
+
+    fn put_invalid(&mut self, window: usize) {
+        self.fits[window - self.first] = Fit::invalid();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::ops::Range;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::super::arch::pack::Pack;
+    use super::super::load::Load;
+    use super::*;
+
+    const SEVEN: Size = Size::new(7, 7);
+
+    /// As many windows as one likes, which differ, and one that cannot be loaded.
+    struct Endless {
+        broken: Option<usize>,
+    }
+
+    impl<P: Pack> Load<P> for Endless {
+        fn load(&self, windows: Range<usize>, packs: &mut [P]) {
+            let packs = packs.chunks_exact_mut(SEVEN.pixels().div_ceil(P::LANES));
+            for (window, packs) in windows.zip(packs) {
+                assert!(self.broken != Some(window), "not a window");
+                let (x, y) = (2.0 + (window % 16) as f32 / 8.0, 2.5 + (window % 5) as f32 / 4.0);
+                for (i, number) in P::numbers(packs)[..SEVEN.pixels()].iter_mut().enumerate() {
+                    let (dx, dy) = ((i % 7) as f32 - x, (i / 7) as f32 - y);
+                    *number = 500.0 * (-(dx * dx + dy * dy) / 2.4).exp() + (i * i % 11) as f32;
+                }
+            }
+        }
+    }
+
+    impl Source for Endless {}
+
+    /// The outcomes by the number of their window.
+    impl Sink for BTreeMap<usize, Fit<f32>> {
+        fn put(&mut self, lanes: u32, windows: &[usize; 32], found: &Record<[f32; 32], 3, 2>) {
+            for lane in (0..32).filter(|lane| lanes >> lane & 1 == 1) {
+                let fit = Fit::from_record(&found.map(|numbers| numbers[lane]));
+                assert!(self.insert(windows[lane], fit).is_none(), "{} again", windows[lane]);
+            }
+        }
+
+        fn put_invalid(&mut self, window: usize) {
+            panic!("there is something to fit in {window}");
+        }
+    }
+
+    fn fitters() -> impl Iterator<Item = WindowFitter> {
+        let sets = InstructionSet::ALL.into_iter().filter(|set| set.is_available());
+        sets.map(|set| WindowFitter::new(set, SEVEN, &Options::default()).unwrap())
+    }
+
+    impl WindowFitter {
+        fn outcomes(
+            &mut self,
+            source: &Endless,
+            windows: Range<usize>,
+        ) -> BTreeMap<usize, Fit<f32>> {
+            let mut outcomes = BTreeMap::new();
+            self.engine.run(source, Start::Estimate, windows, &mut outcomes);
+            outcomes
+        }
+    }
+
+    /// Proves that a fitter that a panic went through fits the next batch as a new one does.
+    #[test]
+    fn a_panic_leaves_nothing_behind() {
+        let sound = Endless { broken: None };
+        for (mut fitter, mut fresh) in fitters().zip(fitters()) {
+            for batch in [5, 60] {
+                let broken = Endless { broken: Some(50) };
+                let panicked = AssertUnwindSafe(|| fitter.outcomes(&broken, 0..100));
+                assert!(catch_unwind(panicked).is_err());
+                assert_eq!(fitter.outcomes(&sound, 0..batch), fresh.outcomes(&sound, 0..batch));
+            }
+        }
+    }
+
+    /// Proves that windows beyond number 2³² keep their number.
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn windows_are_counted_beyond_32_bits() {
+        let source = Endless { broken: None };
+        for mut fitter in fitters() {
+            let many = (1 << 32) - 20;
+            let outcomes = fitter.outcomes(&source, many..many + 80);
+            let few = fitter.outcomes(&source, 76..156);
+            assert_eq!(
+                outcomes.keys().copied().collect::<Vec<_>>(),
+                Vec::from_iter(many..many + 80)
+            );
+            assert!(outcomes.into_values().eq(few.into_values()));
+        }
+    }
+}
