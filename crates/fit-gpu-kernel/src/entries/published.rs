@@ -95,10 +95,11 @@ impl Pixels<Exact> for PixelThreads {
     }
 }
 
-/// `fit_pixel` in blocks of at most so many threads, of which the launch sees to.
+/// [`fit_pixel`], with the number of its line in the table: the launch and the build see to it, and the code is the same
+/// for any.
 ///
 /// # Safety
-/// As for `fit_pixel`.
+/// As for [`fit_pixel`].
 #[inline(always)]
 pub(super) unsafe fn fit<const THREADS: usize>(job: &Job) {
     // SAFETY: the caller's promise.
