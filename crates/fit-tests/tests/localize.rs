@@ -10,6 +10,7 @@ use spotfit::localize::{
     CameraOptions, Counts, Localization, LocalizeError, LocalizeOptions, Localizer, Positions, run,
 };
 use spotfit::movie::{Block, Movie, Pixels};
+use spotfit::storm::StormFormat;
 use spotfit::{Criteria, Options};
 
 fn localize(path: &Path, options: LocalizeOptions) -> (Vec<Localization>, Counts) {
@@ -255,6 +256,31 @@ fn frames_of_another_size_are_refused() {
     let pixels = Pixels::U8(ndarray::Array3::zeros((1, 64, 48)));
     let error = localizer.process(&Block { first: 0, pixels }).unwrap_err();
     assert!(error.to_string().contains("(48, 64)"), "{error}");
+}
+
+/// Proves that frames are numbered up to the last number there is, and that going beyond is an error.
+#[test]
+fn frames_are_numbered_to_the_end() {
+    let plan = MovieSimulation::new(64, 48, 2).plan().expect("a sound simulation");
+    let localize = |first: usize, positions: Option<Positions>| {
+        let options = LocalizeOptions { positions, keep_all: true, ..LocalizeOptions::default() };
+        let mut localizer = Localizer::new((64, 48), options).expect("sound options");
+        localizer.process(&Block { first, pixels: Pixels::U16(plan.frames(0..2)) })
+    };
+    let mut positions = Positions::default();
+    positions.push(usize::MAX - 1, 20.0, 20.0);
+    for positions in [None, Some(positions)] {
+        let last = localize(usize::MAX - 2, positions.clone()).expect("two numbers are left");
+        let spot = last.last().expect("a spot");
+        assert_eq!(spot.frame, usize::MAX - 1);
+        let mut row = String::new();
+        StormFormat { pixel_size: None, corner_origin: false, status: false }.row(spot, &mut row);
+        assert!(row.contains(&format!(",{},", usize::MAX)), "{row}");
+        for first in [usize::MAX - 1, usize::MAX] {
+            let error = localize(first, positions.clone()).expect_err("numbers beyond the last");
+            assert!(error.to_string().contains(&format!("first = {first}")), "{error}");
+        }
+    }
 }
 
 /// Proves that the outcome depends neither on the threads nor on how the movie is cut into blocks.

@@ -100,6 +100,24 @@ enum Work<'a> {
     Gpu(&'a Gpu),
 }
 
+/// What is to be fitted.
+enum Windows<'a, P> {
+    Stack(ArrayView3<'a, P>),
+    Cuts { frames: ArrayView3<'a, P>, size: Size, corners: &'a [Corner] },
+}
+
+impl<P> Windows<'_, P> {
+    /// The pixels of all windows. Sizes have not been checked yet, and may be absurd.
+    fn pixels(&self) -> usize {
+        match self {
+            Self::Stack(spots) => spots.len(),
+            Self::Cuts { size: Size { width, height }, corners, .. } => {
+                corners.len().saturating_mul(*width).saturating_mul(*height)
+            }
+        }
+    }
+}
+
 /// Fits stacks of windows with the backend of your choice. Make it once and use it often: it holds
 /// the threads.
 ///
@@ -169,9 +187,26 @@ impl Fitter {
         }
     }
 
-    /// What is to fit a batch of `count` windows of `pixels` pixels.
-    fn engine(&self, count: usize, pixels: usize) -> Work<'_> {
-        let _ = (count, pixels);
+    /// A fitter by all that a user may choose; what the backend has no use for is ignored.
+    pub(crate) fn choose(
+        backend: Backend,
+        set: Option<InstructionSet>,
+        devices: &[usize],
+        options: Options,
+        threads: usize,
+    ) -> Result<Self, FitError> {
+        match (backend, set) {
+            (Backend::Auto | Backend::Cpu, Some(set)) => {
+                Self::with_instruction_set(set, options, threads)
+            }
+            (Backend::Gpu, _) => Self::on_devices(devices, options),
+            (backend, _) => Self::new(backend, options, threads),
+        }
+    }
+
+    /// What is to fit a batch of so many pixels.
+    fn engine(&self, pixels: usize) -> Work<'_> {
+        let _ = pixels;
         match &self.engine {
             Engine::Reference(reference) => Work::Reference(reference),
             Engine::Simd(simd) => Work::Simd(simd),
@@ -179,7 +214,7 @@ impl Fitter {
             Engine::Gpu(gpu) => Work::Gpu(gpu),
             #[cfg(feature = "gpu")]
             Engine::Auto(simd, gpu) => {
-                let enough = count.saturating_mul(pixels) >= AUTO_GPU_PIXELS;
+                let enough = pixels >= AUTO_GPU_PIXELS;
                 let gpu = enough.then(|| gpu.get_or_init(|| Gpu::new(&[0]).ok()).as_ref());
                 gpu.flatten().map_or(Work::Simd(simd), Work::Gpu)
             }
@@ -203,7 +238,7 @@ impl Fitter {
 
     /// The instruction set in use, if the backend is [`Backend::Cpu`].
     pub fn instruction_set(&self) -> Option<InstructionSet> {
-        match self.engine(0, 0) {
+        match self.engine(0) {
             Work::Simd(simd) => Some(simd.instruction_set()),
             _ => None,
         }
@@ -212,7 +247,7 @@ impl Fitter {
     /// The backend that does the work, unless a batch is large enough for another: never
     /// [`Backend::Auto`].
     pub fn backend(&self) -> Backend {
-        match self.engine(0, 0) {
+        match self.engine(0) {
             Work::Reference(_) => Backend::Reference,
             Work::Simd(_) => Backend::Cpu,
             #[cfg(feature = "gpu")]
@@ -223,7 +258,7 @@ impl Fitter {
     /// The devices in use, if the backend is [`Backend::Gpu`].
     #[cfg(feature = "gpu")]
     pub fn devices(&self) -> Vec<fit_gpu::DeviceInfo> {
-        match self.engine(0, 0) {
+        match self.engine(0) {
             Work::Gpu(gpu) => gpu.devices(),
             _ => Vec::new(),
         }
@@ -241,7 +276,7 @@ impl Fitter {
 
     /// The number of threads that fit; 0 if the GPU does.
     pub fn threads(&self) -> usize {
-        match self.engine(0, 0) {
+        match self.engine(0) {
             Work::Reference(reference) => reference.threads(),
             Work::Simd(simd) => simd.threads(),
             #[cfg(feature = "gpu")]
@@ -275,16 +310,7 @@ impl Fitter {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), FitError> {
-        let (count, height, width) = spots.dim();
-        match self.engine(count, width * height) {
-            Work::Reference(reference) => {
-                reference.fit_into(&self.options, spots, start, fits)?;
-            }
-            Work::Simd(simd) => simd.fit_into(&self.options, spots, start, fits)?,
-            #[cfg(feature = "gpu")]
-            Work::Gpu(gpu) => gpu.fit_into(&self.options, spots, start, fits)?,
-        }
-        Ok(())
+        self.run(Windows::Stack(spots), start, fits)
     }
 
     /// Fits windows of `size` pixels that are cut out of a stack of frames (n, height, width), without
@@ -317,19 +343,59 @@ impl Fitter {
         start: Start<'_>,
     ) -> Result<Vec<Fit<T>>, FitError> {
         let mut fits = vec![Fit::invalid(); corners.len()];
-        let (options, into) = (&self.options, &mut fits[..]);
-        match self.engine(corners.len(), size.pixels()) {
-            Work::Reference(reference) => {
-                reference.fit_in_frames_into(options, frames, size, corners, start, into)?;
-            }
-            Work::Simd(simd) => {
-                simd.fit_in_frames_into(options, frames, size, corners, start, into)?;
-            }
+        self.run(Windows::Cuts { frames, size, corners }, start, &mut fits)?;
+        Ok(fits)
+    }
+
+    /// Hands the work to whatever does it.
+    fn run<P: Pixel, T: Scalar>(
+        &self,
+        windows: Windows<'_, P>,
+        start: Start<'_>,
+        fits: &mut [Fit<T>],
+    ) -> Result<(), FitError> {
+        let options = &self.options;
+        macro_rules! fit_with {
+            ($engine:ident) => {
+                match windows {
+                    Windows::Stack(spots) => $engine.fit_into(options, spots, start, fits)?,
+                    Windows::Cuts { frames, size, corners } => {
+                        $engine.fit_in_frames_into(options, frames, size, corners, start, fits)?
+                    }
+                }
+            };
+        }
+        match self.engine(windows.pixels()) {
+            Work::Reference(engine) => fit_with!(engine),
+            Work::Simd(engine) => fit_with!(engine),
             #[cfg(feature = "gpu")]
-            Work::Gpu(gpu) => {
-                gpu.fit_in_frames_into(options, frames, size, corners, start, into)?;
+            Work::Gpu(engine) => fit_with!(engine),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array3;
+
+    /// Proves that windows whose pixels cannot be counted are an argument error, on whatever backend.
+    #[test]
+    fn absurd_windows_are_refused() {
+        let frames = Array3::<u16>::zeros((1, 16, 16));
+        for backend in [Backend::Auto, Backend::Cpu, Backend::Reference] {
+            let fitter = Fitter::new(backend, Options::default(), 1).unwrap();
+            for size in [Size::new(usize::MAX, 3), Size::new(1 << 62, 1 << 62)] {
+                for corners in [&[][..], &[Corner::default()]] {
+                    let fits: Result<Vec<Fit<f64>>, _> =
+                        fitter.fit_in_frames(frames.view(), size, corners, Start::Estimate);
+                    match fits {
+                        Err(FitError::Batch(BatchError::Argument(_))) => {}
+                        other => panic!("{backend}, {size:?}: {other:?}"),
+                    }
+                }
             }
         }
-        Ok(fits)
     }
 }

@@ -6,8 +6,10 @@ mod fitter;
 pub mod localize;
 pub mod movie;
 pub mod npy;
+mod range;
 #[cfg(feature = "render")]
 pub mod render;
+mod statuses;
 pub mod storm;
 
 pub use fit_core::{
@@ -18,6 +20,8 @@ pub use fit_cpu::{InstructionSet, WindowFitter};
 #[cfg(feature = "gpu")]
 pub use fit_gpu as gpu;
 pub use fitter::{AUTO_GPU_PIXELS, Backend, FitError, Fitter};
+pub use range::OutOfRange;
+pub use statuses::StatusCounts;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::range::OutOfRange;
 use crate::storm::Point;
 
 /// How wide the Gaussians are.
@@ -65,15 +66,8 @@ pub enum RenderError {
     #[error("there are no localizations to show")]
     Empty,
     /// An option is out of its range.
-    #[error("{name} = {value} is out of its range ({range})")]
-    Option {
-        /// Its name.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-        /// The values that are allowed.
-        range: &'static str,
-    },
+    #[error(transparent)]
+    Option(#[from] OutOfRange),
     /// The picture would be too large.
     #[error("a picture of {0:.0}×{1:.0} pixels is too large; make its pixels larger")]
     TooLarge(f64, f64),
@@ -99,14 +93,12 @@ const MOST_PIXELS: f64 = 268_435_456.0;
 /// [`RenderError`].
 pub fn render(points: &[Point], options: &RenderOptions) -> Result<Picture, RenderError> {
     let RenderOptions { pixel, blur, colours, extent, saturated } = *options;
-    let check = |name, value: f64, good: bool, range| {
-        if good { Ok(()) } else { Err(RenderError::Option { name, value, range }) }
-    };
-    check("pixel", pixel, pixel > 0.0 && pixel.is_finite(), "above 0")?;
+    OutOfRange::check("pixel", pixel, pixel > 0.0 && pixel.is_finite(), "above 0")?;
     if let Blur::Fixed(width) = blur {
-        check("blur", width, width >= 0.0 && width.is_finite(), "0 or more")?;
+        OutOfRange::check("blur", width, width >= 0.0 && width.is_finite(), "0 or more")?;
     }
-    check("saturated", saturated, (0.0..1.0).contains(&saturated), "0 to 1, exclusive")?;
+    let good = (0.0..1.0).contains(&saturated);
+    OutOfRange::check("saturated", saturated, good, "0 to 1, exclusive")?;
     let [left, top, right, bottom] = match extent {
         Some(extent) => extent,
         None => around(points, 5.0 * pixel).ok_or(RenderError::Empty)?,
@@ -317,8 +309,8 @@ mod tests {
         let points = [Point { x: 1.0, y: 1.0, uncertainty: 0.1 }];
         let all = RenderOptions { extent: None, ..options(0.1) };
         assert!(matches!(render(&[], &all), Err(RenderError::Empty)));
-        assert!(matches!(render(&points, &options(0.0)), Err(RenderError::Option { .. })));
-        assert!(matches!(render(&points, &options(f64::NAN)), Err(RenderError::Option { .. })));
+        assert!(matches!(render(&points, &options(0.0)), Err(RenderError::Option(_))));
+        assert!(matches!(render(&points, &options(f64::NAN)), Err(RenderError::Option(_))));
         assert!(matches!(render(&points, &options(1e-9)), Err(RenderError::TooLarge(..))));
         let far = [points[0], Point { x: 1e300, y: 1.0, uncertainty: 0.1 }];
         assert!(matches!(render(&far, &all), Err(RenderError::TooLarge(..))));

@@ -41,7 +41,8 @@ impl StormFormat {
             text,
             "{id},{frame},{x:.decimals$},{y:.decimals$},{sigma:.decimals$},{intensity:.4},\
              {offset:.4},{background_std:.4},{chi2:.4},{uncertainty:.decimals$}",
-            frame = frame + 1
+            // The last frame that can be numbered from 0 is one more than fits from 1.
+            frame = *frame as u128 + 1
         );
         debug_assert!(written.is_ok(), "writing to a string cannot fail");
         if self.status {

@@ -12,12 +12,12 @@ use fit_sim::{MovieSimulation, SpotSimulation, Spots};
 
 use super::error::CliError;
 use super::output::Output;
-use super::table::{FitTable, Format, StatusCounts};
+use super::table::{FitTable, Format};
 use super::{fit::rate, interrupt, picture};
 use crate::localize::{CameraOptions, LocalizeOptions, Localizer, run as localize};
 use crate::movie::Movie;
 use crate::storm::{Point, StormFormat};
-use crate::{Backend, Fitter};
+use crate::{Backend, Fitter, StatusCounts};
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
@@ -138,7 +138,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
     }
 
     let threads = Fitter::default().threads();
-    say!("\n{fitted} fits: {}", statuses.summary());
+    say!("\n{fitted} fits: {statuses}");
     say!("{} on {threads} threads, initial estimate included.", rate(fitted, time));
     movie(arguments, folder)?;
     say!("\nWritten to {}:", folder.display());
@@ -218,7 +218,7 @@ fn row(case: &str, name: &str, errors: &[f64; 6]) -> Result<(), CliError> {
 }
 
 fn write_files(folder: &Path, spots: &Spots, fits: &[Fit<f64>]) -> Result<(), CliError> {
-    let mut table = FitTable::create(&folder.join("fits.csv"), Format::Csv, fits.len())?;
+    let mut table = FitTable::create(&folder.join("fits.csv"), Format::Csv, fits.len(), false)?;
     table.write(fits)?;
     table.finish()?;
 

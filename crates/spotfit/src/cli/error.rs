@@ -2,10 +2,10 @@
 
 use std::io;
 
-use crate::FitError;
 use crate::localize::LocalizeError;
 use crate::movie::MovieError;
 use crate::npy::NpyError;
+use crate::{FitError, OutOfRange};
 use fit_sim::SimulationError;
 
 #[derive(Debug, thiserror::Error)]
@@ -24,8 +24,8 @@ pub(crate) enum CliError {
     Movie { file: String, source: MovieError },
     #[error(transparent)]
     Localize(#[from] LocalizeError),
-    #[error("{name} = {value} is out of its range ({range})")]
-    Option { name: &'static str, value: String, range: String },
+    #[error(transparent)]
+    Option(#[from] OutOfRange),
     #[error("interrupted; no output was written")]
     Interrupted,
 }
@@ -40,15 +40,16 @@ impl CliError {
     }
 
     pub(crate) fn option(name: &'static str, value: &str, range: &str) -> Self {
-        Self::Option { name, value: value.to_owned(), range: range.to_owned() }
+        OutOfRange { name, value: value.to_owned(), range: range.to_owned() }.into()
     }
 
-    /// Names the movie that could not be read to its end.
+    /// Names the movie that could not be read, or localized, to its end.
     pub(crate) fn in_movie(self, file: &str) -> Self {
         match self {
             Self::Localize(LocalizeError::Movie(source)) => {
                 Self::Movie { file: file.to_owned(), source }
             }
+            Self::Localize(error) => Self::file(file, error.to_string()),
             other => other,
         }
     }

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use fit_core::{Background, Criteria, Fit, Limits, MaxError, Options, Pixel, Scalar, Start};
+use fit_core::{Background, Criteria, Fit, Limits, MaxError, Options, Pixel, Start};
 use ndarray::ArrayView3;
 
 use super::error::CliError;
 use super::input::{self, Visitor};
-use super::table::{FitTable, Format, StatusCounts};
+use super::table::{FitTable, Format};
 use crate::npy::Number;
-use crate::{Backend, Fitter, InstructionSet};
+use crate::{Backend, Fitter, InstructionSet, StatusCounts};
 
 /// Windows read, fitted and written at a time: some ten milliseconds to a second of work.
 const CHUNK: usize = 1 << 15;
@@ -51,9 +51,11 @@ pub(crate) struct FitOptions {
     /// Number of threads; 0 takes one for each processor.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) threads: usize,
-    /// When to stop: default (20 iterations, min-delta 1e-6, min-step 1e-4), paper (the same, and
-    /// χ² < N/3) or tight (100 iterations, 1e-9, 1e-6).
-    #[arg(long, value_enum, default_value = "default", value_name = "CRITERIA")]
+    // The numbers come from where they are set.
+    #[arg(long, value_enum, default_value = "default", value_name = "CRITERIA", help = format!(
+        "When to stop: default ({}), paper ({}, and χ² < N/3) or tight ({})",
+        in_words(&Criteria::DEFAULT), in_words(&Criteria::PAPER), in_words(&Criteria::TIGHT)
+    ))]
     criteria: CriteriaChoice,
     /// At most N iterations (overrides the criteria).
     #[arg(long, value_name = "N")]
@@ -81,6 +83,11 @@ pub(crate) struct FitOptions {
     sigma_max: Option<f64>,
 }
 
+fn in_words(criteria: &Criteria) -> String {
+    let Criteria { max_iterations, min_delta, min_step, .. } = criteria;
+    format!("{max_iterations} iterations, min-delta {min_delta:e}, min-step {min_step:e}")
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum CriteriaChoice {
     Default,
@@ -96,14 +103,8 @@ enum BackgroundChoice {
 
 impl FitOptions {
     pub(crate) fn fitter(&self) -> Result<Fitter, CliError> {
-        let (options, threads) = (self.options(), self.threads);
-        Ok(match (self.backend, self.instruction_set) {
-            (Backend::Auto | Backend::Cpu, Some(set)) => {
-                Fitter::with_instruction_set(set, options, threads)?
-            }
-            (Backend::Gpu, _) => Fitter::on_devices(&self.devices, options)?,
-            (backend, _) => Fitter::new(backend, options, threads)?,
-        })
+        let set = self.instruction_set;
+        Ok(Fitter::choose(self.backend, set, &self.devices, self.options(), self.threads)?)
     }
 
     pub(crate) fn options(&self) -> Options {
@@ -155,12 +156,17 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         None => None,
     };
 
-    let table = FitTable::create(&arguments.output, format, count)?;
-    if fitter.is_single_precision() {
-        Job::<f32>::new(&fitter, starts.as_deref(), table).run(source, &file)
-    } else {
-        Job::<f64>::new(&fitter, starts.as_deref(), table).run(source, &file)
-    }
+    let table = FitTable::create(&arguments.output, format, count, fitter.is_single_precision())?;
+    let job = Job {
+        file: &file,
+        fitter: &fitter,
+        starts: starts.as_deref(),
+        table,
+        fits: Vec::new(),
+        counts: StatusCounts::default(),
+        fitting: Duration::ZERO,
+    };
+    job.run(source)
 }
 
 /// Replacing the input by the output would lose the pixels.
@@ -178,36 +184,27 @@ pub(crate) fn refuse_same_file(input: &Path, output: &Path) -> Result<(), CliErr
 }
 
 /// A stack on its way from file to file.
-struct Job<'a, T> {
+struct Job<'a> {
+    file: &'a str,
     fitter: &'a Fitter,
     starts: Option<&'a [[f64; 3]]>,
     table: FitTable,
-    fits: Vec<Fit<T>>,
+    fits: Vec<Fit<f64>>,
     counts: StatusCounts,
     fitting: Duration,
 }
 
-impl<'a, T: Scalar> Job<'a, T> {
-    fn new(fitter: &'a Fitter, starts: Option<&'a [[f64; 3]]>, table: FitTable) -> Self {
-        Self {
-            fitter,
-            starts,
-            table,
-            fits: Vec::new(),
-            counts: StatusCounts::default(),
-            fitting: Duration::ZERO,
-        }
-    }
-
-    fn run(mut self, source: input::Source, file: &str) -> Result<(), CliError> {
+impl Job<'_> {
+    fn run(mut self, source: input::Source) -> Result<(), CliError> {
         let begin = Instant::now();
         let gpu = self.fitter.backend() == Backend::Gpu;
         let chunk = if gpu { GPU_CHUNK } else { CHUNK };
-        input::for_each_chunk(source, file, chunk, &mut self)?;
+        input::for_each_chunk(source, self.file, chunk, &mut self)?;
         super::interrupt::check()?;
         self.table.finish()?;
         let total = self.counts.total();
-        eprintln!("{total} spots: {}", or_none(self.counts.summary()));
+        let counts = if total > 0 { self.counts.to_string() } else { "nothing to do".to_owned() };
+        eprintln!("{total} spots: {counts}");
         eprintln!(
             "{} converged; {}; fitting {:.2} s ({}), in all {:.2} s",
             self.counts.converged(),
@@ -233,10 +230,6 @@ pub(crate) fn backend(fitter: &Fitter) -> String {
     }
 }
 
-fn or_none(text: String) -> String {
-    if text.is_empty() { "nothing to do".to_owned() } else { text }
-}
-
 /// Fits per second in words.
 pub(crate) fn rate(fits: usize, time: Duration) -> String {
     match fits as f64 / time.as_secs_f64() {
@@ -246,7 +239,7 @@ pub(crate) fn rate(fits: usize, time: Duration) -> String {
     }
 }
 
-impl<T: Scalar> Visitor for Job<'_, T> {
+impl Visitor for Job<'_> {
     fn visit<P: Pixel + Number>(&mut self, spots: ArrayView3<'_, P>) -> Result<(), CliError> {
         let first = self.counts.total();
         let count = spots.dim().0;
@@ -256,7 +249,9 @@ impl<T: Scalar> Visitor for Job<'_, T> {
         };
         self.fits.resize(count, Fit::invalid());
         let begin = Instant::now();
-        self.fitter.fit_into(spots, start, &mut self.fits)?;
+        self.fitter
+            .fit_into(spots, start, &mut self.fits)
+            .map_err(|error| CliError::file(self.file, error.to_string()))?;
         self.fitting += begin.elapsed();
         self.counts.add(&self.fits);
         self.table.write(&self.fits)

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use fit_core::Status;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::error::CliError;
@@ -161,8 +160,9 @@ fn summarize(localizer: &Localizer, time: Duration) {
     let counts = localizer.counts();
     let Counts { frames, candidates, kept, .. } = counts;
     eprintln!("{frames} frames: {candidates} candidates, {kept} localizations");
-    let statuses = Status::ALL.iter().zip(counts.by_status);
-    let failed = statuses
+    let failed = counts
+        .by_status
+        .iter()
         .filter(|(status, _)| !status.is_converged())
         .map(|(status, count)| (status.name(), count));
     let others = [
@@ -177,7 +177,7 @@ fn summarize(localizer: &Localizer, time: Duration) {
         .filter(|&(_, count)| count > 0)
         .map(|(reason, count)| format!("{count} {reason}"))
         .collect();
-    let (fits, converged) = (counts.fits(), counts.converged());
+    let (fits, converged) = (counts.by_status.total(), counts.by_status.converged());
     let dropped = if dropped.is_empty() { "none".to_owned() } else { dropped.join(", ") };
     eprintln!("{converged} of {fits} fits converged; dropped: {dropped}");
     eprintln!(

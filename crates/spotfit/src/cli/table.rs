@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use fit_core::{Fit, Scalar, Status};
+use fit_core::{Fit, Scalar};
 
 use super::error::CliError;
 use super::output::Output;
@@ -38,6 +38,8 @@ const STATUS: usize = 14;
 pub(crate) struct FitTable {
     output: Output,
     format: Format,
+    /// Whether the backend knows no more digits than `f32` has, so that a text says no more.
+    single: bool,
     spot: usize,
     text: String,
     bytes: Vec<u8>,
@@ -45,7 +47,12 @@ pub(crate) struct FitTable {
 
 impl FitTable {
     /// Begins a table of `count` rows.
-    pub(crate) fn create(path: &Path, format: Format, count: usize) -> Result<Self, CliError> {
+    pub(crate) fn create(
+        path: &Path,
+        format: Format,
+        count: usize,
+        single: bool,
+    ) -> Result<Self, CliError> {
         let mut output = Output::create(path)?;
         let mut head = Vec::new();
         match format {
@@ -62,17 +69,18 @@ impl FitTable {
             }
         }
         output.write_all(&head)?;
-        Ok(Self { output, format, spot: 0, text: String::new(), bytes: Vec::new() })
+        Ok(Self { output, format, single, spot: 0, text: String::new(), bytes: Vec::new() })
     }
 
     /// Appends the outcomes of the next spots.
-    pub(crate) fn write<T: Scalar>(&mut self, fits: &[Fit<T>]) -> Result<(), CliError> {
+    pub(crate) fn write(&mut self, fits: &[Fit<f64>]) -> Result<(), CliError> {
         self.text.clear();
         self.bytes.clear();
         for fit in fits {
             match self.format {
+                Format::Csv if self.single => self.csv_row::<f32>(&fit.cast()),
                 Format::Csv => self.csv_row(fit),
-                Format::Npy => self.npy_row(&fit.cast()),
+                Format::Npy => self.npy_row(fit),
             }
             self.spot += 1;
         }
@@ -104,35 +112,5 @@ impl FitTable {
     /// Completes the file.
     pub(crate) fn finish(self) -> Result<(), CliError> {
         self.output.finish()
-    }
-}
-
-/// How many fits ended in which way.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StatusCounts([usize; Status::ALL.len()]);
-
-impl StatusCounts {
-    pub(crate) fn add<T>(&mut self, fits: &[Fit<T>]) {
-        for fit in fits {
-            self.0[fit.status as usize - 1] += 1;
-        }
-    }
-
-    pub(crate) fn total(&self) -> usize {
-        self.0.iter().sum()
-    }
-
-    pub(crate) fn converged(&self) -> usize {
-        let counts = Status::ALL.iter().zip(self.0);
-        counts.filter(|(status, _)| status.is_converged()).map(|(_, count)| count).sum()
-    }
-
-    pub(crate) fn summary(&self) -> String {
-        let mut text = String::new();
-        for (status, count) in Status::ALL.iter().zip(self.0).filter(|&(_, count)| count > 0) {
-            let separator = if text.is_empty() { "" } else { ", " };
-            text.push_str(&format!("{separator}{count} {status}"));
-        }
-        text
     }
 }

@@ -1,0 +1,270 @@
+//! Finding spots in a frame: where to cut the windows.
+//!
+//! 1. The frame is smoothed with a Gaussian as wide as a typical spot (σ = box/7 pixels, the matched
+//!    filter), and the local background, the mean over a square of 2·box + 1 pixels, is subtracted.
+//!    The background is found in two passes: in the second, pixels that stand out of the first by more
+//!    than twice the noise are cut, so that neighbours do not pull it up.
+//! 2. The noise is estimated in tiles of 32×32 pixels and interpolated between them: that of the
+//!    pixels, from the median of the absolute response to the kernel (1 −2 1)ᵀ(1 −2 1), which sees
+//!    neither background nor its slopes and hardly the spots, as the filter passes it on; or, where that
+//!    is more, the spread of the filtered frame below its median. The latter counts in movies with a
+//!    textured background and in those that were smoothed, whose pixels are not independent.
+//! 3. A pixel is a candidate if it is the highest within (box − 3)/2 pixels (at least 1) and stands out
+//!    by more than `threshold` times that noise.
+//!
+//! In white noise the default of 7 finds spots whose peak is about 3 times the noise of a pixel. Dense
+//! movies want less (5), clean ones may take more.
+//!
+//! Cost per pixel: 2·(2·⌈3σ⌉ + 1) multiply-adds for the Gaussian (14 for box 7), about 12 additions for
+//! each of the two box means, 9 on every other row for the noise, partial sorts of half of the pixels, and
+//! a comparison; the time it takes is in `docs/localization.md`.
+
+mod filter;
+mod noise;
+
+use fit_core::Pixel;
+use multiversion::multiversion;
+use ndarray::ArrayView2;
+
+use crate::range::OutOfRange;
+use filter::{box_mean, smooth};
+use noise::NoiseMap;
+
+/// A place where a spot may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// Column of the brightest pixel of the filtered frame.
+    pub x: usize,
+    /// Row of that pixel.
+    pub y: usize,
+    /// By how many times the noise it stands out.
+    pub significance: f32,
+}
+
+/// The detector for frames of one size.
+#[derive(Clone, Debug)]
+pub struct Detector {
+    width: usize,
+    height: usize,
+    box_size: usize,
+    threshold: f32,
+    /// Half of the symmetric smoothing kernel, from its centre.
+    kernel: Vec<f32>,
+    /// Standard deviation of the filtered frame for white noise of 1.
+    gain: f32,
+}
+
+/// The threshold that suits an ordinary movie, in units of the local noise.
+pub const DEFAULT_THRESHOLD: f64 = 7.0;
+
+/// Most pixels of a frame; more do not come from a camera, and their sums would leave the range of indices.
+const MOST_PIXELS: usize = 1 << 30;
+
+/// Largest side of a window.
+const LARGEST_BOX: usize = 1023;
+
+/// Why a frame cannot be searched.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DetectError {
+    /// An argument is out of its range.
+    #[error(transparent)]
+    Option(#[from] OutOfRange),
+    /// The frame is not of the size that the detector is for.
+    #[error("a frame of {found:?} pixels (width, height) for a detector of {expected:?}")]
+    FrameSize {
+        /// Width and height that the detector was made for.
+        expected: (usize, usize),
+        /// Width and height of the frame.
+        found: (usize, usize),
+    },
+}
+
+impl Detector {
+    /// A detector for frames of `width`×`height` pixels, windows of `box_size` pixels and a threshold
+    /// in units of the local noise.
+    ///
+    /// # Errors
+    /// [`DetectError::Option`] if a side of the frame is 0 or it has more than 2³⁰ pixels, if `box_size` is
+    /// not in 1 to 1023, or if the threshold is not finite and above 0.
+    pub fn new(
+        width: usize,
+        height: usize,
+        box_size: usize,
+        threshold: f64,
+    ) -> Result<Self, DetectError> {
+        let pixels = width.saturating_mul(height);
+        let good = (1..=MOST_PIXELS).contains(&pixels);
+        let range = format!("1 to {MOST_PIXELS} pixels");
+        OutOfRange::check("frame", format!("{width}×{height}"), good, range)?;
+        let good = (1..=LARGEST_BOX).contains(&box_size);
+        OutOfRange::check("box", box_size, good, format!("1 to {LARGEST_BOX}"))?;
+        let good = threshold > 0.0 && threshold.is_finite();
+        OutOfRange::check("threshold", threshold, good, "above 0")?;
+        let sigma = box_size as f64 / 7.0;
+        let radius = (3.0 * sigma).ceil() as usize;
+        let weights: Vec<f64> =
+            (0..=radius).map(|i| (-0.5 * (i as f64 / sigma).powi(2)).exp()).collect();
+        let sum = weights[0] + 2.0 * weights[1..].iter().sum::<f64>();
+        let kernel: Vec<f64> = weights.iter().map(|w| w / sum).collect();
+        // The filter is Gaussian minus box: the sum of its squares.
+        let squares = kernel[0].powi(2) + 2.0 * kernel[1..].iter().map(|w| w * w).sum::<f64>();
+        let side = (2 * box_size + 1) as f64;
+        let gain = (squares * squares - 1.0 / (side * side)).max(1e-6).sqrt();
+        Ok(Self {
+            width,
+            height,
+            box_size,
+            threshold: threshold as f32,
+            kernel: kernel.iter().map(|&w| w as f32).collect(),
+            gain: gain as f32,
+        })
+    }
+
+    /// The candidates of a frame, from top to bottom. Pixels that are not finite count as background.
+    ///
+    /// # Errors
+    /// [`DetectError::FrameSize`] if the frame is not of the size that the detector is for.
+    pub fn detect<P: Pixel>(
+        &self,
+        frame: ArrayView2<'_, P>,
+    ) -> Result<Vec<Candidate>, DetectError> {
+        let (height, width) = frame.dim();
+        let (expected, found) = ((self.width, self.height), (width, height));
+        if found != expected {
+            return Err(DetectError::FrameSize { expected, found });
+        }
+        Ok(detect(self, numbers(frame)))
+    }
+
+    #[inline(always)]
+    fn peaks(&self, signal: &[f32], noise: &NoiseMap) -> Vec<Candidate> {
+        let Self { width, height, .. } = *self;
+        let radius = (self.box_size.saturating_sub(3) / 2).max(1);
+        let mut found = Vec::new();
+        let mut levels = vec![0.0; width];
+        for y in 0..height {
+            noise.row(y, &mut levels);
+            let row = &signal[y * width..(y + 1) * width];
+            for x in bright(row, &levels, self.threshold) {
+                let (value, level) = (row[x], levels[x]);
+                let rows = y.saturating_sub(radius)..(y + radius + 1).min(height);
+                let columns = x.saturating_sub(radius)..(x + radius + 1).min(width);
+                let highest = rows.clone().all(|other_y| {
+                    columns.clone().all(|other_x| {
+                        let other = signal[other_y * width + other_x];
+                        // Of equals the first in reading order is the peak.
+                        let before = (other_y, other_x) < (y, x);
+                        if before { other < value } else { other <= value }
+                    })
+                });
+                if highest {
+                    found.push(Candidate { x, y, significance: value / level });
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The pixels as `f32`, in memory with room for as many more as [`detect`] needs: all that is compiled for
+/// every type of them.
+fn numbers<P: Pixel>(frame: ArrayView2<'_, P>) -> Vec<f32> {
+    let mut memory = Vec::with_capacity(FRAMES * frame.len());
+    match frame.as_slice() {
+        Some(frame) => memory.extend(frame.iter().map(|pixel| pixel.to_f32())),
+        None => memory.extend(frame.iter().map(|pixel| pixel.to_f32())),
+    }
+    memory
+}
+
+/// How many frames of numbers [`detect`] holds at a time. They share one piece of memory: allocators give
+/// that back less eagerly than several, and every page that was given back costs time again.
+const FRAMES: usize = 3;
+
+/// [`Detector::detect`], compiled for several instruction sets, of which the processor's best is chosen. All
+/// that it calls is inlined, and none of it rounds differently for being compiled differently.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma",))]
+fn detect(detector: &Detector, mut memory: Vec<f32>) -> Vec<Candidate> {
+    let Detector { width, height, box_size, ref kernel, gain, .. } = *detector;
+    let size = memory.len();
+    memory.resize(FRAMES * size, 0.0);
+    let (pixels, rest) = memory.split_at_mut(size);
+    let (other, background) = rest.split_at_mut(size);
+    make_finite(pixels);
+    let noise = NoiseMap::new(pixels, width, height);
+    if noise.is_zero() {
+        return Vec::new();
+    }
+    box_mean(pixels, other, width, box_size);
+    cut(other, pixels, width, &noise);
+    box_mean(other, background, width, box_size);
+    smooth(pixels, other, width, kernel);
+    for (value, level) in pixels.iter_mut().zip(background) {
+        *value -= *level;
+    }
+    let noise = noise.with_texture(pixels, gain);
+    detector.peaks(pixels, &noise)
+}
+
+/// Puts the pixels, cut at twice the noise above their mean, in the place of the mean.
+#[inline(always)]
+fn cut(mean: &mut [f32], pixels: &[f32], width: usize, noise: &NoiseMap) {
+    let mut levels = vec![0.0; width];
+    let rows = mean.chunks_exact_mut(width).zip(pixels.chunks_exact(width));
+    for (y, (mean, pixels)) in rows.enumerate() {
+        noise.row(y, &mut levels);
+        for ((value, &pixel), &level) in mean.iter_mut().zip(pixels).zip(&levels) {
+            *value = pixel.min(*value + 2.0 * level);
+        }
+    }
+}
+
+/// Subtracts the first good pixel from all of them, so that a baseline costs no digits, and replaces those that
+/// are not finite by the mean of the others.
+#[inline(always)]
+fn make_finite(pixels: &mut [f32]) {
+    // Sums of squares must not overflow either.
+    let usable = |pixel: f32| pixel.abs() < 1e15;
+    let level = pixels.iter().copied().find(|&pixel| usable(pixel)).unwrap_or(0.0);
+    let mut all = true;
+    for pixel in pixels.iter_mut() {
+        *pixel -= level;
+        all &= usable(*pixel);
+    }
+    if !all {
+        let good = pixels.iter().filter(|&&pixel| usable(pixel));
+        let (sum, count) = good.fold((0.0f64, 0u32), |(s, n), &p| (s + f64::from(p), n + 1));
+        let mean = (sum / f64::from(count.max(1))) as f32;
+        for pixel in pixels.iter_mut().filter(|pixel| !usable(**pixel)) {
+            *pixel = mean;
+        }
+    }
+}
+
+/// The places along a line that stand out by more than `threshold` times the level.
+#[inline(always)]
+fn bright(values: &[f32], levels: &[f32], threshold: f32) -> Vec<usize> {
+    let stands_out = |value: f32, level: f32| (value > threshold * level) & (level > 0.0);
+    let mut found = Vec::new();
+    let mut first = 0;
+    // Most blocks have none, which is seen for many places at a time.
+    for (values, levels) in values.chunks(BLOCK).zip(levels.chunks(BLOCK)) {
+        let mut any = false;
+        for (&value, &level) in values.iter().zip(levels) {
+            any |= stands_out(value, level);
+        }
+        if any {
+            let places = (first..).zip(values.iter().zip(levels));
+            found.extend(places.filter(|(_, (v, l))| stands_out(**v, **l)).map(|(x, _)| x));
+        }
+        first += BLOCK;
+    }
+    found
+}
+
+/// Places that are looked at together.
+const BLOCK: usize = 32;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! The noise of a frame, tile by tile.
+
+/// Side of the tiles in which the noise is estimated.
+const TILE: usize = 32;
+
+/// The standard deviation of the noise, tile by tile.
+pub(super) struct NoiseMap {
+    columns: usize,
+    rows: usize,
+    width: usize,
+    height: usize,
+    pub(super) levels: Vec<f32>,
+}
+
+impl NoiseMap {
+    #[inline(always)]
+    pub(super) fn new(pixels: &[f32], width: usize, height: usize) -> Self {
+        let (columns, rows) = (width.div_ceil(TILE).max(1), height.div_ceil(TILE).max(1));
+        let mut levels = Vec::with_capacity(columns * rows);
+        let mut responses = Vec::with_capacity(TILE * TILE);
+        // Tiles have at most TILE columns.
+        let mut vertical = [0.0; TILE + 2];
+        for row in 0..rows {
+            for column in 0..columns {
+                // Tiles of equal size that cover the frame; the outermost pixels have no response.
+                let y = (row * height / rows).max(1)..((row + 1) * height / rows).min(height - 1);
+                let x = (column * width / columns).max(1)
+                    ..((column + 1) * width / columns).min(width - 1);
+                responses.clear();
+                let columns = x.len();
+                // Every other row is enough for a median.
+                for y in y.step_by(2) {
+                    let at = |y: usize| &pixels[y * width..(y + 1) * width];
+                    let (above, here, below) = (at(y - 1), at(y), at(y + 1));
+                    for (down, i) in vertical.iter_mut().zip(x.start - 1..x.end + 1) {
+                        *down = above[i] - 2.0 * here[i] + below[i];
+                    }
+                    let start = responses.len();
+                    responses.resize(start + columns, 0.0);
+                    let (left, middle, right) = (&vertical, &vertical[1..], &vertical[2..]);
+                    for (i, response) in responses[start..].iter_mut().enumerate() {
+                        *response = (left[i] - 2.0 * middle[i] + right[i]).abs();
+                    }
+                }
+                levels.push(level(&mut responses));
+            }
+        }
+        Self { columns, rows, width, height, levels }
+    }
+
+    /// The noise of the filtered frame: that of the pixels as the filter passes it on, or what the
+    /// filtered frame shows by itself where that is more.
+    #[inline(always)]
+    pub(super) fn with_texture(&self, signal: &[f32], gain: f32) -> Self {
+        let Self { columns, rows, width, height, .. } = *self;
+        let mut levels = Vec::with_capacity(columns * rows);
+        let mut values = Vec::with_capacity(TILE * TILE);
+        for row in 0..rows {
+            for column in 0..columns {
+                let y = row * height / rows..(row + 1) * height / rows;
+                let x = column * width / columns..(column + 1) * width / columns;
+                values.clear();
+                y.step_by(2)
+                    .for_each(|y| values.extend_from_slice(&signal[y * width..][x.clone()]));
+                let white = self.levels[row * columns + column] * gain;
+                levels.push(texture(&mut values).max(white));
+            }
+        }
+        Self { levels, ..*self }
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        self.levels.iter().all(|&level| level <= 0.0)
+    }
+
+    /// The noise along a row, between the tiles' centres by linear interpolation.
+    #[inline(always)]
+    pub(super) fn row(&self, y: usize, levels: &mut [f32]) {
+        let tile_height = self.height as f32 / self.rows as f32;
+        let position = (y as f32 + 0.5) / tile_height - 0.5;
+        let position = position.clamp(0.0, (self.rows - 1) as f32);
+        let above = (position as usize).min(self.rows - 1);
+        let below = (above + 1).min(self.rows - 1);
+        let down = position - above as f32;
+        let at = |column: usize| {
+            let level = |row: usize| self.levels[row * self.columns + column];
+            level(above) + down * (level(below) - level(above))
+        };
+        // Flat up to the first centre and from the last, and a ramp between any two.
+        let tile_width = self.width as f32 / self.columns as f32;
+        let centre = |column: usize| (column as f32 + 0.5) * tile_width - 0.5;
+        let mut x = 0;
+        for column in 0..=self.columns {
+            let (left, right) = (column.saturating_sub(1), column.min(self.columns - 1));
+            let end = if column == self.columns {
+                self.width
+            } else {
+                (centre(column).max(0.0).ceil() as usize).min(self.width)
+            };
+            let slope = (at(right) - at(left)) / tile_width;
+            let start = at(left) - slope * centre(left);
+            if x < end {
+                for (level, i) in levels[x..end].iter_mut().zip(x as u32..) {
+                    *level = start + slope * i as f32;
+                }
+                x = end;
+            }
+        }
+    }
+}
+
+/// The noise from absolute responses to the kernel, the sum of whose squares is 36.
+#[inline(always)]
+fn level(responses: &mut [f32]) -> f32 {
+    if responses.is_empty() {
+        return 0.0;
+    }
+    let middle = responses.len() / 2;
+    let (_, median, _) = responses.select_nth_unstable_by(middle, f32::total_cmp);
+    let median = *median;
+    if median > 0.0 {
+        return median / (0.674_49 * 6.0);
+    }
+    // Most pixels are equal, as in dim frames of whole counts: the root mean square is what is left.
+    let squares: f64 = responses.iter().map(|&r| f64::from(r).powi(2)).sum();
+    ((squares / responses.len() as f64).sqrt() / 6.0) as f32
+}
+
+/// The spread of a filtered tile below its median: spots are above, and hardly change it.
+#[inline(always)]
+fn texture(values: &mut [f32]) -> f32 {
+    if values.is_empty() {
+        return 0.0;
+    }
+    let middle = values.len() / 2;
+    let (below, median, _) = values.select_nth_unstable_by(middle, f32::total_cmp);
+    let median = *median;
+    if below.is_empty() {
+        return 0.0;
+    }
+    // The quantile that lies one standard deviation below the median of a normal distribution.
+    let quantile = (below.len() as f32 * 2.0 * 0.158_66) as usize;
+    let (_, lower, _) = below.select_nth_unstable_by(quantile, f32::total_cmp);
+    median - *lower
+}

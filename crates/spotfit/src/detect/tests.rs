@@ -1,0 +1,160 @@
+use super::*;
+use fit_sim::Random;
+use ndarray::Array2;
+
+fn mean_of(pixels: &[f32], width: usize, radius: usize) -> Vec<f32> {
+    let mut mean = vec![0.0; pixels.len()];
+    box_mean(pixels, &mut mean, width, radius);
+    mean
+}
+
+fn background(pixels: &[f32], width: usize, radius: usize, noise: &NoiseMap) -> Vec<f32> {
+    let mut first = mean_of(pixels, width, radius);
+    cut(&mut first, pixels, width, noise);
+    mean_of(&first, width, radius)
+}
+
+/// Proves that the noise is estimated right, and that the filter's gain is what white noise shows.
+#[test]
+fn noise_and_gain_are_those_of_white_noise() {
+    let mut random = Random::new(1, 0);
+    let frame: Vec<f32> = (0..256 * 192)
+        .map(|i| 100.0 + (i % 256) as f32 * 0.7 + 5.0 * random.normal() as f32)
+        .collect();
+    let noise = NoiseMap::new(&frame, 256, 192);
+    for level in &noise.levels {
+        assert!((level - 5.0).abs() < 0.8, "{level}");
+    }
+    let mean = noise.levels.iter().sum::<f32>() / noise.levels.len() as f32;
+    assert!((mean - 5.0).abs() < 0.1, "{mean}");
+
+    let detector = Detector::new(256, 192, 7, 5.0).unwrap();
+    let background = background(&frame, 256, 7, &noise);
+    let mut smoothed = frame.clone();
+    smooth(&mut smoothed, &mut vec![0.0; frame.len()], 256, &detector.kernel);
+    let inner: Vec<f32> = (0..192 * 256)
+        .filter(|i| (16..240).contains(&(i % 256)) && (16..176).contains(&(i / 256)))
+        .map(|i| smoothed[i] - background[i])
+        .collect();
+    let n = inner.len() as f32;
+    let mean = inner.iter().sum::<f32>() / n;
+    let sd = (inner.iter().map(|v| (v - mean).powi(2)).sum::<f32>() / n).sqrt();
+    assert!((sd / (5.0 * detector.gain) - 1.0).abs() < 0.03, "{sd} {}", detector.gain);
+}
+
+/// Proves that a spot is found at its pixel, once, on a slope, and that noise alone gives nothing.
+#[test]
+fn a_spot_is_found_where_it_is() {
+    let mut random = Random::new(2, 0);
+    let mut frame = Array2::from_shape_fn((80, 100), |(y, x)| {
+        random.poisson(50.0 + x as f64 + 0.5 * y as f64) as f32
+    });
+    let detector = Detector::new(100, 80, 7, DEFAULT_THRESHOLD).unwrap();
+    assert_eq!(detector.detect(frame.view()).unwrap(), []);
+    for ((y, x), pixel) in frame.indexed_iter_mut() {
+        let (dx, dy) = (x as f32 - 41.2, y as f32 - 29.7);
+        *pixel += 120.0 * (-(dx * dx + dy * dy) / 3.0).exp();
+    }
+    let found = detector.detect(frame.view()).unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].x, found[0].y), (41, 30));
+    frame[(70, 90)] = f32::NAN;
+    frame[(10, 10)] = f32::INFINITY;
+    assert_eq!(detector.detect(frame.view()).unwrap().len(), 1);
+}
+
+/// Proves that frames with nothing in them, of any size, give nothing.
+#[test]
+fn empty_frames_give_nothing() {
+    for (height, width) in [(1, 1), (1, 9), (2, 2), (3, 3), (5, 64), (33, 31)] {
+        let detector = Detector::new(width, height, 7, 5.0).unwrap();
+        for value in [0.0f32, 100.0, 65535.0, f32::NAN] {
+            let frame = Array2::from_elem((height, width), value);
+            assert_eq!(detector.detect(frame.view()).unwrap(), []);
+        }
+    }
+}
+
+/// Proves that a pixel, however bright, changes the background nowhere but in its own squares.
+#[test]
+fn a_bright_pixel_leaves_no_trace() {
+    let (width, height) = (64, 128);
+    let mut random = Random::new(3, 0);
+    let plain: Vec<f32> =
+        (0..width * height).map(|_| 100.0 + 5.0 * random.normal() as f32).collect();
+    let noise = NoiseMap::new(&plain, width, height);
+    for box_size in [1, 4, 7, 63, 200] {
+        let expected = mean_of(&plain, width, box_size);
+        let expected_background = background(&plain, width, box_size, &noise);
+        for bright in [1e10, -1e10, 9e14] {
+            let mut pixels = plain.clone();
+            pixels[10 * width + 30] = bright;
+            let mean = mean_of(&pixels, width, box_size);
+            let background = background(&pixels, width, box_size, &noise);
+            for at in 0..plain.len() {
+                let (x, y) = (at % width, at / width);
+                let far = x.abs_diff(30).max(y.abs_diff(10));
+                assert!(far <= box_size || mean[at] == expected[at], "{x}, {y}");
+                // The second pass looks as far again.
+                let same = background[at] == expected_background[at];
+                assert!(far <= 2 * box_size || same, "{x}, {y}");
+            }
+        }
+    }
+}
+
+/// Proves that arguments that make no sense, and frames of another size, are errors that name them.
+#[test]
+fn senseless_arguments_are_named() {
+    for (width, height, box_size, threshold, name) in [
+        (0, 5, 7, 7.0, "frame"),
+        (5, 0, 7, 7.0, "frame"),
+        (usize::MAX, usize::MAX, 7, 7.0, "frame"),
+        (usize::MAX / 2 + 2, 2, 7, 7.0, "frame"),
+        (1 << 31, 1, 7, 7.0, "frame"),
+        (64, 64, 0, 7.0, "box"),
+        (64, 64, usize::MAX, 7.0, "box"),
+        (64, 64, 7, 0.0, "threshold"),
+        (64, 64, 7, f64::NAN, "threshold"),
+    ] {
+        match Detector::new(width, height, box_size, threshold) {
+            Err(DetectError::Option(error)) => assert_eq!(error.name, name),
+            other => panic!("{other:?}"),
+        }
+    }
+    let detector = Detector::new(20, 10, 7, 7.0).unwrap();
+    let (expected, found) = ((20, 10), (10, 20));
+    assert_eq!(
+        detector.detect(Array2::<u16>::zeros((20, 10)).view()),
+        Err(DetectError::FrameSize { expected, found })
+    );
+    // The largest box on the smallest frames, and frames that do not lie one number after the other.
+    for (width, height) in [(1, 1), (3, 200), (200, 3)] {
+        let detector = Detector::new(width, height, LARGEST_BOX, 7.0).unwrap();
+        let frame = Array2::from_shape_fn((width, height), |(x, y)| (x * 7 + y * 13) as u16 % 11);
+        assert_eq!(
+            detector.detect(frame.t()),
+            detector.detect(frame.t().as_standard_layout().view())
+        );
+    }
+}
+
+/// Proves that the box mean is the mean over the square that is there.
+#[test]
+fn the_box_mean_is_a_mean() {
+    let (width, height, radius) = (11, 7, 3);
+    let pixels: Vec<f32> = (0..width * height).map(|i| ((i * 31) % 17) as f32).collect();
+    let mean = mean_of(&pixels, width, radius);
+    for y in 0..height {
+        for x in 0..width {
+            let mut values = Vec::new();
+            for j in y.saturating_sub(radius)..(y + radius + 1).min(height) {
+                for i in x.saturating_sub(radius)..(x + radius + 1).min(width) {
+                    values.push(pixels[j * width + i]);
+                }
+            }
+            let expected = values.iter().sum::<f32>() / values.len() as f32;
+            assert!((mean[y * width + x] - expected).abs() < 1e-4);
+        }
+    }
+}

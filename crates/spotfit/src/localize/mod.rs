@@ -1,0 +1,272 @@
+//! From frames to localizations: detect, cut, fit, convert to photons, say how sure it is.
+//!
+//! [`Localizer`] takes blocks of frames in order and gives localizations; where the frames come from
+//! and where the localizations go is the caller's business. [`run`] does the whole of it for a
+//! [`crate::movie::Movie`], with reading, fitting and writing side by side.
+
+mod options;
+mod pipeline;
+mod spot;
+
+use fit_core::{Corner, Fit, Pixel, Size, Start};
+use ndarray::{ArrayView3, Axis};
+use rayon::prelude::*;
+
+use crate::detect::{Candidate, DetectError, Detector};
+use crate::fitter::{FitError, Fitter};
+use crate::movie::{Block, MovieError};
+use crate::range::OutOfRange;
+use crate::statuses::StatusCounts;
+use crate::with_pixels;
+
+pub use options::{CameraOptions, LocalizeOptions, Positions, Roi};
+pub use pipeline::run;
+pub use spot::Localization;
+
+/// Why localizing failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LocalizeError {
+    /// An option, or the number of a frame, is out of its range.
+    #[error(transparent)]
+    Option(#[from] OutOfRange),
+    /// The frames cannot be searched.
+    #[error(transparent)]
+    Detect(#[from] DetectError),
+    /// The fit was refused.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The frames are not of the size that the localizer is for.
+    #[error("frames of {found:?} pixels (width, height) in a movie of {expected:?}")]
+    FrameSize {
+        /// Width and height that the localizer was made for.
+        expected: (usize, usize),
+        /// Width and height of the frames.
+        found: (usize, usize),
+    },
+    /// The movie cannot be read.
+    #[error(transparent)]
+    Movie(#[from] MovieError),
+    /// The threads could not be started.
+    #[error("the worker threads could not be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+/// What became of everything that looked like a spot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Frames looked at.
+    pub frames: usize,
+    /// Candidates found, or positions given.
+    pub candidates: usize,
+    /// Dropped because the window would cross the frame's edge.
+    pub at_edge: usize,
+    /// Positions dropped because their frame is not among those looked at.
+    pub no_frame: usize,
+    /// Fits made, by how they ended.
+    pub by_status: StatusCounts,
+    /// Converged fits dropped because the amplitude is not positive.
+    pub not_bright: usize,
+    /// Converged fits dropped because the centre went more than [`WANDER`] of the box away from where
+    /// the spot was detected: another spot's window has it.
+    pub wandered: usize,
+    /// Localizations kept.
+    pub kept: usize,
+}
+
+/// How far a fit may go from where its spot was detected, as a share of the box.
+pub const WANDER: f64 = 0.3;
+
+/// Localizes blocks of frames of one movie, in order.
+#[derive(Debug)]
+pub struct Localizer {
+    /// Width and height of the frames.
+    size: (usize, usize),
+    options: LocalizeOptions,
+    detector: Detector,
+    roi: Roi,
+    fitter: Fitter,
+    pool: rayon::ThreadPool,
+    counts: Counts,
+    next_id: u64,
+}
+
+/// Where a window is to be cut, and for whom.
+#[derive(Clone, Copy)]
+struct Place {
+    id: u64,
+    corner: Corner,
+}
+
+impl Localizer {
+    /// A localizer for frames of `width`×`height` pixels.
+    ///
+    /// # Errors
+    /// [`LocalizeError`] for options out of their range.
+    pub fn new(
+        (width, height): (usize, usize),
+        options: LocalizeOptions,
+    ) -> Result<Self, LocalizeError> {
+        options.validate()?;
+        let detector = Detector::new(width, height, options.box_size, options.threshold)?;
+        let roi = options.roi.unwrap_or(Roi { x: 0, y: 0, width, height });
+        let inside = |start: usize, length: usize, end: usize| {
+            length > 0 && start.checked_add(length).is_some_and(|stop| stop <= end)
+        };
+        OutOfRange::check(
+            "roi",
+            format!("{},{},{},{}", roi.x, roi.y, roi.width, roi.height),
+            inside(roi.x, roi.width, width) && inside(roi.y, roi.height, height),
+            format!("x,y,width,height within the frame of {width}×{height} pixels"),
+        )?;
+        let fitter = Fitter::choose(
+            options.backend,
+            options.instruction_set,
+            &options.devices,
+            options.fit,
+            options.threads,
+        )?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build()?;
+        let size = (width, height);
+        Ok(Self {
+            size,
+            options,
+            detector,
+            roi,
+            fitter,
+            pool,
+            counts: Counts::default(),
+            next_id: 0,
+        })
+    }
+
+    /// The localizations of a block of frames, in the order of frames; within a frame from top to
+    /// bottom, or in the order of the positions given.
+    ///
+    /// # Errors
+    /// [`LocalizeError::Detect`] if the frames are not of the size that the localizer is for,
+    /// [`LocalizeError::Option`] if they cannot be numbered from `block.first` on, [`LocalizeError::Fit`].
+    pub fn process(&mut self, block: &Block) -> Result<Vec<Localization>, LocalizeError> {
+        let (count, height, width) = block.pixels.dim();
+        let (expected, found) = (self.size, (width, height));
+        if found != expected {
+            return Err(DetectError::FrameSize { expected, found }.into());
+        }
+        let most = usize::MAX - count;
+        OutOfRange::check("first", block.first, block.first <= most, format!("0 to {most}"))?;
+        let few = u32::try_from(count).is_ok();
+        OutOfRange::check("frames", count, few, format!("0 to {} in a block", u32::MAX))?;
+        with_pixels!(&block.pixels, frames => self.process_frames(block.first, frames.view()))
+    }
+
+    /// What became of everything so far.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// What does the fits.
+    pub fn fitter(&self) -> &Fitter {
+        &self.fitter
+    }
+
+    fn process_frames<P: Pixel>(
+        &mut self,
+        first: usize,
+        frames: ArrayView3<'_, P>,
+    ) -> Result<Vec<Localization>, LocalizeError> {
+        self.counts.frames += frames.len_of(Axis(0));
+        let places = self.places(first, frames)?;
+        let side = self.options.box_size;
+        let size = Size::new(side, side);
+        let corners: Vec<Corner> = places.iter().map(|place| place.corner).collect();
+        let fits: Vec<Fit<f64>> =
+            self.fitter.fit_in_frames(frames, size, &corners, Start::Estimate)?;
+        self.counts.by_status.add(&fits);
+        let all = places.iter().zip(&fits);
+        Ok(all.filter_map(|(place, fit)| self.judge(first, place, fit)).collect())
+    }
+
+    /// Where to cut windows in a block; those that would cross an edge are dropped and counted.
+    fn places<P: Pixel>(
+        &mut self,
+        first: usize,
+        frames: ArrayView3<'_, P>,
+    ) -> Result<Vec<Place>, DetectError> {
+        let (count, height, width) = frames.dim();
+        let wanted: Vec<(u64, usize, f64, f64)> = match &self.options.positions {
+            Some(positions) => positions
+                .frames
+                .range(first..first + count)
+                .flat_map(|(&frame, places)| {
+                    places.iter().map(move |&(id, x, y)| (id, frame - first, x, y))
+                })
+                .collect(),
+            None => self.detected(frames)?,
+        };
+        self.counts.candidates += wanted.len();
+        let (half, side) = ((self.options.box_size / 2) as f64, self.options.box_size as f64);
+        let corner = |centre: f64, length: usize| {
+            let corner = centre.round() - half;
+            (corner >= 0.0 && corner + side <= length as f64).then_some(corner as u32)
+        };
+        let places: Vec<Place> = wanted
+            .iter()
+            .filter_map(|&(id, block_frame, x, y)| {
+                let (x, y) = (corner(x, width)?, corner(y, height)?);
+                Some(Place { id, corner: Corner { frame: block_frame as u32, x, y } })
+            })
+            .collect();
+        self.counts.at_edge += wanted.len() - places.len();
+        Ok(places)
+    }
+
+    /// The spots of a block that lie in the region: 0, frame in the block, x, y.
+    fn detected<P: Pixel>(
+        &self,
+        frames: ArrayView3<'_, P>,
+    ) -> Result<Vec<(u64, usize, f64, f64)>, DetectError> {
+        let Roi { x, y, width, height } = self.roi;
+        let inside =
+            |c: &Candidate| (x..x + width).contains(&c.x) && (y..y + height).contains(&c.y);
+        let detect = |frame: usize| {
+            let candidates = self.detector.detect(frames.index_axis(Axis(0), frame))?;
+            let inside = candidates.into_iter().filter(inside);
+            Ok(inside.map(|c| (0, frame, c.x as f64, c.y as f64)).collect::<Vec<_>>())
+        };
+        let all = (0..frames.len_of(Axis(0))).into_par_iter();
+        let found: Result<Vec<Vec<_>>, DetectError> =
+            self.pool.install(|| all.map(detect).collect());
+        Ok(found?.concat())
+    }
+
+    /// Turns a fit into a localization, or counts why not.
+    fn judge(&mut self, first: usize, place: &Place, fit: &Fit<f64>) -> Option<Localization> {
+        let half = (self.options.box_size / 2) as f64;
+        let wander = WANDER * self.options.box_size as f64;
+        let detected = self.options.positions.is_none();
+        let far = |at: f64| (at - half).abs() > wander;
+        let good = if !fit.status.is_converged() {
+            false
+        } else if fit.amplitude <= 0.0 {
+            self.counts.not_bright += 1;
+            false
+        } else if detected && (far(fit.x) || far(fit.y)) {
+            self.counts.wandered += 1;
+            false
+        } else {
+            true
+        };
+        if !good && !self.options.keep_all {
+            return None;
+        }
+        self.counts.kept += 1;
+        self.next_id += 1;
+        let id = if detected { self.next_id } else { place.id };
+        let pixels = self.options.box_size * self.options.box_size;
+        let frame = first + place.corner.frame as usize;
+        let mut spot = spot::photons(fit, pixels, &self.options.camera);
+        spot.x += f64::from(place.corner.x);
+        spot.y += f64::from(place.corner.y);
+        Some(Localization { id, frame, ..spot })
+    }
+}

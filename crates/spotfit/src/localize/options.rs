@@ -1,0 +1,148 @@
+//! How a movie is to be localized.
+
+use std::collections::BTreeMap;
+
+use fit_core::{Options, Size};
+use fit_cpu::InstructionSet;
+
+use super::LocalizeError;
+use crate::detect::DEFAULT_THRESHOLD;
+use crate::fitter::{Backend, FitError};
+use crate::range::OutOfRange;
+
+/// What the camera makes of photons: photons = (ADU − baseline)·sensitivity/em_gain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CameraOptions {
+    /// What a dark pixel reads, in ADU.
+    pub baseline: f64,
+    /// Photo-electrons per ADU, before EM gain. Range: above 0.
+    pub sensitivity: f64,
+    /// EM gain; `None` for a camera without. Range: 1 or more. With it the variance of the counts is
+    /// doubled by the multiplication.
+    pub em_gain: Option<f64>,
+    /// Standard deviation of the read noise in photo-electrons; EM gain divides it. Range: 0 or more.
+    pub read_noise: f64,
+}
+
+impl Default for CameraOptions {
+    fn default() -> Self {
+        Self { baseline: 0.0, sensitivity: 1.0, em_gain: None, read_noise: 0.0 }
+    }
+}
+
+impl CameraOptions {
+    /// Photons per ADU.
+    pub fn photons_per_adu(&self) -> f64 {
+        self.sensitivity / self.em_gain.unwrap_or(1.0)
+    }
+}
+
+/// A rectangle of pixels in which spots are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Roi {
+    /// First column.
+    pub x: usize,
+    /// First row.
+    pub y: usize,
+    /// Columns.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+}
+
+/// Places that are fitted instead of detected spots.
+#[derive(Clone, Debug, Default)]
+pub struct Positions {
+    /// Number, x and y of the places of each frame.
+    pub(super) frames: BTreeMap<usize, Vec<(u64, f64, f64)>>,
+    total: u64,
+}
+
+impl Positions {
+    /// Adds a place: frame from 0, x and y in pixels. Its id is its number, from 1.
+    pub fn push(&mut self, frame: usize, x: f64, y: f64) {
+        self.total += 1;
+        self.frames.entry(frame).or_default().push((self.total, x, y));
+    }
+
+    /// The number of places.
+    pub fn len(&self) -> usize {
+        self.total as usize
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// Places in frames outside a range.
+    pub(super) fn outside(&self, frames: &std::ops::Range<usize>) -> usize {
+        self.frames.iter().filter(|(f, _)| !frames.contains(f)).map(|(_, p)| p.len()).sum()
+    }
+}
+
+/// How a movie is to be localized.
+#[derive(Clone, Debug)]
+pub struct LocalizeOptions {
+    /// Side of the windows in pixels. Range: odd, 5 to 63.
+    pub box_size: usize,
+    /// What a spot must exceed, in units of the local noise (see [`crate::detect`]). Range: above 0.
+    pub threshold: f64,
+    /// Where to look; `None` is the whole frame.
+    pub roi: Option<Roi>,
+    /// Places to fit instead of detecting.
+    pub positions: Option<Positions>,
+    /// The camera.
+    pub camera: CameraOptions,
+    /// The fit.
+    pub fit: Options,
+    /// Whether failed fits are kept.
+    pub keep_all: bool,
+    /// What does the work.
+    pub backend: Backend,
+    /// Vector instructions for [`Backend::Cpu`]; `None` is the best.
+    pub instruction_set: Option<InstructionSet>,
+    /// The devices for [`Backend::Gpu`], by their numbers from 0.
+    pub devices: Vec<usize>,
+    /// Threads; 0 takes one for each processor.
+    pub threads: usize,
+}
+
+impl Default for LocalizeOptions {
+    fn default() -> Self {
+        Self {
+            box_size: 7,
+            threshold: DEFAULT_THRESHOLD,
+            roi: None,
+            positions: None,
+            camera: CameraOptions::default(),
+            fit: Options::default(),
+            keep_all: false,
+            backend: Backend::Auto,
+            instruction_set: None,
+            devices: vec![0],
+            threads: 0,
+        }
+    }
+}
+
+impl LocalizeOptions {
+    /// Checks what neither the detector nor the fitter checks.
+    pub(super) fn validate(&self) -> Result<(), LocalizeError> {
+        let Self { box_size, camera, .. } = self;
+        let odd = box_size % 2 == 1 && (5..=63).contains(box_size);
+        OutOfRange::check("box", box_size, odd, "an odd number from 5 to 63")?;
+        let size = Size::new(*box_size, *box_size);
+        fit_core::Setup::<f64>::new(size, &self.fit)
+            .map_err(fit_cpu::BatchError::from)
+            .map_err(FitError::from)?;
+        let CameraOptions { baseline, sensitivity, em_gain, read_noise } = *camera;
+        OutOfRange::check("baseline", baseline, baseline.is_finite(), "a finite number")?;
+        let good = sensitivity > 0.0 && sensitivity.is_finite();
+        OutOfRange::check("sensitivity", sensitivity, good, "above 0")?;
+        let gain = em_gain.unwrap_or(1.0);
+        OutOfRange::check("em-gain", gain, gain >= 1.0 && gain.is_finite(), "1 or more")?;
+        let good = read_noise >= 0.0 && read_noise.is_finite();
+        Ok(OutOfRange::check("read-noise", read_noise, good, "0 or more")?)
+    }
+}

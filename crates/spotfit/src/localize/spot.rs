@@ -1,0 +1,59 @@
+//! What comes out: a spot in photons, and how sure that is.
+
+use fit_core::{Fit, Status};
+
+use super::CameraOptions;
+
+/// A spot in a movie. Lengths are in pixels of the whole frame, (0, 0) at the centre of the first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Localization {
+    /// Its number: counts kept spots from 1, or the row of the position given.
+    pub id: u64,
+    /// The frame, from 0.
+    pub frame: usize,
+    /// Centre.
+    pub x: f64,
+    /// Centre.
+    pub y: f64,
+    /// Standard deviation.
+    pub sigma: f64,
+    /// Photons of the spot, 2πασ².
+    pub intensity: f64,
+    /// Background photons of a pixel.
+    pub offset: f64,
+    /// Standard deviation of the residuals, √(χ²/(N − 5)), in photons.
+    pub background_std: f64,
+    /// Σ(h − g)² in photons².
+    pub chi2: f64,
+    /// Standard deviation to expect of x and of y (Mortensen et al. 2010, for least squares).
+    pub uncertainty: f64,
+    /// How the fit ended.
+    pub status: Status,
+}
+
+/// A fit in photons, with its uncertainty.
+pub(super) fn photons(fit: &Fit<f64>, pixels: usize, camera: &CameraOptions) -> Localization {
+    let gain = camera.photons_per_adu();
+    let intensity = fit.signal() * gain;
+    let offset = (fit.background - camera.baseline) * gain;
+    let noise = camera.read_noise / camera.em_gain.unwrap_or(1.0);
+    let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
+    let s2 = fit.sigma * fit.sigma;
+    let b2 = offset.max(0.0) + noise * noise;
+    let bound = 16.0 / 9.0 + 8.0 * std::f64::consts::PI * s2 * b2 / intensity;
+    let variance = excess * s2 / intensity * bound;
+    Localization {
+        id: 0,
+        frame: 0,
+        x: fit.x,
+        y: fit.y,
+        sigma: fit.sigma,
+        intensity,
+        offset,
+        background_std: fit.normalized_chi2(pixels).sqrt() * gain,
+        chi2: fit.chi2 * gain * gain,
+        // Without photons there is no saying: not a number only for fits that are dropped or asked for.
+        uncertainty: if intensity > 0.0 { variance.sqrt() } else { f64::NAN },
+        status: fit.status,
+    }
+}

@@ -1,0 +1,44 @@
+//! Counting how fits ended.
+
+use std::fmt;
+
+use fit_core::{Fit, Status};
+
+/// How many fits ended in which way. Displayed as `7 min_delta, 1 invalid`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StatusCounts([usize; Status::ALL.len()]);
+
+impl StatusCounts {
+    /// Counts more fits.
+    pub fn add<T>(&mut self, fits: &[Fit<T>]) {
+        for fit in fits {
+            self.0[fit.status as usize - 1] += 1;
+        }
+    }
+
+    /// Every status in the order of [`Status::ALL`] with the number of fits that ended so.
+    pub fn iter(&self) -> impl Iterator<Item = (Status, usize)> + '_ {
+        Status::ALL.into_iter().zip(self.0)
+    }
+
+    /// All fits.
+    pub fn total(&self) -> usize {
+        self.0.iter().sum()
+    }
+
+    /// Fits that converged.
+    pub fn converged(&self) -> usize {
+        self.iter().filter(|(status, _)| status.is_converged()).map(|(_, count)| count).sum()
+    }
+}
+
+impl fmt::Display for StatusCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for (status, count) in self.iter().filter(|&(_, count)| count > 0) {
+            write!(f, "{separator}{count} {status}")?;
+            separator = ", ";
+        }
+        Ok(())
+    }
+}
