@@ -196,7 +196,7 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
                 continue;
             }
             if let Some(index) = owner[lane].take() {
-                let record = search.record().map(|number| number.0[lane]);
+                let record = search.record(setup.settings()).map(|number| number.0[lane]);
                 let status = Status::from_code(record.status as u8).unwrap();
                 let invalid = status == Status::Invalid;
                 let pick = |value: f32| if invalid { f32::NAN } else { value };
@@ -259,16 +259,16 @@ fn the_damping_follows_the_pseudo_code() {
                 gradient: [0.3, -0.2, 0.1],
                 hessian: Symmetric([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
                 linear: [1.0, 0.0],
+                resolution: 1e-9 * chi2,
             },
-            resolution: 1e-9 * chi2,
-            cancelled: [1.0; 3],
+            rounding: [1e-12; 3],
             resolved: true,
         };
         if better {
             chi2 *= 0.9;
         }
         search.update(setup.settings(), &Circular, &evaluation);
-        let record = search.record();
+        let record = search.record(setup.settings());
         (search.lambda(), record.iterations, record.evaluations)
     };
     let expected = [
@@ -292,8 +292,9 @@ fn the_damping_follows_the_pseudo_code() {
         assert!(search.running());
         update(&mut search, false);
     }
-    let status =
-        |search: &pass::SpotSearch<_, _, _>| Status::from_code(search.record().status as u8);
+    let status = |search: &pass::SpotSearch<_, _, _>| {
+        Status::from_code(search.record(setup.settings()).status as u8)
+    };
     assert_eq!(status(&search), None, "λ is 10⁴ and was not tried");
     update(&mut search, false);
     assert_eq!(status(&search), Some(Status::NotConverged));

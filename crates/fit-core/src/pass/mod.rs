@@ -101,6 +101,6 @@ pub fn end<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
     Record {
         linear: [data.amplitude(alpha), data.background(beta)],
         cost: data.chi2(cost),
-        ..search.record()
+        ..search.record(setup.settings())
     }
 }

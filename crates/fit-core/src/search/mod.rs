@@ -12,7 +12,7 @@
 //!
 //! # Which trial is better
 //! χ² as a difference of large sums is known to a few rounding units of those sums only
-//! ([`Evaluation::resolution`]). In single precision and for bright spots this is more than the last iterations
+//! ([`Normal::resolution`]). In single precision and for bright spots this is more than the last iterations
 //! gain, so a comparison of two χ² would end the search at random. Where the decrease that a step promises is too
 //! small for the difference, it is measured by the gradients at both ends, −½(∇χ²_before + ∇χ²_after)·δ: exact for
 //! a quadratic, and precise just where the difference is not. A trial whose χ² is larger beyond doubt is rejected
@@ -36,7 +36,7 @@ pub const LAMBDA_MAX: f64 = 1e4;
 pub const LAMBDA_MIN: f64 = 1e-7;
 
 /// A gradient of fewer rounding units than this is that of a minimum.
-const STALLED: f64 = 8.0;
+pub const STALLED: f64 = 8.0;
 
 /// What the search must know of the parameters of a model.
 ///
@@ -117,6 +117,8 @@ impl<R: Real, const P: usize> Settings<R, P> {
 pub struct Normal<R, const P: usize, const L: usize> {
     /// What is minimised: χ² = Σ(h − g)² (eq. 2), from sums.
     pub cost: R,
+    /// How far the cost may be off: it is a difference of sums.
+    pub resolution: R,
     /// Half the gradient of the cost: Jᵀ(h − g).
     pub gradient: [R; P],
     /// Half its Hessian, or what stands in for it: JᵀJ.
@@ -130,7 +132,13 @@ impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
     #[inline(always)]
     pub fn zero() -> Self {
         let zero = R::splat(0.0);
-        Self { cost: zero, gradient: [zero; P], hessian: Symmetric::zero(), linear: [zero; L] }
+        Self {
+            cost: zero,
+            resolution: zero,
+            gradient: [zero; P],
+            hessian: Symmetric::zero(),
+            linear: [zero; L],
+        }
     }
 
     /// `yes` in the lanes where `mask` is true, `no` in the others.
@@ -138,6 +146,7 @@ impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
     pub fn select(mask: R::Mask, yes: &Self, no: &Self) -> Self {
         Self {
             cost: R::select(mask, yes.cost, no.cost),
+            resolution: R::select(mask, yes.resolution, no.resolution),
             gradient: select(mask, yes.gradient, no.gradient),
             hessian: Symmetric::select(mask, &yes.hessian, &no.hessian),
             linear: select(mask, yes.linear, no.linear),
@@ -162,11 +171,9 @@ impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
 pub struct Evaluation<R: Real, const P: usize, const L: usize> {
     /// What the search keeps of it if it is the best so far.
     pub normal: Normal<R, P, L>,
-    /// How far the cost may be off: it is a difference of sums.
-    pub resolution: R,
-    /// For each element of the gradient the square of the sums that cancel in it; times the square of
-    /// [`Real::EPSILON`] it is the square of a rounding unit of that element.
-    pub cancelled: [R; P],
+    /// For each element of the gradient the square below which it is rounding: of the sums that cancel in it
+    /// not more than [`STALLED`] rounding units are left.
+    pub rounding: [R; P],
     /// Whether the window tells something about these parameters; if not, all derivatives are 0.
     pub resolved: R::Mask,
 }
@@ -274,7 +281,8 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let memo = coordinates.memo(&self.trial);
 
         // Better?
-        let Evaluation { normal, resolution, .. } = evaluation;
+        let Evaluation { normal, .. } = evaluation;
+        let resolution = normal.resolution;
         let difference = self.at_best.cost - normal.cost;
         let decrease = R::select(
             resolution.lt(self.predicted),
@@ -282,7 +290,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             self.decrease_by_gradients(&moved, &normal.gradient, &memo),
         );
         let sound = normal.is_finite() & evaluation.resolved;
-        let better = zero.le(decrease) & !difference.lt(-*resolution);
+        let better = zero.le(decrease) & !difference.lt(-resolution);
         // The first is the best so far, whatever it is.
         let accepted = running & (first | (sound & better));
         let rejected = running & !accepted;
@@ -303,21 +311,21 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         self.memo = C::select(accepted, memo, self.memo);
         self.at_best = Normal::select(accepted, normal, &self.at_best);
         self.end(first & !sound, Status::NotConverged);
-        let bounded = (normal.cost + *resolution).lt(self.max_cost);
+        let bounded = (normal.cost + resolution).lt(self.max_cost);
         self.end(accepted & bounded, Status::MaxError);
         self.end(stepped & decrease.lt(settings.min_delta * before), Status::MinDelta);
         self.end(stepped & small, Status::MinStep);
         // A full step that is too short and does not help: the minimum is nearer than that.
         self.end(rejected & sound & small & damping.le(one), Status::MinStep);
+        // Half of it, for λ is a product of roundings.
+        self.end(rejected & R::splat(0.5 * LAMBDA_MAX).le(damping), Status::NotConverged);
         let last = settings.max_iterations.le(self.iterations);
         self.end(stepped & last, Status::MaxIterations);
         self.end(running & settings.max_evaluations.le(self.evaluations), Status::MaxIterations);
         let next_pass = accepted & (first | self.running());
         self.iterations = R::select(next_pass, self.iterations + one, self.iterations);
 
-        // Half of it, for λ is a product of roundings.
-        let exhausted = rejected & R::splat(0.5 * LAMBDA_MAX).le(damping);
-        self.propose(settings, coordinates, evaluation, Turn { running, accepted, exhausted });
+        self.propose(settings, coordinates, accepted, evaluation);
     }
 
     /// Marks the lanes where `mask` is true, and that are still searching, as ended.
@@ -333,22 +341,21 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         &mut self,
         settings: &Settings<R, P>,
         coordinates: &C,
+        accepted: R::Mask,
         evaluation: &Evaluation<R, P, L>,
-        turn: Turn<R>,
     ) {
         let zero = R::splat(0.0);
         let no = R::Mask::splat(false);
         let best = self.best;
         let Normal { gradient, hessian, .. } = self.at_best;
 
-        // A parameter on its limit whose gradient points outwards takes no part, nor does one that is fixed.
-        let (mut held, mut on_limit) = ([no; P], no);
+        // A parameter on its limit whose gradient does not point inwards takes no part; one with equal limits never
+        // does.
+        let mut held = [no; P];
         for j in 0..P {
             let low = best[j].le(settings.lower[j]);
             let high = settings.upper[j].le(best[j]);
-            let outwards = (low & zero.lt(gradient[j])) | (high & gradient[j].lt(zero));
-            held[j] = outwards | (low & high);
-            on_limit = on_limit | ((low | high) & !(low & high));
+            held[j] = (low & zero.le(gradient[j])) | (high & gradient[j].le(zero));
         }
         let (mut b, mut h) = ([zero; P], Symmetric::zero());
         for j in 0..P {
@@ -371,24 +378,12 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         }
         let predicted = predicted_decrease(&h, &b, &made);
 
-        // The minimum, as far as this arithmetic can tell: the gradient is rounding, or no damping helps and what
-        // is left to gain is less than the cost is known to.
-        let rounding = R::splat((STALLED * R::EPSILON) * (STALLED * R::EPSILON));
-        let (mut minimum, mut flat) = (turn.accepted, turn.exhausted);
+        // The minimum, as far as this arithmetic can tell: the gradient is rounding.
+        let mut minimum = accepted;
         for j in 0..P {
-            let square = b[j] * b[j];
-            minimum = minimum & square.le(rounding * evaluation.cancelled[j]);
-            flat = flat & square.le(evaluation.resolution * h.0[j][j]);
+            minimum = minimum & (b[j] * b[j]).le(evaluation.rounding[j]);
         }
-        self.end(minimum | flat, Status::Stalled);
-        self.end(turn.exhausted, Status::NotConverged);
-
-        // Wherever the search ended on a limit, say so.
-        let settled = self.status.lt(R::splat(Status::AtLimit.code())) & !self.running();
-        let unsettled = R::splat(Status::NotConverged.code());
-        let unsettled = unsettled.le(self.status) & self.status.le(unsettled);
-        let limited = turn.running & on_limit & (settled | unsettled);
-        self.status = R::select(limited, R::splat(Status::AtLimit.code()), self.status);
+        self.end(minimum, Status::Stalled);
 
         let running = self.running();
         self.trial = select(running, trial, self.trial);
@@ -425,27 +420,38 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         self.lambda
     }
 
-    /// What came of it so far; `status` is 0 in lanes that are still searching.
+    /// What came of it; `status` is 0 in lanes that are still searching.
+    ///
+    /// Where no damping helped, and what is left to gain is less than the cost is known to, this is the minimum
+    /// ([`Status::Stalled`]). Whatever ended on a limit says so, unless it ran out of iterations; a parameter with
+    /// equal limits does not count.
     #[inline(always)]
-    pub fn record(&self) -> Record<R, P, L> {
+    pub fn record(&self, settings: &Settings<R, P>) -> Record<R, P, L> {
+        let Normal { cost, resolution, gradient, hessian, linear } = self.at_best;
+        let code = |status: Status| R::splat(status.code());
+        let (mut on_limit, mut flat) = (R::Mask::splat(false), R::Mask::splat(true));
+        for j in 0..P {
+            let low = self.best[j].le(settings.lower[j]);
+            let high = settings.upper[j].le(self.best[j]);
+            on_limit = on_limit | ((low | high) & !(low & high));
+            let gained = gradient[j] * gradient[j];
+            flat = flat & (gained.le(resolution * hessian.0[j][j]) | low | high);
+        }
+        let exhausted = code(Status::NotConverged);
+        let exhausted = exhausted.le(self.status) & self.status.le(exhausted);
+        // Nothing was resolved if all derivatives are 0.
+        let flat = flat & R::splat(0.0).lt(hessian.0[0][0]);
+        let status = R::select(exhausted & flat, code(Status::Stalled), self.status);
+        let settled = exhausted | (status.lt(code(Status::AtLimit)) & !self.running());
         Record {
             parameters: self.best,
-            linear: self.at_best.linear,
-            cost: self.at_best.cost,
+            linear,
+            cost,
             iterations: self.iterations,
             evaluations: self.evaluations,
-            status: self.status,
+            status: R::select(on_limit & settled, code(Status::AtLimit), status),
         }
     }
-}
-
-/// What became of a trial.
-struct Turn<R: Real> {
-    /// Lanes that were searching before it.
-    running: R::Mask,
-    accepted: R::Mask,
-    /// Lanes whose λ may not grow further.
-    exhausted: R::Mask,
 }
 
 /// The parameters after a step in relative units.

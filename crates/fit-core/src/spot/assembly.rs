@@ -23,7 +23,7 @@ use super::sums::Sums;
 use crate::arithmetic::{Mask, Real};
 use crate::options::Background;
 use crate::search::solve::Symmetric;
-use crate::search::{Evaluation, Normal};
+use crate::search::{Evaluation, Normal, STALLED};
 
 /// Below this V the window sees nothing of the spot: a pixel has less than 10⁻¹⁵ of its amplitude, and with less
 /// still α² would leave the range of single precision.
@@ -163,10 +163,11 @@ pub fn assemble<R: Real, const P: usize>(
     // Where f is nearly flat, V is a small difference of large sums, and α and all that it is in are as uncertain.
     let size = alpha2.mul_add(sums.ff, spread);
     let tilt = alpha * sums.ff * fit.inverse_variance;
-    let mut cancelled = [zero; P];
+    let unit = alpha2 * R::splat((STALLED * R::EPSILON) * (STALLED * R::EPSILON));
+    let mut rounding = [zero; P];
     for j in 0..P {
         let tilted = tilt * f_df[j];
-        cancelled[j] = alpha2 * tilted.mul_add(tilted, sums.df_df.0[j][j] * size);
+        rounding[j] = unit * tilted.mul_add(tilted, sums.df_df.0[j][j] * size);
     }
     Evaluation {
         normal: Normal {
@@ -174,9 +175,9 @@ pub fn assemble<R: Real, const P: usize>(
             gradient,
             hessian,
             linear: [alpha, fit.beta(sums)],
+            resolution: R::splat(RESOLVED * R::EPSILON) * size,
         },
-        resolution: R::splat(RESOLVED * R::EPSILON) * size,
-        cancelled,
+        rounding,
         resolved: fit.resolved,
     }
 }
