@@ -12,13 +12,15 @@ pub enum InstructionSet {
     Avx512,
     /// AVX2 and FMA: eight lanes.
     Avx2,
+    /// Advanced SIMD of ARM: four lanes.
+    Neon,
     /// What the compiler makes of arrays of eight numbers: any processor.
     Portable,
 }
 
 impl InstructionSet {
     /// Every instruction set, the fastest first.
-    pub const ALL: [Self; 3] = [Self::Avx512, Self::Avx2, Self::Portable];
+    pub const ALL: [Self; 4] = [Self::Avx512, Self::Avx2, Self::Neon, Self::Portable];
 
     /// The environment variable that names the instruction set to use.
     pub const VARIABLE: &'static str = "SPOTFIT_INSTRUCTION_SET";
@@ -28,6 +30,7 @@ impl InstructionSet {
         match self {
             Self::Avx512 => "avx512",
             Self::Avx2 => "avx2",
+            Self::Neon => "neon",
             Self::Portable => "portable",
         }
     }
@@ -41,6 +44,10 @@ impl InstructionSet {
             Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx512 | Self::Avx2 => false,
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => std::arch::is_aarch64_feature_detected!("neon"),
+            #[cfg(not(target_arch = "aarch64"))]
+            Self::Neon => false,
             Self::Portable => true,
         }
     }
@@ -82,7 +89,7 @@ impl FromStr for InstructionSet {
         let found = Self::ALL.into_iter().find(|set| set.name() == word);
         found.ok_or_else(|| BatchError::InstructionSet {
             name: word.to_owned(),
-            reason: "there are avx512, avx2 and portable",
+            reason: "there are avx512, avx2, neon and portable",
         })
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct FitOptions {
     /// precision) or reference (double precision, one window at a time).
     #[arg(long, default_value = "auto", value_name = "BACKEND")]
     pub(crate) backend: Backend,
-    /// Vector instructions for the backend cpu: avx512, avx2 or portable; the best if not given.
+    /// Vector instructions for the backend cpu: avx512, avx2, neon or portable; the best if not given.
     #[arg(long, value_name = "SET")]
     pub(crate) instruction_set: Option<InstructionSet>,
     /// The GPUs for the backend gpu, by the numbers that `spotfit devices` gives.

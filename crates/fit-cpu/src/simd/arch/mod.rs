@@ -4,6 +4,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 pub(super) mod pack;
 mod portable;
 
@@ -25,7 +27,10 @@ pub(super) trait Source:
 {
 }
 /// Windows that the registers of every instruction set of this architecture can be loaded from.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+pub(super) trait Source: Sync + Load<neon::F32x4> + Load<portable::Array8> {}
+/// Windows that the registers of every instruction set of this architecture can be loaded from.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(super) trait Source: Sync + Load<portable::Array8> {}
 
 impl<X: Pixel> Source for Windows<'_, X> {}
@@ -63,6 +68,8 @@ pub(super) unsafe fn engine(
             InstructionSet::Avx512 => Vectorized::<avx512::F32x16>::engine(size, options),
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx2 => Vectorized::<avx2::F32x8>::engine(size, options),
+            #[cfg(target_arch = "aarch64")]
+            InstructionSet::Neon => Vectorized::<neon::F32x4>::engine(size, options),
             _ => Vectorized::<portable::Array8>::engine(size, options),
         }
     }
@@ -134,4 +141,6 @@ macro_rules! entries {
 entries!(avx512::F32x16, "avx512f,avx2,fma");
 #[cfg(target_arch = "x86_64")]
 entries!(avx2::F32x8, "avx2,fma");
+#[cfg(target_arch = "aarch64")]
+entries!(neon::F32x4, "neon");
 entries!(portable::Array8);
