@@ -446,3 +446,73 @@ fn bad_arguments_are_named() {
     let error = fit_window(&setup, &[0u8; 81], None, &mut [0.0; 134]).unwrap_err();
     assert_eq!(error, ArgumentError::Scratch { needed: 135, given: 134 });
 }
+
+/// Proves that a parameter with equal limits stays there, that the others end in the minimum that is left, and that
+/// this does not count as an end on a limit.
+#[test]
+fn equal_limits_hold_a_parameter() {
+    let pixels = spot(NINE, Shape::new(4.3, 3.6, 1.3), 100.0, 10.0);
+    let setup = Setup::<f64>::new(NINE, &tight()).unwrap();
+    let mut settings = *setup.settings();
+    (settings.lower[2], settings.upper[2]) = (1.6, 1.6);
+    let held = Setup::from_parts(Circular, NINE, Background::Free, settings).unwrap();
+    let mut scratch = vec![0.0; scratch_len(NINE)];
+    let start = Some(Shape::new(3.9, 3.9, 1.2));
+    let fit = fit_window(&held, &pixels, start, &mut scratch).unwrap();
+    assert!(fit.status.is_converged(), "{fit:?}");
+    assert_eq!(fit.sigma, 1.6);
+    // No centre beside it is better.
+    for (dx, dy) in [(1e-3, 0.0), (-1e-3, 0.0), (0.0, 1e-3), (0.0, -1e-3)] {
+        (settings.lower[0], settings.upper[0]) = (fit.x + dx, fit.x + dx);
+        (settings.lower[1], settings.upper[1]) = (fit.y + dy, fit.y + dy);
+        let fixed = Setup::from_parts(Circular, NINE, Background::Free, settings).unwrap();
+        let beside = fit_window(&fixed, &pixels, start, &mut scratch).unwrap();
+        assert_eq!((beside.x, beside.y, beside.sigma), (fit.x + dx, fit.y + dy, 1.6));
+        assert!(beside.status.is_converged() && beside.chi2 > fit.chi2, "{beside:?} {fit:?}");
+    }
+}
+
+/// Counts the trials until no damping is left, where none is better.
+fn trials<R: Scalar>() -> u32 {
+    let setup = Setup::<R>::new(NINE, &tight()).unwrap();
+    let number = R::splat;
+    let mut pixels: Vec<R> =
+        spot(NINE, Shape::new(4.0, 4.0, 1.5), 100.0, 10.0).into_iter().map(number).collect();
+    let data = condition(&mut pixels);
+    let mut search = pass::begin(&setup, &data, [3.0, 3.5, 1.0].map(number));
+    let mut count = 0;
+    while search.running() {
+        let mut hessian = Symmetric::zero();
+        (0..3).for_each(|j| hessian.0[j][j] = number(1.0));
+        let evaluation = Evaluation {
+            normal: Normal {
+                cost: number(1.0 + f64::from(count)),
+                gradient: [0.3, -0.2, 0.1].map(number),
+                hessian,
+                linear: [1.0, 0.0].map(number),
+                resolution: number(0.0),
+            },
+            rounding: [number(0.0); 3],
+            resolved: true,
+        };
+        search.update(setup.settings(), &Circular, &evaluation);
+        count += 1;
+    }
+    count
+}
+
+/// Proves that single precision, where λ is a product of roundings, gives up after as many trials.
+#[test]
+fn the_damping_ends_alike_in_both_precisions() {
+    assert_eq!(trials::<f32>(), trials::<f64>());
+}
+
+/// Proves that the presets are what their names promise.
+#[test]
+fn presets_allow_as_many_iterations_as_they_say() {
+    let limits = |criteria: Criteria| (criteria.max_iterations, criteria.max_evaluations);
+    assert_eq!(limits(Criteria::PAPER), (20, 100));
+    assert_eq!(limits(Criteria::DEFAULT), (100, 500));
+    assert_eq!(limits(Criteria::TIGHT), (100, 500));
+    assert_eq!(Criteria::PAPER.min_delta, Criteria::DEFAULT.min_delta);
+}
