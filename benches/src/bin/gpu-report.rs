@@ -1,6 +1,6 @@
 //! Measures the GPU path and prints a record: `cargo run --release -p benches --bin gpu-report`; of it only some
 //! parts (parity, latency, host, several, growth, grid, kernels) with `-- PART …`, beside a library with Gpufit's interface with
-//! `-- libGpufit.so`.
+//! `-- libGpufit.so`. The word `twenty` allows the fits of `kernels` 20 iterations, as the papers do.
 //!
 //! Everything that is compared is measured in the same run; medians are printed.
 
@@ -9,7 +9,7 @@ use std::time::Instant;
 use benches::Workload;
 use benches::bus::Bus;
 use benches::library::{PeerBatch, PeerLibrary};
-use fit_core::{Corner, Fit, Options, Pixel, Size, Start};
+use fit_core::{Corner, Criteria, Fit, Options, Pixel, Size, Start};
 use fit_cpu::{Reference, Simd};
 use fit_gpu::{
     Family, Gpu, GpuError, GpuSession, Pinnable, PinnedBuffer, Resident, devices, free_memory,
@@ -118,7 +118,13 @@ fn kernels() -> Outcome {
         "| window | f32 | u16 | u8 | f32, million pixels | u16, estimated | as published, f32 |"
     );
     println!("|---|---|---|---|---|---|---|");
-    let options = Options::default();
+    let criteria = if std::env::args().any(|argument| argument == "twenty") {
+        println!("At most 20 iterations, as in the papers.\n");
+        Criteria { max_iterations: 20, max_evaluations: 100, ..Criteria::DEFAULT }
+    } else {
+        Criteria::DEFAULT
+    };
+    let options = Options { criteria, ..Options::default() };
     for side in 4..=32 {
         let count = if side == 9 { 10_000_000 } else { 60_000_000 / (side * side) };
         let work = Workload::new(side, 20_000.min(4_000_000 / (side * side)));
@@ -472,6 +478,8 @@ fn run() -> Outcome {
         println!("{reason}");
     }
     let peer = peer.and_then(Result::ok);
+    // `twenty` is no part: it changes the criteria of the kernels.
+    let parts: Vec<String> = parts.into_iter().filter(|part| part != "twenty").collect();
     let wanted = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
     // What a new process waits for.
     let gpu = Gpu::new(&[0])?;

@@ -261,7 +261,7 @@ fn the_damping_follows_the_pseudo_code() {
                 linear: [1.0, 0.0],
                 resolution: 1e-9 * chi2,
             },
-            rounding: [1e-12; 3],
+            flat: [false; 3],
             resolved: true,
         };
         if better {
@@ -492,7 +492,7 @@ fn trials<R: Scalar>() -> u32 {
                 linear: [1.0, 0.0].map(number),
                 resolution: number(0.0),
             },
-            rounding: [number(0.0); 3],
+            flat: [false; 3],
             resolved: true,
         };
         search.update(setup.settings(), &Circular, &evaluation);

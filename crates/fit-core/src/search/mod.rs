@@ -171,9 +171,9 @@ impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
 pub struct Evaluation<R: Real, const P: usize, const L: usize> {
     /// What the search keeps of it if it is the best so far.
     pub normal: Normal<R, P, L>,
-    /// For each element of the gradient the square below which it is rounding: of the sums that cancel in it
-    /// not more than [`STALLED`] rounding units are left.
-    pub rounding: [R; P],
+    /// Whether each element of the gradient is rounding: no more than [`STALLED`] rounding units of the sums that
+    /// cancel in it.
+    pub flat: [R::Mask; P],
     /// Whether the window tells something about these parameters; if not, all derivatives are 0.
     pub resolved: R::Mask,
 }
@@ -381,7 +381,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         // The minimum, as far as this arithmetic can tell: the gradient is rounding.
         let mut minimum = accepted;
         for j in 0..P {
-            minimum = minimum & (b[j] * b[j]).le(evaluation.rounding[j]);
+            minimum = minimum & (held[j] | evaluation.flat[j]);
         }
         self.end(minimum, Status::Stalled);
 

@@ -160,14 +160,12 @@ pub fn assemble<R: Real, const P: usize>(
     }
     let above = fit.level - data.mean;
     let spread = data.spread + data.n * above * above;
-    // Where f is nearly flat, V is a small difference of large sums, and α and all that it is in are as uncertain.
+    // What cancels in χ², and with Σ(∂ⱼf)² in e_j: the data and the profile, before anything is projected out.
     let size = alpha2.mul_add(sums.ff, spread);
-    let tilt = alpha * sums.ff * fit.inverse_variance;
-    let unit = alpha2 * R::splat((STALLED * R::EPSILON) * (STALLED * R::EPSILON));
-    let mut rounding = [zero; P];
+    let unit = R::splat((STALLED * R::EPSILON) * (STALLED * R::EPSILON)) * size;
+    let mut flat = [R::Mask::splat(false); P];
     for j in 0..P {
-        let tilted = tilt * f_df[j];
-        rounding[j] = unit * tilted.mul_add(tilted, sums.df_df.0[j][j] * size);
+        flat[j] = (answer[j] * answer[j]).le(unit * sums.df_df.0[j][j]);
     }
     Evaluation {
         normal: Normal {
@@ -177,7 +175,7 @@ pub fn assemble<R: Real, const P: usize>(
             linear: [alpha, fit.beta(sums)],
             resolution: R::splat(RESOLVED * R::EPSILON) * size,
         },
-        rounding,
+        flat,
         resolved: fit.resolved,
     }
 }
