@@ -6,7 +6,7 @@ pub mod library;
 pub mod peers;
 pub mod suite;
 
-use fit_core::{Fit, Scalar, Shape, Size, Start};
+use fit_core::{Circle, Fit, Scalar, Size, Start};
 use fit_sim::{GpufitBenchmark, SpotSimulation, Spots};
 use fit_tests::explicit::ExplicitStart;
 use ndarray::Axis;
@@ -51,7 +51,7 @@ impl Workload {
             let window = spots.pixels.index_axis(Axis(0), number);
             let pixels: Vec<f32> = window.iter().copied().collect();
             let start = ExplicitStart::estimate(&pixels, size, None);
-            let Shape { x, y, sigma } = start.shape;
+            let Circle { x, y, sigma } = start.shape;
             [start.amplitude, x, y, sigma, start.background]
         };
         let initial: Vec<[f32; 5]> = (0..count).into_par_iter().map(estimate).collect();

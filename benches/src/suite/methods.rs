@@ -247,7 +247,7 @@ impl Method {
                 for ((pixels, &[amplitude, x, y, sigma, background]), fit) in
                     pixels.zip(single.iter_mut())
                 {
-                    let shape = fit_core::Shape::new(x, y, sigma);
+                    let shape = fit_core::Circle::new(x, y, sigma);
                     let start = ExplicitStart { shape, amplitude, background };
                     match fit_explicit(pixels, size, start, &criteria) {
                         Ok(outcome) => *fit = outcome,

@@ -5,7 +5,7 @@ use crate::error::ArgumentError;
 use crate::outcome::{Fit, Record};
 use crate::pass::{self, Axes, Finish, Serial};
 use crate::setup::Setup;
-use crate::size::{Shape, Size};
+use crate::size::{Circle, Size};
 use crate::spot::conditioning::{Conditioning, Extent};
 use crate::spot::shape::Separable;
 
@@ -28,7 +28,7 @@ pub const fn scratch_len(size: Size) -> usize {
 pub fn fit_window<R: Scalar, P: Pixel>(
     setup: &Setup<R>,
     pixels: &[P],
-    initial: Option<Shape<R>>,
+    initial: Option<Circle<R>>,
     scratch: &mut [R],
 ) -> Result<Fit<R>, ArgumentError> {
     let size = setup.size();
@@ -42,7 +42,7 @@ pub fn fit_window<R: Scalar, P: Pixel>(
     for (number, &pixel) in scratch.iter_mut().zip(pixels) {
         *number = R::from_pixel(pixel);
     }
-    let initial = initial.map(|circle| setup.shape().from_circle(circle));
+    let initial = initial.map(|circle| setup.shape().parameters(circle));
     Ok(Fit::from_record(&fit_in_place(setup, initial, scratch)?))
 }
 
@@ -76,10 +76,10 @@ pub fn condition<R: Real>(pixels: &mut [R]) -> Conditioning<R> {
 /// The paper's estimate of centre and σ ([`pass::estimate`]) from the pixels of a window, row after row.
 ///
 /// With fewer pixels than `size` says the estimate is of no use but does no harm.
-pub fn estimate<R: Real>(pixels: &[R], size: Size) -> Shape<R> {
+pub fn estimate<R: Real>(pixels: &[R], size: Size) -> Circle<R> {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
     let Some((pixels, &first)) = pixels.get(..size.pixels()).zip(pixels.first()) else {
-        return Shape::new(zero, zero, one);
+        return Circle::new(zero, zero, one);
     };
     let mut extent = Extent::new(first);
     for &pixel in pixels {

@@ -25,5 +25,5 @@ pub use fit::{condition, estimate, fit_in_place, fit_window, scratch_len};
 pub use options::{Background, Criteria, Limits, MaxError, Options};
 pub use outcome::{Fit, Record, Status, UnknownStatus};
 pub use setup::Setup;
-pub use size::{Shape, Size};
+pub use size::{Circle, Size};
 pub use start::Start;

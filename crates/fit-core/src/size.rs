@@ -50,7 +50,7 @@ impl Size {
 /// pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
-pub struct Shape<R> {
+pub struct Circle<R> {
     /// Centre along the rows, x̄.
     pub x: R,
     /// Centre across the rows, ȳ.
@@ -59,7 +59,7 @@ pub struct Shape<R> {
     pub sigma: R,
 }
 
-impl<R: Real> Shape<R> {
+impl<R: Real> Circle<R> {
     /// Centre and standard deviation.
     pub const fn new(x: R, y: R, sigma: R) -> Self {
         Self { x, y, sigma }

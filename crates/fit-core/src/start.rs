@@ -2,7 +2,7 @@
 
 use crate::arithmetic::Number;
 use crate::error::ArgumentError;
-use crate::size::Shape;
+use crate::size::Circle;
 
 /// Where the fits of a batch start: from the paper's estimate, or from x, y and σ given for each
 /// window (pixels, in the window's own coordinates).
@@ -46,12 +46,12 @@ impl Start<'_> {
 
     /// The start of the fit with the given index; `None` where it is to be estimated.
     #[inline(always)]
-    pub fn shape<R: Number>(&self, index: usize) -> Option<Shape<R>> {
+    pub fn shape<R: Number>(&self, index: usize) -> Option<Circle<R>> {
         match self {
             Self::Estimate => None,
             Self::F32(starts) => starts.get(index).map(|s| s.map(f64::from)),
             Self::F64(starts) => starts.get(index).copied(),
         }
-        .map(|[x, y, sigma]| Shape::new(R::splat(x), R::splat(y), R::splat(sigma)))
+        .map(|[x, y, sigma]| Circle::new(R::splat(x), R::splat(y), R::splat(sigma)))
     }
 }

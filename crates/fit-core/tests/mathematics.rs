@@ -8,7 +8,7 @@ use fit_core::spot::axis::{CENTRE_UNIT, WIDTH_UNIT};
 use fit_core::spot::conditioning::Conditioning;
 use fit_core::spot::shape::Circular;
 use fit_core::spot::sums::{Profile, Sums, direct};
-use fit_core::{Background, Shape, Size, condition};
+use fit_core::{Background, Circle, Size, condition};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn pass<T>(pixels: &[f64], size: Size, pass: impl Fn(&mut Serial<'_, '_, f64, &[
     pass(&mut Serial::new(pixels, size, &mut axes))
 }
 
-fn parameters(shape: Shape<f64>) -> [f64; 3] {
+fn parameters(shape: Circle<f64>) -> [f64; 3] {
     [shape.x, shape.y, shape.sigma]
 }
 
@@ -36,7 +36,7 @@ fn symmetric(element: impl Fn(usize, usize) -> f64) -> Symmetric<f64, 3> {
     h
 }
 
-fn separable_sums(pixels: &[f64], size: Size, shape: Shape<f64>) -> Sums<f64, 3> {
+fn separable_sums(pixels: &[f64], size: Size, shape: Circle<f64>) -> Sums<f64, 3> {
     pass(pixels, size, |tile| evaluate(tile, &Circular, &parameters(shape)))
 }
 
@@ -54,7 +54,7 @@ fn windows() -> impl Strategy<Value = (Size, Vec<f64>)> {
             noise,
         )
             .prop_map(|(size, fx, fy, sigma, amplitude, background, mut pixels)| {
-                let centre = Shape::new(fx * size.width as f64, fy * size.height as f64, sigma);
+                let centre = Circle::new(fx * size.width as f64, fy * size.height as f64, sigma);
                 for (i, pixel) in pixels.iter_mut().enumerate() {
                     let (x, y) = ((i % size.width) as f64, (i / size.width) as f64);
                     *pixel += amplitude * Profile::at(x, y, centre).value + background;
@@ -64,25 +64,25 @@ fn windows() -> impl Strategy<Value = (Size, Vec<f64>)> {
     })
 }
 
-fn shapes(size: Size) -> impl Strategy<Value = Shape<f64>> {
+fn shapes(size: Size) -> impl Strategy<Value = Circle<f64>> {
     let (w, h) = (size.width as f64, size.height as f64);
-    (-0.5..w, -0.5..h, 0.6..3.5).prop_map(|(x, y, sigma)| Shape::new(x, y, sigma))
+    (-0.5..w, -0.5..h, 0.6..3.5).prop_map(|(x, y, sigma)| Circle::new(x, y, sigma))
 }
 
-fn cases() -> impl Strategy<Value = (Size, Vec<f64>, Shape<f64>)> {
+fn cases() -> impl Strategy<Value = (Size, Vec<f64>, Circle<f64>)> {
     windows().prop_flat_map(|(size, pixels)| (Just(size), Just(pixels), shapes(size)))
 }
 
-fn profiles(size: Size, shape: Shape<f64>) -> Vec<Profile<f64>> {
+fn profiles(size: Size, shape: Circle<f64>) -> Vec<Profile<f64>> {
     (0..size.pixels())
         .map(|i| Profile::at((i % size.width) as f64, (i / size.width) as f64, shape))
         .collect()
 }
 
-fn moved(shape: Shape<f64>, j: usize, by: f64) -> Shape<f64> {
+fn moved(shape: Circle<f64>, j: usize, by: f64) -> Circle<f64> {
     let mut p = [shape.x, shape.y, shape.sigma];
     p[j] += by;
-    Shape::new(p[0], p[1], p[2])
+    Circle::new(p[0], p[1], p[2])
 }
 
 /// The two ways that β can be: free, and held at zero (where eq. 6 gives β < 0).

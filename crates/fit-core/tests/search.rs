@@ -7,8 +7,8 @@ use fit_core::spot::assembly::assemble;
 use fit_core::spot::shape::Circular;
 use fit_core::spot::sums::Profile;
 use fit_core::{
-    ArgumentError, Background, Criteria, Fit, Lanes, Limits, MaxError, Options, Scalar, Setup,
-    Shape, Size, Status, condition, estimate, fit_window, scratch_len,
+    ArgumentError, Background, Circle, Criteria, Fit, Lanes, Limits, MaxError, Options, Scalar,
+    Setup, Size, Status, condition, estimate, fit_window, scratch_len,
 };
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ fn fit<R: Scalar>(pixels: &[f64], size: Size, options: &Options) -> Fit<R> {
     fit_window(&setup, pixels, None, &mut vec![R::default(); scratch_len(size)]).unwrap()
 }
 
-fn spot(size: Size, shape: Shape<f64>, amplitude: f64, background: f64) -> Vec<f64> {
+fn spot(size: Size, shape: Circle<f64>, amplitude: f64, background: f64) -> Vec<f64> {
     (0..size.pixels())
         .map(|i| {
             let profile = Profile::at((i % size.width) as f64, (i / size.width) as f64, shape);
@@ -42,7 +42,7 @@ proptest! {
         amplitude in 1.0..1e4f64,
         background in -100.0..1e4f64,
     ) {
-        let pixels = spot(NINE, Shape::new(x, y, sigma), amplitude, background);
+        let pixels = spot(NINE, Circle::new(x, y, sigma), amplitude, background);
         let double = fit::<f64>(&pixels, NINE, &tight());
         prop_assert!(double.status.is_converged(), "{double:?}");
         prop_assert!((double.x - x).abs() < 1e-7, "{double:?}");
@@ -68,7 +68,7 @@ proptest! {
     ) {
         let background = if held { Background::NonNegative } else { Background::Free };
         let options = Options { background, ..Options::default() };
-        let peak = spot(NINE, Shape::new(4.2, 3.9, 1.4), f64::from(bright), 0.0);
+        let peak = spot(NINE, Circle::new(4.2, 3.9, 1.4), f64::from(bright), 0.0);
         let pixels: Vec<f64> =
             peak.iter().zip(&noise).map(|(p, &n)| (p + f64::from(n)).round()).collect();
         let factor = 2f64.powi(k);
@@ -146,7 +146,7 @@ fn check_ends<R: Scalar>(
     let options = Options { background, ..tight() };
     let setup = Setup::<R>::new(size, &options).unwrap();
     let mut scratch = vec![R::default(); scratch_len(size)];
-    let start = start.map(|(x, y, s)| Shape::new(R::splat(x), R::splat(y), R::splat(s)));
+    let start = start.map(|(x, y, s)| Circle::new(R::splat(x), R::splat(y), R::splat(s)));
     let fit = fit_window(&setup, pixels, start, &mut scratch).unwrap();
     let numbers = [fit.x, fit.y, fit.sigma, fit.amplitude, fit.background, fit.chi2];
     if fit.status == Status::Invalid {
@@ -169,7 +169,7 @@ fn noisy(seed: u64) -> Vec<f64> {
         state ^= state << 17;
         (state >> 11) as f64 / (1u64 << 53) as f64
     };
-    let shape = Shape::new(3.0 + 2.0 * random(), 3.0 + 2.0 * random(), 0.8 + 1.5 * random());
+    let shape = Circle::new(3.0 + 2.0 * random(), 3.0 + 2.0 * random(), 0.8 + 1.5 * random());
     let (amplitude, noise) =
         (40.0 * random(), if seed.is_multiple_of(17) { 0.0 } else { 30.0 * random() });
     let amplitude = if seed.is_multiple_of(17) { 0.0 } else { amplitude };
@@ -247,7 +247,7 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
 #[test]
 fn the_damping_follows_the_pseudo_code() {
     let setup = Setup::<f64>::new(NINE, &tight()).unwrap();
-    let mut pixels = spot(NINE, Shape::new(4.0, 4.0, 1.5), 100.0, 10.0);
+    let mut pixels = spot(NINE, Circle::new(4.0, 4.0, 1.5), 100.0, 10.0);
     let data = condition(&mut pixels);
     let mut search = pass::begin(&setup, &data, [3.0, 3.5, 1.0]);
     // The caller decides what an evaluation says: here each is as good or as bad as needed.
@@ -317,7 +317,7 @@ fn statuses_have_names_codes_and_predicates() {
 /// Proves that each criterion ends a fit, under its own name.
 #[test]
 fn each_criterion_ends_a_fit() {
-    let clean = spot(NINE, Shape::new(4.3, 3.6, 1.3), 100.0, 10.0);
+    let clean = spot(NINE, Circle::new(4.3, 3.6, 1.3), 100.0, 10.0);
     let noisy: Vec<f64> =
         clean.iter().enumerate().map(|(i, p)| p + ((i * 7919) % 13) as f64).collect();
     let with = |criteria| Options { criteria, ..Options::default() };
@@ -342,7 +342,7 @@ fn each_criterion_ends_a_fit() {
 /// so, and that a spot beyond the margin ends at the margin.
 #[test]
 fn a_parameter_on_its_limit_is_reported() {
-    let beyond = spot(NINE, Shape::new(-3.0, 4.0, 1.5), 100.0, 10.0);
+    let beyond = spot(NINE, Circle::new(-3.0, 4.0, 1.5), 100.0, 10.0);
     let fit_beyond = fit::<f64>(&beyond, NINE, &tight());
     assert_eq!(fit_beyond.status, Status::AtLimit, "{fit_beyond:?}");
     assert_eq!(fit_beyond.x, -1.0);
@@ -352,7 +352,7 @@ fn a_parameter_on_its_limit_is_reported() {
     assert!(found.status.is_converged() && (found.x + 3.0).abs() < 1e-5, "{found:?}");
 
     let narrow = Limits { sigma_min: 1.8, ..Limits::default() };
-    let sharp = spot(NINE, Shape::new(4.0, 4.2, 1.2), 100.0, 10.0);
+    let sharp = spot(NINE, Circle::new(4.0, 4.2, 1.2), 100.0, 10.0);
     let held = fit::<f64>(&sharp, NINE, &Options { limits: narrow, ..tight() });
     assert_eq!((held.status, held.sigma), (Status::AtLimit, 1.8));
 }
@@ -360,7 +360,7 @@ fn a_parameter_on_its_limit_is_reported() {
 /// Proves that there is nothing to fit in constant and non-finite windows.
 #[test]
 fn nothing_to_fit_is_invalid() {
-    let mut pixels = spot(NINE, Shape::new(4.0, 4.0, 1.5), 100.0, 10.0);
+    let mut pixels = spot(NINE, Circle::new(4.0, 4.0, 1.5), 100.0, 10.0);
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         pixels[17] = bad;
         assert_eq!(fit::<f64>(&pixels, NINE, &tight()).status, Status::Invalid);
@@ -371,8 +371,8 @@ fn nothing_to_fit_is_invalid() {
         assert!(flat.status == Status::Invalid && flat.x.is_nan() && flat.chi2.is_nan());
     }
     let setup = Setup::<f64>::new(NINE, &tight()).unwrap();
-    let pixels = spot(NINE, Shape::new(4.0, 4.0, 1.5), 100.0, 10.0);
-    let start = Shape::new(f64::NAN, 4.0, 1.0);
+    let pixels = spot(NINE, Circle::new(4.0, 4.0, 1.5), 100.0, 10.0);
+    let start = Circle::new(f64::NAN, 4.0, 1.0);
     let mut scratch = [0.0; scratch_len(NINE)];
     let fit = fit_window(&setup, &pixels, Some(start), &mut scratch).unwrap();
     assert_eq!(fit.status, Status::Invalid);
@@ -451,13 +451,13 @@ fn bad_arguments_are_named() {
 /// this does not count as an end on a limit.
 #[test]
 fn equal_limits_hold_a_parameter() {
-    let pixels = spot(NINE, Shape::new(4.3, 3.6, 1.3), 100.0, 10.0);
+    let pixels = spot(NINE, Circle::new(4.3, 3.6, 1.3), 100.0, 10.0);
     let setup = Setup::<f64>::new(NINE, &tight()).unwrap();
     let mut settings = *setup.settings();
     (settings.lower[2], settings.upper[2]) = (1.6, 1.6);
     let held = Setup::from_parts(Circular, NINE, Background::Free, settings).unwrap();
     let mut scratch = vec![0.0; scratch_len(NINE)];
-    let start = Some(Shape::new(3.9, 3.9, 1.2));
+    let start = Some(Circle::new(3.9, 3.9, 1.2));
     let fit = fit_window(&held, &pixels, start, &mut scratch).unwrap();
     assert!(fit.status.is_converged(), "{fit:?}");
     assert_eq!(fit.sigma, 1.6);
@@ -477,7 +477,7 @@ fn trials<R: Scalar>() -> u32 {
     let setup = Setup::<R>::new(NINE, &tight()).unwrap();
     let number = R::splat;
     let mut pixels: Vec<R> =
-        spot(NINE, Shape::new(4.0, 4.0, 1.5), 100.0, 10.0).into_iter().map(number).collect();
+        spot(NINE, Circle::new(4.0, 4.0, 1.5), 100.0, 10.0).into_iter().map(number).collect();
     let data = condition(&mut pixels);
     let mut search = pass::begin(&setup, &data, [3.0, 3.5, 1.0].map(number));
     let mut count = 0;

@@ -130,7 +130,7 @@ impl<R: Scalar> Reference<R> {
         let fit_chunk = |scratch: &mut Vec<R>, first: usize, fits: &mut [Fit<T>]| {
             for (index, fit) in (first..).zip(fits) {
                 read(index, scratch);
-                let start = start.shape(index).map(|circle| setup.shape().from_circle(circle));
+                let start = start.shape(index).map(|circle| setup.shape().parameters(circle));
                 *fit = Fit::from_record(&fit_in_place(setup, start, scratch)?).cast();
             }
             Ok(())

@@ -2,7 +2,7 @@
 
 use fit_core::pass::{Alone, Group};
 use fit_core::spot::shape::Circular;
-use fit_core::{Fit, Lanes, Options, Real, Record, Setup, Shape, Size, fit_window, scratch_len};
+use fit_core::{Circle, Fit, Lanes, Options, Real, Record, Setup, Size, fit_window, scratch_len};
 use fit_gpu_kernel::team::{self, Team};
 use fit_gpu_kernel::{Job, Single, Task, rows};
 
@@ -97,7 +97,7 @@ fn only<const N: usize>(found: Record<Lanes<f32, N>, 3, 2>) -> Fit<f32> {
     }))
 }
 
-fn reference(pixels: &[f32], size: Size, start: Option<Shape<f64>>) -> Fit<f64> {
+fn reference(pixels: &[f32], size: Size, start: Option<Circle<f64>>) -> Fit<f64> {
     let setup = Setup::new(size, &Options::default()).expect("a window to fit");
     let mut scratch = vec![0.0; scratch_len(size)];
     fit_window(&setup, pixels, start, &mut scratch).expect("as many pixels as there should be")
@@ -123,7 +123,7 @@ fn check_rows<const LANES: usize, const SIDE: usize, const ROWS: usize, const N:
         Setup::<Lanes<f32, LANES>>::new(size, &Options::default()).expect("a window to fit");
     for number in 0..4 {
         let pixels = window(SIDE, SIDE, number);
-        let fit = |pixels: &[f32], start: Option<Shape<f64>>| {
+        let fit = |pixels: &[f32], start: Option<Circle<f64>>| {
             // Rows that are not there hold numbers that must not matter.
             let mut lanes = [Lanes([-1e30; LANES]); N];
             for (i, to) in lanes.iter_mut().enumerate() {
@@ -140,7 +140,7 @@ fn check_rows<const LANES: usize, const SIDE: usize, const ROWS: usize, const N:
         let what = format!("{LANES} lanes, {SIDE}×{SIDE}, {number}");
         assert_near(&fit(&pixels, None), &reference(&pixels, size, None), &what);
         let middle = 0.5 * SIDE as f64;
-        let start = Some(Shape::new(middle - 0.6, middle - 0.4, 1.2));
+        let start = Some(Circle::new(middle - 0.6, middle - 0.4, 1.2));
         assert_near(&fit(&pixels, start), &reference(&pixels, size, start), &what);
         for hopeless in [vec![3.0; SIDE * SIDE], vec![f32::NAN; SIDE * SIDE]] {
             let fit = fit(&hopeless, None);
@@ -188,14 +188,14 @@ fn check_team<const LANES: usize>(width: usize, height: usize) {
         Setup::<Lanes<f32, LANES>>::new(size, &Options::default()).expect("a window to fit");
     for number in 0..4 {
         let pixels = window(width, height, number);
-        let fit = |pixels: &[f32], start: Option<Shape<f64>>| {
+        let fit = |pixels: &[f32], start: Option<Circle<f64>>| {
             let mut team = Shared::<LANES> { width, pixels: pixels.to_vec() };
             let start = start.map(|s| [s.x, s.y, s.sigma].map(Lanes::splat));
             only(team::fit(&setup, &mut team, start))
         };
         let what = format!("team of {LANES}, {width}×{height}, {number}");
         assert_near(&fit(&pixels, None), &reference(&pixels, size, None), &what);
-        let start = Some(Shape::new(0.5 * width as f64 - 0.6, 0.5 * height as f64 - 0.4, 1.2));
+        let start = Some(Circle::new(0.5 * width as f64 - 0.6, 0.5 * height as f64 - 0.4, 1.2));
         assert_near(&fit(&pixels, start), &reference(&pixels, size, start), &what);
         for hopeless in [vec![3.0; width * height], vec![f32::NAN; width * height]] {
             let fit = fit(&hopeless, None);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use fit_core::spot::sums::Profile;
-use fit_core::{Shape, Size};
+use fit_core::{Circle, Size};
 use ndarray::Array3;
 use rayon::prelude::*;
 
@@ -98,7 +98,7 @@ impl GpufitBenchmark {
         self.validate()?;
         let Size { width, height } = self.size;
         let mut pixels = Array3::zeros((spots.len(), height, width));
-        let nothing = Truth { shape: Shape::new(0.0, 0.0, 0.0), signal: 0.0, background: 0.0 };
+        let nothing = Truth { shape: Circle::new(0.0, 0.0, 0.0), signal: 0.0, background: 0.0 };
         let mut truth = vec![nothing; spots.len()];
         let mut starts = vec![[0.0; 5]; spots.len()];
         if let Some(pixels) = pixels.as_slice_mut() {
@@ -127,7 +127,7 @@ impl GpufitBenchmark {
         };
         let [amplitude, x, y, sigma, background] = near();
         let start = near();
-        let shape = Shape::new(x, y, sigma);
+        let shape = Circle::new(x, y, sigma);
         let noise = self.noise();
         for (index, pixel) in window.iter_mut().enumerate() {
             let (column, row) = (index % width, index / width);

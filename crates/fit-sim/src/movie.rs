@@ -1,6 +1,6 @@
 //! Movies: blinking molecules on structures, and beads that drift, over an uneven background.
 
-use fit_core::Shape;
+use fit_core::Circle;
 use fit_core::spot::sums::Profile;
 use ndarray::{Array2, Array3};
 use rayon::prelude::*;
@@ -209,7 +209,7 @@ pub struct MovieTruth {
     /// The frame, from 0.
     pub frame: usize,
     /// Centre and σ in pixels.
-    pub shape: Shape<f64>,
+    pub shape: Circle<f64>,
     /// Photo-electrons in this frame.
     pub signal: f64,
     /// Background of a pixel at the centre, in photo-electrons.
@@ -236,7 +236,7 @@ impl MoviePlan {
         let simulation = &self.simulation;
         let drift = simulation.drift.map(|d| d * frame as f64);
         let truth = |molecule: usize, x: f64, y: f64, signal: f64| {
-            let shape = Shape::new(x + drift[0], y + drift[1], simulation.sigma);
+            let shape = Circle::new(x + drift[0], y + drift[1], simulation.sigma);
             let background = self.background(shape.x, shape.y);
             MovieTruth { frame, shape, signal, background, molecule }
         };

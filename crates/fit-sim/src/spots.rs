@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fit_core::{ArgumentError, Shape, Size, spot::sums::Profile};
+use fit_core::{ArgumentError, Circle, Size, spot::sums::Profile};
 use ndarray::Array3;
 use rayon::prelude::*;
 
@@ -45,7 +45,7 @@ impl Default for Camera {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
     /// Centre and σ in pixels, in the window's coordinates.
-    pub shape: Shape<f64>,
+    pub shape: Circle<f64>,
     /// Integrated signal 2πασ² in photo-electrons.
     pub signal: f64,
     /// Background of the whole window in photo-electrons; divided by N it is that of a pixel.
@@ -165,7 +165,7 @@ impl SpotSimulation {
         let mut pixels = Array3::zeros((spots.len(), height, width));
         let mut truth =
             vec![
-                Truth { shape: Shape::new(0.0, 0.0, 0.0), signal: 0.0, background: 0.0 };
+                Truth { shape: Circle::new(0.0, 0.0, 0.0), signal: 0.0, background: 0.0 };
                 spots.len()
             ];
         if let Some(pixels) = pixels.as_slice_mut() {
@@ -185,7 +185,7 @@ impl SpotSimulation {
             |side: usize| (side - 1) as f64 / 2.0 + self.scatter * side as f64 * random.normal();
         let (x, y) = (centre(width), centre(height));
         let sigma = random.uniform_in(self.sigma.start, self.sigma.end);
-        let shape = Shape::new(x, y, sigma);
+        let shape = Circle::new(x, y, sigma);
         let amplitude = self.signal / (core::f64::consts::TAU * sigma * sigma);
         let background = self.background / self.size.pixels() as f64;
         for (index, pixel) in window.iter_mut().enumerate() {

@@ -1,7 +1,7 @@
 //! The table of cases that every backend must get through.
 
 use fit_core::spot::sums::Profile;
-use fit_core::{Background, Criteria, Limits, MaxError, Options, Shape, Size};
+use fit_core::{Background, Circle, Criteria, Limits, MaxError, Options, Size};
 use fit_sim::{Camera, Noise, Random, SpotSimulation};
 use ndarray::{Array3, ArrayView3, s};
 use spotfit::{Fit, Fitter, Pixel, Start};
@@ -266,7 +266,7 @@ fn oddities(cases: &mut Vec<Case>) {
     cases.push(Case::new("near and past the border", Stack::F32(simulated(&past))).hopeless());
 
     let gauss = |x: f64, y: f64, cx: f64, cy: f64, sigma: f64| {
-        Profile::at(x, y, Shape::new(cx, cy, sigma)).value
+        Profile::at(x, y, Circle::new(cx, cy, sigma)).value
     };
     let doubles = computed(Size::new(11, 11), |window, x, y, random| {
         let apart = window as f64 / 16.0;

@@ -8,7 +8,7 @@ use fit_core::spot::conditioning::Conditioning;
 use fit_core::spot::shape::{Circular, Separable};
 use fit_core::spot::sums::{Profile, direct};
 use fit_core::{
-    ArgumentError, Fit, LaneMask, Lanes, Options, Pixel, Scalar, Setup, Shape, Size, condition,
+    ArgumentError, Circle, Fit, LaneMask, Lanes, Options, Pixel, Scalar, Setup, Size, condition,
     estimate,
 };
 use fit_gpu_kernel::Exact;
@@ -114,7 +114,7 @@ pub fn estimates<P: Pixel>(spots: ArrayView3<'_, P>) -> Vec<[f32; 3]> {
         let window = spots.index_axis(Axis(0), number);
         let mut pixels: Vec<f32> = window.iter().map(|pixel| pixel.to_f32()).collect();
         condition(&mut pixels);
-        let Shape { x, y, sigma } = estimate(&pixels, Size::new(width, height));
+        let Circle { x, y, sigma } = estimate(&pixels, Size::new(width, height));
         [x, y, sigma]
     };
     (0..count).into_par_iter().map(one).collect()

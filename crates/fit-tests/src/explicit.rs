@@ -12,7 +12,7 @@
 
 use fit_core::spot::axis::{CENTRE_UNIT, WIDTH_UNIT};
 use fit_core::spot::sums::Profile;
-use fit_core::{ArgumentError, Fit, Pixel, Scalar, Shape, Size, Status, estimate};
+use fit_core::{ArgumentError, Circle, Fit, Pixel, Scalar, Size, Status, estimate};
 use nalgebra::{RealField, SMatrix, SVector};
 use ndarray::{ArrayView3, Axis};
 
@@ -47,7 +47,7 @@ impl Default for ExplicitCriteria {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExplicitStart<R> {
     /// Centre and σ in pixels.
-    pub shape: Shape<R>,
+    pub shape: Circle<R>,
     /// Amplitude in counts.
     pub amplitude: R,
     /// Background in counts.
@@ -56,7 +56,7 @@ pub struct ExplicitStart<R> {
 
 impl<R: Scalar> ExplicitStart<R> {
     /// The papers' estimate for a window, with another shape if one is given.
-    pub fn estimate(pixels: &[R], size: Size, shape: Option<Shape<R>>) -> Self {
+    pub fn estimate(pixels: &[R], size: Size, shape: Option<Circle<R>>) -> Self {
         let first = pixels.first().copied().unwrap_or_default();
         let low = pixels.iter().fold(first, |low, &pixel| pixel.min(low));
         let high = pixels.iter().fold(first, |high, &pixel| pixel.max(high));
@@ -77,7 +77,7 @@ struct Evaluation<R> {
 
 fn evaluate<R: Scalar + RealField>(pixels: &[R], width: usize, p: &Vector<R>) -> Evaluation<R> {
     // The profile's derivatives are relative to σ; its sign does not matter to the profile.
-    let shape = Shape::new(p[X], p[Y], p[SIGMA]);
+    let shape = Circle::new(p[X], p[Y], p[SIGMA]);
     let by_centre = p[AMPLITUDE] / (p[SIGMA] * number::<R>(CENTRE_UNIT));
     let by_width = p[AMPLITUDE] / (p[SIGMA] * number::<R>(WIDTH_UNIT));
     let mut chi2 = R::default();
@@ -123,7 +123,7 @@ pub fn fit_explicit<R: Scalar + RealField>(
     if pixels.len() != size.pixels() {
         return Err(ArgumentError::PixelCount { size, pixels: pixels.len() });
     }
-    let Shape { x, y, sigma } = start.shape;
+    let Circle { x, y, sigma } = start.shape;
     let mut best = Vector::from([start.amplitude, x, y, sigma, start.background]);
     let mut at_best = evaluate(pixels, size.width, &best);
     let mut scale = Vector::<R>::zeros();

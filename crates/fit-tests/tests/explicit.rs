@@ -1,7 +1,7 @@
 //! Proves the explicit baseline: it finds the same minima as the implicit fit, its derivatives lead
 //! there, and it behaves as Gpufit is known to.
 
-use fit_core::{Fit, Options, Shape, Size, Start, Status};
+use fit_core::{Circle, Fit, Options, Size, Start, Status};
 use fit_cpu::Reference;
 use fit_sim::SpotSimulation;
 use fit_tests::explicit::{ExplicitCriteria, ExplicitStart, fit_explicit, fit_explicit_stack};
@@ -65,7 +65,7 @@ fn iterations_are_trials() {
         let fit = fit_explicit(&pixels, NINE, start, &end).unwrap();
         assert_eq!(fit.status, Status::MinDelta, "{fit:?}");
         let again = ExplicitStart {
-            shape: Shape::new(fit.x, fit.y, fit.sigma),
+            shape: Circle::new(fit.x, fit.y, fit.sigma),
             amplitude: fit.amplitude,
             background: fit.background,
         };

@@ -4,7 +4,7 @@
 use fit_core::condition;
 use fit_core::spot::assembly::assemble;
 use fit_core::spot::sums::direct;
-use fit_core::{Background, Criteria, Options, Shape, Size};
+use fit_core::{Background, Circle, Criteria, Options, Size};
 use fit_cpu::Reference;
 use fit_tests::data::{Oracle, REAL_SETS, real_data, real_oracle, stored_oracles};
 use fit_tests::tolerances::{OUTSIDE_DOUBLE, OUTSIDE_SINGLE};
@@ -104,7 +104,7 @@ fn explain_differences(oracle: &Oracle) {
 fn gradient(pixels: &[f64], size: Size, fit: &Fit<f64>) -> f64 {
     let mut conditioned = pixels.to_vec();
     let data = condition(&mut conditioned);
-    let sums = direct(&conditioned, size, Shape::new(fit.x, fit.y, fit.sigma));
+    let sums = direct(&conditioned, size, Circle::new(fit.x, fit.y, fit.sigma));
     let at = assemble(&sums, &data, Background::Free).normal;
     (0..3)
         .map(|j| at.gradient[j].abs() / (at.hessian.at(j, j) * at.cost).sqrt())

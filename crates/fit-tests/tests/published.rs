@@ -1,7 +1,7 @@
 //! The kernel that does as the paper did: emulated on the host, and on a GPU.
 
 use fit_core::{
-    Criteria, Fit, Options, Setup, Shape, Size, Start, Status, fit_window, scratch_len,
+    Circle, Criteria, Fit, Options, Setup, Size, Start, Status, fit_window, scratch_len,
 };
 use fit_cpu::Reference;
 use fit_gpu::{Family, Gpu, GpuError};
@@ -21,7 +21,7 @@ fn pixels_of(spots: &Spots, number: usize) -> Vec<f32> {
     spots.pixels.slice(s![number, .., ..]).iter().copied().collect()
 }
 
-fn reference(pixels: &[f32], size: Size, start: Shape<f64>) -> Fit<f64> {
+fn reference(pixels: &[f32], size: Size, start: Circle<f64>) -> Fit<f64> {
     let setup = Setup::new(size, &Options::default()).expect("a window to fit");
     let mut scratch = vec![0.0; scratch_len(size)];
     fit_window(&setup, pixels, Some(start), &mut scratch)
@@ -40,7 +40,7 @@ fn a_thread_a_pixel() {
         for number in 0..4 {
             let pixels = pixels_of(&spots, number);
             let given = [0.5 * width as f32 - 0.6, 0.5 * height as f32 - 0.4, 1.2];
-            let start = Shape::new(given[0].into(), given[1].into(), given[2].into());
+            let start = Circle::new(given[0].into(), given[1].into(), given[2].into());
             let fit = |pixels: &[f32], options: &Options| {
                 fit_as_published(pixels, size, given, options).expect("a window to fit")
             };
@@ -68,7 +68,7 @@ fn benchmark(size: Size, signal: f64, count: usize) -> (Spots, Vec<[f32; 3]>) {
     let simulation = SpotSimulation { signal, ..SpotSimulation::new(size) };
     let spots = simulation.generate(0..count).expect("sound");
     let starts = (0..count).into_par_iter().map(|number| {
-        let Shape { x, y, sigma } = fit_core::estimate(&pixels_of(&spots, number), size);
+        let Circle { x, y, sigma } = fit_core::estimate(&pixels_of(&spots, number), size);
         [x, y, sigma]
     });
     let starts = starts.collect();

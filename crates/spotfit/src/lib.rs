@@ -13,8 +13,8 @@ mod statuses;
 pub mod storm;
 
 pub use fit_core::{
-    ArgumentError, Background, Corner, Criteria, Fit, Limits, MaxError, Options, Pixel, Scalar,
-    Shape, Size, Start, Status,
+    ArgumentError, Background, Circle, Corner, Criteria, Fit, Limits, MaxError, Options, Pixel,
+    Scalar, Size, Start, Status,
 };
 pub use fit_cpu::{InstructionSet, WindowFitter};
 #[cfg(feature = "gpu")]

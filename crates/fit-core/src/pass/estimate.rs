@@ -3,7 +3,7 @@
 use super::group::Group;
 use super::tile::{Around, Line, Side, Tile, keep};
 use crate::arithmetic::Real;
-use crate::size::{Shape, Size};
+use crate::size::{Circle, Size};
 use crate::spot::conditioning::Extent;
 
 /// Estimates centre and σ of the spot in a window as the paper does; `extent` is that of its pixels.
@@ -17,11 +17,11 @@ use crate::spot::conditioning::Extent;
 ///
 /// With a side below 2, or with pixels that are not finite, the estimate is of no use but does no harm.
 #[inline(always)]
-pub fn estimate<R: Real, T: Tile<R>>(tile: &T, extent: &Extent<R>) -> Shape<R> {
+pub fn estimate<R: Real, T: Tile<R>>(tile: &T, extent: &Extent<R>) -> Circle<R> {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
     let Size { width, height } = tile.size();
     if width < 2 || height < 2 {
-        return Shape::new(zero, zero, one);
+        return Circle::new(zero, zero, one);
     }
     let (group, lane, length) = (tile.group(), tile.group().lane(), tile.length());
     let best = if T::COLUMNS { in_columns(tile, lane) } else { in_rows(tile, lane) };
@@ -45,7 +45,7 @@ pub fn estimate<R: Real, T: Tile<R>>(tile: &T, extent: &Extent<R>) -> Shape<R> {
     let above = group.sum(above).max(one);
     let sigma = (above * R::splat(1.0 / core::f64::consts::PI)).sqrt();
     let last = |side: usize| R::splat((side - 1) as f64);
-    Shape::new(x.min(last(width)), y.min(last(height)), sigma)
+    Circle::new(x.min(last(width)), y.min(last(height)), sigma)
 }
 
 /// The brightest place of the smoothed window that a lane has seen.

@@ -56,7 +56,7 @@ pub fn fit<R: Real, T: Store<R>, S: Separable<P>, const P: usize>(
     let (data, extent) = condition(tile);
     let start = match start {
         Some(start) => start,
-        None => setup.shape().from_circle(estimate(tile, &extent)),
+        None => setup.shape().parameters(estimate(tile, &extent)),
     };
     let mut search = begin(setup, &data, start);
     while search.running().any() {

@@ -11,7 +11,7 @@
 use super::axis::{AxisSample, CENTRE_UNIT};
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
-use crate::size::{Shape, Size};
+use crate::size::{Circle, Size};
 
 /// All sums of eq. 5 and 7 for one window and one set of P parameters, with derivatives by each of them in its
 /// relative unit (see [`crate::search::Coordinates`]).
@@ -110,7 +110,7 @@ pub struct Profile<R> {
 impl<R: Real> Profile<R> {
     /// Eq. 10 and 11 at pixel (x, y), with one exponential, as published.
     #[inline(always)]
-    pub fn at(x: R, y: R, shape: Shape<R>) -> Self {
+    pub fn at(x: R, y: R, shape: Circle<R>) -> Self {
         let scale = R::splat(CENTRE_UNIT) / shape.sigma;
         let u = (x - shape.x) * scale;
         let v = (y - shape.y) * scale;
@@ -157,7 +157,7 @@ impl<R: Real> Sums<R, 3> {
 }
 
 /// The sums of a window pixel by pixel, the form that the paper's kernel uses.
-pub fn direct<R: Real>(pixels: &[R], size: Size, shape: Shape<R>) -> Sums<R, 3> {
+pub fn direct<R: Real>(pixels: &[R], size: Size, shape: Circle<R>) -> Sums<R, 3> {
     let mut sums = Sums::zero();
     let mut y = R::splat(0.0);
     for row in pixels.chunks_exact(size.width) {

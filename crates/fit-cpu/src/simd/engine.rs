@@ -13,7 +13,7 @@ use fit_core::pass::{self, Axes, Finish, Serial, SpotSearch};
 use fit_core::spot::assembly::assemble;
 use fit_core::spot::conditioning::Conditioning;
 use fit_core::spot::shape::{Circular, Separable};
-use fit_core::{Record, Setup, Shape, Size, Start, condition};
+use fit_core::{Circle, Record, Setup, Size, Start, condition};
 
 use super::arch::pack::Pack;
 use super::load::Load;
@@ -93,7 +93,7 @@ impl<P: Pack, S: Separable<K>, const K: usize> Scratch<P, S, K> {
 #[inline(always)]
 fn some_start<P: Pack, S: Separable<K>, const K: usize>(setup: &Setup<P, S, K>) -> [P; K] {
     let zero = P::splat(0.0);
-    setup.shape().from_circle(Shape::new(zero, zero, P::splat(1.0)))
+    setup.shape().parameters(Circle::new(zero, zero, P::splat(1.0)))
 }
 
 /// Fits `windows`.
@@ -183,14 +183,14 @@ impl<P: Pack, const K: usize> Feed<'_, P, K> {
             _ => {
                 let mut numbers = [[f32::NAN; 32]; 3];
                 for lane in 0..count {
-                    if let Some(Shape { x, y, sigma }) = self.start.shape(first + lane) {
+                    if let Some(Circle { x, y, sigma }) = self.start.shape(first + lane) {
                         (numbers[0][lane], numbers[1][lane], numbers[2][lane]) = (x, y, sigma);
                     }
                 }
-                Shape::new(P::load(&numbers[0]), P::load(&numbers[1]), P::load(&numbers[2]))
+                Circle::new(P::load(&numbers[0]), P::load(&numbers[1]), P::load(&numbers[2]))
             }
         };
-        (pool.data, pool.starts) = (data, setup.shape().from_circle(circle));
+        (pool.data, pool.starts) = (data, setup.shape().parameters(circle));
         let there = u32::MAX >> (32 - count);
         pool.ready = P::bits(pool.data.usable & circle.is_finite()) & there;
         pool.first = first;
@@ -283,7 +283,7 @@ impl<P: Pack, S: Separable<K>, const K: usize> Slots<P, S, K> {
             evaluations: none,
             status: none,
         };
-        let Shape { x, y, sigma } = setup.shape().circle(&found.parameters);
+        let Circle { x, y, sigma } = setup.shape().circle(&found.parameters);
         x.store(&mut stored.parameters[0]);
         y.store(&mut stored.parameters[1]);
         sigma.store(&mut stored.parameters[2]);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use fit_core::spot::sums::Profile;
-use fit_core::{Fit, Shape};
+use fit_core::{Circle, Fit};
 use fit_sim::Spots;
 use ndarray::{Array2, Axis};
 
@@ -141,6 +141,6 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
 /// The fitted model h = αf + β at a pixel.
 fn model(fit: &Fit<f64>) -> impl Fn(usize, usize) -> f64 {
     let Fit { amplitude, background, .. } = *fit;
-    let shape = Shape::new(fit.x, fit.y, fit.sigma);
+    let shape = Circle::new(fit.x, fit.y, fit.sigma);
     move |x, y| amplitude * Profile::at(x as f64, y as f64, shape).value + background
 }

@@ -5,7 +5,7 @@ use crate::arithmetic::Real;
 use crate::options::Limits;
 use crate::search::Coordinates;
 use crate::search::solve::Symmetric;
-use crate::size::{Shape, Size};
+use crate::size::{Circle, Size};
 use crate::spot::axis::{AxisSums, CENTRE_UNIT, GaussianAxis, WIDTH_UNIT};
 use crate::spot::sums::{DataSums, Sums};
 
@@ -57,12 +57,12 @@ impl Separable<3> for Circular {
         [centre(size.width), centre(size.height), (sigma_min, limits.sigma_max_in(size))]
     }
     #[inline(always)]
-    fn from_circle<R: Real>(&self, Shape { x, y, sigma }: Shape<R>) -> [R; 3] {
+    fn parameters<R: Real>(&self, Circle { x, y, sigma }: Circle<R>) -> [R; 3] {
         [x, y, sigma]
     }
     #[inline(always)]
-    fn circle<R: Real>(&self, &[x, y, sigma]: &[R; 3]) -> Shape<R> {
-        Shape { x, y, sigma }
+    fn circle<R: Real>(&self, &[x, y, sigma]: &[R; 3]) -> Circle<R> {
+        Circle { x, y, sigma }
     }
     #[inline(always)]
     fn axes<R: Real>(&self, &[x, y, sigma]: &[R; 3]) -> (GaussianAxis<R>, GaussianAxis<R>) {

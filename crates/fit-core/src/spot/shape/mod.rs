@@ -13,16 +13,16 @@ use super::sums::{DataSums, Sums};
 use crate::arithmetic::Real;
 use crate::options::Limits;
 use crate::search::Coordinates;
-use crate::size::{Shape, Size};
+use crate::size::{Circle, Size};
 
 /// A shape with P parameters whose profile is a product of a function of the column and one of the row.
 pub trait Separable<const P: usize>: Coordinates<P> {
     /// The lowest and the highest value of each parameter in a window of that size.
     fn limits(&self, size: Size, limits: &Limits) -> [(f64, f64); P];
     /// The parameters of a circular spot, or those nearest to it.
-    fn from_circle<R: Real>(&self, circle: Shape<R>) -> [R; P];
+    fn parameters<R: Real>(&self, circle: Circle<R>) -> [R; P];
     /// The circular spot that is nearest to a spot with these parameters.
-    fn circle<R: Real>(&self, p: &[R; P]) -> Shape<R>;
+    fn circle<R: Real>(&self, p: &[R; P]) -> Circle<R>;
     /// The factors of the profile along x and y.
     fn axes<R: Real>(&self, p: &[R; P]) -> (GaussianAxis<R>, GaussianAxis<R>);
     /// Puts the sums of eq. 5 and 7 together: products of a column and a row sum.
