@@ -5,7 +5,7 @@
 //! Where there is a GPU its kernels follow: each side of a window in small and in large batches, other shapes, and
 //! the paper's own way.
 
-use fit_core::{Fit, Number, Options, Scalar, Size, Start, Status};
+use fit_core::{Fit, Number, Options, Scalar, Size, Start};
 use fit_cpu::Reference;
 use fit_gpu::{Family, Gpu};
 use fit_sim::SpotSimulation;
@@ -13,6 +13,7 @@ use fit_tests::backends;
 use fit_tests::cases::cases;
 use fit_tests::emulation::estimates;
 use ndarray::{ArrayView3, s};
+use spotfit::StatusCounts;
 
 /// Enough windows for the kernels that want many.
 const MANY: usize = 8000;
@@ -36,16 +37,16 @@ impl Printer {
                         digest = (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
                     }
                 };
-                let mut statuses = [0; Status::ALL.len()];
+                let mut counts = StatusCounts::default();
+                counts.add(fits);
                 for fit in fits {
                     // There are several NaNs.
                     let word = |n: f64| if n.is_nan() { u64::MAX } else { n.to_bits() };
                     numbers(fit).into_iter().for_each(|n| add(word(n)));
                     add(u64::from(fit.iterations) << 32 | u64::from(fit.evaluations));
                     add(fit.status as u64);
-                    statuses[fit.status as usize - 1] += 1;
                 }
-                println!("{name:<60} {digest:016x} {statuses:?}");
+                println!("{name:<60} {digest:016x} {counts}");
             }
             Some(part) if name.contains(part.as_str()) => {
                 for (spot, fit) in fits.iter().enumerate() {

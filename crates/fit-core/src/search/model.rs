@@ -1,0 +1,154 @@
+//! What a search is told: of the parameters of a model, of when to stop, and of a visit to the pixels.
+
+use super::solve::Symmetric;
+use crate::arithmetic::{Mask, Real};
+
+/// What the search must know of the parameters of a model.
+///
+/// Derivatives are *relative*: the gradient's element j is that by p_j in units of
+/// [`Coordinates::UNITS`]`[j]`·[`Coordinates::length`], so that all elements of the Hessian are numbers of one size
+/// whatever the scale of the spot. The damping of eq. 12 does not depend on units.
+pub trait Coordinates<const P: usize>: Copy {
+    /// What [`Coordinates::inverse_length`] is made from, kept for the best parameters.
+    type Memo<R: Real>: Copy;
+
+    /// The constant part of the unit of each parameter.
+    const UNITS: [f64; P];
+
+    /// Works out the memo of some parameters.
+    fn memo<R: Real>(&self, p: &[R; P]) -> Self::Memo<R>;
+    /// `yes` in the lanes where `mask` is true, `no` in the others.
+    fn select<R: Real>(mask: R::Mask, yes: Self::Memo<R>, no: Self::Memo<R>) -> Self::Memo<R>;
+    /// The length that parameter j is counted in, for instance σ, in its own units.
+    fn length<R: Real>(&self, p: &[R; P], j: usize) -> R;
+    /// 1/[`Coordinates::length`].
+    fn inverse_length<R: Real>(memo: &Self::Memo<R>, j: usize) -> R;
+    /// What a step of parameter j is compared with by the test `min_step`.
+    fn yardstick<R: Real>(&self, p: &[R; P], j: usize) -> R;
+    /// Shortens a step from `from` to `to` where it goes further than one step may.
+    fn confine<R: Real>(&self, from: &[R; P], to: [R; P]) -> [R; P];
+}
+
+/// When to stop ([`crate::Criteria`]), and within which limits to search.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<R, const P: usize> {
+    /// The largest number of iterations.
+    pub max_iterations: R,
+    /// The largest number of evaluations.
+    pub max_evaluations: R,
+    /// The bound of χ² in the units of the pixels squared, negative when there is none.
+    pub max_error: R,
+    /// The share of χ² that a step must gain.
+    pub min_delta: R,
+    /// The share of its yardstick by which a parameter must change.
+    pub min_step: R,
+    /// The lowest value of each parameter.
+    pub lower: [R; P],
+    /// The highest.
+    pub upper: [R; P],
+}
+
+impl<R: Real, const P: usize> Settings<R, P> {
+    /// The nearest parameters within the limits; one that is not a number becomes its lower limit.
+    #[inline(always)]
+    pub fn limit(&self, mut p: [R; P]) -> [R; P] {
+        for j in 0..P {
+            p[j] = p[j].max(self.lower[j]).min(self.upper[j]);
+        }
+        p
+    }
+
+    /// The `min_step` test of [`crate::Criteria`] for a step `moved` that began at `from`.
+    #[inline(always)]
+    pub(crate) fn is_small<C: Coordinates<P>>(
+        &self,
+        coordinates: &C,
+        from: &[R; P],
+        moved: &[R; P],
+    ) -> R::Mask {
+        let mut small = R::Mask::splat(true);
+        for j in 0..P {
+            let yardstick = coordinates.yardstick(from, j);
+            small = small & moved[j].abs().lt(self.min_step * yardstick);
+        }
+        small
+    }
+}
+
+/// Cost, gradient and Hessian at a point, and the numbers that the model solves for by itself there.
+///
+/// Derivatives are in the relative units of [`Coordinates`].
+#[derive(Clone, Copy, Debug)]
+pub struct Normal<R, const P: usize, const L: usize> {
+    /// What is minimised: χ² = Σ(h − g)² (eq. 2), from sums.
+    pub cost: R,
+    /// How far the cost may be off: it is a difference of sums.
+    pub resolution: R,
+    /// Half the gradient of the cost: Jᵀ(h − g).
+    pub gradient: [R; P],
+    /// Half its Hessian, or what stands in for it: JᵀJ.
+    pub hessian: Symmetric<R, P>,
+    /// What the model solves for by itself: α and β of eq. 6.
+    pub linear: [R; L],
+}
+
+impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
+    /// All zeros.
+    #[inline(always)]
+    pub fn zero() -> Self {
+        let zero = R::splat(0.0);
+        Self {
+            cost: zero,
+            resolution: zero,
+            gradient: [zero; P],
+            hessian: Symmetric::zero(),
+            linear: [zero; L],
+        }
+    }
+
+    /// `yes` in the lanes where `mask` is true, `no` in the others.
+    #[inline(always)]
+    pub fn select(mask: R::Mask, yes: &Self, no: &Self) -> Self {
+        Self {
+            cost: R::select(mask, yes.cost, no.cost),
+            resolution: R::select(mask, yes.resolution, no.resolution),
+            gradient: select(mask, yes.gradient, no.gradient),
+            hessian: Symmetric::select(mask, &yes.hessian, &no.hessian),
+            linear: select(mask, yes.linear, no.linear),
+        }
+    }
+
+    /// Whether the numbers that steer the search are finite: cost, gradient and the diagonal of the Hessian
+    /// (which bounds the rest of it).
+    #[inline(always)]
+    pub fn is_finite(&self) -> R::Mask {
+        // Infinities and NaNs survive a sum.
+        let mut sum = self.cost;
+        for j in 0..P {
+            sum = sum + (self.gradient[j] + self.hessian.0[j][j]);
+        }
+        sum.is_finite()
+    }
+}
+
+/// What one visit to the pixels tells.
+#[derive(Clone, Copy, Debug)]
+pub struct Evaluation<R: Real, const P: usize, const L: usize> {
+    /// What the search keeps of it if it is the best so far.
+    pub normal: Normal<R, P, L>,
+    /// Whether each element of the gradient is rounding: no more than [`super::STALLED`] rounding units of the sums that
+    /// cancel in it.
+    pub flat: [R::Mask; P],
+    /// Whether the window tells something about these parameters; if not, all derivatives are 0.
+    pub resolved: R::Mask,
+}
+
+/// `yes` in the lanes where `mask` is true, `no` in the others.
+#[inline(always)]
+pub(super) fn select<R: Real, const N: usize>(mask: R::Mask, yes: [R; N], no: [R; N]) -> [R; N] {
+    let mut chosen = no;
+    for i in 0..N {
+        chosen[i] = R::select(mask, yes[i], no[i]);
+    }
+    chosen
+}
