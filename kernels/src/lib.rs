@@ -6,7 +6,7 @@ use std::io::Read;
 use lzma_rust2::LzmaReader;
 
 macro_rules! embed {
-    ($($name:literal: $family:ident, $layout:ident::<$($number:literal),+>;)*) => {
+    ($($name:literal: $family:ident, $layout:ident::<$($number:literal),+>, $shape:ident;)*) => {
         fn packed(kernel: &str) -> Option<&'static [u8]> {
             match kernel {
                 $($name => Some(include_bytes!(concat!("../", $name, ".ptx.lzma"))),)*

@@ -26,4 +26,5 @@ pub use options::{Background, Criteria, Limits, MaxError, Options};
 pub use outcome::{Fit, Record, Status, UnknownStatus};
 pub use setup::Setup;
 pub use size::{Circle, Size};
+pub use spot::shape::Shape;
 pub use start::Start;

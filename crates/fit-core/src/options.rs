@@ -2,6 +2,7 @@
 
 use crate::error::ArgumentError;
 use crate::size::Size;
+use crate::spot::shape::Shape;
 
 /// When a fit ends. Every test uses the number of evaluations and iterations as defined here:
 ///
@@ -145,6 +146,8 @@ pub struct Options {
     pub background: Background,
     /// The range of the parameters.
     pub limits: Limits,
+    /// The shape of the spots.
+    pub shape: Shape,
 }
 
 impl Options {
@@ -177,6 +180,6 @@ impl Options {
             let above = sigma_min * (1.0 + f64::EPSILON);
             check("sigma_max", sigma_max, above, 1e6, "above sigma_min, up to 1000000")?;
         }
-        Ok(())
+        self.shape.validate()
     }
 }

@@ -3,7 +3,9 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::arithmetic::Scalar;
+use crate::arithmetic::{Real, Scalar};
+use crate::size::Circle;
+use crate::spot::shape::Separable;
 
 /// How a fit ended.
 ///
@@ -129,6 +131,16 @@ impl<R, const P: usize, const L: usize> Record<R, P, L> {
             evaluations: number(&self.evaluations),
             status: number(&self.status),
         }
+    }
+}
+
+impl<R: Real, const P: usize, const L: usize> Record<R, P, L> {
+    /// The record with the circular spot that is nearest to one of that shape.
+    #[inline(always)]
+    pub fn circular<S: Separable<P>>(self, shape: &S) -> Record<R, 3, L> {
+        let Self { parameters, linear, cost, iterations, evaluations, status } = self;
+        let Circle { x, y, sigma } = shape.circle(&parameters);
+        Record { parameters: [x, y, sigma], linear, cost, iterations, evaluations, status }
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Setup<R, S = Circular, const P: usize = 3> {
 }
 
 impl<R: Real> Setup<R> {
-    /// Checks the window and the options, for circular spots.
+    /// Checks the window and the options, for circular spots whatever shape the options have.
     ///
     /// # Errors
     /// As [`Setup::for_shape`].
@@ -30,16 +30,17 @@ impl<R: Real> Setup<R> {
 }
 
 impl<R: Real, S: Separable<P>, const P: usize> Setup<R, S, P> {
-    /// Checks the window and the options.
+    /// Checks the window and the options, for spots of that shape whatever shape the options have.
     ///
     /// # Errors
-    /// See [`Size::validate`] and [`Options::validate`]; also [`ArgumentError::Option`] if
+    /// See [`Size::validate`], [`Options::validate`] and [`Separable::validate`]; also [`ArgumentError::Option`] if
     /// `sigma_min` is not below the largest σ of this window.
     #[inline(always)]
     pub fn for_shape(shape: S, size: Size, options: &Options) -> Result<Self, ArgumentError> {
         size.validate()?;
         options.validate()?;
-        let Options { criteria, background, limits } = *options;
+        shape.validate()?;
+        let Options { criteria, background, limits, .. } = *options;
         if limits.sigma_min >= limits.sigma_max_in(size) {
             return Err(ArgumentError::Option {
                 name: "sigma_min",

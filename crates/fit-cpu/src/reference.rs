@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use fit_core::spot::shape::Separable;
+use fit_core::spot::shape::{Separable, Visitor};
 use fit_core::{
     ArgumentError, Corner, Fit, Options, Pixel, Scalar, Setup, Size, Start, fit_in_place,
     scratch_len,
@@ -113,16 +113,16 @@ impl<R: Scalar> Reference<R> {
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
         start.validate_batch(windows.count(), fits.len())?;
-        let setup = Setup::new(windows.size(), options)?;
         let read = |index: usize, numbers: &mut [R]| windows.read(index, numbers);
-        self.fit_all(&setup, &read, start, fits)
+        let size = windows.size();
+        options.shape.visit(Batch { reference: self, size, options, read: &read, start, fits })
     }
 
     /// Knows no pixel type, so that the fit is not compiled for each: `read` writes the pixels of a window to
     /// the first numbers that it is given.
-    fn fit_all<T: Scalar>(
+    fn fit_all<T: Scalar, S: Separable<P>, const P: usize>(
         &self,
-        setup: &Setup<R>,
+        setup: &Setup<R, S, P>,
         read: &(dyn Fn(usize, &mut [R]) + Sync),
         start: Start<'_>,
         fits: &mut [Fit<T>],
@@ -131,7 +131,8 @@ impl<R: Scalar> Reference<R> {
             for (index, fit) in (first..).zip(fits) {
                 read(index, scratch);
                 let start = start.shape(index).map(|circle| setup.shape().parameters(circle));
-                *fit = Fit::from_record(&fit_in_place(setup, start, scratch)?).cast();
+                let found = fit_in_place(setup, start, scratch)?.circular(setup.shape());
+                *fit = Fit::from_record(&found).cast();
             }
             Ok(())
         };
@@ -146,5 +147,24 @@ impl<R: Scalar> Reference<R> {
                     })
             }),
         }
+    }
+}
+
+/// A batch that waits for its shape.
+struct Batch<'a, R, T> {
+    reference: &'a Reference<R>,
+    size: Size,
+    options: &'a Options,
+    read: &'a (dyn Fn(usize, &mut [R]) + Sync),
+    start: Start<'a>,
+    fits: &'a mut [Fit<T>],
+}
+
+impl<R: Scalar, T: Scalar> Visitor for Batch<'_, R, T> {
+    type Output = Result<(), BatchError>;
+
+    fn visit<S: Separable<P>, const P: usize>(self, shape: S) -> Self::Output {
+        let setup = Setup::for_shape(shape, self.size, self.options)?;
+        self.reference.fit_all(&setup, self.read, self.start, self.fits)
     }
 }

@@ -2,6 +2,7 @@
 //! of it follows from the table, [`kernels!`](crate::kernels).
 
 use fit_core::Size;
+use fit_core::spot::shape::ShapeName;
 
 use crate::{Job, published};
 
@@ -84,15 +85,18 @@ pub struct Kernel {
     pub family: Family,
     /// Where it has the pixels.
     pub layout: Layout,
+    /// The shape of the spots.
+    pub shape: ShapeName,
 }
 
 macro_rules! list {
-    ($($name:literal: $family:ident, $layout:ident::<$($number:literal),+>;)*) => {
+    ($($name:literal: $family:ident, $layout:ident::<$($number:literal),+>, $shape:ident;)*) => {
         /// All kernels, in the order of the table.
         pub const KERNELS: &[Kernel] = &[$(Kernel {
             name: $name,
             family: Family::$family,
             layout: Layout::$layout::<$($number),+>(),
+            shape: ShapeName::$shape,
         }),*];
     };
 }
@@ -120,9 +124,10 @@ pub struct Build {
 }
 
 impl Kernel {
-    /// The kernel of a family for windows of a size, if there is one.
-    pub fn find(family: Family, size: Size) -> Option<&'static Self> {
-        KERNELS.iter().find(|kernel| kernel.family == family && kernel.takes(size))
+    /// The kernel of a family for spots of a shape in windows of a size, if there is one.
+    pub fn find(family: Family, shape: ShapeName, size: Size) -> Option<&'static Self> {
+        let fits = |kernel: &&Self| kernel.family == family && kernel.shape == shape;
+        KERNELS.iter().filter(fits).find(|kernel| kernel.takes(size))
     }
 
     /// Whether it fits windows of a size that [`Size::validate`] accepts.

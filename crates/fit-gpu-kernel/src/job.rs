@@ -4,7 +4,8 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
 use fit_core::search::Settings;
-use fit_core::{Background, Corner, Fit, Real, Record, Setup, Size};
+use fit_core::spot::shape::{NUMBERS, Separable, Visitor};
+use fit_core::{ArgumentError, Background, Corner, Fit, Options, Real, Record, Setup, Size};
 
 use crate::Single;
 
@@ -46,6 +47,8 @@ pub struct Task {
     min_step: f32,
     lower: [f32; MOST_PARAMETERS],
     upper: [f32; MOST_PARAMETERS],
+    /// What the shape has by itself.
+    shape: [f32; NUMBERS],
 }
 
 /// The most parameters of a shape.
@@ -53,7 +56,7 @@ const MOST_PARAMETERS: usize = 3;
 
 impl Task {
     /// A task from a setup.
-    pub fn new<S, const P: usize>(setup: &Setup<f32, S, P>) -> Self {
+    pub fn new<S: Separable<P>, const P: usize>(setup: &Setup<f32, S, P>) -> Self {
         const { assert!(P <= MOST_PARAMETERS, "a task has no room for so many parameters") };
         let Size { width, height } = setup.size();
         let settings = *setup.settings();
@@ -74,7 +77,23 @@ impl Task {
             min_step: settings.min_step,
             lower: all(settings.lower),
             upper: all(settings.upper),
+            shape: setup.shape().numbers(),
         }
+    }
+
+    /// The task of fitting windows of a size with these options.
+    ///
+    /// # Errors
+    /// As [`Setup::for_shape`].
+    pub fn of(size: Size, options: &Options) -> Result<Self, ArgumentError> {
+        struct Make<'a>(Size, &'a Options);
+        impl Visitor for Make<'_> {
+            type Output = Result<Task, ArgumentError>;
+            fn visit<S: Separable<P>, const P: usize>(self, shape: S) -> Self::Output {
+                Ok(Task::new(&Setup::<f32, S, P>::for_shape(shape, self.0, self.1)?))
+            }
+        }
+        options.shape.visit(Make(size, options))
     }
 
     /// The size of the windows.
@@ -85,10 +104,11 @@ impl Task {
 
     /// The setup that the task was made from, in the arithmetic of the device; `None` if it was made from none.
     #[inline(always)]
-    pub fn setup<R: Real + From<f32>, S, const P: usize>(
-        &self,
-        shape: S,
-    ) -> Option<Setup<R, S, P>> {
+    pub fn setup<R, S, const P: usize>(&self) -> Option<Setup<R, S, P>>
+    where
+        R: Real + From<f32>,
+        S: Separable<P>,
+    {
         let background =
             if self.nonnegative == 0 { Background::Free } else { Background::NonNegative };
         let (mut lower, mut upper) = ([R::splat(0.0); P], [R::splat(0.0); P]);
@@ -104,6 +124,7 @@ impl Task {
             lower,
             upper,
         };
+        let shape = S::from_numbers(self.shape);
         Setup::from_parts(shape, self.size(), background, settings).ok()
     }
 }
@@ -163,7 +184,10 @@ impl Job {
 
     /// What a group of threads found, as a fit.
     #[inline(always)]
-    pub fn outcome(found: &Record<Single, 3, 2>) -> Fit<f32> {
-        Fit::from_record(&found.map(|number| number.0))
+    pub fn outcome<S: Separable<P>, const P: usize>(
+        setup: &Setup<Single, S, P>,
+        found: Record<Single, P, 2>,
+    ) -> Fit<f32> {
+        Fit::from_record(&found.circular(setup.shape()).map(|number| number.0))
     }
 }

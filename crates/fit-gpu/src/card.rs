@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use fit_core::spot::shape::ShapeName;
 use fit_core::{ArgumentError, Size};
 use fit_gpu_kernel::catalogue::{Block, SHARED};
 use fit_gpu_kernel::{Family, Job, Kernel};
@@ -29,6 +30,8 @@ pub(crate) struct Launch {
 pub(crate) struct Choice {
     /// The family that was asked for; `None` for whatever is fastest.
     pub(crate) family: Option<Family>,
+    /// The shape of the spots.
+    pub(crate) shape: ShapeName,
     /// The size of the windows.
     pub(crate) size: Size,
     /// How many there are.
@@ -43,12 +46,12 @@ const MANY: usize = 6_000;
 impl Choice {
     /// The kernel for windows of a size that can be fitted.
     fn kernel(&self) -> Result<&'static Kernel, GpuError> {
-        let Self { family, size, count, started } = *self;
+        let Self { family, shape, size, count, started } = *self;
         let fastest = [if count >= MANY { Family::Side } else { Family::Quick }, Family::Team];
         let families = family.as_ref().map_or(&fastest[..], std::slice::from_ref);
-        let kernel = families.iter().find_map(|&family| Kernel::find(family, size));
+        let kernel = families.iter().find_map(|&family| Kernel::find(family, shape, size));
         match kernel {
-            None => Err(GpuError::NoKernel { family: family.unwrap_or(Family::Team), size }),
+            None => Err(GpuError::NoKernel { family: family.unwrap_or(Family::Team), shape, size }),
             Some(kernel) if !started && !kernel.estimates() => {
                 Err(ArgumentError::StartCount { spots: count, given: 0 }.into())
             }
@@ -128,7 +131,8 @@ mod tests {
 
     fn name(width: usize, height: usize, count: usize) -> &'static str {
         let size = Size::new(width, height);
-        let choice = Choice { family: None, size, count, started: false };
+        let choice =
+            Choice { family: None, shape: ShapeName::Circular, size, count, started: false };
         choice.kernel().expect("there is one for every window").name
     }
 
@@ -159,6 +163,7 @@ mod tests {
     fn a_family_can_be_asked_for() {
         let choice = |family, width, height, started| Choice {
             family: Some(family),
+            shape: ShapeName::Circular,
             size: Size::new(width, height),
             count: 1,
             started,
@@ -172,7 +177,7 @@ mod tests {
         let error = named(choice(Family::Published, 33, 32, true)).expect_err("too large");
         assert_eq!(
             error.to_string(),
-            "no kernel of the family Published takes windows of 33x32 pixels"
+            "no kernel of the family Published takes circular spots in windows of 33x32 pixels"
         );
         let error = named(choice(Family::Published, 9, 9, false)).expect_err("no start values");
         assert!(

@@ -1,3 +1,4 @@
+use fit_core::spot::shape::ShapeName;
 use fit_core::{ArgumentError, Size};
 use fit_gpu_kernel::Family;
 
@@ -56,15 +57,20 @@ pub enum GpuError {
         count: usize,
     },
     /// No kernel of the family that was asked for takes such windows.
-    #[error("no kernel of the family {family:?} takes windows of {}x{} pixels", size.width, size.height)]
+    #[error(
+        "no kernel of the family {family:?} takes {shape} spots in windows of {}x{} pixels",
+        size.width, size.height
+    )]
     NoKernel {
         /// The family.
         family: Family,
+        /// The shape.
+        shape: ShapeName,
         /// The window.
         size: Size,
     },
     /// There is not enough memory.
-    #[error("out of memory: {bytes} bytes of {place} memory are not to be had")]
+    #[error("out of memory: {bytes} bytes of {place} memory cannot be had")]
     OutOfMemory {
         /// How many were asked for.
         bytes: usize,

@@ -1,7 +1,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fit_core::{Fit, Options, Pixel, Scalar, Setup, Start};
+use fit_core::{Fit, Options, Pixel, Scalar, Start};
 use fit_gpu_kernel::{Family, Job, Task};
 use ndarray::ArrayView3;
 
@@ -72,11 +72,11 @@ impl Pipeline {
     ) -> Result<(), GpuError> {
         let Part { windows, family, ref range, .. } = *part;
         let (size, count) = (windows.size(), range.len());
-        let task = Task::new(&Setup::<f32>::new(size, part.options)?);
+        let task = Task::of(size, part.options)?;
         let kind = kind_of::<P>();
         self.card.context.enter()?;
-        let started = part.start != Start::Estimate;
-        let launch = self.card.launch(&Choice { family, size, count, started })?;
+        let (shape, started) = (part.options.shape.name(), part.start != Start::Estimate);
+        let launch = self.card.launch(&Choice { family, shape, size, count, started })?;
         let reach = Reach::new(&self.card, part, fits);
         // Small batches go in one chunk; larger ones in at least as many as there are slots.
         let chunks = match Bytes::of_windows(count, size, kind)?.get() {

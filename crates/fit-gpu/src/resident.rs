@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use fit_core::{ArgumentError, Fit, Options, Pixel, Setup, Size, Start};
+use fit_core::{ArgumentError, Fit, Options, Pixel, Size, Start};
 use fit_gpu_kernel::{Family, Job, PixelKind, Task};
 use ndarray::ArrayView3;
 
@@ -124,9 +124,9 @@ impl Resident {
     fn run(&mut self, options: &Options, family: Option<Family>) -> Result<f64, GpuError> {
         self.card.context.enter()?;
         let (size, count) = (self.size, self.count);
-        let task = Task::new(&Setup::<f32>::new(size, options)?);
-        let started = self.starts.is_some();
-        let launch = self.card.launch(&Choice { family, size, count, started })?;
+        let task = Task::of(size, options)?;
+        let (shape, started) = (options.shape.name(), self.starts.is_some());
+        let launch = self.card.launch(&Choice { family, shape, size, count, started })?;
         let starts = self.starts.as_ref().map_or(std::ptr::null_mut(), DeviceMemory::address);
         let job = Job {
             pixels: self.pixels.address::<u8>().cast_const().cast(),

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use fit_core::{ArgumentError, Fit, Options, Pixel, Setup, Size, Start};
+use fit_core::{ArgumentError, Fit, Options, Pixel, Size, Start};
 use fit_gpu_kernel::{Job, PixelKind, Task};
 use ndarray::ArrayView3;
 
@@ -52,14 +52,15 @@ impl GpuSession {
         most: usize,
         options: &Options,
     ) -> Result<Self, GpuError> {
-        let task = Task::new(&Setup::<f32>::new(size, options)?);
+        let task = Task::of(size, options)?;
         window_count(most)?;
         let pixels = Bytes::of_windows(most, size, PixelKind::F32)?;
         let starts = Bytes::of::<[f32; 3]>(most)?;
         let fits = Bytes::of::<Fit<f32>>(most)?;
         let card = Card::get(device)?;
         let host = |bytes| HostMemory::new(&card.context, bytes);
-        let choice = Choice { family: None, size, count: most, started: false };
+        let shape = options.shape.name();
+        let choice = Choice { family: None, shape, size, count: most, started: false };
         Ok(Self {
             size,
             task,

@@ -1,5 +1,6 @@
 //! The kernel that does as the paper did: emulated on the host, and on a GPU.
 
+use fit_core::spot::shape::{Circular, Shape};
 use fit_core::{
     Circle, Criteria, Fit, Options, Setup, Size, Start, Status, fit_window, scratch_len,
 };
@@ -15,6 +16,7 @@ const PAPER: Options = Options {
     criteria: Criteria::PAPER,
     background: fit_core::Background::Free,
     limits: fit_core::Limits { centre_margin: 1.0, sigma_min: 0.25, sigma_max: None },
+    shape: Shape::Circular(Circular),
 };
 
 fn pixels_of(spots: &Spots, number: usize) -> Vec<f32> {

@@ -10,13 +10,23 @@ mod scalar;
 
 use core::fmt::{Debug, Display};
 use core::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
+use core::panic::{RefUnwindSafe, UnwindSafe};
 
 pub use lanes::{LaneMask, Lanes};
 use scalar::sealed;
 
 /// The outcome of a comparison: one truth value for each lane of a [`Real`].
 pub trait Mask:
-    Copy + Debug + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
+    Copy
+    + Debug
+    + Send
+    + Sync
+    + UnwindSafe
+    + RefUnwindSafe
+    + 'static
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + Not<Output = Self>
 {
     /// The same truth value in every lane.
     fn splat(value: bool) -> Self;
@@ -36,6 +46,11 @@ pub trait Mask:
 pub trait Real:
     Copy
     + Debug
+    + Send
+    + Sync
+    + UnwindSafe
+    + RefUnwindSafe
+    + 'static
     + Add<Output = Self>
     + Sub<Output = Self>
     + Mul<Output = Self>

@@ -1,5 +1,8 @@
 //! What a search is told: of the parameters of a model, of when to stop, and of a visit to the pixels.
 
+use core::fmt::Debug;
+use core::panic::{RefUnwindSafe, UnwindSafe};
+
 use super::solve::Symmetric;
 use crate::arithmetic::{Mask, Real};
 
@@ -8,9 +11,11 @@ use crate::arithmetic::{Mask, Real};
 /// Derivatives are *relative*: the gradient's element j is that by p_j in units of
 /// [`Coordinates::UNITS`]`[j]`·[`Coordinates::length`], so that all elements of the Hessian are numbers of one size
 /// whatever the scale of the spot. The damping of eq. 12 does not depend on units.
-pub trait Coordinates<const P: usize>: Copy {
+pub trait Coordinates<const P: usize>:
+    Copy + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static
+{
     /// What [`Coordinates::inverse_length`] is made from, kept for the best parameters.
-    type Memo<R: Real>: Copy;
+    type Memo<R: Real>: Copy + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
 
     /// The constant part of the unit of each parameter.
     const UNITS: [f64; P];

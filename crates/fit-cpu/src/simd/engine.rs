@@ -12,7 +12,7 @@ use std::ops::Range;
 use fit_core::pass::{self, Axes, Finish, Serial, SpotSearch};
 use fit_core::spot::assembly::assemble;
 use fit_core::spot::conditioning::Conditioning;
-use fit_core::spot::shape::{Circular, Separable};
+use fit_core::spot::shape::Separable;
 use fit_core::{Circle, Record, Setup, Size, Start, condition};
 
 use super::arch::pack::Pack;
@@ -63,7 +63,7 @@ struct Slots<P: Pack, S: Separable<K>, const K: usize> {
 }
 
 /// Working memory of a thread.
-pub(super) struct Scratch<P: Pack, S: Separable<K> = Circular, const K: usize = 3> {
+pub(super) struct Scratch<P: Pack, S: Separable<K>, const K: usize> {
     size: Size,
     packs: [Slots<P, S, K>; PACKS],
     axes: Vec<P>,
@@ -274,6 +274,7 @@ impl<P: Pack, S: Separable<K>, const K: usize> Slots<P, S, K> {
         let mut tile = Serial::new(&pixels[..], setup.size(), axes);
         let finish = Finish::WhereSumsCancel;
         let found = pass::end(setup, &mut tile, data, search, P::mask(done), finish);
+        let found = found.circular(setup.shape());
         let none = [0.0; 32];
         let mut stored = Record {
             parameters: [none; 3],
@@ -283,10 +284,9 @@ impl<P: Pack, S: Separable<K>, const K: usize> Slots<P, S, K> {
             evaluations: none,
             status: none,
         };
-        let Circle { x, y, sigma } = setup.shape().circle(&found.parameters);
-        x.store(&mut stored.parameters[0]);
-        y.store(&mut stored.parameters[1]);
-        sigma.store(&mut stored.parameters[2]);
+        for j in 0..3 {
+            found.parameters[j].store(&mut stored.parameters[j]);
+        }
         found.linear[0].store(&mut stored.linear[0]);
         found.linear[1].store(&mut stored.linear[1]);
         found.cost.store(&mut stored.cost);

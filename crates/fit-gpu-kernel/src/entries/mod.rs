@@ -3,7 +3,8 @@
 //!
 //! What a launch must guarantee is in docs/gpu-safety.md.
 
-use fit_core::{Corner, Fit, Pixel};
+use fit_core::spot::shape::{self, ShapeName};
+use fit_core::{Circle, Corner, Fit, Pixel};
 
 use crate::{Job, Single};
 
@@ -45,13 +46,13 @@ unsafe fn window<X>(job: &Job, window: usize) -> (*const X, usize) {
 /// # Safety
 /// As for [`window`].
 #[inline(always)]
-unsafe fn start(job: &Job, window: usize) -> Option<[Single; 3]> {
+unsafe fn start(job: &Job, window: usize) -> Option<Circle<Single>> {
     if job.starts.is_null() {
         return None;
     }
     // SAFETY: docs/gpu-safety.md: there is a start for each window.
     let [x, y, sigma] = unsafe { job.starts.add(window).read() };
-    Some([Single(x), Single(y), Single(sigma)])
+    Some(Circle::new(Single(x), Single(y), Single(sigma)))
 }
 
 /// Writes an outcome, and zeros where it has no bytes of its own: what travels has been written.
@@ -98,7 +99,7 @@ unsafe fn read<X: Pixel>(job: &Job, number: usize, column: usize, row: usize) ->
 }
 
 macro_rules! entry {
-    ($($name:literal: $family:ident, $layout:ident::<$($number:literal),+>;)*) => {$(
+    ($($name:literal: $family:ident, $layout:ident::<$($number:literal),+>, $shape:ident;)*) => {$(
         #[cfg(module = $name)]
         mod entry {
             use super::*;
@@ -108,7 +109,11 @@ macro_rules! entry {
             #[unsafe(no_mangle)]
             unsafe extern "ptx-kernel" fn fit(job: Job) {
                 // SAFETY: the caller's promise.
-                unsafe { $layout::fit::<$($number),+>(&job) }
+                unsafe {
+                    $layout::fit::<shape::$shape, { ShapeName::$shape.parameters() }, $($number),+>(
+                        &job,
+                    )
+                }
             }
         }
     )*};

@@ -101,7 +101,7 @@ impl Pixels<Exact> for PixelThreads {
 /// # Safety
 /// As for [`fit_pixel`].
 #[inline(always)]
-pub(super) unsafe fn fit<const THREADS: usize>(job: &Job) {
+pub(super) unsafe fn fit<S, const P: usize, const THREADS: usize>(job: &Job) {
     // SAFETY: the caller's promise.
     unsafe { fit_pixel(job) }
 }
@@ -138,7 +138,7 @@ unsafe fn fit_pixel(job: &Job) {
     let mut window = PixelThreads { fit, thread, size, column, row, pixel, shared };
     // SAFETY: the number is below the count.
     let start = unsafe { job.starts.add(number).read() }.map(Exact);
-    let Some(setup) = job.task.setup::<Exact, _, 3>(Circular) else { return };
+    let Some(setup) = job.task.setup::<Exact, Circular, 3>() else { return };
     let found = published::fit(&setup, &mut window, start);
     if thread == 0 {
         // SAFETY: the number is below the count, and one thread writes this outcome.

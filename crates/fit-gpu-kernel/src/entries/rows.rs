@@ -1,5 +1,5 @@
 use fit_core::Pixel;
-use fit_core::spot::shape::Circular;
+use fit_core::spot::shape::Separable;
 
 use super::threads::Threads;
 use super::{start, window, write};
@@ -34,6 +34,8 @@ unsafe fn load<X: Pixel, const SIDE: usize, const ROWS: usize, const N: usize>(
 /// The job is as docs/gpu-safety.md asks.
 #[inline(always)]
 pub(super) unsafe fn fit<
+    S: Separable<P>,
+    const P: usize,
     const LANES: usize,
     const SIDE: usize,
     const ROWS: usize,
@@ -55,11 +57,11 @@ pub(super) unsafe fn fit<
             PixelKind::U16 => load::<u16, SIDE, ROWS, N>(job, number, lane, &mut pixels),
             PixelKind::U8 => load::<u8, SIDE, ROWS, N>(job, number, lane, &mut pixels),
         }
-        let Some(setup) = job.task.setup::<Single, _, 3>(Circular) else { return };
-        let start = start(job, number);
-        let found = rows::fit::<_, _, _, 3, SIDE, ROWS, N>(&setup, &group, &mut pixels, start);
+        let Some(setup) = job.task.setup::<Single, S, P>() else { return };
+        let start = start(job, number).map(|circle| setup.shape().parameters(circle));
+        let found = rows::fit::<_, _, _, P, SIDE, ROWS, N>(&setup, &group, &mut pixels, start);
         if lane == 0 {
-            write(job, number, Job::outcome(&found));
+            write(job, number, Job::outcome(&setup, found));
         }
     }
 }

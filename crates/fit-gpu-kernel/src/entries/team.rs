@@ -1,6 +1,6 @@
 use fit_core::Pixel;
 use fit_core::pass::Group;
-use fit_core::spot::shape::Circular;
+use fit_core::spot::shape::Separable;
 
 use super::threads::Threads;
 use super::{start, window, write};
@@ -127,7 +127,7 @@ impl<const LANES: usize> Warp<LANES> {
 /// # Safety
 /// The job is as docs/gpu-safety.md asks.
 #[inline(always)]
-pub(super) unsafe fn fit<const LANES: usize>(job: &Job) {
+pub(super) unsafe fn fit<S: Separable<P>, const P: usize, const LANES: usize>(job: &Job) {
     let (threads, number) = Threads::<LANES>::new();
     // Whole teams leave together.
     if number >= job.count as usize {
@@ -150,10 +150,11 @@ pub(super) unsafe fn fit<const LANES: usize>(job: &Job) {
             PixelKind::U8 => team.load::<u8>(job, number),
         }
     }
-    let Some(setup) = job.task.setup::<Single, _, 3>(Circular) else { return };
+    let Some(setup) = job.task.setup::<Single, S, P>() else { return };
+    let start = start.map(|circle| setup.shape().parameters(circle));
     let found = team::fit(&setup, &mut team, start);
     if lane == 0 {
         // SAFETY: the number is below the count, and one lane writes this outcome.
-        unsafe { write(job, number, Job::outcome(&found)) }
+        unsafe { write(job, number, Job::outcome(&setup, found)) }
     }
 }

@@ -133,6 +133,7 @@ impl FitOptions {
                 sigma_min: self.sigma_min.unwrap_or(defaults.sigma_min),
                 sigma_max: self.sigma_max.or(defaults.sigma_max),
             },
+            ..Options::default()
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The circular Gaussian of Leutenegger & Weber 2021 (eq. 10): x̄, ȳ and σ.
 
-use super::Separable;
+use super::{NUMBERS, Separable};
 use crate::arithmetic::Real;
 use crate::options::Limits;
 use crate::search::Coordinates;
@@ -51,6 +51,13 @@ impl Coordinates<3> for Circular {
 }
 
 impl Separable<3> for Circular {
+    fn numbers(&self) -> [f32; NUMBERS] {
+        [0.0; NUMBERS]
+    }
+    #[inline(always)]
+    fn from_numbers(_: [f32; NUMBERS]) -> Self {
+        Self
+    }
     fn limits(&self, size: Size, limits: &Limits) -> [(f64, f64); 3] {
         let Limits { centre_margin, sigma_min, .. } = *limits;
         let centre = |side: usize| (-centre_margin, (side - 1) as f64 + centre_margin);

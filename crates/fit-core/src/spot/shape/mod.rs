@@ -6,17 +6,29 @@
 
 mod circular;
 
-pub use circular::Circular;
+use core::fmt;
 
 use super::axis::{AxisSums, GaussianAxis};
 use super::sums::{DataSums, Sums};
 use crate::arithmetic::Real;
+use crate::error::ArgumentError;
 use crate::options::Limits;
 use crate::search::Coordinates;
 use crate::size::{Circle, Size};
 
 /// A shape with P parameters whose profile is a product of a function of the column and one of the row.
 pub trait Separable<const P: usize>: Coordinates<P> {
+    /// Checks the numbers that the shape has by itself.
+    ///
+    /// # Errors
+    /// [`ArgumentError::Option`].
+    fn validate(&self) -> Result<(), ArgumentError> {
+        Ok(())
+    }
+    /// The numbers that the shape has by itself, as they travel to another machine.
+    fn numbers(&self) -> [f32; NUMBERS];
+    /// The shape with these [numbers](Separable::numbers).
+    fn from_numbers(numbers: [f32; NUMBERS]) -> Self;
     /// The lowest and the highest value of each parameter in a window of that size.
     fn limits(&self, size: Size, limits: &Limits) -> [(f64, f64); P];
     /// The parameters of a circular spot, or those nearest to it.
@@ -27,4 +39,99 @@ pub trait Separable<const P: usize>: Coordinates<P> {
     fn axes<R: Real>(&self, p: &[R; P]) -> (GaussianAxis<R>, GaussianAxis<R>);
     /// Puts the sums of eq. 5 and 7 together: products of a column and a row sum.
     fn sums<R: Real>(&self, x: &AxisSums<R>, y: &AxisSums<R>, data: &DataSums<R>) -> Sums<R, P>;
+}
+
+/// How many numbers a shape may have by itself.
+pub const NUMBERS: usize = 2;
+
+/// What is done for a shape, whichever it is.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+    /// Does it for a shape with P parameters.
+    fn visit<S: Separable<P>, const P: usize>(self, shape: S) -> Self::Output;
+}
+
+macro_rules! shapes {
+    ($($shape:ident, $parameters:literal, $word:literal;)*) => {
+        /// The shape of the spots in a batch.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum Shape {
+            $(#[doc = concat!("See [`struct@", stringify!($shape), "`].")] $shape($shape),)*
+        }
+
+        /// The shapes by name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum ShapeName {
+            $(#[doc = concat!("See [`struct@", stringify!($shape), "`].")] $shape,)*
+        }
+
+        impl Shape {
+            /// Its name.
+            pub const fn name(&self) -> ShapeName {
+                match self {
+                    $(Self::$shape(_) => ShapeName::$shape,)*
+                }
+            }
+
+            /// Does something for this shape.
+            pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
+                match self {
+                    $(Self::$shape(shape) => visitor.visit::<$shape, $parameters>(shape),)*
+                }
+            }
+        }
+
+        impl ShapeName {
+            /// How many parameters the shape has.
+            pub const fn parameters(self) -> usize {
+                match self {
+                    $(Self::$shape => $parameters,)*
+                }
+            }
+
+            /// The word for it.
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(Self::$shape => $word,)*
+                }
+            }
+        }
+    };
+}
+
+pub use circular::Circular;
+
+// All shapes, each with the number of its parameters and the word for it.
+shapes! {
+    Circular, 3, "circular";
+}
+
+impl fmt::Display for ShapeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self::Circular(Circular)
+    }
+}
+
+impl Shape {
+    /// Checks the numbers that the shape has by itself.
+    ///
+    /// # Errors
+    /// [`ArgumentError::Option`].
+    pub fn validate(self) -> Result<(), ArgumentError> {
+        struct Validate;
+        impl Visitor for Validate {
+            type Output = Result<(), ArgumentError>;
+            fn visit<S: Separable<P>, const P: usize>(self, shape: S) -> Self::Output {
+                shape.validate()
+            }
+        }
+        self.visit(Validate)
+    }
 }

@@ -12,6 +12,7 @@ mod portable;
 use std::ops::Range;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
+use fit_core::spot::shape::{Separable, Visitor};
 use fit_core::{ArgumentError, Options, Pixel, Setup, Size, Start};
 
 use super::InstructionSet;
@@ -59,45 +60,68 @@ pub(super) unsafe fn engine(
     size: Size,
     options: &Options,
 ) -> Result<Box<dyn Engine>, ArgumentError> {
-    // The single-precision setup says what is wrong without an instruction of the set.
-    Setup::<f32>::new(size, options)?;
-    // SAFETY: the caller's.
-    unsafe {
-        match set {
-            #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 => Vectorized::<avx512::F32x16>::engine(size, options),
-            #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => Vectorized::<avx2::F32x8>::engine(size, options),
-            #[cfg(target_arch = "aarch64")]
-            InstructionSet::Neon => Vectorized::<neon::F32x4>::engine(size, options),
-            _ => Vectorized::<portable::Array8>::engine(size, options),
+    options.shape.visit(Make { set, size, options })
+}
+
+/// Makes an engine for a shape.
+struct Make<'a> {
+    set: InstructionSet,
+    size: Size,
+    options: &'a Options,
+}
+
+impl Visitor for Make<'_> {
+    type Output = Result<Box<dyn Engine>, ArgumentError>;
+
+    fn visit<S: Separable<K>, const K: usize>(self, shape: S) -> Self::Output {
+        let Self { set, size, options } = self;
+        // The single-precision setup says what is wrong without an instruction of the set.
+        Setup::<f32, S, K>::for_shape(shape, size, options)?;
+        // SAFETY: who calls `engine` promises that the processor has the instruction set.
+        unsafe {
+            match set {
+                #[cfg(target_arch = "x86_64")]
+                InstructionSet::Avx512 => {
+                    Vectorized::<avx512::F32x16, S, K>::engine(shape, size, options)
+                }
+                #[cfg(target_arch = "x86_64")]
+                InstructionSet::Avx2 => {
+                    Vectorized::<avx2::F32x8, S, K>::engine(shape, size, options)
+                }
+                #[cfg(target_arch = "aarch64")]
+                InstructionSet::Neon => {
+                    Vectorized::<neon::F32x4, S, K>::engine(shape, size, options)
+                }
+                _ => Vectorized::<portable::Array8, S, K>::engine(shape, size, options),
+            }
         }
     }
 }
 
-struct Vectorized<P: Pack> {
-    setup: Setup<P>,
-    scratch: Scratch<P>,
+struct Vectorized<P: Pack, S: Separable<K>, const K: usize> {
+    setup: Setup<P, S, K>,
+    scratch: Scratch<P, S, K>,
 }
 
 /// The entries of an instruction set: everything in them is inlined, so all of it is compiled for it.
 macro_rules! entries {
     ($pack:ty $(, $features:literal)?) => {
-        impl Vectorized<$pack> {
+        impl<S: Separable<K>, const K: usize> Vectorized<$pack, S, K> {
             /// # Safety
             /// The processor has the instruction set.
             $(#[target_feature(enable = $features)])?
             unsafe fn engine(
+                shape: S,
                 size: Size,
                 options: &Options,
             ) -> Result<Box<dyn Engine>, ArgumentError> {
-                let setup = Setup::new(size, options)?;
+                let setup = Setup::for_shape(shape, size, options)?;
                 let scratch = Scratch::new(&setup);
                 Ok(Box::new(Self { setup, scratch }))
             }
         }
 
-        impl Engine for Vectorized<$pack> {
+        impl<S: Separable<K>, const K: usize> Engine for Vectorized<$pack, S, K> {
             fn run(
                 &mut self,
                 source: &dyn Source,
@@ -106,8 +130,8 @@ macro_rules! entries {
                 sink: &mut dyn Sink,
             ) {
                 $(#[target_feature(enable = $features)])?
-                unsafe fn entry(
-                    Vectorized { setup, scratch }: &mut Vectorized<$pack>,
+                unsafe fn entry<S: Separable<K>, const K: usize>(
+                    Vectorized { setup, scratch }: &mut Vectorized<$pack, S, K>,
                     source: &dyn Load<$pack>,
                     start: Start<'_>,
                     windows: Range<usize>,
