@@ -12,6 +12,7 @@ pub mod render;
 mod statuses;
 pub mod storm;
 
+pub use fit_core::spot::shape::{Circular, FixedSigma, Shape};
 pub use fit_core::{
     ArgumentError, Background, Circle, Corner, Criteria, Fit, Limits, MaxError, Options, Pixel,
     Scalar, Size, Start, Status,

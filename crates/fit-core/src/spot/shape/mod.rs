@@ -5,6 +5,7 @@
 //! is written for any shape and any number of parameters.
 
 mod circular;
+mod fixed_sigma;
 
 use core::fmt;
 
@@ -101,10 +102,12 @@ macro_rules! shapes {
 }
 
 pub use circular::Circular;
+pub use fixed_sigma::FixedSigma;
 
 // All shapes, each with the number of its parameters and the word for it.
 shapes! {
     Circular, 3, "circular";
+    FixedSigma, 2, "fixed-sigma";
 }
 
 impl fmt::Display for ShapeName {

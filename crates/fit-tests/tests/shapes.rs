@@ -1,0 +1,101 @@
+//! Shapes other than the circle: on every backend the minimum that the reference finds, and that one the minimum.
+
+use fit_core::pass::{self, Axes, Finish, Serial};
+use fit_core::spot::shape::{Circular, FixedSigma};
+use fit_core::{Criteria, Fit, Options, Setup, Shape, Size, Status, condition, estimate};
+use fit_sim::SpotSimulation;
+use fit_tests::{GPU, TestBackend, backends};
+use ndarray::Array3;
+use spotfit::{Backend, Start};
+
+const SIGMA: f64 = 1.4;
+
+fn options() -> Options {
+    let shape = Shape::FixedSigma(FixedSigma { sigma: SIGMA });
+    Options { shape, criteria: Criteria::TIGHT, ..Options::default() }
+}
+
+fn spots(width: usize, height: usize) -> Array3<f32> {
+    let simulation =
+        SpotSimulation { sigma: 1.2..1.6, ..SpotSimulation::new(Size::new(width, height)) };
+    simulation.generate(0..500).expect("sound").pixels
+}
+
+fn fit(backend: TestBackend, spots: &Array3<f32>) -> Vec<Fit<f64>> {
+    backend.fitter(options()).fit(spots.view(), Start::Estimate).expect("large enough")
+}
+
+/// Proves that the search over two parameters ends where the search over three does whose σ is held by equal limits:
+/// other sums, another solve, the same minimum.
+#[test]
+fn a_fixed_sigma_is_one_held_by_equal_limits() {
+    for (width, height) in [(9, 9), (7, 11)] {
+        let (size, spots) = (Size::new(width, height), spots(width, height));
+        let found = fit(TestBackend::new(Backend::Reference, 1), &spots);
+        let circular = Setup::<f64>::new(size, &options()).expect("sound");
+        let mut settings = *circular.settings();
+        (settings.lower[2], settings.upper[2]) = (SIGMA, SIGMA);
+        let held =
+            Setup::from_parts(Circular, size, circular.background(), settings).expect("sound");
+        let mut scratch = vec![0.0; Axes::<f64>::scratch_len(size)];
+        let mut converged = 0;
+        for (window, fit) in spots.outer_iter().zip(&found) {
+            let mut pixels: Vec<f64> = window.iter().map(|&pixel| f64::from(pixel)).collect();
+            let mut conditioned = pixels.clone();
+            condition(&mut conditioned);
+            let start = estimate(&conditioned, size);
+            let mut axes = Axes::new(&mut scratch, size).expect("enough");
+            let mut tile = Serial::new(&mut pixels[..], size, &mut axes);
+            let start = Some([start.x, start.y, SIGMA]);
+            let expected = Fit::from_record(&pass::fit(&held, &mut tile, start, Finish::Residuals));
+            assert_eq!(fit.sigma, SIGMA);
+            if fit.status.is_converged() && expected.status.is_converged() {
+                converged += 1;
+                let off = (fit.x - expected.x).abs().max((fit.y - expected.y).abs());
+                assert!(off < 1e-6, "{width}×{height}: {fit:?} {expected:?}");
+                assert!((fit.chi2 / expected.chi2 - 1.0).abs() < 1e-9, "{fit:?} {expected:?}");
+            }
+        }
+        assert!(converged >= 495, "{converged} of 500");
+    }
+}
+
+/// Proves that every backend finds the reference's minima.
+#[test]
+fn every_backend_fits_a_fixed_sigma() {
+    check(&backends());
+}
+
+/// Proves the same for the GPU.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_gpu_fits_a_fixed_sigma() {
+    check(&[GPU]);
+}
+
+fn check(backends: &[TestBackend]) {
+    for (width, height) in [(9, 9), (7, 11), (33, 20)] {
+        let spots = spots(width, height);
+        let expected = fit(TestBackend::new(Backend::Reference, 1), &spots);
+        for &backend in backends {
+            let near = |(fit, expected): &(Fit<f64>, &Fit<f64>)| {
+                let off = (fit.x - expected.x).abs().max((fit.y - expected.y).abs());
+                off < 1e-3 && (fit.sigma - SIGMA).abs() < 1e-6
+            };
+            let fits = fit(backend, &spots);
+            assert!(fits.iter().all(|fit| fit.status != Status::Invalid), "{backend:?}");
+            let same = fits.into_iter().zip(&expected).filter(near).count();
+            assert!(same >= 495, "{backend:?}, {width}×{height}: {same} of 500");
+        }
+    }
+}
+
+/// Proves that a width that makes no sense is refused by name.
+#[test]
+fn a_senseless_width_is_refused() {
+    for sigma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let shape = Shape::FixedSigma(FixedSigma { sigma });
+        let error = Options { shape, ..Options::default() }.validate().unwrap_err().to_string();
+        assert!(error.contains("fixed sigma") && error.contains("0.1 to 1000"), "{error}");
+    }
+}
