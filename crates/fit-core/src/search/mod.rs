@@ -39,9 +39,6 @@ pub const LAMBDA_MAX: f64 = 1e4;
 /// Below this λ the damping no longer changes a step, and going on would only cost retries.
 pub const LAMBDA_MIN: f64 = 1e-7;
 
-/// A gradient of fewer rounding units than this is that of a minimum.
-pub const STALLED: f64 = 8.0;
-
 /// A search in progress, or a pack of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Search<R: Real, C: Coordinates<P>, const P: usize, const L: usize> {

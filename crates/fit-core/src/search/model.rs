@@ -141,8 +141,8 @@ impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
 pub struct Evaluation<R: Real, const P: usize, const L: usize> {
     /// What the search keeps of it if it is the best so far.
     pub normal: Normal<R, P, L>,
-    /// Whether each element of the gradient is rounding: no more than [`super::STALLED`] rounding units of the sums that
-    /// cancel in it.
+    /// Whether each element of the gradient is rounding: no more of it is left than the sums that cancel in it may
+    /// be off by.
     pub flat: [R::Mask; P],
     /// Whether the window tells something about these parameters; if not, all derivatives are 0.
     pub resolved: R::Mask,

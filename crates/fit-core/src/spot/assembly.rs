@@ -23,7 +23,7 @@ use super::sums::Sums;
 use crate::arithmetic::{Mask, Real};
 use crate::options::Background;
 use crate::search::solve::Symmetric;
-use crate::search::{Evaluation, Normal, STALLED};
+use crate::search::{Evaluation, Normal};
 
 /// Below this V the window sees nothing of the spot: a pixel has less than 10⁻¹⁵ of its amplitude, and with less
 /// still α² would leave the range of single precision.
@@ -31,6 +31,8 @@ const FAINT: f64 = 1e-30;
 
 /// χ² from sums is known to this many rounding units of the sums that cancel in it.
 const RESOLVED: f64 = 32.0;
+/// A gradient of fewer rounding units than this is that of a minimum.
+const STALLED: f64 = 8.0;
 
 /// α, β and their derivatives by the parameters in relative units: eq. 6 and 8.
 #[derive(Clone, Copy, Debug)]
