@@ -41,6 +41,12 @@ mod machine {
         instruction!("div.full.f32 {0}, {1}, {2};", a, b)
     }
 
+    /// 1/x, to 1 unit in the last place; infinite where x is subnormal, 0 where 1/x is.
+    #[inline(always)]
+    pub fn reciprocal(x: f32) -> f32 {
+        instruction!("rcp.approx.ftz.f32 {0}, {1};", x)
+    }
+
     /// √x.
     #[inline(always)]
     pub fn sqrt(x: f32) -> f32 {
@@ -152,6 +158,12 @@ mod machine {
         a / b
     }
 
+    /// 1/x.
+    #[inline(always)]
+    pub fn reciprocal(x: f32) -> f32 {
+        1.0 / x
+    }
+
     /// √x.
     #[inline(always)]
     pub fn sqrt(x: f32) -> f32 {
@@ -194,6 +206,12 @@ mod machine {
     #[inline(always)]
     pub fn divide(a: f32, b: f32) -> f32 {
         a / b
+    }
+
+    /// 1/x.
+    #[inline(always)]
+    pub fn reciprocal(x: f32) -> f32 {
+        1.0 / x
     }
 
     /// √x.

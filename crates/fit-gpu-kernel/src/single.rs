@@ -27,6 +27,11 @@ impl Single {
     }
 
     #[inline(always)]
+    fn inverse(self) -> Self {
+        Self(device::reciprocal(self.0))
+    }
+
+    #[inline(always)]
     fn power(exponent: f32) -> f32 {
         device::exp2(exponent)
     }
@@ -36,6 +41,11 @@ impl Exact {
     #[inline(always)]
     fn divide(self, other: Self) -> Self {
         Self(self.0 / other.0)
+    }
+
+    #[inline(always)]
+    fn inverse(self) -> Self {
+        Self(1.0 / self.0)
     }
 
     /// 2^exponent for an exponent of zero or less, within two units in the last place; 0 below 2⁻¹²⁶.
@@ -110,6 +120,10 @@ macro_rules! number {
                 Self(device::fused(-self.0, factor.0, term.0))
             }
             #[inline(always)]
+            fn reciprocal(self) -> Self {
+                self.inverse()
+            }
+            #[inline(always)]
             fn exp2_of_minus_square(self) -> Self {
                 Self(Self::power(-(self.0 * self.0)))
             }
@@ -123,11 +137,11 @@ macro_rules! number {
             }
             #[inline(always)]
             fn min(self, other: Self) -> Self {
-                Self(if self.0 < other.0 { self.0 } else { other.0 })
+                Self(self.0.min(other.0))
             }
             #[inline(always)]
             fn max(self, other: Self) -> Self {
-                Self(if self.0 > other.0 { self.0 } else { other.0 })
+                Self(self.0.max(other.0))
             }
             #[inline(always)]
             fn sqrt(self) -> Self {

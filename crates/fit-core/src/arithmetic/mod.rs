@@ -77,6 +77,11 @@ pub trait Real:
     fn neg_mul_add(self, factor: Self, term: Self) -> Self {
         term - self * factor
     }
+    /// 1/self, for a number that is normal and whose reciprocal is; for others a GPU may give 0 or infinity.
+    #[inline(always)]
+    fn reciprocal(self) -> Self {
+        Self::splat(1.0) / self
+    }
     /// 2^(−self²): the Gaussian, as machines compute it.
     fn exp2_of_minus_square(self) -> Self;
     /// 2^(−self), for self ≥ 0.

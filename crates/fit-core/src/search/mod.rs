@@ -12,7 +12,7 @@
 //!
 //! # Which trial is better
 //! χ² as a difference of large sums is known to a few rounding units of those sums only
-//! ([`Normal::resolution`]). In single precision and for bright spots this is more than the last iterations
+//! ([`Evaluation::resolution`]). In single precision and for bright spots this is more than the last iterations
 //! gain, so a comparison of two χ² would end the search at random. Where the decrease that a step promises is too
 //! small for the difference, it is measured by the gradients at both ends, −½(∇χ²_before + ∇χ²_after)·δ: exact for
 //! a quadratic, and precise just where the difference is not. A trial whose χ² is larger beyond doubt is rejected
@@ -52,6 +52,8 @@ pub struct Search<R: Real, C: Coordinates<P>, const P: usize, const L: usize> {
     iterations: R,
     evaluations: R,
     retrying: R::Mask,
+    /// How far the cost of the last trial may be off.
+    resolution: R,
     max_cost: R,
     /// 0 while searching, then the code of a [`Status`].
     status: R,
@@ -87,6 +89,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             iterations: zero,
             evaluations: zero,
             retrying: R::Mask::splat(false),
+            resolution: zero,
             max_cost,
             status: R::select(sound, zero, R::splat(Status::Invalid.code())),
             coordinates: PhantomData,
@@ -105,6 +108,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         self.iterations = R::select(mask, other.iterations, self.iterations);
         self.evaluations = R::select(mask, other.evaluations, self.evaluations);
         self.retrying = (mask & other.retrying) | (!mask & self.retrying);
+        self.resolution = R::select(mask, other.resolution, self.resolution);
         self.max_cost = R::select(mask, other.max_cost, self.max_cost);
         self.status = R::select(mask, other.status, self.status);
     }
@@ -142,8 +146,8 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let memo = coordinates.memo(&self.trial);
 
         // Better?
-        let Evaluation { normal, .. } = evaluation;
-        let resolution = normal.resolution;
+        let Evaluation { normal, resolution, .. } = evaluation;
+        let resolution = *resolution;
         let difference = self.at_best.cost - normal.cost;
         let decrease = R::select(
             resolution.lt(self.predicted),
@@ -157,43 +161,44 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let rejected = running & !accepted;
         let stepped = accepted & !first;
 
-        // The damping schedule of the pseudo-code: ÷10 only if the first trial succeeds.
         let damping = self.lambda;
+        let before = self.at_best.cost;
+        self.evaluations = R::select(running, self.evaluations + one, self.evaluations);
+        self.resolution = R::select(running, resolution, self.resolution);
+        self.best = select(accepted, self.trial, self.best);
+        self.memo = C::select(accepted, memo, self.memo);
+        self.at_best = Normal::select(accepted, normal, &self.at_best);
+
+        // An end? The first test of the pseudo-code that holds decides, so it comes last here.
+        let last = stepped & settings.max_iterations.le(self.iterations);
+        let last = last | (running & settings.max_evaluations.le(self.evaluations));
+        self.end(last, Status::MaxIterations);
+        // Half of it, for λ is a product of roundings.
+        self.end(rejected & R::splat(0.5 * LAMBDA_MAX).le(damping), Status::NotConverged);
+        // A full step that is too short and does not help: the minimum is nearer than that.
+        let near = rejected & sound & damping.le(one);
+        self.end(small & (stepped | near), Status::MinStep);
+        self.end(stepped & decrease.lt(settings.min_delta * before), Status::MinDelta);
+        let bounded = (normal.cost + resolution).lt(self.max_cost);
+        self.end(accepted & bounded, Status::MaxError);
+        self.end(running & first & !sound, Status::NotConverged);
+
+        // The damping schedule of the pseudo-code: ÷10 only if the first trial succeeds.
         let factor = R::splat(LAMBDA_FACTOR);
         let relaxed = (damping * R::splat(1.0 / LAMBDA_FACTOR)).max(R::splat(LAMBDA_MIN));
         self.lambda = R::select(stepped & !self.retrying, relaxed, damping);
         self.lambda = R::select(rejected, damping * factor, self.lambda);
         self.retrying = rejected;
-
-        // An end? In the order of the pseudo-code; the first that holds decides.
-        let before = self.at_best.cost;
-        self.evaluations = R::select(running, self.evaluations + one, self.evaluations);
-        self.best = select(accepted, self.trial, self.best);
-        self.memo = C::select(accepted, memo, self.memo);
-        self.at_best = Normal::select(accepted, normal, &self.at_best);
-        self.end(first & !sound, Status::NotConverged);
-        let bounded = (normal.cost + resolution).lt(self.max_cost);
-        self.end(accepted & bounded, Status::MaxError);
-        self.end(stepped & decrease.lt(settings.min_delta * before), Status::MinDelta);
-        self.end(stepped & small, Status::MinStep);
-        // A full step that is too short and does not help: the minimum is nearer than that.
-        self.end(rejected & sound & small & damping.le(one), Status::MinStep);
-        // Half of it, for λ is a product of roundings.
-        self.end(rejected & R::splat(0.5 * LAMBDA_MAX).le(damping), Status::NotConverged);
-        let last = settings.max_iterations.le(self.iterations);
-        self.end(stepped & last, Status::MaxIterations);
-        self.end(running & settings.max_evaluations.le(self.evaluations), Status::MaxIterations);
         let next_pass = accepted & (first | self.running());
         self.iterations = R::select(next_pass, self.iterations + one, self.iterations);
 
         self.propose(settings, coordinates, accepted, evaluation);
     }
 
-    /// Marks the lanes where `mask` is true, and that are still searching, as ended.
+    /// Marks the lanes where `mask` is true as ended.
     #[inline(always)]
     fn end(&mut self, mask: R::Mask, status: Status) {
-        let ending = self.running() & mask;
-        self.status = R::select(ending, R::splat(status.code()), self.status);
+        self.status = R::select(mask, R::splat(status.code()), self.status);
     }
 
     /// Solves eq. 12 for the next trial; lanes that cannot go on end here.
@@ -244,7 +249,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         for j in 0..P {
             minimum = minimum & (held[j] | evaluation.flat[j]);
         }
-        self.end(minimum, Status::Stalled);
+        self.end(self.running() & minimum, Status::Stalled);
 
         let running = self.running();
         self.trial = select(running, trial, self.trial);
@@ -288,7 +293,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
     /// equal limits does not count.
     #[inline(always)]
     pub fn record(&self, settings: &Settings<R, P>) -> Record<R, P, L> {
-        let Normal { cost, resolution, gradient, hessian, linear } = self.at_best;
+        let Normal { cost, gradient, hessian, linear } = self.at_best;
         let code = |status: Status| R::splat(status.code());
         let (mut on_limit, mut flat) = (R::Mask::splat(false), R::Mask::splat(true));
         for j in 0..P {
@@ -296,7 +301,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             let high = settings.upper[j].le(self.best[j]);
             on_limit = on_limit | ((low | high) & !(low & high));
             let gained = gradient[j] * gradient[j];
-            flat = flat & (gained.le(resolution * hessian.0[j][j]) | low | high);
+            flat = flat & (gained.le(self.resolution * hessian.0[j][j]) | low | high);
         }
         let exhausted = code(Status::NotConverged);
         let exhausted = exhausted.le(self.status) & self.status.le(exhausted);

@@ -87,8 +87,6 @@ impl<R: Real, const P: usize> Settings<R, P> {
 pub struct Normal<R, const P: usize, const L: usize> {
     /// What is minimised: χ² = Σ(h − g)² (eq. 2), from sums.
     pub cost: R,
-    /// How far the cost may be off: it is a difference of sums.
-    pub resolution: R,
     /// Half the gradient of the cost: Jᵀ(h − g).
     pub gradient: [R; P],
     /// Half its Hessian, or what stands in for it: JᵀJ.
@@ -102,13 +100,7 @@ impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
     #[inline(always)]
     pub fn zero() -> Self {
         let zero = R::splat(0.0);
-        Self {
-            cost: zero,
-            resolution: zero,
-            gradient: [zero; P],
-            hessian: Symmetric::zero(),
-            linear: [zero; L],
-        }
+        Self { cost: zero, gradient: [zero; P], hessian: Symmetric::zero(), linear: [zero; L] }
     }
 
     /// `yes` in the lanes where `mask` is true, `no` in the others.
@@ -116,7 +108,6 @@ impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
     pub fn select(mask: R::Mask, yes: &Self, no: &Self) -> Self {
         Self {
             cost: R::select(mask, yes.cost, no.cost),
-            resolution: R::select(mask, yes.resolution, no.resolution),
             gradient: select(mask, yes.gradient, no.gradient),
             hessian: Symmetric::select(mask, &yes.hessian, &no.hessian),
             linear: select(mask, yes.linear, no.linear),
@@ -141,6 +132,8 @@ impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
 pub struct Evaluation<R: Real, const P: usize, const L: usize> {
     /// What the search keeps of it if it is the best so far.
     pub normal: Normal<R, P, L>,
+    /// How far its cost may be off: it is a difference of sums.
+    pub resolution: R,
     /// Whether each element of the gradient is rounding: no more of it is left than the sums that cancel in it may
     /// be off by.
     pub flat: [R::Mask; P],

@@ -85,14 +85,15 @@ pub fn damped_step<R: Real, const P: usize>(h: &Symmetric<R, P>, b: &[R; P], lam
     step
 }
 
+/// A pivot below this is zero: its reciprocal is beyond single precision.
+const LEAST_PIVOT: f64 = 1e-37;
+
 /// 1/pivot, with the pivot kept above rounding; 0 for a row of zeros.
 #[inline(always)]
 fn inverse_pivot<R: Real>(pivot: R, diagonal: R) -> R {
-    let zero = R::splat(0.0);
-    let one = R::splat(1.0);
     let pivot = pivot.max(diagonal * R::splat(4.0 * R::EPSILON));
-    let sound = zero.lt(pivot);
-    R::select(sound, one / R::select(sound, pivot, one), zero)
+    let sound = R::splat(LEAST_PIVOT).lt(pivot);
+    R::select(sound, pivot.reciprocal(), R::splat(0.0))
 }
 
 /// The decrease of the cost that the quadratic model promises for a step δ: −2bᵀδ − δᵀHδ.

@@ -67,11 +67,10 @@ impl<R: Real> Projection<R> {
         let variance = (sums.f * inverse_n).neg_mul_add(sums.f, sums.ff);
         let covariance = sums.f.neg_mul_add(level, sums.fg);
         let resolved = (R::splat(16.0 * R::EPSILON) * sums.ff).max(R::splat(FAINT)).lt(variance);
-        let inverse = R::splat(1.0) / R::select(resolved, variance, R::splat(1.0));
         Self {
             level,
             inverse_n,
-            inverse_variance: R::select(resolved, inverse, R::splat(0.0)),
+            inverse_variance: R::select(resolved, variance.reciprocal(), R::splat(0.0)),
             covariance,
             resolved,
         }
@@ -175,8 +174,8 @@ pub fn assemble<R: Real, const P: usize>(
             gradient,
             hessian,
             linear: [alpha, fit.beta(sums)],
-            resolution: R::splat(RESOLVED * R::EPSILON) * size,
         },
+        resolution: R::splat(RESOLVED * R::EPSILON) * size,
         flat,
         resolved: fit.resolved,
     }

@@ -132,18 +132,19 @@ impl<R: Real> Conditioning<R> {
     /// An amplitude in the units of the pixels.
     #[inline(always)]
     pub fn amplitude(&self, alpha: R) -> R {
-        alpha / self.scale
+        alpha * self.scale.reciprocal()
     }
 
     /// A background in the units of the pixels.
     #[inline(always)]
     pub fn background(&self, beta: R) -> R {
-        (beta + self.offset) / self.scale
+        (beta + self.offset) * self.scale.reciprocal()
     }
 
     /// A χ² in the units of the pixels squared.
     #[inline(always)]
     pub fn chi2(&self, chi2: R) -> R {
-        chi2 / self.scale / self.scale
+        let unit = self.scale.reciprocal();
+        chi2 * unit * unit
     }
 }

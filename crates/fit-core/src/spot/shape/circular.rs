@@ -25,7 +25,7 @@ impl Coordinates<3> for Circular {
 
     #[inline(always)]
     fn memo<R: Real>(&self, p: &[R; 3]) -> R {
-        R::splat(1.0) / p[2]
+        p[2].reciprocal()
     }
     #[inline(always)]
     fn select<R: Real>(mask: R::Mask, yes: R, no: R) -> R {
@@ -73,7 +73,7 @@ impl Separable<3> for Circular {
     }
     #[inline(always)]
     fn axes<R: Real>(&self, &[x, y, sigma]: &[R; 3]) -> (GaussianAxis<R>, GaussianAxis<R>) {
-        let inverse_sigma = R::splat(1.0) / sigma;
+        let inverse_sigma = sigma.reciprocal();
         (GaussianAxis::new(x, inverse_sigma), GaussianAxis::new(y, inverse_sigma))
     }
     #[inline(always)]

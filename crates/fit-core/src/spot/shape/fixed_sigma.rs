@@ -33,7 +33,7 @@ impl Coordinates<2> for FixedSigma {
 
     #[inline(always)]
     fn memo<R: Real>(&self, _: &[R; 2]) -> R {
-        R::splat(1.0) / R::splat(self.sigma)
+        R::splat(self.sigma).reciprocal()
     }
     #[inline(always)]
     fn select<R: Real>(_: R::Mask, yes: R, _: R) -> R {
@@ -87,7 +87,7 @@ impl Separable<2> for FixedSigma {
     }
     #[inline(always)]
     fn axes<R: Real>(&self, &[x, y]: &[R; 2]) -> (GaussianAxis<R>, GaussianAxis<R>) {
-        let inverse_sigma = R::splat(1.0) / R::splat(self.sigma);
+        let inverse_sigma = R::splat(self.sigma).reciprocal();
         (GaussianAxis::new(x, inverse_sigma), GaussianAxis::new(y, inverse_sigma))
     }
     #[inline(always)]
