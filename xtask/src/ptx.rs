@@ -65,7 +65,7 @@ fn sha256(text: &str) -> String {
 /// Kernels must not spill, nor keep pixels anywhere but in registers or shared memory; only those whose blocks have few
 /// registers for each thread may.
 fn judge(kernel: &Kernel, architecture: &str, usage: Usage) -> Result<Usage, String> {
-    if usage.bytes == 0 || kernel.build().most_registers.is_some() {
+    if usage.bytes == 0 || kernel.build().may_spill {
         return Ok(usage);
     }
     Err(format!(

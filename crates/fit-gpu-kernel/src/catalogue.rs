@@ -67,6 +67,8 @@ const WARP: usize = 32;
 const THREADS: usize = 64;
 /// Threads of a block of teams, at most.
 const TEAM_THREADS: usize = 128;
+/// Blocks of teams that a multiprocessor is to have room for.
+const TEAM_BLOCKS: usize = 4;
 /// Bytes of shared memory that a block has without asking.
 pub const SHARED: usize = 48 * 1024;
 /// Fits of a block whose threads have a pixel each, at most.
@@ -118,9 +120,10 @@ pub struct Block {
 pub struct Build {
     /// Loops are unrolled up to this cost. Pixels that stay in registers want all of their loops unrolled.
     pub unroll_threshold: u32,
-    /// The most registers of a thread where its block has so many threads that they must do with few; some of its
-    /// numbers may then have none. All others must have room in registers for everything.
+    /// The most registers of a thread, if more of them would leave room for fewer blocks on a multiprocessor.
     pub most_registers: Option<usize>,
+    /// Whether some numbers may have no register: in blocks of so many threads that each must do with few.
+    pub may_spill: bool,
 }
 
 impl Kernel {
@@ -186,16 +189,19 @@ impl Kernel {
     /// How it is compiled.
     pub const fn build(&self) -> Build {
         match self.layout {
-            Layout::Rows { .. } => Build { unroll_threshold: 20_000, most_registers: None },
-            Layout::Team { .. } => Build { unroll_threshold: 300, most_registers: None },
-            Layout::Pixels { threads } => Build {
+            Layout::Rows { .. } => {
+                Build { unroll_threshold: 20_000, most_registers: None, may_spill: false }
+            }
+            Layout::Team { .. } => Build {
                 unroll_threshold: 300,
-                most_registers: if threads > UNCONSTRAINED {
-                    Some(REGISTERS / threads)
-                } else {
-                    None
-                },
+                most_registers: Some(REGISTERS / (TEAM_BLOCKS * TEAM_THREADS)),
+                may_spill: false,
             },
+            Layout::Pixels { threads } => {
+                let crowded = threads > UNCONSTRAINED;
+                let most_registers = if crowded { Some(REGISTERS / threads) } else { None };
+                Build { unroll_threshold: 300, most_registers, may_spill: crowded }
+            }
         }
     }
 }
@@ -267,6 +273,7 @@ mod tests {
         assert_eq!(block("published", 9, 9), (96, 480, 480 * 4));
         assert_eq!(block("published", 22, 22), (512, 512, 512 * 4));
         assert_eq!(block("published_large", 32, 32), (1024, 1024, 4096));
+        assert_eq!(kernel("team8").build().most_registers, Some(128));
         assert_eq!(kernel("published").build().most_registers, None);
         assert_eq!(kernel("published_large").build().most_registers, Some(64));
     }
