@@ -259,8 +259,8 @@ fn the_damping_follows_the_pseudo_code() {
                 gradient: [0.3, -0.2, 0.1],
                 hessian: Symmetric([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
                 linear: [1.0, 0.0],
-                resolution: 1e-9 * chi2,
             },
+            resolution: 1e-9 * chi2,
             flat: [false; 3],
             resolved: true,
         };
@@ -490,8 +490,8 @@ fn trials<R: Scalar>() -> u32 {
                 gradient: [0.3, -0.2, 0.1].map(number),
                 hessian,
                 linear: [1.0, 0.0].map(number),
-                resolution: number(0.0),
             },
+            resolution: number(0.0),
             flat: [false; 3],
             resolved: true,
         };
