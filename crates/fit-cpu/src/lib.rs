@@ -2,7 +2,9 @@
 
 mod reference;
 mod simd;
+mod threads;
 mod windows;
 
 pub use reference::{BatchError, Reference};
 pub use simd::{ALONE, InstructionSet, Simd, WindowFitter};
+pub use threads::MOST_THREADS;

@@ -10,6 +10,7 @@ use fit_core::{
 use ndarray::ArrayView3;
 use rayon::prelude::*;
 
+use crate::threads::pool;
 use crate::windows::Windows;
 
 /// Why a batch could not be fitted.
@@ -30,6 +31,12 @@ pub enum BatchError {
     /// The threads could not be started.
     #[error("the worker threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    /// More threads are asked for than a batch can be given.
+    #[error("{given} threads are too many (0 to {most}; 0 takes one for each processor)", most = crate::MOST_THREADS)]
+    TooManyThreads {
+        /// The number asked for.
+        given: usize,
+    },
 }
 
 /// Windows given to a thread at a time: some milliseconds of work.
@@ -50,13 +57,9 @@ impl<R: Scalar> Reference<R> {
     /// A reference with `threads` threads; 0 takes one for each processor.
     ///
     /// # Errors
-    /// [`BatchError::Threads`] if the system refuses to start them.
+    /// [`BatchError::TooManyThreads`]; [`BatchError::Threads`] if the system refuses to start them.
     pub fn new(threads: usize) -> Result<Self, BatchError> {
-        let pool = match threads {
-            1 => None,
-            _ => Some(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?),
-        };
-        Ok(Self { pool, arithmetic: PhantomData })
+        Ok(Self { pool: pool(threads)?, arithmetic: PhantomData })
     }
 
     /// The number of threads.

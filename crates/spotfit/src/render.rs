@@ -56,6 +56,8 @@ pub struct RenderOptions {
     pub extent: Option<[f64; 4]>,
     /// Share of the pixels that are not black which may be brighter than the brightest colour.
     pub saturated: f64,
+    /// The most pixels that the picture may have; each takes seven bytes of memory.
+    pub most_pixels: usize,
 }
 
 /// Why there is no picture.
@@ -69,8 +71,10 @@ pub enum RenderError {
     #[error(transparent)]
     Option(#[from] OutOfRange),
     /// The picture would be too large.
-    #[error("a picture of {0:.0}×{1:.0} pixels is too large; make its pixels larger")]
-    TooLarge(f64, f64),
+    #[error(
+        "a picture of {0:.0}×{1:.0} pixels is too large (at most {2} in all); make its pixels larger"
+    )]
+    TooLarge(f64, f64, usize),
 }
 
 /// A picture in red, green and blue.
@@ -84,57 +88,97 @@ pub struct Picture {
     pub rgb: Vec<u8>,
 }
 
-/// Most pixels of a picture: 16 384².
-const MOST_PIXELS: f64 = 268_435_456.0;
+/// Most pixels of an ordinary picture: 8192².
+pub const MOST_PIXELS: usize = 1 << 26;
 
 /// Renders localizations.
 ///
 /// # Errors
 /// [`RenderError`].
 pub fn render(points: &[Point], options: &RenderOptions) -> Result<Picture, RenderError> {
-    let RenderOptions { pixel, blur, colours, extent, saturated } = *options;
-    OutOfRange::check("pixel", pixel, pixel > 0.0 && pixel.is_finite(), "above 0")?;
-    if let Blur::Fixed(width) = blur {
-        OutOfRange::check("blur", width, width >= 0.0 && width.is_finite(), "0 or more")?;
-    }
-    let good = (0.0..1.0).contains(&saturated);
-    OutOfRange::check("saturated", saturated, good, "0 to 1, exclusive")?;
-    let [left, top, right, bottom] = match extent {
-        Some(extent) => extent,
-        None => around(points, 5.0 * pixel).ok_or(RenderError::Empty)?,
-    };
-    let size = |length: f64| (length / pixel).ceil().max(1.0);
-    let (width, height) = (size(right - left), size(bottom - top));
-    if (width * height).is_nan() || width * height > MOST_PIXELS {
-        return Err(RenderError::TooLarge(width, height));
-    }
-    let (width, height) = (width as usize, height as usize);
+    let mut extent = Extent::default();
+    points.iter().for_each(|point| extent.add(point));
+    let mut canvas = Canvas::new(&extent, options)?;
+    points.iter().for_each(|point| canvas.add(point));
+    Ok(canvas.picture())
+}
 
-    let mut density = vec![0.0f32; width * height];
-    for point in points {
-        let sigma = match blur {
+/// The rectangle around points that come one by one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extent(Option<[f64; 4]>);
+
+impl Extent {
+    /// Takes in another point.
+    pub fn add(&mut self, point: &Point) {
+        let [l, t, r, b] = self.0.unwrap_or([point.x, point.y, point.x, point.y]);
+        self.0 = Some([l.min(point.x), t.min(point.y), r.max(point.x), b.max(point.y)]);
+    }
+
+    fn with_margin(self, margin: f64) -> Option<[f64; 4]> {
+        self.0.map(|[l, t, r, b]| [l - margin, t - margin, r + margin, b + margin])
+    }
+}
+
+/// A picture in the making, to which points come one by one: none of them is kept.
+#[derive(Clone, Debug)]
+pub struct Canvas {
+    options: RenderOptions,
+    left: f64,
+    top: f64,
+    width: usize,
+    height: usize,
+    density: Vec<f32>,
+}
+
+impl Canvas {
+    /// An empty picture of what the options ask for, or else of the extent of all points.
+    ///
+    /// # Errors
+    /// [`RenderError`].
+    pub fn new(extent: &Extent, options: &RenderOptions) -> Result<Self, RenderError> {
+        let RenderOptions { pixel, blur, saturated, most_pixels, .. } = *options;
+        OutOfRange::check("pixel", pixel, pixel > 0.0 && pixel.is_finite(), "above 0")?;
+        if let Blur::Fixed(width) = blur {
+            OutOfRange::check("blur", width, width >= 0.0 && width.is_finite(), "0 or more")?;
+        }
+        let good = (0.0..1.0).contains(&saturated);
+        OutOfRange::check("saturated", saturated, good, "0 to 1, exclusive")?;
+        let all = options.extent.or(extent.with_margin(5.0 * pixel));
+        let [left, top, right, bottom] = all.ok_or(RenderError::Empty)?;
+        let size = |length: f64| (length / pixel).ceil().max(1.0);
+        let (width, height) = (size(right - left), size(bottom - top));
+        if (width * height).is_nan() || width * height > most_pixels as f64 {
+            return Err(RenderError::TooLarge(width, height, most_pixels));
+        }
+        let (width, height) = (width as usize, height as usize);
+        let density = vec![0.0; width * height];
+        Ok(Self { options: *options, left, top, width, height, density })
+    }
+
+    /// Adds a point.
+    pub fn add(&mut self, point: &Point) {
+        let pixel = self.options.pixel;
+        let sigma = match self.options.blur {
             Blur::Uncertainty => (point.uncertainty / pixel).max(0.5),
             Blur::Fixed(width) => width / pixel,
         };
         // A point with no idea of where it is would darken all others and show nothing.
         if sigma.is_finite() && sigma < 1000.0 {
-            let centre = ((point.x - left) / pixel - 0.5, (point.y - top) / pixel - 0.5);
-            add_gaussian(&mut density, (width, height), centre, sigma);
+            let (x, y) = ((point.x - self.left) / pixel - 0.5, (point.y - self.top) / pixel - 0.5);
+            add_gaussian(&mut self.density, (self.width, self.height), (x, y), sigma);
         }
     }
-    let white = brightest(&density, saturated);
-    let rgb = density.iter().flat_map(|&value| colours.colour(f64::from(value / white)));
-    Ok(Picture { width, height, rgb: rgb.collect() })
-}
 
-/// The rectangle around all points, with a margin.
-fn around(points: &[Point], margin: f64) -> Option<[f64; 4]> {
-    let first = points.first()?;
-    let start = [first.x, first.y, first.x, first.y];
-    let [left, top, right, bottom] = points.iter().fold(start, |[l, t, r, b], point| {
-        [l.min(point.x), t.min(point.y), r.max(point.x), b.max(point.y)]
-    });
-    Some([left - margin, top - margin, right + margin, bottom + margin])
+    /// The picture of the points added.
+    pub fn picture(&self) -> Picture {
+        let RenderOptions { colours, saturated, .. } = self.options;
+        let white = brightest(&self.density, saturated);
+        let mut rgb = Vec::with_capacity(3 * self.density.len());
+        for &value in &self.density {
+            rgb.extend_from_slice(&colours.colour(f64::from(value / white)));
+        }
+        Picture { width: self.width, height: self.height, rgb }
+    }
 }
 
 /// Adds a Gaussian of volume one.
@@ -171,16 +215,34 @@ fn add_gaussian(
 
 /// The density that gets the brightest colour.
 fn brightest(density: &[f32], saturated: f64) -> f32 {
-    let mut shown: Vec<f32> = density.iter().copied().filter(|&value| value > 0.0).collect();
-    if shown.is_empty() {
+    // What counts are the pixels that carry light, not the faint ends of the Gaussians.
+    let highest = density.iter().copied().fold(0.0, f32::max);
+    let shown = || density.iter().copied().filter(|&value| value > 0.01 * highest);
+    let count = shown().count();
+    if count == 0 {
         return 1.0;
     }
-    // What counts are the pixels that carry light, not the faint ends of the Gaussians.
-    let highest = shown.iter().copied().fold(0.0, f32::max);
-    shown.retain(|&value| value > 0.01 * highest);
-    let index = ((shown.len() - 1) as f64 * (1.0 - saturated)) as usize;
-    let (_, value, _) = shown.select_nth_unstable_by(index, f32::total_cmp);
-    *value
+    let index = ((count - 1) as f64 * (1.0 - saturated)) as usize;
+    // The bits of positive numbers are in their order: first the upper half of those of the one looked for, then the
+    // lower, without a copy of them all.
+    let (upper, below) = at(shown().map(|value| value.to_bits() >> 16), index);
+    let same = shown().filter(|value| value.to_bits() >> 16 == upper);
+    let (lower, _) = at(same.map(|value| value.to_bits() & 0xffff), index - below);
+    f32::from_bits(upper << 16 | lower)
+}
+
+/// The number at a place in the order of numbers of 16 bits, and how many are below it.
+fn at(numbers: impl Iterator<Item = u32>, index: usize) -> (u32, usize) {
+    let mut counts = vec![0usize; 1 << 16];
+    numbers.for_each(|number| counts[number as usize] += 1);
+    let mut below = 0;
+    for (number, &count) in (0..).zip(&counts) {
+        if index < below + count {
+            return (number, below);
+        }
+        below += count;
+    }
+    (u32::from(u16::MAX), below)
 }
 
 impl Picture {
@@ -287,7 +349,26 @@ mod tests {
             colours: ColourMap::Grey,
             extent: Some([0.0, 0.0, 20.0, 10.0]),
             saturated: 0.0,
+            most_pixels: MOST_PIXELS,
         }
+    }
+
+    /// Proves that the brightest shade is that of the number at its place in the order of all that are shown.
+    #[test]
+    fn the_brightest_is_the_one_in_order() {
+        let mut random = fit_sim::Random::new(4, 0);
+        for count in [1, 2, 7, 1000] {
+            let density: Vec<f32> = (0..count).map(|_| random.uniform() as f32).collect();
+            let highest = density.iter().copied().fold(0.0, f32::max);
+            let mut shown = density.clone();
+            shown.retain(|&value| value > 0.01 * highest);
+            shown.sort_by(f32::total_cmp);
+            for saturated in [0.0, 0.05, 0.5, 0.999] {
+                let index = ((shown.len() - 1) as f64 * (1.0 - saturated)) as usize;
+                assert_eq!(brightest(&density, saturated), shown[index]);
+            }
+        }
+        assert_eq!(brightest(&[0.0; 5], 0.1), 1.0);
     }
 
     /// Proves that a localization is brightest where it is, and as wide as its uncertainty.

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::arch::Source;
 use super::{InstructionSet, WindowFitter};
 use crate::reference::BatchError;
+use crate::threads::pool;
 use crate::windows::Windows;
 
 /// Windows given to a thread at a time: about a tenth of a millisecond of work.
@@ -75,15 +76,11 @@ impl Simd {
     /// that [`InstructionSet::choose`] gives.
     ///
     /// # Errors
-    /// [`BatchError::InstructionSet`] if it is not available, [`BatchError::Threads`] if the system
-    /// refuses to start threads.
+    /// [`BatchError::InstructionSet`] if it is not available, [`BatchError::TooManyThreads`],
+    /// [`BatchError::Threads`] if the system refuses to start threads.
     pub fn new(threads: usize, set: Option<InstructionSet>) -> Result<Self, BatchError> {
         let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
-        let pool = match threads {
-            1 => None,
-            _ => Some(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?),
-        };
-        Ok(Self { set, pool, kept: Mutex::default() })
+        Ok(Self { set, pool: pool(threads)?, kept: Mutex::default() })
     }
 
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {

@@ -24,8 +24,8 @@ pub(crate) struct DemoArguments {
     /// The folder for the results; it is made if it is not there.
     #[arg(long, default_value = "spotfit-demo", value_name = "DIR")]
     out: PathBuf,
-    /// Number of spots in each of the three cases.
-    #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Number of spots in each of the three cases, at most a million.
+    #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     count: u32,
     /// The seed of the simulation.
     #[arg(long, default_value_t = 1, value_name = "SEED")]

@@ -4,19 +4,21 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use fit_core::{Background, Criteria, Fit, Limits, MaxError, Options, Pixel, Start};
+use fit_core::{Background, Criteria, Fit, Limits, MaxError, Options, Pixel, Setup, Size, Start};
 use ndarray::ArrayView3;
 
 use super::error::CliError;
-use super::input::{self, Visitor};
+use super::input::{self, Chunk, Starts, Visitor};
+use super::message::say;
+use super::paths::refuse_same_file;
 use super::table::{FitTable, Format};
 use crate::npy::Number;
 use crate::{Backend, Fitter, InstructionSet, StatusCounts};
 
-/// Windows read, fitted and written at a time: some ten milliseconds to a second of work.
-const CHUNK: usize = 1 << 15;
+/// What is read, fitted and written at a time: some ten milliseconds to a second of work.
+const CHUNK: Chunk = Chunk { windows: 1 << 15, bytes: 1 << 25 };
 /// The same where a GPU fits: enough that its copies overlap.
-const GPU_CHUNK: usize = 1 << 18;
+const GPU_CHUNK: Chunk = Chunk { windows: 1 << 18, bytes: 1 << 27 };
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArguments {
@@ -48,7 +50,7 @@ pub(crate) struct FitOptions {
     /// The GPUs for the backend gpu, by the numbers that `spotfit devices` gives.
     #[arg(long = "device", value_delimiter = ',', default_value = "0", value_name = "N,...")]
     pub(crate) devices: Vec<usize>,
-    /// Number of threads; 0 takes one for each processor.
+    /// Number of threads, at most 1024; 0 takes one for each processor.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) threads: usize,
     // The numbers come from where they are set.
@@ -144,15 +146,22 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let file = arguments.spots.display().to_string();
     let source = input::open(&arguments.spots, 3, "(n, height, width)")?;
     refuse_same_file(&arguments.spots, &arguments.output)?;
-    let count = source.header().shape[0];
+    let [count, height, width] = source.header().shape[..] else {
+        return Err(CliError::file(&file, "this is not a stack of windows"));
+    };
+    if count > 0 {
+        // Before any pixel is read: the header says how large the windows are.
+        let judged = Setup::<f64>::new(Size::new(width, height), fitter.options());
+        judged.map_err(|error| CliError::file(&file, error.to_string()))?;
+    }
     let starts = match &arguments.initial {
+        Some(path) if path == Path::new("-") && arguments.spots == Path::new("-") => {
+            let range = "a file, for the windows come from standard input already";
+            return Err(CliError::option("initial", "-", range));
+        }
         Some(path) => {
             refuse_same_file(path, &arguments.output)?;
-            let starts = input::read_starts(path)?;
-            Start::F64(&starts)
-                .validate(count)
-                .map_err(|error| CliError::file(&path.display().to_string(), error.to_string()))?;
-            Some(starts)
+            Some(Starts::open(path, count)?)
         }
         None => None,
     };
@@ -161,7 +170,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let job = Job {
         file: &file,
         fitter: &fitter,
-        starts: starts.as_deref(),
+        starts,
         table,
         fits: Vec::new(),
         counts: StatusCounts::default(),
@@ -170,25 +179,11 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     job.run(source)
 }
 
-/// Replacing the input by the output would lose the pixels.
-pub(crate) fn refuse_same_file(input: &Path, output: &Path) -> Result<(), CliError> {
-    let same = match (std::fs::canonicalize(input), std::fs::canonicalize(output)) {
-        (Ok(input), Ok(output)) => input == output,
-        _ => false,
-    };
-    if same {
-        let reason = "the output would replace the input; choose another name";
-        Err(CliError::file(&output.display().to_string(), reason))
-    } else {
-        Ok(())
-    }
-}
-
 /// A stack on its way from file to file.
 struct Job<'a> {
     file: &'a str,
     fitter: &'a Fitter,
-    starts: Option<&'a [[f64; 3]]>,
+    starts: Option<Starts>,
     table: FitTable,
     fits: Vec<Fit<f64>>,
     counts: StatusCounts,
@@ -205,8 +200,8 @@ impl Job<'_> {
         self.table.finish()?;
         let total = self.counts.total();
         let counts = if total > 0 { self.counts.to_string() } else { "nothing to do".to_owned() };
-        eprintln!("{total} spots: {counts}");
-        eprintln!(
+        say!("{total} spots: {counts}");
+        say!(
             "{} converged; {}; fitting {:.2} s ({}), in all {:.2} s",
             self.counts.converged(),
             backend(self.fitter),
@@ -242,10 +237,9 @@ pub(crate) fn rate(fits: usize, time: Duration) -> String {
 
 impl Visitor for Job<'_> {
     fn visit<P: Pixel + Number>(&mut self, spots: ArrayView3<'_, P>) -> Result<(), CliError> {
-        let first = self.counts.total();
         let count = spots.dim().0;
-        let start = match self.starts {
-            Some(starts) => Start::F64(&starts[first..first + count]),
+        let start = match &mut self.starts {
+            Some(starts) => Start::F64(starts.next(count)?),
             None => Start::Estimate,
         };
         self.fits.resize(count, Fit::invalid());

@@ -43,13 +43,24 @@ pub(crate) trait Visitor {
     fn visit<P: Pixel + Number>(&mut self, spots: ArrayView3<'_, P>) -> Result<(), CliError>;
 }
 
-/// Reads a stack (n, height, width) `items` windows at a time.
+/// How much of a stack is held at a time: at most so many windows, and so many bytes of them as they are stored; one
+/// window in any case.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chunk {
+    pub(crate) windows: usize,
+    pub(crate) bytes: usize,
+}
+
+/// Reads a stack (n, height, width) a chunk at a time.
 pub(crate) fn for_each_chunk(
     mut source: Source,
     file: &str,
-    items: usize,
+    chunk: Chunk,
     visitor: &mut impl Visitor,
 ) -> Result<(), CliError> {
+    let header = source.header();
+    let window: usize = header.shape.iter().skip(1).product::<usize>() * header.number.size();
+    let items = (chunk.bytes / window.max(1)).clamp(1, chunk.windows);
     with_number!(source.header().number, T => chunks::<T>(&mut source, file, items, visitor))
 }
 
@@ -77,22 +88,46 @@ fn chunks<P: Pixel + Number>(
     }
 }
 
-/// Reads the start values, an array (n, 3): x, y, sigma.
-pub(crate) fn read_starts(path: &Path) -> Result<Vec<[f64; 3]>, CliError> {
-    let file = path.display().to_string();
-    let mut source = open(path, 2, "(n, 3)")?;
-    let shape = source.header().shape.clone();
-    if shape[1] != 3 {
-        let reason = format!("start values are (n, 3): x, y, sigma; this array is {shape:?}");
-        return Err(CliError::file(&file, reason));
+/// The start values, an array (n, 3): x, y, sigma; read as they are needed.
+pub(crate) struct Starts {
+    source: Source,
+    file: String,
+    numbers: Vec<f64>,
+}
+
+impl Starts {
+    /// Opens the start values of `count` windows.
+    pub(crate) fn open(path: &Path, count: usize) -> Result<Self, CliError> {
+        let file = path.display().to_string();
+        let source = open(path, 2, "(n, 3)")?;
+        let shape = &source.header().shape;
+        if shape[1] != 3 {
+            let reason = format!("start values are (n, 3): x, y, sigma; this array is {shape:?}");
+            return Err(CliError::file(&file, reason));
+        }
+        if shape[0] != count {
+            let reason = format!("there are {} start values for {count} windows", shape[0]);
+            return Err(CliError::file(&file, reason));
+        }
+        Ok(Self { source, file, numbers: Vec::new() })
     }
-    fn read<P: Pixel + Number>(source: &mut Source) -> Result<Vec<f64>, NpyError> {
-        let mut numbers = Vec::new();
-        source.read::<P>(usize::MAX, &mut numbers)?;
-        Ok(numbers.into_iter().map(Pixel::to_f64).collect())
+
+    /// Those of the next windows.
+    pub(crate) fn next(&mut self, count: usize) -> Result<&[[f64; 3]], CliError> {
+        fn read<P: Pixel + Number>(
+            source: &mut Source,
+            count: usize,
+            numbers: &mut Vec<f64>,
+        ) -> Result<(), NpyError> {
+            let mut read = Vec::new();
+            source.read::<P>(count, &mut read)?;
+            numbers.extend(read.into_iter().map(Pixel::to_f64));
+            Ok(())
+        }
+        let Self { source, file, numbers } = self;
+        numbers.clear();
+        let read = with_number!(source.header().number, T => read::<T>(source, count, numbers));
+        read.map_err(|source| CliError::Read { file: file.clone(), source })?;
+        Ok(numbers.as_chunks::<3>().0)
     }
-    let numbers = with_number!(source.header().number, T => read::<T>(&mut source));
-    let numbers = numbers.map_err(|source| CliError::Read { file, source })?;
-    let (starts, _) = numbers.as_chunks::<3>();
-    Ok(starts.to_vec())
 }

@@ -1,20 +1,58 @@
-//! Ctrl-C and a request to terminate end the work between two chunks, so that nothing is left
-//! behind.
+//! Ctrl-C and a request to terminate end the process, and leave nothing behind.
+//!
+//! The work ends between two chunks if that is soon enough. A read that waits, or a chunk that takes long, is not
+//! waited for.
 
+use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use super::error::CliError;
+use super::message::say;
+use super::output;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Starts to watch for signals. A second one ends the process at once.
+/// How long the work may take to end by itself.
+const GRACE: Duration = Duration::from_millis(400);
+/// How long the process may take to end after that: libraries clean up too.
+const END: Duration = Duration::from_millis(400);
+
+/// The exit status of a process that was interrupted.
+pub(crate) const STATUS: u8 = 130;
+
+/// Starts to watch for signals. A second one does not wait for the work.
 pub(crate) fn watch() {
     // Where signals cannot be caught they end the process, as they would without this.
     let _ = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+        if INTERRUPTED.swap(true, Ordering::Relaxed) || !later(GRACE, end) {
+            end();
         }
     });
+    #[cfg(unix)]
+    {
+        // A file that may not grow further is an error of writing, which can be told, and not the end.
+        let seen = std::sync::Arc::new(AtomicBool::new(false));
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
+    }
+}
+
+/// Does something after a while; false if there can be no thread for it.
+fn later(after: Duration, what: fn()) -> bool {
+    let wait = move || {
+        thread::sleep(after);
+        what();
+    };
+    thread::Builder::new().spawn(wait).is_ok()
+}
+
+/// Removes what is not complete, and ends the process.
+fn end() {
+    later(END, || std::process::abort());
+    let _abandoned = output::abandon();
+    say!("spotfit: {}", CliError::Interrupted);
+    exit(STATUS.into());
 }
 
 /// An error if the user wants the work to end.

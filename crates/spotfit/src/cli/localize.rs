@@ -10,7 +10,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::error::CliError;
 use super::fit::{FitOptions, rate};
+use super::message::say;
 use super::output::Output;
+use super::paths::refuse_same_file;
 use crate::detect::DEFAULT_THRESHOLD;
 use crate::localize::{CameraOptions, Counts, LocalizeOptions, Localizer, Roi, run as localize};
 use crate::movie::Movie;
@@ -78,18 +80,22 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         let reason = "the output's name must end in .csv";
         return Err(CliError::file(&arguments.output.display().to_string(), reason));
     }
-    if let Some(size) = arguments.pixel_size.filter(|&size| !(size > 0.0 && size.is_finite())) {
-        return Err(CliError::option("pixel-size", &size.to_string(), "above 0, in nanometres"));
+    let wrong = |size: &f64| !(1e-6..=1e12).contains(size);
+    if let Some(size) = arguments.pixel_size.filter(wrong) {
+        return Err(CliError::option("pixel-size", &size.to_string(), "1e-6 to 1e12 nanometres"));
     }
     let file = arguments.movie.display().to_string();
     let failed = |source| CliError::Movie { file: file.clone(), source };
     let movie = Movie::open(&arguments.movie).map_err(failed)?;
-    super::fit::refuse_same_file(&arguments.movie, &arguments.output)?;
+    refuse_same_file(&arguments.movie, &arguments.output)?;
+    for extension in ["yaml", "inf"] {
+        refuse_same_file(&arguments.movie.with_extension(extension), &arguments.output)?;
+    }
     let frames = parse_frames(arguments.frames.as_deref(), movie.frames())?;
     let positions = match &arguments.positions {
         None => None,
         Some(path) => {
-            super::fit::refuse_same_file(path, &arguments.output)?;
+            refuse_same_file(path, &arguments.output)?;
             let name = path.display().to_string();
             let opened = File::open(path)
                 .map_err(|error| CliError::Read { file: name.clone(), source: error.into() })?;
@@ -124,9 +130,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     let mut output = Output::create(&arguments.output)?;
     output.write_all(format.header().as_bytes())?;
     if arguments.baseline.is_none() {
-        eprintln!(
-            "spotfit: warning: no --baseline given; photons and uncertainties take 0 ADU as dark"
-        );
+        say!("spotfit: warning: no --baseline given; photons and uncertainties take 0 ADU as dark");
     }
 
     let bar = progress(frames.len() as u64);
@@ -159,7 +163,7 @@ fn progress(frames: u64) -> ProgressBar {
 fn summarize(localizer: &Localizer, time: Duration) {
     let counts = localizer.counts();
     let Counts { frames, candidates, kept, .. } = counts;
-    eprintln!("{frames} frames: {candidates} candidates, {kept} localizations");
+    say!("{frames} frames: {candidates} candidates, {kept} localizations");
     let failed = counts
         .by_status
         .iter()
@@ -170,6 +174,7 @@ fn summarize(localizer: &Localizer, time: Duration) {
         ("in frames not looked at", counts.no_frame),
         ("amplitude not positive", counts.not_bright),
         ("gone to a neighbour", counts.wandered),
+        ("not finite in photons", counts.not_finite),
     ];
     let dropped: Vec<String> = others
         .into_iter()
@@ -179,8 +184,8 @@ fn summarize(localizer: &Localizer, time: Duration) {
         .collect();
     let (fits, converged) = (counts.by_status.total(), counts.by_status.converged());
     let dropped = if dropped.is_empty() { "none".to_owned() } else { dropped.join(", ") };
-    eprintln!("{converged} of {fits} fits converged; dropped: {dropped}");
-    eprintln!(
+    say!("{converged} of {fits} fits converged; dropped: {dropped}");
+    say!(
         "{:.2} s: {:.0} frames/s, {}; {}",
         time.as_secs_f64(),
         *frames as f64 / time.as_secs_f64(),

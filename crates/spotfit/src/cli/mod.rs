@@ -7,7 +7,9 @@ mod fit;
 mod input;
 mod interrupt;
 mod localize;
+mod message;
 mod output;
+mod paths;
 mod picture;
 mod render;
 mod simulate;
@@ -19,6 +21,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use error::CliError;
+use message::say;
 
 /// Finds centre, width and brightness of spots of light in camera images.
 #[derive(Debug, Parser)]
@@ -61,8 +64,9 @@ pub fn main() -> ExitCode {
         // Whoever read our output has had enough: no error of ours.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("spotfit: {error}");
-            ExitCode::from(if matches!(error, CliError::Interrupted) { 130 } else { 1 })
+            say!("spotfit: {error}");
+            let interrupted = matches!(error, CliError::Interrupted);
+            ExitCode::from(if interrupted { interrupt::STATUS } else { 1 })
         }
     }
 }

@@ -1,12 +1,15 @@
 //! Files that appear under their name when they are complete, and not before.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tempfile::NamedTempFile;
+use tempfile::{Builder, NamedTempFile};
 
 use super::error::CliError;
+use super::paths::resolve;
 
 /// A file being written, or standard output for `-`.
 pub(crate) struct Output {
@@ -38,6 +41,11 @@ impl Output {
         &self.name
     }
 
+    /// What the file is written through.
+    pub(crate) fn writer(&mut self) -> &mut dyn Write {
+        self.target.writer()
+    }
+
     /// The file as something that can be written out of order, if it is one.
     pub(crate) fn seekable(&mut self) -> Option<&mut BufWriter<NamedTempFile>> {
         match &mut self.target {
@@ -52,7 +60,20 @@ impl Output {
 
     /// Completes the file: from now on it is there under its name.
     pub(crate) fn finish(self) -> Result<(), CliError> {
-        self.target.finish().map_err(CliError::write(&self.name))
+        self.finish_with(None)
+    }
+
+    /// Completes two files, or none of them if either cannot be written.
+    pub(crate) fn finish_with(mut self, mut other: Option<Self>) -> Result<(), CliError> {
+        for output in std::iter::once(&mut self).chain(&mut other) {
+            output.target.flush().map_err(CliError::write(&output.name))?;
+        }
+        // From here on a signal comes too late, or has come before.
+        let mut parts = parts();
+        for output in std::iter::once(self).chain(other) {
+            output.target.appear(&mut parts).map_err(CliError::write(&output.name))?;
+        }
+        Ok(())
     }
 }
 
@@ -62,7 +83,7 @@ impl Target {
             return Ok(Self::Standard(BufWriter::new(io::stdout())));
         }
         // A link keeps being a link: the file that it points to is replaced.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let path = resolve(path)?;
         match fs::metadata(&path) {
             Ok(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(metadata) if !metadata.is_file() => {
@@ -74,17 +95,8 @@ impl Target {
             }
             _ => {}
         }
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".spotfit-").suffix(".part");
-        if let Some(permissions) = usual_permissions(&path) {
-            builder.permissions(permissions);
-        }
-        let writer = BufWriter::with_capacity(1 << 20, builder.tempfile_in(folder)?);
-        Ok(Self::Replace { writer, path })
+        let file = part_of(&path)?;
+        Ok(Self::Replace { writer: BufWriter::with_capacity(1 << 20, file), path })
     }
 
     fn writer(&mut self) -> &mut dyn Write {
@@ -95,14 +107,89 @@ impl Target {
         }
     }
 
-    fn finish(mut self) -> io::Result<()> {
+    /// Brings everything that was written to where it is safe.
+    fn flush(&mut self) -> io::Result<()> {
         self.writer().flush()?;
+        match self {
+            Self::Replace { writer, .. } => writer.get_ref().as_file().sync_all(),
+            Self::Standard(_) | Self::Direct(_) => Ok(()),
+        }
+    }
+
+    /// Gives a file its name.
+    fn appear(self, parts: &mut Vec<PathBuf>) -> io::Result<()> {
         if let Self::Replace { writer, path } = self {
             let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.as_file().sync_all()?;
+            parts.retain(|part| part != file.path());
             file.persist(path).map_err(|error| error.error)?;
         }
         Ok(())
+    }
+}
+
+/// The files of this process that are not complete. Whoever holds this decides whether they appear.
+static PARTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn parts() -> MutexGuard<'static, Vec<PathBuf>> {
+    PARTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the files that are not complete. As long as the guard is held, none appears.
+pub(crate) fn abandon() -> impl Drop {
+    let mut parts = parts();
+    for part in parts.drain(..) {
+        let _ = fs::remove_file(part);
+    }
+    parts
+}
+
+const PREFIX: &str = ".spotfit-";
+const SUFFIX: &str = ".part";
+/// Letters that make the name of a part its own.
+const LETTERS: usize = 6;
+/// Bytes of a file's name that its part bears: names have a limit.
+const LONGEST: usize = 120;
+
+/// A file beside the one that it will replace. Its lock says that its process lives.
+fn part_of(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let end = (0..=LONGEST.min(name.len())).rev().find(|&end| name.is_char_boundary(end));
+    let start = format!("{PREFIX}{}-", &name[..end.unwrap_or_default()]);
+    remove_dead(folder, &start);
+    let mut builder = Builder::new();
+    builder.prefix(&start).suffix(SUFFIX).rand_bytes(LETTERS);
+    if let Some(permissions) = usual_permissions(path) {
+        builder.permissions(permissions);
+    }
+    loop {
+        let file = builder.tempfile_in(folder)?;
+        // Some file systems have no locks; then nobody removes what may be in use.
+        let _ = file.as_file().lock();
+        // Between the two lines above another process may have taken it for dead.
+        if file.path().exists() {
+            parts().push(file.path().to_owned());
+            return Ok(file);
+        }
+    }
+}
+
+/// Removes the parts of a file whose processes were killed.
+fn remove_dead(folder: &Path, start: &str) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let named = |name: OsString| {
+        let name = name.to_string_lossy();
+        let letters = name.strip_prefix(start).and_then(|rest| rest.strip_suffix(SUFFIX));
+        letters.is_some_and(|letters| letters.len() == LETTERS)
+    };
+    for entry in entries.flatten().filter(|entry| named(entry.file_name())) {
+        let dead = File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
+        if dead {
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 

@@ -33,6 +33,7 @@ pub(crate) fn side_by_side(
         colours: ColourMap::Inferno,
         extent: Some([-0.5, -0.5, width as f64 - 0.5, height as f64 - 0.5]),
         saturated: 0.05,
+        most_pixels: usize::MAX,
     };
     let mut right = render(points, &options)?;
     let bar = round_length(width as f64 * pixel_size);

@@ -2,14 +2,18 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use super::error::CliError;
+use super::message::say;
 use super::output::Output;
-use crate::render::{Blur, ColourMap, RenderOptions, render, round_length};
-use crate::storm::read_points;
+use super::paths::refuse_same_file;
+use crate::render::{
+    Blur, Canvas, ColourMap, Extent, MOST_PIXELS, RenderError, RenderOptions, round_length,
+};
+use crate::storm::{Point, PointReader, TableError};
 
 #[derive(Debug, Args)]
 pub(crate) struct RenderArguments {
@@ -35,6 +39,9 @@ pub(crate) struct RenderArguments {
     /// Share of the bright pixels that may be saturated.
     #[arg(long, default_value_t = 0.05, value_name = "SHARE")]
     saturated: f64,
+    /// The most pixels that the picture may have; each takes seven bytes of memory.
+    #[arg(long, default_value_t = MOST_PIXELS, value_name = "N")]
+    max_pixels: usize,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -46,12 +53,11 @@ enum ColourChoice {
 }
 
 pub(crate) fn run(arguments: &RenderArguments) -> Result<(), CliError> {
-    let file = arguments.localizations.display().to_string();
-    let wrong = |reason: String| CliError::file(&file, reason);
-    let opened = File::open(&arguments.localizations).map_err(|error| wrong(error.to_string()))?;
-    super::fit::refuse_same_file(&arguments.localizations, &arguments.output)?;
-    let table = read_points(BufReader::new(opened)).map_err(|error| wrong(error.to_string()))?;
-    let pixel = arguments.pixel.unwrap_or(if table.nanometres { 10.0 } else { 0.1 });
+    refuse_same_file(&arguments.localizations, &arguments.output)?;
+    let table = Table::open(&arguments.localizations)?;
+    let mut extent = Extent::default();
+    let Seen { count, left_out, nanometres } = table.for_each(|point| extent.add(point))?;
+    let pixel = arguments.pixel.unwrap_or(if nanometres { 10.0 } else { 0.1 });
     let options = RenderOptions {
         pixel,
         blur: arguments.blur.map_or(Blur::Uncertainty, Blur::Fixed),
@@ -63,25 +69,102 @@ pub(crate) fn run(arguments: &RenderArguments) -> Result<(), CliError> {
         },
         extent: None,
         saturated: arguments.saturated,
+        most_pixels: arguments.max_pixels,
     };
-    let mut picture = render(&table.points, &options).map_err(|error| wrong(error.to_string()))?;
+    let wrong = |error: RenderError| CliError::file(&table.name, error.to_string());
+    let mut canvas = Canvas::new(&extent, &options).map_err(wrong)?;
+    table.for_each(|point| canvas.add(point))?;
+    let mut picture = canvas.picture();
+    drop(canvas);
     let bar = arguments.scale_bar.unwrap_or_else(|| round_length(picture.width as f64 * pixel));
     if bar > 0.0 && (bar / pixel) < picture.width as f64 {
-        picture.scale_bar((bar / pixel).round() as usize, &label(bar, table.nanometres));
+        picture.scale_bar((bar / pixel).round() as usize, &label(bar, nanometres));
     }
-    let mut bytes = Vec::new();
-    let name = arguments.output.display().to_string();
-    picture.write_png(&mut bytes).map_err(CliError::write(&name))?;
     let mut output = Output::create(&arguments.output)?;
-    output.write_all(&bytes)?;
+    let name = output.name().to_owned();
+    picture.write_png(output.writer()).map_err(CliError::write(&name))?;
     super::interrupt::check()?;
     output.finish()?;
     let (width, height) = (picture.width, picture.height);
-    eprintln!("{} localizations in {width}×{height} pixels", table.points.len());
-    if table.left_out > 0 {
-        eprintln!("{} left out: a number is not finite", table.left_out);
+    say!("{count} localizations in {width}×{height} pixels");
+    if left_out > 0 {
+        say!("{left_out} left out: a number is not finite");
     }
     Ok(())
+}
+
+/// A table that is read twice: once for its extent, and once for its points.
+struct Table {
+    name: String,
+    /// What can be read once only is kept.
+    source: Source,
+}
+
+enum Source {
+    File(PathBuf),
+    Kept(Vec<Point>, Seen),
+}
+
+/// What a table has.
+#[derive(Clone, Copy)]
+struct Seen {
+    count: usize,
+    left_out: usize,
+    nanometres: bool,
+}
+
+/// The most localizations that are kept of what can be read once only.
+const MOST_KEPT: usize = 1 << 24;
+
+impl Table {
+    fn open(path: &Path) -> Result<Self, CliError> {
+        let name = path.display().to_string();
+        let failed = |error: std::io::Error| CliError::file(&name, error.to_string());
+        let file = File::open(path).map_err(failed)?;
+        if file.metadata().map_err(failed)?.is_file() {
+            return Ok(Self { name, source: Source::File(path.to_owned()) });
+        }
+        let mut kept = Vec::new();
+        let seen = read(&name, file, |point| {
+            kept.push(*point);
+            let reason = format!("only a file may have more than {MOST_KEPT} localizations");
+            if kept.len() <= MOST_KEPT { Ok(()) } else { Err(CliError::file(&name, reason)) }
+        })?;
+        Ok(Self { name, source: Source::Kept(kept, seen) })
+    }
+
+    fn for_each(&self, mut visit: impl FnMut(&Point)) -> Result<Seen, CliError> {
+        match &self.source {
+            Source::Kept(points, seen) => {
+                points.iter().for_each(visit);
+                Ok(*seen)
+            }
+            Source::File(path) => {
+                let opened = File::open(path);
+                let file = opened.map_err(|error| CliError::file(&self.name, error.to_string()))?;
+                read(&self.name, file, |point| {
+                    visit(point);
+                    Ok(())
+                })
+            }
+        }
+    }
+}
+
+/// Reads the points of a table one by one.
+fn read(
+    name: &str,
+    file: File,
+    mut visit: impl FnMut(&Point) -> Result<(), CliError>,
+) -> Result<Seen, CliError> {
+    let wrong = |error: TableError| CliError::file(name, error.to_string());
+    let mut points = PointReader::new(BufReader::new(file)).map_err(wrong)?;
+    let mut count = 0;
+    for point in points.by_ref() {
+        visit(&point.map_err(wrong)?)?;
+        count += 1;
+    }
+    Ok(Seen { count, left_out: points.left_out(), nanometres: points.nanometres() })
 }
 
 /// A length with its unit.

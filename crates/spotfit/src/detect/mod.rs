@@ -22,13 +22,15 @@
 mod filter;
 mod noise;
 
+use std::ops::Range;
+
 use fit_core::Pixel;
 use multiversion::multiversion;
-use ndarray::ArrayView2;
+use ndarray::{ArrayView2, Axis, Slice};
 
 use crate::range::OutOfRange;
 use filter::{box_mean, smooth};
-use noise::NoiseMap;
+use noise::{Column, NoiseMap};
 
 /// A place where a spot may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -134,16 +136,50 @@ impl Detector {
         if found != expected {
             return Err(DetectError::FrameSize { expected, found });
         }
-        Ok(detect(self, numbers(frame)))
+        Ok(self.detect_in_strips(frame, STRIP_PIXELS))
+    }
+
+    /// The candidates of a frame, which is searched in strips of about so many pixels.
+    fn detect_in_strips<P: Pixel>(
+        &self,
+        frame: ArrayView2<'_, P>,
+        pixels: usize,
+    ) -> Vec<Candidate> {
+        let strips: Vec<Strip> = self.strips(pixels).collect();
+        if let [whole] = &strips[..] {
+            return detect(self, numbers(frame), whole, None);
+        }
+        let ground = Ground::of(frame.iter().map(|pixel| pixel.to_f32()));
+        let search = |strip: &Strip| {
+            let rows = frame.slice_axis(Axis(0), Slice::from(strip.rows.clone()));
+            detect(self, numbers(rows), strip, Some(&ground))
+        };
+        strips.iter().flat_map(search).collect()
+    }
+
+    /// The frame in strips of rows that are searched one after the other: memory is for one of them.
+    fn strips(&self, pixels: usize) -> impl Iterator<Item = Strip> {
+        let Self { width, height, box_size, .. } = *self;
+        // What a candidate depends on: two means and a filter, and the noise between two tiles and around.
+        let reach = 2 * box_size + 1;
+        let halo = 2 * reach + self.kernel.len() + 4 * noise::TILE;
+        let most = (pixels / width).max(halo);
+        let rows = if height <= most { height } else { most };
+        (0..height).step_by(rows).map(move |first| {
+            let end = (first + rows).min(height);
+            // Means are summed in blocks of so many rows from the first: they stay the same blocks.
+            let top = first.saturating_sub(halo) / reach * reach;
+            Strip { rows: top..(end + halo).min(height), own: first..end, frame: height }
+        })
     }
 
     #[inline(always)]
-    fn peaks(&self, signal: &[f32], noise: &NoiseMap) -> Vec<Candidate> {
-        let Self { width, height, .. } = *self;
+    fn peaks(&self, signal: &[f32], noise: &NoiseMap, strip: &Strip) -> Vec<Candidate> {
+        let (width, height, top) = (self.width, strip.rows.len(), strip.rows.start);
         let radius = (self.box_size.saturating_sub(3) / 2).max(1);
         let mut found = Vec::new();
         let mut levels = vec![0.0; width];
-        for y in 0..height {
+        for y in strip.own.start - top..strip.own.end - top {
             noise.row(y, &mut levels);
             let row = &signal[y * width..(y + 1) * width];
             for x in bright(row, &levels, self.threshold) {
@@ -159,7 +195,7 @@ impl Detector {
                     })
                 });
                 if highest {
-                    found.push(Candidate { x, y, significance: value / level });
+                    found.push(Candidate { x, y: top + y, significance: value / level });
                 }
             }
         }
@@ -185,14 +221,20 @@ const FRAMES: usize = 3;
 /// [`Detector::detect`], compiled for several instruction sets, of which the processor's best is chosen. All
 /// that it calls is inlined, and none of it rounds differently for being compiled differently.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma",))]
-fn detect(detector: &Detector, mut memory: Vec<f32>) -> Vec<Candidate> {
-    let Detector { width, height, box_size, ref kernel, gain, .. } = *detector;
+fn detect(
+    detector: &Detector,
+    mut memory: Vec<f32>,
+    strip: &Strip,
+    ground: Option<&Ground>,
+) -> Vec<Candidate> {
+    let Detector { width, box_size, ref kernel, gain, .. } = *detector;
     let size = memory.len();
     memory.resize(FRAMES * size, 0.0);
     let (pixels, rest) = memory.split_at_mut(size);
     let (other, background) = rest.split_at_mut(size);
-    make_finite(pixels);
-    let noise = NoiseMap::new(pixels, width, height);
+    make_finite(pixels, ground);
+    let column = Column::new(strip.frame, strip.rows.start, strip.rows.end);
+    let noise = NoiseMap::new(pixels, width, column);
     if noise.is_zero() {
         return Vec::new();
     }
@@ -204,7 +246,7 @@ fn detect(detector: &Detector, mut memory: Vec<f32>) -> Vec<Candidate> {
         *value -= *level;
     }
     let noise = noise.with_texture(pixels, gain);
-    detector.peaks(pixels, &noise)
+    detector.peaks(pixels, &noise, strip)
 }
 
 /// Puts the pixels, cut at twice the noise above their mean, in the place of the mean.
@@ -222,25 +264,69 @@ fn cut(mean: &mut [f32], pixels: &[f32], width: usize, noise: &NoiseMap) {
 
 /// Subtracts the first good pixel from all of them, so that a baseline costs no digits, and replaces those that
 /// are not finite by the mean of the others.
+///
+/// For a strip both are given: they are those of its frame.
 #[inline(always)]
-fn make_finite(pixels: &mut [f32]) {
-    // Sums of squares must not overflow either.
-    let usable = |pixel: f32| pixel.abs() < 1e15;
-    let level = pixels.iter().copied().find(|&pixel| usable(pixel)).unwrap_or(0.0);
+fn make_finite(pixels: &mut [f32], ground: Option<&Ground>) {
+    let level = ground.map_or_else(|| level(pixels.iter().copied()), |ground| ground.level);
     let mut all = true;
     for pixel in pixels.iter_mut() {
         *pixel -= level;
         all &= usable(*pixel);
     }
     if !all {
-        let good = pixels.iter().filter(|&&pixel| usable(pixel));
-        let (sum, count) = good.fold((0.0f64, 0u32), |(s, n), &p| (s + f64::from(p), n + 1));
-        let mean = (sum / f64::from(count.max(1))) as f32;
+        let mean = ground.map_or_else(|| mean(pixels.iter().copied()), |ground| ground.mean);
         for pixel in pixels.iter_mut().filter(|pixel| !usable(**pixel)) {
             *pixel = mean;
         }
     }
 }
+
+/// Sums of squares must not overflow either.
+#[inline(always)]
+fn usable(pixel: f32) -> bool {
+    pixel.abs() < 1e15
+}
+
+/// The first good pixel.
+#[inline(always)]
+fn level(mut pixels: impl Iterator<Item = f32>) -> f32 {
+    pixels.find(|&pixel| usable(pixel)).unwrap_or(0.0)
+}
+
+/// The mean of the good ones.
+#[inline(always)]
+fn mean(pixels: impl Iterator<Item = f32>) -> f32 {
+    let good = pixels.filter(|&pixel| usable(pixel));
+    let (sum, count) = good.fold((0.0f64, 0u32), |(s, n), p| (s + f64::from(p), n + 1));
+    (sum / f64::from(count.max(1))) as f32
+}
+
+/// What is subtracted from the pixels of a frame, and what the mean of the rest is.
+struct Ground {
+    level: f32,
+    mean: f32,
+}
+
+impl Ground {
+    fn of(pixels: impl Iterator<Item = f32> + Clone) -> Self {
+        let level = level(pixels.clone());
+        Self { level, mean: mean(pixels.map(|pixel| pixel - level)) }
+    }
+}
+
+/// Rows of a frame that are searched together.
+struct Strip {
+    /// All that is looked at.
+    rows: Range<usize>,
+    /// The rows whose candidates are wanted.
+    own: Range<usize>,
+    /// Rows of the frame.
+    frame: usize,
+}
+
+/// Frames above so many pixels are searched in strips of about as many: 200 MB of numbers.
+const STRIP_PIXELS: usize = 1 << 24;
 
 /// The places along a line that stand out by more than `threshold` times the level.
 #[inline(always)]

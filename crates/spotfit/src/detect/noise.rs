@@ -1,21 +1,65 @@
 //! The noise of a frame, tile by tile.
 
 /// Side of the tiles in which the noise is estimated.
-const TILE: usize = 32;
+pub(super) const TILE: usize = 32;
+
+/// The tiles of a frame, one below the other, that lie in some of its rows.
+#[derive(Clone, Copy)]
+pub(super) struct Column {
+    /// Rows of the frame.
+    frame: usize,
+    /// Tiles of the frame.
+    tiles: usize,
+    /// The frame's row that comes first here.
+    top: usize,
+    /// The frame's tile that comes first here.
+    first: usize,
+    /// Tiles that lie here.
+    rows: usize,
+}
+
+impl Column {
+    /// The tiles within rows `top` to `end` of a frame of `frame` rows.
+    pub(super) fn new(frame: usize, top: usize, end: usize) -> Self {
+        let tiles = frame.div_ceil(TILE).max(1);
+        let whole = Self { frame, tiles, top: 0, first: 0, rows: tiles };
+        let inside = |tile: &usize| whole.start(*tile) >= top && whole.start(*tile + 1) <= end;
+        let first = (0..tiles).find(inside).unwrap_or_default();
+        let rows = (first..tiles).take_while(inside).count();
+        Self { frame, tiles, top, first, rows }
+    }
+
+    /// The first row of a tile, counted from the first one here: tiles of equal size cover the frame.
+    #[inline(always)]
+    fn start(&self, tile: usize) -> usize {
+        (self.first + tile) * self.frame / self.tiles - self.top
+    }
+
+    /// Which two tiles a row lies between, and how far from the first to the second.
+    #[inline(always)]
+    fn between(&self, y: usize) -> (usize, usize, f32) {
+        let height = self.frame as f32 / self.tiles as f32;
+        let position = ((self.top + y) as f32 + 0.5) / height - 0.5;
+        let position = position.clamp(0.0, (self.tiles - 1) as f32);
+        let above = (position as usize).min(self.tiles - 1);
+        let here = |tile: usize| tile.saturating_sub(self.first).min(self.rows - 1);
+        (here(above), here((above + 1).min(self.tiles - 1)), position - above as f32)
+    }
+}
 
 /// The standard deviation of the noise, tile by tile.
 pub(super) struct NoiseMap {
     columns: usize,
-    rows: usize,
+    column: Column,
     width: usize,
-    height: usize,
     pub(super) levels: Vec<f32>,
 }
 
 impl NoiseMap {
     #[inline(always)]
-    pub(super) fn new(pixels: &[f32], width: usize, height: usize) -> Self {
-        let (columns, rows) = (width.div_ceil(TILE).max(1), height.div_ceil(TILE).max(1));
+    pub(super) fn new(pixels: &[f32], width: usize, column: Column) -> Self {
+        let (columns, rows) = (width.div_ceil(TILE).max(1), column.rows);
+        let (height, tiles) = (pixels.len() / width, column);
         let mut levels = Vec::with_capacity(columns * rows);
         let mut responses = Vec::with_capacity(TILE * TILE);
         // Tiles have at most TILE columns.
@@ -23,7 +67,7 @@ impl NoiseMap {
         for row in 0..rows {
             for column in 0..columns {
                 // Tiles of equal size that cover the frame; the outermost pixels have no response.
-                let y = (row * height / rows).max(1)..((row + 1) * height / rows).min(height - 1);
+                let y = tiles.start(row).max(1)..tiles.start(row + 1).min(height - 1);
                 let x = (column * width / columns).max(1)
                     ..((column + 1) * width / columns).min(width - 1);
                 responses.clear();
@@ -45,19 +89,20 @@ impl NoiseMap {
                 levels.push(level(&mut responses));
             }
         }
-        Self { columns, rows, width, height, levels }
+        Self { columns, column: tiles, width, levels }
     }
 
     /// The noise of the filtered frame: that of the pixels as the filter passes it on, or what the
     /// filtered frame shows by itself where that is more.
     #[inline(always)]
     pub(super) fn with_texture(&self, signal: &[f32], gain: f32) -> Self {
-        let Self { columns, rows, width, height, .. } = *self;
+        let Self { columns, column: tiles, width, .. } = *self;
+        let rows = tiles.rows;
         let mut levels = Vec::with_capacity(columns * rows);
         let mut values = Vec::with_capacity(TILE * TILE);
         for row in 0..rows {
             for column in 0..columns {
-                let y = row * height / rows..(row + 1) * height / rows;
+                let y = tiles.start(row)..tiles.start(row + 1);
                 let x = column * width / columns..(column + 1) * width / columns;
                 values.clear();
                 y.step_by(2)
@@ -76,12 +121,7 @@ impl NoiseMap {
     /// The noise along a row, between the tiles' centres by linear interpolation.
     #[inline(always)]
     pub(super) fn row(&self, y: usize, levels: &mut [f32]) {
-        let tile_height = self.height as f32 / self.rows as f32;
-        let position = (y as f32 + 0.5) / tile_height - 0.5;
-        let position = position.clamp(0.0, (self.rows - 1) as f32);
-        let above = (position as usize).min(self.rows - 1);
-        let below = (above + 1).min(self.rows - 1);
-        let down = position - above as f32;
+        let (above, below, down) = self.column.between(y);
         let at = |column: usize| {
             let level = |row: usize| self.levels[row * self.columns + column];
             level(above) + down * (level(below) - level(above))

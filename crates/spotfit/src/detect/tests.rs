@@ -21,7 +21,7 @@ fn noise_and_gain_are_those_of_white_noise() {
     let frame: Vec<f32> = (0..256 * 192)
         .map(|i| 100.0 + (i % 256) as f32 * 0.7 + 5.0 * random.normal() as f32)
         .collect();
-    let noise = NoiseMap::new(&frame, 256, 192);
+    let noise = NoiseMap::new(&frame, 256, Column::new(192, 0, 192));
     for level in &noise.levels {
         assert!((level - 5.0).abs() < 0.8, "{level}");
     }
@@ -82,7 +82,7 @@ fn a_bright_pixel_leaves_no_trace() {
     let mut random = Random::new(3, 0);
     let plain: Vec<f32> =
         (0..width * height).map(|_| 100.0 + 5.0 * random.normal() as f32).collect();
-    let noise = NoiseMap::new(&plain, width, height);
+    let noise = NoiseMap::new(&plain, width, Column::new(height, 0, height));
     for box_size in [1, 4, 7, 63, 200] {
         let expected = mean_of(&plain, width, box_size);
         let expected_background = background(&plain, width, box_size, &noise);
@@ -155,6 +155,31 @@ fn the_box_mean_is_a_mean() {
             }
             let expected = values.iter().sum::<f32>() / values.len() as f32;
             assert!((mean[y * width + x] - expected).abs() < 1e-4);
+        }
+    }
+}
+
+/// Proves that a frame searched in strips has the candidates that it has as a whole, to the last bit: with a slope,
+/// spots on the seams, pixels that are not finite, and tiles that the rows do not divide into.
+#[test]
+fn strips_find_what_the_whole_frame_shows() {
+    let mut random = Random::new(3, 0);
+    let (width, height) = (83, 2011);
+    let mut frame = Array2::from_shape_fn((height, width), |(y, x)| {
+        let spot = |step: usize, at: usize| ((at % step) as f32 - step as f32 / 2.0).powi(2);
+        let bright = 90.0 * (-(spot(23, x) + spot(19, y)) / 3.0).exp();
+        random.poisson(f64::from(40.0 + 0.05 * y as f32 + bright)) as f32
+    });
+    frame[(0, 0)] = f32::NAN;
+    frame[(1200, 40)] = f32::INFINITY;
+    for box_size in [5, 7, 11] {
+        let detector = Detector::new(width, height, box_size, 5.0).unwrap();
+        let whole = detector.detect_in_strips(frame.view(), usize::MAX);
+        assert!(whole.len() > 300, "{}", whole.len());
+        for rows in [1, 500, 777] {
+            let strips = detector.strips(rows * width).count();
+            assert!(strips > 2, "{strips}");
+            assert_eq!(detector.detect_in_strips(frame.view(), rows * width), whole);
         }
     }
 }

@@ -70,6 +70,8 @@ pub struct Counts {
     /// Converged fits dropped because the centre went more than [`WANDER`] of the box away from where
     /// the spot was detected: another spot's window has it.
     pub wandered: usize,
+    /// Converged fits dropped because a number in photons is not finite.
+    pub not_finite: usize,
     /// Localizations kept.
     pub kept: usize,
 }
@@ -244,6 +246,8 @@ impl Localizer {
         let half = (self.options.box_size / 2) as f64;
         let wander = WANDER * self.options.box_size as f64;
         let detected = self.options.positions.is_none();
+        let pixels = self.options.box_size * self.options.box_size;
+        let mut spot = spot::photons(fit, pixels, &self.options.camera);
         let far = |at: f64| (at - half).abs() > wander;
         let good = if !fit.status.is_converged() {
             false
@@ -252,6 +256,9 @@ impl Localizer {
             false
         } else if detected && (far(fit.x) || far(fit.y)) {
             self.counts.wandered += 1;
+            false
+        } else if !spot.is_finite() {
+            self.counts.not_finite += 1;
             false
         } else {
             true
@@ -262,9 +269,7 @@ impl Localizer {
         self.counts.kept += 1;
         self.next_id += 1;
         let id = if detected { self.next_id } else { place.id };
-        let pixels = self.options.box_size * self.options.box_size;
         let frame = first + place.corner.frame as usize;
-        let mut spot = spot::photons(fit, pixels, &self.options.camera);
         spot.x += f64::from(place.corner.x);
         spot.y += f64::from(place.corner.y);
         Some(Localization { id, frame, ..spot })

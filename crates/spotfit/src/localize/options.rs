@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fit_core::{Options, Size};
-use fit_cpu::InstructionSet;
+use fit_cpu::{InstructionSet, MOST_THREADS};
 
 use super::LocalizeError;
 use crate::detect::DEFAULT_THRESHOLD;
@@ -13,14 +13,14 @@ use crate::range::OutOfRange;
 /// What the camera makes of photons: photons = (ADU − baseline)·sensitivity/em_gain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CameraOptions {
-    /// What a dark pixel reads, in ADU.
+    /// What a dark pixel reads, in ADU. Range: −10¹² to 10¹².
     pub baseline: f64,
-    /// Photo-electrons per ADU, before EM gain. Range: above 0.
+    /// Photo-electrons per ADU, before EM gain. Range: 10⁻¹² to 10¹².
     pub sensitivity: f64,
-    /// EM gain; `None` for a camera without. Range: 1 or more. With it the variance of the counts is
+    /// EM gain; `None` for a camera without. Range: 1 to 10⁹. With it the variance of the counts is
     /// doubled by the multiplication.
     pub em_gain: Option<f64>,
-    /// Standard deviation of the read noise in photo-electrons; EM gain divides it. Range: 0 or more.
+    /// Standard deviation of the read noise in photo-electrons; EM gain divides it. Range: 0 to 10⁹.
     pub read_noise: f64,
 }
 
@@ -104,7 +104,7 @@ pub struct LocalizeOptions {
     pub instruction_set: Option<InstructionSet>,
     /// The devices for [`Backend::Gpu`], by their numbers from 0.
     pub devices: Vec<usize>,
-    /// Threads; 0 takes one for each processor.
+    /// Threads; 0 takes one for each processor. Range: up to [`fit_cpu::MOST_THREADS`].
     pub threads: usize,
 }
 
@@ -137,12 +137,16 @@ impl LocalizeOptions {
             .map_err(fit_cpu::BatchError::from)
             .map_err(FitError::from)?;
         let CameraOptions { baseline, sensitivity, em_gain, read_noise } = *camera;
-        OutOfRange::check("baseline", baseline, baseline.is_finite(), "a finite number")?;
-        let good = sensitivity > 0.0 && sensitivity.is_finite();
-        OutOfRange::check("sensitivity", sensitivity, good, "above 0")?;
+        // Within these ranges all that is worked out is finite, whatever the pixels are.
+        let good = (-1e12..=1e12).contains(&baseline);
+        OutOfRange::check("baseline", baseline, good, "-1e12 to 1e12")?;
+        let good = (1e-12..=1e12).contains(&sensitivity);
+        OutOfRange::check("sensitivity", sensitivity, good, "1e-12 to 1e12")?;
         let gain = em_gain.unwrap_or(1.0);
-        OutOfRange::check("em-gain", gain, gain >= 1.0 && gain.is_finite(), "1 or more")?;
-        let good = read_noise >= 0.0 && read_noise.is_finite();
-        Ok(OutOfRange::check("read-noise", read_noise, good, "0 or more")?)
+        OutOfRange::check("em-gain", gain, (1.0..=1e9).contains(&gain), "1 to 1e9")?;
+        let good = (0.0..=1e9).contains(&read_noise);
+        OutOfRange::check("read-noise", read_noise, good, "0 to 1e9")?;
+        let range = format!("0 to {MOST_THREADS}; 0 takes one for each processor");
+        Ok(OutOfRange::check("threads", self.threads, self.threads <= MOST_THREADS, range)?)
     }
 }

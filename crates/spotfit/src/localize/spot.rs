@@ -31,6 +31,15 @@ pub struct Localization {
     pub status: Status,
 }
 
+impl Localization {
+    /// Whether all of its numbers are finite.
+    pub(super) fn is_finite(&self) -> bool {
+        let Self { x, y, sigma, intensity, offset, background_std, chi2, uncertainty, .. } = *self;
+        let all = [x, y, sigma, intensity, offset, background_std, chi2, uncertainty];
+        all.iter().all(|number| number.is_finite())
+    }
+}
+
 /// A fit in photons, with its uncertainty.
 pub(super) fn photons(fit: &Fit<f64>, pixels: usize, camera: &CameraOptions) -> Localization {
     let gain = camera.photons_per_adu();

@@ -1,0 +1,44 @@
+//! What the command says beside its results.
+
+use std::fmt::{Arguments, Write as _};
+use std::io::{self, Write as _};
+
+/// Says something on standard error. Nobody may be listening: a result does not fail because nothing can be said
+/// about it.
+pub(crate) fn tell(message: Arguments<'_>) {
+    let text = harmless(&message.to_string());
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// The text without what a terminal would obey: names and values come from files of others.
+fn harmless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for symbol in text.chars() {
+        if symbol.is_control() && symbol != '\n' {
+            let written = write!(out, "{}", symbol.escape_default());
+            debug_assert!(written.is_ok(), "writing to a string cannot fail");
+        } else {
+            out.push(symbol);
+        }
+    }
+    out
+}
+
+/// [`tell`] with the arguments of `format!`.
+macro_rules! say {
+    ($($argument:tt)*) => {
+        $crate::cli::message::tell(format_args!($($argument)*))
+    };
+}
+pub(crate) use say;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that a terminal is not told to do anything.
+    #[test]
+    fn escape_sequences_are_shown() {
+        assert_eq!(harmless("a\x1b[2J\x07µ\nb\u{9b}"), "a\\u{1b}[2J\\u{7}µ\nb\\u{9b}");
+    }
+}
