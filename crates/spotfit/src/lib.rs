@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod detect;
+mod excerpt;
 mod fitter;
 pub mod localize;
 pub mod movie;

@@ -1,0 +1,131 @@
+//! Reading tables: positions to fit, and localizations to show.
+
+use std::io::Read;
+
+use super::columns::{Columns, TableError};
+use crate::localize::Positions;
+
+/// Reads positions to fit: columns named `frame` (from 0), `x` and `y` (pixels), others ignored.
+///
+/// # Errors
+/// [`TableError`] with the line and the column.
+pub fn read_positions(reader: impl Read) -> Result<Positions, TableError> {
+    let mut columns = Columns::new(reader)?;
+    let (frame, x, y) = (columns.find(&["frame"])?, columns.find(&["x"])?, columns.find(&["y"])?);
+    let mut positions = Positions::default();
+    while columns.advance()? {
+        let at = columns.number(frame)?;
+        if at < 0.0 || at.fract() != 0.0 || at > 2f64.powi(52) {
+            return Err(columns.wrong(frame, "the number of a frame, from 0"));
+        }
+        positions.push(at as usize, columns.number(x)?, columns.number(y)?);
+    }
+    Ok(positions)
+}
+
+/// What a picture needs of a localization, in the unit of its table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Centre.
+    pub x: f64,
+    /// Centre.
+    pub y: f64,
+    /// Uncertainty of x and y; 0 where it is not known.
+    pub uncertainty: f64,
+}
+
+/// Reads localizations from a table such as [`super::StormFormat`] writes, one at a time: memory does
+/// not grow with the table.
+///
+/// As an iterator it gives the points in the order of the table; it ends after an error.
+pub struct PointReader<R> {
+    columns: Columns<R>,
+    nanometres: bool,
+    x: usize,
+    y: usize,
+    uncertainty: Option<usize>,
+    left_out: usize,
+    ended: bool,
+}
+
+impl<R: Read> PointReader<R> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// [`TableError`], if there is no column `x` or `y`, with or without their unit.
+    pub fn new(reader: R) -> Result<Self, TableError> {
+        let columns = Columns::new(reader)?;
+        let nanometres = columns.find(&["x [nm]"]).is_ok();
+        let (x, y, uncertainty) = if nanometres {
+            (columns.find(&["x [nm]"])?, columns.find(&["y [nm]"])?, "uncertainty_xy [nm]")
+        } else {
+            let (x, y) = (columns.find(&["x [px]", "x"])?, columns.find(&["y [px]", "y"])?);
+            (x, y, "uncertainty_xy [px]")
+        };
+        let uncertainty = columns.find(&[uncertainty]).ok();
+        Ok(Self { columns, nanometres, x, y, uncertainty, left_out: 0, ended: false })
+    }
+
+    /// Whether lengths are in nanometres, not pixels.
+    pub fn nanometres(&self) -> bool {
+        self.nanometres
+    }
+
+    /// Lines left out so far because a number in them is not finite (fits that failed).
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    fn point(&mut self) -> Result<Option<Point>, TableError> {
+        while self.columns.advance()? {
+            let number = |column: usize| -> Result<f64, TableError> {
+                let value = self.columns.text(column).and_then(|value| value.parse().ok());
+                value.ok_or_else(|| self.columns.wrong(column, "a number"))
+            };
+            let point = Point {
+                x: number(self.x)?,
+                y: number(self.y)?,
+                uncertainty: self.uncertainty.map_or(Ok(0.0), number)?,
+            };
+            if point.x.is_finite() && point.y.is_finite() && point.uncertainty.is_finite() {
+                return Ok(Some(point));
+            }
+            self.left_out += 1;
+        }
+        Ok(None)
+    }
+}
+
+impl<R: Read> Iterator for PointReader<R> {
+    type Item = Result<Point, TableError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let next = self.point().transpose();
+        self.ended = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+/// A table of localizations as it was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Points {
+    /// The localizations.
+    pub points: Vec<Point>,
+    /// Whether lengths are in nanometres, not pixels.
+    pub nanometres: bool,
+    /// Lines left out because a number in them is not finite (fits that failed).
+    pub left_out: usize,
+}
+
+/// Reads all localizations of a table such as [`super::StormFormat`] writes.
+///
+/// # Errors
+/// [`TableError`] with the line and the column.
+pub fn read_points(reader: impl Read) -> Result<Points, TableError> {
+    let mut reader = PointReader::new(reader)?;
+    let points = reader.by_ref().collect::<Result<_, _>>()?;
+    Ok(Points { points, nanometres: reader.nanometres(), left_out: reader.left_out() })
+}
