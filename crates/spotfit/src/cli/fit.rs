@@ -142,6 +142,11 @@ impl FitOptions {
 
 pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let format = Format::of(&arguments.output)?;
+    let standard = Path::new("-");
+    if arguments.spots == standard && arguments.initial.as_deref() == Some(standard) {
+        let range = "a file, for the windows come from standard input already";
+        return Err(CliError::option("initial", "-", range));
+    }
     let fitter = arguments.fit.fitter()?;
     let file = arguments.spots.display().to_string();
     let source = input::open(&arguments.spots, 3, "(n, height, width)")?;
@@ -155,10 +160,6 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         judged.map_err(|error| CliError::file(&file, error.to_string()))?;
     }
     let starts = match &arguments.initial {
-        Some(path) if path == Path::new("-") && arguments.spots == Path::new("-") => {
-            let range = "a file, for the windows come from standard input already";
-            return Err(CliError::option("initial", "-", range));
-        }
         Some(path) => {
             refuse_same_file(path, &arguments.output)?;
             Some(Starts::open(path, count)?)
