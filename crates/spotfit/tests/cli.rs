@@ -309,7 +309,7 @@ fn unwritable_output_is_named() {
     let spots = folder.file("spots.npy", &file);
     fails(&[&"fit", &spots, &"-o", &folder.path("no/such/fits.csv")], &["no/such/fits.csv"]);
     fails(&[&"fit", &spots, &"-o", &folder.path("fits.txt")], &["fits.txt", ".csv or .npy"]);
-    fails(&[&"fit", &spots, &"-o", &spots], &["would replace the input"]);
+    fails(&[&"fit", &spots, &"-o", &spots], &["would replace an input"]);
     assert_eq!(fs::read(&spots).unwrap(), file);
     fs::create_dir(folder.path("taken.csv")).unwrap();
     fails(&[&"fit", &spots, &"-o", &folder.path("taken.csv")], &["taken.csv", "directory"]);

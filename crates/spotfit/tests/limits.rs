@@ -92,8 +92,9 @@ fn start_values_are_read_as_they_are_needed() {
     fs::write(&spots, npy("'|u1'", "False", "(2, 5, 5)", &[7; 50])).unwrap();
     sparse(&starts, &npy("'<f8'", "False", "(100000000, 3)", &[]), 8 * 300_000_000);
     let ended = watch(start(&[&"fit", &spots, &"-o", &fits, &"--initial", &starts]));
-    let expected = "starts.npy: there are 100000000 start values for 2 windows";
-    assert!(!ended.status.success() && ended.said.contains(expected), "{}", ended.said);
+    let expected = ["starts.npy", "100000000", "2 spots"];
+    let named = expected.iter().all(|part| ended.said.contains(part));
+    assert!(!ended.status.success() && named, "{}", ended.said);
     assert!(ended.peak < 200 * MEGABYTE, "{}", ended.peak);
     fails(&[&"fit", &"-", &"-o", &fits, &"--initial", &"-"], &["initial", "standard input"]);
 }

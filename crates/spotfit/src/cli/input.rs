@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use fit_core::Pixel;
+use fit_core::{ArgumentError, Pixel};
 use ndarray::ArrayView3;
 
 use super::error::CliError;
@@ -106,8 +106,8 @@ impl Starts {
             return Err(CliError::file(&file, reason));
         }
         if shape[0] != count {
-            let reason = format!("there are {} start values for {count} windows", shape[0]);
-            return Err(CliError::file(&file, reason));
+            let error = ArgumentError::StartCount { spots: count, given: shape[0] };
+            return Err(CliError::file(&file, error.to_string()));
         }
         Ok(Self { source, file, numbers: Vec::new() })
     }
