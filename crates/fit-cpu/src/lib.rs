@@ -3,7 +3,6 @@
 mod reference;
 mod simd;
 mod threads;
-mod windows;
 
 pub use reference::{BatchError, Reference};
 pub use simd::{ALONE, InstructionSet, Simd, WindowFitter};

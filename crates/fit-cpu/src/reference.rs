@@ -7,11 +7,11 @@ use fit_core::{
     ArgumentError, Corner, Fit, Options, Pixel, Scalar, Setup, Size, Start, fit_in_place,
     scratch_len,
 };
-use ndarray::ArrayView3;
+use fit_windows::Windows;
+use ndarray::{ArrayView2, ArrayView3};
 use rayon::prelude::*;
 
 use crate::threads::pool;
-use crate::windows::Windows;
 
 /// Why a batch could not be fitted.
 #[derive(Debug, thiserror::Error)]
@@ -84,7 +84,7 @@ impl<R: Scalar> Reference<R> {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        self.fit_windows(options, &Windows::stack(spots), start, fits)
+        self.fit_windows(options, Windows::stack(spots), start, fits)
     }
 
     /// Fits windows of `size` pixels that are cut out of a stack of frames.
@@ -104,19 +104,22 @@ impl<R: Scalar> Reference<R> {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        let windows = Windows::cut(frames, size, corners)?;
-        self.fit_windows(options, &windows, start, fits)
+        self.fit_windows(options, Windows::cuts(frames, size, corners), start, fits)
     }
 
-    fn fit_windows<P: Pixel, T: Scalar>(
+    /// Fits windows, stacked or cut from frames.
+    ///
+    /// # Errors
+    /// As [`Reference::fit_into`].
+    pub fn fit_windows<P: Pixel, T: Scalar>(
         &self,
         options: &Options,
-        windows: &Windows<'_, P>,
+        windows: Windows<'_, P>,
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        start.validate_batch(windows.count(), fits.len())?;
-        let read = |index: usize, numbers: &mut [R]| windows.read(index, numbers);
+        windows.validate(options, start, fits.len())?;
+        let read = |index: usize, numbers: &mut [R]| read(windows.window(index), numbers);
         let size = windows.size();
         options.shape.visit(Batch { reference: self, size, options, read: &read, start, fits })
     }
@@ -149,6 +152,19 @@ impl<R: Scalar> Reference<R> {
                         fit_chunk(scratch, chunk * CHUNK, fits)
                     })
             }),
+        }
+    }
+}
+
+/// Writes the pixels of a window, row after row, to the first of `numbers`.
+pub(crate) fn read<P: Pixel, R: Scalar>(window: ArrayView2<'_, P>, numbers: &mut [R]) {
+    if let Some(pixels) = window.to_slice() {
+        for (number, &pixel) in numbers.iter_mut().zip(pixels) {
+            *number = R::from_pixel(pixel);
+        }
+    } else {
+        for (number, &pixel) in numbers.iter_mut().zip(window) {
+            *number = R::from_pixel(pixel);
         }
     }
 }

@@ -38,7 +38,7 @@ fn windows_beyond_counting_are_refused() {
     let outside = simd.fit_in_frames_into::<_, f32>(
         &options,
         frames,
-        largest,
+        Size::new(9, 9),
         &[Corner { frame: 0, x: u32::MAX, y: u32::MAX }],
         Start::Estimate,
         &mut [Fit::invalid()],

@@ -2,12 +2,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fit_core::{Corner, Fit, Options, Pixel, Scalar, Size, Start};
 use fit_gpu_kernel::Family;
+use fit_windows::Windows;
 use ndarray::ArrayView3;
 
 use crate::GpuError;
 use crate::devices::DeviceInfo;
 use crate::pipeline::{Part, Pipeline};
-use crate::pixels::Windows;
 
 /// A batch is spread over several devices if each of them gets as many windows as this.
 const SPLIT: usize = 10_000;
@@ -77,7 +77,7 @@ impl Gpu {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), GpuError> {
-        self.fit_windows(options, Windows::Stack(spots), start, fits)
+        self.fit_windows(options, Windows::stack(spots), start, fits)
     }
 
     /// Fits windows that are cut out of a stack of frames (n, height, width): the frames travel once, and
@@ -94,10 +94,14 @@ impl Gpu {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), GpuError> {
-        self.fit_windows(options, Windows::Cuts { frames, size, corners }, start, fits)
+        self.fit_windows(options, Windows::cuts(frames, size, corners), start, fits)
     }
 
-    fn fit_windows<P: Pixel, T: Scalar>(
+    /// Fits windows, stacked or cut from frames.
+    ///
+    /// # Errors
+    /// As [`Gpu::fit_into`], and if a window is not within its frame.
+    pub fn fit_windows<P: Pixel, T: Scalar>(
         &self,
         options: &Options,
         windows: Windows<'_, P>,

@@ -3,14 +3,14 @@ use std::sync::Arc;
 
 use fit_core::{Fit, Options, Pixel, Scalar, Start};
 use fit_gpu_kernel::{Family, Job, Task};
-use ndarray::ArrayView3;
+use fit_windows::Windows;
 
 use crate::GpuError;
 use crate::bytes::Bytes;
 use crate::card::{Card, Choice};
 use crate::devices::DeviceInfo;
 use crate::driver::{DeviceMemory, Event};
-use crate::pixels::{Windows, kind_of, travels};
+use crate::pixels::{kind_of, travels};
 use crate::slot::{Reach, Slot};
 
 /// Chunks on their way at the same time: one comes in, one is fitted, one goes out.
@@ -84,9 +84,9 @@ impl Pipeline {
             bytes => bytes.div_ceil(CHUNK).max(SLOTS),
         };
         let chunk = count.div_ceil(chunks).max(1);
-        let frames = match windows {
-            Windows::Cuts { frames, .. } => self.upload_frames(frames)?,
-            Windows::Stack(_) => None,
+        let frames = match windows.corners() {
+            Some(_) => self.upload_frames(windows)?,
+            None => None,
         };
         let mut job = Job::new(task, kind);
         if let Some((width, height)) = frames {
@@ -113,10 +113,10 @@ impl Pipeline {
     /// their width and height; without, the host cuts.
     fn upload_frames<P: Pixel>(
         &mut self,
-        frames: ArrayView3<'_, P>,
+        windows: Windows<'_, P>,
     ) -> Result<Option<(u32, u32)>, GpuError> {
-        let (_, height, width) = frames.dim();
-        let Some(slice) = frames.to_slice().filter(|_| travels::<P>()) else {
+        let (_, height, width) = windows.frames().dim();
+        let Some(slice) = windows.flat().filter(|_| travels::<P>()) else {
             return Ok(None);
         };
         let (Ok(width), Ok(height)) = (u32::try_from(width), u32::try_from(height)) else {

@@ -2,13 +2,14 @@ use std::sync::Arc;
 
 use fit_core::{ArgumentError, Fit, Options, Pixel, Size, Start};
 use fit_gpu_kernel::{Family, Job, PixelKind, Task};
+use fit_windows::Windows;
 use ndarray::ArrayView3;
 
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Choice};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream};
-use crate::pixels::{Windows, gather_starts, kind_of};
+use crate::pixels::{gather, gather_starts, kind_of};
 
 /// Windows that lie in the memory of a device, to be fitted again and again, for instance with other options.
 /// The outcomes stay there too, until they are fetched.
@@ -44,7 +45,7 @@ impl Resident {
         spots: ArrayView3<'_, P>,
         start: Start<'_>,
     ) -> Result<Self, GpuError> {
-        let windows = Windows::Stack(spots);
+        let windows = Windows::stack(spots);
         let (count, size, kind) = (windows.count(), windows.size(), kind_of::<P>());
         size.validate()?;
         start.validate(count)?;
@@ -62,7 +63,7 @@ impl Resident {
             let these = part.min(count - first);
             // SAFETY: the stream has been waited for; any bytes are bytes.
             let to = unsafe { host.values::<u8>(these * window) };
-            windows.gather(first, to);
+            gather(&windows, first, to);
             // SAFETY: the host's memory stays as it is until the stream has been waited for.
             unsafe { stream.copy_in_at(&pixels, first * window, to)? };
             stream.wait()?;

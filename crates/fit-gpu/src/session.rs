@@ -3,13 +3,14 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use fit_core::{ArgumentError, Fit, Options, Pixel, Size, Start};
 use fit_gpu_kernel::{Job, PixelKind, Task};
+use fit_windows::Windows;
 use ndarray::ArrayView3;
 
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Choice, Launch};
 use crate::driver::{DeviceMemory, HostMemory, Stream};
-use crate::pixels::{Windows, gather_starts, kind_of};
+use crate::pixels::{gather, gather_starts, kind_of};
 
 /// Up to so many bytes of pixels the kernel reads across the bus by itself; more are copied first.
 const MAPPED: usize = 48 << 10;
@@ -86,7 +87,7 @@ impl GpuSession {
         start: Start<'_>,
         fits: &mut [Fit<f32>],
     ) -> Result<(), GpuError> {
-        let windows = Windows::Stack(spots);
+        let windows = Windows::stack(spots);
         let (count, size, kind) = (windows.count(), windows.size(), kind_of::<P>());
         if size != self.size {
             let pixels = size.pixels();
@@ -101,7 +102,7 @@ impl GpuSession {
         let bytes = Bytes::of_windows(count, size, kind)?.get();
         // SAFETY: the device is not at work; any bytes are bytes.
         let to = unsafe { self.pixels.values::<u8>(bytes) };
-        windows.gather(0, to);
+        gather(&windows, 0, to);
         let pixels = if bytes > MAPPED {
             // SAFETY: the memory lives as long as `self`, and nobody else uses it until the stream has been
             // waited for.

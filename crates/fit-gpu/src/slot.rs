@@ -3,6 +3,7 @@ use std::ops::Range;
 
 use fit_core::{Corner, Fit, Pixel, Scalar, Start};
 use fit_gpu_kernel::Job;
+use fit_windows::Windows;
 use rayon::prelude::*;
 
 use crate::GpuError;
@@ -10,7 +11,7 @@ use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Launch};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream, seen_by_device};
 use crate::pipeline::Part;
-use crate::pixels::{Windows, gather_starts, kind_of};
+use crate::pixels::{gather, gather_starts, kind_of, slice};
 
 /// So many start values at most are read across the bus where they lie, and outcomes written, which saves a
 /// copy's beginning.
@@ -47,7 +48,7 @@ impl Reach {
         fits: &[Fit<T>],
     ) -> Self {
         let context = &card.context;
-        let pixels = part.windows.slice(part.range.clone());
+        let pixels = slice(&part.windows, part.range.clone());
         Self {
             pixels: pixels.is_some_and(|slice| seen_by_device(context, slice.as_ptr()).is_some()),
             starts: match part.start {
@@ -144,8 +145,8 @@ impl Slot {
         fits: &mut [Fit<T>],
     ) -> Result<(), GpuError> {
         job.count = window_count(these.len())?;
-        match part.windows {
-            Windows::Cuts { corners, .. } if job.frame_width > 0 => {
+        match part.windows.corners() {
+            Some(corners) if job.frame_width > 0 => {
                 self.corners.reserve(Bytes::of::<Corner>(these.len())?)?;
                 // SAFETY: see above.
                 unsafe { self.stream.copy_in(&self.corners, &corners[these.clone()])? };
@@ -195,14 +196,14 @@ impl Slot {
         let bytes = Bytes::of_windows(these.len(), windows.size(), kind_of::<P>())?;
         self.pixels.reserve(bytes)?;
         job.pixels = self.pixels.address::<u8>().cast_const().cast();
-        match windows.slice(these.clone()).filter(|_| reach.pixels) {
+        match slice(windows, these.clone()).filter(|_| reach.pixels) {
             // SAFETY: see `send`.
             Some(slice) => unsafe { self.stream.copy_in(&self.pixels, slice) },
             None => {
                 self.host_pixels.reserve(bytes)?;
                 // SAFETY: `finish` has waited for the device; any bytes are bytes.
                 let to = unsafe { self.host_pixels.values::<u8>(bytes.get()) };
-                windows.gather(these.start, to);
+                gather(windows, these.start, to);
                 // SAFETY: see `send`.
                 unsafe { self.stream.copy_in(&self.pixels, to) }
             }

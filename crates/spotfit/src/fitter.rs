@@ -9,6 +9,7 @@ use fit_core::{Corner, Fit, Options, Pixel, Scalar, Size, Start};
 use fit_cpu::{BatchError, InstructionSet, Reference, Simd};
 #[cfg(feature = "gpu")]
 use fit_gpu::Gpu;
+use fit_windows::Windows;
 use ndarray::ArrayView3;
 
 /// What does the work.
@@ -98,24 +99,6 @@ enum Work<'a> {
     Simd(&'a Simd),
     #[cfg(feature = "gpu")]
     Gpu(&'a Gpu),
-}
-
-/// What is to be fitted.
-enum Windows<'a, P> {
-    Stack(ArrayView3<'a, P>),
-    Cuts { frames: ArrayView3<'a, P>, size: Size, corners: &'a [Corner] },
-}
-
-impl<P> Windows<'_, P> {
-    /// The pixels of all windows. Sizes have not been checked yet, and may be absurd.
-    fn pixels(&self) -> usize {
-        match self {
-            Self::Stack(spots) => spots.len(),
-            Self::Cuts { size: Size { width, height }, corners, .. } => {
-                corners.len().saturating_mul(*width).saturating_mul(*height)
-            }
-        }
-    }
 }
 
 /// Fits stacks of windows with the backend of your choice. Make it once and use it often: it holds
@@ -310,7 +293,7 @@ impl Fitter {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), FitError> {
-        self.run(Windows::Stack(spots), start, fits)
+        self.run(Windows::stack(spots), start, fits)
     }
 
     /// Fits windows of `size` pixels that are cut out of a stack of frames (n, height, width), without
@@ -343,7 +326,7 @@ impl Fitter {
         start: Start<'_>,
     ) -> Result<Vec<Fit<T>>, FitError> {
         let mut fits = vec![Fit::invalid(); corners.len()];
-        self.run(Windows::Cuts { frames, size, corners }, start, &mut fits)?;
+        self.run(Windows::cuts(frames, size, corners), start, &mut fits)?;
         Ok(fits)
     }
 
@@ -355,21 +338,11 @@ impl Fitter {
         fits: &mut [Fit<T>],
     ) -> Result<(), FitError> {
         let options = &self.options;
-        macro_rules! fit_with {
-            ($engine:ident) => {
-                match windows {
-                    Windows::Stack(spots) => $engine.fit_into(options, spots, start, fits)?,
-                    Windows::Cuts { frames, size, corners } => {
-                        $engine.fit_in_frames_into(options, frames, size, corners, start, fits)?
-                    }
-                }
-            };
-        }
         match self.engine(windows.pixels()) {
-            Work::Reference(engine) => fit_with!(engine),
-            Work::Simd(engine) => fit_with!(engine),
+            Work::Reference(engine) => engine.fit_windows(options, windows, start, fits)?,
+            Work::Simd(engine) => engine.fit_windows(options, windows, start, fits)?,
             #[cfg(feature = "gpu")]
-            Work::Gpu(engine) => fit_with!(engine),
+            Work::Gpu(engine) => engine.fit_windows(options, windows, start, fits)?,
         }
         Ok(())
     }

@@ -685,12 +685,9 @@ fn input_is_never_replaced() {
     #[cfg(unix)]
     std::os::unix::fs::symlink(&movie, &link).unwrap();
     #[cfg(unix)]
-    fails(&[&"localize", &movie, &"-o", &link], &["would replace the input"]);
+    fails(&[&"localize", &movie, &"-o", &link], &["would replace an input"]);
     let positions = folder.file("pos.csv", b"frame,x,y\n0,4,4\n");
     let same: &Path = &positions;
-    fails(
-        &[&"localize", &movie, &"-o", &same, &"--positions", &same],
-        &["would replace the input"],
-    );
+    fails(&[&"localize", &movie, &"-o", &same, &"--positions", &same], &["would replace an input"]);
     assert_eq!(fs::read(&positions).unwrap(), b"frame,x,y\n0,4,4\n");
 }

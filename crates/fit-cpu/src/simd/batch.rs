@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fit_core::{Corner, Fit, Options, Pixel, Scalar, Setup, Size, Start};
+use fit_core::{Corner, Fit, Options, Pixel, Scalar, Size, Start};
+use fit_windows::Windows;
 use ndarray::ArrayView3;
 use rayon::prelude::*;
 
@@ -10,7 +11,6 @@ use super::arch::Source;
 use super::{InstructionSet, WindowFitter};
 use crate::reference::BatchError;
 use crate::threads::pool;
-use crate::windows::Windows;
 
 /// Windows given to a thread at a time: about a tenth of a millisecond of work.
 const CHUNK: usize = 1024;
@@ -119,7 +119,7 @@ impl Simd {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        self.fit_windows(options, &Windows::stack(spots), start, fits)
+        self.fit_windows(options, Windows::stack(spots), start, fits)
     }
 
     /// Fits windows that are cut out of a stack of frames, as [`crate::Reference::fit_in_frames_into`]
@@ -136,18 +136,22 @@ impl Simd {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        self.fit_windows(options, &Windows::cut(frames, size, corners)?, start, fits)
+        self.fit_windows(options, Windows::cuts(frames, size, corners), start, fits)
     }
 
-    fn fit_windows<P: Pixel, T: Scalar>(
+    /// Fits windows, stacked or cut from frames.
+    ///
+    /// # Errors
+    /// As [`Simd::fit_into`].
+    pub fn fit_windows<P: Pixel, T: Scalar>(
         &self,
         options: &Options,
-        windows: &Windows<'_, P>,
+        windows: Windows<'_, P>,
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        start.validate_batch(windows.count(), fits.len())?;
-        self.fit_all(options, windows.size(), windows, start, fits)
+        windows.validate(options, start, fits.len())?;
+        self.fit_all(options, windows.size(), &windows, start, fits)
     }
 
     /// Knows no pixel type.
@@ -159,7 +163,6 @@ impl Simd {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        Setup::<f32>::new(size, options)?;
         let count = fits.len();
         let lend = || self.lend(size, options);
         match &self.pool {

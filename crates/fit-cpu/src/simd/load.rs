@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use fit_core::{Pixel, Size};
+use fit_core::{Corner, Pixel, Size};
+use fit_windows::Windows;
 
 use super::arch::pack::Pack;
-use crate::windows::{FlatCuts, Windows};
+use crate::reference::read;
 
 /// Windows that can be put into registers of a type, whatever the type of their pixels: one call for a pack of
 /// windows, so that the search need not know that type and is compiled once.
@@ -26,7 +27,7 @@ pub(super) fn load<X: Pixel, P: Pack>(
     let packs = packs.chunks_exact_mut(size.pixels().div_ceil(P::LANES));
     // As many windows again will be wanted soon.
     let soon = windows.end..windows.end + P::LANES;
-    if let Some(pixels) = from.flat_stack() {
+    if let (Some(pixels), None) = (from.flat(), from.corners()) {
         let count = size.pixels();
         if let Some(pixels) = pixels.get(soon.start * count..soon.end * count) {
             for line in pixels.chunks(64 / size_of::<X>().clamp(1, 64)) {
@@ -36,7 +37,7 @@ pub(super) fn load<X: Pixel, P: Pack>(
         for (window, packs) in windows.zip(packs) {
             load_line(&pixels[window * count..], count, packs);
         }
-    } else if let Some(cuts) = from.flat_cuts() {
+    } else if let Some(cuts) = FlatCuts::new(from) {
         for &corner in cuts.corners.get(soon).unwrap_or_default() {
             let first = cuts.first(corner);
             for row in 0..size.height {
@@ -48,8 +49,32 @@ pub(super) fn load<X: Pixel, P: Pack>(
         }
     } else {
         for (window, packs) in windows.zip(packs) {
-            from.read(window, P::numbers(packs));
+            read(from.window(window), P::numbers(packs));
         }
+    }
+}
+
+/// Frames whose rows all follow each other in memory, and where windows are cut from them.
+struct FlatCuts<'a, X> {
+    pixels: &'a [X],
+    rows: usize,
+    /// Pixels from one row to the next.
+    columns: usize,
+    corners: &'a [Corner],
+}
+
+impl<'a, X: Pixel> FlatCuts<'a, X> {
+    #[inline(always)]
+    fn new(from: &Windows<'a, X>) -> Option<Self> {
+        let (_, rows, columns) = from.frames().dim();
+        Some(Self { pixels: from.flat()?, rows, columns, corners: from.corners()? })
+    }
+
+    /// The first pixel of the window at a corner.
+    #[inline(always)]
+    fn first(&self, corner: Corner) -> usize {
+        let (x, y) = (corner.x as usize, corner.y as usize);
+        (corner.frame as usize * self.rows + y) * self.columns + x
     }
 }
 

@@ -3,13 +3,13 @@
 use std::fmt;
 
 use fit_core::{ArgumentError, Corner, Fit, Options, Pixel, Record, Scalar, Size, Start};
+use fit_windows::Windows;
 use ndarray::ArrayView3;
 
 use super::InstructionSet;
 use super::arch::{Engine, Source, engine};
 use super::engine::Sink;
 use crate::reference::BatchError;
-use crate::windows::Windows;
 
 /// Fits a handful of windows at once, again and again, for control loops: made once for a size and
 /// options, it then neither allocates, nor takes a lock, nor hands work to another thread.
@@ -98,8 +98,8 @@ impl WindowFitter {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        let windows = Windows::cut(frames, self.size, corners)?;
-        start.validate_batch(corners.len(), fits.len())?;
+        let windows = Windows::cuts(frames, self.size, corners);
+        windows.check(start, fits.len())?;
         self.run(&windows, start, 0, fits);
         Ok(())
     }

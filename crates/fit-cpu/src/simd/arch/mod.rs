@@ -14,11 +14,11 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use fit_core::spot::shape::{Separable, Visitor};
 use fit_core::{ArgumentError, Options, Pixel, Setup, Size, Start};
+use fit_windows::Windows;
 
 use super::InstructionSet;
 use super::engine::{Scratch, Sink, run};
 use super::load::{Load, load};
-use crate::windows::Windows;
 use pack::Pack;
 
 /// Windows that the registers of every instruction set of this architecture can be loaded from.

@@ -1,0 +1,159 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+use fit_core::{ArgumentError, Corner, Options, Pixel, Setup, Size, Start};
+use ndarray::{ArrayView2, ArrayView3, Axis};
+
+/// A stack of windows, or windows cut out of a stack of frames; of any pixel type and memory layout.
+///
+/// Nothing is checked before [`Windows::validate`] or [`Windows::check`] is asked to.
+#[derive(Clone, Copy, Debug)]
+pub struct Windows<'a, P> {
+    /// (n, height, width): the frames, of which each window of a stack is one.
+    frames: ArrayView3<'a, P>,
+    /// All pixels, where rows and frames follow each other in memory.
+    flat: Option<&'a [P]>,
+    size: Size,
+    /// Where windows are cut; `None` for a stack of windows.
+    corners: Option<&'a [Corner]>,
+}
+
+impl<'a, P: Pixel> Windows<'a, P> {
+    /// A stack (n, height, width) of windows.
+    pub fn stack(spots: ArrayView3<'a, P>) -> Self {
+        let (_, height, width) = spots.dim();
+        let size = Size::new(width, height);
+        Self { frames: spots, flat: spots.to_slice(), size, corners: None }
+    }
+
+    /// Windows of `size` pixels at `corners` of a stack (n, height, width) of frames. They may overlap.
+    pub fn cuts(frames: ArrayView3<'a, P>, size: Size, corners: &'a [Corner]) -> Self {
+        Self { frames, flat: frames.to_slice(), size, corners: Some(corners) }
+    }
+
+    /// Checks a batch of them: their size and the options, and then what [`Windows::check`] does.
+    ///
+    /// # Errors
+    /// [`ArgumentError`].
+    pub fn validate(
+        &self,
+        options: &Options,
+        start: Start<'_>,
+        outcomes: usize,
+    ) -> Result<(), ArgumentError> {
+        // The size comes first, for all else counts on it.
+        Setup::<f32>::new(self.size, options)?;
+        self.check(start, outcomes)
+    }
+
+    /// Checks that all windows lie within their frames, and that each has a start and room for an outcome.
+    ///
+    /// # Errors
+    /// [`ArgumentError::OutsideFrames`] for the first that does not, [`ArgumentError::StartCount`],
+    /// [`ArgumentError::OutputCount`].
+    pub fn check(&self, start: Start<'_>, outcomes: usize) -> Result<(), ArgumentError> {
+        if let Some(corners) = self.corners {
+            let (count, height, width) = self.frames.dim();
+            Corner::validate(corners, self.size, count, Size::new(width, height))?;
+        }
+        start.validate_batch(self.count(), outcomes)
+    }
+
+    /// The number of windows.
+    pub fn count(&self) -> usize {
+        self.corners.map_or(self.frames.dim().0, <[Corner]>::len)
+    }
+
+    /// The size of each.
+    #[inline(always)]
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The pixels of all windows, or `usize::MAX` if they cannot be counted.
+    pub fn pixels(&self) -> usize {
+        self.count().saturating_mul(self.size.width).saturating_mul(self.size.height)
+    }
+
+    /// The frames (n, height, width); of a stack, the windows.
+    pub fn frames(&self) -> ArrayView3<'a, P> {
+        self.frames
+    }
+
+    /// Where windows are cut; `None` for a stack of windows.
+    #[inline(always)]
+    pub fn corners(&self) -> Option<&'a [Corner]> {
+        self.corners
+    }
+
+    /// All pixels of the frames, or of the stack, if rows and frames follow each other in memory.
+    #[inline(always)]
+    pub fn flat(&self) -> Option<&'a [P]> {
+        self.flat
+    }
+
+    /// The pixels (height, width) of a window that was checked.
+    ///
+    /// # Panics
+    /// If there is no such window, or it is not within its frame.
+    pub fn window(&self, index: usize) -> ArrayView2<'a, P> {
+        let Some(corners) = self.corners else {
+            return self.frames.index_axis_move(Axis(0), index);
+        };
+        let Corner { frame, x, y } = corners[index];
+        let (x, y) = (x as usize, y as usize);
+        let Size { width, height } = self.size;
+        let mut window = self.frames.index_axis_move(Axis(0), frame as usize);
+        window.slice_axis_inplace(Axis(0), (y..y + height).into());
+        window.slice_axis_inplace(Axis(1), (x..x + width).into());
+        window
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array3;
+
+    /// Proves that a window has the pixels of its place, stacked or cut, in any memory order.
+    #[test]
+    fn windows_are_where_they_are() {
+        let frames = Array3::from_shape_fn((2, 20, 30), |(f, y, x)| (1000 * f + 30 * y + x) as u16);
+        let size = Size::new(5, 4);
+        let corners = [Corner { frame: 1, x: 25, y: 16 }, Corner { frame: 0, x: 3, y: 2 }];
+        let turned = frames.t().as_standard_layout().into_owned();
+        for view in [frames.view(), turned.t()] {
+            let windows = Windows::cuts(view, size, &corners);
+            windows.validate(&Options::default(), Start::Estimate, 2).unwrap();
+            assert_eq!((windows.count(), windows.size(), windows.pixels()), (2, size, 40));
+            for (index, corner) in corners.iter().enumerate() {
+                let (x, y) = (corner.x as usize, corner.y as usize);
+                for ((row, column), &pixel) in windows.window(index).indexed_iter() {
+                    assert_eq!(pixel, frames[(corner.frame as usize, y + row, x + column)]);
+                }
+            }
+        }
+        assert!(Windows::stack(frames.view()).flat().is_some());
+        assert!(Windows::stack(turned.t()).flat().is_none());
+        assert_eq!(Windows::stack(frames.view()).window(1), frames.index_axis(Axis(0), 1));
+    }
+
+    /// Proves that a size is judged before it is multiplied or compared with a frame, and corners after it.
+    #[test]
+    fn a_huge_size_is_an_argument_error() {
+        let frames = Array3::<u16>::zeros((1, 20, 20));
+        let options = Options::default();
+        for (width, height) in [(1 << 40, 1 << 40), (usize::MAX, usize::MAX), (usize::MAX, 3)] {
+            let size = Size::new(width, height);
+            for corners in [&[][..], &[Corner::default()]] {
+                let windows = Windows::cuts(frames.view(), size, corners);
+                let result = windows.validate(&options, Start::Estimate, corners.len());
+                assert_eq!(result, Err(ArgumentError::WindowTooLarge(size)));
+            }
+        }
+        let corners = [Corner { frame: 0, x: 12, y: 11 }];
+        let windows = Windows::cuts(frames.view(), Size::new(9, 9), &corners);
+        let result = windows.validate(&options, Start::Estimate, 1);
+        assert!(matches!(result, Err(ArgumentError::OutsideFrames { spot: 0, .. })), "{result:?}");
+    }
+}
