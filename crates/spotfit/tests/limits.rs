@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -191,13 +191,27 @@ fn signals_end_what_waits_and_what_works() {
     }
 }
 
+/// A command that has begun to write `fits`, and waits for more windows; and the name of what it writes.
+fn writing(folder: &Folder, fits: &Path) -> (Child, ChildStdin, String) {
+    let mut child = start(&[&"fit", &"-", &"-o", &fits]);
+    let mut stdin = child.stdin.take().expect("piped");
+    // With the header the output begins.
+    stdin.write_all(&npy("'|u1'", "False", "(2, 5, 5)", &[])).expect("a header");
+    let begin = Instant::now();
+    loop {
+        if let Some(part) = folder.names().into_iter().find(|name| name.ends_with(".part")) {
+            return (child, stdin, part);
+        }
+        assert!(begin.elapsed() < Duration::from_secs(20), "no output begins");
+        sleep(Duration::from_millis(5));
+    }
+}
+
 /// Proves that two signals leave as little behind as one.
 #[test]
 fn two_signals_clean_up() {
     let folder = Folder::new();
-    let fits = folder.path("fits.csv");
-    let child = start(&[&"fit", &"-", &"-o", &fits]);
-    sleep(Duration::from_millis(300));
+    let (child, _stdin, _) = writing(&folder, &folder.path("fits.csv"));
     signal(&child, "-INT");
     sleep(Duration::from_millis(50));
     signal(&child, "-INT");
@@ -213,17 +227,7 @@ fn parts_of_the_dead_are_removed() {
     let folder = Folder::new();
     let spots = folder.file("spots.npy", &npy("'|u1'", "False", "(2, 5, 5)", &[7; 50]));
     let fits = folder.path("fits.csv");
-    // The header has come, so the output has begun.
-    let mut child = start(&[&"fit", &"-", &"-o", &fits]);
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(&npy("'|u1'", "False", "(2, 5, 5)", &[])).unwrap();
-    let part = |folder: &Folder| folder.names().into_iter().find(|name| name.ends_with(".part"));
-    let begin = Instant::now();
-    while part(&folder).is_none() {
-        assert!(begin.elapsed() < Duration::from_secs(20), "no output begins");
-        sleep(Duration::from_millis(5));
-    }
-    let alive = part(&folder).unwrap();
+    let (child, _stdin, alive) = writing(&folder, &fits);
     succeeds(&[&"fit", &spots, &"-o", &fits]);
     assert!(folder.names().contains(&alive), "it belongs to a living process");
     signal(&child, "-KILL");
