@@ -9,6 +9,7 @@ use std::io::Cursor;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use common::tiff::{handmade, limits, open_tiff, tags};
 use common::{Folder, bytes, fails, npy, rows, succeeds};
 use fit_sim::{MovieSimulation, Random};
 use ndarray::Array3;
@@ -49,63 +50,6 @@ fn tiff(frames: &Array3<u16>, compression: Compression, big: bool) -> Vec<u8> {
     file.into_inner()
 }
 
-/// A TIFF file by hand: its byte order, its directories as (tag, type, value), and its pixels.
-fn handmade(
-    big_endian: bool,
-    directories: &[Vec<(u16, u16, u32)>],
-    text: &str,
-    data: &[u8],
-) -> Vec<u8> {
-    let short = |v: u16| if big_endian { v.to_be_bytes() } else { v.to_le_bytes() };
-    let long = |v: u32| if big_endian { v.to_be_bytes() } else { v.to_le_bytes() };
-    let mut file = if big_endian { b"MM\0*".to_vec() } else { b"II*\0".to_vec() };
-    let text_at = 8;
-    let data_at = text_at + text.len() as u32;
-    let mut at = data_at + data.len() as u32;
-    file.extend(long(at));
-    file.extend(text.as_bytes());
-    file.extend(data);
-    for (i, tags) in directories.iter().enumerate() {
-        file.extend(short(tags.len() as u16));
-        for &(tag, kind, value) in tags {
-            file.extend(short(tag));
-            file.extend(short(kind));
-            let count = if tag == 270 { text.len() as u32 } else { 1 };
-            file.extend(long(count));
-            let value = match tag {
-                270 => text_at,
-                273 => data_at + value,
-                _ => value,
-            };
-            if kind == 3 {
-                file.extend(short(value as u16));
-                file.extend([0; 2]);
-            } else {
-                file.extend(long(value));
-            }
-        }
-        at += 2 + 12 * tags.len() as u32 + 4;
-        file.extend(long(if i + 1 == directories.len() { 0 } else { at }));
-    }
-    file
-}
-
-/// The tags of a frame of the given kind: width, height, bits, sample format, offset.
-fn tags(width: u32, height: u32, bits: u32, format: u32, offset: u32) -> Vec<(u16, u16, u32)> {
-    vec![
-        (256, 3, width),
-        (257, 3, height),
-        (258, 3, bits),
-        (259, 3, 1),
-        (262, 3, 1),
-        (273, 4, offset),
-        (277, 3, 1),
-        (278, 3, height),
-        (279, 4, width * height * bits / 8),
-        (339, 3, format),
-    ]
-}
-
 fn read(mut movie: Movie) -> Result<Array3<f32>, MovieError> {
     let (width, height) = movie.size();
     let mut all = Vec::new();
@@ -118,10 +62,6 @@ fn read(mut movie: Movie) -> Result<Array3<f32>, MovieError> {
         }
     }
     Ok(Array3::from_shape_vec((movie.frames(), height, width), all).expect("all frames"))
-}
-
-fn open_tiff(file: Vec<u8>) -> Result<Movie, MovieError> {
-    Movie::tiff(Box::new(Cursor::new(file)))
 }
 
 const YAML: &str =
@@ -149,14 +89,20 @@ fn every_format_gives_the_same_pixels() {
         handmade(big_endian, &[one], "ImageJ=1.54f\nimages=3\nslices=3\n\0", data)
     };
     let raw = |yaml: &str, data: &[u8]| {
-        Movie::picasso_raw(Box::new(Cursor::new(data.to_vec())), data.len() as u64, "m.yaml", yaml)
+        Movie::picasso_raw(
+            Box::new(Cursor::new(data.to_vec())),
+            data.len() as u64,
+            "m.yaml",
+            yaml,
+            &limits(),
+        )
     };
     let dax = |inf: &str, data: &[u8]| {
-        Movie::dax(Box::new(Cursor::new(data.to_vec())), data.len() as u64, "m.inf", inf)
+        Movie::dax(Box::new(Cursor::new(data.to_vec())), data.len() as u64, "m.inf", inf, &limits())
     };
     let array = |file: Vec<u8>| {
         let length = file.len() as u64;
-        Movie::npy(Box::new(Cursor::new(file)), Some(length))
+        Movie::npy(Box::new(Cursor::new(file)), Some(length), &limits())
     };
     type Maker<'a> = Box<dyn Fn() -> Result<Movie, MovieError> + 'a>;
     let makers: Vec<(&str, Maker<'_>)> = vec![
@@ -250,7 +196,7 @@ fn broken_movies_are_named() {
     let raw = |yaml: &str| {
         let length = little.len() as u64;
         let reader = Box::new(Cursor::new(little.clone()));
-        Movie::picasso_raw(reader, length, "m.yaml", yaml).unwrap_err().to_string()
+        Movie::picasso_raw(reader, length, "m.yaml", yaml, &limits()).unwrap_err().to_string()
     };
     for (from, to, says) in [
         ("Frames: 3", "Frames: 4", "4 frames of 24×20 pixels of 16 bits are not the 2880 bytes"),
@@ -267,7 +213,7 @@ fn broken_movies_are_named() {
     let dax = |inf: &str| {
         let length = little.len() as u64;
         let reader = Box::new(Cursor::new(little.clone()));
-        Movie::dax(reader, length, "m.inf", inf).unwrap_err().to_string()
+        Movie::dax(reader, length, "m.inf", inf, &limits()).unwrap_err().to_string()
     };
     for (from, to, says) in [
         ("frames = 3", "frames = 2", "2 frames of 24×20 pixels of 16 bits are not the 2880 bytes"),
@@ -280,7 +226,7 @@ fn broken_movies_are_named() {
         assert!(said.contains(says) && said.contains("m.inf"), "'{says}' is missing in: {said}");
     }
     let empty = npy("'<u2'", "False", "(0, 20, 24)", b"");
-    let error = Movie::npy(Box::new(Cursor::new(empty)), None).unwrap_err();
+    let error = Movie::npy(Box::new(Cursor::new(empty)), None, &limits()).unwrap_err();
     assert_eq!(error.to_string(), "the movie has no frames");
 }
 
@@ -323,10 +269,10 @@ fn mutated_movies_do_no_harm() {
             let reader = |file: &[u8]| Box::new(Cursor::new(file.to_vec()));
             let text = String::from_utf8_lossy(&file).into_owned();
             let movie = match kind {
-                0..=2 => Movie::tiff(reader(&file)),
-                3 => Movie::npy(reader(&file), Some(length)),
-                4 => Movie::picasso_raw(reader(&big), big.len() as u64, "m.yaml", &text),
-                _ => Movie::dax(reader(&big), big.len() as u64, "m.inf", &text),
+                0..=2 => Movie::tiff(reader(&file), &limits()),
+                3 => Movie::npy(reader(&file), Some(length), &limits()),
+                4 => Movie::picasso_raw(reader(&big), big.len() as u64, "m.yaml", &text, &limits()),
+                _ => Movie::dax(reader(&big), big.len() as u64, "m.inf", &text, &limits()),
             };
             // Only so much is read of movies that claim to be huge.
             let outcome = movie.and_then(|mut movie| {
@@ -530,7 +476,7 @@ fn movies_are_simulated() {
     assert_ne!(simulate("c.tif", &["--spots", "2", "--seed", "2"]).0, first);
     let (array, _) = simulate("d.npy", &["--spots", "2"]);
     let a = read(open_tiff(first).unwrap()).unwrap();
-    let b = read(Movie::npy(Box::new(Cursor::new(array)), None).unwrap()).unwrap();
+    let b = read(Movie::npy(Box::new(Cursor::new(array)), None, &limits()).unwrap()).unwrap();
     assert_eq!(a, b);
     let truth = rows(&truth);
     assert_eq!(truth[0].join(","), "frame,x,y,sigma,signal,background,molecule");

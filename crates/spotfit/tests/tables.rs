@@ -69,9 +69,8 @@ fn endless_rows_are_refused() {
     ];
     for (begin, again, line) in cases {
         let mut endless = Endless::new(begin, again);
-        let error =
-            PointReader::new(&mut endless).and_then(|reader| reader.collect::<Result<Vec<_>, _>>());
-        let error = error.expect_err("an error");
+        let read: Result<Vec<_>, _> = PointReader::new(&mut endless).and_then(Iterator::collect);
+        let error = read.expect_err("an error");
         assert!(matches!(error, TableError::LongRow { line: found } if found == line), "{error}");
         assert!(error.to_string().contains("no row ends within 64 KiB"), "{error}");
         assert!(endless.count < 100_000, "{} bytes read", endless.count);

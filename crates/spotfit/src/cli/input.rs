@@ -1,7 +1,7 @@
 //! Opening the stacks that are read.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use fit_core::{ArgumentError, Pixel};
@@ -10,14 +10,38 @@ use ndarray::ArrayView3;
 use super::error::CliError;
 use crate::npy::{NpyError, NpyReader, Number, with_number};
 
-pub(crate) type Source = NpyReader<Box<dyn Read>>;
+pub(crate) type Source = NpyReader<Input>;
+
+/// A file, or standard input, which cannot seek.
+pub(crate) enum Input {
+    File(File),
+    Stream(Box<dyn Read>),
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.read(buffer),
+            Self::Stream(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Seek for Input {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::File(file) => file.seek(to),
+            Self::Stream(_) => Err(io::ErrorKind::NotSeekable.into()),
+        }
+    }
+}
 
 /// Opens an NPY file with an array of `rank` dimensions, or standard input for `-`.
 pub(crate) fn open(path: &Path, rank: usize, layout: &str) -> Result<Source, CliError> {
     let file = path.display().to_string();
     let failed = |source: NpyError| CliError::Read { file: file.clone(), source };
-    let (reader, length): (Box<dyn Read>, _) = if path == Path::new("-") {
-        (Box::new(io::stdin().lock()), None)
+    let (reader, length) = if path == Path::new("-") {
+        (Input::Stream(Box::new(io::stdin().lock())), None)
     } else {
         let opened = File::open(path).map_err(|error| failed(error.into()))?;
         let metadata = opened.metadata().map_err(|error| failed(error.into()))?;
@@ -26,9 +50,9 @@ pub(crate) fn open(path: &Path, rank: usize, layout: &str) -> Result<Source, Cli
         }
         // A pipe has no length.
         let length = metadata.is_file().then_some(metadata.len());
-        (Box::new(BufReader::with_capacity(1 << 20, opened)), length)
+        (Input::File(opened), length)
     };
-    let source = NpyReader::new(reader, length).map_err(failed)?;
+    let source = NpyReader::seekable(reader, length).map_err(failed)?;
     let shape = &source.header().shape;
     if shape.len() == rank {
         Ok(source)

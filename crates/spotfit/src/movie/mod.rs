@@ -7,25 +7,54 @@
 //! | `.raw` | Picasso's movies with their `.yaml` beside them |
 //! | `.dax` | the Zhuang lab's movies with their `.inf` beside them |
 //!
-//! Memory does not grow with the movie: [`Movie::read`] gives a block of frames at a time.
+//! Memory does not grow with the movie: [`Movie::read`] gives a block of frames at a time. To read a
+//! block takes no more than three times the memory of its frames, as they are stored or as `f32`,
+//! whichever is larger, and at least one frame must fit: [`MovieLimits`] says how large it may be. An
+//! array in Fortran order takes 256 MiB more (see [`crate::npy`]).
 
+mod open;
 mod raw;
 #[cfg(feature = "tiff")]
 mod tiff;
 
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
-use std::path::Path;
+use std::io::{self, Read, Seek};
 
 use ndarray::Array3;
 
-use crate::npy::{NpyError, NpyReader, with_number};
+use crate::excerpt::excerpt;
+use crate::npy::{NpyError, NpyReader, Number, with_number};
 
 /// Something that can be read from any place.
 pub trait ReadSeek: Read + Seek + Send {}
 impl<T: Read + Seek + Send> ReadSeek for T {}
 
 type Reader = Box<dyn ReadSeek>;
+
+/// What a movie may ask for. A header of a hundred bytes can claim frames of any size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MovieLimits {
+    /// The most pixels of a frame, width times height. The default is 2²⁶, 8192×8192: larger than any
+    /// camera's sensor, and 256 MiB as `f32`. Raise it where there is memory for several such
+    /// frames at a time.
+    pub frame_pixels: usize,
+}
+
+impl MovieLimits {
+    fn check(&self, width: usize, height: usize) -> Result<(), MovieError> {
+        let limit = self.frame_pixels;
+        match width.checked_mul(height) {
+            Some(pixels) if pixels <= limit => Ok(()),
+            _ => Err(MovieError::FrameSize { width, height, limit }),
+        }
+    }
+}
+
+impl Default for MovieLimits {
+    fn default() -> Self {
+        Self { frame_pixels: 1 << 26 }
+    }
+}
 
 /// What is wrong with a movie.
 #[derive(Debug, thiserror::Error)]
@@ -59,9 +88,25 @@ pub enum MovieError {
         /// What is wrong.
         reason: String,
     },
+    /// The movie is no file, but a pipe, say, and its format must be read in any order.
+    #[error("this must be a file: only an NPY array can be read from a pipe or a device")]
+    NotAFile,
     /// The array is no movie.
-    #[error("a movie is an array (frames, height, width), this one is {0:?}")]
+    #[error("a movie is an array (frames, height, width), this one is {}", excerpt(&format!("{0:?}", .0)))]
     Shape(Vec<usize>),
+    /// The frames are larger than [`MovieLimits::frame_pixels`].
+    #[error(
+        "frames of {width}×{height} pixels are larger than the limit of {limit} pixels; \
+         --max-frame-pixels (MovieLimits::frame_pixels) raises it"
+    )]
+    FrameSize {
+        /// Width in pixels.
+        width: usize,
+        /// Height in pixels.
+        height: usize,
+        /// The most pixels of a frame.
+        limit: usize,
+    },
     /// There is no frame.
     #[error("the movie has no frames")]
     Empty,
@@ -138,104 +183,16 @@ enum Source {
 struct Dimensions(usize, usize, usize);
 
 impl Movie {
-    /// Opens a movie by its file name.
-    ///
-    /// # Errors
-    /// [`MovieError`].
-    pub fn open(path: &Path) -> Result<Self, MovieError> {
-        let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
-        let reader = || -> Result<(Reader, u64), MovieError> {
-            let file = File::open(path)?;
-            let metadata = file.metadata()?;
-            if metadata.is_dir() {
-                return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
-            }
-            Ok((Box::new(BufReader::with_capacity(1 << 18, file)), metadata.len()))
-        };
-        let beside = |extension: &str| {
-            let sidecar = path.with_extension(extension);
-            let name = sidecar.display().to_string();
-            match std::fs::read(&sidecar) {
-                Ok(text) => Ok((name, String::from_utf8_lossy(&text).into_owned())),
-                Err(error) => Err(MovieError::Sidecar(name, error)),
-            }
-        };
-        match extension.as_deref() {
-            #[cfg(feature = "tiff")]
-            Some("tif" | "tiff" | "btf" | "tf2" | "tf8") => Self::tiff(reader()?.0),
-            Some("npy") => {
-                let (reader, length) = reader()?;
-                Self::npy(reader, Some(length))
-            }
-            Some("raw") => {
-                let (reader, length) = reader()?;
-                let (name, text) = beside("yaml")?;
-                Self::picasso_raw(reader, length, &name, &text)
-            }
-            Some("dax") => {
-                let (reader, length) = reader()?;
-                let (name, text) = beside("inf")?;
-                Self::dax(reader, length, &name, &text)
-            }
-            _ => Err(MovieError::UnknownFormat),
-        }
-    }
-
-    /// A TIFF movie (feature `tiff`).
-    ///
-    /// # Errors
-    /// [`MovieError`].
-    #[cfg(feature = "tiff")]
-    pub fn tiff(reader: Reader) -> Result<Self, MovieError> {
-        let (source, dimensions) = tiff::TiffSource::new(reader)?;
-        Self::new(Source::Tiff(Box::new(source)), dimensions)
-    }
-
-    /// An NPY movie; `length` is that of the file in bytes, if it is known.
-    ///
-    /// # Errors
-    /// [`MovieError`].
-    pub fn npy(reader: Reader, length: Option<u64>) -> Result<Self, MovieError> {
-        let mut source = NpyReader::new(reader, length)?;
-        if let [height, width] = source.header().shape[..] {
-            source.set_shape(vec![1, height, width]);
-        }
-        match source.header().shape[..] {
-            [frames, height, width] => {
-                Self::new(Source::Npy(source), Dimensions(frames, height, width))
-            }
-            ref other => Err(MovieError::Shape(other.to_vec())),
-        }
-    }
-
-    /// A Picasso movie: `length` bytes, described by the text of its `.yaml` file.
-    ///
-    /// # Errors
-    /// [`MovieError`].
-    pub fn picasso_raw(
-        reader: Reader,
-        length: u64,
-        sidecar: &str,
-        text: &str,
+    fn new(
+        source: Source,
+        dimensions: Dimensions,
+        limits: &MovieLimits,
     ) -> Result<Self, MovieError> {
-        let (source, dimensions) = raw::picasso(reader, length, sidecar, text)?;
-        Self::new(Source::Raw(source), dimensions)
-    }
-
-    /// A Zhuang-lab movie: `length` bytes, described by the text of its `.inf` file.
-    ///
-    /// # Errors
-    /// [`MovieError`].
-    pub fn dax(reader: Reader, length: u64, sidecar: &str, text: &str) -> Result<Self, MovieError> {
-        let (source, dimensions) = raw::dax(reader, length, sidecar, text)?;
-        Self::new(Source::Raw(source), dimensions)
-    }
-
-    fn new(source: Source, dimensions: Dimensions) -> Result<Self, MovieError> {
         let Dimensions(frames, height, width) = dimensions;
         if frames == 0 || height == 0 || width == 0 {
             return Err(MovieError::Empty);
         }
+        limits.check(width, height)?;
         Ok(Self { source, frames, height, width, next: 0 })
     }
 
@@ -260,15 +217,7 @@ impl Movie {
             #[cfg(feature = "tiff")]
             Source::Tiff(source) => source.skip(skipped),
             Source::Raw(source) => source.skip(skipped)?,
-            Source::Npy(_) => {
-                // A stream: read and forget, not too much at a time.
-                let mut left = skipped;
-                while left > 0 {
-                    let count = left.min(self.block_length());
-                    self.read_pixels(count)?;
-                    left -= count;
-                }
-            }
+            Source::Npy(source) => source.skip(skipped)?,
         }
         self.next = self.next.max(frame);
         Ok(())
@@ -314,38 +263,36 @@ fn read_npy(
     shape: (usize, usize, usize),
 ) -> Result<Pixels, MovieError> {
     with_number!(source.header().number, T => {
-        let mut numbers = Vec::<T>::new();
-        source.read(shape.0, &mut numbers)?;
-        T::frames(shape, numbers)
+        let mut pixels = Vec::new();
+        source.read_as(shape.0, T::pixel, &mut pixels)?;
+        Ok(T::pixels(stack(shape, pixels)?))
     })
 }
 
 /// A type of numbers as frames: kept, or made `f32`.
-trait FrameNumber: Sized {
-    fn frames(shape: (usize, usize, usize), numbers: Vec<Self>) -> Result<Pixels, MovieError>;
+trait FrameNumber: Number {
+    type Pixel: Copy + Default;
+    fn pixel(self) -> Self::Pixel;
+    fn pixels(frames: Array3<Self::Pixel>) -> Pixels;
 }
 
 macro_rules! frame_number {
-    ($($type:ty => |$numbers:ident| $pixels:ident($converted:expr)),*) => {$(
+    ($($type:ident => $variant:ident($pixel:ident)),*) => {$(
         impl FrameNumber for $type {
-            fn frames(
-                shape: (usize, usize, usize),
-                $numbers: Vec<Self>,
-            ) -> Result<Pixels, MovieError> {
-                Ok(Pixels::$pixels(stack(shape, $converted)?))
+            type Pixel = $pixel;
+            #[inline(always)]
+            fn pixel(self) -> $pixel {
+                self as $pixel
+            }
+            fn pixels(frames: Array3<$pixel>) -> Pixels {
+                Pixels::$variant(frames)
             }
         }
     )*};
 }
-frame_number!(u8 => |n| U8(n), u16 => |n| U16(n), f32 => |n| F32(n));
 frame_number!(
-    u32 => |n| F32(n.into_iter().map(|p| p as f32).collect()),
-    u64 => |n| F32(n.into_iter().map(|p| p as f32).collect()),
-    i8 => |n| F32(n.into_iter().map(|p| p as f32).collect()),
-    i16 => |n| F32(n.into_iter().map(|p| p as f32).collect()),
-    i32 => |n| F32(n.into_iter().map(|p| p as f32).collect()),
-    i64 => |n| F32(n.into_iter().map(|p| p as f32).collect()),
-    f64 => |n| F32(n.into_iter().map(|p| p as f32).collect())
+    u8 => U8(u8), u16 => U16(u16), u32 => F32(f32), u64 => F32(f32), i8 => F32(f32), i16 => F32(f32),
+    i32 => F32(f32), i64 => F32(f32), f32 => F32(f32), f64 => F32(f32)
 );
 
 fn stack<P>(shape: (usize, usize, usize), pixels: Vec<P>) -> Result<Array3<P>, MovieError> {

@@ -1,9 +1,10 @@
 //! Movies without a header, described by a file beside them.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 
-use super::{Dimensions, FrameNumber, MovieError, Pixels, Reader};
-use crate::npy::{Number, NumberType, with_number};
+use super::{Dimensions, FrameNumber, MovieError, Pixels, Reader, stack};
+use crate::excerpt::excerpt;
+use crate::npy::{NumberType, read_numbers, with_number};
 
 /// Frames one after the other in a file, with nothing between them.
 pub(super) struct RawSource {
@@ -28,15 +29,17 @@ impl RawSource {
     }
 
     pub(super) fn read(&mut self, shape: (usize, usize, usize)) -> Result<Pixels, MovieError> {
-        let wanted = (shape.0 as u64).saturating_mul(self.frame_bytes);
-        self.bytes.clear();
-        self.reader.by_ref().take(wanted).read_to_end(&mut self.bytes)?;
-        with_number!(self.number, T => T::frames(shape, self.numbers().collect()))
-    }
-
-    fn numbers<T: Number>(&self) -> impl Iterator<Item = T> + '_ {
-        let chunks = self.bytes.chunks_exact(self.number.size());
-        chunks.map(|bytes| T::from_bytes(bytes, self.big_endian))
+        let Self { reader, big_endian, bytes, .. } = self;
+        let count = shape.0 * shape.1 * shape.2;
+        with_number!(self.number, T => {
+            let mut pixels = Vec::new();
+            let got = read_numbers(reader, *big_endian, count, T::pixel, bytes, &mut pixels)?;
+            if got < count * self.number.size() {
+                let reason = "the movie ends before its last frame";
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason).into());
+            }
+            Ok(T::pixels(stack(shape, pixels)?))
+        })
     }
 }
 
@@ -74,6 +77,11 @@ impl Description<'_> {
     }
 }
 
+/// Editors on Windows put a byte-order mark before UTF-8.
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 /// The value of a key, or an error that names it.
 fn find<'a>(file: &str, key: &str, value: Option<&'a str>) -> Result<&'a str, MovieError> {
     value.map(str::trim).ok_or_else(|| MovieError::Description {
@@ -85,7 +93,7 @@ fn find<'a>(file: &str, key: &str, value: Option<&'a str>) -> Result<&'a str, Mo
 fn parse<T: std::str::FromStr>(file: &str, key: &str, value: &str) -> Result<T, MovieError> {
     value.trim().parse().map_err(|_| MovieError::Description {
         file: file.to_owned(),
-        reason: format!("'{key}' is not a number: {value}"),
+        reason: format!("'{key}' is not a number: {}", excerpt(value)),
     })
 }
 
@@ -97,7 +105,7 @@ pub(super) fn picasso(
     text: &str,
 ) -> Result<(RawSource, Dimensions), MovieError> {
     // Several documents may follow each other; the first describes the movie.
-    let document = text.trim_start().trim_start_matches("---");
+    let document = without_mark(text).trim_start().trim_start_matches("---");
     let document = document.split("\n---").next().unwrap_or_default();
     let value = |key: &str| {
         let found = document.lines().find_map(|line| {
@@ -115,7 +123,7 @@ pub(super) fn picasso(
         "float32" => NumberType::F32,
         "float64" => NumberType::F64,
         other => {
-            let reason = format!("'Data Type' {other} is not supported");
+            let reason = format!("'Data Type' {} is not supported", excerpt(other));
             return Err(MovieError::Description { file: file.to_owned(), reason });
         }
     };
@@ -123,7 +131,7 @@ pub(super) fn picasso(
         ">" => true,
         "<" | "|" | "=" => false,
         other => {
-            let reason = format!("'Byte Order' is neither < nor >: {other}");
+            let reason = format!("'Byte Order' is neither < nor >: {}", excerpt(other));
             return Err(MovieError::Description { file: file.to_owned(), reason });
         }
     };
@@ -140,7 +148,7 @@ pub(super) fn dax(
     text: &str,
 ) -> Result<(RawSource, Dimensions), MovieError> {
     let value = |key: &str| {
-        let found = text.lines().find_map(|line| {
+        let found = without_mark(text).lines().find_map(|line| {
             let (name, value) = line.split_once('=')?;
             (name.trim() == key).then_some(value)
         });
@@ -149,7 +157,7 @@ pub(super) fn dax(
     let dimensions = value("frame dimensions")?;
     let (width, height) = dimensions.split_once('x').ok_or_else(|| MovieError::Description {
         file: file.to_owned(),
-        reason: format!("'frame dimensions' is not WIDTH x HEIGHT: {dimensions}"),
+        reason: format!("'frame dimensions' is not WIDTH x HEIGHT: {}", excerpt(dimensions)),
     })?;
     let width = parse(file, "frame dimensions", width)?;
     let height = parse(file, "frame dimensions", height)?;
@@ -161,7 +169,7 @@ pub(super) fn dax(
     } else if kind.contains("8 bit") {
         NumberType::U8
     } else {
-        let reason = format!("'data type' is not supported: {kind}");
+        let reason = format!("'data type' is not supported: {}", excerpt(kind));
         return Err(MovieError::Description { file: file.to_owned(), reason });
     };
     let big_endian = !kind.contains("little endian");

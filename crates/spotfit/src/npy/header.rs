@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 
 use super::{NpyError, NumberType};
+use crate::excerpt::excerpt;
 
 /// What the header of a file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,9 @@ pub struct NpyHeader {
 
 /// A longer header is not one that this crate could use.
 const LONGEST_HEADER: usize = 1 << 20;
+
+/// The most axes, as in NumPy.
+const MOST_AXES: usize = 64;
 
 impl NpyHeader {
     /// Reads a header; the reader is left at the first byte of the data.
@@ -75,7 +79,7 @@ impl NpyHeader {
         let fortran_order = fortran_order.ok_or(NpyError::Header("'fortran_order' is missing"))?;
         let shape = shape.ok_or(NpyError::Header("'shape' is missing"))?;
 
-        let unsupported = || NpyError::Type(descr.to_owned());
+        let unsupported = || NpyError::Type(excerpt(descr));
         let order = descr.get(..1).ok_or_else(unsupported)?;
         let big_endian = match order {
             "<" | "|" => false,
@@ -89,7 +93,9 @@ impl NpyHeader {
             .map(|&(_, number)| number)
             .ok_or_else(unsupported)?;
         let header = Self { number, big_endian, fortran_order, shape };
-        header.bytes().ok_or_else(|| NpyError::TooLarge(format!("{:?}", header.shape)))?;
+        header
+            .bytes()
+            .ok_or_else(|| NpyError::TooLarge(excerpt(&format!("{:?}", header.shape))))?;
         Ok(header)
     }
 
@@ -177,7 +183,11 @@ impl<'a> Parser<'a> {
             if digits.is_empty() {
                 return Err(WRONG);
             }
-            axes.push(digits.parse().map_err(|_| NpyError::TooLarge(format!("({digits}, …)")))?);
+            let large = || NpyError::TooLarge(format!("({}, …)", excerpt(digits)));
+            axes.push(digits.parse().map_err(|_| large())?);
+            if axes.len() > MOST_AXES {
+                return Err(NpyError::Header("'shape' has more than 64 axes"));
+            }
             if !self.accept(',') {
                 self.expect(')').map_err(|_| WRONG)?;
                 break;

@@ -1,4 +1,6 @@
-//! The types of numbers in a file.
+//! The types of numbers in a file, and their way into memory.
+
+use std::io::{self, Read};
 
 /// The type of the numbers in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,7 +54,7 @@ impl NumberType {
 }
 
 /// A number that can be read from a file.
-pub trait Number: Copy + 'static {
+pub trait Number: Copy + Default + 'static {
     /// Its type in a file.
     const TYPE: NumberType;
     /// The number from its bytes, as many as it has, in the given order.
@@ -123,3 +125,50 @@ macro_rules! number {
 number!(
     u8 U8, u16 U16, u32 U32, u64 U64, i8 I8, i16 I16, i32 I32, i64 I64, f32 F32, f64 F64
 );
+
+/// Bytes that are converted at a time.
+const CHUNK: usize = 1 << 20;
+
+/// Appends `count` numbers of a reader to `numbers`, made what is wanted of them, and returns how many
+/// bytes there were for them before the reader's end.
+///
+/// No more is in memory than these numbers and `bytes`, of a mebibyte at most.
+pub(crate) fn read_numbers<T: Number, P>(
+    reader: &mut impl Read,
+    big_endian: bool,
+    count: usize,
+    convert: impl Fn(T) -> P,
+    bytes: &mut Vec<u8>,
+    numbers: &mut Vec<P>,
+) -> io::Result<usize> {
+    let size = size_of::<T>();
+    // The count is a file's word.
+    numbers.try_reserve_exact(count).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    bytes.resize(CHUNK.min(count.saturating_mul(size)).max(bytes.len()), 0);
+    let mut done = 0;
+    while done < count * size {
+        let wanted = (count * size - done).min(CHUNK);
+        let got = fill(reader, &mut bytes[..wanted])?;
+        let chunk = bytes[..got].chunks_exact(size);
+        numbers.extend(chunk.map(|bytes| convert(T::from_bytes(bytes, big_endian))));
+        done += got;
+        if got < wanted {
+            break;
+        }
+    }
+    Ok(done)
+}
+
+/// Reads until the buffer is full or the reader ends, and returns how many bytes there were.
+pub(super) fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match reader.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}

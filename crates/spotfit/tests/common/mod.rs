@@ -1,6 +1,8 @@
 //! What the tests of the command share.
 #![allow(dead_code, missing_docs, unreachable_pub)] // each test file uses a part of it
 
+pub mod tiff;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -1,0 +1,144 @@
+//! Opening movies: by name, or from a reader of a known format.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::{Dimensions, Movie, MovieError, MovieLimits, Reader, Source, raw};
+use crate::npy::NpyReader;
+
+/// The longest file that describes a movie, in bytes: Picasso keeps a movie's history in it.
+const LONGEST_SIDECAR: u64 = 1 << 20;
+
+impl Movie {
+    /// Opens a movie by its file name, within the default limits.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn open(path: &Path) -> Result<Self, MovieError> {
+        Self::open_with(path, &MovieLimits::default())
+    }
+
+    /// Opens a movie by its file name. What is no file and has no name of a movie, as a pipe, is read
+    /// as NPY.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn open_with(path: &Path, limits: &MovieLimits) -> Result<Self, MovieError> {
+        let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+        let metadata = std::fs::metadata(path)?;
+        if metadata.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
+        }
+        let (is_file, length) = (metadata.is_file(), metadata.len());
+        // To open a pipe waits for whoever writes to it: not where that is of no use.
+        let file = || -> Result<Reader, MovieError> {
+            if is_file { Ok(Box::new(File::open(path)?)) } else { Err(MovieError::NotAFile) }
+        };
+        let beside = |extension: &str| described(&path.with_extension(extension));
+        match extension.as_deref() {
+            #[cfg(feature = "tiff")]
+            Some("tif" | "tiff" | "btf" | "tf2" | "tf8") => Self::tiff(file()?, limits),
+            Some("raw") => {
+                let reader = file()?;
+                let (name, text) = beside("yaml")?;
+                Self::picasso_raw(reader, length, &name, &text, limits)
+            }
+            Some("dax") => {
+                let reader = file()?;
+                let (name, text) = beside("inf")?;
+                Self::dax(reader, length, &name, &text, limits)
+            }
+            Some("npy") => {
+                Self::npy(Box::new(File::open(path)?), is_file.then_some(length), limits)
+            }
+            _ if !is_file => Self::npy(Box::new(File::open(path)?), None, limits),
+            _ => Err(MovieError::UnknownFormat),
+        }
+    }
+
+    /// A TIFF movie (feature `tiff`). It is read through a buffer of its own.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    #[cfg(feature = "tiff")]
+    pub fn tiff(reader: Reader, limits: &MovieLimits) -> Result<Self, MovieError> {
+        let (source, dimensions) = super::tiff::TiffSource::new(reader, limits)?;
+        Self::new(Source::Tiff(Box::new(source)), dimensions, limits)
+    }
+
+    /// An NPY movie; `length` is that of the file in bytes, if it is known. A reader that cannot seek
+    /// after all, as a pipe, is read from start to end.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn npy(
+        reader: Reader,
+        length: Option<u64>,
+        limits: &MovieLimits,
+    ) -> Result<Self, MovieError> {
+        let mut source = NpyReader::seekable(reader, length)?;
+        if let [height, width] = source.header().shape[..] {
+            source.set_shape(vec![1, height, width]);
+        }
+        let [frames, height, width] = source.header().shape[..] else {
+            return Err(MovieError::Shape(source.header().shape.clone()));
+        };
+        let movie = Self::new(Source::Npy(source), Dimensions(frames, height, width), limits)?;
+        if let Source::Npy(source) = &movie.source {
+            source.check_order()?;
+        }
+        Ok(movie)
+    }
+
+    /// A Picasso movie: `length` bytes, described by the text of its `.yaml` file.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn picasso_raw(
+        reader: Reader,
+        length: u64,
+        sidecar: &str,
+        text: &str,
+        limits: &MovieLimits,
+    ) -> Result<Self, MovieError> {
+        let (source, dimensions) = raw::picasso(reader, length, sidecar, text)?;
+        Self::new(Source::Raw(source), dimensions, limits)
+    }
+
+    /// A Zhuang-lab movie: `length` bytes, described by the text of its `.inf` file.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn dax(
+        reader: Reader,
+        length: u64,
+        sidecar: &str,
+        text: &str,
+        limits: &MovieLimits,
+    ) -> Result<Self, MovieError> {
+        let (source, dimensions) = raw::dax(reader, length, sidecar, text)?;
+        Self::new(Source::Raw(source), dimensions, limits)
+    }
+}
+
+/// The name and the text of the file beside a movie.
+fn described(sidecar: &Path) -> Result<(String, String), MovieError> {
+    let name = sidecar.display().to_string();
+    let read = || -> io::Result<Vec<u8>> {
+        if !std::fs::metadata(sidecar)?.is_file() {
+            return Err(io::Error::other("it is not a file"));
+        }
+        let mut text = Vec::new();
+        File::open(sidecar)?.take(LONGEST_SIDECAR + 1).read_to_end(&mut text)?;
+        Ok(text)
+    };
+    match read() {
+        Err(error) => Err(MovieError::Sidecar(name, error)),
+        Ok(text) if text.len() as u64 > LONGEST_SIDECAR => {
+            let reason = format!("it is longer than {} KiB", LONGEST_SIDECAR >> 10);
+            Err(MovieError::Description { file: name, reason })
+        }
+        Ok(text) => Ok((name, String::from_utf8_lossy(&text).into_owned())),
+    }
+}

@@ -1,0 +1,289 @@
+//! Reading the data that follow a header.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use super::fortran::{FORTRAN_BYTES, Slab};
+use super::{NpyError, NpyHeader, Number, read_numbers};
+
+/// Goes to a place in a reader that can seek.
+pub(super) type Goto<R> = fn(&mut R, u64) -> io::Result<()>;
+
+/// Reads the items along the first axis of an array, some at a time, in C order.
+///
+/// It reads a mebibyte at a time: a buffer around the reader helps only with the header, and harms
+/// where the reader seeks.
+pub struct NpyReader<R> {
+    reader: R,
+    header: NpyHeader,
+    /// Items not read yet.
+    left: usize,
+    /// How to get to a place, counted from the first byte of the data, which lie at `start`.
+    goto: Option<Goto<R>>,
+    start: u64,
+    /// Items of an array in Fortran order.
+    slab: Slab,
+    bytes: Vec<u8>,
+}
+
+impl<R: Read> NpyReader<R> {
+    /// Reads the header. `file_length` is the length of the whole file in bytes if it is known:
+    /// then a truncated file is found out before any of it is used.
+    ///
+    /// # Errors
+    /// [`NpyError`].
+    pub fn new(mut reader: R, file_length: Option<u64>) -> Result<Self, NpyError> {
+        let mut counted = Counted { reader: &mut reader, count: 0 };
+        let header = NpyHeader::read(&mut counted)?;
+        let start = counted.count;
+        let found = file_length.map(|length| length.saturating_sub(start));
+        let promised = header.bytes().unwrap_or(usize::MAX) as u64;
+        if let Some(found) = found.filter(|&found| found < promised) {
+            return Err(NpyError::Truncated { promised, found });
+        }
+        let left = header.shape.first().copied().unwrap_or(0);
+        let (slab, bytes) = (Slab::new(FORTRAN_BYTES), Vec::new());
+        Ok(Self { reader, header, left, goto: None, start, slab, bytes })
+    }
+
+    /// What the header says.
+    pub fn header(&self) -> &NpyHeader {
+        &self.header
+    }
+
+    /// Takes the array to have another shape with as many numbers. Nothing must have been read yet.
+    pub(crate) fn set_shape(&mut self, shape: Vec<usize>) {
+        debug_assert_eq!(shape.iter().product::<usize>(), self.header.shape.iter().product());
+        // In Fortran order the axes are permuted: a leading axis of one changes nothing.
+        self.left = shape.first().copied().unwrap_or(0);
+        self.header.shape = shape;
+    }
+
+    /// Numbers of an item.
+    fn item(&self) -> usize {
+        self.header.shape.iter().skip(1).product()
+    }
+
+    /// Whether the order of the numbers differs from that in which they are given.
+    fn is_reordered(&self) -> bool {
+        let Self { header, .. } = self;
+        header.fortran_order && header.shape.len() > 1 && header.bytes() != Some(0)
+    }
+
+    /// Finds out whether the array can be read in the order in which it is stored.
+    pub(crate) fn check_order(&self) -> Result<(), NpyError> {
+        if !self.is_reordered() {
+            return Ok(());
+        }
+        self.slab.check(&self.header, self.goto.is_some())
+    }
+
+    /// Appends up to `items` items of the first axis to `numbers`, in C order, and returns how many
+    /// there were; 0 at the end.
+    ///
+    /// # Errors
+    /// [`NpyError::Type`] if the file has other numbers than `T`, [`NpyError::Truncated`] if it ends
+    /// too early, [`NpyError::FortranOrder`], [`NpyError::Io`].
+    pub fn read<T: Number>(
+        &mut self,
+        items: usize,
+        numbers: &mut Vec<T>,
+    ) -> Result<usize, NpyError> {
+        self.read_as(items, |number: T| number, numbers)
+    }
+
+    /// The same, with the numbers converted.
+    pub(crate) fn read_as<T: Number, P: Copy + Default>(
+        &mut self,
+        items: usize,
+        convert: impl Fn(T) -> P,
+        numbers: &mut Vec<P>,
+    ) -> Result<usize, NpyError> {
+        if self.header.number != T::TYPE {
+            let kinds = format!("{:?} (read as {:?})", self.header.number, T::TYPE);
+            return Err(NpyError::Type(kinds));
+        }
+        let items = items.min(self.left);
+        if self.is_reordered() {
+            return self.read_reordered(items, convert, numbers);
+        }
+        let count = items * self.item();
+        let big_endian = self.header.big_endian;
+        let Self { reader, bytes, .. } = self;
+        let got = read_numbers(reader, big_endian, count, convert, bytes, numbers)?;
+        if got < count * size_of::<T>() {
+            let before = self.header.shape[0] - self.left;
+            return Err(self.truncated(before * self.item() * size_of::<T>() + got));
+        }
+        self.left -= items;
+        Ok(items)
+    }
+
+    fn read_reordered<T: Number, P: Copy + Default>(
+        &mut self,
+        items: usize,
+        convert: impl Fn(T) -> P,
+        numbers: &mut Vec<P>,
+    ) -> Result<usize, NpyError> {
+        self.check_order()?;
+        let room = items * self.item();
+        numbers.try_reserve_exact(room).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let mut done = 0;
+        while done < items {
+            let at = self.header.shape[0] - self.left;
+            if !self.slab.holds(at) {
+                let goto = self.goto.map(|goto| (goto, self.start));
+                let found = self.slab.load(&mut self.reader, goto, &self.header, at)?;
+                if let Some(found) = found {
+                    return Err(self.truncated(found));
+                }
+            }
+            let count = self.slab.append(&self.header, at, items - done, &convert, numbers);
+            self.left -= count;
+            done += count;
+        }
+        Ok(done)
+    }
+
+    /// Passes over up to `items` items.
+    pub(crate) fn skip(&mut self, items: usize) -> Result<(), NpyError> {
+        let items = items.min(self.left);
+        self.left -= items;
+        if items == 0 || self.is_reordered() {
+            return Ok(());
+        }
+        let item = self.item() * self.header.number.size();
+        let place = self.header.shape[0] - self.left;
+        if let Some(goto) = self.goto {
+            goto(&mut self.reader, self.start + (place * item) as u64)?;
+            return Ok(());
+        }
+        let wanted = (items * item) as u64;
+        let got = io::copy(&mut self.reader.by_ref().take(wanted), &mut io::sink())?;
+        if got < wanted {
+            return Err(self.truncated(place * item - (wanted - got) as usize));
+        }
+        Ok(())
+    }
+
+    /// The error that there are only so many bytes of data.
+    fn truncated(&self, found: usize) -> NpyError {
+        let promised = self.header.bytes().unwrap_or(usize::MAX) as u64;
+        NpyError::Truncated { promised, found: found as u64 }
+    }
+}
+
+impl<R: Read + Seek> NpyReader<R> {
+    /// The same as [`NpyReader::new`] for a reader that can seek, as files can: large arrays in
+    /// Fortran order can be read, too. A reader that turns out not to seek (a pipe) is a stream.
+    ///
+    /// # Errors
+    /// [`NpyError`].
+    pub fn seekable(mut reader: R, file_length: Option<u64>) -> Result<Self, NpyError> {
+        let begin = reader.stream_position();
+        let mut opened = Self::new(reader, file_length)?;
+        if let Ok(begin) = begin {
+            opened.start += begin;
+            opened.goto = Some(|reader: &mut R, at| reader.seek(SeekFrom::Start(at)).map(drop));
+        }
+        Ok(opened)
+    }
+}
+
+struct Counted<R> {
+    reader: R,
+    count: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.reader.read(buffer)?;
+        self.count += n as u64;
+        Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::npy::with_number;
+
+    /// A file with the numbers 0, 1, 2, … as they come out in C order, and its shape.
+    fn fortran(descr: &str, size: usize, shape: &[usize]) -> Vec<u8> {
+        let text = format!("{{'descr': '{descr}', 'fortran_order': True, 'shape': {shape:?}}}\n")
+            .replace('[', "(")
+            .replace(']', ")");
+        let mut file = b"\x93NUMPY\x01\0".to_vec();
+        file.extend((text.len() as u16).to_le_bytes());
+        file.extend(text.as_bytes());
+        let begin = file.len();
+        let count: usize = shape.iter().product();
+        file.resize(begin + count * size, 0);
+        for number in 0..count {
+            let (mut rest, mut at, mut stride) = (number, 0, count);
+            for &length in shape.iter().rev() {
+                stride /= length;
+                at += rest % length * stride;
+                rest /= length;
+            }
+            let bytes = (number as u64).to_le_bytes();
+            file[begin + at * size..][..size].copy_from_slice(&bytes[..size]);
+        }
+        file
+    }
+
+    /// Proves that arrays in Fortran order come out in C order, however little of them is held at a
+    /// time, and however the file must be read for that.
+    #[test]
+    fn fortran_order_is_read_by_blocks() {
+        let cases: [(&str, &[usize], &[usize]); 5] = [
+            ("<u2", &[7, 5, 6], &[1 << 20, 7 * 60, 6 * 60, 61, 1]),
+            ("<i4", &[40, 3, 50], &[5000, 1300]),
+            ("<u8", &[100, 33, 35], &[1 << 18, 40_000]),
+            ("<u2", &[300, 70], &[4321]),
+            // Runs too far apart to be read as one.
+            ("<u4", &[70_001, 2, 3], &[400_000, 80_000]),
+        ];
+        for (descr, shape, budgets) in cases {
+            let file = fortran(descr, descr[2..].parse().unwrap(), shape);
+            let length = Some(file.len() as u64);
+            for &budget in budgets {
+                // The data begin somewhere in the reader.
+                let mut reader = io::Cursor::new([&[9; 5], &file[..]].concat());
+                reader.set_position(5);
+                let mut reader = NpyReader::seekable(reader, length).unwrap();
+                reader.slab = Slab::new(budget);
+                let number = reader.header.number;
+                with_number!(number, T => {
+                    let mut numbers = Vec::<T>::new();
+                    let per = shape[0] / 3 + 1;
+                    while reader.read(per, &mut numbers).unwrap() > 0 {}
+                    assert_eq!(numbers.len(), shape.iter().product());
+                    let right = numbers.iter().enumerate().all(|(i, &n)| n == i as T);
+                    assert!(right, "{descr} {shape:?} {budget}");
+                });
+            }
+        }
+    }
+
+    /// Proves that what ends too early, after its length was taken, is found out with what there was.
+    #[test]
+    fn fortran_order_that_ends_early_is_found_out() {
+        let file = fortran("<u2", 2, &[7, 5, 6]);
+        let data = 2 * 7 * 5 * 6;
+        for missing in [2, 100, 400] {
+            for budget in [1 << 20, 60] {
+                let cut = io::Cursor::new(&file[..file.len() - missing]);
+                let mut reader = NpyReader::seekable(cut, None).unwrap();
+                reader.slab = Slab::new(budget);
+                let error = reader.read(7, &mut Vec::<u16>::new()).unwrap_err();
+                match error {
+                    NpyError::Truncated { promised, found } if budget > 60 => {
+                        assert_eq!((promised, found), (data, data - missing as u64));
+                    }
+                    NpyError::Truncated { .. } => {}
+                    other => panic!("{other}"),
+                }
+            }
+        }
+    }
+}
