@@ -8,6 +8,7 @@ mod input;
 mod interrupt;
 mod localize;
 mod output;
+mod paths;
 mod picture;
 mod render;
 mod simulate;
