@@ -13,6 +13,12 @@ pub enum GpuError {
     /// There is no NVIDIA driver on this machine.
     #[error("no NVIDIA driver: its library {LIBRARY} is not found")]
     NoDriver,
+    /// The driver's library lacks a function that is called.
+    #[error("the NVIDIA driver cannot be used: its library {LIBRARY} has no function {function}")]
+    MissingFunction {
+        /// Its name.
+        function: &'static str,
+    },
     /// The driver is older than the calls that are made.
     #[error("the NVIDIA driver is too old: it supports CUDA {}.{}, {}.{} is needed",
         found / 1000, found % 1000 / 10, needed / 1000, needed % 1000 / 10)]

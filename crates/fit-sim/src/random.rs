@@ -34,10 +34,13 @@ impl Random {
     }
 
     /// Poisson with the given mean: exact, by multiplication of uniforms for small means and by the
-    /// transformed rejection PTRS of Hörmann 1993 from 10 on. A mean ≤ 0 gives 0.
+    /// transformed rejection PTRS of Hörmann 1993 from 10 on. A mean ≤ 0 gives 0, one that is infinite or no number
+    /// itself.
     pub fn poisson(&mut self, mean: f64) -> f64 {
         if mean < 10.0 {
             self.poisson_by_multiplication(mean)
+        } else if !mean.is_finite() {
+            mean
         } else {
             self.poisson_by_rejection(mean)
         }
@@ -116,6 +119,8 @@ mod tests {
         }
         assert_eq!(Random::new(1, 1).poisson(0.0), 0.0);
         assert_eq!(Random::new(1, 1).poisson(-1.0), 0.0);
+        assert_eq!(Random::new(1, 1).poisson(f64::INFINITY), f64::INFINITY);
+        assert!(Random::new(1, 1).poisson(f64::NAN).is_nan());
     }
 
     /// Proves the probabilities of single counts against the Poisson distribution.

@@ -106,7 +106,7 @@ pub struct SpotSimulation {
     pub signal: f64,
     /// Background of each window in photo-electrons, over all its pixels. Range: 0 to 10¹².
     pub background: f64,
-    /// σ is uniform in this range, in pixels. Range: above 0, up to 1000.
+    /// σ is uniform in this range, in pixels. Range: 0.001 to 1000.
     pub sigma: Range<f64>,
     /// Standard deviation of the centres, as a share of the window's sides. Range: 0 to 1.
     pub scatter: f64,
@@ -148,7 +148,8 @@ impl SpotSimulation {
         };
         check("signal", self.signal, 0.0, 1e12, "0 to 1e12")?;
         check("background", self.background, 0.0, 1e12, "0 to 1e12")?;
-        check("sigma (lowest)", self.sigma.start, f64::MIN_POSITIVE, 1e3, "above 0, up to 1000")?;
+        // Thinner spots have amplitudes that no number holds.
+        check("sigma (lowest)", self.sigma.start, 1e-3, 1e3, "0.001 to 1000")?;
         check("sigma (highest)", self.sigma.end, self.sigma.start, 1e3, "the lowest to 1000")?;
         check("scatter", self.scatter, 0.0, 1.0, "0 to 1")?;
         self.camera.validate()

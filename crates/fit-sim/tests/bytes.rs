@@ -3,9 +3,16 @@
 
 use fit_core::Size;
 use fit_core::spot::sums::Profile;
-use fit_sim::{Camera, Noise, SimulationError, SpotSimulation};
+use fit_sim::{Bead, Camera, MovieSimulation, Noise, SimulationError, SpotSimulation};
 
-/// FNV-1a of all pixels and truths.
+/// FNV-1a.
+fn fnv(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.flat_map(u64::to_le_bytes).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// A number for all pixels and truths.
 fn hash(simulation: &SpotSimulation) -> u64 {
     let spots = simulation.generate(0..200).expect("the simulation is sound");
     let truths = spots.truth.iter().flat_map(|truth| {
@@ -13,10 +20,7 @@ fn hash(simulation: &SpotSimulation) -> u64 {
         [shape.x, shape.y, shape.sigma, truth.signal, truth.background].map(f64::to_bits)
     });
     let pixels = spots.pixels.iter().map(|pixel| u64::from(pixel.to_bits()));
-    let bytes = pixels.chain(truths).flat_map(u64::to_le_bytes);
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    fnv(pixels.chain(truths))
 }
 
 fn nine() -> SpotSimulation {
@@ -42,6 +46,101 @@ fn a_seed_gives_the_same_bytes_everywhere() {
     for (name, simulation, expected) in cases {
         let hash = hash(&simulation);
         assert_eq!(hash, expected, "{name}: {hash:#018x}");
+    }
+}
+
+/// A number for all pixels and truths of a movie.
+fn movie_hash(simulation: MovieSimulation) -> u64 {
+    let frames = simulation.frames;
+    let mut plan = simulation.plan().expect("the simulation is sound");
+    let piece = plan.piece(0..frames);
+    let pixels = piece.frames();
+    let truths = (0..frames).flat_map(|frame| piece.truth(frame)).flat_map(|truth| {
+        let shape = truth.shape;
+        let numbers = [shape.x, shape.y, shape.sigma, truth.signal, truth.background];
+        numbers.map(f64::to_bits).into_iter().chain([truth.frame as u64, truth.molecule as u64])
+    });
+    fnv(pixels.iter().map(|&pixel| u64::from(pixel)).chain(truths))
+}
+
+/// The bytes of these movies must never change either: blinking that is faster and slower than frames, beads, drift,
+/// spots wider than what is made of a large frame at a time, other seeds and cameras.
+#[test]
+fn a_movie_has_the_same_bytes_everywhere() {
+    let small = || MovieSimulation { molecules: 300, ..MovieSimulation::new(40, 32, 50) };
+    let beads =
+        vec![Bead { x: 3.5, y: 30.25, signal: 9000.0 }, Bead { x: 39.0, y: 0.5, signal: 500.0 }];
+    let camera = Camera { baseline: 400.0, gain: 2.5, read_noise: 0.0 };
+    let large = MovieSimulation {
+        sigma: 60.0,
+        signal: 1e7,
+        molecules: 200,
+        ..MovieSimulation::new(1300, 1100, 2)
+    };
+    let cases = [
+        ("ordinary", small(), 0x700a_9d55_78d4_a1f7),
+        (
+            "fast",
+            MovieSimulation { on_time: 0.3, off_time: 1.7, seed: 3, ..small() },
+            0x52a7_8192_8368_2083,
+        ),
+        (
+            "slow",
+            MovieSimulation { on_time: 20.0, off_time: 90.0, ..small() },
+            0x4796_b0d0_bca0_23c7,
+        ),
+        (
+            "beads",
+            MovieSimulation { beads, drift: [0.07, -0.11], camera, ..small() },
+            0x3e13_fbf0_e9f0_b2d6,
+        ),
+        ("large", large, 0x7d42_f14b_0f9b_bb22),
+    ];
+    for (name, simulation, expected) in cases {
+        let hash = movie_hash(simulation);
+        assert_eq!(hash, expected, "{name}: {hash:#018x}");
+    }
+}
+
+/// A frame and its truth are the same in whatever piece they are made, in whatever order.
+#[test]
+fn frames_do_not_depend_on_each_other() {
+    let simulation =
+        MovieSimulation { on_time: 5.0, off_time: 20.0, ..MovieSimulation::new(40, 32, 60) };
+    let whole = simulation.clone().plan().unwrap().piece(0..60).frames();
+    let mut plan = simulation.plan().unwrap();
+    assert_eq!(plan.piece_length(), 64);
+    for frames in [0..1, 1..20, 20..20, 20..33, 40..60, 60..70, 59..60, 3..7, 7..8, 0..60] {
+        let piece = plan.piece(frames.clone());
+        assert_eq!(piece.truth(frames.end).count(), 0);
+        assert!(frames.clone().all(|frame| piece.truth(frame).all(|spot| spot.frame == frame)));
+        if frames.end <= 60 {
+            assert_eq!(piece.frames(), whole.slice(ndarray::s![frames, .., ..]));
+        }
+    }
+}
+
+/// Pieces have a bounded number of bytes, of pixels and of events; what is beyond any bound is refused.
+#[test]
+fn pieces_are_bounded() {
+    let length = |simulation: MovieSimulation| simulation.plan().unwrap().piece_length();
+    assert_eq!(length(MovieSimulation::new(1024, 1024, 1_000_000_000)), 64);
+    assert_eq!(length(MovieSimulation::new(4096, 4096, 9)), 4);
+    assert_eq!(length(MovieSimulation { molecules: 0, ..MovieSimulation::new(8192, 8192, 9) }), 1);
+    let crowd =
+        MovieSimulation { off_time: 0.1, molecules: 400_000, ..MovieSimulation::new(64, 64, 9) };
+    assert!((5..12).contains(&length(crowd)));
+    let bead = Bead { x: 0.0, y: 0.0, signal: 1.0 };
+    let small = || MovieSimulation::new(64, 64, 9);
+    for (simulation, expected) in [
+        (MovieSimulation::new(65536, 65536, 1), "width × height"),
+        (MovieSimulation { molecules: 10_000_001, ..small() }, "molecules"),
+        (MovieSimulation { beads: vec![bead; 1_000_001], ..small() }, "beads"),
+    ] {
+        match simulation.plan() {
+            Err(SimulationError::Parameter { name, .. }) => assert_eq!(name, expected),
+            other => panic!("{expected}: {:?}", other.is_ok()),
+        }
     }
 }
 

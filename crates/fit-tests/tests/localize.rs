@@ -134,16 +134,17 @@ fn simulated_movies_are_localized() {
             ..CameraOptions::default()
         };
         let read_noise = simulation.camera.read_noise;
-        let plan = simulation.plan().expect("a sound simulation");
+        let mut plan = simulation.plan().expect("a sound simulation");
         let options = LocalizeOptions { camera, box_size, ..LocalizeOptions::default() };
         let mut localizer = Localizer::new((side, side), options).expect("sound options");
-        let block = Block { first: 0, pixels: Pixels::U16(plan.frames(0..100)) };
+        let piece = plan.piece(0..100);
+        let block = Block { first: 0, pixels: Pixels::U16(piece.frames()) };
         let found = localizer.process(&block).expect("frames of the right size");
 
         let (mut wanted, mut hit, mut real) = (0, 0, 0);
         let mut squares = Vec::new();
         for frame in 0..100 {
-            let truth = plan.truth(frame);
+            let truth = piece.truth(frame);
             let spots: Vec<_> = found.iter().filter(|spot| spot.frame == frame).collect();
             real += spots
                 .iter()
@@ -188,10 +189,10 @@ fn beads_are_followed() {
         ..MovieSimulation::new(80, 64, 200)
     };
     let camera = CameraOptions { baseline: 100.0, read_noise: 1.5, ..CameraOptions::default() };
-    let plan = simulation.plan().expect("a sound simulation");
+    let mut plan = simulation.plan().expect("a sound simulation");
     let options = LocalizeOptions { camera, ..LocalizeOptions::default() };
     let mut localizer = Localizer::new((80, 64), options).expect("sound options");
-    let block = Block { first: 0, pixels: Pixels::U16(plan.frames(0..200)) };
+    let block = Block { first: 0, pixels: Pixels::U16(plan.piece(0..200).frames()) };
     let found = localizer.process(&block).expect("frames of the right size");
     assert_eq!(found.len(), 200);
     for (frame, spot) in found.iter().enumerate() {
@@ -211,7 +212,7 @@ fn photons_are_the_cameras() {
         unevenness: 0.0,
         ..MovieSimulation::new(60, 60, 1)
     };
-    let frame = simulation.plan().expect("a sound simulation").frames(0..1);
+    let frame = simulation.plan().expect("a sound simulation").piece(0..1).frames();
     let fit = |camera: CameraOptions| {
         let options = LocalizeOptions { camera, ..LocalizeOptions::default() };
         let mut localizer = Localizer::new((60, 60), options).expect("sound options");
@@ -261,11 +262,12 @@ fn frames_of_another_size_are_refused() {
 /// Proves that frames are numbered up to the last number there is, and that going beyond is an error.
 #[test]
 fn frames_are_numbered_to_the_end() {
-    let plan = MovieSimulation::new(64, 48, 2).plan().expect("a sound simulation");
+    let frames =
+        MovieSimulation::new(64, 48, 2).plan().expect("a sound simulation").piece(0..2).frames();
     let localize = |first: usize, positions: Option<Positions>| {
         let options = LocalizeOptions { positions, keep_all: true, ..LocalizeOptions::default() };
         let mut localizer = Localizer::new((64, 48), options).expect("sound options");
-        localizer.process(&Block { first, pixels: Pixels::U16(plan.frames(0..2)) })
+        localizer.process(&Block { first, pixels: Pixels::U16(frames.clone()) })
     };
     let mut positions = Positions::default();
     positions.push(usize::MAX - 1, 20.0, 20.0);
@@ -292,7 +294,7 @@ fn blocks_and_threads_change_nothing() {
         let mut localizer = Localizer::new((64, 48), options).expect("sound options");
         let mut all = Vec::new();
         for first in (0..20).step_by(cut) {
-            let frames = plan.frames(first..(first + cut).min(20));
+            let frames = plan.clone().piece(first..(first + cut).min(20)).frames();
             let block = Block { first, pixels: Pixels::U16(frames) };
             all.extend(localizer.process(&block).expect("frames of the right size"));
         }

@@ -197,14 +197,12 @@ fn writing(folder: &Folder, fits: &Path) -> (Child, ChildStdin, String) {
     let mut stdin = child.stdin.take().expect("piped");
     // With the header the output begins.
     stdin.write_all(&npy("'|u1'", "False", "(2, 5, 5)", &[])).expect("a header");
+    let part = || folder.names().into_iter().find(|name| name.ends_with(".part"));
     let begin = Instant::now();
-    loop {
-        if let Some(part) = folder.names().into_iter().find(|name| name.ends_with(".part")) {
-            return (child, stdin, part);
-        }
-        assert!(begin.elapsed() < Duration::from_secs(20), "no output begins");
+    while part().is_none() && begin.elapsed() < Duration::from_secs(20) {
         sleep(Duration::from_millis(5));
     }
+    (child, stdin, part().expect("an output begins"))
 }
 
 /// Proves that two signals leave as little behind as one.

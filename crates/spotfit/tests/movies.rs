@@ -26,7 +26,7 @@ fn frames() -> Array3<u16> {
         ],
         ..MovieSimulation::new(24, 20, 3)
     };
-    simulation.plan().expect("a sound simulation").frames(0..3)
+    simulation.plan().expect("a sound simulation").piece(0..3).frames()
 }
 
 fn tiff(frames: &Array3<u16>, compression: Compression, big: bool) -> Vec<u8> {
@@ -391,7 +391,7 @@ fn senseless_requests_are_named() {
         (&["--threshold", "0"], "threshold = 0 is out of its range"),
         (&["--threshold", "nan"], "threshold = NaN"),
         (&["--sensitivity", "0"], "sensitivity = 0 is out of its range"),
-        (&["--em-gain", "0.5"], "em-gain = 0.5 is out of its range (1 or more)"),
+        (&["--em-gain", "0.5"], "em-gain = 0.5 is out of its range (1 to 1e9)"),
         (&["--baseline", "inf"], "baseline = inf"),
         (&["--pixel-size", "0"], "pixel-size = 0 is out of its range"),
         (&["--roi", "0,0,25,20"], "roi = 0,0,25,20 is out of its range"),
@@ -574,7 +574,7 @@ fn memory_does_not_grow_with_the_movie() {
     let folder = Folder::new();
     let (width, height) = (1024usize, 1024usize);
     let count = (4usize << 30) / (2 * width * height);
-    let frame = MovieSimulation::new(width, height, 1).plan().unwrap().frames(0..1);
+    let frame = MovieSimulation::new(width, height, 1).plan().unwrap().piece(0..1).frames();
     let data = bytes(frame.as_slice().unwrap(), |p| p.to_le_bytes());
     let yaml = format!(
         "Byte Order: <\nData Type: uint16\nFrames: {count}\nHeight: {height}\nWidth: {width}\n"

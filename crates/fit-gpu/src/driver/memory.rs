@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUresult};
 
-use super::{Context, call, check};
+use super::{Context, call, calls, check};
 use crate::GpuError;
 use crate::bytes::Bytes;
 
@@ -20,7 +20,7 @@ impl DeviceMemory {
         context.enter()?;
         let mut pointer = 0;
         // SAFETY: a valid pointer, and there is a context.
-        match unsafe { sys::cuMemAlloc_v2(&mut pointer, bytes.get().max(1)) } {
+        match unsafe { calls::cuMemAlloc_v2(&mut pointer, bytes.get().max(1)) } {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
                 Err(GpuError::OutOfMemory { bytes: bytes.get(), place: "device" })
             }
@@ -55,7 +55,7 @@ impl Drop for DeviceMemory {
     fn drop(&mut self) {
         let _ = self.context.enter();
         // SAFETY: nobody else has the memory; the driver waits for work that uses it.
-        let _ = unsafe { sys::cuMemFree_v2(self.pointer) };
+        let _ = unsafe { calls::cuMemFree_v2(self.pointer) };
     }
 }
 
@@ -77,7 +77,7 @@ impl HostMemory {
         let mut pointer = std::ptr::null_mut();
         let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
         // SAFETY: a valid pointer, and there is a context.
-        match unsafe { sys::cuMemHostAlloc(&mut pointer, bytes.get().max(1), flags) } {
+        match unsafe { calls::cuMemHostAlloc(&mut pointer, bytes.get().max(1), flags) } {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
                 return Err(GpuError::OutOfMemory { bytes: bytes.get(), place: "pinned host" });
             }
@@ -130,7 +130,7 @@ impl Drop for HostMemory {
     fn drop(&mut self) {
         let _ = self.context.enter();
         // SAFETY: nobody else has the memory, and streams that used it have been waited for.
-        let _ = unsafe { sys::cuMemFreeHost(self.pointer.as_ptr()) };
+        let _ = unsafe { calls::cuMemFreeHost(self.pointer.as_ptr()) };
     }
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn seen_by_device<T>(context: &Context, memory: *const T) -> Option<*
     // SAFETY: the answers are a number of 32 bits and an address; any address may be asked for.
     let result = unsafe {
         let (attributes, answers) = (attributes.as_mut_ptr(), answers.as_mut_ptr());
-        sys::cuPointerGetAttributes(2, attributes, answers, memory as sys::CUdeviceptr)
+        calls::cuPointerGetAttributes(2, attributes, answers, memory as sys::CUdeviceptr)
     };
     let pinned = kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32 && there != 0;
     (result == CUresult::CUDA_SUCCESS && pinned).then_some(there as *const T)

@@ -1,6 +1,7 @@
 //! The driver's objects, each with an owner that gives it back. This module and those in it are the only ones that
 //! call the driver; docs/gpu-safety.md tells what its calls must guarantee.
 
+mod calls;
 mod function;
 mod memory;
 mod stream;
@@ -33,17 +34,14 @@ fn check(call: &'static str, result: CUresult) -> Result<(), GpuError> {
 
 macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        check(stringify!($function), sys::$function($($argument),*))
+        check(stringify!($function), $crate::driver::calls::$function($($argument),*))
     };
 }
 use call;
 
 /// Finds the driver, and starts it. Gives the number of devices.
 pub(crate) fn start() -> Result<usize, GpuError> {
-    // SAFETY: looking for a library runs its initializers, and the driver's are sound.
-    if !unsafe { sys::is_culib_present() } {
-        return Err(GpuError::NoDriver);
-    }
+    calls::find()?;
     let mut found = 0;
     // SAFETY: the arguments are valid pointers; these calls need nothing else.
     unsafe {
@@ -51,7 +49,7 @@ pub(crate) fn start() -> Result<usize, GpuError> {
         if found < VERSION {
             return Err(GpuError::DriverTooOld { found, needed: VERSION });
         }
-        match sys::cuInit(0) {
+        match calls::cuInit(0) {
             CUresult::CUDA_ERROR_NO_DEVICE => return Err(GpuError::NoDevice(String::new())),
             other => {
                 let none = |error| GpuError::NoDevice(format!(" ({error})"));
@@ -148,6 +146,6 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: it was retained once. An error at the end of a process changes nothing.
-        let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device.0) };
+        let _ = unsafe { calls::cuDevicePrimaryCtxRelease_v2(self.device.0) };
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUresult};
 
-use super::{Context, DeviceMemory, call, check};
+use super::{Context, DeviceMemory, call, calls, check};
 use crate::GpuError;
 use crate::bytes::Bytes;
 
@@ -35,7 +35,7 @@ impl Stream {
     /// Whether all that was put into it is done. A fault of a kernel is reported here.
     pub(crate) fn is_done(&self) -> Result<bool, GpuError> {
         // SAFETY: the stream exists.
-        match unsafe { sys::cuStreamQuery(self.stream) } {
+        match unsafe { calls::cuStreamQuery(self.stream) } {
             CUresult::CUDA_ERROR_NOT_READY => Ok(false),
             other => check("cuStreamQuery", other).map(|()| true),
         }
@@ -116,8 +116,8 @@ impl Drop for Stream {
         // SAFETY: nobody else has the stream; what is still in it must have its memory until it is done,
         // so it is waited for. Errors have been reported by the calls that made them.
         unsafe {
-            let _ = sys::cuStreamSynchronize(self.stream);
-            let _ = sys::cuStreamDestroy_v2(self.stream);
+            let _ = calls::cuStreamSynchronize(self.stream);
+            let _ = calls::cuStreamDestroy_v2(self.stream);
         }
     }
 }
@@ -153,6 +153,6 @@ impl Drop for Event {
     fn drop(&mut self) {
         let _ = self.context.enter();
         // SAFETY: nobody else has the event.
-        let _ = unsafe { sys::cuEventDestroy_v2(self.event) };
+        let _ = unsafe { calls::cuEventDestroy_v2(self.event) };
     }
 }

@@ -9,6 +9,7 @@ use clap::Args;
 use fit_core::{Background, Fit, Options, Size, Start};
 use fit_sim::papers::TABLE_1;
 use fit_sim::{MovieSimulation, SpotSimulation, Spots};
+use ndarray::Axis;
 
 use super::error::CliError;
 use super::output::Output;
@@ -24,7 +25,7 @@ pub(crate) struct DemoArguments {
     /// The folder for the results; it is made if it is not there.
     #[arg(long, default_value = "spotfit-demo", value_name = "DIR")]
     out: PathBuf,
-    /// Number of spots in each of the three cases, at most a million.
+    /// Number of spots in each of the three cases, up to a million.
     #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     count: u32,
     /// The seed of the simulation.
@@ -168,10 +169,10 @@ fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
         read_noise: simulation.camera.read_noise,
         ..CameraOptions::default()
     };
-    let plan = simulation.plan()?;
+    let mut plan = simulation.plan()?;
     let path = folder.join("movie.tif");
     let truth = folder.join("movie-truth.csv");
-    super::simulate_movie::write_movie(&plan, &path, Some(&truth))?;
+    super::simulate_movie::write_movie(&mut plan, &path, Some(&truth))?;
 
     let name = path.display().to_string();
     let movie = Movie::open(&path).map_err(|source| CliError::Movie { file: name, source })?;
@@ -198,7 +199,9 @@ fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
         FRAMES as f64 / seconds
     );
 
-    let side_by_side = picture::side_by_side(&plan.frame(FRAMES / 2), &points, PIXEL_SIZE)
+    let middle = FRAMES / 2;
+    let frame = plan.piece(middle..middle + 1).frames().index_axis_move(Axis(0), 0);
+    let side_by_side = picture::side_by_side(&frame, &points, PIXEL_SIZE)
         .map_err(|error| CliError::file("movie.png", error.to_string()))?;
     let mut bytes = Vec::new();
     side_by_side.write_png(&mut bytes).map_err(CliError::write("movie.png"))?;

@@ -15,7 +15,7 @@ use super::output::Output;
 use super::paths::refuse_same_file;
 use crate::detect::DEFAULT_THRESHOLD;
 use crate::localize::{CameraOptions, Counts, LocalizeOptions, Localizer, Roi, run as localize};
-use crate::movie::Movie;
+use crate::movie::{Movie, MovieLimits};
 use crate::storm::{StormFormat, read_positions};
 
 #[derive(Debug, Args)]
@@ -61,6 +61,9 @@ pub(crate) struct LocalizeArguments {
     /// pixels. The id of a localization is its row, from 1.
     #[arg(long, value_name = "POS.csv", conflicts_with = "roi")]
     positions: Option<PathBuf>,
+    /// The most pixels of a frame; a movie of larger ones is refused before it is read.
+    #[arg(long, default_value_t = MovieLimits::default().frame_pixels, value_name = "N")]
+    max_frame_pixels: usize,
     /// Keep fits that failed, and add a column status.
     #[arg(long)]
     all: bool,
@@ -86,7 +89,8 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     }
     let file = arguments.movie.display().to_string();
     let failed = |source| CliError::Movie { file: file.clone(), source };
-    let movie = Movie::open(&arguments.movie).map_err(failed)?;
+    let limits = MovieLimits { frame_pixels: arguments.max_frame_pixels };
+    let movie = Movie::open_with(&arguments.movie, &limits).map_err(failed)?;
     refuse_same_file(&arguments.movie, &arguments.output)?;
     for extension in ["yaml", "inf"] {
         refuse_same_file(&arguments.movie.with_extension(extension), &arguments.output)?;

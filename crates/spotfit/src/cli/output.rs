@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{Builder, NamedTempFile};
 
 use super::error::CliError;
-use super::paths::resolve;
+use super::paths::{folder, resolve};
 
 /// A file being written, or standard output for `-`.
 pub(crate) struct Output {
@@ -152,10 +152,7 @@ const LONGEST: usize = 120;
 
 /// A file beside the one that it will replace. Its lock says that its process lives.
 fn part_of(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder(path);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let end = (0..=LONGEST.min(name.len())).rev().find(|&end| name.is_char_boundary(end));
     let start = format!("{PREFIX}{}-", &name[..end.unwrap_or_default()]);

@@ -1,42 +1,44 @@
 //! Which file a path leads to.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::CliError;
 
-/// The most links that follow each other.
+/// The most links that follow each other, as systems have it.
 const MOST_LINKS: usize = 40;
 
-/// The file that a path leads to through links, whether it exists or not.
+/// The file that a path leads to, whether it exists or not: links are followed, and so is the way to its folder.
 pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
-        match std::fs::read_link(&path) {
-            Ok(target) => {
-                let folder = path.parent().unwrap_or(Path::new(""));
-                path = folder.join(target);
-            }
-            Err(_) => {
-                let folder = match path.parent() {
-                    Some(folder) if folder != Path::new("") => folder,
-                    _ => Path::new("."),
-                };
-                let name = path.file_name();
-                let found = std::fs::canonicalize(&path);
-                let beside = || Some(std::fs::canonicalize(folder).ok()?.join(name?));
-                return Ok(found.ok().or_else(beside).unwrap_or(path));
-            }
-        }
+        let Ok(target) = fs::read_link(&path) else {
+            let beside = || Some(fs::canonicalize(folder(&path)).ok()?.join(path.file_name()?));
+            return Ok(fs::canonicalize(&path).ok().or_else(beside).unwrap_or(path));
+        };
+        // What a relative link says counts from its folder; an absolute one replaces it.
+        path = folder(&path).join(target);
     }
     Err(io::Error::other("too many links follow each other"))
 }
 
-/// Whether two paths lead to one file, which may not exist yet.
+/// The folder that a file is in.
+pub(crate) fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Whether two paths lead to one file, which may not exist yet. A device keeps nothing that could be lost.
 fn same(one: &Path, other: &Path) -> bool {
     let standard = Path::new("-");
-    let files = one != standard && other != standard;
-    files && resolve(one).is_ok_and(|one| resolve(other).is_ok_and(|other| one == other))
+    if one == standard || other == standard {
+        return false;
+    }
+    let (Ok(one), Ok(other)) = (resolve(one), resolve(other)) else { return false };
+    one == other && fs::metadata(one).map_or(true, |metadata| metadata.is_file())
 }
 
 /// Replacing an input by the output would lose it.
@@ -44,11 +46,11 @@ pub(crate) fn refuse_same_file(input: &Path, output: &Path) -> Result<(), CliErr
     refuse(same(input, output), output, "the output would replace an input; choose another name")
 }
 
-/// Of two outputs to one file, one would be lost.
+/// Of two outputs in one file, or both on standard output, one would be lost.
 pub(crate) fn refuse_same_output(one: &Path, other: &Path) -> Result<(), CliError> {
     let both_standard = one == Path::new("-") && other == Path::new("-");
-    let reason = "two outputs go to this file; choose another name for one of them";
-    refuse(both_standard || same(one, other), other, reason)
+    let reason = format!("it is the same file as {}: two outputs need two", one.display());
+    refuse(both_standard || same(one, other), other, &reason)
 }
 
 fn refuse(refused: bool, output: &Path, reason: &str) -> Result<(), CliError> {

@@ -9,9 +9,15 @@ use fit_sim::{Camera, Noise, SpotSimulation, Truth};
 
 use super::error::CliError;
 use super::output::Output;
+use super::paths::refuse_same_output;
 use crate::npy::write_header;
 
+/// Windows made at a time: so many, but no more than have so many bytes as they are made, and one at least.
 const CHUNK: usize = 1 << 15;
+const CHUNK_BYTES: usize = 1 << 26;
+
+/// Bytes written at a time.
+const PIECE: usize = 1 << 20;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -97,6 +103,14 @@ enum DtypeChoice {
 }
 
 impl DtypeChoice {
+    fn bytes(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::U16 => 2,
+            Self::F32 => 4,
+        }
+    }
+
     fn descr(self) -> &'static str {
         match self {
             Self::U8 => "'|u1'",
@@ -167,6 +181,15 @@ fn run_windows(arguments: &WindowArguments) -> Result<(), CliError> {
         ..SpotSimulation::new(size)
     };
     simulation.validate()?;
+    // The array's bytes must be countable, for us and for whoever reads it.
+    let most = isize::MAX as usize / (size.pixels() * arguments.dtype.bytes());
+    if arguments.count > most {
+        let range = format!("0 to {most} with windows of {}×{} pixels", size.width, size.height);
+        return Err(CliError::option("count", &arguments.count.to_string(), &range));
+    }
+    if let Some(truth) = &arguments.truth {
+        refuse_same_output(&arguments.output, truth)?;
+    }
 
     let mut output = Output::create(&arguments.output)?;
     let mut truth = arguments.truth.as_ref().map(|path| Output::create(path)).transpose()?;
@@ -179,10 +202,11 @@ fn run_windows(arguments: &WindowArguments) -> Result<(), CliError> {
         truth.write_all(TRUTH_HEADER)?;
     }
 
+    let chunk = (CHUNK_BYTES / (size_of::<f32>() * size.pixels())).clamp(1, CHUNK);
     let mut first = 0;
     while first < arguments.count {
         super::interrupt::check()?;
-        let end = arguments.count.min(first + CHUNK);
+        let end = arguments.count.min(first.saturating_add(chunk));
         let spots = simulation.generate(first..end)?;
         bytes.clear();
         for &pixel in &spots.pixels {
@@ -190,6 +214,10 @@ fn run_windows(arguments: &WindowArguments) -> Result<(), CliError> {
                 let kind = arguments.dtype.descr();
                 CliError::file(&name, format!("a pixel of {pixel} does not fit the type {kind}"))
             })?;
+            if bytes.len() >= PIECE {
+                output.write_all(&bytes)?;
+                bytes.clear();
+            }
         }
         output.write_all(&bytes)?;
         if let Some(truth) = &mut truth {
@@ -198,6 +226,5 @@ fn run_windows(arguments: &WindowArguments) -> Result<(), CliError> {
         first = end;
     }
     super::interrupt::check()?;
-    output.finish()?;
-    truth.map_or(Ok(()), Output::finish)
+    output.finish_with(truth)
 }

@@ -2,19 +2,21 @@
 
 use std::fmt::Write as _;
 use std::io::{Seek, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::Args;
-use fit_sim::{Bead, Camera, MoviePlan, MovieSimulation};
+use fit_sim::{Bead, Camera, MOST_BEADS, MOST_MOLECULES, MoviePiece, MoviePlan, MovieSimulation};
 use tiff::encoder::{TiffEncoder, TiffKind, colortype::Gray16};
 
 use super::error::CliError;
 use super::interrupt;
 use super::output::Output;
+use super::paths::refuse_same_output;
 use crate::npy::write_header;
 
-/// Frames made at a time.
-const CHUNK: usize = 64;
+/// Bytes written at a time.
+const PIECE: usize = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct MovieArguments {
@@ -95,13 +97,26 @@ pub(crate) fn run(arguments: &MovieArguments) -> Result<(), CliError> {
         seed: arguments.seed,
         ..MovieSimulation::new(arguments.width, arguments.height, arguments.frames)
     };
-    if !(0.0..=1e6).contains(&arguments.spots) {
-        return Err(CliError::option("spots", &arguments.spots.to_string(), "0 to 1e6"));
+    // Before any are made: their places take memory.
+    if arguments.beads > MOST_BEADS {
+        let range = format!("0 to {MOST_BEADS}");
+        return Err(CliError::option("beads", &arguments.beads.to_string(), &range));
     }
-    simulation.molecules = simulation.molecules_for(arguments.spots);
     simulation.beads = beads(arguments);
-    let plan = simulation.plan()?;
-    write_movie(&plan, &arguments.output, arguments.truth.as_ref())
+    simulation.molecules = 0;
+    simulation.validate()?;
+    simulation.molecules = simulation.molecules_for(arguments.spots);
+    if !(arguments.spots >= 0.0 && simulation.molecules <= MOST_MOLECULES) {
+        let each = simulation.molecules_for(1e6) as f64 / 1e6;
+        let most = (MOST_MOLECULES as f64 / each).floor();
+        let range = format!("0 to {most} with this on-time, of {MOST_MOLECULES} molecules");
+        return Err(CliError::option("spots", &arguments.spots.to_string(), &range));
+    }
+    if let Some(truth) = &arguments.truth {
+        refuse_same_output(&arguments.output, truth)?;
+    }
+    let mut plan = simulation.plan()?;
+    write_movie(&mut plan, &arguments.output, arguments.truth.as_ref())
 }
 
 /// Beads along the frame's diagonals, well inside.
@@ -120,7 +135,7 @@ fn beads(arguments: &MovieArguments) -> Vec<Bead> {
 
 /// Writes a movie and its truth.
 pub(crate) fn write_movie(
-    plan: &MoviePlan,
+    plan: &mut MoviePlan,
     path: &std::path::Path,
     truth: Option<&PathBuf>,
 ) -> Result<(), CliError> {
@@ -135,13 +150,14 @@ pub(crate) fn write_movie(
         Some("npy") => write_npy(plan, &mut output, &mut truth)?,
         Some("tif" | "tiff") => {
             let simulation = plan.simulation();
-            let bytes = simulation.frames * (2 * simulation.width * simulation.height + 512);
+            let frame = 2 * simulation.width as u64 * simulation.height as u64 + 512;
+            let bytes = frame.saturating_mul(simulation.frames as u64);
             let writer = output.seekable().ok_or_else(|| {
                 CliError::file(&name, "a TIFF file cannot be written to a pipe; use .npy")
             })?;
             let tiff =
                 |error: tiff::TiffError| CliError::write(&name)(std::io::Error::other(error));
-            if bytes as u64 > u64::from(u32::MAX) {
+            if bytes > u64::from(u32::MAX) {
                 let encoder = TiffEncoder::new_big(writer).map_err(tiff)?;
                 write_tiff(plan, encoder, &name, &mut truth)?;
             } else {
@@ -152,42 +168,54 @@ pub(crate) fn write_movie(
         _ => return Err(CliError::file(&name, "the movie's name must end in .tif or .npy")),
     }
     interrupt::check()?;
-    output.finish()?;
-    truth.map_or(Ok(()), Output::finish)
+    output.finish_with(truth)
 }
 
 /// Makes a movie piece by piece.
 fn for_each_piece(
-    plan: &MoviePlan,
+    plan: &mut MoviePlan,
     truth: &mut Option<Output>,
     mut write: impl FnMut(&ndarray::Array3<u16>) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    let frames = plan.simulation().frames;
+    let (frames, length) = (plan.simulation().frames, plan.piece_length());
     let mut first = 0;
     while first < frames {
         interrupt::check()?;
-        let end = frames.min(first + CHUNK);
-        write(&plan.frames(first..end))?;
+        let end = frames.min(first + length);
+        let piece = plan.piece(first..end);
+        write(&piece.frames())?;
         if let Some(truth) = truth {
-            let mut text = String::new();
-            for spot in (first..end).flat_map(|frame| plan.truth(frame)) {
-                let (frame, shape, molecule) = (spot.frame, spot.shape, spot.molecule);
-                let written = writeln!(
-                    text,
-                    "{frame},{:?},{:?},{:?},{:?},{:?},{molecule}",
-                    shape.x, shape.y, shape.sigma, spot.signal, spot.background
-                );
-                debug_assert!(written.is_ok(), "writing to a string cannot fail");
-            }
-            truth.write_all(text.as_bytes())?;
+            write_truth(&piece, first..end, truth)?;
         }
         first = end;
     }
     Ok(())
 }
 
+fn write_truth(
+    piece: &MoviePiece<'_>,
+    frames: Range<usize>,
+    truth: &mut Output,
+) -> Result<(), CliError> {
+    let mut text = String::new();
+    for spot in frames.flat_map(|frame| piece.truth(frame)) {
+        let (frame, shape, molecule) = (spot.frame, spot.shape, spot.molecule);
+        let written = writeln!(
+            text,
+            "{frame},{:?},{:?},{:?},{:?},{:?},{molecule}",
+            shape.x, shape.y, shape.sigma, spot.signal, spot.background
+        );
+        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+        if text.len() >= PIECE {
+            truth.write_all(text.as_bytes())?;
+            text.clear();
+        }
+    }
+    truth.write_all(text.as_bytes())
+}
+
 fn write_npy(
-    plan: &MoviePlan,
+    plan: &mut MoviePlan,
     output: &mut Output,
     truth: &mut Option<Output>,
 ) -> Result<(), CliError> {
@@ -198,14 +226,17 @@ fn write_npy(
     write_header(&mut bytes, "'<u2'", &shape).map_err(CliError::write(&name))?;
     output.write_all(&bytes)?;
     for_each_piece(plan, truth, |frames| {
-        bytes.clear();
-        bytes.extend(frames.iter().flat_map(|pixel| pixel.to_le_bytes()));
-        output.write_all(&bytes)
+        for row in frames.rows() {
+            bytes.clear();
+            bytes.extend(row.iter().flat_map(|pixel| pixel.to_le_bytes()));
+            output.write_all(&bytes)?;
+        }
+        Ok(())
     })
 }
 
 fn write_tiff<W: Write + Seek, K: TiffKind>(
-    plan: &MoviePlan,
+    plan: &mut MoviePlan,
     mut encoder: TiffEncoder<W, K>,
     name: &str,
     truth: &mut Option<Output>,

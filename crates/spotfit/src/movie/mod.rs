@@ -34,8 +34,8 @@ type Reader = Box<dyn ReadSeek>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MovieLimits {
-    /// The most pixels of a frame, width times height. The default is 2²⁶, 8192×8192: larger than any
-    /// camera's sensor, and 256 MiB as `f32`. Raise it where there is memory for several such
+    /// The most pixels of a frame, width times height. The default is 2²⁶, 8192×8192: more than
+    /// scientific cameras deliver, and 256 MiB as `f32`. Raise it where there is memory for several such
     /// frames at a time.
     pub frame_pixels: usize,
 }

@@ -1,12 +1,30 @@
 //! Movies: blinking molecules on structures, and beads that drift, over an uneven background.
 
-use fit_core::Circle;
-use fit_core::spot::sums::Profile;
-use ndarray::{Array2, Array3};
+mod molecule;
+mod piece;
+
+use std::ops::Range;
+
 use rayon::prelude::*;
 
-use crate::random::Random;
 use crate::spots::{Camera, Noise, SimulationError};
+use molecule::Molecule;
+pub use piece::{MoviePiece, MovieTruth};
+
+/// The most pixels of a frame: 8192×8192.
+pub const MOST_FRAME_PIXELS: usize = 1 << 26;
+
+/// The most molecules of a movie, each of which takes 64 bytes of memory.
+pub const MOST_MOLECULES: usize = 10_000_000;
+
+/// The most beads of a movie.
+pub const MOST_BEADS: usize = 1_000_000;
+
+/// Bytes of the frames, or of the events, that are made at a time: those of the largest frame.
+const PIECE: usize = 2 * MOST_FRAME_PIXELS;
+
+/// The most frames that are made at a time.
+const LONGEST_PIECE: usize = 64;
 
 /// Where molecules are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,15 +70,15 @@ pub struct Bead {
 /// A movie to be simulated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MovieSimulation {
-    /// Width of the frames in pixels. Range: 8 to 65 536.
+    /// Width of the frames in pixels. Range: 8 to 65 536; width·height up to [`MOST_FRAME_PIXELS`].
     pub width: usize,
-    /// Height of the frames in pixels. Range: 8 to 65 536.
+    /// Height of the frames in pixels. Range: as for the width.
     pub height: usize,
     /// Number of frames. Range: 1 to 10⁹.
     pub frames: usize,
     /// Where the molecules are; they are spread evenly over the total length.
     pub structures: Vec<Structure>,
-    /// Number of molecules.
+    /// Number of molecules. Range: 0 to [`MOST_MOLECULES`].
     pub molecules: usize,
     /// How long a molecule stays on, on average, in frames. Range: 0.1 to 10⁶.
     pub on_time: f64,
@@ -70,7 +88,7 @@ pub struct MovieSimulation {
     pub signal: f64,
     /// Standard deviation of the spots in pixels. Range: 0.3 to 100.
     pub sigma: f64,
-    /// Beads.
+    /// Beads. Range: up to [`MOST_BEADS`] of them.
     pub beads: Vec<Bead>,
     /// Movement of everything from frame to frame, in pixels.
     pub drift: [f64; 2],
@@ -142,8 +160,11 @@ impl MovieSimulation {
         };
         check("width", self.width as f64, 8.0, 65536.0, "8 to 65536")?;
         check("height", self.height as f64, 8.0, 65536.0, "8 to 65536")?;
+        let pixels = self.width as f64 * self.height as f64;
+        check("width × height", pixels, 64.0, MOST_FRAME_PIXELS as f64, "64 to 67108864 pixels")?;
         check("frames", self.frames as f64, 1.0, 1e9, "1 to 1e9")?;
-        check("molecules", self.molecules as f64, 0.0, 1e8, "0 to 1e8")?;
+        check("molecules", self.molecules as f64, 0.0, MOST_MOLECULES as f64, "0 to 1e7")?;
+        check("beads", self.beads.len() as f64, 0.0, MOST_BEADS as f64, "0 to 1e6")?;
         check("on-time", self.on_time, 0.1, 1e6, "0.1 to 1e6")?;
         check("off-time", self.off_time, 0.1, 1e9, "0.1 to 1e9")?;
         check("signal", self.signal, 0.0, 1e9, "0 to 1e9")?;
@@ -155,74 +176,51 @@ impl MovieSimulation {
         self.camera.validate()
     }
 
-    /// Decides which molecule is on when. The movie is then made frame by frame.
+    /// Decides where the molecules are. When they glow is decided piece by piece, as the movie is made:
+    /// memory does not grow with the number of frames.
     ///
     /// # Errors
     /// As [`MovieSimulation::validate`].
     pub fn plan(self) -> Result<MoviePlan, SimulationError> {
         self.validate()?;
+        let molecules = self.molecules();
+        Ok(MoviePlan { simulation: self, molecules, next: 0 })
+    }
+
+    /// The molecules before the first frame.
+    fn molecules(&self) -> Vec<Molecule> {
         let total: f64 = self.structures.iter().map(Structure::length).sum();
         let molecules = if total > 0.0 { self.molecules } else { 0 };
-        let mut active: Vec<Vec<Active>> = vec![Vec::new(); self.frames];
-        for molecule in 0..molecules {
-            // Streams above 2³² are those of molecules, below of frames.
-            let mut random = Random::new(self.seed, (1 << 32) + molecule as u64);
-            let mut along = random.uniform() * total;
-            let mut place = [0.0; 2];
-            for structure in &self.structures {
-                let length = structure.length();
-                if along <= length {
-                    place = structure.place(along / length);
-                    break;
-                }
-                along -= length;
-            }
-            let exponential =
-                |random: &mut Random, mean: f64| -mean * libm::log(1.0 - random.uniform());
-            // The movie begins while the blinking has been going on.
-            let mut time = exponential(&mut random, self.off_time) - self.on_time;
-            while time < self.frames as f64 {
-                let end = time + exponential(&mut random, self.on_time);
-                let mut frame = time.max(0.0) as usize;
-                while frame < self.frames && (frame as f64) < end {
-                    let share = end.min(frame as f64 + 1.0) - time.max(frame as f64);
-                    active[frame].push(Active { molecule, place, share });
-                    frame += 1;
-                }
-                time = end + exponential(&mut random, self.off_time);
-            }
-        }
-        Ok(MoviePlan { simulation: self, active })
+        (0..molecules).into_par_iter().map(|number| Molecule::new(self, number, total)).collect()
+    }
+
+    /// Mean background at a place, in photo-electrons a pixel.
+    fn background(&self, x: f64, y: f64) -> f64 {
+        let Self { width, height, background, unevenness, .. } = *self;
+        let tau = core::f64::consts::TAU;
+        let across = libm::cos(tau * (0.8 * x / width as f64 + 0.05));
+        let down = libm::cos(tau * (0.7 * y / height as f64 - 0.06));
+        background * (1.0 + unevenness * across * down)
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Active {
-    molecule: usize,
-    place: [f64; 2],
-    share: f64,
-}
-
-/// What is true of a spot in a frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MovieTruth {
-    /// The frame, from 0.
-    pub frame: usize,
-    /// Centre and σ in pixels.
-    pub shape: Circle<f64>,
-    /// Photo-electrons in this frame.
-    pub signal: f64,
-    /// Background of a pixel at the centre, in photo-electrons.
-    pub background: f64,
-    /// The molecule, from 0; beads follow after the last molecule.
-    pub molecule: usize,
-}
-
-/// A movie whose events are decided.
+/// A movie that is made piece by piece.
+///
+/// ```
+/// use fit_sim::MovieSimulation;
+///
+/// let mut plan = MovieSimulation::new(64, 48, 100).plan()?;
+/// let piece = plan.piece(10..30);
+/// assert_eq!(piece.frames().dim(), (20, 48, 64));
+/// assert!(piece.truth(10).all(|spot| spot.frame == 10));
+/// # Ok::<(), fit_sim::SimulationError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct MoviePlan {
     simulation: MovieSimulation,
-    active: Vec<Vec<Active>>,
+    molecules: Vec<Molecule>,
+    /// The frame that the molecules have come to.
+    next: usize,
 }
 
 impl MoviePlan {
@@ -231,70 +229,22 @@ impl MoviePlan {
         &self.simulation
     }
 
-    /// The spots of a frame.
-    pub fn truth(&self, frame: usize) -> Vec<MovieTruth> {
-        let simulation = &self.simulation;
-        let drift = simulation.drift.map(|d| d * frame as f64);
-        let truth = |molecule: usize, x: f64, y: f64, signal: f64| {
-            let shape = Circle::new(x + drift[0], y + drift[1], simulation.sigma);
-            let background = self.background(shape.x, shape.y);
-            MovieTruth { frame, shape, signal, background, molecule }
-        };
-        let active = self.active.get(frame).map_or(&[][..], Vec::as_slice);
-        let molecules = active
-            .iter()
-            .map(|a| truth(a.molecule, a.place[0], a.place[1], a.share * simulation.signal));
-        let beads = simulation
-            .beads
-            .iter()
-            .enumerate()
-            .map(|(i, bead)| truth(simulation.molecules + i, bead.x, bead.y, bead.signal));
-        molecules.chain(beads).collect()
+    /// How many frames are best made at a time: 64, but no more than make 128 MiB of pixels or of events.
+    pub fn piece_length(&self) -> usize {
+        let MovieSimulation { width, height, on_time, off_time, .. } = self.simulation;
+        // As in `molecules_for`.
+        let spots = self.molecules.len() as f64 * (on_time + 1.0) / (on_time + off_time);
+        let events = piece::EVENT * spots.ceil() as usize;
+        (PIECE / (2 * width * height).max(events)).clamp(1, LONGEST_PIECE)
     }
 
-    fn background(&self, x: f64, y: f64) -> f64 {
-        let MovieSimulation { width, height, background, unevenness, .. } = self.simulation;
-        let tau = core::f64::consts::TAU;
-        let across = libm::cos(tau * (0.8 * x / width as f64 + 0.05));
-        let down = libm::cos(tau * (0.7 * y / height as f64 - 0.06));
-        background * (1.0 + unevenness * across * down)
-    }
-
-    /// A frame as the camera delivers it, saturated at 65 535 counts.
-    pub fn frame(&self, frame: usize) -> Array2<u16> {
-        let MovieSimulation { width, height, sigma, noise, camera, seed, .. } = self.simulation;
-        let mut expected =
-            Array2::from_shape_fn((height, width), |(y, x)| self.background(x as f64, y as f64));
-        let reach = 6.0 * sigma;
-        for MovieTruth { shape, signal, .. } in self.truth(frame) {
-            let amplitude = signal / (core::f64::consts::TAU * sigma * sigma);
-            let range = |centre: f64, length: usize| {
-                let first = (centre - reach).max(0.0).ceil() as usize;
-                let last = (centre + reach + 1.0).clamp(0.0, length as f64) as usize;
-                first.min(last)..last
-            };
-            for y in range(shape.y, height) {
-                for x in range(shape.x, width) {
-                    expected[(y, x)] += amplitude * Profile::at(x as f64, y as f64, shape).value;
-                }
-            }
+    /// Decides which molecule is on when in some frames. What a frame looks like does not depend on the
+    /// piece it is in. Frames in their order take the least time: to go back, the movie begins anew.
+    pub fn piece(&mut self, frames: Range<usize>) -> MoviePiece<'_> {
+        if frames.start < self.next {
+            self.molecules = self.simulation.molecules();
         }
-        let mut random = Random::new(seed, frame as u64);
-        expected.mapv(|expected| {
-            let counts = camera.read(noise.draw(expected, &mut random), &mut random);
-            counts.min(65535.0) as u16
-        })
-    }
-
-    /// Several frames, made at the same time.
-    pub fn frames(&self, frames: std::ops::Range<usize>) -> Array3<u16> {
-        let MovieSimulation { width, height, .. } = self.simulation;
-        let mut movie = Array3::zeros((frames.len(), height, width));
-        movie
-            .outer_iter_mut()
-            .into_par_iter()
-            .zip(frames)
-            .for_each(|(mut to, frame)| to.assign(&self.frame(frame)));
-        movie
+        self.next = frames.end.max(frames.start);
+        MoviePiece::new(&self.simulation, &mut self.molecules, frames)
     }
 }

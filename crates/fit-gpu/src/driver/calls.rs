@@ -1,0 +1,88 @@
+//! The functions of the driver's library that are called. This list is the only way to them, so none is called that
+//! was not looked for.
+
+use cudarc::driver::sys;
+
+use crate::GpuError;
+
+macro_rules! functions {
+    ($($name:ident),* $(,)?) => {
+        pub(super) use cudarc::driver::sys::{$($name),*};
+
+        const CALLED: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+functions!(
+    cuCtxSetCurrent,
+    cuDeviceGet,
+    cuDeviceGetAttribute,
+    cuDeviceGetCount,
+    cuDeviceGetName,
+    cuDevicePrimaryCtxRelease_v2,
+    cuDevicePrimaryCtxRetain,
+    cuDeviceTotalMem_v2,
+    cuDriverGetVersion,
+    cuEventCreate,
+    cuEventDestroy_v2,
+    cuEventElapsedTime,
+    cuEventRecord,
+    cuFuncSetAttribute,
+    cuInit,
+    cuLaunchKernel,
+    cuMemAlloc_v2,
+    cuMemFreeHost,
+    cuMemFree_v2,
+    cuMemGetInfo_v2,
+    cuMemHostAlloc,
+    cuMemHostGetDevicePointer_v2,
+    cuMemcpyDtoHAsync_v2,
+    cuMemcpyHtoDAsync_v2,
+    cuModuleGetFunction,
+    cuModuleLoadData,
+    cuPointerGetAttributes,
+    cuStreamCreate,
+    cuStreamDestroy_v2,
+    cuStreamQuery,
+    cuStreamSynchronize,
+    cuStreamWaitEvent,
+);
+
+/// What cudarc calls for the text of an error.
+const BY_CUDARC: &[&str] = &["cuGetErrorName", "cuGetErrorString"];
+
+/// Finds the driver's library, with every function that is called: cudarc panics at a call of one that is not there.
+pub(super) fn find() -> Result<(), GpuError> {
+    // SAFETY: looking for a library runs its initializers, and the driver's are sound.
+    let library = unsafe {
+        if !sys::is_culib_present() {
+            return Err(GpuError::NoDriver);
+        }
+        sys::culib()
+    };
+    for &function in CALLED.iter().chain(BY_CUDARC) {
+        // SAFETY: what is found is not called here.
+        if unsafe { library.get::<unsafe extern "C" fn()>(function) }.is_err() {
+            return Err(GpuError::MissingFunction { function });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    /// Proves that every call goes by the list: no other source names a function of cudarc's.
+    #[test]
+    fn nothing_is_called_past_the_list() {
+        let sources = [
+            include_str!("mod.rs"),
+            include_str!("function.rs"),
+            include_str!("memory.rs"),
+            include_str!("stream.rs"),
+            include_str!("../devices.rs"),
+        ];
+        for source in sources {
+            assert!(!source.contains("sys::cu"), "{source}");
+        }
+    }
+}

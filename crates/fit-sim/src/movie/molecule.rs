@@ -1,0 +1,65 @@
+//! Molecules that blink.
+
+use std::ops::Range;
+
+use super::{MovieSimulation, Structure};
+use crate::random::Random;
+
+/// A molecule at some time of the movie.
+#[derive(Clone, Debug)]
+pub(super) struct Molecule {
+    pub(super) place: [f64; 2],
+    random: Random,
+    /// When it glows next, or has begun to, and until when, in frames.
+    on: f64,
+    off: f64,
+}
+
+fn exponential(random: &mut Random, mean: f64) -> f64 {
+    -mean * libm::log(1.0 - random.uniform())
+}
+
+impl Molecule {
+    /// A molecule before the first frame; `total` is the length of all structures.
+    pub(super) fn new(simulation: &MovieSimulation, number: usize, total: f64) -> Self {
+        // Streams above 2³² are those of molecules, below of frames.
+        let mut random = Random::new(simulation.seed, (1 << 32) + number as u64);
+        let mut along = random.uniform() * total;
+        let mut place = [0.0; 2];
+        for structure in &simulation.structures {
+            let length = Structure::length(structure);
+            if along <= length {
+                place = structure.place(along / length);
+                break;
+            }
+            along -= length;
+        }
+        // The movie begins while the blinking has been going on.
+        let on = exponential(&mut random, simulation.off_time) - simulation.on_time;
+        let off = on + exponential(&mut random, simulation.on_time);
+        Self { place, random, on, off }
+    }
+
+    /// Goes to the end of some frames, none of which it is past, and gives each of them in which it glows, with the
+    /// share of the frame's time.
+    pub(super) fn glow(
+        &mut self,
+        simulation: &MovieSimulation,
+        frames: Range<usize>,
+        mut event: impl FnMut(usize, f64),
+    ) {
+        let end = frames.end as f64;
+        while self.on < end {
+            let mut frame = (self.on.max(0.0) as usize).max(frames.start);
+            while frame < frames.end && (frame as f64) < self.off {
+                event(frame, self.off.min(frame as f64 + 1.0) - self.on.max(frame as f64));
+                frame += 1;
+            }
+            if self.off > end {
+                break;
+            }
+            self.on = self.off + exponential(&mut self.random, simulation.off_time);
+            self.off = self.on + exponential(&mut self.random, simulation.on_time);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Some frames of a movie, with their truth.
+
+use std::ops::Range;
+
+use fit_core::Circle;
+use fit_core::spot::sums::Profile;
+use ndarray::{Array2, Array3, ArrayViewMut2, Axis, Slice};
+use rayon::prelude::*;
+
+use super::{MovieSimulation, molecule::Molecule};
+use crate::random::Random;
+
+/// A molecule that glows in a frame.
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    molecule: usize,
+    place: [f64; 2],
+    share: f64,
+}
+
+/// Bytes of an event.
+pub(super) const EVENT: usize = size_of::<Event>();
+
+/// Pixels of a frame that are expected at a time.
+const BAND: usize = 1 << 20;
+
+/// What is true of a spot in a frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MovieTruth {
+    /// The frame, from 0.
+    pub frame: usize,
+    /// Centre and σ in pixels.
+    pub shape: Circle<f64>,
+    /// Photo-electrons in this frame.
+    pub signal: f64,
+    /// Background of a pixel at the centre, in photo-electrons.
+    pub background: f64,
+    /// The molecule, from 0; beads follow after the last molecule.
+    pub molecule: usize,
+}
+
+/// Some frames of a movie, whose events are decided.
+#[derive(Clone, Debug)]
+pub struct MoviePiece<'a> {
+    simulation: &'a MovieSimulation,
+    first: usize,
+    /// The events of each frame, by molecule.
+    events: Vec<Vec<Event>>,
+}
+
+impl<'a> MoviePiece<'a> {
+    pub(super) fn new(
+        simulation: &'a MovieSimulation,
+        molecules: &mut [Molecule],
+        frames: Range<usize>,
+    ) -> Self {
+        let first = frames.start;
+        let mut events = vec![Vec::new(); frames.len()];
+        for (number, molecule) in molecules.iter_mut().enumerate() {
+            let place = molecule.place;
+            molecule.glow(simulation, frames.clone(), |frame, share| {
+                events[frame - first].push(Event { molecule: number, place, share });
+            });
+        }
+        Self { simulation, first, events }
+    }
+
+    /// The spots of a frame, by its number in the movie; none of a frame that is not in the piece.
+    pub fn truth(&self, frame: usize) -> impl Iterator<Item = MovieTruth> {
+        let simulation = self.simulation;
+        let drift = simulation.drift.map(|d| d * frame as f64);
+        let truth = move |molecule: usize, x: f64, y: f64, signal: f64| {
+            let shape = Circle::new(x + drift[0], y + drift[1], simulation.sigma);
+            let background = simulation.background(shape.x, shape.y);
+            MovieTruth { frame, shape, signal, background, molecule }
+        };
+        let events = frame.checked_sub(self.first).and_then(|index| self.events.get(index));
+        let beads = if events.is_some() { &simulation.beads[..] } else { &[] };
+        let molecules = events
+            .into_iter()
+            .flatten()
+            .map(move |e| truth(e.molecule, e.place[0], e.place[1], e.share * simulation.signal));
+        let beads = beads
+            .iter()
+            .enumerate()
+            .map(move |(i, bead)| truth(simulation.molecules + i, bead.x, bead.y, bead.signal));
+        molecules.chain(beads)
+    }
+
+    /// The frames (n, height, width) as the camera delivers them, saturated at 65 535 counts.
+    pub fn frames(&self) -> Array3<u16> {
+        let MovieSimulation { width, height, .. } = *self.simulation;
+        let mut movie = Array3::zeros((self.events.len(), height, width));
+        movie
+            .outer_iter_mut()
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(index, to)| self.draw(self.first + index, to));
+        movie
+    }
+
+    /// Makes a frame, some rows at a time.
+    fn draw(&self, frame: usize, mut to: ArrayViewMut2<'_, u16>) {
+        let MovieSimulation { width, height, sigma, noise, camera, seed, .. } = *self.simulation;
+        let reach = 6.0 * sigma;
+        let range = |centre: f64, length: usize| {
+            let first = (centre - reach).max(0.0).ceil() as usize;
+            let last = (centre + reach + 1.0).clamp(0.0, length as f64) as usize;
+            first.min(last)..last
+        };
+        let mut random = Random::new(seed, frame as u64);
+        let rows = (BAND / width).clamp(1, height);
+        let mut band = Array2::zeros((rows, width));
+        for (number, mut to) in to.axis_chunks_iter_mut(Axis(0), rows).enumerate() {
+            let top = number * rows;
+            let bottom = top + to.nrows();
+            let mut expected = band.slice_axis_mut(Axis(0), Slice::from(..to.nrows()));
+            for ((y, x), expected) in expected.indexed_iter_mut() {
+                *expected = self.simulation.background(x as f64, (top + y) as f64);
+            }
+            for MovieTruth { shape, signal, .. } in self.truth(frame) {
+                let amplitude = signal / (core::f64::consts::TAU * sigma * sigma);
+                let across = range(shape.y, height);
+                for y in across.start.max(top)..across.end.min(bottom) {
+                    for x in range(shape.x, width) {
+                        expected[(y - top, x)] +=
+                            amplitude * Profile::at(x as f64, y as f64, shape).value;
+                    }
+                }
+            }
+            for (pixel, &expected) in to.iter_mut().zip(&expected) {
+                let counts = camera.read(noise.draw(expected, &mut random), &mut random);
+                *pixel = counts.min(65535.0) as u16;
+            }
+        }
+    }
+}
