@@ -144,7 +144,7 @@ fn simulated_movies_are_localized() {
         let (mut wanted, mut hit, mut real) = (0, 0, 0);
         let mut squares = Vec::new();
         for frame in 0..100 {
-            let truth = piece.truth(frame);
+            let truth: Vec<MovieTruth> = piece.truth(frame).collect();
             let spots: Vec<_> = found.iter().filter(|spot| spot.frame == frame).collect();
             real += spots
                 .iter()
