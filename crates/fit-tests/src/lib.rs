@@ -11,7 +11,7 @@ pub mod explicit;
 pub mod statistics;
 pub mod tolerances;
 
-use spotfit::{Backend, Fitter, InstructionSet, Options};
+use spotfit::{Backend, FitError, Fitter, InstructionSet, Options};
 
 /// A backend under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,16 +51,23 @@ impl TestBackend {
         Self { backend, threads, set: None }
     }
 
+    /// A fitter of this backend, if the options are sound.
+    ///
+    /// # Errors
+    /// As [`Fitter::new`].
+    pub fn try_fitter(&self, options: Options) -> Result<Fitter, FitError> {
+        match self.set {
+            Some(set) => Fitter::with_instruction_set(set, options, self.threads),
+            None => Fitter::new(self.backend, options, self.threads),
+        }
+    }
+
     /// A fitter of this backend.
     ///
     /// # Panics
     /// If it cannot be made: a test would be worthless.
     pub fn fitter(&self, options: Options) -> Fitter {
-        let fitter = match self.set {
-            Some(set) => Fitter::with_instruction_set(set, options, self.threads),
-            None => Fitter::new(self.backend, options, self.threads),
-        };
-        match fitter {
+        match self.try_fitter(options) {
             Ok(fitter) => fitter,
             Err(error) => panic!("{self:?}: {error}"),
         }

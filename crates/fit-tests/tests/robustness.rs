@@ -1,10 +1,15 @@
-//! Random and adversarial windows: a fit ends, with an honest status and finite numbers.
+//! Random and adversarial windows: a fit ends, with an honest status and finite numbers. With the environment variable
+//! `SPOTFIT_ATTACK=long`, 10⁸ windows with all options are tried:
+//!
+//! ```sh
+//! SPOTFIT_ATTACK=long cargo test --release -p fit-tests --test robustness -- --nocapture
+//! ```
 
-use fit_core::{Background, Criteria, Options, Status};
+use fit_core::{Background, Criteria, Limits, MaxError, Options, Pixel, Status};
 use fit_sim::Random;
 use fit_tests::{GPU, TestBackend, backends};
 use ndarray::Array3;
-use spotfit::{Fit, Start};
+use spotfit::{Circular, Fit, FixedSigma, Shape, Start};
 
 /// Windows of one kind in a batch.
 const BATCH: usize = 1000;
@@ -100,6 +105,141 @@ fn check_adversarial(backends: &[TestBackend]) {
         }
     }
     assert!(windows >= 100_000 * backends.len(), "{windows}");
+}
+
+/// One of some things.
+fn any<T: Copy>(things: &[T], random: &mut Random) -> T {
+    things[(random.uniform() * things.len() as f64) as usize]
+}
+
+/// Options of any kind: one in eight numbers is out of its range.
+fn any_options(random: &mut Random) -> Options {
+    let wild = [-1.0, f64::NAN, f64::INFINITY, 1e308, -0.0, 1e-320];
+    let number = |sound: &[f64], random: &mut Random| {
+        if random.uniform() < 0.04 { any(&wild, random) } else { any(sound, random) }
+    };
+    let shares = [0.0, 1e-300, 1e-9, 1e-4, 0.3, 1.0 - f64::EPSILON];
+    let max_error = number(&[0.0, 1e-3, 0.5, 1e9, f64::MAX], random);
+    let sigma_min = number(&[0.1, 0.25, 1.0, 2.5, 40.0], random);
+    let sigma = number(&[0.1, 0.7, 1.3, 30.0, 1e3], random);
+    Options {
+        criteria: Criteria {
+            max_iterations: any(&[1, 2, 7, 20, 100, 300, 300, 300, 0, 100_001], random),
+            max_evaluations: any(&[2, 3, 50, 500, 500, 1000, 1000, 1, 1_000_001], random),
+            max_error: any(
+                &[MaxError::Off, MaxError::PerPixel(max_error), MaxError::Total(max_error)],
+                random,
+            ),
+            min_delta: number(&shares, random),
+            min_step: number(&shares, random),
+        },
+        background: any(&[Background::Free, Background::NonNegative], random),
+        limits: Limits {
+            centre_margin: number(&[0.0, 0.5, 1.0, 30.0, 1e3], random),
+            sigma_min,
+            sigma_max: any(&[None, Some(number(&[0.3, 1.0, 4.0, 64.0, 1e6], random))], random),
+        },
+        shape: any(&[Shape::Circular(Circular), Shape::FixedSigma(FixedSigma { sigma })], random),
+    }
+}
+
+/// What came of windows.
+#[derive(Debug, Default)]
+struct Tried {
+    fitted: usize,
+    invalid: usize,
+    refused_options: usize,
+    refused_windows: usize,
+}
+
+impl Tried {
+    /// Fits windows of hostile pixels, of a type that holds them as it can.
+    fn fit<P: Pixel>(
+        &mut self,
+        backend: &TestBackend,
+        options: Options,
+        to_pixel: fn(f64) -> P,
+        random: &mut Random,
+    ) {
+        let fitter = match backend.try_fitter(options) {
+            Ok(fitter) => fitter,
+            Err(error) => {
+                assert!(options.validate().is_err(), "{error}");
+                self.refused_options += 1;
+                return;
+            }
+        };
+        assert!(options.validate().is_ok(), "{options:?}");
+        let sides = [2, 3, 3, 4, 5, 5, 6, 7, 7, 8, 9, 9, 11, 13, 17, 33];
+        let (width, height) = (any(&sides, random), any(&sides, random));
+        // Fewer of those that are large, so that all take alike.
+        let count = (40_000 / (width * height)).min(400);
+        let mut kind = 0;
+        let spots = Array3::from_shape_fn((count, height, width), |(_, y, x)| {
+            if (x, y) == (0, 0) {
+                kind = (random.uniform() * 15.0) as usize;
+            }
+            to_pixel(pixel(kind, x, y, random))
+        });
+        let mut wild = || any(&[-1.0, 1.0], random) * 10f64.powf(40.0 * random.uniform() - 20.0);
+        let starts: Vec<[f64; 3]> = (0..count).map(|_| [wild(), wild(), wild().abs()]).collect();
+        let start = if random.uniform() < 0.3 { Start::F64(&starts) } else { Start::Estimate };
+        let fits: Vec<Fit<f64>> = match fitter.fit(spots.view(), start) {
+            Ok(fits) => fits,
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                self.refused_windows += count;
+                return;
+            }
+        };
+        let what = format!("{backend:?}, {width}×{height}, {options:?}");
+        for fit in &fits {
+            check(fit, &what);
+            assert!(fit.iterations <= options.criteria.max_iterations, "{what}: {fit:?}");
+            self.invalid += usize::from(fit.status == Status::Invalid);
+        }
+        self.fitted += count;
+    }
+}
+
+/// Proves that windows of any pixels and any type, with any options, in their ranges and out of them, on every
+/// backend, make no fit panic or hang, and give an error, or statuses and numbers that are sane.
+#[test]
+fn hostile_windows_with_any_options() {
+    attack(&backends());
+}
+
+/// Proves the same for the GPU.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn hostile_windows_with_any_options_on_the_gpu() {
+    attack(&[GPU]);
+}
+
+fn attack(backends: &[TestBackend]) {
+    let is_long = std::env::var_os("SPOTFIT_ATTACK").is_some_and(|value| value == "long");
+    let windows = if is_long { 100_000_000 } else { 200_000 };
+    for (number, backend) in backends.iter().enumerate() {
+        let mut tried = Tried::default();
+        let mut round = 0;
+        while tried.fitted < windows / backends.len() {
+            let mut random = Random::new(12 + number as u64, round);
+            let options = any_options(&mut random);
+            match round % 6 {
+                0 => tried.fit(backend, options, |p| p, &mut random),
+                1 => tried.fit(backend, options, |p| p as f32, &mut random),
+                2 => tried.fit(backend, options, |p| p as i16, &mut random),
+                3 => tried.fit(backend, options, |p| p as u8, &mut random),
+                4 => tried.fit(backend, options, |p| p as u16, &mut random),
+                _ => tried.fit(backend, options, |p| p as i64, &mut random),
+            }
+            round += 1;
+        }
+        println!("{backend:?}: {round} batches: {tried:?}");
+        let Tried { fitted, invalid, refused_options, refused_windows } = tried;
+        assert!(invalid > 0 && invalid < fitted / 2, "{invalid} invalid prove nothing");
+        assert!(refused_options > 0 && refused_windows > 0, "{round} batches");
+    }
 }
 
 /// Proves that a start value that is not finite makes its own spot invalid and no other.

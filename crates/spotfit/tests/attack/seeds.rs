@@ -1,0 +1,171 @@
+//! Small files of every format that are right.
+
+use std::io::Cursor;
+use std::sync::LazyLock;
+
+use fit_sim::{Bead, MovieSimulation};
+use ndarray::Array3;
+use tiff::encoder::{Compression, DeflateLevel, TiffEncoder, colortype};
+
+use crate::common::{bytes, npy};
+
+pub(crate) const YAML: &str =
+    "Byte Order: <\nCamera: Test\nData Type: uint16\nFrames: 3\nHeight: 20\nWidth: 24\n";
+pub(crate) const INF: &str = "binning = 1 x 1\n\
+    data type = 16 bit integers (binary, little endian)\n\
+    frame dimensions = 24 x 20\nnumber of frames = 3\n";
+
+static FRAMES: LazyLock<Array3<u16>> = LazyLock::new(|| {
+    let simulation = MovieSimulation {
+        molecules: 0,
+        beads: vec![
+            Bead { x: 7.2, y: 8.1, signal: 4000.0 },
+            Bead { x: 16.6, y: 11.7, signal: 3000.0 },
+        ],
+        ..MovieSimulation::new(24, 20, 3)
+    };
+    simulation.plan().expect("a sound simulation").piece(0..3).frames()
+});
+
+/// Three frames of 24×20 pixels with two spots.
+pub(crate) fn frames() -> Array3<u16> {
+    FRAMES.clone()
+}
+
+/// The frames' bytes.
+pub(crate) fn little() -> Vec<u8> {
+    bytes(FRAMES.as_slice().expect("in order"), |pixel| pixel.to_le_bytes())
+}
+
+fn floats() -> Vec<u8> {
+    bytes(FRAMES.as_slice().expect("in order"), |&pixel| f64::from(pixel).to_be_bytes())
+}
+
+/// Movies as arrays: either order of bytes and of memory.
+pub(crate) fn arrays() -> Vec<Vec<u8>> {
+    vec![
+        npy("'<u2'", "False", "(3, 20, 24)", &little()),
+        npy("'<u2'", "True", "(3, 20, 24)", &little()),
+        npy("'>f8'", "False", "(3, 20, 24)", &floats()),
+        npy("'>f8'", "True", "(3, 20, 24)", &floats()),
+        npy("'|i1'", "False", "(20, 24)", &little()[..480]),
+    ]
+}
+
+/// Stacks of windows.
+pub(crate) fn stacks() -> Vec<Vec<u8>> {
+    vec![
+        npy("'<u2'", "False", "(18, 8, 10)", &little()),
+        npy("'>i4'", "True", "(9, 8, 10)", &little()),
+        npy("'<f4'", "False", "(9, 8, 10)", &little()),
+        npy("'>f8'", "False", "(18, 8, 10)", &floats()),
+        npy("'<f8'", "False", "(480, 3)", &floats()),
+    ]
+}
+
+/// TIFF of many kinds.
+pub(crate) fn tiffs() -> Vec<Vec<u8>> {
+    let ways = [
+        (Compression::Uncompressed, false),
+        (Compression::Uncompressed, true),
+        (Compression::Lzw, false),
+        (Compression::Deflate(DeflateLevel::Fast), false),
+        (Compression::Deflate(DeflateLevel::Fast), true),
+        (Compression::Packbits, false),
+    ];
+    ways.into_iter().map(|(compression, big)| tiff(compression, big)).collect()
+}
+
+fn tiff(compression: Compression, big: bool) -> Vec<u8> {
+    let mut file = Cursor::new(Vec::new());
+    macro_rules! write {
+        ($encoder:expr) => {{
+            let mut encoder = $encoder.expect("a file in memory").with_compression(compression);
+            for (number, frame) in FRAMES.outer_iter().enumerate() {
+                let pixels: Vec<u16> = frame.iter().copied().collect();
+                let mut image = encoder.new_image::<colortype::Gray16>(24, 20).expect("an image");
+                // One strip, and several.
+                image.rows_per_strip([20, 3, 1][number]).expect("strips");
+                image.write_data(&pixels).expect("pixels");
+            }
+        }};
+    }
+    if big {
+        write!(TiffEncoder::new_big(&mut file));
+    } else {
+        write!(TiffEncoder::new(&mut file));
+    }
+    file.into_inner()
+}
+
+/// ImageJ's stacks with one directory for all frames, of several types.
+pub(crate) fn imagej() -> Vec<Vec<u8>> {
+    [(16, 1), (16, 2), (8, 1), (32, 3), (32, 1)]
+        .into_iter()
+        .flat_map(|(bits, format)| {
+            [imagej_stack(false, bits, format), imagej_stack(true, bits, format)]
+        })
+        .collect()
+}
+
+fn imagej_stack(big_endian: bool, bits: u32, format: u32) -> Vec<u8> {
+    let short = |v: u16| if big_endian { v.to_be_bytes() } else { v.to_le_bytes() };
+    let long = |v: u32| if big_endian { v.to_be_bytes() } else { v.to_le_bytes() };
+    let text = b"ImageJ=1.54f\nimages=3\nslices=3\n\0";
+    let data: Vec<u8> = little().repeat(2)[..(3 * 24 * 20 * bits / 8) as usize].to_vec();
+    let (text_at, data_at) = (8, 8 + text.len() as u32);
+    let mut file = if big_endian { b"MM\0*".to_vec() } else { b"II*\0".to_vec() };
+    file.extend(long(data_at + data.len() as u32));
+    file.extend(text);
+    file.extend(&data);
+    let tags = [
+        (256, 24),
+        (257, 20),
+        (258, bits),
+        (259, 1),
+        (262, 1),
+        (270, text_at),
+        (273, data_at),
+        (277, 1),
+        (278, 20),
+        (279, 24 * 20 * bits / 8),
+        (339, format),
+    ];
+    file.extend(short(tags.len() as u16));
+    for (tag, value) in tags {
+        let (kind, count) = if tag == 270 { (2, text.len() as u32) } else { (4, 1) };
+        file.extend(short(tag));
+        file.extend(short(kind));
+        file.extend(long(count));
+        file.extend(long(value));
+    }
+    file.extend(long(0));
+    file
+}
+
+/// Tables of positions.
+pub(crate) fn positions() -> Vec<Vec<u8>> {
+    let mut many = "x,y,frame\n".to_owned();
+    for i in 0..40 {
+        many += &format!("{}.5,{}.25,{}\n", i % 24, i % 20, i % 3);
+    }
+    vec![
+        b"name,y,frame,x\na,8.4,0,7\nb,1,0,1\nc,11.6,2,16.7\nd,4,99,4\n".to_vec(),
+        b"\xef\xbb\xbf\"frame\",\"x\",\"y\"\r\n0,7,8\r\n1,17,12\r\n".to_vec(),
+        many.into_bytes(),
+    ]
+}
+
+/// Tables of localizations.
+pub(crate) fn tables() -> Vec<Vec<u8>> {
+    let table = |unit: &str| {
+        let mut text = format!(
+            "\"id\",\"frame\",\"x [{unit}]\",\"y [{unit}]\",\"sigma [{unit}]\",\"uncertainty_xy [{unit}]\"\n"
+        );
+        for i in 1..30 {
+            text += &format!("{i},{i},{}.25,{}.5,1.3,0.{i}\n", 7 * i % 50, 11 * i % 40);
+        }
+        text.into_bytes()
+    };
+    vec![table("nm"), table("px"), b"x,y\n1,2\n3,4\n".to_vec()]
+}
