@@ -93,6 +93,8 @@ impl Target {
             Ok(metadata) if metadata.permissions().readonly() => {
                 return Err(io::ErrorKind::PermissionDenied.into());
             }
+            // A name that no file can have, for instance.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
         let file = part_of(&path)?;

@@ -108,24 +108,3 @@ impl<R: Read> Iterator for PointReader<R> {
         next
     }
 }
-
-/// A table of localizations as it was read.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Points {
-    /// The localizations.
-    pub points: Vec<Point>,
-    /// Whether lengths are in nanometres, not pixels.
-    pub nanometres: bool,
-    /// Lines left out because a number in them is not finite (fits that failed).
-    pub left_out: usize,
-}
-
-/// Reads all localizations of a table such as [`super::StormFormat`] writes.
-///
-/// # Errors
-/// [`TableError`] with the line and the column.
-pub fn read_points(reader: impl Read) -> Result<Points, TableError> {
-    let mut reader = PointReader::new(reader)?;
-    let points = reader.by_ref().collect::<Result<_, _>>()?;
-    Ok(Points { points, nanometres: reader.nanometres(), left_out: reader.left_out() })
-}

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use fit_sim::Random;
 use rayon::prelude::*;
 use spotfit::localize::{LocalizeOptions, Localizer};
-use spotfit::movie::{Block, Movie, Pixels};
+use spotfit::movie::{Block, Movie, MovieLimits, Pixels};
 use spotfit::npy::{NpyReader, NumberType};
-use spotfit::render::{Blur, ColourMap, RenderOptions, render};
-use spotfit::storm::{read_points, read_positions};
+use spotfit::render::{Blur, ColourMap, MOST_PIXELS, RenderOptions, render};
+use spotfit::storm::{Point, PointReader, read_positions};
 
 use crate::mutate::mutate;
 use crate::seeds::{self, INF, YAML};
@@ -171,30 +171,57 @@ fn stack(file: &[u8], round: u64) -> Result<(), String> {
 
 fn array(file: &[u8], round: u64) -> Result<(), String> {
     let length = round.is_multiple_of(2).then_some(file.len() as u64);
-    movie(words(Movie::npy(cursor(file), length))?, round)
+    movie(words(Movie::npy(cursor(file), length, &MovieLimits::default()))?, round)
 }
 
 fn tiff(file: &[u8], round: u64) -> Result<(), String> {
-    movie(words(Movie::tiff(cursor(file)))?, round)
+    movie(words(Movie::tiff(cursor(file), &MovieLimits::default()))?, round)
 }
 
 fn raw(file: &[u8], round: u64) -> Result<(), String> {
-    movie(words(Movie::picasso_raw(cursor(file), file.len() as u64, "m.yaml", YAML))?, round)
+    movie(
+        words(Movie::picasso_raw(
+            cursor(file),
+            file.len() as u64,
+            "m.yaml",
+            YAML,
+            &MovieLimits::default(),
+        ))?,
+        round,
+    )
 }
 
 fn yaml(file: &[u8], round: u64) -> Result<(), String> {
     let (text, pixels) = (String::from_utf8_lossy(file), seeds::little());
-    let opened = Movie::picasso_raw(cursor(&pixels), pixels.len() as u64, "m.yaml", &text);
+    let opened = Movie::picasso_raw(
+        cursor(&pixels),
+        pixels.len() as u64,
+        "m.yaml",
+        &text,
+        &MovieLimits::default(),
+    );
     movie(words(opened)?, round)
 }
 
 fn dax(file: &[u8], round: u64) -> Result<(), String> {
-    movie(words(Movie::dax(cursor(file), file.len() as u64, "m.inf", INF))?, round)
+    movie(
+        words(Movie::dax(cursor(file), file.len() as u64, "m.inf", INF, &MovieLimits::default()))?,
+        round,
+    )
 }
 
 fn inf(file: &[u8], round: u64) -> Result<(), String> {
     let (text, pixels) = (String::from_utf8_lossy(file), seeds::little());
-    movie(words(Movie::dax(cursor(&pixels), pixels.len() as u64, "m.inf", &text))?, round)
+    movie(
+        words(Movie::dax(
+            cursor(&pixels),
+            pixels.len() as u64,
+            "m.inf",
+            &text,
+            &MovieLimits::default(),
+        ))?,
+        round,
+    )
 }
 
 /// Reads a movie, from its start or from somewhere within, and now and then localizes what is read.
@@ -244,10 +271,10 @@ fn positions(file: &[u8], round: u64) -> Result<(), String> {
 }
 
 fn localizations(file: &[u8], _: u64) -> Result<(), String> {
-    let table = words(read_points(file))?;
-    let coordinates = || table.points.iter().flat_map(|point| [point.x, point.y]);
-    let all = |point: &spotfit::storm::Point| [point.x, point.y, point.uncertainty];
-    assert!(table.points.iter().flat_map(all).all(f64::is_finite));
+    let points: Vec<Point> = words(words(PointReader::new(file))?.collect())?;
+    let coordinates = || points.iter().flat_map(|point| [point.x, point.y]);
+    let all = |point: &Point| [point.x, point.y, point.uncertainty];
+    assert!(points.iter().flat_map(all).all(f64::is_finite));
     let (least, most) = (
         coordinates().fold(f64::INFINITY, f64::min),
         coordinates().fold(f64::NEG_INFINITY, f64::max),
@@ -260,8 +287,9 @@ fn localizations(file: &[u8], _: u64) -> Result<(), String> {
         colours: ColourMap::Inferno,
         extent: None,
         saturated: 0.05,
+        most_pixels: MOST_PIXELS,
     };
-    let picture = words(render(&table.points, &options))?;
+    let picture = words(render(&points, &options))?;
     assert_eq!(picture.rgb.len(), 3 * picture.width * picture.height);
     assert!(picture.rgb.len() < 1 << 16, "{}×{}", picture.width, picture.height);
     Ok(())
