@@ -6,6 +6,7 @@
 
 mod options;
 mod pipeline;
+mod positions;
 mod spot;
 
 use fit_core::{Corner, Fit, Pixel, Size, Start};
@@ -19,8 +20,9 @@ use crate::range::OutOfRange;
 use crate::statuses::StatusCounts;
 use crate::with_pixels;
 
-pub use options::{CameraOptions, LocalizeOptions, Positions, Roi};
+pub use options::{CameraOptions, LocalizeOptions, Roi};
 pub use pipeline::run;
+pub use positions::Positions;
 pub use spot::Localization;
 
 /// Why localizing failed.
@@ -107,9 +109,12 @@ impl Localizer {
     /// [`LocalizeError`] for options out of their range.
     pub fn new(
         (width, height): (usize, usize),
-        options: LocalizeOptions,
+        mut options: LocalizeOptions,
     ) -> Result<Self, LocalizeError> {
         options.validate()?;
+        if let Some(positions) = &mut options.positions {
+            positions.sort();
+        }
         let detector = Detector::new(width, height, options.box_size, options.threshold)?;
         let roi = options.roi.unwrap_or(Roi { x: 0, y: 0, width, height });
         let inside = |start: usize, length: usize, end: usize| {
@@ -197,11 +202,9 @@ impl Localizer {
         let (count, height, width) = frames.dim();
         let wanted: Vec<(u64, usize, f64, f64)> = match &self.options.positions {
             Some(positions) => positions
-                .frames
-                .range(first..first + count)
-                .flat_map(|(&frame, places)| {
-                    places.iter().map(move |&(id, x, y)| (id, frame - first, x, y))
-                })
+                .within(first..first + count)
+                .iter()
+                .map(|place| (place.id, place.frame - first, place.x, place.y))
                 .collect(),
             None => self.detected(frames)?,
         };

@@ -1,11 +1,9 @@
 //! How a movie is to be localized.
 
-use std::collections::BTreeMap;
-
 use fit_core::{Options, Size};
 use fit_cpu::{InstructionSet, MOST_THREADS};
 
-use super::LocalizeError;
+use super::{LocalizeError, Positions};
 use crate::detect::DEFAULT_THRESHOLD;
 use crate::fitter::{Backend, FitError};
 use crate::range::OutOfRange;
@@ -48,37 +46,6 @@ pub struct Roi {
     pub width: usize,
     /// Rows.
     pub height: usize,
-}
-
-/// Places that are fitted instead of detected spots.
-#[derive(Clone, Debug, Default)]
-pub struct Positions {
-    /// Number, x and y of the places of each frame.
-    pub(super) frames: BTreeMap<usize, Vec<(u64, f64, f64)>>,
-    total: u64,
-}
-
-impl Positions {
-    /// Adds a place: frame from 0, x and y in pixels. Its id is its number, from 1.
-    pub fn push(&mut self, frame: usize, x: f64, y: f64) {
-        self.total += 1;
-        self.frames.entry(frame).or_default().push((self.total, x, y));
-    }
-
-    /// The number of places.
-    pub fn len(&self) -> usize {
-        self.total as usize
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.total == 0
-    }
-
-    /// Places in frames outside a range.
-    pub(super) fn outside(&self, frames: &std::ops::Range<usize>) -> usize {
-        self.frames.iter().filter(|(f, _)| !frames.contains(f)).map(|(_, p)| p.len()).sum()
-    }
 }
 
 /// How a movie is to be localized.

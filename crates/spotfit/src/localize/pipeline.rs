@@ -21,7 +21,7 @@ pub fn run<E: From<LocalizeError>>(
     mut sink: impl FnMut(Vec<Localization>, &Counts) -> Result<(), E>,
 ) -> Result<(), E> {
     if let Some(positions) = &localizer.options.positions {
-        localizer.counts.no_frame += positions.outside(&frames);
+        localizer.counts.no_frame += positions.len() - positions.within(frames.clone()).len();
     }
     std::thread::scope(|scope| {
         // A stage whose successor has failed finds nobody to send to, and ends.

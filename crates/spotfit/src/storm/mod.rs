@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use crate::localize::Localization;
 
 pub use columns::TableError;
-pub use read::{Point, PointReader, read_positions};
+pub use read::{MOST_POSITIONS, Point, PointReader, read_positions};
 
 /// How localizations are written.
 #[derive(Clone, Copy, Debug, PartialEq)]

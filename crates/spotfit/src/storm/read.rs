@@ -5,11 +5,19 @@ use std::io::Read;
 use super::columns::{Columns, TableError};
 use crate::localize::Positions;
 
-/// Reads positions to fit: columns named `frame` (from 0), `x` and `y` (pixels), others ignored.
+/// The most positions that [`read_positions`] takes: 2²⁴, half a gigabyte.
+pub const MOST_POSITIONS: usize = 1 << 24;
+
+/// Reads positions to fit: columns named `frame` (from 0), `x` and `y` (pixels), others ignored; no more than
+/// [`MOST_POSITIONS`].
 ///
 /// # Errors
 /// [`TableError`] with the line and the column.
 pub fn read_positions(reader: impl Read) -> Result<Positions, TableError> {
+    read_some_positions(reader, MOST_POSITIONS)
+}
+
+fn read_some_positions(reader: impl Read, most: usize) -> Result<Positions, TableError> {
     let mut columns = Columns::new(reader)?;
     let (frame, x, y) = (columns.find(&["frame"])?, columns.find(&["x"])?, columns.find(&["y"])?);
     let mut positions = Positions::default();
@@ -17,6 +25,9 @@ pub fn read_positions(reader: impl Read) -> Result<Positions, TableError> {
         let at = columns.number(frame)?;
         if at < 0.0 || at.fract() != 0.0 || at > 2f64.powi(52) {
             return Err(columns.wrong(frame, "the number of a frame, from 0"));
+        }
+        if positions.len() == most {
+            return Err(TableError::ManyPositions { line: columns.line(), most });
         }
         positions.push(at as usize, columns.number(x)?, columns.number(y)?);
     }
@@ -106,5 +117,20 @@ impl<R: Read> Iterator for PointReader<R> {
         let next = self.point().transpose();
         self.ended = !matches!(next, Some(Ok(_)));
         next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that as many positions as are allowed are read, and that one more is an error with its line.
+    #[test]
+    fn positions_have_a_limit() {
+        let text = "frame,x,y\n".to_owned() + &"3,1.5,2\n".repeat(10);
+        let read = |most| read_some_positions(text.as_bytes(), most);
+        assert_eq!(read(10).expect("all of them").len(), 10);
+        let said = read(9).expect_err("one too many").to_string();
+        assert!(said.starts_with("line 11: there are more than 9 positions"), "{said}");
     }
 }
