@@ -236,16 +236,26 @@ fn broken_movies_are_named() {
 fn mutated_movies_do_no_harm() {
     let frames = frames();
     let big = bytes(frames.as_slice().unwrap(), |p| p.to_be_bytes());
-    let array = npy("'<u2'", "False", "(3, 20, 24)", &big);
+    let array = |order| npy("'<u2'", order, "(3, 20, 24)", &big);
+    let mut stack = tags(24, 20, 16, 1, 0);
+    stack.insert(5, (270, 2, 0));
+    // One tile of floating point, wider than the frame.
+    let mut tiled = tags(24, 15, 32, 3, 0);
+    tiled.retain(|&(tag, ..)| ![273, 278, 279].contains(&tag));
+    tiled.extend([(317, 3, 3), (322, 3, 32), (323, 3, 16), (324, 4, 8), (325, 4, 2048)]);
+    tiled.sort_unstable();
     let seeds = [
-        tiff(&frames, Compression::Uncompressed, false),
-        tiff(&frames, Compression::Lzw, false),
-        tiff(&frames, Compression::Deflate(DeflateLevel::Fast), true),
-        array,
-        YAML.as_bytes().to_vec(),
-        INF.as_bytes().to_vec(),
+        ("tiff", tiff(&frames, Compression::Uncompressed, false)),
+        ("tiff", tiff(&frames, Compression::Lzw, false)),
+        ("tiff", tiff(&frames, Compression::Deflate(DeflateLevel::Fast), true)),
+        ("tiff", handmade(true, &[stack], "ImageJ=1.54f\nimages=3\n\0", &big)),
+        ("tiff", handmade(true, &[tiled], "", &big)),
+        ("npy", array("False")),
+        ("npy", array("True")),
+        ("raw", YAML.as_bytes().to_vec()),
+        ("dax", INF.as_bytes().to_vec()),
     ];
-    for (kind, seed) in seeds.iter().enumerate() {
+    for (kind, (format, seed)) in seeds.iter().enumerate() {
         let (mut good, mut refused) = (0, 0);
         for round in 0..10_500 {
             let mut random = Random::new(kind as u64, round);
@@ -268,10 +278,12 @@ fn mutated_movies_do_no_harm() {
             let length = file.len() as u64;
             let reader = |file: &[u8]| Box::new(Cursor::new(file.to_vec()));
             let text = String::from_utf8_lossy(&file).into_owned();
-            let movie = match kind {
-                0..=2 => Movie::tiff(reader(&file), &limits()),
-                3 => Movie::npy(reader(&file), Some(length), &limits()),
-                4 => Movie::picasso_raw(reader(&big), big.len() as u64, "m.yaml", &text, &limits()),
+            let movie = match *format {
+                "tiff" => Movie::tiff(reader(&file), &limits()),
+                "npy" => Movie::npy(reader(&file), Some(length), &limits()),
+                "raw" => {
+                    Movie::picasso_raw(reader(&big), big.len() as u64, "m.yaml", &text, &limits())
+                }
                 _ => Movie::dax(reader(&big), big.len() as u64, "m.inf", &text, &limits()),
             };
             // Only so much is read of movies that claim to be huge.
