@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use fit_sim::Random;
-use rayon::prelude::*;
 use spotfit::localize::{LocalizeOptions, Localizer};
 use spotfit::movie::{Block, Movie, MovieLimits, Pixels};
 use spotfit::npy::{NpyReader, NumberType};
@@ -15,7 +14,7 @@ use spotfit::storm::{Point, PointReader, read_positions};
 
 use crate::mutate::mutate;
 use crate::seeds::{self, INF, YAML};
-use crate::{effort, memory};
+use crate::{effort, in_parallel, memory};
 
 /// A format: files that are right, the words of its texts, and its reader, which gives why it refused a file.
 struct Kind {
@@ -103,29 +102,27 @@ fn mutated_files() {
 fn attack(number: u64, kind: &Kind, rounds: usize) {
     let read = AtomicUsize::new(0);
     let others: Vec<&[u8]> = kind.seeds.iter().map(Vec::as_slice).collect();
-    let wrong: Vec<String> = (0..rounds as u64)
-        .into_par_iter()
-        .filter_map(|round| {
-            let mut random = Random::new(number, round);
-            let seed = others[round as usize % others.len()];
-            let file = mutate(seed, &others, kind.words, &mut random);
-            let begin = Instant::now();
-            let outcome = catch_unwind(AssertUnwindSafe(|| (kind.read)(&file, round)));
-            let wrong = match outcome {
-                _ if begin.elapsed() > PATIENCE => format!("{:?}", begin.elapsed()),
-                Err(_) => "a panic".to_owned(),
-                Ok(Err(reason)) if reason.is_empty() => "an error without a word".to_owned(),
-                Ok(Err(_)) => return None,
-                Ok(Ok(())) => {
-                    read.fetch_add(1, Ordering::Relaxed);
-                    return None;
-                }
-            };
-            let kept = std::env::temp_dir().join(format!("spotfit-attack-{number}-{round}"));
-            let written = std::fs::write(&kept, &file).is_ok();
-            Some(format!("case {round}: {wrong}; its file: {} ({written})", kept.display()))
-        })
-        .collect();
+    let wrong = in_parallel(rounds, |round| {
+        let round = round as u64;
+        let mut random = Random::new(number, round);
+        let seed = others[round as usize % others.len()];
+        let file = mutate(seed, &others, kind.words, &mut random);
+        let begin = Instant::now();
+        let outcome = catch_unwind(AssertUnwindSafe(|| (kind.read)(&file, round)));
+        let wrong = match outcome {
+            _ if begin.elapsed() > PATIENCE => format!("{:?}", begin.elapsed()),
+            Err(_) => "a panic".to_owned(),
+            Ok(Err(reason)) if reason.is_empty() => "an error without a word".to_owned(),
+            Ok(Err(_)) => return None,
+            Ok(Ok(())) => {
+                read.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+        };
+        let kept = std::env::temp_dir().join(format!("spotfit-attack-{number}-{round}"));
+        let written = std::fs::write(&kept, &file).is_ok();
+        Some(format!("case {round}: {wrong}; its file: {} ({written})", kept.display()))
+    });
     let read = read.into_inner();
     println!("{}: {rounds} files, {read} read, {} refused", kind.name, rounds - read - wrong.len());
     assert!(

@@ -7,13 +7,12 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use fit_sim::Random;
-use rayon::prelude::*;
 use spotfit::npy::{NpyReader, NumberType};
 
 use crate::common::Folder;
 use crate::mutate::pick;
 use crate::process::{TO_END, end_within, kill, signal, spotfit, words};
-use crate::{effort, is_long};
+use crate::{effort, in_parallel, is_long};
 
 /// A verb of the command: its words, its input if it has one, and options with which it ends soon and well.
 struct Verb {
@@ -194,21 +193,19 @@ fn option_values() {
     let inputs = inputs();
     let cases = cases();
     let endings = Mutex::new(std::collections::BTreeMap::<String, usize>::new());
-    let wrong: Vec<String> = cases
-        .par_iter()
-        .filter_map(|case| {
-            let folder = Folder::new();
-            for (name, bytes) in INPUTS.iter().zip(&inputs) {
-                folder.file(name, bytes);
-            }
-            let outcome = attack(case, &folder, &inputs);
-            let ending = outcome.as_ref().map_or("wrong".to_owned(), Clone::clone);
-            *endings.lock().expect("no panic").entry(ending).or_default() += 1;
-            let mut given = format!("{:?} {:?}", case.verb.words, case.given);
-            given.truncate(300);
-            outcome.err().map(|reason| format!("{given}: {reason}"))
-        })
-        .collect();
+    let wrong = in_parallel(cases.len(), |number| {
+        let case = &cases[number];
+        let folder = Folder::new();
+        for (name, bytes) in INPUTS.iter().zip(&inputs) {
+            folder.file(name, bytes);
+        }
+        let outcome = attack(case, &folder, &inputs);
+        let ending = outcome.as_ref().map_or("wrong".to_owned(), Clone::clone);
+        *endings.lock().expect("no panic").entry(ending).or_default() += 1;
+        let mut given = format!("{:?} {:?}", case.verb.words, case.given);
+        given.truncate(300);
+        outcome.err().map(|reason| format!("{given}: {reason}"))
+    });
     let endings = endings.into_inner().expect("no panic");
     println!("option values: {} runs: {endings:?}", cases.len());
     assert!(wrong.is_empty(), "{} are wrong: {wrong:#?}", wrong.len());

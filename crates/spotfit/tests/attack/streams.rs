@@ -80,6 +80,20 @@ fn exits_without_a_word() {
         }
         place.clean();
     }
+    // A library that reads movies has something to say of a description that is longer than any memory.
+    let mut odd = crate::seeds::imagej().swap_remove(0);
+    let entry = [270u16.to_le_bytes(), 2u16.to_le_bytes()].concat();
+    let at = odd.windows(4).position(|bytes| bytes == entry).expect("a description");
+    odd[at + 4..at + 8].fill(0xff);
+    place.folder.file("odd.tif", &odd);
+    for redirections in ["", "2>/dev/full"] {
+        let mut command = spotfit(&place.folder, "", redirections);
+        let status = command.args(["localize", "odd.tif", "-o", "odd.csv"]).status();
+        let ended = words(status.expect("a shell"));
+        if !["exit 0", "exit 1"].contains(&&ended[..]) {
+            wrong.push(format!("localize odd.tif {redirections}: {ended}"));
+        }
+    }
     // What is asked for on standard output is whole though nobody hears of it.
     let run = |redirections: &str| {
         let file = fs::File::create(place.folder.path("out")).expect("a file");
@@ -94,6 +108,6 @@ fn exits_without_a_word() {
             wrong.push(format!("fit -o - {redirections}: another output"));
         }
     }
-    println!("exits without a word: {} runs", cases.len() + 3);
+    println!("exits without a word: {} runs", cases.len() + 5);
     assert!(wrong.is_empty(), "{} are wrong: {wrong:#?}", wrong.len());
 }
