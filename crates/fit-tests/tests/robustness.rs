@@ -143,9 +143,13 @@ fn any_options(random: &mut Random) -> Options {
     }
 }
 
+/// How many threads fit hostile windows at a time.
+const WORKERS: u64 = 16;
+
 /// What came of windows.
 #[derive(Debug, Default)]
 struct Tried {
+    batches: usize,
     fitted: usize,
     invalid: usize,
     refused_options: usize,
@@ -153,6 +157,30 @@ struct Tried {
 }
 
 impl Tried {
+    fn and(self, other: Self) -> Self {
+        Self {
+            batches: self.batches + other.batches,
+            fitted: self.fitted + other.fitted,
+            invalid: self.invalid + other.invalid,
+            refused_options: self.refused_options + other.refused_options,
+            refused_windows: self.refused_windows + other.refused_windows,
+        }
+    }
+
+    /// Fits a batch of windows with some options, of the type that the round has.
+    fn batch(&mut self, backend: &TestBackend, random: &mut Random, round: u64) {
+        let options = any_options(random);
+        self.batches += 1;
+        match round / WORKERS % 6 {
+            0 => self.fit(backend, options, |p| p, random),
+            1 => self.fit(backend, options, |p| p as f32, random),
+            2 => self.fit(backend, options, |p| p as i16, random),
+            3 => self.fit(backend, options, |p| p as u8, random),
+            4 => self.fit(backend, options, |p| p as u16, random),
+            _ => self.fit(backend, options, |p| p as i64, random),
+        }
+    }
+
     /// Fits windows of hostile pixels, of a type that holds them as it can.
     fn fit<P: Pixel>(
         &mut self,
@@ -219,26 +247,28 @@ fn hostile_windows_with_any_options_on_the_gpu() {
 fn attack(backends: &[TestBackend]) {
     let is_long = std::env::var_os("SPOTFIT_ATTACK").is_some_and(|value| value == "long");
     let windows = if is_long { 100_000_000 } else { 200_000 };
+    let share = windows / backends.len() / WORKERS as usize;
     for (number, backend) in backends.iter().enumerate() {
-        let mut tried = Tried::default();
-        let mut round = 0;
-        while tried.fitted < windows / backends.len() {
-            let mut random = Random::new(12 + number as u64, round);
-            let options = any_options(&mut random);
-            match round % 6 {
-                0 => tried.fit(backend, options, |p| p, &mut random),
-                1 => tried.fit(backend, options, |p| p as f32, &mut random),
-                2 => tried.fit(backend, options, |p| p as i16, &mut random),
-                3 => tried.fit(backend, options, |p| p as u8, &mut random),
-                4 => tried.fit(backend, options, |p| p as u16, &mut random),
-                _ => tried.fit(backend, options, |p| p as i64, &mut random),
+        // Workers have rounds of their own, so that all is the same on every machine.
+        let work = |worker: u64| {
+            let mut tried = Tried::default();
+            let mut round = worker;
+            while tried.fitted < share {
+                tried.batch(backend, &mut Random::new(12 + number as u64, round), round);
+                round += WORKERS;
             }
-            round += 1;
-        }
-        println!("{backend:?}: {round} batches: {tried:?}");
-        let Tried { fitted, invalid, refused_options, refused_windows } = tried;
+            tried
+        };
+        let tried = std::thread::scope(|scope| {
+            let workers: Vec<_> =
+                (0..WORKERS).map(|number| scope.spawn(move || work(number))).collect();
+            let ended = workers.into_iter().map(|worker| worker.join().expect("no panic"));
+            ended.fold(Tried::default(), Tried::and)
+        });
+        println!("{backend:?}: {tried:?}");
+        let Tried { fitted, invalid, refused_options, refused_windows, .. } = tried;
         assert!(invalid > 0 && invalid < fitted / 2, "{invalid} invalid prove nothing");
-        assert!(refused_options > 0 && refused_windows > 0, "{round} batches");
+        assert!(refused_options > 0 && refused_windows > 0, "nothing was refused");
     }
 }
 
