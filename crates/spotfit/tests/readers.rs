@@ -182,6 +182,29 @@ fn absurd_tiles_are_refused() {
     assert!(error.to_string().contains("tiles of 4294967295×16"), "{error}");
 }
 
+/// Proves that a tag with an absurd text is refused, before the decoder sees it: it would print to standard
+/// error. So are directories that overlap: reading them all could take for ever.
+#[test]
+fn absurd_directories_are_refused() {
+    let mut page = tags(2, 2, 8, 1, 0);
+    page.push((317, 2, 0));
+    page.sort_unstable();
+    let mut file = handmade(false, &[page.clone()], "", &[0; 4]);
+    let entry = file.windows(4).position(|bytes| bytes == [61, 1, 2, 0]).expect("the entry");
+    file[entry + 4..entry + 8].copy_from_slice(&u32::MAX.to_le_bytes());
+    let error = open_tiff(file).expect_err("an error").to_string();
+    assert!(error.contains("frame 1: its tag 317 claims a text of 4294967295 bytes"), "{error}");
+
+    // Twenty entries from 100 on, then twenty from 110 on, in 400 bytes.
+    let mut file = vec![0; 400];
+    file[..8].copy_from_slice(b"II*\0\x64\0\0\0");
+    file[100] = 20;
+    file[110] = 20;
+    file[342] = 110;
+    let error = open_tiff(file).expect_err("an error").to_string();
+    assert!(error.contains("overlap"), "{error}");
+}
+
 /// Proves that the single directory of an ImageJ stack says of what type its pixels are.
 #[test]
 fn imagej_stacks_of_every_type_are_right() {

@@ -8,6 +8,36 @@ use super::{MovieError, Reader, wrong};
 /// Bytes that are read at each directory.
 const BUFFER: usize = 1 << 12;
 
+/// The longest text of a tag. Of a longer one the decoder would print an error to standard error by itself
+/// (tiff 0.11.3 has a `dbg!` there), and panic where that cannot be written.
+const LONGEST_TEXT: u64 = 1 << 26;
+
+/// How numbers are stored.
+#[derive(Clone, Copy)]
+struct Format {
+    big_endian: bool,
+    /// Whether this is BigTIFF.
+    big: bool,
+}
+
+impl Format {
+    fn number(self, bytes: &[u8]) -> u64 {
+        let next = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
+        if self.big_endian { bytes.iter().fold(0, next) } else { bytes.iter().rev().fold(0, next) }
+    }
+
+    fn read(self, reader: &mut impl Read, size: usize) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        reader.read_exact(&mut bytes[..size])?;
+        Ok(self.number(&bytes[..size]))
+    }
+
+    /// Bytes of an offset, of the number of entries, and of an entry.
+    fn sizes(self) -> (usize, usize, usize) {
+        if self.big { (8, 8, 20) } else { (4, 2, 12) }
+    }
+}
+
 /// Counts the directories of a TIFF file without reading what they describe.
 pub(super) fn count(reader: &mut Reader) -> Result<usize, MovieError> {
     let not_tiff = || wrong(0, "this is not a TIFF file");
@@ -22,22 +52,13 @@ pub(super) fn count(reader: &mut Reader) -> Result<usize, MovieError> {
         b"MM\0+" => (true, true),
         _ => return Err(not_tiff()),
     };
-    let number = |reader: &mut Buffered<_>, size: usize| -> io::Result<u64> {
-        let mut bytes = [0; 8];
-        if big_endian {
-            reader.read_exact(&mut bytes[8 - size..])?;
-            Ok(u64::from_be_bytes(bytes))
-        } else {
-            reader.read_exact(&mut bytes[..size])?;
-            Ok(u64::from_le_bytes(bytes))
-        }
-    };
-    let (offset_size, count_size, entry_size) = if big { (8, 8, 20) } else { (4, 2, 12) };
+    let format = Format { big_endian, big };
+    let (offset_size, count_size, entry_size) = format.sizes();
     if big {
-        number(&mut reader, 4).map_err(|_| not_tiff())?;
+        format.read(&mut reader, 4).map_err(|_| not_tiff())?;
     }
-    let mut offset = number(&mut reader, offset_size).map_err(|_| not_tiff())?;
-    let mut page = 0;
+    let mut offset = format.read(&mut reader, offset_size).map_err(|_| not_tiff())?;
+    let (mut page, mut bytes) = (0, 0);
     // A circle comes back to the mark, wherever it begins, as the mark moves on ever more seldom.
     let (mut mark, mut next_mark) = (0, 1);
     while offset != 0 {
@@ -52,12 +73,31 @@ pub(super) fn count(reader: &mut Reader) -> Result<usize, MovieError> {
             return Err(truncated());
         }
         reader.seek(SeekFrom::Start(offset))?;
-        let entries = number(&mut reader, count_size).map_err(|_| truncated())?;
-        let skip = entries.checked_mul(entry_size).filter(|&skip| skip < length);
-        let skip = skip.ok_or_else(truncated)?;
-        reader.seek(SeekFrom::Current(skip as i64))?;
-        offset = number(&mut reader, offset_size).map_err(|_| truncated())?;
+        let entries = format.read(&mut reader, count_size).map_err(|_| truncated())?;
+        let size = entries.checked_mul(entry_size as u64).filter(|&size| size < length);
+        bytes += size.ok_or_else(truncated)?;
+        if bytes > length {
+            return Err(wrong(page, "the directories of the file overlap, or run in a circle"));
+        }
+        for _ in 0..entries {
+            let mut entry = [0; 20];
+            reader.read_exact(&mut entry[..entry_size]).map_err(|_| truncated())?;
+            check_text(format, &entry[..entry_size], length).map_err(|e| wrong(page, e))?;
+        }
+        offset = format.read(&mut reader, offset_size).map_err(|_| truncated())?;
         page += 1;
     }
     Ok(page)
+}
+
+/// Refuses an entry that claims a text which is not there, or absurd.
+fn check_text(format: Format, entry: &[u8], length: u64) -> Result<(), String> {
+    const TEXT: u64 = 2;
+    let (offset_size, ..) = format.sizes();
+    let (tag, kind) = (format.number(&entry[..2]), format.number(&entry[2..4]));
+    let count = format.number(&entry[4..4 + offset_size]);
+    if kind == TEXT && count > LONGEST_TEXT.min(length) {
+        return Err(format!("its tag {tag} claims a text of {count} bytes"));
+    }
+    Ok(())
 }
