@@ -7,6 +7,7 @@ use fit_sim::{Bead, MovieSimulation};
 use ndarray::Array3;
 use tiff::encoder::{Compression, DeflateLevel, TiffEncoder, colortype};
 
+use crate::common::tiff::{handmade, tags};
 use crate::common::{bytes, npy};
 
 pub(crate) const YAML: &str =
@@ -73,7 +74,16 @@ pub(crate) fn tiffs() -> Vec<Vec<u8>> {
         (Compression::Deflate(DeflateLevel::Fast), true),
         (Compression::Packbits, false),
     ];
-    ways.into_iter().map(|(compression, big)| tiff(compression, big)).collect()
+    ways.into_iter().map(|(compression, big)| tiff(compression, big)).chain([tiled()]).collect()
+}
+
+/// One tile, wider than the frame, whose rows the decoder holds to undo the predictor of floating point.
+fn tiled() -> Vec<u8> {
+    let mut page = tags(24, 15, 32, 3, 0);
+    page.retain(|&(tag, ..)| ![273, 278, 279].contains(&tag));
+    page.extend([(317, 3, 3), (322, 3, 32), (323, 3, 16), (324, 4, 8), (325, 4, 2048)]);
+    page.sort_unstable();
+    handmade(true, &[page], "", &little())
 }
 
 fn tiff(compression: Compression, big: bool) -> Vec<u8> {
