@@ -1,7 +1,7 @@
 //! Signals at random moments.
 
 use std::os::unix::process::ExitStatusExt;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use fit_sim::Random;
@@ -113,6 +113,7 @@ fn signals_in_long_work() {
     let mut random = Random::new(12, 1);
     let mut wrong = Vec::new();
     let mut slowest = Duration::ZERO;
+    let mut early = 0;
     let rounds = effort(LONG.len(), 200);
     for round in 0..rounds {
         let arguments = LONG[round % LONG.len()];
@@ -123,10 +124,15 @@ fn signals_in_long_work() {
             .spawn()
             .expect("a shell");
         std::thread::sleep(Duration::from_millis(50).mul_f64(1.0 + 9.0 * random.uniform()));
-        let told = Instant::now();
-        signal(&child, if round.is_multiple_of(2) { "TERM" } else { "INT" });
         let case = format!("round {round}, {arguments:?}");
+        // On a busy machine the signal may come too late.
+        let done = child.try_wait().expect("a child").filter(ExitStatus::success);
+        let told = Instant::now();
+        if done.is_none() {
+            signal(&child, if round.is_multiple_of(2) { "TERM" } else { "INT" });
+        }
         match end_within(&mut child, TO_END) {
+            Some(_) if done.is_some() => early += 1,
             None => {
                 kill(&mut child);
                 wrong.push(format!("{case}: no end"));
@@ -148,5 +154,6 @@ fn signals_in_long_work() {
         }
     }
     println!("signals in long work: {rounds} rounds; the slowest end took {slowest:?}");
+    assert!(early <= rounds / 4, "{early} of {rounds} signals came too late to prove anything");
     assert!(wrong.is_empty(), "{} are wrong: {wrong:#?}", wrong.len());
 }
