@@ -38,8 +38,9 @@ const MOVIES: [(&str, &str, f64); 4] = [
 /// Proves that the spots that Picasso finds in real images are found, with no more than half as many
 /// others.
 #[test]
+#[cfg_attr(not(real_images), ignore = "needs the real images: SPOTFIT_DATA names their folder")]
 fn spots_of_real_images_are_found() {
-    let Some(folder) = real_data() else { return };
+    let folder = real_data().expect("the folder of the real images");
     for (name, movie, share) in MOVIES {
         let folder = folder.join(name);
         let known = read_columns(&folder.join("identifications.csv"), ["frame", "x", "y"]);
@@ -59,8 +60,9 @@ fn spots_of_real_images_are_found() {
 
 /// Proves that fits at given positions, read from TIFF, DAX, RAW and NPY, are the outside optimiser's.
 #[test]
+#[cfg_attr(not(real_images), ignore = "needs the real images: SPOTFIT_DATA names their folder")]
 fn given_positions_are_fitted_as_windows_are() {
-    let Some(folder) = real_data() else { return };
+    let folder = real_data().expect("the folder of the real images");
     for (name, movie, _) in MOVIES {
         let oracle = real_oracle(&folder, name);
         let folder = folder.join(name);

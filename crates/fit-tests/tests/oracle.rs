@@ -140,8 +140,9 @@ fn stored_minima_are_found() {
 
 /// Proves that every backend finds the minima that MINPACK found for real images.
 #[test]
+#[cfg_attr(not(real_images), ignore = "needs the real images: SPOTFIT_DATA names their folder")]
 fn real_images_are_fitted() {
-    let Some(folder) = real_data() else { return };
+    let folder = real_data().expect("the folder of the real images");
     for (name, needed) in REAL_SETS {
         let oracle = real_oracle(&folder, name);
         check(&oracle, needed, &backends());
@@ -150,14 +151,20 @@ fn real_images_are_fitted() {
     }
 }
 
-/// Proves that the GPU finds the minima that MINPACK found, for simulated windows and real images.
+/// Proves that the GPU finds the minima that MINPACK found for simulated windows.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn minima_are_found_by_the_gpu() {
     for oracle in stored_oracles() {
         check(&oracle, 0.99, &[GPU]);
     }
-    let Some(folder) = real_data() else { return };
+}
+
+/// Proves that the GPU finds the minima that MINPACK found for real images.
+#[test]
+#[ignore = "needs an NVIDIA GPU and the real images: SPOTFIT_DATA names their folder"]
+fn minima_of_real_images_are_found_by_the_gpu() {
+    let folder = real_data().expect("the folder of the real images");
     for (name, needed) in REAL_SETS {
         check(&real_oracle(&folder, name), needed, &[GPU]);
     }
