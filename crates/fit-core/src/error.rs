@@ -85,13 +85,13 @@ impl fmt::Display for ArgumentError {
                 write!(f, ", {pixels} given")
             }
             Self::Scratch { needed, given } => {
-                write!(f, "the scratch memory holds {given} numbers, {needed} are needed")
+                write!(f, "expected scratch memory for {needed} numbers, got {given}")
             }
             Self::StartCount { spots, given } => {
-                write!(f, "there are start values for {given} spots, but {spots} spots")
+                write!(f, "expected start values for {spots} spots, got {given}")
             }
             Self::OutputCount { spots, given } => {
-                write!(f, "there is room for {given} outcomes, but there are {spots} spots")
+                write!(f, "expected room for {spots} outcomes, got {given}")
             }
             Self::OutsideFrames { spot, corner, size, frames, frame } => {
                 let Corner { frame: number, x, y } = corner;

@@ -300,11 +300,11 @@ fn wrong_counts_are_refused() {
         let untouched = Fit { x: 7.0, ..Fit::<f64>::invalid() };
         let mut fits = vec![untouched; 4];
         let error = fitter.fit_into(spots.view(), Start::Estimate, &mut fits).unwrap_err();
-        assert!(error.to_string().contains("room for 4 outcomes"), "{error}");
+        assert!(error.to_string().contains("expected room for 5 outcomes, got 4"), "{error}");
         let mut fits = vec![untouched; 5];
         let starts = [[1.0f32; 3]; 6];
         let error = fitter.fit_into(spots.view(), Start::F32(&starts), &mut fits).unwrap_err();
-        assert!(error.to_string().contains("start values for 6 spots, but 5"), "{error}");
+        assert!(error.to_string().contains("expected start values for 5 spots, got 6"), "{error}");
         let small = Array3::<u8>::zeros((5, 2, 9));
         let error = fitter.fit_into(small.view(), Start::Estimate, &mut fits).unwrap_err();
         assert!(error.to_string().contains("9×2"), "{error}");

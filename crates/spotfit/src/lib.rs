@@ -21,6 +21,9 @@ pub use fit_core::{
 pub use fit_cpu::{InstructionSet, WindowFitter};
 #[cfg(feature = "gpu")]
 pub use fit_gpu as gpu;
+/// The arrays of this library's interface are of this version of `ndarray`.
+pub use ndarray;
+
 pub use fitter::{AUTO_GPU_PIXELS, Backend, FitError, Fitter};
 pub use range::OutOfRange;
 pub use statuses::StatusCounts;

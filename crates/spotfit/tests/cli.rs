@@ -255,7 +255,10 @@ fn start_values_are_used() {
     };
     fit(&starts("'<f8'", "(3, 2)", &at(2.0)), &["init.npy", "x, y, sigma", "[3, 2]"]);
     fit(&starts("'<f8'", "(6,)", &at(2.0)), &["init.npy", "(n, 3)"]);
-    fit(&starts("'<f8'", "(1, 3)", &at(2.0)), &["init.npy", "for 1 spots, but 2 spots"]);
+    fit(
+        &starts("'<f8'", "(1, 3)", &at(2.0)),
+        &["init.npy", "expected start values for 2 spots, got 1"],
+    );
     fit(&starts("'<f8'", "(2, 3)", &at(2.0)[..40]), &["init.npy", "truncated"]);
 }
 

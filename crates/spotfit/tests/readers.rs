@@ -397,11 +397,11 @@ fn pipes_are_read_or_refused() {
         assert_eq!(read, (24..60).map(expected).collect::<Vec<_>>(), "{name}");
     }
     for name in ["a.raw", "a.dax", "a.tif"] {
-        let error = Movie::open(&pipe(name)).expect_err(name);
+        let error = Movie::open(pipe(name)).expect_err(name);
         assert!(matches!(error, MovieError::NotAFile), "{name}: {error}");
     }
     folder.file("b.raw", &data);
     pipe("b.yaml");
-    let error = Movie::open(&folder.path("b.raw")).unwrap_err().to_string();
+    let error = Movie::open(folder.path("b.raw")).unwrap_err().to_string();
     assert!(error.contains("b.yaml") && error.contains("not a file"), "{error}");
 }

@@ -68,8 +68,9 @@ impl Output {
         for output in std::iter::once(&mut self).chain(&mut other) {
             output.target.flush().map_err(CliError::write(&output.name))?;
         }
-        // From here on a signal comes too late, or has come before.
+        // From here on a signal comes too late, or has come before: bringing everything to the disk may take long.
         let mut parts = parts();
+        super::interrupt::check()?;
         for output in std::iter::once(self).chain(other) {
             output.target.appear(&mut parts).map_err(CliError::write(&output.name))?;
         }

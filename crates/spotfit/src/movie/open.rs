@@ -15,7 +15,7 @@ impl Movie {
     ///
     /// # Errors
     /// [`MovieError`].
-    pub fn open(path: &Path) -> Result<Self, MovieError> {
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, MovieError> {
         Self::open_with(path, &MovieLimits::default())
     }
 
@@ -24,7 +24,8 @@ impl Movie {
     ///
     /// # Errors
     /// [`MovieError`].
-    pub fn open_with(path: &Path, limits: &MovieLimits) -> Result<Self, MovieError> {
+    pub fn open_with(path: impl AsRef<Path>, limits: &MovieLimits) -> Result<Self, MovieError> {
+        let path = path.as_ref();
         let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
         let metadata = std::fs::metadata(path)?;
         if metadata.is_dir() {

@@ -106,7 +106,7 @@ fn after_kill(place: &Workplace, job: &Job, whole: &[Vec<u8>]) -> Option<String>
 #[test]
 fn signals_in_long_work() {
     let place = Workplace::new();
-    let wide = ["simulate", "--count", "8000", "--size", "64", "--noise", "none", "--dtype", "u8"];
+    let wide = ["simulate", "--count", "16000", "--size", "64", "--noise", "none", "--dtype", "u8"];
     let mut command = spotfit(&place.folder, "", "");
     assert!(command.args(wide).args(["-o", "wide.npy"]).status().expect("a shell").success());
     let inputs = place.left();
@@ -132,7 +132,13 @@ fn signals_in_long_work() {
             signal(&child, if round.is_multiple_of(2) { "TERM" } else { "INT" });
         }
         match end_within(&mut child, TO_END) {
-            Some(_) if done.is_some() => early += 1,
+            Some(status) if done.is_some() || status.success() => {
+                early += 1;
+                // A whole output, and nothing else.
+                if place.left().iter().any(|name| name.ends_with(".part")) {
+                    wrong.push(format!("{case}: left {:?}", place.left()));
+                }
+            }
             None => {
                 kill(&mut child);
                 wrong.push(format!("{case}: no end"));
@@ -154,6 +160,6 @@ fn signals_in_long_work() {
         }
     }
     println!("signals in long work: {rounds} rounds; the slowest end took {slowest:?}");
-    assert!(early <= rounds / 4, "{early} of {rounds} signals came too late to prove anything");
+    assert!(early <= rounds / 2, "{early} of {rounds} signals came too late to prove anything");
     assert!(wrong.is_empty(), "{} are wrong: {wrong:#?}", wrong.len());
 }
