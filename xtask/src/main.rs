@@ -80,12 +80,9 @@ fn main() -> ExitCode {
 /// Runs the suite, which is a program of its own: it needs the kernels, and this one makes them.
 fn bench(arguments: &[OsString]) -> Result<ExitCode, TaskError> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    // In short it checks accuracy, not times: that needs no other code than the tests do.
-    let quick = arguments.iter().any(|argument| argument == "--quick");
-    let profile = if quick { "dev" } else { "release" };
     let status = Command::new(cargo)
-        .args(["run", "--quiet", "--profile", profile, "--locked"])
-        .args(["--package", "benches", "--bin", "suite", "--"])
+        .args(["run", "--quiet", "--release", "--locked", "--package", "benches", "--bin", "suite"])
+        .arg("--")
         .args(arguments)
         .status()
         .map_err(|error| TaskError::Missing(format!("cargo cannot be run: {error}")))?;
