@@ -267,7 +267,8 @@ pub(crate) fn check() -> Result<(), TaskError> {
     for file in strangers()? {
         wrong.push(format!("{} is the file of no kernel", file.display()));
     }
-    let built = build(&compiler, &assembler, Some(&manifest))?;
+    // All are assembled: what the manifest says of registers is checked too.
+    let built = build(&compiler, &assembler, None)?;
     for new in &built {
         let name = new.kernel.name;
         if let Some(module) = manifest.modules.get(name) {
