@@ -18,12 +18,12 @@ mod size;
 pub mod spot;
 mod start;
 
-pub use arithmetic::{LaneMask, Lanes, Mask, Number, Pixel, Real, Scalar};
+pub use arithmetic::{Erase, LaneMask, Lanes, Mask, Number, Pixel, Real, Scalar};
 pub use corner::Corner;
 pub use error::ArgumentError;
 pub use fit::{condition, estimate, fit_in_place, fit_window, scratch_len};
 pub use options::{Background, Criteria, Limits, MaxError, Options};
-pub use outcome::{Fit, Record, Status, UnknownStatus};
+pub use outcome::{Fit, Outcomes, Record, Status, UnknownStatus};
 pub use setup::Setup;
 pub use size::{Circle, Size};
 pub use spot::shape::Shape;

@@ -249,3 +249,50 @@ impl<T: Scalar> Fit<T> {
         }
     }
 }
+
+/// Room for outcomes in the precision that the caller wants.
+#[derive(Debug)]
+pub enum Outcomes<'a> {
+    /// Single precision.
+    F32(&'a mut [Fit<f32>]),
+    /// Double precision.
+    F64(&'a mut [Fit<f64>]),
+}
+
+impl<'a, T: Scalar> From<&'a mut [Fit<T>]> for Outcomes<'a> {
+    fn from(fits: &'a mut [Fit<T>]) -> Self {
+        T::outcomes(fits)
+    }
+}
+
+impl Outcomes<'_> {
+    /// The first `middle` outcomes, and the others.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub fn split_at(self, middle: usize) -> (Self, Self) {
+        match self {
+            Self::F32(fits) => {
+                let (first, rest) = fits.split_at_mut(middle);
+                (Self::F32(first), Self::F32(rest))
+            }
+            Self::F64(fits) => {
+                let (first, rest) = fits.split_at_mut(middle);
+                (Self::F64(first), Self::F64(rest))
+            }
+        }
+    }
+
+    /// The number of outcomes.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F32(fits) => fits.len(),
+            Self::F64(fits) => fits.len(),
+        }
+    }
+
+    /// Whether there is room for none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

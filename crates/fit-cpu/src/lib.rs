@@ -4,6 +4,6 @@ mod reference;
 mod simd;
 mod threads;
 
-pub use reference::{BatchError, Reference};
-pub use simd::{ALONE, InstructionSet, Simd, WindowFitter};
+pub use reference::{Arithmetic, BatchError, Reference};
+pub use simd::{InstructionSet, Simd, WindowFitter};
 pub use threads::MOST_THREADS;

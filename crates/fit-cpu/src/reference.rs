@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 
 use fit_core::spot::shape::{Separable, Visitor};
 use fit_core::{
-    ArgumentError, Corner, Fit, Options, Pixel, Scalar, Setup, Size, Start, fit_in_place,
+    ArgumentError, Corner, Fit, Options, Outcomes, Pixel, Scalar, Setup, Size, Start, fit_in_place,
     scratch_len,
 };
-use fit_windows::Windows;
+use fit_windows::{AnyWindows, Windows};
 use ndarray::{ArrayView2, ArrayView3};
 use rayon::prelude::*;
 
@@ -53,7 +53,37 @@ pub struct Reference<R> {
     arithmetic: PhantomData<R>,
 }
 
-impl<R: Scalar> Reference<R> {
+/// The precisions that the reference computes in: `f32` and `f64`.
+pub trait Arithmetic: Scalar {
+    /// Fits windows that were checked. It is compiled here, for both precisions.
+    #[doc(hidden)]
+    fn fit(
+        reference: &Reference<Self>,
+        options: &Options,
+        windows: AnyWindows<'_>,
+        start: Start<'_>,
+        fits: Outcomes<'_>,
+    ) -> Result<(), BatchError>;
+}
+
+macro_rules! arithmetic {
+    ($($type:ty),*) => {$(
+        impl Arithmetic for $type {
+            fn fit(
+                reference: &Reference<Self>,
+                options: &Options,
+                windows: AnyWindows<'_>,
+                start: Start<'_>,
+                fits: Outcomes<'_>,
+            ) -> Result<(), BatchError> {
+                windows.visit(Batch { reference, options, start, fits })
+            }
+        }
+    )*};
+}
+arithmetic!(f32, f64);
+
+impl<R: Arithmetic> Reference<R> {
     /// A reference with `threads` threads; 0 takes one for each processor.
     ///
     /// # Errors
@@ -84,7 +114,7 @@ impl<R: Scalar> Reference<R> {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        self.fit_windows(options, Windows::stack(spots), start, fits)
+        self.fit_windows(options, Windows::stack(spots).into(), start, fits.into())
     }
 
     /// Fits windows of `size` pixels that are cut out of a stack of frames.
@@ -104,24 +134,35 @@ impl<R: Scalar> Reference<R> {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        self.fit_windows(options, Windows::cuts(frames, size, corners), start, fits)
+        let windows = Windows::cuts(frames, size, corners);
+        self.fit_windows(options, windows.into(), start, fits.into())
     }
 
     /// Fits windows, stacked or cut from frames.
     ///
     /// # Errors
     /// As [`Reference::fit_into`].
-    pub fn fit_windows<P: Pixel, T: Scalar>(
+    pub fn fit_windows(
         &self,
         options: &Options,
-        windows: Windows<'_, P>,
+        windows: AnyWindows<'_>,
+        start: Start<'_>,
+        fits: Outcomes<'_>,
+    ) -> Result<(), BatchError> {
+        windows.validate(options, start, fits.len())?;
+        R::fit(self, options, windows, start, fits)
+    }
+
+    /// Fits windows that were checked, in the shape that the options have.
+    fn fit_shape<T: Scalar>(
+        &self,
+        options: &Options,
+        size: Size,
+        read: &Read<'_, R>,
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        windows.validate(options, start, fits.len())?;
-        let read = |index: usize, numbers: &mut [R]| read(windows.window(index), numbers);
-        let size = windows.size();
-        options.shape.visit(Batch { reference: self, size, options, read: &read, start, fits })
+        options.shape.visit(Shaped { reference: self, size, options, read, start, fits })
     }
 
     /// Knows no pixel type, so that the fit is not compiled for each: `read` writes the pixels of a window to
@@ -129,7 +170,7 @@ impl<R: Scalar> Reference<R> {
     fn fit_all<T: Scalar, S: Separable<P>, const P: usize>(
         &self,
         setup: &Setup<R, S, P>,
-        read: &(dyn Fn(usize, &mut [R]) + Sync),
+        read: &Read<'_, R>,
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
@@ -169,17 +210,42 @@ pub(crate) fn read<P: Pixel, R: Scalar>(window: ArrayView2<'_, P>, numbers: &mut
     }
 }
 
+/// Writes the pixels of the window with a number to the first of some numbers.
+type Read<'a, R> = dyn Fn(usize, &mut [R]) + Sync + 'a;
+
+/// A batch that waits for the type of its pixels.
+struct Batch<'a, R> {
+    reference: &'a Reference<R>,
+    options: &'a Options,
+    start: Start<'a>,
+    fits: Outcomes<'a>,
+}
+
+impl<'w, R: Arithmetic> fit_windows::Visitor<'w> for Batch<'_, R> {
+    type Output = Result<(), BatchError>;
+
+    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
+        let Self { reference, options, start, fits } = self;
+        let size = windows.size();
+        let read = |index: usize, numbers: &mut [R]| read(windows.window(index), numbers);
+        match fits {
+            Outcomes::F32(fits) => reference.fit_shape(options, size, &read, start, fits),
+            Outcomes::F64(fits) => reference.fit_shape(options, size, &read, start, fits),
+        }
+    }
+}
+
 /// A batch that waits for its shape.
-struct Batch<'a, R, T> {
+struct Shaped<'a, R, T> {
     reference: &'a Reference<R>,
     size: Size,
     options: &'a Options,
-    read: &'a (dyn Fn(usize, &mut [R]) + Sync),
+    read: &'a Read<'a, R>,
     start: Start<'a>,
     fits: &'a mut [Fit<T>],
 }
 
-impl<R: Scalar, T: Scalar> Visitor for Batch<'_, R, T> {
+impl<R: Arithmetic, T: Scalar> Visitor for Shaped<'_, R, T> {
     type Output = Result<(), BatchError>;
 
     fn visit<S: Separable<P>, const P: usize>(self, shape: S) -> Self::Output {

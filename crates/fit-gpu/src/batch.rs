@@ -1,8 +1,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fit_core::{Corner, Fit, Options, Pixel, Scalar, Size, Start};
+use fit_core::{Corner, Fit, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_gpu_kernel::Family;
-use fit_windows::Windows;
+use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
@@ -77,7 +77,7 @@ impl Gpu {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), GpuError> {
-        self.fit_windows(options, Windows::stack(spots), start, fits)
+        self.fit_windows(options, Windows::stack(spots).into(), start, fits.into())
     }
 
     /// Fits windows that are cut out of a stack of frames (n, height, width): the frames travel once, and
@@ -94,36 +94,40 @@ impl Gpu {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), GpuError> {
-        self.fit_windows(options, Windows::cuts(frames, size, corners), start, fits)
+        let windows = Windows::cuts(frames, size, corners);
+        self.fit_windows(options, windows.into(), start, fits.into())
     }
 
     /// Fits windows, stacked or cut from frames.
     ///
     /// # Errors
     /// As [`Gpu::fit_into`], and if a window is not within its frame.
-    pub fn fit_windows<P: Pixel, T: Scalar>(
+    pub fn fit_windows(
         &self,
         options: &Options,
-        windows: Windows<'_, P>,
+        windows: AnyWindows<'_>,
         start: Start<'_>,
-        fits: &mut [Fit<T>],
+        mut fits: Outcomes<'_>,
     ) -> Result<(), GpuError> {
         windows.validate(options, start, fits.len())?;
         let (count, family) = (windows.count(), self.family);
         let part = |range| Part { options, family, windows, start, range };
         let [first, others @ ..] = &self.pipelines[..] else { return Ok(()) };
         if others.is_empty() || count < 2 * SPLIT {
-            return lock(first).run(&part(0..count), fits);
+            return lock(first).run(&part(0..count), &mut fits);
         }
         let each = count.div_ceil(self.pipelines.len());
         std::thread::scope(|scope| {
-            let work = self.pipelines.iter().zip(fits.chunks_mut(each)).enumerate();
-            let threads: Vec<_> = work
-                .map(|(i, (pipeline, fits))| {
-                    let part = part(i * each..i * each + fits.len());
-                    scope.spawn(move || lock(pipeline).run(&part, fits))
-                })
-                .collect();
+            let mut threads = Vec::new();
+            let mut done = 0;
+            for pipeline in &self.pipelines {
+                let next = each.min(count - done);
+                let (mut these, rest) = fits.split_at(next);
+                fits = rest;
+                let part = part(done..done + next);
+                done += next;
+                threads.push(scope.spawn(move || lock(pipeline).run(&part, &mut these)));
+            }
             let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };

@@ -1,16 +1,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fit_core::{Fit, Options, Pixel, Scalar, Start};
+use fit_core::{Options, Outcomes, Start};
 use fit_gpu_kernel::{Family, Job, Task};
-use fit_windows::Windows;
+use fit_windows::AnyWindows;
 
 use crate::GpuError;
 use crate::bytes::Bytes;
 use crate::card::{Card, Choice};
 use crate::devices::DeviceInfo;
 use crate::driver::{DeviceMemory, Event};
-use crate::pixels::{kind_of, travels};
+use crate::pixels::{self, kind_of};
 use crate::slot::{Reach, Slot};
 
 /// Chunks on their way at the same time: one comes in, one is fitted, one goes out.
@@ -22,10 +22,10 @@ const CHUNK: usize = 32 << 20;
 const SMALL: usize = 1 << 20;
 
 /// The part of a batch that a device fits.
-pub(crate) struct Part<'a, 's, P> {
+pub(crate) struct Part<'a, 's> {
     pub(crate) options: &'s Options,
     pub(crate) family: Option<Family>,
-    pub(crate) windows: Windows<'a, P>,
+    pub(crate) windows: AnyWindows<'a>,
     pub(crate) start: Start<'s>,
     pub(crate) range: Range<usize>,
 }
@@ -65,15 +65,15 @@ impl Pipeline {
     }
 
     /// Fits a part of a batch that has been validated.
-    pub(crate) fn run<P: Pixel, T: Scalar>(
+    pub(crate) fn run(
         &mut self,
-        part: &Part<'_, '_, P>,
-        fits: &mut [Fit<T>],
+        part: &Part<'_, '_>,
+        fits: &mut Outcomes<'_>,
     ) -> Result<(), GpuError> {
         let Part { windows, family, ref range, .. } = *part;
         let (size, count) = (windows.size(), range.len());
         let task = Task::of(size, part.options)?;
-        let kind = kind_of::<P>();
+        let kind = kind_of(&windows);
         self.card.context.enter()?;
         let (shape, started) = (part.options.shape.name(), part.start != Start::Estimate);
         let launch = self.card.launch(&Choice { family, shape, size, count, started })?;
@@ -111,18 +111,15 @@ impl Pipeline {
 
     /// Copies whole frames to the device, if they lie in memory as they should and there is room. Gives
     /// their width and height; without, the host cuts.
-    fn upload_frames<P: Pixel>(
-        &mut self,
-        windows: Windows<'_, P>,
-    ) -> Result<Option<(u32, u32)>, GpuError> {
-        let (_, height, width) = windows.frames().dim();
-        let Some(slice) = windows.flat().filter(|_| travels::<P>()) else {
+    fn upload_frames(&mut self, windows: AnyWindows<'_>) -> Result<Option<(u32, u32)>, GpuError> {
+        let (_, height, width) = windows.frames();
+        let Some(slice) = pixels::frames(&windows) else {
             return Ok(None);
         };
         let (Ok(width), Ok(height)) = (u32::try_from(width), u32::try_from(height)) else {
             return Ok(None);
         };
-        let bytes = Bytes::of::<P>(slice.len())?;
+        let bytes = Bytes::of::<u8>(slice.len())?;
         let free = || self.card.context.free_memory();
         let there = is_room(bytes.get(), self.frames.bytes().get(), free)?;
         let stream = self.slots[0].stream();

@@ -1,37 +1,44 @@
 //! Pixels on their way to a device: in their own type where the kernels know it, else as f32.
 
-use std::any::TypeId;
 use std::ops::Range;
 
 use fit_core::{Pixel, Start};
 use fit_gpu_kernel::PixelKind;
-use fit_windows::Windows;
+use fit_windows::{AnyWindows, Visitor, Windows};
 use ndarray::{ArrayView2, Axis, Slice};
 use rayon::prelude::*;
 
-/// How pixels of a type travel.
-pub(crate) fn kind_of<P: Pixel>() -> PixelKind {
-    let id = TypeId::of::<P>();
-    if id == TypeId::of::<u16>() {
-        PixelKind::U16
-    } else if id == TypeId::of::<u8>() {
-        PixelKind::U8
-    } else {
-        PixelKind::F32
+/// How the pixels travel.
+pub(crate) fn kind_of(windows: &AnyWindows<'_>) -> PixelKind {
+    match windows {
+        AnyWindows::U8(_) => PixelKind::U8,
+        AnyWindows::U16(_) => PixelKind::U16,
+        _ => PixelKind::F32,
     }
 }
 
-/// Whether pixels of this type travel as they are.
-pub(crate) fn travels<P: Pixel>() -> bool {
-    kind_of::<P>() != PixelKind::F32 || TypeId::of::<P>() == TypeId::of::<f32>()
+/// The pixels of some windows as bytes, if they lie one after the other and travel as they are.
+pub(crate) fn slice<'a>(windows: &AnyWindows<'a>, range: Range<usize>) -> Option<&'a [u8]> {
+    match windows {
+        AnyWindows::U8(windows) => contiguous(windows, range),
+        AnyWindows::U16(windows) => contiguous(windows, range).map(bytes),
+        AnyWindows::F32(windows) => contiguous(windows, range).map(bytes),
+        _ => None,
+    }
 }
 
-/// The pixels of some windows, if they lie one after the other and travel as they are.
-pub(crate) fn slice<'a, P: Pixel>(
-    windows: &Windows<'a, P>,
-    range: Range<usize>,
-) -> Option<&'a [P]> {
-    if !travels::<P>() || windows.corners().is_some() {
+/// The pixels of all frames as bytes, if they lie one after the other and travel as they are.
+pub(crate) fn frames<'a>(windows: &AnyWindows<'a>) -> Option<&'a [u8]> {
+    match windows {
+        AnyWindows::U8(windows) => windows.flat(),
+        AnyWindows::U16(windows) => windows.flat().map(bytes),
+        AnyWindows::F32(windows) => windows.flat().map(bytes),
+        _ => None,
+    }
+}
+
+fn contiguous<'a, P: Pixel>(windows: &Windows<'a, P>, range: Range<usize>) -> Option<&'a [P]> {
+    if windows.corners().is_some() {
         return None;
     }
     let mut spots = windows.frames();
@@ -39,36 +46,54 @@ pub(crate) fn slice<'a, P: Pixel>(
     spots.to_slice()
 }
 
+fn bytes<P: Pixel>(pixels: &[P]) -> &[u8] {
+    // SAFETY: pixels are plain numbers without padding.
+    unsafe { std::slice::from_raw_parts(pixels.as_ptr().cast::<u8>(), size_of_val(pixels)) }
+}
+
 /// Writes windows from number `first` on to where they travel from, as many as there is room for.
-pub(crate) fn gather<P: Pixel>(windows: &Windows<'_, P>, first: usize, to: &mut [u8]) {
-    let window = windows.size().pixels() * kind_of::<P>().bytes();
+pub(crate) fn gather(windows: &AnyWindows<'_>, first: usize, to: &mut [u8]) {
+    let window = windows.size().pixels() * kind_of(windows).bytes();
     let count = to.len() / window.max(1);
-    if let Some(slice) = slice(windows, first..first + count) {
-        // SAFETY: pixels of a type that travels as it is are plain numbers without padding.
-        let bytes =
-            unsafe { std::slice::from_raw_parts(slice.as_ptr().cast::<u8>(), size_of_val(slice)) };
-        let part = 256 << 10;
-        if bytes.len() <= part {
-            to.copy_from_slice(bytes);
-            return;
-        }
-        to.par_chunks_mut(part)
-            .zip(bytes.par_chunks(part))
-            .for_each(|(to, from)| to.copy_from_slice(from));
+    let Some(bytes) = slice(windows, first..first + count) else {
+        return windows.visit(Gather { kind: kind_of(windows), first, to });
+    };
+    let part = 256 << 10;
+    if bytes.len() <= part {
+        to.copy_from_slice(bytes);
         return;
     }
-    // Some windows for each task.
-    let many = (1usize << 18).div_ceil(window.max(1));
-    to.par_chunks_mut(window * many).enumerate().for_each(|(part, to)| {
-        for (i, to) in to.chunks_exact_mut(window).enumerate() {
-            write(windows.window(first + part * many + i), to);
-        }
-    });
+    to.par_chunks_mut(part)
+        .zip(bytes.par_chunks(part))
+        .for_each(|(to, from)| to.copy_from_slice(from));
+}
+
+/// Where windows are written one by one.
+struct Gather<'t> {
+    kind: PixelKind,
+    first: usize,
+    to: &'t mut [u8],
+}
+
+impl<'w> Visitor<'w> for Gather<'_> {
+    type Output = ();
+
+    fn visit<P: Pixel>(self, windows: Windows<'w, P>) {
+        let Self { kind, first, to } = self;
+        let window = windows.size().pixels() * kind.bytes();
+        // Some windows for each task.
+        let many = (1usize << 18).div_ceil(window.max(1));
+        to.par_chunks_mut(window * many).enumerate().for_each(|(part, to)| {
+            for (i, to) in to.chunks_exact_mut(window).enumerate() {
+                write(windows.window(first + part * many + i), kind, to);
+            }
+        });
+    }
 }
 
 /// Writes the pixels of a window in the way in which they travel.
-fn write<P: Pixel>(window: ArrayView2<'_, P>, to: &mut [u8]) {
-    match kind_of::<P>() {
+fn write<P: Pixel>(window: ArrayView2<'_, P>, kind: PixelKind, to: &mut [u8]) {
+    match kind {
         PixelKind::F32 => {
             for (to, pixel) in to.chunks_exact_mut(4).zip(window) {
                 to.copy_from_slice(&pixel.to_f32().to_ne_bytes());

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use fit_core::{ArgumentError, Fit, Options, Pixel, Size, Start};
 use fit_gpu_kernel::{Family, Job, PixelKind, Task};
-use fit_windows::Windows;
+use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
@@ -45,8 +45,11 @@ impl Resident {
         spots: ArrayView3<'_, P>,
         start: Start<'_>,
     ) -> Result<Self, GpuError> {
-        let windows = Windows::stack(spots);
-        let (count, size, kind) = (windows.count(), windows.size(), kind_of::<P>());
+        Self::of(device, &Windows::stack(spots).into(), start)
+    }
+
+    fn of(device: usize, windows: &AnyWindows<'_>, start: Start<'_>) -> Result<Self, GpuError> {
+        let (count, size, kind) = (windows.count(), windows.size(), kind_of(windows));
         size.validate()?;
         start.validate(count)?;
         window_count(count)?;
@@ -63,7 +66,7 @@ impl Resident {
             let these = part.min(count - first);
             // SAFETY: the stream has been waited for; any bytes are bytes.
             let to = unsafe { host.values::<u8>(these * window) };
-            gather(&windows, first, to);
+            gather(windows, first, to);
             // SAFETY: the host's memory stays as it is until the stream has been waited for.
             unsafe { stream.copy_in_at(&pixels, first * window, to)? };
             stream.wait()?;

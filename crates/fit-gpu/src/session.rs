@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use fit_core::{ArgumentError, Fit, Options, Pixel, Size, Start};
 use fit_gpu_kernel::{Job, PixelKind, Task};
-use fit_windows::Windows;
+use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
@@ -87,8 +87,16 @@ impl GpuSession {
         start: Start<'_>,
         fits: &mut [Fit<f32>],
     ) -> Result<(), GpuError> {
-        let windows = Windows::stack(spots);
-        let (count, size, kind) = (windows.count(), windows.size(), kind_of::<P>());
+        self.fit_windows(&Windows::stack(spots).into(), start, fits)
+    }
+
+    fn fit_windows(
+        &mut self,
+        windows: &AnyWindows<'_>,
+        start: Start<'_>,
+        fits: &mut [Fit<f32>],
+    ) -> Result<(), GpuError> {
+        let (count, size, kind) = (windows.count(), windows.size(), kind_of(windows));
         if size != self.size {
             let pixels = size.pixels();
             return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
@@ -102,7 +110,7 @@ impl GpuSession {
         let bytes = Bytes::of_windows(count, size, kind)?.get();
         // SAFETY: the device is not at work; any bytes are bytes.
         let to = unsafe { self.pixels.values::<u8>(bytes) };
-        gather(&windows, 0, to);
+        gather(windows, 0, to);
         let pixels = if bytes > MAPPED {
             // SAFETY: the memory lives as long as `self`, and nobody else uses it until the stream has been
             // waited for.

@@ -1,9 +1,8 @@
-use std::any::TypeId;
 use std::ops::Range;
 
-use fit_core::{Corner, Fit, Pixel, Scalar, Start};
+use fit_core::{Corner, Fit, Outcomes, Scalar, Start};
 use fit_gpu_kernel::Job;
-use fit_windows::Windows;
+use fit_windows::AnyWindows;
 use rayon::prelude::*;
 
 use crate::GpuError;
@@ -42,11 +41,7 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    pub(crate) fn new<P: Pixel, T: Scalar>(
-        card: &Card,
-        part: &Part<'_, '_, P>,
-        fits: &[Fit<T>],
-    ) -> Self {
+    pub(crate) fn new(card: &Card, part: &Part<'_, '_>, fits: &Outcomes<'_>) -> Self {
         let context = &card.context;
         let pixels = slice(&part.windows, part.range.clone());
         Self {
@@ -55,19 +50,15 @@ impl Reach {
                 Start::F32(starts) => seen_by_device(context, starts.as_ptr()),
                 _ => None,
             },
-            fits: as_written(fits)
-                .and_then(|fits| seen_by_device(context, fits.as_ptr()))
-                .map(<*const Fit<f32>>::cast_mut),
+            fits: match fits {
+                // Kernels write outcomes of this type.
+                Outcomes::F32(fits) => {
+                    seen_by_device(context, fits.as_ptr()).map(<*const Fit<f32>>::cast_mut)
+                }
+                Outcomes::F64(_) => None,
+            },
         }
     }
-}
-
-/// Outcomes, if they are of the type that kernels write.
-fn as_written<T: Scalar>(fits: &[Fit<T>]) -> Option<&[Fit<f32>]> {
-    (TypeId::of::<T>() == TypeId::of::<f32>()).then(|| {
-        // SAFETY: both are the same type.
-        unsafe { std::slice::from_raw_parts(fits.as_ptr().cast(), fits.len()) }
-    })
 }
 
 impl Slot {
@@ -97,27 +88,17 @@ impl Slot {
     }
 
     /// Waits for the chunk on its way, and hands its outcomes on.
-    pub(crate) fn finish<T: Scalar>(
-        &mut self,
-        first: usize,
-        fits: &mut [Fit<T>],
-    ) -> Result<(), GpuError> {
+    pub(crate) fn finish(&mut self, first: usize, fits: &mut Outcomes<'_>) -> Result<(), GpuError> {
         self.stream.wait()?;
         if let Some(range) = self.waiting.take() {
             // SAFETY: the stream has got past the copy of that many outcomes, written by the kernel as the
             // same type.
             let from: &[Fit<f32>] = unsafe { self.host_fits.values(range.len()) };
-            let to = &mut fits[range.start - first..range.end - first];
-            if to.len() <= 4096 {
-                // Handing so few to other threads would take longer.
-                to.iter_mut().zip(from).for_each(|(to, from)| *to = from.cast());
-                return Ok(());
+            let to = range.start - first..range.end - first;
+            match fits {
+                Outcomes::F32(fits) => hand_on(from, &mut fits[to]),
+                Outcomes::F64(fits) => hand_on(from, &mut fits[to]),
             }
-            to.par_chunks_mut(4096).zip(from.par_chunks(4096)).for_each(|(to, from)| {
-                for (to, from) in to.iter_mut().zip(from) {
-                    *to = from.cast();
-                }
-            });
         }
         Ok(())
     }
@@ -135,14 +116,14 @@ impl Slot {
 
     /// Sends a chunk on its way: in, through the kernel, and out. The job says where the frames are, if they are on
     /// the device.
-    pub(crate) fn send<P: Pixel, T: Scalar>(
+    pub(crate) fn send(
         &mut self,
-        part: &Part<'_, '_, P>,
+        part: &Part<'_, '_>,
         these: Range<usize>,
         mut job: Job,
         launch: &Launch,
         reach: &Reach,
-        fits: &mut [Fit<T>],
+        fits: &mut Outcomes<'_>,
     ) -> Result<(), GpuError> {
         job.count = window_count(these.len())?;
         match part.windows.corners() {
@@ -170,9 +151,9 @@ impl Slot {
         // SAFETY: docs/gpu-safety.md: all memory has been reserved for `count` windows, and corners were
         // validated.
         unsafe { launch.run(&self.stream, &job)? };
-        if reach.fits.is_some() {
-            let to = std::ptr::from_mut(&mut fits[out]) as *mut [Fit<f32>];
-            // SAFETY: see above; T is f32, and the kernel writes every outcome.
+        if let (Some(_), Outcomes::F32(fits)) = (reach.fits, fits) {
+            let to = std::ptr::from_mut(&mut fits[out]);
+            // SAFETY: see above; the kernel writes every outcome.
             unsafe { self.stream.copy_out(to, &self.fits)? };
         } else {
             self.host_fits.reserve(bytes)?;
@@ -186,14 +167,14 @@ impl Slot {
     }
 
     /// Sends the pixels of a chunk, window after window.
-    fn send_pixels<P: Pixel>(
+    fn send_pixels(
         &mut self,
-        windows: &Windows<'_, P>,
+        windows: &AnyWindows<'_>,
         these: Range<usize>,
         job: &mut Job,
         reach: &Reach,
     ) -> Result<(), GpuError> {
-        let bytes = Bytes::of_windows(these.len(), windows.size(), kind_of::<P>())?;
+        let bytes = Bytes::of_windows(these.len(), windows.size(), kind_of(windows))?;
         self.pixels.reserve(bytes)?;
         job.pixels = self.pixels.address::<u8>().cast_const().cast();
         match slice(windows, these.clone()).filter(|_| reach.pixels) {
@@ -248,15 +229,17 @@ impl Slot {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Outcomes handed on by a task.
+const HANDED: usize = 4096;
 
-    /// Proves that the device writes into outcomes of its own type only.
-    #[test]
-    fn outcomes_of_another_type_are_not_written() {
-        let single = [Fit::<f32>::invalid(); 3];
-        assert_eq!(as_written(&single).map(<[_]>::as_ptr), Some(single.as_ptr()));
-        assert!(as_written(&[Fit::<f64>::invalid(); 3]).is_none());
+/// Writes outcomes in the precision that the caller wants.
+fn hand_on<T: Scalar>(from: &[Fit<f32>], to: &mut [Fit<T>]) {
+    let cast = |(to, from): (&mut [Fit<T>], &[Fit<f32>])| {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = from.cast());
+    };
+    // Handing so few to other threads would take longer.
+    if to.len() <= HANDED {
+        return cast((to, from));
     }
+    to.par_chunks_mut(HANDED).zip(from.par_chunks(HANDED)).for_each(cast);
 }

@@ -1,8 +1,12 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod any;
+
 use fit_core::{ArgumentError, Corner, Options, Pixel, Setup, Size, Start};
 use ndarray::{ArrayView2, ArrayView3, Axis};
+
+pub use any::{AnyWindows, Visitor};
 
 /// A stack of windows, or windows cut out of a stack of frames; of any pixel type and memory layout.
 ///

@@ -5,11 +5,11 @@ use std::str::FromStr;
 #[cfg(feature = "gpu")]
 use std::sync::OnceLock;
 
-use fit_core::{Corner, Fit, Options, Pixel, Scalar, Size, Start};
+use fit_core::{Corner, Fit, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_cpu::{BatchError, InstructionSet, Reference, Simd};
 #[cfg(feature = "gpu")]
 use fit_gpu::Gpu;
-use fit_windows::Windows;
+use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
 
 /// What does the work.
@@ -293,7 +293,7 @@ impl Fitter {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), FitError> {
-        self.run(Windows::stack(spots), start, fits)
+        self.run(Windows::stack(spots).into(), start, fits.into())
     }
 
     /// Fits windows of `size` pixels that are cut out of a stack of frames (n, height, width), without
@@ -326,16 +326,17 @@ impl Fitter {
         start: Start<'_>,
     ) -> Result<Vec<Fit<T>>, FitError> {
         let mut fits = vec![Fit::invalid(); corners.len()];
-        self.run(Windows::cuts(frames, size, corners), start, &mut fits)?;
+        let windows = Windows::cuts(frames, size, corners);
+        self.run(windows.into(), start, fits.as_mut_slice().into())?;
         Ok(fits)
     }
 
     /// Hands the work to whatever does it.
-    fn run<P: Pixel, T: Scalar>(
+    fn run(
         &self,
-        windows: Windows<'_, P>,
+        windows: AnyWindows<'_>,
         start: Start<'_>,
-        fits: &mut [Fit<T>],
+        fits: Outcomes<'_>,
     ) -> Result<(), FitError> {
         let options = &self.options;
         match self.engine(windows.pixels()) {

@@ -15,6 +15,8 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 pub use lanes::{LaneMask, Lanes};
 use scalar::sealed;
 
+use crate::outcome::{Fit, Outcomes};
+
 /// The outcome of a comparison: one truth value for each lane of a [`Real`].
 pub trait Mask:
     Copy
@@ -124,7 +126,11 @@ pub trait Number:
 }
 
 /// The precisions that outcomes come in: `f32` and `f64`, and no others.
-pub trait Scalar: Number + sealed::Sealed {}
+pub trait Scalar: Number + sealed::Sealed {
+    /// Room for outcomes of this precision, as room for outcomes of either.
+    #[doc(hidden)]
+    fn outcomes(fits: &mut [Fit<Self>]) -> Outcomes<'_>;
+}
 
 /// The types that cameras and files store pixels in: integers of 8 to 64 bits, `f32` and `f64`, and no others.
 pub trait Pixel: sealed::Sealed + Copy + Send + Sync + 'static {
@@ -132,4 +138,35 @@ pub trait Pixel: sealed::Sealed + Copy + Send + Sync + 'static {
     fn to_f32(self) -> f32;
     /// The value as an `f64`, rounded to nearest.
     fn to_f64(self) -> f64;
+    /// What was made of pixels of this type, where their type no longer shows.
+    fn erase<E: Erase>(of: E::Of<Self>) -> E::Erased;
+}
+
+/// Things made of pixels of one type, and how each is put where that type no longer shows: an enum, say, with a variant
+/// for each. What is done with an enum is compiled once, not anew for whoever uses it.
+pub trait Erase {
+    /// What is made of pixels of type `P`.
+    type Of<P: Pixel>;
+    /// The same of pixels of any type.
+    type Erased;
+    /// Of `u8`.
+    fn u8(of: Self::Of<u8>) -> Self::Erased;
+    /// Of `u16`.
+    fn u16(of: Self::Of<u16>) -> Self::Erased;
+    /// Of `u32`.
+    fn u32(of: Self::Of<u32>) -> Self::Erased;
+    /// Of `u64`.
+    fn u64(of: Self::Of<u64>) -> Self::Erased;
+    /// Of `i8`.
+    fn i8(of: Self::Of<i8>) -> Self::Erased;
+    /// Of `i16`.
+    fn i16(of: Self::Of<i16>) -> Self::Erased;
+    /// Of `i32`.
+    fn i32(of: Self::Of<i32>) -> Self::Erased;
+    /// Of `i64`.
+    fn i64(of: Self::Of<i64>) -> Self::Erased;
+    /// Of `f32`.
+    fn f32(of: Self::Of<f32>) -> Self::Erased;
+    /// Of `f64`.
+    fn f64(of: Self::Of<f64>) -> Self::Erased;
 }

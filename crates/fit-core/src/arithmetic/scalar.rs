@@ -1,6 +1,7 @@
 //! Single numbers: `f32` and `f64`, and what pixels are stored in.
 
-use super::{Mask, Number, Pixel, Real, Scalar};
+use super::{Erase, Mask, Number, Pixel, Real, Scalar};
+use crate::outcome::{Fit, Outcomes};
 
 /// Traits that no other crate can implement: code that is not safe counts on what these types are.
 pub(super) mod sealed {
@@ -20,7 +21,7 @@ impl Mask for bool {
 }
 
 macro_rules! pixel {
-    ($($type:ty),*) => {$(
+    ($($type:ident),*) => {$(
         impl sealed::Sealed for $type {}
 
         impl Pixel for $type {
@@ -32,13 +33,16 @@ macro_rules! pixel {
             fn to_f64(self) -> f64 {
                 self as f64
             }
+            fn erase<E: Erase>(of: E::Of<Self>) -> E::Erased {
+                E::$type(of)
+            }
         }
     )*};
 }
 pixel!(u8, u16, u32, u64, i8, i16, i32, i64, f32, f64);
 
 macro_rules! scalar {
-    ($type:ident, $bits:ident, $exp:path, $sqrt:path, $from_pixel:ident) => {
+    ($type:ident, $bits:ident, $exp:path, $sqrt:path, $from_pixel:ident, $outcomes:ident) => {
         impl Real for $type {
             type Mask = bool;
             const EPSILON: f64 = $type::EPSILON as f64;
@@ -112,11 +116,15 @@ macro_rules! scalar {
             }
         }
 
-        impl Scalar for $type {}
+        impl Scalar for $type {
+            fn outcomes(fits: &mut [Fit<Self>]) -> Outcomes<'_> {
+                Outcomes::$outcomes(fits)
+            }
+        }
     };
 }
-scalar!(f32, u32, libm::exp2f, libm::sqrtf, to_f32);
-scalar!(f64, u64, libm::exp2, libm::sqrt, to_f64);
+scalar!(f32, u32, libm::exp2f, libm::sqrtf, to_f32, F32);
+scalar!(f64, u64, libm::exp2, libm::sqrt, to_f64, F64);
 
 #[cfg(test)]
 mod tests {

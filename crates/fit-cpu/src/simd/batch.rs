@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fit_core::{Corner, Fit, Options, Pixel, Scalar, Size, Start};
-use fit_windows::Windows;
+use fit_core::{Corner, Fit, Options, Outcomes, Pixel, Scalar, Size, Start};
+use fit_windows::{AnyWindows, Visitor, Windows};
 use ndarray::ArrayView3;
 use rayon::prelude::*;
 
@@ -17,7 +17,7 @@ const CHUNK: usize = 1024;
 
 /// A batch of no more windows than this is fitted by the calling thread: handing work over costs more
 /// than it saves (`docs/performance.md` tells how this was measured).
-pub const ALONE: usize = 512;
+const ALONE: usize = 512;
 
 /// Fits batches of windows in single precision, one fit a lane of a vector register, with the
 /// instruction set that the processor has, on any number of threads.
@@ -119,7 +119,7 @@ impl Simd {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        self.fit_windows(options, Windows::stack(spots), start, fits)
+        self.fit_windows(options, Windows::stack(spots).into(), start, fits.into())
     }
 
     /// Fits windows that are cut out of a stack of frames, as [`crate::Reference::fit_in_frames_into`]
@@ -136,22 +136,23 @@ impl Simd {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        self.fit_windows(options, Windows::cuts(frames, size, corners), start, fits)
+        let windows = Windows::cuts(frames, size, corners);
+        self.fit_windows(options, windows.into(), start, fits.into())
     }
 
     /// Fits windows, stacked or cut from frames.
     ///
     /// # Errors
     /// As [`Simd::fit_into`].
-    pub fn fit_windows<P: Pixel, T: Scalar>(
+    pub fn fit_windows(
         &self,
         options: &Options,
-        windows: Windows<'_, P>,
+        windows: AnyWindows<'_>,
         start: Start<'_>,
-        fits: &mut [Fit<T>],
+        fits: Outcomes<'_>,
     ) -> Result<(), BatchError> {
         windows.validate(options, start, fits.len())?;
-        self.fit_all(options, windows.size(), &windows, start, fits)
+        windows.visit(Batch { simd: self, options, start, fits })
     }
 
     /// Knows no pixel type.
@@ -185,6 +186,27 @@ impl Simd {
                 lend()?.run(source, start, 0, fits);
                 Ok(())
             }
+        }
+    }
+}
+
+/// A batch that waits for the type of its pixels.
+struct Batch<'a> {
+    simd: &'a Simd,
+    options: &'a Options,
+    start: Start<'a>,
+    fits: Outcomes<'a>,
+}
+
+impl<'w> Visitor<'w> for Batch<'_> {
+    type Output = Result<(), BatchError>;
+
+    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
+        let Self { simd, options, start, fits } = self;
+        let size = windows.size();
+        match fits {
+            Outcomes::F32(fits) => simd.fit_all(options, size, &windows, start, fits),
+            Outcomes::F64(fits) => simd.fit_all(options, size, &windows, start, fits),
         }
     }
 }

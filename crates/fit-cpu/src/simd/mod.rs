@@ -7,6 +7,6 @@ mod instruction_set;
 mod load;
 mod window_fitter;
 
-pub use batch::{ALONE, Simd};
+pub use batch::Simd;
 pub use instruction_set::InstructionSet;
 pub use window_fitter::WindowFitter;

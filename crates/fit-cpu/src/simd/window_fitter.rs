@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use fit_core::{ArgumentError, Corner, Fit, Options, Pixel, Record, Scalar, Size, Start};
-use fit_windows::Windows;
+use fit_core::{ArgumentError, Corner, Fit, Options, Outcomes, Pixel, Record, Scalar, Size, Start};
+use fit_windows::{AnyWindows, Visitor, Windows};
 use ndarray::ArrayView3;
 
 use super::InstructionSet;
@@ -76,14 +76,7 @@ impl WindowFitter {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        let (count, height, width) = spots.dim();
-        if (width, height) != (self.size.width, self.size.height) {
-            let pixels = width * height;
-            return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
-        }
-        start.validate_batch(count, fits.len())?;
-        self.run(&Windows::stack(spots), start, 0, fits);
-        Ok(())
+        self.fit_windows(Windows::stack(spots).into(), start, fits.into())
     }
 
     /// Fits windows that are cut out of a stack of frames (n, height, width), on the calling thread.
@@ -99,8 +92,26 @@ impl WindowFitter {
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
         let windows = Windows::cuts(frames, self.size, corners);
+        self.fit_windows(windows.into(), start, fits.into())
+    }
+
+    /// Fits windows, stacked or cut from frames, on the calling thread.
+    ///
+    /// # Errors
+    /// As [`WindowFitter::fit_into`] and [`WindowFitter::fit_in_frames_into`].
+    pub fn fit_windows(
+        &mut self,
+        windows: AnyWindows<'_>,
+        start: Start<'_>,
+        fits: Outcomes<'_>,
+    ) -> Result<(), BatchError> {
+        let size = windows.size();
+        if size != self.size {
+            let pixels = size.pixels();
+            return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
+        }
         windows.check(start, fits.len())?;
-        self.run(&windows, start, 0, fits);
+        windows.visit(Batch { fitter: self, start, fits });
         Ok(())
     }
 
@@ -113,17 +124,35 @@ impl WindowFitter {
         fits: &mut [Fit<T>],
     ) {
         let windows = first..first + fits.len();
-        self.engine.run(source, start, windows, &mut Outcomes { first, fits });
+        self.engine.run(source, start, windows, &mut Fits { first, fits });
+    }
+}
+
+/// A batch that waits for the type of its pixels.
+struct Batch<'a> {
+    fitter: &'a mut WindowFitter,
+    start: Start<'a>,
+    fits: Outcomes<'a>,
+}
+
+impl<'w> Visitor<'w> for Batch<'_> {
+    type Output = ();
+
+    fn visit<P: Pixel>(self, windows: Windows<'w, P>) {
+        match self.fits {
+            Outcomes::F32(fits) => self.fitter.run(&windows, self.start, 0, fits),
+            Outcomes::F64(fits) => self.fitter.run(&windows, self.start, 0, fits),
+        }
     }
 }
 
 /// The caller's outcomes for the windows from number `first` on.
-struct Outcomes<'a, T> {
+struct Fits<'a, T> {
     first: usize,
     fits: &'a mut [Fit<T>],
 }
 
-impl<T: Scalar> Sink for Outcomes<'_, T> {
+impl<T: Scalar> Sink for Fits<'_, T> {
     fn put(&mut self, mut lanes: u32, windows: &[usize; 32], found: &Record<[f32; 32], 3, 2>) {
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;

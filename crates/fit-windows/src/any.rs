@@ -1,0 +1,126 @@
+//! Windows of pixels whose type is known when the program runs.
+
+use std::marker::PhantomData;
+
+use fit_core::{ArgumentError, Corner, Erase, Options, Pixel, Size, Start};
+
+use crate::Windows;
+
+/// What is done with windows, whatever the type of their pixels.
+pub trait Visitor<'a> {
+    /// What comes of it.
+    type Output;
+    /// Does it with pixels of one type.
+    fn visit<P: Pixel>(self, windows: Windows<'a, P>) -> Self::Output;
+}
+
+macro_rules! any {
+    ($($variant:ident($type:ident)),*) => {
+        /// [`Windows`] of pixels of any type.
+        ///
+        /// Functions that take this are compiled once, in the crate they are in, and not again for each type in the
+        /// crate that calls them: a debug build of that crate runs them at full speed.
+        #[derive(Clone, Copy, Debug)]
+        pub enum AnyWindows<'a> {
+            $(#[doc = concat!("Of `", stringify!($type), "`.")] $variant(Windows<'a, $type>),)*
+        }
+
+        /// Names what `AnyWindows` is made of.
+        struct Erased<'a>(PhantomData<&'a ()>);
+
+        impl<'a> Erase for Erased<'a> {
+            type Of<P: Pixel> = Windows<'a, P>;
+            type Erased = AnyWindows<'a>;
+            $(fn $type(of: Windows<'a, $type>) -> AnyWindows<'a> {
+                AnyWindows::$variant(of)
+            })*
+        }
+
+        impl<'a> AnyWindows<'a> {
+            /// Does something with the windows in their own type.
+            pub fn visit<V: Visitor<'a>>(self, visitor: V) -> V::Output {
+                match self {
+                    $(Self::$variant(windows) => visitor.visit(windows),)*
+                }
+            }
+
+            /// See [`Windows::validate`].
+            ///
+            /// # Errors
+            /// [`ArgumentError`].
+            pub fn validate(
+                &self,
+                options: &Options,
+                start: Start<'_>,
+                outcomes: usize,
+            ) -> Result<(), ArgumentError> {
+                match self {
+                    $(Self::$variant(windows) => windows.validate(options, start, outcomes),)*
+                }
+            }
+
+            /// See [`Windows::check`].
+            ///
+            /// # Errors
+            /// [`ArgumentError`].
+            pub fn check(&self, start: Start<'_>, outcomes: usize) -> Result<(), ArgumentError> {
+                match self {
+                    $(Self::$variant(windows) => windows.check(start, outcomes),)*
+                }
+            }
+
+            /// The number of windows.
+            pub fn count(&self) -> usize {
+                match self {
+                    $(Self::$variant(windows) => windows.count(),)*
+                }
+            }
+
+            /// The size of each.
+            pub fn size(&self) -> Size {
+                match self {
+                    $(Self::$variant(windows) => windows.size(),)*
+                }
+            }
+
+            /// The pixels of all windows, or `usize::MAX` if they cannot be counted.
+            pub fn pixels(&self) -> usize {
+                match self {
+                    $(Self::$variant(windows) => windows.pixels(),)*
+                }
+            }
+
+            /// Where windows are cut; `None` for a stack of windows.
+            pub fn corners(&self) -> Option<&'a [Corner]> {
+                match self {
+                    $(Self::$variant(windows) => windows.corners(),)*
+                }
+            }
+
+            /// Number, height and width of the frames; of a stack, those of the windows.
+            pub fn frames(&self) -> (usize, usize, usize) {
+                match self {
+                    $(Self::$variant(windows) => windows.frames().dim(),)*
+                }
+            }
+        }
+    };
+}
+any!(
+    U8(u8),
+    U16(u16),
+    U32(u32),
+    U64(u64),
+    I8(i8),
+    I16(i16),
+    I32(i32),
+    I64(i64),
+    F32(f32),
+    F64(f64)
+);
+
+impl<'a, P: Pixel> From<Windows<'a, P>> for AnyWindows<'a> {
+    fn from(windows: Windows<'a, P>) -> Self {
+        P::erase::<Erased<'a>>(windows)
+    }
+}
