@@ -8,8 +8,8 @@ use std::hint::black_box;
 
 use benches::{Workload, peers};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use fit_core::{Fit, Options, Scalar};
-use fit_cpu::{InstructionSet, Reference, Simd};
+use fit_core::{Fit, Options};
+use fit_cpu::{Arithmetic, InstructionSet, Reference, Simd};
 use fit_tests::explicit::{ExplicitCriteria, fit_explicit_stack};
 
 /// Windows for those that take microseconds each.
@@ -17,7 +17,7 @@ const FEW: usize = 500;
 /// Windows for those that take a fraction of one.
 const MANY: usize = 20_000;
 
-fn reference<R: Scalar>(work: &Workload) -> impl FnMut() -> Vec<Fit<R>> + '_ {
+fn reference<R: Arithmetic>(work: &Workload) -> impl FnMut() -> Vec<Fit<R>> + '_ {
     let reference = Reference::<R>::new(1).expect("one thread needs no other");
     move || {
         let mut fits = vec![Fit::invalid(); work.starts.len()];

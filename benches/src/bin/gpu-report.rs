@@ -120,11 +120,11 @@ fn kernels() -> Outcome {
     println!("|---|---|---|---|---|---|---|");
     let criteria = if std::env::args().any(|argument| argument == "twenty") {
         println!("At most 20 iterations, as in the papers.\n");
-        Criteria { max_iterations: 20, max_evaluations: 100, ..Criteria::DEFAULT }
+        Criteria::DEFAULT.with_max_iterations(20).with_max_evaluations(100)
     } else {
         Criteria::DEFAULT
     };
-    let options = Options { criteria, ..Options::default() };
+    let options = Options::default().with_criteria(criteria);
     for side in 4..=32 {
         let count = if side == 9 { 10_000_000 } else { 60_000_000 / (side * side) };
         let work = Workload::new(side, 20_000.min(4_000_000 / (side * side)));

@@ -475,8 +475,8 @@ impl Run {
         let starts: Vec<[f32; 3]> = source.par_chunks_exact(25).map(estimate).collect();
         let starts: Vec<[f32; 3]> = starts.into_iter().cycle().take(count).collect();
         let spots = ArrayView3::from_shape((count, 5, 5), &pixels).expect("as many pixels");
-        let criteria = Criteria { max_iterations: GPUFIT_ITERATIONS.into(), ..Criteria::DEFAULT };
-        let options = Options { criteria, ..Options::default() };
+        let criteria = Criteria::DEFAULT.with_max_iterations(GPUFIT_ITERATIONS.into());
+        let options = Options::default().with_criteria(criteria);
 
         let wanted = |run: &Self, backend: Backend| {
             run.roster.timed.iter().any(|method| method.backend == Some(backend))

@@ -7,6 +7,7 @@ use crate::size::Size;
 /// the lowest x and y. The outcome of a fit counts from that pixel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(C)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Corner {
     /// The number of the frame in the stack, from 0.
     pub frame: u32,

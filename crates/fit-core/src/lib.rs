@@ -5,6 +5,7 @@
 // may decline to inline into the function that an instruction set was enabled for.
 
 pub mod arithmetic;
+mod camera;
 mod corner;
 mod error;
 mod fit;
@@ -19,6 +20,7 @@ pub mod spot;
 mod start;
 
 pub use arithmetic::{Erase, LaneMask, Lanes, Mask, Number, Pixel, Real, Scalar};
+pub use camera::Camera;
 pub use corner::Corner;
 pub use error::ArgumentError;
 pub use fit::{condition, estimate, fit_in_place, fit_window, scratch_len};

@@ -12,6 +12,8 @@ use crate::spot::shape::Shape;
 ///
 /// The tests are made in the order `max_error`, `min_delta`, `min_step` after each step taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+#[non_exhaustive]
 pub struct Criteria {
     /// The largest number of iterations. Range: 1 to 100 000.
     ///
@@ -38,6 +40,8 @@ pub struct Criteria {
 /// The bound of the `max_error` test. χ² is neither weighted nor normalised, so a sensible bound
 /// depends on the unit of the pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum MaxError {
     /// No such test.
     Off,
@@ -48,6 +52,14 @@ pub enum MaxError {
 }
 
 impl Criteria {
+    crate::__setters! {
+        const with_max_iterations: max_iterations: u32,
+        const with_max_evaluations: max_evaluations: u32,
+        const with_max_error: max_error: MaxError,
+        const with_min_delta: min_delta: f64,
+        const with_min_step: min_step: f64,
+    }
+
     /// The criteria of the paper's benchmark: 20 iterations, χ² < N/3, 10⁻⁶, 10⁻⁴.
     ///
     /// The χ² test ends faint windows before they are fitted (39 % of the paper's 32×32 windows);
@@ -88,6 +100,8 @@ impl Default for Criteria {
 /// What is known about the background β.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Background {
     /// Any value, eq. 6. Right when a background has been subtracted, or nothing is known.
     #[default]
@@ -102,6 +116,8 @@ pub enum Background {
 /// A trial step is cut at these limits, and a parameter at its limit whose gradient points outwards
 /// is held there. A fit that ends so has the status `at_limit`.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+#[non_exhaustive]
 pub struct Limits {
     /// How far outside the outermost pixels' centres the centre may lie: −m ≤ x̄ ≤ width − 1 + m and
     /// the same for ȳ. Range: 0 to 1000.
@@ -114,6 +130,12 @@ pub struct Limits {
 }
 
 impl Limits {
+    crate::__setters! {
+        const with_centre_margin: centre_margin: f64,
+        const with_sigma_min: sigma_min: f64,
+        const with_sigma_max: sigma_max: Option<f64>,
+    }
+
     /// The largest σ in a window of that size.
     pub(crate) fn sigma_max_in(&self, size: Size) -> f64 {
         self.sigma_max.unwrap_or(size.width.max(size.height) as f64)
@@ -131,14 +153,14 @@ impl Default for Limits {
 /// ```
 /// use fit_core::{Background, Criteria, Options};
 ///
-/// let options = Options {
-///     criteria: Criteria { max_iterations: 10, ..Criteria::TIGHT },
-///     background: Background::NonNegative,
-///     ..Options::default()
-/// };
+/// let options = Options::default()
+///     .with_criteria(Criteria::TIGHT.with_max_iterations(10))
+///     .with_background(Background::NonNegative);
 /// assert!(options.validate().is_ok());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+#[non_exhaustive]
 pub struct Options {
     /// When to stop.
     pub criteria: Criteria,
@@ -151,18 +173,18 @@ pub struct Options {
 }
 
 impl Options {
+    crate::__setters! {
+        const with_criteria: criteria: Criteria,
+        const with_background: background: Background,
+        const with_limits: limits: Limits,
+        const with_shape: shape: Shape,
+    }
+
     /// Checks every value against its range.
     ///
     /// # Errors
     /// [`ArgumentError::Option`] with the name, the value and the range of the first offender.
     pub fn validate(&self) -> Result<(), ArgumentError> {
-        let check = |name, value: f64, min, max, range| {
-            if value >= min && value <= max {
-                Ok(())
-            } else {
-                Err(ArgumentError::Option { name, value, range })
-            }
-        };
         let Criteria { max_iterations, max_evaluations, max_error, min_delta, min_step } =
             self.criteria;
         check("max_iterations", max_iterations.into(), 1.0, 1e5, "1 to 100000")?;
@@ -182,4 +204,44 @@ impl Options {
         }
         self.shape.validate()
     }
+}
+
+/// Checks that a value is within its range.
+pub(crate) fn check(
+    name: &'static str,
+    value: f64,
+    min: f64,
+    max: f64,
+    range: &'static str,
+) -> Result<(), ArgumentError> {
+    if value >= min && value <= max {
+        Ok(())
+    } else {
+        Err(ArgumentError::Option { name, value, range })
+    }
+}
+
+/// Setters of an options struct that other crates cannot build field by field.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __setters {
+    () => {};
+    (const $with:ident: $field:ident: $type:ty, $($rest:tt)*) => {
+        #[doc = concat!("The same with another [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+        #[must_use]
+        pub const fn $with(mut self, $field: $type) -> Self {
+            self.$field = $field;
+            self
+        }
+        $crate::__setters! { $($rest)* }
+    };
+    ($with:ident: $field:ident: $type:ty, $($rest:tt)*) => {
+        #[doc = concat!("The same with another [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+        #[must_use]
+        pub fn $with(mut self, $field: $type) -> Self {
+            self.$field = $field;
+            self
+        }
+        $crate::__setters! { $($rest)* }
+    };
 }

@@ -4,6 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::arithmetic::{Real, Scalar};
+use crate::camera::Camera;
 use crate::size::Circle;
 use crate::spot::shape::Separable;
 
@@ -11,7 +12,10 @@ use crate::spot::shape::Separable;
 ///
 /// The names are the same in types, files and documents: [`Status::name`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Status {
     /// χ² fell below the bound asked for.
     MaxError = 1,
@@ -148,6 +152,7 @@ impl<R: Real, const P: usize, const L: usize> Record<R, P, L> {
 ///
 /// Every number is finite unless the status is [`Status::Invalid`]; then all of them are NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
 pub struct Fit<T> {
     /// Centre x̄ in pixels, 0 at the centre of the first pixel of a row.
@@ -221,6 +226,36 @@ impl<T: Scalar> Fit<T> {
     /// The volume 2πασ² of the spot: its integrated signal in counts.
     pub fn signal(&self) -> T {
         T::splat(core::f64::consts::TAU) * self.amplitude * self.sigma * self.sigma
+    }
+
+    /// The photons of the spot: its volume 2πασ² as the camera counts.
+    pub fn photons(&self, camera: &Camera) -> T {
+        T::splat(self.signal().to_f64() * camera.photons_per_adu())
+    }
+
+    /// The standard deviation to expect of x, and of y, in pixels, for a least-squares fit of photons: eq. 6 of Mortensen
+    /// et al., Nature Methods 7, 377 (2010), twice its variance with EM gain. `None` where there are no photons to judge
+    /// by: the amplitude is not positive, or the outcome is invalid.
+    ///
+    /// ```
+    /// use fit_core::{Camera, Fit, Status};
+    ///
+    /// let fit = Fit { x: 4.0, y: 4.0, sigma: 1.2, amplitude: 100.0, background: 110.0, ..Fit::invalid() };
+    /// let camera = Camera::default().with_baseline(100.0).with_sensitivity(0.5);
+    /// let uncertainty: f64 = fit.uncertainty(&camera).expect("a bright spot");
+    /// assert!((uncertainty - 0.092).abs() < 0.001);
+    /// ```
+    pub fn uncertainty(&self, camera: &Camera) -> Option<T> {
+        let gain = camera.photons_per_adu();
+        let fit = self.cast::<f64>();
+        let intensity = fit.signal() * gain;
+        let noise = camera.read_noise / camera.em_gain.unwrap_or(1.0);
+        let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
+        let s2 = fit.sigma * fit.sigma;
+        let b2 = ((fit.background - camera.baseline) * gain).max(0.0) + noise * noise;
+        let bound = 16.0 / 9.0 + 8.0 * core::f64::consts::PI * s2 * b2 / intensity;
+        let variance = excess * s2 / intensity * bound;
+        (intensity > 0.0).then(|| T::splat(libm::sqrt(variance)))
     }
 
     /// The same outcome in another precision: rounded to nearest, and a finite number beyond the

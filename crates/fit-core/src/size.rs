@@ -9,6 +9,7 @@ use crate::error::ArgumentError;
 /// is the centre of the first pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(C)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Size {
     /// Pixels in a row.
     pub width: usize,
@@ -50,6 +51,7 @@ impl Size {
 /// pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Circle<R> {
     /// Centre along the rows, x̄.
     pub x: R,

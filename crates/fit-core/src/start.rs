@@ -7,6 +7,7 @@ use crate::size::Circle;
 /// Where the fits of a batch start: from the paper's estimate, or from x, y and σ given for each
 /// window (pixels, in the window's own coordinates).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum Start<'a> {
     /// The paper's estimate ([`crate::estimate`]).
     #[default]

@@ -27,7 +27,7 @@ fn spot(size: Size, shape: Circle<f64>, amplitude: f64, background: f64) -> Vec<
 }
 
 fn tight() -> Options {
-    Options { criteria: Criteria::TIGHT, ..Options::default() }
+    Options::default().with_criteria(Criteria::TIGHT)
 }
 
 const NINE: Size = Size::new(9, 9);
@@ -67,7 +67,7 @@ proptest! {
         held in any::<bool>(),
     ) {
         let background = if held { Background::NonNegative } else { Background::Free };
-        let options = Options { background, ..Options::default() };
+        let options = Options::default().with_background(background);
         let peak = spot(NINE, Circle::new(4.2, 3.9, 1.4), f64::from(bright), 0.0);
         let pixels: Vec<f64> =
             peak.iter().zip(&noise).map(|(p, &n)| (p + f64::from(n)).round()).collect();
@@ -143,7 +143,7 @@ fn check_ends<R: Scalar>(
     start: Option<(f64, f64, f64)>,
     background: Background,
 ) -> Result<(), TestCaseError> {
-    let options = Options { background, ..tight() };
+    let options = tight().with_background(background);
     let setup = Setup::<R>::new(size, &options).unwrap();
     let mut scratch = vec![R::default(); scratch_len(size)];
     let start = start.map(|(x, y, s)| Circle::new(R::splat(x), R::splat(y), R::splat(s)));
@@ -320,21 +320,21 @@ fn each_criterion_ends_a_fit() {
     let clean = spot(NINE, Circle::new(4.3, 3.6, 1.3), 100.0, 10.0);
     let noisy: Vec<f64> =
         clean.iter().enumerate().map(|(i, p)| p + ((i * 7919) % 13) as f64).collect();
-    let with = |criteria| Options { criteria, ..Options::default() };
-    let off = Criteria { min_delta: 0.0, min_step: 0.0, ..Criteria::TIGHT };
+    let with = |criteria| Options::default().with_criteria(criteria);
+    let off = Criteria::TIGHT.with_min_delta(0.0).with_min_step(0.0);
     let status = |pixels: &[f64], criteria| fit::<f64>(pixels, NINE, &with(criteria)).status;
 
-    assert_eq!(status(&noisy, Criteria { min_delta: 1e-3, ..off }), Status::MinDelta);
-    assert_eq!(status(&noisy, Criteria { min_step: 1e-3, ..off }), Status::MinStep);
+    assert_eq!(status(&noisy, off.with_min_delta(1e-3)), Status::MinDelta);
+    assert_eq!(status(&noisy, off.with_min_step(1e-3)), Status::MinStep);
     assert_eq!(status(&noisy, off), Status::Stalled);
-    assert_eq!(status(&noisy, Criteria { max_iterations: 2, ..off }), Status::MaxIterations);
-    assert_eq!(status(&noisy, Criteria { max_evaluations: 2, ..off }), Status::MaxIterations);
+    assert_eq!(status(&noisy, off.with_max_iterations(2)), Status::MaxIterations);
+    assert_eq!(status(&noisy, off.with_max_evaluations(2)), Status::MaxIterations);
     let bound = MaxError::Total(1e9);
-    let at_once = fit::<f64>(&noisy, NINE, &with(Criteria { max_error: bound, ..off }));
+    let at_once = fit::<f64>(&noisy, NINE, &with(off.with_max_error(bound)));
     assert_eq!((at_once.status, at_once.iterations, at_once.evaluations), (Status::MaxError, 1, 1));
-    let per_pixel = Criteria { max_error: MaxError::PerPixel(1e-3), ..off };
+    let per_pixel = off.with_max_error(MaxError::PerPixel(1e-3));
     assert_eq!(status(&clean, per_pixel), Status::MaxError);
-    let two = fit::<f64>(&noisy, NINE, &with(Criteria { max_iterations: 2, ..off }));
+    let two = fit::<f64>(&noisy, NINE, &with(off.with_max_iterations(2)));
     assert_eq!(two.iterations, 2);
 }
 
@@ -347,13 +347,13 @@ fn a_parameter_on_its_limit_is_reported() {
     assert_eq!(fit_beyond.status, Status::AtLimit, "{fit_beyond:?}");
     assert_eq!(fit_beyond.x, -1.0);
 
-    let wide = Limits { centre_margin: 5.0, ..Limits::default() };
-    let found = fit::<f64>(&beyond, NINE, &Options { limits: wide, ..tight() });
+    let wide = Limits::default().with_centre_margin(5.0);
+    let found = fit::<f64>(&beyond, NINE, &tight().with_limits(wide));
     assert!(found.status.is_converged() && (found.x + 3.0).abs() < 1e-5, "{found:?}");
 
-    let narrow = Limits { sigma_min: 1.8, ..Limits::default() };
+    let narrow = Limits::default().with_sigma_min(1.8);
     let sharp = spot(NINE, Circle::new(4.0, 4.2, 1.2), 100.0, 10.0);
-    let held = fit::<f64>(&sharp, NINE, &Options { limits: narrow, ..tight() });
+    let held = fit::<f64>(&sharp, NINE, &tight().with_limits(narrow));
     assert_eq!((held.status, held.sigma), (Status::AtLimit, 1.8));
 }
 
@@ -420,21 +420,21 @@ fn bad_arguments_are_named() {
     assert_eq!(Setup::<f32>::new(huge, &options).unwrap_err(), ArgumentError::WindowTooLarge(huge));
     assert!(Setup::<f32>::new(Size::new(3, 3), &options).is_ok());
 
-    let criteria = |criteria| Options { criteria, ..options };
-    let limits = |limits| Options { limits, ..options };
+    let criteria = |criteria| options.with_criteria(criteria);
+    let limits = |limits| options.with_limits(limits);
     let (c, l) = (Criteria::DEFAULT, Limits::default());
     for (bad, name) in [
-        (criteria(Criteria { max_iterations: 0, ..c }), "max_iterations"),
-        (criteria(Criteria { max_evaluations: 1, ..c }), "max_evaluations"),
-        (criteria(Criteria { min_delta: -1.0, ..c }), "min_delta"),
-        (criteria(Criteria { min_delta: f64::NAN, ..c }), "min_delta"),
-        (criteria(Criteria { min_step: 1.0, ..c }), "min_step"),
-        (criteria(Criteria { max_error: MaxError::Total(f64::INFINITY), ..c }), "max_error"),
-        (criteria(Criteria { max_error: MaxError::PerPixel(-1.0), ..c }), "max_error"),
-        (limits(Limits { centre_margin: -0.1, ..l }), "centre_margin"),
-        (limits(Limits { sigma_min: 0.0, ..l }), "sigma_min"),
-        (limits(Limits { sigma_max: Some(0.2), ..l }), "sigma_max"),
-        (limits(Limits { sigma_min: 9.5, ..l }), "sigma_min"),
+        (criteria(c.with_max_iterations(0)), "max_iterations"),
+        (criteria(c.with_max_evaluations(1)), "max_evaluations"),
+        (criteria(c.with_min_delta(-1.0)), "min_delta"),
+        (criteria(c.with_min_delta(f64::NAN)), "min_delta"),
+        (criteria(c.with_min_step(1.0)), "min_step"),
+        (criteria(c.with_max_error(MaxError::Total(f64::INFINITY))), "max_error"),
+        (criteria(c.with_max_error(MaxError::PerPixel(-1.0))), "max_error"),
+        (limits(l.with_centre_margin(-0.1)), "centre_margin"),
+        (limits(l.with_sigma_min(0.0)), "sigma_min"),
+        (limits(l.with_sigma_max(Some(0.2))), "sigma_max"),
+        (limits(l.with_sigma_min(9.5)), "sigma_min"),
     ] {
         let error = Setup::<f64>::new(NINE, &bad).unwrap_err();
         assert!(error.to_string().starts_with(&format!("{name} = ")), "{error}");

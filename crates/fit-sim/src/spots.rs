@@ -149,8 +149,8 @@ impl SpotSimulation {
         check("signal", self.signal, 0.0, 1e12, "0 to 1e12")?;
         check("background", self.background, 0.0, 1e12, "0 to 1e12")?;
         // Thinner spots have amplitudes that no number holds.
-        check("sigma (lowest)", self.sigma.start, 1e-3, 1e3, "0.001 to 1000")?;
-        check("sigma (highest)", self.sigma.end, self.sigma.start, 1e3, "the lowest to 1000")?;
+        check("sigma.start", self.sigma.start, 1e-3, 1e3, "0.001 to 1000")?;
+        check("sigma.end", self.sigma.end, self.sigma.start, 1e3, "sigma.start to 1000")?;
         check("scatter", self.scatter, 0.0, 1.0, "0 to 1")?;
         self.camera.validate()
     }
@@ -215,7 +215,7 @@ impl Camera {
         let parameters = [
             ("baseline", baseline, 0.0, "0 to 1e6"),
             ("gain", gain, 1e-6, "1e-6 to 1e6"),
-            ("read noise", read_noise, 0.0, "0 to 1e6"),
+            ("read_noise", read_noise, 0.0, "0 to 1e6"),
         ];
         for (name, value, min, range) in parameters {
             if !(min..=1e6).contains(&value) {

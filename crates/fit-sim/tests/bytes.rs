@@ -224,8 +224,8 @@ fn senseless_parameters_are_named() {
     let bad = [
         (SpotSimulation { signal: -1.0, ..nine() }, "signal"),
         (SpotSimulation { background: f64::NAN, ..nine() }, "background"),
-        (SpotSimulation { sigma: 0.0..1.0, ..nine() }, "sigma (lowest)"),
-        (SpotSimulation { sigma: 2.0..1.0, ..nine() }, "sigma (highest)"),
+        (SpotSimulation { sigma: 0.0..1.0, ..nine() }, "sigma.start"),
+        (SpotSimulation { sigma: 2.0..1.0, ..nine() }, "sigma.end"),
         (SpotSimulation { scatter: 2.0, ..nine() }, "scatter"),
         (SpotSimulation { camera: Camera { gain: 0.0, ..Camera::default() }, ..nine() }, "gain"),
     ];

@@ -71,7 +71,7 @@ impl Case {
             stack,
             layout: Layout::Contiguous,
             starts: None,
-            options: Options { criteria: Criteria::TIGHT, ..Options::default() },
+            options: Options::default().with_criteria(Criteria::TIGHT),
             kind: Kind::Ordinary,
         }
     }
@@ -198,27 +198,26 @@ fn types_and_layouts(cases: &mut Vec<Case>) {
 fn options(cases: &mut Vec<Case>) {
     let simulation = SpotSimulation { signal: 400.0, background: 40.0, ..papers(NINE) };
     let stack = || Stack::F32(simulated(&simulation));
-    let tight = Options { criteria: Criteria::TIGHT, ..Options::default() };
-    let criteria = |criteria| Options { criteria, ..tight };
+    let tight = Options::default().with_criteria(Criteria::TIGHT);
+    let criteria = |criteria| tight.with_criteria(criteria);
     let all = [
-        ("β ≥ 0", Options { background: Background::NonNegative, ..tight }),
-        ("χ² bound", criteria(Criteria { max_error: MaxError::Total(1.0), ..Criteria::TIGHT })),
-        (
-            "no tests but rounding",
-            criteria(Criteria { min_delta: 0.0, min_step: 0.0, ..Criteria::TIGHT }),
-        ),
+        ("β ≥ 0", tight.with_background(Background::NonNegative)),
+        ("χ² bound", criteria(Criteria::TIGHT.with_max_error(MaxError::Total(1.0)))),
+        ("no tests but rounding", criteria(Criteria::TIGHT.with_min_delta(0.0).with_min_step(0.0))),
         (
             "narrow limits",
-            Options {
-                limits: Limits { centre_margin: 0.0, sigma_min: 1.3, sigma_max: Some(1.6) },
-                ..tight
-            },
+            tight.with_limits(
+                Limits::default()
+                    .with_centre_margin(0.0)
+                    .with_sigma_min(1.3)
+                    .with_sigma_max(Some(1.6)),
+            ),
         ),
     ];
     for (name, options) in all {
         cases.push(Case { options, ..Case::new(name, stack()) });
     }
-    let few = criteria(Criteria { max_iterations: 3, ..Criteria::TIGHT });
+    let few = criteria(Criteria::TIGHT.with_max_iterations(3));
     cases.push(Case { options: few, ..Case::new("three iterations", stack()) });
     for (name, preset) in [("default", Criteria::DEFAULT), ("paper", Criteria::PAPER)] {
         // Where these stop depends on the last digits, so only the minimum's χ² is comparable.

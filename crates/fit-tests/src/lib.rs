@@ -11,7 +11,7 @@ pub mod explicit;
 pub mod statistics;
 pub mod tolerances;
 
-use spotfit::{Backend, FitError, Fitter, InstructionSet, Options};
+use spotfit::{Backend, FitError, Fitter, FitterOptions, InstructionSet, Options};
 
 /// A backend under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,10 +56,11 @@ impl TestBackend {
     /// # Errors
     /// As [`Fitter::new`].
     pub fn try_fitter(&self, options: Options) -> Result<Fitter, FitError> {
-        match self.set {
-            Some(set) => Fitter::with_instruction_set(set, options, self.threads),
-            None => Fitter::new(self.backend, options, self.threads),
-        }
+        let options = FitterOptions::from(options)
+            .with_backend(self.backend)
+            .with_instruction_set(self.set)
+            .with_threads(self.threads);
+        Fitter::new(&options)
     }
 
     /// A fitter of this backend.

@@ -86,7 +86,7 @@ fn check_table_1(backends: impl Iterator<Item = TestBackend>) {
 /// Fit2DGaussian, with a million fits a row and three seeds.
 #[test]
 fn a_background_not_below_zero_beats_table_1() {
-    let options = Options { background: Background::NonNegative, ..Options::default() };
+    let options = Options::default().with_background(Background::NonNegative);
     let fitter = TestBackend::new(Backend::Auto, 0).fitter(options);
     for seed in 1..=3 {
         for Table1 { signal, background, fit2d_gaussian, .. } in TABLE_1 {
@@ -116,7 +116,7 @@ fn single_precision_is_enough_on_the_gpu() {
 }
 
 fn check_rounding(backends: &[TestBackend]) {
-    let tight = Options { criteria: Criteria::TIGHT, ..Options::default() };
+    let tight = Options::default().with_criteria(Criteria::TIGHT);
     let reference = TestBackend::new(Backend::Reference, 0).fitter(tight);
     let single = Reference::<f32>::new(0).expect("threads");
     // The reference's arithmetic in single precision, and every backend.

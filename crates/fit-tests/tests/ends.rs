@@ -25,7 +25,7 @@ fn reference(options: Options, spots: &Array3<f32>, start: Start<'_>) -> Vec<Fit
 }
 
 fn tight() -> Options {
-    Options { criteria: Criteria::TIGHT, ..Options::default() }
+    Options::default().with_criteria(Criteria::TIGHT)
 }
 
 fn simulated(side: usize, signal: f64, background: f64, sigma: std::ops::Range<f64>) -> Spots {
@@ -68,10 +68,10 @@ fn check_bound(backends: &[TestBackend]) {
             (100.0 + spot + 3.0 * random.normal()) as f32
         });
         let max_error = MaxError::PerPixel(per_pixel);
-        let criteria = Criteria { max_error, ..Criteria::DEFAULT };
+        let criteria = Criteria::DEFAULT.with_max_error(max_error);
         for &backend in backends {
             let fits =
-                fit(backend, Options { criteria, ..Options::default() }, &spots, Start::Estimate);
+                fit(backend, Options::default().with_criteria(criteria), &spots, Start::Estimate);
             let ended = |fit: &Fit<f64>| fit.status == Status::MaxError;
             for fit in fits.iter().filter(|fit| ended(fit)) {
                 assert!(fit.chi2 <= 81.0 * per_pixel, "{backend:?}, {amplitude}: {fit:?}");
@@ -187,8 +187,8 @@ fn check_made_up(backends: &[TestBackend]) {
     let spots = Array3::from_shape_fn((2000, 6, 6), |_| (100.0 * random.normal()).round() as f32);
     let starts = vec![[-0.7, -0.7, 0.1]; 2000];
     for background in [Background::Free, Background::NonNegative] {
-        let limits = Limits { sigma_min: 0.1, ..Limits::default() };
-        let options = Options { background, limits, ..Options::default() };
+        let limits = Limits::default().with_sigma_min(0.1);
+        let options = Options::default().with_background(background).with_limits(limits);
         for &backend in backends {
             let fits = fit(backend, options, &spots, Start::F64(&starts));
             for (window, fit) in spots.outer_iter().zip(&fits) {

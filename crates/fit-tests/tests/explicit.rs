@@ -19,7 +19,7 @@ fn explicit_and_implicit_minima_are_the_same() {
     let tight = ExplicitCriteria { tolerance: 1e-12, max_iterations: 200 };
     let explicit: Vec<Fit<f64>> =
         fit_explicit_stack(spots.pixels.view(), Start::Estimate, &tight).unwrap();
-    let options = Options { criteria: fit_core::Criteria::TIGHT, ..Options::default() };
+    let options = Options::default().with_criteria(fit_core::Criteria::TIGHT);
     let mut implicit = vec![Fit::<f64>::invalid(); 500];
     let reference = Reference::<f64>::new(1).unwrap();
     reference.fit_into(&options, spots.pixels.view(), Start::Estimate, &mut implicit).unwrap();

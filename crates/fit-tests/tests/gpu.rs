@@ -6,7 +6,7 @@ use fit_gpu::{Family, Gpu, GpuError, GpuSession, PinnedBuffer, Resident, devices
 use fit_sim::SpotSimulation;
 use fit_tests::emulation::estimates;
 use ndarray::{Array3, ArrayView3, s};
-use spotfit::{Backend, FitError, Fitter, Pixel};
+use spotfit::{Backend, FitError, Fitter, FitterOptions, Pixel};
 
 /// Enough windows for the kernels that want many.
 const MANY: usize = 8000;
@@ -212,7 +212,8 @@ fn without_a_gpu_the_reason_is_told() {
     assert!(PinnedBuffer::<f32>::new(1).is_err());
     assert!(Resident::new(0, spots.view(), Start::Estimate).is_err());
     assert!(GpuSession::new(0, Size::new(9, 9), 10, &Options::default()).is_err());
-    let error = Fitter::new(Backend::Gpu, Options::default(), 0).expect_err("no GPU");
+    let error =
+        Fitter::new(&FitterOptions::default().with_backend(Backend::Gpu)).expect_err("no GPU");
     assert!(matches!(error, FitError::Gpu(_)), "{error}");
     assert!(error.to_string().starts_with("the GPU cannot be used: "), "{error}");
     let fits: Vec<Fit<f64>> =

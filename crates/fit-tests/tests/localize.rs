@@ -6,24 +6,20 @@ use std::path::Path;
 use fit_sim::{MovieSimulation, MovieTruth};
 use fit_tests::data::{read_columns, real_data, real_oracle};
 use fit_tests::tolerances::OUTSIDE_DOUBLE;
-use spotfit::localize::{
-    CameraOptions, Counts, Localization, LocalizeError, LocalizeOptions, Localizer, Positions, run,
-};
+use spotfit::localize::{Counts, Localization, LocalizeOptions, Localizer, Positions};
 use spotfit::movie::{Block, Movie, Pixels};
 use spotfit::storm::StormFormat;
-use spotfit::{Criteria, Options};
+use spotfit::{Camera, Criteria, FitterOptions, Options};
 
 fn localize(path: &Path, options: LocalizeOptions) -> (Vec<Localization>, Counts) {
     let movie = Movie::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let frames = 0..movie.frames();
-    let mut localizer = Localizer::new(movie.size(), options).expect("sound options");
+    let localizer = Localizer::new(movie.size(), options).expect("sound options");
+    let mut localizations = localizer.localize(movie, ..).expect("threads");
     let mut all = Vec::new();
-    run(movie, frames, &mut localizer, |spots, _| {
-        all.extend(spots);
-        Ok::<(), LocalizeError>(())
-    })
-    .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    (all, localizer.counts().clone())
+    for found in &mut localizations {
+        all.extend(found.unwrap_or_else(|e| panic!("{}: {e}", path.display())));
+    }
+    (all, localizations.into_localizer().counts().clone())
 }
 
 /// The real movies, the share of Picasso's identifications that must be found within 1.5 px, with the
@@ -72,12 +68,10 @@ fn given_positions_are_fitted_as_windows_are() {
             positions.push(frame as usize, x, y);
         }
         let places = read_columns(&folder.join("identifications.csv"), ["x", "y"]);
-        let options = LocalizeOptions {
-            positions: Some(positions),
-            fit: Options { criteria: Criteria::TIGHT, ..Options::default() },
-            keep_all: true,
-            ..LocalizeOptions::default()
-        };
+        let options = LocalizeOptions::default()
+            .with_positions(Some(positions))
+            .with_fitter(Options::default().with_criteria(Criteria::TIGHT).into())
+            .with_keep_all(true);
         let (found, counts) = localize(&folder.join(movie), options);
         assert_eq!((found.len(), counts.at_edge, counts.no_frame), (places.len(), 0, 0));
         let (mut near, mut good) = (0, 0);
@@ -130,14 +124,12 @@ fn simulated_movies_are_localized() {
     ];
     for (name, mut simulation, box_size) in cases {
         simulation.molecules = simulation.molecules_for(20.0);
-        let camera = CameraOptions {
-            baseline: simulation.camera.baseline,
-            read_noise: simulation.camera.read_noise,
-            ..CameraOptions::default()
-        };
+        let camera = Camera::default()
+            .with_baseline(simulation.camera.baseline)
+            .with_read_noise(simulation.camera.read_noise);
         let read_noise = simulation.camera.read_noise;
         let mut plan = simulation.plan().expect("a sound simulation");
-        let options = LocalizeOptions { camera, box_size, ..LocalizeOptions::default() };
+        let options = LocalizeOptions::default().with_camera(camera).with_box_size(box_size);
         let mut localizer = Localizer::new((side, side), options).expect("sound options");
         let piece = plan.piece(0..100);
         let block = Block { first: 0, pixels: Pixels::U16(piece.frames()) };
@@ -190,9 +182,9 @@ fn beads_are_followed() {
         drift: [0.02, -0.01],
         ..MovieSimulation::new(80, 64, 200)
     };
-    let camera = CameraOptions { baseline: 100.0, read_noise: 1.5, ..CameraOptions::default() };
+    let camera = Camera::default().with_baseline(100.0).with_read_noise(1.5);
     let mut plan = simulation.plan().expect("a sound simulation");
-    let options = LocalizeOptions { camera, ..LocalizeOptions::default() };
+    let options = LocalizeOptions::default().with_camera(camera);
     let mut localizer = Localizer::new((80, 64), options).expect("sound options");
     let block = Block { first: 0, pixels: Pixels::U16(plan.piece(0..200).frames()) };
     let found = localizer.process(&block).expect("frames of the right size");
@@ -215,8 +207,8 @@ fn photons_are_the_cameras() {
         ..MovieSimulation::new(60, 60, 1)
     };
     let frame = simulation.plan().expect("a sound simulation").piece(0..1).frames();
-    let fit = |camera: CameraOptions| {
-        let options = LocalizeOptions { camera, ..LocalizeOptions::default() };
+    let fit = |camera: Camera| {
+        let options = LocalizeOptions::default().with_camera(camera);
         let mut localizer = Localizer::new((60, 60), options).expect("sound options");
         let block = Block { first: 0, pixels: Pixels::U16(frame.clone()) };
         let found = localizer.process(&block).expect("frames of the right size");
@@ -224,29 +216,25 @@ fn photons_are_the_cameras() {
         found[0]
     };
     let baseline = 100.0;
-    let plain = fit(CameraOptions { baseline, ..CameraOptions::default() });
+    let plain = fit(Camera::default().with_baseline(baseline));
     let (p, s2, b) = (plain.intensity, plain.sigma.powi(2), plain.offset);
     let variance = s2 / p * (16.0 / 9.0 + 8.0 * std::f64::consts::PI * s2 * b / p);
     assert!((plain.uncertainty / variance.sqrt() - 1.0).abs() < 1e-12);
     assert!((plain.background_std.powi(2) * 44.0 / plain.chi2 - 1.0).abs() < 1e-12);
 
-    let half = fit(CameraOptions { baseline, sensitivity: 0.5, ..CameraOptions::default() });
+    let half = fit(Camera::default().with_baseline(baseline).with_sensitivity(0.5));
     assert!((half.intensity / plain.intensity - 0.5).abs() < 1e-12);
     assert!((half.offset / plain.offset - 0.5).abs() < 1e-12);
     assert!((half.chi2 / plain.chi2 - 0.25).abs() < 1e-12);
     assert_eq!((half.x, half.sigma), (plain.x, plain.sigma));
 
-    let em = CameraOptions {
-        baseline,
-        sensitivity: 5.0,
-        em_gain: Some(10.0),
-        ..CameraOptions::default()
-    };
+    let em =
+        Camera::default().with_baseline(baseline).with_sensitivity(5.0).with_em_gain(Some(10.0));
     let em = fit(em);
     assert!((em.intensity / half.intensity - 1.0).abs() < 1e-12);
     assert!((em.uncertainty / half.uncertainty - 2f64.sqrt()).abs() < 1e-12);
 
-    let noisy = fit(CameraOptions { baseline, read_noise: 4.0, ..CameraOptions::default() });
+    let noisy = fit(Camera::default().with_baseline(baseline).with_read_noise(4.0));
     let variance = s2 / p * (16.0 / 9.0 + 8.0 * std::f64::consts::PI * s2 * (b + 16.0) / p);
     assert!((noisy.uncertainty / variance.sqrt() - 1.0).abs() < 1e-12);
 }
@@ -267,7 +255,7 @@ fn frames_are_numbered_to_the_end() {
     let frames =
         MovieSimulation::new(64, 48, 2).plan().expect("a sound simulation").piece(0..2).frames();
     let localize = |first: usize, positions: Option<Positions>| {
-        let options = LocalizeOptions { positions, keep_all: true, ..LocalizeOptions::default() };
+        let options = LocalizeOptions::default().with_positions(positions).with_keep_all(true);
         let mut localizer = Localizer::new((64, 48), options).expect("sound options");
         localizer.process(&Block { first, pixels: Pixels::U16(frames.clone()) })
     };
@@ -278,7 +266,11 @@ fn frames_are_numbered_to_the_end() {
         let spot = last.last().expect("a spot");
         assert_eq!(spot.frame, usize::MAX - 1);
         let mut row = String::new();
-        StormFormat { pixel_size: None, corner_origin: false, status: false }.row(spot, &mut row);
+        StormFormat::default()
+            .with_pixel_size(None)
+            .with_corner_origin(false)
+            .with_status(false)
+            .row(spot, &mut row);
         assert!(row.contains(&format!(",{},", usize::MAX)), "{row}");
         for first in [usize::MAX - 1, usize::MAX] {
             let error = localize(first, positions.clone()).expect_err("numbers beyond the last");
@@ -292,7 +284,8 @@ fn frames_are_numbered_to_the_end() {
 fn blocks_and_threads_change_nothing() {
     let plan = MovieSimulation::new(64, 48, 20).plan().expect("a sound simulation");
     let localize = |threads: usize, cut: usize| {
-        let options = LocalizeOptions { threads, ..LocalizeOptions::default() };
+        let options =
+            LocalizeOptions::default().with_fitter(FitterOptions::default().with_threads(threads));
         let mut localizer = Localizer::new((64, 48), options).expect("sound options");
         let mut all = Vec::new();
         for first in (0..20).step_by(cut) {

@@ -13,7 +13,7 @@ use ndarray::Axis;
 use spotfit::{Backend, Fit, Start};
 
 fn fit(oracle: &Oracle, backend: TestBackend, criteria: Criteria) -> Vec<Fit<f64>> {
-    let fitter = backend.fitter(Options { criteria, ..Options::default() });
+    let fitter = backend.fitter(Options::default().with_criteria(criteria));
     fitter.fit(oracle.spots.view(), Start::Estimate).expect("the windows are large enough")
 }
 
@@ -68,14 +68,12 @@ fn explain_differences(oracle: &Oracle) {
         if !minimum.good || distance(&fit, minimum.shape) <= OUTSIDE_DOUBLE {
             continue;
         }
-        let to_the_end = Criteria {
-            max_iterations: 10_000,
-            max_evaluations: 50_000,
-            min_delta: 0.0,
-            min_step: 0.0,
-            ..Criteria::TIGHT
-        };
-        let fitter = reference.fitter(Options { criteria: to_the_end, ..Options::default() });
+        let to_the_end = Criteria::TIGHT
+            .with_max_iterations(10_000)
+            .with_max_evaluations(50_000)
+            .with_min_delta(0.0)
+            .with_min_step(0.0);
+        let fitter = reference.fitter(Options::default().with_criteria(to_the_end));
         let window = oracle.spots.slice(ndarray::s![spot..=spot, .., ..]);
         let start = [[fit.x, fit.y, fit.sigma]];
         let end: Vec<Fit<f64>> = fitter.fit(window, Start::F64(&start)).expect("as above");
@@ -113,7 +111,7 @@ fn gradient(pixels: &[f64], size: Size, fit: &Fit<f64>) -> f64 {
 
 /// The reference in single precision is no backend of the facade, but is held to the same.
 fn check_single_reference(oracle: &Oracle, needed: f64) {
-    let options = Options { criteria: Criteria::TIGHT, ..Options::default() };
+    let options = Options::default().with_criteria(Criteria::TIGHT);
     let mut fits = vec![Fit::<f64>::invalid(); oracle.minima.len()];
     let reference = Reference::<f32>::new(1).expect("one thread needs no other");
     let fitted = reference.fit_into(&options, oracle.spots.view(), Start::Estimate, &mut fits);

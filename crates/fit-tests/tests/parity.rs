@@ -9,6 +9,10 @@ use spotfit::{
     Backend, Corner, Fit, Fitter, InstructionSet, Options, Size, Start, Status, WindowFitter,
 };
 
+fn with_set(set: InstructionSet) -> Fitter {
+    TestBackend { set: Some(set), ..TestBackend::new(Backend::Cpu, 1) }.fitter(Options::default())
+}
+
 /// Whether two fits are the same as far as the tolerance goes.
 fn near(fit: &Fit<f64>, reference: &Fit<f64>, tolerance: &Parity) -> bool {
     let scale = reference.amplitude.abs().max(reference.chi2.sqrt());
@@ -184,9 +188,8 @@ fn check_frames(backends: &[TestBackend]) {
             }
         }
         for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
-            let expected: Vec<Fit<f32>> = Fitter::with_instruction_set(set, Options::default(), 1)
-                .and_then(|fitter| fitter.fit(copies.view(), Start::Estimate))
-                .expect("sound");
+            let expected: Vec<Fit<f32>> =
+                with_set(set).fit(copies.view(), Start::Estimate).expect("sound");
             let mut few = WindowFitter::new(set, size, &Options::default()).expect("available");
             let mut fits = vec![Fit::<f32>::invalid(); corners.len()];
             few.fit_in_frames_into(frames.view(), &corners, Start::Estimate, &mut fits)
@@ -202,7 +205,7 @@ fn a_handful_of_windows_is_fitted_as_a_batch() {
     let size = Size::new(9, 9);
     let spots = SpotSimulation::new(size).generate(0..100).expect("a sound simulation").pixels;
     for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
-        let fitter = Fitter::with_instruction_set(set, Options::default(), 1).expect("available");
+        let fitter = with_set(set);
         let batch: Vec<Fit<f32>> = fitter.fit(spots.view(), Start::Estimate).expect("sound");
         let mut few = WindowFitter::new(set, size, &Options::default()).expect("available");
         assert_eq!(few.instruction_set(), set);

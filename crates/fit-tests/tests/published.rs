@@ -1,6 +1,5 @@
 //! The kernel that does as the paper did: emulated on the host, and on a GPU.
 
-use fit_core::spot::shape::{Circular, Shape};
 use fit_core::{
     Circle, Criteria, Fit, Options, Setup, Size, Start, Status, fit_window, scratch_len,
 };
@@ -12,12 +11,9 @@ use fit_tests::tolerances::{PUBLISHED_BIN, PUBLISHED_EQUAL, PUBLISHED_MEAN};
 use ndarray::{Array3, s};
 use rayon::prelude::*;
 
-const PAPER: Options = Options {
-    criteria: Criteria::PAPER,
-    background: fit_core::Background::Free,
-    limits: fit_core::Limits { centre_margin: 1.0, sigma_min: 0.25, sigma_max: None },
-    shape: Shape::Circular(Circular),
-};
+fn paper() -> Options {
+    Options::default().with_criteria(Criteria::PAPER)
+}
 
 fn pixels_of(spots: &Spots, number: usize) -> Vec<f32> {
     spots.pixels.slice(s![number, .., ..]).iter().copied().collect()
@@ -57,8 +53,8 @@ fn a_thread_a_pixel() {
                 let fit = fit(&hopeless, &Options::default());
                 assert_eq!(fit.status, Status::Invalid, "{what}: {fit:?}");
             }
-            let criteria = Criteria { max_evaluations: 3, min_delta: 0.0, ..Criteria::DEFAULT };
-            let short = fit(&pixels, &Options { criteria, ..Options::default() });
+            let criteria = Criteria::DEFAULT.with_max_evaluations(3).with_min_delta(0.0);
+            let short = fit(&pixels, &Options::default().with_criteria(criteria));
             assert!(short.evaluations <= 3, "{what}: {short:?}");
             assert_eq!(short.status, Status::MaxIterations, "{what}");
         }
@@ -80,7 +76,7 @@ fn benchmark(size: Size, signal: f64, count: usize) -> (Spots, Vec<[f32; 3]>) {
 fn emulated(spots: &Spots, starts: &[[f32; 3]], size: Size) -> Vec<Fit<f32>> {
     let fit = |number: usize| {
         let pixels = pixels_of(spots, number);
-        fit_as_published(&pixels, size, starts[number], &PAPER).expect("a window to fit")
+        fit_as_published(&pixels, size, starts[number], &paper()).expect("a window to fit")
     };
     (0..starts.len()).into_par_iter().map(fit).collect()
 }
@@ -105,7 +101,7 @@ fn check_iterations(what: &str, published: &[Fit<f32>], spots: &Spots, starts: &
     let mut fits = vec![Fit::<f32>::invalid(); starts.len()];
     let reference = Reference::<f32>::new(0).expect("threads");
     let pixels = spots.pixels.slice(s![..starts.len(), .., ..]);
-    reference.fit_into(&PAPER, pixels, Start::F32(starts), &mut fits).expect("sound");
+    reference.fit_into(&paper(), pixels, Start::F32(starts), &mut fits).expect("sound");
     let ((mean, bins), (expected, others)) = (iterations(published), iterations(&fits));
     println!("{what}: {mean:.3} iterations, the reference {expected:.3}");
     for status in [Status::NotConverged, Status::MinDelta, Status::MinStep, Status::MaxIterations] {
@@ -147,7 +143,7 @@ fn the_kernel_does_as_its_emulation() {
         let (spots, starts) = benchmark(size, signal, count);
         let mut fits = vec![Fit::<f32>::invalid(); count];
         let start = Start::F32(&starts);
-        gpu.fit_into(&PAPER, spots.pixels.view(), start, &mut fits).expect("a GPU");
+        gpu.fit_into(&paper(), spots.pixels.view(), start, &mut fits).expect("a GPU");
         if (width, height) == (9, 9) {
             check_iterations(&format!("GPU, {signal}:40"), &fits, &spots, &starts);
         }
@@ -163,17 +159,17 @@ fn the_kernel_does_as_its_emulation() {
         let mut others = fits.clone();
         let bytes = spots.pixels.mapv(|pixel| pixel as u8);
         let shorts = spots.pixels.mapv(|pixel| pixel as u16);
-        gpu.fit_into(&PAPER, shorts.view(), start, &mut others).expect("a GPU");
+        gpu.fit_into(&paper(), shorts.view(), start, &mut others).expect("a GPU");
         assert_eq!(format!("{others:?}"), format!("{fits:?}"), "u16");
-        gpu.fit_into(&PAPER, bytes.view(), start, &mut others).expect("a GPU");
+        gpu.fit_into(&paper(), bytes.view(), start, &mut others).expect("a GPU");
         if signal < 1000.0 {
             assert_eq!(format!("{others:?}"), format!("{fits:?}"), "u8");
         }
     }
     let large = Array3::<f32>::zeros((1, 33, 32));
     let (start, none) = (Start::F32(&[[16.0, 16.0, 2.0]]), &mut [Fit::<f32>::invalid()]);
-    let error = gpu.fit_into(&PAPER, large.view(), start, none);
+    let error = gpu.fit_into(&paper(), large.view(), start, none);
     assert!(matches!(error, Err(GpuError::NoKernel { .. })), "{error:?}");
-    let error = gpu.fit_into(&PAPER, large.slice(s![.., ..32, ..]), Start::Estimate, none);
+    let error = gpu.fit_into(&paper(), large.slice(s![.., ..32, ..]), Start::Estimate, none);
     assert!(matches!(error, Err(GpuError::Argument(_))), "{error:?}");
 }

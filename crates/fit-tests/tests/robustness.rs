@@ -81,7 +81,7 @@ fn check_adversarial(backends: &[TestBackend]) {
                 [Background::Free, Background::NonNegative].into_iter().enumerate()
             {
                 let options =
-                    Options { background, criteria: Criteria::TIGHT, ..Options::default() };
+                    Options::default().with_background(background).with_criteria(Criteria::TIGHT);
                 let fitter = backend.fitter(options);
                 for size in 0..4 {
                     let mut random =
@@ -122,25 +122,32 @@ fn any_options(random: &mut Random) -> Options {
     let max_error = number(&[0.0, 1e-3, 0.5, 1e9, f64::MAX], random);
     let sigma_min = number(&[0.1, 0.25, 1.0, 2.5, 40.0], random);
     let sigma = number(&[0.1, 0.7, 1.3, 30.0, 1e3], random);
-    Options {
-        criteria: Criteria {
-            max_iterations: any(&[1, 2, 7, 20, 100, 300, 300, 300, 0, 100_001], random),
-            max_evaluations: any(&[2, 3, 50, 500, 500, 1000, 1000, 1, 1_000_001], random),
-            max_error: any(
-                &[MaxError::Off, MaxError::PerPixel(max_error), MaxError::Total(max_error)],
-                random,
-            ),
-            min_delta: number(&shares, random),
-            min_step: number(&shares, random),
-        },
-        background: any(&[Background::Free, Background::NonNegative], random),
-        limits: Limits {
-            centre_margin: number(&[0.0, 0.5, 1.0, 30.0, 1e3], random),
-            sigma_min,
-            sigma_max: any(&[None, Some(number(&[0.3, 1.0, 4.0, 64.0, 1e6], random))], random),
-        },
-        shape: any(&[Shape::Circular(Circular), Shape::FixedSigma(FixedSigma { sigma })], random),
-    }
+    Options::default()
+        .with_criteria(
+            Criteria::default()
+                .with_max_iterations(any(&[1, 2, 7, 20, 100, 300, 300, 300, 0, 100_001], random))
+                .with_max_evaluations(any(&[2, 3, 50, 500, 500, 1000, 1000, 1, 1_000_001], random))
+                .with_max_error(any(
+                    &[MaxError::Off, MaxError::PerPixel(max_error), MaxError::Total(max_error)],
+                    random,
+                ))
+                .with_min_delta(number(&shares, random))
+                .with_min_step(number(&shares, random)),
+        )
+        .with_background(any(&[Background::Free, Background::NonNegative], random))
+        .with_limits(
+            Limits::default()
+                .with_centre_margin(number(&[0.0, 0.5, 1.0, 30.0, 1e3], random))
+                .with_sigma_min(sigma_min)
+                .with_sigma_max(any(
+                    &[None, Some(number(&[0.3, 1.0, 4.0, 64.0, 1e6], random))],
+                    random,
+                )),
+        )
+        .with_shape(any(
+            &[Shape::Circular(Circular), Shape::FixedSigma(FixedSigma { sigma })],
+            random,
+        ))
 }
 
 /// How many threads fit hostile windows at a time.

@@ -12,7 +12,7 @@ const SIGMA: f64 = 1.4;
 
 fn options() -> Options {
     let shape = Shape::FixedSigma(FixedSigma { sigma: SIGMA });
-    Options { shape, criteria: Criteria::TIGHT, ..Options::default() }
+    Options::default().with_shape(shape).with_criteria(Criteria::TIGHT)
 }
 
 fn spots(width: usize, height: usize) -> Array3<f32> {
@@ -95,7 +95,7 @@ fn check(backends: &[TestBackend]) {
 fn a_senseless_width_is_refused() {
     for sigma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let shape = Shape::FixedSigma(FixedSigma { sigma });
-        let error = Options { shape, ..Options::default() }.validate().unwrap_err().to_string();
+        let error = Options::default().with_shape(shape).validate().unwrap_err().to_string();
         assert!(error.contains("fixed sigma") && error.contains("0.1 to 1000"), "{error}");
     }
 }

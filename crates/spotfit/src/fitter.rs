@@ -1,7 +1,5 @@
 //! One way to fit, whatever does the work.
 
-use std::fmt;
-use std::str::FromStr;
 #[cfg(feature = "gpu")]
 use std::sync::OnceLock;
 
@@ -12,75 +10,7 @@ use fit_gpu::Gpu;
 use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
 
-/// What does the work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Backend {
-    /// [`Backend::Cpu`]; but [`Backend::Gpu`] for batches of at least [`AUTO_GPU_PIXELS`] pixels where there
-    /// is a GPU.
-    #[default]
-    Auto,
-    /// The CPU in single precision, one fit a lane of its vector registers.
-    Cpu,
-    /// NVIDIA GPUs, in single precision.
-    Gpu,
-    /// The CPU in double precision, one window at a time: the judge of the others.
-    Reference,
-}
-
-/// A batch of at least so many pixels goes to the GPU, where there is one and the backend is
-/// [`Backend::Auto`]: about four million windows of 9×9, for which the driver's start pays. Measured in
-/// `docs/performance.md`.
-pub const AUTO_GPU_PIXELS: usize = 300_000_000;
-
-impl Backend {
-    /// Every backend there is to choose.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Cpu, Self::Gpu, Self::Reference];
-
-    /// The word for this backend on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Cpu => "cpu",
-            Self::Gpu => "gpu",
-            Self::Reference => "reference",
-        }
-    }
-}
-
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Backend {
-    type Err = FitError;
-    fn from_str(word: &str) -> Result<Self, FitError> {
-        Self::ALL
-            .into_iter()
-            .find(|backend| backend.name() == word)
-            .ok_or_else(|| FitError::UnknownBackend(word.to_owned()))
-    }
-}
-
-/// Why a batch could not be fitted.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FitError {
-    /// The request makes no sense, or the machine refused it.
-    #[error(transparent)]
-    Batch(#[from] BatchError),
-    /// There is no backend of that name.
-    #[error("there is no backend '{0}' (auto, cpu, gpu, reference)")]
-    UnknownBackend(String),
-    /// The GPU cannot be used.
-    #[cfg(feature = "gpu")]
-    #[error("the GPU cannot be used: {0}")]
-    Gpu(#[from] fit_gpu::GpuError),
-    /// This was built without the GPU backend.
-    #[error("the GPU cannot be used: this was built without the feature 'gpu'")]
-    NoGpuSupport,
-}
+use crate::backend::{AUTO_GPU_PIXELS, Backend, FitError, FitterOptions};
 
 #[derive(Debug)]
 enum Engine {
@@ -129,62 +59,38 @@ impl Default for Fitter {
     /// The default options, the best backend and all processors. If the system refuses to start
     /// threads, the calling thread does the work.
     fn default() -> Self {
-        Self::new(Backend::Auto, Options::default(), 0)
-            .or_else(|_| Self::new(Backend::Auto, Options::default(), 1))
+        let options = FitterOptions::default();
+        Self::new(&options)
+            .or_else(|_| Self::new(&options.with_threads(1)))
             .expect("the default options are valid and one thread needs no other")
     }
 }
 
 impl Fitter {
-    /// A fitter with the given backend and options, on `threads` threads; 0 takes one for each
-    /// processor.
+    /// A fitter with these options.
     ///
     /// # Errors
-    /// [`FitError`] if an option is out of its range or threads cannot be started.
-    pub fn new(backend: Backend, options: Options, threads: usize) -> Result<Self, FitError> {
-        options.validate().map_err(BatchError::from)?;
+    /// [`FitError`] if an option is out of its range, if threads cannot be started, or if the instruction set or the
+    /// device that is asked for is not there.
+    pub fn new(options: &FitterOptions) -> Result<Self, FitError> {
+        let FitterOptions { fit, backend, instruction_set, ref devices, threads } = *options;
+        fit.validate().map_err(BatchError::from)?;
+        let simd = || Simd::new(threads, instruction_set);
         let engine = match backend {
+            // Who asks for an instruction set asks for the processor.
             #[cfg(feature = "gpu")]
-            Backend::Auto => Engine::Auto(Simd::new(threads, None)?, OnceLock::new()),
+            Backend::Auto if instruction_set.is_none() => Engine::Auto(simd()?, OnceLock::new()),
+            Backend::Auto | Backend::Cpu => Engine::Simd(simd()?),
+            #[cfg(feature = "gpu")]
+            Backend::Gpu => Engine::Gpu(Gpu::new(devices)?),
             #[cfg(not(feature = "gpu"))]
-            Backend::Auto => Engine::Simd(Simd::new(threads, None)?),
-            Backend::Cpu => Engine::Simd(Simd::new(threads, None)?),
-            Backend::Gpu => return Self::on_devices(&[0], options),
+            Backend::Gpu => {
+                let _ = devices;
+                return Err(FitError::NoGpuSupport);
+            }
             Backend::Reference => Engine::Reference(Reference::new(threads)?),
         };
-        Ok(Self { engine, options })
-    }
-
-    /// A fitter on the GPUs of these numbers, counted from 0; large batches are spread over all of them.
-    ///
-    /// # Errors
-    /// As [`Fitter::new`], and if there is no driver, or not such a device.
-    pub fn on_devices(devices: &[usize], options: Options) -> Result<Self, FitError> {
-        options.validate().map_err(BatchError::from)?;
-        #[cfg(feature = "gpu")]
-        return Ok(Self { engine: Engine::Gpu(Gpu::new(devices)?), options });
-        #[cfg(not(feature = "gpu"))]
-        {
-            let _ = devices;
-            Err(FitError::NoGpuSupport)
-        }
-    }
-
-    /// A fitter by all that a user may choose; what the backend has no use for is ignored.
-    pub(crate) fn choose(
-        backend: Backend,
-        set: Option<InstructionSet>,
-        devices: &[usize],
-        options: Options,
-        threads: usize,
-    ) -> Result<Self, FitError> {
-        match (backend, set) {
-            (Backend::Auto | Backend::Cpu, Some(set)) => {
-                Self::with_instruction_set(set, options, threads)
-            }
-            (Backend::Gpu, _) => Self::on_devices(devices, options),
-            (backend, _) => Self::new(backend, options, threads),
-        }
+        Ok(Self { engine, options: fit })
     }
 
     /// What is to fit a batch of so many pixels.
@@ -202,21 +108,6 @@ impl Fitter {
                 gpu.flatten().map_or(Work::Simd(simd), Work::Gpu)
             }
         }
-    }
-
-    /// A fitter on the CPU with a certain instruction set, for comparing them. [`Fitter::new`] takes the
-    /// fastest that the processor has, or the one that the environment variable
-    /// [`InstructionSet::VARIABLE`] names.
-    ///
-    /// # Errors
-    /// As [`Fitter::new`], and if the processor does not have the instruction set.
-    pub fn with_instruction_set(
-        set: InstructionSet,
-        options: Options,
-        threads: usize,
-    ) -> Result<Self, FitError> {
-        options.validate().map_err(BatchError::from)?;
-        Ok(Self { engine: Engine::Simd(Simd::new(threads, Some(set))?), options })
     }
 
     /// The instruction set in use, if the backend is [`Backend::Cpu`].
@@ -252,7 +143,7 @@ impl Fitter {
         !matches!(self.engine, Engine::Reference(_))
     }
 
-    /// The options given.
+    /// How windows are fitted.
     pub fn options(&self) -> &Options {
         &self.options
     }
@@ -293,7 +184,7 @@ impl Fitter {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), FitError> {
-        self.run(Windows::stack(spots).into(), start, fits.into())
+        self.fit_windows(Windows::stack(spots).into(), start, fits.into())
     }
 
     /// Fits windows of `size` pixels that are cut out of a stack of frames (n, height, width), without
@@ -327,12 +218,15 @@ impl Fitter {
     ) -> Result<Vec<Fit<T>>, FitError> {
         let mut fits = vec![Fit::invalid(); corners.len()];
         let windows = Windows::cuts(frames, size, corners);
-        self.run(windows.into(), start, fits.as_mut_slice().into())?;
+        self.fit_windows(windows.into(), start, fits.as_mut_slice().into())?;
         Ok(fits)
     }
 
-    /// Hands the work to whatever does it.
-    fn run(
+    /// Fits windows of any pixel type, stacked or cut from frames, into memory of the caller.
+    ///
+    /// # Errors
+    /// As [`Fitter::fit_into`] and [`Fitter::fit_in_frames`].
+    pub fn fit_windows(
         &self,
         windows: AnyWindows<'_>,
         start: Start<'_>,
@@ -359,7 +253,8 @@ mod tests {
     fn absurd_windows_are_refused() {
         let frames = Array3::<u16>::zeros((1, 16, 16));
         for backend in [Backend::Auto, Backend::Cpu, Backend::Reference] {
-            let fitter = Fitter::new(backend, Options::default(), 1).unwrap();
+            let options = FitterOptions::default().with_backend(backend).with_threads(1);
+            let fitter = Fitter::new(&options).unwrap();
             for size in [Size::new(usize::MAX, 3), Size::new(1 << 62, 1 << 62)] {
                 for corners in [&[][..], &[Corner::default()]] {
                     let fits: Result<Vec<Fit<f64>>, _> =

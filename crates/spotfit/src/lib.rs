@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod backend;
 pub mod detect;
 mod excerpt;
 mod fitter;
@@ -15,19 +16,17 @@ pub mod storm;
 
 pub use fit_core::spot::shape::{Circular, FixedSigma, Shape};
 pub use fit_core::{
-    ArgumentError, Background, Circle, Corner, Criteria, Fit, Limits, MaxError, Options, Pixel,
-    Scalar, Size, Start, Status,
+    ArgumentError, Background, Camera, Circle, Corner, Criteria, Fit, Limits, MaxError, Options,
+    Outcomes, Pixel, Scalar, Size, Start, Status,
 };
-pub use fit_cpu::{InstructionSet, WindowFitter};
+pub use fit_cpu::{BatchError, InstructionSet, WindowFitter};
 #[cfg(feature = "gpu")]
 pub use fit_gpu as gpu;
+pub use fit_windows::{AnyWindows, Windows};
 /// The arrays of this library's interface are of this version of `ndarray`.
 pub use ndarray;
 
-pub use fitter::{AUTO_GPU_PIXELS, Backend, FitError, Fitter};
+pub use backend::{AUTO_GPU_PIXELS, Backend, FitError, FitterOptions};
+pub use fitter::Fitter;
 pub use range::OutOfRange;
 pub use statuses::StatusCounts;
-
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod cli;

@@ -7,6 +7,7 @@ use crate::storm::Point;
 
 /// How wide the Gaussians are.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Blur {
     /// Each as wide as its uncertainty, but no less than half a pixel of the picture.
     Uncertainty,
@@ -16,6 +17,7 @@ pub enum Blur {
 
 /// From dark to bright.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ColourMap {
     /// Black, purple, orange, yellow.
     Inferno,
@@ -45,6 +47,7 @@ impl ColourMap {
 
 /// What the picture is to look like.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RenderOptions {
     /// Side of a pixel of the picture, in the unit of the localizations. Range: above 0.
     pub pixel: f64,
@@ -58,6 +61,23 @@ pub struct RenderOptions {
     pub saturated: f64,
     /// The most pixels that the picture may have; each takes seven bytes of memory.
     pub most_pixels: usize,
+}
+
+impl RenderOptions {
+    /// A picture with pixels of that side, in the unit of the localizations; each of them as wide as its uncertainty,
+    /// in the colours of [`ColourMap::Inferno`], with 5 % of the bright pixels saturated.
+    pub const fn new(pixel: f64) -> Self {
+        let (blur, colours) = (Blur::Uncertainty, ColourMap::Inferno);
+        Self { pixel, blur, colours, extent: None, saturated: 0.05, most_pixels: MOST_PIXELS }
+    }
+
+    fit_core::__setters! {
+        const with_blur: blur: Blur,
+        const with_colours: colours: ColourMap,
+        const with_extent: extent: Option<[f64; 4]>,
+        const with_saturated: saturated: f64,
+        const with_most_pixels: most_pixels: usize,
+    }
 }
 
 /// Why there is no picture.
@@ -343,14 +363,10 @@ mod tests {
     use super::*;
 
     fn options(pixel: f64) -> RenderOptions {
-        RenderOptions {
-            pixel,
-            blur: Blur::Uncertainty,
-            colours: ColourMap::Grey,
-            extent: Some([0.0, 0.0, 20.0, 10.0]),
-            saturated: 0.0,
-            most_pixels: MOST_PIXELS,
-        }
+        RenderOptions::new(pixel)
+            .with_colours(ColourMap::Grey)
+            .with_extent(Some([0.0, 0.0, 20.0, 10.0]))
+            .with_saturated(0.0)
     }
 
     /// Proves that the brightest shade is that of the number at its place in the order of all that are shown.
@@ -388,7 +404,7 @@ mod tests {
     #[test]
     fn senseless_pictures_are_refused() {
         let points = [Point { x: 1.0, y: 1.0, uncertainty: 0.1 }];
-        let all = RenderOptions { extent: None, ..options(0.1) };
+        let all = options(0.1).with_extent(None);
         assert!(matches!(render(&[], &all), Err(RenderError::Empty)));
         assert!(matches!(render(&points, &options(0.0)), Err(RenderError::Option(_))));
         assert!(matches!(render(&points, &options(f64::NAN)), Err(RenderError::Option(_))));

@@ -6,6 +6,7 @@ use fit_core::{Fit, Status};
 
 /// How many fits ended in which way. Displayed as `7 min_delta, 1 invalid`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StatusCounts([usize; Status::ALL.len()]);
 
 impl StatusCounts {

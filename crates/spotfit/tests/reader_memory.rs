@@ -1,5 +1,4 @@
 //! The memory that reading takes, counted where it is allocated. One test, for it counts for the process.
-#![cfg(feature = "cli")]
 
 mod common;
 

@@ -1,6 +1,5 @@
 //! What the readers of movies promise beyond right pixels: limits, no more reading than is needed, pipes,
 //! and files that describe movies.
-#![cfg(feature = "cli")]
 
 mod common;
 

@@ -7,6 +7,9 @@ use crate::reference::BatchError;
 
 /// A set of vector instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum InstructionSet {
     /// AVX-512F: sixteen lanes.
     Avx512,

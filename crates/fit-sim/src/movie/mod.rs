@@ -165,8 +165,8 @@ impl MovieSimulation {
         check("frames", self.frames as f64, 1.0, 1e9, "1 to 1e9")?;
         check("molecules", self.molecules as f64, 0.0, MOST_MOLECULES as f64, "0 to 1e7")?;
         check("beads", self.beads.len() as f64, 0.0, MOST_BEADS as f64, "0 to 1e6")?;
-        check("on-time", self.on_time, 0.1, 1e6, "0.1 to 1e6")?;
-        check("off-time", self.off_time, 0.1, 1e9, "0.1 to 1e9")?;
+        check("on_time", self.on_time, 0.1, 1e6, "0.1 to 1e6")?;
+        check("off_time", self.off_time, 0.1, 1e9, "0.1 to 1e9")?;
         check("signal", self.signal, 0.0, 1e9, "0 to 1e9")?;
         check("sigma", self.sigma, 0.3, 100.0, "0.3 to 100")?;
         check("drift", self.drift[0], -100.0, 100.0, "-100 to 100")?;

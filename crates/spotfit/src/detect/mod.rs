@@ -25,6 +25,7 @@ mod noise;
 use std::ops::Range;
 
 use fit_core::Pixel;
+use fit_windows::{AnyWindows, Visitor, Windows};
 use multiversion::multiversion;
 use ndarray::{ArrayView2, Axis, Slice};
 
@@ -100,7 +101,7 @@ impl Detector {
         let range = format!("1 to {MOST_PIXELS} pixels");
         OutOfRange::check("frame", format!("{width}×{height}"), good, range)?;
         let good = (1..=LARGEST_BOX).contains(&box_size);
-        OutOfRange::check("box", box_size, good, format!("1 to {LARGEST_BOX}"))?;
+        OutOfRange::check("box_size", box_size, good, format!("1 to {LARGEST_BOX}"))?;
         let good = threshold > 0.0 && threshold.is_finite();
         OutOfRange::check("threshold", threshold, good, "above 0")?;
         let sigma = box_size as f64 / 7.0;
@@ -123,7 +124,7 @@ impl Detector {
         })
     }
 
-    /// The candidates of a frame, from top to bottom. Pixels that are not finite count as background.
+    /// The candidates of a frame (height, width), from top to bottom. Pixels that are not finite count as background.
     ///
     /// # Errors
     /// [`DetectError::FrameSize`] if the frame is not of the size that the detector is for.
@@ -131,12 +132,21 @@ impl Detector {
         &self,
         frame: ArrayView2<'_, P>,
     ) -> Result<Vec<Candidate>, DetectError> {
-        let (height, width) = frame.dim();
+        self.detect_window(Windows::stack(frame.insert_axis(Axis(0))).into(), 0)
+    }
+
+    /// The candidates of one of some frames.
+    pub(crate) fn detect_window(
+        &self,
+        frames: AnyWindows<'_>,
+        number: usize,
+    ) -> Result<Vec<Candidate>, DetectError> {
+        let (_, height, width) = frames.frames();
         let (expected, found) = ((self.width, self.height), (width, height));
         if found != expected {
             return Err(DetectError::FrameSize { expected, found });
         }
-        Ok(self.detect_in_strips(frame, STRIP_PIXELS))
+        Ok(frames.visit(Search { detector: self, number }))
     }
 
     /// The candidates of a frame, which is searched in strips of about so many pixels.
@@ -200,6 +210,21 @@ impl Detector {
             }
         }
         found
+    }
+}
+
+/// A search that waits for the type of the pixels.
+struct Search<'a> {
+    detector: &'a Detector,
+    number: usize,
+}
+
+impl<'w> Visitor<'w> for Search<'_> {
+    type Output = Vec<Candidate>;
+
+    fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> Vec<Candidate> {
+        let frame = frames.frames().index_axis_move(Axis(0), self.number);
+        self.detector.detect_in_strips(frame, STRIP_PIXELS)
     }
 }
 

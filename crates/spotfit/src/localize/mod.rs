@@ -1,8 +1,8 @@
 //! From frames to localizations: detect, cut, fit, convert to photons, say how sure it is.
 //!
-//! [`Localizer`] takes blocks of frames in order and gives localizations; where the frames come from
-//! and where the localizations go is the caller's business. [`run`] does the whole of it for a
-//! [`crate::movie::Movie`], with reading, fitting and writing side by side.
+//! [`Localizer`] takes frames in order, one by one as a camera delivers them ([`Localizer::frame`]) or in blocks
+//! ([`Localizer::process`]), and gives localizations. [`Localizer::localize`] goes through a
+//! [`crate::movie::Movie`], with reading and fitting side by side.
 
 mod options;
 mod pipeline;
@@ -10,18 +10,19 @@ mod positions;
 mod spot;
 
 use fit_core::{Corner, Fit, Pixel, Size, Start};
-use ndarray::{ArrayView3, Axis};
+use fit_windows::{AnyWindows, Visitor, Windows};
+use ndarray::{ArrayView2, Axis};
 use rayon::prelude::*;
 
+use crate::backend::FitError;
 use crate::detect::{Candidate, DetectError, Detector};
-use crate::fitter::{FitError, Fitter};
+use crate::fitter::Fitter;
 use crate::movie::{Block, MovieError};
 use crate::range::OutOfRange;
 use crate::statuses::StatusCounts;
-use crate::with_pixels;
 
-pub use options::{CameraOptions, LocalizeOptions, Roi};
-pub use pipeline::run;
+pub use options::{LocalizeOptions, Roi};
+pub use pipeline::Localizations;
 pub use positions::Positions;
 pub use spot::Localization;
 
@@ -52,10 +53,15 @@ pub enum LocalizeError {
     /// The threads could not be started.
     #[error("the worker threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    /// A thread for reading or localizing could not be started.
+    #[error("a thread could not be started: {0}")]
+    Spawn(std::io::Error),
 }
 
 /// What became of everything that looked like a spot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Counts {
     /// Frames looked at.
     pub frames: usize,
@@ -69,8 +75,8 @@ pub struct Counts {
     pub by_status: StatusCounts,
     /// Converged fits dropped because the amplitude is not positive.
     pub not_bright: usize,
-    /// Converged fits dropped because the centre went more than [`WANDER`] of the box away from where
-    /// the spot was detected: another spot's window has it.
+    /// Converged fits dropped because the centre went more than 0.3 of the box away from where the spot was
+    /// detected: another spot's window has it.
     pub wandered: usize,
     /// Converged fits dropped because a number in photons is not finite.
     pub not_finite: usize,
@@ -79,7 +85,7 @@ pub struct Counts {
 }
 
 /// How far a fit may go from where its spot was detected, as a share of the box.
-pub const WANDER: f64 = 0.3;
+const WANDER: f64 = 0.3;
 
 /// Localizes blocks of frames of one movie, in order.
 #[derive(Debug)]
@@ -93,6 +99,8 @@ pub struct Localizer {
     pool: rayon::ThreadPool,
     counts: Counts,
     next_id: u64,
+    /// The number of the frame after the last one.
+    next_frame: usize,
 }
 
 /// Where a window is to be cut, and for whom.
@@ -126,14 +134,9 @@ impl Localizer {
             inside(roi.x, roi.width, width) && inside(roi.y, roi.height, height),
             format!("x,y,width,height within the frame of {width}×{height} pixels"),
         )?;
-        let fitter = Fitter::choose(
-            options.backend,
-            options.instruction_set,
-            &options.devices,
-            options.fit,
-            options.threads,
-        )?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build()?;
+        let fitter = Fitter::new(&options.fitter)?;
+        let threads = options.fitter.threads;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let size = (width, height);
         Ok(Self {
             size,
@@ -144,6 +147,7 @@ impl Localizer {
             pool,
             counts: Counts::default(),
             next_id: 0,
+            next_frame: 0,
         })
     }
 
@@ -154,16 +158,33 @@ impl Localizer {
     /// [`LocalizeError::Detect`] if the frames are not of the size that the localizer is for,
     /// [`LocalizeError::Option`] if they cannot be numbered from `block.first` on, [`LocalizeError::Fit`].
     pub fn process(&mut self, block: &Block) -> Result<Vec<Localization>, LocalizeError> {
-        let (count, height, width) = block.pixels.dim();
-        let (expected, found) = (self.size, (width, height));
-        if found != expected {
-            return Err(DetectError::FrameSize { expected, found }.into());
-        }
-        let most = usize::MAX - count;
-        OutOfRange::check("first", block.first, block.first <= most, format!("0 to {most}"))?;
-        let few = u32::try_from(count).is_ok();
-        OutOfRange::check("frames", count, few, format!("0 to {} in a block", u32::MAX))?;
-        with_pixels!(&block.pixels, frames => self.process_frames(block.first, frames.view()))
+        self.process_frames(block.first, block.pixels.windows())
+    }
+
+    /// The localizations of the frame after the last one, (height, width), straight from the memory of the caller.
+    /// The first frame has the number 0.
+    ///
+    /// ```
+    /// use spotfit::localize::{LocalizeOptions, Localizer};
+    /// use spotfit::ndarray::ArrayView2;
+    ///
+    /// let mut localizer = Localizer::new((40, 30), LocalizeOptions::default())?;
+    /// # let camera: Vec<u16> = (0..1200).map(|i| 100 + (i * 7 % 13) as u16).collect();
+    /// // What the camera's driver hands over: rows of 40 pixels.
+    /// let frame = ArrayView2::from_shape((30, 40), &camera[..])?;
+    /// let spots = localizer.frame(frame)?;
+    /// # assert!(spots.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Localizer::process`].
+    pub fn frame<P: Pixel>(
+        &mut self,
+        frame: ArrayView2<'_, P>,
+    ) -> Result<Vec<Localization>, LocalizeError> {
+        let frames = Windows::stack(frame.insert_axis(Axis(0)));
+        self.process_frames(self.next_frame, frames.into())
     }
 
     /// What became of everything so far.
@@ -176,30 +197,37 @@ impl Localizer {
         &self.fitter
     }
 
-    fn process_frames<P: Pixel>(
+    fn process_frames(
         &mut self,
         first: usize,
-        frames: ArrayView3<'_, P>,
+        frames: AnyWindows<'_>,
     ) -> Result<Vec<Localization>, LocalizeError> {
-        self.counts.frames += frames.len_of(Axis(0));
+        let (count, height, width) = frames.frames();
+        let (expected, found) = (self.size, (width, height));
+        if found != expected {
+            return Err(DetectError::FrameSize { expected, found }.into());
+        }
+        let most = usize::MAX - count;
+        OutOfRange::check("first", first, first <= most, format!("0 to {most}"))?;
+        let few = u32::try_from(count).is_ok();
+        OutOfRange::check("frames", count, few, format!("0 to {} in a block", u32::MAX))?;
+        self.next_frame = first + count;
+        self.counts.frames += count;
         let places = self.places(first, frames)?;
         let side = self.options.box_size;
         let size = Size::new(side, side);
         let corners: Vec<Corner> = places.iter().map(|place| place.corner).collect();
-        let fits: Vec<Fit<f64>> =
-            self.fitter.fit_in_frames(frames, size, &corners, Start::Estimate)?;
+        let mut fits = vec![Fit::<f64>::invalid(); corners.len()];
+        let windows = frames.visit(Cut { size, corners: &corners });
+        self.fitter.fit_windows(windows, Start::Estimate, fits.as_mut_slice().into())?;
         self.counts.by_status.add(&fits);
         let all = places.iter().zip(&fits);
         Ok(all.filter_map(|(place, fit)| self.judge(first, place, fit)).collect())
     }
 
     /// Where to cut windows in a block; those that would cross an edge are dropped and counted.
-    fn places<P: Pixel>(
-        &mut self,
-        first: usize,
-        frames: ArrayView3<'_, P>,
-    ) -> Result<Vec<Place>, DetectError> {
-        let (count, height, width) = frames.dim();
+    fn places(&mut self, first: usize, frames: AnyWindows<'_>) -> Result<Vec<Place>, DetectError> {
+        let (count, height, width) = frames.frames();
         let wanted: Vec<(u64, usize, f64, f64)> = match &self.options.positions {
             Some(positions) => positions
                 .within(first..first + count)
@@ -226,19 +254,16 @@ impl Localizer {
     }
 
     /// The spots of a block that lie in the region: 0, frame in the block, x, y.
-    fn detected<P: Pixel>(
-        &self,
-        frames: ArrayView3<'_, P>,
-    ) -> Result<Vec<(u64, usize, f64, f64)>, DetectError> {
+    fn detected(&self, frames: AnyWindows<'_>) -> Result<Vec<(u64, usize, f64, f64)>, DetectError> {
         let Roi { x, y, width, height } = self.roi;
         let inside =
             |c: &Candidate| (x..x + width).contains(&c.x) && (y..y + height).contains(&c.y);
         let detect = |frame: usize| {
-            let candidates = self.detector.detect(frames.index_axis(Axis(0), frame))?;
+            let candidates = self.detector.detect_window(frames, frame)?;
             let inside = candidates.into_iter().filter(inside);
             Ok(inside.map(|c| (0, frame, c.x as f64, c.y as f64)).collect::<Vec<_>>())
         };
-        let all = (0..frames.len_of(Axis(0))).into_par_iter();
+        let all = (0..frames.count()).into_par_iter();
         let found: Result<Vec<Vec<_>>, DetectError> =
             self.pool.install(|| all.map(detect).collect());
         Ok(found?.concat())
@@ -276,5 +301,19 @@ impl Localizer {
         spot.x += f64::from(place.corner.x);
         spot.y += f64::from(place.corner.y);
         Some(Localization { id, frame, ..spot })
+    }
+}
+
+/// Cuts windows out of frames of any type.
+struct Cut<'a> {
+    size: Size,
+    corners: &'a [Corner],
+}
+
+impl<'a, 'w: 'a> Visitor<'w> for Cut<'a> {
+    type Output = AnyWindows<'a>;
+
+    fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> AnyWindows<'a> {
+        Windows::cuts(frames.frames().reborrow(), self.size, self.corners).into()
     }
 }

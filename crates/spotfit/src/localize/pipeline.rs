@@ -1,62 +1,140 @@
 //! Reading, localizing and writing side by side.
 
-use std::ops::Range;
-use std::sync::mpsc::sync_channel;
+use std::ops::RangeBounds;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{Builder, JoinHandle};
 
 use super::{Counts, Localization, LocalizeError, Localizer};
 use crate::movie::{Block, Movie, MovieError};
 
-/// Localizes the given frames of a movie (from 0): one thread reads, one localizes (with as many workers
-/// as it has threads), and the calling thread hands the outcome to `sink`.
+/// The localizations of a movie, block by block: an iterator, made by [`Localizer::localize`].
 ///
-/// `sink` gets the localizations block by block, in order, and the counts so far; what it returns as
-/// an error ends the work, as an interrupt does.
-///
-/// # Errors
-/// [`LocalizeError`], or whatever `sink` says.
-pub fn run<E: From<LocalizeError>>(
-    mut movie: Movie,
-    frames: Range<usize>,
-    localizer: &mut Localizer,
-    mut sink: impl FnMut(Vec<Localization>, &Counts) -> Result<(), E>,
-) -> Result<(), E> {
-    if let Some(positions) = &localizer.options.positions {
-        localizer.counts.no_frame += positions.len() - positions.within(frames.clone()).len();
+/// One thread reads and one localizes (with as many workers as it has threads), while the caller does something
+/// with what was found. It ends after the last frame, or after an error.
+#[derive(Debug)]
+pub struct Localizations {
+    /// What comes next, until the end.
+    next: Option<Receiver<Result<Found, LocalizeError>>>,
+    counts: Counts,
+    work: Option<Work>,
+    /// There when the work has ended.
+    localizer: Option<Localizer>,
+}
+
+/// The threads.
+#[derive(Debug)]
+struct Work {
+    reading: JoinHandle<()>,
+    localizing: JoinHandle<Localizer>,
+}
+
+impl Work {
+    /// Waits for the end. Of two panics the first is the cause.
+    fn join(self) -> Localizer {
+        self.reading.join().unwrap_or_else(|panic| resume_unwind(panic));
+        self.localizing.join().unwrap_or_else(|panic| resume_unwind(panic))
     }
-    std::thread::scope(|scope| {
-        // A stage whose successor has failed finds nobody to send to, and ends.
-        let (send_block, blocks) = sync_channel::<Result<Block, MovieError>>(1);
-        scope.spawn(move || {
-            let mut left = frames.len();
-            let mut next = || -> Result<Option<Block>, MovieError> {
-                movie.skip_to(frames.start)?;
-                let block = movie.read(left)?;
-                left -= block.as_ref().map_or(0, |block| block.pixels.dim().0);
-                Ok(block)
-            };
-            while let Some(block) = next().transpose() {
+}
+
+/// What was found in a block, and the counts after it.
+type Found = (Vec<Localization>, Counts);
+
+impl Localizer {
+    /// Localizes the given frames of a movie, counted from 0; those past its end do not exist.
+    ///
+    /// ```no_run
+    /// use spotfit::localize::{LocalizeOptions, Localizer};
+    /// use spotfit::movie::Movie;
+    ///
+    /// let movie = Movie::open("movie.tif")?;
+    /// let localizer = Localizer::new(movie.size(), LocalizeOptions::default())?;
+    /// for found in localizer.localize(movie, ..)? {
+    ///     for spot in found? {
+    ///         println!("frame {}: {:.3}, {:.3}", spot.frame, spot.x, spot.y);
+    ///     }
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LocalizeError::Spawn`]. Errors of the movie and of fits come from the iterator.
+    pub fn localize(
+        mut self,
+        movie: Movie,
+        frames: impl RangeBounds<usize>,
+    ) -> Result<Localizations, LocalizeError> {
+        let blocks = movie.blocks(frames);
+        if let Some(positions) = &self.options.positions {
+            self.counts.no_frame += positions.len() - positions.within(blocks.frames()).len();
+        }
+        let counts = self.counts.clone();
+        // A stage whose successor has gone finds nobody to send to, and ends.
+        let (send_block, received) = sync_channel::<Result<Block, MovieError>>(1);
+        let reading = Builder::new().name("spotfit-read".to_owned()).spawn(move || {
+            for block in blocks {
                 let failed = block.is_err();
                 if send_block.send(block).is_err() || failed {
                     break;
                 }
             }
         });
-        let (send_spots, spots) = sync_channel::<Result<_, LocalizeError>>(1);
-        scope.spawn(move || {
-            for block in blocks {
+        let (send_found, next) = sync_channel::<Result<Found, LocalizeError>>(1);
+        let localizing = Builder::new().name("spotfit-localize".to_owned()).spawn(move || {
+            for block in received {
                 let found = block.map_err(LocalizeError::from);
-                let found = found.and_then(|block| localizer.process(&block));
-                let found = found.map(|spots| (spots, localizer.counts().clone()));
+                let found = found.and_then(|block| self.process(&block));
+                let found = found.map(|spots| (spots, self.counts.clone()));
                 let failed = found.is_err();
-                if send_spots.send(found).is_err() || failed {
+                if send_found.send(found).is_err() || failed {
                     break;
                 }
             }
+            self
         });
-        for found in spots {
-            let (found, counts) = found?;
-            sink(found, &counts)?;
+        let (reading, localizing) =
+            (reading.map_err(LocalizeError::Spawn)?, localizing.map_err(LocalizeError::Spawn)?);
+        let work = Some(Work { reading, localizing });
+        Ok(Localizations { next: Some(next), counts, work, localizer: None })
+    }
+}
+
+impl Localizations {
+    /// What became of everything in the blocks that the iterator has given.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Ends the work, and gives the localizer back, to be used for more frames of the same size.
+    ///
+    /// # Panics
+    /// If a thread of the work panicked.
+    pub fn into_localizer(mut self) -> Localizer {
+        self.next = None;
+        let ended = self.localizer.or_else(|| self.work.map(Work::join));
+        ended.expect("a thread of the work panicked")
+    }
+}
+
+impl Iterator for Localizations {
+    type Item = Result<Vec<Localization>, LocalizeError>;
+
+    /// # Panics
+    /// If a thread of the work panicked: the rest is missing.
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.next.as_ref()?.recv() {
+            Ok(Ok((found, counts))) => {
+                self.counts = counts;
+                return Some(Ok(found));
+            }
+            Ok(Err(error)) => {
+                self.next = None;
+                return Some(Err(error));
+            }
+            Err(_) => {}
         }
-        Ok(())
-    })
+        self.next = None;
+        self.localizer = self.work.take().map(Work::join);
+        None
+    }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 /// Places that are fitted instead of detected spots: 32 bytes each.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Positions {
     places: Vec<Position>,
     /// Whether frames come in another order than they were pushed.
@@ -11,6 +12,7 @@ pub struct Positions {
 }
 
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Position {
     pub(super) frame: usize,
     pub(super) id: u64,

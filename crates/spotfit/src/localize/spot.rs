@@ -1,11 +1,10 @@
 //! What comes out: a spot in photons, and how sure that is.
 
-use fit_core::{Fit, Status};
-
-use super::CameraOptions;
+use fit_core::{Camera, Fit, Status};
 
 /// A spot in a movie. Lengths are in pixels of the whole frame, (0, 0) at the centre of the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Localization {
     /// Its number: counts kept spots from 1, or the row of the position given.
     pub id: u64,
@@ -25,7 +24,7 @@ pub struct Localization {
     pub background_std: f64,
     /// Σ(h − g)² in photons².
     pub chi2: f64,
-    /// Standard deviation to expect of x and of y (Mortensen et al. 2010, for least squares).
+    /// Standard deviation to expect of x and of y ([`Fit::uncertainty`]).
     pub uncertainty: f64,
     /// How the fit ended.
     pub status: Status,
@@ -41,28 +40,20 @@ impl Localization {
 }
 
 /// A fit in photons, with its uncertainty.
-pub(super) fn photons(fit: &Fit<f64>, pixels: usize, camera: &CameraOptions) -> Localization {
+pub(super) fn photons(fit: &Fit<f64>, pixels: usize, camera: &Camera) -> Localization {
     let gain = camera.photons_per_adu();
-    let intensity = fit.signal() * gain;
-    let offset = (fit.background - camera.baseline) * gain;
-    let noise = camera.read_noise / camera.em_gain.unwrap_or(1.0);
-    let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
-    let s2 = fit.sigma * fit.sigma;
-    let b2 = offset.max(0.0) + noise * noise;
-    let bound = 16.0 / 9.0 + 8.0 * std::f64::consts::PI * s2 * b2 / intensity;
-    let variance = excess * s2 / intensity * bound;
     Localization {
         id: 0,
         frame: 0,
         x: fit.x,
         y: fit.y,
         sigma: fit.sigma,
-        intensity,
-        offset,
+        intensity: fit.photons(camera),
+        offset: (fit.background - camera.baseline) * gain,
         background_std: fit.normalized_chi2(pixels).sqrt() * gain,
         chi2: fit.chi2 * gain * gain,
         // Without photons there is no saying: not a number only for fits that are dropped or asked for.
-        uncertainty: if intensity > 0.0 { variance.sqrt() } else { f64::NAN },
+        uncertainty: fit.uncertainty(camera).unwrap_or(f64::NAN),
         status: fit.status,
     }
 }

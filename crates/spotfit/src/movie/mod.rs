@@ -18,7 +18,9 @@ mod raw;
 mod tiff;
 
 use std::io::{self, Read, Seek};
+use std::ops::{Bound, Range, RangeBounds};
 
+use fit_windows::{AnyWindows, Windows};
 use ndarray::Array3;
 
 use crate::excerpt::excerpt;
@@ -41,6 +43,10 @@ pub struct MovieLimits {
 }
 
 impl MovieLimits {
+    fit_core::__setters! {
+        const with_frame_pixels: frame_pixels: usize,
+    }
+
     fn check(&self, width: usize, height: usize) -> Result<(), MovieError> {
         let limit = self.frame_pixels;
         match width.checked_mul(height) {
@@ -95,10 +101,7 @@ pub enum MovieError {
     #[error("a movie is an array (frames, height, width), this one is {}", excerpt(&format!("{0:?}", .0)))]
     Shape(Vec<usize>),
     /// The frames are larger than [`MovieLimits::frame_pixels`].
-    #[error(
-        "frames of {width}×{height} pixels are larger than the limit of {limit} pixels; \
-         --max-frame-pixels (MovieLimits::frame_pixels) raises it"
-    )]
+    #[error("frames of {width}×{height} pixels are larger than the limit of {limit} pixels")]
     FrameSize {
         /// Width in pixels.
         width: usize,
@@ -132,19 +135,15 @@ impl Pixels {
             Self::F32(a) => a.dim(),
         }
     }
-}
 
-/// Does the same with frames of every type.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! with_pixels {
-    ($pixels:expr, $frames:ident => $do:expr) => {
-        match $pixels {
-            $crate::movie::Pixels::U8($frames) => $do,
-            $crate::movie::Pixels::U16($frames) => $do,
-            $crate::movie::Pixels::F32($frames) => $do,
+    /// The frames, as a stack of windows in their own type.
+    pub fn windows(&self) -> AnyWindows<'_> {
+        match self {
+            Self::U8(frames) => Windows::stack(frames.view()).into(),
+            Self::U16(frames) => Windows::stack(frames.view()).into(),
+            Self::F32(frames) => Windows::stack(frames.view()).into(),
         }
-    };
+    }
 }
 
 /// Frames that follow each other.
@@ -243,6 +242,22 @@ impl Movie {
         Ok(Some(Block { first, pixels }))
     }
 
+    /// The given frames, counted from 0, block by block; those past the end do not exist.
+    pub fn blocks(self, frames: impl RangeBounds<usize>) -> Blocks {
+        let first = match frames.start_bound() {
+            Bound::Included(&first) => first,
+            Bound::Excluded(&before) => before.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let end = match frames.end_bound() {
+            Bound::Included(&last) => last.saturating_add(1),
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => usize::MAX,
+        };
+        let end = end.min(self.frames);
+        Blocks { movie: self, frames: first.min(end)..end }
+    }
+
     fn read_pixels(&mut self, count: usize) -> Result<Pixels, MovieError> {
         let shape = (count, self.height, self.width);
         let pixels = match &mut self.source {
@@ -252,6 +267,39 @@ impl Movie {
             Source::Npy(source) => read_npy(source, shape)?,
         };
         Ok(pixels)
+    }
+}
+
+/// Frames of a movie, block by block: an iterator, made by [`Movie::blocks`].
+#[derive(Debug)]
+pub struct Blocks {
+    movie: Movie,
+    /// Those that are still to be read.
+    frames: Range<usize>,
+}
+
+impl Blocks {
+    /// The frames that are still to come, counted from 0.
+    pub fn frames(&self) -> Range<usize> {
+        self.frames.clone()
+    }
+}
+
+impl Iterator for Blocks {
+    type Item = Result<Block, MovieError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Self { movie, frames } = self;
+        let block = match movie.skip_to(frames.start) {
+            Ok(()) => movie.read(frames.len()),
+            Err(error) => Err(error),
+        };
+        match &block {
+            Ok(Some(block)) => frames.start += block.pixels.dim().0,
+            // After an error nothing more can be read.
+            _ => frames.start = frames.end,
+        }
+        block.transpose()
     }
 }
 

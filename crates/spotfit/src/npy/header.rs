@@ -57,6 +57,14 @@ impl NpyHeader {
         Self::parse(text)
     }
 
+    /// Checks the number of dimensions.
+    pub(super) fn expect_rank(&self, rank: usize, needed: &'static str) -> Result<(), NpyError> {
+        if self.shape.len() == rank {
+            return Ok(());
+        }
+        Err(NpyError::Shape { needed, found: excerpt(&format!("{:?}", self.shape)) })
+    }
+
     fn parse(text: &str) -> Result<Self, NpyError> {
         let mut parser = Parser { rest: text };
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);

@@ -14,6 +14,7 @@ mod fortran;
 mod header;
 mod number;
 mod reader;
+mod stack;
 
 use std::io;
 
@@ -22,6 +23,7 @@ pub use header::{NpyHeader, write_header};
 pub use number::{Number, NumberType};
 pub(crate) use number::{read_numbers, with_number};
 pub use reader::NpyReader;
+pub use stack::StackReader;
 
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +47,14 @@ pub enum NpyError {
          (integers of 8 to 64 bits and floating point of 32 or 64 bits are)"
     )]
     Type(String),
+    /// The array does not have the dimensions that are needed.
+    #[error("an array of shape {needed} is needed, this one is {found}")]
+    Shape {
+        /// What they should be.
+        needed: &'static str,
+        /// What they are.
+        found: String,
+    },
     /// The array has more numbers than can be addressed.
     #[error("an array of shape {0} is too large")]
     TooLarge(String),

@@ -3,7 +3,8 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::fortran::{FORTRAN_BYTES, Slab};
-use super::{NpyError, NpyHeader, Number, read_numbers};
+use super::{NpyError, NpyHeader, Number, read_numbers, with_number};
+use fit_core::Pixel;
 
 /// Goes to a place in a reader that can seek.
 pub(super) type Goto<R> = fn(&mut R, u64) -> io::Result<()>;
@@ -89,6 +90,14 @@ impl<R: Read> NpyReader<R> {
         numbers: &mut Vec<T>,
     ) -> Result<usize, NpyError> {
         self.read_as(items, |number: T| number, numbers)
+    }
+
+    /// [`NpyReader::read`] for numbers of any type, each rounded to the nearest `f64`.
+    ///
+    /// # Errors
+    /// As [`NpyReader::read`], but for [`NpyError::Type`].
+    pub fn read_f64(&mut self, items: usize, numbers: &mut Vec<f64>) -> Result<usize, NpyError> {
+        with_number!(self.header.number, T => self.read_as(items, <T as Pixel>::to_f64, numbers))
     }
 
     /// The same, with the numbers converted.
@@ -205,7 +214,6 @@ impl<R: Read> Read for Counted<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::npy::with_number;
 
     /// A file with the numbers 0, 1, 2, … as they come out in C order, and its shape.
     fn fortran(descr: &str, size: usize, shape: &[usize]) -> Vec<u8> {

@@ -32,6 +32,12 @@ pub enum TableError {
         /// The line with which the row begins, from 1.
         line: u64,
     },
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Lengths are in nanometres, and it is not known how many of them a pixel has.
+    #[error("lengths are in nanometres; the size of a pixel is needed (StormFormat::pixel_size)")]
+    PixelSize,
     /// There are more positions than are kept in memory.
     #[error("line {line}: there are more than {most} positions; fit a part of them at a time")]
     ManyPositions {
@@ -90,6 +96,12 @@ impl<R: Read> Columns<R> {
     /// The text in a column of the present row.
     pub(super) fn text(&self, column: usize) -> Option<&str> {
         self.record.get(column)
+    }
+
+    /// The number in a column of the present row, finite or not.
+    pub(super) fn any_number(&self, column: usize) -> Result<f64, TableError> {
+        let value = self.text(column).and_then(|value| value.parse().ok());
+        value.ok_or_else(|| self.wrong(column, "a number"))
     }
 
     /// The finite number in a column of the present row.

@@ -1,8 +1,12 @@
 //! Tables of localizations, as ThunderSTORM writes them and Picasso and others read them, and tables
 //! of positions to fit.
+//!
+//! [`StormFormat::save`] and [`StormFormat::load`] write and read a whole table in one call. [`StormFormat::header`] and
+//! [`StormFormat::row`] write one piece by piece, [`PointReader`] reads what a picture needs of one, however long it is.
 
 mod columns;
 mod read;
+mod table;
 
 use std::fmt::Write as _;
 
@@ -12,7 +16,8 @@ pub use columns::TableError;
 pub use read::{MOST_POSITIONS, Point, PointReader, read_positions};
 
 /// How localizations are written.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct StormFormat {
     /// Size of a pixel in nanometres; without it lengths are in pixels.
     pub pixel_size: Option<f64>,
@@ -23,6 +28,12 @@ pub struct StormFormat {
 }
 
 impl StormFormat {
+    fit_core::__setters! {
+        const with_pixel_size: pixel_size: Option<f64>,
+        const with_corner_origin: corner_origin: bool,
+        const with_status: status: bool,
+    }
+
     /// The line with the names of the columns.
     pub fn header(&self) -> String {
         let unit = if self.pixel_size.is_some() { "nm" } else { "px" };

@@ -89,10 +89,7 @@ impl<R: Read> PointReader<R> {
 
     fn point(&mut self) -> Result<Option<Point>, TableError> {
         while self.columns.advance()? {
-            let number = |column: usize| -> Result<f64, TableError> {
-                let value = self.columns.text(column).and_then(|value| value.parse().ok());
-                value.ok_or_else(|| self.columns.wrong(column, "a number"))
-            };
+            let number = |column: usize| self.columns.any_number(column);
             let point = Point {
                 x: number(self.x)?,
                 y: number(self.y)?,

@@ -1,11 +1,10 @@
-//! What the tests of the command share.
+//! What the tests of the library share, and those of the command.
 #![allow(dead_code, missing_docs, unreachable_pub)] // each test file uses a part of it
 
 pub mod tiff;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
 
 /// A folder of its own for each test, removed at the end.
 pub struct Folder(pub tempfile::TempDir);
@@ -34,32 +33,6 @@ impl Folder {
     }
 }
 
-pub fn spotfit(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_spotfit"))
-        .args(arguments.iter().map(AsRef::as_ref))
-        .output()
-        .expect("the command runs")
-}
-
-#[track_caller]
-pub fn succeeds(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Output {
-    let output = spotfit(arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    output
-}
-
-/// The command fails, without a panic, and says all of the given things.
-#[track_caller]
-pub fn fails(arguments: &[&dyn AsRef<std::ffi::OsStr>], says: &[&str]) {
-    let output = spotfit(arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "it should fail: {said}");
-    assert_ne!(output.status.code(), Some(101), "a panic: {said}");
-    for part in says {
-        assert!(said.contains(part), "'{part}' is missing in: {said}");
-    }
-}
-
 pub fn npy(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': {descr}, 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
@@ -71,9 +44,4 @@ pub fn npy(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
 
 pub fn bytes<const N: usize, T>(numbers: &[T], to: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
     numbers.iter().flat_map(to).collect()
-}
-
-pub fn rows(csv: &[u8]) -> Vec<Vec<String>> {
-    let text = String::from_utf8(csv.to_vec()).expect("text");
-    text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }

@@ -15,6 +15,7 @@ const SIGMA_FACTOR: f64 = 2.0;
 
 /// A circular Gaussian, sampled at the pixels' centres: centre (x̄, ȳ) and standard deviation σ, in pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Circular;
 
 impl Coordinates<3> for Circular {

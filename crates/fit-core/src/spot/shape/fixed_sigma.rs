@@ -20,6 +20,7 @@ use crate::spot::sums::{DataSums, Sums};
 /// assert!(options.validate().is_ok());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FixedSigma {
     /// Standard deviation σ in pixels. Range: 0.1 to 1000.
     pub sigma: f64,

@@ -57,12 +57,15 @@ macro_rules! shapes {
     ($($shape:ident, $parameters:literal, $word:literal;)*) => {
         /// The shape of the spots in a batch.
         #[derive(Clone, Copy, Debug, PartialEq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[non_exhaustive]
         pub enum Shape {
             $(#[doc = concat!("See [`struct@", stringify!($shape), "`].")] $shape($shape),)*
         }
 
         /// The shapes by name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum ShapeName {
             $(#[doc = concat!("See [`struct@", stringify!($shape), "`].")] $shape,)*
         }

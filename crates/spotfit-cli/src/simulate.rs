@@ -10,7 +10,7 @@ use fit_sim::{Camera, Noise, SpotSimulation, Truth};
 use super::error::CliError;
 use super::output::Output;
 use super::paths::refuse_same_output;
-use crate::npy::write_header;
+use spotfit::npy::write_header;
 
 /// Windows made at a time: so many, but no more than have so many bytes as they are made, and one at least.
 const CHUNK: usize = 1 << 15;

@@ -7,8 +7,8 @@ use fit_core::{Circle, Fit};
 use fit_sim::Spots;
 use ndarray::{Array2, Axis};
 
-use crate::render::{Blur, ColourMap, Picture, RenderError, RenderOptions, render, round_length};
-use crate::storm::Point;
+use spotfit::render::{Picture, RenderError, RenderOptions, render, round_length};
+use spotfit::storm::Point;
 
 /// Pixels of the picture for one of the camera.
 const MAGNIFIED: usize = 5;
@@ -27,14 +27,10 @@ pub(crate) fn side_by_side(
         let dot = Picture::filled(MAGNIFIED, MAGNIFIED, [level as u8; 3]);
         left.draw(&dot, x * MAGNIFIED, y * MAGNIFIED);
     }
-    let options = RenderOptions {
-        pixel: 1.0 / MAGNIFIED as f64,
-        blur: Blur::Uncertainty,
-        colours: ColourMap::Inferno,
-        extent: Some([-0.5, -0.5, width as f64 - 0.5, height as f64 - 0.5]),
-        saturated: 0.05,
-        most_pixels: usize::MAX,
-    };
+    let frame_edges = [-0.5, -0.5, width as f64 - 0.5, height as f64 - 0.5];
+    let options = RenderOptions::new(1.0 / MAGNIFIED as f64)
+        .with_extent(Some(frame_edges))
+        .with_most_pixels(usize::MAX);
     let mut right = render(points, &options)?;
     let bar = round_length(width as f64 * pixel_size);
     right.scale_bar(

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use fit_sim::Random;
+use spotfit::FitterOptions;
 use spotfit::localize::{LocalizeOptions, Localizer};
 use spotfit::movie::{Block, Movie, MovieLimits, Pixels};
 use spotfit::npy::{NpyReader, NumberType};
-use spotfit::render::{Blur, ColourMap, MOST_PIXELS, RenderOptions, render};
+use spotfit::render::{RenderOptions, render};
 use spotfit::storm::{Point, PointReader, read_positions};
 
 use crate::mutate::mutate;
@@ -246,7 +247,8 @@ fn movie(mut movie: Movie, round: u64) -> Result<(), String> {
 }
 
 fn localize(size: (usize, usize), block: &Block, options: LocalizeOptions) -> Result<(), String> {
-    let mut localizer = words(Localizer::new(size, LocalizeOptions { threads: 1, ..options }))?;
+    let mut localizer =
+        words(Localizer::new(size, options.with_fitter(FitterOptions::default().with_threads(1))))?;
     for spot in words(localizer.process(block))? {
         let lengths = [spot.x, spot.y, spot.sigma, spot.uncertainty];
         let photons = [spot.intensity, spot.offset, spot.background_std, spot.chi2];
@@ -263,7 +265,7 @@ fn positions(file: &[u8], round: u64) -> Result<(), String> {
     let frames = seeds::frames();
     let (_, height, width) = frames.dim();
     let block = Block { first: 0, pixels: Pixels::U16(frames) };
-    let options = LocalizeOptions { positions: Some(positions), ..LocalizeOptions::default() };
+    let options = LocalizeOptions::default().with_positions(Some(positions));
     localize((width, height), &block, options)
 }
 
@@ -278,14 +280,7 @@ fn localizations(file: &[u8], _: u64) -> Result<(), String> {
     );
     // A picture of some thousand pixels, however far apart the points are.
     let pixel = ((most - least) / 64.0).max(1e-3);
-    let options = RenderOptions {
-        pixel,
-        blur: Blur::Uncertainty,
-        colours: ColourMap::Inferno,
-        extent: None,
-        saturated: 0.05,
-        most_pixels: MOST_PIXELS,
-    };
+    let options = RenderOptions::new(pixel);
     let picture = words(render(&points, &options))?;
     assert_eq!(picture.rgb.len(), 3 * picture.width * picture.height);
     assert!(picture.rgb.len() < 1 << 16, "{}×{}", picture.width, picture.height);

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use std::{fmt, fs};
 
 use clap::Args;
-use fit_core::{Background, Fit, Options, Size, Start};
 use fit_sim::papers::TABLE_1;
 use fit_sim::{MovieSimulation, SpotSimulation, Spots};
 use ndarray::Axis;
@@ -15,10 +14,10 @@ use super::error::CliError;
 use super::output::Output;
 use super::table::{FitTable, Format};
 use super::{fit::rate, interrupt, picture};
-use crate::localize::{CameraOptions, LocalizeOptions, Localizer, run as localize};
-use crate::movie::Movie;
-use crate::storm::{Point, StormFormat};
-use crate::{Backend, Fitter, StatusCounts};
+use spotfit::localize::{LocalizeOptions, Localizer};
+use spotfit::movie::Movie;
+use spotfit::storm::{Point, StormFormat};
+use spotfit::{Background, Camera, Fit, Fitter, FitterOptions, Options, Size, Start, StatusCounts};
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
@@ -72,8 +71,8 @@ struct Outcome {
 }
 
 fn fit(spots: &Spots, background: Background) -> Result<Outcome, CliError> {
-    let options = Options { background, ..Options::default() };
-    let fitter = Fitter::new(Backend::Auto, options, 0)?;
+    let options = Options::default().with_background(background);
+    let fitter = Fitter::new(&FitterOptions::from(options))?;
     let begin = Instant::now();
     let fits: Vec<Fit<f64>> = fitter.fit(spots.pixels.view(), Start::Estimate)?;
     let time = begin.elapsed();
@@ -163,34 +162,33 @@ fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
     let mut simulation = MovieSimulation::new(SIDE, SIDE, FRAMES);
     simulation.molecules = simulation.molecules_for(8.0);
     simulation.seed = u64::from(arguments.seed);
-    let camera = CameraOptions {
-        baseline: simulation.camera.baseline,
-        sensitivity: 1.0 / simulation.camera.gain,
-        read_noise: simulation.camera.read_noise,
-        ..CameraOptions::default()
-    };
+    let camera = Camera::default()
+        .with_baseline(simulation.camera.baseline)
+        .with_sensitivity(1.0 / simulation.camera.gain)
+        .with_read_noise(simulation.camera.read_noise);
     let mut plan = simulation.plan()?;
     let path = folder.join("movie.tif");
     let truth = folder.join("movie-truth.csv");
     super::simulate_movie::write_movie(&mut plan, &path, Some(&truth))?;
 
     let name = path.display().to_string();
-    let movie = Movie::open(&path).map_err(|source| CliError::Movie { file: name, source })?;
-    let options = LocalizeOptions { camera, ..LocalizeOptions::default() };
-    let mut localizer = Localizer::new(movie.size(), options)?;
-    let format = StormFormat { pixel_size: Some(PIXEL_SIZE), corner_origin: false, status: false };
+    let movie = Movie::open(&path).map_err(|error| CliError::movie(&name)(error.into()))?;
+    let options = LocalizeOptions::default().with_camera(camera);
+    let localizer = Localizer::new(movie.size(), options)?;
+    let format = StormFormat::default().with_pixel_size(Some(PIXEL_SIZE));
     let mut table = Output::create(&folder.join("locs.csv"))?;
     table.write_all(format.header().as_bytes())?;
     let mut points = Vec::new();
     let mut text = String::new();
     let begin = Instant::now();
-    localize(movie, 0..FRAMES, &mut localizer, |spots, _| {
+    for found in localizer.localize(movie, ..)? {
         interrupt::check()?;
+        let found = found.map_err(CliError::movie(&name))?;
         text.clear();
-        spots.iter().for_each(|spot| format.row(spot, &mut text));
-        points.extend(spots.iter().map(|s| Point { x: s.x, y: s.y, uncertainty: s.uncertainty }));
-        table.write_all(text.as_bytes())
-    })?;
+        found.iter().for_each(|spot| format.row(spot, &mut text));
+        points.extend(found.iter().map(|s| Point { x: s.x, y: s.y, uncertainty: s.uncertainty }));
+        table.write_all(text.as_bytes())?;
+    }
     let seconds = begin.elapsed().as_secs_f64();
     table.finish()?;
     say!(

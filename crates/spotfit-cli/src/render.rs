@@ -10,10 +10,8 @@ use super::error::CliError;
 use super::message::say;
 use super::output::Output;
 use super::paths::refuse_same_file;
-use crate::render::{
-    Blur, Canvas, ColourMap, Extent, MOST_PIXELS, RenderError, RenderOptions, round_length,
-};
-use crate::storm::{Point, PointReader, TableError};
+use spotfit::render::{Blur, Canvas, ColourMap, Extent, MOST_PIXELS, RenderOptions, round_length};
+use spotfit::storm::{Point, PointReader, TableError};
 
 #[derive(Debug, Args)]
 pub(crate) struct RenderArguments {
@@ -58,21 +56,18 @@ pub(crate) fn run(arguments: &RenderArguments) -> Result<(), CliError> {
     let mut extent = Extent::default();
     let Seen { count, left_out, nanometres } = table.for_each(|point| extent.add(point))?;
     let pixel = arguments.pixel.unwrap_or(if nanometres { 10.0 } else { 0.1 });
-    let options = RenderOptions {
-        pixel,
-        blur: arguments.blur.map_or(Blur::Uncertainty, Blur::Fixed),
-        colours: match arguments.colour_map {
-            ColourChoice::Inferno => ColourMap::Inferno,
-            ColourChoice::Magma => ColourMap::Magma,
-            ColourChoice::Viridis => ColourMap::Viridis,
-            ColourChoice::Grey => ColourMap::Grey,
-        },
-        extent: None,
-        saturated: arguments.saturated,
-        most_pixels: arguments.max_pixels,
+    let colours = match arguments.colour_map {
+        ColourChoice::Inferno => ColourMap::Inferno,
+        ColourChoice::Magma => ColourMap::Magma,
+        ColourChoice::Viridis => ColourMap::Viridis,
+        ColourChoice::Grey => ColourMap::Grey,
     };
-    let wrong = |error: RenderError| CliError::file(&table.name, error.to_string());
-    let mut canvas = Canvas::new(&extent, &options).map_err(wrong)?;
+    let options = RenderOptions::new(pixel)
+        .with_blur(arguments.blur.map_or(Blur::Uncertainty, Blur::Fixed))
+        .with_colours(colours)
+        .with_saturated(arguments.saturated)
+        .with_most_pixels(arguments.max_pixels);
+    let mut canvas = Canvas::new(&extent, &options).map_err(CliError::render(&table.name))?;
     table.for_each(|point| canvas.add(point))?;
     let mut picture = canvas.picture();
     drop(canvas);

@@ -7,7 +7,7 @@ use fit_core::{Fit, Scalar};
 
 use super::error::CliError;
 use super::output::Output;
-use crate::npy::write_header;
+use spotfit::npy::write_header;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {

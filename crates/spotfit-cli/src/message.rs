@@ -27,7 +27,7 @@ fn harmless(text: &str) -> String {
 /// [`tell`] with the arguments of `format!`.
 macro_rules! say {
     ($($argument:tt)*) => {
-        $crate::cli::message::tell(format_args!($($argument)*))
+        $crate::message::tell(format_args!($($argument)*))
     };
 }
 pub(crate) use say;

@@ -13,10 +13,11 @@ use super::fit::{FitOptions, rate};
 use super::message::say;
 use super::output::Output;
 use super::paths::refuse_same_file;
-use crate::detect::DEFAULT_THRESHOLD;
-use crate::localize::{CameraOptions, Counts, LocalizeOptions, Localizer, Roi, run as localize};
-use crate::movie::{Movie, MovieLimits};
-use crate::storm::{StormFormat, read_positions};
+use spotfit::Camera;
+use spotfit::detect::DEFAULT_THRESHOLD;
+use spotfit::localize::{Counts, LocalizeOptions, Localizer, Roi};
+use spotfit::movie::{Movie, MovieLimits};
+use spotfit::storm::{StormFormat, read_positions};
 
 #[derive(Debug, Args)]
 pub(crate) struct LocalizeArguments {
@@ -89,7 +90,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     }
     let file = arguments.movie.display().to_string();
     let failed = |source| CliError::Movie { file: file.clone(), source };
-    let limits = MovieLimits { frame_pixels: arguments.max_frame_pixels };
+    let limits = MovieLimits::default().with_frame_pixels(arguments.max_frame_pixels);
     let movie = Movie::open_with(&arguments.movie, &limits).map_err(failed)?;
     refuse_same_file(&arguments.movie, &arguments.output)?;
     for extension in ["yaml", "inf"] {
@@ -107,30 +108,24 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
             Some(read.map_err(|error| CliError::file(&name, error.to_string()))?)
         }
     };
-    let options = LocalizeOptions {
-        box_size: arguments.box_size,
-        threshold: arguments.threshold,
-        roi: arguments.roi.as_deref().map(parse_roi).transpose()?,
-        positions,
-        camera: CameraOptions {
-            baseline: arguments.baseline.unwrap_or(0.0),
-            sensitivity: arguments.sensitivity,
-            em_gain: arguments.em_gain,
-            read_noise: arguments.read_noise,
-        },
-        fit: arguments.fit.options(),
-        keep_all: arguments.all,
-        backend: arguments.fit.backend,
-        instruction_set: arguments.fit.instruction_set,
-        devices: arguments.fit.devices.clone(),
-        threads: arguments.fit.threads,
-    };
-    let mut localizer = Localizer::new(movie.size(), options)?;
-    let format = StormFormat {
-        pixel_size: arguments.pixel_size,
-        corner_origin: arguments.origin == Origin::Corner,
-        status: arguments.all,
-    };
+    let camera = Camera::default()
+        .with_baseline(arguments.baseline.unwrap_or(0.0))
+        .with_sensitivity(arguments.sensitivity)
+        .with_em_gain(arguments.em_gain)
+        .with_read_noise(arguments.read_noise);
+    let options = LocalizeOptions::default()
+        .with_box_size(arguments.box_size)
+        .with_threshold(arguments.threshold)
+        .with_roi(arguments.roi.as_deref().map(parse_roi).transpose()?)
+        .with_positions(positions)
+        .with_camera(camera)
+        .with_fitter(arguments.fit.fitter())
+        .with_keep_all(arguments.all);
+    let localizer = Localizer::new(movie.size(), options)?;
+    let format = StormFormat::default()
+        .with_pixel_size(arguments.pixel_size)
+        .with_corner_origin(arguments.origin == Origin::Corner)
+        .with_status(arguments.all);
     let mut output = Output::create(&arguments.output)?;
     output.write_all(format.header().as_bytes())?;
     if arguments.baseline.is_none() {
@@ -140,17 +135,20 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     let bar = progress(frames.len() as u64);
     let begin = Instant::now();
     let mut text = String::new();
-    let localized = localize(movie, frames, &mut localizer, |spots, counts| {
+    let mut localizations = localizer.localize(movie, frames)?;
+    while let Some(found) = localizations.next() {
         super::interrupt::check()?;
+        let found = found.map_err(CliError::movie(&file));
+        let found = found.inspect_err(|_| bar.finish_and_clear())?;
         text.clear();
-        spots.iter().for_each(|spot| format.row(spot, &mut text));
+        found.iter().for_each(|spot| format.row(spot, &mut text));
         output.write_all(text.as_bytes())?;
+        let counts = localizations.counts();
         bar.set_position(counts.frames as u64);
         bar.set_message(format!("{} spots", counts.kept));
-        Ok::<(), CliError>(())
-    });
+    }
     bar.finish_and_clear();
-    localized.map_err(|error| error.in_movie(&file))?;
+    let localizer = localizations.into_localizer();
     super::interrupt::check()?;
     output.finish()?;
     summarize(&localizer, begin.elapsed());

@@ -4,16 +4,20 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use fit_core::{Background, Criteria, Fit, Limits, MaxError, Options, Pixel, Setup, Size, Start};
-use ndarray::ArrayView3;
+use fit_core::Setup;
+
+use spotfit::BatchError;
 
 use super::error::CliError;
-use super::input::{self, Chunk, Starts, Visitor};
+use super::input::{self, Chunk, Input, Starts};
 use super::message::say;
 use super::paths::refuse_same_file;
 use super::table::{FitTable, Format};
-use crate::npy::Number;
-use crate::{Backend, Fitter, InstructionSet, StatusCounts};
+use spotfit::npy::StackReader;
+use spotfit::{
+    AnyWindows, Backend, Background, Criteria, Fit, Fitter, FitterOptions, InstructionSet, Limits,
+    MaxError, Options, Start, StatusCounts,
+};
 
 /// What is read, fitted and written at a time: some ten milliseconds to a second of work.
 const CHUNK: Chunk = Chunk { windows: 1 << 15, bytes: 1 << 25 };
@@ -104,39 +108,39 @@ enum BackgroundChoice {
 }
 
 impl FitOptions {
-    pub(crate) fn fitter(&self) -> Result<Fitter, CliError> {
-        let set = self.instruction_set;
-        Ok(Fitter::choose(self.backend, set, &self.devices, self.options(), self.threads)?)
+    pub(crate) fn fitter(&self) -> FitterOptions {
+        FitterOptions::from(self.options())
+            .with_backend(self.backend)
+            .with_instruction_set(self.instruction_set)
+            .with_devices(self.devices.clone())
+            .with_threads(self.threads)
     }
 
-    pub(crate) fn options(&self) -> Options {
+    fn options(&self) -> Options {
         let preset = match self.criteria {
             CriteriaChoice::Default => Criteria::DEFAULT,
             CriteriaChoice::Paper => Criteria::PAPER,
             CriteriaChoice::Tight => Criteria::TIGHT,
         };
         let max_iterations = self.max_iterations.unwrap_or(preset.max_iterations);
+        // A retry belongs to its iteration: leave room for as many as the preset does.
+        let max_evaluations = preset.max_evaluations.max(max_iterations.saturating_mul(5));
+        let criteria = preset
+            .with_max_iterations(max_iterations)
+            .with_max_evaluations(max_evaluations)
+            .with_max_error(self.max_error.map_or(preset.max_error, MaxError::Total))
+            .with_min_delta(self.min_delta.unwrap_or(preset.min_delta))
+            .with_min_step(self.min_step.unwrap_or(preset.min_step));
+        let background = match self.background {
+            BackgroundChoice::Free => Background::Free,
+            BackgroundChoice::Nonnegative => Background::NonNegative,
+        };
         let defaults = Limits::default();
-        Options {
-            criteria: Criteria {
-                max_iterations,
-                // A retry belongs to its iteration: leave room for as many as the preset does.
-                max_evaluations: preset.max_evaluations.max(max_iterations.saturating_mul(5)),
-                max_error: self.max_error.map_or(preset.max_error, MaxError::Total),
-                min_delta: self.min_delta.unwrap_or(preset.min_delta),
-                min_step: self.min_step.unwrap_or(preset.min_step),
-            },
-            background: match self.background {
-                BackgroundChoice::Free => Background::Free,
-                BackgroundChoice::Nonnegative => Background::NonNegative,
-            },
-            limits: Limits {
-                centre_margin: self.centre_margin.unwrap_or(defaults.centre_margin),
-                sigma_min: self.sigma_min.unwrap_or(defaults.sigma_min),
-                sigma_max: self.sigma_max.or(defaults.sigma_max),
-            },
-            ..Options::default()
-        }
+        let limits = defaults
+            .with_centre_margin(self.centre_margin.unwrap_or(defaults.centre_margin))
+            .with_sigma_min(self.sigma_min.unwrap_or(defaults.sigma_min))
+            .with_sigma_max(self.sigma_max.or(defaults.sigma_max));
+        Options::default().with_criteria(criteria).with_background(background).with_limits(limits)
     }
 }
 
@@ -147,17 +151,15 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         let range = "a file, for the windows come from standard input already";
         return Err(CliError::option("initial", "-", range));
     }
-    let fitter = arguments.fit.fitter()?;
+    let fitter = Fitter::new(&arguments.fit.fitter())?;
     let file = arguments.spots.display().to_string();
-    let source = input::open(&arguments.spots, 3, "(n, height, width)")?;
+    let stack = input::open(&arguments.spots)?;
     refuse_same_file(&arguments.spots, &arguments.output)?;
-    let [count, height, width] = source.header().shape[..] else {
-        return Err(CliError::file(&file, "this is not a stack of windows"));
-    };
+    let count = stack.count();
     if count > 0 {
         // Before any pixel is read: the header says how large the windows are.
-        let judged = Setup::<f64>::new(Size::new(width, height), fitter.options());
-        judged.map_err(|error| CliError::file(&file, error.to_string()))?;
+        let judged = Setup::<f64>::new(stack.size(), fitter.options());
+        judged.map_err(|error| CliError::fit(&file)(BatchError::from(error).into()))?;
     }
     let starts = match &arguments.initial {
         Some(path) => {
@@ -177,7 +179,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         counts: StatusCounts::default(),
         fitting: Duration::ZERO,
     };
-    job.run(source)
+    job.run(stack)
 }
 
 /// A stack on its way from file to file.
@@ -192,11 +194,26 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn run(mut self, source: input::Source) -> Result<(), CliError> {
+    fn fit(&mut self, windows: AnyWindows<'_>) -> Result<(), CliError> {
+        let count = windows.count();
+        let start = match &mut self.starts {
+            Some(starts) => Start::F64(starts.next(count)?),
+            None => Start::Estimate,
+        };
+        self.fits.resize(count, Fit::invalid());
+        let begin = Instant::now();
+        let fits = self.fits.as_mut_slice();
+        self.fitter.fit_windows(windows, start, fits.into()).map_err(CliError::fit(self.file))?;
+        self.fitting += begin.elapsed();
+        self.counts.add(&self.fits);
+        self.table.write(&self.fits)
+    }
+
+    fn run(mut self, stack: StackReader<Input>) -> Result<(), CliError> {
         let begin = Instant::now();
         let gpu = self.fitter.backend() == Backend::Gpu;
         let chunk = if gpu { GPU_CHUNK } else { CHUNK };
-        input::for_each_chunk(source, self.file, chunk, &mut self)?;
+        input::for_each_chunk(stack, self.file, chunk, |windows| self.fit(windows))?;
         super::interrupt::check()?;
         self.table.finish()?;
         let total = self.counts.total();
@@ -233,23 +250,5 @@ pub(crate) fn rate(fits: usize, time: Duration) -> String {
         rate if !rate.is_finite() || fits == 0 => "- fits/s".to_owned(),
         rate if rate >= 1e6 => format!("{:.2} million fits/s", rate / 1e6),
         rate => format!("{rate:.0} fits/s"),
-    }
-}
-
-impl Visitor for Job<'_> {
-    fn visit<P: Pixel + Number>(&mut self, spots: ArrayView3<'_, P>) -> Result<(), CliError> {
-        let count = spots.dim().0;
-        let start = match &mut self.starts {
-            Some(starts) => Start::F64(starts.next(count)?),
-            None => Start::Estimate,
-        };
-        self.fits.resize(count, Fit::invalid());
-        let begin = Instant::now();
-        self.fitter
-            .fit_into(spots, start, &mut self.fits)
-            .map_err(|error| CliError::file(self.file, error.to_string()))?;
-        self.fitting += begin.elapsed();
-        self.counts.add(&self.fits);
-        self.table.write(&self.fits)
     }
 }

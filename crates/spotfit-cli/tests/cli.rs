@@ -1,5 +1,4 @@
 //! The command as a user meets it: files in, files out, and what it says when something is wrong.
-#![cfg(feature = "cli")]
 
 mod common;
 
@@ -287,14 +286,14 @@ fn options_are_used_and_checked() {
         assert!(["min_delta", "min_step", "stalled"].contains(&&end[..]), "{backend}: {end}");
     }
     for (arguments, says) in [
-        (["--max-iterations", "0"], "max_iterations = 0 is out of its range (1 to 100000)"),
-        (["--min-delta", "-1"], "min_delta = -1 is out of its range"),
-        (["--min-step", "nan"], "min_step = NaN is out of its range"),
-        (["--max-error", "inf"], "max_error = inf is out of its range"),
+        (["--max-iterations", "0"], "--max-iterations 0 is out of its range (1 to 100000)"),
+        (["--min-delta", "-1"], "--min-delta -1 is out of its range"),
+        (["--min-step", "nan"], "--min-step NaN is out of its range"),
+        (["--max-error", "inf"], "--max-error inf is out of its range"),
         (["--backend", "gpx"], "there is no backend 'gpx'"),
         (["--criteria", "loose"], "invalid value 'loose'"),
         (["--instruction-set", "mmx"], "there are avx512, avx2, neon and portable"),
-        (["--sigma-min", "6"], "sigma_min = 6 is out of its range (below the longer side"),
+        (["--sigma-min", "6"], "--sigma-min 6 is out of its range (below the longer side"),
     ] {
         let [name, value] = arguments;
         let joined = format!("{name}={value}");
@@ -420,9 +419,9 @@ fn simulate_checks_and_writes() {
     fs::remove_file(&output).unwrap();
     for (arguments, says) in [
         (&["--size", "2"][..], "2×2 pixels (width×height) is too small"),
-        (&["--size", "9", "--signal=-4"], "signal = -4 is out of its range"),
-        (&["--size", "9", "--signal", "nan"], "signal = NaN is out of its range"),
-        (&["--size", "9", "--sigma-min", "3"], "sigma (highest) = 2 is out of its range"),
+        (&["--size", "9", "--signal=-4"], "--signal -4 is out of its range"),
+        (&["--size", "9", "--signal", "nan"], "--signal NaN is out of its range"),
+        (&["--size", "9", "--sigma-min", "3"], "--sigma-max 2 is out of its range"),
         (&["--size", "9", "--dtype", "u8", "--signal", "1e6"], "does not fit the type '|u1'"),
         (&["--width", "9"], "--size"),
     ] {

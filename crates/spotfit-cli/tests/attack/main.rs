@@ -7,7 +7,6 @@
 //!
 //! Each part says what it tried. All is made from seeds: what fails names its case, and fails again. Hostile windows
 //! are in `fit-tests/tests/robustness.rs`, with the same switch.
-#![cfg(feature = "cli")]
 
 #[path = "../common/mod.rs"]
 mod common;

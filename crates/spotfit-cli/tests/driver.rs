@@ -1,5 +1,5 @@
 //! What a broken library of the NVIDIA driver does to the command.
-#![cfg(all(target_os = "linux", feature = "cli"))]
+#![cfg(target_os = "linux")]
 
 mod common;
 

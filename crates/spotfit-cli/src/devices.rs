@@ -2,8 +2,8 @@
 
 use super::error::CliError;
 use super::output::Output;
-use crate::InstructionSet;
-use crate::gpu::{DeviceInfo, devices};
+use spotfit::InstructionSet;
+use spotfit::gpu::{DeviceInfo, devices};
 
 /// Says what was found, and why there is nothing where there is nothing: that is an answer, no error.
 pub(crate) fn run() -> Result<(), CliError> {

@@ -1,4 +1,5 @@
-//! The command line: reading arguments and files, calling the library, writing files.
+//! The command `spotfit`: reads arguments and files, calls the library, writes files.
+#![forbid(unsafe_code)]
 
 mod demo;
 mod devices;
@@ -47,8 +48,7 @@ enum Command {
     Demo(demo::DemoArguments),
 }
 
-/// Runs the command with the arguments of this process.
-pub fn main() -> ExitCode {
+fn main() -> ExitCode {
     let Arguments { command } = Arguments::parse();
     interrupt::watch();
     let result = match command {

@@ -1,6 +1,5 @@
 //! Movies as a user meets them: every format, everything that can be wrong with one, and the commands
 //! `localize`, `render` and `simulate movie`.
-#![cfg(feature = "cli")]
 
 mod common;
 
@@ -322,18 +321,18 @@ fn senseless_requests_are_named() {
     let movie = movie_file(&folder);
     let output = folder.path("locs.csv");
     for (arguments, says) in [
-        (&["--box", "6"][..], "box = 6 is out of its range (an odd number from 5 to 63)"),
-        (&["--threshold", "0"], "threshold = 0 is out of its range"),
+        (&["--box", "6"][..], "--box 6 is out of its range (an odd number from 5 to 63)"),
+        (&["--threshold", "0"], "--threshold 0 is out of its range"),
         (&["--threshold", "nan"], "threshold = NaN"),
-        (&["--sensitivity", "0"], "sensitivity = 0 is out of its range"),
-        (&["--em-gain", "0.5"], "em-gain = 0.5 is out of its range (1 to 1e9)"),
+        (&["--sensitivity", "0"], "--sensitivity 0 is out of its range"),
+        (&["--em-gain", "0.5"], "--em-gain 0.5 is out of its range (1 to 1e9)"),
         (&["--baseline", "inf"], "baseline = inf"),
-        (&["--pixel-size", "0"], "pixel-size = 0 is out of its range"),
-        (&["--roi", "0,0,25,20"], "roi = 0,0,25,20 is out of its range"),
-        (&["--roi", "0,0,5"], "roi = 0,0,5 is out of its range (X,Y,W,H"),
+        (&["--pixel-size", "0"], "--pixel-size 0 is out of its range"),
+        (&["--roi", "0,0,25,20"], "--roi 0,0,25,20 is out of its range"),
+        (&["--roi", "0,0,5"], "--roi 0,0,5 is out of its range (X,Y,W,H"),
         (&["--roi", "4,4,0,3"], "roi = 4,4,0,3"),
-        (&["--frames", "3:"], "frames = 3: is out of its range"),
-        (&["--frames", "2"], "frames = 2 is out of its range (A:B"),
+        (&["--frames", "3:"], "--frames 3: is out of its range"),
+        (&["--frames", "2"], "--frames 2 is out of its range (A:B"),
         (&["--frames", "2:1"], "the movie has 3 frames"),
     ] {
         let mut all: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"localize", &movie, &"-o", &output];
@@ -422,7 +421,7 @@ fn movies_are_simulated() {
     fails(&[&"simulate", &"movie", &"-o", &"-"], &[".tif or .npy"]);
     fails(
         &[&"simulate", &"movie", &"-o", &folder.path("m.tif"), &"--sigma", &"0"],
-        &["sigma = 0 is out of its range"],
+        &["--sigma 0 is out of its range"],
     );
     assert!(!folder.path("m.avi").exists() && !folder.path("m.tif").exists());
 }

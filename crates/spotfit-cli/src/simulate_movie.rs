@@ -13,7 +13,7 @@ use super::error::CliError;
 use super::interrupt;
 use super::output::Output;
 use super::paths::refuse_same_output;
-use crate::npy::write_header;
+use spotfit::npy::write_header;
 
 /// Bytes written at a time.
 const PIECE: usize = 1 << 20;

@@ -1,5 +1,5 @@
 //! What is bounded: memory, time, and what is left behind. Linux only, where a process says how much memory it took.
-#![cfg(all(feature = "cli", target_os = "linux"))]
+#![cfg(target_os = "linux")]
 
 mod common;
 

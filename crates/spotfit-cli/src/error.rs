@@ -1,0 +1,186 @@
+//! What can go wrong on the command line: which file or option, and why.
+
+use std::io;
+
+use fit_core::ArgumentError;
+use fit_sim::SimulationError;
+use spotfit::BatchError;
+use spotfit::detect::DetectError;
+use spotfit::localize::LocalizeError;
+use spotfit::movie::MovieError;
+use spotfit::npy::NpyError;
+use spotfit::render::RenderError;
+use spotfit::{FitError, OutOfRange};
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    #[error("cannot read {file}: {source}")]
+    Read { file: String, source: NpyError },
+    #[error("cannot write {file}: {source}")]
+    Write { file: String, source: io::Error },
+    #[error("{file}: {reason}")]
+    File { file: String, reason: String },
+    #[error("{0}")]
+    Other(String),
+    #[error("cannot read {file}: {source}{}", advice(.source))]
+    Movie { file: String, source: MovieError },
+    #[error("{name} {value} is out of its range ({range})")]
+    Option { name: String, value: String, range: String },
+    #[error("interrupted; no output was written")]
+    Interrupted,
+}
+
+/// What the user can do about it.
+fn advice(error: &MovieError) -> &'static str {
+    match error {
+        MovieError::FrameSize { .. } => "; --max-frame-pixels raises it",
+        _ => "",
+    }
+}
+
+/// The option as it is typed, by the name of the field that it sets.
+fn typed(field: &str) -> String {
+    match field {
+        "box_size" => "--box".to_owned(),
+        "sigma.start" => "--sigma-min".to_owned(),
+        "sigma.end" => "--sigma-max".to_owned(),
+        _ => format!("--{}", field.replace('_', "-")),
+    }
+}
+
+/// The field, the value and the range of an option that a library has refused.
+trait Refused {
+    fn refused(&self) -> Option<(&str, String, &str)>;
+}
+
+impl Refused for OutOfRange {
+    fn refused(&self) -> Option<(&str, String, &str)> {
+        Some((self.name, self.value.clone(), &self.range))
+    }
+}
+
+impl Refused for ArgumentError {
+    fn refused(&self) -> Option<(&str, String, &str)> {
+        match self {
+            Self::Option { name, value, range } => Some((name, value.to_string(), range)),
+            _ => None,
+        }
+    }
+}
+
+impl Refused for FitError {
+    fn refused(&self) -> Option<(&str, String, &str)> {
+        match self {
+            Self::Batch(BatchError::Argument(error)) => error.refused(),
+            _ => None,
+        }
+    }
+}
+
+impl Refused for LocalizeError {
+    fn refused(&self) -> Option<(&str, String, &str)> {
+        match self {
+            Self::Option(error) | Self::Detect(DetectError::Option(error)) => error.refused(),
+            Self::Fit(error) => error.refused(),
+            _ => None,
+        }
+    }
+}
+
+impl Refused for RenderError {
+    fn refused(&self) -> Option<(&str, String, &str)> {
+        match self {
+            Self::Option(error) => error.refused(),
+            _ => None,
+        }
+    }
+}
+
+impl Refused for SimulationError {
+    fn refused(&self) -> Option<(&str, String, &str)> {
+        match self {
+            Self::Parameter { name, value, range } => Some((name, value.to_string(), range)),
+            _ => None,
+        }
+    }
+}
+
+/// The error of an option, as it was typed; else the error itself, about a file if there is one.
+fn told(error: &(impl Refused + ToString), file: Option<&str>) -> CliError {
+    match (error.refused(), file) {
+        (Some((name, value, range)), _) => CliError::Option {
+            name: typed(name),
+            value,
+            range: range.replace("sigma.start", "--sigma-min"),
+        },
+        (None, Some(file)) => CliError::file(file, error.to_string()),
+        (None, None) => CliError::Other(error.to_string()),
+    }
+}
+
+macro_rules! from {
+    ($($error:ty),*) => {$(
+        impl From<$error> for CliError {
+            fn from(error: $error) -> Self {
+                told(&error, None)
+            }
+        }
+    )*};
+}
+from!(FitError, LocalizeError, SimulationError);
+
+impl CliError {
+    pub(crate) fn write(file: &str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Write { file: file.to_owned(), source }
+    }
+
+    pub(crate) fn read(file: &str) -> impl FnOnce(NpyError) -> Self {
+        move |source| Self::Read { file: file.to_owned(), source }
+    }
+
+    pub(crate) fn file(file: &str, reason: impl Into<String>) -> Self {
+        Self::File { file: file.to_owned(), reason: reason.into() }
+    }
+
+    pub(crate) fn option(field: &str, value: &str, range: &str) -> Self {
+        Self::Option { name: typed(field), value: value.to_owned(), range: range.to_owned() }
+    }
+
+    /// Windows of a file were refused.
+    pub(crate) fn fit(file: &str) -> impl FnOnce(FitError) -> Self {
+        move |error| told(&error, Some(file))
+    }
+
+    /// The localizations of a file were refused.
+    pub(crate) fn render(file: &str) -> impl FnOnce(RenderError) -> Self {
+        move |error| told(&error, Some(file))
+    }
+
+    /// A movie could not be read, or localized, to its end.
+    pub(crate) fn movie(file: &str) -> impl FnOnce(LocalizeError) -> Self {
+        move |error| match error {
+            LocalizeError::Movie(source) => Self::Movie { file: file.to_owned(), source },
+            error => told(&error, Some(file)),
+        }
+    }
+
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that options are named as they are typed.
+    #[test]
+    fn options_are_named_as_they_are_typed() {
+        let error =
+            ArgumentError::Option { name: "max_iterations", value: 0.0, range: "1 to 100000" };
+        let told = CliError::from(FitError::from(BatchError::from(error)));
+        let expected = "--max-iterations 0 is out of its range (1 to 100000)";
+        assert_eq!(told.to_string(), expected);
+        assert_eq!(typed("box_size"), "--box");
+    }
+}

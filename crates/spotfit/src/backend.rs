@@ -1,0 +1,132 @@
+//! What does the work, and who chooses.
+
+use std::fmt;
+use std::str::FromStr;
+
+use fit_core::Options;
+use fit_cpu::{BatchError, InstructionSet};
+
+/// What does the work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Backend {
+    /// [`Backend::Cpu`]; but [`Backend::Gpu`] for batches of at least [`AUTO_GPU_PIXELS`] pixels where there
+    /// is a GPU.
+    #[default]
+    Auto,
+    /// The CPU in single precision, one fit a lane of its vector registers.
+    Cpu,
+    /// NVIDIA GPUs, in single precision.
+    Gpu,
+    /// The CPU in double precision, one window at a time: the judge of the others.
+    Reference,
+}
+
+/// A batch of at least so many pixels goes to the GPU, where there is one and the backend is
+/// [`Backend::Auto`]: about four million windows of 9×9, for which the driver's start pays. Measured in
+/// `docs/performance.md`.
+pub const AUTO_GPU_PIXELS: usize = 300_000_000;
+
+impl Backend {
+    /// Every backend there is to choose.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Cpu, Self::Gpu, Self::Reference];
+
+    /// The word for this backend on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Cpu => "cpu",
+            Self::Gpu => "gpu",
+            Self::Reference => "reference",
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Backend {
+    type Err = FitError;
+    fn from_str(word: &str) -> Result<Self, FitError> {
+        Self::ALL
+            .into_iter()
+            .find(|backend| backend.name() == word)
+            .ok_or_else(|| FitError::UnknownBackend(word.to_owned()))
+    }
+}
+
+/// Why a batch could not be fitted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// The request makes no sense, or the machine refused it.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    /// There is no backend of that name.
+    #[error("there is no backend '{0}' (auto, cpu, gpu, reference)")]
+    UnknownBackend(String),
+    /// The GPU cannot be used.
+    #[cfg(feature = "gpu")]
+    #[error("the GPU cannot be used: {0}")]
+    Gpu(#[from] fit_gpu::GpuError),
+    /// This was built without the GPU backend.
+    #[error("the GPU cannot be used: this was built without the feature 'gpu'")]
+    NoGpuSupport,
+}
+
+/// What a [`crate::Fitter`] does, and what does it.
+///
+/// ```
+/// use spotfit::{Backend, Background, Fitter, FitterOptions, Options};
+///
+/// let fit = Options::default().with_background(Background::NonNegative);
+/// let options = FitterOptions::default().with_fit(fit).with_backend(Backend::Cpu).with_threads(2);
+/// let fitter = Fitter::new(&options)?;
+/// assert_eq!(fitter.threads(), 2);
+/// # Ok::<(), spotfit::FitError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+#[non_exhaustive]
+pub struct FitterOptions {
+    /// The fit: shape of the spots, when to stop, limits.
+    pub fit: Options,
+    /// What does the work.
+    pub backend: Backend,
+    /// Vector instructions for [`Backend::Cpu`]. `None` takes the fastest that the processor has, or the one that the
+    /// environment variable [`InstructionSet::VARIABLE`] names. Other backends ignore it.
+    pub instruction_set: Option<InstructionSet>,
+    /// The devices for [`Backend::Gpu`], by their numbers from 0; large batches are spread over all of them. Other
+    /// backends ignore it.
+    pub devices: Vec<usize>,
+    /// Threads of the CPU; 0 takes one for each processor. Range: up to [`fit_cpu::MOST_THREADS`]. The GPU ignores it.
+    pub threads: usize,
+}
+
+impl Default for FitterOptions {
+    fn default() -> Self {
+        let fit = Options::default();
+        Self { fit, backend: Backend::Auto, instruction_set: None, devices: vec![0], threads: 0 }
+    }
+}
+
+impl FitterOptions {
+    fit_core::__setters! {
+        const with_fit: fit: Options,
+        const with_backend: backend: Backend,
+        const with_instruction_set: instruction_set: Option<InstructionSet>,
+        with_devices: devices: Vec<usize>,
+        const with_threads: threads: usize,
+    }
+}
+
+impl From<Options> for FitterOptions {
+    fn from(fit: Options) -> Self {
+        Self::default().with_fit(fit)
+    }
+}

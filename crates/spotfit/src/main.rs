@@ -1,7 +1,0 @@
-//! The command `spotfit`.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    spotfit::cli::main()
-}

@@ -1,0 +1,134 @@
+//! Stacks of windows, in whatever type they are stored.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+use fit_core::{Pixel, Size};
+use fit_windows::{AnyWindows, Windows};
+use ndarray::ArrayView3;
+
+use super::{NpyError, NpyReader, Number, with_number};
+
+/// Reads a stack (n, height, width) of windows, some at a time, in the type in which they are stored.
+///
+/// ```
+/// use spotfit::npy::{StackReader, write_header};
+/// use spotfit::{Fit, Fitter, Start};
+///
+/// // A file with three windows of 7×7 pixels.
+/// let mut file = Vec::new();
+/// write_header(&mut file, "'<u2'", &[3, 7, 7])?;
+/// for i in 0..3 * 49 {
+///     let (dx, dy) = ((i % 7) as f64 - 3.2, (i / 7 % 7) as f64 - 2.9);
+///     let pixel = 400.0 * (-(dx * dx + dy * dy) / 3.0).exp() + 20.0;
+///     file.extend((pixel as u16).to_le_bytes());
+/// }
+///
+/// let fitter = Fitter::default();
+/// let mut stack = StackReader::new(&file[..], None)?;
+/// let mut fits = vec![Fit::<f64>::invalid(); stack.count()];
+/// let mut done = 0;
+/// while let Some(windows) = stack.read(2)? {
+///     let room = &mut fits[done..done + windows.count()];
+///     done += windows.count();
+///     fitter.fit_windows(windows, Start::Estimate, room.into())?;
+/// }
+/// assert!((fits[2].x - 3.2).abs() < 0.01);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct StackReader<R> {
+    reader: NpyReader<R>,
+    windows: Box<dyn Buffer<R>>,
+}
+
+impl StackReader<File> {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// [`NpyError`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, NpyError> {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        Self::seekable(file, Some(length))
+    }
+}
+
+impl<R: Read + 'static> StackReader<R> {
+    /// See [`NpyReader::new`].
+    ///
+    /// # Errors
+    /// [`NpyError`]; [`NpyError::Shape`] if the array does not have three dimensions.
+    pub fn new(reader: R, file_length: Option<u64>) -> Result<Self, NpyError> {
+        Self::of(NpyReader::new(reader, file_length)?)
+    }
+
+    fn of(reader: NpyReader<R>) -> Result<Self, NpyError> {
+        reader.header().expect_rank(3, "(n, height, width)")?;
+        let windows = with_number!(reader.header().number, T => Box::new(Vec::<T>::new()) as _);
+        Ok(Self { reader, windows })
+    }
+
+    /// The number of windows.
+    pub fn count(&self) -> usize {
+        self.reader.header().shape[0]
+    }
+
+    /// The size of each.
+    pub fn size(&self) -> Size {
+        let shape = &self.reader.header().shape;
+        Size::new(shape[2], shape[1])
+    }
+
+    /// Bytes of a window, as it is stored and in memory.
+    pub fn window_bytes(&self) -> usize {
+        self.size().pixels().saturating_mul(self.reader.header().number.size())
+    }
+
+    /// The next windows, `most` or as many as are left; `None` at the end.
+    ///
+    /// # Errors
+    /// [`NpyError`].
+    pub fn read(&mut self, most: usize) -> Result<Option<AnyWindows<'_>>, NpyError> {
+        let size = self.size();
+        self.windows.read(&mut self.reader, size, most)
+    }
+}
+
+impl<R: Read + Seek + 'static> StackReader<R> {
+    /// See [`NpyReader::seekable`].
+    ///
+    /// # Errors
+    /// [`NpyError`]; [`NpyError::Shape`] if the array does not have three dimensions.
+    pub fn seekable(reader: R, file_length: Option<u64>) -> Result<Self, NpyError> {
+        Self::of(NpyReader::seekable(reader, file_length)?)
+    }
+}
+
+/// Memory for windows of one type.
+trait Buffer<R> {
+    fn read(
+        &mut self,
+        reader: &mut NpyReader<R>,
+        size: Size,
+        most: usize,
+    ) -> Result<Option<AnyWindows<'_>>, NpyError>;
+}
+
+impl<R: Read, T: Pixel + Number> Buffer<R> for Vec<T> {
+    fn read(
+        &mut self,
+        reader: &mut NpyReader<R>,
+        size: Size,
+        most: usize,
+    ) -> Result<Option<AnyWindows<'_>>, NpyError> {
+        self.clear();
+        let count = reader.read(most, self)?;
+        if count == 0 {
+            return Ok(None);
+        }
+        let windows = ArrayView3::from_shape((count, size.height, size.width), self)
+            .map_err(|_| NpyError::TooLarge(format!("{:?}", reader.header().shape)))?;
+        Ok(Some(Windows::stack(windows).into()))
+    }
+}
