@@ -19,6 +19,8 @@ mod size;
 pub mod spot;
 mod start;
 
+#[doc(hidden)]
+pub use arithmetic::Make;
 pub use arithmetic::{Erase, LaneMask, Lanes, Mask, Number, Pixel, Real, Scalar};
 pub use camera::Camera;
 pub use corner::Corner;

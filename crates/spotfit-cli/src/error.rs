@@ -48,6 +48,12 @@ fn typed(field: &str) -> String {
     }
 }
 
+/// A number as it may have been typed.
+fn number(value: f64) -> String {
+    let text = value.to_string();
+    if text.len() > 20 { format!("{value:e}") } else { text }
+}
+
 /// The field, the value and the range of an option that a library has refused.
 trait Refused {
     fn refused(&self) -> Option<(&str, String, &str)>;
@@ -62,7 +68,7 @@ impl Refused for OutOfRange {
 impl Refused for ArgumentError {
     fn refused(&self) -> Option<(&str, String, &str)> {
         match self {
-            Self::Option { name, value, range } => Some((name, value.to_string(), range)),
+            Self::Option { name, value, range } => Some((name, number(*value), range)),
             _ => None,
         }
     }
@@ -99,7 +105,7 @@ impl Refused for RenderError {
 impl Refused for SimulationError {
     fn refused(&self) -> Option<(&str, String, &str)> {
         match self {
-            Self::Parameter { name, value, range } => Some((name, value.to_string(), range)),
+            Self::Parameter { name, value, range } => Some((name, number(*value), range)),
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 #[cfg(feature = "gpu")]
 use std::sync::OnceLock;
 
-use fit_core::{Corner, Fit, Options, Outcomes, Pixel, Scalar, Size, Start};
+use fit_core::{Corner, Fit, Make, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_cpu::{BatchError, InstructionSet, Reference, Simd};
 #[cfg(feature = "gpu")]
 use fit_gpu::Gpu;
@@ -168,7 +168,7 @@ impl Fitter {
         spots: ArrayView3<'_, P>,
         start: Start<'_>,
     ) -> Result<Vec<Fit<T>>, FitError> {
-        let mut fits = vec![Fit::invalid(); spots.dim().0];
+        let mut fits = T::make(Invalid(spots.dim().0));
         self.fit_into(spots, start, &mut fits)?;
         Ok(fits)
     }
@@ -216,7 +216,7 @@ impl Fitter {
         corners: &[Corner],
         start: Start<'_>,
     ) -> Result<Vec<Fit<T>>, FitError> {
-        let mut fits = vec![Fit::invalid(); corners.len()];
+        let mut fits = T::make(Invalid(corners.len()));
         let windows = Windows::cuts(frames, size, corners);
         self.fit_windows(windows.into(), start, fits.as_mut_slice().into())?;
         Ok(fits)
@@ -240,6 +240,21 @@ impl Fitter {
             Work::Gpu(engine) => engine.fit_windows(options, windows, start, fits)?,
         }
         Ok(())
+    }
+}
+
+/// Room for so many outcomes.
+struct Invalid(usize);
+
+impl Make for Invalid {
+    type Of<T: Scalar> = Vec<Fit<T>>;
+
+    fn f32(self) -> Vec<Fit<f32>> {
+        vec![Fit::invalid(); self.0]
+    }
+
+    fn f64(self) -> Vec<Fit<f64>> {
+        vec![Fit::invalid(); self.0]
     }
 }
 

@@ -130,6 +130,20 @@ pub trait Scalar: Number + sealed::Sealed {
     /// Room for outcomes of this precision, as room for outcomes of either.
     #[doc(hidden)]
     fn outcomes(fits: &mut [Fit<Self>]) -> Outcomes<'_>;
+    /// Something made in this precision.
+    #[doc(hidden)]
+    fn make<M: Make>(of: M) -> M::Of<Self>;
+}
+
+/// Something that is made in either precision by code that is compiled once, not anew for whoever asks for it.
+#[doc(hidden)]
+pub trait Make {
+    /// What is made.
+    type Of<T: Scalar>;
+    /// In single precision.
+    fn f32(self) -> Self::Of<f32>;
+    /// In double precision.
+    fn f64(self) -> Self::Of<f64>;
 }
 
 /// The types that cameras and files store pixels in: integers of 8 to 64 bits, `f32` and `f64`, and no others.

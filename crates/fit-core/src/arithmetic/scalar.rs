@@ -1,6 +1,6 @@
 //! Single numbers: `f32` and `f64`, and what pixels are stored in.
 
-use super::{Erase, Mask, Number, Pixel, Real, Scalar};
+use super::{Erase, Make, Mask, Number, Pixel, Real, Scalar};
 use crate::outcome::{Fit, Outcomes};
 
 /// Traits that no other crate can implement: code that is not safe counts on what these types are.
@@ -119,6 +119,9 @@ macro_rules! scalar {
         impl Scalar for $type {
             fn outcomes(fits: &mut [Fit<Self>]) -> Outcomes<'_> {
                 Outcomes::$outcomes(fits)
+            }
+            fn make<M: Make>(of: M) -> M::Of<Self> {
+                of.$type()
             }
         }
     };

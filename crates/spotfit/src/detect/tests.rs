@@ -112,8 +112,8 @@ fn senseless_arguments_are_named() {
         (usize::MAX, usize::MAX, 7, 7.0, "frame"),
         (usize::MAX / 2 + 2, 2, 7, 7.0, "frame"),
         (1 << 31, 1, 7, 7.0, "frame"),
-        (64, 64, 0, 7.0, "box"),
-        (64, 64, usize::MAX, 7.0, "box"),
+        (64, 64, 0, 7.0, "box_size"),
+        (64, 64, usize::MAX, 7.0, "box_size"),
         (64, 64, 7, 0.0, "threshold"),
         (64, 64, 7, f64::NAN, "threshold"),
     ] {

@@ -49,12 +49,14 @@ impl StackReader<File> {
     /// [`NpyError`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, NpyError> {
         let file = File::open(path)?;
-        let length = file.metadata()?.len();
-        Self::seekable(file, Some(length))
+        let metadata = file.metadata()?;
+        // A pipe has no length.
+        let length = metadata.is_file().then_some(metadata.len());
+        Self::seekable(file, length)
     }
 }
 
-impl<R: Read + 'static> StackReader<R> {
+impl<R: Read> StackReader<R> {
     /// See [`NpyReader::new`].
     ///
     /// # Errors
@@ -95,7 +97,7 @@ impl<R: Read + 'static> StackReader<R> {
     }
 }
 
-impl<R: Read + Seek + 'static> StackReader<R> {
+impl<R: Read + Seek> StackReader<R> {
     /// See [`NpyReader::seekable`].
     ///
     /// # Errors
