@@ -1,7 +1,7 @@
 //! A control loop: where are four beads in this frame, and how far must the stage move?
 //!
 //! ```sh
-//! cargo run --release --example control_loop
+//! cargo run --release -p spotfit --example control_loop
 //! ```
 //!
 //! The fitter is made once. Then a call neither allocates, nor takes a lock, nor wakes a thread, so that its time is

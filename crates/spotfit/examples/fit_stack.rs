@@ -1,7 +1,7 @@
 //! Fits a stack of windows: an NPY file (n, height, width) in, a table out.
 //!
 //! ```sh
-//! cargo run --release --example fit_stack -- SPOTS.npy FITS.csv
+//! cargo run --release -p spotfit --example fit_stack -- SPOTS.npy FITS.csv
 //! ```
 //!
 //! Without arguments it fits a stack of its own and prints the table.

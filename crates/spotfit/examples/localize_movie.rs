@@ -1,7 +1,7 @@
 //! Localizes the spots of a movie: TIFF, NPY, RAW or DAX in, a table as ThunderSTORM writes it out.
 //!
 //! ```sh
-//! cargo run --release --example localize_movie -- MOVIE.tif LOCS.csv
+//! cargo run --release -p spotfit --example localize_movie -- MOVIE.tif LOCS.csv
 //! ```
 //!
 //! Without arguments it localizes a movie of its own and prints the table.
