@@ -2,7 +2,7 @@
 //! `SPOTFIT_ATTACK=long` it tries a thousand times as much:
 //!
 //! ```sh
-//! SPOTFIT_ATTACK=long cargo test --release -p spotfit --test attack -- --nocapture
+//! SPOTFIT_ATTACK=long cargo test --release -p spotfit-cli --test attack -- --nocapture
 //! ```
 //!
 //! Each part says what it tried. All is made from seeds: what fails names its case, and fails again. Hostile windows
@@ -14,6 +14,7 @@ mod common;
 #[cfg(unix)]
 mod disks;
 mod files;
+mod formats;
 mod memory;
 mod mutate;
 #[cfg(unix)]
