@@ -25,7 +25,7 @@ const AT_ONCE: usize = 4;
 /// How the files were made.
 #[derive(Debug, Serialize, Deserialize)]
 struct Manifest {
-    /// `rustc --version`.
+    /// `rustc --version`, without what a distribution adds.
     compiler: String,
     /// The last line of `ptxas --version`.
     assembler: String,
@@ -115,22 +115,24 @@ impl Built {
         same.then(|| Self { kernel, text: text.to_owned(), registers, spilled })
     }
 
-    /// Assembles a text for all architectures.
+    /// Assembles a text for all architectures, where there is an assembler.
     fn new(
         kernel: &'static Kernel,
         text: String,
         file: &Path,
-        assembler: &Assembler,
+        assembler: Option<&Assembler>,
     ) -> Result<Self, TaskError> {
         std::fs::write(file, &text).map_err(file_error(file))?;
         let (mut registers, mut spilled) = (Usages::new(), Usages::new());
-        for architecture in ARCHITECTURES {
-            let usage = assembler.assemble(file, architecture)?;
-            let usage = judge(kernel, architecture, usage);
-            let usage = usage.map_err(|reason| TaskError::Check(vec![reason]))?;
-            registers.insert(architecture.to_owned(), usage.registers);
-            if usage.bytes > 0 {
-                spilled.insert(architecture.to_owned(), usage.bytes);
+        if let Some(assembler) = assembler {
+            for architecture in ARCHITECTURES {
+                let usage = assembler.assemble(file, architecture)?;
+                let usage = judge(kernel, architecture, usage);
+                let usage = usage.map_err(|reason| TaskError::Check(vec![reason]))?;
+                registers.insert(architecture.to_owned(), usage.registers);
+                if usage.bytes > 0 {
+                    spilled.insert(architecture.to_owned(), usage.bytes);
+                }
             }
         }
         Ok(Self { kernel, text, registers, spilled })
@@ -140,10 +142,11 @@ impl Built {
 /// Compiles all kernels, in the order of the catalogue, and assembles those that are others than before.
 fn build(
     compiler: &Compiler,
-    assembler: &Assembler,
+    assembler: Option<&Assembler>,
     before: Option<&Manifest>,
 ) -> Result<Vec<Built>, TaskError> {
-    let before = before.filter(|manifest| manifest.assembler == assembler.version());
+    let version = assembler.map(Assembler::version);
+    let before = before.filter(|manifest| Some(&manifest.assembler) == version.as_ref());
     let folder = root().join("target/ptx");
     std::fs::create_dir_all(&folder).map_err(file_error(&folder))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(AT_ONCE);
@@ -165,6 +168,11 @@ fn build(
     let built = pool.install(|| KERNELS.par_iter().with_max_len(1).map(one).collect());
     eprintln!();
     built
+}
+
+/// Where Python packages are installed for this program alone.
+fn packages() -> PathBuf {
+    root().join("target/ptxas")
 }
 
 /// The file of a kernel.
@@ -215,10 +223,16 @@ pub(crate) fn show(name: &str) -> Result<(), TaskError> {
 /// Makes the files anew, and says which kernels need more registers than before.
 pub(crate) fn make() -> Result<(), TaskError> {
     let before = stored().ok();
-    let preferred = before.as_ref().map(|manifest| manifest.compiler.as_str());
-    let (compiler, assembler) = (Compiler::find(preferred)?, Assembler::find()?);
+    let (compiler, assembler) = (Compiler::find_pinned()?, Assembler::find(&packages())?);
+    let Some(assembler) = assembler else {
+        return Err(TaskError::Missing(
+            "kernels are made where ptxas says how many registers they need; NVIDIA has none for this \
+             system"
+                .to_owned(),
+        ));
+    };
     let mut modules = BTreeMap::new();
-    for built in build(&compiler, &assembler, before.as_ref())? {
+    for built in build(&compiler, Some(&assembler), before.as_ref())? {
         let name = built.kernel.name;
         let module = built.module();
         if let Some(before) = before.as_ref().and_then(|manifest| manifest.modules.get(name)) {
@@ -250,10 +264,11 @@ pub(crate) fn make() -> Result<(), TaskError> {
 /// another as far as that can be.
 pub(crate) fn check() -> Result<(), TaskError> {
     let manifest = stored()?;
-    let (compiler, assembler) = (Compiler::find(Some(&manifest.compiler))?, Assembler::find()?);
+    let (compiler, assembler) = (Compiler::find()?, Assembler::find(&packages())?);
     let tools = Tools {
         same_compiler: compiler.version == manifest.compiler,
-        same_assembler: assembler.version() == manifest.assembler,
+        same_assembler: assembler.as_ref().map(Assembler::version).as_ref()
+            == Some(&manifest.assembler),
     };
     println!("{}; the files were made by {}", compiler.version, manifest.compiler);
 
@@ -268,7 +283,7 @@ pub(crate) fn check() -> Result<(), TaskError> {
         wrong.push(format!("{} is the file of no kernel", file.display()));
     }
     // All are assembled: what the manifest says of registers is checked too.
-    let built = build(&compiler, &assembler, None)?;
+    let built = build(&compiler, assembler.as_ref(), None)?;
     for new in &built {
         let name = new.kernel.name;
         if let Some(module) = manifest.modules.get(name) {
@@ -280,7 +295,11 @@ pub(crate) fn check() -> Result<(), TaskError> {
             true => "identical",
             false => "equivalent as far as another compiler can tell",
         };
-        println!("{} kernels are {how}, for {}", built.len(), ARCHITECTURES.join(", "));
+        let registers = match assembler {
+            Some(_) => format!("registers are checked for {}", ARCHITECTURES.join(", ")),
+            None => "registers are not checked: NVIDIA has no ptxas for this system".to_owned(),
+        };
+        println!("{} kernels are {how}; {registers}", built.len());
         Ok(())
     } else {
         Err(TaskError::Check(wrong))
@@ -335,6 +354,7 @@ fn more(name: &str, before: &Module, now: &Module, factor: f64) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::toolchain::pinned;
 
     const PTX: &str =
         ".visible .entry fit(\n\t.param .align 8 .b8 fit_param_0[136]\n)\n{\nret;\n}\n";
@@ -400,6 +420,8 @@ mod tests {
     #[test]
     fn the_files_are_those_of_the_manifest() {
         let manifest = stored().expect("the manifest is there");
+        let release = manifest.compiler.split(' ').nth(1);
+        assert_eq!(release, Some(pinned()), "kernels/rust-version names another compiler");
         assert_eq!(manifest.modules.len(), KERNELS.len());
         assert_eq!(strangers().expect("a folder"), Vec::<PathBuf>::new());
         for kernel in KERNELS {

@@ -1,5 +1,6 @@
 //! Finding what compiles kernels, and using it.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -34,37 +35,61 @@ const RUSTFLAGS: &str = "CARGO_TARGET_NVPTX64_NVIDIA_CUDA_RUSTFLAGS";
 /// The target that kernels are compiled for.
 pub(crate) const TARGET: &str = "nvptx64-nvidia-cuda";
 
+/// The release that the stored kernels are made by, here and by whoever checks them.
+pub(crate) fn pinned() -> &'static str {
+    include_str!("../../kernels/rust-version").trim()
+}
+
 impl Compiler {
-    /// The compiler of that version if it is here, so that files stay as they are; else the first of these that
-    /// has its sources: rustup's nightly, Debian's `rustc-web`, whatever is on the path.
-    pub(crate) fn find(preferred: Option<&str>) -> Result<Self, TaskError> {
-        let rustup = |tool: &str| {
-            let found =
-                text(Command::new("rustup").args(["which", "--toolchain", "nightly", tool]));
-            found.map(PathBuf::from)
+    /// The pinned release if it is here: rustup's, Debian's `rustc-web`, or whatever is on the path. Else rustup's nightly,
+    /// or the first of the others.
+    pub(crate) fn find() -> Result<Self, TaskError> {
+        let rustup = |toolchain: &str| {
+            let which = |tool: &str| {
+                let found =
+                    text(Command::new("rustup").args(["which", "--toolchain", toolchain, tool]));
+                found.map(PathBuf::from)
+            };
+            which("cargo").zip(which("rustc"))
         };
-        let nightly = rustup("cargo").zip(rustup("rustc"));
         let debian = Some((PathBuf::from("/usr/bin/cargo"), PathBuf::from("/usr/bin/rustc")));
         let any = Some((PathBuf::from("cargo"), PathBuf::from("rustc")));
+        let candidates = [rustup(pinned()), rustup("nightly"), debian, any];
         let mut found: Vec<Self> =
-            [nightly, debian, any].into_iter().flatten().filter_map(Self::with_sources).collect();
-        let same = |compiler: &Self| Some(compiler.version.as_str()) == preferred;
-        let best = found.iter().position(same).unwrap_or(0);
+            candidates.into_iter().flatten().filter_map(Self::with_sources).collect();
+        let best = found.iter().position(Self::is_pinned).unwrap_or(0);
         if found.is_empty() {
-            return Err(TaskError::Missing(
-                "no Rust compiler with the sources of core is found; install one of\n  \
-                 rustup toolchain install nightly --component rust-src\n  \
-                 apt-get install rustc-web cargo-web rust-web-src"
-                    .to_owned(),
-            ));
+            return Err(TaskError::Missing(format!(
+                "no Rust compiler with the sources of core is found; {}",
+                how_to_install()
+            )));
         }
         Ok(found.swap_remove(best))
+    }
+
+    /// Like `find`, but no other than the pinned release will do.
+    pub(crate) fn find_pinned() -> Result<Self, TaskError> {
+        let compiler = Self::find()?;
+        if compiler.is_pinned() {
+            return Ok(compiler);
+        }
+        Err(TaskError::Missing(format!(
+            "kernels are made by Rust {}, which kernels/rust-version names, but this is {}; {}",
+            pinned(),
+            compiler.version,
+            how_to_install()
+        )))
+    }
+
+    fn is_pinned(&self) -> bool {
+        self.version.split(' ').nth(1) == Some(pinned())
     }
 
     fn with_sources((cargo, rustc): (PathBuf, PathBuf)) -> Option<Self> {
         let sysroot = text(Command::new(&rustc).args(["--print", "sysroot"]))?;
         let sources = Path::new(&sysroot).join("lib/rustlib/src/rust/library/core/src/lib.rs");
         let version = text(Command::new(&rustc).arg("--version"))?;
+        let version = without_vendor(&version).to_owned();
         sources.is_file().then_some(Self { cargo, rustc, version })
     }
 
@@ -105,11 +130,54 @@ impl Compiler {
         let file = target.join(TARGET).join("release/deps/fit_gpu_kernel.s");
         let text = std::fs::read_to_string(&file)
             .map_err(|source| TaskError::File { file: file.display().to_string(), source })?;
+        let text = with_plain_names(&text);
         Ok(match kernel.build().most_registers {
             Some(most) => with_few_registers(&text, most),
             None => text,
         })
     }
+}
+
+fn how_to_install() -> String {
+    format!(
+        "install it with\n  rustup toolchain install {} --profile minimal --component rust-src",
+        pinned()
+    )
+}
+
+/// Release, commit and date, without what a distribution adds: `rustc 1.96.0 (ac68faa20 2026-05-25)`.
+fn without_vendor(version: &str) -> &str {
+    version.find(')').map_or(version, |end| &version[..=end])
+}
+
+/// Numbers what Rust names by hashes of all that the compiler calls itself: constants without a name, and crates. They
+/// differ between rustup's and a distribution's build of the same release.
+fn with_plain_names(ptx: &str) -> String {
+    let constants = numbered(ptx, "anon_$_", "_$_", 32..=32);
+    numbered(&constants, "Cs", "_", 8..=11)
+}
+
+/// Puts a number in the place of every hash of such a length between two words, equal ones for equal hashes.
+fn numbered(ptx: &str, before: &str, after: &str, length: RangeInclusive<usize>) -> String {
+    let mut parts = ptx.split(before);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    let mut hashes: Vec<&str> = Vec::new();
+    for part in parts {
+        plain += before;
+        let hash = part.split(after).next().unwrap_or_default();
+        let is_hash = hash.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if !is_hash || !length.contains(&hash.len()) {
+            plain += part;
+            continue;
+        }
+        let number = hashes.iter().position(|&known| known == hash).unwrap_or_else(|| {
+            hashes.push(hash);
+            hashes.len() - 1
+        });
+        plain += &number.to_string();
+        plain += &part[hash.len()..];
+    }
+    plain
 }
 
 /// Asks for few registers, which Rust has no word for.
@@ -130,22 +198,23 @@ pub(crate) struct Usage {
 }
 
 impl Assembler {
-    /// `ptxas` on the path, in the folder of the PyPI package `nvidia-cuda-nvcc`, or where the environment
-    /// variable `PTXAS` says.
-    pub(crate) fn find() -> Result<Self, TaskError> {
+    /// The one that the environment variable `PTXAS` names, or on the path, or from the PyPI package `nvidia-cuda-nvcc` in
+    /// the folder `packages`. `None` where NVIDIA has none for the system.
+    pub(crate) fn find(packages: &Path) -> Result<Option<Self>, TaskError> {
         let named = std::env::var_os("PTXAS").map(PathBuf::from);
-        let python = "import sysconfig; print(sysconfig.get_paths()['purelib'])";
-        let packages = text(Command::new("python3").args(["-c", python]));
-        let packaged = packages.map(|folder| Path::new(&folder).join("nvidia/cu13/bin/ptxas"));
-        let candidates = [named, Some(PathBuf::from("ptxas")), packaged];
+        let program = format!("ptxas{}", std::env::consts::EXE_SUFFIX);
+        let packaged = packages.join("nvidia/cu13/bin").join(&program);
+        let candidates = [named, Some(PathBuf::from(program)), Some(packaged)];
         let works = |path: &PathBuf| text(Command::new(path).arg("--version")).is_some();
-        candidates.into_iter().flatten().find(works).map(Self).ok_or_else(|| {
-            TaskError::Missing(
-                "ptxas is not found; install it with\n  pip install nvidia-cuda-nvcc\n\
-                 or name it in the environment variable PTXAS"
-                    .to_owned(),
-            )
-        })
+        match candidates.into_iter().flatten().find(works) {
+            Some(found) => Ok(Some(Self(found))),
+            None if cfg!(target_os = "macos") => Ok(None),
+            None => Err(TaskError::Missing(format!(
+                "ptxas is not found; install it with\n  pip install --target {} nvidia-cuda-nvcc\n\
+                 or name it in the environment variable PTXAS",
+                packages.display()
+            ))),
+        }
     }
 
     /// What it calls itself.
@@ -157,7 +226,9 @@ impl Assembler {
     /// Assembles a module with one kernel for an architecture.
     pub(crate) fn assemble(&self, file: &Path, architecture: &str) -> Result<Usage, TaskError> {
         let mut command = Command::new(&self.0);
-        command.args(["-v", "-arch", architecture, "-o", "/dev/null"]).arg(file);
+        // No system's own word for a file that nobody wants.
+        let assembled = file.with_extension("cubin");
+        command.args(["-v", "-arch", architecture, "-o"]).arg(assembled).arg(file);
         let what = format!("assembling {} for {architecture}", file.display());
         let output = run(&what, &mut command)?;
         let text = String::from_utf8_lossy(&output.stderr).into_owned()
@@ -210,5 +281,31 @@ mod tests {
                       ptxas info    : Used 254 registers, used 0 barriers\n";
         assert_eq!(usage(report), Some(Usage { registers: 254, bytes: 28 }));
         assert_eq!(usage("ptxas fatal: no such file"), None);
+    }
+
+    /// Proves that two builds of one release count as the same compiler, and two releases do not.
+    #[test]
+    fn vendors_are_no_other_compilers() {
+        let rustup = "rustc 1.96.0 (ac68faa20 2026-05-25)";
+        let debian = "rustc 1.96.0 (ac68faa20 2026-05-25) (built from a source tarball)";
+        assert_eq!(without_vendor(debian), without_vendor(rustup));
+        assert_ne!(without_vendor(debian), without_vendor("rustc 1.96.1 (ac68faa20 2026-05-25)"));
+        assert_eq!(without_vendor("rustc 1.96.0-dev"), "rustc 1.96.0-dev");
+    }
+
+    /// Proves that constants and crates are named by numbers, different ones apart, and that nothing else changes.
+    #[test]
+    fn hashes_become_numbers() {
+        let text = |[one, other, krate]: [&str; 3]| {
+            format!(
+                ".func _RNvNtCs{krate}_4core9panicking9panic_fmt()\n.b8 anon_$_{one}_$_0[8];\n\
+                 .b8 anon_$_{other}_$_0[8];\nmov anon_$_{one}_$_0;\nanon_$_x, _RNvCs_4core"
+            )
+        };
+        let (one, other) = ("e735676ef5b87983ab32b7cae60d951b", "85b66dab8a6e4f6bb7ea7d250c71931e");
+        let plain = text(["0", "1", "0"]);
+        assert_eq!(with_plain_names(&text([one, other, "l8QmqC41qOU"])), plain);
+        assert_eq!(with_plain_names(&text([other, one, "anIojcP8aa"])), plain);
+        assert_eq!(with_plain_names(&plain), plain);
     }
 }

@@ -103,7 +103,7 @@ fn close(a: f64, b: f64, scale: f64, tolerance: f64) -> Result<(), TestCaseError
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 3 } else { 400 }))]
 
     /// Eq. 11: the derivatives of the profile against central differences.
     #[test]

@@ -14,6 +14,7 @@ mod common;
 #[cfg(unix)]
 mod disks;
 mod files;
+mod formats;
 mod memory;
 mod mutate;
 #[cfg(unix)]

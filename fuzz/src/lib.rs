@@ -1,0 +1,34 @@
+//! What the fuzz targets share: the formats of `crates/spotfit-cli/tests/attack`, which an ordinary `cargo test` attacks with
+//! mutated files.
+
+#[path = "../../crates/spotfit/tests/common/mod.rs"]
+mod common;
+#[path = "../../crates/spotfit-cli/tests/attack/formats.rs"]
+mod formats;
+#[path = "../../crates/spotfit-cli/tests/attack/seeds.rs"]
+mod seeds;
+
+use std::sync::LazyLock;
+
+use formats::Format;
+
+static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(formats::formats);
+
+/// Reads a file of the format with that name. What is wrong with the file does not matter, as long as it is said.
+///
+/// # Panics
+/// If the reader panics, breaks a promise, or refuses the file without a word.
+pub fn read(format: &str, file: &[u8]) {
+    let format = FORMATS.iter().find(|known| known.name == format);
+    let format = format.expect("a format of that name");
+    // How the file is read, as a pipe or from somewhere within: the bytes choose.
+    let how = file.iter().map(|&byte| u64::from(byte)).sum();
+    if let Err(reason) = (format.read)(file, how) {
+        assert!(!reason.is_empty(), "refused without a word");
+    }
+}
+
+/// The names of the targets, with files that are right, to start from.
+pub fn corpora() -> impl Iterator<Item = (String, &'static [Vec<u8>])> {
+    FORMATS.iter().map(|format| (formats::target(format.name), format.seeds.as_slice()))
+}
