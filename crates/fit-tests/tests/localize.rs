@@ -1,13 +1,17 @@
 //! Proves `localize`, the library behind the command: detection on real images and on simulated movies,
 //! given positions against an outside optimiser through the file readers, and the uncertainty.
 
+use std::io::Cursor;
 use std::path::Path;
 
 use fit_sim::{MovieSimulation, MovieTruth};
 use fit_tests::data::{read_columns, real_data, real_oracle};
 use fit_tests::tolerances::OUTSIDE_DOUBLE;
-use spotfit::localize::{Counts, Localization, LocalizeOptions, Localizer, Positions};
-use spotfit::movie::{Block, Movie, Pixels};
+use spotfit::localize::{
+    Counts, Localization, LocalizeError, LocalizeOptions, Localizer, Positions,
+};
+use spotfit::movie::{Block, Blocks, Movie, MovieLimits, Pixels};
+use spotfit::npy::write_header;
 use spotfit::storm::StormFormat;
 use spotfit::{Camera, Criteria, FitterOptions, Options};
 
@@ -266,11 +270,7 @@ fn frames_are_numbered_to_the_end() {
         let spot = last.last().expect("a spot");
         assert_eq!(spot.frame, usize::MAX - 1);
         let mut row = String::new();
-        StormFormat::default()
-            .with_pixel_size(None)
-            .with_corner_origin(false)
-            .with_status(false)
-            .row(spot, &mut row);
+        StormFormat::default().row(spot, &mut row);
         assert!(row.contains(&format!(",{},", usize::MAX)), "{row}");
         for first in [usize::MAX - 1, usize::MAX] {
             let error = localize(first, positions.clone()).expect_err("numbers beyond the last");
@@ -300,4 +300,75 @@ fn blocks_and_threads_change_nothing() {
     assert_eq!(localize(3, 20), expected);
     assert_eq!(localize(2, 7), expected);
     assert_eq!(localize(1, 1), expected);
+
+    let mut localizer =
+        Localizer::new((64, 48), LocalizeOptions::default()).expect("sound options");
+    let frames = plan.clone().piece(0..20).frames();
+    let mut one_by_one = Vec::new();
+    for (number, frame) in frames.outer_iter().enumerate() {
+        // Rows of a larger frame, as a region of a camera's chip is, in another type.
+        let mut chip = ndarray::Array2::<f64>::zeros((60, 80));
+        let mut region = chip.slice_mut(ndarray::s![5..53, 9..73]);
+        region.assign(&frame.mapv(f64::from));
+        one_by_one.extend(localizer.frame(region.view()).expect("a frame of the right size"));
+        assert_eq!(localizer.counts().frames, number + 1);
+    }
+    assert_eq!(one_by_one, expected);
+}
+
+/// A movie of noise with frames of 512×256 pixels, of which 32 make a block.
+fn noisy_movie(frames: usize) -> Movie {
+    let mut file = Vec::new();
+    write_header(&mut file, "'<u2'", &[frames, 256, 512]).expect("a header");
+    let pixels = (0..frames * 256 * 512).map(|i| 100 + (i as u64 * 2_654_435_761 >> 7) as u16 % 19);
+    file.extend(pixels.flat_map(u16::to_le_bytes));
+    let length = file.len() as u64;
+    Movie::npy(Box::new(Cursor::new(file)), Some(length), &MovieLimits::default()).expect("a movie")
+}
+
+/// Proves that any range of a movie's frames is read, and nothing past its end.
+#[test]
+fn ranges_of_frames_are_read() {
+    let frames = |blocks: Blocks| -> Vec<usize> {
+        let blocks = blocks.map(|block| block.expect("a block"));
+        blocks.flat_map(|block| block.first..block.first + block.pixels.dim().0).collect()
+    };
+    let all = |range: std::ops::Range<usize>| range.collect::<Vec<_>>();
+    assert_eq!(frames(noisy_movie(70).blocks(..)), all(0..70));
+    assert_eq!(frames(noisy_movie(70).blocks(3..=40)), all(3..41));
+    assert_eq!(frames(noisy_movie(70).blocks(65..1000)), all(65..70));
+    assert_eq!(frames(noisy_movie(70).blocks(70..)), all(0..0));
+    assert_eq!(noisy_movie(70).blocks(90..=usize::MAX).frames(), 70..70);
+}
+
+/// Proves that who has seen enough gets the localizer back, which goes on with other frames.
+#[test]
+fn a_localizer_comes_back() {
+    let localizer = Localizer::new((512, 256), LocalizeOptions::default()).expect("sound options");
+    let mut localizations = localizer.localize(noisy_movie(200), ..).expect("threads");
+    assert!(localizations.next().expect("a block").is_ok());
+    let seen = localizations.counts().frames;
+    let localizer = localizations.into_localizer();
+    let done = localizer.counts().frames;
+    assert!((seen..200).contains(&done), "{seen}, {done}");
+    let mut localizations = localizer.localize(noisy_movie(40), 10..).expect("threads");
+    assert!(localizations.by_ref().all(|found| found.is_ok()));
+    assert!(localizations.next().is_none());
+    assert_eq!(localizations.counts().frames, done + 30);
+    assert_eq!(localizations.into_localizer().counts().frames, done + 30);
+}
+
+/// Proves that what is wrong with a movie ends the iterator, after what was found before.
+#[test]
+fn a_broken_movie_ends_the_localizations() {
+    let mut file = Vec::new();
+    write_header(&mut file, "'<u2'", &[100, 256, 512]).expect("a header");
+    file.resize(file.len() + 60 * 256 * 512 * 2, 100);
+    let movie = Movie::npy(Box::new(Cursor::new(file)), None, &MovieLimits::default());
+    let localizer = Localizer::new((512, 256), LocalizeOptions::default()).expect("sound options");
+    let mut localizations = localizer.localize(movie.expect("a movie"), ..).expect("threads");
+    assert!(localizations.next().expect("a block").is_ok());
+    assert!(matches!(localizations.next(), Some(Err(LocalizeError::Movie(_)))));
+    assert!(localizations.next().is_none() && localizations.next().is_none());
+    assert_eq!(localizations.into_localizer().counts().frames, 32);
 }
