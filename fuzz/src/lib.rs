@@ -3,6 +3,7 @@
 
 #[path = "../../crates/spotfit/tests/common/mod.rs"]
 mod common;
+#[allow(dead_code)] // The fuzzer learns the words of a format from the comparisons that it sees.
 #[path = "../../crates/spotfit-cli/tests/attack/formats.rs"]
 mod formats;
 #[path = "../../crates/spotfit-cli/tests/attack/seeds.rs"]

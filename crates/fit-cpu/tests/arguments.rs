@@ -13,12 +13,13 @@ fn windows_beyond_counting_are_refused() {
     let reference = Reference::<f64>::new(1).unwrap();
     // Frames that have room for almost everything, of one pixel.
     let pixel = aview0(&7u16);
-    let frames = pixel.broadcast((1, 1 << 31, 1 << 31)).expect("fewer pixels than can be counted");
+    let half = 1 << (usize::BITS / 2 - 1);
+    let frames = pixel.broadcast((1, half, half)).expect("fewer pixels than can be counted");
     let largest = Size::new(usize::MAX, usize::MAX);
     for (size, corners) in [
-        (Size::new(1 << 31, 1 << 31), vec![Corner::default()]),
-        (Size::new(1 << 31, (1 << 31) + 1), vec![]),
-        (Size::new(1 << 63, 4), vec![]),
+        (Size::new(half, half), vec![Corner::default()]),
+        (Size::new(half, half + 1), vec![]),
+        (Size::new(usize::MAX / 2 + 1, 4), vec![]),
         (largest, vec![]),
     ] {
         let mut fits = vec![Fit::<f32>::invalid(); corners.len()];

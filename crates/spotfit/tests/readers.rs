@@ -328,6 +328,10 @@ fn large_fortran_order_is_refused() {
     let head = npy("'<u2'", "True", "(600000, 16, 16)", b"");
     let mut stream = NpyReader::new(&head[..], None).unwrap();
     refused(stream.read(1, &mut Vec::<u16>::new()).unwrap_err(), "stream");
+    // Elsewhere there are more pixels than can be counted, which is another error.
+    if usize::BITS < 64 {
+        return;
+    }
     let many = npy("'<u2'", "True", "(100000, 1024, 1024)", b"");
     let length = many.len() as u64 + (200_000 << 20);
     let mut file = NpyReader::seekable(Virtual::new(many.clone(), length), Some(length)).unwrap();

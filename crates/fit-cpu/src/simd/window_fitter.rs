@@ -192,7 +192,9 @@ mod tests {
                 let (x, y) = (2.0 + (window % 16) as f32 / 8.0, 2.5 + (window % 5) as f32 / 4.0);
                 for (i, number) in P::numbers(packs)[..SEVEN.pixels()].iter_mut().enumerate() {
                     let (dx, dy) = ((i % 7) as f32 - x, (i / 7) as f32 - y);
-                    *number = 500.0 * (-(dx * dx + dy * dy) / 2.4).exp() + (i * i % 11) as f32;
+                    // No exponential: Miri makes its last bits random.
+                    let width = 1.0 + (dx * dx + dy * dy) / 2.4;
+                    *number = 500.0 / (width * width) + (i * i % 11) as f32;
                 }
             }
         }
@@ -236,9 +238,9 @@ mod tests {
     fn a_panic_leaves_nothing_behind() {
         let sound = Endless { broken: None };
         // Miri takes seconds for a window.
-        let broken_at = if cfg!(miri) { 10 } else { 50 };
+        let broken_at = if cfg!(miri) { 9 } else { 50 };
         for (mut fitter, mut fresh) in fitters().zip(fitters()) {
-            for batch in [5, broken_at + 10] {
+            for batch in [5, broken_at + 3] {
                 let broken = Endless { broken: Some(broken_at) };
                 let panicked = AssertUnwindSafe(|| fitter.outcomes(&broken, 0..2 * broken_at));
                 assert!(catch_unwind(panicked).is_err());
@@ -253,7 +255,7 @@ mod tests {
     fn windows_are_counted_beyond_32_bits() {
         let source = Endless { broken: None };
         for mut fitter in fitters() {
-            let count = if cfg!(miri) { 30 } else { 80 };
+            let count = if cfg!(miri) { 22 } else { 80 };
             let many = (1 << 32) - 20;
             let outcomes = fitter.outcomes(&source, many..many + count);
             let few = fitter.outcomes(&source, 76..76 + count);
