@@ -12,7 +12,7 @@ use benches::suite::figures::ALL;
 use benches::suite::glossary::METHODS;
 use benches::suite::methods::{Backend, Roster};
 use benches::suite::record::{About, Cell, Data, Journal, Record};
-use benches::suite::{SuiteError, report};
+use benches::suite::{SuiteError, render, report};
 use page::{Page, numbers};
 
 fn about() -> About {
@@ -143,6 +143,21 @@ fn stored_records_give_whole_reports() {
         assert!(names.contains(&PathBuf::from("spotfit-report/report.html")), "{names:?}");
         assert!(names.len() > 40, "{names:?}");
     }
+}
+
+/// Proves that the report of a stored record does not take the place of that of another run.
+#[test]
+fn a_run_keeps_its_report() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (own, other) = (folder.path().join("own"), folder.path().join("other"));
+    drop(Journal::open(&own, about(), false).expect("a journal"));
+    let record = Record { about: about(), cells: Vec::new() };
+    report(&record, &[], &own).expect("the report of the run");
+    let other_report = render(&own.join("record.json"), &[], &other).expect("a new folder");
+    assert_eq!(other_report.report, other.join("report.html"));
+    render(&own, &[], &own).expect("its own report again");
+    let error = render(&other, &[], &own).expect_err("another run's folder");
+    assert!(matches!(&error, SuiteError::Exists(_)), "{error}");
 }
 
 /// Proves that figures and libraries that are not there are named, and that a library of another kind is refused.

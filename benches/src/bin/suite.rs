@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use benches::suite::compare::compare;
 use benches::suite::methods::Backend;
 use benches::suite::record::Record;
-use benches::suite::{Settings, SuiteError, report, run};
+use benches::suite::{Settings, SuiteError, render, run};
 use clap::Parser;
 
 /// Prints a line. A reader that goes away, as `head` does, is no reason to stop.
@@ -101,7 +101,7 @@ fn bench(arguments: &Arguments) -> Result<ExitCode, SuiteError> {
         return difference(before, after);
     }
     let summary = match &arguments.render {
-        Some(record) => report(&Record::load(record)?, &arguments.figures, &arguments.out)?,
+        Some(record) => render(record, &arguments.figures, &arguments.out)?,
         None => run(&settings(arguments))?,
     };
     for line in &summary.missing {

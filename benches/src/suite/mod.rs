@@ -51,7 +51,7 @@ pub enum SuiteError {
         source: serde_json::Error,
     },
     /// There is a run in the folder already.
-    #[error("{} exists already: continue that run with --resume, or choose another folder with --out", .0.display())]
+    #[error("{} exists already: choose another folder with --out, or continue that run with --resume", .0.display())]
     Exists(PathBuf),
     /// The run in the folder is of another kind.
     #[error(
@@ -182,6 +182,22 @@ pub fn run(settings: &Settings) -> Result<Summary, SuiteError> {
     }
     run.progress.finish_and_clear();
     report(&run.journal.record, &settings.figures, &settings.out)
+}
+
+/// Makes the figures and the report of a stored record.
+///
+/// # Errors
+/// [`SuiteError`] if there is no such record or figure, if files cannot be written, or if the folder holds another run,
+/// whose report this would replace.
+pub fn render(path: &Path, names: &[String], out: &Path) -> Result<Summary, SuiteError> {
+    let record = Record::load(path)?;
+    let journal = out.join("journal.jsonl");
+    let folder = if path.is_dir() { Some(path) } else { path.parent() };
+    let place = |folder: &Path| std::path::absolute(folder).ok();
+    if journal.exists() && folder.and_then(place) != place(out) {
+        return Err(SuiteError::Exists(journal));
+    }
+    report(&record, names, out)
 }
 
 /// Makes the figures and the report from a record.

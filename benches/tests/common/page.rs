@@ -75,12 +75,29 @@ impl Page {
         for cell in self.cells() {
             assert!(numbers(&cell) <= 1, "more than a number: {cell}");
         }
+        for table in self.parts("<div class=\"scroll\">", "</table>") {
+            columns(table);
+        }
         let begin = self.0.find("<section id=\"claims\">").expect("the claims");
         let figure = self.0.find("<figure>").unwrap_or(self.0.len());
         assert!(begin < figure && self.0.find("id=\"glossary\"").is_some_and(|at| at < figure));
         for svg in self.parts("<svg ", "</svg>") {
             picture(svg);
         }
+    }
+}
+
+/// The numbers of a column are in one notation: all of them with a power of ten, or none.
+fn columns(table: &str) {
+    let cell = |cell: &str| text(&format!("<td{cell}"));
+    let rows = table.split("<tr>").skip(2).map(|row| row.split("<td").skip(1).map(cell).collect());
+    let rows: Vec<Vec<String>> = rows.collect();
+    for column in 0..rows[0].len() {
+        let cells: Vec<&str> = rows.iter().map(|row| row[column].as_str()).collect();
+        let power =
+            |cell: &&&str| cell.contains("·10") || cell.starts_with("10") && !cell.is_ascii();
+        let powers = cells.iter().filter(power).count();
+        assert!(powers == 0 || powers == cells.len(), "{cells:?}");
     }
 }
 

@@ -162,7 +162,7 @@ pub const CLAIMS: &[Claim] = &[
     lw(
         "lw-fig3",
         "Fig. 3",
-        "Fits per second, 100 fits a call (9×9 pixels)",
+        "Fits per second, 100 fits per call (9×9 pixels)",
         (FITS_AT_100, ""),
         AtLeast(FITS_AT_100),
         |record| found::rate(record, "9 100"),
@@ -170,7 +170,7 @@ pub const CLAIMS: &[Claim] = &[
     lw(
         "lw-fig3",
         "Fig. 3",
-        "Fits per second, 1000 fits a call (9×9 pixels)",
+        "Fits per second, 1000 fits per call (9×9 pixels)",
         (FITS_AT_1000, ""),
         AtLeast(FITS_AT_1000),
         |record| found::rate(record, "9 1000"),
@@ -178,7 +178,7 @@ pub const CLAIMS: &[Claim] = &[
     lw(
         "lw-fig3",
         "Fig. 3",
-        "More than 1000 fits a call are no faster (10,000 to 1000)",
+        "More than 1000 fits per call are no faster (10,000 to 1000)",
         (1.0, "times"),
         Factor(1.5),
         found::levels_off,
@@ -195,7 +195,7 @@ pub const CLAIMS: &[Claim] = &[
     lw(
         "lw-fig5",
         "Fig. 5",
-        "Faster than Gpufit with up to 1000 fits a call (median)",
+        "Faster than Gpufit with up to 1000 fits per call (median)",
         (2.0, "times"),
         AtLeast(2.0),
         found::gain_small,
@@ -299,7 +299,7 @@ pub const CLAIMS: &[Claim] = &[
     gpufit(
         "gpufit-fig1",
         "Fig. 1",
-        "Gpufit is faster than the CPU from so many fits a call on",
+        "Gpufit is faster than the CPU from so many fits per call on",
         (Some(CROSSOVER), ""),
         Factor(2.0),
         found::crossover,

@@ -1,7 +1,7 @@
 //! Errors and the Cramér–Rao bound.
 
 use super::super::experiments::{Experiment, SIGNALS};
-use super::super::plot::{Axis, Chart, label};
+use super::super::plot::{Axis, Chart, grouped, label};
 use super::super::record::Record;
 use super::{Figure, by_method};
 
@@ -49,7 +49,7 @@ pub(super) fn bound(record: &Record, figure: &mut Figure) {
             }
         }
         for (signal, error) in [points.first(), points.last()].into_iter().flatten() {
-            figure.row([method.to_owned(), label(*signal), format!("{error:.3}")]);
+            figure.row([method.to_owned(), grouped(*signal as usize), format!("{error:.3}")]);
         }
         series.push(by_method(method, points));
     }

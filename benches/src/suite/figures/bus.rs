@@ -1,7 +1,7 @@
 //! The bus, and small batches.
 
 use super::super::experiments::Experiment;
-use super::super::plot::{Axis, Chart, Series, label};
+use super::super::plot::{Axis, Chart, Series, scientific};
 use super::super::record::{Data, Record};
 use super::Figure;
 
@@ -16,7 +16,7 @@ pub(super) fn bus(record: &Record, figure: &mut Figure) {
         if let (Some(Data::Value(rate)), Some(Data::Value(share))) =
             (record.get(experiment, kind, "rate"), record.get(experiment, kind, "share"))
         {
-            figure.row([kind.to_owned(), label(*rate), format!("{:.1}", 100.0 * share)]);
+            figure.row([kind.to_owned(), scientific(*rate), format!("{:.1}", 100.0 * share)]);
             figure.numbers.1.push(vec![
                 kind.to_owned(),
                 format!("{rate:e}"),
@@ -32,7 +32,7 @@ pub(super) fn latency(record: &Record, figure: &mut Figure) {
         moves the same bytes to the device and back, and waits for them."
         .to_owned();
     figure.head([
-        "fits a call",
+        "fits per call",
         "method",
         "median (µs)",
         "90th percentile (µs)",
@@ -60,7 +60,7 @@ pub(super) fn latency(record: &Record, figure: &mut Figure) {
     }
     let chart = Chart {
         title: "Median time of small batches, 9×9 pixels".to_owned(),
-        x: Axis::log("fits a call"),
+        x: Axis::log("fits per call"),
         y: Axis::log("microseconds"),
         series,
     };

@@ -4,7 +4,7 @@ use fit_sim::papers::{CROSSOVER, GPUFIT, GPUFIT_GAIN};
 
 use super::super::experiments::{Experiment, FEW, SNR};
 use super::super::methods::ONE_CORE;
-use super::super::plot::{Axis, Bars, Chart, Series, grouped, label};
+use super::super::plot::{Axis, Bars, Chart, Series, grouped, label, scientific};
 use super::super::record::{Data, Record};
 use super::{Figure, by_method, is_peer, sides};
 
@@ -54,7 +54,7 @@ fn number_numbers(record: &Record, figure: &mut Figure, wanted: impl Fn(&str) ->
 fn picture_by_number(figure: &mut Figure, series: Vec<Series>) {
     let chart = Chart {
         title: "Fits per second, 5×5 pixels".to_owned(),
-        x: Axis::log("fits a call"),
+        x: Axis::log("fits per call"),
         y: Axis::log("fits per second"),
         series,
     };
@@ -83,7 +83,7 @@ pub(super) fn p_1(record: &Record, figure: &mut Figure) {
     let lines = by_number(record, wanted);
     figure.caption = GPUFIT_DATA.to_owned();
     figure.paper.push(format!(
-        "Gpufit is faster than the CPU from about {CROSSOVER} fits a call on, and reaches {} fits per second on a \
+        "Gpufit is faster than the CPU from about {CROSSOVER} fits per call on, and reaches {} fits per second on a \
          GeForce GTX 1080, {GPUFIT_GAIN} times as many as the CPU.",
         label(GPUFIT)
     ));
@@ -92,7 +92,7 @@ pub(super) fn p_1(record: &Record, figure: &mut Figure) {
         if let (Some(slow_line), Some(fast)) = (line(slow), line("gpu")) {
             match crossover(slow_line, fast) {
                 Some(at) => figure.found.push(format!(
-                    "\"gpu\" is faster than \"{slow}\" from {} fits a call on.",
+                    "\"gpu\" is faster than \"{slow}\" from {} fits per call on.",
                     label(at)
                 )),
                 None => figure.found.push(format!("\"gpu\" is never faster than \"{slow}\".")),
@@ -102,7 +102,7 @@ pub(super) fn p_1(record: &Record, figure: &mut Figure) {
     figure.head(["method", "fits per second, at best"]);
     for (method, points) in &lines {
         let best = points.iter().map(|point| point.1).fold(0.0, f64::max);
-        figure.row([(*method).to_owned(), label(best)]);
+        figure.row([(*method).to_owned(), scientific(best)]);
     }
     let mut series: Vec<Series> =
         lines.into_iter().map(|(method, points)| by_method(method, points)).collect();
@@ -175,7 +175,7 @@ pub(super) fn p_3a(record: &Record, figure: &mut Figure) {
         series.push(by_method(method, points.clone()));
         let other = !["cpu", ONE_CORE, "reference", "gpu", "gpu-published"].contains(method);
         if let (Some(ours), Some(theirs), true) = (best(ONE_CORE), best(method), other) {
-            figure.row([(*method).to_owned(), label(theirs), label(ours / theirs)]);
+            figure.row([(*method).to_owned(), scientific(theirs), label(ours / theirs)]);
         }
     }
     picture_by_number(figure, series);
@@ -185,7 +185,7 @@ pub(super) fn p_3a(record: &Record, figure: &mut Figure) {
 pub(super) fn p_3b(record: &Record, figure: &mut Figure) {
     let experiment = Experiment::Side.name();
     figure.caption =
-        format!("{GPUFIT_DATA} As many fits a call as the time limit allows, up to 100,000.");
+        format!("{GPUFIT_DATA} As many fits per call as the time limit allows, up to 100,000.");
     figure.paper.push(
         "With larger windows the speeds of the programs come closer to each other.".to_owned(),
     );
@@ -206,7 +206,7 @@ pub(super) fn p_3b(record: &Record, figure: &mut Figure) {
             ]);
         }
         for (side, rate) in [points.first(), points.last()].into_iter().flatten() {
-            figure.row([method.to_owned(), side.to_string(), label(*rate)]);
+            figure.row([method.to_owned(), side.to_string(), scientific(*rate)]);
         }
         series.push(by_method(method, points));
     }

@@ -4,7 +4,7 @@ use fit_sim::papers::{FITS_AT_100, FITS_AT_1000, GAIN, OVERHEAD, PIXELS};
 
 use super::super::experiments::{BATCHES, Experiment};
 use super::super::methods::ONE_CORE;
-use super::super::plot::{Axis, Chart, Series, grouped, label};
+use super::super::plot::{Axis, Chart, Series, grouped, label, scientific};
 use super::super::record::{Data, Record, Timing};
 use super::{Figure, by_method, file_name, sides};
 
@@ -45,7 +45,7 @@ fn grid(
             let points: Vec<(f64, f64)> =
                 times.map(|timing| (timing.side as f64, value(timing))).collect();
             if !points.is_empty() {
-                series.push(Series::new(format!("{} fits a call", grouped(batch)), points));
+                series.push(Series::new(format!("{} fits per call", grouped(batch)), points));
             }
         }
         for &(name, at) in lines {
@@ -96,35 +96,35 @@ fn best_rows(
     figure: &mut Figure,
     what: &str,
     value: impl Fn(&Timing) -> f64,
-    shown: impl Fn(&Timing) -> f64,
+    shown: impl Fn(&Timing) -> String,
 ) {
-    figure.head(["method", what, "side (pixels)", "fits a call"]);
+    figure.head(["method", what, "side (pixels)", "fits per call"]);
     for method in record.methods(GRID) {
         if let Some(t) = best(record, method, &value) {
             let (side, fits) = (t.side.to_string(), grouped(t.fits));
-            figure.row([method.to_owned(), label(shown(t)), side, fits]);
+            figure.row([method.to_owned(), shown(t), side, fits]);
         }
     }
 }
 
 pub(super) fn fig_2(record: &Record, figure: &mut Figure) {
-    grid(record, figure, "seconds a call", |t| t.median, &[("paper: overhead", OVERHEAD)]);
+    grid(record, figure, "seconds per call", |t| t.median, &[("paper: overhead", OVERHEAD)]);
     figure.paper.push(
         "A small batch takes about 0.5 ms, which is overhead; beyond that the time grows with fits and pixels."
             .to_owned(),
     );
-    best_rows(record, figure, "shortest call (µs)", |t| -t.median, |t| t.median * 1e6);
+    best_rows(record, figure, "shortest call (µs)", |t| -t.median, |t| label(t.median * 1e6));
 }
 
 pub(super) fn fig_3(record: &Record, figure: &mut Figure) {
-    let lines = [("paper, 100 fits a call", FITS_AT_100), ("paper, 1000 and more", FITS_AT_1000)];
+    let lines = [("paper, 100 fits per call", FITS_AT_100), ("paper, 1000 and more", FITS_AT_1000)];
     grid(record, figure, "fits per second", Timing::rate, &lines);
     figure.paper.push(
-        "Windows of 7 to 12 pixels: about 100,000 fits per second with 100 fits a call, about 400,000 with 1000 and \
+        "Windows of 7 to 12 pixels: about 100,000 fits per second with 100 fits per call, about 400,000 with 1000 and \
         more."
             .to_owned(),
     );
-    best_rows(record, figure, "fits per second", Timing::rate, Timing::rate);
+    best_rows(record, figure, "fits per second", Timing::rate, |t| scientific(t.rate()));
 }
 
 pub(super) fn fig_4(record: &Record, figure: &mut Figure) {
@@ -132,7 +132,7 @@ pub(super) fn fig_4(record: &Record, figure: &mut Figure) {
     figure
         .paper
         .push("The Quadro P600 levels off at about 40 million pixels per second.".to_owned());
-    best_rows(record, figure, "pixels per second", Timing::pixels, Timing::pixels);
+    best_rows(record, figure, "pixels per second", Timing::pixels, |t| scientific(t.pixels()));
 }
 
 /// Fitters of others in the grid: whatever is not a backend of this project, and the baseline.
@@ -167,7 +167,7 @@ fn ratios(record: &Record, figure: &mut Figure, methods: &[&str], lines: &[(&str
                     }
                 }
                 if !points.is_empty() {
-                    series.push(Series::new(format!("{} fits a call", grouped(batch)), points));
+                    series.push(Series::new(format!("{} fits per call", grouped(batch)), points));
                 }
             }
             let all = || series.iter().flat_map(|series| &series.points).map(|point| point.1);
@@ -232,7 +232,7 @@ pub(super) fn cost(record: &Record, figure: &mut Figure) {
     }
     let chart = Chart {
         title: "Cost of a fit, 9×9 pixels".to_owned(),
-        x: Axis::log("fits a call"),
+        x: Axis::log("fits per call"),
         y: Axis::log("nanoseconds a fit"),
         series,
     };

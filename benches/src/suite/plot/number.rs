@@ -40,6 +40,15 @@ pub fn label(value: f64) -> String {
     }
 }
 
+/// A number with three digits and a power of ten, for columns of numbers of every size.
+pub fn scientific(value: f64) -> String {
+    let mut exponent = value.abs().max(f64::MIN_POSITIVE).log10().floor() as i32;
+    if (value / 10f64.powi(exponent)).abs() >= 9.995 {
+        exponent += 1;
+    }
+    format!("{:.2}·{}", value / 10f64.powi(exponent), power(exponent))
+}
+
 /// A whole number, with its thousands apart from 10,000 on.
 pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
@@ -139,6 +148,11 @@ mod tests {
             [(0, "0"), (10, "10"), (1000, "1000"), (123_456, "123,456"), (10_000_000, "10,000,000")]
         {
             assert_eq!(grouped(number), expected);
+        }
+        for (number, expected) in
+            [(84_765.0, "8.48·10⁴"), (99_960.0, "1.00·10⁵"), (0.05, "5.00·10⁻²")]
+        {
+            assert_eq!(scientific(number), expected);
         }
     }
 
