@@ -53,7 +53,9 @@ pub fn missing(record: &Record, figures: &[Figure], rows: &[Row]) -> Missing {
         gaps.iter().position(has)
     };
     let measured = |method: &&str| record.cells.iter().any(|cell| cell.method == **method);
-    let peers: Vec<&str> = ["gpufit", "cpufit"].into_iter().filter(|m| !measured(m)).collect();
+    let given = |name: &&str| record.about.command.contains(&format!("{name}="));
+    let peers = ["gpufit", "cpufit"].into_iter();
+    let peers: Vec<&str> = peers.filter(|name| !measured(name) && !given(name)).collect();
     if !peers.is_empty() {
         gaps.push(Gap::of(&peers, "no library was given (--peer NAME=LIBRARY)"));
     }
@@ -61,7 +63,7 @@ pub fn missing(record: &Record, figures: &[Figure], rows: &[Row]) -> Missing {
     let backends: Vec<&str> =
         backends.filter(|name| !measured(name) && known(&gaps, name).is_none()).collect();
     if !backends.is_empty() && !record.cells.is_empty() {
-        gaps.push(Gap::of(&backends, "not among the --backends of this run"));
+        gaps.push(Gap::of(&backends, "not measured in this run (--backends, --figures)"));
     }
     gaps.push(Gap::of(&[GPU_LMFIT], "closed source, and for 32 bits only"));
     gaps.push(Gap::of(&[PARTS_OF_A_FIT], "the suite does not time model and solver separately"));
