@@ -35,6 +35,9 @@ impl Axis {
     }
 }
 
+/// Decades of a logarithmic axis, at least.
+const LEAST_DECADES: f64 = 0.5;
+
 /// An axis as plotters takes it: with logarithms worked in.
 pub(super) struct Scale {
     pub(super) range: Range<f64>,
@@ -63,8 +66,10 @@ impl Scale {
     }
 
     fn logarithmic(low: f64, high: f64, fixed: bool) -> Self {
-        // A tenth of a decade around the numbers.
-        let (low, high) = if fixed { (low, high) } else { (low - 0.1, high + 0.1) };
+        // A tenth of a decade around the numbers, and half a decade in all, so that there are ticks.
+        let around: f64 = if fixed { 0.0 } else { 0.1 };
+        let around = around.max((LEAST_DECADES - (high - low)) / 2.0);
+        let (low, high) = (low - around, high + around);
         let decades: Vec<f64> = (low.ceil() as i32..=high.floor() as i32).map(f64::from).collect();
         let each = decades.len().div_ceil(8).max(1);
         let mut ticks: Vec<f64> = decades.iter().copied().step_by(each).collect();
@@ -76,8 +81,10 @@ impl Scale {
                 .filter(|tick| (low..=high).contains(tick))
                 .collect()
         };
-        if ticks.len() < 2 {
-            ticks = parts(&[1.0, 2.0, 5.0]);
+        for factors in [&[1.0, 2.0, 5.0][..], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]] {
+            if ticks.len() < 2 {
+                ticks = parts(factors);
+            }
         }
         let small = if decades.len() > 9 {
             decades
@@ -90,7 +97,14 @@ impl Scale {
     }
 
     fn linear(mut low: f64, mut high: f64, fixed: bool) -> Self {
-        let span = (high - low).max(1e-300);
+        let size = low.abs().max(high.abs());
+        if size == 0.0 {
+            high = 1.0;
+        } else if high - low < 1e-3 * size {
+            // Numbers that are nearly the same.
+            (low, high) = (low - 0.1 * size, high + 0.1 * size);
+        }
+        let span = high - low;
         let rough = span / 6.0;
         let power = 10f64.powf(rough.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].map(|f| f * power).into_iter().find(|s| *s >= rough);
@@ -143,5 +157,30 @@ impl Ranged for Scale {
 impl ValueFormatter<f64> for Scale {
     fn format_ext(&self, value: &f64) -> String {
         self.notation.text(if self.log { 10f64.powf(*value) } else { *value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that every axis has two ticks at least, and all of its numbers, however near they are to each other.
+    #[test]
+    fn every_axis_has_ticks() {
+        for log in [true, false] {
+            for low in [0.0, 1e-7, 0.011, 0.9, 1.05, 1.7, 5.2, 9.5, 101.0, 2.1e6] {
+                for ratio in [1.0, 1.0001, 1.4, 3.0, 40.0, 1e7] {
+                    if log && low == 0.0 {
+                        continue;
+                    }
+                    let axis = Axis { log, ..Axis::default() };
+                    let scale = Scale::new(&axis, [low, low * ratio].into_iter());
+                    let case = format!("{log}, {low} to {}: {:?}", low * ratio, scale.ticks);
+                    assert!((2..=12).contains(&scale.ticks.len()), "{case}");
+                    assert!(scale.contains(scale.place(low)), "{case}");
+                    assert!(scale.contains(scale.place(low * ratio)), "{case}");
+                }
+            }
+        }
     }
 }
