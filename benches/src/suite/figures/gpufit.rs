@@ -4,7 +4,7 @@ use fit_sim::papers::{CROSSOVER, GPUFIT, GPUFIT_GAIN};
 
 use super::super::experiments::{Experiment, FEW, SNR};
 use super::super::methods::ONE_CORE;
-use super::super::plot::{Axis, Bars, Chart, Series, grouped, label, scientific};
+use super::super::plot::{Axis, Bars, Chart, Series, grouped, label, plain, scientific};
 use super::super::record::{Data, Record};
 use super::{Figure, by_method, is_peer, sides};
 
@@ -139,7 +139,7 @@ pub(super) fn p_2(record: &Record, figure: &mut Figure) {
         let sum: f64 = parts.iter().map(|(_, value)| value).sum();
         for (part, value) in &parts {
             let share = format!("{:.1}", 100.0 * value / sum);
-            figure.row([method.to_owned(), part.clone(), label(*value), share]);
+            figure.row([method.to_owned(), part.clone(), plain(*value), share]);
         }
         if !parts.is_empty() {
             bars.push((method.to_owned(), parts));
@@ -175,7 +175,7 @@ pub(super) fn p_3a(record: &Record, figure: &mut Figure) {
         series.push(by_method(method, points.clone()));
         let other = !["cpu", ONE_CORE, "reference", "gpu", "gpu-published"].contains(method);
         if let (Some(ours), Some(theirs), true) = (best(ONE_CORE), best(method), other) {
-            figure.row([(*method).to_owned(), scientific(theirs), label(ours / theirs)]);
+            figure.row([(*method).to_owned(), scientific(theirs), plain(ours / theirs)]);
         }
     }
     picture_by_number(figure, series);

@@ -4,7 +4,7 @@ use fit_sim::papers::{FITS_AT_100, FITS_AT_1000, GAIN, OVERHEAD, PIXELS};
 
 use super::super::experiments::{BATCHES, Experiment};
 use super::super::methods::ONE_CORE;
-use super::super::plot::{Axis, Chart, Series, grouped, label, scientific};
+use super::super::plot::{Axis, Chart, Series, grouped, plain, scientific};
 use super::super::record::{Data, Record, Timing};
 use super::{Figure, by_method, file_name, sides};
 
@@ -113,7 +113,7 @@ pub(super) fn fig_2(record: &Record, figure: &mut Figure) {
         "A small batch takes about 0.5 ms, which is overhead; beyond that the time grows with fits and pixels."
             .to_owned(),
     );
-    best_rows(record, figure, "shortest call (µs)", |t| -t.median, |t| label(t.median * 1e6));
+    best_rows(record, figure, "shortest call (µs)", |t| -t.median, |t| plain(t.median * 1e6));
 }
 
 pub(super) fn fig_3(record: &Record, figure: &mut Figure) {
@@ -173,7 +173,7 @@ fn ratios(record: &Record, figure: &mut Figure, methods: &[&str], lines: &[(&str
             let all = || series.iter().flat_map(|series| &series.points).map(|point| point.1);
             let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
             if most > 0.0 {
-                figure.row([(*method).to_owned(), other.to_owned(), label(least), label(most)]);
+                figure.row([(*method).to_owned(), other.to_owned(), plain(least), plain(most)]);
             }
             for &(name, at) in lines {
                 series.push(Series::level(name, at));
@@ -226,7 +226,7 @@ pub(super) fn cost(record: &Record, figure: &mut Figure) {
             ]);
         }
         if let Some(least) = points.iter().map(|point| point.1).min_by(f64::total_cmp) {
-            figure.row([method.to_owned(), label(least)]);
+            figure.row([method.to_owned(), plain(least)]);
         }
         series.push(by_method(method, points));
     }

@@ -18,7 +18,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 pub use axis::Axis;
 use axis::Scale;
 pub use bars::Bars;
-pub use number::{grouped, label, scientific};
+pub use number::{grouped, label, plain, scientific};
 use style::{COLOURS, GRID, INK, WIDTH, finish, mark, text};
 
 /// A line.

@@ -40,6 +40,15 @@ pub fn label(value: f64) -> String {
     }
 }
 
+/// A positive number with three digits, without powers of ten however large or small it is, for columns.
+pub fn plain(value: f64) -> String {
+    if value >= 999.5 {
+        return grouped(value.round() as usize);
+    }
+    let digits = (2.0 - value.max(1e-12).log10().floor()).max(0.0) as usize;
+    without_zeros(&format!("{value:.digits$}")).to_owned()
+}
+
 /// A number with three digits and a power of ten, for columns of numbers of every size.
 pub fn scientific(value: f64) -> String {
     let mut exponent = value.abs().max(f64::MIN_POSITIVE).log10().floor() as i32;
@@ -148,6 +157,16 @@ mod tests {
             [(0, "0"), (10, "10"), (1000, "1000"), (123_456, "123,456"), (10_000_000, "10,000,000")]
         {
             assert_eq!(grouped(number), expected);
+        }
+        for (number, expected) in [
+            (0.0, "0"),
+            (0.000_059_84, "0.0000598"),
+            (0.346, "0.346"),
+            (16.0, "16"),
+            (999.9, "1000"),
+            (123_456.7, "123,457"),
+        ] {
+            assert_eq!(plain(number), expected);
         }
         for (number, expected) in
             [(84_765.0, "8.48·10⁴"), (99_960.0, "1.00·10⁵"), (0.05, "5.00·10⁻²")]
