@@ -180,6 +180,17 @@ pub const CLAIMS: &[Claim] = &[
         AtMost(200.0 * BY_STEP),
         |record| found::end(record, "min_step"),
     ),
+    Claim {
+        number: None,
+        ..lw(
+            "lw-stops",
+            "Text, Fig. 8",
+            "Most fits end because χ² decreases by less than 10⁻⁶",
+            (50.0, "%"),
+            AtLeast(50.0),
+            |record| found::end(record, "min_delta"),
+        )
+    },
     gpufit(
         "gpufit-fig1",
         "Fig. 1",
