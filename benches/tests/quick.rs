@@ -1,9 +1,16 @@
 //! The suite as `cargo xtask bench --quick` runs it.
 
+#[path = "common/page.rs"]
+mod page;
+
 use std::fs;
 use std::process::Command;
 
-/// Proves that both papers are reproduced in short: every check of accuracy holds, and there is a report.
+use benches::suite::record::Record;
+use page::Page;
+
+/// Proves that both papers are reproduced in short: every check of accuracy holds, and there is a report that names
+/// everything that is missing once.
 #[test]
 fn the_papers_in_short() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -16,5 +23,11 @@ fn the_papers_in_short() {
     let said = String::from_utf8_lossy(&suite.stdout) + String::from_utf8_lossy(&suite.stderr);
     assert!(suite.status.success(), "{said}");
     assert!(said.contains("checks of accuracy hold"), "{said}");
-    assert!(fs::read_to_string(out.join("report.html")).expect("a report").contains("<svg"));
+    let page = Page(fs::read_to_string(out.join("report.html")).expect("a report"));
+    assert!(page.0.contains("<svg"));
+    page.check();
+    for (name, reason) in &Record::load(&out).expect("a record").about.missing {
+        assert_eq!(page.0.matches(reason.as_str()).count(), 1, "{name}: {reason}");
+        assert_eq!(said.matches(reason.as_str()).count(), 1, "{name}: {said}");
+    }
 }

@@ -1,13 +1,19 @@
 //! The suite that reproduces the papers: its journal, its reports, and what it says of bad input.
 
+#[path = "common/page.rs"]
+mod page;
+
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use benches::suite::claims::{CLAIMS, rows, tally};
 use benches::suite::figures::ALL;
+use benches::suite::glossary::METHODS;
 use benches::suite::methods::{Backend, Roster};
 use benches::suite::record::{About, Cell, Data, Journal, Record};
-use benches::suite::{SuiteError, report};
+use benches::suite::{SuiteError, render, report};
+use page::{Page, numbers};
 
 fn about() -> About {
     About {
@@ -82,8 +88,9 @@ fn garbage_is_named() {
     assert!(error.to_string().contains("nowhere"), "{error}");
 }
 
-/// Proves that the stored records give all figures with all of their checks, of which two are known not to hold, in files that are whole: no picture with
-/// a number that is none, every figure with something to see or a reason why not, and all of it in the archive.
+/// Proves that the stored records give all figures with all of their checks, of which two are known not to hold, in
+/// files that are whole: no picture with a number that is none, every figure with something to see or named as left out,
+/// and all of it in the archive.
 #[test]
 fn stored_records_give_whole_reports() {
     let records = Path::new(env!("CARGO_MANIFEST_DIR")).join("records");
@@ -99,23 +106,25 @@ fn stored_records_give_whole_reports() {
             assert!(failed.contains(expected), "{machine}: {failed}");
         }
         assert!(summary.checks > 80, "{machine}: {}", summary.checks);
+        let page = fs::read_to_string(&summary.report).expect("the page");
         for entry in ALL {
             let figure = entry.figure(&record);
-            let something = !figure.pictures.is_empty() || !figure.table.1.is_empty();
-            assert!(
-                something || !figure.missing.is_empty(),
-                "{machine}: {} says nothing",
-                entry.id
-            );
+            let shown = page.contains(&format!("<section id=\"{}\"", entry.id));
+            assert_eq!(shown, !figure.is_empty(), "{machine}: {}", entry.id);
+            let title = entry.title.replace('&', "&amp;");
+            assert!(shown || page.matches(&title).count() == 1, "{machine}: {title} is left out");
             for (name, svg) in &figure.pictures {
                 let whole = svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>");
                 assert!(whole && !svg.contains("NaN") && !svg.contains("inf"), "{name}");
             }
         }
-        let page = fs::read_to_string(&summary.report).expect("the page");
         assert!(page.contains("<!doctype html>") && page.trim_end().ends_with("</html>"));
         assert!(!page.contains("src=") && !page.contains("@import"), "it needs nothing else");
         assert!(page.contains(&record.about.processor) && page.contains(&record.about.command));
+        for (name, reason) in &record.about.missing {
+            assert_eq!(page.matches(reason.as_str()).count(), 1, "{name}: {reason}");
+        }
+        Page(page).check();
         let csv = fs::read_to_string(out.path().join("figures/lw-table1.csv")).expect("a table");
         assert!(csv.lines().any(|line| line.starts_with("# processor:")), "{csv}");
 
@@ -134,6 +143,21 @@ fn stored_records_give_whole_reports() {
         assert!(names.contains(&PathBuf::from("spotfit-report/report.html")), "{names:?}");
         assert!(names.len() > 40, "{names:?}");
     }
+}
+
+/// Proves that the report of a stored record does not take the place of that of another run.
+#[test]
+fn a_run_keeps_its_report() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (own, other) = (folder.path().join("own"), folder.path().join("other"));
+    drop(Journal::open(&own, about(), false).expect("a journal"));
+    let record = Record { about: about(), cells: Vec::new() };
+    report(&record, &[], &own).expect("the report of the run");
+    let other_report = render(&own.join("record.json"), &[], &other).expect("a new folder");
+    assert_eq!(other_report.report, other.join("report.html"));
+    render(&own, &[], &own).expect("its own report again");
+    let error = render(&other, &[], &own).expect_err("another run's folder");
+    assert!(matches!(&error, SuiteError::Exists(_)), "{error}");
 }
 
 /// Proves that figures and libraries that are not there are named, and that a library of another kind is refused.
@@ -156,7 +180,75 @@ fn what_is_not_there_is_named() {
     // A record without measurements gives a report that says so.
     let summary = report(&record, &[], out.path()).expect("a report");
     let page = fs::read_to_string(summary.report).expect("the page");
-    assert!(page.contains("nothing was measured"), "{page}");
+    assert!(page.contains("Nothing was measured"), "{page}");
+    Page(page).check();
+    assert_eq!(tally(&rows(&record)), [0, 0, CLAIMS.len()]);
+}
+
+/// Proves that everything that a paper says beside a figure is a claim, that every claim belongs to a figure, and that
+/// claims agree with a stored record or not as the record's numbers say.
+#[test]
+fn claims_follow_from_the_record() {
+    let records = Path::new(env!("CARGO_MANIFEST_DIR")).join("records");
+    let record = Record::load(&records.join("nvidia-h200/2026-11-20")).expect("a record");
+    for entry in ALL {
+        let claimed = CLAIMS.iter().any(|claim| claim.figure == entry.id);
+        assert!(claimed || entry.figure(&record).paper.is_empty(), "{}", entry.id);
+    }
+    assert!(CLAIMS.iter().all(|claim| ALL.iter().any(|entry| entry.id == claim.figure)));
+    let verdict = |record: &Record, text: &str| {
+        let all = rows(record);
+        let row = all.iter().find(|row| row.claim.text.starts_with(text)).expect("a claim");
+        row.agrees()
+    };
+    assert_eq!(tally(&rows(&record)), [20, 7, 2]);
+    let (centre, copies) = ("Mean error of the centre (400:40)", "Copies hardly matter");
+    assert_eq!(verdict(&record, centre), Some(true));
+    assert_eq!(verdict(&record, copies), Some(false));
+
+    let mut other = record.clone();
+    for cell in &mut other.cells {
+        match &mut cell.data {
+            Data::Errors(errors) if cell.experiment == "table1" => errors.centre[1] *= 1.02,
+            Data::Value(seconds) if cell.case.starts_with("copy") => *seconds *= 0.05,
+            _ => {}
+        }
+    }
+    assert_eq!(verdict(&other, centre), Some(false));
+    assert_eq!(verdict(&other, copies), Some(true));
+    other.cells.retain(|cell| cell.method != "gpu");
+    assert_eq!(verdict(&other, copies), None);
+}
+
+/// Proves that the report explains every method that the stored records name.
+#[test]
+fn every_method_is_explained() {
+    let records = Path::new(env!("CARGO_MANIFEST_DIR")).join("records");
+    let record = Record::load(&records.join("nvidia-h200/2026-11-20")).expect("a record");
+    for cell in record.cells.iter().filter(|cell| cell.experiment != "bus") {
+        let explained = METHODS.iter().any(|(name, _)| *name == cell.method);
+        assert!(explained, "{}", cell.method);
+    }
+}
+
+/// Proves that the test of cells can tell one number from two.
+#[test]
+fn numbers_are_counted() {
+    for (text, count) in [
+        ("", 0),
+        ("gpu-published", 0),
+        ("reference f32", 0),
+        ("cpu, background ≥ 0", 1),
+        ("4.65·10⁶", 1),
+        ("100,000", 1),
+        ("-0.05 σ", 1),
+        ("1.2 / 3.4", 2),
+        ("0.0464 0.0550 0.0418", 3),
+        ("16 (13–20)", 3),
+        ("9×9", 2),
+    ] {
+        assert_eq!(numbers(text), count, "{text}");
+    }
 }
 
 /// Proves that where there is no GPU its backends are missing with the reason, and the others are there.

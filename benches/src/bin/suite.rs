@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use benches::suite::compare::compare;
 use benches::suite::methods::Backend;
 use benches::suite::record::Record;
-use benches::suite::{Settings, SuiteError, report, run};
+use benches::suite::{Settings, SuiteError, render, run};
 use clap::Parser;
 
-/// Says something. Who listens may go, as `head` does: the files are made all the same.
+/// Prints a line. A reader that goes away, as `head` does, is no reason to stop.
 macro_rules! say {
     ($($text:tt)*) => {{
         use std::io::Write as _;
@@ -21,11 +21,11 @@ macro_rules! say {
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", max_term_width = 100)]
 struct Arguments {
-    /// Figures to make, by name or the beginning of it (lw, gpufit, lw-table1, …), separated by commas; all if
-    /// none is named.
+    /// Make only these figures: names or the first letters of names (lw, gpufit, lw-table1, …), separated by commas
+    /// [default: all]
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     figures: Vec<String>,
-    /// Backends to measure, separated by commas.
+    /// Measure these backends, separated by commas
     #[arg(
         long,
         value_delimiter = ',',
@@ -34,29 +34,28 @@ struct Arguments {
         default_value = "reference,cpu,gpu,gpu-published,explicit"
     )]
     backends: Vec<Backend>,
-    /// A library with Gpufit's C interface to measure beside them, such as gpufit=path/to/libGpufit.so; may be
-    /// given several times.
+    /// Also measure a library with Gpufit's C interface, for example gpufit=path/to/libGpufit.so; can be repeated
     #[arg(long = "peer", value_name = "NAME=LIBRARY", value_parser = peer)]
     peers: Vec<(String, PathBuf)>,
-    /// A short run that checks accuracy; its times are not to be quoted.
+    /// Check accuracy in a short run; do not quote its times
     #[arg(long)]
     quick: bool,
-    /// The folder for the report and all other files.
+    /// Write the report and all other files to this folder
     #[arg(long, value_name = "FOLDER", default_value = "spotfit-bench")]
     out: PathBuf,
-    /// Go on with the run in that folder.
+    /// Continue the run in the output folder
     #[arg(long)]
     resume: bool,
-    /// Seconds that a cell may take; slower ones are shown as missing.
+    /// Skip measurements in which a call takes longer than this
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
     budget: f64,
-    /// The seed of all simulations.
+    /// Seed of all simulations
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// Measure nothing, but show what changed from record A to record B beyond the noise.
+    /// Measure nothing; show what changed from record A to record B beyond the noise
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["quick", "resume", "figures", "peers"])]
     compare: Option<Vec<PathBuf>>,
-    /// Measure nothing, but make the report anew from a stored record.
+    /// Measure nothing; make the report of a stored record
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["quick", "resume", "peers", "compare"])]
     render: Option<PathBuf>,
 }
@@ -68,10 +67,10 @@ fn backend(word: &str) -> Result<Backend, String> {
 }
 
 fn peer(text: &str) -> Result<(String, PathBuf), String> {
-    let (name, path) = text.split_once('=').ok_or("it is NAME=LIBRARY")?;
+    let (name, path) = text.split_once('=').ok_or("expected NAME=LIBRARY")?;
     let taken = Backend::ALL.iter().any(|backend| backend.name() == name);
     if name.is_empty() || taken || name.contains(',') {
-        return Err(format!("'{name}' cannot be its name"));
+        return Err(format!("'{name}' cannot be the name of a library"));
     }
     // A path without a folder would be looked for elsewhere.
     let path = std::path::absolute(path).map_err(|error| error.to_string())?;
@@ -79,8 +78,12 @@ fn peer(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "it is a number of seconds".to_owned())?;
-    if (0.01..=3600.0).contains(&value) { Ok(value) } else { Err("it is 0.01 to 3600".to_owned()) }
+    let value: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    if (0.01..=3600.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err("expected 0.01 to 3600 seconds".to_owned())
+    }
 }
 
 fn main() -> ExitCode {
@@ -98,24 +101,24 @@ fn bench(arguments: &Arguments) -> Result<ExitCode, SuiteError> {
         return difference(before, after);
     }
     let summary = match &arguments.render {
-        Some(record) => report(&Record::load(record)?, &arguments.figures, &arguments.out)?,
+        Some(record) => render(record, &arguments.figures, &arguments.out)?,
         None => run(&settings(arguments))?,
     };
-    for (name, reason) in &summary.missing {
-        say!("{name} is missing: {reason}");
+    for line in &summary.missing {
+        say!("Not measured: {line}");
     }
-    say!("The report is {}.", summary.report.display());
+    say!("Report: {}", summary.report.display());
     if summary.failed.is_empty() {
         say!("All {} checks of accuracy hold.", summary.checks);
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("{} of {} checks of accuracy do not hold:", summary.failed.len(), summary.checks);
+    eprintln!("{} of {} checks of accuracy fail:", summary.failed.len(), summary.checks);
     summary.failed.iter().for_each(|line| eprintln!("  {line}"));
     Ok(ExitCode::FAILURE)
 }
 
 fn settings(arguments: &Arguments) -> Settings {
-    // Names of folders are nobody else's business.
+    // Records are shared, and names of folders are private.
     let short = |argument: String| match argument.split_once('=') {
         Some((name, path)) if path.contains('/') => {
             let file = path.rsplit('/').next().unwrap_or_default();

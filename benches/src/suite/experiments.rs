@@ -82,7 +82,7 @@ pub const SIGNALS: [f64; 7] = [100.0, 300.0, 1e3, 3e3, 1e4, 1e5, 1e6];
 /// Iterations allowed in the benchmark published with Gpufit.
 const GPUFIT_ITERATIONS: u16 = 10;
 /// What takes milliseconds a fit is judged by so many.
-const FEW: usize = 4000;
+pub const FEW: usize = 4000;
 
 /// A run under way.
 pub struct Run {

@@ -1,41 +1,16 @@
 //! The report: one page that needs nothing else.
 
-use std::fmt::Write as _;
+use std::fmt::{Result, Write as _};
 
-use super::figures::{Figure, csv, verdict};
-use super::record::{About, Record};
+use super::claims::{Paper, Row, quantity, rows, tally};
+use super::figures::{Figure, Table, csv, verdict};
+use super::glossary::{METHODS, TERMS};
+use super::missing::{Missing, missing};
+use super::record::Record;
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
-
-const STYLE: &str = "
-:root{color-scheme:light dark;--ink:#1b1b1b;--paper:#fff;--soft:#5d5d5d;--line:#d5d5d5;--box:#f5f6f8;--link:#0b57a4;--good:#1a7f37;--bad:#b3261e}
-@media(prefers-color-scheme:dark){:root{--ink:#e4e4e4;--paper:#161616;--soft:#a8a8a8;--line:#3d3d3d;--box:#202124;--link:#8ab8f0;--good:#5bc27a;--bad:#ff8a80}}
-*{box-sizing:border-box}
-body{margin:0;color:var(--ink);background:var(--paper);font:16px/1.55 system-ui,sans-serif}
-main,header{max-width:1240px;margin:0 auto;padding:0 1.2rem}
-h1{font-size:1.9rem;line-height:1.2;margin:2rem 0 .3rem}
-h2{font-size:1.25rem;margin:0 0 .6rem}
-a{color:var(--link)}
-p,li{max-width:75ch}
-.soft{color:var(--soft)}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;background:var(--box);padding:1rem;border-radius:8px;overflow-wrap:anywhere}
-dt{color:var(--soft)} dd{margin:0}
-nav ul{columns:2 24rem;padding-left:1.2rem}
-section{border-top:1px solid var(--line);padding:1.6rem 0}
-.pictures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,34rem),1fr));gap:1rem;margin:1rem 0}
-.pictures figure{margin:0}
-.scroll{overflow-x:auto}
-table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
-th,td{padding:.25rem .7rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap}
-thead th{position:sticky;top:0;background:var(--paper)}
-details{margin:.6rem 0} summary{cursor:pointer;color:var(--link)}
-pre{background:var(--box);padding:.8rem;overflow:auto;max-height:24rem;font-size:.8rem;border-radius:8px}
-.good{color:var(--good)} .bad{color:var(--bad)}
-@media(max-width:36rem){dl{grid-template-columns:1fr}dt{margin-top:.4rem}h1{font-size:1.5rem}}
-@media print{details{display:none}}
-";
 
 /// The report.
 pub fn page(record: &Record, figures: &[Figure]) -> String {
@@ -45,7 +20,81 @@ pub fn page(record: &Record, figures: &[Figure]) -> String {
     page
 }
 
-fn list(page: &mut String, head: &str, class: &str, lines: &[String]) -> std::fmt::Result {
+fn write_page(page: &mut String, record: &Record, figures: &[Figure]) -> Result {
+    let style = include_str!("report.css");
+    write!(
+        page,
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
+         <title>Spotfit: both papers, reproduced</title><style>{style}</style></head><body>"
+    )?;
+    let rows = rows(record);
+    let missing = missing(record, figures, &rows);
+    let shown: Vec<&Figure> = figures.iter().filter(|figure| !figure.is_empty()).collect();
+    head(page, record, figures, &rows)?;
+    page.write_str("<main>")?;
+    claims(page, &rows, &missing, &shown)?;
+    let (_, failed) = verdict(figures);
+    if !failed.is_empty() {
+        page.write_str("<section id=\"failed\"><h2>Failed checks</h2>")?;
+        list(page, "These checks of accuracy fail:", "bad", &failed)?;
+        page.write_str("</section>")?;
+    }
+    gaps(page, &missing)?;
+    glossary(page, record)?;
+    run(page, record)?;
+    page.write_str("<nav aria-label=\"Figures\"><h2>Figures and tables</h2><ul>")?;
+    for figure in &shown {
+        write!(page, "<li><a href=\"#{}\">{}</a></li>", figure.id, escape(figure.title))?;
+    }
+    page.write_str("</ul></nav>")?;
+    for figure in shown {
+        section(page, figure)?;
+    }
+    page.write_str("</main></body></html>\n")
+}
+
+/// What was run, and the verdict.
+fn head(page: &mut String, record: &Record, figures: &[Figure], rows: &[Row]) -> Result {
+    let about = &record.about;
+    let [agree, not, unmeasured] = tally(rows);
+    let kind =
+        if about.quick { " <strong>Short run: do not quote its times.</strong>" } else { "" };
+    write!(
+        page,
+        "<header><h1>Spotfit: both papers, reproduced</h1><p>{}; {}. {}.{kind} Of {} claims {agree} agree, {not} do \
+         not, {unmeasured} were not measured here. ",
+        escape(&about.processor),
+        escape(&gpu(&about.gpus)),
+        escape(&about.date),
+        rows.len(),
+    )?;
+    let (checks, failed) = verdict(figures);
+    if failed.is_empty() {
+        write!(page, "<span class=\"good\">All {checks} checks of accuracy hold.</span>")?;
+    } else {
+        let count = failed.len();
+        write!(
+            page,
+            "<a href=\"#failed\" class=\"bad\">{count} of {checks} checks of accuracy fail.</a>"
+        )?;
+    }
+    page.write_str("</p></header>")
+}
+
+/// The GPU in short; why there is none is said among what is missing.
+fn gpu(gpus: &[String]) -> String {
+    let names = gpus.iter().map(|gpu| gpu.split([',', ':']).next().unwrap_or_default());
+    match names.collect::<Vec<_>>().join(", ").as_str() {
+        "" | "none" => "no GPU".to_owned(),
+        names => names.to_owned(),
+    }
+}
+
+fn list(page: &mut String, head: &str, class: &str, lines: &[String]) -> Result {
+    if let [line] = lines {
+        return write!(page, "<p class=\"{class}\"><strong>{head}</strong> {}</p>", escape(line));
+    }
     if lines.is_empty() {
         return Ok(());
     }
@@ -56,76 +105,112 @@ fn list(page: &mut String, head: &str, class: &str, lines: &[String]) -> std::fm
     page.write_str("</ul>")
 }
 
-fn write_page(page: &mut String, record: &Record, figures: &[Figure]) -> std::fmt::Result {
-    let about = &record.about;
+fn claims(page: &mut String, rows: &[Row], missing: &Missing, shown: &[&Figure]) -> Result {
+    page.write_str(
+        "<section id=\"claims\"><h2>What the papers claim</h2><table><thead><tr><th>Claim</th><th>Where</th>\
+         <th>Paper</th><th>Agrees if</th><th>Here</th><th>Measured with</th><th>Agrees</th></tr></thead>",
+    )?;
+    for paper in Paper::ALL {
+        let name = escape(paper.name());
+        write!(page, "<tbody><tr class=\"paper\"><th colspan=\"7\">{name}</th></tr>")?;
+        for (row, gap) in rows.iter().zip(&missing.of_rows) {
+            if row.claim.paper == paper {
+                claim(page, row, *gap, shown)?;
+            }
+        }
+        page.write_str("</tbody>")?;
+    }
+    page.write_str("</table></section>")
+}
+
+fn claim(page: &mut String, row: &Row, gap: Option<usize>, shown: &[&Figure]) -> Result {
+    let claim = row.claim;
+    let place = if shown.iter().any(|figure| figure.id == claim.figure) {
+        format!("<a href=\"#{}\">{}</a>", claim.figure, claim.place)
+    } else {
+        claim.place.to_owned()
+    };
+    let paper = claim.number.map_or("in words".to_owned(), |number| quantity(number, claim.unit));
+    let (here, method) = match &row.found {
+        Ok((here, method)) => (quantity(*here, claim.unit), method.as_str()),
+        Err(_) => (String::new(), ""),
+    };
+    let agrees = match (row.agrees(), gap) {
+        (Some(true), _) => "<span class=\"good\">yes</span>".to_owned(),
+        (Some(false), _) => "<span class=\"bad\">no</span>".to_owned(),
+        (None, Some(gap)) => format!("<a href=\"#gap{0}\">not measured, see {0}</a>", gap + 1),
+        (None, None) => "not measured".to_owned(),
+    };
     write!(
         page,
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
-         <title>Spotfit: both papers, reproduced</title><style>{STYLE}</style></head><body>\
-         <header><h1>Spotfit: both papers, reproduced</h1>\
-         <p class=\"soft\">Every figure and table of Leutenegger &amp; Weber 2021 and of Przybylski et al. 2017, made \
-         anew on this machine, and some of our own.</p>"
-    )?;
-    let budget = format!("{} s a cell; medians, quartiles in the tables", about.budget);
-    let tick = format!("{:.0} ns", about.tick * 1e9);
-    let seed = about.seed.to_string();
-    let kind = if about.quick {
-        "a short run: it checks accuracy; its times are not to be quoted"
-    } else {
-        "a full run"
-    };
-    page.write_str("<dl>")?;
+        "<tr><th scope=\"row\">{}</th><td>{place}</td><td data-name=\"paper\">{paper}</td><td \
+         data-name=\"agrees if\">{}</td><td data-name=\"here\">{here}</td><td data-name=\"with\">{}</td>\
+         <td>{agrees}</td></tr>",
+        escape(claim.text),
+        claim.limit.text(claim.unit),
+        escape(method)
+    )
+}
+
+fn gaps(page: &mut String, missing: &Missing) -> Result {
+    page.write_str("<section id=\"missing\"><h2>Not measured here</h2><ol>")?;
+    for (number, gap) in missing.gaps.iter().enumerate() {
+        write!(page, "<li id=\"gap{}\">{}</li>", number + 1, escape(&gap.text))?;
+    }
+    page.write_str("</ol></section>")
+}
+
+fn glossary(page: &mut String, record: &Record) -> Result {
+    page.write_str("<section id=\"glossary\"><h2>What the names mean</h2><dl>")?;
+    let mut others: Vec<&str> = Vec::new();
+    for cell in &record.cells {
+        // Pixel types are the "methods" of the bus.
+        let known =
+            METHODS.iter().any(|(name, _)| *name == cell.method) || cell.experiment == "bus";
+        if !known && !others.contains(&cell.method.as_str()) {
+            others.push(&cell.method);
+        }
+    }
+    let others = others.into_iter().map(|name| (name, "A library given with --peer."));
+    for (name, meaning) in METHODS.into_iter().chain(others).chain(TERMS) {
+        write!(page, "<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(meaning))?;
+    }
+    page.write_str("</dl></section>")
+}
+
+fn run(page: &mut String, record: &Record) -> Result {
+    let about = &record.about;
+    page.write_str("<section id=\"run\"><h2>This run</h2><dl>")?;
+    let none = about.gpus.iter().any(|gpu| gpu.starts_with("none"));
+    let gpus = if none { "none".to_owned() } else { about.gpus.join("; ") };
     for (name, value) in [
         ("Date", about.date.as_str()),
-        ("Command", about.command.as_str()),
-        ("Kind", kind),
+        ("Command", about.command.trim_end()),
+        ("Kind", if about.quick { "short: checks accuracy only" } else { "full" }),
         ("Processor", about.processor.as_str()),
-        ("GPU", &about.gpus.join("; ")),
+        ("GPU", &gpus),
         ("System", about.system.as_str()),
         ("Version", about.version.as_str()),
         ("Compiler", about.compiler.as_str()),
-        ("Seed", seed.as_str()),
-        ("Time", budget.as_str()),
-        ("Timer's tick", tick.as_str()),
+        ("Seed", &about.seed.to_string()),
+        ("Time limit", &format!("{} s a measurement", about.budget)),
+        ("Timer", &format!("ticks of {:.0} ns", about.tick * 1e9)),
     ] {
-        write!(page, "<dt>{name}</dt><dd>{}</dd>", escape(value))?;
+        write!(page, "<div><dt>{name}</dt><dd>{}</dd></div>", escape(value))?;
     }
-    page.write_str("</dl>")?;
-    let (checks, failed) = verdict(figures);
-    if failed.is_empty() {
-        write!(page, "<p class=\"good\">✓ All {checks} checks of accuracy hold.</p>")?;
-    } else {
-        let head = format!("✗ {} of {checks} checks of accuracy do not hold:", failed.len());
-        list(page, &head, "bad", &failed)?;
-    }
-    page.write_str("<nav><ul>")?;
-    for figure in figures {
-        write!(page, "<li><a href=\"#{}\">{}</a></li>", figure.id, escape(figure.title))?;
-    }
-    page.write_str("</ul></nav></header><main>")?;
-    for figure in figures {
-        section(page, figure, about)?;
-    }
-    page.write_str("</main></body></html>\n")
+    page.write_str("</dl></section>")
 }
 
-fn section(page: &mut String, figure: &Figure, about: &About) -> std::fmt::Result {
-    let Figure { id, title, caption, paper, found, missing, pictures, table, checks, .. } = figure;
+fn section(page: &mut String, figure: &Figure) -> Result {
+    let Figure { id, title, caption, paper, found, pictures, checks, .. } = figure;
     write!(
         page,
         "<section id=\"{id}\"><h2>{}</h2><p class=\"soft\">{}</p>",
         escape(title),
         escape(caption)
     )?;
-    list(page, "The paper", "", paper)?;
-    if found.len() > 8 {
-        write!(page, "<details><summary>What was found ({} lines)</summary>", found.len())?;
-        list(page, "Here", "", found)?;
-        page.write_str("</details>")?;
-    } else {
-        list(page, "Here", "", found)?;
-    }
+    list(page, "The paper:", "", paper)?;
+    list(page, "Here:", "", found)?;
     if !pictures.is_empty() {
         page.write_str("<div class=\"pictures\">")?;
         for (_, svg) in pictures {
@@ -133,30 +218,14 @@ fn section(page: &mut String, figure: &Figure, about: &About) -> std::fmt::Resul
         }
         page.write_str("</div>")?;
     }
-    let (head, rows) = table;
-    if !rows.is_empty() {
-        page.write_str("<div class=\"scroll\"><table><thead><tr>")?;
-        for cell in head {
-            write!(page, "<th>{}</th>", escape(cell))?;
-        }
-        page.write_str("</tr></thead><tbody>")?;
-        for row in rows {
-            page.write_str("<tr>")?;
-            for cell in row {
-                write!(page, "<td>{}</td>", escape(cell))?;
-            }
-            page.write_str("</tr>")?;
-        }
-        page.write_str("</tbody></table></div>")?;
-    }
-    list(page, "Missing", "soft", missing)?;
+    table(page, &figure.table)?;
     if !checks.is_empty() {
         let held = checks.iter().filter(|(_, holds)| *holds).count();
         let class = if held == checks.len() { "good" } else { "bad" };
+        let all = checks.len();
         write!(
             page,
-            "<details><summary class=\"{class}\">Checks: {held} of {} hold</summary><ul>",
-            checks.len()
+            "<details><summary class=\"{class}\">Checks: {held} of {all} hold</summary><ul>"
         )?;
         for (what, holds) in checks {
             let (class, mark) = if *holds { ("good", "✓") } else { ("bad", "✗") };
@@ -168,9 +237,36 @@ fn section(page: &mut String, figure: &Figure, about: &About) -> std::fmt::Resul
         let rows = figure.numbers.1.len();
         write!(
             page,
-            "<details><summary>All numbers ({rows} rows, {id}.csv)</summary><pre>{}</pre></details>",
-            escape(&csv(figure, about))
+            "<details><summary>All numbers ({rows} rows, figures/{id}.csv)</summary><pre>{}</pre></details>",
+            escape(&csv(figure))
         )?;
     }
     page.write_str("</section>")
+}
+
+fn table(page: &mut String, (head, rows): &Table) -> Result {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    // Numbers stand on the right.
+    let number = |column: usize| {
+        let of = |row: &Vec<String>| row.get(column).and_then(|cell| cell.chars().next());
+        rows.iter().filter_map(of).all(|first| first.is_ascii_digit() || first == '-')
+    };
+    let classes: Vec<&str> = (0..head.len())
+        .map(|column| if number(column) { " class=\"number\"" } else { "" })
+        .collect();
+    page.write_str("<div class=\"scroll\"><table><thead><tr>")?;
+    for (cell, class) in head.iter().zip(&classes) {
+        write!(page, "<th{class}>{}</th>", escape(cell))?;
+    }
+    page.write_str("</tr></thead><tbody>")?;
+    for row in rows {
+        page.write_str("<tr>")?;
+        for (cell, class) in row.iter().zip(&classes) {
+            write!(page, "<td{class}>{}</td>", escape(cell))?;
+        }
+        page.write_str("</tr>")?;
+    }
+    page.write_str("</tbody></table></div>")
 }

@@ -1,14 +1,18 @@
 //! Both papers, reproduced: what `cargo xtask bench` does.
 //!
-//! [`experiments`] measure and fill a [`record`], which is written as it grows, so that a run can be gone on
-//! with; [`figures`] are made from a record, and [`html`] from figures. Nothing is measured twice for two figures.
+//! [`experiments`] measure and fill a [`record`], which is written as it grows, so that a stopped run can be resumed;
+//! [`figures`] and [`claims`] are made from a record, and [`html`] puts them on a page. Nothing is measured twice for
+//! two figures.
 
+pub mod claims;
 pub mod compare;
 pub mod experiments;
 pub mod figures;
+pub mod glossary;
 pub mod html;
 pub mod machine;
 pub mod methods;
+pub mod missing;
 pub mod plot;
 pub mod record;
 pub mod timing;
@@ -21,7 +25,7 @@ use flate2::write::GzEncoder;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use experiments::{Experiment, Run};
-use figures::{ALL, Entry, Figure, csv, verdict};
+use figures::{ALL, Entry, Figure, csv, csv_head, verdict};
 use methods::{Backend, Room, Roster};
 use record::{About, Journal, Record};
 use timing::Budget;
@@ -39,7 +43,7 @@ pub enum SuiteError {
         source: std::io::Error,
     },
     /// A file is no record.
-    #[error("{} is no record of this program: {source}", file.display())]
+    #[error("{} is not a record of this program: {source}", file.display())]
     Record {
         /// The file.
         file: PathBuf,
@@ -47,17 +51,17 @@ pub enum SuiteError {
         source: serde_json::Error,
     },
     /// There is a run in the folder already.
-    #[error("{} is there already: --resume goes on with it, --out takes another folder", .0.display())]
+    #[error("{} exists already: choose another folder with --out, or continue that run with --resume", .0.display())]
     Exists(PathBuf),
     /// The run in the folder is of another kind.
     #[error(
-        "{} was made by another version, on another machine or with another seed or --quick: \
-         it cannot be gone on with",
+        "{} is from another version, another machine, another seed or a run with another --quick, and cannot be \
+         continued",
         .0.display()
     )]
     Other(PathBuf),
     /// Nothing has that name.
-    #[error("there is no figure '{name}'; there are {known}")]
+    #[error("there is no figure '{name}'; the figures are {known}")]
     Figure {
         /// The name.
         name: String,
@@ -110,8 +114,8 @@ pub struct Summary {
     pub checks: usize,
     /// Those that do not hold.
     pub failed: Vec<String>,
-    /// What was asked for and is not there, and why.
-    pub missing: Vec<(String, String)>,
+    /// Methods that could not be measured, and why.
+    pub missing: Vec<String>,
 }
 
 /// The figures that are asked for.
@@ -180,6 +184,22 @@ pub fn run(settings: &Settings) -> Result<Summary, SuiteError> {
     report(&run.journal.record, &settings.figures, &settings.out)
 }
 
+/// Makes the figures and the report of a stored record.
+///
+/// # Errors
+/// [`SuiteError`] if there is no such record or figure, if files cannot be written, or if the folder holds another run,
+/// whose report this would replace.
+pub fn render(path: &Path, names: &[String], out: &Path) -> Result<Summary, SuiteError> {
+    let record = Record::load(path)?;
+    let journal = out.join("journal.jsonl");
+    let folder = if path.is_dir() { Some(path) } else { path.parent() };
+    let place = |folder: &Path| std::path::absolute(folder).ok();
+    if journal.exists() && folder.and_then(place) != place(out) {
+        return Err(SuiteError::Exists(journal));
+    }
+    report(&record, names, out)
+}
+
 /// Makes the figures and the report from a record.
 ///
 /// # Errors
@@ -188,7 +208,8 @@ pub fn report(record: &Record, names: &[String], out: &Path) -> Result<Summary, 
     let figures: Vec<Figure> = wanted(names)?.iter().map(|entry| entry.figure(record)).collect();
     let (checks, failed) = verdict(&figures);
     let report = write_all(out, record, &figures)?;
-    Ok(Summary { report, checks, failed, missing: record.about.missing.clone() })
+    let missing = missing::absent(record).into_iter().map(|gap| gap.text).collect();
+    Ok(Summary { report, checks, failed, missing })
 }
 
 /// Writes the record, the figures' numbers and pictures, the report, and all of it in one archive.
@@ -201,7 +222,7 @@ fn write_all(out: &Path, record: &Record, figures: &[Figure]) -> Result<PathBuf,
         if !figure.numbers.1.is_empty() {
             files.push((
                 format!("figures/{}.csv", figure.id),
-                csv(figure, &record.about).into_bytes(),
+                (csv_head(figure, &record.about) + &csv(figure)).into_bytes(),
             ));
         }
         for (name, svg) in &figure.pictures {

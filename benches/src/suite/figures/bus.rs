@@ -1,22 +1,22 @@
 //! The bus, and small batches.
 
 use super::super::experiments::Experiment;
-use super::super::plot::{Axis, Chart, Series, label};
+use super::super::plot::{Axis, Chart, Series, scientific};
 use super::super::record::{Data, Record};
-use super::{Figure, percent};
+use super::Figure;
 
 pub(super) fn bus(record: &Record, figure: &mut Figure) {
     let experiment = Experiment::Bus.name();
-    figure.caption = "9×9 windows and start values from pinned memory, outcomes to pinned memory; the bytes that went \
-        to the device, against what pinned copies alone carry in the same run."
+    figure.caption = "9×9 windows and start values come from pinned memory, results go to pinned memory. The share is \
+        the bytes that go to the device, compared with what plain copies of pinned memory move in the same run."
         .to_owned();
-    figure.table.0 = ["pixels", "fits a second", "share of the bus"].map(str::to_owned).to_vec();
+    figure.head(["pixels", "fits per second", "share of the bus (%)"]);
     figure.numbers.0 = vec!["pixels", "fits_per_second", "share"];
     for kind in ["f32", "u16", "u8"] {
         if let (Some(Data::Value(rate)), Some(Data::Value(share))) =
             (record.get(experiment, kind, "rate"), record.get(experiment, kind, "share"))
         {
-            figure.table.1.push(vec![kind.to_owned(), label(*rate), percent(*share)]);
+            figure.row([kind.to_owned(), scientific(*rate), format!("{:.1}", 100.0 * share)]);
             figure.numbers.1.push(vec![
                 kind.to_owned(),
                 format!("{rate:e}"),
@@ -28,11 +28,19 @@ pub(super) fn bus(record: &Record, figure: &mut Figure) {
 
 pub(super) fn latency(record: &Record, figure: &mut Figure) {
     let experiment = Experiment::Latency.name();
-    figure.caption = "9×9 windows, start values given: microseconds from the call to the outcomes. \"copies alone\" moves \
-        the same bytes in and out and waits."
+    figure.caption = "9×9 windows with given start values: microseconds from the call to the results. \"copies alone\" \
+        moves the same bytes to the device and back, and waits for them."
         .to_owned();
-    let names = ["fits", "with", "50 %", "90 %", "99 %", "99.9 %", "longest", "calls"];
-    figure.table.0 = names.map(str::to_owned).to_vec();
+    figure.head([
+        "fits per call",
+        "method",
+        "median (µs)",
+        "90th percentile (µs)",
+        "99th percentile (µs)",
+        "99.9th percentile (µs)",
+        "longest (µs)",
+        "calls",
+    ]);
     figure.numbers.0 =
         vec!["fits", "method", "p50_us", "p90_us", "p99_us", "p99.9_us", "longest_us", "calls"];
     let mut series: Vec<Series> = Vec::new();
@@ -52,9 +60,9 @@ pub(super) fn latency(record: &Record, figure: &mut Figure) {
     }
     let chart = Chart {
         title: "Median time of small batches, 9×9 pixels".to_owned(),
-        x: Axis::log("fits a call"),
+        x: Axis::log("fits per call"),
         y: Axis::log("microseconds"),
         series,
     };
-    figure.picture("median", &chart);
+    figure.picture("median", chart);
 }

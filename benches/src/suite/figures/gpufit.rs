@@ -2,14 +2,17 @@
 
 use fit_sim::papers::{CROSSOVER, GPUFIT, GPUFIT_GAIN};
 
-use super::super::experiments::{Experiment, SNR};
+use super::super::experiments::{Experiment, FEW, SNR};
 use super::super::methods::ONE_CORE;
-use super::super::plot::{Axis, Bars, Chart, Series, label};
+use super::super::plot::{Axis, Bars, Chart, Series, grouped, label, plain, scientific};
 use super::super::record::{Data, Record};
-use super::{Figure, by_method, is_peer, percent};
+use super::{Figure, by_method, is_peer, sides};
 
 /// Lines of fits a second by number of fits, for the methods that are wanted.
-fn by_number(record: &Record, wanted: impl Fn(&str) -> bool) -> Vec<(&str, Vec<(f64, f64)>)> {
+pub(in super::super) fn by_number(
+    record: &Record,
+    wanted: impl Fn(&str) -> bool,
+) -> Vec<(&str, Vec<(f64, f64)>)> {
     let experiment = Experiment::Number.name();
     let methods = record.methods(experiment).into_iter().filter(|method| wanted(method));
     methods
@@ -21,8 +24,8 @@ fn by_number(record: &Record, wanted: impl Fn(&str) -> bool) -> Vec<(&str, Vec<(
 }
 
 const GPUFIT_DATA: &str = "Windows of the benchmark published with Gpufit: 5×5 pixels, amplitude 500, centre 2, σ 1, \
-    background 10, each and every start value uniform within ±10 %, Gaussian noise for a signal-to-noise ratio of 10, at \
-    most 10 iterations; tolerance 10⁻⁴ for the explicit fits. (The paper's supplement was not at hand.)";
+    background 10, each of them and of the start values uniform within ±10 %, Gaussian noise for a signal-to-noise ratio \
+    of 10, at most 10 iterations, tolerance 10⁻⁴ for the explicit fits.";
 
 fn number_numbers(record: &Record, figure: &mut Figure, wanted: impl Fn(&str) -> bool) {
     figure.numbers.0 = vec![
@@ -50,16 +53,16 @@ fn number_numbers(record: &Record, figure: &mut Figure, wanted: impl Fn(&str) ->
 
 fn picture_by_number(figure: &mut Figure, series: Vec<Series>) {
     let chart = Chart {
-        title: "Fits a second, 5×5 pixels".to_owned(),
-        x: Axis::log("fits a call"),
-        y: Axis::log("fits a second"),
+        title: "Fits per second, 5×5 pixels".to_owned(),
+        x: Axis::log("fits per call"),
+        y: Axis::log("fits per second"),
         series,
     };
-    figure.picture("speed", &chart);
+    figure.picture("speed", chart);
 }
 
 /// The number of fits from which on the second line is above the first.
-fn crossover(slow: &[(f64, f64)], fast: &[(f64, f64)]) -> Option<f64> {
+pub(in super::super) fn crossover(slow: &[(f64, f64)], fast: &[(f64, f64)]) -> Option<f64> {
     let ratio =
         |&(x, y): &(f64, f64)| fast.iter().find(|point| point.0 == x).map(|point| (x, point.1 / y));
     let ratios: Vec<(f64, f64)> = slow.iter().filter_map(ratio).collect();
@@ -80,8 +83,8 @@ pub(super) fn p_1(record: &Record, figure: &mut Figure) {
     let lines = by_number(record, wanted);
     figure.caption = GPUFIT_DATA.to_owned();
     figure.paper.push(format!(
-        "Gpufit passes the CPU at about {CROSSOVER} fits, and reaches {} fits a second on a GeForce GTX 1080, {GPUFIT_GAIN} \
-         times the CPU.",
+        "Gpufit is faster than the CPU from about {CROSSOVER} fits per call on, and reaches {} fits per second on a \
+         GeForce GTX 1080, {GPUFIT_GAIN} times as many as the CPU.",
         label(GPUFIT)
     ));
     let line = |name: &str| lines.iter().find(|(method, _)| *method == name).map(|(_, line)| line);
@@ -89,39 +92,38 @@ pub(super) fn p_1(record: &Record, figure: &mut Figure) {
         if let (Some(slow_line), Some(fast)) = (line(slow), line("gpu")) {
             match crossover(slow_line, fast) {
                 Some(at) => figure.found.push(format!(
-                    "The GPU passes \"{slow}\" at {} fits a call (the paper: about {CROSSOVER}).",
+                    "\"gpu\" is faster than \"{slow}\" from {} fits per call on.",
                     label(at)
                 )),
-                None => figure.found.push(format!("The GPU does not pass \"{slow}\".")),
+                None => figure.found.push(format!("\"gpu\" is never faster than \"{slow}\".")),
             }
         }
     }
+    figure.head(["method", "fits per second, at best"]);
     for (method, points) in &lines {
         let best = points.iter().map(|point| point.1).fold(0.0, f64::max);
-        figure.found.push(format!("{method}: at most {} fits a second.", label(best)));
+        figure.row([(*method).to_owned(), scientific(best)]);
     }
     let mut series: Vec<Series> =
         lines.into_iter().map(|(method, points)| by_method(method, points)).collect();
-    series.push(Series::dashed("paper: Gpufit", vec![(10.0, GPUFIT), (1e7, GPUFIT)]));
-    series.push(Series::dashed(
-        "paper: its CPU",
-        vec![(10.0, GPUFIT / GPUFIT_GAIN), (1e7, GPUFIT / GPUFIT_GAIN)],
-    ));
+    series.push(Series::level("paper: Gpufit", GPUFIT));
+    series.push(Series::level("paper: its CPU", GPUFIT / GPUFIT_GAIN));
     picture_by_number(figure, series);
     number_numbers(record, figure, wanted);
 }
 
 pub(super) fn p_2(record: &Record, figure: &mut Figure) {
     figure.caption = format!(
-        "{GPUFIT_DATA} Copies by themselves, pinned; the fit by itself with the windows on the device; initial values \
-         as the difference between a fit that estimates them and one that is given the same. In a batch copies and fits \
-         overlap, so that the whole takes less than the sum."
+        "{GPUFIT_DATA} Copies are timed alone, from pinned memory; the fit alone, with the windows on the device; initial \
+         values as the difference between a fit that estimates them and one that is given the same values. In a batch, \
+         copies and fits overlap, so the whole takes less than the sum."
     );
     figure.paper.push(
-        "On the CPU more than a third of the time goes into the model and its derivatives; on the GPU copies do not \
-        matter once there are enough fits."
+        "On the CPU the model and its derivatives take more than a third of the time; on the GPU copies do not matter \
+        once there are enough fits."
             .to_owned(),
     );
+    figure.head(["method", "part", "time (ms)", "share of the sum (%)"]);
     figure.numbers.0 = vec!["method", "part", "seconds"];
     let experiment = Experiment::Parts.name();
     let mut bars = Vec::new();
@@ -135,15 +137,18 @@ pub(super) fn p_2(record: &Record, figure: &mut Figure) {
             }
         }
         let sum: f64 = parts.iter().map(|(_, value)| value).sum();
-        if let Some((part, value)) = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1)) {
-            figure
-                .found
-                .push(format!("{method}: \"{part}\" takes {} of the sum.", percent(value / sum)));
+        for (part, value) in &parts {
+            let share = format!("{:.1}", 100.0 * value / sum);
+            figure.row([method.to_owned(), part.clone(), plain(*value), share]);
+        }
+        if !parts.is_empty() {
             bars.push((method.to_owned(), parts));
         }
     }
-    if !bars.is_empty() {
-        let count = if record.about.quick { "10⁵" } else { "5·10⁶" };
+    if bars.is_empty() {
+        figure.left_out.push("Where the time goes".to_owned());
+    } else {
+        let count = if record.about.quick { "100,000" } else { "5,000,000" };
         let title = format!("Where the time goes, {count} fits of 5×5 pixels");
         let bars = Bars { title, unit: "ms".to_owned(), bars };
         figure.pictures.push(("parts".to_owned(), bars.svg()));
@@ -152,13 +157,14 @@ pub(super) fn p_2(record: &Record, figure: &mut Figure) {
 
 pub(super) fn p_3a(record: &Record, figure: &mut Figure) {
     figure.caption = format!(
-        "{GPUFIT_DATA} levenberg-marquardt (a port of MINPACK) and varpro are the general-purpose crates of others, in \
-         double precision on one processor, with a tolerance of 10⁻⁶."
+        "{GPUFIT_DATA} levenberg-marquardt (a port of MINPACK) and varpro are general-purpose crates by others, in \
+         double precision on one core, with a tolerance of 10⁻⁶."
     );
     figure
         .paper
-        .push("Gpufit is more than ten times as fast as GPU-LMFit with small tasks.".to_owned());
-    figure.missing.push("GPU-LMFit: closed source, for 32 bits".to_owned());
+        .push("With small tasks Gpufit is more than ten times as fast as GPU-LMFit.".to_owned());
+    let theirs = format!("\"{ONE_CORE}\" is so many times as fast");
+    figure.head(["method", "fits per second, at best", &theirs]);
     let mut series = Vec::new();
     let lines = by_number(record, |_| true);
     let best = |name: &str| {
@@ -169,10 +175,7 @@ pub(super) fn p_3a(record: &Record, figure: &mut Figure) {
         series.push(by_method(method, points.clone()));
         let other = !["cpu", ONE_CORE, "reference", "gpu", "gpu-published"].contains(method);
         if let (Some(ours), Some(theirs), true) = (best(ONE_CORE), best(method), other) {
-            figure.found.push(format!(
-                "\"{ONE_CORE}\" at best makes {} times the fits of {method} at best.",
-                label(ours / theirs)
-            ));
+            figure.row([(*method).to_owned(), scientific(theirs), plain(ours / theirs)]);
         }
     }
     picture_by_number(figure, series);
@@ -182,10 +185,11 @@ pub(super) fn p_3a(record: &Record, figure: &mut Figure) {
 pub(super) fn p_3b(record: &Record, figure: &mut Figure) {
     let experiment = Experiment::Side.name();
     figure.caption =
-        format!("{GPUFIT_DATA} As many fits a call as the time of a cell allows, up to 10⁵.");
+        format!("{GPUFIT_DATA} As many fits per call as the time limit allows, up to 100,000.");
     figure.paper.push(
-        "With larger windows the speeds of the fitters come closer to each other.".to_owned(),
+        "With larger windows the speeds of the programs come closer to each other.".to_owned(),
     );
+    figure.head(["method", "side (pixels)", "fits per second"]);
     figure.numbers.0 =
         vec!["method", "side_pixels", "fits_per_call", "seconds_median", "fits_per_second"];
     let mut series = Vec::new();
@@ -201,38 +205,32 @@ pub(super) fn p_3b(record: &Record, figure: &mut Figure) {
                 format!("{:e}", t.rate()),
             ]);
         }
-        if let (Some(first), Some(last)) = (points.first(), points.last()) {
-            figure.found.push(format!(
-                "{method}: {} fits a second at {}×{}, {} at {}×{}.",
-                label(first.1),
-                first.0,
-                first.0,
-                label(last.1),
-                last.0,
-                last.0
-            ));
+        for (side, rate) in [points.first(), points.last()].into_iter().flatten() {
+            figure.row([method.to_owned(), side.to_string(), scientific(*rate)]);
         }
         series.push(by_method(method, points));
     }
     let chart = Chart {
-        title: "Fits a second by size".to_owned(),
-        x: Axis::linear("side of the window (pixels)").within(4.0..26.0),
-        y: Axis::log("fits a second"),
+        title: "Fits per second by window size".to_owned(),
+        x: sides(&series),
+        y: Axis::log("fits per second"),
         series,
     };
-    figure.picture("size", &chart);
+    figure.picture("size", chart);
 }
 
 pub(super) fn p_s3(record: &Record, figure: &mut Figure) {
     let experiment = Experiment::Snr.name();
     figure.caption = format!(
-        "{GPUFIT_DATA} Here with other signal-to-noise ratios: the standard deviation of x̄ from the truth, and the \
-         Cramér–Rao bound for noise of the same strength in each pixel. The crates of others fit {} windows.",
-        4000
+        "{GPUFIT_DATA} Here the signal-to-noise ratio varies: the standard deviation of x̄ from the truth, and the \
+         Cramér–Rao bound for equal noise in all pixels. The crates by others fit {} windows.",
+        grouped(FEW)
     );
     figure.paper.push(
-        "Gpufit and MINPACK are equally precise over a wide range; at very high ratios single precision shows.".to_owned(),
+        "Gpufit and MINPACK are equally precise over a wide range; at very high ratios single precision shows."
+            .to_owned(),
     );
+    figure.head(["method", "error at a ratio of 10 (bounds)", "error at a ratio of 1000 (bounds)"]);
     figure.numbers.0 =
         vec!["method", "snr", "x_rms_pixels", "bound_pixels", "x_rms_bounds", "lost"];
     let mut series = Vec::new();
@@ -266,20 +264,20 @@ pub(super) fn p_s3(record: &Record, figure: &mut Figure) {
                 figure.check(what, near);
             }
         }
-        if let Some(errors) = record.errors(experiment, method, "1000") {
-            figure
-                .found
-                .push(format!("{method}: {:.3} of the bound at a ratio of 1000.", errors.rms[0]));
-        }
+        let at = |case| {
+            let errors = record.errors(experiment, method, case);
+            errors.map_or(String::new(), |errors| format!("{:.3}", errors.rms[0]))
+        };
+        figure.row([method.to_owned(), at("10"), at("1000")]);
         series.push(by_method(method, points));
     }
     bound.sort_by(|a, b| a.0.total_cmp(&b.0));
     series.push(Series::dashed("Cramér–Rao bound", bound));
     let chart = Chart {
-        title: "Precision by signal-to-noise ratio, 5×5 pixels".to_owned(),
+        title: "Precision, 5×5 pixels".to_owned(),
         x: Axis::log("signal-to-noise ratio"),
         y: Axis::log("standard deviation of x̄ (pixels)"),
         series,
     };
-    figure.picture("precision", &chart);
+    figure.picture("precision", chart);
 }

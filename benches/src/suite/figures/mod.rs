@@ -1,16 +1,19 @@
 //! From a record to figures: pictures, tables, what the paper says and what was found.
 
 mod accuracy;
+mod bound;
 mod bus;
-mod gpufit;
+mod ends;
+pub(super) mod gpufit;
 mod speed;
+mod supplement;
 
-use std::fmt::Write as _;
+pub(super) use accuracy::difference;
 
 use super::experiments::Experiment;
 use super::methods::ONE_CORE;
-use super::plot::{Chart, Series};
-use super::record::{About, Data, Record};
+use super::plot::{Axis, Chart, Series};
+use super::record::{About, Record};
 
 /// A figure or table that can be asked for.
 #[derive(Clone, Copy, Debug)]
@@ -46,13 +49,13 @@ pub const ALL: &[Entry] = &[
     ),
     entry(
         "lw-fig5",
-        "Leutenegger & Weber, Fig. 5: gain over the peer",
+        "Leutenegger & Weber, Fig. 5: gain over Gpufit",
         &[Experiment::Grid],
         speed::fig_5,
     ),
     entry(
         "lw-fig6",
-        "Leutenegger & Weber, Fig. 6: the same on a second device, the CPU",
+        "Leutenegger & Weber, Fig. 6: gain on a second device, the CPU",
         &[Experiment::Grid],
         speed::fig_6,
     ),
@@ -73,13 +76,13 @@ pub const ALL: &[Entry] = &[
         "lw-stops",
         "Leutenegger & Weber, text below Fig. 8: how fits end",
         &[Experiment::Table1, Experiment::Unfitted],
-        accuracy::stops,
+        ends::stops,
     ),
     entry(
         "lw-supplement",
         "Leutenegger & Weber, supplement: errors by size and signal",
         &[Experiment::Supplement],
-        accuracy::supplement,
+        supplement::supplement,
     ),
     entry(
         "gpufit-fig1",
@@ -95,13 +98,13 @@ pub const ALL: &[Entry] = &[
     ),
     entry(
         "gpufit-fig3a",
-        "Przybylski et al., Fig. 3a: other fitters, by number of fits",
+        "Przybylski et al., Fig. 3a: other programs, by number of fits",
         &[Experiment::Number],
         gpufit::p_3a,
     ),
     entry(
         "gpufit-fig3b",
-        "Przybylski et al., Fig. 3b: other fitters, by size",
+        "Przybylski et al., Fig. 3b: other programs, by window size",
         &[Experiment::Side],
         gpufit::p_3b,
     ),
@@ -111,15 +114,10 @@ pub const ALL: &[Entry] = &[
         &[Experiment::Snr],
         gpufit::p_s3,
     ),
-    entry("bus", "Share of the bus", &[Experiment::Bus], bus::bus),
-    entry(
-        "latency",
-        "Small batches: how long, and how often longer",
-        &[Experiment::Latency],
-        bus::latency,
-    ),
-    entry("bound", "Errors against the Cramér–Rao bound", &[Experiment::Bound], accuracy::bound),
-    entry("cost", "Cost of a fit by number of fits", &[Experiment::Grid], speed::cost),
+    entry("bus", "How much of the bus is used", &[Experiment::Bus], bus::bus),
+    entry("latency", "Small batches: latency", &[Experiment::Latency], bus::latency),
+    entry("bound", "Errors and the Cramér–Rao bound", &[Experiment::Bound], bound::bound),
+    entry("cost", "Cost of a fit, by number of fits", &[Experiment::Grid], speed::cost),
 ];
 
 const fn entry(
@@ -130,6 +128,9 @@ const fn entry(
 ) -> Entry {
     Entry { id, title, experiments, make }
 }
+
+/// A table: the head, and rows with one number a cell.
+pub type Table = (Vec<String>, Vec<Vec<String>>);
 
 /// A figure as it is shown.
 #[derive(Clone, Debug, Default)]
@@ -142,14 +143,14 @@ pub struct Figure {
     pub caption: String,
     /// What the paper says, if it is a paper's.
     pub paper: Vec<String>,
-    /// What was found.
+    /// What was found, where a table does not say it.
     pub found: Vec<String>,
-    /// What is not there, and why.
-    pub missing: Vec<String>,
     /// Pictures: the end of the name, and the SVG.
     pub pictures: Vec<(String, String)>,
-    /// A small table to be shown: head and rows.
-    pub table: (Vec<String>, Vec<Vec<String>>),
+    /// Titles of pictures that there are no numbers for.
+    pub left_out: Vec<String>,
+    /// A small table to be shown.
+    pub table: Table,
     /// All numbers: head and rows.
     pub numbers: (Vec<&'static str>, Vec<Vec<String>>),
     /// What must be so whatever the machine: what it is, and whether it is.
@@ -160,60 +161,46 @@ impl Entry {
     /// The figure from a record.
     pub fn figure(&self, record: &Record) -> Figure {
         let mut figure = Figure { id: self.id, title: self.title, ..Figure::default() };
-        let missing = record.about.missing.iter();
-        figure.missing = missing.map(|(name, why)| format!("{name}: {why}")).collect();
         (self.make)(record, &mut figure);
-        for experiment in self.experiments {
-            figure.note_missing(record, experiment.name());
-        }
-        if figure.pictures.is_empty() && figure.table.1.is_empty() && figure.missing.is_empty() {
-            figure.missing.push("nothing was measured".to_owned());
-        }
         figure
     }
 }
 
 impl Figure {
-    fn picture(&mut self, name: &str, chart: &Chart) {
-        if chart.series.iter().any(|series| !series.dashed && !series.points.is_empty()) {
+    /// Whether there is nothing to see.
+    pub fn is_empty(&self) -> bool {
+        self.pictures.is_empty() && self.table.1.is_empty()
+    }
+
+    /// Adds a chart, without lines that have no points; a chart that has no other is left out.
+    fn picture(&mut self, name: &str, mut chart: Chart) {
+        chart.series.retain(|series| series.level.is_some() || !series.points.is_empty());
+        if chart.has_curve() {
             self.pictures.push((name.to_owned(), chart.svg()));
+        } else {
+            self.left_out.push(chart.title);
         }
+    }
+
+    fn head<const N: usize>(&mut self, head: [&str; N]) {
+        self.table.0 = head.map(str::to_owned).to_vec();
+    }
+
+    fn row<const N: usize>(&mut self, row: [String; N]) {
+        self.table.1.push(row.to_vec());
     }
 
     fn check(&mut self, what: String, holds: bool) {
         self.checks.push((what, holds));
     }
+}
 
-    /// Lists what is missing, by reason.
-    fn note_missing(&mut self, record: &Record, experiment: &str) {
-        let mut reasons: Vec<(String, Vec<(&str, usize)>)> = Vec::new();
-        for cell in record.of(experiment) {
-            let Data::Missing(reason) = &cell.data else { continue };
-            // Times differ a little from cell to cell.
-            let reason = match reason.split(':').next() {
-                Some("stopped") => "beyond the time of a cell",
-                _ => reason,
-            };
-            let at = reasons.iter().position(|(other, _)| other == reason);
-            let at = at.unwrap_or_else(|| {
-                reasons.push((reason.to_owned(), Vec::new()));
-                reasons.len() - 1
-            });
-            let methods = &mut reasons[at].1;
-            match methods.iter_mut().find(|(method, _)| *method == cell.method) {
-                Some((_, cells)) => *cells += 1,
-                None => methods.push((&cell.method, 1)),
-            }
-        }
-        for (reason, methods) in reasons {
-            let methods: Vec<String> =
-                methods.iter().map(|(method, cells)| format!("{method} ({cells} cells)")).collect();
-            let note = format!("{reason}: {}", methods.join(", "));
-            if !self.missing.contains(&note) {
-                self.missing.push(note);
-            }
-        }
-    }
+/// The axis for the sides of windows, as long as there are some.
+fn sides(series: &[Series]) -> Axis {
+    let all = || series.iter().flat_map(|series| &series.points).map(|point| point.0);
+    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    let axis = Axis::linear("side of the window (pixels)");
+    if most > 0.0 { axis.within(least - 1.0..most + 1.0) } else { axis }
 }
 
 fn percent(share: f64) -> String {
@@ -253,13 +240,14 @@ fn is_peer(method: &str) -> bool {
         && !["gpu", "gpu-published"].contains(&method)
 }
 
-/// The numbers of a figure as a table of comma-separated values, below lines that begin with `#` and say where,
-/// when and how they were measured.
-pub fn csv(figure: &Figure, about: &About) -> String {
-    let mut text = format!("# {}\n", figure.title);
-    for line in about.lines() {
-        let _ = writeln!(text, "# {line}");
-    }
+/// Lines that begin with `#` and say what the numbers of a figure are, and where, when and how they were measured.
+pub fn csv_head(figure: &Figure, about: &About) -> String {
+    let lines = [figure.title.to_owned()].into_iter().chain(about.lines());
+    lines.map(|line| format!("# {line}\n")).collect()
+}
+
+/// The numbers of a figure as a table of comma-separated values.
+pub fn csv(figure: &Figure) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let (head, rows) = &figure.numbers;
     // Writing to memory does not fail, and all rows are as long as the head.
@@ -267,18 +255,13 @@ pub fn csv(figure: &Figure, about: &About) -> String {
     for row in rows {
         let _ = writer.write_record(row);
     }
-    text + &String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
-/// What was checked, in words.
+/// How many checks there are, and those that do not hold.
 pub fn verdict(figures: &[Figure]) -> (usize, Vec<String>) {
     let all =
         || figures.iter().flat_map(|figure| figure.checks.iter().map(move |c| (figure.id, c)));
     let failed = all().filter(|(_, (_, holds))| !holds);
-    let failed = failed.map(|(id, (what, _))| {
-        let mut line = String::new();
-        let _ = write!(line, "{id}: {what}");
-        line
-    });
-    (all().count(), failed.collect())
+    (all().count(), failed.map(|(id, (what, _))| format!("{id}: {what}")).collect())
 }

@@ -4,9 +4,9 @@ use fit_sim::papers::{FITS_AT_100, FITS_AT_1000, GAIN, OVERHEAD, PIXELS};
 
 use super::super::experiments::{BATCHES, Experiment};
 use super::super::methods::ONE_CORE;
-use super::super::plot::{Axis, Chart, Series, label};
+use super::super::plot::{Axis, Chart, Series, grouped, plain, scientific};
 use super::super::record::{Data, Record, Timing};
-use super::{Figure, by_method, file_name};
+use super::{Figure, by_method, file_name, sides};
 
 const GRID: &str = Experiment::Grid.name();
 
@@ -45,20 +45,20 @@ fn grid(
             let points: Vec<(f64, f64)> =
                 times.map(|timing| (timing.side as f64, value(timing))).collect();
             if !points.is_empty() {
-                series.push(Series::new(format!("{} fits a call", label(batch as f64)), points));
+                series.push(Series::new(format!("{} fits per call", grouped(batch)), points));
             }
         }
         for &(name, at) in lines {
-            series.push(Series::dashed(name, vec![(4.0, at), (32.0, at)]));
+            series.push(Series::level(name, at));
         }
         let chart = Chart {
             title: method.to_owned(),
-            x: Axis::linear("side of the window (pixels)").within(3.0..33.0),
+            x: sides(&series),
             // The same for all methods, so that they can be compared.
             y: Axis::log(y).within(low / 1.3..high * 1.3),
             series,
         };
-        figure.picture(&file_name(method), &chart);
+        figure.picture(&file_name(method), chart);
         for t in record.times(GRID, method) {
             figure.numbers.1.push(vec![
                 method.to_owned(),
@@ -75,8 +75,9 @@ fn grid(
         }
     }
     figure.caption =
-        "Windows of the paper (400 : 40 counts, Poisson noise), start values given, f32 pixels; \
-        medians. On the GPU from pinned memory to pinned memory, up to 500 fits in a session."
+        "Windows of the paper (400 counts on a background of 40, Poisson noise), start values given, f32 pixels; \
+        medians. The GPU reads from and writes to pinned memory, up to 500 fits in a session. All charts have the \
+        same vertical axis. Table: the best of each method."
             .to_owned();
 }
 
@@ -85,63 +86,53 @@ fn best<'a>(
     record: &'a Record,
     method: &'a str,
     value: impl Fn(&Timing) -> f64,
-) -> Option<(f64, &'a Timing)> {
-    let times = record.times(GRID, method).map(|timing| (value(timing), timing));
-    times.max_by(|a, b| a.0.total_cmp(&b.0))
+) -> Option<&'a Timing> {
+    record.times(GRID, method).max_by(|a, b| value(a).total_cmp(&value(b)))
+}
+
+/// What a method reaches at best, and where.
+fn best_rows(
+    record: &Record,
+    figure: &mut Figure,
+    what: &str,
+    value: impl Fn(&Timing) -> f64,
+    shown: impl Fn(&Timing) -> String,
+) {
+    figure.head(["method", what, "side (pixels)", "fits per call"]);
+    for method in record.methods(GRID) {
+        if let Some(t) = best(record, method, &value) {
+            let (side, fits) = (t.side.to_string(), grouped(t.fits));
+            figure.row([method.to_owned(), shown(t), side, fits]);
+        }
+    }
 }
 
 pub(super) fn fig_2(record: &Record, figure: &mut Figure) {
-    grid(record, figure, "seconds a call", |t| t.median, &[("paper: overhead", OVERHEAD)]);
+    grid(record, figure, "seconds per call", |t| t.median, &[("paper: overhead", OVERHEAD)]);
     figure.paper.push(
-        "Small batches take about 0.5 ms, which is overhead; otherwise the time grows with fits and pixels."
+        "A small batch takes about 0.5 ms, which is overhead; beyond that the time grows with fits and pixels."
             .to_owned(),
     );
-    for method in record.methods(GRID) {
-        if let Some((_, t)) = best(record, method, |t| -t.median) {
-            figure.found.push(format!(
-                "{method}: {} fits of {}×{} pixels take {} µs.",
-                t.fits,
-                t.side,
-                t.side,
-                label(t.median * 1e6)
-            ));
-        }
-    }
+    best_rows(record, figure, "shortest call (µs)", |t| -t.median, |t| plain(t.median * 1e6));
 }
 
 pub(super) fn fig_3(record: &Record, figure: &mut Figure) {
-    let lines = [("paper, 100 fits a call", FITS_AT_100), ("paper, 1000 and more", FITS_AT_1000)];
-    grid(record, figure, "fits a second", Timing::rate, &lines);
+    let lines = [("paper, 100 fits per call", FITS_AT_100), ("paper, 1000 and more", FITS_AT_1000)];
+    grid(record, figure, "fits per second", Timing::rate, &lines);
     figure.paper.push(
-        "Windows of 7 to 12 pixels: about 100,000 fits a second with 100 fits a call, about 400,000 with 1000 and more."
+        "Windows of 7 to 12 pixels: about 100,000 fits per second with 100 fits per call, about 400,000 with 1000 and \
+        more."
             .to_owned(),
     );
-    for method in record.methods(GRID) {
-        if let Some((rate, t)) = best(record, method, Timing::rate) {
-            figure.found.push(format!(
-                "{method}: at most {} fits a second ({}×{} pixels, {} a call).",
-                label(rate),
-                t.side,
-                t.side,
-                label(t.fits as f64)
-            ));
-        }
-    }
+    best_rows(record, figure, "fits per second", Timing::rate, |t| scientific(t.rate()));
 }
 
 pub(super) fn fig_4(record: &Record, figure: &mut Figure) {
-    grid(record, figure, "pixels a second", Timing::pixels, &[("paper: levels off", PIXELS)]);
-    figure.paper.push("The Quadro P600 levels off at about 40 million pixels a second.".to_owned());
-    for method in record.methods(GRID) {
-        if let Some((pixels, t)) = best(record, method, Timing::pixels) {
-            let (side, ratio) = (t.side, pixels / PIXELS);
-            figure.found.push(format!(
-                "{method}: at most {} pixels a second ({side}×{side}), {} times as many.",
-                label(pixels),
-                label(ratio)
-            ));
-        }
-    }
+    grid(record, figure, "pixels per second", Timing::pixels, &[("paper: levels off", PIXELS)]);
+    figure
+        .paper
+        .push("The Quadro P600 levels off at about 40 million pixels per second.".to_owned());
+    best_rows(record, figure, "pixels per second", Timing::pixels, |t| scientific(t.pixels()));
 }
 
 /// Fitters of others in the grid: whatever is not a backend of this project, and the baseline.
@@ -152,9 +143,10 @@ fn others(record: &Record) -> Vec<&str> {
 
 fn ratios(record: &Record, figure: &mut Figure, methods: &[&str], lines: &[(&str, f64)]) {
     figure.numbers.0 = vec!["method", "peer", "side_pixels", "fits_per_call", "times_faster"];
-    figure.caption = "How many times faster a call is than the same call of the other; both had the same windows and \
-        start values in the same run. Cells that one of both has no time for are left out."
+    figure.caption = "How many times as fast a call is as the same call of another program, with the same windows and \
+        start values in the same run."
         .to_owned();
+    figure.head(["method", "compared with", "times as fast, least", "times as fast, most"]);
     for method in methods {
         for other in others(record) {
             let mut series = Vec::new();
@@ -175,44 +167,33 @@ fn ratios(record: &Record, figure: &mut Figure, methods: &[&str], lines: &[(&str
                     }
                 }
                 if !points.is_empty() {
-                    series
-                        .push(Series::new(format!("{} fits a call", label(batch as f64)), points));
+                    series.push(Series::new(format!("{} fits per call", grouped(batch)), points));
                 }
             }
             let all = || series.iter().flat_map(|series| &series.points).map(|point| point.1);
             let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
             if most > 0.0 {
-                figure.found.push(format!(
-                    "{method} is {} to {} times as fast as {other}.",
-                    label(least),
-                    label(most)
-                ));
+                figure.row([(*method).to_owned(), other.to_owned(), plain(least), plain(most)]);
             }
             for &(name, at) in lines {
-                series.push(Series::dashed(name, vec![(4.0, at), (32.0, at)]));
+                series.push(Series::level(name, at));
             }
             let chart = Chart {
-                title: format!("{method} against {other}"),
-                x: Axis::linear("side of the window (pixels)").within(3.0..33.0),
-                y: Axis::log("times faster"),
+                title: format!("{method} compared with {other}"),
+                x: sides(&series),
+                y: Axis::log("times as fast"),
                 series,
             };
-            figure.picture(&format!("{}-{}", file_name(method), file_name(other)), &chart);
+            figure.picture(&format!("{}-{}", file_name(method), file_name(other)), chart);
         }
-    }
-    let only_baseline = others(record).iter().all(|name| *name == "explicit");
-    if only_baseline {
-        figure.missing.push(
-            "Gpufit and Cpufit: no library was given (--peer NAME=LIBRARY); the explicit baseline stands in."
-                .to_owned(),
-        );
     }
 }
 
 pub(super) fn fig_5(record: &Record, figure: &mut Figure) {
     ratios(record, figure, &["gpu", "gpu-published"], &[("paper: at least", GAIN[0])]);
     figure.paper.push(
-        "At least 1.35 times Gpufit with large batches and windows, two to four times with fewer fits or smaller windows."
+        "At least 1.35 times as fast as Gpufit with large batches and windows, two to four times with fewer fits or \
+        smaller windows."
             .to_owned(),
     );
 }
@@ -220,8 +201,8 @@ pub(super) fn fig_5(record: &Record, figure: &mut Figure) {
 pub(super) fn fig_6(record: &Record, figure: &mut Figure) {
     ratios(record, figure, &["cpu", ONE_CORE], &[("paper: at least", GAIN[1])]);
     figure.paper.push(
-        "On a second board (Quadro K600) at least twice Gpufit, ten times in the most interesting sizes. Our second \
-        device is the CPU: all of its processors, and one."
+        "On a second board (Quadro K600) at least twice as fast as Gpufit, ten times in the most interesting sizes. \
+        The second device here is the CPU: all of its cores, and one of them."
             .to_owned(),
     );
 }
@@ -230,6 +211,7 @@ pub(super) fn cost(record: &Record, figure: &mut Figure) {
     figure.caption =
         "9×9 windows of the paper, start values given: the time of a call divided by its fits."
             .to_owned();
+    figure.head(["method", "cost of a fit at best (ns)"]);
     figure.numbers.0 = vec!["method", "fits_per_call", "nanoseconds_per_fit"];
     let mut series = Vec::new();
     for method in record.methods(GRID) {
@@ -244,15 +226,15 @@ pub(super) fn cost(record: &Record, figure: &mut Figure) {
             ]);
         }
         if let Some(least) = points.iter().map(|point| point.1).min_by(f64::total_cmp) {
-            figure.found.push(format!("{method}: {} ns a fit at best.", label(least)));
+            figure.row([method.to_owned(), plain(least)]);
         }
         series.push(by_method(method, points));
     }
     let chart = Chart {
         title: "Cost of a fit, 9×9 pixels".to_owned(),
-        x: Axis::log("fits a call"),
+        x: Axis::log("fits per call"),
         y: Axis::log("nanoseconds a fit"),
         series,
     };
-    figure.picture("cost", &chart);
+    figure.picture("cost", chart);
 }

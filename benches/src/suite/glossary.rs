@@ -1,0 +1,60 @@
+//! What the names in figures and tables mean.
+
+/// Each method by its name in figures and records, and what it is.
+pub const METHODS: [(&str, &str); 19] = [
+    (
+        "reference",
+        "This project's fit in double precision, written as plainly as possible; timed on one core.",
+    ),
+    ("reference f32", "The same in single precision."),
+    (
+        "cpu",
+        "This project's fast path: single precision, many windows at once in SIMD lanes, all cores.",
+    ),
+    ("cpu, one core", "The same on one core."),
+    ("cpu, background ≥ 0", "The same with a background that may not become negative."),
+    ("gpu", "This project's GPU kernels."),
+    ("gpu session", "The same through GpuSession, which keeps everything ready for small batches."),
+    (
+        "gpu-published",
+        "The published kernel: the mapping and iteration of Leutenegger & Weber, in Rust, on the same GPU.",
+    ),
+    ("paper's iteration f32", "Their pseudo-code to the letter, on the CPU, in single precision."),
+    ("paper's iteration f64", "The same in double precision."),
+    ("reference, paper's criteria", "The reference with their criteria for the end of a fit."),
+    ("reference f32, paper's criteria", "The same in single precision."),
+    ("explicit", "An explicit fit by Gpufit's algorithm, in Rust, single precision, one core."),
+    (
+        "gpufit",
+        "Gpufit (C++ and CUDA) by Przybylski et al., on the GPU: a library given with --peer.",
+    ),
+    ("cpufit", "Cpufit (C++), Gpufit's counterpart on one CPU core: a library given with --peer."),
+    ("levenberg-marquardt", "A crate by others, a port of MINPACK: double precision, one core."),
+    ("varpro", "A crate by others for separable problems: double precision, one core."),
+    ("copies alone", "No fit: the same bytes copied to the GPU and back."),
+    (
+        "Fit2DGaussian",
+        "The original program of Leutenegger & Weber. Not run here: numbers from the paper.",
+    ),
+];
+
+/// Words that figures and tables use.
+pub const TERMS: [(&str, &str); 8] = [
+    (
+        "implicit fit",
+        "Iterates over x, y and σ only; amplitude and background follow in closed form.",
+    ),
+    ("explicit fit", "Iterates over all five parameters."),
+    ("400:40", "A spot of 400 counts on a background of 40 counts in the whole window."),
+    ("times", "All times are medians; their quartiles are in the CSV files."),
+    ("bound", "The Cramér–Rao bound: no unbiased fit can have a smaller error on average."),
+    (
+        "signal-to-noise ratio, SNR",
+        "The mean signal of a spot's pixels divided by the standard deviation of the noise.",
+    ),
+    ("min_delta, min_step", "A fit ends because χ² or the parameters hardly change any more."),
+    (
+        "not_converged, stalled",
+        "A fit ends because no step makes χ² smaller; \"stalled\" where the gradient says that it is at the minimum.",
+    ),
+];
