@@ -292,7 +292,7 @@ fn options_are_used_and_checked() {
         (["--max-error", "inf"], "--max-error inf is out of its range"),
         (["--backend", "gpx"], "there is no backend 'gpx'"),
         (["--criteria", "loose"], "invalid value 'loose'"),
-        (["--instruction-set", "mmx"], "there are avx512, avx2, neon and portable"),
+        (["--instruction-set", "mmx"], "choose avx512, avx2, neon or portable"),
         (["--sigma-min", "6"], "--sigma-min 6 is out of its range (below the longer side"),
     ] {
         let [name, value] = arguments;

@@ -134,7 +134,7 @@ pub trait Scalar: Number + sealed::Sealed {
     fn make<M: Make>(of: M) -> M::Of<Self>;
 }
 
-/// Something that is made in either precision by code that is compiled once, not anew for whoever asks for it.
+/// Something that can be made in either precision, by code that is compiled once and not again in each caller.
 #[doc(hidden)]
 pub trait Make {
     /// What is made.
@@ -145,22 +145,22 @@ pub trait Make {
     fn f64(self) -> Self::Of<f64>;
 }
 
-/// The types that cameras and files store pixels in: integers of 8 to 64 bits, `f32` and `f64`, and no others.
+/// The types in which cameras and files store pixels: integers of 8 to 64 bits, `f32` and `f64`, and no others.
 pub trait Pixel: sealed::Sealed + Copy + Send + Sync + 'static {
     /// The value as an `f32`, rounded to nearest.
     fn to_f32(self) -> f32;
     /// The value as an `f64`, rounded to nearest.
     fn to_f64(self) -> f64;
-    /// What was made of pixels of this type, where their type no longer shows.
+    /// Turns something of this pixel type into its type-erased form.
     fn erase<E: Erase>(of: E::Of<Self>) -> E::Erased;
 }
 
-/// Things made of pixels of one type, and how each is put where that type no longer shows: an enum, say, with a variant
-/// for each. What is done with an enum is compiled once, not anew for whoever uses it.
+/// How to erase the pixel type: it turns something of a known pixel type into, for instance, an enum with a variant for
+/// each type. Functions that take the enum are compiled once, not again in each caller.
 pub trait Erase {
-    /// What is made of pixels of type `P`.
+    /// The form with pixels of type `P`.
     type Of<P: Pixel>;
-    /// The same of pixels of any type.
+    /// The form with pixels of any type.
     type Erased;
     /// Of `u8`.
     fn u8(of: Self::Of<u8>) -> Self::Erased;
