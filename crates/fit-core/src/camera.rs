@@ -1,11 +1,11 @@
-//! From what a camera delivers to photons.
+//! From camera counts to photons.
 
 use crate::error::ArgumentError;
 use crate::options::check;
 
-/// What a camera makes of photons: photons = (ADU − baseline)·sensitivity/EM gain.
+/// How a camera turns photons into counts: photons = (ADU − baseline)·sensitivity/EM gain.
 ///
-/// Without one, pixels are taken to count photons.
+/// The default takes every count for one photon.
 ///
 /// ```
 /// use fit_core::Camera;
@@ -21,8 +21,8 @@ pub struct Camera {
     pub baseline: f64,
     /// Photo-electrons per ADU, before EM gain. Range: 10⁻¹² to 10¹².
     pub sensitivity: f64,
-    /// EM gain; `None` for a camera without. Range: 1 to 10⁹. With it the variance of the counts is
-    /// doubled by the multiplication.
+    /// EM gain; `None` for a camera without it. Range: 1 to 10⁹. The multiplication doubles the variance
+    /// of the counts.
     pub em_gain: Option<f64>,
     /// Standard deviation of the read noise in photo-electrons; EM gain divides it. Range: 0 to 10⁹.
     pub read_noise: f64,
@@ -47,11 +47,11 @@ impl Camera {
         self.sensitivity / self.em_gain.unwrap_or(1.0)
     }
 
-    /// Checks every value against its range. Within them all that is worked out from a fit is finite, whatever the
-    /// pixels are.
+    /// Checks every value against its range. Within these ranges every number computed from a fit is finite,
+    /// whatever the pixels are.
     ///
     /// # Errors
-    /// [`ArgumentError::Option`] with the name, the value and the range of the first offender.
+    /// [`ArgumentError::Option`] with name, value and range of the first value out of range.
     pub fn validate(&self) -> Result<(), ArgumentError> {
         let Self { baseline, sensitivity, em_gain, read_noise } = *self;
         check("baseline", baseline, -1e12, 1e12, "-1e12 to 1e12")?;

@@ -3,8 +3,8 @@
 use crate::error::ArgumentError;
 use crate::size::Size;
 
-/// Where a window lies in a stack of frames (n, height, width): its frame and its first pixel, that with
-/// the lowest x and y. The outcome of a fit counts from that pixel.
+/// Where a window lies in a stack of frames (n, height, width): its frame and its first pixel, the one with
+/// the lowest x and y. The coordinates of an outcome count from that pixel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(C)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -22,7 +22,7 @@ impl Corner {
     /// `frame` pixels.
     ///
     /// # Errors
-    /// [`ArgumentError::OutsideFrames`] for the first that does not.
+    /// [`ArgumentError::OutsideFrames`] for the first window that does not.
     pub fn validate(
         corners: &[Self],
         size: Size,

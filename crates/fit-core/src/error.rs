@@ -1,12 +1,12 @@
-//! What may be wrong with a request.
+//! What can be wrong with a request.
 
 use core::fmt;
 
 use crate::corner::Corner;
 use crate::size::Size;
 
-/// Why a request cannot be carried out. What becomes of a single fit is never an error but a
-/// [`crate::Status`].
+/// Why a request cannot be carried out. A fit that fails is not an error; its [`crate::Status`] says
+/// how it ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ArgumentError {
@@ -16,9 +16,9 @@ pub enum ArgumentError {
     WindowTooLarge(Size),
     /// The number of pixels given is not width × height.
     PixelCount {
-        /// The window asked for.
+        /// The size of the window.
         size: Size,
-        /// The pixels given.
+        /// How many pixels were given.
         pixels: usize,
     },
     /// Too little scratch memory was given.
@@ -32,21 +32,21 @@ pub enum ArgumentError {
     StartCount {
         /// The windows given.
         spots: usize,
-        /// The starts given.
+        /// The start values given.
         given: usize,
     },
-    /// The room for outcomes is not for as many as there are windows.
+    /// The number of outcomes there is room for is not the number of windows.
     OutputCount {
         /// The windows given.
         spots: usize,
-        /// The outcomes there is room for.
+        /// The number of outcomes there is room for.
         given: usize,
     },
-    /// A window is not wholly within its frame, or there is no such frame.
+    /// A window crosses the edge of its frame, or there is no such frame.
     OutsideFrames {
         /// The number of the window, from 0.
         spot: usize,
-        /// Where it should be cut.
+        /// Its frame and first pixel.
         corner: Corner,
         /// Its size.
         size: Size,
@@ -61,7 +61,7 @@ pub enum ArgumentError {
         name: &'static str,
         /// Its value.
         value: f64,
-        /// The values that are allowed, in words.
+        /// The allowed values, in words.
         range: &'static str,
     },
 }

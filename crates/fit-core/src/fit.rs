@@ -1,4 +1,4 @@
-//! Windows in memory: one from start to end, and the first two passes by themselves.
+//! Fits a window in memory, and the first two passes by themselves.
 
 use crate::arithmetic::{Number, Pixel, Real, Scalar};
 use crate::error::ArgumentError;
@@ -18,13 +18,13 @@ pub const fn scratch_len(size: Size) -> usize {
 ///
 /// - `pixels`: width · height pixels of any type, row after row.
 /// - `initial`: where to start; `None` starts from the paper's estimate ([`pass::estimate`]). Values
-///   outside the limits are brought within them.
+///   outside the limits are clamped to them.
 /// - `scratch`: at least [`scratch_len`] numbers, whose type `R` (`f32` or `f64`) is the arithmetic
 ///   of the fit. Their values do not matter and are overwritten.
 ///
 /// # Errors
-/// [`ArgumentError::PixelCount`] and [`ArgumentError::Scratch`]. Whatever the pixels are, the
-/// outcome is a [`Fit`].
+/// [`ArgumentError::PixelCount`] and [`ArgumentError::Scratch`]. The values of the pixels never cause
+/// an error.
 pub fn fit_window<R: Scalar, P: Pixel>(
     setup: &Setup<R>,
     pixels: &[P],
@@ -46,7 +46,7 @@ pub fn fit_window<R: Scalar, P: Pixel>(
     Ok(Fit::from_record(&fit_in_place(setup, initial, scratch)?))
 }
 
-/// Fits a window of any shape of spots, whose pixels lie in the first width · height numbers of `scratch` already.
+/// Fits a spot of any shape in a window whose pixels are already in the first width · height numbers of `scratch`.
 ///
 /// # Errors
 /// [`ArgumentError::Scratch`] if there are fewer than [`scratch_len`] numbers.
@@ -75,7 +75,7 @@ pub fn condition<R: Real>(pixels: &mut [R]) -> Conditioning<R> {
 
 /// The paper's estimate of centre and σ ([`pass::estimate`]) from the pixels of a window, row after row.
 ///
-/// With fewer pixels than `size` says the estimate is of no use but does no harm.
+/// With fewer pixels than `size` says, the estimate is meaningless but safe.
 pub fn estimate<R: Real>(pixels: &[R], size: Size) -> Circle<R> {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
     let Some((pixels, &first)) = pixels.get(..size.pixels()).zip(pixels.first()) else {

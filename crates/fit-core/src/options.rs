@@ -1,4 +1,4 @@
-//! What a fit may be asked to do, and the checks that a request makes sense.
+//! The options of a fit, and their checks.
 
 use crate::error::ArgumentError;
 use crate::size::Size;
@@ -10,14 +10,14 @@ use crate::spot::shape::Shape;
 ///   larger damping λ until χ² decreases, and taken;
 /// - an *evaluation* is one visit to all pixels of the window, at the start and for every trial.
 ///
-/// The tests are made in the order `max_error`, `min_delta`, `min_step` after each step taken.
+/// After each step taken the tests run in the order `max_error`, `min_delta`, `min_step`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Criteria {
     /// The largest number of iterations. Range: 1 to 100 000.
     ///
-    /// A fit that took its last iteration without meeting a test ends as `max_iterations`.
+    /// A fit that meets no test by its last iteration ends as `max_iterations`.
     pub max_iterations: u32,
     /// The largest number of evaluations. Range: 2 to 1 000 000.
     ///
@@ -29,15 +29,15 @@ pub struct Criteria {
     /// `χ²_before − χ²_after < min_delta·χ²_before`. Range: 0 (never) to 1, exclusive.
     pub min_delta: f64,
     /// Ends a fit as `min_step` when no parameter changed by more than its share: the tests
-    /// `|Δx̄| < min_step·max(|x̄|, σ)`, the same for ȳ, and `|Δσ| < min_step·σ`, with the step that
-    /// was really made, after limiting. Range: 0 (never) to 1, exclusive.
+    /// `|Δx̄| < min_step·max(|x̄|, σ)`, the same for ȳ, and `|Δσ| < min_step·σ`, with the step
+    /// actually taken, after limiting. Range: 0 (never) to 1, exclusive.
     ///
-    /// The paper compares with |p_j| alone; max(|x̄|, σ) is the same but near the window's edge
-    /// x̄ = 0, where |x̄| would ask for a precision that no number has.
+    /// The paper compares with |p_j| alone; max(|x̄|, σ) is the same except near the window's edge
+    /// x̄ = 0, where |x̄| would ask for more precision than numbers have.
     pub min_step: f64,
 }
 
-/// The bound of the `max_error` test. χ² is neither weighted nor normalised, so a sensible bound
+/// The bound of the `max_error` test. χ² is neither weighted nor normalized, so a sensible bound
 /// depends on the unit of the pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -72,7 +72,7 @@ impl Criteria {
     };
 
     /// The paper's criteria without the χ² test, and with 100 iterations: 20 are too few for 0.3 to 2.4 % of real
-    /// spots, and cost as much where fits converge.
+    /// spots, and fits that converge cost the same.
     pub const DEFAULT: Self = Self {
         max_iterations: 100,
         max_evaluations: 500,
@@ -81,7 +81,7 @@ impl Criteria {
         min_step: 1e-4,
     };
 
-    /// For comparing with other optimisers: 100 iterations, 10⁻⁹, 10⁻⁶.
+    /// For comparing with other optimizers: 100 iterations, 10⁻⁹, 10⁻⁶.
     pub const TIGHT: Self = Self {
         max_iterations: 100,
         max_evaluations: 500,
@@ -103,18 +103,18 @@ impl Default for Criteria {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Background {
-    /// Any value, eq. 6. Right when a background has been subtracted, or nothing is known.
+    /// Any value, eq. 6. Use it when a background has been subtracted, or nothing is known.
     #[default]
     Free,
     /// β ≥ 0, in closed form: where eq. 6 gives β < 0, β = 0 and α = **G**/**F**, with the matching
-    /// derivatives. Right when just the camera's offset has been subtracted; makes σ more precise.
+    /// derivatives. Use it when only the camera's offset has been subtracted; it makes σ more precise.
     NonNegative,
 }
 
 /// The range of the shape parameters (the paper's undefined `limit()`), in pixels.
 ///
 /// A trial step is cut at these limits, and a parameter at its limit whose gradient points outwards
-/// is held there. A fit that ends so has the status `at_limit`.
+/// is held there. A fit that ends this way has the status `at_limit`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
@@ -123,7 +123,7 @@ pub struct Limits {
     /// the same for ȳ. Range: 0 to 1000.
     pub centre_margin: f64,
     /// The smallest σ. Range: 0.1 to 1000. Below about a quarter of a pixel a spot sampled at the
-    /// pixels' centres is one bright pixel, and neither centre nor width mean anything.
+    /// pixels' centres is one bright pixel, and neither its centre nor its width means anything.
     pub sigma_min: f64,
     /// The largest σ; `None` is the longer side of the window. Range: above `sigma_min`, up to 10⁶.
     pub sigma_max: Option<f64>,
@@ -183,7 +183,7 @@ impl Options {
     /// Checks every value against its range.
     ///
     /// # Errors
-    /// [`ArgumentError::Option`] with the name, the value and the range of the first offender.
+    /// [`ArgumentError::Option`] with name, value and range of the first value out of range.
     pub fn validate(&self) -> Result<(), ArgumentError> {
         let Criteria { max_iterations, max_evaluations, max_error, min_delta, min_step } =
             self.criteria;

@@ -1,4 +1,4 @@
-//! What becomes of a fit.
+//! The outcome of a fit.
 
 use core::fmt;
 use core::str::FromStr;
@@ -23,15 +23,15 @@ pub enum Status {
     MinDelta = 2,
     /// The last step was shorter than asked for.
     MinStep = 3,
-    /// No smaller χ² is to be found, and the decrease that the gradient promises is below rounding:
+    /// No step finds a smaller χ², and the decrease that the gradient predicts is below rounding:
     /// this is the minimum.
     Stalled = 4,
-    /// The fit ended with a parameter on a limit (see [`crate::Limits`]), whichever criterion ended it.
+    /// The fit ended with a parameter on a limit (see [`crate::Limits`]), whichever criterion it met.
     AtLimit = 5,
     /// The iterations or evaluations allowed were used up.
     MaxIterations = 6,
-    /// No step reduced χ², however strongly damped, though the gradient says that one should; or the window
-    /// tells nothing of a spot at the start values.
+    /// No step reduced χ², however strongly damped, though the gradient says that one should; or no pixel
+    /// depends on a spot at the start values.
     NotConverged = 7,
     /// There is nothing to fit: a pixel or a start value is not finite, or all pixels are the same.
     Invalid = 8,
@@ -50,7 +50,7 @@ impl Status {
         Self::Invalid,
     ];
 
-    /// Whether the fit met a criterion it was given, or cannot be improved.
+    /// Whether the fit met one of its criteria, or cannot be improved.
     pub const fn is_converged(self) -> bool {
         matches!(self, Self::MaxError | Self::MinDelta | Self::MinStep | Self::Stalled)
     }
@@ -86,7 +86,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// The error of parsing a word that is no status.
+/// The error of parsing a word that is not a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownStatus;
 
@@ -105,13 +105,13 @@ impl FromStr for Status {
     }
 }
 
-/// What came of a fit with P parameters and L numbers that the model solved for by itself: of one fit, or of one
-/// in each lane of a pack. Counts and the status are numbers of a lane like all others.
+/// The outcome of a fit with P parameters and L linear parameters: of one fit, or of one in each lane of a pack.
+/// Counts and status are numbers like all others, one in each lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record<R, const P: usize, const L: usize> {
-    /// The parameters that were searched for.
+    /// The parameters that the fit searched for.
     pub parameters: [R; P],
-    /// What the model solved for: amplitude and background.
+    /// The linear parameters: amplitude and background.
     pub linear: [R; L],
     /// χ².
     pub cost: R,
@@ -124,7 +124,7 @@ pub struct Record<R, const P: usize, const L: usize> {
 }
 
 impl<R, const P: usize, const L: usize> Record<R, P, L> {
-    /// The same record with every number turned into another, for instance into that of one lane.
+    /// The same record with every number converted, for instance to the number of one lane.
     #[inline(always)]
     pub fn map<U>(&self, mut number: impl FnMut(&R) -> U) -> Record<U, P, L> {
         Record {
@@ -139,7 +139,7 @@ impl<R, const P: usize, const L: usize> Record<R, P, L> {
 }
 
 impl<R: Real, const P: usize, const L: usize> Record<R, P, L> {
-    /// The record with the circular spot that is nearest to one of that shape.
+    /// The record with its parameters replaced by those of the nearest circular spot.
     #[inline(always)]
     pub fn circular<S: Separable<P>>(self, shape: &S) -> Record<R, 3, L> {
         let Self { parameters, linear, cost, iterations, evaluations, status } = self;
@@ -194,7 +194,7 @@ impl<T: Scalar> Fit<T> {
     }
 
     /// The circular view of a record: parameters x, y and σ, amplitude and background, all in the units of the
-    /// pixels. Pixels near the end of the number range square beyond it; then there is no outcome.
+    /// pixels. The fit is invalid if χ² overflows, as it does for pixels near the end of the number range.
     #[inline(always)]
     pub fn from_record(record: &Record<T, 3, 2>) -> Self {
         let Record { parameters, linear, cost, iterations, evaluations, status } = *record;
@@ -216,7 +216,7 @@ impl<T: Scalar> Fit<T> {
         }
     }
 
-    /// χ²/(N − 5), the paper's normalised χ²: an estimate of the noise variance of a pixel.
+    /// χ²/(N − 5), the paper's normalized χ²: an estimate of the noise variance of a pixel.
     ///
     /// `pixels` is the number of pixels N of the window, at least 6.
     pub fn normalized_chi2(&self, pixels: usize) -> T {
@@ -228,14 +228,14 @@ impl<T: Scalar> Fit<T> {
         T::splat(core::f64::consts::TAU) * self.amplitude * self.sigma * self.sigma
     }
 
-    /// The photons of the spot: its volume 2πασ² as the camera counts.
+    /// The photons of the spot: its volume 2πασ², converted from counts by `camera`.
     pub fn photons(&self, camera: &Camera) -> T {
         T::splat(self.signal().to_f64() * camera.photons_per_adu())
     }
 
-    /// The standard deviation to expect of x, and of y, in pixels, for a least-squares fit of photons: eq. 6 of Mortensen
-    /// et al., Nature Methods 7, 377 (2010), twice its variance with EM gain. `None` where there are no photons to judge
-    /// by: the amplitude is not positive, or the outcome is invalid.
+    /// The expected standard deviation of x, and of y, in pixels, for a least-squares fit of photons: eq. 6 of
+    /// Mortensen et al., Nature Methods 7, 377 (2010), with twice the variance under EM gain. `None` if the amplitude
+    /// is not positive or the outcome is invalid.
     ///
     /// ```
     /// use fit_core::{Camera, Fit, Status};
@@ -258,7 +258,7 @@ impl<T: Scalar> Fit<T> {
         (intensity > 0.0).then(|| T::splat(libm::sqrt(variance)))
     }
 
-    /// The same outcome in another precision: rounded to nearest, and a finite number beyond the
+    /// The same outcome in another precision, rounded to nearest. A finite number beyond the
     /// range of `U` becomes the largest finite one.
     #[inline(always)]
     pub fn cast<U: Scalar>(&self) -> Fit<U> {
@@ -304,7 +304,7 @@ impl Outcomes<'_> {
     /// The first `middle` outcomes, and the others.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there are fewer than `middle`.
     pub fn split_at(self, middle: usize) -> (Self, Self) {
         match self {
             Self::F32(fits) => {
@@ -326,7 +326,7 @@ impl Outcomes<'_> {
         }
     }
 
-    /// Whether there is room for none.
+    /// Whether there is room for no outcome.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,12 +1,11 @@
 //! The iteration of the paper's pseudo-code `Fit2DGaussian`, as published.
 //!
-//! [`crate::search`] is what Spotfit uses; this is the yardstick that it is measured with. The slips that
-//! docs/algorithm.md lists are corrected, all else is to the letter: every pass begins with an evaluation of
-//! its own for the derivatives, χ² is compared as it is, rounding and all, a smaller one decides nothing
-//! about how far the step went wrong, and a fit whose χ² no step reduces ends as
-//! [`Status::NotConverged`], though in single precision most of them are at the minimum. A fit that ends on a
-//! limit is not told apart. Two things the pseudo-code leaves open: `limit()` is [`crate::search::Settings::limit`], and λ
-//! stays above [`LAMBDA_MIN`].
+//! Spotfit fits with [`crate::search`]; this module is for comparison. It corrects the slips that docs/algorithm.md
+//! lists and otherwise follows the pseudo-code to the letter: every pass begins with an evaluation of its own for the
+//! derivatives; χ² is compared as computed, rounding included; and a fit whose χ² no step reduces ends as
+//! [`Status::NotConverged`], though in single precision most such fits are at the minimum. A fit that ends on a
+//! limit gets no status of its own. The pseudo-code leaves two things open: here `limit()` is
+//! [`crate::search::Settings::limit`], and λ stays above [`LAMBDA_MIN`].
 
 use crate::arithmetic::{Mask, Real};
 use crate::outcome::{Record, Status};
@@ -16,14 +15,14 @@ use crate::setup::Setup;
 use crate::spot::conditioning::Conditioning;
 use crate::spot::shape::Circular;
 
-/// A window that is evaluated, in one lane or by many that all get the same numbers.
+/// A window that can be evaluated, by one lane or by many lanes that all get the same numbers.
 pub trait Gaussian2D<R: Real> {
     /// The paper's `Gaussian2D`: α and β (eq. 6), χ² from the residuals (eq. 2), and, if asked for, JᵀJ and
     /// Jᵀ(h − g).
     fn evaluate(&mut self, p: &[R; 3], derivatives: bool) -> Normal<R, 3, 2>;
 }
 
-/// Searches from `initial`, which is brought within the limits; the outcome is in the units of the pixels.
+/// Searches from `initial`, clamped to the limits; the outcome is in the units of the pixels.
 ///
 /// All lanes of `R` must have the same numbers: they take each decision together.
 #[inline(always)]

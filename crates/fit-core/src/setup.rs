@@ -1,4 +1,4 @@
-//! Options, checked and worked out.
+//! Options, checked and prepared for fitting.
 
 use crate::arithmetic::Real;
 use crate::error::ArgumentError;
@@ -8,7 +8,7 @@ use crate::size::Size;
 use crate::spot::conditioning::Conditioning;
 use crate::spot::shape::{Circular, Separable};
 
-/// [`Options`] checked and worked out for one window size, one shape of spots and one arithmetic: made once, used
+/// [`Options`], checked and prepared for one window size, one shape of spots and one arithmetic: made once, used
 /// for every window of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<R, S = Circular, const P: usize = 3> {
@@ -19,7 +19,7 @@ pub struct Setup<R, S = Circular, const P: usize = 3> {
 }
 
 impl<R: Real> Setup<R> {
-    /// Checks the window and the options, for circular spots whatever shape the options have.
+    /// Checks the window and the options for circular spots; [`Options::shape`] is ignored.
     ///
     /// # Errors
     /// As [`Setup::for_shape`].
@@ -30,7 +30,7 @@ impl<R: Real> Setup<R> {
 }
 
 impl<R: Real, S: Separable<P>, const P: usize> Setup<R, S, P> {
-    /// Checks the window and the options, for spots of that shape whatever shape the options have.
+    /// Checks the window and the options for spots of the given shape; [`Options::shape`] is ignored.
     ///
     /// # Errors
     /// See [`Size::validate`], [`Options::validate`] and [`Separable::validate`]; also [`ArgumentError::Option`] if
@@ -71,7 +71,7 @@ impl<R: Real, S: Separable<P>, const P: usize> Setup<R, S, P> {
 }
 
 impl<R: Real, S, const P: usize> Setup<R, S, P> {
-    /// A setup from the parts of another, for a machine that gets them one by one.
+    /// A setup from the parts of another, for a device that gets them one by one.
     ///
     /// # Errors
     /// See [`Size::validate`].

@@ -1,4 +1,4 @@
-//! The shape parameters p⃗ = [x̄, ȳ, σ] of a spot and the window they live in.
+//! The size of a window, and the shape parameters p⃗ = [x̄, ȳ, σ] of a spot.
 
 use crate::arithmetic::Real;
 use crate::error::ArgumentError;
@@ -23,12 +23,12 @@ impl Size {
         Self { width, height }
     }
 
-    /// The number of pixels, N; the largest number there is where it is beyond that.
+    /// The number of pixels, N; `usize::MAX` if it overflows.
     pub const fn pixels(self) -> usize {
         self.width.saturating_mul(self.height)
     }
 
-    /// The largest N: pixels are counted in single precision on some machines.
+    /// The largest N, since some backends count pixels in single precision.
     pub const MAX_PIXELS: usize = 1 << 24;
 
     /// Checks that a window of this size can be fitted.
@@ -47,7 +47,7 @@ impl Size {
     }
 }
 
-/// The parameters of eq. 10 that are searched for: centre (x̄, ȳ) and standard deviation σ, in
+/// The parameters of eq. 10 that a fit searches for: centre (x̄, ȳ) and standard deviation σ, in
 /// pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]

@@ -32,7 +32,7 @@ impl Start<'_> {
         if given == spots { Ok(()) } else { Err(ArgumentError::StartCount { spots, given }) }
     }
 
-    /// Checks that a batch of `spots` windows has a start, and room for an outcome, for each of them.
+    /// Checks that each of the `spots` windows of a batch has a start and room for an outcome.
     ///
     /// # Errors
     /// [`ArgumentError::StartCount`], [`ArgumentError::OutputCount`].
@@ -45,7 +45,7 @@ impl Start<'_> {
         }
     }
 
-    /// The start of the fit with the given index; `None` where it is to be estimated.
+    /// The start of the fit with the given index; `None` if it has to be estimated.
     #[inline(always)]
     pub fn shape<R: Number>(&self, index: usize) -> Option<Circle<R>> {
         match self {

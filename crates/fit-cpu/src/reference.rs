@@ -20,7 +20,7 @@ pub enum BatchError {
     /// The request makes no sense.
     #[error(transparent)]
     Argument(#[from] ArgumentError),
-    /// The instruction set asked for is not there.
+    /// The requested instruction set is not available.
     #[error("the instruction set '{name}' cannot be used: {reason}")]
     InstructionSet {
         /// Its name.
@@ -31,10 +31,10 @@ pub enum BatchError {
     /// The threads could not be started.
     #[error("the worker threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
-    /// More threads are asked for than a batch can be given.
+    /// More threads were requested than a batch can use.
     #[error("{given} threads are too many (0 to {most}; 0 takes one for each processor)", most = crate::MOST_THREADS)]
     TooManyThreads {
-        /// The number asked for.
+        /// The number of threads requested.
         given: usize,
     },
 }
@@ -45,7 +45,7 @@ const CHUNK: usize = 512;
 /// Fits batches of windows with [`fit_core`] in `f64` or `f32`, one window after the other on each
 /// thread.
 ///
-/// This is the judge of every other backend. Its arithmetic is plain IEEE 754 with the exponential
+/// Every other backend is tested against it. Its arithmetic is plain IEEE 754 with the exponential
 /// from `libm`, so it gives the same bits on every machine, with any number of threads.
 #[derive(Debug)]
 pub struct Reference<R> {
@@ -103,7 +103,7 @@ impl<R: Arithmetic> Reference<R> {
     /// - `start`: where each fit starts.
     /// - `fits`: n outcomes, in the order of the windows; numbers are rounded to `T`.
     ///
-    /// Nothing is allocated for a single fit, only scratch memory for each thread.
+    /// Each thread allocates its scratch memory once; a fit allocates nothing.
     ///
     /// # Errors
     /// [`BatchError::Argument`]; then `fits` is unchanged.

@@ -4,7 +4,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::BatchError;
 
-/// The most threads that a batch can be given. A system takes seconds to start more, for nothing.
+/// The most threads that a batch can use. Starting more takes seconds and gains nothing.
 pub const MOST_THREADS: usize = 1024;
 
 /// Threads for batches; `None` if the calling one is enough. 0 takes one for each processor.

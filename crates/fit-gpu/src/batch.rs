@@ -14,10 +14,10 @@ const SPLIT: usize = 10_000;
 
 /// Fits batches of windows from host memory, on one device or several.
 ///
-/// A batch is cut into chunks, of which three are on their way at any time: copies in, fits and copies out
-/// overlap. Memory that is pinned ([`crate::PinnedBuffer`]) is read and written by the device itself;
-/// other memory, and pixels that are not f32, u16 or u8, go through pinned memory of this object. Nothing is
-/// allocated for a batch once there has been one as large.
+/// A batch is cut into chunks; three are in flight at any time, so that copies in, fits and copies out
+/// overlap. The device reads and writes pinned memory ([`crate::PinnedBuffer`]) directly; other memory, and
+/// pixels that are not f32, u16 or u8, go through pinned memory of this object. A batch allocates nothing if
+/// an earlier one was as large.
 pub struct Gpu {
     pipelines: Vec<Mutex<Pipeline>>,
     family: Option<Family>,
@@ -30,19 +30,19 @@ impl std::fmt::Debug for Gpu {
 }
 
 impl Gpu {
-    /// The devices of these numbers, counted from 0; none of them twice.
+    /// A fitter on the devices with these numbers, counted from 0. Give each number only once.
     ///
     /// # Errors
-    /// [`GpuError`] if there is no driver, or not such a device.
+    /// [`GpuError`] if there is no driver or no such device.
     pub fn new(devices: &[usize]) -> Result<Self, GpuError> {
         Self::with(devices, None)
     }
 
-    /// [`Gpu::new`] with the kernels of a family instead of those that are fastest: to compare kernels. Windows that
-    /// the family does not take are errors, and so are start values that are missing where it estimates none.
+    /// [`Gpu::new`] with the kernels of one family instead of the fastest, to compare kernels. Fitting then fails for
+    /// windows that the family does not take, and without start values if the family does not estimate them.
     ///
     /// # Errors
-    /// [`GpuError`] if there is no driver, or not such a device.
+    /// [`GpuError`] if there is no driver or no such device.
     pub fn with_family(devices: &[usize], family: Family) -> Result<Self, GpuError> {
         Self::with(devices, Some(family))
     }
@@ -51,7 +51,7 @@ impl Gpu {
         let pipelines = devices.iter().map(|&number| Ok(Mutex::new(Pipeline::new(number)?)));
         let pipelines = pipelines.collect::<Result<Vec<_>, GpuError>>()?;
         if pipelines.is_empty() {
-            return Err(GpuError::NoDevice(" in the list of those to be used".to_owned()));
+            return Err(GpuError::NoDevice(": the list of devices is empty".to_owned()));
         }
         Ok(Self { pipelines, family })
     }
@@ -69,7 +69,7 @@ impl Gpu {
     /// - `fits`: n outcomes, in the order of the windows.
     ///
     /// # Errors
-    /// [`GpuError`]; then `fits` may hold some outcomes, and others as they were.
+    /// [`GpuError`]; then some elements of `fits` may be outcomes and others unchanged.
     pub fn fit_into<P: Pixel, T: Scalar>(
         &self,
         options: &Options,
@@ -80,7 +80,7 @@ impl Gpu {
         self.fit_windows(options, Windows::stack(spots).into(), start, fits.into())
     }
 
-    /// Fits windows that are cut out of a stack of frames (n, height, width): the frames travel once, and
+    /// Fits windows that are cut out of a stack of frames (n, height, width). The frames are copied once, and
     /// the device cuts.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! How many bytes memory is to have: worked out here and nowhere else, so that no product is taken for a small number
-//! because it is too large for one.
+//! Sizes of memory in bytes. They are computed here and nowhere else, with checks, so that no product overflows into a
+//! small number.
 
 use fit_core::Size;
 use fit_gpu_kernel::PixelKind;
@@ -33,7 +33,7 @@ impl Bytes {
     }
 
     fn product(count: usize, each: usize) -> Result<Self, GpuError> {
-        // What is more than this no slice has, and no address tells apart.
+        // No slice is larger than this, and no address could tell more bytes apart.
         let most = isize::MAX as usize;
         match count.checked_mul(each) {
             Some(bytes) if bytes <= most => Ok(Self(bytes)),

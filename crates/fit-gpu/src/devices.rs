@@ -4,7 +4,7 @@ use crate::GpuError;
 use crate::card::Card;
 use crate::driver::{self, Device};
 
-/// What a device is.
+/// The properties of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceInfo {
     /// Its number, from 0.
@@ -13,7 +13,7 @@ pub struct DeviceInfo {
     pub name: String,
     /// Compute capability, major and minor.
     pub capability: (i32, i32),
-    /// Multiprocessors.
+    /// The number of multiprocessors.
     pub multiprocessors: usize,
     /// Bytes of memory.
     pub memory: usize,
@@ -43,7 +43,7 @@ impl DeviceInfo {
         })
     }
 
-    /// Whether the kernels run on it.
+    /// Checks that the kernels run on it.
     ///
     /// # Errors
     /// [`GpuError::DeviceTooOld`].
@@ -56,16 +56,16 @@ impl DeviceInfo {
     }
 }
 
-/// The devices of this machine, also those that are too old.
+/// The devices of this machine, including those that are too old.
 ///
 /// # Errors
-/// [`GpuError`] where there is none, with the reason.
+/// [`GpuError`] if there is none, with the reason.
 pub fn devices() -> Result<Vec<DeviceInfo>, GpuError> {
     let count = driver::start()?;
     (0..count).map(DeviceInfo::new).collect()
 }
 
-/// Bytes of a device's memory that are free, by its number from 0.
+/// The free bytes of a device's memory; the device is given by its number, from 0.
 ///
 /// # Errors
 /// [`GpuError`].

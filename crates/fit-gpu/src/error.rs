@@ -2,7 +2,7 @@ use fit_core::spot::shape::ShapeName;
 use fit_core::{ArgumentError, Size};
 use fit_gpu_kernel::Family;
 
-/// Why a GPU could not be used, or a batch not be fitted on it. After any of them the process can go on
+/// Why a GPU could not be used, or could not fit a batch. After any of these errors the process can go on
 /// without the GPU.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -13,30 +13,30 @@ pub enum GpuError {
     /// There is no NVIDIA driver on this machine.
     #[error("no NVIDIA driver: its library {LIBRARY} is not found")]
     NoDriver,
-    /// The driver's library lacks a function that is called.
+    /// The driver's library lacks a function that this crate calls.
     #[error("the NVIDIA driver cannot be used: its library {LIBRARY} has no function {function}")]
     MissingFunction {
         /// Its name.
         function: &'static str,
     },
-    /// The driver is older than the calls that are made.
-    #[error("the NVIDIA driver is too old: it supports CUDA {}.{}, {}.{} is needed",
+    /// The driver is too old for the calls of this crate.
+    #[error("the NVIDIA driver is too old: it supports CUDA {}.{}, but {}.{} is needed",
         found / 1000, found % 1000 / 10, needed / 1000, needed % 1000 / 10)]
     DriverTooOld {
         /// The CUDA version that it supports, as 1000·major + 10·minor.
         found: i32,
-        /// The oldest that will do, likewise.
+        /// The oldest CUDA version that will do, in the same form.
         needed: i32,
     },
     /// The driver has no device.
-    #[error("no NVIDIA GPU: the driver is there, but has no device{0}")]
+    #[error("no NVIDIA GPU: the driver was found, but no device{0}")]
     NoDevice(String),
-    /// There is no device of that number.
+    /// There is no device with this number.
     #[error("there is no GPU number {number}: the driver has {count}, counted from 0")]
     NoSuchDevice {
-        /// The number asked for.
+        /// The number of the requested device.
         number: usize,
-        /// How many there are.
+        /// How many devices there are.
         count: usize,
     },
     /// The device cannot run the kernels.
@@ -48,21 +48,21 @@ pub enum GpuError {
         /// Its compute capability.
         capability: (i32, i32),
     },
-    /// So many values are more than any memory has.
-    #[error("{count} times {each} bytes are more than any memory has")]
+    /// The number of bytes overflows.
+    #[error("{count} times {each} bytes do not fit into any memory")]
     TooManyBytes {
-        /// How many values were asked for.
+        /// How many values were requested.
         count: usize,
-        /// The bytes of each of them.
+        /// The bytes of each value.
         each: usize,
     },
-    /// So many windows are more than a kernel counts.
-    #[error("{count} windows at a time: {} are the most", u32::MAX)]
+    /// There are more windows than a kernel can count.
+    #[error("{count} windows are too many at a time (at most {})", u32::MAX)]
     TooManyWindows {
-        /// How many there were.
+        /// How many windows there are.
         count: usize,
     },
-    /// No kernel of the family that was asked for takes such windows.
+    /// No kernel of the requested family takes such windows.
     #[error(
         "no kernel of the family {family:?} takes {shape} spots in windows of {}x{} pixels",
         size.width, size.height
@@ -76,15 +76,15 @@ pub enum GpuError {
         size: Size,
     },
     /// There is not enough memory.
-    #[error("out of memory: {bytes} bytes of {place} memory cannot be had")]
+    #[error("out of memory: cannot allocate {bytes} bytes of {place} memory")]
     OutOfMemory {
-        /// How many were asked for.
+        /// How many bytes were requested.
         bytes: usize,
         /// Where: on the device, or pinned on the host.
         place: &'static str,
     },
     /// The window is larger than a multiprocessor's shared memory.
-    #[error("a window of {}x{} pixels is too large for this GPU: {pixels} pixels are the most",
+    #[error("a window of {}x{} pixels is too large for this GPU: it takes at most {pixels} pixels",
         size.width, size.height)]
     WindowTooLarge {
         /// The window.
@@ -92,7 +92,7 @@ pub enum GpuError {
         /// The largest number of pixels.
         pixels: usize,
     },
-    /// A call of the driver failed, or a kernel ended with a fault, which the next call reports.
+    /// A call of the driver failed, or an earlier kernel ended with a fault, which this call reports.
     #[error("{call}: {message}")]
     Driver {
         /// The call.

@@ -8,10 +8,10 @@ use crate::bytes::Bytes;
 use crate::card::Card;
 use crate::driver::HostMemory;
 
-/// Host memory that a GPU reads and writes by itself, at the full speed of the bus: pixels, start values or
-/// outcomes that lie in it are not copied on the way. It is a slice like any other.
+/// Host memory that a GPU reads and writes directly, at the full speed of the bus: pixels, start values or
+/// outcomes in it are not copied on the way. It is a slice like any other.
 ///
-/// It is for all GPUs of the machine, and it is scarce: the system cannot move it out.
+/// All GPUs of the machine can use it. Allocate it sparingly: the system cannot swap it out.
 pub struct PinnedBuffer<T> {
     memory: HostMemory,
     length: usize,

@@ -11,8 +11,8 @@ use crate::card::{Card, Choice};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream};
 use crate::pixels::{gather, gather_starts, kind_of};
 
-/// Windows that lie in the memory of a device, to be fitted again and again, for instance with other options.
-/// The outcomes stay there too, until they are fetched.
+/// Windows in the memory of a device, to fit again and again, for instance with other options. The outcomes
+/// stay there too; [`Resident::fetch`] copies them to the host.
 pub struct Resident {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Resident {
 }
 
 impl Resident {
-    /// Copies a stack (n, height, width) to the device of that number, and start values if there are any.
+    /// Copies a stack (n, height, width), and start values if given, to the device with this number.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -103,12 +103,12 @@ impl Resident {
         self.count
     }
 
-    /// Whether there is none.
+    /// Whether there are no windows.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Fits all windows. Gives the seconds that the kernel took, by the device's own clock.
+    /// Fits all windows. Returns the seconds that the kernel took, by the device's own clock.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -116,11 +116,10 @@ impl Resident {
         self.run(options, None)
     }
 
-    /// [`Resident::fit`] with the kernels of a family instead of those that are fastest: to compare kernels.
+    /// [`Resident::fit`] with the kernels of one family instead of the fastest, to compare kernels.
     ///
     /// # Errors
-    /// [`GpuError`]: also if the family does not take such windows, or estimates no start values and there are none
-    /// on the device.
+    /// [`GpuError`], also if the family does not take such windows, or needs start values and the device has none.
     pub fn fit_with_family(&mut self, options: &Options, family: Family) -> Result<f64, GpuError> {
         self.run(options, Some(family))
     }

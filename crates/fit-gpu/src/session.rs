@@ -18,9 +18,9 @@ const MAPPED: usize = 48 << 10;
 /// What stands where the device has not written yet: no number of an outcome has these bits.
 const NOTHING: u32 = u32::MAX;
 
-/// Fits up to a certain number of windows of one size again and again, with the shortest delay: its memory is
-/// allocated once, the device reads a few windows and writes all outcomes across the bus by itself, and several threads share
-/// each fit.
+/// Fits a limited number of windows of one size again and again, with the shortest delay: memory is allocated
+/// once, the device reads small batches and writes all outcomes directly across the bus, and several threads
+/// share each fit.
 pub struct GpuSession {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
@@ -43,7 +43,7 @@ impl std::fmt::Debug for GpuSession {
 }
 
 impl GpuSession {
-    /// A session on the device of that number, for up to `most` windows of `size` at a time.
+    /// A session on the device with this number, for up to `most` windows of `size` at a time.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -76,7 +76,7 @@ impl GpuSession {
         })
     }
 
-    /// Fits every window of a stack (n, height, width), n being at most what the session was made for.
+    /// Fits every window of a stack (n, height, width), where n is at most the number the session was made for.
     ///
     /// # Errors
     /// [`GpuError::Argument`] if the windows are of another size or too many, or the number of start values

@@ -12,8 +12,8 @@ use crate::driver::{DeviceMemory, Event, HostMemory, Stream, seen_by_device};
 use crate::pipeline::Part;
 use crate::pixels::{gather, gather_starts, kind_of, slice};
 
-/// So many start values at most are read across the bus where they lie, and outcomes written, which saves a
-/// copy's beginning.
+/// Up to this many start values are read, and outcomes written, directly across the bus: that saves starting a
+/// copy.
 const DIRECT: usize = 4096;
 
 /// A chunk on its way, one after the other: a stream, and memory on both sides.

@@ -28,7 +28,7 @@ use crate::spots::{SimulationError, Spots, Truth};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GpufitBenchmark {
-    /// Width and height of the windows; the nominal centre is theirs.
+    /// Width and height of the windows; the nominal centre of the spots is the centre of the window.
     pub size: Size,
     /// Nominal amplitude in counts. Range: 0 to 10¹².
     pub amplitude: f64,
@@ -70,7 +70,7 @@ impl GpufitBenchmark {
     /// Checks every parameter against its range.
     ///
     /// # Errors
-    /// [`SimulationError`] with the first offender.
+    /// [`SimulationError`] for the first value out of range.
     pub fn validate(&self) -> Result<(), SimulationError> {
         self.size.validate()?;
         let tiny = f64::MIN_POSITIVE;
@@ -90,7 +90,7 @@ impl GpufitBenchmark {
     }
 
     /// Makes the windows with the given numbers, and the start values amplitude, x, y, σ and background of each.
-    /// What a window looks like depends on the seed and its number only.
+    /// A window depends only on the seed and its number.
     ///
     /// # Errors
     /// As [`GpufitBenchmark::validate`].

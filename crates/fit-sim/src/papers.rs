@@ -1,4 +1,4 @@
-//! What the papers say in numbers.
+//! Numbers from the papers.
 
 /// A pair of rows of Table 1 of Leutenegger & Weber 2021: median, mean and standard deviation of the absolute
 /// errors of the centre, then of σ, in units of the true σ.
@@ -10,7 +10,7 @@ pub struct Table1 {
     pub background: f64,
     /// Their implicit fit.
     pub fit2d_gaussian: [f64; 6],
-    /// The explicit fit they compare with.
+    /// The explicit fit with which they compare.
     pub gpufit: [f64; 6],
 }
 
@@ -36,25 +36,25 @@ pub const TABLE_1: [Table1; 3] = [
     },
 ];
 
-/// Leutenegger & Weber 2021, "Throughput and latency": fits a second with 100 fits a call, windows of 7 to 12
+/// Leutenegger & Weber 2021, "Throughput and latency": fits per second with 100 fits per call, windows of 7 to 12
 /// pixels (Fig. 3).
 pub const FITS_AT_100: f64 = 1e5;
-/// The same with 1000 fits a call and more.
+/// The same with 1000 or more fits per call.
 pub const FITS_AT_1000: f64 = 4e5;
-/// Pixels a second at which their board levels off (Fig. 4).
+/// Pixels per second at which their board levels off (Fig. 4).
 pub const PIXELS: f64 = 4e7;
-/// Seconds that a call takes at least (Fig. 2).
+/// The shortest time of a call in seconds (Fig. 2).
 pub const OVERHEAD: f64 = 5e-4;
-/// How many times faster than Gpufit they are at least (Fig. 5), and on their second board (Fig. 6).
+/// How many times faster than Gpufit they are, at least: on their board (Fig. 5) and on their second one (Fig. 6).
 pub const GAIN: [f64; 2] = [1.35, 2.0];
-/// Share of fits that end because χ² did not decrease (text below Fig. 8), about.
+/// Approximate share of fits that end because χ² did not decrease (text below Fig. 8).
 pub const WITHOUT_DECREASE: f64 = 0.15;
-/// Share of fits that end by the step (text below Fig. 8), less than.
+/// Upper bound of the share of fits that end by the step (text below Fig. 8).
 pub const BY_STEP: f64 = 0.01;
 
-/// Przybylski et al. 2017, Fig. 1: the number of fits from which on the GPU is faster, about.
+/// Przybylski et al. 2017, Fig. 1: the approximate number of fits above which the GPU is faster.
 pub const CROSSOVER: f64 = 130.0;
-/// Their fits a second on the GPU, 5×5 pixels, at best.
+/// Their best fits per second on the GPU, 5×5 pixels.
 pub const GPUFIT: f64 = 4.65e6;
-/// How many times the CPU that is.
+/// How many times faster than the CPU that is.
 pub const GPUFIT_GAIN: f64 = 42.0;

@@ -34,8 +34,8 @@ impl Random {
     }
 
     /// Poisson with the given mean: exact, by multiplication of uniforms for small means and by the
-    /// transformed rejection PTRS of Hörmann 1993 from 10 on. A mean ≤ 0 gives 0, one that is infinite or no number
-    /// itself.
+    /// transformed rejection PTRS of Hörmann 1993 from 10 on. A mean ≤ 0 gives 0; an infinite mean or NaN is
+    /// returned as it is.
     pub fn poisson(&mut self, mean: f64) -> f64 {
         if mean < 10.0 {
             self.poisson_by_multiplication(mean)

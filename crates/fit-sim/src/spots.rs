@@ -14,14 +14,14 @@ pub enum Noise {
     /// Photon statistics: Poisson distributed counts.
     #[default]
     Poisson,
-    /// As the paper made it: Gaussian noise with the variance of the expected counts, rounded to
-    /// integers and clipped at zero. It is about 1/12 count² noisier than Poisson.
+    /// As in the paper: Gaussian noise with the variance of the expected counts, rounded to
+    /// integers and clipped at zero. Its variance is about 1/12 count² larger than that of Poisson noise.
     Paper,
     /// No noise and no rounding: the expected image.
     None,
 }
 
-/// What the camera makes of photo-electrons: counts = baseline + gain·(electrons + read noise),
+/// How the camera turns photo-electrons into counts: counts = baseline + gain·(electrons + read noise),
 /// rounded and clipped at 0.
 ///
 /// The default passes the electrons through. Any other camera rounds to integers.
@@ -41,14 +41,14 @@ impl Default for Camera {
     }
 }
 
-/// What is true of a simulated spot.
+/// The true parameters of a simulated spot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
     /// Centre and σ in pixels, in the window's coordinates.
     pub shape: Circle<f64>,
     /// Integrated signal 2πασ² in photo-electrons.
     pub signal: f64,
-    /// Background of the whole window in photo-electrons; divided by N it is that of a pixel.
+    /// Background of the whole window in photo-electrons; divide by N for that of a pixel.
     pub background: f64,
 }
 
@@ -75,7 +75,7 @@ pub enum SimulationError {
         name: &'static str,
         /// Its value.
         value: f64,
-        /// The values that are allowed, in words.
+        /// The allowed values, in words.
         range: &'static str,
     },
 }
@@ -136,7 +136,7 @@ impl SpotSimulation {
     /// Checks every parameter against its range.
     ///
     /// # Errors
-    /// [`SimulationError`] with the first offender.
+    /// [`SimulationError`] for the first value out of range.
     pub fn validate(&self) -> Result<(), SimulationError> {
         self.size.validate()?;
         let check = |name, value: f64, min: f64, max: f64, range| {
@@ -155,8 +155,7 @@ impl SpotSimulation {
         self.camera.validate()
     }
 
-    /// Makes the windows with the given numbers. What a window looks like depends on the seed and
-    /// its number only.
+    /// Makes the windows with the given numbers. A window depends only on the seed and its number.
     ///
     /// # Errors
     /// As [`SpotSimulation::validate`].

@@ -1,4 +1,4 @@
-//! Windows of pixels whose type is known when the program runs.
+//! Windows of pixels whose type is known only at run time.
 
 use std::marker::PhantomData;
 
@@ -6,11 +6,11 @@ use fit_core::{ArgumentError, Corner, Erase, Options, Pixel, Size, Start};
 
 use crate::Windows;
 
-/// What is done with windows, whatever the type of their pixels.
+/// Work to do with windows whose pixel type is known only at run time.
 pub trait Visitor<'a> {
-    /// What comes of it.
+    /// What the work returns.
     type Output;
-    /// Does it with pixels of one type.
+    /// Does the work with pixels of one type.
     fn visit<P: Pixel>(self, windows: Windows<'a, P>) -> Self::Output;
 }
 
@@ -18,8 +18,8 @@ macro_rules! any {
     ($($variant:ident($type:ident)),*) => {
         /// [`Windows`] of pixels of any type.
         ///
-        /// Functions that take this are compiled once, in the crate they are in, and not again for each type in the
-        /// crate that calls them: a debug build of that crate runs them at full speed.
+        /// Functions that take this are compiled once, in their own crate, and not again for each type in the crate
+        /// that calls them. So a debug build of the calling crate runs them at full speed.
         #[derive(Clone, Copy, Debug)]
         pub enum AnyWindows<'a> {
             $(#[doc = concat!("Of `", stringify!($type), "`.")] $variant(Windows<'a, $type>),)*
@@ -37,7 +37,7 @@ macro_rules! any {
         }
 
         impl<'a> AnyWindows<'a> {
-            /// Does something with the windows in their own type.
+            /// Calls the visitor with the windows in their own type.
             pub fn visit<V: Visitor<'a>>(self, visitor: V) -> V::Output {
                 match self {
                     $(Self::$variant(windows) => visitor.visit(windows),)*
@@ -76,28 +76,28 @@ macro_rules! any {
                 }
             }
 
-            /// The size of each.
+            /// The size of each window.
             pub fn size(&self) -> Size {
                 match self {
                     $(Self::$variant(windows) => windows.size(),)*
                 }
             }
 
-            /// The pixels of all windows, or `usize::MAX` if they cannot be counted.
+            /// The number of pixels of all windows, or `usize::MAX` if it overflows.
             pub fn pixels(&self) -> usize {
                 match self {
                     $(Self::$variant(windows) => windows.pixels(),)*
                 }
             }
 
-            /// Where windows are cut; `None` for a stack of windows.
+            /// Where the windows are cut; `None` for a stack of windows.
             pub fn corners(&self) -> Option<&'a [Corner]> {
                 match self {
                     $(Self::$variant(windows) => windows.corners(),)*
                 }
             }
 
-            /// Number, height and width of the frames; of a stack, those of the windows.
+            /// Number, height and width of the frames; for a stack, of the windows.
             pub fn frames(&self) -> (usize, usize, usize) {
                 match self {
                     $(Self::$variant(windows) => windows.frames().dim(),)*

@@ -10,7 +10,7 @@ pub use any::{AnyWindows, Visitor};
 
 /// A stack of windows, or windows cut out of a stack of frames; of any pixel type and memory layout.
 ///
-/// Nothing is checked before [`Windows::validate`] or [`Windows::check`] is asked to.
+/// Nothing is checked before a call to [`Windows::validate`] or [`Windows::check`].
 #[derive(Clone, Copy, Debug)]
 pub struct Windows<'a, P> {
     /// (n, height, width): the frames, of which each window of a stack is one.
@@ -18,7 +18,7 @@ pub struct Windows<'a, P> {
     /// All pixels, where rows and frames follow each other in memory.
     flat: Option<&'a [P]>,
     size: Size,
-    /// Where windows are cut; `None` for a stack of windows.
+    /// Where the windows are cut; `None` for a stack of windows.
     corners: Option<&'a [Corner]>,
 }
 
@@ -35,7 +35,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
         Self { frames, flat: frames.to_slice(), size, corners: Some(corners) }
     }
 
-    /// Checks a batch of them: their size and the options, and then what [`Windows::check`] does.
+    /// Checks a batch of these windows: their size and the options, then as [`Windows::check`].
     ///
     /// # Errors
     /// [`ArgumentError`].
@@ -53,7 +53,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
     /// Checks that all windows lie within their frames, and that each has a start and room for an outcome.
     ///
     /// # Errors
-    /// [`ArgumentError::OutsideFrames`] for the first that does not, [`ArgumentError::StartCount`],
+    /// [`ArgumentError::OutsideFrames`] for the first window outside its frame, [`ArgumentError::StartCount`],
     /// [`ArgumentError::OutputCount`].
     pub fn check(&self, start: Start<'_>, outcomes: usize) -> Result<(), ArgumentError> {
         if let Some(corners) = self.corners {
@@ -68,23 +68,23 @@ impl<'a, P: Pixel> Windows<'a, P> {
         self.corners.map_or(self.frames.dim().0, <[Corner]>::len)
     }
 
-    /// The size of each.
+    /// The size of each window.
     #[inline(always)]
     pub fn size(&self) -> Size {
         self.size
     }
 
-    /// The pixels of all windows, or `usize::MAX` if they cannot be counted.
+    /// The number of pixels of all windows, or `usize::MAX` if it overflows.
     pub fn pixels(&self) -> usize {
         self.count().saturating_mul(self.size.width).saturating_mul(self.size.height)
     }
 
-    /// The frames (n, height, width); of a stack, the windows.
+    /// The frames (n, height, width); for a stack, the windows.
     pub fn frames(&self) -> ArrayView3<'a, P> {
         self.frames
     }
 
-    /// Where windows are cut; `None` for a stack of windows.
+    /// Where the windows are cut; `None` for a stack of windows.
     #[inline(always)]
     pub fn corners(&self) -> Option<&'a [Corner]> {
         self.corners
@@ -96,7 +96,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
         self.flat
     }
 
-    /// The pixels (height, width) of a window that was checked.
+    /// The pixels (height, width) of a window that has been checked.
     ///
     /// # Panics
     /// If there is no such window, or it is not within its frame.

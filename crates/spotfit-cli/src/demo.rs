@@ -21,7 +21,7 @@ use spotfit::{Background, Camera, Fit, Fitter, FitterOptions, Options, Size, Sta
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
-    /// The folder for the results; it is made if it is not there.
+    /// The folder for the results; it is created if necessary.
     #[arg(long, default_value = "spotfit-demo", value_name = "DIR")]
     out: PathBuf,
     /// Number of spots in each of the three cases, up to a million.
@@ -46,7 +46,7 @@ impl Spread {
     }
 }
 
-/// Says something. Who listens may go, as `head` does: the files are made all the same.
+/// Prints a line. A reader such as `head` may close standard output; the files are written all the same.
 fn say(text: fmt::Arguments<'_>) -> Result<(), CliError> {
     match writeln!(io::stdout(), "{text}") {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

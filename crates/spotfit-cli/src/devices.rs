@@ -1,11 +1,11 @@
-//! `spotfit devices`: what there is to fit with.
+//! `spotfit devices`: the instruction sets and GPUs of this machine.
 
 use super::error::CliError;
 use super::output::Output;
 use spotfit::InstructionSet;
 use spotfit::gpu::{DeviceInfo, devices};
 
-/// Says what was found, and why there is nothing where there is nothing: that is an answer, no error.
+/// Lists what was found. No GPU is an answer with a reason, not an error.
 pub(crate) fn run() -> Result<(), CliError> {
     let mut output = Output::create("-".as_ref())?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

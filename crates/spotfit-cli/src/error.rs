@@ -33,12 +33,12 @@ pub(crate) enum CliError {
 /// What the user can do about it.
 fn advice(error: &MovieError) -> &'static str {
     match error {
-        MovieError::FrameSize { .. } => "; --max-frame-pixels raises it",
+        MovieError::FrameSize { .. } => "; --max-frame-pixels raises the limit",
         _ => "",
     }
 }
 
-/// The option as it is typed, by the name of the field that it sets.
+/// The option as the user types it, from the name of the field that it sets.
 fn typed(field: &str) -> String {
     match field {
         "box_size" => "--box".to_owned(),
@@ -111,7 +111,7 @@ impl Refused for SimulationError {
     }
 }
 
-/// The error of an option, as it was typed; else the error itself, about a file if there is one.
+/// The error of an option, named as typed; otherwise the error itself, with its file if there is one.
 fn told(error: &(impl Refused + ToString), file: Option<&str>) -> CliError {
     match (error.refused(), file) {
         (Some((name, value, range)), _) => CliError::Option {

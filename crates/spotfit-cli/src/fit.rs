@@ -27,7 +27,7 @@ const GPU_CHUNK: Chunk = Chunk { windows: 1 << 18, bytes: 1 << 27 };
 #[derive(Debug, Args)]
 pub(crate) struct FitArguments {
     /// The windows: an NPY file with an array (n, height, width) of integers or floating-point
-    /// numbers; - reads standard input.
+    /// numbers; - for standard input.
     #[arg(value_name = "SPOTS.npy")]
     spots: PathBuf,
     /// Where to write the outcomes: a .csv or .npy file, or - for CSV on standard output.
@@ -44,14 +44,14 @@ pub(crate) struct FitArguments {
 /// How windows are fitted, for every command that fits.
 #[derive(Debug, Args)]
 pub(crate) struct FitOptions {
-    /// What does the work: auto, cpu (single precision, vector instructions), gpu (NVIDIA, single
+    /// The backend: auto, cpu (single precision, vector instructions), gpu (NVIDIA, single
     /// precision) or reference (double precision, one window at a time).
     #[arg(long, default_value = "auto", value_name = "BACKEND")]
     pub(crate) backend: Backend,
-    /// Vector instructions for the backend cpu: avx512, avx2, neon or portable; the best if not given.
+    /// Vector instructions for the backend cpu: avx512, avx2, neon or portable; the fastest if not given.
     #[arg(long, value_name = "SET")]
     pub(crate) instruction_set: Option<InstructionSet>,
-    /// The GPUs for the backend gpu, by the numbers that `spotfit devices` gives.
+    /// The GPUs for the backend gpu, by the numbers that `spotfit devices` lists.
     #[arg(long = "device", value_delimiter = ',', default_value = "0", value_name = "N,...")]
     pub(crate) devices: Vec<usize>,
     /// Number of threads, at most 1024; 0 takes one for each processor.
@@ -66,16 +66,16 @@ pub(crate) struct FitOptions {
     /// At most N iterations (overrides the criteria).
     #[arg(long, value_name = "N")]
     max_iterations: Option<u32>,
-    /// Stop when a step reduces χ² by less than this share of it; 0: never.
+    /// Stop when a step reduces χ² by less than this share; 0: never.
     #[arg(long, value_name = "X")]
     min_delta: Option<f64>,
-    /// Stop when no parameter changes by more than this share; 0: never.
+    /// Stop when a step changes no parameter by more than this share; 0: never.
     #[arg(long, value_name = "X")]
     min_step: Option<f64>,
     /// Stop when χ² (in counts², summed over the window) is less than this.
     #[arg(long, value_name = "X")]
     max_error: Option<f64>,
-    /// The background: free, or nonnegative (right when just the camera's offset was subtracted).
+    /// The background: free, or nonnegative (if only the camera's offset was subtracted).
     #[arg(long, value_enum, default_value = "free", value_name = "BACKGROUND")]
     background: BackgroundChoice,
     /// How far outside the outermost pixel centres the centre may lie, in pixels.
@@ -148,8 +148,8 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let format = Format::of(&arguments.output)?;
     let standard = Path::new("-");
     if arguments.spots == standard && arguments.initial.as_deref() == Some(standard) {
-        let range = "a file, for the windows come from standard input already";
-        return Err(CliError::option("initial", "-", range));
+        let reason = "standard input has the windows already; give a file";
+        return Err(CliError::file("--initial -", reason));
     }
     let fitter = Fitter::new(&arguments.fit.fitter())?;
     let file = arguments.spots.display().to_string();

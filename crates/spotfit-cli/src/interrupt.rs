@@ -1,7 +1,7 @@
 //! Ctrl-C and a request to terminate end the process, and leave nothing behind.
 //!
-//! The work ends between two chunks if that is soon enough. A read that waits, or a chunk that takes long, is not
-//! waited for.
+//! The work ends between two chunks if that is soon enough. Otherwise, in a read that blocks or a chunk that takes
+//! long, the process ends without it.
 
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +32,7 @@ pub(crate) fn watch() {
     });
     #[cfg(unix)]
     {
-        // A file that may not grow further is an error of writing, which can be told, and not the end.
+        // A file that may not grow further is an error to report, and must not end the process.
         let seen = std::sync::Arc::new(AtomicBool::new(false));
         let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
     }

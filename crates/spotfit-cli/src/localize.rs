@@ -28,13 +28,13 @@ pub(crate) struct LocalizeArguments {
     /// Where to write the localizations: a .csv file, or - for standard output.
     #[arg(short, long, value_name = "LOCS.csv")]
     output: PathBuf,
-    /// Side of the windows that are fitted, in pixels; odd. About 4 sigma + 3 is a good choice.
+    /// Side of the fitted windows, in pixels; odd. About 4 sigma + 3 is a good choice.
     #[arg(long = "box", default_value_t = 7, value_name = "PX")]
     box_size: usize,
-    /// What a spot must exceed, in units of the local noise of the filtered frame.
+    /// How far a spot must stand out, in units of the local noise of the filtered frame.
     #[arg(long, default_value_t = DEFAULT_THRESHOLD, value_name = "K")]
     threshold: f64,
-    /// What a dark pixel reads, in ADU.
+    /// The value of a dark pixel, in ADU.
     #[arg(long, value_name = "ADU")]
     baseline: Option<f64>,
     /// Photo-electrons per ADU (before EM gain).
@@ -49,7 +49,7 @@ pub(crate) struct LocalizeArguments {
     /// Size of a pixel in nanometres. Without it, lengths are in pixels.
     #[arg(long, value_name = "NM")]
     pixel_size: Option<f64>,
-    /// What (0, 0) is: the centre of the first pixel, or its corner, as in ThunderSTORM.
+    /// Where (0, 0) is: at the centre of the first pixel, or at its corner, as in ThunderSTORM.
     #[arg(long, value_enum, default_value = "centre", value_name = "ORIGIN")]
     origin: Origin,
     /// Frames to localize, from A (counted from 0) up to but not including B; either may be left out.
@@ -58,11 +58,11 @@ pub(crate) struct LocalizeArguments {
     /// Where to look for spots: first column, first row, columns, rows.
     #[arg(long, value_name = "X,Y,W,H")]
     roi: Option<String>,
-    /// Fit these places instead of detecting: a CSV file with columns frame (from 0), x and y in
-    /// pixels. The id of a localization is its row, from 1.
+    /// Fit these positions instead of detecting spots: a CSV file with columns frame (from 0), x and y
+    /// in pixels. The id of a localization is its row, from 1.
     #[arg(long, value_name = "POS.csv", conflicts_with = "roi")]
     positions: Option<PathBuf>,
-    /// The most pixels of a frame; a movie of larger ones is refused before it is read.
+    /// The most pixels of a frame; a movie with larger frames is refused before it is read.
     #[arg(long, default_value_t = MovieLimits::default().frame_pixels, value_name = "N")]
     max_frame_pixels: usize,
     /// Keep fits that failed, and add a column status.
@@ -129,7 +129,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     let mut output = Output::create(&arguments.output)?;
     output.write_all(format.header().as_bytes())?;
     if arguments.baseline.is_none() {
-        say!("spotfit: warning: no --baseline given; photons and uncertainties take 0 ADU as dark");
+        say!("spotfit: warning: no --baseline given; photons and uncertainties assume 0 ADU");
     }
 
     let bar = progress(frames.len() as u64);
@@ -155,7 +155,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A bar with rate and time left where there is a terminal, nothing elsewhere.
+/// A bar with rate and time left on a terminal, and nothing elsewhere.
 fn progress(frames: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(frames), ProgressDrawTarget::stderr());
     let template = "{bar:30} {pos}/{len} frames, {msg}, {per_sec}, {eta} left";
@@ -175,7 +175,7 @@ fn summarize(localizer: &Localizer, time: Duration) {
         ("at the frame's edge", counts.at_edge),
         ("in frames not looked at", counts.no_frame),
         ("amplitude not positive", counts.not_bright),
-        ("gone to a neighbour", counts.wandered),
+        ("moved to a neighbour", counts.wandered),
         ("not finite in photons", counts.not_finite),
     ];
     let dropped: Vec<String> = others

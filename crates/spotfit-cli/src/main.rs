@@ -24,7 +24,7 @@ use clap::{Parser, Subcommand};
 use error::CliError;
 use message::say;
 
-/// Finds centre, width and brightness of spots of light in camera images.
+/// Finds the centre, width and brightness of spots of light in camera images.
 #[derive(Debug, Parser)]
 #[command(name = "spotfit", version, max_term_width = 100)]
 struct Arguments {
@@ -42,7 +42,7 @@ enum Command {
     Render(render::RenderArguments),
     /// Simulate windows of spots, or a movie, with their truth.
     Simulate(simulate::SimulateArguments),
-    /// List the processor's instruction sets and the GPUs, or say why there is none.
+    /// List the processor's instruction sets and the GPUs.
     Devices,
     /// Simulate, fit and compare with the papers: a first look at everything.
     Demo(demo::DemoArguments),
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read our output has had enough: no error of ours.
+        // The reader of our output has closed it, which is not an error.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             say!("spotfit: {error}");

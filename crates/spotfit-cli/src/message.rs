@@ -1,16 +1,16 @@
-//! What the command says beside its results.
+//! Messages on standard error.
 
 use std::fmt::{Arguments, Write as _};
 use std::io::{self, Write as _};
 
-/// Says something on standard error. Nobody may be listening: a result does not fail because nothing can be said
-/// about it.
+/// Prints a message on standard error. Errors are ignored: a result does not fail because its message cannot be
+/// printed.
 pub(crate) fn tell(message: Arguments<'_>) {
     let text = harmless(&message.to_string());
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// The text without what a terminal would obey: names and values come from files of others.
+/// The text with control characters escaped, since names and values may come from hostile files.
 fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for symbol in text.chars() {

@@ -1,4 +1,4 @@
-//! Files that appear under their name when they are complete, and not before.
+//! Files that appear under their name only when they are complete.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -29,8 +29,8 @@ enum Target {
 }
 
 impl Output {
-    /// Begins to write a file. If it never comes to [`Output::finish`], nothing is left behind and
-    /// a file that was there before stays as it was.
+    /// Begins to write a file. Without a call to [`Output::finish`], nothing is left behind and an existing
+    /// file stays as it was.
     pub(crate) fn create(path: &Path) -> Result<Self, CliError> {
         let name = path.display().to_string();
         let target = Target::create(path).map_err(CliError::write(&name))?;
@@ -46,7 +46,7 @@ impl Output {
         self.target.writer()
     }
 
-    /// The file as something that can be written out of order, if it is one.
+    /// The file for writing out of order, if it is a regular file.
     pub(crate) fn seekable(&mut self) -> Option<&mut BufWriter<NamedTempFile>> {
         match &mut self.target {
             Target::Replace { writer, .. } => Some(writer),
@@ -167,7 +167,7 @@ fn part_of(path: &Path) -> io::Result<NamedTempFile> {
     }
     loop {
         let file = builder.tempfile_in(folder)?;
-        // Some file systems have no locks; then nobody removes what may be in use.
+        // Some file systems have no locks; there no part is removed, since it may be in use.
         let _ = file.as_file().lock();
         // Between the two lines above another process may have taken it for dead.
         if file.path().exists() {

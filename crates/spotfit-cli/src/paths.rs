@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::error::CliError;
 
-/// The most links that follow each other, as systems have it.
+/// The longest chain of links, as in common systems.
 const MOST_LINKS: usize = 40;
 
-/// The file that a path leads to, whether it exists or not: links are followed, and so is the way to its folder.
+/// The file that a path leads to, whether it exists or not. Links are followed, those of its folder included.
 pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -46,10 +46,10 @@ pub(crate) fn refuse_same_file(input: &Path, output: &Path) -> Result<(), CliErr
     refuse(same(input, output), output, "the output would replace an input; choose another name")
 }
 
-/// Of two outputs in one file, or both on standard output, one would be lost.
+/// Two outputs to one file, or both to standard output, would lose one of them.
 pub(crate) fn refuse_same_output(one: &Path, other: &Path) -> Result<(), CliError> {
     let both_standard = one == Path::new("-") && other == Path::new("-");
-    let reason = format!("it is the same file as {}: two outputs need two", one.display());
+    let reason = format!("it is the same file as {}; choose two names", one.display());
     refuse(both_standard || same(one, other), other, &reason)
 }
 

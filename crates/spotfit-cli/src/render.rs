@@ -15,7 +15,7 @@ use spotfit::storm::{Point, PointReader, TableError};
 
 #[derive(Debug, Args)]
 pub(crate) struct RenderArguments {
-    /// The localizations: a CSV file as `spotfit localize` and ThunderSTORM write it.
+    /// The localizations: a CSV file written by `spotfit localize` or ThunderSTORM.
     #[arg(value_name = "LOCS.csv")]
     localizations: PathBuf,
     /// Where to write the picture, a .png file; - for standard output.
@@ -24,14 +24,14 @@ pub(crate) struct RenderArguments {
     /// Side of a pixel of the picture, in the unit of the table: 10 nm or 0.1 px if not given.
     #[arg(long, value_name = "LENGTH")]
     pixel: Option<f64>,
-    /// Standard deviation of every spot in the picture, in the unit of the table; if not given, each is
-    /// as wide as its uncertainty.
+    /// Standard deviation of every spot in the picture, in the unit of the table; if not given, each spot
+    /// is as wide as its uncertainty.
     #[arg(long, value_name = "LENGTH")]
     blur: Option<f64>,
     /// The colours.
     #[arg(long, value_enum, default_value = "inferno", value_name = "COLOURS")]
     colour_map: ColourChoice,
-    /// Length of the scale bar in the unit of the table; 0 for none; a round one if not given.
+    /// Length of the scale bar in the unit of the table; 0 for none; a round length if not given.
     #[arg(long, value_name = "LENGTH")]
     scale_bar: Option<f64>,
     /// Share of the bright pixels that may be saturated.
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &RenderArguments) -> Result<(), CliError> {
 /// A table that is read twice: once for its extent, and once for its points.
 struct Table {
     name: String,
-    /// What can be read once only is kept.
+    /// A table that can be read only once, kept in memory.
     source: Source,
 }
 
@@ -108,7 +108,7 @@ struct Seen {
     nanometres: bool,
 }
 
-/// The most localizations that are kept of what can be read once only.
+/// The most localizations kept of a table that can be read only once.
 const MOST_KEPT: usize = 1 << 24;
 
 impl Table {
@@ -122,7 +122,7 @@ impl Table {
         let mut kept = Vec::new();
         let seen = read(&name, file, |point| {
             kept.push(*point);
-            let reason = format!("only a file may have more than {MOST_KEPT} localizations");
+            let reason = format!("a pipe may have at most {MOST_KEPT} localizations; use a file");
             if kept.len() <= MOST_KEPT { Ok(()) } else { Err(CliError::file(&name, reason)) }
         })?;
         Ok(Self { name, source: Source::Kept(kept, seen) })

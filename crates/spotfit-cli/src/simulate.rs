@@ -30,7 +30,7 @@ pub(crate) struct SimulateArguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Simulate a movie: molecules that blink on lines and rings, beads, an uneven background.
+    /// Simulate a movie: blinking molecules on lines and rings, beads, an uneven background.
     Movie(super::simulate_movie::MovieArguments),
 }
 
@@ -42,10 +42,10 @@ struct WindowArguments {
     /// Width and height of the windows in pixels.
     #[arg(long, value_name = "PX", required_unless_present_all = ["width", "height"])]
     size: Option<usize>,
-    /// Width of the windows in pixels, if it is not SIZE.
+    /// Width of the windows in pixels; overrides --size.
     #[arg(long, value_name = "PX")]
     width: Option<usize>,
-    /// Height of the windows in pixels, if it is not SIZE.
+    /// Height of the windows in pixels; overrides --size.
     #[arg(long, value_name = "PX")]
     height: Option<usize>,
     /// Integrated signal of a spot in photo-electrons.
@@ -64,7 +64,7 @@ struct WindowArguments {
     /// The largest sigma in pixels.
     #[arg(long, default_value_t = 2.0, value_name = "PX")]
     sigma_max: f64,
-    /// Counts that a dark pixel reads.
+    /// The value of a dark pixel, in counts.
     #[arg(long, default_value_t = 0.0, value_name = "COUNTS")]
     baseline: f64,
     /// Counts per photo-electron.
@@ -155,7 +155,7 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), CliError> {
     match (&arguments.what, &arguments.windows) {
         (Some(What::Movie(movie)), _) => super::simulate_movie::run(movie),
         (None, Some(windows)) => run_windows(windows),
-        (None, None) => Err(CliError::option("count", "", "how many windows; or 'movie'")),
+        (None, None) => Err(CliError::file("simulate", "give --count, or the command 'movie'")),
     }
 }
 
@@ -181,7 +181,7 @@ fn run_windows(arguments: &WindowArguments) -> Result<(), CliError> {
         ..SpotSimulation::new(size)
     };
     simulation.validate()?;
-    // The array's bytes must be countable, for us and for whoever reads it.
+    // The number of bytes must not overflow, here or in the programs that read the array.
     let most = isize::MAX as usize / (size.pixels() * arguments.dtype.bytes());
     if arguments.count > most {
         let range = format!("0 to {most} with windows of {}×{} pixels", size.width, size.height);

@@ -20,11 +20,11 @@ const PIECE: usize = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct MovieArguments {
-    /// Where to write the movie: a .tif (16 bits, BigTIFF if need be) or .npy file.
+    /// Where to write the movie: a .tif (16 bits, BigTIFF if necessary) or .npy file.
     #[arg(short, long, value_name = "MOVIE.tif|MOVIE.npy")]
     output: PathBuf,
-    /// Where to write the truth: a CSV file frame,x,y,sigma,signal,background,molecule, frames from 0,
-    /// pixels and photo-electrons.
+    /// Where to write the truth: a CSV file frame,x,y,sigma,signal,background,molecule, with frames from
+    /// 0, in pixels and photo-electrons.
     #[arg(long, value_name = "TRUTH.csv")]
     truth: Option<PathBuf>,
     /// Number of frames.
@@ -57,10 +57,10 @@ pub(crate) struct MovieArguments {
     /// Number of fiducial beads, always on, ten times as bright as a molecule.
     #[arg(long, default_value_t = 0, value_name = "N")]
     beads: usize,
-    /// Movement of everything from frame to frame in pixels: X,Y.
+    /// Drift from frame to frame in pixels: X,Y.
     #[arg(long, default_value = "0,0", value_name = "X,Y", allow_hyphen_values = true)]
     drift: String,
-    /// Counts that a dark pixel reads.
+    /// The value of a dark pixel, in counts.
     #[arg(long, default_value_t = 100.0, value_name = "COUNTS")]
     baseline: f64,
     /// Counts per photo-electron.

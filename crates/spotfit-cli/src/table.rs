@@ -16,7 +16,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The format that a file's name asks for; CSV on standard output.
+    /// The format, by the ending of the file's name; CSV on standard output.
     pub(crate) fn of(path: &Path) -> Result<Self, CliError> {
         let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
         match extension.as_ref().and_then(|extension| extension.to_str()) {
@@ -38,7 +38,7 @@ const STATUS: usize = 14;
 pub(crate) struct FitTable {
     output: Output,
     format: Format,
-    /// Whether the backend knows no more digits than `f32` has, so that a text says no more.
+    /// Whether the backend has only the digits of `f32`, so that text shows no more.
     single: bool,
     spot: usize,
     text: String,

@@ -147,11 +147,11 @@ fn broken_input_is_named_and_leaves_no_output() {
         (b"\x93NUMPY\x09\x00", "version 9.0"),
         (&good[..9], "ends within it"),
         (&good[..40], "ends within it"),
-        (&good[..good.len() - 1], "promises 80 bytes of data, there are 79"),
-        (&good[..good.len() - 80], "promises 80 bytes of data, there are 0"),
-        (&npy("'<u2'", "False", "(40,)", data), "(n, height, width) is needed, this one is [40]"),
-        (&npy("'<u2'", "False", "(1, 2, 4, 5)", data), "this one is [1, 2, 4, 5]"),
-        (&npy("'<u2'", "False", "()", data), "this one is []"),
+        (&good[..good.len() - 1], "promises 80 bytes of data, but there are 79"),
+        (&good[..good.len() - 80], "promises 80 bytes of data, but there are 0"),
+        (&npy("'<u2'", "False", "(40,)", data), "(n, height, width), got [40]"),
+        (&npy("'<u2'", "False", "(1, 2, 4, 5)", data), "got [1, 2, 4, 5]"),
+        (&npy("'<u2'", "False", "()", data), "got []"),
         (&npy("'<u2'", "False", "(20, 2, 1)", data), "1×2 pixels (width×height) is too small"),
         (&npy("'<u2'", "False", "(10, 2, 2)", data), "2×2 pixels (width×height) is too small"),
         (&npy("'<c8'", "False", "(2, 2, 5)", data), "type '<c8'"),
@@ -195,7 +195,7 @@ fn standard_input_is_read() {
         assert_eq!(output.status.success(), succeeds);
         if !succeeds {
             let said = String::from_utf8_lossy(&output.stderr);
-            assert!(said.contains("promises 80 bytes of data, there are 77"), "{said}");
+            assert!(said.contains("promises 80 bytes of data, but there are 77"), "{said}");
         }
     }
 }
@@ -292,7 +292,7 @@ fn options_are_used_and_checked() {
         (["--max-error", "inf"], "--max-error inf is out of its range"),
         (["--backend", "gpx"], "there is no backend 'gpx'"),
         (["--criteria", "loose"], "invalid value 'loose'"),
-        (["--instruction-set", "mmx"], "there are avx512, avx2, neon and portable"),
+        (["--instruction-set", "mmx"], "choose avx512, avx2, neon or portable"),
         (["--sigma-min", "6"], "--sigma-min 6 is out of its range (below the longer side"),
     ] {
         let [name, value] = arguments;

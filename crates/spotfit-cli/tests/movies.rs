@@ -198,11 +198,11 @@ fn broken_movies_are_named() {
         Movie::picasso_raw(reader, length, "m.yaml", yaml, &limits()).unwrap_err().to_string()
     };
     for (from, to, says) in [
-        ("Frames: 3", "Frames: 4", "4 frames of 24×20 pixels of 16 bits are not the 2880 bytes"),
+        ("Frames: 3", "Frames: 4", "4 frames of 24×20 pixels of 16 bits do not match"),
         ("Frames: 3", "Frame: 3", "'Frames' is missing"),
         ("Frames: 3", "Frames: many", "'Frames' is not a number: many"),
         ("Frames: 3", "Frames: 99999999999999999999", "is not a number"),
-        ("Height: 20", "Height: 18446744073709551615", "are not the 2880 bytes"),
+        ("Height: 20", "Height: 18446744073709551615", "do not match the 2880 bytes"),
         ("uint16", "complex64", "complex64 is not supported"),
         ("Order: <", "Order: middle", "neither < nor >"),
     ] {
@@ -215,7 +215,7 @@ fn broken_movies_are_named() {
         Movie::dax(reader, length, "m.inf", inf, &limits()).unwrap_err().to_string()
     };
     for (from, to, says) in [
-        ("frames = 3", "frames = 2", "2 frames of 24×20 pixels of 16 bits are not the 2880 bytes"),
+        ("frames = 3", "frames = 2", "2 frames of 24×20 pixels of 16 bits do not match"),
         ("frame dimensions", "dimensions", "'frame dimensions' is missing"),
         ("24 x 20", "24 by 20", "is not WIDTH x HEIGHT"),
         ("24 x 20", "w x h", "is not a number"),
@@ -348,7 +348,7 @@ fn senseless_requests_are_named() {
     let dax = folder.file("bare.dax", &[0; 100]);
     fails(&[&"localize", &dax, &"-o", &output], &["bare.inf", "cannot be read"]);
     let other = folder.file("movie.avi", &[0; 100]);
-    fails(&[&"localize", &other, &"-o", &output], &["movie.avi", "no movie that can be read"]);
+    fails(&[&"localize", &other, &"-o", &output], &["movie.avi", "not a movie that can be read"]);
     assert!(!output.exists());
 }
 

@@ -1,4 +1,4 @@
-//! What does the work, and who chooses.
+//! The backends, and the choice between them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,13 +6,13 @@ use std::str::FromStr;
 use fit_core::Options;
 use fit_cpu::{BatchError, InstructionSet};
 
-/// What does the work.
+/// What computes the fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Backend {
-    /// [`Backend::Cpu`]; but [`Backend::Gpu`] for batches of at least [`AUTO_GPU_PIXELS`] pixels where there
+    /// [`Backend::Cpu`]; but [`Backend::Gpu`] for batches of at least [`AUTO_GPU_PIXELS`] pixels if there
     /// is a GPU.
     #[default]
     Auto,
@@ -20,20 +20,20 @@ pub enum Backend {
     Cpu,
     /// NVIDIA GPUs, in single precision.
     Gpu,
-    /// The CPU in double precision, one window at a time: the judge of the others.
+    /// The CPU in double precision, one window at a time; the other backends are tested against it.
     Reference,
 }
 
-/// A batch of at least so many pixels goes to the GPU, where there is one and the backend is
-/// [`Backend::Auto`]: about four million windows of 9×9, for which the driver's start pays. Measured in
-/// `docs/performance.md`.
+/// With [`Backend::Auto`], batches of at least this many pixels go to the GPU, if there is one. It is about
+/// four million windows of 9×9, enough to make up for starting the driver (measured in
+/// `docs/performance.md`).
 pub const AUTO_GPU_PIXELS: usize = 300_000_000;
 
 impl Backend {
-    /// Every backend there is to choose.
+    /// Every backend.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Cpu, Self::Gpu, Self::Reference];
 
-    /// The word for this backend on the command line.
+    /// The name of this backend on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -67,7 +67,7 @@ pub enum FitError {
     /// The request makes no sense, or the machine refused it.
     #[error(transparent)]
     Batch(#[from] BatchError),
-    /// There is no backend of that name.
+    /// There is no backend with this name.
     #[error("there is no backend '{0}' (auto, cpu, gpu, reference)")]
     UnknownBackend(String),
     /// The GPU cannot be used.
@@ -79,7 +79,7 @@ pub enum FitError {
     NoGpuSupport,
 }
 
-/// What a [`crate::Fitter`] does, and what does it.
+/// The options of a [`crate::Fitter`]: the fit, and the backend that computes it.
 ///
 /// ```
 /// use spotfit::{Backend, Background, Fitter, FitterOptions, Options};
@@ -96,7 +96,7 @@ pub enum FitError {
 pub struct FitterOptions {
     /// The fit: shape of the spots, when to stop, limits.
     pub fit: Options,
-    /// What does the work.
+    /// What computes the fits.
     pub backend: Backend,
     /// Vector instructions for [`Backend::Cpu`]. `None` takes the fastest that the processor has, or the one that the
     /// environment variable [`InstructionSet::VARIABLE`] names. Other backends ignore it.

@@ -1,4 +1,4 @@
-//! One way to fit, whatever does the work.
+//! One way to fit, with any backend.
 
 #[cfg(feature = "gpu")]
 use std::sync::OnceLock;
@@ -56,8 +56,8 @@ pub struct Fitter {
 }
 
 impl Default for Fitter {
-    /// The default options, the best backend and all processors. If the system refuses to start
-    /// threads, the calling thread does the work.
+    /// A fitter with the default options, the best backend and all processors. If the system refuses to
+    /// start threads, the calling thread does the work.
     fn default() -> Self {
         let options = FitterOptions::default();
         Self::new(&options)
@@ -70,8 +70,8 @@ impl Fitter {
     /// A fitter with these options.
     ///
     /// # Errors
-    /// [`FitError`] if an option is out of its range, if threads cannot be started, or if the instruction set or the
-    /// device that is asked for is not there.
+    /// [`FitError`] if an option is out of its range, if threads cannot be started, or if the requested instruction
+    /// set or device is not available.
     pub fn new(options: &FitterOptions) -> Result<Self, FitError> {
         let FitterOptions { fit, backend, instruction_set, ref devices, threads } = *options;
         fit.validate().map_err(BatchError::from)?;
@@ -118,8 +118,8 @@ impl Fitter {
         }
     }
 
-    /// The backend that does the work, unless a batch is large enough for another: never
-    /// [`Backend::Auto`].
+    /// The backend in use, never [`Backend::Auto`]. With `Auto`, a batch that is large enough may still go to
+    /// the GPU.
     pub fn backend(&self) -> Backend {
         match self.engine(0) {
             Work::Reference(_) => Backend::Reference,
@@ -138,12 +138,12 @@ impl Fitter {
         }
     }
 
-    /// Whether the backend computes in single precision, so that `Fit<f32>` holds all it knows.
+    /// Whether the backend computes in single precision, so that `Fit<f32>` loses nothing.
     pub fn is_single_precision(&self) -> bool {
         !matches!(self.engine, Engine::Reference(_))
     }
 
-    /// How windows are fitted.
+    /// The options of the fit.
     pub fn options(&self) -> &Options {
         &self.options
     }
@@ -176,7 +176,7 @@ impl Fitter {
     /// [`Fitter::fit`] into memory of the caller, one element for each window.
     ///
     /// # Errors
-    /// As [`Fitter::fit`], and if there is not one outcome for each window; then `fits` is
+    /// As [`Fitter::fit`], and if `fits` does not have one element for each window; then `fits` is
     /// unchanged.
     pub fn fit_into<P: Pixel, T: Scalar>(
         &self,
@@ -188,8 +188,8 @@ impl Fitter {
     }
 
     /// Fits windows of `size` pixels that are cut out of a stack of frames (n, height, width), without
-    /// a copy of them in between. The outcomes are in the order of the corners, and count from each
-    /// window's first pixel.
+    /// copying them first. The outcomes are in the order of the corners; their coordinates count from
+    /// the first pixel of each window.
     ///
     /// ```
     /// use ndarray::Array3;

@@ -23,7 +23,7 @@ pub use fit_cpu::{BatchError, InstructionSet, WindowFitter};
 #[cfg(feature = "gpu")]
 pub use fit_gpu as gpu;
 pub use fit_windows::{AnyWindows, Windows};
-/// The arrays of this library's interface are of this version of `ndarray`.
+/// The version of `ndarray` whose arrays this library takes.
 pub use ndarray;
 
 pub use backend::{AUTO_GPU_PIXELS, Backend, FitError, FitterOptions};

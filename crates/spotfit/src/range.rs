@@ -1,6 +1,6 @@
-//! What every check of an option says.
+//! The error of an option out of its range.
 
-/// A value is out of the range of what it was given for.
+/// The value of an option is out of its range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} = {value} is out of its range ({range})")]
 pub struct OutOfRange {
@@ -8,7 +8,7 @@ pub struct OutOfRange {
     pub name: &'static str,
     /// The value given.
     pub value: String,
-    /// The values that are allowed, in words.
+    /// The allowed values, in words.
     pub range: String,
 }
 

@@ -15,7 +15,7 @@ pub enum Blur {
     Fixed(f64),
 }
 
-/// From dark to bright.
+/// The colours, from dark to bright.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ColourMap {
@@ -45,7 +45,7 @@ impl ColourMap {
     }
 }
 
-/// What the picture is to look like.
+/// What the picture looks like.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RenderOptions {
@@ -55,17 +55,17 @@ pub struct RenderOptions {
     pub blur: Blur,
     /// The colours.
     pub colours: ColourMap,
-    /// Left, top, right and bottom edge; `None` is all around the localizations.
+    /// Left, top, right and bottom edge, in the unit of the localizations; `None` includes all localizations.
     pub extent: Option<[f64; 4]>,
-    /// Share of the pixels that are not black which may be brighter than the brightest colour.
+    /// The share of the pixels that are not black which may exceed the brightest colour.
     pub saturated: f64,
     /// The most pixels that the picture may have; each takes seven bytes of memory.
     pub most_pixels: usize,
 }
 
 impl RenderOptions {
-    /// A picture with pixels of that side, in the unit of the localizations; each of them as wide as its uncertainty,
-    /// in the colours of [`ColourMap::Inferno`], with 5 % of the bright pixels saturated.
+    /// A picture with pixels of the given side, in the unit of the localizations. Each localization is as wide as its
+    /// uncertainty; the colours are [`ColourMap::Inferno`], with 5 % of the bright pixels saturated.
     pub const fn new(pixel: f64) -> Self {
         let (blur, colours) = (Blur::Uncertainty, ColourMap::Inferno);
         Self { pixel, blur, colours, extent: None, saturated: 0.05, most_pixels: MOST_PIXELS }
@@ -123,12 +123,12 @@ pub fn render(points: &[Point], options: &RenderOptions) -> Result<Picture, Rend
     Ok(canvas.picture())
 }
 
-/// The rectangle around points that come one by one.
+/// The rectangle around points that are added one by one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent(Option<[f64; 4]>);
 
 impl Extent {
-    /// Takes in another point.
+    /// Includes another point.
     pub fn add(&mut self, point: &Point) {
         let [l, t, r, b] = self.0.unwrap_or([point.x, point.y, point.x, point.y]);
         self.0 = Some([l.min(point.x), t.min(point.y), r.max(point.x), b.max(point.y)]);
@@ -139,7 +139,7 @@ impl Extent {
     }
 }
 
-/// A picture in the making, to which points come one by one: none of them is kept.
+/// A picture to which points are added one by one; the points themselves are not kept.
 #[derive(Clone, Debug)]
 pub struct Canvas {
     options: RenderOptions,
@@ -151,7 +151,7 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// An empty picture of what the options ask for, or else of the extent of all points.
+    /// An empty picture of the region in the options, or else of the extent of all points.
     ///
     /// # Errors
     /// [`RenderError`].
@@ -182,7 +182,7 @@ impl Canvas {
             Blur::Uncertainty => (point.uncertainty / pixel).max(0.5),
             Blur::Fixed(width) => width / pixel,
         };
-        // A point with no idea of where it is would darken all others and show nothing.
+        // A point with a huge uncertainty would darken all others and show nothing.
         if sigma.is_finite() && sigma < 1000.0 {
             let (x, y) = ((point.x - self.left) / pixel - 0.5, (point.y - self.top) / pixel - 0.5);
             add_gaussian(&mut self.density, (self.width, self.height), (x, y), sigma);
@@ -285,8 +285,8 @@ impl Picture {
         self.draw(&Self::filled(width, height, colour), x, y);
     }
 
-    /// Draws a scale bar of `length` pixels with its label into the lower right corner; where there is
-    /// no room, nothing.
+    /// Draws a scale bar of `length` pixels with its label into the lower right corner, if there is room
+    /// for it.
     pub fn scale_bar(&mut self, length: usize, label: &str) {
         let unit = (self.height / 160).max(1);
         let margin = 6 * unit;
@@ -311,7 +311,7 @@ impl Picture {
     /// Writes the picture as PNG.
     ///
     /// # Errors
-    /// What the writer says.
+    /// The error of the writer.
     pub fn write_png(&self, writer: impl Write) -> std::io::Result<()> {
         let side = |length: usize| u32::try_from(length).map_err(std::io::Error::other);
         let mut encoder = png::Encoder::new(writer, side(self.width)?, side(self.height)?);
@@ -324,8 +324,7 @@ impl Picture {
     }
 }
 
-/// A length that makes a good scale bar of about a fifth of the given one: 1, 2 or 5 times a power of
-/// ten.
+/// A good length for a scale bar, about a fifth of the given length: 1, 2 or 5 times a power of ten.
 pub fn round_length(whole: f64) -> f64 {
     let target = whole / 5.0;
     if !(target > 0.0 && target.is_finite()) {

@@ -17,17 +17,17 @@ impl StatusCounts {
         }
     }
 
-    /// Every status in the order of [`Status::ALL`] with the number of fits that ended so.
+    /// Every status in the order of [`Status::ALL`], with the number of fits that ended with it.
     pub fn iter(&self) -> impl Iterator<Item = (Status, usize)> + '_ {
         Status::ALL.into_iter().zip(self.0)
     }
 
-    /// All fits.
+    /// The number of all fits.
     pub fn total(&self) -> usize {
         self.0.iter().sum()
     }
 
-    /// Fits that converged.
+    /// The number of fits that converged.
     pub fn converged(&self) -> usize {
         self.iter().filter(|(status, _)| status.is_converged()).map(|(_, count)| count).sum()
     }

@@ -1,14 +1,14 @@
 //! A pack of numbers, one fit a lane, in portable Rust.
 //!
-//! [`Lanes`] runs the mathematics on several fits side by side on any machine; lane for lane it
-//! gives bit for bit what its element type gives alone.
+//! [`Lanes`] runs the mathematics on several fits side by side on any machine. Each lane gives the
+//! same bits as its element type alone.
 
 use core::array::from_fn;
 use core::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 use super::{Mask, Number, Real};
 
-/// `N` numbers of type `T` that are worked on side by side.
+/// `N` numbers of type `T`, one in each lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lanes<T, const N: usize>(pub [T; N]);
 

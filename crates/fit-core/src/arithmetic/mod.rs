@@ -1,9 +1,9 @@
-//! The arithmetic the mathematics is written in.
+//! The arithmetic in which the mathematics is written.
 //!
-//! Everything in this crate is generic over [`Real`], which stands for one number or for a pack of
-//! numbers that are worked on side by side, one fit a lane. Comparisons give a [`Mask`] and
-//! decisions are taken by [`Real::select`], never by branching on data, so that the same code runs
-//! one fit in an `f64`, sixteen fits in a vector register and thirty-two in a warp.
+//! Everything in this crate is generic over [`Real`]: one number, or a pack of numbers with one fit
+//! in each lane. Comparisons give a [`Mask`], and [`Real::select`] decides, never a branch on data.
+//! So the same code runs one fit in an `f64`, sixteen fits in a vector register and thirty-two in a
+//! warp.
 
 mod lanes;
 mod scalar;
@@ -44,7 +44,7 @@ pub trait Mask:
 ///
 /// An implementation need not be IEEE 754 to the letter (a GPU's reciprocal may be off by an ulp),
 /// but sums, differences and products must be correctly rounded, because the conditioning of the
-/// pixels ([`crate::spot::conditioning`]) counts on it.
+/// pixels ([`crate::spot::conditioning`]) relies on it.
 pub trait Real:
     Copy
     + Debug
@@ -59,12 +59,12 @@ pub trait Real:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// What comparing two numbers gives.
+    /// The result of comparing two numbers.
     type Mask: Mask;
 
-    /// Rows of a window that are summed at the same time, 1 to 5. Three sums a row should fit into the
-    /// machine's registers and be enough of them to hide the latency of an addition. Each row is summed
-    /// in its own order, so this changes no result.
+    /// How many rows of a window are summed at the same time, 1 to 5. Each row takes three sums: all of
+    /// them should fit into the registers and be enough to hide the latency of an addition. Each row is
+    /// summed in its own order, so this changes no result.
     const ROWS: usize = 5;
 
     /// The spacing of the representable numbers at 1, for instance 2⁻⁵² for `f64`.
@@ -79,7 +79,7 @@ pub trait Real:
     fn neg_mul_add(self, factor: Self, term: Self) -> Self {
         term - self * factor
     }
-    /// 1/self, for a number that is normal and whose reciprocal is; for others a GPU may give 0 or infinity.
+    /// 1/self, if both the number and its reciprocal are normal; otherwise a GPU may give 0 or infinity.
     #[inline(always)]
     fn reciprocal(self) -> Self {
         Self::splat(1.0) / self
@@ -93,29 +93,28 @@ pub trait Real:
     }
     /// The absolute value.
     fn abs(self) -> Self;
-    /// The smaller of the two numbers; `other` where `self` is not a number.
+    /// The smaller of the two numbers; `other` where `self` is NaN.
     fn min(self, other: Self) -> Self;
-    /// The larger of the two numbers; `other` where `self` is not a number.
+    /// The larger of the two numbers; `other` where `self` is NaN.
     fn max(self, other: Self) -> Self;
     /// The square root of a number ≥ 0.
     fn sqrt(self) -> Self;
-    /// `self < other`; false where either is not a number.
+    /// `self < other`; false where either is NaN.
     fn lt(self, other: Self) -> Self::Mask;
-    /// `self ≤ other`; false where either is not a number.
+    /// `self ≤ other`; false where either is NaN.
     fn le(self, other: Self) -> Self::Mask;
-    /// Whether the number is neither infinite nor not a number.
+    /// Whether the number is neither infinite nor NaN.
     fn is_finite(self) -> Self::Mask;
     /// `yes` in the lanes where `mask` is true, `no` in the others.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
     /// A power of two `s` with `1 ≤ s·self < 2`, for finite normal `self` > 0.
     ///
-    /// Both `s` and `1/s` must be normal numbers, so `s` is clamped at the ends of the range; what
-    /// it is for arguments that are zero, subnormal or not finite does not matter, as long as it is
-    /// a power of two.
+    /// Both `s` and `1/s` must be normal numbers, so `s` is clamped at the ends of the range. For zero,
+    /// subnormal and non-finite arguments any power of two will do.
     fn normalizer(self) -> Self;
 }
 
-/// A [`Real`] that is a single number, so that data may decide what is done next.
+/// A [`Real`] that is a single number, so that code may branch on data.
 pub trait Number:
     Real<Mask = bool> + PartialOrd + Default + Display + Send + Sync + 'static
 {
@@ -125,9 +124,9 @@ pub trait Number:
     fn to_f64(self) -> f64;
 }
 
-/// The precisions that outcomes come in: `f32` and `f64`, and no others.
+/// The precisions of outcomes: `f32` and `f64`, and no others.
 pub trait Scalar: Number + sealed::Sealed {
-    /// Room for outcomes of this precision, as room for outcomes of either.
+    /// Turns a slice of outcomes of this precision into [`Outcomes`].
     #[doc(hidden)]
     fn outcomes(fits: &mut [Fit<Self>]) -> Outcomes<'_>;
     /// Something made in this precision.
@@ -135,7 +134,7 @@ pub trait Scalar: Number + sealed::Sealed {
     fn make<M: Make>(of: M) -> M::Of<Self>;
 }
 
-/// Something that is made in either precision by code that is compiled once, not anew for whoever asks for it.
+/// Something that can be made in either precision, by code that is compiled once and not again in each caller.
 #[doc(hidden)]
 pub trait Make {
     /// What is made.
@@ -146,22 +145,22 @@ pub trait Make {
     fn f64(self) -> Self::Of<f64>;
 }
 
-/// The types that cameras and files store pixels in: integers of 8 to 64 bits, `f32` and `f64`, and no others.
+/// The types in which cameras and files store pixels: integers of 8 to 64 bits, `f32` and `f64`, and no others.
 pub trait Pixel: sealed::Sealed + Copy + Send + Sync + 'static {
     /// The value as an `f32`, rounded to nearest.
     fn to_f32(self) -> f32;
     /// The value as an `f64`, rounded to nearest.
     fn to_f64(self) -> f64;
-    /// What was made of pixels of this type, where their type no longer shows.
+    /// Turns something of this pixel type into its type-erased form.
     fn erase<E: Erase>(of: E::Of<Self>) -> E::Erased;
 }
 
-/// Things made of pixels of one type, and how each is put where that type no longer shows: an enum, say, with a variant
-/// for each. What is done with an enum is compiled once, not anew for whoever uses it.
+/// How to erase the pixel type: it turns something of a known pixel type into, for instance, an enum with a variant for
+/// each type. Functions that take the enum are compiled once, not again in each caller.
 pub trait Erase {
-    /// What is made of pixels of type `P`.
+    /// The form with pixels of type `P`.
     type Of<P: Pixel>;
-    /// The same of pixels of any type.
+    /// The form with pixels of any type.
     type Erased;
     /// Of `u8`.
     fn u8(of: Self::Of<u8>) -> Self::Erased;

@@ -5,8 +5,8 @@ use super::tile::{Line, Store, keep};
 use crate::arithmetic::Real;
 use crate::spot::conditioning::{Conditioning, Extent};
 
-/// Conditions the pixels of one window in place ([`crate::spot::conditioning`]). Gives how, and the extent of the
-/// pixels as they are then.
+/// Conditions the pixels of one window in place ([`crate::spot::conditioning`]). Returns the conditioning, and the
+/// extent of the conditioned pixels.
 #[inline(always)]
 pub fn condition<R: Real, T: Store<R>>(tile: &mut T) -> (Conditioning<R>, Extent<R>) {
     let (lines, length, zero) = (tile.lines(), tile.length(), R::splat(0.0));

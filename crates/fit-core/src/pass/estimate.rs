@@ -6,16 +6,16 @@ use crate::arithmetic::Real;
 use crate::size::{Circle, Size};
 use crate::spot::conditioning::Extent;
 
-/// Estimates centre and σ of the spot in a window as the paper does; `extent` is that of its pixels.
+/// Estimates centre and σ of the spot in a window as the paper does; `extent` is the extent of its pixels.
 ///
 /// The window is smoothed by a moving average of 3×3 pixels; the centre is the brightest pixel of
 /// the smoothed window, the first of them in reading order. With β the lowest and β + α the highest
 /// pixel, σ = √(M/π) with M the number of pixels above α·e^(−1/2) + β.
 ///
-/// At the border the average is over the pixels that exist: 6 at an edge, 4 in a corner. A spot at
-/// the border thus competes on equal terms, where padding with zeros would push it inwards.
+/// At the border the average is over the pixels that exist: 6 at an edge, 4 in a corner. Padding with
+/// zeros would push spots at the border inwards.
 ///
-/// With a side below 2, or with pixels that are not finite, the estimate is of no use but does no harm.
+/// With a side below 2, or with pixels that are not finite, the estimate is meaningless but safe.
 #[inline(always)]
 pub fn estimate<R: Real, T: Tile<R>>(tile: &T, extent: &Extent<R>) -> Circle<R> {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));

@@ -4,7 +4,7 @@ use crate::arithmetic::Real;
 use crate::spot::axis::AxisSums;
 
 /// The threads of a fit, as the lanes of a [`Real`]: on the device each thread has one number, and sums over
-/// the group go through shuffles; on the host all of them stand in one pack, and the very same code runs.
+/// the group go through shuffles; on the host all lanes are in one pack, and the same code runs.
 pub trait Group<R: Real> {
     /// The number of lanes: a power of two.
     const LANES: usize;
@@ -14,11 +14,11 @@ pub trait Group<R: Real> {
     fn first(&self, value: R) -> R;
     /// `value` of the lane whose number differs in the bits of `step`, a power of two.
     fn exchanged(&self, value: R, step: usize) -> R;
-    /// `value` of the lane before (−1) or after (+1); anything where there is none.
+    /// `value` of the lane before (−1) or after (+1); undefined at the ends.
     fn neighbour(&self, value: R, step: isize) -> R;
 
-    /// The sum over the lanes, in every lane: by exchanges in pairs, so that every lane gets the same bits,
-    /// and all of them take the same decisions.
+    /// The sum over the lanes, in every lane. Lanes exchange in pairs, so that every lane gets the same bits
+    /// and takes the same decisions.
     #[inline(always)]
     fn sum(&self, mut value: R) -> R {
         let mut step = Self::LANES / 2;

@@ -1,8 +1,8 @@
 //! The passes over the pixels of a window, each written once.
 //!
-//! A pass is a function of a [`Tile`]: the pixels that one lane has of a window, wherever they lie (in memory, in
-//! the registers of a thread, in memory that threads share), and the [`Group`] of lanes that have the window in
-//! common. A single processor, a pack with a window in each lane and the threads of a GPU run the same code.
+//! A pass is a function of a [`Tile`]: the pixels of a window that one lane holds, wherever they lie (in memory, in
+//! the registers of a thread, in memory that threads share), and the [`Group`] of lanes that share the window. A
+//! single processor, a pack with a window in each lane and the threads of a GPU run the same code.
 
 mod condition;
 mod estimate;
@@ -28,15 +28,15 @@ use crate::spot::assembly::assemble;
 use crate::spot::conditioning::Conditioning;
 use crate::spot::shape::Separable;
 
-/// A search for the parameters of a spot, which has amplitude and background in closed form.
+/// A search for the parameters of a spot, with amplitude and background in closed form.
 pub type SpotSearch<R, S, const P: usize> = Search<R, S, P, 2>;
 
-/// When the χ² that is reported is summed from the residuals.
+/// When the reported χ² is summed from the residuals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
     /// Always.
     Residuals,
-    /// Where that from sums is not good to about 10⁻⁴.
+    /// Only if χ² from the sums is not accurate to about 10⁻⁴.
     WhereSumsCancel,
 }
 
@@ -44,8 +44,8 @@ pub enum Finish {
 /// is, good to about 10⁻⁴; below, it is to be summed from the residuals.
 const CANCELS: f64 = 4e4;
 
-/// Fits one window from start to end: `start`, or else the paper's estimate, in; the outcome in the units of the
-/// pixels out. All lanes of the group get the same.
+/// Fits one window from `start`, or from the paper's estimate. Returns the outcome in the units of the pixels; all
+/// lanes of the group get the same.
 #[inline(always)]
 pub fn fit<R: Real, T: Store<R>, S: Separable<P>, const P: usize>(
     setup: &Setup<R, S, P>,
@@ -67,7 +67,7 @@ pub fn fit<R: Real, T: Store<R>, S: Separable<P>, const P: usize>(
     end(setup, tile, &data, &search, R::Mask::splat(true), finish)
 }
 
-/// A search from `start` in the pixels that were conditioned so.
+/// A search from `start` in conditioned pixels.
 #[inline(always)]
 pub fn begin<R: Real, S: Separable<P>, const P: usize>(
     setup: &Setup<R, S, P>,
@@ -78,7 +78,7 @@ pub fn begin<R: Real, S: Separable<P>, const P: usize>(
     Search::start(setup.settings(), setup.shape(), data.usable, max_cost, start)
 }
 
-/// What came of the searches in the lanes of `ended`, in the units of the pixels.
+/// The outcomes of the searches in the lanes of `ended`, in the units of the pixels.
 #[inline(always)]
 pub fn end<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
     setup: &Setup<R, S, P>,

@@ -8,8 +8,8 @@ use crate::spot::shape::Separable;
 
 /// χ² = Σ(αf + β − g)² (eq. 2) from the residuals themselves, pixel by pixel.
 ///
-/// [`crate::spot::assembly::assemble`] gives χ² from sums, which is enough to steer by but cancels where
-/// the spot is bright; this is the number to report.
+/// [`crate::spot::assembly::assemble`] computes χ² from sums. That is enough to steer the search, but the sums
+/// cancel where the spot is bright; this is the number to report.
 #[inline(always)]
 pub fn residual_chi2<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
     tile: &mut T,

@@ -1,4 +1,4 @@
-//! A window in memory, row after row, in the hands of one lane: a number, or a pack with a window in each lane.
+//! A window in memory, row after row, that one lane has alone: a number, or a pack with a window in each lane.
 
 use core::borrow::{Borrow, BorrowMut};
 
@@ -29,7 +29,7 @@ impl<'a, R: Real> Axes<'a, R> {
         3 * (size.width + size.height)
     }
 
-    /// No memory, for passes that need none.
+    /// No memory, for passes that sample no axis.
     pub fn none() -> Self {
         let none = || Samples { value: &mut [], by_centre: &mut [], by_width: &mut [] };
         Self { columns: none(), rows: none() }
@@ -98,7 +98,7 @@ impl<R: Real> Line<R> for Row<'_, R> {
     }
 }
 
-/// A row, and those above and below it; at an edge of the window the row itself stands for what is missing.
+/// A row and its neighbours above and below; at an edge of the window the row itself replaces the missing one.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a, R> {
     above: &'a [R],

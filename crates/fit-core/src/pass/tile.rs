@@ -5,20 +5,20 @@ use crate::arithmetic::Real;
 use crate::size::Size;
 use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 
-/// What a lane has of a window: some of its *lines*, whole rows or whole columns. A *place* is the number of a pixel
-/// on its line.
+/// The part of a window that one lane holds: some of its *lines*, whole rows or whole columns. A *place* is the index
+/// of a pixel on its line.
 ///
-/// Axes go by lines too: one is *along* the lines, the other *across* them. What depends on the lane gets its number
+/// One axis runs *along* the lines, the other *across* them. Functions that depend on the lane take its number
 /// ([`Group::lane`]), which a pass asks for once.
 pub trait Tile<R: Real> {
-    /// The lanes that have the window in common.
+    /// The type of [`Tile::group`].
     type Group: Group<R>;
 
-    /// A line at hand.
+    /// A line, ready to read.
     type Line<'a>: Line<R>
     where
         Self: 'a;
-    /// A line at hand with those beside it.
+    /// A line with its neighbours, ready to read.
     type Around<'a>: Around<R>
     where
         Self: 'a;
@@ -27,53 +27,53 @@ pub trait Tile<R: Real> {
     where
         Self: 'a;
 
-    /// Whether the lines are columns of the window; else they are rows.
+    /// Whether the lines are columns of the window; otherwise they are rows.
     const COLUMNS: bool = false;
 
     /// Whether all lines of all lanes are in the window.
     const WHOLE: bool;
 
-    /// Lines that are summed at the same time, 1 to 5; this changes no result.
+    /// How many lines are summed at the same time, 1 to 5; this changes no result.
     const AT_ONCE: usize = 1;
 
-    /// The lanes that have the window in common.
+    /// The lanes that share the window.
     fn group(&self) -> &Self::Group;
 
     /// The window.
     fn size(&self) -> Size;
-    /// How many lines a lane has; what it has of lines that are not in the window does not matter.
+    /// How many lines a lane has; the pixels of lines outside the window do not matter.
     fn lines(&self) -> usize;
     /// How many pixels a line has.
     fn length(&self) -> usize;
-    /// The number that a line of each lane has in the window.
+    /// The number in the window of a line of each lane.
     fn number(&self, lane: R, line: usize) -> R;
     /// The lanes whose line is in the window.
     fn there(&self, lane: R, line: usize) -> R::Mask;
     /// Where a line of the lanes lies in the window.
     fn side(&self, line: usize) -> Side;
-    // `length` below is [`Tile::length`], said anew so that no access is checked in a loop up to it.
+    // `length` below is [`Tile::length`], passed again so that accesses in a loop up to it need no bounds check.
 
     /// A line.
     fn line(&self, lane: R, line: usize, length: usize) -> Self::Line<'_>;
-    /// A line with those beside it.
+    /// A line with its neighbours.
     fn around(&self, lane: R, line: usize, length: usize) -> Self::Around<'_>;
     /// The samples of the axis along the lines, after [`Tile::take_along`].
     fn along(&self, length: usize) -> Self::Along<'_>;
-    /// A pixel; anything in lanes whose line is not in the window.
+    /// A pixel; undefined in lanes whose line is not in the window.
     fn pixel(&self, line: usize, place: usize) -> R;
 
-    /// Takes the axis along the lines, and gives its sums over the window.
+    /// Takes the axis along the lines, and returns its sums over the window.
     fn take_along(&mut self, axis: GaussianAxis<R>) -> AxisSums<R>;
-    /// Takes the axis across the lines. The samples of a lane's lines are added to `sums` once: here, or when
-    /// [`Tile::across`] is asked for them.
+    /// Takes the axis across the lines. The samples of a lane's lines are added to `sums` once: here, or by
+    /// [`Tile::across`].
     fn take_across(&mut self, axis: GaussianAxis<R>, sums: &mut AxisSums<R>);
-    /// The sample of the axis across the lines for a line, all of it zero where there is no such line.
+    /// The sample of the axis across the lines for one line; zero where there is no such line.
     fn across(&self, lane: R, line: usize, sums: &mut AxisSums<R>) -> AxisSample<R>;
 }
 
 /// A tile whose pixels can be replaced.
 pub trait Store<R: Real>: Tile<R> {
-    /// Replaces a pixel in the lanes of `there`, whose line is in the window, and maybe in others.
+    /// Replaces a pixel in the lanes of `there`, whose line is in the window, and possibly in other lanes.
     fn set(&mut self, line: usize, place: usize, there: R::Mask, value: R);
     /// Makes pixels that were set visible to other lanes.
     #[inline(always)]
@@ -89,25 +89,25 @@ pub enum Side {
     Inner,
     /// It is the last.
     Last,
-    /// That differs from lane to lane.
+    /// It differs from lane to lane.
     Varies,
 }
 
 /// One line of a window.
 pub trait Line<R>: Copy {
-    /// The pixel at a place, 0 where the line is not in the window or a number that does no harm.
+    /// The pixel at a place; 0, or another harmless number, where the line is not in the window.
     fn pixel(&self, place: usize) -> R;
 }
 
-/// One line of a window, and those on either side.
+/// One line of a window, and its neighbours on either side.
 pub trait Around<R>: Line<R> {
-    /// The pixel on the line before (−1) or after (+1) in the window; anything where there is none.
+    /// The pixel on the line before (−1) or after (+1) in the window; undefined where there is none.
     fn beside(&self, place: usize, step: isize) -> R;
 }
 
 /// The axis along the lines of a window.
 pub trait Along<R> {
-    /// The sample at a place, whose number `index` is.
+    /// The sample at a place; `index` is its number as an `R`.
     fn at(&self, place: usize, index: R) -> AxisSample<R>;
 }
 

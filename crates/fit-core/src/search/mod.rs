@@ -1,22 +1,22 @@
 //! The Levenberg–Marquardt search of eq. 12 to 14 as a state machine that never looks at pixels.
 //!
-//! The caller has the current [`Search::trial`] evaluated by whatever means and hands the result to
+//! The caller evaluates the current [`Search::trial`] and hands the result to
 //! [`Search::update`], which accepts or rejects the trial, tests for an end and proposes the next
 //! one. All of it is masked lane by lane: with a pack of numbers each lane is in its own iteration,
 //! a finished lane stays as it is, and [`Search::refill`] gives it a new fit while others go on.
 //! Because an evaluation yields cost, gradient and Hessian at once, an accepted trial costs nothing more.
 //!
-//! The number of parameters P is that of the model, and what the search must know of them is said by
-//! [`Coordinates`]. L numbers that the model solves for by itself (α and β of eq. 6) travel with the best
-//! parameters. A parameter whose two limits are equal is held there.
+//! The model has P parameters; [`Coordinates`] tells the search what it must know about them. The L linear
+//! parameters, which the model solves for (α and β of eq. 6), are kept with the best parameters. A parameter whose
+//! two limits are equal stays fixed.
 //!
 //! # Which trial is better
-//! χ² as a difference of large sums is known to a few rounding units of those sums only
+//! χ² is a difference of large sums, so it is known only to a few rounding units of those sums
 //! ([`Evaluation::resolution`]). In single precision and for bright spots this is more than the last iterations
-//! gain, so a comparison of two χ² would end the search at random. Where the decrease that a step promises is too
-//! small for the difference, it is measured by the gradients at both ends, −½(∇χ²_before + ∇χ²_after)·δ: exact for
-//! a quadratic, and precise just where the difference is not. A trial whose χ² is larger beyond doubt is rejected
-//! all the same: far from a minimum gradients promise what the model does not keep.
+//! gain, so comparing two values of χ² would end the search at random. Where the predicted decrease is too small
+//! for that comparison, the search computes it from the gradients at both ends, −½(∇χ²_before + ∇χ²_after)·δ: exact
+//! for a quadratic, and precise just where the difference is not. A trial whose χ² is clearly larger is rejected
+//! all the same: far from a minimum the gradients can predict a decrease that does not happen.
 
 mod model;
 pub mod solve;
@@ -61,9 +61,9 @@ pub struct Search<R: Real, C: Coordinates<P>, const P: usize, const L: usize> {
 }
 
 impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P, L> {
-    /// A search from `initial`, which is brought within the limits.
+    /// A search from `initial`, clamped to the limits.
     ///
-    /// Lanes that are not `usable`, or with a start value that is not finite, have ended already, as
+    /// Lanes that are not `usable`, or have a start value that is not finite, end at once as
     /// `invalid`. A cost below `max_cost` ends the search.
     #[inline(always)]
     pub fn start(
@@ -113,8 +113,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         self.status = R::select(mask, other.status, self.status);
     }
 
-    /// The parameters to evaluate next. In lanes that have ended they are still valid, so that
-    /// evaluating them does no harm.
+    /// The parameters to evaluate next. In lanes that have ended they are still valid and may be evaluated.
     #[inline(always)]
     pub fn trial(&self) -> &[R; P] {
         &self.trial
@@ -280,17 +279,17 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         &self.at_best
     }
 
-    /// The damping λ of the trial to come.
+    /// The damping λ of the next trial.
     #[inline(always)]
     pub fn lambda(&self) -> R {
         self.lambda
     }
 
-    /// What came of it; `status` is 0 in lanes that are still searching.
+    /// The outcome; `status` is 0 in lanes that are still searching.
     ///
-    /// Where no damping helped, and what is left to gain is less than the cost is known to, this is the minimum
-    /// ([`Status::Stalled`]). Whatever ended on a limit says so, unless it ran out of iterations; a parameter with
-    /// equal limits does not count.
+    /// If no damping helped, and the remaining decrease is below the resolution of the cost, the fit is at its
+    /// minimum ([`Status::Stalled`]). A fit that ended on a limit is `at_limit`, unless it ran out of iterations;
+    /// a parameter with equal limits does not count.
     #[inline(always)]
     pub fn record(&self, settings: &Settings<R, P>) -> Record<R, P, L> {
         let Normal { cost, gradient, hessian, linear } = self.at_best;

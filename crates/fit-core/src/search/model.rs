@@ -1,4 +1,4 @@
-//! What a search is told: of the parameters of a model, of when to stop, and of a visit to the pixels.
+//! What the search is told: about the parameters of a model, when to stop, and the result of an evaluation.
 
 use core::fmt::Debug;
 use core::panic::{RefUnwindSafe, UnwindSafe};
@@ -6,31 +6,31 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use super::solve::Symmetric;
 use crate::arithmetic::{Mask, Real};
 
-/// What the search must know of the parameters of a model.
+/// What the search must know about the parameters of a model.
 ///
-/// Derivatives are *relative*: the gradient's element j is that by p_j in units of
-/// [`Coordinates::UNITS`]`[j]`·[`Coordinates::length`], so that all elements of the Hessian are numbers of one size
+/// Derivatives are *relative*: element j of the gradient is the derivative by p_j in units of
+/// [`Coordinates::UNITS`]`[j]`·[`Coordinates::length`], so that all elements of the Hessian are of similar size
 /// whatever the scale of the spot. The damping of eq. 12 does not depend on units.
 pub trait Coordinates<const P: usize>:
     Copy + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static
 {
-    /// What [`Coordinates::inverse_length`] is made from, kept for the best parameters.
+    /// What [`Coordinates::inverse_length`] is computed from, kept for the best parameters.
     type Memo<R: Real>: Copy + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
 
     /// The constant part of the unit of each parameter.
     const UNITS: [f64; P];
 
-    /// Works out the memo of some parameters.
+    /// Computes the memo of some parameters.
     fn memo<R: Real>(&self, p: &[R; P]) -> Self::Memo<R>;
     /// `yes` in the lanes where `mask` is true, `no` in the others.
     fn select<R: Real>(mask: R::Mask, yes: Self::Memo<R>, no: Self::Memo<R>) -> Self::Memo<R>;
-    /// The length that parameter j is counted in, for instance σ, in its own units.
+    /// The length in which parameter j is measured, for instance σ, in its own units.
     fn length<R: Real>(&self, p: &[R; P], j: usize) -> R;
     /// 1/[`Coordinates::length`].
     fn inverse_length<R: Real>(memo: &Self::Memo<R>, j: usize) -> R;
-    /// What a step of parameter j is compared with by the test `min_step`.
+    /// What the test `min_step` compares a step of parameter j with.
     fn yardstick<R: Real>(&self, p: &[R; P], j: usize) -> R;
-    /// Shortens a step from `from` to `to` where it goes further than one step may.
+    /// Shortens a step from `from` to `to` if it is longer than one step may be.
     fn confine<R: Real>(&self, from: &[R; P], to: [R; P]) -> [R; P];
 }
 
@@ -41,11 +41,11 @@ pub struct Settings<R, const P: usize> {
     pub max_iterations: R,
     /// The largest number of evaluations.
     pub max_evaluations: R,
-    /// The bound of χ² in the units of the pixels squared, negative when there is none.
+    /// The bound of χ² in the units of the pixels squared; negative for none.
     pub max_error: R,
     /// The share of χ² that a step must gain.
     pub min_delta: R,
-    /// The share of its yardstick by which a parameter must change.
+    /// By which share of [`Coordinates::yardstick`] a parameter must change.
     pub min_step: R,
     /// The lowest value of each parameter.
     pub lower: [R; P],
@@ -54,7 +54,7 @@ pub struct Settings<R, const P: usize> {
 }
 
 impl<R: Real, const P: usize> Settings<R, P> {
-    /// The nearest parameters within the limits; one that is not a number becomes its lower limit.
+    /// The nearest parameters within the limits; NaN becomes the lower limit.
     #[inline(always)]
     pub fn limit(&self, mut p: [R; P]) -> [R; P] {
         for j in 0..P {
@@ -80,18 +80,18 @@ impl<R: Real, const P: usize> Settings<R, P> {
     }
 }
 
-/// Cost, gradient and Hessian at a point, and the numbers that the model solves for by itself there.
+/// Cost, gradient and Hessian at a point, and the linear parameters there.
 ///
 /// Derivatives are in the relative units of [`Coordinates`].
 #[derive(Clone, Copy, Debug)]
 pub struct Normal<R, const P: usize, const L: usize> {
-    /// What is minimised: χ² = Σ(h − g)² (eq. 2), from sums.
+    /// What is minimized: χ² = Σ(h − g)² (eq. 2), from sums.
     pub cost: R,
     /// Half the gradient of the cost: Jᵀ(h − g).
     pub gradient: [R; P],
-    /// Half its Hessian, or what stands in for it: JᵀJ.
+    /// Half the Hessian of the cost, approximated by JᵀJ.
     pub hessian: Symmetric<R, P>,
-    /// What the model solves for by itself: α and β of eq. 6.
+    /// The linear parameters, which the model solves for: α and β of eq. 6.
     pub linear: [R; L],
 }
 
@@ -115,7 +115,7 @@ impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
     }
 
     /// Whether the numbers that steer the search are finite: cost, gradient and the diagonal of the Hessian
-    /// (which bounds the rest of it).
+    /// (the diagonal bounds its other elements).
     #[inline(always)]
     pub fn is_finite(&self) -> R::Mask {
         // Infinities and NaNs survive a sum.
@@ -127,17 +127,17 @@ impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
     }
 }
 
-/// What one visit to the pixels tells.
+/// The result of one visit to the pixels.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluation<R: Real, const P: usize, const L: usize> {
-    /// What the search keeps of it if it is the best so far.
+    /// What the search keeps if this is the best evaluation so far.
     pub normal: Normal<R, P, L>,
-    /// How far its cost may be off: it is a difference of sums.
+    /// How far the cost may be off, because it is a difference of sums.
     pub resolution: R,
-    /// Whether each element of the gradient is rounding: no more of it is left than the sums that cancel in it may
-    /// be off by.
+    /// For each element of the gradient, whether it is only rounding: not larger than the error of the sums that
+    /// cancel in it.
     pub flat: [R::Mask; P],
-    /// Whether the window tells something about these parameters; if not, all derivatives are 0.
+    /// Whether the pixels depend on these parameters at all; if not, all derivatives are 0.
     pub resolved: R::Mask,
 }
 

@@ -2,8 +2,8 @@
 
 use crate::arithmetic::Real;
 
-/// A symmetric P×P matrix, of which the upper half is kept: element (j, k) with j ≤ k is `[j][k]`, and what is
-/// below the diagonal is never looked at.
+/// A symmetric P×P matrix, stored as its upper half: element (j, k) with j ≤ k is `[j][k]`; elements below the
+/// diagonal are never read.
 #[derive(Clone, Copy, Debug)]
 pub struct Symmetric<R, const P: usize>(pub [[R; P]; P]);
 
@@ -96,7 +96,7 @@ fn inverse_pivot<R: Real>(pivot: R, diagonal: R) -> R {
     R::select(sound, pivot.reciprocal(), R::splat(0.0))
 }
 
-/// The decrease of the cost that the quadratic model promises for a step δ: −2bᵀδ − δᵀHδ.
+/// The decrease of the cost that the quadratic model predicts for a step δ: −2bᵀδ − δᵀHδ.
 #[inline(always)]
 pub fn predicted_decrease<R: Real, const P: usize>(
     h: &Symmetric<R, P>,

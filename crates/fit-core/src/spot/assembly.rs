@@ -7,8 +7,8 @@
 //! J_j = α·P⊥∂_j f  +  e_j·(f − F/N)/V,     V = 𝐅 − F²/N,     e_j = Σ (g − h) ∂_j f,
 //! ```
 //!
-//! where P⊥ removes from ∂_j f what a constant and f itself explain. The second part is how α and β
-//! answer (eq. 8) to a change of the shape. The residual h − g is orthogonal to the constant, to f,
+//! where P⊥ projects the constant and f out of ∂_j f. The second part is how α and β
+//! respond (eq. 8) to a change of the shape. The residual h − g is orthogonal to the constant, to f,
 //! and to P⊥∂_j f up to e_j, hence
 //!
 //! ```text
@@ -183,8 +183,8 @@ pub fn assemble<R: Real, const P: usize>(
 
 /// Eq. 6 and 8 by themselves.
 ///
-/// The search does not need the derivatives of the amplitudes, [`assemble`] has them worked in;
-/// they are here for those who want the Jacobian of single pixels:
+/// The search does not need the derivatives of the amplitudes, since [`assemble`] includes them;
+/// they are here for callers who want the Jacobian of single pixels:
 /// `J_j = ∂ⱼα·f + α·∂ⱼf + ∂ⱼβ` (the bracket of eq. 9).
 pub fn amplitudes<R: Real, const P: usize>(
     sums: &Sums<R, P>,

@@ -1,15 +1,14 @@
 //! One axis of a spot: a function of the pixel index and its derivatives.
 //!
 //! The profile of eq. 10 is a product of a function of the column and one of the row,
-//! `f(column, row) = φ(column)·φ(row)`. All that the two-dimensional assembly in [`super::sums`]
-//! needs of an axis are the three numbers of an [`AxisSample`] at each index.
+//! `f(column, row) = φ(column)·φ(row)`. The two-dimensional assembly in [`super::sums`] needs only the
+//! three numbers of an [`AxisSample`] at each index of an axis.
 //!
-//! Derivatives are *relative*: the centre is counted in units of σ/k and the width in units of σ/k²
-//! ([`CENTRE_UNIT`], [`WIDTH_UNIT`]), `φ₁ = (kσ)·∂φ/∂centre` and `φ₂ = (k²σ)·∂φ/∂σ`, with
-//! k = √(½·log₂e), which makes e^(−u²/2) = 2^(−(ku)²). They are numbers around one whatever the width,
-//! which keeps the normal equations balanced in single precision, and take the fewest operations. The
-//! damping of eq. 12 does not depend on the units of the parameters. A step in these units times
-//! `CENTRE_UNIT`·σ or `WIDTH_UNIT`·σ is the step in pixels.
+//! Derivatives are *relative* ([`CENTRE_UNIT`], [`WIDTH_UNIT`]): `φ₁ = (kσ)·∂φ/∂centre` and
+//! `φ₂ = (k²σ)·∂φ/∂σ`, with k = √(½·log₂e), which makes e^(−u²/2) = 2^(−(ku)²). They are numbers around
+//! one whatever the width, which keeps the normal equations balanced in single precision, and take the
+//! fewest operations. The damping of eq. 12 does not depend on the units of the parameters. A step in
+//! these units times `CENTRE_UNIT`·σ or `WIDTH_UNIT`·σ is the step in pixels.
 
 use crate::arithmetic::Real;
 
@@ -18,7 +17,7 @@ pub const CENTRE_UNIT: f64 = 0.849_321_800_288_019_1;
 /// k² = ½·log₂e: the derivatives by the width are `WIDTH_UNIT`·σ·∂/∂σ.
 pub const WIDTH_UNIT: f64 = 0.721_347_520_444_481_7;
 
-/// One axis' factor of the profile at one index, with its relative derivatives.
+/// The factor of the profile along one axis at one index, with its relative derivatives.
 #[derive(Clone, Copy, Debug)]
 pub struct AxisSample<R> {
     /// φ₀, the value of the factor.

@@ -1,16 +1,16 @@
 //! Conditioning of the pixels, so that single precision suffices.
 //!
 //! A camera adds a baseline that may be a thousand times the signal, and counts may be anything
-//! from 10⁻⁶ to 10⁶. Before a window is fitted its pixels are therefore brought to
-//! `g′ = s·g − o`, with a power of two `s` that makes their range lie in [2, 4) and the offset
-//! `o = s·g₁` that takes the first pixel away. `s·g` is exact and the difference is rounded once relative
+//! from 10⁻⁶ to 10⁶. Before a window is fitted its pixels are therefore mapped to
+//! `g′ = s·g − o`, with a power of two `s` that brings their range into [2, 4) and the offset
+//! `o = s·g₁` that subtracts the first pixel. `s·g` is exact and the difference is rounded once relative
 //! to its own size, so nothing is lost, whatever the baseline: all of eq. 5–9 then works on numbers
-//! around one, no sum cancels for the sake of the baseline, and α⁶ in the determinant of JᵀJ cannot
-//! overflow. Scaling the pixels by 2ᵏ gives the very same g′.
+//! around one, no sum cancels because of the baseline, and α⁶ in the determinant of JᵀJ cannot
+//! overflow. Scaling the pixels by 2ᵏ gives exactly the same g′.
 
 use crate::arithmetic::{Mask, Real};
 
-/// How the pixels of a window were conditioned, and their sums, which no parameter changes.
+/// How the pixels of a window were conditioned, and the sums of the pixels alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditioning<R: Real> {
     /// The number of pixels, N.
@@ -21,17 +21,17 @@ pub struct Conditioning<R: Real> {
     pub mean: R,
     /// Σ(g′ − mean)²: χ² of the best constant.
     pub spread: R,
-    /// What the grey value 0 became.
+    /// The conditioned value of grey value 0.
     pub zero: R,
     /// The power of two s.
     pub scale: R,
     /// The offset o.
     pub offset: R,
-    /// Whether there is something to fit: all pixels finite, and not all the same.
+    /// Whether the window can be fitted: all pixels are finite, and not all are the same.
     pub usable: R::Mask,
 }
 
-/// What the conditioning is made from: the first pixel of a window, the lowest and the highest.
+/// What the conditioning is computed from: the first, the lowest and the highest pixel of a window.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent<R> {
     /// The first pixel.
@@ -49,7 +49,7 @@ impl<R: Real> Extent<R> {
         Self { first, low: first, high: first }
     }
 
-    /// Takes in another pixel.
+    /// Includes another pixel.
     #[inline(always)]
     pub fn add(&mut self, pixel: R) {
         self.low = pixel.min(self.low);
@@ -98,9 +98,9 @@ impl<R: Real> Conditioning<R> {
         }
     }
 
-    /// The conditioning that changes nothing, for pixels that are to be taken as they are.
+    /// The conditioning that leaves the pixels as they are.
     ///
-    /// It makes [`super::assembly`] usable on raw data; with a large baseline the sums then cancel.
+    /// With it [`super::assembly`] works on raw data; with a large baseline the sums then cancel.
     pub fn identity(pixels: &[R]) -> Self {
         let zero = R::splat(0.0);
         let (mut sum, mut squares) = (zero, zero);
@@ -111,8 +111,8 @@ impl<R: Real> Conditioning<R> {
         Self::raw(pixels.len(), sum, squares, R::Mask::splat(true))
     }
 
-    /// [`Conditioning::identity`] from the sum of the pixels and of their squares, and whether there is
-    /// something to fit.
+    /// [`Conditioning::identity`] from the sum of the pixels and of their squares, and whether the window
+    /// can be fitted.
     #[inline(always)]
     pub fn raw(count: usize, sum: R, squares: R, usable: R::Mask) -> Self {
         let inverse_n = R::splat(1.0 / count as f64);

@@ -1,5 +1,5 @@
-//! Spots of light: their profile along each axis, the sums over a window, and what they say of amplitude and
-//! background.
+//! Spots of light: their profile along each axis, the sums over a window, and amplitude and background from these
+//! sums.
 
 pub mod assembly;
 pub mod axis;

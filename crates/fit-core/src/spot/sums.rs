@@ -1,19 +1,19 @@
-//! The sums over the pixels of a window that eq. 5 and 7 name, in two forms.
+//! The sums of eq. 5 and 7 over the pixels of a window, in two forms.
 //!
-//! Where the profile is a product of a column and a row factor, they are put together from the sums of either axis
+//! The profile is a product of a column and a row factor, so the sums can be assembled from the sums over each axis
 //! ([`super::axis::AxisSums`]) and the sums with the data ([`RowSums`], [`DataSums`]): width + height exponentials
 //! and three multiply-adds a pixel ([`crate::pass::evaluate`]). [`direct`] visits the pixels one by one with eq. 10
 //! and 11, as published. Both give the same [`Sums`] up to rounding.
 //!
-//! All parts are linear in the pixels, so a machine that gives a fit several lanes sums a part of the window in
-//! each lane and adds the parts by whatever reduction it has.
+//! All parts are linear in the pixels: a fit may be spread over several lanes that each sum a part of the window,
+//! and the parts are then added.
 
 use super::axis::{AxisSample, CENTRE_UNIT};
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
 use crate::size::{Circle, Size};
 
-/// All sums of eq. 5 and 7 for one window and one set of P parameters, with derivatives by each of them in its
+/// All sums of eq. 5 and 7 for one window and one set of P parameters, with derivatives by each parameter in its
 /// relative unit (see [`crate::search::Coordinates`]).
 ///
 /// The sums of the data alone, G and Σg², are not here: they do not depend on the parameters (see
@@ -56,7 +56,7 @@ impl<R: Real> RowSums<R> {
     }
 }
 
-/// The sums with the data: Σgf and Σg∂ⱼf, the latter with a width for either axis.
+/// The sums with the data: Σgf and Σg∂ⱼf, with a separate width for each axis.
 #[derive(Clone, Copy, Debug)]
 pub struct DataSums<R> {
     /// **G** = Σgf.
@@ -90,7 +90,7 @@ impl<R: Real> DataSums<R> {
         self.by_width_y = value.mul_add(row.by_width, self.by_width_y);
     }
 
-    /// The same sums where rows are taken for columns.
+    /// The same sums with rows and columns exchanged.
     #[inline(always)]
     pub fn turned(self) -> Self {
         let Self { value, by_x, by_y, by_width_x, by_width_y } = self;
@@ -156,7 +156,7 @@ impl<R: Real> Sums<R, 3> {
     }
 }
 
-/// The sums of a window pixel by pixel, the form that the paper's kernel uses.
+/// The sums of a window pixel by pixel, as the paper's kernel computes them.
 pub fn direct<R: Real>(pixels: &[R], size: Size, shape: Circle<R>) -> Sums<R, 3> {
     let mut sums = Sums::zero();
     let mut y = R::splat(0.0);

@@ -16,14 +16,14 @@ use crate::threads::pool;
 const CHUNK: usize = 1024;
 
 /// A batch of no more windows than this is fitted by the calling thread: handing work over costs more
-/// than it saves (`docs/performance.md` tells how this was measured).
+/// than it saves (`docs/performance.md` has the measurement).
 const ALONE: usize = 512;
 
 /// Fits batches of windows in single precision, one fit a lane of a vector register, with the
 /// instruction set that the processor has, on any number of threads.
 ///
-/// For one instruction set the outcome of a window is the same to the last bit whatever the number of
-/// threads and whatever is fitted beside it.
+/// With one instruction set a window always gives the same bits, whatever the number of threads and
+/// the other windows of the batch.
 #[derive(Debug)]
 pub struct Simd {
     set: InstructionSet,
@@ -72,8 +72,8 @@ impl Drop for Lent<'_> {
 }
 
 impl Simd {
-    /// A fitter with `threads` threads, 0 for one a processor, and the given instruction set, or the one
-    /// that [`InstructionSet::choose`] gives.
+    /// A fitter with `threads` threads (0 takes one for each processor) and the given instruction set, or else
+    /// the one that [`InstructionSet::choose`] returns.
     ///
     /// # Errors
     /// [`BatchError::InstructionSet`] if it is not available, [`BatchError::TooManyThreads`],

@@ -1,8 +1,8 @@
 //! Many fits at once, one a lane, with lanes refilled as fits finish.
 //!
-//! Two packs of lanes are at work in turn: while the search of one waits for its divisions, the
-//! processor evaluates the other. What happens in a lane depends on its own window only, so the outcome of a window
-//! is the same to the last bit wherever and beside whatever it is fitted.
+//! Two packs of lanes take turns: while the search of one waits for its divisions, the processor evaluates the
+//! other. What happens in a lane depends only on its own window, so a window gives the same bits in any lane and
+//! beside any other windows.
 //!
 //! Neither the type of the pixels nor that of the outcomes is known here, so that all of this is compiled once
 //! for an instruction set: [`Load`] and [`Sink`] know them.
@@ -123,8 +123,8 @@ pub(super) fn run<P: Pack, S: Separable<K>, const K: usize>(
     for slots in packs.iter_mut() {
         slots.refill(setup, &mut feed, sink);
     }
-    // While the search of one pack waits for its divisions, the sums of the other are on their way: what
-    // hangs on the outcome of a search, and is hard to predict, comes after them.
+    // While the search of one pack waits for its divisions, the processor sums the other; branches on the
+    // outcome of a search, which are hard to predict, come after these sums.
     let [a, b] = packs;
     let (mut here, mut there) = (a, b);
     while here.busy | there.busy != 0 {

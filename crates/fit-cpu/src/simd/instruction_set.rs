@@ -1,4 +1,4 @@
-//! Which vector instructions there are, and which are used.
+//! The vector instructions, and the choice between them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +17,7 @@ pub enum InstructionSet {
     Avx2,
     /// Advanced SIMD of ARM: four lanes.
     Neon,
-    /// What the compiler makes of arrays of eight numbers: any processor.
+    /// Arrays of eight numbers, which the compiler vectorizes for any processor.
     Portable,
 }
 
@@ -28,7 +28,7 @@ impl InstructionSet {
     /// The environment variable that names the instruction set to use.
     pub const VARIABLE: &'static str = "SPOTFIT_INSTRUCTION_SET";
 
-    /// The word for it.
+    /// Its name, as in [`InstructionSet::VARIABLE`].
     pub const fn name(self) -> &'static str {
         match self {
             Self::Avx512 => "avx512",
@@ -58,7 +58,7 @@ impl InstructionSet {
     /// The one that [`InstructionSet::VARIABLE`] names, or else the fastest that this processor has.
     ///
     /// # Errors
-    /// [`BatchError::InstructionSet`] if the variable names none, or one that is not available.
+    /// [`BatchError::InstructionSet`] if the variable names an unknown one, or one that is not available.
     pub fn choose() -> Result<Self, BatchError> {
         match std::env::var(Self::VARIABLE) {
             Ok(name) if !name.is_empty() => name.parse::<Self>()?.checked(),
@@ -92,7 +92,7 @@ impl FromStr for InstructionSet {
         let found = Self::ALL.into_iter().find(|set| set.name() == word);
         found.ok_or_else(|| BatchError::InstructionSet {
             name: word.to_owned(),
-            reason: "there are avx512, avx2, neon and portable",
+            reason: "choose avx512, avx2, neon or portable",
         })
     }
 }

@@ -11,8 +11,8 @@ use super::arch::{Engine, Source, engine};
 use super::engine::Sink;
 use crate::reference::BatchError;
 
-/// Fits a handful of windows at once, again and again, for control loops: made once for a size and
-/// options, it then neither allocates, nor takes a lock, nor hands work to another thread.
+/// Fits a handful of windows at once, again and again, for control loops. It is made once for a size and
+/// options; after that it neither allocates, nor takes a lock, nor hands work to another thread.
 ///
 /// ```
 /// use fit_core::{Fit, Options, Size, Start};

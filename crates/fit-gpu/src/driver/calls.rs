@@ -1,5 +1,5 @@
-//! The functions of the driver's library that are called. This list is the only way to them, so none is called that
-//! was not looked for.
+//! The functions of the driver's library that are called. All calls go through this list, and the driver starts only
+//! if every function is found.
 
 use cudarc::driver::sys;
 

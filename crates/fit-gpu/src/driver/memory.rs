@@ -41,7 +41,7 @@ impl DeviceMemory {
         Ok(())
     }
 
-    /// How many there are.
+    /// The number of bytes.
     pub(crate) fn bytes(&self) -> Bytes {
         self.bytes
     }
@@ -134,7 +134,7 @@ impl Drop for HostMemory {
     }
 }
 
-/// Where the device sees host memory that was pinned, by whomever; `None` for other memory.
+/// The device's address of pinned host memory, whoever pinned it; `None` for other memory.
 pub(crate) fn seen_by_device<T>(context: &Context, memory: *const T) -> Option<*const T> {
     context.enter().ok()?;
     let (mut kind, mut there): (u32, sys::CUdeviceptr) = (0, 0);

@@ -14,7 +14,7 @@ pub use piece::{MoviePiece, MovieTruth};
 /// The most pixels of a frame: 8192×8192.
 pub const MOST_FRAME_PIXELS: usize = 1 << 26;
 
-/// The most molecules of a movie, each of which takes 64 bytes of memory.
+/// The most molecules of a movie; each takes 64 bytes of memory.
 pub const MOST_MOLECULES: usize = 10_000_000;
 
 /// The most beads of a movie.
@@ -26,7 +26,7 @@ const PIECE: usize = 2 * MOST_FRAME_PIXELS;
 /// The most frames that are made at a time.
 const LONGEST_PIECE: usize = 64;
 
-/// Where molecules are.
+/// A shape on which molecules lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Structure {
     /// On a straight line, from and to (x, y) in pixels.
@@ -67,7 +67,7 @@ pub struct Bead {
     pub signal: f64,
 }
 
-/// A movie to be simulated.
+/// The parameters of a simulated movie.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MovieSimulation {
     /// Width of the frames in pixels. Range: 8 to 65 536; width·height up to [`MOST_FRAME_PIXELS`].
@@ -139,7 +139,7 @@ impl MovieSimulation {
         }
     }
 
-    /// The number of molecules that makes `spots` of them glow in a frame, on average.
+    /// The number of molecules needed for `spots` of them to glow in a frame, on average.
     pub fn molecules_for(&self, spots: f64) -> usize {
         // A molecule shows in the frames in which it is switched on and off, too.
         let shown = self.on_time + 1.0;
@@ -149,7 +149,7 @@ impl MovieSimulation {
     /// Checks every parameter against its range.
     ///
     /// # Errors
-    /// [`SimulationError`] with the first offender.
+    /// [`SimulationError`] for the first value out of range.
     pub fn validate(&self) -> Result<(), SimulationError> {
         let check = |name, value: f64, min: f64, max: f64, range| {
             if value >= min && value <= max {
@@ -176,7 +176,7 @@ impl MovieSimulation {
         self.camera.validate()
     }
 
-    /// Decides where the molecules are. When they glow is decided piece by piece, as the movie is made:
+    /// Places the molecules. When they glow is decided piece by piece as the movie is made, so that
     /// memory does not grow with the number of frames.
     ///
     /// # Errors
@@ -224,12 +224,12 @@ pub struct MoviePlan {
 }
 
 impl MoviePlan {
-    /// What was asked for.
+    /// The parameters of the movie.
     pub fn simulation(&self) -> &MovieSimulation {
         &self.simulation
     }
 
-    /// How many frames are best made at a time: 64, but no more than make 128 MiB of pixels or of events.
+    /// How many frames to make at a time: 64, or fewer if their pixels or events would take more than 128 MiB.
     pub fn piece_length(&self) -> usize {
         let MovieSimulation { width, height, on_time, off_time, .. } = self.simulation;
         // As in `molecules_for`.
@@ -238,8 +238,8 @@ impl MoviePlan {
         (PIECE / (2 * width * height).max(events)).clamp(1, LONGEST_PIECE)
     }
 
-    /// Decides which molecule is on when in some frames. What a frame looks like does not depend on the
-    /// piece it is in. Frames in their order take the least time: to go back, the movie begins anew.
+    /// Decides which molecules are on in some frames. A frame does not depend on the piece it is in. Ask for
+    /// frames in their order: to go back, the movie starts from its beginning.
     pub fn piece(&mut self, frames: Range<usize>) -> MoviePiece<'_> {
         if frames.start < self.next {
             self.molecules = self.simulation.molecules();

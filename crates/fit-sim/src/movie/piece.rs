@@ -24,7 +24,7 @@ pub(super) const EVENT: usize = size_of::<Event>();
 /// Pixels of a frame that are expected at a time.
 const BAND: usize = 1 << 20;
 
-/// What is true of a spot in a frame.
+/// The true parameters of a spot in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MovieTruth {
     /// The frame, from 0.
@@ -39,7 +39,7 @@ pub struct MovieTruth {
     pub molecule: usize,
 }
 
-/// Some frames of a movie, whose events are decided.
+/// Some frames of a movie, and which molecules glow in them.
 #[derive(Clone, Debug)]
 pub struct MoviePiece<'a> {
     simulation: &'a MovieSimulation,
@@ -65,7 +65,7 @@ impl<'a> MoviePiece<'a> {
         Self { simulation, first, events }
     }
 
-    /// The spots of a frame, by its number in the movie; none of a frame that is not in the piece.
+    /// The spots of a frame, by its number in the movie; none if the frame is not in the piece.
     pub fn truth(&self, frame: usize) -> impl Iterator<Item = MovieTruth> {
         let simulation = self.simulation;
         let drift = simulation.drift.map(|d| d * frame as f64);

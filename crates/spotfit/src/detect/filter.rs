@@ -54,7 +54,7 @@ fn mirror(index: isize, length: usize) -> usize {
 }
 
 /// The mean over a square of 2·radius + 1 pixels, cut at the edges of the frame. Nothing is ever subtracted
-/// from a sum, so a pixel leaves no trace outside its own squares, however bright it is.
+/// from a sum, so a pixel affects only the squares that contain it, however bright it is.
 #[inline(always)]
 pub(super) fn box_mean(pixels: &[f32], mean: &mut [f32], width: usize, radius: usize) {
     let height = pixels.len() / width;

@@ -2,22 +2,22 @@
 //!
 //! 1. The frame is smoothed with a Gaussian as wide as a typical spot (σ = box/7 pixels, the matched
 //!    filter), and the local background, the mean over a square of 2·box + 1 pixels, is subtracted.
-//!    The background is found in two passes: in the second, pixels that stand out of the first by more
-//!    than twice the noise are cut, so that neighbours do not pull it up.
-//! 2. The noise is estimated in tiles of 32×32 pixels and interpolated between them: that of the
-//!    pixels, from the median of the absolute response to the kernel (1 −2 1)ᵀ(1 −2 1), which sees
-//!    neither background nor its slopes and hardly the spots, as the filter passes it on; or, where that
-//!    is more, the spread of the filtered frame below its median. The latter counts in movies with a
-//!    textured background and in those that were smoothed, whose pixels are not independent.
+//!    The background is found in two passes: in the second, pixels that exceed the first background by
+//!    more than twice the noise are clipped, so that neighbours do not raise it.
+//! 2. The noise is estimated in tiles of 32×32 pixels and interpolated between them. It is the larger of
+//!    two estimates. The first is the noise of the pixels, multiplied by the gain of the filter: the median
+//!    of the absolute response to the kernel (1 −2 1)ᵀ(1 −2 1), on which the background and its slopes have
+//!    no effect and spots hardly any. The second is the spread of the filtered frame below its median; it
+//!    matters in movies with a textured background and in smoothed movies, whose pixels are not independent.
 //! 3. A pixel is a candidate if it is the highest within (box − 3)/2 pixels (at least 1) and stands out
 //!    by more than `threshold` times that noise.
 //!
-//! In white noise the default of 7 finds spots whose peak is about 3 times the noise of a pixel. Dense
-//! movies want less (5), clean ones may take more.
+//! In white noise the default of 7 finds spots whose peak is about 3 times the noise of a pixel. Use less
+//! (5) for dense movies; clean ones may use more.
 //!
 //! Cost per pixel: 2·(2·⌈3σ⌉ + 1) multiply-adds for the Gaussian (14 for box 7), about 12 additions for
 //! each of the two box means, 9 on every other row for the noise, partial sorts of half of the pixels, and
-//! a comparison; the time it takes is in `docs/localization.md`.
+//! a comparison; `docs/localization.md` has the measured time.
 
 mod filter;
 mod noise;
@@ -40,7 +40,7 @@ pub struct Candidate {
     pub x: usize,
     /// Row of that pixel.
     pub y: usize,
-    /// By how many times the noise it stands out.
+    /// How far it stands out, in units of the local noise.
     pub significance: f32,
 }
 
@@ -57,10 +57,10 @@ pub struct Detector {
     gain: f32,
 }
 
-/// The threshold that suits an ordinary movie, in units of the local noise.
+/// The default threshold, in units of the local noise.
 pub const DEFAULT_THRESHOLD: f64 = 7.0;
 
-/// Most pixels of a frame; more do not come from a camera, and their sums would leave the range of indices.
+/// The most pixels of a frame; no camera delivers more, and their sums would overflow the range of indices.
 const MOST_PIXELS: usize = 1 << 30;
 
 /// Largest side of a window.
@@ -73,8 +73,8 @@ pub enum DetectError {
     /// An argument is out of its range.
     #[error(transparent)]
     Option(#[from] OutOfRange),
-    /// The frame is not of the size that the detector is for.
-    #[error("a frame of {found:?} pixels (width, height) for a detector of {expected:?}")]
+    /// The size of the frame is not the one that the detector was made for.
+    #[error("expected a frame of {expected:?} pixels (width, height), got {found:?}")]
     FrameSize {
         /// Width and height that the detector was made for.
         expected: (usize, usize),
@@ -127,7 +127,7 @@ impl Detector {
     /// The candidates of a frame (height, width), from top to bottom. Pixels that are not finite count as background.
     ///
     /// # Errors
-    /// [`DetectError::FrameSize`] if the frame is not of the size that the detector is for.
+    /// [`DetectError::FrameSize`] if the size of the frame is not the one that the detector was made for.
     pub fn detect<P: Pixel>(
         &self,
         frame: ArrayView2<'_, P>,
@@ -239,8 +239,8 @@ fn numbers<P: Pixel>(frame: ArrayView2<'_, P>) -> Vec<f32> {
     memory
 }
 
-/// How many frames of numbers [`detect`] holds at a time. They share one piece of memory: allocators give
-/// that back less eagerly than several, and every page that was given back costs time again.
+/// How many frames of numbers [`detect`] holds at a time. They share one allocation: an allocator returns that
+/// to the system less eagerly than several, and every page that was returned costs time again.
 const FRAMES: usize = 3;
 
 /// [`Detector::detect`], compiled for several instruction sets, of which the processor's best is chosen. All

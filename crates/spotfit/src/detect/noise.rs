@@ -161,7 +161,7 @@ fn level(responses: &mut [f32]) -> f32 {
     if median > 0.0 {
         return median / (0.674_49 * 6.0);
     }
-    // Most pixels are equal, as in dim frames of whole counts: the root mean square is what is left.
+    // Most pixels are equal, as in dim frames of whole counts: use the root mean square instead.
     let squares: f64 = responses.iter().map(|&r| f64::from(r).powi(2)).sum();
     ((squares / responses.len() as f64).sqrt() / 6.0) as f32
 }

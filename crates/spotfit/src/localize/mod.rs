@@ -1,7 +1,7 @@
-//! From frames to localizations: detect, cut, fit, convert to photons, say how sure it is.
+//! From frames to localizations: detect, cut, fit, convert to photons, estimate the uncertainty.
 //!
 //! [`Localizer`] takes frames in order, one by one as a camera delivers them ([`Localizer::frame`]) or in blocks
-//! ([`Localizer::process`]), and gives localizations. [`Localizer::localize`] goes through a
+//! ([`Localizer::process`]), and returns localizations. [`Localizer::localize`] goes through a
 //! [`crate::movie::Movie`], with reading and fitting side by side.
 
 mod options;
@@ -40,7 +40,7 @@ pub enum LocalizeError {
     #[error(transparent)]
     Fit(#[from] FitError),
     /// The frames are not of the size that the localizer is for.
-    #[error("frames of {found:?} pixels (width, height) in a movie of {expected:?}")]
+    #[error("expected frames of {expected:?} pixels (width, height), got {found:?}")]
     FrameSize {
         /// Width and height that the localizer was made for.
         expected: (usize, usize),
@@ -58,25 +58,25 @@ pub enum LocalizeError {
     Spawn(std::io::Error),
 }
 
-/// What became of everything that looked like a spot.
+/// How many candidates were found, and what became of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Counts {
-    /// Frames looked at.
+    /// Frames processed.
     pub frames: usize,
     /// Candidates found, or positions given.
     pub candidates: usize,
     /// Dropped because the window would cross the frame's edge.
     pub at_edge: usize,
-    /// Positions dropped because their frame is not among those looked at.
+    /// Positions dropped because their frame was not processed.
     pub no_frame: usize,
     /// Fits made, by how they ended.
     pub by_status: StatusCounts,
     /// Converged fits dropped because the amplitude is not positive.
     pub not_bright: usize,
-    /// Converged fits dropped because the centre went more than 0.3 of the box away from where the spot was
-    /// detected: another spot's window has it.
+    /// Converged fits dropped because the centre moved more than 0.3 of the box away from where the spot was
+    /// detected: it is on a neighbour, which has a window of its own.
     pub wandered: usize,
     /// Converged fits dropped because a number in photons is not finite.
     pub not_finite: usize,
@@ -151,8 +151,8 @@ impl Localizer {
         })
     }
 
-    /// The localizations of a block of frames, in the order of frames; within a frame from top to
-    /// bottom, or in the order of the positions given.
+    /// Localizes a block of frames. The localizations are in the order of the frames; within a frame from top
+    /// to bottom, or in the order of the given positions.
     ///
     /// # Errors
     /// [`LocalizeError::Detect`] if the frames are not of the size that the localizer is for,
@@ -161,8 +161,8 @@ impl Localizer {
         self.process_frames(block.first, block.pixels.windows())
     }
 
-    /// The localizations of the frame after the last one, (height, width), straight from the memory of the caller.
-    /// The first frame has the number 0.
+    /// Localizes the next frame (height, width), straight from the memory of the caller. The first frame has the
+    /// number 0.
     ///
     /// ```
     /// use spotfit::localize::{LocalizeOptions, Localizer};
@@ -187,12 +187,12 @@ impl Localizer {
         self.process_frames(self.next_frame, frames.into())
     }
 
-    /// What became of everything so far.
+    /// The counts so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// What does the fits.
+    /// The fitter in use.
     pub fn fitter(&self) -> &Fitter {
         &self.fitter
     }

@@ -1,4 +1,4 @@
-//! How a movie is to be localized.
+//! How to localize a movie.
 
 use fit_core::{ArgumentError, Camera, Size};
 use fit_cpu::{BatchError, MOST_THREADS};
@@ -8,21 +8,21 @@ use crate::backend::{FitError, FitterOptions};
 use crate::detect::DEFAULT_THRESHOLD;
 use crate::range::OutOfRange;
 
-/// A rectangle of pixels in which spots are looked for.
+/// A rectangle of pixels in which to look for spots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Roi {
-    /// First column.
+    /// The first column.
     pub x: usize,
-    /// First row.
+    /// The first row.
     pub y: usize,
-    /// Columns.
+    /// The number of columns.
     pub width: usize,
-    /// Rows.
+    /// The number of rows.
     pub height: usize,
 }
 
-/// How a movie is to be localized.
+/// How to localize a movie.
 ///
 /// ```
 /// use spotfit::localize::LocalizeOptions;
@@ -39,7 +39,7 @@ pub struct Roi {
 pub struct LocalizeOptions {
     /// Side of the windows in pixels. Range: odd, 5 to 63.
     pub box_size: usize,
-    /// What a spot must exceed, in units of the local noise (see [`crate::detect`]). Range: above 0.
+    /// How far a spot must stand out, in units of the local noise (see [`crate::detect`]). Range: above 0.
     pub threshold: f64,
     /// Where to look; `None` is the whole frame.
     pub roi: Option<Roi>,
@@ -47,9 +47,9 @@ pub struct LocalizeOptions {
     pub positions: Option<Positions>,
     /// The camera.
     pub camera: Camera,
-    /// The fit, and what does it.
+    /// The fit and its backend.
     pub fitter: FitterOptions,
-    /// Whether failed fits are kept.
+    /// Whether to keep failed fits.
     pub keep_all: bool,
 }
 

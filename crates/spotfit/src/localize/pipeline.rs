@@ -10,8 +10,8 @@ use crate::movie::{Block, Movie, MovieError};
 
 /// The localizations of a movie, block by block: an iterator, made by [`Localizer::localize`].
 ///
-/// One thread reads and one localizes (with as many workers as it has threads), while the caller does something
-/// with what was found. It ends after the last frame, or after an error.
+/// One thread reads and one localizes (with the threads of its fitter), while the caller works on the
+/// localizations. The iterator ends after the last frame or after an error.
 #[derive(Debug)]
 pub struct Localizations {
     /// What comes next, until the end.
@@ -41,7 +41,7 @@ impl Work {
 type Found = (Vec<Localization>, Counts);
 
 impl Localizer {
-    /// Localizes the given frames of a movie, counted from 0; those past its end do not exist.
+    /// Localizes the given frames of a movie, counted from 0; a range may extend past the end of the movie.
     ///
     /// ```no_run
     /// use spotfit::localize::{LocalizeOptions, Localizer};
@@ -100,12 +100,12 @@ impl Localizer {
 }
 
 impl Localizations {
-    /// What became of everything in the blocks that the iterator has given.
+    /// The counts of the blocks that the iterator has returned so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// Ends the work, and gives the localizer back, to be used for more frames of the same size.
+    /// Ends the work and returns the localizer, for more frames of the same size.
     ///
     /// # Panics
     /// If a thread of the work panicked.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Places that are fitted instead of detected spots: 32 bytes each.
+/// Places to fit instead of detected spots; each takes 32 bytes.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Positions {
@@ -32,7 +32,7 @@ impl Positions {
         self.places.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no places.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }

@@ -1,12 +1,12 @@
-//! What comes out: a spot in photons, and how sure that is.
+//! A localization: a spot in photons, with its uncertainty.
 
 use fit_core::{Camera, Fit, Status};
 
-/// A spot in a movie. Lengths are in pixels of the whole frame, (0, 0) at the centre of the first.
+/// A spot in a movie. Lengths are in pixels; (0, 0) is the centre of the first pixel of the frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Localization {
-    /// Its number: counts kept spots from 1, or the row of the position given.
+    /// Its number: kept spots are counted from 1; with given positions it is the row of the position.
     pub id: u64,
     /// The frame, from 0.
     pub frame: usize,
@@ -24,7 +24,7 @@ pub struct Localization {
     pub background_std: f64,
     /// Σ(h − g)² in photons².
     pub chi2: f64,
-    /// Standard deviation to expect of x and of y ([`Fit::uncertainty`]).
+    /// Expected standard deviation of x and of y ([`Fit::uncertainty`]).
     pub uncertainty: f64,
     /// How the fit ended.
     pub status: Status,

@@ -7,10 +7,10 @@
 //! | `.raw` | Picasso's movies with their `.yaml` beside them |
 //! | `.dax` | the Zhuang lab's movies with their `.inf` beside them |
 //!
-//! Memory does not grow with the movie: [`Movie::read`] gives a block of frames at a time. To read a
-//! block takes no more than three times the memory of its frames, as they are stored or as `f32`,
-//! whichever is larger, and at least one frame must fit: [`MovieLimits`] says how large it may be. An
-//! array in Fortran order takes 256 MiB more (see [`crate::npy`]).
+//! Memory does not grow with the movie: [`Movie::read`] returns a block of frames at a time. Reading a
+//! block takes at most three times the memory of its frames, as stored or as `f32`, whichever is larger.
+//! At least one frame must fit: [`MovieLimits`] says how large it may be. An array in Fortran order takes
+//! 256 MiB more (see [`crate::npy`]).
 
 mod open;
 mod raw;
@@ -32,12 +32,12 @@ impl<T: Read + Seek + Send> ReadSeek for T {}
 
 type Reader = Box<dyn ReadSeek>;
 
-/// What a movie may ask for. A header of a hundred bytes can claim frames of any size.
+/// How large a movie may be, since a header of a hundred bytes can claim frames of any size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MovieLimits {
     /// The most pixels of a frame, width times height. The default is 2²⁶, 8192×8192: more than
-    /// scientific cameras deliver, and 256 MiB as `f32`. Raise it where there is memory for several such
+    /// scientific cameras deliver, and 256 MiB as `f32`. Raise it if there is memory for several such
     /// frames at a time.
     pub frame_pixels: usize,
 }
@@ -69,8 +69,8 @@ pub enum MovieError {
     /// Reading failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file's name does not tell what it is.
-    #[error("this is no movie that can be read (.tif, .npy, .raw with .yaml, .dax with .inf are)")]
+    /// The name of the file does not end like that of a movie.
+    #[error("this is not a movie that can be read (.tif, .npy, .raw with .yaml, .dax with .inf)")]
     UnknownFormat,
     /// The NPY file is wrong.
     #[error(transparent)]
@@ -94,11 +94,11 @@ pub enum MovieError {
         /// What is wrong.
         reason: String,
     },
-    /// The movie is no file, but a pipe, say, and its format must be read in any order.
+    /// The movie is not a file (but a pipe, for instance), and its format cannot be read in sequence.
     #[error("this must be a file: only an NPY array can be read from a pipe or a device")]
     NotAFile,
-    /// The array is no movie.
-    #[error("a movie is an array (frames, height, width), this one is {}", excerpt(&format!("{0:?}", .0)))]
+    /// The array is not a movie.
+    #[error("expected an array (frames, height, width), got {}", excerpt(&format!("{0:?}", .0)))]
     Shape(Vec<usize>),
     /// The frames are larger than [`MovieLimits::frame_pixels`].
     #[error("frames of {width}×{height} pixels are larger than the limit of {limit} pixels")]
@@ -110,7 +110,7 @@ pub enum MovieError {
         /// The most pixels of a frame.
         limit: usize,
     },
-    /// There is no frame.
+    /// There are no frames.
     #[error("the movie has no frames")]
     Empty,
 }
@@ -122,7 +122,7 @@ pub enum Pixels {
     U8(Array3<u8>),
     /// 16 bits.
     U16(Array3<u16>),
-    /// Floating point; also all other types, rounded to nearest.
+    /// Floating point; all other types are rounded to it.
     F32(Array3<f32>),
 }
 
@@ -146,10 +146,10 @@ impl Pixels {
     }
 }
 
-/// Frames that follow each other.
+/// Consecutive frames.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// The number of the first one, from 0.
+    /// The number of the first frame, from 0.
     pub first: usize,
     /// The frames.
     pub pixels: Pixels,
@@ -205,10 +205,11 @@ impl Movie {
         (self.width, self.height)
     }
 
-    /// Goes to a frame, from 0; at or past the end, [`Movie::read`] gives nothing more.
+    /// Skips ahead to a frame, counted from 0; at or past the end, [`Movie::read`] returns nothing more. Frames
+    /// that were read or skipped cannot be read again.
     ///
     /// # Errors
-    /// [`MovieError`]. Frames before the present one cannot be had again.
+    /// [`MovieError`].
     pub fn skip_to(&mut self, frame: usize) -> Result<(), MovieError> {
         let frame = frame.min(self.frames);
         let skipped = frame.saturating_sub(self.next);
@@ -222,12 +223,12 @@ impl Movie {
         Ok(())
     }
 
-    /// How many frames make a block of some megabytes.
+    /// How many frames make a block of a few megabytes.
     fn block_length(&self) -> usize {
         (BLOCK_PIXELS / (self.width * self.height).max(1)).clamp(1, 1 << 12)
     }
 
-    /// The next frames, no more than `most` and no more than some megabytes; `None` at the end.
+    /// The next frames, at most `most` of them and a few megabytes (but at least one frame); `None` at the end.
     ///
     /// # Errors
     /// [`MovieError`].
@@ -242,7 +243,7 @@ impl Movie {
         Ok(Some(Block { first, pixels }))
     }
 
-    /// The given frames, counted from 0, block by block; those past the end do not exist.
+    /// The given frames, counted from 0, block by block; a range may extend past the end of the movie.
     pub fn blocks(self, frames: impl RangeBounds<usize>) -> Blocks {
         let first = match frames.start_bound() {
             Bound::Included(&first) => first,
@@ -279,7 +280,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// The frames that are still to come, counted from 0.
+    /// The frames not yet read, counted from 0.
     pub fn frames(&self) -> Range<usize> {
         self.frames.clone()
     }

@@ -19,8 +19,8 @@ impl Movie {
         Self::open_with(path, &MovieLimits::default())
     }
 
-    /// Opens a movie by its file name. What is no file and has no name of a movie, as a pipe, is read
-    /// as NPY.
+    /// Opens a movie by its file name, within the given limits. A pipe or device whose name is not that of a
+    /// movie is read as NPY.
     ///
     /// # Errors
     /// [`MovieError`].
@@ -32,7 +32,7 @@ impl Movie {
             return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
         }
         let (is_file, length) = (metadata.is_file(), metadata.len());
-        // To open a pipe waits for whoever writes to it: not where that is of no use.
+        // Opening a pipe waits for a writer, so a pipe that cannot be read is not opened.
         let file = || -> Result<Reader, MovieError> {
             if is_file { Ok(Box::new(File::open(path)?)) } else { Err(MovieError::NotAFile) }
         };
@@ -58,7 +58,7 @@ impl Movie {
         }
     }
 
-    /// A TIFF movie (feature `tiff`). It is read through a buffer of its own.
+    /// A TIFF movie (feature `tiff`). It has a buffer of its own.
     ///
     /// # Errors
     /// [`MovieError`].
@@ -68,8 +68,8 @@ impl Movie {
         Self::new(Source::Tiff(Box::new(source)), dimensions, limits)
     }
 
-    /// An NPY movie; `length` is that of the file in bytes, if it is known. A reader that cannot seek
-    /// after all, as a pipe, is read from start to end.
+    /// An NPY movie; `length` is the length of the file in bytes, if it is known. A reader that turns out not
+    /// to seek, such as a pipe, is read from start to end.
     ///
     /// # Errors
     /// [`MovieError`].

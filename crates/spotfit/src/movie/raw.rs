@@ -68,8 +68,8 @@ impl Description<'_> {
             _ => {
                 let size = 8 * number.size();
                 let reason = format!(
-                    "{frames} frames of {width}×{height} pixels of {size} bits are not the \
-                     {length} bytes that the movie has"
+                    "{frames} frames of {width}×{height} pixels of {size} bits do not match the \
+                     {length} bytes of the movie"
                 );
                 Err(MovieError::Description { file: file.to_owned(), reason })
             }

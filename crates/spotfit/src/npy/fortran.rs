@@ -1,7 +1,7 @@
-//! Arrays in Fortran order: the first axis is the fastest, and items are given along it.
+//! Arrays in Fortran order: the first axis is the fastest, and items are read along it.
 //!
-//! Such a file is a matrix with a row for each number of an item, as long as there are items. What is
-//! wanted are its columns. A slab is some columns of it.
+//! Such a file is a matrix with one row for each number of an item and one column for each item. The
+//! reader wants columns. A slab is a few of them.
 
 use std::io::{self, Read};
 
@@ -12,7 +12,7 @@ use super::{NpyError, NpyHeader, Number};
 /// The most bytes of an array in Fortran order that are held in memory, if an item is not larger.
 pub const FORTRAN_BYTES: usize = 1 << 28;
 
-/// Two runs with no more bytes between them are read as one: a disk is faster so.
+/// Two runs with no more bytes between them than this are read as one, because that is faster on a disk.
 const GAP: usize = 1 << 16;
 
 /// The most bytes that are read as one, for the runs in them.
@@ -54,9 +54,9 @@ impl Slab {
         if items == all {
             Ok(())
         } else if !seeks {
-            Err(NpyError::FortranOrder("more than 256 MiB of it cannot be read from a stream"))
+            Err(NpyError::FortranOrder("a stream of it may have at most 256 MiB"))
         } else if run + gap.min(GAP) > TIMES * run {
-            Err(NpyError::FortranOrder("its items are too large to be collected from all over it"))
+            Err(NpyError::FortranOrder("its items are too large to collect from the whole file"))
         } else {
             Ok(())
         }
@@ -149,8 +149,8 @@ impl Slab {
     }
 }
 
-/// Reads runs of `run` bytes, whose beginnings are `stride` bytes apart, into `bytes`. Returns the
-/// bytes up to the reader's end if that comes too early.
+/// Reads runs of `run` bytes, which start `stride` bytes apart, into `bytes`. If the reader ends too
+/// early, returns the bytes up to its end.
 fn read_runs<R: Read>(
     reader: &mut R,
     goto: impl Fn(&mut R, usize) -> io::Result<()>,

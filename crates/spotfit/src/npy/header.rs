@@ -5,10 +5,10 @@ use std::io::{self, Read, Write};
 use super::{NpyError, NumberType};
 use crate::excerpt::excerpt;
 
-/// What the header of a file says.
+/// The header of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NpyHeader {
-    /// The type of the numbers.
+    /// The type of the numbers in the array.
     pub number: NumberType,
     /// Whether the numbers are stored with the most significant byte first.
     pub big_endian: bool,
@@ -25,7 +25,7 @@ const LONGEST_HEADER: usize = 1 << 20;
 const MOST_AXES: usize = 64;
 
 impl NpyHeader {
-    /// Reads a header; the reader is left at the first byte of the data.
+    /// Reads a header; afterwards the reader is at the first byte of the data.
     ///
     /// # Errors
     /// [`NpyError`].
@@ -109,7 +109,7 @@ impl NpyHeader {
 
     /// Bytes of the data, if they can be addressed.
     pub(super) fn bytes(&self) -> Option<usize> {
-        // Axes of length 0 do not excuse others that are absurd.
+        // An axis of length 0 does not make the others valid.
         let elements = self.shape.iter().try_fold(1usize, |n, &axis| n.checked_mul(axis.max(1)))?;
         let bytes = elements.checked_mul(self.number.size())?;
         let bytes = if self.shape.contains(&0) { 0 } else { bytes };
@@ -211,7 +211,7 @@ impl<'a> Parser<'a> {
 /// quotes, or a list of fields.
 ///
 /// # Errors
-/// What the writer says.
+/// The error of the writer.
 pub fn write_header(writer: &mut impl Write, descr: &str, shape: &[usize]) -> io::Result<()> {
     let axes: String = shape.iter().map(|axis| format!("{axis}, ")).collect();
     let axes = if shape.len() > 1 { axes.trim_end_matches(", ") } else { axes.trim_end() };

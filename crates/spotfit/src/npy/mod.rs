@@ -1,14 +1,14 @@
 //! NPY files, as NumPy writes them, read piece by piece.
 //!
-//! A stack of a billion pixels need not fit into memory: [`NpyReader::read`] gives as many items of
-//! the first axis at a time as asked for. Either byte order and either memory order are understood.
-//! Why this is not left to a library is written in `docs/decisions`.
+//! A stack of a billion pixels need not fit into memory: [`NpyReader::read`] returns as many items of
+//! the first axis at a time as requested. It reads either byte order and either memory order.
+//! `docs/decisions` says why this is not left to a library.
 //!
-//! In Fortran order the first axis is the fastest, so that an item's numbers lie all over the file. Up
-//! to [`FORTRAN_BYTES`] (256 MiB), or one item, are held in memory; of a larger file as many items at a
-//! time as that holds, for which the whole file is read each time. Files that would be read more than
-//! 32 times over are refused (they are larger than 8 GiB, and an item has more than 126 000 numbers),
-//! and so are larger arrays from a stream that cannot seek ([`NpyError::FortranOrder`]).
+//! In Fortran order the first axis is the fastest, so the numbers of an item are spread over the whole
+//! file. Up to [`FORTRAN_BYTES`] (256 MiB), or one item, are held in memory. A larger file is read over
+//! once for each such part. Files that would be read more than 32 times over are refused (they are larger
+//! than 8 GiB, and an item has more than 126 000 numbers), and so are arrays above [`FORTRAN_BYTES`] from
+//! a stream that cannot seek ([`NpyError::FortranOrder`]).
 
 mod fortran;
 mod header;
@@ -25,14 +25,14 @@ pub(crate) use number::{read_numbers, with_number};
 pub use reader::NpyReader;
 pub use stack::StackReader;
 
-/// What is wrong with a file.
+/// What is wrong with an NPY file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpyError {
     /// Reading failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It does not begin like an NPY file.
+    /// The file does not begin like an NPY file.
     #[error("this is not an NPY file (it does not begin with \\x93NUMPY)")]
     Magic,
     /// The version is not known.
@@ -47,12 +47,12 @@ pub enum NpyError {
          (integers of 8 to 64 bits and floating point of 32 or 64 bits are)"
     )]
     Type(String),
-    /// The array does not have the dimensions that are needed.
-    #[error("an array of shape {needed} is needed, this one is {found}")]
+    /// The array has the wrong number of dimensions.
+    #[error("expected an array of shape {needed}, got {found}")]
     Shape {
-        /// What they should be.
+        /// The expected dimensions.
         needed: &'static str,
-        /// What they are.
+        /// The shape of the array.
         found: String,
     },
     /// The array has more numbers than can be addressed.
@@ -63,12 +63,12 @@ pub enum NpyError {
     FortranOrder(&'static str),
     /// There are fewer numbers than the header says.
     #[error(
-        "the file is truncated: its header promises {promised} bytes of data, there are {found}"
+        "the file is truncated: its header promises {promised} bytes of data, but there are {found}"
     )]
     Truncated {
-        /// Bytes that the shape asks for.
+        /// The bytes that the shape requires.
         promised: u64,
-        /// Bytes that there are.
+        /// The bytes that the file has.
         found: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! The types of numbers in a file, and their way into memory.
+//! The types of numbers in a file, and how they are read into memory.
 
 use std::io::{self, Read};
 
@@ -57,7 +57,7 @@ impl NumberType {
 pub trait Number: Copy + Default + 'static {
     /// Its type in a file.
     const TYPE: NumberType;
-    /// The number from its bytes, as many as it has, in the given order.
+    /// The number from its bytes, in the given order.
     fn from_bytes(bytes: &[u8], big_endian: bool) -> Self;
 }
 
@@ -129,10 +129,10 @@ number!(
 /// Bytes that are converted at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Appends `count` numbers of a reader to `numbers`, made what is wanted of them, and returns how many
-/// bytes there were for them before the reader's end.
+/// Reads `count` numbers, converts them and appends them to `numbers`. Returns how many of their bytes the
+/// reader had before its end.
 ///
-/// No more is in memory than these numbers and `bytes`, of a mebibyte at most.
+/// Memory holds no more than these numbers and `bytes`, which is a mebibyte at most.
 pub(crate) fn read_numbers<T: Number, P>(
     reader: &mut impl Read,
     big_endian: bool,
@@ -142,7 +142,7 @@ pub(crate) fn read_numbers<T: Number, P>(
     numbers: &mut Vec<P>,
 ) -> io::Result<usize> {
     let size = size_of::<T>();
-    // The count is a file's word.
+    // The count comes from a file and may be wrong.
     numbers.try_reserve_exact(count).map_err(|_| io::ErrorKind::OutOfMemory)?;
     bytes.resize(CHUNK.min(count.saturating_mul(size)).max(bytes.len()), 0);
     let mut done = 0;

@@ -1,4 +1,4 @@
-//! Reading the data that follow a header.
+//! Reads the data after the header.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -11,8 +11,8 @@ pub(super) type Goto<R> = fn(&mut R, u64) -> io::Result<()>;
 
 /// Reads the items along the first axis of an array, some at a time, in C order.
 ///
-/// It reads a mebibyte at a time: a buffer around the reader helps only with the header, and harms
-/// where the reader seeks.
+/// It reads a mebibyte at a time: a buffer around the reader helps only with the header, and slows down
+/// a reader that seeks.
 pub struct NpyReader<R> {
     reader: R,
     header: NpyHeader,
@@ -27,8 +27,8 @@ pub struct NpyReader<R> {
 }
 
 impl<R: Read> NpyReader<R> {
-    /// Reads the header. `file_length` is the length of the whole file in bytes if it is known:
-    /// then a truncated file is found out before any of it is used.
+    /// Reads the header. `file_length` is the length of the whole file in bytes, if it is known; with it, a
+    /// truncated file is an error at once.
     ///
     /// # Errors
     /// [`NpyError`].
@@ -46,7 +46,7 @@ impl<R: Read> NpyReader<R> {
         Ok(Self { reader, header, left, goto: None, start, slab, bytes })
     }
 
-    /// What the header says.
+    /// The header.
     pub fn header(&self) -> &NpyHeader {
         &self.header
     }
@@ -100,7 +100,7 @@ impl<R: Read> NpyReader<R> {
         with_number!(self.header.number, T => self.read_as(items, <T as Pixel>::to_f64, numbers))
     }
 
-    /// The same, with the numbers converted.
+    /// [`NpyReader::read`] with the numbers converted.
     pub(crate) fn read_as<T: Number, P: Copy + Default>(
         &mut self,
         items: usize,
@@ -182,8 +182,8 @@ impl<R: Read> NpyReader<R> {
 }
 
 impl<R: Read + Seek> NpyReader<R> {
-    /// The same as [`NpyReader::new`] for a reader that can seek, as files can: large arrays in
-    /// Fortran order can be read, too. A reader that turns out not to seek (a pipe) is a stream.
+    /// As [`NpyReader::new`], for a reader that can seek, such as a file: it can also read large arrays in
+    /// Fortran order. A reader that turns out not to seek (a pipe) is read as a stream.
     ///
     /// # Errors
     /// [`NpyError`].

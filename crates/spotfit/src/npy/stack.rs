@@ -1,4 +1,4 @@
-//! Stacks of windows, in whatever type they are stored.
+//! Stacks of windows, in the type in which they are stored.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -76,13 +76,13 @@ impl<R: Read> StackReader<R> {
         self.reader.header().shape[0]
     }
 
-    /// The size of each.
+    /// The size of each window.
     pub fn size(&self) -> Size {
         let shape = &self.reader.header().shape;
         Size::new(shape[2], shape[1])
     }
 
-    /// Bytes of a window, as it is stored and in memory.
+    /// The bytes of a window, the same in the file and in memory.
     pub fn window_bytes(&self) -> usize {
         self.size().pixels().saturating_mul(self.reader.header().number.size())
     }

@@ -8,7 +8,7 @@ use crate::excerpt::excerpt;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// It is not CSV.
+    /// The file is not valid CSV.
     #[error(transparent)]
     Csv(#[from] csv::Error),
     /// A column is missing.
@@ -21,12 +21,12 @@ pub enum TableError {
         line: u64,
         /// The column's name.
         column: String,
-        /// What is there; of a long text, the beginning.
+        /// The value; the beginning of it, if it is long.
         value: String,
-        /// What should be.
+        /// What is expected instead.
         needed: &'static str,
     },
-    /// No table of numbers has a row this long.
+    /// A row is longer than any row of a table of numbers.
     #[error("line {line}: no row ends within {} KiB; is this a table?", LONGEST_ROW >> 10)]
     LongRow {
         /// The line with which the row begins, from 1.
@@ -35,15 +35,15 @@ pub enum TableError {
     /// The file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// Lengths are in nanometres, and it is not known how many of them a pixel has.
+    /// Lengths are in nanometres, and the size of a pixel is not known.
     #[error("lengths are in nanometres; the size of a pixel is needed (StormFormat::pixel_size)")]
     PixelSize,
-    /// There are more positions than are kept in memory.
+    /// There are more positions than fit into memory.
     #[error("line {line}: there are more than {most} positions; fit a part of them at a time")]
     ManyPositions {
         /// The first line too many, from 1.
         line: u64,
-        /// The most that are taken.
+        /// The largest number allowed.
         most: usize,
     },
 }

@@ -1,8 +1,9 @@
 //! Tables of localizations, as ThunderSTORM writes them and Picasso and others read them, and tables
 //! of positions to fit.
 //!
-//! [`StormFormat::save`] and [`StormFormat::load`] write and read a whole table in one call. [`StormFormat::header`] and
-//! [`StormFormat::row`] write one piece by piece, [`PointReader`] reads what a picture needs of one, however long it is.
+//! [`StormFormat::save`] and [`StormFormat::load`] write and read a whole table in one call.
+//! [`StormFormat::header`] and [`StormFormat::row`] write a table piece by piece. [`PointReader`] reads what a
+//! picture needs from a table of any length.
 
 mod columns;
 mod read;
@@ -21,7 +22,7 @@ pub use read::{MOST_POSITIONS, Point, PointReader, read_positions};
 pub struct StormFormat {
     /// Size of a pixel in nanometres; without it lengths are in pixels.
     pub pixel_size: Option<f64>,
-    /// Whether (0, 0) is the corner of the first pixel, as in ThunderSTORM, not its centre.
+    /// Whether (0, 0) is the corner of the first pixel, as in ThunderSTORM, instead of its centre.
     pub corner_origin: bool,
     /// Whether there is a column `status`.
     pub status: bool,

@@ -8,8 +8,8 @@ use crate::localize::Positions;
 /// The most positions that [`read_positions`] takes: 2²⁴, half a gigabyte.
 pub const MOST_POSITIONS: usize = 1 << 24;
 
-/// Reads positions to fit: columns named `frame` (from 0), `x` and `y` (pixels), others ignored; no more than
-/// [`MOST_POSITIONS`].
+/// Reads at most [`MOST_POSITIONS`] positions to fit: columns named `frame` (from 0), `x` and `y` (pixels). Other
+/// columns are ignored.
 ///
 /// # Errors
 /// [`TableError`] with the line and the column.
@@ -48,7 +48,7 @@ pub struct Point {
 /// Reads localizations from a table such as [`super::StormFormat`] writes, one at a time: memory does
 /// not grow with the table.
 ///
-/// As an iterator it gives the points in the order of the table; it ends after an error.
+/// As an iterator it returns the points in the order of the table; it ends after an error.
 pub struct PointReader<R> {
     columns: Columns<R>,
     nanometres: bool,
@@ -63,7 +63,7 @@ impl<R: Read> PointReader<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`TableError`], if there is no column `x` or `y`, with or without their unit.
+    /// [`TableError`] if there is no column `x` or `y`, with or without its unit.
     pub fn new(reader: R) -> Result<Self, TableError> {
         let columns = Columns::new(reader)?;
         let nanometres = columns.find(&["x [nm]"]).is_ok();
@@ -77,7 +77,7 @@ impl<R: Read> PointReader<R> {
         Ok(Self { columns, nanometres, x, y, uncertainty, left_out: 0, ended: false })
     }
 
-    /// Whether lengths are in nanometres, not pixels.
+    /// Whether lengths are in nanometres rather than pixels.
     pub fn nanometres(&self) -> bool {
         self.nanometres
     }

@@ -14,7 +14,7 @@ use crate::localize::Localization;
 const LAST_FRAME: f64 = (1u64 << 53) as f64;
 
 impl StormFormat {
-    /// Writes a table to a file. The file is there when it is complete: before, it has another name.
+    /// Writes a table to a file. The file appears under its name only when it is complete.
     ///
     /// ```
     /// # let folder = std::env::temp_dir().join(format!("spotfit-doc-{}", std::process::id()));
@@ -75,11 +75,11 @@ impl StormFormat {
         self.read(File::open(path)?)
     }
 
-    /// Reads a table with all of its columns, as this or ThunderSTORM wrote it.
+    /// Reads a table with all of its columns, as Spotfit or ThunderSTORM wrote it.
     ///
     /// Lengths become pixels: those in nanometres are divided by [`StormFormat::pixel_size`], and the origin is where
-    /// [`StormFormat::corner_origin`] says. The columns `frame`, `x` and `y` must be there. Without a column `id`
-    /// localizations are counted from 1, without `status` they are taken to have converged (`min_step`), and other
+    /// [`StormFormat::corner_origin`] says. The columns `frame`, `x` and `y` must be there. Without a column `id`,
+    /// localizations are counted from 1; without `status`, they are taken to have converged (`min_step`); other
     /// numbers whose column is missing are NaN.
     ///
     /// # Errors

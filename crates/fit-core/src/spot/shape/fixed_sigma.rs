@@ -10,7 +10,7 @@ use crate::size::{Circle, Size};
 use crate::spot::axis::{AxisSums, CENTRE_UNIT, GaussianAxis};
 use crate::spot::sums::{DataSums, Sums};
 
-/// A circular Gaussian of known width, sampled at the pixels' centres: its centre (x̄, ȳ) is fitted, in pixels.
+/// A circular Gaussian of known width, sampled at the pixels' centres. Only its centre (x̄, ȳ) is fitted, in pixels.
 ///
 /// ```
 /// use fit_core::spot::shape::FixedSigma;

@@ -1,8 +1,8 @@
 //! The shapes that a spot may have, one file each.
 //!
-//! A shape says what its parameters are, between which limits they lie, what the profile along either axis is, and
-//! how the sums over the axes make the sums of eq. 5 and 7. Everything else, from the search to the kernels of a GPU,
-//! is written for any shape and any number of parameters.
+//! A shape defines its parameters and their limits, the profile along each axis, and how the sums over the axes make
+//! the sums of eq. 5 and 7. Everything else, from the search to the kernels of a GPU, works for any shape and any
+//! number of parameters.
 
 mod circular;
 mod fixed_sigma;
@@ -19,37 +19,37 @@ use crate::size::{Circle, Size};
 
 /// A shape with P parameters whose profile is a product of a function of the column and one of the row.
 pub trait Separable<const P: usize>: Coordinates<P> {
-    /// Checks the numbers that the shape has by itself.
+    /// Checks the constants of the shape, such as a fixed σ.
     ///
     /// # Errors
     /// [`ArgumentError::Option`].
     fn validate(&self) -> Result<(), ArgumentError> {
         Ok(())
     }
-    /// The numbers that the shape has by itself, as they travel to another machine.
+    /// The constants of the shape, as they are sent to a device.
     fn numbers(&self) -> [f32; NUMBERS];
-    /// The shape with these [numbers](Separable::numbers).
+    /// The shape with these [constants](Separable::numbers).
     fn from_numbers(numbers: [f32; NUMBERS]) -> Self;
     /// The lowest and the highest value of each parameter in a window of that size.
     fn limits(&self, size: Size, limits: &Limits) -> [(f64, f64); P];
     /// The parameters of a circular spot, or those nearest to it.
     fn parameters<R: Real>(&self, circle: Circle<R>) -> [R; P];
-    /// The circular spot that is nearest to a spot with these parameters.
+    /// The circular spot nearest to a spot with these parameters.
     fn circle<R: Real>(&self, p: &[R; P]) -> Circle<R>;
     /// The factors of the profile along x and y.
     fn axes<R: Real>(&self, p: &[R; P]) -> (GaussianAxis<R>, GaussianAxis<R>);
-    /// Puts the sums of eq. 5 and 7 together: products of a column and a row sum.
+    /// Assembles the sums of eq. 5 and 7: products of a column and a row sum.
     fn sums<R: Real>(&self, x: &AxisSums<R>, y: &AxisSums<R>, data: &DataSums<R>) -> Sums<R, P>;
 }
 
-/// How many numbers a shape may have by itself.
+/// How many constants a shape may have.
 pub const NUMBERS: usize = 2;
 
-/// What is done for a shape, whichever it is.
+/// Work to do for a shape whose type is known at run time.
 pub trait Visitor {
-    /// What comes of it.
+    /// What the work returns.
     type Output;
-    /// Does it for a shape with P parameters.
+    /// Does the work for a shape with P parameters.
     fn visit<S: Separable<P>, const P: usize>(self, shape: S) -> Self::Output;
 }
 
@@ -78,7 +78,7 @@ macro_rules! shapes {
                 }
             }
 
-            /// Does something for this shape.
+            /// Calls the visitor with this shape.
             pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
                 match self {
                     $(Self::$shape(shape) => visitor.visit::<$shape, $parameters>(shape),)*
@@ -94,7 +94,7 @@ macro_rules! shapes {
                 }
             }
 
-            /// The word for it.
+            /// Its name in lower case, for messages.
             pub const fn word(self) -> &'static str {
                 match self {
                     $(Self::$shape => $word,)*
@@ -126,7 +126,7 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// Checks the numbers that the shape has by itself.
+    /// Checks the constants of the shape, such as a fixed σ.
     ///
     /// # Errors
     /// [`ArgumentError::Option`].

@@ -1,7 +1,7 @@
-//! Eight lanes in an array, of which a compiler makes what its processor has.
+//! Eight lanes in an array, which the compiler turns into the processor's own registers.
 //!
-//! `fit_core::Lanes` takes its exponential lane by lane from `libm`, to the bits of a single fit; this
-//! takes the registers', and has masks as wide as numbers, so that all of it becomes vector instructions.
+//! `fit_core::Lanes` takes its exponential lane by lane from `libm`, to the bits of a single fit. This type
+//! uses the exponential of the registers, and masks as wide as numbers, so that everything is vectorized.
 
 use std::array::from_fn;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
@@ -180,7 +180,7 @@ impl Pack for Array8 {
     }
     #[inline(always)]
     fn put(into: &mut [Self], mask: ArrayMask8, from: &[Self], moves: [u32; LANES]) {
-        // Without an instruction that moves lanes it is less work to move those that are to be moved.
+        // Without an instruction that moves lanes it is cheaper to move only the lanes in the mask.
         for lane in (0..LANES).filter(|&lane| mask.0[lane] != 0) {
             let other = moves[lane] as usize % LANES;
             for (into, from) in into.iter_mut().zip(from) {

@@ -95,7 +95,7 @@ impl TiffSource {
             let found = decoder.dimensions().map_err(|error| undecodable(*page, error))?;
             if found != size {
                 let reason = format!(
-                    "it is {}×{} pixels, the first frame is {}×{}",
+                    "it is {}×{} pixels, but the first frame is {}×{}",
                     found.0, found.1, size.0, size.1
                 );
                 return Err(wrong(*page, reason));
@@ -170,7 +170,7 @@ fn check_page(decoder: &mut Pages, page: usize) -> Result<(), MovieError> {
             return Err(wrong(page, format!("{bits} bits a pixel are not supported")));
         }
         other => {
-            let reason = format!("it is a colour image ({other:?}); grey ones are needed");
+            let reason = format!("it is a colour image ({other:?}); only grey ones can be read");
             return Err(wrong(page, reason));
         }
     }

@@ -68,7 +68,7 @@ pub(super) fn count(reader: &mut Reader) -> Result<usize, MovieError> {
         if page + 1 == next_mark {
             (mark, next_mark) = (offset, 2 * next_mark);
         }
-        let truncated = || wrong(page, "the file is truncated: its directory is not there");
+        let truncated = || wrong(page, "the file is truncated: its directory is missing");
         if offset >= length {
             return Err(truncated());
         }

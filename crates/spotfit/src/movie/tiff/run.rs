@@ -31,7 +31,7 @@ pub(super) fn open(
         && tag(Tag::PhotometricInterpretation, 1)
             == u64::from(PhotometricInterpretation::BlackIsZero.to_u16());
     if !stored {
-        let reason = "an ImageJ stack with a single directory must not be compressed, nor inverted";
+        let reason = "an ImageJ stack with one directory must be neither compressed nor inverted";
         return Err(wrong(0, reason));
     }
     let number = number(&mut decoder)?;
@@ -46,7 +46,7 @@ pub(super) fn open(
     if bytes.is_none_or(|bytes| bytes > length) {
         let reason = format!(
             "the file is truncated: ImageJ's description promises {frames} frames, \
-             there are {length} bytes"
+             but there are {length} bytes"
         );
         return Err(wrong(0, reason));
     }
