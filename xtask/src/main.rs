@@ -31,7 +31,7 @@ enum Task {
     /// bench --help` lists its options.
     #[command(disable_help_flag = true)]
     Bench {
-        /// What the program `suite` of the package `benches` is told.
+        /// Options of the suite; `cargo xtask bench --help` lists them.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
