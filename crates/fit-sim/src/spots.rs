@@ -198,11 +198,17 @@ impl SpotSimulation {
     }
 }
 
+/// Rounded, and never below zero. No `max`: of −0 and 0 it gives either, as the processor likes.
+fn counts(value: f64) -> f64 {
+    let rounded = libm::round(value);
+    if rounded > 0.0 { rounded } else { 0.0 }
+}
+
 impl Noise {
     pub(crate) fn draw(self, expected: f64, random: &mut Random) -> f64 {
         match self {
             Self::Poisson => random.poisson(expected),
-            Self::Paper => libm::round(expected + libm::sqrt(expected) * random.normal()).max(0.0),
+            Self::Paper => counts(expected + libm::sqrt(expected) * random.normal()),
             Self::None => expected,
         }
     }
@@ -229,6 +235,6 @@ impl Camera {
             return electrons;
         }
         let noise = if self.read_noise > 0.0 { self.read_noise * random.normal() } else { 0.0 };
-        libm::round(self.baseline + self.gain * (electrons + noise)).max(0.0)
+        counts(self.baseline + self.gain * (electrons + noise))
     }
 }
