@@ -96,15 +96,18 @@ proptest! {
     /// Lane for lane a pack gives the very bits of a single fit, with lanes refilled while others
     /// are at work.
     #[test]
-    fn lanes_do_what_single_fits_do(seeds in prop::collection::vec(0u64..1000, 1..14)) {
+    fn lanes_do_what_single_fits_do(
+        seeds in prop::collection::vec(0u64..1000, 1..if cfg!(miri) { 6 } else { 14 }),
+    ) {
+        // The sign of a number that is none may be either.
+        let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
         let setup = Setup::<f32>::new(NINE, &Options::default()).unwrap();
         let windows: Vec<Vec<f64>> = seeds.iter().map(|&seed| noisy(seed)).collect();
         let packed = fit_in_lanes::<4>(&windows);
         for (window, packed) in windows.iter().zip(packed) {
             let mut scratch = vec![0.0f32; scratch_len(NINE)];
             let single = fit_window(&setup, window, None, &mut scratch).unwrap();
-            let bits = [single.x, single.y, single.sigma].map(f32::to_bits);
-            prop_assert_eq!(packed.0.map(f32::to_bits), bits);
+            prop_assert_eq!(packed.0.map(bits), [single.x, single.y, single.sigma].map(bits));
             prop_assert_eq!(packed.1, single.iterations);
             prop_assert_eq!(packed.2, single.evaluations);
             prop_assert_eq!(packed.3, single.status);
