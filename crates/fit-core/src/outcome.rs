@@ -17,11 +17,11 @@ use crate::spot::shape::Separable;
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Status {
-    /// χ² fell below the bound asked for.
+    /// χ² fell below the bound in the criteria.
     MaxError = 1,
-    /// The last step reduced χ² by less than the share asked for.
+    /// The last step reduced χ² by less than the share in the criteria.
     MinDelta = 2,
-    /// The last step was shorter than asked for.
+    /// The last step was shorter than the limit in the criteria.
     MinStep = 3,
     /// No step finds a smaller χ², and the decrease that the gradient predicts is below rounding:
     /// this is the minimum.

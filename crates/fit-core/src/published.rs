@@ -17,7 +17,7 @@ use crate::spot::shape::Circular;
 
 /// A window that can be evaluated, by one lane or by many lanes that all get the same numbers.
 pub trait Gaussian2D<R: Real> {
-    /// The paper's `Gaussian2D`: α and β (eq. 6), χ² from the residuals (eq. 2), and, if asked for, JᵀJ and
+    /// The paper's `Gaussian2D`: α and β (eq. 6), χ² from the residuals (eq. 2), and, if requested, JᵀJ and
     /// Jᵀ(h − g).
     fn evaluate(&mut self, p: &[R; 3], derivatives: bool) -> Normal<R, 3, 2>;
 }

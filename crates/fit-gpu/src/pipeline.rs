@@ -138,8 +138,8 @@ impl Pipeline {
     }
 }
 
-/// Whether frames of so many bytes may go to a device: into the `held` bytes that earlier ones left, or into half of
-/// what is free once those are given back.
+/// Whether frames of this many bytes may go to a device: into the `held` bytes allocated for earlier frames, or into
+/// half of the memory that is free once those are released.
 fn is_room<E>(
     bytes: usize,
     held: usize,

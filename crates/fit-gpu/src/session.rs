@@ -12,7 +12,7 @@ use crate::card::{Card, Choice, Launch};
 use crate::driver::{DeviceMemory, HostMemory, Stream};
 use crate::pixels::{gather, gather_starts, kind_of};
 
-/// Up to so many bytes of pixels the kernel reads across the bus by itself; more are copied first.
+/// Up to this many bytes of pixels the kernel reads directly across the bus; more are copied first.
 const MAPPED: usize = 48 << 10;
 
 /// What stands where the device has not written yet: no number of an outcome has these bits.

@@ -31,7 +31,7 @@ pub(crate) struct Slot {
     waiting: Option<Range<usize>>,
 }
 
-/// What of the caller's memory the device reaches by itself.
+/// Which parts of the caller's memory the device can access directly.
 pub(crate) struct Reach {
     pixels: bool,
     /// Where the device sees the start values.

@@ -59,7 +59,7 @@ pub fn read_columns<const N: usize>(path: &Path, names: [&str; N]) -> Vec<[f64; 
     read().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// An outside optimiser's minimum for a window, in the window's coordinates.
+/// An outside optimizer's minimum for a window, in the window's coordinates.
 #[derive(Clone, Copy, Debug)]
 pub struct Minimum {
     /// x, y and σ.
@@ -70,7 +70,7 @@ pub struct Minimum {
     pub good: bool,
 }
 
-/// A set of windows with the minima that an outside optimiser found.
+/// A set of windows with the minima that an outside optimizer found.
 #[derive(Clone, Debug)]
 pub struct Oracle {
     /// Its name.

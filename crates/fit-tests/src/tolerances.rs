@@ -31,9 +31,9 @@ pub fn parity(fitter: &Fitter) -> Parity {
     if fitter.is_single_precision() { SINGLE } else { DOUBLE }
 }
 
-/// Against an outside optimiser, criteria `tight`, f64: pixels.
+/// Against an outside optimizer, criteria `tight`, f64: pixels.
 pub const OUTSIDE_DOUBLE: f64 = 1e-4;
-/// Against an outside optimiser, criteria `tight`, f32: pixels.
+/// Against an outside optimizer, criteria `tight`, f32: pixels.
 pub const OUTSIDE_SINGLE: f64 = 1e-3;
 
 /// The 99th percentile of |f32 − f64| in position, as a share of the Cramér–Rao bound, both with the

@@ -1,5 +1,5 @@
 //! Proves `localize`, the library behind the command: detection on real images and on simulated movies,
-//! given positions against an outside optimiser through the file readers, and the uncertainty.
+//! given positions against an outside optimizer through the file readers, and the uncertainty.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -58,7 +58,7 @@ fn spots_of_real_images_are_found() {
     }
 }
 
-/// Proves that fits at given positions, read from TIFF, DAX, RAW and NPY, are the outside optimiser's.
+/// Proves that fits at given positions, read from TIFF, DAX, RAW and NPY, are the outside optimizer's.
 #[test]
 #[cfg_attr(not(real_images), ignore = "needs the real images: SPOTFIT_DATA names their folder")]
 fn given_positions_are_fitted_as_windows_are() {

@@ -1,4 +1,4 @@
-//! Against the minima that an outside optimiser found: MINPACK on stored simulated windows, which
+//! Against the minima that an outside optimizer found: MINPACK on stored simulated windows, which
 //! run everywhere, and on real images where these are at hand.
 
 use fit_core::condition;

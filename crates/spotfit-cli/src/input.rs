@@ -59,8 +59,8 @@ pub(crate) fn open(path: &Path) -> Result<StackReader<Input>, CliError> {
     StackReader::seekable(input, length).map_err(CliError::read(&path.display().to_string()))
 }
 
-/// How much of a stack is held at a time: at most so many windows, and so many bytes of them as they are stored; one
-/// window in any case.
+/// How much of a stack is held at a time: a largest number of windows and of their bytes as stored, but at least one
+/// window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunk {
     pub(crate) windows: usize,

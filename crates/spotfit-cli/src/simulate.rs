@@ -12,7 +12,7 @@ use super::output::Output;
 use super::paths::refuse_same_output;
 use spotfit::npy::write_header;
 
-/// Windows made at a time: so many, but no more than have so many bytes as they are made, and one at least.
+/// Windows made at a time: at most this many, with at most this many bytes, but at least one.
 const CHUNK: usize = 1 << 15;
 const CHUNK_BYTES: usize = 1 << 26;
 

@@ -167,7 +167,7 @@ fn broken_movies_are_named() {
     let sizes = [tags(24, 20, 16, 1, 0), tags(20, 24, 16, 1, 0)];
     wrong(
         handmade(false, &sizes, "", &little),
-        "frame 2: it is 20×24 pixels, the first frame is 24×20",
+        "frame 2: it is 20×24 pixels, but the first frame is 24×20",
     );
     let kinds = [tags(24, 20, 16, 1, 0), tags(24, 20, 8, 1, 0)];
     wrong(handmade(false, &kinds, "", &little), "frame 2: its pixels are of another type");

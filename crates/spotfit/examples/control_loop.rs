@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
         let begin = Instant::now();
         fitter.fit_in_frames_into(frame.view(), &corners, Start::Estimate, &mut fits)?;
-        // Beads that could not be fitted have no say.
+        // Beads that could not be fitted do not count.
         let good = || fits.iter().zip(&beads).filter(|(fit, _)| fit.status.is_converged());
         let moved: f64 =
             good().map(|(fit, bead)| f64::from(fit.x) + bead.0.trunc() - 4.0 - bead.0).sum();

@@ -1,4 +1,4 @@
-//! Localizes the spots of a movie: TIFF, NPY, RAW or DAX in, a table as ThunderSTORM writes it out.
+//! Localizes the spots of a movie: TIFF, NPY, RAW or DAX in, a table in ThunderSTORM's format out.
 //!
 //! ```sh
 //! cargo run --release -p spotfit --example localize_movie -- MOVIE.tif LOCS.csv

@@ -16,7 +16,7 @@ pub enum Backend {
     /// is a GPU.
     #[default]
     Auto,
-    /// The CPU in single precision, one fit a lane of its vector registers.
+    /// The CPU in single precision, one fit per lane of its vector registers.
     Cpu,
     /// NVIDIA GPUs, in single precision.
     Gpu,

@@ -93,7 +93,7 @@ impl Fitter {
         Ok(Self { engine, options: fit })
     }
 
-    /// What is to fit a batch of so many pixels.
+    /// The engine for a batch with this many pixels.
     fn engine(&self, pixels: usize) -> Work<'_> {
         let _ = pixels;
         match &self.engine {

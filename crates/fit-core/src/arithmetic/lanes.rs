@@ -1,4 +1,4 @@
-//! A pack of numbers, one fit a lane, in portable Rust.
+//! A pack of numbers, one fit per lane, in portable Rust.
 //!
 //! [`Lanes`] runs the mathematics on several fits side by side on any machine. Each lane gives the
 //! same bits as its element type alone.

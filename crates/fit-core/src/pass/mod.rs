@@ -41,7 +41,7 @@ pub enum Finish {
 }
 
 /// χ² from sums is worth reporting where it is more than this many rounding units of Σ(g − mean)², that
-/// is, good to about 10⁻⁴; below, it is to be summed from the residuals.
+/// is, good to about 10⁻⁴; below, χ² is summed from the residuals.
 const CANCELS: f64 = 4e4;
 
 /// Fits one window from `start`, or from the paper's estimate. Returns the outcome in the units of the pixels; all

@@ -45,7 +45,7 @@ pub struct Settings<R, const P: usize> {
     pub max_error: R,
     /// The share of χ² that a step must gain.
     pub min_delta: R,
-    /// By which share of [`Coordinates::yardstick`] a parameter must change.
+    /// The share of [`Coordinates::yardstick`] by which a parameter must change.
     pub min_step: R,
     /// The lowest value of each parameter.
     pub lower: [R; P],

@@ -19,8 +19,8 @@ const CHUNK: usize = 1024;
 /// than it saves (`docs/performance.md` has the measurement).
 const ALONE: usize = 512;
 
-/// Fits batches of windows in single precision, one fit a lane of a vector register, with the
-/// instruction set that the processor has, on any number of threads.
+/// Fits batches of windows in single precision, one fit per lane of a vector register, with the
+/// processor's best instruction set, on any number of threads.
 ///
 /// With one instruction set a window always gives the same bits, whatever the number of threads and
 /// the other windows of the batch.

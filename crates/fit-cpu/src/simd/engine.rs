@@ -1,4 +1,4 @@
-//! Many fits at once, one a lane, with lanes refilled as fits finish.
+//! Many fits at once, one per lane, with lanes refilled as fits finish.
 //!
 //! Two packs of lanes take turns: while the search of one waits for its divisions, the processor evaluates the
 //! other. What happens in a lane depends only on its own window, so a window gives the same bits in any lane and
@@ -23,22 +23,22 @@ pub(super) trait Sink {
     /// Takes the outcomes of the lanes whose bits are set: the window in each lane, and the circular view of the
     /// records, each number of them for all lanes.
     fn put(&mut self, lanes: u32, windows: &[usize; 32], found: &Record<[f32; 32], 3, 2>);
-    /// Takes note that there is nothing to fit in a window.
+    /// Records that a window cannot be fitted.
     fn put_invalid(&mut self, window: usize);
 }
 
 /// Packs at work in turn.
 const PACKS: usize = 2;
 
-/// Fits that must have ended before their lanes are filled again: moving pixels costs the same for one as
-/// for all, and for as long lanes without a fit do no harm.
+/// Fits that must have ended before their lanes are filled again: moving the pixels of one window costs as
+/// much as moving all, and until then lanes without a fit do no harm.
 const fn enough(lanes: usize) -> u32 {
     if lanes < 10 { 1 } else { (lanes / 5) as u32 }
 }
 
-/// Windows that are ready to go into lanes, one a lane. They are made ready together: one after the other
-/// they come from memory, then all of them are turned at once, so that each is in a lane of its own, and
-/// conditioned and estimated side by side.
+/// Windows that are ready to go into lanes, one per lane. They are prepared together: they are loaded one
+/// after the other, transposed all at once, so that each is in a lane of its own, and then conditioned and
+/// estimated side by side.
 struct Pool<P: Pack, const K: usize> {
     /// The windows as they come, each begins a pack.
     rows: Vec<P>,

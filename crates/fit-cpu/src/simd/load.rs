@@ -8,8 +8,8 @@ use fit_windows::Windows;
 use super::arch::pack::Pack;
 use crate::reference::read;
 
-/// Windows that can be put into registers of a type, whatever the type of their pixels: one call for a pack of
-/// windows, so that the search need not know that type and is compiled once.
+/// Windows that can be loaded into registers, whatever the type of their pixels. One call loads a pack of windows, so
+/// that the search does not depend on that type and is compiled once.
 pub(super) trait Load<P> {
     /// Puts the pixels of `windows`, row after row, into the lanes of `packs`, where each window begins a
     /// pack; what the lanes that are left over in its last one hold does not matter.

@@ -1,4 +1,4 @@
-//! The fast path: one fit a lane of a vector register.
+//! The fast path: one fit per lane of a vector register.
 
 mod arch;
 mod batch;

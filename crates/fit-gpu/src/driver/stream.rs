@@ -54,7 +54,7 @@ impl Stream {
         unsafe { self.copy_in_at(to, 0, from) }
     }
 
-    /// [`Stream::copy_in`] to a place so many bytes after the beginning.
+    /// [`Stream::copy_in`] to an offset in bytes.
     ///
     /// # Safety
     /// As for [`Stream::copy_in`].

@@ -40,8 +40,8 @@ impl Molecule {
         Self { place, random, on, off }
     }
 
-    /// Goes to the end of some frames, none of which it is past, and gives each of them in which it glows, with the
-    /// share of the frame's time.
+    /// Advances to the end of some frames, all of them still ahead, and returns each frame in which the molecule
+    /// glows, with its share of the frame's time.
     pub(super) fn glow(
         &mut self,
         simulation: &MovieSimulation,

@@ -350,7 +350,7 @@ struct Strip {
     frame: usize,
 }
 
-/// Frames above so many pixels are searched in strips of about as many: 200 MB of numbers.
+/// Frames with more pixels than this are searched in strips of about this size: 200 MB of numbers.
 const STRIP_PIXELS: usize = 1 << 24;
 
 /// The places along a line that stand out by more than `threshold` times the level.

@@ -51,7 +51,7 @@ impl<R: Read> NpyReader<R> {
         &self.header
     }
 
-    /// Takes the array to have another shape with as many numbers. Nothing must have been read yet.
+    /// Reinterprets the array as another shape with as many numbers. Nothing must have been read yet.
     pub(crate) fn set_shape(&mut self, shape: Vec<usize>) {
         debug_assert_eq!(shape.iter().product::<usize>(), self.header.shape.iter().product());
         // In Fortran order the axes are permuted: a leading axis of one changes nothing.

@@ -2,11 +2,11 @@
 
 use fit_core::{Pixel, Real};
 
-/// A pack of single-precision numbers, one fit a lane.
+/// A pack of single-precision numbers, one fit per lane.
 ///
-/// Types that stand for registers of an instruction set execute its instructions, so values of them may
-/// be made on processors that have it only: they stay inside this module, and the functions that use
-/// them are entered after the processor has been asked (see [`super::InstructionSet`]).
+/// Types that stand for registers of an instruction set execute its instructions, so their values may be
+/// made only on processors that have it: they stay inside this module, and the functions that use them
+/// are entered only after a check of the processor (see [`super::InstructionSet`]).
 pub(in crate::simd) trait Pack: Real {
     /// The number of lanes, at most 32.
     const LANES: usize;
@@ -59,8 +59,8 @@ pub(in crate::simd) trait Exponent: Pack {
 /// 2^(−w²), with a relative error below 3·10⁻⁷ where the result exceeds 10⁻⁶ and an absolute one below
 /// 10⁻¹² elsewhere.
 ///
-/// With n the integer nearest to w² and r = n − w², 2^(−w²) = 2^(−n)·2^r; 2^r comes from a polynomial of degree 5 that interpolates it at the
-/// Chebyshev nodes of [−½, ½].
+/// With n the integer nearest to w² and r = n − w², 2^(−w²) = 2^(−n)·2^r; 2^r comes from a polynomial of
+/// degree 5 that interpolates it at the Chebyshev nodes of [−½, ½].
 #[inline(always)]
 pub(in crate::simd) fn exp2_of_minus_square<P: Exponent>(w: P) -> P {
     let number = P::splat;
