@@ -77,9 +77,14 @@ fn check<P: Pixel>(set: InstructionSet, size: Size, count: usize, pixel: fn(f32)
 #[test]
 fn a_window_is_the_same_in_any_layout() {
     let sizes = [(3, 3, 5), (5, 4, 11), (9, 7, 9), (17, 3, 3)];
-    let sizes = if cfg!(miri) { &sizes[..2] } else { &sizes[..] };
     for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
-        for &(width, height, count) in sizes {
+        // Miri takes seconds for a window.
+        if cfg!(miri) {
+            check(set, Size::new(3, 3), 3, |value| value);
+            check(set, Size::new(5, 4), 9, |value| value as u16);
+            continue;
+        }
+        for (width, height, count) in sizes {
             let size = Size::new(width, height);
             check(set, size, count, |value| value as u8);
             check(set, size, count, |value| value as u16);
