@@ -1,8 +1,13 @@
-//! Tells the suite which compiler made it, for its records.
+//! Tells the suite which compiler made it, for its records, and the tests whether the long ones are wanted.
 
 use std::process::Command;
 
 fn main() {
+    println!("cargo::rustc-check-cfg=cfg(long_tests)");
+    println!("cargo::rerun-if-env-changed=SPOTFIT_TESTS");
+    if std::env::var("SPOTFIT_TESTS").is_ok_and(|tests| tests == "all") {
+        println!("cargo::rustc-cfg=long_tests");
+    }
     println!("cargo:rerun-if-changed=build.rs");
     let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(compiler).arg("--version").output();

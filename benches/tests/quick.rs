@@ -12,6 +12,7 @@ use page::Page;
 /// Proves that both papers are reproduced in short: every check of accuracy holds, and there is a report that names
 /// everything that is missing once.
 #[test]
+#[cfg_attr(not(long_tests), ignore = "long: SPOTFIT_TESTS=all runs it")]
 fn the_papers_in_short() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("bench");

@@ -1,8 +1,13 @@
-//! Says whether the real images are here, so that tests without them are ignored visibly.
+//! Says whether the real images are here, and whether the long tests are wanted, so that tests are ignored visibly.
 
 use std::path::PathBuf;
 
 fn main() {
+    println!("cargo::rustc-check-cfg=cfg(long_tests)");
+    println!("cargo::rerun-if-env-changed=SPOTFIT_TESTS");
+    if std::env::var("SPOTFIT_TESTS").is_ok_and(|tests| tests == "all") {
+        println!("cargo::rustc-cfg=long_tests");
+    }
     println!("cargo::rustc-check-cfg=cfg(real_images)");
     println!("cargo::rerun-if-env-changed=SPOTFIT_DATA");
     println!("cargo::rerun-if-changed=build.rs");

@@ -243,7 +243,7 @@ impl<T: Scalar> Fit<T> {
     /// let fit = Fit { x: 4.0, y: 4.0, sigma: 1.2, amplitude: 100.0, background: 110.0, ..Fit::invalid() };
     /// let camera = Camera::default().with_baseline(100.0).with_sensitivity(0.5);
     /// let uncertainty: f64 = fit.uncertainty(&camera).expect("a bright spot");
-    /// assert!((uncertainty - 0.092).abs() < 0.001);
+    /// assert!((uncertainty - 0.0833).abs() < 0.0001);
     /// ```
     pub fn uncertainty(&self, camera: &Camera) -> Option<T> {
         let gain = camera.photons_per_adu();

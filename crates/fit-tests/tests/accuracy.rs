@@ -85,6 +85,7 @@ fn check_table_1(backends: impl Iterator<Item = TestBackend>) {
 /// Proves that a background held at or above zero makes σ at least as precise as the paper's
 /// Fit2DGaussian, with a million fits a row and three seeds.
 #[test]
+#[cfg_attr(not(long_tests), ignore = "long: SPOTFIT_TESTS=all runs it")]
 fn a_background_not_below_zero_beats_table_1() {
     let options = Options::default().with_background(Background::NonNegative);
     let fitter = TestBackend::new(Backend::Auto, 0).fitter(options);
@@ -104,6 +105,7 @@ fn a_background_not_below_zero_beats_table_1() {
 /// without 30,000 counts of baseline, the 99th percentile of their distance is under 1 % of the
 /// Cramér–Rao bound, and rounding costs no iterations.
 #[test]
+#[cfg_attr(not(long_tests), ignore = "long: SPOTFIT_TESTS=all runs it")]
 fn single_precision_is_enough() {
     check_rounding(&backends());
 }

@@ -320,7 +320,8 @@ fn blocks_and_threads_change_nothing() {
 fn noisy_movie(frames: usize) -> Movie {
     let mut file = Vec::new();
     write_header(&mut file, "'<u2'", &[frames, 256, 512]).expect("a header");
-    let pixels = (0..frames * 256 * 512).map(|i| 100 + (i as u64 * 2_654_435_761 >> 7) as u16 % 19);
+    let pixels =
+        (0..frames * 256 * 512).map(|i| 100 + ((i as u64 * 2_654_435_761) >> 7) as u16 % 19);
     file.extend(pixels.flat_map(u16::to_le_bytes));
     let length = file.len() as u64;
     Movie::npy(Box::new(Cursor::new(file)), Some(length), &MovieLimits::default()).expect("a movie")

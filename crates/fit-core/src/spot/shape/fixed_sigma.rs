@@ -16,7 +16,7 @@ use crate::spot::sums::{DataSums, Sums};
 /// use fit_core::spot::shape::FixedSigma;
 /// use fit_core::{Options, Shape};
 ///
-/// let options = Options { shape: Shape::FixedSigma(FixedSigma { sigma: 1.3 }), ..Options::default() };
+/// let options = Options::default().with_shape(Shape::FixedSigma(FixedSigma { sigma: 1.3 }));
 /// assert!(options.validate().is_ok());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
