@@ -21,8 +21,9 @@ fn main() -> Result<(), FitError> {
     let rate = || -> Result<f64, FitError> {
         let begin = Instant::now();
         let fits: Vec<Fit<f64>> = fitter.fit(spots.view(), Start::Estimate)?;
+        let time = begin.elapsed();
         assert!(fits.iter().all(|fit| fit.status.is_converged()));
-        Ok(COUNT as f64 / begin.elapsed().as_secs_f64())
+        Ok(COUNT as f64 / time.as_secs_f64())
     };
     let mut rates = (0..9).map(|_| rate()).collect::<Result<Vec<_>, _>>()?;
     rates.sort_by(f64::total_cmp);
