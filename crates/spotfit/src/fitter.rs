@@ -10,7 +10,9 @@ use fit_gpu::Gpu;
 use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
 
-use crate::backend::{AUTO_GPU_PIXELS, Backend, FitError, FitterOptions};
+#[cfg(feature = "gpu")]
+use crate::backend::AUTO_GPU_PIXELS;
+use crate::backend::{Backend, FitError, FitterOptions};
 
 #[derive(Debug)]
 enum Engine {
