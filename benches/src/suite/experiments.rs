@@ -280,7 +280,7 @@ impl Run {
                 .zip(REPETITIONS)
                 .map(|(&batch, repetitions)| (batch, repetitions, format!("{side} {batch}")))
                 .collect();
-            let simulation = SpotSimulation { seed: self.seed, ..simulation(side) };
+            let simulation = simulation(side).with_seed(self.seed);
             let work = Workload::simulated(&simulation, 10_000.min(4_000_000 / window));
             let most = Self::batches(self.quick).iter().copied().max().unwrap_or(0);
             self.room.load(&work, most.min(MEMORY / size_of::<f32>() / window));
@@ -292,8 +292,7 @@ impl Run {
     }
 
     fn number(&mut self) -> Result<(), SuiteError> {
-        let benchmark =
-            GpufitBenchmark { seed: self.seed, ..GpufitBenchmark::new(Size::new(5, 5)) };
+        let benchmark = GpufitBenchmark::new(Size::new(5, 5)).with_seed(self.seed);
         let work = Workload::gpufit(&benchmark, 100_000);
         let numbers = Self::numbers(self.quick);
         self.room.load(&work, numbers.iter().copied().max().unwrap_or(0));
@@ -309,7 +308,7 @@ impl Run {
         let most = if self.quick { 1000 } else { 100_000 };
         for side in Self::gpufit_sides(self.quick) {
             let size = Size::new(side, side);
-            let benchmark = GpufitBenchmark { seed: self.seed, ..GpufitBenchmark::new(size) };
+            let benchmark = GpufitBenchmark::new(size).with_seed(self.seed);
             let work = Workload::gpufit(&benchmark, 10_000);
             self.room.load(&work, most);
             for pick in self.picks(true) {
@@ -382,7 +381,7 @@ impl Run {
         for row in TABLE_1 {
             let (signal, background) = (row.signal, row.background);
             let simulation =
-                SpotSimulation { signal, background, seed: self.seed, ..simulation(9) };
+                simulation(9).with_signal(signal).with_background(background).with_seed(self.seed);
             let make = || with_bounds(Workload::simulated(&simulation, 100_000));
             self.judge(Experiment::Table1, &case_of(signal, background), &picks, None, make)?;
         }
@@ -396,8 +395,10 @@ impl Run {
         for signal in signals {
             for side in sides {
                 let background = (side * side) as f64;
-                let simulation =
-                    SpotSimulation { signal, background, seed: self.seed, ..simulation(side) };
+                let simulation = simulation(side)
+                    .with_signal(signal)
+                    .with_background(background)
+                    .with_seed(self.seed);
                 let case = format!("{side} {signal}");
                 let make = || with_bounds(Workload::simulated(&simulation, count));
                 self.judge(Experiment::Supplement, &case, &picks, None, make)?;
@@ -412,7 +413,7 @@ impl Run {
         for side in Self::sides(self.quick) {
             // With the paper's noise: most pixels of a large window are rounded to zero, which makes χ² small.
             let noise = Noise::Paper;
-            let simulation = SpotSimulation { seed: self.seed, noise, ..simulation(side) };
+            let simulation = simulation(side).with_seed(self.seed).with_noise(noise);
             let make = || {
                 let work = Workload::simulated(&simulation, count);
                 let bounds = vec![None; count];
@@ -430,7 +431,7 @@ impl Run {
         let count = if self.quick { FEW } else { 50_000 };
         for snr in SNR {
             let size = Size::new(5, 5);
-            let benchmark = GpufitBenchmark { snr, seed: self.seed, ..GpufitBenchmark::new(size) };
+            let benchmark = GpufitBenchmark::new(size).with_snr(snr).with_seed(self.seed);
             let make = || {
                 let work = Workload::gpufit(&benchmark, count);
                 let variance = benchmark.noise() * benchmark.noise();
@@ -450,7 +451,7 @@ impl Run {
         for signal in SIGNALS {
             let background = signal / 10.0;
             let simulation =
-                SpotSimulation { signal, background, seed: self.seed, ..simulation(9) };
+                simulation(9).with_signal(signal).with_background(background).with_seed(self.seed);
             let make = || with_bounds(Workload::simulated(&simulation, count));
             self.judge(Experiment::Bound, &signal.to_string(), &picks, None, make)?;
         }
@@ -462,7 +463,7 @@ impl Run {
         let count = if self.quick { 100_000 } else { 5_000_000 };
         let experiment = Experiment::Parts;
         let size = Size::new(5, 5);
-        let benchmark = GpufitBenchmark { seed: self.seed, ..GpufitBenchmark::new(size) };
+        let benchmark = GpufitBenchmark::new(size).with_seed(self.seed);
         let work = Workload::gpufit(&benchmark, 100_000);
         self.room.load(&work, count);
         let source = work.spots.pixels.as_slice().expect("standard layout");
@@ -546,7 +547,7 @@ impl Run {
             return Ok(());
         }
         let count = if self.quick { 100_000 } else { 10_000_000 };
-        let simulation = SpotSimulation { seed: self.seed, ..simulation(9) };
+        let simulation = simulation(9).with_seed(self.seed);
         let work = Workload::simulated(&simulation, 50_000);
         fn share<P: Pinnable + fit_core::Pixel>(
             work: &Workload,
@@ -603,7 +604,7 @@ impl Run {
 
     /// Percentiles of small batches of 9×9 windows.
     fn latency(&mut self) -> Result<(), SuiteError> {
-        let simulation = SpotSimulation { seed: self.seed, ..simulation(9) };
+        let simulation = simulation(9).with_seed(self.seed);
         let work = Workload::simulated(&simulation, 1000);
         let calls = if self.quick { 200 } else { 3000 };
         let source = work.spots.pixels.as_slice().expect("standard layout");

@@ -6,6 +6,7 @@ use crate::driver::{self, Device};
 
 /// The properties of a device.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DeviceInfo {
     /// Its number, from 0.
     pub number: usize,

@@ -27,6 +27,7 @@ use crate::spots::{SimulationError, Spots, Truth};
 /// # Ok::<(), fit_sim::SimulationError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GpufitBenchmark {
     /// Width and height of the windows; the nominal centre of the spots is the centre of the window.
     pub size: Size,
@@ -48,6 +49,16 @@ pub struct GpufitBenchmark {
 const SQUARE: f64 = 4.292;
 
 impl GpufitBenchmark {
+    fit_core::__setters! {
+        const with_size: size: Size,
+        const with_amplitude: amplitude: f64,
+        const with_sigma: sigma: f64,
+        const with_background: background: f64,
+        const with_spread: spread: f64,
+        const with_snr: snr: f64,
+        const with_seed: seed: u64,
+    }
+
     /// Amplitude 500, σ 1, background 10, all within ±10 %, SNR 10 and seed 1.
     pub fn new(size: Size) -> Self {
         Self {

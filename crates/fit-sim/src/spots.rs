@@ -10,6 +10,7 @@ use crate::random::Random;
 
 /// How the camera's counts scatter around the expected image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Noise {
     /// Photon statistics: Poisson distributed counts.
     #[default]
@@ -26,6 +27,7 @@ pub enum Noise {
 ///
 /// The default passes the electrons through. Any other camera rounds to integers.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Camera {
     /// Counts that a dark pixel reads.
     pub baseline: f64,
@@ -91,7 +93,7 @@ pub enum SimulationError {
 /// use fit_core::Size;
 /// use fit_sim::SpotSimulation;
 ///
-/// let simulation = SpotSimulation { seed: 7, ..SpotSimulation::new(Size::new(9, 9)) };
+/// let simulation = SpotSimulation::new(Size::new(9, 9)).with_seed(7);
 /// let spots = simulation.generate(0..100)?;
 /// assert_eq!(spots.pixels.dim(), (100, 9, 9));
 /// // Any part of the stack can be made by itself.
@@ -99,6 +101,7 @@ pub enum SimulationError {
 /// # Ok::<(), fit_sim::SimulationError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SpotSimulation {
     /// Width and height of the windows.
     pub size: Size,
@@ -119,6 +122,17 @@ pub struct SpotSimulation {
 }
 
 impl SpotSimulation {
+    fit_core::__setters! {
+        const with_size: size: Size,
+        const with_signal: signal: f64,
+        const with_background: background: f64,
+        with_sigma: sigma: Range<f64>,
+        const with_scatter: scatter: f64,
+        const with_noise: noise: Noise,
+        const with_camera: camera: Camera,
+        const with_seed: seed: u64,
+    }
+
     /// The paper's main case, 400 : 40 counts, with Poisson noise, an ideal camera and seed 1.
     pub fn new(size: Size) -> Self {
         Self {
@@ -215,6 +229,12 @@ impl Noise {
 }
 
 impl Camera {
+    fit_core::__setters! {
+        const with_baseline: baseline: f64,
+        const with_gain: gain: f64,
+        const with_read_noise: read_noise: f64,
+    }
+
     pub(crate) fn validate(&self) -> Result<(), SimulationError> {
         let Self { baseline, gain, read_noise } = *self;
         let parameters = [

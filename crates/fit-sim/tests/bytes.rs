@@ -30,18 +30,18 @@ fn nine() -> SpotSimulation {
 /// The bytes of these simulations must never change: stored data and published seeds hang on them.
 #[test]
 fn a_seed_gives_the_same_bytes_everywhere() {
-    let camera = Camera { baseline: 100.0, gain: 0.46, read_noise: 1.5 };
+    let camera = Camera::default().with_baseline(100.0).with_gain(0.46).with_read_noise(1.5);
     let cases = [
         ("poisson", nine(), 0x1abd_cf66_e898_4d04),
-        ("paper", SpotSimulation { noise: Noise::Paper, ..nine() }, 0x7914_1247_253b_2314),
-        ("none", SpotSimulation { noise: Noise::None, ..nine() }, 0x8c06_3a72_b983_020f),
-        ("camera", SpotSimulation { camera, ..nine() }, 0x97e9_61d3_f57b_e00c),
+        ("paper", nine().with_noise(Noise::Paper), 0x7914_1247_253b_2314),
+        ("none", nine().with_noise(Noise::None), 0x8c06_3a72_b983_020f),
+        ("camera", nine().with_camera(camera), 0x97e9_61d3_f57b_e00c),
         (
             "bright",
-            SpotSimulation { signal: 1e6, background: 1e4, seed: 2, ..nine() },
+            nine().with_signal(1e6).with_background(1e4).with_seed(2),
             0x5c1e_5955_0823_84a5,
         ),
-        ("wide", SpotSimulation { size: Size::new(12, 5), ..nine() }, 0x30b3_f0d2_9721_e1ba),
+        ("wide", nine().with_size(Size::new(12, 5)), 0x30b3_f0d2_9721_e1ba),
     ];
     for (name, simulation, expected) in cases {
         let hash = hash(&simulation);
@@ -67,31 +67,19 @@ fn movie_hash(simulation: MovieSimulation) -> u64 {
 /// spots wider than what is made of a large frame at a time, other seeds and cameras.
 #[test]
 fn a_movie_has_the_same_bytes_everywhere() {
-    let small = || MovieSimulation { molecules: 300, ..MovieSimulation::new(40, 32, 50) };
+    let small = || MovieSimulation::new(40, 32, 50).with_molecules(300);
     let beads =
         vec![Bead { x: 3.5, y: 30.25, signal: 9000.0 }, Bead { x: 39.0, y: 0.5, signal: 500.0 }];
-    let camera = Camera { baseline: 400.0, gain: 2.5, read_noise: 0.0 };
-    let large = MovieSimulation {
-        sigma: 60.0,
-        signal: 1e7,
-        molecules: 200,
-        ..MovieSimulation::new(1300, 1100, 2)
-    };
+    let camera = Camera::default().with_baseline(400.0).with_gain(2.5).with_read_noise(0.0);
+    let large =
+        MovieSimulation::new(1300, 1100, 2).with_sigma(60.0).with_signal(1e7).with_molecules(200);
     let cases = [
         ("ordinary", small(), 0x700a_9d55_78d4_a1f7),
-        (
-            "fast",
-            MovieSimulation { on_time: 0.3, off_time: 1.7, seed: 3, ..small() },
-            0x52a7_8192_8368_2083,
-        ),
-        (
-            "slow",
-            MovieSimulation { on_time: 20.0, off_time: 90.0, ..small() },
-            0x4796_b0d0_bca0_23c7,
-        ),
+        ("fast", small().with_on_time(0.3).with_off_time(1.7).with_seed(3), 0x52a7_8192_8368_2083),
+        ("slow", small().with_on_time(20.0).with_off_time(90.0), 0x4796_b0d0_bca0_23c7),
         (
             "beads",
-            MovieSimulation { beads, drift: [0.07, -0.11], camera, ..small() },
+            small().with_beads(beads).with_drift([0.07, -0.11]).with_camera(camera),
             0x3e13_fbf0_e9f0_b2d6,
         ),
         ("large", large, 0x7d42_f14b_0f9b_bb22),
@@ -105,8 +93,7 @@ fn a_movie_has_the_same_bytes_everywhere() {
 /// A frame and its truth are the same in whatever piece they are made, in whatever order.
 #[test]
 fn frames_do_not_depend_on_each_other() {
-    let simulation =
-        MovieSimulation { on_time: 5.0, off_time: 20.0, ..MovieSimulation::new(40, 32, 60) };
+    let simulation = MovieSimulation::new(40, 32, 60).with_on_time(5.0).with_off_time(20.0);
     let whole = simulation.clone().plan().unwrap().piece(0..60).frames();
     let mut plan = simulation.plan().unwrap();
     assert_eq!(plan.piece_length(), 64);
@@ -126,16 +113,15 @@ fn pieces_are_bounded() {
     let length = |simulation: MovieSimulation| simulation.plan().unwrap().piece_length();
     assert_eq!(length(MovieSimulation::new(1024, 1024, 1_000_000_000)), 64);
     assert_eq!(length(MovieSimulation::new(4096, 4096, 9)), 4);
-    assert_eq!(length(MovieSimulation { molecules: 0, ..MovieSimulation::new(8192, 8192, 9) }), 1);
-    let crowd =
-        MovieSimulation { off_time: 0.1, molecules: 400_000, ..MovieSimulation::new(64, 64, 9) };
+    assert_eq!(length(MovieSimulation::new(8192, 8192, 9).with_molecules(0)), 1);
+    let crowd = MovieSimulation::new(64, 64, 9).with_off_time(0.1).with_molecules(400_000);
     assert!((5..12).contains(&length(crowd)));
     let bead = Bead { x: 0.0, y: 0.0, signal: 1.0 };
     let small = || MovieSimulation::new(64, 64, 9);
     for (simulation, expected) in [
         (MovieSimulation::new(65536, 65536, 1), "width × height"),
-        (MovieSimulation { molecules: 10_000_001, ..small() }, "molecules"),
-        (MovieSimulation { beads: vec![bead; 1_000_001], ..small() }, "beads"),
+        (small().with_molecules(10_000_001), "molecules"),
+        (small().with_beads(vec![bead; 1_000_001]), "beads"),
     ] {
         match simulation.plan() {
             Err(SimulationError::Parameter { name, .. }) => assert_eq!(name, expected),
@@ -158,7 +144,7 @@ fn windows_do_not_depend_on_each_other() {
 fn the_simulation_is_the_papers() {
     let n = 20_000;
     for noise in [Noise::Poisson, Noise::Paper] {
-        let simulation = SpotSimulation { noise, background: 810.0, ..nine() };
+        let simulation = nine().with_noise(noise).with_background(810.0);
         let spots = simulation.generate(0..n).unwrap();
         let mean = |f: &dyn Fn(usize) -> f64| (0..n).map(f).sum::<f64>() / n as f64;
         let x = |i: usize| spots.truth[i].shape.x;
@@ -207,8 +193,8 @@ fn mean_inverse(spots: &fit_sim::Spots) -> f64 {
 /// The camera's baseline, gain and read noise do what they say.
 #[test]
 fn the_camera_adds_baseline_gain_and_noise() {
-    let camera = Camera { baseline: 500.0, gain: 2.0, read_noise: 3.0 };
-    let simulation = SpotSimulation { signal: 0.0, background: 81.0 * 20.0, camera, ..nine() };
+    let camera = Camera::default().with_baseline(500.0).with_gain(2.0).with_read_noise(3.0);
+    let simulation = nine().with_signal(0.0).with_background(81.0 * 20.0).with_camera(camera);
     let pixels = simulation.generate(0..2000).unwrap().pixels;
     let n = pixels.len() as f64;
     let mean = pixels.iter().map(|&p| f64::from(p)).sum::<f64>() / n;
@@ -222,12 +208,12 @@ fn the_camera_adds_baseline_gain_and_noise() {
 #[test]
 fn senseless_parameters_are_named() {
     let bad = [
-        (SpotSimulation { signal: -1.0, ..nine() }, "signal"),
-        (SpotSimulation { background: f64::NAN, ..nine() }, "background"),
-        (SpotSimulation { sigma: 0.0..1.0, ..nine() }, "sigma.start"),
-        (SpotSimulation { sigma: 2.0..1.0, ..nine() }, "sigma.end"),
-        (SpotSimulation { scatter: 2.0, ..nine() }, "scatter"),
-        (SpotSimulation { camera: Camera { gain: 0.0, ..Camera::default() }, ..nine() }, "gain"),
+        (nine().with_signal(-1.0), "signal"),
+        (nine().with_background(f64::NAN), "background"),
+        (nine().with_sigma(0.0..1.0), "sigma.start"),
+        (nine().with_sigma(2.0..1.0), "sigma.end"),
+        (nine().with_scatter(2.0), "scatter"),
+        (nine().with_camera(Camera::default().with_gain(0.0)), "gain"),
     ];
     for (simulation, expected) in bad {
         match simulation.generate(0..1) {

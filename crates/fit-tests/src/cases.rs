@@ -136,7 +136,7 @@ fn simulated(simulation: &SpotSimulation) -> Array3<f32> {
 }
 
 fn papers(size: Size) -> SpotSimulation {
-    SpotSimulation { signal: 1600.0, background: size.pixels() as f64, ..SpotSimulation::new(size) }
+    SpotSimulation::new(size).with_signal(1600.0).with_background(size.pixels() as f64)
 }
 
 /// Windows computed pixel by pixel: f(window, x, y, random).
@@ -173,7 +173,7 @@ fn sizes(cases: &mut Vec<Case>) {
 }
 
 fn types_and_layouts(cases: &mut Vec<Case>) {
-    let pixels = simulated(&SpotSimulation { signal: 900.0, ..papers(NINE) });
+    let pixels = simulated(&papers(NINE).with_signal(900.0));
     assert!(pixels.iter().all(|&p| p <= 255.0), "the case is meant for 8 bits");
     let stacks = [
         ("u8", Stack::U8(pixels.mapv(|p| p as u8))),
@@ -190,13 +190,13 @@ fn types_and_layouts(cases: &mut Vec<Case>) {
             cases.push(Case { layout, ..case });
         }
     }
-    let camera = Camera { baseline: 30_000.0, gain: 0.5, read_noise: 2.0 };
-    let camera = simulated(&SpotSimulation { camera, ..papers(NINE) });
+    let camera = Camera::default().with_baseline(30_000.0).with_gain(0.5).with_read_noise(2.0);
+    let camera = simulated(&papers(NINE).with_camera(camera));
     cases.push(Case::new("baseline 30000", Stack::U16(camera.mapv(|p| p as u16))));
 }
 
 fn options(cases: &mut Vec<Case>) {
-    let simulation = SpotSimulation { signal: 400.0, background: 40.0, ..papers(NINE) };
+    let simulation = papers(NINE).with_signal(400.0).with_background(40.0);
     let stack = || Stack::F32(simulated(&simulation));
     let tight = Options::default().with_criteria(Criteria::TIGHT);
     let criteria = |criteria| tight.with_criteria(criteria);
@@ -249,19 +249,19 @@ fn signals(cases: &mut Vec<Case>) {
     for snr in [1.0f64, 3.0, 10.0, 100.0, 1000.0, 10_000.0] {
         let peak = (snr * snr + snr * (snr * snr + 4.0).sqrt()) / 2.0;
         let signal = peak * std::f64::consts::TAU * 1.5 * 1.5;
-        let simulation = SpotSimulation { signal, sigma: 1.4..1.6, ..papers(NINE) };
+        let simulation = papers(NINE).with_signal(signal).with_sigma(1.4..1.6);
         let case = Case::new(
             format!("peak SNR {snr}"),
             Stack::F64(simulated(&simulation).mapv(f64::from)),
         );
         cases.push(if snr < 5.0 { case.hopeless() } else { case });
     }
-    let clean = SpotSimulation { noise: Noise::None, ..papers(NINE) };
+    let clean = papers(NINE).with_noise(Noise::None);
     cases.push(Case::new("no noise", Stack::F32(simulated(&clean))));
 }
 
 fn oddities(cases: &mut Vec<Case>) {
-    let past = SpotSimulation { scatter: 0.45, ..papers(NINE) };
+    let past = papers(NINE).with_scatter(0.45);
     cases.push(Case::new("near and past the border", Stack::F32(simulated(&past))).hopeless());
 
     let gauss = |x: f64, y: f64, cx: f64, cy: f64, sigma: f64| {

@@ -20,7 +20,8 @@ struct Errors {
 }
 
 fn errors(fitter: &Fitter, signal: f64, background: f64, seed: u64, count: usize) -> Errors {
-    let simulation = SpotSimulation { signal, background, seed, ..SpotSimulation::new(NINE) };
+    let simulation =
+        SpotSimulation::new(NINE).with_signal(signal).with_background(background).with_seed(seed);
     let (mut centre, mut sigma, mut iterations) = (Vec::new(), Vec::new(), vec![0; 101]);
     let mut first = 0;
     while first < count {
@@ -148,12 +149,10 @@ fn check_rounding(backends: &[TestBackend]) {
             for signal in [100.0, 400.0, 1e4, 1e5, 1e6] {
                 for baseline in [0.0, 30_000.0] {
                     let size = Size::new(side, side);
-                    let simulation = SpotSimulation {
-                        signal,
-                        background: signal / 10.0,
-                        camera: Camera { baseline, ..Camera::default() },
-                        ..SpotSimulation::new(size)
-                    };
+                    let simulation = SpotSimulation::new(size)
+                        .with_signal(signal)
+                        .with_background(signal / 10.0)
+                        .with_camera(Camera::default().with_baseline(baseline));
                     let spots = simulation.generate(0..4000).expect("the simulation is sound");
                     let a: Vec<Fit<f64>> =
                         reference.fit(spots.pixels.view(), Start::Estimate).expect("large enough");

@@ -29,8 +29,10 @@ fn tight() -> Options {
 }
 
 fn simulated(side: usize, signal: f64, background: f64, sigma: std::ops::Range<f64>) -> Spots {
-    let simulation =
-        SpotSimulation { signal, background, sigma, ..SpotSimulation::new(Size::new(side, side)) };
+    let simulation = SpotSimulation::new(Size::new(side, side))
+        .with_signal(signal)
+        .with_background(background)
+        .with_sigma(sigma);
     simulation.generate(0..10_000).expect("the simulation is sound")
 }
 

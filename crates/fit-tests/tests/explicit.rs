@@ -9,7 +9,7 @@ use fit_tests::explicit::{ExplicitCriteria, ExplicitStart, fit_explicit, fit_exp
 const NINE: Size = Size::new(9, 9);
 
 fn bright() -> SpotSimulation {
-    SpotSimulation { signal: 1600.0, ..SpotSimulation::new(NINE) }
+    SpotSimulation::new(NINE).with_signal(1600.0)
 }
 
 /// Proves that the minimum of five explicit parameters is that of three with implicit amplitudes.

@@ -121,10 +121,10 @@ fn simulated_movies_are_localized() {
     let base = MovieSimulation::new(side, side, 100);
     let cases = [
         ("ordinary", base.clone(), 7),
-        ("narrow", MovieSimulation { sigma: 1.0, signal: 800.0, ..base.clone() }, 7),
-        ("bright, wide", MovieSimulation { sigma: 1.6, signal: 2500.0, ..base.clone() }, 9),
-        ("more uneven", MovieSimulation { unevenness: 0.9, signal: 1500.0, ..base.clone() }, 7),
-        ("dim background", MovieSimulation { background: 2.0, seed: 5, ..base.clone() }, 7),
+        ("narrow", base.clone().with_sigma(1.0).with_signal(800.0), 7),
+        ("bright, wide", base.clone().with_sigma(1.6).with_signal(2500.0), 9),
+        ("more uneven", base.clone().with_unevenness(0.9).with_signal(1500.0), 7),
+        ("dim background", base.clone().with_background(2.0).with_seed(5), 7),
     ];
     for (name, mut simulation, box_size) in cases {
         simulation.molecules = simulation.molecules_for(20.0);
@@ -180,12 +180,10 @@ fn simulated_movies_are_localized() {
 #[test]
 fn beads_are_followed() {
     let bead = fit_sim::Bead { x: 40.3, y: 31.8, signal: 20_000.0 };
-    let simulation = MovieSimulation {
-        molecules: 0,
-        beads: vec![bead],
-        drift: [0.02, -0.01],
-        ..MovieSimulation::new(80, 64, 200)
-    };
+    let simulation = MovieSimulation::new(80, 64, 200)
+        .with_molecules(0)
+        .with_beads(vec![bead])
+        .with_drift([0.02, -0.01]);
     let camera = Camera::default().with_baseline(100.0).with_read_noise(1.5);
     let mut plan = simulation.plan().expect("a sound simulation");
     let options = LocalizeOptions::default().with_camera(camera);
@@ -204,12 +202,10 @@ fn beads_are_followed() {
 /// Proves the conversion to photons, and what EM gain does to the uncertainty.
 #[test]
 fn photons_are_the_cameras() {
-    let simulation = MovieSimulation {
-        molecules: 0,
-        beads: vec![fit_sim::Bead { x: 30.0, y: 30.0, signal: 5000.0 }],
-        unevenness: 0.0,
-        ..MovieSimulation::new(60, 60, 1)
-    };
+    let simulation = MovieSimulation::new(60, 60, 1)
+        .with_molecules(0)
+        .with_beads(vec![fit_sim::Bead { x: 30.0, y: 30.0, signal: 5000.0 }])
+        .with_unevenness(0.0);
     let frame = simulation.plan().expect("a sound simulation").piece(0..1).frames();
     let fit = |camera: Camera| {
         let options = LocalizeOptions::default().with_camera(camera);

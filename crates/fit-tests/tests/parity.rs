@@ -111,7 +111,7 @@ fn threads_change_nothing() {
 /// stands in a batch, whatever is fitted beside it, and however the batch is cut and spread over threads.
 #[test]
 fn a_window_alone_is_a_window_among_many() {
-    let simulation = SpotSimulation { background: 300.0, ..SpotSimulation::new(Size::new(9, 7)) };
+    let simulation = SpotSimulation::new(Size::new(9, 7)).with_background(300.0);
     let spots = simulation.generate(0..1500).expect("a sound simulation").pixels;
     let bits = |fit: &Fit<f64>| format!("{fit:?}");
     for backend in backends() {

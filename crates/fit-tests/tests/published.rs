@@ -33,7 +33,7 @@ fn a_thread_a_pixel() {
     let sizes = [(4, 4), (5, 5), (8, 4), (7, 7), (9, 9), (11, 6), (16, 16), (20, 5), (32, 32)];
     for (width, height) in sizes {
         let size = Size::new(width, height);
-        let spots = SpotSimulation { signal: 2e4, ..SpotSimulation::new(size) };
+        let spots = SpotSimulation::new(size).with_signal(2e4);
         let spots = spots.generate(0..4).expect("sound");
         for number in 0..4 {
             let pixels = pixels_of(&spots, number);
@@ -63,7 +63,7 @@ fn a_thread_a_pixel() {
 
 /// Windows of the paper's benchmark and where to start.
 fn benchmark(size: Size, signal: f64, count: usize) -> (Spots, Vec<[f32; 3]>) {
-    let simulation = SpotSimulation { signal, ..SpotSimulation::new(size) };
+    let simulation = SpotSimulation::new(size).with_signal(signal);
     let spots = simulation.generate(0..count).expect("sound");
     let starts = (0..count).into_par_iter().map(|number| {
         let Circle { x, y, sigma } = fit_core::estimate(&pixels_of(&spots, number), size);

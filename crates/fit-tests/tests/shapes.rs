@@ -16,8 +16,7 @@ fn options() -> Options {
 }
 
 fn spots(width: usize, height: usize) -> Array3<f32> {
-    let simulation =
-        SpotSimulation { sigma: 1.2..1.6, ..SpotSimulation::new(Size::new(width, height)) };
+    let simulation = SpotSimulation::new(Size::new(width, height)).with_sigma(1.2..1.6);
     simulation.generate(0..500).expect("sound").pixels
 }
 

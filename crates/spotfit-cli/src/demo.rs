@@ -113,12 +113,10 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
     let (mut time, mut fitted) = (Duration::ZERO, 0);
     for (index, published) in TABLE_1.iter().enumerate() {
         interrupt::check()?;
-        let simulation = SpotSimulation {
-            signal: published.signal,
-            background: published.background,
-            seed: u64::from(arguments.seed),
-            ..SpotSimulation::new(SIZE)
-        };
+        let simulation = SpotSimulation::new(SIZE)
+            .with_signal(published.signal)
+            .with_background(published.background)
+            .with_seed(u64::from(arguments.seed));
         let spots = simulation.generate(0..count)?;
         let free = fit(&spots, Background::Free)?;
         let held = fit(&spots, Background::NonNegative)?;

@@ -162,24 +162,22 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), CliError> {
 fn run_windows(arguments: &WindowArguments) -> Result<(), CliError> {
     let side = |side: Option<usize>| side.or(arguments.size).unwrap_or_default();
     let size = Size::new(side(arguments.width), side(arguments.height));
-    let simulation = SpotSimulation {
-        size,
-        signal: arguments.signal,
-        background: arguments.background,
-        sigma: arguments.sigma_min..arguments.sigma_max,
-        noise: match arguments.noise {
-            NoiseChoice::Poisson => Noise::Poisson,
-            NoiseChoice::Paper => Noise::Paper,
-            NoiseChoice::None => Noise::None,
-        },
-        camera: Camera {
-            baseline: arguments.baseline,
-            gain: arguments.gain,
-            read_noise: arguments.read_noise,
-        },
-        seed: arguments.seed,
-        ..SpotSimulation::new(size)
+    let noise = match arguments.noise {
+        NoiseChoice::Poisson => Noise::Poisson,
+        NoiseChoice::Paper => Noise::Paper,
+        NoiseChoice::None => Noise::None,
     };
+    let camera = Camera::default()
+        .with_baseline(arguments.baseline)
+        .with_gain(arguments.gain)
+        .with_read_noise(arguments.read_noise);
+    let simulation = SpotSimulation::new(size)
+        .with_signal(arguments.signal)
+        .with_background(arguments.background)
+        .with_sigma(arguments.sigma_min..arguments.sigma_max)
+        .with_noise(noise)
+        .with_camera(camera)
+        .with_seed(arguments.seed);
     simulation.validate()?;
     // The number of bytes must not overflow, here or in the programs that read the array.
     let most = isize::MAX as usize / (size.pixels() * arguments.dtype.bytes());

@@ -82,21 +82,20 @@ fn parse_drift(text: &str) -> Result<[f64; 2], CliError> {
 }
 
 pub(crate) fn run(arguments: &MovieArguments) -> Result<(), CliError> {
-    let mut simulation = MovieSimulation {
-        signal: arguments.signal,
-        sigma: arguments.sigma,
-        on_time: arguments.on_time,
-        drift: parse_drift(&arguments.drift)?,
-        background: arguments.background,
-        unevenness: arguments.unevenness,
-        camera: Camera {
-            baseline: arguments.baseline,
-            gain: arguments.gain,
-            read_noise: arguments.read_noise,
-        },
-        seed: arguments.seed,
-        ..MovieSimulation::new(arguments.width, arguments.height, arguments.frames)
-    };
+    let camera = Camera::default()
+        .with_baseline(arguments.baseline)
+        .with_gain(arguments.gain)
+        .with_read_noise(arguments.read_noise);
+    let (width, height) = (arguments.width, arguments.height);
+    let mut simulation = MovieSimulation::new(width, height, arguments.frames)
+        .with_signal(arguments.signal)
+        .with_sigma(arguments.sigma)
+        .with_on_time(arguments.on_time)
+        .with_drift(parse_drift(&arguments.drift)?)
+        .with_background(arguments.background)
+        .with_unevenness(arguments.unevenness)
+        .with_camera(camera)
+        .with_seed(arguments.seed);
     // Before any are made: their places take memory.
     if arguments.beads > MOST_BEADS {
         let range = format!("0 to {MOST_BEADS}");

@@ -57,10 +57,7 @@ fn simulate_and_fit() {
     assert_eq!(truths.len(), 501);
     assert_eq!(truths[1][4..], ["400.0", "40.0"]);
 
-    let simulation = fit_sim::SpotSimulation {
-        seed: 5,
-        ..fit_sim::SpotSimulation::new(spotfit::Size::new(9, 9))
-    };
+    let simulation = fit_sim::SpotSimulation::new(spotfit::Size::new(9, 9)).with_seed(5);
     let made = simulation.generate(0..500).unwrap();
     let expected: Vec<spotfit::Fit<f32>> =
         spotfit::Fitter::default().fit(made.pixels.view(), spotfit::Start::Estimate).unwrap();

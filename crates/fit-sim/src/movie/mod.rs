@@ -28,6 +28,7 @@ const LONGEST_PIECE: usize = 64;
 
 /// A shape on which molecules lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Structure {
     /// On a straight line, from and to (x, y) in pixels.
     Line([f64; 2], [f64; 2]),
@@ -69,6 +70,7 @@ pub struct Bead {
 
 /// The parameters of a simulated movie.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct MovieSimulation {
     /// Width of the frames in pixels. Range: 8 to 65 536; width·height up to [`MOST_FRAME_PIXELS`].
     pub width: usize,
@@ -105,6 +107,25 @@ pub struct MovieSimulation {
 }
 
 impl MovieSimulation {
+    fit_core::__setters! {
+        const with_width: width: usize,
+        const with_height: height: usize,
+        const with_frames: frames: usize,
+        with_structures: structures: Vec<Structure>,
+        const with_molecules: molecules: usize,
+        const with_on_time: on_time: f64,
+        const with_off_time: off_time: f64,
+        const with_signal: signal: f64,
+        const with_sigma: sigma: f64,
+        with_beads: beads: Vec<Bead>,
+        const with_drift: drift: [f64; 2],
+        const with_background: background: f64,
+        const with_unevenness: unevenness: f64,
+        const with_noise: noise: Noise,
+        const with_camera: camera: Camera,
+        const with_seed: seed: u64,
+    }
+
     /// An ordinary movie: three lines and two rings, about 0.3 spots on every 1000 pixels, 1000
     /// photons, σ = 1.3 pixels, 20 background photons, varying by half, on a camera with 100 counts of
     /// baseline and a read noise of 1.5 electrons.
@@ -134,7 +155,7 @@ impl MovieSimulation {
             background: 20.0,
             unevenness: 0.5,
             noise: Noise::Poisson,
-            camera: Camera { baseline: 100.0, gain: 1.0, read_noise: 1.5 },
+            camera: Camera::default().with_baseline(100.0).with_gain(1.0).with_read_noise(1.5),
             seed: 1,
         }
     }

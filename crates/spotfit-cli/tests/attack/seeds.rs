@@ -17,14 +17,10 @@ pub(crate) const INF: &str = "binning = 1 x 1\n\
     frame dimensions = 24 x 20\nnumber of frames = 3\n";
 
 static FRAMES: LazyLock<Array3<u16>> = LazyLock::new(|| {
-    let simulation = MovieSimulation {
-        molecules: 0,
-        beads: vec![
-            Bead { x: 7.2, y: 8.1, signal: 4000.0 },
-            Bead { x: 16.6, y: 11.7, signal: 3000.0 },
-        ],
-        ..MovieSimulation::new(24, 20, 3)
-    };
+    let simulation = MovieSimulation::new(24, 20, 3).with_molecules(0).with_beads(vec![
+        Bead { x: 7.2, y: 8.1, signal: 4000.0 },
+        Bead { x: 16.6, y: 11.7, signal: 3000.0 },
+    ]);
     simulation.plan().expect("a sound simulation").piece(0..3).frames()
 });
 
