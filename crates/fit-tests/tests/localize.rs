@@ -336,6 +336,9 @@ fn ranges_of_frames_are_read() {
     assert_eq!(frames(noisy_movie(70).blocks(65..1000)), all(65..70));
     assert_eq!(frames(noisy_movie(70).blocks(70..)), all(0..0));
     assert_eq!(noisy_movie(70).blocks(90..=usize::MAX).frames(), 70..70);
+    let mut begun = noisy_movie(70);
+    begun.skip_to(20).expect("a frame");
+    assert_eq!(frames(begun.blocks(5..30)), all(20..30));
 }
 
 /// Proves that who has seen enough gets the localizer back, which goes on with other frames.

@@ -243,7 +243,7 @@ impl Movie {
         Ok(Some(Block { first, pixels }))
     }
 
-    /// The given frames, counted from 0, block by block; a range may extend past the end of the movie.
+    /// The given frames, counted from 0, block by block, without those past the end and those that were read already.
     pub fn blocks(self, frames: impl RangeBounds<usize>) -> Blocks {
         let first = match frames.start_bound() {
             Bound::Included(&first) => first,
@@ -256,7 +256,9 @@ impl Movie {
             Bound::Unbounded => usize::MAX,
         };
         let end = end.min(self.frames);
-        Blocks { movie: self, frames: first.min(end)..end }
+        // What was read already cannot be read again.
+        let first = first.max(self.next).min(end);
+        Blocks { movie: self, frames: first..end }
     }
 
     fn read_pixels(&mut self, count: usize) -> Result<Pixels, MovieError> {
