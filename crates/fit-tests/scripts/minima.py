@@ -5,9 +5,9 @@ A spot has the shape x, y, sigma_x, sigma_y, angle, the amplitude A and the back
     u = cos(angle) (X - x) + sin(angle) (Y - y),  v = -sin(angle) (X - x) + cos(angle) (Y - y),
     f = exp(-u^2 / (2 sigma_x^2) - v^2 / (2 sigma_y^2)),  mu = A f + B,
 
-`sampled` at the centre of a pixel or `integrated`, that is averaged over the pixel's unit square. Every estimator is a sum
-of squares for MINPACK's lmder: Poisson's deviance is the sum of the squared deviance residuals. The gradient is analytic;
-the Hessian is its derivative by complex steps, which has no error but rounding. `check` proves all of that.
+`sampled` at the centre of a pixel or `integrated`, that is averaged over the pixel's unit square. Every estimator is
+a sum of squares for MINPACK's lmder: Poisson's deviance is the sum of the squared deviance residuals. The gradient is
+analytic; the Hessian is its derivative by complex steps, which has no error but rounding. `check` proves all of that.
 """
 
 from dataclasses import dataclass
@@ -195,7 +195,7 @@ def minpack(model, estimator, start):
 
 
 def search(model, estimator, start):
-    """Searches from a start, and goes on with Newton's method on the cost itself; None if it left the model's domain."""
+    """Searches from a start, then by Newton's method on the cost itself; None if it ends outside the domain."""
     with np.errstate(all="ignore"):
         p = minpack(model, estimator, start)
         first = estimator.cost(model(p)[0])
@@ -218,13 +218,15 @@ def search(model, estimator, start):
     if not estimator.allows(mu):
         return None
     cost, five = estimator.cost(mu), canonical(model.five(p))
-    curvature = estimator.curvature(mu)
-    norms = np.sqrt(np.sum(curvature[:, None] * slopes**2, axis=0) * np.sum(estimator.slope(mu) ** 2 / curvature.clip(1e-300)))
-    cosine = np.abs(slopes.T @ estimator.slope(mu)) / norms
-    definite = bool(np.all(np.isfinite(scaled)) and np.linalg.eigvalsh(scaled)[0] > 1e-12)
-    certain = definite and np.max(np.abs(step[:-2])) < 1e-9 and cosine.max() < 1e-9 and cost <= first * (1 + 1e-9)
-    sane = p[-2] > 0 and all(-0.5 <= c <= model.side - 0.5 for c in five[:2]) and all(0.3 < s < model.side for s in five[2:4])
-    return End(p, five, cost, certain, bool(sane))
+    by_mu, curvature = estimator.slope(mu), estimator.curvature(mu)
+    # Cosines between the residuals and the columns of the Jacobian: 0 at a minimum, whatever the units.
+    length = np.sqrt(np.sum(by_mu**2 / curvature.clip(1e-300)))
+    cosine = np.abs(slopes.T @ by_mu) / (length * np.sqrt(curvature @ slopes**2))
+    definite = np.all(np.isfinite(scaled)) and np.linalg.eigvalsh(scaled)[0] > 1e-12
+    at_rest = np.max(np.abs(step[:-2])) < 1e-9 and cosine.max() < 1e-9 and cost <= first * (1 + 1e-9)
+    inside = np.all((-0.5 <= five[:2]) & (five[:2] <= model.side - 0.5))
+    spot = p[-2] > 0 and np.all((0.3 < five[2:4]) & (five[2:4] < model.side))
+    return End(p, five, cost, bool(definite and at_rest), bool(inside and spot))
 
 
 def canonical(five):
@@ -244,7 +246,9 @@ def minimum(model, estimator, starts):
     same = [
         end
         for end in ends
-        if end.certain and np.max(np.abs(end.five - best.five)) < 1e-6 and abs(end.cost - best.cost) <= 1e-9 * best.cost
+        if end.certain
+        and np.max(np.abs(end.five - best.five)) < 1e-6
+        and abs(end.cost - best.cost) <= 1e-9 * best.cost
     ]
     return best, best.certain and best.sane and len(same) >= 2
 

@@ -67,7 +67,8 @@ def starts(truth, data, model):
     """Six starts around the truth."""
     background = max(np.median(data), 0.5)
     amplitude = data.max() - background
-    for factor, shift, turn in [(1, 0, 0), (0.8, 0.3, 0.2), (1.25, -0.3, -0.2), (1.5, 0, 0.1), (0.7, 0, -0.1), (1, 0.5, 0)]:
+    around = [(1, 0, 0), (0.8, 0.3, 0.2), (1.25, -0.3, -0.2), (1.5, 0, 0.1), (0.7, 0, -0.1), (1, 0.5, 0)]
+    for factor, shift, turn in around:
         shape = truth[:5] + [shift, -shift, 0, 0, turn]
         shape[2:4] *= factor
         yield np.r_[shape[: model.count], amplitude, background]
