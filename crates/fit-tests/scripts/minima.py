@@ -312,6 +312,10 @@ def check():
                         turned = np.r_[p[:2], p[3], p[2], p[4] - np.pi / 2, p[-2:]]
                         compare("angle less a quarter turn", model(turned)[0], mu)
                         compare("canonical", canonical(turned[:5]), p[:5])
+                        compare("canonical, half a turn", canonical(p[:5] + [0, 0, 0, 0, np.pi]), p[:5])
+    t = np.linspace(-9e-4, 9e-4, 18).astype(np.longdouble)
+    residual = Poisson(np.full(18, 1000.0)).residuals(np.array(1000 * (1 + t), float))[0]
+    compare("residuals near 0, in more digits", residual**2 / t**2, 2000 * (t - np.log1p(t)) / t**2)
     for name, error in worst.items():
         print(f"{name}: {error:.1e}")
         allowed = 2e-4 if "1600" in name else 1e-5 if "differences" in name else 1e-11
