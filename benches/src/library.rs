@@ -194,6 +194,7 @@ impl PeerBatch {
                     iterations,
                     evaluations: iterations,
                     status: if converged { Status::MinDelta } else { Status::MaxIterations },
+                    ..Fit::invalid()
                 }
             })
             .collect()

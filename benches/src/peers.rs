@@ -81,6 +81,7 @@ fn outcome(
         iterations: evaluations,
         evaluations,
         status: if converged { Status::MinDelta } else { Status::NotConverged },
+        ..Fit::invalid()
     }
 }
 

@@ -47,6 +47,12 @@ impl Camera {
         self.sensitivity / self.em_gain.unwrap_or(1.0)
     }
 
+    /// The variance of the read noise in photons².
+    pub(crate) fn read_variance(&self) -> f64 {
+        let noise = self.read_noise / self.em_gain.unwrap_or(1.0);
+        noise * noise
+    }
+
     /// Checks every value against its range. Within these ranges every number computed from a fit is finite,
     /// whatever the pixels are.
     ///

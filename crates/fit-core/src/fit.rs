@@ -2,12 +2,11 @@
 
 use crate::arithmetic::{Number, Pixel, Real, Scalar};
 use crate::error::ArgumentError;
-use crate::outcome::{Fit, Record};
-use crate::pass::{self, Axes, Finish, Serial};
+use crate::outcome::Fit;
+use crate::pass::{self, Axes, Finish, Found, Method, Serial};
 use crate::setup::Setup;
-use crate::size::{Circle, Size};
+use crate::size::{Circle, Outline, Size};
 use crate::spot::conditioning::{Conditioning, Extent};
-use crate::spot::shape::Separable;
 
 /// How many numbers of scratch memory [`fit_window`] needs for a window.
 pub const fn scratch_len(size: Size) -> usize {
@@ -42,25 +41,31 @@ pub fn fit_window<R: Scalar, P: Pixel>(
     for (number, &pixel) in scratch.iter_mut().zip(pixels) {
         *number = R::from_pixel(pixel);
     }
-    let initial = initial.map(|circle| setup.shape().parameters(circle));
-    Ok(Fit::from_record(&fit_in_place(setup, initial, scratch)?))
+    let found = fit_in_place(setup, initial.map(Outline::from), scratch, &[])?;
+    Ok(Fit::from_found(&found))
 }
 
-/// Fits a spot of any shape in a window whose pixels are already in the first width · height numbers of `scratch`.
+/// Fits a spot in a window whose pixels are already in the first width · height numbers of `scratch`, by any method.
+/// `notes` are the weights or variances of the pixels, if the method takes them.
 ///
 /// # Errors
-/// [`ArgumentError::Scratch`] if there are fewer than [`scratch_len`] numbers.
-pub fn fit_in_place<R: Number, S: Separable<P>, const P: usize>(
-    setup: &Setup<R, S, P>,
-    initial: Option<[R; P]>,
+/// [`ArgumentError::Scratch`] if there are fewer than [`scratch_len`] numbers; [`ArgumentError::PixelCount`] if a
+/// note is missing.
+pub fn fit_in_place<R: Number, M: Method<R>>(
+    method: &M,
+    initial: Option<Outline<R>>,
     scratch: &mut [R],
-) -> Result<Record<R, P, 2>, ArgumentError> {
-    let size = setup.size();
+    notes: &[R],
+) -> Result<Found<R>, ArgumentError> {
+    let size = method.size();
     let short = ArgumentError::Scratch { needed: scratch_len(size), given: scratch.len() };
+    if method.takes_notes() && notes.len() != size.pixels() {
+        return Err(ArgumentError::PixelCount { size, pixels: notes.len() });
+    }
     let (pixels, rest) = scratch.split_at_mut_checked(size.pixels()).ok_or(short)?;
     let mut axes = Axes::new(rest, size).ok_or(short)?;
-    let mut tile = Serial::new(pixels, size, &mut axes);
-    Ok(pass::fit(setup, &mut tile, initial, Finish::Residuals))
+    let mut tile = Serial::new(pixels, size, &mut axes).with_notes(notes);
+    Ok(pass::fit(method, &mut tile, initial, Finish::Residuals))
 }
 
 /// Conditions pixels in place ([`crate::spot::conditioning`]).

@@ -1,7 +1,9 @@
 //! The options of a fit, and their checks.
 
+use crate::camera::Camera;
 use crate::error::ArgumentError;
 use crate::size::Size;
+use crate::spot::axis::PixelProfile;
 use crate::spot::shape::Shape;
 
 /// When a fit ends. Every test uses the number of evaluations and iterations as defined here:
@@ -35,6 +37,16 @@ pub struct Criteria {
     /// The paper compares with |p_j| alone; max(|x̄|, σ) is the same except near the window's edge
     /// x̄ = 0, where |x̄| would ask for more precision than numbers have.
     pub min_step: f64,
+    /// Least squares without weights: whether steps near the minimum are Newton steps, which take the exact Hessian in
+    /// place of JᵀJ. They converge in fewer evaluations, and also where the model does not fit the data.
+    pub newton: bool,
+    /// Ends a fit as `min_delta` where a Newton step is predicted to reduce χ² by less than `finish`·χ²: that step is
+    /// taken without another evaluation. Range: 0 (never) to 1, exclusive.
+    pub finish: f64,
+    /// Maximum likelihood: ends a fit as `min_step` where the next step is predicted to be shorter than this many
+    /// standard errors (δᵀIδ < tolerance², with the information matrix I); that step is taken without another
+    /// evaluation. Range: 0 (never) to 1.
+    pub tolerance: f64,
 }
 
 /// The bound of the `max_error` test. χ² is neither weighted nor normalized, so a sensible bound
@@ -58,6 +70,9 @@ impl Criteria {
         const with_max_error: max_error: MaxError,
         const with_min_delta: min_delta: f64,
         const with_min_step: min_step: f64,
+        const with_newton: newton: bool,
+        const with_finish: finish: f64,
+        const with_tolerance: tolerance: f64,
     }
 
     /// The criteria of the paper's benchmark: 20 iterations, χ² < N/3, 10⁻⁶, 10⁻⁴.
@@ -68,6 +83,8 @@ impl Criteria {
         max_iterations: 20,
         max_evaluations: 100,
         max_error: MaxError::PerPixel(1.0 / 3.0),
+        newton: false,
+        finish: 0.0,
         ..Self::DEFAULT
     };
 
@@ -79,6 +96,9 @@ impl Criteria {
         max_error: MaxError::Off,
         min_delta: 1e-6,
         min_step: 1e-4,
+        newton: true,
+        finish: 1e-4,
+        tolerance: 0.03,
     };
 
     /// For comparing with other optimizers: 100 iterations, 10⁻⁹, 10⁻⁶.
@@ -88,6 +108,9 @@ impl Criteria {
         max_error: MaxError::Off,
         min_delta: 1e-9,
         min_step: 1e-6,
+        newton: true,
+        finish: 0.0,
+        tolerance: 1e-6,
     };
 }
 
@@ -170,6 +193,40 @@ pub struct Options {
     pub limits: Limits,
     /// The shape of the spots.
     pub shape: Shape,
+    /// What a pixel measures of a spot.
+    pub profile: PixelProfile,
+    /// What is minimized.
+    pub estimator: Estimator,
+    /// How the camera turns photons into counts. With it amplitude and background are photo-electrons; without it
+    /// they are counts, and maximum likelihood takes a count for a photo-electron.
+    pub camera: Option<Camera>,
+}
+
+/// What a fit minimizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Estimator {
+    /// χ² = Σ(h − g)², with weights if they are given.
+    #[default]
+    LeastSquares,
+    /// The deviance of Poisson distributed photo-electrons. With [`Background::Free`] only αf + β must be positive;
+    /// with [`Background::NonNegative`] α and β are.
+    MaximumLikelihood,
+}
+
+impl Estimator {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::LeastSquares, Self::MaximumLikelihood];
+
+    /// Its short name, for command lines and messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LeastSquares => "lse",
+            Self::MaximumLikelihood => "mle",
+        }
+    }
 }
 
 impl Options {
@@ -178,6 +235,9 @@ impl Options {
         const with_background: background: Background,
         const with_limits: limits: Limits,
         const with_shape: shape: Shape,
+        const with_profile: profile: PixelProfile,
+        const with_estimator: estimator: Estimator,
+        const with_camera: camera: Option<Camera>,
     }
 
     /// Checks every value against its range.
@@ -185,8 +245,8 @@ impl Options {
     /// # Errors
     /// [`ArgumentError::Option`] with name, value and range of the first value out of range.
     pub fn validate(&self) -> Result<(), ArgumentError> {
-        let Criteria { max_iterations, max_evaluations, max_error, min_delta, min_step } =
-            self.criteria;
+        let Criteria { max_iterations, max_evaluations, max_error, .. } = self.criteria;
+        let Criteria { min_delta, min_step, finish, tolerance, .. } = self.criteria;
         check("max_iterations", max_iterations.into(), 1.0, 1e5, "1 to 100000")?;
         check("max_evaluations", max_evaluations.into(), 2.0, 1e6, "2 to 1000000")?;
         if let MaxError::PerPixel(bound) | MaxError::Total(bound) = max_error {
@@ -195,6 +255,11 @@ impl Options {
         let below_one = 1.0 - f64::EPSILON;
         check("min_delta", min_delta, 0.0, below_one, "0 to 1, exclusive")?;
         check("min_step", min_step, 0.0, below_one, "0 to 1, exclusive")?;
+        check("finish", finish, 0.0, below_one, "0 to 1, exclusive")?;
+        check("tolerance", tolerance, 0.0, 1.0, "0 to 1")?;
+        if let Some(camera) = &self.camera {
+            camera.validate()?;
+        }
         let Limits { centre_margin, sigma_min, sigma_max } = self.limits;
         check("centre_margin", centre_margin, 0.0, 1e3, "0 to 1000")?;
         check("sigma_min", sigma_min, 0.1, 1e3, "0.1 to 1000")?;

@@ -3,10 +3,10 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::arithmetic::{Real, Scalar};
+use crate::arithmetic::Scalar;
 use crate::camera::Camera;
-use crate::size::Circle;
-use crate::spot::shape::Separable;
+use crate::pass::Found;
+use crate::size::{Circle, Outline};
 
 /// How a fit ended.
 ///
@@ -138,16 +138,6 @@ impl<R, const P: usize, const L: usize> Record<R, P, L> {
     }
 }
 
-impl<R: Real, const P: usize, const L: usize> Record<R, P, L> {
-    /// The record with its parameters replaced by those of the nearest circular spot.
-    #[inline(always)]
-    pub fn circular<S: Separable<P>>(self, shape: &S) -> Record<R, 3, L> {
-        let Self { parameters, linear, cost, iterations, evaluations, status } = self;
-        let Circle { x, y, sigma } = shape.circle(&parameters);
-        Record { parameters: [x, y, sigma], linear, cost, iterations, evaluations, status }
-    }
-}
-
 /// The outcome of one fit, in the units of the pixels.
 ///
 /// Every number is finite unless the status is [`Status::Invalid`]; then all of them are NaN.
@@ -159,13 +149,21 @@ pub struct Fit<T> {
     pub x: T,
     /// Centre ȳ in pixels, 0 at the centre of the first row.
     pub y: T,
-    /// Standard deviation σ in pixels, > 0.
+    /// Standard deviation σ in pixels, > 0; of a spot that is not circular √(σxσy).
     pub sigma: T,
-    /// Amplitude α in counts. Negative for a dark spot.
+    /// Standard deviation σx in pixels, along the axis of the spot that is nearer to x.
+    pub sigma_x: T,
+    /// Standard deviation σy in pixels, along the axis of the spot that is nearer to y.
+    pub sigma_y: T,
+    /// The angle from x, towards y, to the axis of σx, in radians: above −π/4, up to π/4. 0 unless the shape is
+    /// rotated.
+    pub angle: T,
+    /// Amplitude α in counts, or in photo-electrons if there is a camera ([`crate::Options::camera`]). Negative for a
+    /// dark spot.
     pub amplitude: T,
-    /// Background β in counts.
+    /// Background β in the same unit.
     pub background: T,
-    /// χ² = Σ(h − g)² in counts² (eq. 2).
+    /// What was minimized: χ² = Σ(h − g)² (eq. 2) in that unit squared, with weights if there are any; or the deviance.
     pub chi2: T,
     /// Passes of the outer loop (see [`crate::Criteria`]).
     pub iterations: u32,
@@ -184,6 +182,9 @@ impl<T: Scalar> Fit<T> {
             x: nan,
             y: nan,
             sigma: nan,
+            sigma_x: nan,
+            sigma_y: nan,
+            angle: nan,
             amplitude: nan,
             background: nan,
             chi2: nan,
@@ -193,27 +194,39 @@ impl<T: Scalar> Fit<T> {
         }
     }
 
-    /// The circular view of a record: parameters x, y and σ, amplitude and background, all in the units of the
-    /// pixels. The fit is invalid if χ² overflows, as it does for pixels near the end of the number range.
+    /// The outcome of one fit from its numbers. It is invalid if the cost overflows, as χ² does for pixels near the
+    /// end of the number range.
     #[inline(always)]
-    pub fn from_record(record: &Record<T, 3, 2>) -> Self {
-        let Record { parameters, linear, cost, iterations, evaluations, status } = *record;
-        let ([x, y, sigma], [amplitude, background]) = (parameters, linear);
-        let invalid = T::splat(Status::Invalid.code()).le(status);
+    pub fn from_found(found: &Found<T>) -> Self {
+        let Found { outline, linear: [amplitude, background], cost, .. } = *found;
+        let Outline { x, y, sigma_x, sigma_y, angle } = outline;
+        let invalid = T::splat(Status::Invalid.code()).le(found.status);
         if invalid || !(amplitude.abs() + background.abs() + cost.abs()).is_finite() {
             return Self::invalid();
         }
         Self {
             x,
             y,
-            sigma,
+            sigma: if sigma_x == sigma_y { sigma_x } else { (sigma_x * sigma_y).sqrt() },
+            sigma_x,
+            sigma_y,
+            angle,
             amplitude,
             background,
             chi2: cost,
-            iterations: iterations.to_f64() as u32,
-            evaluations: evaluations.to_f64() as u32,
-            status: Status::from_code(status.to_f64() as u8).unwrap_or(Status::NotConverged),
+            iterations: found.iterations.to_f64() as u32,
+            evaluations: found.evaluations.to_f64() as u32,
+            status: Status::from_code(found.status.to_f64() as u8).unwrap_or(Status::NotConverged),
         }
+    }
+
+    /// The outcome of one fit of a circular spot.
+    #[inline(always)]
+    pub fn from_record(record: &Record<T, 3, 2>) -> Self {
+        let Record { parameters: [x, y, sigma], linear, cost, iterations, evaluations, status } =
+            *record;
+        let outline = Circle::new(x, y, sigma).into();
+        Self::from_found(&Found { outline, linear, cost, iterations, evaluations, status })
     }
 
     /// χ²/(N − 5), the paper's normalized χ²: an estimate of the noise variance of a pixel.
@@ -275,6 +288,9 @@ impl<T: Scalar> Fit<T> {
             x: cast(self.x),
             y: cast(self.y),
             sigma: cast(self.sigma),
+            sigma_x: cast(self.sigma_x),
+            sigma_y: cast(self.sigma_y),
+            angle: cast(self.angle),
             amplitude: cast(self.amplitude),
             background: cast(self.background),
             chi2: cast(self.chi2),

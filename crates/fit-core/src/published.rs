@@ -34,7 +34,7 @@ pub fn search<R: Real, W: Gaussian2D<R>>(
 ) -> Record<R, 3, 2> {
     let settings = setup.settings();
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
-    let mut best = settings.limit(initial);
+    let mut best = settings.limit(&Circular, &[], initial);
     let mut at_best = Normal::zero();
     let mut trial = best;
     let mut lambda = R::splat(LAMBDA_START);
@@ -64,7 +64,7 @@ pub fn search<R: Real, W: Gaussian2D<R>>(
         } else {
             let before = at_best.cost;
             let moved = [trial[0] - best[0], trial[1] - best[1], trial[2] - best[2]];
-            let small = settings.is_small(&Circular, &best, &moved).any();
+            let small = settings.is_small(&Circular, &[], &best, &moved).any();
             if before.lt(chi2).any() || !chi2.is_finite().any() {
                 let exhausted = R::splat(LAMBDA_MAX).le(lambda).any();
                 if small || exhausted || !chi2.is_finite().any() {
@@ -109,7 +109,7 @@ pub fn search<R: Real, W: Gaussian2D<R>>(
         } else {
             derivatives = false;
             let step = damped_step(&at_best.hessian, &at_best.gradient, lambda);
-            trial = settings.limit(stepped(&Circular, &best, &step));
+            trial = settings.limit(&Circular, &[], stepped(&Circular, &[], &best, &step));
         }
     }
     let [alpha, beta] = at_best.linear;

@@ -3,8 +3,9 @@
 use crate::arithmetic::Real;
 use crate::error::ArgumentError;
 use crate::options::{Background, MaxError, Options};
-use crate::search::Settings;
+use crate::search::{Newton, Settings};
 use crate::size::Size;
+use crate::spot::axis::PixelProfile;
 use crate::spot::conditioning::Conditioning;
 use crate::spot::shape::{Circular, Separable};
 
@@ -14,6 +15,7 @@ use crate::spot::shape::{Circular, Separable};
 pub struct Setup<R, S = Circular, const P: usize = 3> {
     size: Size,
     background: Background,
+    profile: PixelProfile,
     shape: S,
     settings: Settings<R, P>,
 }
@@ -40,7 +42,7 @@ impl<R: Real, S: Separable<P>, const P: usize> Setup<R, S, P> {
         size.validate()?;
         options.validate()?;
         shape.validate()?;
-        let Options { criteria, background, limits, .. } = *options;
+        let Options { criteria, background, limits, profile, .. } = *options;
         if limits.sigma_min >= limits.sigma_max_in(size) {
             return Err(ArgumentError::Option {
                 name: "sigma_min",
@@ -65,8 +67,26 @@ impl<R: Real, S: Separable<P>, const P: usize> Setup<R, S, P> {
             min_step: R::splat(criteria.min_step),
             lower,
             upper,
+            newton: if criteria.newton { Newton::Near } else { Newton::Never },
+            finish: R::splat(criteria.finish),
+            tolerance: R::splat(0.0),
         };
-        Ok(Self { size, background, shape, settings })
+        Ok(Self { size, background, profile, shape, settings })
+    }
+
+    /// A setup for the paper's iteration, whose sums may have weights.
+    ///
+    /// # Errors
+    /// As [`Setup::for_shape`].
+    #[inline(always)]
+    pub(crate) fn start_for_shape(
+        shape: S,
+        size: Size,
+        options: &Options,
+    ) -> Result<Self, ArgumentError> {
+        let mut setup = Self::for_shape(shape, size, options)?;
+        setup.settings.newton = Newton::Never;
+        Ok(setup)
     }
 }
 
@@ -80,10 +100,11 @@ impl<R: Real, S, const P: usize> Setup<R, S, P> {
         shape: S,
         size: Size,
         background: Background,
+        profile: PixelProfile,
         settings: Settings<R, P>,
     ) -> Result<Self, ArgumentError> {
         size.validate()?;
-        Ok(Self { size, background, shape, settings })
+        Ok(Self { size, background, profile, shape, settings })
     }
 
     /// The window.
@@ -96,6 +117,12 @@ impl<R: Real, S, const P: usize> Setup<R, S, P> {
     #[inline(always)]
     pub fn background(&self) -> Background {
         self.background
+    }
+
+    /// What a pixel measures.
+    #[inline(always)]
+    pub fn profile(&self) -> PixelProfile {
+        self.profile
     }
 
     /// The shape of the spots.

@@ -61,6 +61,44 @@ pub struct Circle<R> {
     pub sigma: R,
 }
 
+/// Centre, widths and angle of a spot of any shape, in pixels and radians.
+///
+/// f = e^(−u²/2σx² − v²/2σy²) with u = cos(angle)·(x − x̄) + sin(angle)·(y − ȳ) and
+/// v = −sin(angle)·(x − x̄) + cos(angle)·(y − ȳ).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outline<R> {
+    /// Centre along the rows, x̄.
+    pub x: R,
+    /// Centre across the rows, ȳ.
+    pub y: R,
+    /// Standard deviation σx, along the axis that `angle` turns away from x.
+    pub sigma_x: R,
+    /// Standard deviation σy, along the axis that `angle` turns away from y.
+    pub sigma_y: R,
+    /// From x towards y, in radians.
+    pub angle: R,
+}
+
+impl<R: Real> Outline<R> {
+    /// Whether all parameters are finite.
+    #[inline(always)]
+    pub fn is_finite(&self) -> R::Mask {
+        let Self { x, y, sigma_x, sigma_y, angle } = *self;
+        x.is_finite()
+            & y.is_finite()
+            & sigma_x.is_finite()
+            & sigma_y.is_finite()
+            & angle.is_finite()
+    }
+}
+
+impl<R: Real> From<Circle<R>> for Outline<R> {
+    #[inline(always)]
+    fn from(Circle { x, y, sigma }: Circle<R>) -> Self {
+        Self { x, y, sigma_x: sigma, sigma_y: sigma, angle: R::splat(0.0) }
+    }
+}
+
 impl<R: Real> Circle<R> {
     /// Centre and standard deviation.
     pub const fn new(x: R, y: R, sigma: R) -> Self {

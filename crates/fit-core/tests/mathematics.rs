@@ -4,9 +4,9 @@
 use fit_core::pass::{Axes, Serial, evaluate, residual_chi2};
 use fit_core::search::solve::{Symmetric, damped_step, predicted_decrease};
 use fit_core::spot::assembly::{amplitudes, assemble};
-use fit_core::spot::axis::{CENTRE_UNIT, WIDTH_UNIT};
+use fit_core::spot::axis::{CENTRE_UNIT, GaussianAxis, PixelProfile, WIDTH_UNIT};
 use fit_core::spot::conditioning::Conditioning;
-use fit_core::spot::shape::Circular;
+use fit_core::spot::shape::{Circular, Separable};
 use fit_core::spot::sums::{Profile, Sums, direct};
 use fit_core::{Background, Circle, Size, condition};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
@@ -19,8 +19,8 @@ fn pass<T>(pixels: &[f64], size: Size, pass: impl Fn(&mut Serial<'_, '_, f64, &[
     pass(&mut Serial::new(pixels, size, &mut axes))
 }
 
-fn parameters(shape: Circle<f64>) -> [f64; 3] {
-    [shape.x, shape.y, shape.sigma]
+fn axes(shape: Circle<f64>) -> (GaussianAxis<f64>, GaussianAxis<f64>) {
+    Circular.axes(PixelProfile::Sampled, &[], &[shape.x, shape.y, shape.sigma])
 }
 
 /// The pairs jk of parameters, j ≤ k.
@@ -37,7 +37,8 @@ fn symmetric(element: impl Fn(usize, usize) -> f64) -> Symmetric<f64, 3> {
 }
 
 fn separable_sums(pixels: &[f64], size: Size, shape: Circle<f64>) -> Sums<f64, 3> {
-    pass(pixels, size, |tile| evaluate(tile, &Circular, &parameters(shape)))
+    let (x, y, data) = pass(pixels, size, |tile| evaluate::<_, _, false>(tile, axes(shape)));
+    Circular.sums(&x, &y, &data)
 }
 
 /// A window with a spot, some structure that is no spot, and its size.
@@ -225,7 +226,7 @@ proptest! {
             let chi2: f64 = residuals().map(|r| r * r).sum();
             close(got.cost, chi2, data.spread + pixels.len() as f64 * data.mean.powi(2), 1e-10)?;
             let by_residuals = pass(&pixels, size, |tile| {
-                residual_chi2(tile, &Circular, &parameters(shape), [a.alpha, a.beta])
+                residual_chi2::<_, _, false>(tile, axes(shape), [a.alpha, a.beta])
             });
             close(by_residuals, chi2, chi2, 1e-9)?;
         }

@@ -1,14 +1,15 @@
 //! Proves the search: that it ends, where it ends, and what it says about it.
 
-use fit_core::pass::{self, Axes, Serial, evaluate};
+use fit_core::pass::{Axes, LeastSquaresSeed, Method, Serial, SpotSearch};
 use fit_core::search::solve::Symmetric;
-use fit_core::search::{Evaluation, Normal};
-use fit_core::spot::assembly::assemble;
+use fit_core::search::{Evaluation, Normal, Parts, Replace};
+use fit_core::spot::conditioning::Conditioning;
 use fit_core::spot::shape::Circular;
 use fit_core::spot::sums::Profile;
 use fit_core::{
-    ArgumentError, Background, Circle, Criteria, Fit, Lanes, Limits, MaxError, Options, Scalar,
-    Setup, Size, Status, condition, estimate, fit_window, scratch_len,
+    ArgumentError, Background, Circle, Criteria, Fit, LaneMask, Lanes, Limits, Mask, MaxError,
+    Options, PixelProfile, Real, Scalar, Setup, Size, Status, condition, estimate, fit_window,
+    scratch_len,
 };
 use proptest::prelude::*;
 
@@ -28,6 +29,11 @@ fn spot(size: Size, shape: Circle<f64>, amplitude: f64, background: f64) -> Vec<
 
 fn tight() -> Options {
     Options::default().with_criteria(Criteria::TIGHT)
+}
+
+/// The paper's iteration, to the end.
+fn paper() -> Options {
+    Options::default().with_criteria(Criteria::TIGHT.with_newton(false))
 }
 
 const NINE: Size = Size::new(9, 9);
@@ -187,9 +193,8 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
     let setup = Setup::<Pack<N>>::new(NINE, &Options::default()).unwrap();
     let mut pixels = vec![Lanes([0.0; N]); NINE.pixels()];
     let mut scratch = vec![Lanes([0.0; N]); Axes::<f32>::scratch_len(NINE)];
-    let mut data = condition(&mut pixels);
-    let begin = |data: &_, start: [f32; 3]| pass::begin(&setup, data, start.map(|p| Lanes([p; N])));
-    let mut search = begin(&data, [0.0, 0.0, 1.0]);
+    let mut seeds = setup.idle();
+    let mut search = setup.begin(&seeds, LaneMask([false; N]));
     let mut owner = [None; N];
     let mut results = vec![None; windows.len()];
     let mut next = 0;
@@ -199,7 +204,8 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
                 continue;
             }
             if let Some(index) = owner[lane].take() {
-                let record = search.record(setup.settings()).map(|number| number.0[lane]);
+                let record =
+                    search.record(setup.settings(), &Circular).map(|number| number.0[lane]);
                 let status = Status::from_code(record.status as u8).unwrap();
                 let invalid = status == Status::Invalid;
                 let pick = |value: f32| if invalid { f32::NAN } else { value };
@@ -214,22 +220,17 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
             if next == windows.len() {
                 continue;
             }
-            let mut window: Vec<f32> = windows[next].iter().map(|&p| p as f32).collect();
-            let start = estimate(&window, NINE);
-            let alone = condition(&mut window);
-            for (pack, &pixel) in pixels.iter_mut().zip(&window) {
-                pack.0[lane] = pixel;
+            let mask = LaneMask(std::array::from_fn(|l| l == lane));
+            let mut window: Vec<Pack<N>> =
+                windows[next].iter().map(|&p| Lanes([p as f32; N])).collect();
+            let mut axes = Axes::none();
+            let mut tile = Serial::new(&mut window[..], NINE, &mut axes);
+            let (seed, usable) = setup.prepare(&mut tile, None);
+            for (pack, pixel) in pixels.iter_mut().zip(&window) {
+                pack.0[lane] = pixel.0[lane];
             }
-            data.mean.0[lane] = alone.mean;
-            data.spread.0[lane] = alone.spread;
-            data.zero.0[lane] = alone.zero;
-            data.scale.0[lane] = alone.scale;
-            data.offset.0[lane] = alone.offset;
-            data.usable.0[lane] = alone.usable;
-            let fresh = begin(&data, [start.x, start.y, start.sigma]);
-            let mut mask = fresh.running();
-            mask.0 = std::array::from_fn(|l| l == lane);
-            search.refill(mask, &fresh);
+            seeds.merge(&seed, &Replace(mask));
+            search.refill(mask, &setup.begin(&seeds, usable));
             owner[lane] = Some(next);
             next += 1;
         }
@@ -238,9 +239,30 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
         }
         let mut axes = Axes::new(&mut scratch, NINE).unwrap();
         let mut tile = Serial::new(&pixels[..], NINE, &mut axes);
-        let sums = evaluate(&mut tile, &Circular, search.trial());
-        let evaluation = assemble(&sums, &data, Background::Free);
+        let evaluation = Method::evaluate(&setup, &mut tile, &seeds, &search);
         search.update(setup.settings(), &Circular, &evaluation);
+    }
+}
+
+/// A search in a window from a start.
+fn begin<R: Real>(
+    setup: &Setup<R>,
+    data: &Conditioning<R>,
+    parameters: [R; 3],
+) -> SpotSearch<R, Circular, 3> {
+    let usable = data.usable;
+    setup.begin(&LeastSquaresSeed { parameters, constants: [], data: *data }, usable)
+}
+
+/// An evaluation whose derivatives are those of the caller.
+fn evaluation<R: Real>(normal: Normal<R, 3, 2>, resolution: R) -> Evaluation<R, 3, 2> {
+    Evaluation {
+        normal,
+        resolution,
+        newton: Symmetric::zero(),
+        linear_by: [[R::splat(0.0); 3]; 2],
+        flat: [R::Mask::splat(false); 3],
+        resolved: R::Mask::splat(true),
     }
 }
 
@@ -249,29 +271,25 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
 /// belong to their iteration.
 #[test]
 fn the_damping_follows_the_pseudo_code() {
-    let setup = Setup::<f64>::new(NINE, &tight()).unwrap();
+    let setup = Setup::<f64>::new(NINE, &paper()).unwrap();
     let mut pixels = spot(NINE, Circle::new(4.0, 4.0, 1.5), 100.0, 10.0);
     let data = condition(&mut pixels);
-    let mut search = pass::begin(&setup, &data, [3.0, 3.5, 1.0]);
+    let mut search = begin(&setup, &data, [3.0, 3.5, 1.0]);
     // The caller decides what an evaluation says: here each is as good or as bad as needed.
     let mut chi2 = data.spread;
-    let mut update = |search: &mut pass::SpotSearch<f64, Circular, 3>, better: bool| {
-        let evaluation = Evaluation {
-            normal: Normal {
-                cost: if better { chi2 * 0.9 } else { chi2 * 1.1 },
-                gradient: [0.3, -0.2, 0.1],
-                hessian: Symmetric([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
-                linear: [1.0, 0.0],
-            },
-            resolution: 1e-9 * chi2,
-            flat: [false; 3],
-            resolved: true,
+    let mut update = |search: &mut SpotSearch<f64, Circular, 3>, better: bool| {
+        let normal = Normal {
+            cost: if better { chi2 * 0.9 } else { chi2 * 1.1 },
+            gradient: [0.3, -0.2, 0.1],
+            hessian: Symmetric([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+            linear: [1.0, 0.0],
         };
+        let evaluation = evaluation(normal, 1e-9 * chi2);
         if better {
             chi2 *= 0.9;
         }
         search.update(setup.settings(), &Circular, &evaluation);
-        let record = search.record(setup.settings());
+        let record = search.record(setup.settings(), &Circular);
         (search.lambda(), record.iterations, record.evaluations)
     };
     let expected = [
@@ -295,8 +313,8 @@ fn the_damping_follows_the_pseudo_code() {
         assert!(search.running());
         update(&mut search, false);
     }
-    let status = |search: &pass::SpotSearch<_, _, _>| {
-        Status::from_code(search.record(setup.settings()).status as u8)
+    let status = |search: &SpotSearch<_, _, _>| {
+        Status::from_code(search.record(setup.settings(), &Circular).status as u8)
     };
     assert_eq!(status(&search), None, "λ is 10⁴ and was not tried");
     update(&mut search, false);
@@ -446,8 +464,8 @@ fn bad_arguments_are_named() {
     let setup = Setup::<f64>::new(NINE, &options).unwrap();
     let error = fit_window(&setup, &[0u8; 80], None, &mut [0.0; 300]).unwrap_err();
     assert_eq!(error, ArgumentError::PixelCount { size: NINE, pixels: 80 });
-    let error = fit_window(&setup, &[0u8; 81], None, &mut [0.0; 134]).unwrap_err();
-    assert_eq!(error, ArgumentError::Scratch { needed: 135, given: 134 });
+    let error = fit_window(&setup, &[0u8; 81], None, &mut [0.0; 170]).unwrap_err();
+    assert_eq!(error, ArgumentError::Scratch { needed: 171, given: 170 });
 }
 
 /// Proves that a parameter with equal limits stays there, that the others end in the minimum that is left, and that
@@ -458,7 +476,8 @@ fn equal_limits_hold_a_parameter() {
     let setup = Setup::<f64>::new(NINE, &tight()).unwrap();
     let mut settings = *setup.settings();
     (settings.lower[2], settings.upper[2]) = (1.6, 1.6);
-    let held = Setup::from_parts(Circular, NINE, Background::Free, settings).unwrap();
+    let held = Setup::from_parts(Circular, NINE, Background::Free, PixelProfile::Sampled, settings)
+        .unwrap();
     let mut scratch = vec![0.0; scratch_len(NINE)];
     let start = Some(Circle::new(3.9, 3.9, 1.2));
     let fit = fit_window(&held, &pixels, start, &mut scratch).unwrap();
@@ -468,7 +487,9 @@ fn equal_limits_hold_a_parameter() {
     for (dx, dy) in [(1e-3, 0.0), (-1e-3, 0.0), (0.0, 1e-3), (0.0, -1e-3)] {
         (settings.lower[0], settings.upper[0]) = (fit.x + dx, fit.x + dx);
         (settings.lower[1], settings.upper[1]) = (fit.y + dy, fit.y + dy);
-        let fixed = Setup::from_parts(Circular, NINE, Background::Free, settings).unwrap();
+        let fixed =
+            Setup::from_parts(Circular, NINE, Background::Free, PixelProfile::Sampled, settings)
+                .unwrap();
         let beside = fit_window(&fixed, &pixels, start, &mut scratch).unwrap();
         assert_eq!((beside.x, beside.y, beside.sigma), (fit.x + dx, fit.y + dy, 1.6));
         assert!(beside.status.is_converged() && beside.chi2 > fit.chi2, "{beside:?} {fit:?}");
@@ -477,27 +498,23 @@ fn equal_limits_hold_a_parameter() {
 
 /// Counts the trials until no damping is left, where none is better.
 fn trials<R: Scalar>() -> u32 {
-    let setup = Setup::<R>::new(NINE, &tight()).unwrap();
+    let setup = Setup::<R>::new(NINE, &paper()).unwrap();
     let number = R::splat;
     let mut pixels: Vec<R> =
         spot(NINE, Circle::new(4.0, 4.0, 1.5), 100.0, 10.0).into_iter().map(number).collect();
     let data = condition(&mut pixels);
-    let mut search = pass::begin(&setup, &data, [3.0, 3.5, 1.0].map(number));
+    let mut search = begin(&setup, &data, [3.0, 3.5, 1.0].map(number));
     let mut count = 0;
     while search.running() {
         let mut hessian = Symmetric::zero();
         (0..3).for_each(|j| hessian.0[j][j] = number(1.0));
-        let evaluation = Evaluation {
-            normal: Normal {
-                cost: number(1.0 + f64::from(count)),
-                gradient: [0.3, -0.2, 0.1].map(number),
-                hessian,
-                linear: [1.0, 0.0].map(number),
-            },
-            resolution: number(0.0),
-            flat: [false; 3],
-            resolved: true,
+        let normal = Normal {
+            cost: number(1.0 + f64::from(count)),
+            gradient: [0.3, -0.2, 0.1].map(number),
+            hessian,
+            linear: [1.0, 0.0].map(number),
         };
+        let evaluation = evaluation(normal, number(0.0));
         search.update(setup.settings(), &Circular, &evaluation);
         count += 1;
     }

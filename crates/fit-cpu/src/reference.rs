@@ -2,10 +2,11 @@
 
 use std::marker::PhantomData;
 
+use fit_core::pass::{Likelihood, Method};
 use fit_core::spot::shape::{Separable, Visitor};
 use fit_core::{
-    ArgumentError, Corner, Fit, Options, Outcomes, Pixel, Scalar, Setup, Size, Start, fit_in_place,
-    scratch_len,
+    ArgumentError, Corner, Estimator, Fit, Options, Outcomes, Outline, Pixel, Scalar, Setup, Size,
+    Start, fit_in_place, scratch_len,
 };
 use fit_windows::{AnyWindows, Windows};
 use ndarray::{ArrayView2, ArrayView3};
@@ -167,9 +168,9 @@ impl<R: Arithmetic> Reference<R> {
 
     /// Knows no pixel type, so that the fit is not compiled for each: `read` writes the pixels of a window to
     /// the first numbers that it is given.
-    fn fit_all<T: Scalar, S: Separable<P>, const P: usize>(
+    fn fit_all<T: Scalar, M: Method<R>>(
         &self,
-        setup: &Setup<R, S, P>,
+        method: &M,
         read: &Read<'_, R>,
         start: Start<'_>,
         fits: &mut [Fit<T>],
@@ -177,13 +178,12 @@ impl<R: Arithmetic> Reference<R> {
         let fit_chunk = |scratch: &mut Vec<R>, first: usize, fits: &mut [Fit<T>]| {
             for (index, fit) in (first..).zip(fits) {
                 read(index, scratch);
-                let start = start.shape(index).map(|circle| setup.shape().parameters(circle));
-                let found = fit_in_place(setup, start, scratch)?.circular(setup.shape());
-                *fit = Fit::from_record(&found).cast();
+                let start = start.shape(index).map(Outline::from);
+                *fit = Fit::from_found(&fit_in_place(method, start, scratch, &[])?).cast();
             }
             Ok(())
         };
-        let scratch = || vec![R::default(); scratch_len(setup.size())];
+        let scratch = || vec![R::default(); scratch_len(method.size())];
         match &self.pool {
             None => fit_chunk(&mut scratch(), 0, fits),
             Some(pool) => pool.install(|| {
@@ -248,8 +248,14 @@ struct Shaped<'a, R, T> {
 impl<R: Arithmetic, T: Scalar> Visitor for Shaped<'_, R, T> {
     type Output = Result<(), BatchError>;
 
-    fn visit<S: Separable<P>, const P: usize>(self, shape: S) -> Self::Output {
-        let setup = Setup::for_shape(shape, self.size, self.options)?;
-        self.reference.fit_all(&setup, self.read, self.start, self.fits)
+    fn visit<S: Separable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
+        let Self { reference, size, options, read, start, fits } = self;
+        match options.estimator {
+            Estimator::MaximumLikelihood => {
+                let method = Likelihood::<R, S, P, Q>::for_shape(shape, size, options, false)?;
+                reference.fit_all(&method, read, start, fits)
+            }
+            _ => reference.fit_all(&Setup::for_shape(shape, size, options)?, read, start, fits),
+        }
     }
 }

@@ -3,9 +3,10 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
-use fit_core::search::Settings;
+use fit_core::pass::Found;
+use fit_core::search::{Newton, Settings};
 use fit_core::spot::shape::{NUMBERS, Separable, Visitor};
-use fit_core::{ArgumentError, Background, Corner, Fit, Options, Real, Record, Setup, Size};
+use fit_core::{ArgumentError, Background, Corner, Fit, Options, PixelProfile, Real, Setup, Size};
 
 use crate::Single;
 
@@ -40,11 +41,16 @@ pub struct Task {
     height: u32,
     /// 1 where the background is not negative.
     nonnegative: u32,
+    /// 1 where the profile is integrated over the pixel.
+    integrated: u32,
+    /// 1 where steps near the minimum are Newton steps.
+    newton: u32,
     max_iterations: f32,
     max_evaluations: f32,
     max_error: f32,
     min_delta: f32,
     min_step: f32,
+    finish: f32,
     lower: [f32; MOST_PARAMETERS],
     upper: [f32; MOST_PARAMETERS],
     /// What the shape has by itself.
@@ -52,7 +58,7 @@ pub struct Task {
 }
 
 /// The most parameters of a shape.
-const MOST_PARAMETERS: usize = 3;
+const MOST_PARAMETERS: usize = 4;
 
 impl Task {
     /// A task from a setup.
@@ -70,11 +76,14 @@ impl Task {
             width: width as u32,
             height: height as u32,
             nonnegative: (setup.background() == Background::NonNegative).into(),
+            integrated: (setup.profile() == PixelProfile::Integrated).into(),
+            newton: (settings.newton != Newton::Never).into(),
             max_iterations: settings.max_iterations,
             max_evaluations: settings.max_evaluations,
             max_error: settings.max_error,
             min_delta: settings.min_delta,
             min_step: settings.min_step,
+            finish: settings.finish,
             lower: all(settings.lower),
             upper: all(settings.upper),
             shape: setup.shape().numbers(),
@@ -89,7 +98,10 @@ impl Task {
         struct Make<'a>(Size, &'a Options);
         impl Visitor for Make<'_> {
             type Output = Result<Task, ArgumentError>;
-            fn visit<S: Separable<P>, const P: usize>(self, shape: S) -> Self::Output {
+            fn visit<S: Separable<P>, const P: usize, const Q: usize>(
+                self,
+                shape: S,
+            ) -> Self::Output {
                 Ok(Task::new(&Setup::<f32, S, P>::for_shape(shape, self.0, self.1)?))
             }
         }
@@ -123,9 +135,14 @@ impl Task {
             min_step: self.min_step.into(),
             lower,
             upper,
+            newton: if self.newton == 0 { Newton::Never } else { Newton::Near },
+            finish: self.finish.into(),
+            tolerance: R::splat(0.0),
         };
+        let profile =
+            if self.integrated == 0 { PixelProfile::Sampled } else { PixelProfile::Integrated };
         let shape = S::from_numbers(self.shape);
-        Setup::from_parts(shape, self.size(), background, settings).ok()
+        Setup::from_parts(shape, self.size(), background, profile, settings).ok()
     }
 }
 
@@ -184,10 +201,7 @@ impl Job {
 
     /// What a group of threads found, as a fit.
     #[inline(always)]
-    pub fn outcome<S: Separable<P>, const P: usize>(
-        setup: &Setup<Single, S, P>,
-        found: Record<Single, P, 2>,
-    ) -> Fit<f32> {
-        Fit::from_record(&found.circular(setup.shape()).map(|number| number.0))
+    pub fn outcome(found: &Found<Single>) -> Fit<f32> {
+        Fit::from_found(&Found::from_numbers(found.numbers().map(|number| number.0)))
     }
 }

@@ -10,9 +10,8 @@ use fit_core::search::Normal;
 use fit_core::search::solve::Symmetric;
 use fit_core::spot::assembly::assemble;
 use fit_core::spot::conditioning::Conditioning;
-use fit_core::spot::shape::{Circular, Separable};
 use fit_core::spot::sums::{Profile, Sums};
-use fit_core::{Real, Record, Setup};
+use fit_core::{Circle, Real, Record, Setup};
 
 /// The threads of a fit of so many pixels: whole warps.
 pub const fn threads(pixels: usize) -> usize {
@@ -99,7 +98,7 @@ impl<R: Real, T: Pixels<R>> Gaussian2D<R> for Spot<'_, R, T> {
     #[inline(always)]
     fn evaluate(&mut self, p: &[R; 3], derivatives: bool) -> Normal<R, 3, 2> {
         let zero = R::splat(0.0);
-        let mut profile = Profile::at(self.x, self.y, Circular.circle(p));
+        let mut profile = Profile::at(self.x, self.y, Circle::new(p[0], p[1], p[2]));
         profile.value = R::select(self.there, profile.value, zero);
         for j in 0..3 {
             profile.derivatives[j] = R::select(self.there, profile.derivatives[j], zero);

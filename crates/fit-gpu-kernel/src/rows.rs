@@ -3,10 +3,9 @@
 //! All loops over pixels have fixed lengths, so that a compiler can unroll them and keep the pixels in
 //! registers. Every lane samples all columns; rows are shared out.
 
-use fit_core::pass::{self, Along, Around, Finish, Group, Line, Side, Store, Tile};
+use fit_core::pass::{self, Along, Around, Finish, Found, Group, Line, Method, Side, Store, Tile};
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
-use fit_core::spot::shape::Separable;
-use fit_core::{Mask, Real, Record, Setup, Size};
+use fit_core::{Mask, Outline, Real, Size};
 
 /// Fits a window of `SIDE`×`SIDE` pixels. Lane `l` has the rows l·`ROWS` to l·`ROWS` + `ROWS` − 1, which are
 /// `N` = `ROWS`·`SIDE` pixels; what it has of rows that do not exist does not matter.
@@ -14,23 +13,22 @@ use fit_core::{Mask, Real, Record, Setup, Size};
 pub fn fit<
     R: Real,
     G: Group<R>,
-    S: Separable<P>,
-    const P: usize,
+    M: Method<R>,
     const SIDE: usize,
     const ROWS: usize,
     const N: usize,
 >(
-    setup: &Setup<R, S, P>,
+    method: &M,
     group: &G,
     pixels: &mut [R; N],
-    start: Option<[R; P]>,
-) -> Record<R, P, 2> {
+    start: Option<Outline<R>>,
+) -> Found<R> {
     let zero = R::splat(0.0);
-    let none = AxisSample { value: zero, by_centre: zero, by_width: zero };
+    let none = AxisSample::zero();
     let nowhere = GaussianAxis::new(zero, zero);
     let mut tile =
         Rows::<_, _, SIDE, ROWS, N> { group, pixels, columns: [none; SIDE], down: nowhere };
-    pass::fit(setup, &mut tile, start, Finish::WhereSumsCancel)
+    pass::fit(method, &mut tile, start, Finish::WhereSumsCancel)
 }
 
 /// A row beyond all windows: σ is below [`fit_core::Size::MAX_PIXELS`], and the square of this is still a number.
@@ -120,27 +118,38 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
     }
 
     #[inline(always)]
-    fn take_along(&mut self, axis: GaussianAxis<R>) -> AxisSums<R> {
+    fn note(&self, _: R, _: usize, _: usize) -> R {
+        // No kernel with pixels in registers has notes.
+        R::splat(0.0)
+    }
+
+    #[inline(always)]
+    fn take_along<const SECOND: bool>(&mut self, axis: GaussianAxis<R>) -> AxisSums<R> {
         let mut sums = AxisSums::zero();
         for i in 0..SIDE {
-            self.columns[i] = axis.sample(R::splat(i as f64));
-            sums.add_gaussian(self.columns[i]);
+            self.columns[i] = axis.sample::<SECOND>(R::splat(i as f64));
+            sums.add_of::<SECOND>(axis.profile(), self.columns[i]);
         }
         sums
     }
     #[inline(always)]
-    fn take_across(&mut self, axis: GaussianAxis<R>, _: &mut AxisSums<R>) {
+    fn take_across<const SECOND: bool>(&mut self, axis: GaussianAxis<R>, _: &mut AxisSums<R>) {
         self.down = axis;
     }
     #[inline(always)]
-    fn across(&self, lane: R, line: usize, sums: &mut AxisSums<R>) -> AxisSample<R> {
+    fn across<const SECOND: bool>(
+        &self,
+        lane: R,
+        line: usize,
+        sums: &mut AxisSums<R>,
+    ) -> AxisSample<R> {
         // Rows that do not exist are so far away that the profile is zero there.
         let mut number = self.number(lane, line);
         if !Self::WHOLE {
             number = R::select(self.there(lane, line), number, R::splat(FAR));
         }
-        let sample = self.down.sample(number);
-        sums.add_gaussian(sample);
+        let sample = self.down.sample::<SECOND>(number);
+        sums.add_of::<SECOND>(self.down.profile(), sample);
         sample
     }
 }
@@ -204,7 +213,7 @@ struct Columns<'a, R, const SIDE: usize>(&'a [AxisSample<R>; SIDE]);
 
 impl<R: Real, const SIDE: usize> Along<R> for Columns<'_, R, SIDE> {
     #[inline(always)]
-    fn at(&self, place: usize, _: R) -> AxisSample<R> {
+    fn at<const SECOND: bool>(&self, place: usize, _: R) -> AxisSample<R> {
         self.0[place]
     }
 }

@@ -164,6 +164,10 @@ macro_rules! number {
                 if mask { yes } else { no }
             }
             #[inline(always)]
+            fn exponent(self) -> Self {
+                Self(Real::exponent(self.0))
+            }
+            #[inline(always)]
             fn normalizer(self) -> Self {
                 Self(Real::normalizer(self.0))
             }

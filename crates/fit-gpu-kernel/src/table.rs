@@ -78,7 +78,7 @@ macro_rules! kernels {
             "team8": Team, team::<8>, Circular;
             "team16": Team, team::<16>, Circular;
             "team32": Team, team::<32>, Circular;
-            "fixed32": Team, team::<32>, FixedSigma;
+            "fixed32": Team, team::<32>, Fixed;
             // Threads of a block, at most.
             "published": Published, published::<512>, Circular;
             "published_large": Published, published::<1024>, Circular;

@@ -1,10 +1,11 @@
 //! The pixels in shared memory: 8, 16 or 32 threads a fit, a thread a column, or several columns. For windows
 //! of any size and shape, and where a fit is to be done soon.
 
-use fit_core::pass::{self, Along, Around, Finish, Group, Line, Side, Store, Tile, sum_axis};
+use fit_core::pass::{
+    self, Along, Around, Finish, Found, Group, Line, Method, Side, Store, Tile, sum_axis,
+};
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
-use fit_core::spot::shape::Separable;
-use fit_core::{Real, Record, Setup, Size};
+use fit_core::{Outline, Real, Size};
 
 /// The pixels of one window, and the lanes that work on it. Lane `l` has the columns l, l + `LANES`, …, a
 /// *block* of columns for each step.
@@ -13,6 +14,8 @@ pub trait Team<R: Real>: Group<R> {
     fn pixel(&self, block: usize, row: usize) -> R;
     /// The pixel one column to the left (−1) or right (+1) of that; anything where there is none.
     fn beside(&self, block: usize, row: usize, step: isize) -> R;
+    /// The note of that pixel; anything where there is no such column.
+    fn note(&self, block: usize, row: usize) -> R;
     /// Replaces a pixel in the lanes of `mask`.
     fn set(&mut self, block: usize, row: usize, mask: R::Mask, value: R);
     /// Makes what lanes have set visible to [`Team::beside`] of other lanes.
@@ -21,16 +24,16 @@ pub trait Team<R: Real>: Group<R> {
 
 /// Fits a window of any size.
 #[inline(always)]
-pub fn fit<R: Real, T: Team<R>, S: Separable<P>, const P: usize>(
-    setup: &Setup<R, S, P>,
+pub fn fit<R: Real, T: Team<R>, M: Method<R>>(
+    method: &M,
     team: &mut T,
-    start: Option<[R; P]>,
-) -> Record<R, P, 2> {
-    let size = setup.size();
+    start: Option<Outline<R>>,
+) -> Found<R> {
+    let size = method.size();
     let nowhere = GaussianAxis::new(R::splat(0.0), R::splat(0.0));
     let width = R::splat(size.width as f64);
     let mut tile = Columns { team, size, width, down: nowhere, across: nowhere };
-    pass::fit(setup, &mut tile, start, Finish::WhereSumsCancel)
+    pass::fit(method, &mut tile, start, Finish::WhereSumsCancel)
 }
 
 /// The columns of the lanes.
@@ -46,12 +49,7 @@ struct Columns<'a, R, T> {
 /// A sample in the lanes of `there`, zero elsewhere.
 #[inline(always)]
 fn masked<R: Real>(there: R::Mask, sample: AxisSample<R>) -> AxisSample<R> {
-    let zero = R::splat(0.0);
-    AxisSample {
-        value: R::select(there, sample.value, zero),
-        by_centre: R::select(there, sample.by_centre, zero),
-        by_width: R::select(there, sample.by_width, zero),
-    }
+    AxisSample::select(there, sample, AxisSample::zero())
 }
 
 impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
@@ -118,7 +116,12 @@ impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
     }
 
     #[inline(always)]
-    fn take_along(&mut self, axis: GaussianAxis<R>) -> AxisSums<R> {
+    fn note(&self, lane: R, line: usize, place: usize) -> R {
+        R::select(self.there(lane, line), self.team.note(line, place), R::splat(0.0))
+    }
+
+    #[inline(always)]
+    fn take_along<const SECOND: bool>(&mut self, axis: GaussianAxis<R>) -> AxisSums<R> {
         self.down = axis;
         // The rows are shared out as the columns are.
         let mut sums = AxisSums::zero();
@@ -126,19 +129,25 @@ impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
         let height = R::splat(self.size.height as f64);
         for block in 0..self.size.height.div_ceil(T::LANES) {
             let row = self.number(lane, block);
-            sums.add_gaussian(masked(row.lt(height), axis.sample(row)));
+            let sample = masked(row.lt(height), axis.sample::<SECOND>(row));
+            sums.add_of::<SECOND>(axis.profile(), sample);
         }
-        sum_axis(self.team, sums)
+        sum_axis::<_, _, SECOND>(self.team, axis.profile(), sums)
     }
     #[inline(always)]
-    fn take_across(&mut self, axis: GaussianAxis<R>, _: &mut AxisSums<R>) {
+    fn take_across<const SECOND: bool>(&mut self, axis: GaussianAxis<R>, _: &mut AxisSums<R>) {
         self.across = axis;
     }
     #[inline(always)]
-    fn across(&self, lane: R, line: usize, sums: &mut AxisSums<R>) -> AxisSample<R> {
-        let sample = self.across.sample(self.number(lane, line));
+    fn across<const SECOND: bool>(
+        &self,
+        lane: R,
+        line: usize,
+        sums: &mut AxisSums<R>,
+    ) -> AxisSample<R> {
+        let sample = self.across.sample::<SECOND>(self.number(lane, line));
         let sample = masked(self.there(lane, line), sample);
-        sums.add_gaussian(sample);
+        sums.add_of::<SECOND>(self.across.profile(), sample);
         sample
     }
 }
@@ -189,7 +198,7 @@ struct Down<R>(GaussianAxis<R>);
 
 impl<R: Real> Along<R> for Down<R> {
     #[inline(always)]
-    fn at(&self, _: usize, index: R) -> AxisSample<R> {
-        self.0.sample(index)
+    fn at<const SECOND: bool>(&self, _: usize, index: R) -> AxisSample<R> {
+        self.0.sample::<SECOND>(index)
     }
 }

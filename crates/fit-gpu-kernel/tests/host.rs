@@ -1,8 +1,8 @@
 //! The kernels' logic on the host: groups of threads stand in for lanes of a pack.
 
-use fit_core::pass::{Alone, Group};
+use fit_core::pass::{Alone, Found, Group};
 use fit_core::spot::shape::Circular;
-use fit_core::{Circle, Fit, Lanes, Options, Real, Record, Setup, Size, fit_window, scratch_len};
+use fit_core::{Circle, Fit, Lanes, Options, Outline, Real, Setup, Size, fit_window, scratch_len};
 use fit_gpu_kernel::team::{self, Team};
 use fit_gpu_kernel::{Job, Single, Task, rows};
 
@@ -54,6 +54,9 @@ impl<const N: usize> Team<Lanes<f32, N>> for Shared<N> {
     fn pixel(&self, block: usize, row: usize) -> Lanes<f32, N> {
         self.beside(block, row, 0)
     }
+    fn note(&self, _: usize, _: usize) -> Lanes<f32, N> {
+        Lanes([0.0; N])
+    }
     fn beside(&self, block: usize, row: usize, step: isize) -> Lanes<f32, N> {
         Lanes(std::array::from_fn(|lane| {
             let column = (block * N + lane).checked_add_signed(step);
@@ -90,11 +93,11 @@ fn window(width: usize, height: usize, number: usize) -> Vec<f32> {
 }
 
 /// All lanes of an outcome are the same; here is the fit.
-fn only<const N: usize>(found: Record<Lanes<f32, N>, 3, 2>) -> Fit<f32> {
-    Fit::from_record(&found.map(|number| {
+fn only<const N: usize>(found: Found<Lanes<f32, N>>) -> Fit<f32> {
+    Fit::from_found(&Found::from_numbers(found.numbers().map(|number| {
         assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{number:?}");
         number.0[0]
-    }))
+    })))
 }
 
 fn reference(pixels: &[f32], size: Size, start: Option<Circle<f64>>) -> Fit<f64> {
@@ -117,6 +120,11 @@ fn assert_near(fit: &Fit<f32>, reference: &Fit<f64>, what: &str) {
     assert_eq!(fit.iterations, reference.iterations, "{what}");
 }
 
+fn in_lanes<const N: usize>(start: Circle<f64>) -> Outline<Lanes<f32, N>> {
+    let [x, y, sigma] = [start.x, start.y, start.sigma].map(Lanes::splat);
+    Circle::new(x, y, sigma).into()
+}
+
 fn check_rows<const LANES: usize, const SIDE: usize, const ROWS: usize, const N: usize>() {
     let size = Size::new(SIDE, SIDE);
     let setup =
@@ -134,8 +142,8 @@ fn check_rows<const LANES: usize, const SIDE: usize, const ROWS: usize, const N:
                     }
                 }
             }
-            let start = start.map(|s| [s.x, s.y, s.sigma].map(Lanes::splat));
-            only(rows::fit::<_, _, _, 3, SIDE, ROWS, N>(&setup, &Threads, &mut lanes, start))
+            let start = start.map(in_lanes);
+            only(rows::fit::<_, _, _, SIDE, ROWS, N>(&setup, &Threads, &mut lanes, start))
         };
         let what = format!("{LANES} lanes, {SIDE}×{SIDE}, {number}");
         assert_near(&fit(&pixels, None), &reference(&pixels, size, None), &what);
@@ -177,8 +185,8 @@ fn a_thread_alone() {
     for number in 0..4 {
         let pixels = window(7, 7, number);
         let mut singles: [Single; 49] = std::array::from_fn(|i| Single(pixels[i]));
-        let found = rows::fit::<_, _, _, 3, 7, 7, 49>(&setup, &Alone, &mut singles, None);
-        assert_near(&Job::outcome(&setup, found), &reference(&pixels, size, None), "alone");
+        let found = rows::fit::<_, _, _, 7, 7, 49>(&setup, &Alone, &mut singles, None);
+        assert_near(&Job::outcome(&found), &reference(&pixels, size, None), "alone");
     }
 }
 
@@ -190,7 +198,7 @@ fn check_team<const LANES: usize>(width: usize, height: usize) {
         let pixels = window(width, height, number);
         let fit = |pixels: &[f32], start: Option<Circle<f64>>| {
             let mut team = Shared::<LANES> { width, pixels: pixels.to_vec() };
-            let start = start.map(|s| [s.x, s.y, s.sigma].map(Lanes::splat));
+            let start = start.map(in_lanes);
             only(team::fit(&setup, &mut team, start))
         };
         let what = format!("team of {LANES}, {width}×{height}, {number}");

@@ -5,7 +5,6 @@ use fit_core::published::{Gaussian2D, search};
 use fit_core::search::Normal;
 use fit_core::spot::assembly::assemble;
 use fit_core::spot::conditioning::Conditioning;
-use fit_core::spot::shape::{Circular, Separable};
 use fit_core::spot::sums::{Profile, direct};
 use fit_core::{
     ArgumentError, Circle, Fit, LaneMask, Lanes, Options, Pixel, Scalar, Setup, Size, condition,
@@ -129,7 +128,7 @@ struct InTurn<'a, R: Scalar> {
 
 impl<R: Scalar> Gaussian2D<R> for InTurn<'_, R> {
     fn evaluate(&mut self, p: &[R; 3], _: bool) -> Normal<R, 3, 2> {
-        let (size, shape) = (self.setup.size(), Circular.circle(p));
+        let (size, shape) = (self.setup.size(), Circle::new(p[0], p[1], p[2]));
         let sums = direct(self.pixels, size, shape);
         let mut found = assemble(&sums, &self.data, self.setup.background()).normal;
         let [alpha, beta] = found.linear;

@@ -156,11 +156,15 @@ pub fn fit_explicit<R: Scalar + RealField>(
             break;
         }
     }
+    // The profile knows σ² only, and an explicit fit may well end at −σ.
+    let sigma = magnitude(best[SIGMA]);
     let fit = Fit {
         x: best[X],
         y: best[Y],
-        // The profile knows σ² only, and an explicit fit may well end at −σ.
-        sigma: magnitude(best[SIGMA]),
+        sigma,
+        sigma_x: sigma,
+        sigma_y: sigma,
+        angle: number(0.0),
         amplitude: best[AMPLITUDE],
         background: best[BACKGROUND],
         chi2: at_best.chi2,

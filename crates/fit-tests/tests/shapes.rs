@@ -2,7 +2,9 @@
 
 use fit_core::pass::{self, Axes, Finish, Serial};
 use fit_core::spot::shape::{Circular, FixedSigma};
-use fit_core::{Criteria, Fit, Options, Setup, Shape, Size, Status, condition, estimate};
+use fit_core::{
+    Circle, Criteria, Fit, Options, PixelProfile, Setup, Shape, Size, Status, condition, estimate,
+};
 use fit_sim::SpotSimulation;
 use fit_tests::{GPU, TestBackend, backends};
 use ndarray::Array3;
@@ -34,8 +36,14 @@ fn a_fixed_sigma_is_one_held_by_equal_limits() {
         let circular = Setup::<f64>::new(size, &options()).expect("sound");
         let mut settings = *circular.settings();
         (settings.lower[2], settings.upper[2]) = (SIGMA, SIGMA);
-        let held =
-            Setup::from_parts(Circular, size, circular.background(), settings).expect("sound");
+        let held = Setup::from_parts(
+            Circular,
+            size,
+            circular.background(),
+            PixelProfile::Sampled,
+            settings,
+        )
+        .expect("sound");
         let mut scratch = vec![0.0; Axes::<f64>::scratch_len(size)];
         let mut converged = 0;
         for (window, fit) in spots.outer_iter().zip(&found) {
@@ -45,8 +53,8 @@ fn a_fixed_sigma_is_one_held_by_equal_limits() {
             let start = estimate(&conditioned, size);
             let mut axes = Axes::new(&mut scratch, size).expect("enough");
             let mut tile = Serial::new(&mut pixels[..], size, &mut axes);
-            let start = Some([start.x, start.y, SIGMA]);
-            let expected = Fit::from_record(&pass::fit(&held, &mut tile, start, Finish::Residuals));
+            let start = Some(Circle::new(start.x, start.y, SIGMA).into());
+            let expected = Fit::from_found(&pass::fit(&held, &mut tile, start, Finish::Residuals));
             assert_eq!(fit.sigma, SIGMA);
             if fit.status.is_converged() && expected.status.is_converged() {
                 converged += 1;

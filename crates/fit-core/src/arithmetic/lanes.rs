@@ -97,6 +97,17 @@ impl<T: Number, const N: usize> Real for Lanes<T, N> {
     fn exp2_of_minus(self) -> Self {
         Self(self.0.map(T::exp2_of_minus))
     }
+    fn exp2_integral(self) -> (Self, Self) {
+        let both = self.0.map(T::exp2_integral);
+        (Self(both.map(|(value, _)| value)), Self(both.map(|(_, integral)| integral)))
+    }
+    #[inline(always)]
+    fn exponent(self) -> Self {
+        Self(self.0.map(T::exponent))
+    }
+    fn ln(self) -> Self {
+        Self(self.0.map(T::ln))
+    }
     #[inline(always)]
     fn abs(self) -> Self {
         Self(self.0.map(T::abs))

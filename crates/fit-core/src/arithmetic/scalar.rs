@@ -42,7 +42,7 @@ macro_rules! pixel {
 pixel!(u8, u16, u32, u64, i8, i16, i32, i64, f32, f64);
 
 macro_rules! scalar {
-    ($type:ident, $bits:ident, $exp:path, $sqrt:path, $from_pixel:ident, $outcomes:ident) => {
+    ($type:ident, $bits:ident, $exp:path, $sqrt:path, $erf:path, $ln:path, $from_pixel:ident, $outcomes:ident) => {
         impl Real for $type {
             type Mask = bool;
             const EPSILON: f64 = $type::EPSILON as f64;
@@ -60,6 +60,21 @@ macro_rules! scalar {
             #[inline(always)]
             fn exp2_of_minus_square(self) -> Self {
                 $exp(-(self * self))
+            }
+            fn exp2_integral(self) -> (Self, Self) {
+                // erf(w·√(ln 2))·½√(π/ln 2)
+                let w = self * Self::splat(0.832_554_611_157_697_8);
+                let whole = Self::splat(1.064_467_019_431_226_2);
+                (self.exp2_of_minus_square(), whole * $erf(w))
+            }
+            fn ln(self) -> Self {
+                $ln(self)
+            }
+            #[inline(always)]
+            fn exponent(self) -> Self {
+                const MANTISSA: u32 = $type::MANTISSA_DIGITS - 1;
+                let biased = ((self.to_bits() << 1) >> (MANTISSA + 1)) as i32;
+                (biased - ($type::MAX_EXP - 1)) as $type
             }
             #[inline(always)]
             fn abs(self) -> Self {
@@ -126,8 +141,8 @@ macro_rules! scalar {
         }
     };
 }
-scalar!(f32, u32, libm::exp2f, libm::sqrtf, to_f32, F32);
-scalar!(f64, u64, libm::exp2, libm::sqrt, to_f64, F64);
+scalar!(f32, u32, libm::exp2f, libm::sqrtf, libm::erff, libm::logf, to_f32, F32);
+scalar!(f64, u64, libm::exp2, libm::sqrt, libm::erf, libm::log, to_f64, F64);
 
 #[cfg(test)]
 mod tests {

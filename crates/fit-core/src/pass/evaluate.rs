@@ -3,27 +3,27 @@
 use super::group::{Group, sum_axis};
 use super::tile::{Along, Line, Tile};
 use crate::arithmetic::Real;
-use crate::spot::axis::AxisSums;
-use crate::spot::shape::Separable;
-use crate::spot::sums::{DataSums, RowSums, Sums};
+use crate::spot::axis::{AxisSums, GaussianAxis};
+use crate::spot::sums::{DataSums, RowSums, SecondSums};
 
-/// The sums over a window at the parameters `p`.
+/// The sums over the axis along x, over that along y, and those with the data.
+pub type AxesAndData<R> = (AxisSums<R>, AxisSums<R>, DataSums<R>);
+
+/// The sums over a window, with the second derivatives if `SECOND`.
 #[inline(always)]
-pub fn evaluate<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
+pub fn evaluate<R: Real, T: Tile<R>, const SECOND: bool>(
     tile: &mut T,
-    shape: &S,
-    p: &[R; P],
-) -> Sums<R, P> {
-    let (x, y) = shape.axes(p);
+    (x, y): (GaussianAxis<R>, GaussianAxis<R>),
+) -> AxesAndData<R> {
     let (along, across) = if T::COLUMNS { (y, x) } else { (x, y) };
-    let along = tile.take_along(along);
+    let along = tile.take_along::<SECOND>(along);
     let mut sums = AxisSums::zero();
-    tile.take_across(across, &mut sums);
+    tile.take_across::<SECOND>(across, &mut sums);
     let mut data = DataSums::zero();
     let (lane, lines) = (tile.group().lane(), tile.lines());
     if T::AT_ONCE == 1 {
         for line in 0..lines {
-            add_lines::<R, T, 1>(tile, lane, line, &mut sums, &mut data);
+            add_lines::<R, T, 1, SECOND>(tile, lane, line, &mut sums, &mut data);
         }
     } else {
         // As few blocks of lines as possible, of sizes that differ by one at most.
@@ -32,34 +32,49 @@ pub fn evaluate<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
         for block in 1..=blocks {
             let end = block * lines / blocks;
             match end - first {
-                1 => add_lines::<R, T, 1>(tile, lane, first, &mut sums, &mut data),
-                2 => add_lines::<R, T, 2>(tile, lane, first, &mut sums, &mut data),
-                3 => add_lines::<R, T, 3>(tile, lane, first, &mut sums, &mut data),
-                4 => add_lines::<R, T, 4>(tile, lane, first, &mut sums, &mut data),
-                _ => add_lines::<R, T, 5>(tile, lane, first, &mut sums, &mut data),
+                1 => add_lines::<R, T, 1, SECOND>(tile, lane, first, &mut sums, &mut data),
+                2 => add_lines::<R, T, 2, SECOND>(tile, lane, first, &mut sums, &mut data),
+                3 => add_lines::<R, T, 3, SECOND>(tile, lane, first, &mut sums, &mut data),
+                4 => add_lines::<R, T, 4, SECOND>(tile, lane, first, &mut sums, &mut data),
+                _ => add_lines::<R, T, 5, SECOND>(tile, lane, first, &mut sums, &mut data),
             }
             first = end;
         }
     }
-    let across = sum_axis(tile.group(), sums);
     let group = tile.group();
-    let data = DataSums {
+    let across = sum_axis::<R, _, SECOND>(group, across.profile(), sums);
+    let mut all = DataSums {
         value: group.sum(data.value),
         by_x: group.sum(data.by_x),
         by_y: group.sum(data.by_y),
         by_width_x: group.sum(data.by_width_x),
         by_width_y: group.sum(data.by_width_y),
+        second: SecondSums::zero(),
     };
-    if T::COLUMNS {
-        shape.sums(&across, &along, &data.turned())
-    } else {
-        shape.sums(&along, &across, &data)
+    if SECOND {
+        all.second = sum_second(group, data.second);
+    }
+    if T::COLUMNS { (across, along, all.turned()) } else { (along, across, all) }
+}
+
+/// The sums over all lanes.
+#[inline(always)]
+pub(super) fn sum_second<R: Real, G: Group<R>>(group: &G, sums: SecondSums<R>) -> SecondSums<R> {
+    SecondSums {
+        xy: group.sum(sums.xy),
+        x_wx: group.sum(sums.x_wx),
+        x_wy: group.sum(sums.x_wy),
+        y_wx: group.sum(sums.y_wx),
+        y_wy: group.sum(sums.y_wy),
+        wx_wx: group.sum(sums.wx_wx),
+        wx_wy: group.sum(sums.wx_wy),
+        wy_wy: group.sum(sums.wy_wy),
     }
 }
 
 /// Adds `K` lines from `first` on. Their chains of additions overlap, each in its own order.
 #[inline(always)]
-fn add_lines<R: Real, T: Tile<R>, const K: usize>(
+fn add_lines<R: Real, T: Tile<R>, const K: usize, const SECOND: bool>(
     tile: &T,
     lane: R,
     first: usize,
@@ -75,13 +90,13 @@ fn add_lines<R: Real, T: Tile<R>, const K: usize>(
     let mut sums = [RowSums::zero(); K];
     let mut index = R::splat(0.0);
     for place in 0..length {
-        let sample = along.at(place, index);
+        let sample = along.at::<SECOND>(place, index);
         index = index + R::splat(1.0);
         for k in 0..K {
-            sums[k].add(lines[k].pixel(place), sample);
+            sums[k].add::<SECOND>(lines[k].pixel(place), sample);
         }
     }
     for k in 0..K {
-        data.add(sums[k], tile.across(lane, first + k, across));
+        data.add::<SECOND>(sums[k], tile.across::<SECOND>(lane, first + k, across));
     }
 }

@@ -1,7 +1,7 @@
 //! Threads that work on a fit together.
 
 use crate::arithmetic::Real;
-use crate::spot::axis::AxisSums;
+use crate::spot::axis::{AxisSums, PixelProfile};
 
 /// The threads of a fit, as the lanes of a [`Real`]: on the device each thread has one number, and sums over
 /// the group go through shuffles; on the host all lanes are in one pack, and the same code runs.
@@ -68,13 +68,28 @@ impl<R: Real> Group<R> for Alone {
 
 /// The sums of an axis over all lanes.
 #[inline(always)]
-pub fn sum_axis<R: Real, G: Group<R>>(group: &G, sums: AxisSums<R>) -> AxisSums<R> {
+pub fn sum_axis<R: Real, G: Group<R>, const SECOND: bool>(
+    group: &G,
+    profile: PixelProfile,
+    sums: AxisSums<R>,
+) -> AxisSums<R> {
     let [a, b, c] = sums.single;
-    let [aa, ab, ac, _, bc, cc] = sums.product;
+    let [aa, ab, ac, bb, bc, cc] = sums.product;
     let ac = group.sum(ac);
-    AxisSums {
+    let bb = match profile {
+        PixelProfile::Sampled => ac,
+        PixelProfile::Integrated => group.sum(bb),
+    };
+    let mut all = AxisSums {
         single: [group.sum(a), group.sum(b), group.sum(c)],
-        // A Gaussian's φ₁φ₁ = φ₀φ₂.
-        product: [group.sum(aa), group.sum(ab), ac, ac, group.sum(bc), group.sum(cc)],
+        product: [group.sum(aa), group.sum(ab), ac, bb, group.sum(bc), group.sum(cc)],
+        ..AxisSums::zero()
+    };
+    if SECOND {
+        for i in 0..2 {
+            all.second[i] = group.sum(sums.second[i]);
+            all.second_product[i] = group.sum(sums.second_product[i]);
+        }
     }
+    all
 }

@@ -6,7 +6,10 @@ use super::group::Alone;
 use super::tile::{Along, Around, Line, Side, Store, Tile};
 use crate::arithmetic::{Mask, Real};
 use crate::size::Size;
-use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
+use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis, Put};
+
+/// Numbers of a sample.
+const PARTS: usize = 5;
 
 /// Memory for the samples of both axes of a window.
 #[derive(Debug)]
@@ -21,24 +24,30 @@ struct Samples<'a, R> {
     value: &'a mut [R],
     by_centre: &'a mut [R],
     by_width: &'a mut [R],
+    second: [&'a mut [R]; 2],
 }
 
 impl<'a, R: Real> Axes<'a, R> {
     /// How many numbers of scratch memory a window takes.
     pub const fn scratch_len(size: Size) -> usize {
-        3 * (size.width + size.height)
+        PARTS * (size.width + size.height)
     }
 
     /// No memory, for passes that sample no axis.
     pub fn none() -> Self {
-        let none = || Samples { value: &mut [], by_centre: &mut [], by_width: &mut [] };
+        let none = || Samples {
+            value: &mut [],
+            by_centre: &mut [],
+            by_width: &mut [],
+            second: [&mut [], &mut []],
+        };
         Self { columns: none(), rows: none() }
     }
 
     /// Samples of the columns and rows of a window; `None` if the scratch memory is too small.
     #[inline(always)]
     pub fn new(scratch: &'a mut [R], size: Size) -> Option<Self> {
-        let (columns, rows) = scratch.split_at_mut_checked(3 * size.width)?;
+        let (columns, rows) = scratch.split_at_mut_checked(PARTS * size.width)?;
         Some(Self {
             columns: Samples::new(columns, size.width)?,
             rows: Samples::new(rows, size.height)?,
@@ -51,22 +60,43 @@ impl<'a, R: Real> Samples<'a, R> {
     fn new(scratch: &'a mut [R], length: usize) -> Option<Self> {
         let (value, rest) = scratch.split_at_mut_checked(length)?;
         let (by_centre, rest) = rest.split_at_mut_checked(length)?;
-        let (by_width, _) = rest.split_at_mut_checked(length)?;
-        Some(Self { value, by_centre, by_width })
+        let (by_width, rest) = rest.split_at_mut_checked(length)?;
+        let (mixed, rest) = rest.split_at_mut_checked(length)?;
+        let (twice, _) = rest.split_at_mut_checked(length)?;
+        Some(Self { value, by_centre, by_width, second: [mixed, twice] })
     }
 
     #[inline(always)]
-    fn fill(&mut self, axis: GaussianAxis<R>, sums: &mut AxisSums<R>) {
-        let mut index = R::splat(0.0);
+    fn fill<const SECOND: bool>(&mut self, axis: GaussianAxis<R>, sums: &mut AxisSums<R>) {
         let length = self.value.len();
-        let (value, by_centre) = (&mut self.value[..length], &mut self.by_centre[..length]);
-        let by_width = &mut self.by_width[..length];
-        for i in 0..length {
-            let sample = axis.sample(index);
-            sums.add_gaussian(sample);
-            (value[i], by_centre[i], by_width[i]) =
-                (sample.value, sample.by_centre, sample.by_width);
-            index = index + R::splat(1.0);
+        let [mixed, twice] = &mut self.second;
+        let mut samples = Filled::<R, SECOND> {
+            value: &mut self.value[..length],
+            by_centre: &mut self.by_centre[..length],
+            by_width: &mut self.by_width[..length],
+            second: [&mut mixed[..length], &mut twice[..length]],
+        };
+        axis.fill::<SECOND>(length, sums, &mut samples);
+    }
+}
+
+/// Samples that are being filled.
+struct Filled<'a, R, const SECOND: bool> {
+    value: &'a mut [R],
+    by_centre: &'a mut [R],
+    by_width: &'a mut [R],
+    second: [&'a mut [R]; 2],
+}
+
+impl<R: Real, const SECOND: bool> Put<R> for Filled<'_, R, SECOND> {
+    #[inline(always)]
+    fn put(&mut self, place: usize, sample: AxisSample<R>) {
+        self.value[place] = sample.value;
+        self.by_centre[place] = sample.by_centre;
+        self.by_width[place] = sample.by_width;
+        if SECOND {
+            self.second[0][place] = sample.second[0];
+            self.second[1][place] = sample.second[1];
         }
     }
 }
@@ -75,6 +105,7 @@ impl<'a, R: Real> Samples<'a, R> {
 #[derive(Debug)]
 pub struct Serial<'a, 's, R, D> {
     pixels: D,
+    notes: &'a [R],
     size: Size,
     axes: &'a mut Axes<'s, R>,
 }
@@ -83,7 +114,13 @@ impl<'a, 's, R: Real, D: Borrow<[R]>> Serial<'a, 's, R, D> {
     /// The pixels of a window and memory for its axes, which must be for the same size.
     #[inline(always)]
     pub fn new(pixels: D, size: Size, axes: &'a mut Axes<'s, R>) -> Self {
-        Self { pixels, size, axes }
+        Self { pixels, notes: &[], size, axes }
+    }
+
+    /// The same with a weight, or a variance, for each pixel.
+    #[inline(always)]
+    pub fn with_notes(self, notes: &'a [R]) -> Self {
+        Self { notes, ..self }
     }
 }
 
@@ -126,16 +163,22 @@ pub struct Columns<'a, R> {
     value: &'a [R],
     by_centre: &'a [R],
     by_width: &'a [R],
+    second: [&'a [R]; 2],
 }
 
 impl<R: Real> Along<R> for Columns<'_, R> {
     #[inline(always)]
-    fn at(&self, place: usize, _: R) -> AxisSample<R> {
-        AxisSample {
+    fn at<const SECOND: bool>(&self, place: usize, _: R) -> AxisSample<R> {
+        let mut sample = AxisSample {
             value: self.value[place],
             by_centre: self.by_centre[place],
             by_width: self.by_width[place],
+            ..AxisSample::zero()
+        };
+        if SECOND {
+            sample.second = [self.second[0][place], self.second[1][place]];
         }
+        sample
     }
 }
 
@@ -204,11 +247,12 @@ impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
     }
     #[inline(always)]
     fn along(&self, length: usize) -> Columns<'_, R> {
-        let Samples { value, by_centre, by_width } = &self.axes.columns;
+        let Samples { value, by_centre, by_width, second: [mixed, twice] } = &self.axes.columns;
         Columns {
             value: &value[..length],
             by_centre: &by_centre[..length],
             by_width: &by_width[..length],
+            second: [&mixed[..length], &twice[..length]],
         }
     }
     #[inline(always)]
@@ -217,19 +261,33 @@ impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
     }
 
     #[inline(always)]
-    fn take_along(&mut self, axis: GaussianAxis<R>) -> AxisSums<R> {
+    fn note(&self, _: R, line: usize, place: usize) -> R {
+        self.notes[line * self.size.width + place]
+    }
+
+    #[inline(always)]
+    fn take_along<const SECOND: bool>(&mut self, axis: GaussianAxis<R>) -> AxisSums<R> {
         let mut sums = AxisSums::zero();
-        self.axes.columns.fill(axis, &mut sums);
+        self.axes.columns.fill::<SECOND>(axis, &mut sums);
         sums
     }
     #[inline(always)]
-    fn take_across(&mut self, axis: GaussianAxis<R>, sums: &mut AxisSums<R>) {
-        self.axes.rows.fill(axis, sums);
+    fn take_across<const SECOND: bool>(&mut self, axis: GaussianAxis<R>, sums: &mut AxisSums<R>) {
+        self.axes.rows.fill::<SECOND>(axis, sums);
     }
     #[inline(always)]
-    fn across(&self, _: R, line: usize, _: &mut AxisSums<R>) -> AxisSample<R> {
-        let Samples { value, by_centre, by_width } = &self.axes.rows;
-        AxisSample { value: value[line], by_centre: by_centre[line], by_width: by_width[line] }
+    fn across<const SECOND: bool>(&self, _: R, line: usize, _: &mut AxisSums<R>) -> AxisSample<R> {
+        let Samples { value, by_centre, by_width, second } = &self.axes.rows;
+        let mut sample = AxisSample {
+            value: value[line],
+            by_centre: by_centre[line],
+            by_width: by_width[line],
+            ..AxisSample::zero()
+        };
+        if SECOND {
+            sample.second = [second[0][line], second[1][line]];
+        }
+        sample
     }
 }
 

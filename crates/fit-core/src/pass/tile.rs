@@ -61,14 +61,24 @@ pub trait Tile<R: Real> {
     fn along(&self, length: usize) -> Self::Along<'_>;
     /// A pixel; undefined in lanes whose line is not in the window.
     fn pixel(&self, line: usize, place: usize) -> R;
+    /// What else is known of a pixel: its weight, or the variance of its read noise. Harmless in lanes whose line
+    /// is not in the window.
+    fn note(&self, lane: R, line: usize, place: usize) -> R;
+
+    // `SECOND` below is whether second derivatives are wanted.
 
     /// Takes the axis along the lines, and returns its sums over the window.
-    fn take_along(&mut self, axis: GaussianAxis<R>) -> AxisSums<R>;
+    fn take_along<const SECOND: bool>(&mut self, axis: GaussianAxis<R>) -> AxisSums<R>;
     /// Takes the axis across the lines. The samples of a lane's lines are added to `sums` once: here, or by
     /// [`Tile::across`].
-    fn take_across(&mut self, axis: GaussianAxis<R>, sums: &mut AxisSums<R>);
+    fn take_across<const SECOND: bool>(&mut self, axis: GaussianAxis<R>, sums: &mut AxisSums<R>);
     /// The sample of the axis across the lines for one line; zero where there is no such line.
-    fn across(&self, lane: R, line: usize, sums: &mut AxisSums<R>) -> AxisSample<R>;
+    fn across<const SECOND: bool>(
+        &self,
+        lane: R,
+        line: usize,
+        sums: &mut AxisSums<R>,
+    ) -> AxisSample<R>;
 }
 
 /// A tile whose pixels can be replaced.
@@ -108,7 +118,7 @@ pub trait Around<R>: Line<R> {
 /// The axis along the lines of a window.
 pub trait Along<R> {
     /// The sample at a place; `index` is its number as an `R`.
-    fn at(&self, place: usize, index: R) -> AxisSample<R>;
+    fn at<const SECOND: bool>(&self, place: usize, index: R) -> AxisSample<R>;
 }
 
 /// `value` in the lanes whose line is in the window, `other` elsewhere.

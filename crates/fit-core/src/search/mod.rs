@@ -17,18 +17,26 @@
 //! for that comparison, the search computes it from the gradients at both ends, −½(∇χ²_before + ∇χ²_after)·δ: exact
 //! for a quadratic, and precise just where the difference is not. A trial whose χ² is clearly larger is rejected
 //! all the same: far from a minimum the gradients can predict a decrease that does not happen.
+//!
+//! # Newton near the minimum
+//! JᵀJ is not the Hessian where the model does not fit the data to the last photon, and the search then converges
+//! linearly. After a short step ([`NEAR`]) the exact Hessian replaces it where it is positive definite, and the step
+//! is not damped. Where such a step is predicted to gain less than [`Settings::finish`] of χ² it is taken without
+//! another look at the pixels.
 
 mod model;
+mod parts;
 pub mod solve;
 
 use core::marker::PhantomData;
 
-pub use model::{Coordinates, Evaluation, Normal, Settings};
+pub use model::{Coordinates, Evaluation, NEAR, Newton, Normal, Settings};
+pub use parts::{Merge, Parts, Replace};
 
 use crate::arithmetic::{Mask, Real};
 use crate::outcome::{Record, Status};
 use model::select;
-use solve::{Symmetric, damped_step, predicted_decrease};
+use solve::{Symmetric, predicted_decrease, solve};
 
 /// λ at the start (eq. 12 and the text below eq. 14).
 pub const LAMBDA_START: f64 = 0.01;
@@ -44,6 +52,7 @@ pub const LAMBDA_MIN: f64 = 1e-7;
 pub struct Search<R: Real, C: Coordinates<P>, const P: usize, const L: usize> {
     best: [R; P],
     at_best: Normal<R, P, L>,
+    constants: C::Constants<R>,
     /// Of `best`.
     memo: C::Memo<R>,
     trial: [R; P],
@@ -72,17 +81,19 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         usable: R::Mask,
         max_cost: R,
         initial: [R; P],
+        constants: C::Constants<R>,
     ) -> Self {
         let zero = R::splat(0.0);
         let mut sound = usable;
         for j in 0..P {
             sound = sound & initial[j].is_finite();
         }
-        let trial = settings.limit(initial);
+        let trial = settings.limit(coordinates, &constants, initial);
         Self {
             best: trial,
             at_best: Normal::zero(),
-            memo: coordinates.memo(&trial),
+            constants,
+            memo: coordinates.memo(&constants, &trial),
             trial,
             predicted: zero,
             lambda: R::splat(LAMBDA_START),
@@ -99,10 +110,12 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
     /// Puts `other`'s fits into the lanes where `mask` is true.
     #[inline(always)]
     pub fn refill(&mut self, mask: R::Mask, other: &Self) {
-        self.best = select(mask, other.best, self.best);
+        let how = Replace(mask);
+        self.best.merge(&other.best, &how);
         self.at_best = Normal::select(mask, &other.at_best, &self.at_best);
-        self.memo = C::select(mask, other.memo, self.memo);
-        self.trial = select(mask, other.trial, self.trial);
+        self.constants.merge(&other.constants, &how);
+        self.memo.merge(&other.memo, &how);
+        self.trial.merge(&other.trial, &how);
         self.predicted = R::select(mask, other.predicted, self.predicted);
         self.lambda = R::select(mask, other.lambda, self.lambda);
         self.iterations = R::select(mask, other.iterations, self.iterations);
@@ -141,8 +154,8 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         for j in 0..P {
             moved[j] = self.trial[j] - self.best[j];
         }
-        let small = settings.is_small(coordinates, &self.best, &moved);
-        let memo = coordinates.memo(&self.trial);
+        let small = settings.is_small(coordinates, &self.constants, &self.best, &moved);
+        let memo = coordinates.memo(&self.constants, &self.trial);
 
         // Better?
         let Evaluation { normal, resolution, .. } = evaluation;
@@ -164,8 +177,12 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let before = self.at_best.cost;
         self.evaluations = R::select(running, self.evaluations + one, self.evaluations);
         self.resolution = R::select(running, resolution, self.resolution);
+        let short = match settings.newton {
+            Newton::Never => R::Mask::splat(false),
+            _ => stepped & C::distance(&self.memo, &moved).lt(R::splat(NEAR)),
+        };
         self.best = select(accepted, self.trial, self.best);
-        self.memo = C::select(accepted, memo, self.memo);
+        self.memo.merge(&memo, &Replace(accepted));
         self.at_best = Normal::select(accepted, normal, &self.at_best);
 
         // An end? The first test of the pseudo-code that holds decides, so it comes last here.
@@ -191,7 +208,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let next_pass = accepted & (first | self.running());
         self.iterations = R::select(next_pass, self.iterations + one, self.iterations);
 
-        self.propose(settings, coordinates, accepted, evaluation);
+        self.propose(settings, coordinates, accepted, short, evaluation);
     }
 
     /// Marks the lanes where `mask` is true as ended.
@@ -200,42 +217,66 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         self.status = R::select(mask, R::splat(status.code()), self.status);
     }
 
-    /// Solves eq. 12 for the next trial; lanes that cannot go on end here.
+    /// Solves eq. 12 for the next trial; lanes that cannot go on, or need not, end here. `short` are the lanes that have
+    /// just taken a short step.
     #[inline(always)]
     fn propose(
         &mut self,
         settings: &Settings<R, P>,
         coordinates: &C,
         accepted: R::Mask,
+        short: R::Mask,
         evaluation: &Evaluation<R, P, L>,
     ) {
         let zero = R::splat(0.0);
         let no = R::Mask::splat(false);
         let best = self.best;
-        let Normal { gradient, hessian, .. } = self.at_best;
+        let gradient = self.at_best.gradient;
 
         // A parameter on its limit whose gradient does not point inwards takes no part; one with equal limits never
         // does.
         let mut held = [no; P];
         for j in 0..P {
-            let low = best[j].le(settings.lower[j]);
+            let low = best[j].le(coordinates.lowest(&self.constants, settings, j));
             let high = settings.upper[j].le(best[j]);
             held[j] = (low & zero.le(gradient[j])) | (high & gradient[j].le(zero));
         }
-        let (mut b, mut h) = ([zero; P], Symmetric::zero());
+        let mut b = [zero; P];
         for j in 0..P {
             b[j] = R::select(held[j], zero, gradient[j]);
         }
-        for j in 0..P {
-            for k in 0..P {
-                if k >= j {
-                    h.0[j][k] = R::select(held[j] | held[k], zero, hessian.0[j][k]);
-                }
+        let mut exact = no;
+        if settings.newton != Newton::Never {
+            exact = if settings.newton == Newton::Always { accepted } else { short };
+        }
+        let lambda = R::select(short, zero, self.lambda);
+        let (mut h, mut step);
+        if settings.newton == Newton::Never {
+            h = without(&self.at_best.hessian, &held);
+            step = solve(&h, &b, lambda).0;
+        } else {
+            let rough = self.at_best.hessian;
+            let chosen = Symmetric::select(exact, &evaluation.newton, &rough);
+            h = without(&chosen, &held);
+            let (newton, positive) = solve(&h, &b, lambda);
+            step = newton;
+            let mut sound = R::Mask::splat(true);
+            for j in 0..P {
+                sound = sound & (positive[j] | held[j]);
+            }
+            let failed = exact & !sound;
+            exact = exact & sound;
+            self.at_best.hessian = Symmetric::select(exact, &evaluation.newton, &rough);
+            if failed.any() {
+                h = without(&self.at_best.hessian, &held);
+                let damped = R::select(failed, self.lambda, lambda);
+                step = select(failed, solve(&h, &b, damped).0, step);
             }
         }
-        let step = damped_step(&h, &b, self.lambda);
 
-        let trial = settings.limit(coordinates.confine(&best, stepped(coordinates, &best, &step)));
+        let far = stepped(coordinates, &self.constants, &best, &step);
+        let confined = coordinates.confine(&self.constants, &best, far);
+        let trial = settings.limit(coordinates, &self.constants, confined);
         let mut made = [zero; P];
         for j in 0..P {
             let unit = C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
@@ -249,6 +290,30 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             minimum = minimum & (held[j] | evaluation.flat[j]);
         }
         self.end(self.running() & minimum, Status::Stalled);
+
+        if settings.newton != Newton::Never {
+            let little = settings.finish.mul_add(self.at_best.cost, settings.tolerance);
+            let mut last = self.running() & exact & predicted.lt(little) & zero.le(predicted);
+            for j in 0..P {
+                // Neither shortened nor on a limit.
+                last = last & trial[j].le(far[j]) & far[j].le(trial[j]) & !held[j];
+            }
+            if last.any() {
+                self.best = select(last, trial, self.best);
+                let cost = self.at_best.cost - predicted;
+                self.at_best.cost = R::select(last, cost.max(zero), self.at_best.cost);
+                for l in 0..L {
+                    let mut linear = self.at_best.linear[l];
+                    for j in 0..P {
+                        linear = evaluation.linear_by[l][j].mul_add(made[j], linear);
+                    }
+                    self.at_best.linear[l] = R::select(last, linear, self.at_best.linear[l]);
+                }
+                // Of the predicted share of χ², or of a step in standard errors.
+                let status = if L > 0 { Status::MinDelta } else { Status::MinStep };
+                self.end(last, status);
+            }
+        }
 
         let running = self.running();
         self.trial = select(running, trial, self.trial);
@@ -279,6 +344,12 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         &self.at_best
     }
 
+    /// What is known of each fit and does not change.
+    #[inline(always)]
+    pub fn constants(&self) -> &C::Constants<R> {
+        &self.constants
+    }
+
     /// The damping λ of the next trial.
     #[inline(always)]
     pub fn lambda(&self) -> R {
@@ -291,12 +362,12 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
     /// minimum ([`Status::Stalled`]). A fit that ended on a limit is `at_limit`, unless it ran out of iterations;
     /// a parameter with equal limits does not count.
     #[inline(always)]
-    pub fn record(&self, settings: &Settings<R, P>) -> Record<R, P, L> {
+    pub fn record(&self, settings: &Settings<R, P>, coordinates: &C) -> Record<R, P, L> {
         let Normal { cost, gradient, hessian, linear } = self.at_best;
         let code = |status: Status| R::splat(status.code());
         let (mut on_limit, mut flat) = (R::Mask::splat(false), R::Mask::splat(true));
         for j in 0..P {
-            let low = self.best[j].le(settings.lower[j]);
+            let low = self.best[j].le(coordinates.lowest(&self.constants, settings, j));
             let high = settings.upper[j].le(self.best[j]);
             on_limit = on_limit | ((low | high) & !(low & high));
             let gained = gradient[j] * gradient[j];
@@ -323,13 +394,31 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
 #[inline(always)]
 pub(crate) fn stepped<R: Real, C: Coordinates<P>, const P: usize>(
     coordinates: &C,
+    constants: &C::Constants<R>,
     from: &[R; P],
     step: &[R; P],
 ) -> [R; P] {
     let mut to = *from;
     for j in 0..P {
-        let unit = coordinates.length(from, j) * R::splat(C::UNITS[j]);
+        let unit = coordinates.length(constants, from, j) * R::splat(C::UNITS[j]);
         to[j] = step[j].mul_add(unit, from[j]);
     }
     to
+}
+
+/// A Hessian without the rows and columns of parameters that take no part.
+#[inline(always)]
+fn without<R: Real, const P: usize>(
+    hessian: &Symmetric<R, P>,
+    held: &[R::Mask; P],
+) -> Symmetric<R, P> {
+    let mut h = Symmetric::zero();
+    for j in 0..P {
+        for k in 0..P {
+            if k >= j {
+                h.0[j][k] = R::select(held[j] | held[k], R::splat(0.0), hessian.0[j][k]);
+            }
+        }
+    }
+    h
 }

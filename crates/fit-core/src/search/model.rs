@@ -3,6 +3,7 @@
 use core::fmt::Debug;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
+use super::parts::Parts;
 use super::solve::Symmetric;
 use crate::arithmetic::{Mask, Real};
 
@@ -15,24 +16,56 @@ pub trait Coordinates<const P: usize>:
     Copy + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static
 {
     /// What [`Coordinates::inverse_length`] is computed from, kept for the best parameters.
-    type Memo<R: Real>: Copy + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
+    type Memo<R: Real>: Parts<R> + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
+    /// What is known of each fit and does not change, for instance a σ that is given.
+    type Constants<R: Real>: Parts<R> + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
 
     /// The constant part of the unit of each parameter.
     const UNITS: [f64; P];
 
     /// Computes the memo of some parameters.
-    fn memo<R: Real>(&self, p: &[R; P]) -> Self::Memo<R>;
-    /// `yes` in the lanes where `mask` is true, `no` in the others.
-    fn select<R: Real>(mask: R::Mask, yes: Self::Memo<R>, no: Self::Memo<R>) -> Self::Memo<R>;
+    fn memo<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P]) -> Self::Memo<R>;
     /// The length in which parameter j is measured, for instance σ, in its own units.
-    fn length<R: Real>(&self, p: &[R; P], j: usize) -> R;
+    fn length<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P], j: usize) -> R;
     /// 1/[`Coordinates::length`].
     fn inverse_length<R: Real>(memo: &Self::Memo<R>, j: usize) -> R;
     /// What the test `min_step` compares a step of parameter j with.
-    fn yardstick<R: Real>(&self, p: &[R; P], j: usize) -> R;
+    fn yardstick<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P], j: usize) -> R;
     /// Shortens a step from `from` to `to` if it is longer than one step may be.
-    fn confine<R: Real>(&self, from: &[R; P], to: [R; P]) -> [R; P];
+    fn confine<R: Real>(&self, constants: &Self::Constants<R>, from: &[R; P], to: [R; P])
+    -> [R; P];
+    /// How far a step has gone, in the shortest length of the model, for instance σ: what tells whether the search
+    /// is near a minimum.
+    #[inline(always)]
+    fn distance<R: Real>(memo: &Self::Memo<R>, moved: &[R; P]) -> R {
+        let mut distance = R::splat(0.0);
+        for j in 0..P {
+            distance = distance.max(moved[j].abs() * Self::inverse_length(memo, j));
+        }
+        distance
+    }
+    /// The lowest value of parameter j: that of the settings, unless it differs from fit to fit.
+    #[inline(always)]
+    fn lowest<R: Real>(&self, _: &Self::Constants<R>, settings: &Settings<R, P>, j: usize) -> R {
+        settings.lower[j]
+    }
 }
+
+/// Where the search uses the exact Hessian in place of JᵀJ, if it is positive definite.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Newton {
+    /// Nowhere: the iteration of the paper.
+    #[default]
+    Never,
+    /// After a step that was short ([`NEAR`]). From further away the exact Hessian leads astray.
+    Near,
+    /// Everywhere.
+    Always,
+}
+
+/// A step shorter than this many lengths of the model is short: the next may be a Newton step without damping.
+pub const NEAR: f64 = 0.2;
 
 /// When to stop ([`crate::Criteria`]), and within which limits to search.
 #[derive(Clone, Copy, Debug)]
@@ -51,14 +84,25 @@ pub struct Settings<R, const P: usize> {
     pub lower: [R; P],
     /// The highest.
     pub upper: [R; P],
+    /// Where the exact Hessian is used.
+    pub newton: Newton,
+    /// Ends a search without another look where a Newton step is predicted to gain less than this share of χ².
+    pub finish: R,
+    /// The same, with a decrease of the cost in its own unit: of a deviance, τ² for a step of τ standard errors.
+    pub tolerance: R,
 }
 
 impl<R: Real, const P: usize> Settings<R, P> {
     /// The nearest parameters within the limits; NaN becomes the lower limit.
     #[inline(always)]
-    pub fn limit(&self, mut p: [R; P]) -> [R; P] {
+    pub fn limit<C: Coordinates<P>>(
+        &self,
+        coordinates: &C,
+        constants: &C::Constants<R>,
+        mut p: [R; P],
+    ) -> [R; P] {
         for j in 0..P {
-            p[j] = p[j].max(self.lower[j]).min(self.upper[j]);
+            p[j] = p[j].max(coordinates.lowest(constants, self, j)).min(self.upper[j]);
         }
         p
     }
@@ -68,12 +112,13 @@ impl<R: Real, const P: usize> Settings<R, P> {
     pub(crate) fn is_small<C: Coordinates<P>>(
         &self,
         coordinates: &C,
+        constants: &C::Constants<R>,
         from: &[R; P],
         moved: &[R; P],
     ) -> R::Mask {
         let mut small = R::Mask::splat(true);
         for j in 0..P {
-            let yardstick = coordinates.yardstick(from, j);
+            let yardstick = coordinates.yardstick(constants, from, j);
             small = small & moved[j].abs().lt(self.min_step * yardstick);
         }
         small
@@ -134,6 +179,10 @@ pub struct Evaluation<R: Real, const P: usize, const L: usize> {
     pub normal: Normal<R, P, L>,
     /// How far the cost may be off, because it is a difference of sums.
     pub resolution: R,
+    /// Half the exact Hessian of the cost, where the settings use it; else anything.
+    pub newton: Symmetric<R, P>,
+    /// The derivatives of the linear parameters by the others, in relative units.
+    pub linear_by: [[R; P]; L],
     /// For each element of the gradient, whether it is only rounding: not larger than the error of the sums that
     /// cancel in it.
     pub flat: [R::Mask; P],

@@ -1,6 +1,6 @@
 //! The damped solve of eq. 14, for any number of parameters.
 
-use crate::arithmetic::Real;
+use crate::arithmetic::{Mask, Real};
 
 /// A symmetric P×P matrix, stored as its upper half: element (j, k) with j ≤ k is `[j][k]`; elements below the
 /// diagonal are never read.
@@ -43,6 +43,17 @@ impl<R: Real, const P: usize> Symmetric<R, P> {
 /// step, not an infinite one, and a row of zeros gives no step at all.
 #[inline(always)]
 pub fn damped_step<R: Real, const P: usize>(h: &Symmetric<R, P>, b: &[R; P], lambda: R) -> [R; P] {
+    solve(h, b, lambda).0
+}
+
+/// [`damped_step`], and the rows whose pivot is positive: if all are, the damped H is positive definite.
+#[inline(always)]
+pub fn solve<R: Real, const P: usize>(
+    h: &Symmetric<R, P>,
+    b: &[R; P],
+    lambda: R,
+) -> ([R; P], [R::Mask; P]) {
+    let mut positive = [R::Mask::splat(true); P];
     let zero = R::splat(0.0);
     let damp = R::splat(1.0) + lambda;
     // Row j of S is what is left of row j of H when the rows before it are eliminated; L has the factors.
@@ -67,6 +78,7 @@ pub fn damped_step<R: Real, const P: usize>(h: &Symmetric<R, P>, b: &[R; P], lam
             }
         }
         inverse[j] = inverse_pivot(s[j][j], h.0[j][j]);
+        positive[j] = (h.0[j][j] * R::splat(4.0 * R::EPSILON)).lt(s[j][j]);
         for k in 0..P {
             if k > j {
                 l[k][j] = s[j][k] * inverse[j];
@@ -82,7 +94,7 @@ pub fn damped_step<R: Real, const P: usize>(h: &Symmetric<R, P>, b: &[R; P], lam
             }
         }
     }
-    step
+    (step, positive)
 }
 
 /// A pivot below this is zero: its reciprocal is beyond single precision.

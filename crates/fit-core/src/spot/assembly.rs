@@ -137,6 +137,42 @@ pub fn assemble<R: Real, const P: usize>(
     data: &Conditioning<R>,
     background: Background,
 ) -> Evaluation<R, P, 2> {
+    assemble_with::<R, NoSecond, P>(sums, &NoSecond, data, background)
+}
+
+/// Second derivatives of a model, if there are any.
+pub trait Remainder<R: Real, const P: usize> {
+    /// Whether there are.
+    const SOME: bool;
+    /// Σ(g − αf − β)·∂ⱼₖf.
+    fn of_residual(&self, alpha: R, beta: R) -> Symmetric<R, P>;
+}
+
+/// No second derivatives: the exact Hessian is not needed.
+#[derive(Clone, Copy, Debug)]
+pub struct NoSecond;
+
+impl<R: Real, const P: usize> Remainder<R, P> for NoSecond {
+    const SOME: bool = false;
+    #[inline(always)]
+    fn of_residual(&self, _: R, _: R) -> Symmetric<R, P> {
+        Symmetric::zero()
+    }
+}
+
+/// [`assemble`], and with second derivatives also the exact Hessian of χ²/2 after elimination of α and β: with
+/// m_j = Σ(f − f̄)∂ⱼf,
+///
+/// ```text
+/// H_jk = (JᵀJ)_jk + α(m_j e_k + m_k e_j)/V − 2e_j e_k/V − αΣ(g − h)∂ⱼₖf.
+/// ```
+#[inline(always)]
+pub fn assemble_with<R: Real, N: Remainder<R, P>, const P: usize>(
+    sums: &Sums<R, P>,
+    second: &N,
+    data: &Conditioning<R>,
+    background: Background,
+) -> Evaluation<R, P, 2> {
     let fit = Projection::choose(sums, data, background);
     let alpha = fit.alpha();
     let alpha2 = alpha * alpha;
@@ -159,6 +195,29 @@ pub fn assemble<R: Real, const P: usize>(
             }
         }
     }
+    let beta = fit.beta(sums);
+    let mut newton = Symmetric::zero();
+    let mut linear_by = [[zero; P]; 2];
+    if N::SOME {
+        let remainder = second.of_residual(alpha, beta);
+        for j in 0..P {
+            // ∂ⱼα and ∂ⱼβ (eq. 8).
+            let d_alpha = alpha.neg_mul_add(f_df[j], answer[j]) * fit.inverse_variance;
+            let turned = sums.f.mul_add(d_alpha, alpha * sums.df[j]);
+            linear_by[0][j] = d_alpha;
+            linear_by[1][j] = -(turned * fit.inverse_n);
+        }
+        for j in 0..P {
+            for k in 0..P {
+                if k >= j {
+                    // α(m_j e_k + m_k e_j)/V − 2e_j e_k/V = −(e_j ∂ₖα + e_k ∂ⱼα)
+                    let of_alpha = answer[j].mul_add(linear_by[0][k], answer[k] * linear_by[0][j]);
+                    let bent = alpha.mul_add(remainder.0[j][k], of_alpha);
+                    newton.0[j][k] = hessian.0[j][k] - bent;
+                }
+            }
+        }
+    }
     let above = fit.level - data.mean;
     let spread = data.spread + data.n * above * above;
     // What cancels in χ², and with Σ(∂ⱼf)² in e_j: the data and the profile, before anything is projected out.
@@ -173,9 +232,11 @@ pub fn assemble<R: Real, const P: usize>(
             cost: alpha.neg_mul_add(fit.covariance, spread).max(zero),
             gradient,
             hessian,
-            linear: [alpha, fit.beta(sums)],
+            linear: [alpha, beta],
         },
         resolution: R::splat(RESOLVED * R::EPSILON) * size,
+        newton,
+        linear_by,
         flat,
         resolved: fit.resolved,
     }

@@ -9,6 +9,7 @@
 //! overflow. Scaling the pixels by 2ᵏ gives exactly the same g′.
 
 use crate::arithmetic::{Mask, Real};
+use crate::search::{Merge, Parts};
 
 /// How the pixels of a window were conditioned, and the sums of the pixels alone.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,21 @@ pub struct Conditioning<R: Real> {
     pub offset: R,
     /// Whether the window can be fitted: all pixels are finite, and not all are the same.
     pub usable: R::Mask,
+}
+
+impl<R: Real> Parts<R> for Conditioning<R> {
+    #[inline(always)]
+    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+        // The number of pixels is the same in every window of a batch; weights sum up to different numbers.
+        self.n = how.number(self.n, other.n);
+        self.inverse_n = how.number(self.inverse_n, other.inverse_n);
+        self.mean = how.number(self.mean, other.mean);
+        self.spread = how.number(self.spread, other.spread);
+        self.zero = how.number(self.zero, other.zero);
+        self.scale = how.number(self.scale, other.scale);
+        self.offset = how.number(self.offset, other.offset);
+        self.usable = how.mask(self.usable, other.usable);
+    }
 }
 
 /// What the conditioning is computed from: the first, the lowest and the highest pixel of a window.

@@ -9,23 +9,24 @@
 
 use std::ops::Range;
 
-use fit_core::pass::{self, Axes, Finish, Serial, SpotSearch};
-use fit_core::spot::assembly::assemble;
-use fit_core::spot::conditioning::Conditioning;
-use fit_core::spot::shape::Separable;
-use fit_core::{Circle, Record, Setup, Size, Start, condition};
+use fit_core::pass::{Axes, Finish, Found, Method, Serial};
+use fit_core::search::{Merge, Parts};
+use fit_core::{Outline, Size, Start};
 
 use super::arch::pack::Pack;
 use super::load::Load;
 
 /// Where outcomes go.
 pub(super) trait Sink {
-    /// Takes the outcomes of the lanes whose bits are set: the window in each lane, and the circular view of the
-    /// records, each number of them for all lanes.
-    fn put(&mut self, lanes: u32, windows: &[usize; 32], found: &Record<[f32; 32], 3, 2>);
+    /// Takes the outcomes of the lanes whose bits are set: the window in each lane, and each number of what was found
+    /// for all lanes.
+    fn put(&mut self, lanes: u32, windows: &[usize; 32], found: &Numbers);
     /// Records that a window cannot be fitted.
     fn put_invalid(&mut self, window: usize);
 }
+
+/// The numbers of [`Found`], each for all lanes.
+pub(super) type Numbers = [[f32; 32]; 11];
 
 /// Packs at work in turn.
 const PACKS: usize = 2;
@@ -39,13 +40,12 @@ const fn enough(lanes: usize) -> u32 {
 /// Windows that are ready to go into lanes, one per lane. They are prepared together: they are loaded one
 /// after the other, transposed all at once, so that each is in a lane of its own, and then conditioned and
 /// estimated side by side.
-struct Pool<P: Pack, const K: usize> {
+struct Pool<P: Pack, M: Method<P>> {
     /// The windows as they come, each begins a pack.
     rows: Vec<P>,
     /// The windows in lanes, conditioned.
     pixels: Vec<P>,
-    starts: [P; K],
-    data: Conditioning<P>,
+    seeds: M::Seed,
     /// The window in the first lane.
     first: usize,
     /// The lanes that are still to be taken.
@@ -53,54 +53,46 @@ struct Pool<P: Pack, const K: usize> {
 }
 
 /// Fits in the lanes of one pack.
-struct Slots<P: Pack, S: Separable<K>, const K: usize> {
+struct Slots<P: Pack, M: Method<P>> {
     pixels: Vec<P>,
-    search: SpotSearch<P, S, K>,
-    data: Conditioning<P>,
+    search: M::Search,
+    seeds: M::Seed,
     window: [usize; 32],
     /// The lanes with a fit in them.
     busy: u32,
 }
 
 /// Working memory of a thread.
-pub(super) struct Scratch<P: Pack, S: Separable<K>, const K: usize> {
+pub(super) struct Scratch<P: Pack, M: Method<P>> {
     size: Size,
-    packs: [Slots<P, S, K>; PACKS],
+    packs: [Slots<P, M>; PACKS],
     axes: Vec<P>,
-    pool: Pool<P, K>,
+    pool: Pool<P, M>,
 }
 
-impl<P: Pack, S: Separable<K>, const K: usize> Scratch<P, S, K> {
+impl<P: Pack, M: Method<P>> Scratch<P, M> {
     #[inline(always)]
-    pub(super) fn new(setup: &Setup<P, S, K>) -> Self {
-        let size = setup.size();
+    pub(super) fn new(method: &M) -> Self {
+        let size = method.size();
         let zero = P::splat(0.0);
         // Packs that a window begins and ends.
         let packs = size.pixels().div_ceil(P::LANES);
-        let mut pixels = vec![zero; packs * P::LANES];
-        let data = condition(&mut pixels);
+        let pixels = vec![zero; packs * P::LANES];
         let rows = vec![zero; packs * P::LANES];
         Self {
             size,
-            packs: [Slots::new(setup), Slots::new(setup)],
+            packs: [Slots::new(method), Slots::new(method)],
             axes: vec![zero; 2 * Axes::<P>::scratch_len(size)],
-            pool: Pool { rows, pixels, starts: some_start(setup), data, first: 0, ready: 0 },
+            pool: Pool { rows, pixels, seeds: method.idle(), first: 0, ready: 0 },
         }
     }
 }
 
-/// For lanes without a fit.
-#[inline(always)]
-fn some_start<P: Pack, S: Separable<K>, const K: usize>(setup: &Setup<P, S, K>) -> [P; K] {
-    let zero = P::splat(0.0);
-    setup.shape().parameters(Circle::new(zero, zero, P::splat(1.0)))
-}
-
 /// Fits `windows`.
 #[inline(always)]
-pub(super) fn run<P: Pack, S: Separable<K>, const K: usize>(
-    setup: &Setup<P, S, K>,
-    scratch: &mut Scratch<P, S, K>,
+pub(super) fn run<P: Pack, M: Method<P>>(
+    method: &M,
+    scratch: &mut Scratch<P, M>,
     source: &dyn Load<P>,
     start: Start<'_>,
     windows: Range<usize>,
@@ -121,7 +113,7 @@ pub(super) fn run<P: Pack, S: Separable<K>, const K: usize>(
     let Range { start: next, end } = windows;
     let mut feed = Feed { source, start, size: *size, pool, next, end };
     for slots in packs.iter_mut() {
-        slots.refill(setup, &mut feed, sink);
+        slots.refill(method, &mut feed, &mut other_axes, sink);
     }
     // While the search of one pack waits for its divisions, the processor sums the other; branches on the
     // outcome of a search, which are hard to predict, come after these sums.
@@ -129,31 +121,49 @@ pub(super) fn run<P: Pack, S: Separable<K>, const K: usize>(
     let (mut here, mut there) = (a, b);
     while here.busy | there.busy != 0 {
         let mut tile = Serial::new(&here.pixels[..], *size, &mut axes);
-        let sums = pass::evaluate(&mut tile, setup.shape(), here.search.trial());
-        let evaluation = assemble(&sums, &here.data, setup.background());
-        let done = there.busy & !P::bits(there.search.running());
+        let evaluation = method.evaluate(&mut tile, &here.seeds, &here.search);
+        let done = there.busy & !P::bits(M::running(&there.search));
         if done.count_ones() >= enough(P::LANES) || (done != 0 && feed.is_empty()) {
-            there.collect(setup, done, &mut other_axes, sink);
-            there.refill(setup, &mut feed, sink);
+            there.collect(method, done, &mut other_axes, sink);
+            there.refill(method, &mut feed, &mut other_axes, sink);
         }
-        here.search.update(setup.settings(), setup.shape(), &evaluation);
+        method.update(&mut here.search, &evaluation);
         std::mem::swap(&mut here, &mut there);
     }
 }
 
+/// Puts into the lanes of a mask what the numbers of another fit have in the lanes to take from.
+struct Take<P: Pack> {
+    mask: P::Mask,
+    moves: P::Moves,
+}
+
+impl<P: Pack> Merge<P> for Take<P> {
+    #[inline(always)]
+    fn number(&self, mine: P, other: P) -> P {
+        P::select(self.mask, other.moved(self.moves), mine)
+    }
+    #[inline(always)]
+    fn mask(&self, mine: P::Mask, other: P::Mask) -> P::Mask {
+        let one = P::splat(1.0);
+        let number = P::select(other, one, P::splat(0.0)).moved(self.moves);
+        (self.mask & one.le(number)) | (!self.mask & mine)
+    }
+}
+
 /// The windows that are still to be fitted.
-struct Feed<'a, P: Pack, const K: usize> {
+struct Feed<'a, P: Pack, M: Method<P>> {
     source: &'a dyn Load<P>,
     start: Start<'a>,
     size: Size,
-    pool: &'a mut Pool<P, K>,
+    pool: &'a mut Pool<P, M>,
     /// The next to be made ready.
     next: usize,
     /// One more than the last.
     end: usize,
 }
 
-impl<P: Pack, const K: usize> Feed<'_, P, K> {
+impl<P: Pack, M: Method<P>> Feed<'_, P, M> {
     /// Whether all windows have been taken.
     #[inline(always)]
     fn is_empty(&self) -> bool {
@@ -162,7 +172,7 @@ impl<P: Pack, const K: usize> Feed<'_, P, K> {
 
     /// Makes the next windows ready; those with nothing to fit get their outcome.
     #[inline(always)]
-    fn make_ready<S: Separable<K>>(&mut self, setup: &Setup<P, S, K>, sink: &mut dyn Sink) {
+    fn make_ready(&mut self, method: &M, axes: &mut Axes<'_, P>, sink: &mut dyn Sink) {
         let first = self.next;
         let Self { pool, size, .. } = self;
         let pixels = size.pixels();
@@ -174,25 +184,34 @@ impl<P: Pack, const K: usize> Feed<'_, P, K> {
             let columns = &mut pool.pixels[pack * P::LANES..][..P::LANES];
             P::transpose(&pool.rows[pack..], packs, columns);
         }
-        // Conditioning and the estimate have no use for samples.
-        let mut axes = Axes::none();
-        let mut tile = Serial::new(&mut pool.pixels[..pixels], *size, &mut axes);
-        let (data, extent) = pass::condition(&mut tile);
-        let circle = match self.start {
-            Start::Estimate => pass::estimate(&tile, &extent),
+        let mut tile = Serial::new(&mut pool.pixels[..pixels], *size, axes);
+        let start = match self.start {
+            Start::Estimate => None,
             _ => {
-                let mut numbers = [[f32::NAN; 32]; 3];
+                let mut numbers = [[f32::NAN; 32]; 5];
                 for lane in 0..count {
-                    if let Some(Circle { x, y, sigma }) = self.start.shape(first + lane) {
-                        (numbers[0][lane], numbers[1][lane], numbers[2][lane]) = (x, y, sigma);
+                    if let Some(circle) = self.start.shape(first + lane) {
+                        let Outline { x, y, sigma_x, sigma_y, angle } = circle.into();
+                        for (numbers, number) in
+                            numbers.iter_mut().zip([x, y, sigma_x, sigma_y, angle])
+                        {
+                            numbers[lane] = number;
+                        }
                     }
                 }
-                Circle::new(P::load(&numbers[0]), P::load(&numbers[1]), P::load(&numbers[2]))
+                Some(Outline {
+                    x: P::load(&numbers[0]),
+                    y: P::load(&numbers[1]),
+                    sigma_x: P::load(&numbers[2]),
+                    sigma_y: P::load(&numbers[3]),
+                    angle: P::load(&numbers[4]),
+                })
             }
         };
-        (pool.data, pool.starts) = (data, setup.shape().parameters(circle));
+        let (seeds, usable) = method.prepare(&mut tile, start);
+        pool.seeds = seeds;
         let there = u32::MAX >> (32 - count);
-        pool.ready = P::bits(pool.data.usable & circle.is_finite()) & there;
+        pool.ready = P::bits(usable) & there;
         pool.first = first;
         let mut unusable = there & !pool.ready;
         while unusable != 0 {
@@ -203,33 +222,39 @@ impl<P: Pack, const K: usize> Feed<'_, P, K> {
     }
 }
 
-impl<P: Pack, S: Separable<K>, const K: usize> Slots<P, S, K> {
+impl<P: Pack, M: Method<P>> Slots<P, M> {
     #[inline(always)]
-    fn new(setup: &Setup<P, S, K>) -> Self {
-        let mut pixels = vec![P::splat(0.0); setup.size().pixels()];
-        let data = condition(&mut pixels);
-        let search = pass::begin(setup, &data, some_start(setup));
-        Self { search, data, pixels, window: [0; 32], busy: 0 }
+    fn new(method: &M) -> Self {
+        let pixels = vec![P::splat(0.0); method.size().pixels()];
+        let seeds = method.idle();
+        let search = method.begin(&seeds, P::mask(0));
+        Self { search, seeds, pixels, window: [0; 32], busy: 0 }
     }
 
     /// Puts new fits into the lanes that are free.
     #[inline(always)]
-    fn refill(&mut self, setup: &Setup<P, S, K>, feed: &mut Feed<'_, P, K>, sink: &mut dyn Sink) {
+    fn refill(
+        &mut self,
+        method: &M,
+        feed: &mut Feed<'_, P, M>,
+        axes: &mut Axes<'_, P>,
+        sink: &mut dyn Sink,
+    ) {
         let all = u32::MAX >> (32 - P::LANES);
         while self.busy != all {
             if feed.pool.ready == 0 {
                 if feed.next == feed.end {
                     break;
                 }
-                feed.make_ready(setup, sink);
+                feed.make_ready(method, axes, sink);
             }
-            self.take(setup, feed.pool);
+            self.take(method, feed.pool);
         }
     }
 
     /// Puts fits that are ready into lanes that are free, as many as there are of both.
     #[inline(always)]
-    fn take(&mut self, setup: &Setup<P, S, K>, pool: &mut Pool<P, K>) {
+    fn take(&mut self, method: &M, pool: &mut Pool<P, M>) {
         let all = u32::MAX >> (32 - P::LANES);
         let mut free = all & !self.busy;
         let mut fresh = 0;
@@ -244,55 +269,24 @@ impl<P: Pack, S: Separable<K>, const K: usize> Slots<P, S, K> {
         }
         self.busy |= fresh;
         let (moves, mask) = (P::moves(&from), P::mask(fresh));
-        let Self { pixels, data, .. } = self;
-        P::put(pixels, mask, &pool.pixels, moves);
-        let mut start = pool.starts;
-        for j in 0..K {
-            start[j] = start[j].moved(moves);
-        }
-        data.mean = P::select(mask, pool.data.mean.moved(moves), data.mean);
-        data.spread = P::select(mask, pool.data.spread.moved(moves), data.spread);
-        data.zero = P::select(mask, pool.data.zero.moved(moves), data.zero);
-        data.scale = P::select(mask, pool.data.scale.moved(moves), data.scale);
-        data.offset = P::select(mask, pool.data.offset.moved(moves), data.offset);
-        data.usable = data.usable | mask;
-        let started = pass::begin(setup, data, start);
-        self.search.refill(mask, &started);
+        P::put(&mut self.pixels, mask, &pool.pixels, moves);
+        self.seeds.merge(&pool.seeds, &Take::<P> { mask, moves });
+        let started = method.begin(&self.seeds, mask);
+        M::refill(&mut self.search, mask, &started);
     }
 
     /// Takes the outcomes of fits that have ended.
     #[inline(always)]
-    fn collect(
-        &mut self,
-        setup: &Setup<P, S, K>,
-        done: u32,
-        axes: &mut Axes<'_, P>,
-        sink: &mut dyn Sink,
-    ) {
+    fn collect(&mut self, method: &M, done: u32, axes: &mut Axes<'_, P>, sink: &mut dyn Sink) {
         self.busy &= !done;
-        let Self { search, data, pixels, window, .. } = self;
-        let mut tile = Serial::new(&pixels[..], setup.size(), axes);
+        let Self { search, seeds, pixels, window, .. } = self;
+        let mut tile = Serial::new(&pixels[..], method.size(), axes);
         let finish = Finish::WhereSumsCancel;
-        let found = pass::end(setup, &mut tile, data, search, P::mask(done), finish);
-        let found = found.circular(setup.shape());
-        let none = [0.0; 32];
-        let mut stored = Record {
-            parameters: [none; 3],
-            linear: [none; 2],
-            cost: none,
-            iterations: none,
-            evaluations: none,
-            status: none,
-        };
-        for j in 0..3 {
-            found.parameters[j].store(&mut stored.parameters[j]);
+        let found: Found<P> = method.end(&mut tile, seeds, search, P::mask(done), finish);
+        let mut numbers: Numbers = [[0.0; 32]; 11];
+        for (to, number) in numbers.iter_mut().zip(found.numbers()) {
+            number.store(to);
         }
-        found.linear[0].store(&mut stored.linear[0]);
-        found.linear[1].store(&mut stored.linear[1]);
-        found.cost.store(&mut stored.cost);
-        found.iterations.store(&mut stored.iterations);
-        found.evaluations.store(&mut stored.evaluations);
-        found.status.store(&mut stored.status);
-        sink.put(done, window, &stored);
+        sink.put(done, window, &numbers);
     }
 }

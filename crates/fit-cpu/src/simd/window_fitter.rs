@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use fit_core::{ArgumentError, Corner, Fit, Options, Outcomes, Pixel, Record, Scalar, Size, Start};
+use fit_core::pass::Found;
+use fit_core::{ArgumentError, Corner, Fit, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_windows::{AnyWindows, Visitor, Windows};
 use ndarray::ArrayView3;
 
 use super::InstructionSet;
 use super::arch::{Engine, Source, engine};
-use super::engine::Sink;
+use super::engine::{Numbers, Sink};
 use crate::reference::BatchError;
 
 /// Fits a handful of windows at once, again and again, for control loops. It is made once for a size and
@@ -153,11 +154,11 @@ struct Fits<'a, T> {
 }
 
 impl<T: Scalar> Sink for Fits<'_, T> {
-    fn put(&mut self, mut lanes: u32, windows: &[usize; 32], found: &Record<[f32; 32], 3, 2>) {
+    fn put(&mut self, mut lanes: u32, windows: &[usize; 32], found: &Numbers) {
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;
             lanes &= lanes - 1;
-            let fit = Fit::from_record(&found.map(|numbers| numbers[lane]));
+            let fit = Fit::from_found(&Found::from_numbers(found.map(|numbers| numbers[lane])));
             self.fits[windows[lane] - self.first] = fit.cast();
         }
     }
@@ -204,9 +205,9 @@ mod tests {
 
     /// The outcomes by the number of their window.
     impl Sink for BTreeMap<usize, Fit<f32>> {
-        fn put(&mut self, lanes: u32, windows: &[usize; 32], found: &Record<[f32; 32], 3, 2>) {
+        fn put(&mut self, lanes: u32, windows: &[usize; 32], found: &Numbers) {
             for lane in (0..32).filter(|lane| lanes >> lane & 1 == 1) {
-                let fit = Fit::from_record(&found.map(|numbers| numbers[lane]));
+                let fit = Fit::from_found(&Found::from_numbers(found.map(|numbers| numbers[lane])));
                 assert!(self.insert(windows[lane], fit).is_none(), "{} again", windows[lane]);
             }
         }

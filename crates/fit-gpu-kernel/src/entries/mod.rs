@@ -62,11 +62,15 @@ unsafe fn start(job: &Job, window: usize) -> Option<Circle<Single>> {
 #[inline(always)]
 unsafe fn write(job: &Job, number: usize, fit: Fit<f32>) {
     const WORDS: usize = size_of::<Fit<f32>>() / 4;
-    let Fit { x, y, sigma, amplitude, background, chi2, iterations, evaluations, status } = fit;
+    let Fit { x, y, sigma, sigma_x, sigma_y, angle, amplitude, background, .. } = fit;
+    let Fit { chi2, iterations, evaluations, status, .. } = fit;
     let words: [u32; WORDS] = [
         x.to_bits(),
         y.to_bits(),
         sigma.to_bits(),
+        sigma_x.to_bits(),
+        sigma_y.to_bits(),
+        angle.to_bits(),
         amplitude.to_bits(),
         background.to_bits(),
         chi2.to_bits(),
@@ -74,7 +78,7 @@ unsafe fn write(job: &Job, number: usize, fit: Fit<f32>) {
         evaluations,
         u32::from(status as u8),
     ];
-    // SAFETY: there is room for `count` outcomes, of nine words in this order: the status is the lowest
+    // SAFETY: there is room for `count` outcomes, of twelve words in this order: the status is the lowest
     // byte of the last, on a device and a host whose lowest byte comes first.
     // Volatile, so that a host that watches its memory sees them soon.
     unsafe {

@@ -1,5 +1,5 @@
-use fit_core::Pixel;
 use fit_core::spot::shape::Separable;
+use fit_core::{Outline, Pixel};
 
 use super::threads::Threads;
 use super::{start, window, write};
@@ -58,10 +58,10 @@ pub(super) unsafe fn fit<
             PixelKind::U8 => load::<u8, SIDE, ROWS, N>(job, number, lane, &mut pixels),
         }
         let Some(setup) = job.task.setup::<Single, S, P>() else { return };
-        let start = start(job, number).map(|circle| setup.shape().parameters(circle));
-        let found = rows::fit::<_, _, _, P, SIDE, ROWS, N>(&setup, &group, &mut pixels, start);
+        let start = start(job, number).map(Outline::from);
+        let found = rows::fit::<_, _, _, SIDE, ROWS, N>(&setup, &group, &mut pixels, start);
         if lane == 0 {
-            write(job, number, Job::outcome(&setup, found));
+            write(job, number, Job::outcome(&found));
         }
     }
 }

@@ -1,6 +1,6 @@
-use fit_core::Pixel;
 use fit_core::pass::Group;
 use fit_core::spot::shape::Separable;
+use fit_core::{Outline, Pixel};
 
 use super::threads::Threads;
 use super::{start, window, write};
@@ -71,6 +71,10 @@ impl<const LANES: usize> Team<Single> for Warp<LANES> {
     fn beside(&self, block: usize, row: usize, step: isize) -> Single {
         // Before the first column is a number beyond the last.
         self.at(self.column(block).wrapping_add_signed(step), row)
+    }
+    #[inline(always)]
+    fn note(&self, _: usize, _: usize) -> Single {
+        Single(0.0)
     }
     #[inline(always)]
     fn set(&mut self, block: usize, row: usize, mask: bool, value: Single) {
@@ -151,10 +155,10 @@ pub(super) unsafe fn fit<S: Separable<P>, const P: usize, const LANES: usize>(jo
         }
     }
     let Some(setup) = job.task.setup::<Single, S, P>() else { return };
-    let start = start.map(|circle| setup.shape().parameters(circle));
+    let start = start.map(Outline::from);
     let found = team::fit(&setup, &mut team, start);
     if lane == 0 {
         // SAFETY: the number is below the count, and one lane writes this outcome.
-        unsafe { write(job, number, Job::outcome(&setup, found)) }
+        unsafe { write(job, number, Job::outcome(&found)) }
     }
 }

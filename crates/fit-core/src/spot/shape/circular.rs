@@ -1,54 +1,57 @@
 //! The circular Gaussian of Leutenegger & Weber 2021 (eq. 10): x̄, ȳ and σ.
 
-use super::{NUMBERS, Separable};
+use super::{NUMBERS, Separable, both_centres};
 use crate::arithmetic::Real;
 use crate::options::Limits;
 use crate::search::Coordinates;
 use crate::search::solve::Symmetric;
-use crate::size::{Circle, Size};
-use crate::spot::axis::{AxisSums, CENTRE_UNIT, GaussianAxis, WIDTH_UNIT};
+use crate::size::{Outline, Size};
+use crate::spot::axis::{AxisSums, CENTRE_UNIT, GaussianAxis, PixelProfile, WIDTH_UNIT};
 use crate::spot::sums::{DataSums, Sums};
 
 /// In one step σ grows and shrinks by this factor at most, so that one bad step cannot end in the
 /// minimum of a single noisy pixel or of a flat background.
-const SIGMA_FACTOR: f64 = 2.0;
+pub(super) const SIGMA_FACTOR: f64 = 2.0;
 
-/// A circular Gaussian, sampled at the pixels' centres: centre (x̄, ȳ) and standard deviation σ, in pixels.
+/// A circular Gaussian: centre (x̄, ȳ) and standard deviation σ, in pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Circular;
 
 impl Coordinates<3> for Circular {
     /// 1/σ.
-    type Memo<R: Real> = R;
+    type Memo<R: Real> = [R; 1];
+    type Constants<R: Real> = [R; 0];
 
     const UNITS: [f64; 3] = [CENTRE_UNIT, CENTRE_UNIT, WIDTH_UNIT];
 
     #[inline(always)]
-    fn memo<R: Real>(&self, p: &[R; 3]) -> R {
-        p[2].reciprocal()
+    fn memo<R: Real>(&self, _: &[R; 0], p: &[R; 3]) -> [R; 1] {
+        [p[2].reciprocal()]
     }
     #[inline(always)]
-    fn select<R: Real>(mask: R::Mask, yes: R, no: R) -> R {
-        R::select(mask, yes, no)
-    }
-    #[inline(always)]
-    fn length<R: Real>(&self, p: &[R; 3], _: usize) -> R {
+    fn length<R: Real>(&self, _: &[R; 0], p: &[R; 3], _: usize) -> R {
         p[2]
     }
     #[inline(always)]
-    fn inverse_length<R: Real>(memo: &R, _: usize) -> R {
-        *memo
+    fn inverse_length<R: Real>(memo: &[R; 1], _: usize) -> R {
+        memo[0]
     }
     #[inline(always)]
-    fn yardstick<R: Real>(&self, p: &[R; 3], j: usize) -> R {
+    fn yardstick<R: Real>(&self, _: &[R; 0], p: &[R; 3], j: usize) -> R {
         if j < 2 { p[j].abs().max(p[2]) } else { p[2] }
     }
     #[inline(always)]
-    fn confine<R: Real>(&self, from: &[R; 3], [x, y, sigma]: [R; 3]) -> [R; 3] {
-        let least = from[2] * R::splat(1.0 / SIGMA_FACTOR);
-        [x, y, sigma.max(least).min(from[2] * R::splat(SIGMA_FACTOR))]
+    fn confine<R: Real>(&self, _: &[R; 0], from: &[R; 3], [x, y, sigma]: [R; 3]) -> [R; 3] {
+        [x, y, limit_sigma(from[2], sigma)]
     }
+}
+
+/// A σ after a step from another, which may be neither too small nor too large.
+#[inline(always)]
+pub(super) fn limit_sigma<R: Real>(from: R, to: R) -> R {
+    let least = from * R::splat(1.0 / SIGMA_FACTOR);
+    to.max(least).min(from * R::splat(SIGMA_FACTOR))
 }
 
 impl Separable<3> for Circular {
@@ -60,22 +63,29 @@ impl Separable<3> for Circular {
         Self
     }
     fn limits(&self, size: Size, limits: &Limits) -> [(f64, f64); 3] {
-        let Limits { centre_margin, sigma_min, .. } = *limits;
-        let centre = |side: usize| (-centre_margin, (side - 1) as f64 + centre_margin);
-        [centre(size.width), centre(size.height), (sigma_min, limits.sigma_max_in(size))]
+        let [x, y] = both_centres(size, limits);
+        [x, y, (limits.sigma_min, limits.sigma_max_in(size))]
     }
     #[inline(always)]
-    fn parameters<R: Real>(&self, Circle { x, y, sigma }: Circle<R>) -> [R; 3] {
-        [x, y, sigma]
+    fn parameters<R: Real>(&self, start: Outline<R>) -> ([R; 3], [R; 0]) {
+        ([start.x, start.y, start.sigma_x], [])
     }
     #[inline(always)]
-    fn circle<R: Real>(&self, &[x, y, sigma]: &[R; 3]) -> Circle<R> {
-        Circle { x, y, sigma }
+    fn outline<R: Real>(&self, _: &[R; 0], &[x, y, sigma]: &[R; 3]) -> Outline<R> {
+        Outline { x, y, sigma_x: sigma, sigma_y: sigma, angle: R::splat(0.0) }
     }
     #[inline(always)]
-    fn axes<R: Real>(&self, &[x, y, sigma]: &[R; 3]) -> (GaussianAxis<R>, GaussianAxis<R>) {
+    fn axes<R: Real>(
+        &self,
+        profile: PixelProfile,
+        _: &[R; 0],
+        &[x, y, sigma]: &[R; 3],
+    ) -> (GaussianAxis<R>, GaussianAxis<R>) {
         let inverse_sigma = sigma.reciprocal();
-        (GaussianAxis::new(x, inverse_sigma), GaussianAxis::new(y, inverse_sigma))
+        (
+            GaussianAxis::with_profile(profile, x, inverse_sigma),
+            GaussianAxis::with_profile(profile, y, inverse_sigma),
+        )
     }
     #[inline(always)]
     fn sums<R: Real>(&self, x: &AxisSums<R>, y: &AxisSums<R>, data: &DataSums<R>) -> Sums<R, 3> {
@@ -100,5 +110,18 @@ impl Separable<3> for Circular {
             g_df: [data.by_x, data.by_y, data.by_width_x + data.by_width_y],
             df_df,
         }
+    }
+    #[inline(always)]
+    fn gather<R: Real>([x, y, sigma_x, sigma_y]: [R; 4]) -> [R; 3] {
+        [x, y, sigma_x + sigma_y]
+    }
+    #[inline(always)]
+    fn gather_matrix<R: Real>(Symmetric(of): &Symmetric<R, 4>) -> Symmetric<R, 3> {
+        let mut matrix = Symmetric::zero();
+        matrix.0[0] = [of[0][0], of[0][1], of[0][2] + of[0][3]];
+        matrix.0[1][1] = of[1][1];
+        matrix.0[1][2] = of[1][2] + of[1][3];
+        matrix.0[2][2] = of[2][2] + of[3][3] + (of[2][3] + of[2][3]);
+        matrix
     }
 }

@@ -1,16 +1,16 @@
-//! A circular Gaussian whose σ is known: x̄ and ȳ.
+//! A Gaussian whose widths are known: x̄ and ȳ.
 
-use super::{NUMBERS, Separable};
+use super::{NUMBERS, Separable, both_centres};
 use crate::arithmetic::Real;
 use crate::error::ArgumentError;
-use crate::options::Limits;
+use crate::options::{Limits, check};
 use crate::search::Coordinates;
 use crate::search::solve::Symmetric;
-use crate::size::{Circle, Size};
-use crate::spot::axis::{AxisSums, CENTRE_UNIT, GaussianAxis};
+use crate::size::{Outline, Size};
+use crate::spot::axis::{AxisSums, CENTRE_UNIT, GaussianAxis, PixelProfile};
 use crate::spot::sums::{DataSums, Sums};
 
-/// A circular Gaussian of known width, sampled at the pixels' centres. Only its centre (x̄, ȳ) is fitted, in pixels.
+/// A circular Gaussian of known width. Only its centre (x̄, ȳ) is fitted, in pixels.
 ///
 /// ```
 /// use fit_core::spot::shape::FixedSigma;
@@ -26,70 +26,104 @@ pub struct FixedSigma {
     pub sigma: f64,
 }
 
-impl Coordinates<2> for FixedSigma {
-    /// 1/σ.
-    type Memo<R: Real> = R;
+/// An elliptical Gaussian of known widths along the axes of the image. Only its centre (x̄, ȳ) is fitted, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct FixedSigmas {
+    /// Standard deviation σx in pixels. Range: 0.1 to 1000.
+    pub sigma_x: f64,
+    /// Standard deviation σy in pixels. Range: 0.1 to 1000.
+    pub sigma_y: f64,
+}
+
+/// A Gaussian whose widths are those of its start: each fit has its own σ, which must be given
+/// ([`crate::Start`]). Only its centre (x̄, ȳ) is fitted, in pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct GivenSigma;
+
+/// A Gaussian of fixed widths: the same for all fits, or those of each start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fixed {
+    /// σx and σy in pixels; `None` takes those of the start.
+    pub(super) sigmas: Option<[f64; 2]>,
+}
+
+impl Coordinates<2> for Fixed {
+    /// 1/σx and 1/σy.
+    type Memo<R: Real> = [R; 2];
+    /// σx and σy.
+    type Constants<R: Real> = [R; 2];
 
     const UNITS: [f64; 2] = [CENTRE_UNIT; 2];
 
     #[inline(always)]
-    fn memo<R: Real>(&self, _: &[R; 2]) -> R {
-        R::splat(self.sigma).reciprocal()
+    fn memo<R: Real>(&self, sigmas: &[R; 2], _: &[R; 2]) -> [R; 2] {
+        [sigmas[0].reciprocal(), sigmas[1].reciprocal()]
     }
     #[inline(always)]
-    fn select<R: Real>(_: R::Mask, yes: R, _: R) -> R {
-        yes
+    fn length<R: Real>(&self, sigmas: &[R; 2], _: &[R; 2], j: usize) -> R {
+        sigmas[j]
     }
     #[inline(always)]
-    fn length<R: Real>(&self, _: &[R; 2], _: usize) -> R {
-        R::splat(self.sigma)
+    fn inverse_length<R: Real>(memo: &[R; 2], j: usize) -> R {
+        memo[j]
     }
     #[inline(always)]
-    fn inverse_length<R: Real>(memo: &R, _: usize) -> R {
-        *memo
+    fn yardstick<R: Real>(&self, sigmas: &[R; 2], p: &[R; 2], j: usize) -> R {
+        p[j].abs().max(sigmas[j])
     }
     #[inline(always)]
-    fn yardstick<R: Real>(&self, p: &[R; 2], j: usize) -> R {
-        p[j].abs().max(R::splat(self.sigma))
-    }
-    #[inline(always)]
-    fn confine<R: Real>(&self, _: &[R; 2], to: [R; 2]) -> [R; 2] {
+    fn confine<R: Real>(&self, _: &[R; 2], _: &[R; 2], to: [R; 2]) -> [R; 2] {
         to
     }
 }
 
-impl Separable<2> for FixedSigma {
+impl Separable<2> for Fixed {
     fn validate(&self) -> Result<(), ArgumentError> {
-        let (name, value, range) = ("fixed sigma", self.sigma, "0.1 to 1000");
-        let good = (0.1..=1e3).contains(&value);
-        if good { Ok(()) } else { Err(ArgumentError::Option { name, value, range }) }
+        for sigma in self.sigmas.into_iter().flatten() {
+            check("fixed sigma", sigma, 0.1, 1e3, "0.1 to 1000")?;
+        }
+        Ok(())
     }
     fn numbers(&self) -> [f32; NUMBERS] {
-        [self.sigma as f32, 0.0]
+        self.sigmas.map_or([0.0; 2], |sigmas| sigmas.map(|sigma| sigma as f32))
     }
     #[inline(always)]
-    fn from_numbers([sigma, _]: [f32; NUMBERS]) -> Self {
-        Self { sigma: f64::from(sigma) }
+    fn from_numbers(numbers: [f32; NUMBERS]) -> Self {
+        let [x, y] = numbers;
+        Self { sigmas: if x > 0.0 { Some([f64::from(x), f64::from(y)]) } else { None } }
     }
     fn limits(&self, size: Size, limits: &Limits) -> [(f64, f64); 2] {
-        let centre = |side: usize| {
-            let margin = limits.centre_margin;
-            (-margin, (side - 1) as f64 + margin)
+        both_centres(size, limits)
+    }
+    #[inline(always)]
+    fn parameters<R: Real>(&self, start: Outline<R>) -> ([R; 2], [R; 2]) {
+        let sigmas = match self.sigmas {
+            Some([x, y]) => [R::splat(x), R::splat(y)],
+            // A width that makes no sense is replaced by the nearest that does.
+            None => {
+                let (least, most) = (R::splat(0.1), R::splat(1e3));
+                [start.sigma_x.max(least).min(most), start.sigma_y.max(least).min(most)]
+            }
         };
-        [centre(size.width), centre(size.height)]
+        ([start.x, start.y], sigmas)
     }
     #[inline(always)]
-    fn parameters<R: Real>(&self, Circle { x, y, .. }: Circle<R>) -> [R; 2] {
-        [x, y]
+    fn outline<R: Real>(&self, sigmas: &[R; 2], &[x, y]: &[R; 2]) -> Outline<R> {
+        Outline { x, y, sigma_x: sigmas[0], sigma_y: sigmas[1], angle: R::splat(0.0) }
     }
     #[inline(always)]
-    fn circle<R: Real>(&self, &[x, y]: &[R; 2]) -> Circle<R> {
-        Circle { x, y, sigma: R::splat(self.sigma) }
-    }
-    #[inline(always)]
-    fn axes<R: Real>(&self, &[x, y]: &[R; 2]) -> (GaussianAxis<R>, GaussianAxis<R>) {
-        let inverse_sigma = R::splat(self.sigma).reciprocal();
-        (GaussianAxis::new(x, inverse_sigma), GaussianAxis::new(y, inverse_sigma))
+    fn axes<R: Real>(
+        &self,
+        profile: PixelProfile,
+        sigmas: &[R; 2],
+        &[x, y]: &[R; 2],
+    ) -> (GaussianAxis<R>, GaussianAxis<R>) {
+        (
+            GaussianAxis::with_profile(profile, x, sigmas[0].reciprocal()),
+            GaussianAxis::with_profile(profile, y, sigmas[1].reciprocal()),
+        )
     }
     #[inline(always)]
     fn sums<R: Real>(&self, x: &AxisSums<R>, y: &AxisSums<R>, data: &DataSums<R>) -> Sums<R, 2> {
@@ -108,5 +142,16 @@ impl Separable<2> for FixedSigma {
             g_df: [data.by_x, data.by_y],
             df_df,
         }
+    }
+    #[inline(always)]
+    fn gather<R: Real>([x, y, ..]: [R; 4]) -> [R; 2] {
+        [x, y]
+    }
+    #[inline(always)]
+    fn gather_matrix<R: Real>(Symmetric(of): &Symmetric<R, 4>) -> Symmetric<R, 2> {
+        let mut matrix = Symmetric::zero();
+        matrix.0[0] = [of[0][0], of[0][1]];
+        matrix.0[1][1] = of[1][1];
+        matrix
     }
 }

@@ -5,17 +5,23 @@
 //! number of parameters.
 
 mod circular;
+mod elliptical;
 mod fixed_sigma;
 
 use core::fmt;
 
-use super::axis::{AxisSums, GaussianAxis};
+use super::axis::{AxisSums, GaussianAxis, PixelProfile};
 use super::sums::{DataSums, Sums};
 use crate::arithmetic::Real;
 use crate::error::ArgumentError;
 use crate::options::Limits;
 use crate::search::Coordinates;
-use crate::size::{Circle, Size};
+use crate::search::solve::Symmetric;
+use crate::size::{Outline, Size};
+
+pub use circular::Circular;
+pub use elliptical::Elliptical;
+pub use fixed_sigma::{Fixed, FixedSigma, FixedSigmas, GivenSigma};
 
 /// A shape with P parameters whose profile is a product of a function of the column and one of the row.
 pub trait Separable<const P: usize>: Coordinates<P> {
@@ -32,85 +38,134 @@ pub trait Separable<const P: usize>: Coordinates<P> {
     fn from_numbers(numbers: [f32; NUMBERS]) -> Self;
     /// The lowest and the highest value of each parameter in a window of that size.
     fn limits(&self, size: Size, limits: &Limits) -> [(f64, f64); P];
-    /// The parameters of a circular spot, or those nearest to it.
-    fn parameters<R: Real>(&self, circle: Circle<R>) -> [R; P];
-    /// The circular spot nearest to a spot with these parameters.
-    fn circle<R: Real>(&self, p: &[R; P]) -> Circle<R>;
+    /// The parameters of a spot with this outline, or of the nearest, and what is known of it.
+    fn parameters<R: Real>(&self, start: Outline<R>) -> ([R; P], Self::Constants<R>);
+    /// The outline of a spot with these parameters.
+    fn outline<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P]) -> Outline<R>;
     /// The factors of the profile along x and y.
-    fn axes<R: Real>(&self, p: &[R; P]) -> (GaussianAxis<R>, GaussianAxis<R>);
+    fn axes<R: Real>(
+        &self,
+        profile: PixelProfile,
+        constants: &Self::Constants<R>,
+        p: &[R; P],
+    ) -> (GaussianAxis<R>, GaussianAxis<R>);
     /// Assembles the sums of eq. 5 and 7: products of a column and a row sum.
     fn sums<R: Real>(&self, x: &AxisSums<R>, y: &AxisSums<R>, data: &DataSums<R>) -> Sums<R, P>;
+    /// First derivatives by the parameters from those by x̄, ȳ, σx and σy.
+    fn gather<R: Real>(of: [R; 4]) -> [R; P];
+    /// Second derivatives, or products of first ones, from those by x̄, ȳ, σx and σy.
+    fn gather_matrix<R: Real>(of: &Symmetric<R, 4>) -> Symmetric<R, P>;
 }
 
 /// How many constants a shape may have.
 pub const NUMBERS: usize = 2;
 
+/// The limits of x̄ and ȳ.
+fn both_centres(size: Size, limits: &Limits) -> [(f64, f64); 2] {
+    let margin = limits.centre_margin;
+    [size.width, size.height].map(|side| (-margin, (side - 1) as f64 + margin))
+}
+
 /// Work to do for a shape whose type is known at run time.
 pub trait Visitor {
     /// What the work returns.
     type Output;
-    /// Does the work for a shape with P parameters.
-    fn visit<S: Separable<P>, const P: usize>(self, shape: S) -> Self::Output;
+    /// Does the work for a shape with P parameters, Q with amplitude and background.
+    fn visit<S: Separable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output;
 }
 
-macro_rules! shapes {
-    ($($shape:ident, $parameters:literal, $word:literal;)*) => {
-        /// The shape of the spots in a batch.
-        #[derive(Clone, Copy, Debug, PartialEq)]
-        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-        #[non_exhaustive]
-        pub enum Shape {
-            $(#[doc = concat!("See [`struct@", stringify!($shape), "`].")] $shape($shape),)*
-        }
-
-        /// The shapes by name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum ShapeName {
-            $(#[doc = concat!("See [`struct@", stringify!($shape), "`].")] $shape,)*
-        }
-
-        impl Shape {
-            /// Its name.
-            pub const fn name(&self) -> ShapeName {
-                match self {
-                    $(Self::$shape(_) => ShapeName::$shape,)*
-                }
-            }
-
-            /// Calls the visitor with this shape.
-            pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
-                match self {
-                    $(Self::$shape(shape) => visitor.visit::<$shape, $parameters>(shape),)*
-                }
-            }
-        }
-
-        impl ShapeName {
-            /// How many parameters the shape has.
-            pub const fn parameters(self) -> usize {
-                match self {
-                    $(Self::$shape => $parameters,)*
-                }
-            }
-
-            /// Its name in lower case, for messages.
-            pub const fn word(self) -> &'static str {
-                match self {
-                    $(Self::$shape => $word,)*
-                }
-            }
-        }
-    };
+/// The shape of the spots in a batch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Shape {
+    /// See [`struct@Circular`].
+    Circular(Circular),
+    /// See [`struct@Elliptical`].
+    Elliptical(Elliptical),
+    /// See [`struct@FixedSigma`].
+    FixedSigma(FixedSigma),
+    /// See [`struct@FixedSigmas`].
+    FixedSigmas(FixedSigmas),
+    /// See [`struct@GivenSigma`].
+    GivenSigma(GivenSigma),
 }
 
-pub use circular::Circular;
-pub use fixed_sigma::FixedSigma;
+/// The kinds of shapes by name: a kernel, or a table of outcomes, is for one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ShapeName {
+    /// See [`struct@Circular`].
+    Circular,
+    /// See [`struct@Elliptical`].
+    Elliptical,
+    /// See [`struct@Fixed`].
+    Fixed,
+}
 
-// All shapes, each with the number of its parameters and the word for it.
-shapes! {
-    Circular, 3, "circular";
-    FixedSigma, 2, "fixed-sigma";
+impl Shape {
+    /// Its name.
+    pub const fn name(&self) -> ShapeName {
+        match self {
+            Self::Circular(_) => ShapeName::Circular,
+            Self::Elliptical(_) => ShapeName::Elliptical,
+            Self::FixedSigma(_) | Self::FixedSigmas(_) | Self::GivenSigma(_) => ShapeName::Fixed,
+        }
+    }
+
+    /// Calls the visitor with this shape.
+    pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
+        let fixed = |sigmas| Fixed { sigmas };
+        match self {
+            Self::Circular(shape) => visitor.visit::<_, 3, 5>(shape),
+            Self::Elliptical(shape) => visitor.visit::<_, 4, 6>(shape),
+            Self::FixedSigma(FixedSigma { sigma }) => {
+                visitor.visit::<_, 2, 4>(fixed(Some([sigma; 2])))
+            }
+            Self::FixedSigmas(FixedSigmas { sigma_x, sigma_y }) => {
+                visitor.visit::<_, 2, 4>(fixed(Some([sigma_x, sigma_y])))
+            }
+            Self::GivenSigma(GivenSigma) => visitor.visit::<_, 2, 4>(fixed(None)),
+        }
+    }
+
+    /// Checks the constants of the shape, such as a fixed σ.
+    ///
+    /// # Errors
+    /// [`ArgumentError::Option`].
+    pub fn validate(self) -> Result<(), ArgumentError> {
+        struct Validate;
+        impl Visitor for Validate {
+            type Output = Result<(), ArgumentError>;
+            fn visit<S: Separable<P>, const P: usize, const Q: usize>(
+                self,
+                shape: S,
+            ) -> Self::Output {
+                shape.validate()
+            }
+        }
+        self.visit(Validate)
+    }
+}
+
+impl ShapeName {
+    /// How many parameters the shape has.
+    pub const fn parameters(self) -> usize {
+        match self {
+            Self::Circular => 3,
+            Self::Elliptical => 4,
+            Self::Fixed => 2,
+        }
+    }
+
+    /// Its name in lower case, for messages.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Circular => "circular",
+            Self::Elliptical => "elliptical",
+            Self::Fixed => "fixed-sigma",
+        }
+    }
 }
 
 impl fmt::Display for ShapeName {
@@ -122,22 +177,5 @@ impl fmt::Display for ShapeName {
 impl Default for Shape {
     fn default() -> Self {
         Self::Circular(Circular)
-    }
-}
-
-impl Shape {
-    /// Checks the constants of the shape, such as a fixed σ.
-    ///
-    /// # Errors
-    /// [`ArgumentError::Option`].
-    pub fn validate(self) -> Result<(), ArgumentError> {
-        struct Validate;
-        impl Visitor for Validate {
-            type Output = Result<(), ArgumentError>;
-            fn visit<S: Separable<P>, const P: usize>(self, shape: S) -> Self::Output {
-                shape.validate()
-            }
-        }
-        self.visit(Validate)
     }
 }

@@ -152,12 +152,16 @@ impl Real for F32x8 {
         Self(instruction!(_mm256_blendv_ps(no.0, yes.0, mask.0)))
     }
     #[inline(always)]
-    fn normalizer(self) -> Self {
-        let exponent = Self(instruction!({
+    fn exponent(self) -> Self {
+        Self(instruction!({
             let field = _mm256_srli_epi32::<23>(_mm256_castps_si256(self.abs().0));
-            _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_set1_epi32(127), field))
-        }));
-        Self::power_of_two(exponent.max(Self::splat(-126.0)).min(Self::splat(126.0)))
+            _mm256_cvtepi32_ps(_mm256_sub_epi32(field, _mm256_set1_epi32(127)))
+        }))
+    }
+    #[inline(always)]
+    fn normalizer(self) -> Self {
+        let inverse = -self.exponent();
+        Self::power_of_two(inverse.max(Self::splat(-126.0)).min(Self::splat(126.0)))
     }
 }
 

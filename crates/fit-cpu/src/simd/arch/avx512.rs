@@ -152,6 +152,10 @@ impl Real for F32x16 {
         Self(instruction!(_mm512_mask_blend_ps(mask.0, no.0, yes.0)))
     }
     #[inline(always)]
+    fn exponent(self) -> Self {
+        Self(instruction!(_mm512_getexp_ps(self.0)))
+    }
+    #[inline(always)]
     fn normalizer(self) -> Self {
         // 2^−⌊log₂ x⌋: the exponent as a number, and a power of two of it.
         let exponent = instruction!(_mm512_getexp_ps(self.0));

@@ -12,8 +12,9 @@ mod portable;
 use std::ops::Range;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
+use fit_core::pass::{Likelihood, Method};
 use fit_core::spot::shape::{Separable, Visitor};
-use fit_core::{ArgumentError, Options, Pixel, Setup, Size, Start};
+use fit_core::{ArgumentError, Estimator, Options, Pixel, Setup, Size, Start};
 use fit_windows::Windows;
 
 use super::InstructionSet;
@@ -73,7 +74,7 @@ struct Make<'a> {
 impl Visitor for Make<'_> {
     type Output = Result<Box<dyn Engine>, ArgumentError>;
 
-    fn visit<S: Separable<K>, const K: usize>(self, shape: S) -> Self::Output {
+    fn visit<S: Separable<K>, const K: usize, const Q: usize>(self, shape: S) -> Self::Output {
         let Self { set, size, options } = self;
         // The single-precision setup says what is wrong without an instruction of the set.
         Setup::<f32, S, K>::for_shape(shape, size, options)?;
@@ -81,47 +82,49 @@ impl Visitor for Make<'_> {
         unsafe {
             match set {
                 #[cfg(target_arch = "x86_64")]
-                InstructionSet::Avx512 => {
-                    Vectorized::<avx512::F32x16, S, K>::engine(shape, size, options)
-                }
+                InstructionSet::Avx512 => avx512_engine::<S, K, Q>(shape, size, options),
                 #[cfg(target_arch = "x86_64")]
-                InstructionSet::Avx2 => {
-                    Vectorized::<avx2::F32x8, S, K>::engine(shape, size, options)
-                }
+                InstructionSet::Avx2 => avx2_engine::<S, K, Q>(shape, size, options),
                 #[cfg(target_arch = "aarch64")]
-                InstructionSet::Neon => {
-                    Vectorized::<neon::F32x4, S, K>::engine(shape, size, options)
-                }
-                _ => Vectorized::<portable::Array8, S, K>::engine(shape, size, options),
+                InstructionSet::Neon => neon_engine::<S, K, Q>(shape, size, options),
+                _ => portable_engine::<S, K, Q>(shape, size, options),
             }
         }
     }
 }
 
-struct Vectorized<P: Pack, S: Separable<K>, const K: usize> {
-    setup: Setup<P, S, K>,
-    scratch: Scratch<P, S, K>,
+struct Vectorized<P: Pack, M: Method<P>> {
+    method: M,
+    scratch: Scratch<P, M>,
 }
 
 /// The entries of an instruction set: everything in them is inlined, so all of it is compiled for it.
 macro_rules! entries {
-    ($pack:ty $(, $features:literal)?) => {
-        impl<S: Separable<K>, const K: usize> Vectorized<$pack, S, K> {
-            /// # Safety
-            /// The processor has the instruction set.
-            $(#[target_feature(enable = $features)])?
-            unsafe fn engine(
-                shape: S,
-                size: Size,
-                options: &Options,
-            ) -> Result<Box<dyn Engine>, ArgumentError> {
-                let setup = Setup::for_shape(shape, size, options)?;
-                let scratch = Scratch::new(&setup);
-                Ok(Box::new(Self { setup, scratch }))
+    ($engine:ident, $pack:ty $(, $features:literal)?) => {
+        /// # Safety
+        /// The processor has the instruction set.
+        $(#[target_feature(enable = $features)])?
+        unsafe fn $engine<S: Separable<K>, const K: usize, const Q: usize>(
+            shape: S,
+            size: Size,
+            options: &Options,
+        ) -> Result<Box<dyn Engine>, ArgumentError> {
+            match options.estimator {
+                Estimator::MaximumLikelihood => {
+                    let method =
+                        Likelihood::<$pack, S, K, Q>::for_shape(shape, size, options, false)?;
+                    let scratch = Scratch::new(&method);
+                    Ok(Box::new(Vectorized { method, scratch }))
+                }
+                _ => {
+                    let method = Setup::<$pack, S, K>::for_shape(shape, size, options)?;
+                    let scratch = Scratch::new(&method);
+                    Ok(Box::new(Vectorized { method, scratch }))
+                }
             }
         }
 
-        impl<S: Separable<K>, const K: usize> Engine for Vectorized<$pack, S, K> {
+        impl<M: Method<$pack>> Engine for Vectorized<$pack, M> {
             fn run(
                 &mut self,
                 source: &dyn Source,
@@ -130,14 +133,14 @@ macro_rules! entries {
                 sink: &mut dyn Sink,
             ) {
                 $(#[target_feature(enable = $features)])?
-                unsafe fn entry<S: Separable<K>, const K: usize>(
-                    Vectorized { setup, scratch }: &mut Vectorized<$pack, S, K>,
+                unsafe fn entry<M: Method<$pack>>(
+                    Vectorized { method, scratch }: &mut Vectorized<$pack, M>,
                     source: &dyn Load<$pack>,
                     start: Start<'_>,
                     windows: Range<usize>,
                     sink: &mut dyn Sink,
                 ) {
-                    run(setup, scratch, source, start, windows, sink);
+                    run(method, scratch, source, start, windows, sink);
                 }
                 // SAFETY: who made the engine saw to it that the processor has the instruction set.
                 unsafe { entry(self, source, start, windows, sink) }
@@ -162,9 +165,9 @@ macro_rules! entries {
     };
 }
 #[cfg(target_arch = "x86_64")]
-entries!(avx512::F32x16, "avx512f,avx2,fma");
+entries!(avx512_engine, avx512::F32x16, "avx512f,avx2,fma");
 #[cfg(target_arch = "x86_64")]
-entries!(avx2::F32x8, "avx2,fma");
+entries!(avx2_engine, avx2::F32x8, "avx2,fma");
 #[cfg(target_arch = "aarch64")]
-entries!(neon::F32x4, "neon");
-entries!(portable::Array8);
+entries!(neon_engine, neon::F32x4, "neon");
+entries!(portable_engine, portable::Array8);

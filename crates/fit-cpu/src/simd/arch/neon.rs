@@ -140,6 +140,13 @@ impl Real for F32x4 {
         Self(instruction!(vbslq_f32(mask.0, yes.0, no.0)))
     }
     #[inline(always)]
+    fn exponent(self) -> Self {
+        Self(instruction!({
+            let field = vshrq_n_u32::<23>(vreinterpretq_u32_f32(self.abs().0));
+            vcvtq_f32_s32(vsubq_s32(vreinterpretq_s32_u32(field), vdupq_n_s32(127)))
+        }))
+    }
+    #[inline(always)]
     fn normalizer(self) -> Self {
         // With the biased exponent e of a number that of its normalizer is 254 − e, and it must be neither 0
         // nor 255.

@@ -139,6 +139,10 @@ impl Real for Array8 {
         }))
     }
     #[inline(always)]
+    fn exponent(self) -> Self {
+        Self(from_fn(|i| self.0[i].exponent()))
+    }
+    #[inline(always)]
     fn normalizer(self) -> Self {
         Self(from_fn(|i| self.0[i].normalizer()))
     }

@@ -1,0 +1,187 @@
+//! Least squares: what [`Setup`] fits.
+
+use super::method::{CANCELS, Finish, Found, Method};
+use super::tile::{Store, Tile};
+use super::{condition, estimate, evaluate, residual_chi2};
+use crate::arithmetic::{Mask, Real};
+use crate::search::solve::Symmetric;
+use crate::search::{Evaluation, Merge, Newton, Normal, Parts, Search};
+use crate::setup::Setup;
+use crate::size::{Circle, Outline, Size};
+use crate::spot::assembly::{NoSecond, Remainder, assemble_with};
+use crate::spot::conditioning::Conditioning;
+use crate::spot::shape::Separable;
+use crate::spot::sums::Second;
+
+/// A search for the parameters of a spot, with amplitude and background in closed form.
+pub type SpotSearch<R, S, const P: usize> = Search<R, S, P, 2>;
+
+/// What a least-squares fit begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct LeastSquaresSeed<R: Real, C, const P: usize> {
+    /// The start.
+    pub parameters: [R; P],
+    /// What is known of the spot.
+    pub constants: C,
+    /// How the pixels were conditioned.
+    pub data: Conditioning<R>,
+}
+
+impl<R: Real, C: Parts<R>, const P: usize> Parts<R> for LeastSquaresSeed<R, C, P> {
+    #[inline(always)]
+    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+        self.parameters.merge(&other.parameters, how);
+        self.constants.merge(&other.constants, how);
+        self.data.merge(&other.data, how);
+    }
+}
+
+/// Conditions the pixels and estimates the start where none is given. Also returns the lanes in which there is
+/// something to fit.
+#[inline(always)]
+pub(super) fn prepare<R: Real, T: Store<R>, S: Separable<P>, const P: usize>(
+    shape: &S,
+    tile: &mut T,
+    start: Option<Outline<R>>,
+) -> (LeastSquaresSeed<R, S::Constants<R>, P>, R::Mask) {
+    let (data, extent) = condition(tile);
+    let start = match start {
+        Some(start) => start,
+        None => estimate(tile, &extent).into(),
+    };
+    let (parameters, constants) = shape.parameters(start);
+    (LeastSquaresSeed { parameters, constants, data }, data.usable & start.is_finite())
+}
+
+/// A seed for lanes without a fit.
+#[inline(always)]
+pub(super) fn idle<R: Real, S: Separable<P>, const P: usize>(
+    shape: &S,
+    size: Size,
+) -> LeastSquaresSeed<R, S::Constants<R>, P> {
+    let (zero, one) = (R::splat(0.0), R::splat(1.0));
+    let (parameters, constants) = shape.parameters(Circle::new(zero, zero, one).into());
+    let data = Conditioning::raw(size.pixels(), zero, zero, R::Mask::splat(false));
+    LeastSquaresSeed { parameters, constants, data }
+}
+
+/// The outcome of a search in the units of the pixels.
+#[inline(always)]
+pub(super) fn found<R: Real, S: Separable<P>, const P: usize>(
+    setup: &Setup<R, S, P>,
+    data: &Conditioning<R>,
+    search: &SpotSearch<R, S, P>,
+    cost: R,
+) -> Found<R> {
+    let record = search.record(setup.settings(), setup.shape());
+    let [alpha, beta] = record.linear;
+    Found {
+        outline: setup.shape().outline(search.constants(), search.best()),
+        linear: [data.amplitude(alpha), data.background(beta)],
+        cost: data.chi2(cost),
+        iterations: record.iterations,
+        evaluations: record.evaluations,
+        status: record.status,
+    }
+}
+
+/// The second derivatives of a separable shape.
+struct Gathered<'a, R, S> {
+    second: Second<R>,
+    shape: &'a S,
+}
+
+impl<R: Real, S: Separable<P>, const P: usize> Remainder<R, P> for Gathered<'_, R, S> {
+    const SOME: bool = true;
+    #[inline(always)]
+    fn of_residual(&self, alpha: R, beta: R) -> Symmetric<R, P> {
+        let _ = self.shape;
+        S::gather_matrix(&self.second.of_residual(alpha, beta))
+    }
+}
+
+impl<R: Real, S: Separable<P>, const P: usize> Method<R> for Setup<R, S, P> {
+    type Seed = LeastSquaresSeed<R, S::Constants<R>, P>;
+    type Search = SpotSearch<R, S, P>;
+    type Evaluation = Evaluation<R, P, 2>;
+
+    #[inline(always)]
+    fn size(&self) -> Size {
+        Setup::size(self)
+    }
+    #[inline(always)]
+    fn takes_notes(&self) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn prepare<T: Store<R>>(
+        &self,
+        tile: &mut T,
+        start: Option<Outline<R>>,
+    ) -> (Self::Seed, R::Mask) {
+        prepare(self.shape(), tile, start)
+    }
+    #[inline(always)]
+    fn idle(&self) -> Self::Seed {
+        idle(self.shape(), Setup::size(self))
+    }
+    #[inline(always)]
+    fn begin(&self, seed: &Self::Seed, usable: R::Mask) -> Self::Search {
+        let LeastSquaresSeed { parameters, constants, data } = *seed;
+        let max_cost = self.max_cost(&data);
+        Search::start(self.settings(), self.shape(), usable, max_cost, parameters, constants)
+    }
+    #[inline(always)]
+    fn refill(search: &mut Self::Search, mask: R::Mask, other: &Self::Search) {
+        search.refill(mask, other);
+    }
+    #[inline(always)]
+    fn running(search: &Self::Search) -> R::Mask {
+        search.running()
+    }
+    #[inline(always)]
+    fn evaluate<T: Tile<R>>(
+        &self,
+        tile: &mut T,
+        seed: &Self::Seed,
+        search: &Self::Search,
+    ) -> Self::Evaluation {
+        let (shape, background) = (self.shape(), self.background());
+        let axes = shape.axes(self.profile(), search.constants(), search.trial());
+        if self.settings().newton == Newton::Never {
+            let (x, y, data) = evaluate::<_, _, false>(tile, axes);
+            let sums = shape.sums(&x, &y, &data);
+            assemble_with(&sums, &NoSecond, &seed.data, background)
+        } else {
+            let (x, y, data) = evaluate::<_, _, true>(tile, axes);
+            let sums = shape.sums(&x, &y, &data);
+            let second = Gathered { second: Second::new(&x, &y, &data), shape };
+            assemble_with(&sums, &second, &seed.data, background)
+        }
+    }
+    #[inline(always)]
+    fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
+        search.update(self.settings(), self.shape(), evaluation);
+    }
+    #[inline(always)]
+    fn end<T: Tile<R>>(
+        &self,
+        tile: &mut T,
+        seed: &Self::Seed,
+        search: &Self::Search,
+        ended: R::Mask,
+        finish: Finish,
+    ) -> Found<R> {
+        let Normal { mut cost, linear, .. } = *search.at_best();
+        let cancels = match finish {
+            Finish::Residuals => R::Mask::splat(true),
+            Finish::WhereSumsCancel => cost.lt(R::splat(CANCELS * R::EPSILON) * seed.data.spread),
+        };
+        if (cancels & ended).any() {
+            let axes = self.shape().axes(self.profile(), search.constants(), search.best());
+            let exact = residual_chi2::<_, _, false>(tile, axes, linear);
+            cost = R::select(cancels, exact, cost);
+        }
+        found(self, &seed.data, search, cost)
+    }
+}

@@ -1,0 +1,553 @@
+//! Poisson maximum likelihood, with amplitude and background as parameters beside those of the shape.
+//!
+//! The deviance D = 2Σ[μ′ − d′ + d′ ln(d′/μ′)] is minimized, with d′ = max(d + v, 0) and μ′ = αf + β + v; d are the
+//! photo-electrons of a pixel and v the variance of its read noise (0 without one), which makes the sum of both
+//! nearly Poisson distributed (Huang et al., Nature Methods 10, 653 (2013)). With q = d′/μ′ and s = q/μ′
+//!
+//! ```text
+//! ½∂ⱼD = Σ(1 − q)∂ⱼμ,    ½∂ⱼₖD = Σs∂ⱼμ∂ₖμ + Σ(1 − q)∂ⱼₖμ.
+//! ```
+//!
+//! The search starts from three evaluations of the least-squares fit, which are cheap.
+
+use super::least_squares::{idle, prepare};
+use super::method::{CANCELS, Finish, Found, Method};
+use super::tile::{Along, Line, Store, Tile, keep};
+use super::weigh::{Noise, weigh};
+use super::weighted::hide;
+use super::{Group, LeastSquaresSeed};
+use crate::arithmetic::{Mask, Real};
+use crate::error::ArgumentError;
+use crate::options::{Background, Options};
+use crate::search::solve::Symmetric;
+use crate::search::{Coordinates, Evaluation, Merge, Newton, Normal, Parts, Search, Settings};
+use crate::setup::Setup;
+use crate::size::{Outline, Size};
+use crate::spot::axis::{AxisSums, GaussianAxis};
+use crate::spot::shape::Separable;
+
+/// A pixel whose read noise has a variance above this, in e², tells nothing.
+pub const HIDDEN: f64 = 1e20;
+
+/// Visits to the pixels by the least-squares fit that the search starts from.
+pub const START_EVALUATIONS: usize = 3;
+
+/// In one step amplitude and background shrink to this share at most, where they must stay positive.
+const LEAST_SHARE: f64 = 0.1;
+/// The least amplitude as a share of the range of the pixels, and the least background as one of their mean.
+const FLOOR: f64 = 1e-3;
+/// The deviance from the search is known to this many rounding units of the photons that cancel in it.
+const RESOLVED: f64 = 4.0;
+/// A gradient of fewer rounding units than this is that of a minimum.
+const STALLED: f64 = 8.0;
+/// A count of 0 has no logarithm; this one times 0 is 0.
+const TINY: f64 = 1e-30;
+
+/// A shape with amplitude and background as its last two parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Lit<S, const P: usize>(pub S);
+
+/// The constants of a [`Lit`] shape.
+#[derive(Clone, Copy, Debug)]
+pub struct LitConstants<R, C> {
+    /// Those of the shape.
+    pub shape: C,
+    /// The least amplitude and background.
+    pub least: [R; 2],
+}
+
+impl<R: Real, C: Parts<R>> Parts<R> for LitConstants<R, C> {
+    #[inline(always)]
+    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+        self.shape.merge(&other.shape, how);
+        self.least.merge(&other.least, how);
+    }
+}
+
+/// The first of some numbers.
+#[inline(always)]
+fn first<R: Real, const P: usize, const Q: usize>(all: &[R; Q]) -> [R; P] {
+    let mut first = [R::splat(0.0); P];
+    for j in 0..P {
+        first[j] = all[j];
+    }
+    first
+}
+
+impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for Lit<S, P> {
+    type Memo<R: Real> = S::Memo<R>;
+    type Constants<R: Real> = LitConstants<R, S::Constants<R>>;
+
+    const UNITS: [f64; Q] = {
+        let mut units = [1.0; Q];
+        let mut j = 0;
+        while j < P {
+            units[j] = S::UNITS[j];
+            j += 1;
+        }
+        units
+    };
+
+    #[inline(always)]
+    fn memo<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; Q]) -> S::Memo<R> {
+        self.0.memo(&constants.shape, &first(p))
+    }
+    #[inline(always)]
+    fn length<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; Q], j: usize) -> R {
+        if j < P { self.0.length(&constants.shape, &first(p), j) } else { R::splat(1.0) }
+    }
+    #[inline(always)]
+    fn inverse_length<R: Real>(memo: &S::Memo<R>, j: usize) -> R {
+        if j < P { S::inverse_length(memo, j) } else { R::splat(1.0) }
+    }
+    #[inline(always)]
+    fn yardstick<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; Q], j: usize) -> R {
+        if j < P {
+            self.0.yardstick(&constants.shape, &first(p), j)
+        } else {
+            // A background near zero is as precise as the amplitude.
+            p[j].abs().max(p[P].abs())
+        }
+    }
+    #[inline(always)]
+    fn confine<R: Real>(
+        &self,
+        constants: &Self::Constants<R>,
+        from: &[R; Q],
+        mut to: [R; Q],
+    ) -> [R; Q] {
+        let shape = self.0.confine(&constants.shape, &first(from), first(&to));
+        for j in 0..P {
+            to[j] = shape[j];
+        }
+        for l in 0..2 {
+            // Where there is a least value.
+            let bound = R::select(
+                constants.least[l].is_finite(),
+                from[P + l] * R::splat(LEAST_SHARE),
+                constants.least[l],
+            );
+            to[P + l] = to[P + l].max(bound);
+        }
+        to
+    }
+    #[inline(always)]
+    fn distance<R: Real>(memo: &S::Memo<R>, moved: &[R; Q]) -> R {
+        S::distance(memo, &first(moved))
+    }
+    #[inline(always)]
+    fn lowest<R: Real>(
+        &self,
+        constants: &Self::Constants<R>,
+        settings: &Settings<R, Q>,
+        j: usize,
+    ) -> R {
+        if j < P { settings.lower[j] } else { constants.least[j - P] }
+    }
+}
+
+/// Options for Poisson maximum likelihood, checked and prepared for one window size, one shape of spots and one
+/// arithmetic. Q is P + 2.
+#[derive(Clone, Copy, Debug)]
+pub struct Likelihood<R, S, const P: usize, const Q: usize> {
+    start: Setup<R, S, P>,
+    settings: Settings<R, Q>,
+    shape: Lit<S, P>,
+    free: bool,
+    /// Photo-electrons per ADU, and what a dark pixel reads.
+    photons: R,
+    baseline: R,
+    /// The variance of the read noise in every pixel.
+    variance: R,
+    /// Whether the tile has that of each pixel.
+    mapped: bool,
+}
+
+impl<R: Real, S: Separable<P>, const P: usize, const Q: usize> Likelihood<R, S, P, Q> {
+    /// Checks the window and the options for spots of the given shape; [`Options::shape`] is ignored. `mapped` says
+    /// whether there is a camera map, by which the pixels have been converted to photo-electrons.
+    ///
+    /// # Errors
+    /// As [`Setup::for_shape`].
+    #[inline(always)]
+    pub fn for_shape(
+        shape: S,
+        size: Size,
+        options: &Options,
+        mapped: bool,
+    ) -> Result<Self, ArgumentError> {
+        let start = Setup::start_for_shape(shape, size, options)?;
+        let (mut lower, mut upper) =
+            ([R::splat(f64::NEG_INFINITY); Q], [R::splat(f64::INFINITY); Q]);
+        for j in 0..P {
+            (lower[j], upper[j]) = (start.settings().lower[j], start.settings().upper[j]);
+        }
+        let of = start.settings();
+        let tolerance = R::splat(options.criteria.tolerance);
+        let settings = Settings {
+            max_iterations: of.max_iterations,
+            max_evaluations: of.max_evaluations,
+            max_error: of.max_error,
+            min_delta: of.min_delta,
+            min_step: of.min_step,
+            lower,
+            upper,
+            newton: Newton::Always,
+            finish: R::splat(0.0),
+            tolerance: tolerance * tolerance,
+        };
+        let camera = options.camera.unwrap_or_default();
+        let (photons, baseline) =
+            if mapped { (1.0, 0.0) } else { (camera.photons_per_adu(), camera.baseline) };
+        let variance = if mapped { 0.0 } else { camera.read_variance() };
+        Ok(Self {
+            start,
+            settings,
+            shape: Lit(shape),
+            free: options.background == Background::Free,
+            photons: R::splat(photons),
+            baseline: R::splat(baseline),
+            variance: R::splat(variance),
+            mapped,
+        })
+    }
+
+    /// Replaces conditioned pixels by d′; returns the lowest, the highest and the mean d′.
+    #[inline(always)]
+    fn to_photons<T: Store<R>>(
+        &self,
+        tile: &mut T,
+        seed: &LeastSquaresSeed<R, S::Constants<R>, P>,
+    ) -> [R; 3] {
+        let (zero, far) = (R::splat(0.0), R::splat(f64::MAX));
+        let (lane, length) = (tile.group().lane(), tile.length());
+        let unit = seed.data.scale.reciprocal();
+        let (mut low, mut high, mut sum) = (far, -far, zero);
+        for line in 0..tile.lines() {
+            let there = tile.there(lane, line);
+            for place in 0..length {
+                let counts = (tile.pixel(line, place) + seed.data.offset) * unit;
+                let note = if self.mapped { tile.note(lane, line, place) } else { zero };
+                let variance = self.variance + note;
+                let pixel = (counts - self.baseline).mul_add(self.photons, variance).max(zero);
+                let pixel = keep::<R, T>(there, pixel, zero);
+                tile.set(line, place, there, pixel);
+                low = keep::<R, T>(there, pixel.min(low), low);
+                high = keep::<R, T>(there, pixel.max(high), high);
+                sum = sum + pixel;
+            }
+        }
+        tile.publish();
+        let group = tile.group();
+        [group.least(low), -group.least(-high), group.sum(sum) * seed.data.inverse_n]
+    }
+
+    /// The axes, the amplitude and the background of some parameters.
+    #[inline(always)]
+    fn axes(
+        &self,
+        constants: &LitConstants<R, S::Constants<R>>,
+        p: &[R; Q],
+    ) -> ((GaussianAxis<R>, GaussianAxis<R>), R, R) {
+        let axes = self.shape.0.axes(self.start.profile(), &constants.shape, &first(p));
+        (axes, p[P], p[P + 1])
+    }
+
+    /// Cost and derivatives from the sums over the pixels.
+    #[inline(always)]
+    fn assemble(
+        &self,
+        sums: &super::Weighted<R>,
+        alpha: R,
+        deviance: R,
+        total: R,
+        least: R,
+    ) -> Evaluation<R, Q, 0> {
+        let zero = R::splat(0.0);
+        let (df, f_df) = (S::gather(sums.df), S::gather(sums.f_df));
+        let df_df = S::gather_matrix(&sums.df_df);
+        let r_df = S::gather(sums.r_df);
+        let second = S::gather_matrix(&sums.second());
+        let (mut gradient, mut hessian) = ([zero; Q], Symmetric::<R, Q>::zero());
+        let mut newton = Symmetric::<R, Q>::zero();
+        for j in 0..P {
+            gradient[j] = alpha * r_df[j];
+            for k in 0..P {
+                if k >= j {
+                    let rough = alpha * alpha * df_df.0[j][k];
+                    hessian.0[j][k] = rough;
+                    newton.0[j][k] = alpha.mul_add(second.0[j][k], rough);
+                }
+            }
+            let by_alpha = alpha * f_df[j];
+            hessian.0[j][P] = by_alpha;
+            newton.0[j][P] = by_alpha + r_df[j];
+            hessian.0[j][P + 1] = alpha * df[j];
+            newton.0[j][P + 1] = hessian.0[j][P + 1];
+        }
+        gradient[P] = sums.r_f;
+        gradient[P + 1] = sums.r;
+        hessian.0[P][P] = sums.ff;
+        hessian.0[P][P + 1] = sums.f;
+        hessian.0[P + 1][P + 1] = sums.n;
+        for l in P..Q {
+            newton.0[l][P] = hessian.0[l][P];
+            newton.0[l][P + 1] = hessian.0[l][P + 1];
+        }
+        let unit = R::splat((STALLED * R::EPSILON) * (STALLED * R::EPSILON)) * total;
+        let mut flat = [R::Mask::splat(false); Q];
+        for j in 0..Q {
+            flat[j] = (gradient[j] * gradient[j]).le(unit * hessian.0[j][j]);
+        }
+        let positive = zero.lt(least);
+        Evaluation {
+            normal: Normal {
+                cost: R::select(positive, deviance, R::splat(f64::INFINITY)),
+                gradient,
+                hessian,
+                linear: [],
+            },
+            resolution: R::splat(RESOLVED * R::EPSILON) * total,
+            newton,
+            linear_by: [],
+            flat,
+            resolved: positive,
+        }
+    }
+
+    /// The deviance to report, each pixel's to full precision.
+    #[inline(always)]
+    fn deviance<T: Tile<R>>(
+        &self,
+        tile: &mut T,
+        constants: &LitConstants<R, S::Constants<R>>,
+        p: &[R; Q],
+    ) -> R {
+        let ((x, y), alpha, beta) = self.axes(constants, p);
+        let (along, across) = if T::COLUMNS { (y, x) } else { (x, y) };
+        let _ = tile.take_along::<false>(along);
+        let mut sums = AxisSums::zero();
+        tile.take_across::<false>(across, &mut sums);
+        let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
+        let along = tile.along(length);
+        let mut deviance = zero;
+        for line in 0..tile.lines() {
+            let height = alpha * tile.across::<false>(lane, line, &mut sums).value;
+            let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
+            let mut index = zero;
+            for place in 0..length {
+                let value = along.at::<false>(place, index).value;
+                index = index + R::splat(1.0);
+                let note = if self.mapped { tile.note(lane, line, place) } else { zero };
+                let expected = height.mul_add(value, beta + (self.variance + note));
+                let term = deviance_of(expected, pixels.pixel(place));
+                deviance = deviance + keep::<R, T>(there, term, zero);
+            }
+        }
+        let deviance = tile.group().sum(deviance);
+        deviance + deviance
+    }
+}
+
+/// μ − d + d ln(d/μ), without cancellation where d is near μ.
+#[inline(always)]
+fn deviance_of<R: Real>(expected: R, counts: R) -> R {
+    let one = R::splat(1.0);
+    // With d = μ(1 + x) and z = x/(2 + x): ln(1 + x) = 2(z + z³/3 + …), which leaves
+    // 2z²/(1 − z)·[1 + (1 + z)·z·(1/3 + z²/5 + …)].
+    let x = (counts - expected) * expected.reciprocal();
+    let z = x * (x + R::splat(2.0)).reciprocal();
+    let z2 = z * z;
+    let mut series = R::splat(1.0 / 11.0);
+    for term in [1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0] {
+        series = series.mul_add(z2, R::splat(term));
+    }
+    let bracket = ((one + z) * z).mul_add(series, one);
+    let near = (z2 + z2) * (one - z).reciprocal() * bracket;
+    let ratio = (one + x).max(R::splat(TINY));
+    let far = (one + x).mul_add(ratio.ln(), -x);
+    expected * R::select(x.abs().lt(R::splat(0.25)), near, far)
+}
+
+/// What a pixel contributes to the derivatives of the deviance, and the sums that the search wants besides.
+struct Poisson<R> {
+    alpha: R,
+    beta: R,
+    /// Σ[μ′ − d′ + d′ ln(d′/μ′)].
+    deviance: R,
+    /// Σμ′.
+    total: R,
+    /// The least μ′.
+    least: R,
+}
+
+impl<R: Real> Noise<R> for Poisson<R> {
+    #[inline(always)]
+    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, f: R, counts: R, note: R) -> [R; 2] {
+        let zero = R::splat(0.0);
+        let expected = self.alpha.mul_add(f, self.beta + note);
+        let inverse = expected.reciprocal();
+        let excess = expected - counts;
+        let ratio = counts * inverse;
+        let term = counts.mul_add(ratio.max(R::splat(TINY)).ln(), excess);
+        self.deviance = self.deviance + keep::<R, T>(there, term, zero);
+        self.total = self.total + keep::<R, T>(there, expected, zero);
+        self.least = keep::<R, T>(there, expected.min(self.least), self.least);
+        [ratio * inverse, excess * inverse]
+    }
+}
+
+/// What a maximum-likelihood fit begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct LikelihoodSeed<R, C, const Q: usize> {
+    /// The start.
+    pub parameters: [R; Q],
+    /// What is known of the spot.
+    pub constants: LitConstants<R, C>,
+}
+
+impl<R: Real, C: Parts<R>, const Q: usize> Parts<R> for LikelihoodSeed<R, C, Q> {
+    #[inline(always)]
+    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+        self.parameters.merge(&other.parameters, how);
+        self.constants.merge(&other.constants, how);
+    }
+}
+
+impl<R: Real, S: Separable<P>, const P: usize, const Q: usize> Method<R>
+    for Likelihood<R, S, P, Q>
+{
+    type Seed = LikelihoodSeed<R, S::Constants<R>, Q>;
+    type Search = Search<R, Lit<S, P>, Q, 0>;
+    type Evaluation = Evaluation<R, Q, 0>;
+
+    #[inline(always)]
+    fn size(&self) -> Size {
+        Setup::size(&self.start)
+    }
+    #[inline(always)]
+    fn takes_notes(&self) -> bool {
+        self.mapped
+    }
+    #[inline(always)]
+    fn prepare<T: Store<R>>(
+        &self,
+        tile: &mut T,
+        start: Option<Outline<R>>,
+    ) -> (Self::Seed, R::Mask) {
+        if self.mapped {
+            hide::<R, T, true>(tile, R::splat(HIDDEN));
+        }
+        let (seed, usable) = prepare(&self.shape.0, tile, start);
+        let mut search = self.start.begin(&seed, usable);
+        for _ in 0..START_EVALUATIONS {
+            let evaluation = Method::evaluate(&self.start, tile, &seed, &search);
+            self.start.update(&mut search, &evaluation);
+        }
+        let [alpha, beta] = search.at_best().linear;
+        let alpha = seed.data.amplitude(alpha) * self.photons;
+        let beta = (seed.data.background(beta) - self.baseline) * self.photons;
+        let [low, high, mean] = self.to_photons(tile, &seed);
+        let floor = R::splat(FLOOR);
+        let least_alpha = (high - low) * floor;
+        let least_beta = mean.max(least_alpha) * floor;
+        let mut parameters = [R::splat(0.0); Q];
+        for j in 0..P {
+            parameters[j] = search.best()[j];
+        }
+        parameters[P] = alpha.max(least_alpha);
+        parameters[P + 1] = beta.max(least_beta);
+        let none = R::splat(f64::NEG_INFINITY);
+        let least = if self.free { [none; 2] } else { [least_alpha, least_beta] };
+        let constants = LitConstants { shape: seed.constants, least };
+        let usable = usable & low.lt(high) & high.is_finite();
+        (LikelihoodSeed { parameters, constants }, usable)
+    }
+    #[inline(always)]
+    fn idle(&self) -> Self::Seed {
+        let seed: LeastSquaresSeed<R, _, P> = idle(&self.shape.0, Setup::size(&self.start));
+        let mut parameters = [R::splat(1.0); Q];
+        for j in 0..P {
+            parameters[j] = seed.parameters[j];
+        }
+        let least = [R::splat(f64::NEG_INFINITY); 2];
+        LikelihoodSeed { parameters, constants: LitConstants { shape: seed.constants, least } }
+    }
+    #[inline(always)]
+    fn begin(&self, seed: &Self::Seed, usable: R::Mask) -> Self::Search {
+        let LikelihoodSeed { parameters, constants } = *seed;
+        let max_cost = self.settings.max_error;
+        Search::start(&self.settings, &self.shape, usable, max_cost, parameters, constants)
+    }
+    #[inline(always)]
+    fn refill(search: &mut Self::Search, mask: R::Mask, other: &Self::Search) {
+        search.refill(mask, other);
+    }
+    #[inline(always)]
+    fn running(search: &Self::Search) -> R::Mask {
+        search.running()
+    }
+    #[inline(always)]
+    fn evaluate<T: Tile<R>>(
+        &self,
+        tile: &mut T,
+        _: &Self::Seed,
+        search: &Self::Search,
+    ) -> Self::Evaluation {
+        let (axes, alpha, beta) = self.axes(search.constants(), search.trial());
+        let zero = R::splat(0.0);
+        let mut noise = Poisson {
+            alpha,
+            beta: beta + self.variance,
+            deviance: zero,
+            total: zero,
+            least: R::splat(f64::MAX),
+        };
+        let sums = if self.mapped {
+            weigh::<_, _, _, true, true>(tile, axes, &mut noise)
+        } else {
+            weigh::<_, _, _, true, false>(tile, axes, &mut noise)
+        };
+        let group = tile.group();
+        let deviance = group.sum(noise.deviance);
+        let (total, least) = (group.sum(noise.total), group.least(noise.least));
+        self.assemble(&sums, alpha, deviance + deviance, total, least)
+    }
+    #[inline(always)]
+    fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
+        search.update(&self.settings, &self.shape, evaluation);
+    }
+    #[inline(always)]
+    fn end<T: Tile<R>>(
+        &self,
+        tile: &mut T,
+        _: &Self::Seed,
+        search: &Self::Search,
+        ended: R::Mask,
+        finish: Finish,
+    ) -> Found<R> {
+        let record = search.record(&self.settings, &self.shape);
+        let p = *search.best();
+        let mut cost = search.at_best().cost;
+        let cancels = match finish {
+            Finish::Residuals => R::Mask::splat(true),
+            Finish::WhereSumsCancel => {
+                let photons =
+                    (p[P + 1].abs() + self.variance) * R::splat(self.size().pixels() as f64);
+                cost.lt(R::splat(CANCELS * R::EPSILON) * (photons + p[P].abs()))
+            }
+        };
+        if (cancels & ended).any() {
+            let exact = self.deviance(tile, search.constants(), &p);
+            cost = R::select(cancels, exact, cost);
+        }
+        Found {
+            outline: self.shape.0.outline(&search.constants().shape, &first(&p)),
+            linear: [p[P], p[P + 1]],
+            cost,
+            iterations: record.iterations,
+            evaluations: record.evaluations + R::splat(START_EVALUATIONS as f64),
+            status: record.status,
+        }
+    }
+}

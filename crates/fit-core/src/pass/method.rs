@@ -1,0 +1,137 @@
+//! A way to fit windows, from their pixels to an outcome.
+
+use core::fmt::Debug;
+use core::panic::{RefUnwindSafe, UnwindSafe};
+
+use super::tile::{Store, Tile};
+use crate::arithmetic::{Mask, Real};
+use crate::search::Parts;
+use crate::size::{Outline, Size};
+
+/// When the reported cost is summed from the residuals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// Always.
+    Residuals,
+    /// Only if the cost from the sums is not accurate to about 10⁻⁴.
+    WhereSumsCancel,
+}
+
+/// The cost from sums is worth reporting where it is more than this many rounding units of the sums that cancel in
+/// it, that is, good to about 10⁻⁴.
+pub(super) const CANCELS: f64 = 4e4;
+
+/// A way to fit windows of one size: the shape of the spots, and what is minimized.
+///
+/// A fit goes through these functions in their order. With a pack of numbers each lane has a fit of its own, and may
+/// be at any point between [`Method::begin`] and [`Method::end`].
+pub trait Method<R: Real>:
+    Copy + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static
+{
+    /// What a search begins with and what stays with it: the pixels' conditioning, start values.
+    type Seed: Parts<R> + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
+    /// A search in progress.
+    type Search: Copy + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
+    /// The result of one visit to the pixels.
+    type Evaluation: Copy;
+
+    /// The size of the windows.
+    fn size(&self) -> Size;
+    /// Whether the tile must have notes: weights or variances.
+    fn takes_notes(&self) -> bool;
+    /// Conditions the pixels in place and finds where to start, unless that is given. Also returns the lanes in which
+    /// there is something to fit.
+    fn prepare<T: Store<R>>(
+        &self,
+        tile: &mut T,
+        start: Option<Outline<R>>,
+    ) -> (Self::Seed, R::Mask);
+    /// A seed for lanes without a fit.
+    fn idle(&self) -> Self::Seed;
+    /// A search in the lanes where there is something to fit; the others have ended.
+    fn begin(&self, seed: &Self::Seed, usable: R::Mask) -> Self::Search;
+    /// Puts `other`'s fits into the lanes where `mask` is true.
+    fn refill(search: &mut Self::Search, mask: R::Mask, other: &Self::Search);
+    /// Which lanes are still searching.
+    fn running(search: &Self::Search) -> R::Mask;
+    /// Visits the pixels at the trial of the search.
+    fn evaluate<T: Tile<R>>(
+        &self,
+        tile: &mut T,
+        seed: &Self::Seed,
+        search: &Self::Search,
+    ) -> Self::Evaluation;
+    /// Takes the evaluation and proposes the next trial.
+    fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation);
+    /// The outcomes of the searches in the lanes of `ended`, in the units of the pixels, or in photons.
+    fn end<T: Tile<R>>(
+        &self,
+        tile: &mut T,
+        seed: &Self::Seed,
+        search: &Self::Search,
+        ended: R::Mask,
+        finish: Finish,
+    ) -> Found<R>;
+}
+
+/// The outcome of one fit, or of one in each lane of a pack. Counts and status are numbers like all others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found<R> {
+    /// Centre, widths and angle.
+    pub outline: Outline<R>,
+    /// Amplitude and background.
+    pub linear: [R; 2],
+    /// What was minimized: χ² or the deviance.
+    pub cost: R,
+    /// Passes of the outer loop.
+    pub iterations: R,
+    /// Visits to the pixels.
+    pub evaluations: R,
+    /// The code of a [`crate::Status`], 0 while searching.
+    pub status: R,
+}
+
+impl<R: Copy> Found<R> {
+    /// How many numbers there are.
+    pub const NUMBERS: usize = 11;
+
+    /// All numbers, in the order of the fields.
+    #[inline(always)]
+    pub fn numbers(&self) -> [R; 11] {
+        let Self { outline, linear: [alpha, beta], cost, iterations, evaluations, status } = *self;
+        let Outline { x, y, sigma_x, sigma_y, angle } = outline;
+        [x, y, sigma_x, sigma_y, angle, alpha, beta, cost, iterations, evaluations, status]
+    }
+
+    /// From all numbers, in the order of the fields.
+    #[inline(always)]
+    pub fn from_numbers(numbers: [R; 11]) -> Self {
+        let [x, y, sigma_x, sigma_y, angle, alpha, beta, cost, iterations, evaluations, status] =
+            numbers;
+        Self {
+            outline: Outline { x, y, sigma_x, sigma_y, angle },
+            linear: [alpha, beta],
+            cost,
+            iterations,
+            evaluations,
+            status,
+        }
+    }
+}
+
+/// Fits one window from `start`, or from the paper's estimate. All lanes of the group get the same.
+#[inline(always)]
+pub fn fit<R: Real, T: Store<R>, M: Method<R>>(
+    method: &M,
+    tile: &mut T,
+    start: Option<Outline<R>>,
+    finish: Finish,
+) -> Found<R> {
+    let (seed, usable) = method.prepare(tile, start);
+    let mut search = method.begin(&seed, usable);
+    while M::running(&search).any() {
+        let evaluation = method.evaluate(tile, &seed, &search);
+        method.update(&mut search, &evaluation);
+    }
+    method.end(tile, &seed, &search, R::Mask::splat(true), finish)
+}

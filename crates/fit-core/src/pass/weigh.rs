@@ -1,0 +1,231 @@
+//! Sums in which each pixel has weights of its own, by way of the two axes.
+//!
+//! A weight w(x, y) leaves no product of axes in Σwφₐ(x)φ_b(y), but the sums over a row, Σwφₐ, still serve all
+//! derivatives: 16 multiply-adds a pixel.
+
+use super::evaluate::sum_second;
+use super::group::Group;
+use super::tile::{Along, Line, Tile, keep};
+use crate::arithmetic::Real;
+use crate::search::solve::Symmetric;
+use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
+use crate::spot::sums::{RowSums, SecondSums};
+
+/// What a pixel contributes: the weight of products of derivatives, and that of single ones.
+pub trait Noise<R: Real> {
+    /// Both weights of a pixel at which the profile is `f`. `note` is what [`Tile::note`] says of it. In lanes that
+    /// are not `there` the result does not matter, but the sums that the noise keeps for itself must stay.
+    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, f: R, pixel: R, note: R) -> [R; 2];
+}
+
+/// Sums over a window with a weight s for products of derivatives and a weight r for single ones, by x̄, ȳ, σx and σy.
+#[derive(Clone, Copy, Debug)]
+pub struct Weighted<R> {
+    /// Σs.
+    pub n: R,
+    /// Σsf.
+    pub f: R,
+    /// Σsf².
+    pub ff: R,
+    /// Σs∂ⱼf.
+    pub df: [R; 4],
+    /// Σsf∂ⱼf.
+    pub f_df: [R; 4],
+    /// Σs∂ⱼf∂ₖf.
+    pub df_df: Symmetric<R, 4>,
+    /// Σr.
+    pub r: R,
+    /// Σrf.
+    pub r_f: R,
+    /// Σr∂ⱼf.
+    pub r_df: [R; 4],
+    /// Σr∂ⱼₖf; zeros where the second derivatives were not asked for.
+    pub r_second: SecondSums<R>,
+}
+
+/// The sums over one row.
+#[derive(Clone, Copy)]
+struct Row<R> {
+    /// Σs{1, φ₀, φ₁, φ₂}.
+    single: [R; 4],
+    /// Σs{φ₀φ₀, φ₀φ₁, φ₀φ₂, φ₁φ₁, φ₁φ₂, φ₂φ₂}.
+    product: [R; 6],
+    /// Σr.
+    level: R,
+    /// Σr{φ₀, φ₁, φ₂, φ₁₂, φ₂₂}.
+    residual: RowSums<R>,
+}
+
+impl<R: Real> Row<R> {
+    #[inline(always)]
+    fn zero() -> Self {
+        let zero = R::splat(0.0);
+        Self { single: [zero; 4], product: [zero; 6], level: zero, residual: RowSums::zero() }
+    }
+
+    #[inline(always)]
+    fn add<const SECOND: bool>(&mut self, [s, r]: [R; 2], column: AxisSample<R>) {
+        let AxisSample { value, by_centre, by_width, .. } = column;
+        let (by_value, centre, width) = (s * value, s * by_centre, s * by_width);
+        self.single[0] = self.single[0] + s;
+        self.single[1] = self.single[1] + by_value;
+        self.single[2] = self.single[2] + centre;
+        self.single[3] = self.single[3] + width;
+        self.product[0] = by_value.mul_add(value, self.product[0]);
+        self.product[1] = by_value.mul_add(by_centre, self.product[1]);
+        self.product[2] = by_value.mul_add(by_width, self.product[2]);
+        self.product[3] = centre.mul_add(by_centre, self.product[3]);
+        self.product[4] = centre.mul_add(by_width, self.product[4]);
+        self.product[5] = width.mul_add(by_width, self.product[5]);
+        self.level = self.level + r;
+        self.residual.add::<SECOND>(r, column);
+    }
+}
+
+impl<R: Real> Weighted<R> {
+    #[inline(always)]
+    fn zero() -> Self {
+        let zero = R::splat(0.0);
+        Self {
+            n: zero,
+            f: zero,
+            ff: zero,
+            df: [zero; 4],
+            f_df: [zero; 4],
+            df_df: Symmetric::zero(),
+            r: zero,
+            r_f: zero,
+            r_df: [zero; 4],
+            r_second: SecondSums::zero(),
+        }
+    }
+
+    /// Adds (a part of) a row.
+    #[inline(always)]
+    fn add<const SECOND: bool>(&mut self, sums: &Row<R>, row: AxisSample<R>) {
+        let [s, s0, s1, s2] = sums.single;
+        let [s00, s01, s02, s11, s12, s22] = sums.product;
+        let AxisSample { value: y0, by_centre: y1, by_width: y2, .. } = row;
+        let (y00, y01, y02) = (y0 * y0, y0 * y1, y0 * y2);
+        let (y11, y12, y22) = (y1 * y1, y1 * y2, y2 * y2);
+        self.n = self.n + s;
+        self.f = s0.mul_add(y0, self.f);
+        self.df[0] = s1.mul_add(y0, self.df[0]);
+        self.df[1] = s0.mul_add(y1, self.df[1]);
+        self.df[2] = s2.mul_add(y0, self.df[2]);
+        self.df[3] = s0.mul_add(y2, self.df[3]);
+        self.ff = s00.mul_add(y00, self.ff);
+        self.f_df[0] = s01.mul_add(y00, self.f_df[0]);
+        self.f_df[1] = s00.mul_add(y01, self.f_df[1]);
+        self.f_df[2] = s02.mul_add(y00, self.f_df[2]);
+        self.f_df[3] = s00.mul_add(y02, self.f_df[3]);
+        let matrix = &mut self.df_df.0;
+        matrix[0][0] = s11.mul_add(y00, matrix[0][0]);
+        matrix[0][1] = s01.mul_add(y01, matrix[0][1]);
+        matrix[0][2] = s12.mul_add(y00, matrix[0][2]);
+        matrix[0][3] = s01.mul_add(y02, matrix[0][3]);
+        matrix[1][1] = s00.mul_add(y11, matrix[1][1]);
+        matrix[1][2] = s02.mul_add(y01, matrix[1][2]);
+        matrix[1][3] = s00.mul_add(y12, matrix[1][3]);
+        matrix[2][2] = s22.mul_add(y00, matrix[2][2]);
+        matrix[2][3] = s02.mul_add(y02, matrix[2][3]);
+        matrix[3][3] = s00.mul_add(y22, matrix[3][3]);
+        let RowSums([r0, r1, r2, ..]) = sums.residual;
+        self.r = self.r + sums.level;
+        self.r_f = r0.mul_add(y0, self.r_f);
+        self.r_df[0] = r1.mul_add(y0, self.r_df[0]);
+        self.r_df[1] = r0.mul_add(y1, self.r_df[1]);
+        self.r_df[2] = r2.mul_add(y0, self.r_df[2]);
+        self.r_df[3] = r0.mul_add(y2, self.r_df[3]);
+        if SECOND {
+            self.r_second.add(sums.residual, row);
+        }
+    }
+
+    /// The sums over all lanes.
+    #[inline(always)]
+    fn summed<G: Group<R>, const SECOND: bool>(mut self, group: &G) -> Self {
+        if G::LANES == 1 {
+            return self;
+        }
+        self.n = group.sum(self.n);
+        self.f = group.sum(self.f);
+        self.ff = group.sum(self.ff);
+        self.r = group.sum(self.r);
+        self.r_f = group.sum(self.r_f);
+        for j in 0..4 {
+            self.df[j] = group.sum(self.df[j]);
+            self.f_df[j] = group.sum(self.f_df[j]);
+            self.r_df[j] = group.sum(self.r_df[j]);
+            for k in 0..4 {
+                if k >= j {
+                    self.df_df.0[j][k] = group.sum(self.df_df.0[j][k]);
+                }
+            }
+        }
+        if SECOND {
+            self.r_second = sum_second(group, self.r_second);
+        }
+        self
+    }
+
+    /// The same sums with rows and columns exchanged.
+    #[inline(always)]
+    fn turned(self) -> Self {
+        let turn = [1, 0, 3, 2];
+        let mut turned = self;
+        for j in 0..4 {
+            turned.df[j] = self.df[turn[j]];
+            turned.f_df[j] = self.f_df[turn[j]];
+            turned.r_df[j] = self.r_df[turn[j]];
+            for k in 0..4 {
+                if k >= j {
+                    turned.df_df.0[j][k] = self.df_df.at(turn[j], turn[k]);
+                }
+            }
+        }
+        turned.r_second = self.r_second.turned();
+        turned
+    }
+
+    /// Σr∂ⱼₖf by x̄, ȳ, σx and σy.
+    #[inline(always)]
+    pub fn second(&self) -> Symmetric<R, 4> {
+        self.r_second.matrix(self.r_f, self.r_df[2], self.r_df[3])
+    }
+}
+
+/// The weighted sums over a window; those over second derivatives if `SECOND`. `NOTES` says whether the tile has
+/// notes.
+#[inline(always)]
+pub fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: bool>(
+    tile: &mut T,
+    (x, y): (GaussianAxis<R>, GaussianAxis<R>),
+    noise: &mut N,
+) -> Weighted<R> {
+    let (along, across) = if T::COLUMNS { (y, x) } else { (x, y) };
+    let _ = tile.take_along::<SECOND>(along);
+    let mut unused = AxisSums::zero();
+    tile.take_across::<SECOND>(across, &mut unused);
+    let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
+    let along = tile.along(length);
+    let mut all = Weighted::zero();
+    for line in 0..tile.lines() {
+        let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
+        let row = tile.across::<SECOND>(lane, line, &mut unused);
+        let mut sums = Row::zero();
+        let mut index = zero;
+        for place in 0..length {
+            let column = along.at::<SECOND>(place, index);
+            index = index + R::splat(1.0);
+            let note = if NOTES { tile.note(lane, line, place) } else { zero };
+            let f = column.value * row.value;
+            let [s, r] = noise.pixel::<T>(there, f, pixels.pixel(place), note);
+            let weights = [keep::<R, T>(there, s, zero), keep::<R, T>(there, r, zero)];
+            sums.add::<SECOND>(weights, column);
+        }
+        all.add::<SECOND>(&sums, row);
+    }
+    let all = all.summed::<_, SECOND>(tile.group());
+    if T::COLUMNS { all.turned() } else { all }
+}
