@@ -80,18 +80,27 @@ impl Camera {
         check("em_gain", em_gain.unwrap_or(1.0), 1.0, 1e6, "1 to 1e6")
     }
 
-    /// The camera as it is in one of its pixels.
-    pub(crate) fn at(self, maps: Option<&Maps>, x: usize, y: usize) -> Self {
-        maps.map_or(self, |maps| {
-            let [offset, gain, variance] = maps.pixel(x, y);
-            Self { baseline: offset, gain, read_noise: libm::sqrt(variance) / gain, ..self }
-        })
+    /// The counts of the pixel (x, y).
+    #[inline]
+    pub(crate) fn read(
+        &self,
+        maps: Option<&Maps>,
+        [x, y]: [usize; 2],
+        electrons: f64,
+        random: &mut Random,
+    ) -> f64 {
+        match maps {
+            None if *self == Self::default() => electrons,
+            None => self.counts(electrons, random),
+            Some(maps) => {
+                let [baseline, gain, variance] = maps.pixel(x, y);
+                let read_noise = libm::sqrt(variance) / gain;
+                Self { baseline, gain, read_noise, ..*self }.counts(electrons, random)
+            }
+        }
     }
 
-    pub(crate) fn read(&self, electrons: f64, random: &mut Random) -> f64 {
-        if *self == Self::default() {
-            return electrons;
-        }
+    fn counts(&self, electrons: f64, random: &mut Random) -> f64 {
         let electrons = self.em_gain.map_or(electrons, |gain| gain * random.gamma(electrons));
         let noise = if self.read_noise > 0.0 { self.read_noise * random.normal() } else { 0.0 };
         counts(self.baseline + self.gain * (electrons + noise))

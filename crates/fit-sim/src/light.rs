@@ -75,6 +75,7 @@ impl Light {
     }
 
     /// The photo-electrons that are expected in a pixel.
+    #[inline]
     pub(crate) fn at(&self, column: usize, row: usize) -> f64 {
         let (x, y) = (column as f64, row as f64);
         let share = match &self.form {

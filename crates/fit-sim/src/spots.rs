@@ -196,8 +196,8 @@ impl SpotSimulation {
         for (index, pixel) in window.iter_mut().enumerate() {
             let (column, row) = (index % width, index / width);
             let electrons = self.noise.draw(light.at(column, row) + background, &mut random);
-            let camera = self.camera.at(maps, left + column, top + row);
-            *pixel = camera.read(electrons, &mut random) as f32;
+            let place = [left + column, top + row];
+            *pixel = self.camera.read(maps, place, electrons, &mut random) as f32;
         }
         let corner = Corner { frame: 0, x: left as u32, y: top as u32 };
         (Truth::new(centre, &outline, self.signal, self.background), corner)

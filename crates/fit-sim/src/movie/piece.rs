@@ -146,7 +146,7 @@ impl<'a> MoviePiece<'a> {
             }
             for ((y, x), pixel) in to.indexed_iter_mut() {
                 let electrons = noise.draw(expected[(y, x)], &mut random);
-                let counts = camera.at(maps, x, top + y).read(electrons, &mut random);
+                let counts = camera.read(maps, [x, top + y], electrons, &mut random);
                 *pixel = counts.min(65535.0) as u16;
             }
         }
