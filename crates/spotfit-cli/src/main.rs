@@ -14,7 +14,9 @@ mod paths;
 mod picture;
 mod render;
 mod simulate;
+mod simulate_camera;
 mod simulate_movie;
+mod simulate_spots;
 mod table;
 
 use std::process::ExitCode;
