@@ -7,8 +7,10 @@ use fit_core::{Circle, Size};
 use ndarray::Array3;
 use rayon::prelude::*;
 
+use crate::error::SimulationError;
 use crate::random::Random;
-use crate::spots::{SimulationError, Spots, Truth};
+use crate::shape::Outline;
+use crate::spots::{Spots, Truth};
 
 /// Spots of about the same shape with noise of the same strength in every pixel: the comparison published with
 /// Gpufit (Przybylski et al. 2017).
@@ -109,8 +111,7 @@ impl GpufitBenchmark {
         self.validate()?;
         let Size { width, height } = self.size;
         let mut pixels = Array3::zeros((spots.len(), height, width));
-        let nothing = Truth { shape: Circle::new(0.0, 0.0, 0.0), signal: 0.0, background: 0.0 };
-        let mut truth = vec![nothing; spots.len()];
+        let mut truth = vec![Truth::nothing(); spots.len()];
         let mut starts = vec![[0.0; 5]; spots.len()];
         if let Some(pixels) = pixels.as_slice_mut() {
             pixels
@@ -122,7 +123,7 @@ impl GpufitBenchmark {
                     (*truth, *start) = self.window(spot, window);
                 });
         }
-        Ok((Spots { pixels, truth }, starts))
+        Ok((Spots { pixels, truth, corners: None }, starts))
     }
 
     fn window(&self, spot: usize, window: &mut [f32]) -> (Truth, [f64; 5]) {
@@ -148,6 +149,7 @@ impl GpufitBenchmark {
         }
         let signal = std::f64::consts::TAU * amplitude * sigma * sigma;
         let background = background * self.size.pixels() as f64;
-        (Truth { shape, signal, background }, start)
+        let outline = Outline { sigma: [sigma; 2], ..Outline::default() };
+        (Truth::new([x, y], &outline, signal, background), start)
     }
 }

@@ -2,15 +2,25 @@
 #![forbid(unsafe_code)]
 
 mod benchmark;
+mod camera;
+mod error;
+mod light;
+mod maps;
 mod movie;
 pub mod papers;
 mod random;
+mod shape;
 mod spots;
 
 pub use benchmark::GpufitBenchmark;
+pub use camera::{Camera, Noise};
+pub use error::SimulationError;
+pub use light::SpotProfile;
+pub use maps::Maps;
 pub use movie::{
     Bead, MOST_BEADS, MOST_FRAME_PIXELS, MOST_MOLECULES, MoviePiece, MoviePlan, MovieSimulation,
     MovieTruth, Structure,
 };
 pub use random::Random;
-pub use spots::{Camera, Noise, SimulationError, SpotSimulation, Spots, Truth};
+pub use shape::{Defocus, SpotShape};
+pub use spots::{SpotSimulation, Spots, Truth};

@@ -46,6 +46,36 @@ impl Random {
         }
     }
 
+    /// Gamma with the given shape and scale 1 (Marsaglia & Tsang 2000). A shape ≤ 0 gives 0; an infinite shape or
+    /// NaN is returned as it is.
+    pub fn gamma(&mut self, shape: f64) -> f64 {
+        if shape <= 0.0 {
+            return 0.0;
+        }
+        if !shape.is_finite() {
+            return shape;
+        }
+        if shape < 1.0 {
+            let larger = self.gamma(shape + 1.0);
+            return larger * libm::pow(1.0 - self.uniform(), 1.0 / shape);
+        }
+        let d = shape - 1.0 / 3.0;
+        let c = 1.0 / libm::sqrt(9.0 * d);
+        loop {
+            let normal = self.normal();
+            let root = 1.0 + c * normal;
+            if root <= 0.0 {
+                continue;
+            }
+            let v = root * root * root;
+            let (u, square) = (1.0 - self.uniform(), normal * normal);
+            let surely = u < 1.0 - 0.0331 * square * square;
+            if surely || libm::log(u) < 0.5 * square + d * (1.0 - v + libm::log(v)) {
+                return d * v;
+            }
+        }
+    }
+
     fn poisson_by_multiplication(&mut self, mean: f64) -> f64 {
         let end = libm::exp(-mean);
         let mut product = self.uniform();
@@ -141,6 +171,32 @@ mod tests {
                 probability *= mean / (k + 1) as f64;
             }
         }
+    }
+
+    /// Proves mean and variance of the gamma samples, which both are the shape, and for shape 2 the distribution.
+    #[test]
+    fn gamma_has_its_moments_and_distribution() {
+        for (stream, shape) in [0.2, 1.0, 2.0, 7.5, 300.0, 1e6].into_iter().enumerate() {
+            let mut random = Random::new(9, stream as u64);
+            let (m, v) = moments(|| random.gamma(shape));
+            let error = 5.0 * (shape / 200_000.0f64).sqrt();
+            assert!((m - shape).abs() < error, "mean {shape}: {m}");
+            // The variance of a sample variance is that of a normal one times 1 + 3/shape.
+            let spread = 5.0 * (2.0 * (1.0 + 3.0 / shape) / 200_000.0f64).sqrt();
+            assert!((v / shape - 1.0).abs() < spread, "variance {shape}: {v}");
+        }
+        let mut random = Random::new(9, 99);
+        let samples: Vec<f64> = (0..200_000).map(|_| random.gamma(2.0)).collect();
+        for x in [0.1f64, 0.5, 1.0, 2.0, 4.0, 8.0] {
+            let expected = 1.0 - (-x).exp() * (1.0 + x);
+            let below = samples.iter().filter(|&&s| s < x).count() as f64 / 200_000.0;
+            let sd = (expected * (1.0 - expected) / 200_000.0).sqrt();
+            assert!((below - expected).abs() < 5.0 * sd, "P(< {x}): {below}, not {expected}");
+        }
+        assert_eq!(random.gamma(0.0), 0.0);
+        assert_eq!(random.gamma(-1.0), 0.0);
+        assert_eq!(random.gamma(f64::INFINITY), f64::INFINITY);
+        assert!(random.gamma(f64::NAN).is_nan());
     }
 
     /// Proves the moments of the normal and uniform samples, and that streams differ.

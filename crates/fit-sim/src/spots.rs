@@ -2,56 +2,47 @@
 
 use std::ops::Range;
 
-use fit_core::{ArgumentError, Circle, Size, spot::sums::Profile};
+use fit_core::{Circle, Corner, Size};
 use ndarray::Array3;
 use rayon::prelude::*;
 
+use crate::camera::{Camera, Noise};
+use crate::error::{SimulationError, check};
+use crate::light::{Light, SpotProfile};
+use crate::maps::Maps;
 use crate::random::Random;
-
-/// How the camera's counts scatter around the expected image.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Noise {
-    /// Photon statistics: Poisson distributed counts.
-    #[default]
-    Poisson,
-    /// As in the paper: Gaussian noise with the variance of the expected counts, rounded to
-    /// integers and clipped at zero. Its variance is about 1/12 count² larger than that of Poisson noise.
-    Paper,
-    /// No noise and no rounding: the expected image.
-    None,
-}
-
-/// How the camera turns photo-electrons into counts: counts = baseline + gain·(electrons + read noise),
-/// rounded and clipped at 0.
-///
-/// The default passes the electrons through. Any other camera rounds to integers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Camera {
-    /// Counts that a dark pixel reads.
-    pub baseline: f64,
-    /// Counts per electron.
-    pub gain: f64,
-    /// Standard deviation of the read noise in electrons.
-    pub read_noise: f64,
-}
-
-impl Default for Camera {
-    fn default() -> Self {
-        Self { baseline: 0.0, gain: 1.0, read_noise: 0.0 }
-    }
-}
+use crate::shape::{Outline, SpotShape};
 
 /// The true parameters of a simulated spot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
-    /// Centre and σ in pixels, in the window's coordinates.
+    /// Centre and σ in pixels, in the window's coordinates; of a spot that is not circular √(σxσy).
     pub shape: Circle<f64>,
-    /// Integrated signal 2πασ² in photo-electrons.
+    /// σx in pixels; σ if the spot is circular.
+    pub sigma_x: f64,
+    /// σy in pixels; σ if the spot is circular.
+    pub sigma_y: f64,
+    /// From the x axis to the direction in which the width is σx, towards the y axis, in radians. 0 unless the shape
+    /// is [`SpotShape::Rotated`].
+    pub angle: f64,
+    /// The height in nanometres. 0 unless the shape is [`SpotShape::Defocused`].
+    pub z: f64,
+    /// Integrated signal 2πασxσy in photo-electrons.
     pub signal: f64,
     /// Background of the whole window in photo-electrons; divide by N for that of a pixel.
     pub background: f64,
+}
+
+impl Truth {
+    pub(crate) fn new([x, y]: [f64; 2], outline: &Outline, signal: f64, background: f64) -> Self {
+        let Outline { sigma: [sigma_x, sigma_y], angle, z } = *outline;
+        Self { shape: outline.circle(x, y), sigma_x, sigma_y, angle, z, signal, background }
+    }
+
+    /// What stands in for a spot until it is made.
+    pub(crate) fn nothing() -> Self {
+        Self::new([0.0; 2], &Outline::default(), 0.0, 0.0)
+    }
 }
 
 /// Simulated windows with their truth.
@@ -61,25 +52,8 @@ pub struct Spots {
     pub pixels: Array3<f32>,
     /// One for each window.
     pub truth: Vec<Truth>,
-}
-
-/// Why a simulation makes no sense.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SimulationError {
-    /// The window cannot be fitted.
-    #[error(transparent)]
-    Window(#[from] ArgumentError),
-    /// A parameter is out of its range.
-    #[error("{name} = {value} is out of its range ({range})")]
-    Parameter {
-        /// Its name.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-        /// The allowed values, in words.
-        range: &'static str,
-    },
+    /// Where each window begins in the maps of the camera, if it has any; the frame is always 0.
+    pub corners: Option<Vec<Corner>>,
 }
 
 /// The simulation of Leutenegger & Weber 2021, "Results and Discussion".
@@ -88,6 +62,9 @@ pub enum SimulationError {
 /// twentieth of each side, σ is uniform, the amplitude follows from the integrated signal as
 /// signal/(2πσ²), and the background is spread evenly over the pixels. The Gaussian is sampled at
 /// the pixels' centres (eq. 10).
+///
+/// Beyond the paper, spots may have other shapes, pixels may integrate them, and cameras may multiply electrons
+/// (EMCCD) or have pixels that differ (sCMOS).
 ///
 /// ```
 /// use fit_core::Size;
@@ -111,12 +88,20 @@ pub struct SpotSimulation {
     pub background: f64,
     /// σ is uniform in this range, in pixels. Range: 0.001 to 1000.
     pub sigma: Range<f64>,
+    /// The shape of the spots.
+    pub shape: SpotShape,
+    /// Whether pixels sample or integrate the spots.
+    pub profile: SpotProfile,
     /// Standard deviation of the centres, as a share of the window's sides. Range: 0 to 1.
     pub scatter: f64,
     /// The noise.
     pub noise: Noise,
     /// The camera.
     pub camera: Camera,
+    /// The maps of a camera whose pixels differ, at least as large as the windows. They replace baseline, gain and
+    /// read noise of [`SpotSimulation::camera`]. Each window lies somewhere in them, with equal chances for every
+    /// place ([`Spots::corners`]).
+    pub maps: Option<Maps>,
     /// The seed: the same seed gives the same windows on every machine.
     pub seed: u64,
 }
@@ -127,9 +112,12 @@ impl SpotSimulation {
         const with_signal: signal: f64,
         const with_background: background: f64,
         with_sigma: sigma: Range<f64>,
+        const with_shape: shape: SpotShape,
+        const with_profile: profile: SpotProfile,
         const with_scatter: scatter: f64,
         const with_noise: noise: Noise,
         const with_camera: camera: Camera,
+        with_maps: maps: Option<Maps>,
         const with_seed: seed: u64,
     }
 
@@ -140,9 +128,12 @@ impl SpotSimulation {
             signal: 400.0,
             background: 40.0,
             sigma: 1.0..2.0,
+            shape: SpotShape::Circular,
+            profile: SpotProfile::Sampled,
             scatter: 1.0 / 20.0,
             noise: Noise::Poisson,
             camera: Camera::default(),
+            maps: None,
             seed: 1,
         }
     }
@@ -153,20 +144,18 @@ impl SpotSimulation {
     /// [`SimulationError`] for the first value out of range.
     pub fn validate(&self) -> Result<(), SimulationError> {
         self.size.validate()?;
-        let check = |name, value: f64, min: f64, max: f64, range| {
-            if value >= min && value <= max {
-                Ok(())
-            } else {
-                Err(SimulationError::Parameter { name, value, range })
-            }
-        };
         check("signal", self.signal, 0.0, 1e12, "0 to 1e12")?;
         check("background", self.background, 0.0, 1e12, "0 to 1e12")?;
         // Thinner spots have amplitudes that no number holds.
         check("sigma.start", self.sigma.start, 1e-3, 1e3, "0.001 to 1000")?;
         check("sigma.end", self.sigma.end, self.sigma.start, 1e3, "sigma.start to 1000")?;
         check("scatter", self.scatter, 0.0, 1.0, "0 to 1")?;
-        self.camera.validate()
+        self.shape.validate()?;
+        self.camera.validate()?;
+        match &self.maps {
+            Some(maps) => maps.contain(self.size),
+            None => Ok(()),
+        }
     }
 
     /// Makes the windows with the given numbers. A window depends only on the seed and its number.
@@ -177,84 +166,40 @@ impl SpotSimulation {
         self.validate()?;
         let Size { width, height } = self.size;
         let mut pixels = Array3::zeros((spots.len(), height, width));
-        let mut truth =
-            vec![
-                Truth { shape: Circle::new(0.0, 0.0, 0.0), signal: 0.0, background: 0.0 };
-                spots.len()
-            ];
+        let mut truth = vec![Truth::nothing(); spots.len()];
+        let mut corners = vec![Corner::default(); spots.len()];
         if let Some(pixels) = pixels.as_slice_mut() {
             pixels
                 .par_chunks_exact_mut(self.size.pixels())
                 .zip(&mut truth)
+                .zip(&mut corners)
                 .zip(spots)
-                .for_each(|((window, truth), spot)| *truth = self.window(spot, window));
+                .for_each(|(((window, truth), corner), spot)| {
+                    (*truth, *corner) = self.window(spot, window);
+                });
         }
-        Ok(Spots { pixels, truth })
+        Ok(Spots { pixels, truth, corners: self.maps.is_some().then_some(corners) })
     }
 
-    fn window(&self, spot: usize, window: &mut [f32]) -> Truth {
+    fn window(&self, spot: usize, window: &mut [f32]) -> (Truth, Corner) {
         let mut random = Random::new(self.seed, spot as u64);
         let Size { width, height } = self.size;
         let mut centre =
             |side: usize| (side - 1) as f64 / 2.0 + self.scatter * side as f64 * random.normal();
-        let (x, y) = (centre(width), centre(height));
-        let sigma = random.uniform_in(self.sigma.start, self.sigma.end);
-        let shape = Circle::new(x, y, sigma);
-        let amplitude = self.signal / (core::f64::consts::TAU * sigma * sigma);
+        let centre = [centre(width), centre(height)];
+        let outline = self.shape.draw(&self.sigma, &mut random);
+        let light = Light::new(self.signal, centre, &outline, self.profile, 0..width, 0..height);
         let background = self.background / self.size.pixels() as f64;
+        let maps = self.maps.as_ref();
+        // After the spot and before the noise: with maps the spots are the same as without.
+        let [left, top] = maps.map_or([0; 2], |maps| maps.corner(self.size, &mut random));
         for (index, pixel) in window.iter_mut().enumerate() {
             let (column, row) = (index % width, index / width);
-            let profile = Profile::at(column as f64, row as f64, shape);
-            let expected = amplitude * profile.value + background;
-            *pixel = self.camera.read(self.noise.draw(expected, &mut random), &mut random) as f32;
+            let electrons = self.noise.draw(light.at(column, row) + background, &mut random);
+            let place = [left + column, top + row];
+            *pixel = self.camera.read(maps, place, electrons, &mut random) as f32;
         }
-        Truth { shape, signal: self.signal, background: self.background }
-    }
-}
-
-/// Rounded, and never below zero. No `max`: of −0 and 0 it gives either, as the processor likes.
-fn counts(value: f64) -> f64 {
-    let rounded = libm::round(value);
-    if rounded > 0.0 { rounded } else { 0.0 }
-}
-
-impl Noise {
-    pub(crate) fn draw(self, expected: f64, random: &mut Random) -> f64 {
-        match self {
-            Self::Poisson => random.poisson(expected),
-            Self::Paper => counts(expected + libm::sqrt(expected) * random.normal()),
-            Self::None => expected,
-        }
-    }
-}
-
-impl Camera {
-    fit_core::__setters! {
-        const with_baseline: baseline: f64,
-        const with_gain: gain: f64,
-        const with_read_noise: read_noise: f64,
-    }
-
-    pub(crate) fn validate(&self) -> Result<(), SimulationError> {
-        let Self { baseline, gain, read_noise } = *self;
-        let parameters = [
-            ("baseline", baseline, 0.0, "0 to 1e6"),
-            ("gain", gain, 1e-6, "1e-6 to 1e6"),
-            ("read_noise", read_noise, 0.0, "0 to 1e6"),
-        ];
-        for (name, value, min, range) in parameters {
-            if !(min..=1e6).contains(&value) {
-                return Err(SimulationError::Parameter { name, value, range });
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) fn read(&self, electrons: f64, random: &mut Random) -> f64 {
-        if *self == Self::default() {
-            return electrons;
-        }
-        let noise = if self.read_noise > 0.0 { self.read_noise * random.normal() } else { 0.0 };
-        counts(self.baseline + self.gain * (electrons + noise))
+        let corner = Corner { frame: 0, x: left as u32, y: top as u32 };
+        (Truth::new(centre, &outline, self.signal, self.background), corner)
     }
 }

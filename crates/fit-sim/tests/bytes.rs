@@ -3,7 +3,10 @@
 
 use fit_core::Size;
 use fit_core::spot::sums::Profile;
-use fit_sim::{Bead, Camera, MovieSimulation, Noise, SimulationError, SpotSimulation};
+use fit_sim::{
+    Bead, Camera, Defocus, Maps, MovieSimulation, Noise, SimulationError, SpotProfile, SpotShape,
+    SpotSimulation,
+};
 
 /// FNV-1a.
 fn fnv(numbers: impl Iterator<Item = u64>) -> u64 {
@@ -27,10 +30,17 @@ fn nine() -> SpotSimulation {
     SpotSimulation::new(Size::new(9, 9))
 }
 
+fn defocused() -> SpotShape {
+    SpotShape::Defocused(Defocus::default().with_cubic(0.1).with_quartic(0.05))
+}
+
 /// The bytes of these simulations must never change: stored data and published seeds hang on them.
 #[test]
 fn a_seed_gives_the_same_bytes_everywhere() {
     let camera = Camera::default().with_baseline(100.0).with_gain(0.46).with_read_noise(1.5);
+    let emccd = camera.with_em_gain(Some(300.0));
+    let maps = Maps::simulated(Size::new(70, 50), 6).expect("a sound size");
+    let integrated = |shape| nine().with_shape(shape).with_profile(SpotProfile::Integrated);
     let cases = [
         ("poisson", nine(), 0x1abd_cf66_e898_4d04),
         ("paper", nine().with_noise(Noise::Paper), 0x7914_1247_253b_2314),
@@ -42,6 +52,14 @@ fn a_seed_gives_the_same_bytes_everywhere() {
             0x5c1e_5955_0823_84a5,
         ),
         ("wide", nine().with_size(Size::new(12, 5)), 0x30b3_f0d2_9721_e1ba),
+        (
+            "elliptical",
+            nine().with_shape(SpotShape::Elliptical).with_noise(Noise::None),
+            0xdc47_4fc3_a50e_9897,
+        ),
+        ("rotated", integrated(SpotShape::Rotated).with_noise(Noise::None), 0x438e_2a53_5e63_d82c),
+        ("defocused", integrated(defocused()).with_camera(emccd), 0x2c95_787a_4f18_be29),
+        ("maps", integrated(SpotShape::Circular).with_maps(Some(maps)), 0xee05_009a_1489_5c7e),
     ];
     for (name, simulation, expected) in cases {
         let hash = hash(&simulation);
@@ -71,6 +89,8 @@ fn a_movie_has_the_same_bytes_everywhere() {
     let beads =
         vec![Bead { x: 3.5, y: 30.25, signal: 9000.0 }, Bead { x: 39.0, y: 0.5, signal: 500.0 }];
     let camera = Camera::default().with_baseline(400.0).with_gain(2.5).with_read_noise(0.0);
+    let emccd = camera.with_em_gain(Some(20.0));
+    let maps = Maps::simulated(Size::new(40, 32), 6).expect("a sound size");
     let large =
         MovieSimulation::new(1300, 1100, 2).with_sigma(60.0).with_signal(1e7).with_molecules(200);
     let cases = [
@@ -83,6 +103,16 @@ fn a_movie_has_the_same_bytes_everywhere() {
             0x3e13_fbf0_e9f0_b2d6,
         ),
         ("large", large, 0x7d42_f14b_0f9b_bb22),
+        (
+            "emccd",
+            small().with_shape(defocused()).with_sigma_spread(0.1).with_camera(emccd),
+            0xa03b_b706_efc5_3851,
+        ),
+        (
+            "scmos",
+            small().with_profile(SpotProfile::Integrated).with_maps(Some(maps)),
+            0x8549_4f2d_fa82_2598,
+        ),
     ];
     for (name, simulation, expected) in cases {
         let hash = movie_hash(simulation);

@@ -14,7 +14,9 @@ mod paths;
 mod picture;
 mod render;
 mod simulate;
+mod simulate_camera;
 mod simulate_movie;
+mod simulate_spots;
 mod table;
 
 use std::process::ExitCode;
@@ -41,7 +43,7 @@ enum Command {
     /// Make the super-resolved picture from a table of localizations.
     Render(render::RenderArguments),
     /// Simulate windows of spots, or a movie, with their truth.
-    Simulate(simulate::SimulateArguments),
+    Simulate(Box<simulate::SimulateArguments>),
     /// List the processor's instruction sets and the GPUs.
     Devices,
     /// Simulate, fit and compare with the papers: a first look at everything.

@@ -60,18 +60,23 @@ impl Output {
 
     /// Completes the file: from now on it is there under its name.
     pub(crate) fn finish(self) -> Result<(), CliError> {
-        self.finish_with(None)
+        self.finish_with([])
     }
 
-    /// Completes two files, or none of them if either cannot be written.
-    pub(crate) fn finish_with(mut self, mut other: Option<Self>) -> Result<(), CliError> {
-        for output in std::iter::once(&mut self).chain(&mut other) {
+    /// Completes several files, or none of them if any cannot be written.
+    pub(crate) fn finish_with(
+        self,
+        others: impl IntoIterator<Item = Self>,
+    ) -> Result<(), CliError> {
+        let mut outputs = vec![self];
+        outputs.extend(others);
+        for output in &mut outputs {
             output.target.flush().map_err(CliError::write(&output.name))?;
         }
         // From here on a signal comes too late, or has come before: bringing everything to the disk may take long.
         let mut parts = parts();
         super::interrupt::check()?;
-        for output in std::iter::once(self).chain(other) {
+        for output in outputs {
             output.target.appear(&mut parts).map_err(CliError::write(&output.name))?;
         }
         Ok(())

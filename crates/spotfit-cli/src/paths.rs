@@ -46,11 +46,16 @@ pub(crate) fn refuse_same_file(input: &Path, output: &Path) -> Result<(), CliErr
     refuse(same(input, output), output, "the output would replace an input; choose another name")
 }
 
-/// Two outputs to one file, or both to standard output, would lose one of them.
-pub(crate) fn refuse_same_output(one: &Path, other: &Path) -> Result<(), CliError> {
-    let both_standard = one == Path::new("-") && other == Path::new("-");
-    let reason = format!("it is the same file as {}; choose two names", one.display());
-    refuse(both_standard || same(one, other), other, &reason)
+/// Two outputs to one file, or to standard output, would lose one of them.
+pub(crate) fn refuse_same_output(outputs: &[&Path]) -> Result<(), CliError> {
+    for (index, other) in outputs.iter().enumerate() {
+        for one in &outputs[..index] {
+            let both_standard = *one == Path::new("-") && *other == Path::new("-");
+            let reason = format!("it is the same file as {}; choose two names", one.display());
+            refuse(both_standard || same(one, other), other, &reason)?;
+        }
+    }
+    Ok(())
 }
 
 fn refuse(refused: bool, output: &Path, reason: &str) -> Result<(), CliError> {

@@ -1,15 +1,17 @@
 //! `spotfit simulate`: windows with their truth.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use fit_core::Size;
-use fit_sim::{Camera, Noise, SpotSimulation, Truth};
+use fit_core::{Corner, Size};
+use fit_sim::{Camera, Noise, SpotShape, SpotSimulation, Truth};
 
 use super::error::CliError;
 use super::output::Output;
 use super::paths::refuse_same_output;
+use super::simulate_camera::CameraArguments;
+use super::simulate_spots::{Look, SpotArguments};
 use spotfit::npy::write_header;
 
 /// Windows made at a time: at most this many, with at most this many bytes, but at least one.
@@ -26,6 +28,11 @@ pub(crate) struct SimulateArguments {
     what: Option<What>,
     #[command(flatten)]
     windows: Option<WindowArguments>,
+    // Not among those of the windows: clap would no longer see whether any of them is given.
+    #[command(flatten)]
+    spots: SpotArguments,
+    #[command(flatten)]
+    camera: CameraArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -73,6 +80,13 @@ struct WindowArguments {
     /// Standard deviation of the read noise in photo-electrons.
     #[arg(long, default_value_t = 0.0, value_name = "E")]
     read_noise: f64,
+    /// Width and height of the sCMOS camera in pixels. Each window lies somewhere in it.
+    #[arg(long, default_value_t = 256, value_name = "PX", requires = "camera")]
+    camera_size: usize,
+    /// Where to write the places of the windows in the sCMOS camera: a CSV file frame,x,y with the first pixel of each
+    /// window; the frame is always 0.
+    #[arg(long, value_name = "CORNERS.csv", requires = "camera")]
+    corners: Option<PathBuf>,
     /// The seed: the same seed gives the same bytes on every machine.
     #[arg(long, default_value_t = 1, value_name = "SEED")]
     seed: u64,
@@ -83,7 +97,8 @@ struct WindowArguments {
     #[arg(short, long, value_name = "SPOTS.npy")]
     output: PathBuf,
     /// Where to write the truth: a CSV file spot,x,y,sigma,signal,background, with signal and
-    /// background as given above.
+    /// background as given above. Spots that are not circular have sigma_x,sigma_y in place of sigma, then
+    /// angle (radians) if rotated and z (nanometres) if defocused.
     #[arg(long, value_name = "TRUTH.csv")]
     truth: Option<PathBuf>,
 }
@@ -133,19 +148,38 @@ impl DtypeChoice {
     }
 }
 
-const TRUTH_HEADER: &[u8] = b"spot,x,y,sigma,signal,background\n";
-
-/// Writes the whole of a truth table.
+/// Writes the whole truth of circular spots.
 pub(crate) fn write_truth(output: &mut Output, truth: &[Truth]) -> Result<(), CliError> {
-    output.write_all(TRUTH_HEADER)?;
-    write_truth_rows(output, 0, truth)
+    let look = Look::of(SpotShape::Circular);
+    write_truth_header(output, look)?;
+    write_truth_rows(output, look, 0, truth)
 }
 
-fn write_truth_rows(output: &mut Output, first: usize, truth: &[Truth]) -> Result<(), CliError> {
+fn write_truth_header(output: &mut Output, look: Look) -> Result<(), CliError> {
+    output.write_all(format!("spot,x,y,{},signal,background\n", look.columns()).as_bytes())
+}
+
+fn write_truth_rows(
+    output: &mut Output,
+    look: Look,
+    first: usize,
+    truth: &[Truth],
+) -> Result<(), CliError> {
     let mut text = String::new();
-    for (spot, Truth { shape, signal, background }) in (first..).zip(truth) {
-        let (x, y, sigma) = (shape.x, shape.y, shape.sigma);
-        let written = writeln!(text, "{spot},{x:?},{y:?},{sigma:?},{signal:?},{background:?}");
+    for (spot, truth) in (first..).zip(truth) {
+        let Truth { shape, sigma_x, sigma_y, angle, z, signal, background } = truth;
+        let written = write!(text, "{spot},{:?},{:?},", shape.x, shape.y);
+        look.write(&mut text, [*sigma_x, *sigma_y], *angle, *z);
+        let written = written.and_then(|()| writeln!(text, ",{signal:?},{background:?}"));
+        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+    }
+    output.write_all(text.as_bytes())
+}
+
+fn write_corners(output: &mut Output, corners: &[Corner]) -> Result<(), CliError> {
+    let mut text = String::new();
+    for Corner { frame, x, y } in corners {
+        let written = writeln!(text, "{frame},{x},{y}");
         debug_assert!(written.is_ok(), "writing to a string cannot fail");
     }
     output.write_all(text.as_bytes())
@@ -154,12 +188,16 @@ fn write_truth_rows(output: &mut Output, first: usize, truth: &[Truth]) -> Resul
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), CliError> {
     match (&arguments.what, &arguments.windows) {
         (Some(What::Movie(movie)), _) => super::simulate_movie::run(movie),
-        (None, Some(windows)) => run_windows(windows),
+        (None, Some(windows)) => run_windows(windows, &arguments.spots, &arguments.camera),
         (None, None) => Err(CliError::file("simulate", "give --count, or the command 'movie'")),
     }
 }
 
-fn run_windows(arguments: &WindowArguments) -> Result<(), CliError> {
+fn run_windows(
+    arguments: &WindowArguments,
+    spots: &SpotArguments,
+    camera: &CameraArguments,
+) -> Result<(), CliError> {
     let side = |side: Option<usize>| side.or(arguments.size).unwrap_or_default();
     let size = Size::new(side(arguments.width), side(arguments.height));
     let noise = match arguments.noise {
@@ -167,16 +205,20 @@ fn run_windows(arguments: &WindowArguments) -> Result<(), CliError> {
         NoiseChoice::Paper => Noise::Paper,
         NoiseChoice::None => Noise::None,
     };
-    let camera = Camera::default()
+    let reads = Camera::default()
         .with_baseline(arguments.baseline)
         .with_gain(arguments.gain)
-        .with_read_noise(arguments.read_noise);
-    let simulation = SpotSimulation::new(size)
+        .with_read_noise(arguments.read_noise)
+        .with_em_gain(camera.em_gain);
+    let shape = spots.shape()?;
+    let mut simulation = SpotSimulation::new(size)
         .with_signal(arguments.signal)
         .with_background(arguments.background)
         .with_sigma(arguments.sigma_min..arguments.sigma_max)
+        .with_shape(shape)
+        .with_profile(spots.profile())
         .with_noise(noise)
-        .with_camera(camera)
+        .with_camera(reads)
         .with_seed(arguments.seed);
     simulation.validate()?;
     // The number of bytes must not overflow, here or in the programs that read the array.
@@ -185,19 +227,34 @@ fn run_windows(arguments: &WindowArguments) -> Result<(), CliError> {
         let range = format!("0 to {most} with windows of {}×{} pixels", size.width, size.height);
         return Err(CliError::option("count", &arguments.count.to_string(), &range));
     }
-    if let Some(truth) = &arguments.truth {
-        refuse_same_output(&arguments.output, truth)?;
+    if camera.camera.is_some() && arguments.corners.is_none() {
+        let reason =
+            "give --corners, too: without it nobody knows where in the camera a window lies";
+        return Err(CliError::file("--camera", reason));
     }
+    let files = [&arguments.truth, &camera.camera, &arguments.corners];
+    let files = files.into_iter().flatten().map(PathBuf::as_path);
+    let files: Vec<&Path> = std::iter::once(arguments.output.as_path()).chain(files).collect();
+    refuse_same_output(&files)?;
+    let side = arguments.camera_size;
+    simulation.maps = camera.maps(Size::new(side, side), arguments.seed)?;
+    simulation.validate()?;
 
     let mut output = Output::create(&arguments.output)?;
     let mut truth = arguments.truth.as_ref().map(|path| Output::create(path)).transpose()?;
+    let mut corners = arguments.corners.as_ref().map(|path| Output::create(path)).transpose()?;
+    let maps = camera.write(simulation.maps.as_ref())?;
+    let look = Look::of(shape);
     let mut bytes = Vec::new();
     let shape = [arguments.count, size.height, size.width];
     let name = output.name().to_owned();
     write_header(&mut bytes, arguments.dtype.descr(), &shape).map_err(CliError::write(&name))?;
     output.write_all(&bytes)?;
     if let Some(truth) = &mut truth {
-        truth.write_all(TRUTH_HEADER)?;
+        write_truth_header(truth, look)?;
+    }
+    if let Some(corners) = &mut corners {
+        corners.write_all(b"frame,x,y\n")?;
     }
 
     let chunk = (CHUNK_BYTES / (size_of::<f32>() * size.pixels())).clamp(1, CHUNK);
@@ -219,10 +276,13 @@ fn run_windows(arguments: &WindowArguments) -> Result<(), CliError> {
         }
         output.write_all(&bytes)?;
         if let Some(truth) = &mut truth {
-            write_truth_rows(truth, first, &spots.truth)?;
+            write_truth_rows(truth, look, first, &spots.truth)?;
+        }
+        if let (Some(file), Some(corners)) = (&mut corners, &spots.corners) {
+            write_corners(file, corners)?;
         }
         first = end;
     }
     super::interrupt::check()?;
-    output.finish_with(truth)
+    output.finish_with([truth, corners, maps].into_iter().flatten())
 }

@@ -3,17 +3,26 @@
 use std::fmt::Write as _;
 use std::io::{Seek, Write};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fit_sim::{Bead, Camera, MOST_BEADS, MOST_MOLECULES, MoviePiece, MoviePlan, MovieSimulation};
+use fit_core::Size;
+use fit_sim::{
+    Bead, Camera, MOST_BEADS, MOST_MOLECULES, MoviePiece, MoviePlan, MovieSimulation, MovieTruth,
+    SpotShape,
+};
 use tiff::encoder::{TiffEncoder, TiffKind, colortype::Gray16};
 
 use super::error::CliError;
 use super::interrupt;
 use super::output::Output;
 use super::paths::refuse_same_output;
+use super::simulate_camera::CameraArguments;
+use super::simulate_spots::{Look, SpotArguments};
 use spotfit::npy::write_header;
+
+/// How much the two widths vary if nothing is said: with 0 they would be equal.
+const ELLIPTICAL_SPREAD: f64 = 0.25;
 
 /// Bytes written at a time.
 const PIECE: usize = 1 << 20;
@@ -24,7 +33,8 @@ pub(crate) struct MovieArguments {
     #[arg(short, long, value_name = "MOVIE.tif|MOVIE.npy")]
     output: PathBuf,
     /// Where to write the truth: a CSV file frame,x,y,sigma,signal,background,molecule, with frames from
-    /// 0, in pixels and photo-electrons.
+    /// 0, in pixels and photo-electrons. Spots that are not circular have sigma_x,sigma_y in place of sigma, then
+    /// angle (radians) if rotated and z (nanometres) if defocused.
     #[arg(long, value_name = "TRUTH.csv")]
     truth: Option<PathBuf>,
     /// Number of frames.
@@ -45,6 +55,14 @@ pub(crate) struct MovieArguments {
     /// Standard deviation of the spots in pixels.
     #[arg(long, default_value_t = 1.3, value_name = "PX")]
     sigma: f64,
+    // The number comes from where it is set.
+    #[arg(long, value_name = "SHARE", help = format!(
+        "How much sigma varies from molecule to molecule: it is uniform within this share of --sigma, 0 to 0.9 \
+         [default: 0; {ELLIPTICAL_SPREAD} with elliptical and rotated spots]"
+    ))]
+    sigma_spread: Option<f64>,
+    #[command(flatten)]
+    looks: SpotArguments,
     /// How long a molecule glows on average, in frames.
     #[arg(long, default_value_t = 3.0, value_name = "FRAMES")]
     on_time: f64,
@@ -69,6 +87,8 @@ pub(crate) struct MovieArguments {
     /// Standard deviation of the read noise in photo-electrons.
     #[arg(long, default_value_t = 1.5, value_name = "E")]
     read_noise: f64,
+    #[command(flatten)]
+    camera: CameraArguments,
     /// The seed: the same seed gives the same bytes on every machine.
     #[arg(long, default_value_t = 1, value_name = "SEED")]
     seed: u64,
@@ -85,11 +105,20 @@ pub(crate) fn run(arguments: &MovieArguments) -> Result<(), CliError> {
     let camera = Camera::default()
         .with_baseline(arguments.baseline)
         .with_gain(arguments.gain)
-        .with_read_noise(arguments.read_noise);
+        .with_read_noise(arguments.read_noise)
+        .with_em_gain(arguments.camera.em_gain);
+    let shape = arguments.looks.shape()?;
+    let spread = match shape {
+        SpotShape::Elliptical | SpotShape::Rotated => ELLIPTICAL_SPREAD,
+        _ => 0.0,
+    };
     let (width, height) = (arguments.width, arguments.height);
     let mut simulation = MovieSimulation::new(width, height, arguments.frames)
         .with_signal(arguments.signal)
         .with_sigma(arguments.sigma)
+        .with_sigma_spread(arguments.sigma_spread.unwrap_or(spread))
+        .with_shape(shape)
+        .with_profile(arguments.looks.profile())
         .with_on_time(arguments.on_time)
         .with_drift(parse_drift(&arguments.drift)?)
         .with_background(arguments.background)
@@ -111,11 +140,14 @@ pub(crate) fn run(arguments: &MovieArguments) -> Result<(), CliError> {
         let range = format!("0 to {most} with this on-time, of {MOST_MOLECULES} molecules");
         return Err(CliError::option("spots", &arguments.spots.to_string(), &range));
     }
-    if let Some(truth) = &arguments.truth {
-        refuse_same_output(&arguments.output, truth)?;
-    }
+    let files = [&arguments.truth, &arguments.camera.camera];
+    let files = files.into_iter().flatten().map(PathBuf::as_path);
+    let files: Vec<&Path> = std::iter::once(arguments.output.as_path()).chain(files).collect();
+    refuse_same_output(&files)?;
+    simulation.maps = arguments.camera.maps(Size::new(width, height), arguments.seed)?;
+    let maps = arguments.camera.write(simulation.maps.as_ref())?;
     let mut plan = simulation.plan()?;
-    write_movie(&mut plan, &arguments.output, arguments.truth.as_ref())
+    write_movie(&mut plan, &arguments.output, arguments.truth.as_ref(), maps)
 }
 
 /// Beads along the frame's diagonals, well inside.
@@ -132,18 +164,21 @@ fn beads(arguments: &MovieArguments) -> Vec<Bead> {
     (0..arguments.beads).map(place).collect()
 }
 
-/// Writes a movie and its truth.
+/// Writes a movie and its truth, and completes the maps of its camera with them.
 pub(crate) fn write_movie(
     plan: &mut MoviePlan,
-    path: &std::path::Path,
+    path: &Path,
     truth: Option<&PathBuf>,
+    maps: Option<Output>,
 ) -> Result<(), CliError> {
     let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
     let mut output = Output::create(path)?;
     let name = output.name().to_owned();
     let mut truth = truth.map(|path| Output::create(path)).transpose()?;
     if let Some(truth) = &mut truth {
-        truth.write_all(b"frame,x,y,sigma,signal,background,molecule\n")?;
+        let look = Look::of(plan.simulation().shape).columns();
+        let header = format!("frame,x,y,{look},signal,background,molecule\n");
+        truth.write_all(header.as_bytes())?;
     }
     match extension.as_ref().and_then(|extension| extension.to_str()) {
         Some("npy") => write_npy(plan, &mut output, &mut truth)?,
@@ -167,7 +202,7 @@ pub(crate) fn write_movie(
         _ => return Err(CliError::file(&name, "the movie's name must end in .tif or .npy")),
     }
     interrupt::check()?;
-    output.finish_with(truth)
+    output.finish_with([truth, maps].into_iter().flatten())
 }
 
 /// Makes a movie piece by piece.
@@ -177,6 +212,7 @@ fn for_each_piece(
     mut write: impl FnMut(&ndarray::Array3<u16>) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     let (frames, length) = (plan.simulation().frames, plan.piece_length());
+    let look = Look::of(plan.simulation().shape);
     let mut first = 0;
     while first < frames {
         interrupt::check()?;
@@ -184,7 +220,7 @@ fn for_each_piece(
         let piece = plan.piece(first..end);
         write(&piece.frames())?;
         if let Some(truth) = truth {
-            write_truth(&piece, first..end, truth)?;
+            write_truth(&piece, first..end, look, truth)?;
         }
         first = end;
     }
@@ -194,16 +230,16 @@ fn for_each_piece(
 fn write_truth(
     piece: &MoviePiece<'_>,
     frames: Range<usize>,
+    look: Look,
     truth: &mut Output,
 ) -> Result<(), CliError> {
     let mut text = String::new();
     for spot in frames.flat_map(|frame| piece.truth(frame)) {
-        let (frame, shape, molecule) = (spot.frame, spot.shape, spot.molecule);
-        let written = writeln!(
-            text,
-            "{frame},{:?},{:?},{:?},{:?},{:?},{molecule}",
-            shape.x, shape.y, shape.sigma, spot.signal, spot.background
-        );
+        let MovieTruth { frame, shape, signal, background, molecule, .. } = spot;
+        let written = write!(text, "{frame},{:?},{:?},", shape.x, shape.y);
+        look.write(&mut text, [spot.sigma_x, spot.sigma_y], spot.angle, spot.z);
+        let written =
+            written.and_then(|()| writeln!(text, ",{signal:?},{background:?},{molecule}"));
         debug_assert!(written.is_ok(), "writing to a string cannot fail");
         if text.len() >= PIECE {
             truth.write_all(text.as_bytes())?;

@@ -3,13 +3,19 @@
 
 mod common;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{Folder, fails, succeeds};
+use common::{Folder, fails, rows, succeeds};
+use fit_core::{Corner, Size};
+use fit_sim::{
+    Camera, Defocus, Maps, MovieSimulation, SpotProfile, SpotShape, SpotSimulation, Truth,
+};
+use ndarray::ArrayView2;
 
 /// The command with bounds on memory and files: a test that fails is not to take the machine with it.
 fn bounded() -> Command {
@@ -106,9 +112,9 @@ fn two_outputs_need_two_files() {
     ] {
         let (output, truth) = (file(output), file(truth));
         let windows = ["simulate", "--count", "3", "--size", "5", "-o"];
-        let mut arguments: Vec<&dyn AsRef<std::ffi::OsStr>> = Vec::new();
-        arguments.extend(windows.iter().map(|a| a as &dyn AsRef<std::ffi::OsStr>));
-        arguments.extend([&output as &dyn AsRef<std::ffi::OsStr>, &"--truth", &truth]);
+        let mut arguments: Vec<&dyn AsRef<OsStr>> = Vec::new();
+        arguments.extend(windows.iter().map(|a| a as &dyn AsRef<OsStr>));
+        arguments.extend([&output as &dyn AsRef<OsStr>, &"--truth", &truth]);
         fails(&arguments, &["it is the same file as", truth.to_str().unwrap()]);
         assert_eq!(folder.names(), names);
     }
@@ -139,4 +145,202 @@ fn two_outputs_need_two_files() {
     run(null.as_ref(), null.as_ref());
     run(&windows, &truth);
     assert!(windows.is_file() && truth.is_file());
+}
+
+/// Runs the command with these words and files.
+fn simulate(words: &[&str], files: &[(&str, &Path)]) {
+    let mut arguments: Vec<&dyn AsRef<OsStr>> = vec![&"simulate"];
+    arguments.extend(words.iter().map(|word| word as &dyn AsRef<OsStr>));
+    for (option, file) in files {
+        arguments.extend([option as &dyn AsRef<OsStr>, file]);
+    }
+    succeeds(&arguments);
+}
+
+/// The bytes of an NPY file behind its header.
+fn npy_data(bytes: &[u8]) -> &[u8] {
+    &bytes[10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]))..]
+}
+
+/// The names of a table's columns, and its rows as numbers.
+fn table(path: &Path) -> (String, Vec<Vec<f64>>) {
+    let rows = rows(&fs::read(path).unwrap());
+    let numbers = rows[1..].iter().map(|row| row.iter().map(|n| n.parse().unwrap()).collect());
+    (rows[0].join(","), numbers.collect())
+}
+
+/// Proves that the words for shape and profile give the library's windows, and the truth the columns that the shape has.
+#[test]
+fn shapes_have_their_columns() {
+    let folder = Folder::new();
+    let (output, truth) = (folder.path("s.npy"), folder.path("t.csv"));
+    let curve = Defocus::default().with_z_range(300.0).with_focus(-150.0).with_depth(450.0);
+    let curve_words = ["--z-range", "300", "--focus", "-150", "--depth", "450"];
+    type Look = fn(&Truth) -> Vec<f64>;
+    let cases: [(&str, SpotShape, &str, Look); 4] = [
+        ("circular", SpotShape::Circular, "sigma", |t| vec![t.shape.sigma]),
+        ("elliptical", SpotShape::Elliptical, "sigma_x,sigma_y", |t| vec![t.sigma_x, t.sigma_y]),
+        ("rotated", SpotShape::Rotated, "sigma_x,sigma_y,angle", |t| {
+            vec![t.sigma_x, t.sigma_y, t.angle]
+        }),
+        ("defocused", SpotShape::Defocused(curve), "sigma_x,sigma_y,z", |t| {
+            vec![t.sigma_x, t.sigma_y, t.z]
+        }),
+    ];
+    for (name, shape, columns, look) in cases {
+        for (word, profile) in
+            [("sampled", SpotProfile::Sampled), ("integrated", SpotProfile::Integrated)]
+        {
+            let mut words = vec!["--count", "20", "--size", "9", "--shape", name];
+            words.extend(["--profile", word, "--em-gain", "250", "--gain", "0.2"]);
+            if name == "defocused" {
+                words.extend(curve_words);
+            }
+            simulate(&words, &[("-o", &output), ("--truth", &truth)]);
+            let camera = Camera::default().with_gain(0.2).with_em_gain(Some(250.0));
+            let spots = SpotSimulation::new(Size::new(9, 9))
+                .with_shape(shape)
+                .with_profile(profile)
+                .with_camera(camera)
+                .generate(0..20)
+                .unwrap();
+            let bytes: Vec<u8> = spots.pixels.iter().flat_map(|p| p.to_le_bytes()).collect();
+            assert!(npy_data(&fs::read(&output).unwrap()) == bytes, "{name}, {word}");
+            let (header, rows) = table(&truth);
+            assert_eq!(header, format!("spot,x,y,{columns},signal,background"));
+            for ((spot, row), t) in rows.iter().enumerate().zip(&spots.truth) {
+                let mut expected = vec![spot as f64, t.shape.x, t.shape.y];
+                expected.extend(look(t));
+                expected.extend([400.0, 40.0]);
+                assert_eq!(row, &expected);
+            }
+            assert_eq!(rows.len(), 20);
+        }
+    }
+}
+
+/// Proves that the maps in an NPZ file are these, stored without compression.
+fn assert_maps(path: &Path, maps: &Maps) {
+    let mut archive = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
+    let arrays: [(&str, ArrayView2<'_, f32>); 3] =
+        [("offset", maps.offset()), ("gain", maps.gain()), ("variance", maps.variance())];
+    assert_eq!(archive.len(), 3);
+    for (name, array) in arrays {
+        let mut file = archive.by_name(&format!("{name}.npy")).unwrap();
+        assert_eq!(file.compression(), zip::CompressionMethod::Stored);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).unwrap();
+        let (height, width) = array.dim();
+        let header = String::from_utf8_lossy(&bytes[10..120]).into_owned();
+        assert!(header.contains("'<f4'") && header.contains(&format!("({height}, {width})")));
+        let expected: Vec<u8> = array.iter().flat_map(|value| value.to_le_bytes()).collect();
+        assert!(npy_data(&bytes) == expected, "{name}");
+    }
+}
+
+/// Proves that maps, corners and windows of an sCMOS camera belong together, and are the same bytes each time.
+#[test]
+fn maps_and_corners_belong_to_the_windows() {
+    let folder = Folder::new();
+    let (output, maps) = (folder.path("s.npy"), folder.path("maps.npz"));
+    let (corners, truth) = (folder.path("c.csv"), folder.path("t.csv"));
+    let files: [(&str, &Path); 4] =
+        [("-o", &output), ("--camera", &maps), ("--corners", &corners), ("--truth", &truth)];
+    let words = ["--count", "40", "--size", "7", "--camera-size", "50", "--seed", "3"];
+    simulate(&words, &files);
+    let expected_maps = Maps::simulated(Size::new(50, 50), 3).unwrap();
+    assert_maps(&maps, &expected_maps);
+    let spots = SpotSimulation::new(Size::new(7, 7))
+        .with_seed(3)
+        .with_maps(Some(expected_maps))
+        .generate(0..40)
+        .unwrap();
+    let bytes: Vec<u8> = spots.pixels.iter().flat_map(|p| p.to_le_bytes()).collect();
+    assert!(npy_data(&fs::read(&output).unwrap()) == bytes);
+    let (header, found) = table(&corners);
+    assert_eq!(header, "frame,x,y");
+    let numbers = |corner: &Corner| [corner.frame, corner.x, corner.y].map(f64::from).to_vec();
+    let expected: Vec<Vec<f64>> = spots.corners.unwrap().iter().map(numbers).collect();
+    assert_eq!(found, expected);
+    let before = files.map(|(_, path)| fs::read(path).unwrap());
+    simulate(&words, &files);
+    assert!(before == files.map(|(_, path)| fs::read(path).unwrap()));
+}
+
+/// Proves that a movie of an sCMOS camera comes with the maps of its frames, and with the columns of its shape.
+#[test]
+fn movies_have_shapes_and_maps() {
+    let folder = Folder::new();
+    let (output, maps, truth) = (folder.path("m.npy"), folder.path("maps.NPZ"), folder.path("t"));
+    let mut words = vec!["movie", "--frames", "5", "--width", "48", "--height", "40"];
+    words.extend(["--shape", "rotated", "--profile", "integrated"]);
+    simulate(&words, &[("-o", &output), ("--camera", &maps), ("--truth", &truth)]);
+    let expected_maps = Maps::simulated(Size::new(48, 40), 1).unwrap();
+    assert_maps(&maps, &expected_maps);
+    let mut simulation = MovieSimulation::new(48, 40, 5)
+        .with_shape(SpotShape::Rotated)
+        .with_profile(SpotProfile::Integrated)
+        .with_sigma_spread(0.25)
+        .with_maps(Some(expected_maps));
+    simulation.molecules = simulation.molecules_for(20.0);
+    let mut plan = simulation.plan().unwrap();
+    let piece = plan.piece(0..5);
+    let bytes: Vec<u8> = piece.frames().iter().flat_map(|p| p.to_le_bytes()).collect();
+    assert!(npy_data(&fs::read(&output).unwrap()) == bytes);
+    let (header, rows) = table(&truth);
+    assert_eq!(header, "frame,x,y,sigma_x,sigma_y,angle,signal,background,molecule");
+    let expected: Vec<Vec<f64>> = (0..5)
+        .flat_map(|frame| piece.truth(frame))
+        .map(|t| {
+            let shape = [t.shape.x, t.shape.y, t.sigma_x, t.sigma_y, t.angle];
+            let rest = [t.signal, t.background, t.molecule as f64];
+            [&[t.frame as f64], &shape[..], &rest[..]].concat()
+        })
+        .collect();
+    assert!(rows.len() > 30);
+    assert_eq!(rows, expected);
+}
+
+/// Proves that words that make no sense, or none together, are named, and that no file is left.
+#[test]
+fn senseless_shapes_and_cameras_are_refused() {
+    let folder = Folder::new();
+    let output = folder.path("s.npy");
+    let (maps, corners) = (folder.path("m.npz"), folder.path("c.csv"));
+    let windows = ["simulate", "--count", "3", "--size", "9"];
+    let movie = ["simulate", "movie", "--frames", "2"];
+    let [maps, corners] = [&maps, &corners].map(|path| path.to_str().unwrap());
+    let cases: [(&[&str], &[&str], &str); 16] = [
+        (&windows, &["--em-gain", "0.5"], "--em-gain 0.5 is out of its range (1 to 1e6)"),
+        (&movie, &["--em-gain", "nan"], "--em-gain NaN is out of its range"),
+        (&windows, &["--shape", "square"], "possible values: circular, elliptical, rotated"),
+        (&windows, &["--z-range", "100"], "--z-range: it needs --shape defocused"),
+        (&movie, &["--depth", "100", "--shape", "rotated"], "--depth: it needs --shape defocused"),
+        (&windows, &["--shape", "defocused", "--depth", "0"], "--depth 0 is out of its range"),
+        (&windows, &["--shape", "defocused", "--depth", "2"], "0.1 to 100 times that in focus"),
+        (&windows, &["--shape", "defocused", "--z-range", "nan"], "--z-range NaN is out"),
+        (&movie, &["--sigma-spread", "1"], "--sigma-spread 1 is out of its range (0 to 0.9)"),
+        (&windows, &["--camera", maps], "--camera: give --corners, too"),
+        (&windows, &["--corners", corners], "--camera <MAPS.npz>"),
+        (&windows, &["--camera", maps, "--corners", maps], "it is the same file as"),
+        (&windows, &["--camera", "m.npy", "--corners", corners], "must end in .npz"),
+        (
+            &windows,
+            &["--camera", maps, "--corners", corners, "--camera-size", "8"],
+            "8×8 pixels (width×height); 9×9 are needed",
+        ),
+        (
+            &windows,
+            &["--camera", maps, "--corners", corners, "--camera-size", "70000"],
+            "--camera-size 70000 is out of its range (3 to 65536)",
+        ),
+        (&movie, &["--camera", maps, "--read-noise", "1"], "cannot be used with '--read-noise"),
+    ];
+    for (command, words, says) in cases {
+        let mut arguments: Vec<&dyn AsRef<OsStr>> = Vec::new();
+        arguments.extend(command.iter().chain(words).map(|word| word as &dyn AsRef<OsStr>));
+        arguments.extend([&"-o" as &dyn AsRef<OsStr>, &output]);
+        fails(&arguments, &[says]);
+        assert!(folder.names().is_empty(), "{words:?} left {:?}", folder.names());
+    }
 }

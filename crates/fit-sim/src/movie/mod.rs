@@ -5,9 +5,14 @@ mod piece;
 
 use std::ops::Range;
 
+use fit_core::Size;
 use rayon::prelude::*;
 
-use crate::spots::{Camera, Noise, SimulationError};
+use crate::camera::{Camera, Noise};
+use crate::error::{SimulationError, check};
+use crate::light::SpotProfile;
+use crate::maps::Maps;
+use crate::shape::SpotShape;
 use molecule::Molecule;
 pub use piece::{MoviePiece, MovieTruth};
 
@@ -90,6 +95,13 @@ pub struct MovieSimulation {
     pub signal: f64,
     /// Standard deviation of the spots in pixels. Range: 0.3 to 100.
     pub sigma: f64,
+    /// How much σ varies from molecule to molecule and bead to bead: it is uniform within this share of
+    /// [`MovieSimulation::sigma`]. Range: 0 to 0.9.
+    pub sigma_spread: f64,
+    /// The shape of the spots. Each molecule and bead keeps its own in all frames.
+    pub shape: SpotShape,
+    /// Whether pixels sample or integrate the spots.
+    pub profile: SpotProfile,
     /// Beads. Range: up to [`MOST_BEADS`] of them.
     pub beads: Vec<Bead>,
     /// Movement of everything from frame to frame, in pixels.
@@ -102,6 +114,9 @@ pub struct MovieSimulation {
     pub noise: Noise,
     /// The camera.
     pub camera: Camera,
+    /// The maps of a camera whose pixels differ, of the size of the frames. They replace baseline, gain and read
+    /// noise of [`MovieSimulation::camera`].
+    pub maps: Option<Maps>,
     /// The seed.
     pub seed: u64,
 }
@@ -117,12 +132,16 @@ impl MovieSimulation {
         const with_off_time: off_time: f64,
         const with_signal: signal: f64,
         const with_sigma: sigma: f64,
+        const with_sigma_spread: sigma_spread: f64,
+        const with_shape: shape: SpotShape,
+        const with_profile: profile: SpotProfile,
         with_beads: beads: Vec<Bead>,
         const with_drift: drift: [f64; 2],
         const with_background: background: f64,
         const with_unevenness: unevenness: f64,
         const with_noise: noise: Noise,
         const with_camera: camera: Camera,
+        with_maps: maps: Option<Maps>,
         const with_seed: seed: u64,
     }
 
@@ -150,12 +169,16 @@ impl MovieSimulation {
             off_time,
             signal: 1000.0,
             sigma: 1.3,
+            sigma_spread: 0.0,
+            shape: SpotShape::Circular,
+            profile: SpotProfile::Sampled,
             beads: Vec::new(),
             drift: [0.0; 2],
             background: 20.0,
             unevenness: 0.5,
             noise: Noise::Poisson,
             camera: Camera::default().with_baseline(100.0).with_gain(1.0).with_read_noise(1.5),
+            maps: None,
             seed: 1,
         }
     }
@@ -172,13 +195,6 @@ impl MovieSimulation {
     /// # Errors
     /// [`SimulationError`] for the first value out of range.
     pub fn validate(&self) -> Result<(), SimulationError> {
-        let check = |name, value: f64, min: f64, max: f64, range| {
-            if value >= min && value <= max {
-                Ok(())
-            } else {
-                Err(SimulationError::Parameter { name, value, range })
-            }
-        };
         check("width", self.width as f64, 8.0, 65536.0, "8 to 65536")?;
         check("height", self.height as f64, 8.0, 65536.0, "8 to 65536")?;
         let pixels = self.width as f64 * self.height as f64;
@@ -190,11 +206,20 @@ impl MovieSimulation {
         check("off_time", self.off_time, 0.1, 1e9, "0.1 to 1e9")?;
         check("signal", self.signal, 0.0, 1e9, "0 to 1e9")?;
         check("sigma", self.sigma, 0.3, 100.0, "0.3 to 100")?;
+        check("sigma_spread", self.sigma_spread, 0.0, 0.9, "0 to 0.9")?;
+        self.shape.validate()?;
         check("drift", self.drift[0], -100.0, 100.0, "-100 to 100")?;
         check("drift", self.drift[1], -100.0, 100.0, "-100 to 100")?;
         check("background", self.background, 0.0, 1e9, "0 to 1e9")?;
         check("unevenness", self.unevenness, 0.0, 1.0, "0 to 1")?;
-        self.camera.validate()
+        self.camera.validate()?;
+        let needed = Size::new(self.width, self.height);
+        match self.maps.as_ref().map(Maps::size) {
+            Some(found) if found != needed => {
+                Err(SimulationError::MapSize { map: "offset", found, needed })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Places the molecules. When they glow is decided piece by piece as the movie is made, so that

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{MovieSimulation, Structure};
 use crate::random::Random;
+use crate::shape::Outline;
 
 /// A molecule at some time of the movie.
 #[derive(Clone, Debug)]
@@ -13,6 +14,16 @@ pub(super) struct Molecule {
     /// When it glows next, or has begun to, and until when, in frames.
     on: f64,
     off: f64,
+}
+
+impl MovieSimulation {
+    /// What a molecule looks like, or a bead, whose numbers follow after the last molecule.
+    pub(super) fn outline(&self, number: usize) -> Outline {
+        let half = self.sigma_spread * self.sigma;
+        // A stream of its own: molecules blink alike whatever they look like.
+        let mut random = Random::new(self.seed, (2 << 32) + number as u64);
+        self.shape.draw(&(self.sigma - half..self.sigma + half), &mut random)
+    }
 }
 
 fn exponential(random: &mut Random, mean: f64) -> f64 {

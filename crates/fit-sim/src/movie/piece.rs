@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use fit_core::Circle;
-use fit_core::spot::sums::Profile;
 use ndarray::{Array2, Array3, ArrayViewMut2, Axis, Slice};
 use rayon::prelude::*;
 
 use super::{MovieSimulation, molecule::Molecule};
+use crate::light::Light;
 use crate::random::Random;
+use crate::shape::Outline;
 
 /// A molecule that glows in a frame.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +30,16 @@ const BAND: usize = 1 << 20;
 pub struct MovieTruth {
     /// The frame, from 0.
     pub frame: usize,
-    /// Centre and σ in pixels.
+    /// Centre and σ in pixels; of a spot that is not circular √(σxσy).
     pub shape: Circle<f64>,
+    /// σx in pixels; σ if the spot is circular.
+    pub sigma_x: f64,
+    /// σy in pixels; σ if the spot is circular.
+    pub sigma_y: f64,
+    /// As [`Truth::angle`](crate::Truth::angle).
+    pub angle: f64,
+    /// As [`Truth::z`](crate::Truth::z).
+    pub z: f64,
     /// Photo-electrons in this frame.
     pub signal: f64,
     /// Background of a pixel at the centre, in photo-electrons.
@@ -70,9 +79,11 @@ impl<'a> MoviePiece<'a> {
         let simulation = self.simulation;
         let drift = simulation.drift.map(|d| d * frame as f64);
         let truth = move |molecule: usize, x: f64, y: f64, signal: f64| {
-            let shape = Circle::new(x + drift[0], y + drift[1], simulation.sigma);
+            let outline = simulation.outline(molecule);
+            let shape = outline.circle(x + drift[0], y + drift[1]);
             let background = simulation.background(shape.x, shape.y);
-            MovieTruth { frame, shape, signal, background, molecule }
+            let Outline { sigma: [sigma_x, sigma_y], angle, z } = outline;
+            MovieTruth { frame, shape, sigma_x, sigma_y, angle, z, signal, background, molecule }
         };
         let events = frame.checked_sub(self.first).and_then(|index| self.events.get(index));
         let beads = if events.is_some() { &simulation.beads[..] } else { &[] };
@@ -101,9 +112,9 @@ impl<'a> MoviePiece<'a> {
 
     /// Makes a frame, some rows at a time.
     fn draw(&self, frame: usize, mut to: ArrayViewMut2<'_, u16>) {
-        let MovieSimulation { width, height, sigma, noise, camera, seed, .. } = *self.simulation;
-        let reach = 6.0 * sigma;
-        let range = |centre: f64, length: usize| {
+        let MovieSimulation { width, height, profile, noise, camera, seed, .. } = *self.simulation;
+        let maps = self.simulation.maps.as_ref();
+        let range = |centre: f64, reach: f64, length: usize| {
             let first = (centre - reach).max(0.0).ceil() as usize;
             let last = (centre + reach + 1.0).clamp(0.0, length as f64) as usize;
             first.min(last)..last
@@ -118,18 +129,24 @@ impl<'a> MoviePiece<'a> {
             for ((y, x), expected) in expected.indexed_iter_mut() {
                 *expected = self.simulation.background(x as f64, (top + y) as f64);
             }
-            for MovieTruth { shape, signal, .. } in self.truth(frame) {
-                let amplitude = signal / (core::f64::consts::TAU * sigma * sigma);
-                let across = range(shape.y, height);
-                for y in across.start.max(top)..across.end.min(bottom) {
-                    for x in range(shape.x, width) {
-                        expected[(y - top, x)] +=
-                            amplitude * Profile::at(x as f64, y as f64, shape).value;
+            for spot in self.truth(frame) {
+                let MovieTruth { shape, sigma_x, sigma_y, angle, z, signal, .. } = spot;
+                let reach = 6.0 * sigma_x.max(sigma_y);
+                let columns = range(shape.x, reach, width);
+                let rows = range(shape.y, reach, height);
+                let rows = rows.start.max(top)..rows.end.min(bottom);
+                let outline = Outline { sigma: [sigma_x, sigma_y], angle, z };
+                let (centre, seen) = ([shape.x, shape.y], rows.clone());
+                let light = Light::new(signal, centre, &outline, profile, columns.clone(), seen);
+                for y in rows {
+                    for x in columns.clone() {
+                        expected[(y - top, x)] += light.at(x, y);
                     }
                 }
             }
-            for (pixel, &expected) in to.iter_mut().zip(&expected) {
-                let counts = camera.read(noise.draw(expected, &mut random), &mut random);
+            for ((y, x), pixel) in to.indexed_iter_mut() {
+                let electrons = noise.draw(expected[(y, x)], &mut random);
+                let counts = camera.read(maps, [x, top + y], electrons, &mut random);
                 *pixel = counts.min(65535.0) as u16;
             }
         }
