@@ -55,6 +55,58 @@ pub enum ArgumentError {
         /// The size of a frame.
         frame: Size,
     },
+    /// Weights were given for maximum likelihood, which has its own.
+    WeightedLikelihood,
+    /// The weights do not have one number for each pixel.
+    WeightsShape {
+        /// Number, height and width of the weights.
+        given: (usize, usize, usize),
+        /// Those of the windows.
+        expected: (usize, usize, usize),
+    },
+    /// A weight is negative or infinite.
+    Weight {
+        /// The number of the window; 0 for an image of weights.
+        spot: usize,
+        /// The column.
+        x: usize,
+        /// The row.
+        y: usize,
+        /// The weight.
+        weight: f32,
+    },
+    /// A map of the frame is not of the frame's size.
+    MapSize {
+        /// What it is.
+        what: &'static str,
+        /// Its size.
+        given: Size,
+        /// That of a frame.
+        frame: Size,
+    },
+    /// There is a map of the frame, but windows of which nobody knows where they lie.
+    NoCorners {
+        /// What it is.
+        what: &'static str,
+    },
+    /// The number of corners is not the number of windows.
+    CornerCount {
+        /// The windows given.
+        spots: usize,
+        /// The corners given.
+        given: usize,
+    },
+    /// A window is not within the camera map or the image of weights.
+    OutsideMap {
+        /// The number of the window, from 0.
+        spot: usize,
+        /// Its first pixel.
+        corner: Corner,
+        /// Its size.
+        size: Size,
+        /// The size of the map.
+        map: Size,
+    },
     /// An option is out of its range.
     Option {
         /// Its name.
@@ -103,6 +155,34 @@ impl fmt::Display for ArgumentError {
                      {number} is not within {frames} frames of {columns}x{rows} pixels"
                 )
             }
+            Self::WeightedLikelihood => f.write_str(
+                "weights are for least squares: maximum likelihood weighs the pixels by itself",
+            ),
+            Self::WeightsShape { given, expected } => write!(
+                f,
+                "expected weights of the shape {expected:?} (windows, rows, columns), got {given:?}"
+            ),
+            Self::Weight { spot, x, y, weight } => write!(
+                f,
+                "the weight {weight} of window {spot} at column {x}, row {y} is not a finite number ≥ 0"
+            ),
+            Self::MapSize { what, given, frame } => write!(
+                f,
+                "the {what} has {}x{} pixels, a frame {}x{}",
+                given.width, given.height, frame.width, frame.height
+            ),
+            Self::NoCorners { what } => {
+                write!(f, "with a {what} the corners of the windows must be given")
+            }
+            Self::CornerCount { spots, given } => {
+                write!(f, "expected corners of {spots} windows, got {given}")
+            }
+            Self::OutsideMap { spot, corner, size, map } => write!(
+                f,
+                "the window {spot} of {}x{} pixels at column {}, row {} is not within the map of {}x{} \
+                 pixels",
+                size.width, size.height, corner.x, corner.y, map.width, map.height
+            ),
             Self::Option { name, value, range } => {
                 write!(f, "{name} = {value} is out of its range ({range})")
             }

@@ -18,6 +18,9 @@ pub struct Setup<R, S = Circular, const P: usize = 3> {
     profile: PixelProfile,
     shape: S,
     settings: Settings<R, P>,
+    /// Photo-electrons per count, and the counts of a dark pixel: what outcomes are converted by.
+    photons: R,
+    baseline: R,
 }
 
 impl<R: Real> Setup<R> {
@@ -59,7 +62,7 @@ impl<R: Real, S: Separable<P>, const P: usize> Setup<R, S, P> {
         for (j, (low, high)) in shape.limits(size, &limits).into_iter().enumerate() {
             (lower[j], upper[j]) = (R::splat(low), R::splat(high));
         }
-        let settings = Settings {
+        let mut settings = Settings {
             max_iterations: R::splat(criteria.max_iterations.into()),
             max_evaluations: R::splat(criteria.max_evaluations.into()),
             max_error: R::splat(max_error),
@@ -71,7 +74,11 @@ impl<R: Real, S: Separable<P>, const P: usize> Setup<R, S, P> {
             finish: R::splat(criteria.finish),
             tolerance: R::splat(0.0),
         };
-        Ok(Self { size, background, profile, shape, settings })
+        let camera = options.camera.unwrap_or_default();
+        let (photons, baseline) = (camera.photons_per_adu(), camera.baseline);
+        settings.max_error = settings.max_error * R::splat(1.0 / (photons * photons));
+        let (photons, baseline) = (R::splat(photons), R::splat(baseline));
+        Ok(Self { size, background, profile, shape, settings, photons, baseline })
     }
 
     /// A setup for the paper's iteration, whose sums may have weights.
@@ -104,7 +111,8 @@ impl<R: Real, S, const P: usize> Setup<R, S, P> {
         settings: Settings<R, P>,
     ) -> Result<Self, ArgumentError> {
         size.validate()?;
-        Ok(Self { size, background, profile, shape, settings })
+        let (photons, baseline) = (R::splat(1.0), R::splat(0.0));
+        Ok(Self { size, background, profile, shape, settings, photons, baseline })
     }
 
     /// The window.
@@ -135,6 +143,26 @@ impl<R: Real, S, const P: usize> Setup<R, S, P> {
     #[inline(always)]
     pub fn settings(&self) -> &Settings<R, P> {
         &self.settings
+    }
+
+    /// The same setup for pixels that are photo-electrons already, whatever the camera in the options.
+    #[inline(always)]
+    pub fn of_photons(mut self) -> Self {
+        self.settings.max_error = self.settings.max_error * self.photons * self.photons;
+        (self.photons, self.baseline) = (R::splat(1.0), R::splat(0.0));
+        self
+    }
+
+    /// The same setup with outcomes in photo-electrons: so many per count, and the counts of a dark pixel.
+    #[inline(always)]
+    pub fn with_units(self, photons: R, baseline: R) -> Self {
+        Self { photons, baseline, ..self }
+    }
+
+    /// Photo-electrons per count, and the counts of a dark pixel.
+    #[inline(always)]
+    pub fn units(&self) -> (R, R) {
+        (self.photons, self.baseline)
     }
 
     /// The χ² of conditioned pixels below which a fit ends.

@@ -2,13 +2,13 @@
 
 use std::marker::PhantomData;
 
-use fit_core::pass::{Likelihood, Method};
+use fit_core::pass::{Likelihood, Method, WeightedFit};
 use fit_core::spot::shape::{Separable, Visitor};
 use fit_core::{
     ArgumentError, Corner, Estimator, Fit, Options, Outcomes, Outline, Pixel, Scalar, Setup, Size,
     Start, fit_in_place, scratch_len,
 };
-use fit_windows::{AnyWindows, Windows};
+use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::{ArrayView2, ArrayView3};
 use rayon::prelude::*;
 
@@ -159,11 +159,12 @@ impl<R: Arithmetic> Reference<R> {
         &self,
         options: &Options,
         size: Size,
+        kind: (NoteKind, bool),
         read: &Read<'_, R>,
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        options.shape.visit(Shaped { reference: self, size, options, read, start, fits })
+        options.shape.visit(Shaped { reference: self, size, options, kind, read, start, fits })
     }
 
     /// Knows no pixel type, so that the fit is not compiled for each: `read` writes the pixels of a window to
@@ -175,15 +176,17 @@ impl<R: Arithmetic> Reference<R> {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
+        let notes = if method.takes_notes() { method.size().pixels() } else { 0 };
         let fit_chunk = |scratch: &mut Vec<R>, first: usize, fits: &mut [Fit<T>]| {
             for (index, fit) in (first..).zip(fits) {
-                read(index, scratch);
+                let (notes, scratch) = scratch.split_at_mut(notes);
+                read(index, scratch, notes);
                 let start = start.shape(index).map(Outline::from);
-                *fit = Fit::from_found(&fit_in_place(method, start, scratch, &[])?).cast();
+                *fit = Fit::from_found(&fit_in_place(method, start, scratch, notes)?).cast();
             }
             Ok(())
         };
-        let scratch = || vec![R::default(); scratch_len(method.size())];
+        let scratch = || vec![R::default(); notes + scratch_len(method.size())];
         match &self.pool {
             None => fit_chunk(&mut scratch(), 0, fits),
             Some(pool) => pool.install(|| {
@@ -195,6 +198,11 @@ impl<R: Arithmetic> Reference<R> {
             }),
         }
     }
+}
+
+/// The EM gain of the camera, if there is one.
+pub(crate) fn em_gain(options: &Options) -> f64 {
+    options.camera.and_then(|camera| camera.em_gain).unwrap_or(1.0)
 }
 
 /// Writes the pixels of a window, row after row, to the first of `numbers`.
@@ -210,8 +218,8 @@ pub(crate) fn read<P: Pixel, R: Scalar>(window: ArrayView2<'_, P>, numbers: &mut
     }
 }
 
-/// Writes the pixels of the window with a number to the first of some numbers.
-type Read<'a, R> = dyn Fn(usize, &mut [R]) + Sync + 'a;
+/// Writes the pixels of the window with a number to the first of some numbers, and its notes to others.
+type Read<'a, R> = dyn Fn(usize, &mut [R], &mut [R]) + Sync + 'a;
 
 /// A batch that waits for the type of its pixels.
 struct Batch<'a, R> {
@@ -227,10 +235,17 @@ impl<'w, R: Arithmetic> fit_windows::Visitor<'w> for Batch<'_, R> {
     fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
         let Self { reference, options, start, fits } = self;
         let size = windows.size();
-        let read = |index: usize, numbers: &mut [R]| read(windows.window(index), numbers);
+        let (kind, em_gain) = (windows.note_kind(options), em_gain(options));
+        let mapped = windows.known().is_mapped();
+        let read = |index: usize, numbers: &mut [R], notes: &mut [R]| {
+            read(windows.window(index), numbers);
+            windows.convert(index, numbers, em_gain);
+            windows.notes(index, kind, notes, em_gain);
+        };
+        let kind = (kind, mapped);
         match fits {
-            Outcomes::F32(fits) => reference.fit_shape(options, size, &read, start, fits),
-            Outcomes::F64(fits) => reference.fit_shape(options, size, &read, start, fits),
+            Outcomes::F32(fits) => reference.fit_shape(options, size, kind, &read, start, fits),
+            Outcomes::F64(fits) => reference.fit_shape(options, size, kind, &read, start, fits),
         }
     }
 }
@@ -240,6 +255,8 @@ struct Shaped<'a, R, T> {
     reference: &'a Reference<R>,
     size: Size,
     options: &'a Options,
+    /// What the notes are, and whether pixels are converted by a camera map.
+    kind: (NoteKind, bool),
     read: &'a Read<'a, R>,
     start: Start<'a>,
     fits: &'a mut [Fit<T>],
@@ -249,13 +266,17 @@ impl<R: Arithmetic, T: Scalar> Visitor for Shaped<'_, R, T> {
     type Output = Result<(), BatchError>;
 
     fn visit<S: Separable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
-        let Self { reference, size, options, read, start, fits } = self;
-        match options.estimator {
-            Estimator::MaximumLikelihood => {
-                let method = Likelihood::<R, S, P, Q>::for_shape(shape, size, options, false)?;
-                reference.fit_all(&method, read, start, fits)
-            }
-            _ => reference.fit_all(&Setup::for_shape(shape, size, options)?, read, start, fits),
+        let Self { reference, size, options, kind: (kind, mapped), read, start, fits } = self;
+        if options.estimator == Estimator::MaximumLikelihood {
+            let method = Likelihood::<R, S, P, Q, true>::for_shape(shape, size, options, mapped)?;
+            return reference.fit_all(&method, read, start, fits);
         }
+        if kind == NoteKind::Weights {
+            let method = WeightedFit::for_shape(shape, size, options, mapped)?;
+            return reference.fit_all(&method, read, start, fits);
+        }
+        let setup = Setup::for_shape(shape, size, options)?;
+        let setup = if mapped { setup.of_photons() } else { setup };
+        reference.fit_all(&setup, read, start, fits)
     }
 }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use fit_core::{ArgumentError, Corner, Erase, Options, Pixel, Size, Start};
 
-use crate::Windows;
+use crate::{Known, NoteKind, Windows};
 
 /// Work to do with windows whose pixel type is known only at run time.
 pub trait Visitor<'a> {
@@ -63,9 +63,28 @@ macro_rules! any {
             ///
             /// # Errors
             /// [`ArgumentError`].
-            pub fn check(&self, start: Start<'_>, outcomes: usize) -> Result<(), ArgumentError> {
+            pub fn check(
+                &self,
+                options: &Options,
+                start: Start<'_>,
+                outcomes: usize,
+            ) -> Result<(), ArgumentError> {
                 match self {
-                    $(Self::$variant(windows) => windows.check(start, outcomes),)*
+                    $(Self::$variant(windows) => windows.check(options, start, outcomes),)*
+                }
+            }
+
+            /// See [`Windows::note_kind`].
+            pub fn note_kind(&self, options: &Options) -> NoteKind {
+                match self {
+                    $(Self::$variant(windows) => windows.note_kind(options),)*
+                }
+            }
+
+            /// See [`Windows::known`].
+            pub fn known(&self) -> &Known<'a> {
+                match self {
+                    $(Self::$variant(windows) => windows.known(),)*
                 }
             }
 

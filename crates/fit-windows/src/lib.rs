@@ -2,11 +2,15 @@
 #![forbid(unsafe_code)]
 
 mod any;
+mod map;
+mod notes;
 
-use fit_core::{ArgumentError, Corner, Options, Pixel, Setup, Size, Start};
+use fit_core::{ArgumentError, Corner, Options, Pixel, Setup, Shape, Size, Start};
 use ndarray::{ArrayView2, ArrayView3, Axis};
 
 pub use any::{AnyWindows, Visitor};
+pub use map::{CameraMap, MapError};
+pub use notes::{Known, NoteKind, Weights};
 
 /// A stack of windows, or windows cut out of a stack of frames; of any pixel type and memory layout.
 ///
@@ -20,6 +24,7 @@ pub struct Windows<'a, P> {
     size: Size,
     /// Where the windows are cut; `None` for a stack of windows.
     corners: Option<&'a [Corner]>,
+    known: Known<'a>,
 }
 
 impl<'a, P: Pixel> Windows<'a, P> {
@@ -27,12 +32,13 @@ impl<'a, P: Pixel> Windows<'a, P> {
     pub fn stack(spots: ArrayView3<'a, P>) -> Self {
         let (_, height, width) = spots.dim();
         let size = Size::new(width, height);
-        Self { frames: spots, flat: spots.to_slice(), size, corners: None }
+        Self { frames: spots, flat: spots.to_slice(), size, corners: None, known: Known::default() }
     }
 
     /// Windows of `size` pixels at `corners` of a stack (n, height, width) of frames. They may overlap.
     pub fn cuts(frames: ArrayView3<'a, P>, size: Size, corners: &'a [Corner]) -> Self {
-        Self { frames, flat: frames.to_slice(), size, corners: Some(corners) }
+        let (flat, corners) = (frames.to_slice(), Some(corners));
+        Self { frames, flat, size, corners, known: Known::default() }
     }
 
     /// Checks a batch of these windows: their size and the options, then as [`Windows::check`].
@@ -47,18 +53,28 @@ impl<'a, P: Pixel> Windows<'a, P> {
     ) -> Result<(), ArgumentError> {
         // The size comes first, for all else counts on it.
         Setup::<f32>::new(self.size, options)?;
-        self.check(start, outcomes)
+        self.check(options, start, outcomes)
     }
 
-    /// Checks that all windows lie within their frames, and that each has a start and room for an outcome.
+    /// Checks that all windows lie within their frames, that each has a start and room for an outcome, and what is
+    /// known of the pixels.
     ///
     /// # Errors
     /// [`ArgumentError::OutsideFrames`] for the first window outside its frame, [`ArgumentError::StartCount`],
-    /// [`ArgumentError::OutputCount`].
-    pub fn check(&self, start: Start<'_>, outcomes: usize) -> Result<(), ArgumentError> {
+    /// [`ArgumentError::OutputCount`], and those about camera maps and weights.
+    pub fn check(
+        &self,
+        options: &Options,
+        start: Start<'_>,
+        outcomes: usize,
+    ) -> Result<(), ArgumentError> {
         if let Some(corners) = self.corners {
             let (count, height, width) = self.frames.dim();
             Corner::validate(corners, self.size, count, Size::new(width, height))?;
+        }
+        self.check_known(options)?;
+        if matches!(options.shape, Shape::GivenSigma(_)) && start == Start::Estimate {
+            return Err(ArgumentError::StartCount { spots: self.count(), given: 0 });
         }
         start.validate_batch(self.count(), outcomes)
     }

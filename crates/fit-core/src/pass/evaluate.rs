@@ -21,22 +21,30 @@ pub fn evaluate<R: Real, T: Tile<R>, const SECOND: bool>(
     tile.take_across::<SECOND>(across, &mut sums);
     let mut data = DataSums::zero();
     let (lane, lines) = (tile.group().lane(), tile.lines());
-    if T::AT_ONCE == 1 {
+    // With second derivatives a line takes five sums instead of three.
+    let most = if SECOND { (T::AT_ONCE * 3).div_ceil(5) } else { T::AT_ONCE };
+    if most == 1 {
         for line in 0..lines {
             add_lines::<R, T, 1, SECOND>(tile, lane, line, &mut sums, &mut data);
         }
     } else {
         // As few blocks of lines as possible, of sizes that differ by one at most.
-        let blocks = lines.div_ceil(T::AT_ONCE);
+        let blocks = lines.div_ceil(most);
         let mut first = 0;
         for block in 1..=blocks {
             let end = block * lines / blocks;
             match end - first {
-                1 => add_lines::<R, T, 1, SECOND>(tile, lane, first, &mut sums, &mut data),
+                5 if most >= 5 => {
+                    add_lines::<R, T, 5, SECOND>(tile, lane, first, &mut sums, &mut data);
+                }
+                4 if most >= 4 => {
+                    add_lines::<R, T, 4, SECOND>(tile, lane, first, &mut sums, &mut data);
+                }
+                3 if most >= 3 => {
+                    add_lines::<R, T, 3, SECOND>(tile, lane, first, &mut sums, &mut data);
+                }
                 2 => add_lines::<R, T, 2, SECOND>(tile, lane, first, &mut sums, &mut data),
-                3 => add_lines::<R, T, 3, SECOND>(tile, lane, first, &mut sums, &mut data),
-                4 => add_lines::<R, T, 4, SECOND>(tile, lane, first, &mut sums, &mut data),
-                _ => add_lines::<R, T, 5, SECOND>(tile, lane, first, &mut sums, &mut data),
+                _ => add_lines::<R, T, 1, SECOND>(tile, lane, first, &mut sums, &mut data),
             }
             first = end;
         }

@@ -5,10 +5,10 @@ use super::tile::{Store, Tile};
 use super::{condition, estimate, evaluate, residual_chi2};
 use crate::arithmetic::{Mask, Real};
 use crate::search::solve::Symmetric;
-use crate::search::{Evaluation, Merge, Newton, Normal, Parts, Search};
+use crate::search::{Evaluation, Merge, Newton, Normal, Parts, Search, Settings};
 use crate::setup::Setup;
 use crate::size::{Circle, Outline, Size};
-use crate::spot::assembly::{NoSecond, Remainder, assemble_with};
+use crate::spot::assembly::{NoSecond, Remainder, assemble, assemble_with};
 use crate::spot::conditioning::Conditioning;
 use crate::spot::shape::Separable;
 use crate::spot::sums::Second;
@@ -53,6 +53,22 @@ pub(super) fn prepare<R: Real, T: Store<R>, S: Separable<P>, const P: usize>(
     (LeastSquaresSeed { parameters, constants, data }, data.usable & start.is_finite())
 }
 
+/// One evaluation of the paper's iteration, and the next trial.
+#[inline(always)]
+pub(super) fn step<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
+    setup: &Setup<R, S, P>,
+    tile: &mut T,
+    data: &Conditioning<R>,
+    search: &mut SpotSearch<R, S, P>,
+) {
+    let shape = setup.shape();
+    let axes = shape.axes(setup.profile(), search.constants(), search.trial());
+    let (x, y, sums) = evaluate::<_, _, false>(tile, axes);
+    let evaluation = assemble(&shape.sums(&x, &y, &sums), data, setup.background());
+    let settings = Settings { newton: Newton::Never, ..*setup.settings() };
+    search.update(&settings, shape, &evaluation);
+}
+
 /// A seed for lanes without a fit.
 #[inline(always)]
 pub(super) fn idle<R: Real, S: Separable<P>, const P: usize>(
@@ -75,10 +91,11 @@ pub(super) fn found<R: Real, S: Separable<P>, const P: usize>(
 ) -> Found<R> {
     let record = search.record(setup.settings(), setup.shape());
     let [alpha, beta] = record.linear;
+    let (photons, baseline) = setup.units();
     Found {
         outline: setup.shape().outline(search.constants(), search.best()),
-        linear: [data.amplitude(alpha), data.background(beta)],
-        cost: data.chi2(cost),
+        linear: [data.amplitude(alpha) * photons, (data.background(beta) - baseline) * photons],
+        cost: data.chi2(cost) * photons * photons,
         iterations: record.iterations,
         evaluations: record.evaluations,
         status: record.status,

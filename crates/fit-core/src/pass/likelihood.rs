@@ -10,7 +10,7 @@
 //!
 //! The search starts from three evaluations of the least-squares fit, which are cheap.
 
-use super::least_squares::{idle, prepare};
+use super::least_squares::{idle, prepare, step};
 use super::method::{CANCELS, Finish, Found, Method};
 use super::tile::{Along, Line, Store, Tile, keep};
 use super::weigh::{Noise, weigh};
@@ -147,9 +147,10 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for Lit<S
 }
 
 /// Options for Poisson maximum likelihood, checked and prepared for one window size, one shape of spots and one
-/// arithmetic. Q is P + 2.
+/// arithmetic. Q is P + 2. `NOTES` says whether the tile has notes: the variance of the read noise of each pixel, beside
+/// that of all pixels.
 #[derive(Clone, Copy, Debug)]
-pub struct Likelihood<R, S, const P: usize, const Q: usize> {
+pub struct Likelihood<R, S, const P: usize, const Q: usize, const NOTES: bool> {
     start: Setup<R, S, P>,
     settings: Settings<R, Q>,
     shape: Lit<S, P>,
@@ -163,7 +164,9 @@ pub struct Likelihood<R, S, const P: usize, const Q: usize> {
     mapped: bool,
 }
 
-impl<R: Real, S: Separable<P>, const P: usize, const Q: usize> Likelihood<R, S, P, Q> {
+impl<R: Real, S: Separable<P>, const P: usize, const Q: usize, const NOTES: bool>
+    Likelihood<R, S, P, Q, NOTES>
+{
     /// Checks the window and the options for spots of the given shape; [`Options::shape`] is ignored. `mapped` says
     /// whether there is a camera map, by which the pixels have been converted to photo-electrons.
     ///
@@ -176,7 +179,8 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize> Likelihood<R, S, 
         options: &Options,
         mapped: bool,
     ) -> Result<Self, ArgumentError> {
-        let start = Setup::start_for_shape(shape, size, options)?;
+        // Of photons, whatever the pixels are.
+        let start = Setup::start_for_shape(shape, size, options)?.of_photons();
         let (mut lower, mut upper) =
             ([R::splat(f64::NEG_INFINITY); Q], [R::splat(f64::INFINITY); Q]);
         for j in 0..P {
@@ -227,7 +231,7 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize> Likelihood<R, S, 
             let there = tile.there(lane, line);
             for place in 0..length {
                 let counts = (tile.pixel(line, place) + seed.data.offset) * unit;
-                let note = if self.mapped { tile.note(lane, line, place) } else { zero };
+                let note = if NOTES { tile.note(lane, line, place) } else { zero };
                 let variance = self.variance + note;
                 let pixel = (counts - self.baseline).mul_add(self.photons, variance).max(zero);
                 let pixel = keep::<R, T>(there, pixel, zero);
@@ -338,7 +342,7 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize> Likelihood<R, S, 
             for place in 0..length {
                 let value = along.at::<false>(place, index).value;
                 index = index + R::splat(1.0);
-                let note = if self.mapped { tile.note(lane, line, place) } else { zero };
+                let note = if NOTES { tile.note(lane, line, place) } else { zero };
                 let expected = height.mul_add(value, beta + (self.variance + note));
                 let term = deviance_of(expected, pixels.pixel(place));
                 deviance = deviance + keep::<R, T>(there, term, zero);
@@ -414,8 +418,8 @@ impl<R: Real, C: Parts<R>, const Q: usize> Parts<R> for LikelihoodSeed<R, C, Q> 
     }
 }
 
-impl<R: Real, S: Separable<P>, const P: usize, const Q: usize> Method<R>
-    for Likelihood<R, S, P, Q>
+impl<R: Real, S: Separable<P>, const P: usize, const Q: usize, const NOTES: bool> Method<R>
+    for Likelihood<R, S, P, Q, NOTES>
 {
     type Seed = LikelihoodSeed<R, S::Constants<R>, Q>;
     type Search = Search<R, Lit<S, P>, Q, 0>;
@@ -427,7 +431,7 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize> Method<R>
     }
     #[inline(always)]
     fn takes_notes(&self) -> bool {
-        self.mapped
+        NOTES
     }
     #[inline(always)]
     fn prepare<T: Store<R>>(
@@ -435,14 +439,13 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize> Method<R>
         tile: &mut T,
         start: Option<Outline<R>>,
     ) -> (Self::Seed, R::Mask) {
-        if self.mapped {
+        if NOTES && self.mapped {
             hide::<R, T, true>(tile, R::splat(HIDDEN));
         }
         let (seed, usable) = prepare(&self.shape.0, tile, start);
         let mut search = self.start.begin(&seed, usable);
         for _ in 0..START_EVALUATIONS {
-            let evaluation = Method::evaluate(&self.start, tile, &seed, &search);
-            self.start.update(&mut search, &evaluation);
+            step(&self.start, tile, &seed.data, &mut search);
         }
         let [alpha, beta] = search.at_best().linear;
         let alpha = seed.data.amplitude(alpha) * self.photons;
@@ -503,11 +506,7 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize> Method<R>
             total: zero,
             least: R::splat(f64::MAX),
         };
-        let sums = if self.mapped {
-            weigh::<_, _, _, true, true>(tile, axes, &mut noise)
-        } else {
-            weigh::<_, _, _, true, false>(tile, axes, &mut noise)
-        };
+        let sums = weigh::<_, _, _, true, NOTES>(tile, axes, &mut noise);
         let group = tile.group();
         let deviance = group.sum(noise.deviance);
         let (total, least) = (group.sum(noise.total), group.least(noise.least));

@@ -8,7 +8,7 @@ use super::{Group, LeastSquaresSeed, SpotSearch, condition, estimate, residual_c
 use crate::arithmetic::{Mask, Real};
 use crate::error::ArgumentError;
 use crate::options::Options;
-use crate::search::{Evaluation, Normal, Search};
+use crate::search::{Evaluation, Newton, Normal, Search, Settings};
 use crate::setup::Setup;
 use crate::size::{Outline, Size};
 use crate::spot::assembly::assemble;
@@ -21,13 +21,20 @@ use crate::spot::sums::Sums;
 pub struct WeightedFit<R, S, const P: usize>(Setup<R, S, P>);
 
 impl<R: Real, S: Separable<P>, const P: usize> WeightedFit<R, S, P> {
-    /// Checks the window and the options for spots of the given shape; [`Options::shape`] is ignored.
+    /// Checks the window and the options for spots of the given shape; [`Options::shape`] is ignored. `mapped` says
+    /// whether there is a camera map, by which the pixels have been converted to photo-electrons.
     ///
     /// # Errors
     /// As [`Setup::for_shape`].
     #[inline(always)]
-    pub fn for_shape(shape: S, size: Size, options: &Options) -> Result<Self, ArgumentError> {
-        Ok(Self(Setup::start_for_shape(shape, size, options)?))
+    pub fn for_shape(
+        shape: S,
+        size: Size,
+        options: &Options,
+        mapped: bool,
+    ) -> Result<Self, ArgumentError> {
+        let setup = Setup::start_for_shape(shape, size, options)?;
+        Ok(Self(if mapped { setup.of_photons() } else { setup }))
     }
 }
 
@@ -166,7 +173,8 @@ impl<R: Real, S: Separable<P>, const P: usize> Method<R> for WeightedFit<R, S, P
     }
     #[inline(always)]
     fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
-        search.update(self.0.settings(), self.0.shape(), evaluation);
+        let settings = Settings { newton: Newton::Never, ..*self.0.settings() };
+        search.update(&settings, self.0.shape(), evaluation);
     }
     #[inline(always)]
     fn end<T: Tile<R>>(

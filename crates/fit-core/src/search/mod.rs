@@ -249,28 +249,30 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         if settings.newton != Newton::Never {
             exact = if settings.newton == Newton::Always { accepted } else { short };
         }
-        let lambda = R::select(short, zero, self.lambda);
+        let mut lambda = R::select(short, zero, self.lambda);
         let (mut h, mut step);
         if settings.newton == Newton::Never {
             h = without(&self.at_best.hessian, &held);
             step = solve(&h, &b, lambda).0;
         } else {
             let rough = self.at_best.hessian;
-            let chosen = Symmetric::select(exact, &evaluation.newton, &rough);
-            h = without(&chosen, &held);
-            let (newton, positive) = solve(&h, &b, lambda);
-            step = newton;
-            let mut sound = R::Mask::splat(true);
-            for j in 0..P {
-                sound = sound & (positive[j] | held[j]);
-            }
-            let failed = exact & !sound;
-            exact = exact & sound;
-            self.at_best.hessian = Symmetric::select(exact, &evaluation.newton, &rough);
-            if failed.any() {
-                h = without(&self.at_best.hessian, &held);
-                let damped = R::select(failed, self.lambda, lambda);
-                step = select(failed, solve(&h, &b, damped).0, step);
+            // The second time round for lanes whose exact Hessian is not positive definite.
+            loop {
+                let chosen = Symmetric::select(exact, &evaluation.newton, &rough);
+                h = without(&chosen, &held);
+                let positive;
+                (step, positive) = solve(&h, &b, lambda);
+                let mut sound = R::Mask::splat(true);
+                for j in 0..P {
+                    sound = sound & (positive[j] | held[j]);
+                }
+                let failed = exact & !sound;
+                if !failed.any() {
+                    self.at_best.hessian = chosen;
+                    break;
+                }
+                exact = exact & sound;
+                lambda = R::select(failed, self.lambda, lambda);
             }
         }
 

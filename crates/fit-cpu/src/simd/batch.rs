@@ -8,6 +8,8 @@ use ndarray::ArrayView3;
 use rayon::prelude::*;
 
 use super::arch::Source;
+use super::load::How;
+use super::window_fitter::how;
 use super::{InstructionSet, WindowFitter};
 use crate::reference::BatchError;
 use crate::threads::pool;
@@ -89,12 +91,19 @@ impl Simd {
     }
 
     /// Working memory for a size and options, of an earlier batch if there is any.
-    fn lend<'a>(&'a self, size: Size, options: &'a Options) -> Result<Lent<'a>, BatchError> {
+    fn lend<'a>(
+        &'a self,
+        size: Size,
+        options: &'a Options,
+        how: How,
+    ) -> Result<Lent<'a>, BatchError> {
         let mut kept = self.kept();
-        let same = |kept: &Kept| kept.fitter.size() == size && kept.options == *options;
+        let same = |kept: &Kept| {
+            kept.fitter.size() == size && kept.options == *options && kept.fitter.how() == how
+        };
         let found = kept.iter().position(same).map(|index| kept.remove(index).fitter);
         drop(kept);
-        let fitter = found.map_or_else(|| WindowFitter::new(self.set, size, options), Ok)?;
+        let fitter = found.map_or_else(|| WindowFitter::with(self.set, size, options, how), Ok)?;
         Ok(Lent { simd: self, options, fitter: Some(fitter) })
     }
 
@@ -152,20 +161,21 @@ impl Simd {
         fits: Outcomes<'_>,
     ) -> Result<(), BatchError> {
         windows.validate(options, start, fits.len())?;
-        windows.visit(Batch { simd: self, options, start, fits })
+        let how = how(&windows, options);
+        windows.visit(Batch { simd: self, options, how, start, fits })
     }
 
     /// Knows no pixel type.
     fn fit_all<T: Scalar>(
         &self,
         options: &Options,
-        size: Size,
+        (size, how): (Size, How),
         source: &dyn Source,
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
         let count = fits.len();
-        let lend = || self.lend(size, options);
+        let lend = || self.lend(size, options, how);
         match &self.pool {
             Some(pool) if count > ALONE => pool.install(|| {
                 // Chunks small enough to keep all threads busy to the end.
@@ -194,6 +204,7 @@ impl Simd {
 struct Batch<'a> {
     simd: &'a Simd,
     options: &'a Options,
+    how: How,
     start: Start<'a>,
     fits: Outcomes<'a>,
 }
@@ -202,8 +213,8 @@ impl<'w> Visitor<'w> for Batch<'_> {
     type Output = Result<(), BatchError>;
 
     fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
-        let Self { simd, options, start, fits } = self;
-        let size = windows.size();
+        let Self { simd, options, how, start, fits } = self;
+        let size = (windows.size(), how);
         match fits {
             Outcomes::F32(fits) => simd.fit_all(options, size, &windows, start, fits),
             Outcomes::F64(fits) => simd.fit_all(options, size, &windows, start, fits),

@@ -12,9 +12,10 @@ use std::ops::Range;
 use fit_core::pass::{Axes, Finish, Found, Method, Serial};
 use fit_core::search::{Merge, Parts};
 use fit_core::{Outline, Size, Start};
+use fit_windows::NoteKind;
 
 use super::arch::pack::Pack;
-use super::load::Load;
+use super::load::{How, Load};
 
 /// Where outcomes go.
 pub(super) trait Sink {
@@ -45,6 +46,10 @@ struct Pool<P: Pack, M: Method<P>> {
     rows: Vec<P>,
     /// The windows in lanes, conditioned.
     pixels: Vec<P>,
+    /// The same of the notes, if there are any.
+    how: How,
+    note_rows: Vec<P>,
+    notes: Vec<P>,
     seeds: M::Seed,
     /// The window in the first lane.
     first: usize,
@@ -55,6 +60,7 @@ struct Pool<P: Pack, M: Method<P>> {
 /// Fits in the lanes of one pack.
 struct Slots<P: Pack, M: Method<P>> {
     pixels: Vec<P>,
+    notes: Vec<P>,
     search: M::Search,
     seeds: M::Seed,
     window: [usize; 32],
@@ -65,6 +71,7 @@ struct Slots<P: Pack, M: Method<P>> {
 /// Working memory of a thread.
 pub(super) struct Scratch<P: Pack, M: Method<P>> {
     size: Size,
+    how: How,
     packs: [Slots<P, M>; PACKS],
     axes: Vec<P>,
     pool: Pool<P, M>,
@@ -72,21 +79,34 @@ pub(super) struct Scratch<P: Pack, M: Method<P>> {
 
 impl<P: Pack, M: Method<P>> Scratch<P, M> {
     #[inline(always)]
-    pub(super) fn new(method: &M) -> Self {
+    pub(super) fn new(method: &M, how: How) -> Self {
         let size = method.size();
         let zero = P::splat(0.0);
         // Packs that a window begins and ends.
         let packs = size.pixels().div_ceil(P::LANES);
-        let pixels = vec![zero; packs * P::LANES];
-        let rows = vec![zero; packs * P::LANES];
+        let room = || vec![zero; packs * P::LANES];
+        let note_room = || if method.takes_notes() { room() } else { Vec::new() };
         Self {
             size,
+            how,
             packs: [Slots::new(method), Slots::new(method)],
             axes: vec![zero; 2 * Axes::<P>::scratch_len(size)],
-            pool: Pool { rows, pixels, seeds: method.idle(), first: 0, ready: 0 },
+            pool: Pool {
+                rows: room(),
+                pixels: room(),
+                how,
+                note_rows: note_room(),
+                notes: note_room(),
+                seeds: method.idle(),
+                first: 0,
+                ready: 0,
+            },
         }
     }
 }
+
+/// [`Feed::make_ready`], compiled for the instruction set of `P`, which the processor must have.
+pub(super) type Ready<P, M> = unsafe fn(&mut Feed<'_, P, M>, &M, &mut Axes<'_, P>, &mut dyn Sink);
 
 /// Fits `windows`.
 #[inline(always)]
@@ -97,8 +117,9 @@ pub(super) fn run<P: Pack, M: Method<P>>(
     start: Start<'_>,
     windows: Range<usize>,
     sink: &mut dyn Sink,
+    ready: Ready<P, M>,
 ) {
-    let Scratch { size, packs, axes, pool } = scratch;
+    let Scratch { size, how, packs, axes, pool } = scratch;
     // A panic may have left fits of an earlier batch.
     pool.ready = 0;
     for slots in packs.iter_mut() {
@@ -111,7 +132,7 @@ pub(super) fn run<P: Pack, M: Method<P>>(
         return;
     };
     let Range { start: next, end } = windows;
-    let mut feed = Feed { source, start, size: *size, pool, next, end };
+    let mut feed = Feed { source, start, size: *size, how: *how, pool, next, end, ready };
     for slots in packs.iter_mut() {
         slots.refill(method, &mut feed, &mut other_axes, sink);
     }
@@ -120,7 +141,7 @@ pub(super) fn run<P: Pack, M: Method<P>>(
     let [a, b] = packs;
     let (mut here, mut there) = (a, b);
     while here.busy | there.busy != 0 {
-        let mut tile = Serial::new(&here.pixels[..], *size, &mut axes);
+        let mut tile = Serial::new(&here.pixels[..], *size, &mut axes).with_notes(&here.notes);
         let evaluation = method.evaluate(&mut tile, &here.seeds, &here.search);
         let done = there.busy & !P::bits(M::running(&there.search));
         if done.count_ones() >= enough(P::LANES) || (done != 0 && feed.is_empty()) {
@@ -152,15 +173,17 @@ impl<P: Pack> Merge<P> for Take<P> {
 }
 
 /// The windows that are still to be fitted.
-struct Feed<'a, P: Pack, M: Method<P>> {
+pub(super) struct Feed<'a, P: Pack, M: Method<P>> {
     source: &'a dyn Load<P>,
     start: Start<'a>,
     size: Size,
+    how: How,
     pool: &'a mut Pool<P, M>,
     /// The next to be made ready.
     next: usize,
     /// One more than the last.
     end: usize,
+    ready: Ready<P, M>,
 }
 
 impl<P: Pack, M: Method<P>> Feed<'_, P, M> {
@@ -172,19 +195,25 @@ impl<P: Pack, M: Method<P>> Feed<'_, P, M> {
 
     /// Makes the next windows ready; those with nothing to fit get their outcome.
     #[inline(always)]
-    fn make_ready(&mut self, method: &M, axes: &mut Axes<'_, P>, sink: &mut dyn Sink) {
+    pub(super) fn make_ready(&mut self, method: &M, axes: &mut Axes<'_, P>, sink: &mut dyn Sink) {
         let first = self.next;
-        let Self { pool, size, .. } = self;
+        let Self { pool, size, how, .. } = self;
         let pixels = size.pixels();
         let packs = pixels.div_ceil(P::LANES);
         let count = P::LANES.min(self.end - first);
-        self.source.load(first..first + count, &mut pool.rows);
+        self.source.load(first..first + count, &mut pool.rows, &mut pool.note_rows, *how);
         // Lanes that are left over have pixels of earlier windows.
         for pack in 0..packs {
             let columns = &mut pool.pixels[pack * P::LANES..][..P::LANES];
             P::transpose(&pool.rows[pack..], packs, columns);
         }
-        let mut tile = Serial::new(&mut pool.pixels[..pixels], *size, axes);
+        if how.kind != NoteKind::None {
+            for pack in 0..packs {
+                let columns = &mut pool.notes[pack * P::LANES..][..P::LANES];
+                P::transpose(&pool.note_rows[pack..], packs, columns);
+            }
+        }
+        let mut tile = Serial::new(&mut pool.pixels[..pixels], *size, axes).with_notes(&pool.notes);
         let start = match self.start {
             Start::Estimate => None,
             _ => {
@@ -226,9 +255,10 @@ impl<P: Pack, M: Method<P>> Slots<P, M> {
     #[inline(always)]
     fn new(method: &M) -> Self {
         let pixels = vec![P::splat(0.0); method.size().pixels()];
+        let notes = if method.takes_notes() { pixels.clone() } else { Vec::new() };
         let seeds = method.idle();
         let search = method.begin(&seeds, P::mask(0));
-        Self { search, seeds, pixels, window: [0; 32], busy: 0 }
+        Self { search, seeds, pixels, notes, window: [0; 32], busy: 0 }
     }
 
     /// Puts new fits into the lanes that are free.
@@ -246,7 +276,9 @@ impl<P: Pack, M: Method<P>> Slots<P, M> {
                 if feed.next == feed.end {
                     break;
                 }
-                feed.make_ready(method, axes, sink);
+                let ready = feed.ready;
+                // SAFETY: there are registers of this type only where the processor has the instruction set.
+                unsafe { ready(feed, method, axes, sink) };
             }
             self.take(method, feed.pool);
         }
@@ -270,6 +302,9 @@ impl<P: Pack, M: Method<P>> Slots<P, M> {
         self.busy |= fresh;
         let (moves, mask) = (P::moves(&from), P::mask(fresh));
         P::put(&mut self.pixels, mask, &pool.pixels, moves);
+        if pool.how.kind != NoteKind::None {
+            P::put(&mut self.notes, mask, &pool.notes, moves);
+        }
         self.seeds.merge(&pool.seeds, &Take::<P> { mask, moves });
         let started = method.begin(&self.seeds, mask);
         M::refill(&mut self.search, mask, &started);
@@ -279,8 +314,8 @@ impl<P: Pack, M: Method<P>> Slots<P, M> {
     #[inline(always)]
     fn collect(&mut self, method: &M, done: u32, axes: &mut Axes<'_, P>, sink: &mut dyn Sink) {
         self.busy &= !done;
-        let Self { search, seeds, pixels, window, .. } = self;
-        let mut tile = Serial::new(&pixels[..], method.size(), axes);
+        let Self { search, seeds, pixels, notes, window, .. } = self;
+        let mut tile = Serial::new(&pixels[..], method.size(), axes).with_notes(notes);
         let finish = Finish::WhereSumsCancel;
         let found: Found<P> = method.end(&mut tile, seeds, search, P::mask(done), finish);
         let mut numbers: Numbers = [[0.0; 32]; 11];

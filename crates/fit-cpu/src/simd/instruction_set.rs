@@ -17,7 +17,7 @@ pub enum InstructionSet {
     Avx2,
     /// Advanced SIMD of ARM: four lanes.
     Neon,
-    /// Arrays of eight numbers, which the compiler vectorizes for any processor.
+    /// Arrays of four numbers, which the compiler vectorizes for any processor.
     Portable,
 }
 

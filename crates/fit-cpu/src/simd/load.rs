@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use fit_core::{Corner, Pixel, Size};
-use fit_windows::Windows;
+use fit_windows::{NoteKind, Windows};
 
 use super::arch::pack::Pack;
 use crate::reference::read;
@@ -13,7 +13,44 @@ use crate::reference::read;
 pub(super) trait Load<P> {
     /// Puts the pixels of `windows`, row after row, into the lanes of `packs`, where each window begins a
     /// pack; what the lanes that are left over in its last one hold does not matter.
-    fn load(&self, windows: Range<usize>, packs: &mut [P]);
+    ///
+    /// Pixels are converted by the camera map, if there is one; the notes of the windows are put into `notes` as the
+    /// pixels are into `packs`.
+    fn load(&self, windows: Range<usize>, packs: &mut [P], notes: &mut [P], how: How);
+}
+
+/// What a batch has besides pixels, and how to convert it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct How {
+    /// What the notes are.
+    pub(super) kind: NoteKind,
+    /// Whether there is a camera map.
+    pub(super) mapped: bool,
+    /// The EM gain, which a camera map does not have.
+    pub(super) em_gain: f64,
+}
+
+/// Converts what was loaded, and loads the notes. To be compiled for the instruction set of `P`.
+#[inline(always)]
+pub(super) fn convert<X: Pixel, P: Pack>(
+    from: &Windows<'_, X>,
+    windows: Range<usize>,
+    packs: &mut [P],
+    notes: &mut [P],
+    how: How,
+) {
+    let pixels = from.size().pixels();
+    let each = pixels.div_ceil(P::LANES);
+    if how.mapped {
+        for (window, packs) in windows.clone().zip(packs.chunks_exact_mut(each)) {
+            from.convert(window, &mut P::numbers(packs)[..pixels], how.em_gain);
+        }
+    }
+    if how.kind != NoteKind::None {
+        for (window, notes) in windows.zip(notes.chunks_exact_mut(each)) {
+            from.notes(window, how.kind, &mut P::numbers(notes)[..pixels], how.em_gain);
+        }
+    }
 }
 
 /// What [`Load::load`] does, to be compiled for the instruction set of `P`.

@@ -4,16 +4,18 @@ use std::fmt;
 
 use fit_core::pass::Found;
 use fit_core::{ArgumentError, Corner, Fit, Options, Outcomes, Pixel, Scalar, Size, Start};
-use fit_windows::{AnyWindows, Visitor, Windows};
+use fit_windows::{AnyWindows, NoteKind, Visitor, Windows};
 use ndarray::ArrayView3;
 
 use super::InstructionSet;
 use super::arch::{Engine, Source, engine};
 use super::engine::{Numbers, Sink};
-use crate::reference::BatchError;
+use super::load::How;
+use crate::reference::{BatchError, em_gain};
 
 /// Fits a handful of windows at once, again and again, for control loops. It is made once for a size and
-/// options; after that it neither allocates, nor takes a lock, nor hands work to another thread.
+/// options; after that it neither allocates, nor takes a lock, nor hands work to another thread. Only the first windows
+/// that come with weights or a camera map, or come without them again, make it allocate once more.
 ///
 /// ```
 /// use fit_core::{Fit, Options, Size, Start};
@@ -34,6 +36,9 @@ use crate::reference::BatchError;
 pub struct WindowFitter {
     set: InstructionSet,
     size: Size,
+    options: Options,
+    /// What the engine was made for.
+    how: How,
     engine: Box<dyn Engine>,
 }
 
@@ -51,10 +56,24 @@ impl WindowFitter {
     /// [`BatchError::InstructionSet`] if the processor does not have it, [`BatchError::Argument`] if the
     /// size or an option makes no sense.
     pub fn new(set: InstructionSet, size: Size, options: &Options) -> Result<Self, BatchError> {
+        Self::with(set, size, options, plain(options))
+    }
+
+    /// A fitter for windows that come with weights or a camera map, as `how` says.
+    pub(super) fn with(
+        set: InstructionSet,
+        size: Size,
+        options: &Options,
+        how: How,
+    ) -> Result<Self, BatchError> {
         let set = set.checked()?;
         // SAFETY: the processor has it.
-        let engine = unsafe { engine(set, size, options) }?;
-        Ok(Self { set, size, engine })
+        let engine = unsafe { engine(set, size, options, how) }?;
+        Ok(Self { set, size, options: *options, how, engine })
+    }
+
+    pub(super) fn how(&self) -> How {
+        self.how
     }
 
     /// The instruction set in use.
@@ -111,7 +130,11 @@ impl WindowFitter {
             let pixels = size.pixels();
             return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
         }
-        windows.check(start, fits.len())?;
+        windows.check(&self.options, start, fits.len())?;
+        let how = how(&windows, &self.options);
+        if how != self.how {
+            *self = Self::with(self.set, self.size, &self.options, how)?;
+        }
         windows.visit(Batch { fitter: self, start, fits });
         Ok(())
     }
@@ -127,6 +150,17 @@ impl WindowFitter {
         let windows = first..first + fits.len();
         self.engine.run(source, start, windows, &mut Fits { first, fits });
     }
+}
+
+/// What windows come with.
+pub(super) fn how(windows: &AnyWindows<'_>, options: &Options) -> How {
+    let (kind, mapped) = (windows.note_kind(options), windows.known().is_mapped());
+    How { kind, mapped, em_gain: em_gain(options) }
+}
+
+/// Windows that come with nothing but pixels.
+fn plain(options: &Options) -> How {
+    How { kind: NoteKind::None, mapped: false, em_gain: em_gain(options) }
 }
 
 /// A batch that waits for the type of its pixels.
@@ -175,7 +209,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::super::arch::pack::Pack;
-    use super::super::load::Load;
+    use super::super::load::{How, Load};
     use super::*;
 
     const SEVEN: Size = Size::new(7, 7);
@@ -186,7 +220,7 @@ mod tests {
     }
 
     impl<P: Pack> Load<P> for Endless {
-        fn load(&self, windows: Range<usize>, packs: &mut [P]) {
+        fn load(&self, windows: Range<usize>, packs: &mut [P], _: &mut [P], _: How) {
             let packs = packs.chunks_exact_mut(SEVEN.pixels().div_ceil(P::LANES));
             for (window, packs) in windows.zip(packs) {
                 assert!(self.broken != Some(window), "not a window");

@@ -12,28 +12,28 @@ mod portable;
 use std::ops::Range;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use fit_core::pass::{Likelihood, Method};
+use fit_core::pass::{Axes, Likelihood, Method, WeightedFit};
 use fit_core::spot::shape::{Separable, Visitor};
 use fit_core::{ArgumentError, Estimator, Options, Pixel, Setup, Size, Start};
-use fit_windows::Windows;
+use fit_windows::{NoteKind, Windows};
 
 use super::InstructionSet;
-use super::engine::{Scratch, Sink, run};
-use super::load::{Load, load};
+use super::engine::{Feed, Scratch, Sink, run};
+use super::load::{How, Load, convert, load};
 use pack::Pack;
 
 /// Windows that the registers of every instruction set of this architecture can be loaded from.
 #[cfg(target_arch = "x86_64")]
 pub(super) trait Source:
-    Sync + Load<avx512::F32x16> + Load<avx2::F32x8> + Load<portable::Array8>
+    Sync + Load<avx512::F32x16> + Load<avx2::F32x8> + Load<portable::Array4>
 {
 }
 /// Windows that the registers of every instruction set of this architecture can be loaded from.
 #[cfg(target_arch = "aarch64")]
-pub(super) trait Source: Sync + Load<neon::F32x4> + Load<portable::Array8> {}
+pub(super) trait Source: Sync + Load<neon::F32x4> + Load<portable::Array4> {}
 /// Windows that the registers of every instruction set of this architecture can be loaded from.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) trait Source: Sync + Load<portable::Array8> {}
+pub(super) trait Source: Sync + Load<portable::Array4> {}
 
 impl<X: Pixel> Source for Windows<'_, X> {}
 
@@ -60,8 +60,9 @@ pub(super) unsafe fn engine(
     set: InstructionSet,
     size: Size,
     options: &Options,
+    how: How,
 ) -> Result<Box<dyn Engine>, ArgumentError> {
-    options.shape.visit(Make { set, size, options })
+    options.shape.visit(Make { set, size, options, how })
 }
 
 /// Makes an engine for a shape.
@@ -69,25 +70,26 @@ struct Make<'a> {
     set: InstructionSet,
     size: Size,
     options: &'a Options,
+    how: How,
 }
 
 impl Visitor for Make<'_> {
     type Output = Result<Box<dyn Engine>, ArgumentError>;
 
     fn visit<S: Separable<K>, const K: usize, const Q: usize>(self, shape: S) -> Self::Output {
-        let Self { set, size, options } = self;
+        let Self { set, size, options, how } = self;
         // The single-precision setup says what is wrong without an instruction of the set.
         Setup::<f32, S, K>::for_shape(shape, size, options)?;
         // SAFETY: who calls `engine` promises that the processor has the instruction set.
         unsafe {
             match set {
                 #[cfg(target_arch = "x86_64")]
-                InstructionSet::Avx512 => avx512_engine::<S, K, Q>(shape, size, options),
+                InstructionSet::Avx512 => avx512_engine::<S, K, Q>(shape, size, options, how),
                 #[cfg(target_arch = "x86_64")]
-                InstructionSet::Avx2 => avx2_engine::<S, K, Q>(shape, size, options),
+                InstructionSet::Avx2 => avx2_engine::<S, K, Q>(shape, size, options, how),
                 #[cfg(target_arch = "aarch64")]
-                InstructionSet::Neon => neon_engine::<S, K, Q>(shape, size, options),
-                _ => portable_engine::<S, K, Q>(shape, size, options),
+                InstructionSet::Neon => neon_engine::<S, K, Q>(shape, size, options, how),
+                _ => portable_engine::<S, K, Q>(shape, size, options, how),
             }
         }
     }
@@ -108,20 +110,23 @@ macro_rules! entries {
             shape: S,
             size: Size,
             options: &Options,
+            how: How,
         ) -> Result<Box<dyn Engine>, ArgumentError> {
-            match options.estimator {
-                Estimator::MaximumLikelihood => {
-                    let method =
-                        Likelihood::<$pack, S, K, Q>::for_shape(shape, size, options, false)?;
-                    let scratch = Scratch::new(&method);
-                    Ok(Box::new(Vectorized { method, scratch }))
-                }
-                _ => {
-                    let method = Setup::<$pack, S, K>::for_shape(shape, size, options)?;
-                    let scratch = Scratch::new(&method);
-                    Ok(Box::new(Vectorized { method, scratch }))
-                }
+            let How { kind, mapped, .. } = how;
+            if options.estimator == Estimator::MaximumLikelihood {
+                let method = Likelihood::<$pack, S, K, Q, true>::for_shape(shape, size, options, mapped)?;
+                let scratch = Scratch::new(&method, how);
+                return Ok(Box::new(Vectorized { method, scratch }));
             }
+            if kind == NoteKind::Weights {
+                let method = WeightedFit::<$pack, S, K>::for_shape(shape, size, options, mapped)?;
+                let scratch = Scratch::new(&method, how);
+                return Ok(Box::new(Vectorized { method, scratch }));
+            }
+            let method = Setup::<$pack, S, K>::for_shape(shape, size, options)?;
+            let method = if mapped { method.of_photons() } else { method };
+            let scratch = Scratch::new(&method, how);
+            Ok(Box::new(Vectorized { method, scratch }))
         }
 
         impl<M: Method<$pack>> Engine for Vectorized<$pack, M> {
@@ -140,7 +145,18 @@ macro_rules! entries {
                     windows: Range<usize>,
                     sink: &mut dyn Sink,
                 ) {
-                    run(method, scratch, source, start, windows, sink);
+                    run(method, scratch, source, start, windows, sink, ready::<M>);
+                }
+                // Where it is called from is no place for another copy of it.
+                #[inline(never)]
+                $(#[target_feature(enable = $features)])?
+                unsafe fn ready<M: Method<$pack>>(
+                    feed: &mut Feed<'_, $pack, M>,
+                    method: &M,
+                    axes: &mut Axes<'_, $pack>,
+                    sink: &mut dyn Sink,
+                ) {
+                    feed.make_ready(method, axes, sink);
                 }
                 // SAFETY: who made the engine saw to it that the processor has the instruction set.
                 unsafe { entry(self, source, start, windows, sink) }
@@ -148,18 +164,27 @@ macro_rules! entries {
         }
 
         impl<X: Pixel> Load<$pack> for Windows<'_, X> {
-            fn load(&self, windows: Range<usize>, packs: &mut [$pack]) {
+            fn load(
+                &self,
+                windows: Range<usize>,
+                packs: &mut [$pack],
+                notes: &mut [$pack],
+                how: How,
+            ) {
                 $(#[target_feature(enable = $features)])?
                 unsafe fn entry<X: Pixel>(
                     from: &Windows<'_, X>,
                     windows: Range<usize>,
                     packs: &mut [$pack],
+                    notes: &mut [$pack],
+                    how: How,
                 ) {
-                    load(from, windows, packs);
+                    load(from, windows.clone(), packs);
+                    convert(from, windows, packs, notes, how);
                 }
                 // SAFETY: there are registers of this type only where an engine of the instruction set was
                 // made, after the processor said that it has it.
-                unsafe { entry(self, windows, packs) }
+                unsafe { entry(self, windows, packs, notes, how) }
             }
         }
     };
@@ -170,4 +195,4 @@ entries!(avx512_engine, avx512::F32x16, "avx512f,avx2,fma");
 entries!(avx2_engine, avx2::F32x8, "avx2,fma");
 #[cfg(target_arch = "aarch64")]
 entries!(neon_engine, neon::F32x4, "neon");
-entries!(portable_engine, portable::Array8);
+entries!(portable_engine, portable::Array4);

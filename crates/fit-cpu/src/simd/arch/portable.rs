@@ -1,4 +1,4 @@
-//! Eight lanes in an array, which the compiler turns into the processor's own registers.
+//! Four lanes in an array, which the compiler turns into the processor's own registers.
 //!
 //! `fit_core::Lanes` takes its exponential lane by lane from `libm`, to the bits of a single fit. This type
 //! uses the exponential of the registers, and masks as wide as numbers, so that everything is vectorized.
@@ -10,19 +10,19 @@ use fit_core::{Mask, Real};
 
 use super::pack::{Exponent, Pack, exp2_of_minus_square};
 
-const LANES: usize = 8;
+const LANES: usize = 4;
 
-/// Eight numbers.
+/// Four numbers.
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(32))]
-pub(in crate::simd) struct Array8([f32; LANES]);
+#[repr(C, align(16))]
+pub(in crate::simd) struct Array4([f32; LANES]);
 
-/// Eight truth values: all bits set, or none.
+/// Four truth values: all bits set, or none.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
-pub(in crate::simd) struct ArrayMask8([u32; LANES]);
+#[repr(align(16))]
+pub(in crate::simd) struct ArrayMask4([u32; LANES]);
 
-impl Mask for ArrayMask8 {
+impl Mask for ArrayMask4 {
     #[inline(always)]
     fn splat(value: bool) -> Self {
         Self([if value { u32::MAX } else { 0 }; LANES])
@@ -35,7 +35,7 @@ impl Mask for ArrayMask8 {
 
 macro_rules! mask_operator {
     ($trait:ident, $method:ident, $operator:tt) => {
-        impl $trait for ArrayMask8 {
+        impl $trait for ArrayMask4 {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
@@ -47,7 +47,7 @@ macro_rules! mask_operator {
 mask_operator!(BitAnd, bitand, &);
 mask_operator!(BitOr, bitor, |);
 
-impl Not for ArrayMask8 {
+impl Not for ArrayMask4 {
     type Output = Self;
     #[inline(always)]
     fn not(self) -> Self {
@@ -57,7 +57,7 @@ impl Not for ArrayMask8 {
 
 macro_rules! operator {
     ($trait:ident, $method:ident, $operator:tt) => {
-        impl $trait for Array8 {
+        impl $trait for Array4 {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
@@ -71,7 +71,7 @@ operator!(Sub, sub, -);
 operator!(Mul, mul, *);
 operator!(Div, div, /);
 
-impl Neg for Array8 {
+impl Neg for Array4 {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
@@ -79,15 +79,15 @@ impl Neg for Array8 {
     }
 }
 
-impl Array8 {
+impl Array4 {
     #[inline(always)]
-    fn compare(self, other: Self, holds: impl Fn(f32, f32) -> bool) -> ArrayMask8 {
-        ArrayMask8(from_fn(|i| if holds(self.0[i], other.0[i]) { u32::MAX } else { 0 }))
+    fn compare(self, other: Self, holds: impl Fn(f32, f32) -> bool) -> ArrayMask4 {
+        ArrayMask4(from_fn(|i| if holds(self.0[i], other.0[i]) { u32::MAX } else { 0 }))
     }
 }
 
-impl Real for Array8 {
-    type Mask = ArrayMask8;
+impl Real for Array4 {
+    type Mask = ArrayMask4;
     const ROWS: usize = 3;
     const EPSILON: f64 = f32::EPSILON as f64;
 
@@ -120,19 +120,19 @@ impl Real for Array8 {
         Self(from_fn(|i| self.0[i].sqrt()))
     }
     #[inline(always)]
-    fn lt(self, other: Self) -> ArrayMask8 {
+    fn lt(self, other: Self) -> ArrayMask4 {
         self.compare(other, |a, b| a < b)
     }
     #[inline(always)]
-    fn le(self, other: Self) -> ArrayMask8 {
+    fn le(self, other: Self) -> ArrayMask4 {
         self.compare(other, |a, b| a <= b)
     }
     #[inline(always)]
-    fn is_finite(self) -> ArrayMask8 {
+    fn is_finite(self) -> ArrayMask4 {
         self.abs().le(Self::splat(f32::MAX.into()))
     }
     #[inline(always)]
-    fn select(mask: ArrayMask8, yes: Self, no: Self) -> Self {
+    fn select(mask: ArrayMask4, yes: Self, no: Self) -> Self {
         Self(from_fn(|i| {
             let (yes, no) = (yes.0[i].to_bits(), no.0[i].to_bits());
             f32::from_bits((mask.0[i] & yes) | (!mask.0[i] & no))
@@ -148,7 +148,7 @@ impl Real for Array8 {
     }
 }
 
-impl Pack for Array8 {
+impl Pack for Array4 {
     const LANES: usize = LANES;
     type Moves = [u32; LANES];
 
@@ -162,7 +162,7 @@ impl Pack for Array8 {
     }
     #[inline(always)]
     fn numbers(packs: &mut [Self]) -> &mut [f32] {
-        // SAFETY: `Array8` is an array of eight numbers and nothing else, its alignment being its size.
+        // SAFETY: `Array4` is an array of four numbers and nothing else, its alignment being its size.
         unsafe {
             let count = packs.len() * Self::LANES;
             std::slice::from_raw_parts_mut(packs.as_mut_ptr().cast::<f32>(), count)
@@ -183,7 +183,7 @@ impl Pack for Array8 {
         Self(from_fn(|i| self.0[moves[i] as usize % LANES]))
     }
     #[inline(always)]
-    fn put(into: &mut [Self], mask: ArrayMask8, from: &[Self], moves: [u32; LANES]) {
+    fn put(into: &mut [Self], mask: ArrayMask4, from: &[Self], moves: [u32; LANES]) {
         // Without an instruction that moves lanes it is cheaper to move only the lanes in the mask.
         for lane in (0..LANES).filter(|&lane| mask.0[lane] != 0) {
             let other = moves[lane] as usize % LANES;
@@ -193,16 +193,16 @@ impl Pack for Array8 {
         }
     }
     #[inline(always)]
-    fn bits(mask: ArrayMask8) -> u32 {
+    fn bits(mask: ArrayMask4) -> u32 {
         mask.0.iter().enumerate().fold(0, |bits, (i, lane)| bits | (lane & 1) << i)
     }
     #[inline(always)]
-    fn mask(bits: u32) -> ArrayMask8 {
-        ArrayMask8(from_fn(|i| if bits >> i & 1 == 1 { u32::MAX } else { 0 }))
+    fn mask(bits: u32) -> ArrayMask4 {
+        ArrayMask4(from_fn(|i| if bits >> i & 1 == 1 { u32::MAX } else { 0 }))
     }
 }
 
-impl Exponent for Array8 {
+impl Exponent for Array4 {
     #[inline(always)]
     fn lower_exponent(self, shifted: Self) -> Self {
         Self(from_fn(|i| {
