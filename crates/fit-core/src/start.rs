@@ -2,9 +2,9 @@
 
 use crate::arithmetic::Number;
 use crate::error::ArgumentError;
-use crate::size::Circle;
+use crate::size::Outline;
 
-/// Where the fits of a batch start: from the paper's estimate, or from x, y and σ given for each
+/// Where the fits of a batch start: from the paper's estimate, or from x, y and σ, or a whole outline, given for each
 /// window (pixels, in the window's own coordinates).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -16,6 +16,8 @@ pub enum Start<'a> {
     F32(&'a [[f32; 3]]),
     /// One `[x, y, sigma]` for each window, in double precision.
     F64(&'a [[f64; 3]]),
+    /// One `[x, y, sigma_x, sigma_y, angle]` for each window ([`Outline`]).
+    Outlines(&'a [[f64; 5]]),
 }
 
 impl Start<'_> {
@@ -28,6 +30,7 @@ impl Start<'_> {
             Self::Estimate => return Ok(()),
             Self::F32(starts) => starts.len(),
             Self::F64(starts) => starts.len(),
+            Self::Outlines(starts) => starts.len(),
         };
         if given == spots { Ok(()) } else { Err(ArgumentError::StartCount { spots, given }) }
     }
@@ -47,12 +50,23 @@ impl Start<'_> {
 
     /// The start of the fit with the given index; `None` if it has to be estimated.
     #[inline(always)]
-    pub fn shape<R: Number>(&self, index: usize) -> Option<Circle<R>> {
+    pub fn outline<R: Number>(&self, index: usize) -> Option<Outline<R>> {
         match self {
             Self::Estimate => None,
-            Self::F32(starts) => starts.get(index).map(|s| s.map(f64::from)),
-            Self::F64(starts) => starts.get(index).copied(),
+            Self::F32(starts) => starts.get(index).map(|s| s.map(f64::from)).map(circle),
+            Self::F64(starts) => starts.get(index).copied().map(circle),
+            Self::Outlines(starts) => starts.get(index).copied(),
         }
-        .map(|[x, y, sigma]| Circle::new(R::splat(x), R::splat(y), R::splat(sigma)))
+        .map(|[x, y, sigma_x, sigma_y, angle]| Outline {
+            x: R::splat(x),
+            y: R::splat(y),
+            sigma_x: R::splat(sigma_x),
+            sigma_y: R::splat(sigma_y),
+            angle: R::splat(angle),
+        })
     }
+}
+
+fn circle([x, y, sigma]: [f64; 3]) -> [f64; 5] {
+    [x, y, sigma, sigma, 0.0]
 }

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use fit_core::pass::{Likelihood, Method, WeightedFit};
 use fit_core::spot::shape::{Separable, Visitor};
 use fit_core::{
-    ArgumentError, Corner, Estimator, Fit, Options, Outcomes, Outline, Pixel, Scalar, Setup, Size,
-    Start, fit_in_place, scratch_len,
+    ArgumentError, Corner, Estimator, Fit, Options, Outcomes, Pixel, Scalar, Setup, Size, Start,
+    fit_in_place, scratch_len,
 };
 use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::{ArrayView2, ArrayView3};
@@ -181,7 +181,7 @@ impl<R: Arithmetic> Reference<R> {
             for (index, fit) in (first..).zip(fits) {
                 let (notes, scratch) = scratch.split_at_mut(notes);
                 read(index, scratch, notes);
-                let start = start.shape(index).map(Outline::from);
+                let start = start.outline(index);
                 *fit = Fit::from_found(&fit_in_place(method, start, scratch, notes)?).cast();
             }
             Ok(())

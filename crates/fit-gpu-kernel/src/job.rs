@@ -41,16 +41,14 @@ pub struct Task {
     height: u32,
     /// 1 where the background is not negative.
     nonnegative: u32,
-    /// 1 where the profile is integrated over the pixel.
-    integrated: u32,
-    /// 1 where steps near the minimum are Newton steps.
-    newton: u32,
     max_iterations: f32,
     max_evaluations: f32,
     max_error: f32,
     min_delta: f32,
     min_step: f32,
-    finish: f32,
+    /// Photo-electrons per count, and the counts of a dark pixel.
+    photons: f32,
+    baseline: f32,
     lower: [f32; MOST_PARAMETERS],
     upper: [f32; MOST_PARAMETERS],
     /// What the shape has by itself.
@@ -66,6 +64,7 @@ impl Task {
         const { assert!(P <= MOST_PARAMETERS, "a task has no room for so many parameters") };
         let Size { width, height } = setup.size();
         let settings = *setup.settings();
+        let (photons, baseline) = setup.units();
         let all = |limits: [f32; P]| {
             let mut room = [0.0; MOST_PARAMETERS];
             room[..P].copy_from_slice(&limits);
@@ -76,14 +75,13 @@ impl Task {
             width: width as u32,
             height: height as u32,
             nonnegative: (setup.background() == Background::NonNegative).into(),
-            integrated: (setup.profile() == PixelProfile::Integrated).into(),
-            newton: (settings.newton != Newton::Never).into(),
             max_iterations: settings.max_iterations,
             max_evaluations: settings.max_evaluations,
             max_error: settings.max_error,
             min_delta: settings.min_delta,
             min_step: settings.min_step,
-            finish: settings.finish,
+            photons,
+            baseline,
             lower: all(settings.lower),
             upper: all(settings.upper),
             shape: setup.shape().numbers(),
@@ -135,14 +133,15 @@ impl Task {
             min_step: self.min_step.into(),
             lower,
             upper,
-            newton: if self.newton == 0 { Newton::Never } else { Newton::Near },
-            finish: self.finish.into(),
+            // Kernels do the paper's iteration: the sums of second derivatives have no room in their registers.
+            newton: Newton::Never,
+            finish: R::splat(0.0),
             tolerance: R::splat(0.0),
         };
-        let profile =
-            if self.integrated == 0 { PixelProfile::Sampled } else { PixelProfile::Integrated };
         let shape = S::from_numbers(self.shape);
-        Setup::from_parts(shape, self.size(), background, profile, settings).ok()
+        let profile = PixelProfile::Sampled;
+        let setup = Setup::from_parts(shape, self.size(), background, profile, settings).ok()?;
+        Some(setup.with_units(self.photons.into(), self.baseline.into()))
     }
 }
 

@@ -24,7 +24,7 @@ macro_rules! kernels {
             "side9": Side, rows::<1, 9, 9, 81>, Circular;
             "side10": Side, rows::<1, 10, 10, 100>, Circular;
             "side11": Side, rows::<1, 11, 11, 121>, Circular;
-            "side12": Side, rows::<1, 12, 12, 144>, Circular;
+            "side12": Side, rows::<2, 12, 6, 72>, Circular;
             "side13": Side, rows::<2, 13, 7, 91>, Circular;
             "side14": Side, rows::<2, 14, 7, 98>, Circular;
             "side15": Side, rows::<4, 15, 4, 60>, Circular;

@@ -6,6 +6,7 @@ use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
+use crate::card::check_supported;
 use crate::devices::DeviceInfo;
 use crate::pipeline::{Part, Pipeline};
 
@@ -62,6 +63,11 @@ impl Gpu {
         self.pipelines.iter().map(info).collect()
     }
 
+    /// Whether there are kernels for a fit of these windows with these options.
+    pub fn can_fit(options: &Options, windows: &AnyWindows<'_>) -> bool {
+        check_supported(options, windows.is_plain()).is_ok()
+    }
+
     /// Fits every window of a stack.
     ///
     /// - `spots`: (n, height, width) of any memory layout; standard layout is fastest.
@@ -110,6 +116,7 @@ impl Gpu {
         mut fits: Outcomes<'_>,
     ) -> Result<(), GpuError> {
         windows.validate(options, start, fits.len())?;
+        check_supported(options, windows.is_plain())?;
         let (count, family) = (windows.count(), self.family);
         let part = |range| Part { options, family, windows, start, range };
         let [first, others @ ..] = &self.pipelines[..] else { return Ok(()) };

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fit_core::spot::shape::ShapeName;
-use fit_core::{ArgumentError, Size};
+use fit_core::{ArgumentError, Estimator, Options, PixelProfile, Shape, Size};
 use fit_gpu_kernel::catalogue::{Block, SHARED};
 use fit_gpu_kernel::{Family, Job, Kernel};
 use fit_gpu_ptx::ptx;
@@ -38,6 +38,24 @@ pub(crate) struct Choice {
     pub(crate) count: usize,
     /// Whether there are start values.
     pub(crate) started: bool,
+}
+
+/// Checks that there are kernels for a fit with these options, of windows that come with notes or a camera map or not.
+pub(crate) fn check_supported(options: &Options, plain: bool) -> Result<(), GpuError> {
+    let what = if options.estimator != Estimator::LeastSquares {
+        "by maximum likelihood"
+    } else if options.profile != PixelProfile::Sampled {
+        "profiles that are integrated over a pixel"
+    } else if matches!(options.shape, Shape::Elliptical(_) | Shape::FixedSigmas(_)) {
+        "elliptical spots"
+    } else if matches!(options.shape, Shape::GivenSigma(_)) {
+        "a σ that differs from spot to spot"
+    } else if !plain {
+        "windows with weights or a camera map"
+    } else {
+        return Ok(());
+    };
+    Err(GpuError::Unsupported { what })
 }
 
 /// From this many windows on, as few threads as possible for each of them keep the device busy.

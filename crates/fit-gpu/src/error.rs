@@ -75,6 +75,12 @@ pub enum GpuError {
         /// The window.
         size: Size,
     },
+    /// The kernels do not fit in this way.
+    #[error("the GPU does not fit {what}; use the CPU")]
+    Unsupported {
+        /// In which way.
+        what: &'static str,
+    },
     /// There is not enough memory.
     #[error("out of memory: cannot allocate {bytes} bytes of {place} memory")]
     OutOfMemory {

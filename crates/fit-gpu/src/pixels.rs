@@ -118,8 +118,8 @@ pub(crate) fn gather_starts(start: Start<'_>, these: Range<usize>, to: &mut [[f3
         Start::F32(starts) => to.copy_from_slice(&starts[these]),
         _ => {
             for (to, index) in to.iter_mut().zip(these) {
-                let shape = start.shape::<f32>(index);
-                *to = shape.map_or([f32::NAN; 3], |shape| [shape.x, shape.y, shape.sigma]);
+                let start = start.outline::<f32>(index);
+                *to = start.map_or([f32::NAN; 3], |start| [start.x, start.y, start.sigma_x]);
             }
         }
     }

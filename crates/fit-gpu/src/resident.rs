@@ -7,7 +7,7 @@ use ndarray::ArrayView3;
 
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
-use crate::card::{Card, Choice};
+use crate::card::{Card, Choice, check_supported};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream};
 use crate::pixels::{gather, gather_starts, kind_of};
 
@@ -128,6 +128,7 @@ impl Resident {
         self.card.context.enter()?;
         let (size, count) = (self.size, self.count);
         let task = Task::of(size, options)?;
+        check_supported(options, true)?;
         let (shape, started) = (options.shape.name(), self.starts.is_some());
         let launch = self.card.launch(&Choice { family, shape, size, count, started })?;
         let starts = self.starts.as_ref().map_or(std::ptr::null_mut(), DeviceMemory::address);

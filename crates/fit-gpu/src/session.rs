@@ -8,7 +8,7 @@ use ndarray::ArrayView3;
 
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
-use crate::card::{Card, Choice, Launch};
+use crate::card::{Card, Choice, Launch, check_supported};
 use crate::driver::{DeviceMemory, HostMemory, Stream};
 use crate::pixels::{gather, gather_starts, kind_of};
 
@@ -54,6 +54,7 @@ impl GpuSession {
         options: &Options,
     ) -> Result<Self, GpuError> {
         let task = Task::of(size, options)?;
+        check_supported(options, true)?;
         window_count(most)?;
         let pixels = Bytes::of_windows(most, size, PixelKind::F32)?;
         let starts = Bytes::of::<[f32; 3]>(most)?;

@@ -29,7 +29,10 @@ pub fn read_stack<P: Number>(path: &Path) -> Array3<P> {
         let shape = reader.header().shape.clone();
         let mut pixels = Vec::new();
         reader.read(usize::MAX, &mut pixels)?;
-        Ok(Array3::from_shape_vec((shape[0], shape[1], shape[2]), pixels)?)
+        // An image is a stack of one.
+        let [.., height, width] = shape[..] else { return Err("not a stack".into()) };
+        let count = if shape.len() == 3 { shape[0] } else { 1 };
+        Ok(Array3::from_shape_vec((count, height, width), pixels)?)
     };
     read().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -126,6 +129,76 @@ pub fn stored_oracles() -> Vec<Oracle> {
                 })
                 .collect();
             Oracle { name: name.to_owned(), spots, minima }
+        })
+        .collect()
+}
+
+/// A minimum of any shape and estimator, in the window's coordinates.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer {
+    /// The number of the window.
+    pub window: usize,
+    /// x, y, σx, σy and the angle.
+    pub outline: [f64; 5],
+    /// Whether it is certain, and the minimum of a spot.
+    pub good: bool,
+}
+
+/// The folder of the windows and answers that `scripts/shapes.py` and `scripts/real.py` made.
+pub fn answers_folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
+}
+
+/// The answers of an outside optimizer for a simulated set: `<set>_<estimator>.csv`.
+///
+/// # Panics
+/// If the file is not there or not such a table.
+pub fn shape_answers(set: &str, estimator: &str) -> Vec<Answer> {
+    let path = answers_folder("shapes").join(format!("{set}_{estimator}.csv"));
+    read_columns(&path, ["x", "y", "sigma_x", "sigma_y", "angle", "good"])
+        .into_iter()
+        .enumerate()
+        .map(|(window, [x, y, sigma_x, sigma_y, angle, good])| Answer {
+            window,
+            outline: [x, y, sigma_x, sigma_y, angle],
+            good: good == 1.0,
+        })
+        .collect()
+}
+
+/// The answers for a real set, of a shape and estimator that `scripts/real.py` knows.
+///
+/// # Panics
+/// If the file is not there or not such a table.
+pub fn real_answers(set: &str, method: &str) -> Vec<Answer> {
+    let path = answers_folder("real").join(format!("{set}_{method}.csv"));
+    read_columns(&path, ["spot_id", "x", "y", "sigma_x", "sigma_y", "good"])
+        .into_iter()
+        .map(|[window, x, y, sigma_x, sigma_y, good]| Answer {
+            window: window as usize,
+            outline: [x, y, sigma_x, sigma_y, 0.0],
+            good: good == 1.0,
+        })
+        .collect()
+}
+
+/// The minima of an oracle of the real images by name, for instance `oracle_mle_ell`.
+///
+/// # Panics
+/// If a file is not there or not such a table.
+pub fn oracle_answers(folder: &Path, set: &str, oracle: &str, width: usize) -> Vec<Answer> {
+    let folder = folder.join(set);
+    let half = (width / 2) as f64;
+    let found = read_columns(&folder.join("identifications.csv"), ["x", "y"]);
+    let columns = ["x", "y", "sx", "sy", "sane", "pd", "newton_px"];
+    read_columns(&folder.join(format!("{oracle}.csv")), columns)
+        .into_iter()
+        .zip(found)
+        .enumerate()
+        .map(|(window, ([x, y, sigma_x, sigma_y, sane, pd, newton], [column, row]))| Answer {
+            window,
+            outline: [x - column + half, y - row + half, sigma_x, sigma_y, 0.0],
+            good: sane == 1.0 && pd == 1.0 && newton < 1e-6,
         })
         .collect()
 }

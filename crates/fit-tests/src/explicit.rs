@@ -209,7 +209,8 @@ pub fn fit_explicit_stack<R: Scalar + RealField, P: Pixel>(
     for (index, window) in spots.axis_iter(Axis(0)).enumerate() {
         pixels.clear();
         pixels.extend(window.iter().map(|&pixel| R::from_pixel(pixel)));
-        let start = ExplicitStart::estimate(&pixels, size, start.shape(index));
+        let circle = start.outline(index).map(|start| Circle::new(start.x, start.y, start.sigma_x));
+        let start = ExplicitStart::estimate(&pixels, size, circle);
         fits.push(fit_explicit(&pixels, size, start, criteria)?);
     }
     Ok(fits)

@@ -81,6 +81,11 @@ macro_rules! any {
                 }
             }
 
+            /// Whether nothing is known of the pixels beside their values.
+            pub fn is_plain(&self) -> bool {
+                self.known().is_nothing()
+            }
+
             /// See [`Windows::known`].
             pub fn known(&self) -> &Known<'a> {
                 match self {

@@ -41,6 +41,11 @@ impl Known<'_> {
     pub fn is_mapped(&self) -> bool {
         self.map.is_some()
     }
+
+    /// Whether there is neither a camera map nor a weight.
+    pub fn is_nothing(&self) -> bool {
+        self.map.is_none() && self.weights.is_none()
+    }
 }
 
 impl<'a, P: Pixel> Windows<'a, P> {

@@ -217,7 +217,8 @@ fn row(case: &str, name: &str, errors: &[f64; 6]) -> Result<(), CliError> {
 }
 
 fn write_files(folder: &Path, spots: &Spots, fits: &[Fit<f64>]) -> Result<(), CliError> {
-    let mut table = FitTable::create(&folder.join("fits.csv"), Format::Csv, fits.len(), false)?;
+    let path = folder.join("fits.csv");
+    let mut table = FitTable::create(&path, Format::Csv, fits.len(), &Options::default(), false)?;
     table.write(fits)?;
     table.finish()?;
 

@@ -12,6 +12,7 @@ use super::error::CliError;
 use super::input::{self, Chunk, Input, Starts};
 use super::message::say;
 use super::paths::refuse_same_file;
+use super::spot_options::SpotOptions;
 use super::table::{FitTable, Format};
 use spotfit::npy::StackReader;
 use spotfit::{
@@ -37,6 +38,8 @@ pub(crate) struct FitArguments {
     /// it each window starts from the paper's estimate.
     #[arg(long, value_name = "INIT.npy")]
     initial: Option<PathBuf>,
+    #[command(flatten)]
+    spot: SpotOptions,
     #[command(flatten)]
     fit: FitOptions,
 }
@@ -75,9 +78,10 @@ pub(crate) struct FitOptions {
     /// Stop when χ² (in counts², summed over the window) is less than this.
     #[arg(long, value_name = "X")]
     max_error: Option<f64>,
-    /// The background: free, or nonnegative (if only the camera's offset was subtracted).
-    #[arg(long, value_enum, default_value = "free", value_name = "BACKGROUND")]
-    background: BackgroundChoice,
+    /// The background: free, or nonnegative (if only the camera's offset was subtracted). Maximum likelihood takes
+    /// nonnegative if nothing is said, least squares free.
+    #[arg(long, value_enum, value_name = "BACKGROUND")]
+    background: Option<BackgroundChoice>,
     /// How far outside the outermost pixel centres the centre may lie, in pixels.
     #[arg(long, value_name = "PX")]
     centre_margin: Option<f64>,
@@ -131,16 +135,21 @@ impl FitOptions {
             .with_max_error(self.max_error.map_or(preset.max_error, MaxError::Total))
             .with_min_delta(self.min_delta.unwrap_or(preset.min_delta))
             .with_min_step(self.min_step.unwrap_or(preset.min_step));
-        let background = match self.background {
-            BackgroundChoice::Free => Background::Free,
-            BackgroundChoice::Nonnegative => Background::NonNegative,
-        };
         let defaults = Limits::default();
         let limits = defaults
             .with_centre_margin(self.centre_margin.unwrap_or(defaults.centre_margin))
             .with_sigma_min(self.sigma_min.unwrap_or(defaults.sigma_min))
             .with_sigma_max(self.sigma_max.or(defaults.sigma_max));
+        let background = self.background().unwrap_or_default();
         Options::default().with_criteria(criteria).with_background(background).with_limits(limits)
+    }
+
+    /// The background that was asked for.
+    fn background(&self) -> Option<Background> {
+        self.background.map(|background| match background {
+            BackgroundChoice::Free => Background::Free,
+            BackgroundChoice::Nonnegative => Background::NonNegative,
+        })
     }
 }
 
@@ -151,7 +160,8 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         let reason = "standard input has the windows already; give a file";
         return Err(CliError::file("--initial -", reason));
     }
-    let fitter = Fitter::new(&arguments.fit.fitter())?;
+    let options = arguments.spot.apply(arguments.fit.options(), arguments.fit.background())?;
+    let fitter = Fitter::new(&arguments.fit.fitter().with_fit(options))?;
     let file = arguments.spots.display().to_string();
     let stack = input::open(&arguments.spots)?;
     refuse_same_file(&arguments.spots, &arguments.output)?;
@@ -169,7 +179,11 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         None => None,
     };
 
-    let table = FitTable::create(&arguments.output, format, count, fitter.is_single_precision())?;
+    if let Some(warning) = arguments.spot.warning() {
+        say!("spotfit: warning: {warning}");
+    }
+    let table =
+        FitTable::create(&arguments.output, format, count, &options, fitter.is_single_precision())?;
     let job = Job {
         file: &file,
         fitter: &fitter,

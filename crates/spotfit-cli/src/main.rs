@@ -17,6 +17,7 @@ mod simulate;
 mod simulate_camera;
 mod simulate_movie;
 mod simulate_spots;
+mod spot_options;
 mod table;
 
 use std::process::ExitCode;

@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use fit_core::{Fit, Scalar};
-
 use super::error::CliError;
 use super::output::Output;
 use spotfit::npy::write_header;
+use spotfit::{Estimator, Fit, Options, Shape};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -34,10 +33,34 @@ impl Format {
 /// Width of the status in an NPY file, in characters: that of the longest one.
 const STATUS: usize = 14;
 
+/// A column of numbers: its name, and what it has of a fit.
+type Column = (&'static str, fn(&Fit<f64>) -> f64);
+
+/// The columns for fits with these options, between the number of the spot and its iterations.
+fn columns(options: &Options) -> Vec<Column> {
+    let circular = matches!(options.shape, Shape::Circular(_) | Shape::FixedSigma(_));
+    let mut columns: Vec<Column> = vec![("x", |fit| fit.x), ("y", |fit| fit.y)];
+    if circular {
+        columns.push(("sigma", |fit| fit.sigma));
+    } else {
+        columns.push(("sigma_x", |fit| fit.sigma_x));
+        columns.push(("sigma_y", |fit| fit.sigma_y));
+    }
+    columns.push(("amplitude", |fit| fit.amplitude));
+    columns.push(("background", |fit| fit.background));
+    let cost = match options.estimator {
+        Estimator::MaximumLikelihood => "deviance",
+        _ => "chi2",
+    };
+    columns.push((cost, |fit| fit.chi2));
+    columns
+}
+
 /// Writes outcomes in the order of the spots.
 pub(crate) struct FitTable {
     output: Output,
     format: Format,
+    columns: Vec<Column>,
     /// Whether the backend has only the digits of `f32`, so that text shows no more.
     single: bool,
     spot: usize,
@@ -46,30 +69,36 @@ pub(crate) struct FitTable {
 }
 
 impl FitTable {
-    /// Begins a table of `count` rows.
+    /// Begins a table of `count` rows for fits with these options.
     pub(crate) fn create(
         path: &Path,
         format: Format,
         count: usize,
+        options: &Options,
         single: bool,
     ) -> Result<Self, CliError> {
+        let columns = columns(options);
         let mut output = Output::create(path)?;
         let mut head = Vec::new();
         match format {
-            Format::Csv => head
-                .extend_from_slice(b"spot,x,y,sigma,amplitude,background,chi2,iterations,status\n"),
+            Format::Csv => {
+                let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+                let line = format!("spot,{},iterations,status\n", names.join(","));
+                head.extend_from_slice(line.as_bytes());
+            }
             Format::Npy => {
+                let numbers = columns.iter().map(|(name, _)| format!("('{name}', '<f8'), "));
                 let descr = format!(
-                    "[('spot', '<u8'), ('x', '<f8'), ('y', '<f8'), ('sigma', '<f8'), \
-                     ('amplitude', '<f8'), ('background', '<f8'), ('chi2', '<f8'), \
-                     ('iterations', '<u4'), ('status', '<U{STATUS}')]"
+                    "[('spot', '<u8'), {}('iterations', '<u4'), ('status', '<U{STATUS}')]",
+                    numbers.collect::<String>()
                 );
                 let name = output.name().to_owned();
                 write_header(&mut head, &descr, &[count]).map_err(CliError::write(&name))?;
             }
         }
         output.write_all(&head)?;
-        Ok(Self { output, format, single, spot: 0, text: String::new(), bytes: Vec::new() })
+        let (text, bytes) = (String::new(), Vec::new());
+        Ok(Self { output, format, columns, single, spot: 0, text, bytes })
     }
 
     /// Appends the outcomes of the next spots.
@@ -78,7 +107,6 @@ impl FitTable {
         self.bytes.clear();
         for fit in fits {
             match self.format {
-                Format::Csv if self.single => self.csv_row::<f32>(&fit.cast()),
                 Format::Csv => self.csv_row(fit),
                 Format::Npy => self.npy_row(fit),
             }
@@ -88,21 +116,27 @@ impl FitTable {
         self.output.write_all(&self.bytes)
     }
 
-    fn csv_row<T: Scalar>(&mut self, fit: &Fit<T>) {
-        let Fit { x, y, sigma, amplitude, background, chi2, iterations, status, .. } = fit;
-        // Debug formatting is the shortest text that reads back as the same number.
-        let written = writeln!(
-            self.text,
-            "{},{x:?},{y:?},{sigma:?},{amplitude:?},{background:?},{chi2:?},{iterations},{status}",
-            self.spot
-        );
-        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+    fn csv_row(&mut self, fit: &Fit<f64>) {
+        let Self { text, columns, single, spot, .. } = self;
+        let mut write = |of: std::fmt::Arguments<'_>| {
+            let written = text.write_fmt(of);
+            debug_assert!(written.is_ok(), "writing to a string cannot fail");
+        };
+        write(format_args!("{spot}"));
+        for (_, number) in columns {
+            // Debug formatting is the shortest text that reads back as the same number.
+            match number(fit) {
+                number if *single => write(format_args!(",{:?}", number as f32)),
+                number => write(format_args!(",{number:?}")),
+            }
+        }
+        write(format_args!(",{},{}\n", fit.iterations, fit.status));
     }
 
     fn npy_row(&mut self, fit: &Fit<f64>) {
         self.bytes.extend_from_slice(&(self.spot as u64).to_le_bytes());
-        for number in [fit.x, fit.y, fit.sigma, fit.amplitude, fit.background, fit.chi2] {
-            self.bytes.extend_from_slice(&number.to_le_bytes());
+        for (_, number) in &self.columns {
+            self.bytes.extend_from_slice(&number(fit).to_le_bytes());
         }
         self.bytes.extend_from_slice(&fit.iterations.to_le_bytes());
         let name = fit.status.name().chars().chain(std::iter::repeat('\0')).take(STATUS);

@@ -14,15 +14,15 @@ pub mod render;
 mod statuses;
 pub mod storm;
 
-pub use fit_core::spot::shape::{Circular, FixedSigma, Shape};
+pub use fit_core::spot::shape::{Circular, Elliptical, FixedSigma, FixedSigmas, GivenSigma, Shape};
 pub use fit_core::{
-    ArgumentError, Background, Camera, Circle, Corner, Criteria, Fit, Limits, MaxError, Options,
-    Outcomes, Pixel, Scalar, Size, Start, Status,
+    ArgumentError, Background, Camera, Circle, Corner, Criteria, Estimator, Fit, Limits, MaxError,
+    Options, Outcomes, Outline, Pixel, PixelProfile, Scalar, Size, Start, Status,
 };
 pub use fit_cpu::{BatchError, InstructionSet, WindowFitter};
 #[cfg(feature = "gpu")]
 pub use fit_gpu as gpu;
-pub use fit_windows::{AnyWindows, Windows};
+pub use fit_windows::{AnyWindows, CameraMap, MapError, Weights, Windows};
 /// The version of `ndarray` whose arrays this library takes.
 pub use ndarray;
 

@@ -8,7 +8,7 @@ use crate::search::solve::Symmetric;
 use crate::search::{Evaluation, Merge, Newton, Normal, Parts, Search, Settings};
 use crate::setup::Setup;
 use crate::size::{Circle, Outline, Size};
-use crate::spot::assembly::{NoSecond, Remainder, assemble, assemble_with};
+use crate::spot::assembly::{Remainder, assemble, assemble_with};
 use crate::spot::conditioning::Conditioning;
 use crate::spot::shape::Separable;
 use crate::spot::sums::Second;
@@ -61,12 +61,23 @@ pub(super) fn step<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
     data: &Conditioning<R>,
     search: &mut SpotSearch<R, S, P>,
 ) {
+    let evaluation = evaluate_roughly(setup, tile, data, search);
+    let settings = Settings { newton: Newton::Never, ..*setup.settings() };
+    search.update(&settings, setup.shape(), &evaluation);
+}
+
+/// An evaluation without second derivatives.
+#[inline(always)]
+fn evaluate_roughly<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
+    setup: &Setup<R, S, P>,
+    tile: &mut T,
+    data: &Conditioning<R>,
+    search: &SpotSearch<R, S, P>,
+) -> Evaluation<R, P, 2> {
     let shape = setup.shape();
     let axes = shape.axes(setup.profile(), search.constants(), search.trial());
     let (x, y, sums) = evaluate::<_, _, false>(tile, axes);
-    let evaluation = assemble(&shape.sums(&x, &y, &sums), data, setup.background());
-    let settings = Settings { newton: Newton::Never, ..*setup.settings() };
-    search.update(&settings, shape, &evaluation);
+    assemble(&shape.sums(&x, &y, &sums), data, setup.background())
 }
 
 /// A seed for lanes without a fit.
@@ -163,18 +174,15 @@ impl<R: Real, S: Separable<P>, const P: usize> Method<R> for Setup<R, S, P> {
         seed: &Self::Seed,
         search: &Self::Search,
     ) -> Self::Evaluation {
-        let (shape, background) = (self.shape(), self.background());
-        let axes = shape.axes(self.profile(), search.constants(), search.trial());
         if self.settings().newton == Newton::Never {
-            let (x, y, data) = evaluate::<_, _, false>(tile, axes);
-            let sums = shape.sums(&x, &y, &data);
-            assemble_with(&sums, &NoSecond, &seed.data, background)
-        } else {
-            let (x, y, data) = evaluate::<_, _, true>(tile, axes);
-            let sums = shape.sums(&x, &y, &data);
-            let second = Gathered { second: Second::new(&x, &y, &data), shape };
-            assemble_with(&sums, &second, &seed.data, background)
+            return evaluate_roughly(self, tile, &seed.data, search);
         }
+        let shape = self.shape();
+        let axes = shape.axes(self.profile(), search.constants(), search.trial());
+        let (x, y, data) = evaluate::<_, _, true>(tile, axes);
+        let sums = shape.sums(&x, &y, &data);
+        let second = Gathered { second: Second::new(&x, &y, &data), shape };
+        assemble_with(&sums, &second, &seed.data, self.background())
     }
     #[inline(always)]
     fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
@@ -200,5 +208,74 @@ impl<R: Real, S: Separable<P>, const P: usize> Method<R> for Setup<R, S, P> {
             cost = R::select(cancels, exact, cost);
         }
         found(self, &seed.data, search, cost)
+    }
+}
+
+/// Least squares by the paper's iteration, whatever the options say of Newton steps: for machines whose registers have
+/// no room for second derivatives.
+#[derive(Clone, Copy, Debug)]
+pub struct RoughFit<R, S, const P: usize>(pub Setup<R, S, P>);
+
+impl<R: Real, S: Separable<P>, const P: usize> Method<R> for RoughFit<R, S, P> {
+    type Seed = LeastSquaresSeed<R, S::Constants<R>, P>;
+    type Search = SpotSearch<R, S, P>;
+    type Evaluation = Evaluation<R, P, 2>;
+
+    #[inline(always)]
+    fn size(&self) -> Size {
+        Setup::size(&self.0)
+    }
+    #[inline(always)]
+    fn takes_notes(&self) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn prepare<T: Store<R>>(
+        &self,
+        tile: &mut T,
+        start: Option<Outline<R>>,
+    ) -> (Self::Seed, R::Mask) {
+        self.0.prepare(tile, start)
+    }
+    #[inline(always)]
+    fn idle(&self) -> Self::Seed {
+        self.0.idle()
+    }
+    #[inline(always)]
+    fn begin(&self, seed: &Self::Seed, usable: R::Mask) -> Self::Search {
+        self.0.begin(seed, usable)
+    }
+    #[inline(always)]
+    fn refill(search: &mut Self::Search, mask: R::Mask, other: &Self::Search) {
+        search.refill(mask, other);
+    }
+    #[inline(always)]
+    fn running(search: &Self::Search) -> R::Mask {
+        search.running()
+    }
+    #[inline(always)]
+    fn evaluate<T: Tile<R>>(
+        &self,
+        tile: &mut T,
+        seed: &Self::Seed,
+        search: &Self::Search,
+    ) -> Self::Evaluation {
+        evaluate_roughly(&self.0, tile, &seed.data, search)
+    }
+    #[inline(always)]
+    fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
+        let settings = Settings { newton: Newton::Never, ..*self.0.settings() };
+        search.update(&settings, self.0.shape(), evaluation);
+    }
+    #[inline(always)]
+    fn end<T: Tile<R>>(
+        &self,
+        tile: &mut T,
+        seed: &Self::Seed,
+        search: &Self::Search,
+        ended: R::Mask,
+        finish: Finish,
+    ) -> Found<R> {
+        self.0.end(tile, seed, search, ended, finish)
     }
 }

@@ -21,7 +21,7 @@ pub use condition::condition;
 pub use estimate::estimate;
 pub use evaluate::{AxesAndData, evaluate};
 pub use group::{Alone, Group, sum_axis};
-pub use least_squares::{LeastSquaresSeed, SpotSearch};
+pub use least_squares::{LeastSquaresSeed, RoughFit, SpotSearch};
 pub use likelihood::{HIDDEN, Likelihood, LikelihoodSeed, Lit, LitConstants, START_EVALUATIONS};
 pub use method::{Finish, Found, Method, fit};
 pub use residual::residual_chi2;

@@ -181,6 +181,8 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             Newton::Never => R::Mask::splat(false),
             _ => stepped & C::distance(&self.memo, &moved).lt(R::splat(NEAR)),
         };
+        // After a retry damping is needed.
+        let undamped = short & !self.retrying;
         self.best = select(accepted, self.trial, self.best);
         self.memo.merge(&memo, &Replace(accepted));
         self.at_best = Normal::select(accepted, normal, &self.at_best);
@@ -208,7 +210,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let next_pass = accepted & (first | self.running());
         self.iterations = R::select(next_pass, self.iterations + one, self.iterations);
 
-        self.propose(settings, coordinates, accepted, short, evaluation);
+        self.propose(settings, coordinates, accepted, [short, undamped], evaluation);
     }
 
     /// Marks the lanes where `mask` is true as ended.
@@ -218,14 +220,14 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
     }
 
     /// Solves eq. 12 for the next trial; lanes that cannot go on, or need not, end here. `short` are the lanes that have
-    /// just taken a short step.
+    /// just taken a short step, and `undamped` those of them that did so at once.
     #[inline(always)]
     fn propose(
         &mut self,
         settings: &Settings<R, P>,
         coordinates: &C,
         accepted: R::Mask,
-        short: R::Mask,
+        [short, undamped]: [R::Mask; 2],
         evaluation: &Evaluation<R, P, L>,
     ) {
         let zero = R::splat(0.0);
@@ -249,14 +251,15 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         if settings.newton != Newton::Never {
             exact = if settings.newton == Newton::Always { accepted } else { short };
         }
-        let mut lambda = R::select(short, zero, self.lambda);
+        let mut lambda = R::select(undamped, zero, self.lambda);
         let (mut h, mut step);
         if settings.newton == Newton::Never {
             h = without(&self.at_best.hessian, &held);
             step = solve(&h, &b, lambda).0;
         } else {
             let rough = self.at_best.hessian;
-            // The second time round for lanes whose exact Hessian is not positive definite.
+            // The second time round for lanes whose exact Hessian is not positive definite. A retry takes JᵀJ, whose
+            // diagonal is large enough to damp with.
             loop {
                 let chosen = Symmetric::select(exact, &evaluation.newton, &rough);
                 h = without(&chosen, &held);
@@ -268,7 +271,6 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                 }
                 let failed = exact & !sound;
                 if !failed.any() {
-                    self.at_best.hessian = chosen;
                     break;
                 }
                 exact = exact & sound;

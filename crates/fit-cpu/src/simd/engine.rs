@@ -219,8 +219,8 @@ impl<P: Pack, M: Method<P>> Feed<'_, P, M> {
             _ => {
                 let mut numbers = [[f32::NAN; 32]; 5];
                 for lane in 0..count {
-                    if let Some(circle) = self.start.shape(first + lane) {
-                        let Outline { x, y, sigma_x, sigma_y, angle } = circle.into();
+                    if let Some(outline) = self.start.outline(first + lane) {
+                        let Outline { x, y, sigma_x, sigma_y, angle } = outline;
                         for (numbers, number) in
                             numbers.iter_mut().zip([x, y, sigma_x, sigma_y, angle])
                         {

@@ -1,3 +1,4 @@
+use fit_core::pass::RoughFit;
 use fit_core::spot::shape::Separable;
 use fit_core::{Outline, Pixel};
 
@@ -58,8 +59,9 @@ pub(super) unsafe fn fit<
             PixelKind::U8 => load::<u8, SIDE, ROWS, N>(job, number, lane, &mut pixels),
         }
         let Some(setup) = job.task.setup::<Single, S, P>() else { return };
+        let method = RoughFit(setup);
         let start = start(job, number).map(Outline::from);
-        let found = rows::fit::<_, _, _, SIDE, ROWS, N>(&setup, &group, &mut pixels, start);
+        let found = rows::fit::<_, _, _, SIDE, ROWS, N>(&method, &group, &mut pixels, start);
         if lane == 0 {
             write(job, number, Job::outcome(&found));
         }

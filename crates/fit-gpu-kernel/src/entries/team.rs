@@ -1,4 +1,5 @@
 use fit_core::pass::Group;
+use fit_core::pass::RoughFit;
 use fit_core::spot::shape::Separable;
 use fit_core::{Outline, Pixel};
 
@@ -155,8 +156,9 @@ pub(super) unsafe fn fit<S: Separable<P>, const P: usize, const LANES: usize>(jo
         }
     }
     let Some(setup) = job.task.setup::<Single, S, P>() else { return };
+    let method = RoughFit(setup);
     let start = start.map(Outline::from);
-    let found = team::fit(&setup, &mut team, start);
+    let found = team::fit(&method, &mut team, start);
     if lane == 0 {
         // SAFETY: the number is below the count, and one lane writes this outcome.
         unsafe { write(job, number, Job::outcome(&found)) }

@@ -1,0 +1,133 @@
+//! The words for the shape of the spots, the estimator and the camera.
+
+use clap::{Args, ValueEnum};
+use spotfit::{
+    Background, Camera, Circular, Elliptical, Estimator, FixedSigma, FixedSigmas, Options,
+    PixelProfile, Shape,
+};
+
+use super::error::CliError;
+
+/// What is fitted and how it is judged.
+#[derive(Debug, Args)]
+pub(crate) struct SpotOptions {
+    /// The shape of the spots: circular (one sigma) or elliptical (sigma_x, sigma_y).
+    #[arg(long, value_enum, default_value = "circular", value_name = "SHAPE")]
+    shape: ShapeChoice,
+    /// What a pixel measures of a spot: its value at the pixel's centre, or its integral over the pixel.
+    #[arg(long, value_enum, default_value = "sampled", value_name = "PROFILE")]
+    profile: ProfileChoice,
+    /// The width is known: only the centre is fitted. One sigma in pixels, or two along x and y.
+    #[arg(long, value_name = "S|SX,SY", conflicts_with = "shape")]
+    fixed_sigma: Option<String>,
+    /// The estimator: lse (least squares) or mle (maximum likelihood for Poisson distributed photo-electrons).
+    #[arg(long, value_enum, default_value = "lse", value_name = "ESTIMATOR")]
+    estimator: EstimatorChoice,
+    #[command(flatten)]
+    camera: CameraOptions,
+}
+
+/// How the camera turns photons into counts.
+#[derive(Debug, Args)]
+struct CameraOptions {
+    /// The value of a dark pixel, in ADU. With a word about the camera amplitude and background are
+    /// photo-electrons; without any they are counts.
+    #[arg(long, value_name = "ADU")]
+    baseline: Option<f64>,
+    /// Photo-electrons per ADU (before EM gain).
+    #[arg(long, value_name = "E/ADU")]
+    sensitivity: Option<f64>,
+    /// EM gain of an EMCCD camera.
+    #[arg(long, value_name = "G")]
+    em_gain: Option<f64>,
+    /// Read noise of the camera in photo-electrons: maximum likelihood adds its variance to that of the photons.
+    #[arg(long, value_name = "E")]
+    read_noise: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ShapeChoice {
+    Circular,
+    Elliptical,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ProfileChoice {
+    Sampled,
+    Integrated,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum EstimatorChoice {
+    Lse,
+    Mle,
+}
+
+impl CameraOptions {
+    fn camera(&self) -> Option<Camera> {
+        let Self { baseline, sensitivity, em_gain, read_noise } = *self;
+        baseline.or(sensitivity).or(em_gain).or(read_noise)?;
+        let default = Camera::default();
+        let camera = default
+            .with_baseline(baseline.unwrap_or(default.baseline))
+            .with_sensitivity(sensitivity.unwrap_or(default.sensitivity))
+            .with_em_gain(em_gain)
+            .with_read_noise(read_noise.unwrap_or(default.read_noise));
+        Some(camera)
+    }
+}
+
+impl SpotOptions {
+    /// The options with what these words say. `background` is what was asked for, if anything.
+    pub(crate) fn apply(
+        &self,
+        options: Options,
+        background: Option<Background>,
+    ) -> Result<Options, CliError> {
+        let shape = match (&self.fixed_sigma, self.shape) {
+            (Some(text), _) => fixed(text)?,
+            (None, ShapeChoice::Circular) => Shape::Circular(Circular),
+            (None, ShapeChoice::Elliptical) => Shape::Elliptical(Elliptical),
+        };
+        let profile = match self.profile {
+            ProfileChoice::Sampled => PixelProfile::Sampled,
+            ProfileChoice::Integrated => PixelProfile::Integrated,
+        };
+        let (estimator, natural) = match self.estimator {
+            EstimatorChoice::Lse => (Estimator::LeastSquares, Background::Free),
+            EstimatorChoice::Mle => (Estimator::MaximumLikelihood, Background::NonNegative),
+        };
+        let camera = self.camera.camera();
+        Ok(options
+            .with_shape(shape)
+            .with_profile(profile)
+            .with_estimator(estimator)
+            .with_background(background.unwrap_or(natural))
+            .with_camera(camera))
+    }
+
+    /// What must be said about the outcome.
+    pub(crate) fn warning(&self) -> Option<&'static str> {
+        match self.estimator {
+            EstimatorChoice::Mle if self.camera.camera().is_none() => Some(
+                "no --baseline, --sensitivity, --em-gain or --read-noise given; maximum likelihood takes counts \
+                 for photo-electrons",
+            ),
+            _ => None,
+        }
+    }
+}
+
+fn fixed(text: &str) -> Result<Shape, CliError> {
+    let wrong = || CliError::option("fixed-sigma", text, "S or SX,SY in pixels, 0.1 to 1000");
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    let numbers = numbers.map_err(|_| wrong())?;
+    if !numbers.iter().all(|sigma| (0.1..=1e3).contains(sigma)) {
+        return Err(wrong());
+    }
+    match numbers[..] {
+        [sigma] => Ok(Shape::FixedSigma(FixedSigma { sigma })),
+        [sigma_x, sigma_y] => Ok(Shape::FixedSigmas(FixedSigmas { sigma_x, sigma_y })),
+        _ => Err(wrong()),
+    }
+}
