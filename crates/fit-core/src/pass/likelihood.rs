@@ -68,9 +68,7 @@ impl<R: Real, C: Parts<R>> Parts<R> for LitConstants<R, C> {
 #[inline(always)]
 fn first<R: Real, const P: usize, const Q: usize>(all: &[R; Q]) -> [R; P] {
     let mut first = [R::splat(0.0); P];
-    for j in 0..P {
-        first[j] = all[j];
-    }
+    first.copy_from_slice(&all[..P]);
     first
 }
 
@@ -117,9 +115,7 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for Lit<S
         mut to: [R; Q],
     ) -> [R; Q] {
         let shape = self.0.confine(&constants.shape, &first(from), first(&to));
-        for j in 0..P {
-            to[j] = shape[j];
-        }
+        to[..P].copy_from_slice(&shape);
         for l in 0..2 {
             // Where there is a least value.
             let bound = R::select(
@@ -218,7 +214,7 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize, const NOTES: bool
 
     /// Replaces conditioned pixels by d′; returns the lowest, the highest and the mean d′.
     #[inline(always)]
-    fn to_photons<T: Store<R>>(
+    fn count_photons<T: Store<R>>(
         &self,
         tile: &mut T,
         seed: &LeastSquaresSeed<R, S::Constants<R>, P>,
@@ -450,14 +446,12 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize, const NOTES: bool
         let [alpha, beta] = search.at_best().linear;
         let alpha = seed.data.amplitude(alpha) * self.photons;
         let beta = (seed.data.background(beta) - self.baseline) * self.photons;
-        let [low, high, mean] = self.to_photons(tile, &seed);
+        let [low, high, mean] = self.count_photons(tile, &seed);
         let floor = R::splat(FLOOR);
         let least_alpha = (high - low) * floor;
         let least_beta = mean.max(least_alpha) * floor;
         let mut parameters = [R::splat(0.0); Q];
-        for j in 0..P {
-            parameters[j] = search.best()[j];
-        }
+        parameters[..P].copy_from_slice(search.best());
         parameters[P] = alpha.max(least_alpha);
         parameters[P + 1] = beta.max(least_beta);
         let none = R::splat(f64::NEG_INFINITY);
@@ -470,9 +464,7 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize, const NOTES: bool
     fn idle(&self) -> Self::Seed {
         let seed: LeastSquaresSeed<R, _, P> = idle(&self.shape.0, Setup::size(&self.start));
         let mut parameters = [R::splat(1.0); Q];
-        for j in 0..P {
-            parameters[j] = seed.parameters[j];
-        }
+        parameters[..P].copy_from_slice(&seed.parameters);
         let least = [R::splat(f64::NEG_INFINITY); 2];
         LikelihoodSeed { parameters, constants: LitConstants { shape: seed.constants, least } }
     }
