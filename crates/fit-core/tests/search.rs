@@ -240,7 +240,7 @@ fn fit_in_lanes<const N: usize>(windows: &[Vec<f64>]) -> Vec<Packed> {
         let mut axes = Axes::new(&mut scratch, NINE).unwrap();
         let mut tile = Serial::new(&pixels[..], NINE, &mut axes);
         let evaluation = Method::evaluate(&setup, &mut tile, &seeds, &search);
-        search.update(setup.settings(), &Circular, &evaluation);
+        search.update::<true>(setup.settings(), &Circular, &evaluation);
     }
 }
 
@@ -288,7 +288,7 @@ fn the_damping_follows_the_pseudo_code() {
         if better {
             chi2 *= 0.9;
         }
-        search.update(setup.settings(), &Circular, &evaluation);
+        search.update::<true>(setup.settings(), &Circular, &evaluation);
         let record = search.record(setup.settings(), &Circular);
         (search.lambda(), record.iterations, record.evaluations)
     };
@@ -515,7 +515,7 @@ fn trials<R: Scalar>() -> u32 {
             linear: [1.0, 0.0].map(number),
         };
         let evaluation = evaluation(normal, number(0.0));
-        search.update(setup.settings(), &Circular, &evaluation);
+        search.update::<true>(setup.settings(), &Circular, &evaluation);
         count += 1;
     }
     count

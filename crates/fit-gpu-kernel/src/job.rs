@@ -46,13 +46,13 @@ pub struct Task {
     max_error: f32,
     min_delta: f32,
     min_step: f32,
-    /// Photo-electrons per count, and the counts of a dark pixel.
-    photons: f32,
-    baseline: f32,
     lower: [f32; MOST_PARAMETERS],
     upper: [f32; MOST_PARAMETERS],
     /// What the shape has by itself.
     shape: [f32; NUMBERS],
+    /// Photo-electrons per count, and the counts of a dark pixel.
+    photons: f32,
+    baseline: f32,
 }
 
 /// The most parameters of a shape.

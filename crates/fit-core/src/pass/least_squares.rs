@@ -5,7 +5,7 @@ use super::tile::{Store, Tile};
 use super::{condition, estimate, evaluate, residual_chi2};
 use crate::arithmetic::{Mask, Real};
 use crate::search::solve::Symmetric;
-use crate::search::{Evaluation, Merge, Newton, Normal, Parts, Search, Settings};
+use crate::search::{Evaluation, Merge, Newton, Normal, Parts, Search};
 use crate::setup::Setup;
 use crate::size::{Circle, Outline, Size};
 use crate::spot::assembly::{Remainder, assemble, assemble_with};
@@ -45,12 +45,15 @@ pub(super) fn prepare<R: Real, T: Store<R>, S: Separable<P>, const P: usize>(
     start: Option<Outline<R>>,
 ) -> (LeastSquaresSeed<R, S::Constants<R>, P>, R::Mask) {
     let (data, extent) = condition(tile);
-    let start = match start {
-        Some(start) => start,
-        None => estimate(tile, &extent).into(),
+    let (parameters, constants) = match start {
+        Some(start) => shape.parameters(start),
+        None => shape.parameters(estimate(tile, &extent).into()),
     };
-    let (parameters, constants) = shape.parameters(start);
-    (LeastSquaresSeed { parameters, constants, data }, data.usable & start.is_finite())
+    let mut usable = data.usable;
+    for j in 0..P {
+        usable = usable & parameters[j].is_finite();
+    }
+    (LeastSquaresSeed { parameters, constants, data }, usable)
 }
 
 /// One evaluation of the paper's iteration, and the next trial.
@@ -62,8 +65,7 @@ pub(super) fn step<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
     search: &mut SpotSearch<R, S, P>,
 ) {
     let evaluation = evaluate_roughly(setup, tile, data, search);
-    let settings = Settings { newton: Newton::Never, ..*setup.settings() };
-    search.update(&settings, setup.shape(), &evaluation);
+    search.update::<false>(setup.settings(), setup.shape(), &evaluation);
 }
 
 /// An evaluation without second derivatives.
@@ -186,7 +188,7 @@ impl<R: Real, S: Separable<P>, const P: usize> Method<R> for Setup<R, S, P> {
     }
     #[inline(always)]
     fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
-        search.update(self.settings(), self.shape(), evaluation);
+        search.update::<true>(self.settings(), self.shape(), evaluation);
     }
     #[inline(always)]
     fn end<T: Tile<R>>(
@@ -264,8 +266,7 @@ impl<R: Real, S: Separable<P>, const P: usize> Method<R> for RoughFit<R, S, P> {
     }
     #[inline(always)]
     fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
-        let settings = Settings { newton: Newton::Never, ..*self.0.settings() };
-        search.update(&settings, self.0.shape(), evaluation);
+        search.update::<false>(self.0.settings(), self.0.shape(), evaluation);
     }
     #[inline(always)]
     fn end<T: Tile<R>>(

@@ -506,7 +506,7 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize, const NOTES: bool
     }
     #[inline(always)]
     fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
-        search.update(&self.settings, &self.shape, evaluation);
+        search.update::<true>(&self.settings, &self.shape, evaluation);
     }
     #[inline(always)]
     fn end<T: Tile<R>>(

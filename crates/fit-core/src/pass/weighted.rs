@@ -8,7 +8,7 @@ use super::{Group, LeastSquaresSeed, SpotSearch, condition, estimate, residual_c
 use crate::arithmetic::{Mask, Real};
 use crate::error::ArgumentError;
 use crate::options::Options;
-use crate::search::{Evaluation, Newton, Normal, Search, Settings};
+use crate::search::{Evaluation, Normal, Search};
 use crate::setup::Setup;
 use crate::size::{Outline, Size};
 use crate::spot::assembly::assemble;
@@ -106,9 +106,9 @@ impl<R: Real, S: Separable<P>, const P: usize> Method<R> for WeightedFit<R, S, P
         let zero = R::splat(0.0);
         hide::<R, T, false>(tile, zero);
         let (mut data, extent) = condition(tile);
-        let start = match start {
-            Some(start) => start,
-            None => estimate(tile, &extent).into(),
+        let (parameters, constants) = match start {
+            Some(start) => self.0.shape().parameters(start),
+            None => self.0.shape().parameters(estimate(tile, &extent).into()),
         };
         let (lane, length) = (tile.group().lane(), tile.length());
         let (mut n, mut sum, mut squares) = (zero, zero, zero);
@@ -129,9 +129,11 @@ impl<R: Real, S: Separable<P>, const P: usize> Method<R> for WeightedFit<R, S, P
         data.inverse_n = n.reciprocal();
         data.mean = sum * data.inverse_n;
         data.spread = sum.neg_mul_add(data.mean, squares).max(zero);
-        let (parameters, constants) = self.0.shape().parameters(start);
-        let usable = data.usable & zero.lt(data.spread) & data.spread.is_finite();
-        (LeastSquaresSeed { parameters, constants, data }, usable & start.is_finite())
+        let mut usable = data.usable & zero.lt(data.spread) & data.spread.is_finite();
+        for j in 0..P {
+            usable = usable & parameters[j].is_finite();
+        }
+        (LeastSquaresSeed { parameters, constants, data }, usable)
     }
     #[inline(always)]
     fn idle(&self) -> Self::Seed {
@@ -173,8 +175,7 @@ impl<R: Real, S: Separable<P>, const P: usize> Method<R> for WeightedFit<R, S, P
     }
     #[inline(always)]
     fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
-        let settings = Settings { newton: Newton::Never, ..*self.0.settings() };
-        search.update(&settings, self.0.shape(), evaluation);
+        search.update::<false>(self.0.settings(), self.0.shape(), evaluation);
     }
     #[inline(always)]
     fn end<T: Tile<R>>(

@@ -138,9 +138,10 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         self.status.lt(R::splat(0.5))
     }
 
-    /// Takes the evaluation at [`Search::trial`], and proposes the next trial.
+    /// Takes the evaluation at [`Search::trial`], and proposes the next trial. Without `NEWTON` it is the paper's
+    /// iteration, whatever the settings say.
     #[inline(always)]
-    pub fn update(
+    pub fn update<const NEWTON: bool>(
         &mut self,
         settings: &Settings<R, P>,
         coordinates: &C,
@@ -177,9 +178,10 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let before = self.at_best.cost;
         self.evaluations = R::select(running, self.evaluations + one, self.evaluations);
         self.resolution = R::select(running, resolution, self.resolution);
-        let short = match settings.newton {
-            Newton::Never => R::Mask::splat(false),
-            _ => stepped & C::distance(&self.memo, &moved).lt(R::splat(NEAR)),
+        let short = if NEWTON && settings.newton != Newton::Never {
+            stepped & C::distance(&self.memo, &moved).lt(R::splat(NEAR))
+        } else {
+            R::Mask::splat(false)
         };
         // After a retry damping is needed.
         let undamped = short & !self.retrying;
@@ -210,7 +212,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let next_pass = accepted & (first | self.running());
         self.iterations = R::select(next_pass, self.iterations + one, self.iterations);
 
-        self.propose(settings, coordinates, accepted, [short, undamped], evaluation);
+        self.propose::<NEWTON>(settings, coordinates, accepted, [short, undamped], evaluation);
     }
 
     /// Marks the lanes where `mask` is true as ended.
@@ -222,7 +224,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
     /// Solves eq. 12 for the next trial; lanes that cannot go on, or need not, end here. `short` are the lanes that have
     /// just taken a short step, and `undamped` those of them that did so at once.
     #[inline(always)]
-    fn propose(
+    fn propose<const NEWTON: bool>(
         &mut self,
         settings: &Settings<R, P>,
         coordinates: &C,
@@ -248,12 +250,12 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             b[j] = R::select(held[j], zero, gradient[j]);
         }
         let mut exact = no;
-        if settings.newton != Newton::Never {
+        if NEWTON && settings.newton != Newton::Never {
             exact = if settings.newton == Newton::Always { accepted } else { short };
         }
-        let mut lambda = R::select(undamped, zero, self.lambda);
+        let mut lambda = if NEWTON { R::select(undamped, zero, self.lambda) } else { self.lambda };
         let (mut h, mut step);
-        if settings.newton == Newton::Never {
+        if !NEWTON || settings.newton == Newton::Never {
             h = without(&self.at_best.hessian, &held);
             step = solve(&h, &b, lambda).0;
         } else {
@@ -295,7 +297,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         }
         self.end(self.running() & minimum, Status::Stalled);
 
-        if settings.newton != Newton::Never {
+        if NEWTON && settings.newton != Newton::Never {
             let little = settings.finish.mul_add(self.at_best.cost, settings.tolerance);
             let mut last = self.running() & exact & predicted.lt(little) & zero.le(predicted);
             for j in 0..P {

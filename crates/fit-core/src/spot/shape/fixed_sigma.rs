@@ -99,15 +99,18 @@ impl Separable<2> for Fixed {
     }
     #[inline(always)]
     fn parameters<R: Real>(&self, start: Outline<R>) -> ([R; 2], [R; 2]) {
-        let sigmas = match self.sigmas {
-            Some([x, y]) => [R::splat(x), R::splat(y)],
-            // A width that makes no sense is replaced by the nearest that does.
+        let (mut x, mut sigmas) = (start.x, [start.sigma_x, start.sigma_y]);
+        match self.sigmas {
+            Some([x, y]) => sigmas = [R::splat(x), R::splat(y)],
             None => {
-                let (least, most) = (R::splat(0.1), R::splat(1e3));
-                [start.sigma_x.max(least).min(most), start.sigma_y.max(least).min(most)]
+                // A width that is no number makes a start that is none; one out of range becomes the nearest.
+                x = (sigmas[0] + sigmas[1]).mul_add(R::splat(0.0), x);
+                for i in 0..2 {
+                    sigmas[i] = sigmas[i].max(R::splat(0.1)).min(R::splat(1e3));
+                }
             }
-        };
-        ([start.x, start.y], sigmas)
+        }
+        ([x, start.y], sigmas)
     }
     #[inline(always)]
     fn outline<R: Real>(&self, sigmas: &[R; 2], &[x, y]: &[R; 2]) -> Outline<R> {
