@@ -241,7 +241,8 @@ impl<T: Scalar> Fit<T> {
         T::splat(core::f64::consts::TAU) * self.amplitude * self.sigma * self.sigma
     }
 
-    /// The photons of the spot: its volume 2πασ², converted from counts by `camera`.
+    /// The photons of the spot: its volume 2πασ², converted from counts by `camera`. An outcome that is in
+    /// photo-electrons already ([`crate::Options::camera`]) has its photons in [`Fit::signal`].
     pub fn photons(&self, camera: &Camera) -> T {
         T::splat(self.signal().to_f64() * camera.photons_per_adu())
     }

@@ -1,5 +1,7 @@
 //! Least squares: what [`Setup`] fits.
 
+use core::marker::PhantomData;
+
 use super::method::{CANCELS, Finish, Found, Method};
 use super::tile::{Store, Tile};
 use super::{condition, estimate, evaluate, residual_chi2};
@@ -116,16 +118,15 @@ pub(super) fn found<R: Real, S: Separable<P>, const P: usize>(
 }
 
 /// The second derivatives of a separable shape.
-struct Gathered<'a, R, S> {
+struct Gathered<R, S> {
     second: Second<R>,
-    shape: &'a S,
+    shape: PhantomData<S>,
 }
 
-impl<R: Real, S: Separable<P>, const P: usize> Remainder<R, P> for Gathered<'_, R, S> {
+impl<R: Real, S: Separable<P>, const P: usize> Remainder<R, P> for Gathered<R, S> {
     const SOME: bool = true;
     #[inline(always)]
     fn of_residual(&self, alpha: R, beta: R) -> Symmetric<R, P> {
-        let _ = self.shape;
         S::gather_matrix(&self.second.of_residual(alpha, beta))
     }
 }
@@ -183,7 +184,7 @@ impl<R: Real, S: Separable<P>, const P: usize> Method<R> for Setup<R, S, P> {
         let axes = shape.axes(self.profile(), search.constants(), search.trial());
         let (x, y, data) = evaluate::<_, _, true>(tile, axes);
         let sums = shape.sums(&x, &y, &data);
-        let second = Gathered { second: Second::new(&x, &y, &data), shape };
+        let second = Gathered { second: Second::new(&x, &y, &data), shape: PhantomData::<S> };
         assemble_with(&sums, &second, &seed.data, self.background())
     }
     #[inline(always)]

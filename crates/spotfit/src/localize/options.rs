@@ -1,6 +1,6 @@
 //! How to localize a movie.
 
-use fit_core::{ArgumentError, Camera, Size};
+use fit_core::{ArgumentError, Camera, Estimator, Size};
 use fit_cpu::{BatchError, MOST_THREADS};
 
 use super::{LocalizeError, Positions};
@@ -87,8 +87,44 @@ impl LocalizeOptions {
         fit_core::Setup::<f64>::new(Size::new(*box_size, *box_size), &fitter.fit)
             .map_err(argument)?;
         camera.validate().map_err(argument)?;
+        // The uncertainty stated is that of least squares, and photons are counted by this camera alone.
+        let least = fitter.fit.estimator == Estimator::LeastSquares;
+        let name = fitter.fit.estimator.name();
+        OutOfRange::check(
+            "estimator",
+            name,
+            least,
+            "lse, the only one whose uncertainty is stated",
+        )?;
+        let counts = fitter.fit.camera.is_none();
+        OutOfRange::check(
+            "fitter.fit.camera",
+            "some",
+            counts,
+            "none: give LocalizeOptions::camera",
+        )?;
         let range = format!("0 to {MOST_THREADS}; 0 takes one for each processor");
         let (threads, good) = (fitter.threads, fitter.threads <= MOST_THREADS);
         Ok(OutOfRange::check("threads", threads, good, range)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fit_core::Options;
+
+    /// Proves that a fit whose outcome would be stated wrongly is refused by name.
+    #[test]
+    fn fits_that_are_not_understood_are_refused() {
+        let refused = |fit: Options| {
+            let options = LocalizeOptions::default().with_fitter(fit.into());
+            options.validate().expect_err("refused").to_string()
+        };
+        let likelihood = Options::default().with_estimator(Estimator::MaximumLikelihood);
+        let error = refused(likelihood);
+        assert!(error.contains("estimator") && error.contains("lse"), "{error}");
+        let error = refused(Options::default().with_camera(Some(Camera::default())));
+        assert!(error.contains("camera"), "{error}");
     }
 }
