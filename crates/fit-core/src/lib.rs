@@ -28,7 +28,7 @@ pub use corner::Corner;
 pub use error::ArgumentError;
 pub use fit::{condition, estimate, fit_in_place, fit_window, scratch_len};
 pub use options::{Background, Criteria, Estimator, Limits, MaxError, Options};
-pub use outcome::{Fit, Outcomes, Record, Status, UnknownStatus};
+pub use outcome::{Fit, Fits, Outcomes, Record, Status, UnknownStatus};
 pub use precision::{Errors, Parameter};
 pub use setup::Setup;
 pub use size::{Circle, Outline, Size};

@@ -44,8 +44,8 @@ const PARAMETERS: usize = Parameter::ALL.len();
 const PACKED: usize = PARAMETERS * (PARAMETERS + 1) / 2;
 
 /// The number, or infinity for what is none.
-fn finite<T: Scalar>(value: T) -> T {
-    if value.is_finite() { value } else { T::splat(f64::INFINITY) }
+fn finite(value: f64) -> f32 {
+    if value.is_nan() { f32::INFINITY } else { value as f32 }
 }
 
 /// The errors of one fit, in the units of its outcome: pixels, radians and photo-electrons, or counts, taken for
@@ -57,25 +57,25 @@ fn finite<T: Scalar>(value: T) -> T {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
-pub struct Errors<T> {
+pub struct Errors {
     /// The upper half of the covariance, row after row.
-    covariance: [T; PACKED],
+    covariance: [f32; PACKED],
     /// Standard error of the photons 2πασxσy.
-    pub photons: T,
+    pub photons: f32,
     /// Pearson's χ² per degree of freedom, Σ(d − μ)²/(εμ + v)/(N − P): about 1 where the model fits and the noise is
     /// that of the camera.
-    pub goodness: T,
+    pub goodness: f32,
     /// By how many standard deviations Pearson's χ² is above what noise alone makes.
-    pub excess: T,
+    pub excess: f32,
     /// Whether the errors say that the fit does not know where the spot is: they are infinite, or those of the centre
     /// are larger than the spot.
     pub exploding: bool,
 }
 
-impl<T: Scalar> Errors<T> {
+impl Errors {
     /// The errors where nothing was fitted: infinite. The goodness is infinite too.
     pub fn unknown() -> Self {
-        let endless = T::splat(f64::INFINITY);
+        let endless = f32::INFINITY;
         Self {
             covariance: [endless; PACKED],
             photons: endless,
@@ -87,76 +87,65 @@ impl<T: Scalar> Errors<T> {
 
     /// The errors of a fit of `parameters` parameters (with α and β) that was judged.
     #[inline(always)]
-    pub fn from_judged(judged: &Judged<T>, fit: &Fit<T>, parameters: usize) -> Self {
+    pub fn from_judged<T: Scalar>(judged: &Judged<T>, fit: &Fit<T>, parameters: usize) -> Self {
         let mut errors = Self::unknown();
         if fit.status == Status::Invalid {
             return errors;
         }
-        let Judged { covariance, pearson, spread, seen } = *judged;
-        let (zero, one) = (T::splat(0.0), T::splat(1.0));
-        let freedom = (seen - T::splat(parameters as f64)).max(one);
+        let [pearson, spread, seen] = [judged.pearson, judged.spread, judged.seen].map(T::to_f64);
+        let freedom = (seen - parameters as f64).max(1.0);
         errors.goodness = finite(pearson / freedom);
-        errors.excess = finite((pearson - freedom) / spread.max(one).sqrt());
-        if (0..PARAMETERS).any(|j| !covariance.0[j][j].is_finite() || covariance.0[j][j] < zero) {
-            return errors;
-        }
+        errors.excess = finite((pearson - freedom) / libm::sqrt(spread.max(1.0)));
         let rows = (0..PARAMETERS).flat_map(|j| (j..PARAMETERS).map(move |k| (j, k)));
-        for (to, (j, k)) in errors.covariance.iter_mut().zip(rows) {
-            *to = covariance.0[j][k];
+        let mut covariance = [0.0; PACKED];
+        for (to, (j, k)) in covariance.iter_mut().zip(rows) {
+            let known = judged.covariance.0[j][k].to_f64() as f32;
+            if !known.is_finite() || (j == k && known < 0.0) {
+                return errors;
+            }
+            *to = known;
         }
+        errors.covariance = covariance;
         // ln(2πασxσy) = ln α + ln σx + ln σy + ln 2π.
-        let Fit { sigma_x, sigma_y, amplitude, .. } = *fit;
+        let Fit { sigma_x, sigma_y, amplitude, .. } = fit.cast::<f64>();
         let factors = [
             (Parameter::SigmaX, sigma_x),
             (Parameter::SigmaY, sigma_y),
             (Parameter::Amplitude, amplitude),
         ];
-        let mut relative = zero;
+        let mut relative = 0.0;
         for (a, by) in factors {
             for (b, other) in factors {
-                relative = relative + errors.covariance(a, b) / (by * other);
+                relative += f64::from(errors.covariance(a, b)) / (by * other);
             }
         }
-        let photons = T::splat(core::f64::consts::TAU) * amplitude * sigma_x * sigma_y;
-        errors.photons = finite(relative.max(zero).sqrt() * photons.abs());
-        let width = sigma_x.max(sigma_y);
-        errors.exploding =
-            !(errors.x() < width && errors.y() < width && errors.photons.is_finite());
+        let photons = core::f64::consts::TAU * amplitude * sigma_x * sigma_y;
+        errors.photons = finite(libm::sqrt(relative.max(0.0)) * libm::fabs(photons));
+        let width = sigma_x.max(sigma_y) as f32;
+        let found = errors.x() < width && errors.y() < width;
+        errors.exploding = !(found && errors.photons.is_finite());
         errors
     }
 
     /// The covariance of two parameters.
-    pub fn covariance(&self, a: Parameter, b: Parameter) -> T {
+    pub fn covariance(&self, a: Parameter, b: Parameter) -> f32 {
         let (a, b) = (a as usize, b as usize);
         let (j, k) = if a < b { (a, b) } else { (b, a) };
         self.covariance[j * (2 * PARAMETERS - j - 1) / 2 + k]
     }
 
     /// The standard error of a parameter.
-    pub fn of(&self, parameter: Parameter) -> T {
-        self.covariance(parameter, parameter).sqrt()
+    pub fn of(&self, parameter: Parameter) -> f32 {
+        libm::sqrtf(self.covariance(parameter, parameter))
     }
 
     /// Standard error of x̄ in pixels.
-    pub fn x(&self) -> T {
+    pub fn x(&self) -> f32 {
         self.of(Parameter::X)
     }
 
     /// Standard error of ȳ in pixels.
-    pub fn y(&self) -> T {
+    pub fn y(&self) -> f32 {
         self.of(Parameter::Y)
-    }
-
-    /// The same errors in another precision, rounded to nearest.
-    #[inline(always)]
-    pub fn cast<U: Scalar>(&self) -> Errors<U> {
-        let cast = |value: T| U::splat(value.to_f64());
-        Errors {
-            covariance: self.covariance.map(cast),
-            photons: cast(self.photons),
-            goodness: cast(self.goodness),
-            excess: cast(self.excess),
-            exploding: self.exploding,
-        }
     }
 }
