@@ -60,7 +60,13 @@ impl Case {
             (_, Some(weights)) => weights[pixel],
             _ => 1.0,
         };
-        (excess * mu + read, if read > 1e19 { 0.0 } else { weight })
+        let volume = std::f64::consts::TAU * self.spot[4] * self.spot[2] * self.spot[3];
+        let n = SIZE.pixels() as f64;
+        let least = match self.options.estimator {
+            Estimator::MaximumLikelihood => 0.0,
+            _ => (volume + n * self.spot[5]) / (n * n),
+        };
+        ((excess * mu + read).max(least), if read > 1e19 { 0.0 } else { weight })
     }
 
     /// C by x̄, ȳ, σx, σy, α, β.

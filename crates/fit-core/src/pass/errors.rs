@@ -24,7 +24,7 @@ use crate::spot::axis::{AxisSums, CENTRE_UNIT, GaussianAxis, PixelProfile, WIDTH
 use crate::spot::shape::{Elliptical, Separable, ShapeName};
 use crate::spot::sums::DataSums;
 
-/// No variance is below this share of a photo-electron squared, so that each has a reciprocal.
+/// No variance is below this many photo-electrons squared, so that each has a reciprocal.
 const LEAST_VARIANCE: f64 = 1e-6;
 
 /// Parameters of a spot along the axes: x̄, ȳ, σx, σy, α, β.
@@ -162,11 +162,28 @@ impl<R: Real> Judge<R> {
         // Then the sums of A are products of sums over the axes.
         let even = !likelihood && !self.noted;
         let mut sums = [Weighted::zero(); 2];
-        let mut pixels = Pixels::new(self, linear);
+        let mut least = R::splat(LEAST_VARIANCE);
+        if !likelihood {
+            // Least squares knows the background of a bright spot no better than this, and may find it below 0.
+            let [alpha, beta] = linear;
+            let n = self.size.pixels() as f64;
+            let volume = R::splat(core::f64::consts::TAU) * alpha * sigma_x * sigma_y;
+            least = (beta.mul_add(R::splat(n), volume) * R::splat(1.0 / (n * n))).max(least);
+        }
+        let new = Pixels {
+            judge: self,
+            linear,
+            least,
+            squared: false,
+            pearson: zero,
+            spread: zero,
+            seen: zero,
+        };
+        let mut pixels = new;
         let mut across = None;
         for (squared, sums) in sums.iter_mut().enumerate() {
             if (squared == 0 && !even) || (squared == 1 && !bound) {
-                pixels = Pixels { squared: squared == 1, ..Pixels::new(self, linear) };
+                pixels = Pixels { squared: squared == 1, ..new };
                 let (weighted, x, y) =
                     weigh_with_axes::<_, _, _, false, true>(tile, axes, &mut pixels);
                 *sums = weighted;
@@ -278,19 +295,13 @@ impl<R: Real> Judge<R> {
 struct Pixels<'a, R> {
     judge: &'a Judge<R>,
     linear: [R; 2],
+    /// The least variance of a pixel.
+    least: R,
     /// Whether the pixels are weighed as in B, and not as in A.
     squared: bool,
     pearson: R,
     spread: R,
     seen: R,
-}
-
-impl<'a, R: Real> Pixels<'a, R> {
-    #[inline(always)]
-    fn new(judge: &'a Judge<R>, linear: [R; 2]) -> Self {
-        let zero = R::splat(0.0);
-        Self { judge, linear, squared: false, pearson: zero, spread: zero, seen: zero }
-    }
 }
 
 impl<R: Real> Noise<R> for Pixels<'_, R> {
@@ -308,7 +319,7 @@ impl<R: Real> Noise<R> for Pixels<'_, R> {
         let seen = R::select(there, one, zero);
         let mu = alpha.mul_add(f, beta);
         let bright = mu.max(zero);
-        let least = R::splat(LEAST_VARIANCE);
+        let least = self.least;
         let variance = excess.mul_add(bright, read).max(least);
         let inverse = variance.reciprocal();
         let weight = match estimator {
