@@ -2,8 +2,7 @@
 
 use std::marker::PhantomData;
 
-use fit_core::pass::{Likelihood, Method, WeightedFit};
-use fit_core::spot::shape::{Separable, Visitor};
+use fit_core::pass::{Likelihood, Method, Summable, Visitor, WeightedFit};
 use fit_core::{
     ArgumentError, Corner, Estimator, Fit, Options, Outcomes, Pixel, Scalar, Setup, Size, Start,
     fit_in_place, scratch_len,
@@ -265,7 +264,7 @@ struct Shaped<'a, R, T> {
 impl<R: Arithmetic, T: Scalar> Visitor for Shaped<'_, R, T> {
     type Output = Result<(), BatchError>;
 
-    fn visit<S: Separable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
+    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
         let Self { reference, size, options, kind: (kind, mapped), read, start, fits } = self;
         if options.estimator == Estimator::MaximumLikelihood {
             let method = Likelihood::<R, S, P, Q, true>::for_shape(shape, size, options, mapped)?;

@@ -12,8 +12,7 @@ mod portable;
 use std::ops::Range;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use fit_core::pass::{Axes, Likelihood, Method, WeightedFit};
-use fit_core::spot::shape::{Separable, Visitor};
+use fit_core::pass::{Axes, Likelihood, Method, Summable, Visitor, WeightedFit};
 use fit_core::{ArgumentError, Estimator, Options, Pixel, Setup, Size, Start};
 use fit_windows::{NoteKind, Windows};
 
@@ -76,7 +75,7 @@ struct Make<'a> {
 impl Visitor for Make<'_> {
     type Output = Result<Box<dyn Engine>, ArgumentError>;
 
-    fn visit<S: Separable<K>, const K: usize, const Q: usize>(self, shape: S) -> Self::Output {
+    fn visit<S: Summable<K>, const K: usize, const Q: usize>(self, shape: S) -> Self::Output {
         let Self { set, size, options, how } = self;
         // The single-precision setup says what is wrong without an instruction of the set.
         Setup::<f32, S, K>::for_shape(shape, size, options)?;
@@ -106,7 +105,7 @@ macro_rules! entries {
         /// # Safety
         /// The processor has the instruction set.
         $(#[target_feature(enable = $features)])?
-        unsafe fn $engine<S: Separable<K>, const K: usize, const Q: usize>(
+        unsafe fn $engine<S: Summable<K>, const K: usize, const Q: usize>(
             shape: S,
             size: Size,
             options: &Options,
