@@ -46,6 +46,9 @@ fn columns(options: &Options) -> Vec<Column> {
         columns.push(("sigma_x", |fit| fit.sigma_x));
         columns.push(("sigma_y", |fit| fit.sigma_y));
     }
+    if matches!(options.shape, Shape::Rotated(_)) {
+        columns.push(("angle", |fit| fit.angle));
+    }
     columns.push(("amplitude", |fit| fit.amplitude));
     columns.push(("background", |fit| fit.background));
     let cost = match options.estimator {
