@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use spotfit::{
     Background, Camera, Circular, Elliptical, Estimator, FixedSigma, FixedSigmas, Options,
-    PixelProfile, Shape,
+    PixelProfile, Rotated, Shape,
 };
 
 use super::error::CliError;
@@ -11,7 +11,7 @@ use super::error::CliError;
 /// What is fitted and how it is judged.
 #[derive(Debug, Args)]
 pub(crate) struct SpotOptions {
-    /// The shape of the spots: circular (one sigma) or elliptical (sigma_x, sigma_y).
+    /// The shape of the spots: circular (one sigma), elliptical (sigma_x, sigma_y) or rotated (with an angle besides).
     #[arg(long, value_enum, default_value = "circular", value_name = "SHAPE")]
     shape: ShapeChoice,
     /// What a pixel measures of a spot: its value at the pixel's centre, or its integral over the pixel.
@@ -49,6 +49,7 @@ struct CameraOptions {
 enum ShapeChoice {
     Circular,
     Elliptical,
+    Rotated,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -88,6 +89,7 @@ impl SpotOptions {
             (Some(text), _) => fixed(text)?,
             (None, ShapeChoice::Circular) => Shape::Circular(Circular),
             (None, ShapeChoice::Elliptical) => Shape::Elliptical(Elliptical),
+            (None, ShapeChoice::Rotated) => Shape::Rotated(Rotated),
         };
         let profile = match self.profile {
             ProfileChoice::Sampled => PixelProfile::Sampled,
