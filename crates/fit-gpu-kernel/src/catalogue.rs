@@ -20,6 +20,30 @@ pub enum Family {
     Published,
 }
 
+/// How a kernel fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Least squares for windows of nothing but pixels, and sampled profiles.
+    Rough,
+    /// Least squares for any profile, and with a camera map without masked pixels.
+    Least,
+    /// Weighted least squares.
+    Weighted,
+    /// Maximum likelihood.
+    Likelihood,
+}
+
+impl Method {
+    /// Its name, for messages.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Rough | Self::Least => "least squares",
+            Self::Weighted => "weighted least squares",
+            Self::Likelihood => "maximum likelihood",
+        }
+    }
+}
+
 /// Where a kernel has the pixels of a window, and which threads work on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
@@ -34,6 +58,8 @@ pub enum Layout {
     Team {
         /// Threads of a fit.
         lanes: usize,
+        /// How they fit.
+        method: Method,
     },
     /// In a register of a thread of its own, whole warps a fit.
     Pixels {
@@ -50,9 +76,25 @@ impl Layout {
         Self::Rows { lanes: LANES, side: SIDE }
     }
 
+    const fn team_of(lanes: usize, method: Method) -> Self {
+        assert!(lanes.is_power_of_two() && lanes <= WARP, "the threads of a fit are in one warp");
+        Self::Team { lanes, method }
+    }
+
     const fn team<const LANES: usize>() -> Self {
-        assert!(LANES.is_power_of_two() && LANES <= WARP, "the threads of a fit are in one warp");
-        Self::Team { lanes: LANES }
+        Self::team_of(LANES, Method::Rough)
+    }
+
+    const fn least<const LANES: usize>() -> Self {
+        Self::team_of(LANES, Method::Least)
+    }
+
+    const fn weighted<const LANES: usize>() -> Self {
+        Self::team_of(LANES, Method::Weighted)
+    }
+
+    const fn likelihood<const Q: usize, const LANES: usize>() -> Self {
+        Self::team_of(LANES, Method::Likelihood)
     }
 
     const fn published<const THREADS: usize>() -> Self {
@@ -128,9 +170,24 @@ pub struct Build {
 
 impl Kernel {
     /// The kernel of a family for spots of a shape in windows of a size, if there is one.
-    pub fn find(family: Family, shape: ShapeName, size: Size) -> Option<&'static Self> {
-        let fits = |kernel: &&Self| kernel.family == family && kernel.shape == shape;
+    pub fn find(
+        family: Family,
+        shape: ShapeName,
+        method: Method,
+        size: Size,
+    ) -> Option<&'static Self> {
+        let fits = |kernel: &&Self| {
+            (kernel.family, kernel.shape, kernel.method()) == (family, shape, method)
+        };
         KERNELS.iter().filter(fits).find(|kernel| kernel.takes(size))
+    }
+
+    /// How it fits.
+    pub const fn method(&self) -> Method {
+        match self.layout {
+            Layout::Team { method, .. } => method,
+            _ => Method::Rough,
+        }
     }
 
     /// Whether it fits windows of a size that [`Size::validate`] accepts.
@@ -138,7 +195,7 @@ impl Kernel {
         match self.layout {
             Layout::Rows { side, .. } => size.width == side && size.height == side,
             // The widest takes all the rest.
-            Layout::Team { lanes } => lanes == WARP || size.width <= lanes,
+            Layout::Team { lanes, .. } => lanes == WARP || size.width <= lanes,
             Layout::Pixels { threads } => size.pixels() <= threads,
         }
     }
@@ -148,12 +205,13 @@ impl Kernel {
         !matches!(self.layout, Layout::Pixels { .. })
     }
 
-    /// The blocks for windows of a size that it [takes](Self::takes).
-    pub const fn block(&self, size: Size) -> Block {
+    /// The blocks for windows of a size that it [takes](Self::takes), whose pixels have notes or not.
+    pub const fn block(&self, size: Size, noted: bool) -> Block {
         match self.layout {
             Layout::Rows { lanes, .. } => Block { lanes, threads: THREADS, shared: 0 },
-            Layout::Team { lanes } => {
-                let team = Job::team_pixels(size.pixels(), lanes) * size_of::<f32>();
+            Layout::Team { lanes, .. } => {
+                let parts = if noted { 2 } else { 1 };
+                let team = parts * Job::team_pixels(size.pixels(), lanes) * size_of::<f32>();
                 // As many teams as have room, but whole warps.
                 let (in_warp, most) = (WARP / lanes, TEAM_THREADS / lanes);
                 let room = SHARED / team / in_warp * in_warp;
@@ -176,10 +234,11 @@ impl Kernel {
     }
 
     /// The pixels that a window may have where blocks have so many bytes of shared memory.
-    pub const fn most_pixels(&self, shared: usize) -> usize {
+    pub const fn most_pixels(&self, shared: usize, noted: bool) -> usize {
+        let shared = if noted { shared / 2 } else { shared };
         match self.layout {
             Layout::Rows { side, .. } => side * side,
-            Layout::Team { lanes } => {
+            Layout::Team { lanes, .. } => {
                 (shared / size_of::<f32>() / (WARP / lanes)).saturating_sub(2 * WARP)
             }
             Layout::Pixels { threads } => threads,
@@ -192,10 +251,17 @@ impl Kernel {
             Layout::Rows { .. } => {
                 Build { unroll_threshold: 20_000, most_registers: None, may_spill: false }
             }
-            Layout::Team { .. } => Build {
+            Layout::Team { method: Method::Rough, .. } => Build {
                 unroll_threshold: 300,
                 most_registers: Some(REGISTERS / (TEAM_BLOCKS * TEAM_THREADS)),
                 may_spill: false,
+            },
+            // More numbers than blocks of that many threads have registers for, and matrices whose loops must be
+            // unrolled.
+            Layout::Team { .. } => Build {
+                unroll_threshold: 4_000,
+                most_registers: None,
+                may_spill: matches!(self.shape, ShapeName::Rotated),
             },
             Layout::Pixels { threads } => {
                 let crowded = threads > UNCONSTRAINED;
@@ -217,7 +283,7 @@ mod tests {
     fn block(name: &str, width: usize, height: usize) -> (usize, usize, usize) {
         let (kernel, size) = (kernel(name), Size::new(width, height));
         assert!(kernel.takes(size), "{name} takes {width}×{height}");
-        let Block { lanes, threads, shared } = kernel.block(size);
+        let Block { lanes, threads, shared } = kernel.block(size, false);
         (lanes, threads, shared)
     }
 
@@ -237,23 +303,27 @@ mod tests {
         for kernel in KERNELS {
             for (width, height) in (3..=70).flat_map(|width| (3..=70).map(move |h| (width, h))) {
                 let size = Size::new(width, height);
+                let noted = kernel.method() != Method::Rough && width % 2 == 0;
                 if !kernel.takes(size) {
                     continue;
                 }
                 taken += 1;
-                let Block { lanes, threads, shared } = kernel.block(size);
+                let Block { lanes, threads, shared } = kernel.block(size, noted);
                 let what = format!("{}, {width}×{height}: {threads}", kernel.name);
                 assert!(threads % 32 == 0 && threads % lanes == 0 && threads <= 1024, "{what}");
                 let needed = match kernel.layout {
                     Layout::Rows { .. } => 0,
-                    Layout::Team { .. } => threads / lanes * Job::team_pixels(size.pixels(), lanes),
+                    Layout::Team { .. } => {
+                        let parts = if noted { 2 } else { 1 };
+                        threads / lanes * parts * Job::team_pixels(size.pixels(), lanes)
+                    }
                     Layout::Pixels { threads: most } => {
                         assert!(lanes >= size.pixels() && threads <= most, "{what}");
                         threads
                     }
                 };
                 assert_eq!(shared, needed * size_of::<f32>(), "{what}");
-                assert!(size.pixels() <= kernel.most_pixels(shared.max(SHARED)), "{what}");
+                assert!(size.pixels() <= kernel.most_pixels(shared.max(SHARED), noted), "{what}");
             }
         }
         assert!(taken > 58 + 68 * 68, "{taken}");

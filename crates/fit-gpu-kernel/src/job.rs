@@ -3,10 +3,12 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
-use fit_core::pass::{Found, Summable, Visitor};
+use fit_core::pass::{Found, Likelihood, Summable, Visitor};
 use fit_core::search::{Newton, Settings};
 use fit_core::spot::shape::{NUMBERS, Outlined};
-use fit_core::{ArgumentError, Background, Corner, Fit, Options, PixelProfile, Real, Setup, Size};
+use fit_core::{
+    ArgumentError, Background, Corner, Estimator, Fit, Options, PixelProfile, Real, Setup, Size,
+};
 
 use crate::Single;
 
@@ -53,14 +55,19 @@ pub struct Task {
     /// Photo-electrons per count, and the counts of a dark pixel.
     photons: f32,
     baseline: f32,
+    /// The variance of the read noise of every pixel, in photo-electrons squared.
+    variance: f32,
+    /// τ of maximum likelihood.
+    tolerance: f32,
+    /// 1 where the profile is integrated over a pixel.
+    integrated: u32,
 }
 
 /// The most parameters of a shape.
-const MOST_PARAMETERS: usize = 4;
+const MOST_PARAMETERS: usize = 5;
 
 impl Task {
-    /// A task from a setup. It has room for the limits of the first four parameters; there are no kernels for shapes with
-    /// more.
+    /// A task from a setup.
     pub fn new<S: Outlined<P>, const P: usize>(setup: &Setup<f32, S, P>) -> Self {
         let Size { width, height } = setup.size();
         let settings = *setup.settings();
@@ -84,28 +91,62 @@ impl Task {
             min_step: settings.min_step,
             photons,
             baseline,
+            variance: 0.0,
+            tolerance: 0.0,
+            integrated: (setup.profile() == PixelProfile::Integrated).into(),
             lower: all(settings.lower),
             upper: all(settings.upper),
             shape: setup.shape().numbers(),
         }
     }
 
-    /// The task of fitting windows of a size with these options.
+    /// The task of fitting windows of a size with these options. `mapped` says whether there is a camera map.
     ///
     /// # Errors
     /// As [`Setup::for_shape`].
-    pub fn of(size: Size, options: &Options) -> Result<Self, ArgumentError> {
-        struct Make<'a>(Size, &'a Options);
+    pub fn of(size: Size, options: &Options, mapped: bool) -> Result<Self, ArgumentError> {
+        struct Make<'a>(Size, &'a Options, bool);
         impl Visitor for Make<'_> {
             type Output = Result<Task, ArgumentError>;
             fn visit<S: Summable<P>, const P: usize, const Q: usize>(
                 self,
                 shape: S,
             ) -> Self::Output {
-                Ok(Task::new(&Setup::<f32, S, P>::for_shape(shape, self.0, self.1)?))
+                let Self(size, options, mapped) = self;
+                if options.estimator == Estimator::MaximumLikelihood {
+                    let method =
+                        Likelihood::<f32, S, P, Q, true>::for_shape(shape, size, options, mapped)?;
+                    let [photons, baseline, variance] = method.camera();
+                    let tolerance = options.criteria.tolerance as f32;
+                    let task = Task::new(method.start());
+                    return Ok(Task { photons, baseline, variance, tolerance, ..task });
+                }
+                let setup = Setup::<f32, S, P>::for_shape(shape, size, options)?;
+                Ok(Task::new(&if mapped { setup.of_photons() } else { setup }))
             }
         }
-        options.shape.visit(Make(size, options))
+        options.shape.visit(Make(size, options, mapped))
+    }
+
+    /// What a pixel measures.
+    #[inline(always)]
+    pub fn profile(&self) -> PixelProfile {
+        if self.integrated == 0 { PixelProfile::Sampled } else { PixelProfile::Integrated }
+    }
+
+    /// Maximum likelihood for the task, in the arithmetic of the device; `None` if it was made for none.
+    #[inline(always)]
+    pub fn likelihood<R, S, const P: usize, const Q: usize>(
+        &self,
+        mapped: bool,
+    ) -> Option<Likelihood<R, S, P, Q, true>>
+    where
+        R: Real + From<f32>,
+        S: Summable<P>,
+    {
+        let start = self.setup::<R, S, P>(self.profile())?;
+        let camera = [self.photons.into(), self.baseline.into(), self.variance.into()];
+        Some(Likelihood::from_parts(start, self.tolerance.into(), camera, mapped))
     }
 
     /// The size of the windows.
@@ -114,9 +155,10 @@ impl Task {
         Size::new(self.width as usize, self.height as usize)
     }
 
-    /// The setup that the task was made from, in the arithmetic of the device; `None` if it was made from none.
+    /// The setup that the task was made from, in the arithmetic of the device; `None` if it was made from none. The profile
+    /// is given, so that a kernel may have one only.
     #[inline(always)]
-    pub fn setup<R, S, const P: usize>(&self) -> Option<Setup<R, S, P>>
+    pub fn setup<R, S, const P: usize>(&self, profile: PixelProfile) -> Option<Setup<R, S, P>>
     where
         R: Real + From<f32>,
         S: Outlined<P>,
@@ -141,7 +183,6 @@ impl Task {
             tolerance: R::splat(0.0),
         };
         let shape = S::from_numbers(self.shape);
-        let profile = PixelProfile::Sampled;
         let setup = Setup::from_parts(shape, self.size(), background, profile, settings).ok()?;
         Some(setup.with_units(self.photons.into(), self.baseline.into()))
     }
@@ -154,6 +195,17 @@ impl Task {
 /// - `starts`: x, y and σ for each window, or null to estimate them.
 /// - `corners`: where in the frames each window lies, or null.
 /// - `fits`: room for `count` outcomes, all of which the kernel writes.
+///
+/// What kernels of [`crate::Method::Rough`] do not look at:
+///
+/// - `outlines`: x, y, σx, σy and the angle to start from for each window, or null.
+/// - `maps`: the offsets, scales and variances ([`CameraMap`]) of a camera, `map_pixels` numbers each, rows of
+///   `map_width`; or null. `places` is where in them each window lies.
+/// - `weights`: those of each window, or, if `weights_width` is not 0, an image with rows of so many numbers, in which
+///   `places` is where each window lies; or null.
+/// - `inverse_gain`: 1 by the EM gain, which maps do not have.
+///
+/// [`CameraMap`]: https://docs.rs/fit-windows
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Job {
@@ -175,6 +227,22 @@ pub struct Job {
     pub frame_height: u32,
     /// The type of the pixels.
     pub kind: PixelKind,
+    /// Start values with two widths, or null.
+    pub outlines: *const [f32; 5],
+    /// Maps of the camera, or null.
+    pub maps: *const f32,
+    /// Weights, or null.
+    pub weights: *const f32,
+    /// Where the windows lie in maps and weights.
+    pub places: *const Corner,
+    /// The pixels of a map.
+    pub map_pixels: u32,
+    /// The columns of a map.
+    pub map_width: u32,
+    /// The columns of an image of weights; 0 for weights window by window.
+    pub weights_width: u32,
+    /// 1/(EM gain).
+    pub inverse_gain: f32,
 }
 
 impl Job {
@@ -190,7 +258,21 @@ impl Job {
             frame_width: 0,
             frame_height: 0,
             kind,
+            outlines: null(),
+            maps: null(),
+            weights: null(),
+            places: null(),
+            map_pixels: 0,
+            map_width: 0,
+            weights_width: 0,
+            inverse_gain: 1.0,
         }
+    }
+
+    /// Whether the pixels have notes: weights or variances.
+    #[inline(always)]
+    pub fn is_noted(&self) -> bool {
+        !self.maps.is_null() || !self.weights.is_null()
     }
 
     /// The numbers of shared memory that a team of `lanes` threads takes for a window of `pixels` pixels:

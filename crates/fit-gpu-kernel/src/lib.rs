@@ -19,6 +19,6 @@ pub mod team;
 mod entries;
 
 #[cfg(not(target_arch = "nvptx64"))]
-pub use catalogue::{Family, KERNELS, Kernel, Layout};
+pub use catalogue::{Family, KERNELS, Kernel, Layout, Method};
 pub use job::{Job, PixelKind, Task};
 pub use single::{Exact, Single};

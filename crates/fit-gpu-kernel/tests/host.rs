@@ -181,7 +181,8 @@ fn a_thread_alone() {
     let size = Size::new(7, 7);
     // As it travels.
     let task = Task::new(&Setup::<f32>::new(size, &Options::default()).expect("a window to fit"));
-    let setup = task.setup::<Single, Circular, 3>().expect("it was made from one");
+    let setup =
+        task.setup::<Single, Circular, 3>(PixelProfile::Sampled).expect("it was made from one");
     for number in 0..4 {
         let pixels = window(7, 7, number);
         let mut singles: [Single; 49] = std::array::from_fn(|i| Single(pixels[i]));

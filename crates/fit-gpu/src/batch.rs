@@ -6,7 +6,7 @@ use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
-use crate::card::check_supported;
+use crate::beside::Beside;
 use crate::devices::DeviceInfo;
 use crate::pipeline::{Part, Pipeline};
 
@@ -63,11 +63,6 @@ impl Gpu {
         self.pipelines.iter().map(info).collect()
     }
 
-    /// Whether there are kernels for a fit of these windows with these options.
-    pub fn can_fit(options: &Options, windows: &AnyWindows<'_>) -> bool {
-        check_supported(options, windows.is_plain()).is_ok()
-    }
-
     /// Fits every window of a stack.
     ///
     /// - `spots`: (n, height, width) of any memory layout; standard layout is fastest.
@@ -116,9 +111,10 @@ impl Gpu {
         mut fits: Outcomes<'_>,
     ) -> Result<(), GpuError> {
         windows.validate(options, start, fits.len())?;
-        check_supported(options, windows.is_plain())?;
         let (count, family) = (windows.count(), self.family);
-        let part = |range| Part { options, family, windows, start, range };
+        let beside = Beside::new(&windows, options);
+        let beside = beside.as_ref();
+        let part = |range| Part { options, family, windows, start, range, beside };
         let [first, others @ ..] = &self.pipelines[..] else { return Ok(()) };
         if others.is_empty() || count < 2 * SPLIT {
             return lock(first).run(&part(0..count), &mut fits);

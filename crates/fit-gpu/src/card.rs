@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use fit_core::spot::shape::ShapeName;
 use fit_core::{ArgumentError, Estimator, Options, PixelProfile, Shape, Size};
 use fit_gpu_kernel::catalogue::{Block, SHARED};
-use fit_gpu_kernel::{Family, Job, Kernel};
+use fit_gpu_kernel::{Family, Job, Kernel, Method};
 use fit_gpu_ptx::ptx;
+use fit_windows::NoteKind;
 
 use crate::GpuError;
 use crate::devices::DeviceInfo;
@@ -23,6 +24,8 @@ pub(crate) struct Card {
 pub(crate) struct Launch {
     function: Function,
     block: Block,
+    /// Whether the kernel takes start values with two widths.
+    outlines: bool,
 }
 
 /// What a kernel is chosen by.
@@ -38,26 +41,21 @@ pub(crate) struct Choice {
     pub(crate) count: usize,
     /// Whether there are start values.
     pub(crate) started: bool,
+    /// How they are fitted.
+    pub(crate) method: Method,
+    /// Whether the pixels have weights, or a camera map.
+    pub(crate) noted: bool,
 }
 
-/// Checks that there are kernels for a fit with these options, of windows that come with notes or a camera map or not.
-pub(crate) fn check_supported(options: &Options, plain: bool) -> Result<(), GpuError> {
-    let what = if options.estimator != Estimator::LeastSquares {
-        "by maximum likelihood"
-    } else if options.profile != PixelProfile::Sampled {
-        "profiles that are integrated over a pixel"
-    } else if matches!(options.shape, Shape::Elliptical(_) | Shape::FixedSigmas(_)) {
-        "elliptical spots"
-    } else if matches!(options.shape, Shape::Rotated(_)) {
-        "rotated spots"
-    } else if matches!(options.shape, Shape::GivenSigma(_)) {
-        "a σ that differs from spot to spot"
-    } else if !plain {
-        "windows with weights or a camera map"
-    } else {
-        return Ok(());
-    };
-    Err(GpuError::Unsupported { what })
+/// How windows are fitted that have weights or not, and a camera map or not.
+pub(crate) fn method_of(options: &Options, kind: NoteKind, mapped: bool) -> Method {
+    let wide = !matches!(options.shape, Shape::Circular(_) | Shape::FixedSigma(_));
+    match (options.estimator, kind) {
+        (Estimator::MaximumLikelihood, _) => Method::Likelihood,
+        (_, NoteKind::Weights) => Method::Weighted,
+        _ if options.profile != PixelProfile::Sampled || wide || mapped => Method::Least,
+        _ => Method::Rough,
+    }
 }
 
 /// From this many windows on, as few threads as possible for each of them keep the device busy.
@@ -66,12 +64,15 @@ const MANY: usize = 6_000;
 impl Choice {
     /// The kernel for windows of a size that can be fitted.
     fn kernel(&self) -> Result<&'static Kernel, GpuError> {
-        let Self { family, shape, size, count, started } = *self;
+        let Self { family, shape, size, count, started, method, .. } = *self;
         let fastest = [if count >= MANY { Family::Side } else { Family::Quick }, Family::Team];
         let families = family.as_ref().map_or(&fastest[..], std::slice::from_ref);
-        let kernel = families.iter().find_map(|&family| Kernel::find(family, shape, size));
+        let kernel = families.iter().find_map(|&family| Kernel::find(family, shape, method, size));
         match kernel {
-            None => Err(GpuError::NoKernel { family: family.unwrap_or(Family::Team), shape, size }),
+            None => {
+                let family = family.unwrap_or(Family::Team);
+                Err(GpuError::NoKernel { family, shape, method, size })
+            }
             Some(kernel) if !started && !kernel.estimates() => {
                 Err(ArgumentError::StartCount { spots: count, given: 0 }.into())
             }
@@ -115,20 +116,25 @@ impl Card {
     /// The kernel for a batch, and how to launch it.
     pub(crate) fn launch(&self, choice: &Choice) -> Result<Launch, GpuError> {
         let (kernel, size) = (choice.kernel()?, choice.size);
-        let block = kernel.block(size);
+        let block = kernel.block(size, choice.noted);
         if block.shared > self.info.shared {
-            let pixels = kernel.most_pixels(self.info.shared);
+            let pixels = kernel.most_pixels(self.info.shared, choice.noted);
             return Err(GpuError::WindowTooLarge { size, pixels });
         }
         let function = self.function(kernel)?;
         if block.shared > SHARED {
             function.allow_shared(block.shared)?;
         }
-        Ok(Launch { function, block })
+        Ok(Launch { function, block, outlines: kernel.method() != Method::Rough })
     }
 }
 
 impl Launch {
+    /// Whether the kernel takes start values with two widths, [`Job::outlines`] in place of [`Job::starts`].
+    pub(crate) fn takes_outlines(&self) -> bool {
+        self.outlines
+    }
+
     /// Puts the kernel into a stream.
     ///
     /// # Safety
@@ -151,8 +157,15 @@ mod tests {
 
     fn name(width: usize, height: usize, count: usize) -> &'static str {
         let size = Size::new(width, height);
-        let choice =
-            Choice { family: None, shape: ShapeName::Circular, size, count, started: false };
+        let choice = Choice {
+            family: None,
+            shape: ShapeName::Circular,
+            size,
+            count,
+            started: false,
+            method: Method::Rough,
+            noted: false,
+        };
         choice.kernel().expect("there is one for every window").name
     }
 
@@ -178,6 +191,29 @@ mod tests {
         }
     }
 
+    /// Proves that every window has a kernel for every shape and method.
+    #[test]
+    fn every_method_has_its_kernel() {
+        use ShapeName::{Circular, Elliptical, Fixed, Rotated};
+        for shape in [Circular, Elliptical, Rotated, Fixed] {
+            for method in [Method::Least, Method::Weighted, Method::Likelihood] {
+                for (width, height, lanes) in [(3, 9, 8), (9, 9, 16), (32, 4, 32), (900, 7, 32)] {
+                    let size = Size::new(width, height);
+                    for (count, started) in [(1, true), (100_000, false)] {
+                        let family = None;
+                        let noted = true;
+                        let choice = Choice { family, shape, size, count, started, method, noted };
+                        let name = choice.kernel().expect("there is one").name;
+                        assert!(
+                            name.ends_with(&format!("{shape}{lanes}").replace("-sigma", "")),
+                            "{name}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
     /// Proves that a family that was asked for is used, and that what it cannot do is an error that says so.
     #[test]
     fn a_family_can_be_asked_for() {
@@ -187,6 +223,8 @@ mod tests {
             size: Size::new(width, height),
             count: 1,
             started,
+            method: Method::Rough,
+            noted: false,
         };
         let named = |choice: Choice| choice.kernel().map(|kernel| kernel.name);
         assert_eq!(named(choice(Family::Side, 9, 9, false)).expect("one"), "side9");
@@ -197,7 +235,7 @@ mod tests {
         let error = named(choice(Family::Published, 33, 32, true)).expect_err("too large");
         assert_eq!(
             error.to_string(),
-            "no kernel of the family Published takes circular spots in windows of 33x32 pixels"
+            "no kernel of the family Published fits circular spots by least squares in windows of 33x32 pixels"
         );
         let error = named(choice(Family::Published, 9, 9, false)).expect_err("no start values");
         assert!(

@@ -1,6 +1,6 @@
 use fit_core::spot::shape::ShapeName;
 use fit_core::{ArgumentError, Size};
-use fit_gpu_kernel::Family;
+use fit_gpu_kernel::{Family, Method};
 
 /// Why a GPU could not be used, or could not fit a batch. After any of these errors the process can go on
 /// without the GPU.
@@ -64,22 +64,18 @@ pub enum GpuError {
     },
     /// No kernel of the requested family takes such windows.
     #[error(
-        "no kernel of the family {family:?} takes {shape} spots in windows of {}x{} pixels",
-        size.width, size.height
+        "no kernel of the family {family:?} fits {shape} spots by {} in windows of {}x{} pixels",
+        method.word(), size.width, size.height
     )]
     NoKernel {
         /// The family.
         family: Family,
         /// The shape.
         shape: ShapeName,
+        /// How they were to be fitted.
+        method: Method,
         /// The window.
         size: Size,
-    },
-    /// The kernels do not fit in this way.
-    #[error("the GPU does not fit {what}; use the CPU")]
-    Unsupported {
-        /// In which way.
-        what: &'static str,
     },
     /// There is not enough memory.
     #[error("out of memory: cannot allocate {bytes} bytes of {place} memory")]

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod batch;
+mod beside;
 mod bytes;
 mod card;
 mod devices;
@@ -16,7 +17,7 @@ mod slot;
 pub use batch::Gpu;
 pub use devices::{DeviceInfo, devices, free_memory};
 pub use error::GpuError;
-pub use fit_gpu_kernel::Family;
+pub use fit_gpu_kernel::{Family, Method};
 pub use pinned::{Pinnable, PinnedBuffer};
 pub use resident::Resident;
 pub use session::GpuSession;

@@ -6,8 +6,9 @@ use fit_gpu_kernel::{Family, Job, Task};
 use fit_windows::AnyWindows;
 
 use crate::GpuError;
+use crate::beside::Beside;
 use crate::bytes::Bytes;
-use crate::card::{Card, Choice};
+use crate::card::{Card, Choice, method_of};
 use crate::devices::DeviceInfo;
 use crate::driver::{DeviceMemory, Event};
 use crate::pixels::{self, kind_of};
@@ -28,6 +29,8 @@ pub(crate) struct Part<'a, 's> {
     pub(crate) windows: AnyWindows<'a>,
     pub(crate) start: Start<'s>,
     pub(crate) range: Range<usize>,
+    /// What the windows come with beside pixels.
+    pub(crate) beside: Option<&'s Beside<'a>>,
 }
 
 /// One device, and the memory for the chunks on their way.
@@ -37,6 +40,8 @@ pub(crate) struct Pipeline {
     /// Whole frames, for windows that are cut on the device.
     frames: DeviceMemory,
     frames_there: Event,
+    /// Maps of a camera, and an image of weights.
+    planes: DeviceMemory,
 }
 
 /// Waits for all that is on its way when a batch ends, however it ends: until then the device uses memory
@@ -56,6 +61,7 @@ impl Pipeline {
             slots: [Slot::new(&card)?, Slot::new(&card)?, Slot::new(&card)?],
             frames: DeviceMemory::new(&card.context, Bytes::NONE)?,
             frames_there: Event::new(&card.context)?,
+            planes: DeviceMemory::new(&card.context, Bytes::NONE)?,
             card,
         })
     }
@@ -70,13 +76,16 @@ impl Pipeline {
         part: &Part<'_, '_>,
         fits: &mut Outcomes<'_>,
     ) -> Result<(), GpuError> {
-        let Part { windows, family, ref range, .. } = *part;
-        let (size, count) = (windows.size(), range.len());
-        let task = Task::of(size, part.options)?;
+        let Part { windows, family, ref range, options, beside, .. } = *part;
+        let (size, count, mapped) = (windows.size(), range.len(), windows.known().is_mapped());
+        let task = Task::of(size, options, mapped)?;
         let kind = kind_of(&windows);
         self.card.context.enter()?;
-        let (shape, started) = (part.options.shape.name(), part.start != Start::Estimate);
-        let launch = self.card.launch(&Choice { family, shape, size, count, started })?;
+        let (shape, started) = (options.shape.name(), part.start != Start::Estimate);
+        let method = method_of(options, windows.note_kind(options), mapped);
+        let noted = beside.is_some();
+        let choice = Choice { family, shape, size, count, started, method, noted };
+        let launch = self.card.launch(&choice)?;
         let reach = Reach::new(&self.card, part, fits);
         // Small batches go in one chunk; larger ones in at least as many as there are slots.
         let chunks = match Bytes::of_windows(count, size, kind)?.get() {
@@ -84,11 +93,18 @@ impl Pipeline {
             bytes => bytes.div_ceil(CHUNK).max(SLOTS),
         };
         let chunk = count.div_ceil(chunks).max(1);
+        let mut job = Job::new(task, kind);
+        if let Some(beside) = beside {
+            let stream = self.slots[0].stream();
+            stream.wait()?;
+            // SAFETY: the stream is waited for.
+            unsafe { beside.upload(stream, &mut self.planes, &mut job)? };
+            stream.wait()?;
+        }
         let frames = match windows.corners() {
             Some(_) => self.upload_frames(windows)?,
             None => None,
         };
-        let mut job = Job::new(task, kind);
         if let Some((width, height)) = frames {
             job.pixels = self.frames.address::<u8>().cast_const().cast();
             (job.frame_width, job.frame_height) = (width, height);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fit_core::{Pixel, Start};
+use fit_core::{Outline, Pixel, Start};
 use fit_gpu_kernel::PixelKind;
 use fit_windows::{AnyWindows, Visitor, Windows};
 use ndarray::{ArrayView2, Axis, Slice};
@@ -122,5 +122,15 @@ pub(crate) fn gather_starts(start: Start<'_>, these: Range<usize>, to: &mut [[f3
                 *to = start.map_or([f32::NAN; 3], |start| [start.x, start.y, start.sigma_x]);
             }
         }
+    }
+}
+
+/// Writes start values with two widths to where they travel from.
+pub(crate) fn gather_outlines(start: Start<'_>, these: Range<usize>, to: &mut [[f32; 5]]) {
+    for (to, index) in to.iter_mut().zip(these) {
+        let start = start.outline::<f32>(index);
+        *to = start.map_or([f32::NAN; 5], |Outline { x, y, sigma_x, sigma_y, angle }| {
+            [x, y, sigma_x, sigma_y, angle]
+        });
     }
 }

@@ -1,15 +1,16 @@
+use std::ptr::null;
 use std::sync::Arc;
 
-use fit_core::{ArgumentError, Fit, Options, Pixel, Size, Start};
+use fit_core::{ArgumentError, Fit, Options, Pixel, Shape, Size, Start};
 use fit_gpu_kernel::{Family, Job, PixelKind, Task};
-use fit_windows::{AnyWindows, Windows};
+use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
-use crate::card::{Card, Choice, check_supported};
+use crate::card::{Card, Choice, method_of};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream};
-use crate::pixels::{gather, gather_starts, kind_of};
+use crate::pixels::{gather, gather_outlines, gather_starts, kind_of};
 
 /// Windows in the memory of a device, to fit again and again, for instance with other options. The outcomes
 /// stay there too; [`Resident::fetch`] copies them to the host.
@@ -21,7 +22,8 @@ pub struct Resident {
     count: usize,
     kind: PixelKind,
     pixels: DeviceMemory,
-    starts: Option<DeviceMemory>,
+    /// Start values, and the same with two widths.
+    starts: Option<[DeviceMemory; 2]>,
     fits: DeviceMemory,
     begin: Event,
     end: Event,
@@ -73,15 +75,23 @@ impl Resident {
         }
         let mut starts = None;
         if start != Start::Estimate {
-            let bytes = Bytes::of::<[f32; 3]>(count)?;
-            let memory = starts.insert(DeviceMemory::new(context, bytes)?);
-            host.reserve(bytes)?;
-            // SAFETY: the stream has been waited for; any bytes are start values.
-            let to = unsafe { host.values::<[f32; 3]>(count) };
-            gather_starts(start, 0..count, to);
-            // SAFETY: the host's memory stays as it is until the stream has been waited for.
-            unsafe { stream.copy_in(memory, to)? };
-            stream.wait()?;
+            let bytes = [Bytes::of::<[f32; 3]>(count)?, Bytes::of::<[f32; 5]>(count)?];
+            let [circles, outlines] = bytes.map(|bytes| DeviceMemory::new(context, bytes));
+            let (circles, outlines) = (circles?, outlines?);
+            host.reserve(bytes[1])?;
+            // SAFETY: the stream has been waited for; any bytes are start values. The host's memory stays as it is
+            // until the stream has been waited for again.
+            unsafe {
+                let to = host.values::<[f32; 3]>(count);
+                gather_starts(start, 0..count, to);
+                stream.copy_in(&circles, to)?;
+                stream.wait()?;
+                let to = host.values::<[f32; 5]>(count);
+                gather_outlines(start, 0..count, to);
+                stream.copy_in(&outlines, to)?;
+                stream.wait()?;
+            }
+            starts = Some([circles, outlines]);
         }
         Ok(Self {
             fits: DeviceMemory::new(context, Bytes::of::<Fit<f32>>(count)?)?,
@@ -127,14 +137,22 @@ impl Resident {
     fn run(&mut self, options: &Options, family: Option<Family>) -> Result<f64, GpuError> {
         self.card.context.enter()?;
         let (size, count) = (self.size, self.count);
-        let task = Task::of(size, options)?;
-        check_supported(options, true)?;
+        let task = Task::of(size, options, false)?;
         let (shape, started) = (options.shape.name(), self.starts.is_some());
-        let launch = self.card.launch(&Choice { family, shape, size, count, started })?;
-        let starts = self.starts.as_ref().map_or(std::ptr::null_mut(), DeviceMemory::address);
+        if matches!(options.shape, Shape::GivenSigma(_)) && !started {
+            return Err(ArgumentError::StartCount { spots: count, given: 0 }.into());
+        }
+        let method = method_of(options, NoteKind::None, false);
+        let choice = Choice { family, shape, size, count, started, method, noted: false };
+        let launch = self.card.launch(&choice)?;
+        let starts = self.starts.as_ref();
+        let (circles, outlines) = starts.map_or((null(), null()), |[circles, outlines]| {
+            (circles.address().cast_const(), outlines.address().cast_const())
+        });
         let job = Job {
             pixels: self.pixels.address::<u8>().cast_const().cast(),
-            starts,
+            starts: circles,
+            outlines,
             fits: self.fits.address(),
             count: window_count(count)?,
             ..Job::new(task, self.kind)

@@ -1,16 +1,17 @@
+use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use fit_core::{ArgumentError, Fit, Options, Pixel, Size, Start};
+use fit_core::{ArgumentError, Fit, Options, Pixel, Shape, Size, Start};
 use fit_gpu_kernel::{Job, PixelKind, Task};
-use fit_windows::{AnyWindows, Windows};
+use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
-use crate::card::{Card, Choice, Launch, check_supported};
+use crate::card::{Card, Choice, Launch, method_of};
 use crate::driver::{DeviceMemory, HostMemory, Stream};
-use crate::pixels::{gather, gather_starts, kind_of};
+use crate::pixels::{gather, gather_outlines, gather_starts, kind_of};
 
 /// Up to this many bytes of pixels the kernel reads directly across the bus; more are copied first.
 const MAPPED: usize = 48 << 10;
@@ -25,6 +26,8 @@ pub struct GpuSession {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
     size: Size,
+    /// Whether the widths are those of the start.
+    given: bool,
     task: Task,
     most: usize,
     launch: Launch,
@@ -53,18 +56,20 @@ impl GpuSession {
         most: usize,
         options: &Options,
     ) -> Result<Self, GpuError> {
-        let task = Task::of(size, options)?;
-        check_supported(options, true)?;
+        let task = Task::of(size, options, false)?;
         window_count(most)?;
         let pixels = Bytes::of_windows(most, size, PixelKind::F32)?;
-        let starts = Bytes::of::<[f32; 3]>(most)?;
+        let starts = Bytes::of::<[f32; 5]>(most)?;
         let fits = Bytes::of::<Fit<f32>>(most)?;
         let card = Card::get(device)?;
         let host = |bytes| HostMemory::new(&card.context, bytes);
         let shape = options.shape.name();
-        let choice = Choice { family: None, shape, size, count: most, started: false };
+        let method = method_of(options, NoteKind::None, false);
+        let (family, started, noted) = (None, false, false);
+        let choice = Choice { family, shape, size, count: most, started, method, noted };
         Ok(Self {
             size,
+            given: matches!(options.shape, Shape::GivenSigma(_)),
             task,
             most,
             launch: card.launch(&choice)?,
@@ -103,6 +108,9 @@ impl GpuSession {
             return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
         }
         start.validate_batch(count, fits.len())?;
+        if self.given && start == Start::Estimate {
+            return Err(ArgumentError::StartCount { spots: count, given: 0 }.into());
+        }
         if count > self.most {
             let error = ArgumentError::OutputCount { spots: count, given: self.most };
             return Err(error.into());
@@ -120,18 +128,27 @@ impl GpuSession {
         } else {
             self.pixels.device_address::<u8>()?
         };
+        let mut outlines = null();
         let starts = match start {
-            Start::Estimate => std::ptr::null_mut(),
+            Start::Estimate => null(),
+            _ if self.launch.takes_outlines() => {
+                // SAFETY: the device is not at work; zeros and earlier ones are start values.
+                let to = unsafe { self.starts.values::<[f32; 5]>(count) };
+                gather_outlines(start, 0..count, to);
+                outlines = self.starts.device_address()?.cast_const();
+                null()
+            }
             _ => {
                 // SAFETY: the device is not at work; zeros and earlier ones are start values.
                 let to = unsafe { self.starts.values::<[f32; 3]>(count) };
                 gather_starts(start, 0..count, to);
-                self.starts.device_address()?
+                self.starts.device_address()?.cast_const()
             }
         };
         let job = Job {
             pixels: pixels.cast_const().cast(),
             starts,
+            outlines,
             fits: self.fits.device_address()?,
             count: window_count(count)?,
             ..Job::new(self.task, kind)

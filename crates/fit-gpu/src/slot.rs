@@ -6,11 +6,12 @@ use fit_windows::AnyWindows;
 use rayon::prelude::*;
 
 use crate::GpuError;
+use crate::beside::Beside;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Launch};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream, seen_by_device};
 use crate::pipeline::Part;
-use crate::pixels::{gather, gather_starts, kind_of, slice};
+use crate::pixels::{gather, gather_outlines, gather_starts, kind_of, slice};
 
 /// Up to this many start values are read, and outcomes written, directly across the bus: that saves starting a
 /// copy.
@@ -23,6 +24,7 @@ pub(crate) struct Slot {
     pixels: DeviceMemory,
     starts: DeviceMemory,
     corners: DeviceMemory,
+    weights: DeviceMemory,
     fits: DeviceMemory,
     host_pixels: HostMemory,
     host_starts: HostMemory,
@@ -70,6 +72,7 @@ impl Slot {
             pixels: memory()?,
             starts: memory()?,
             corners: memory()?,
+            weights: memory()?,
             fits: memory()?,
             host_pixels: host()?,
             host_starts: host()?,
@@ -126,16 +129,32 @@ impl Slot {
         fits: &mut Outcomes<'_>,
     ) -> Result<(), GpuError> {
         job.count = window_count(these.len())?;
-        match part.windows.corners() {
-            Some(corners) if job.frame_width > 0 => {
-                self.corners.reserve(Bytes::of::<Corner>(these.len())?)?;
-                // SAFETY: see above.
-                unsafe { self.stream.copy_in(&self.corners, &corners[these.clone()])? };
-                job.corners = self.corners.address();
-            }
-            _ => self.send_pixels(&part.windows, these.clone(), &mut job, reach)?,
+        let on_device = job.frame_width > 0;
+        if let Some(corners) = part.windows.places().filter(|_| on_device || part.beside.is_some())
+        {
+            self.corners.reserve(Bytes::of::<Corner>(these.len())?)?;
+            // SAFETY: see above.
+            unsafe { self.stream.copy_in(&self.corners, &corners[these.clone()])? };
+            job.places = self.corners.address();
         }
-        self.send_starts(part.start, these.clone(), &mut job, reach)?;
+        if on_device {
+            job.corners = job.places;
+        } else {
+            self.send_pixels(&part.windows, these.clone(), &mut job, reach)?;
+        }
+        if let Some(weights) = part.beside.and_then(Beside::of_windows) {
+            let pixels = part.windows.size().pixels();
+            let weights = &weights[these.start * pixels..these.end * pixels];
+            self.weights.reserve(Bytes::of::<f32>(weights.len())?)?;
+            // SAFETY: see above.
+            unsafe { self.stream.copy_in(&self.weights, weights)? };
+            job.weights = self.weights.address();
+        }
+        if launch.takes_outlines() {
+            self.send_outlines(part.start, these.clone(), &mut job)?;
+        } else {
+            self.send_starts(part.start, these.clone(), &mut job, reach)?;
+        }
 
         let out = these.start - part.range.start..these.end - part.range.start;
         if let Some(there) = reach.fits.filter(|_| out.len() <= DIRECT) {
@@ -189,6 +208,28 @@ impl Slot {
                 unsafe { self.stream.copy_in(&self.pixels, to) }
             }
         }
+    }
+
+    /// Sends the start values of a chunk with two widths, if there are any.
+    fn send_outlines(
+        &mut self,
+        start: Start<'_>,
+        these: Range<usize>,
+        job: &mut Job,
+    ) -> Result<(), GpuError> {
+        if start == Start::Estimate {
+            return Ok(());
+        }
+        let bytes = Bytes::of::<[f32; 5]>(these.len())?;
+        self.starts.reserve(bytes)?;
+        self.host_starts.reserve(bytes)?;
+        // SAFETY: `finish` has waited for the device; zeros and earlier ones are start values.
+        let to = unsafe { self.host_starts.values::<[f32; 5]>(these.len()) };
+        gather_outlines(start, these, to);
+        // SAFETY: see `send`.
+        unsafe { self.stream.copy_in(&self.starts, to)? };
+        job.outlines = self.starts.address();
+        Ok(())
     }
 
     /// Sends the start values of a chunk, if there are any.

@@ -96,9 +96,11 @@ macro_rules! any {
                 }
             }
 
-            /// Whether nothing is known of the pixels beside their values.
-            pub fn is_plain(&self) -> bool {
-                self.known().is_nothing()
+            /// See [`Windows::places`].
+            pub fn places(&self) -> Option<&'a [Corner]> {
+                match self {
+                    $(Self::$variant(windows) => windows.places(),)*
+                }
             }
 
             /// See [`Windows::known`].

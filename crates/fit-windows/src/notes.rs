@@ -36,7 +36,17 @@ pub struct Known<'a> {
     pub(crate) corners: Option<&'a [Corner]>,
 }
 
-impl Known<'_> {
+impl<'a> Known<'a> {
+    /// The camera map.
+    pub fn map(&self) -> Option<&'a CameraMap> {
+        self.map
+    }
+
+    /// The weights.
+    pub fn weights(&self) -> Option<Weights<'a>> {
+        self.weights
+    }
+
     /// Whether there is a camera map, so that pixels are converted to photo-electrons.
     pub fn is_mapped(&self) -> bool {
         self.map.is_some()
@@ -45,11 +55,6 @@ impl Known<'_> {
     /// Whether there are weights.
     pub fn is_weighted(&self) -> bool {
         self.weights.is_some()
-    }
-
-    /// Whether there is neither a camera map nor a weight.
-    pub fn is_nothing(&self) -> bool {
-        self.map.is_none() && self.weights.is_none()
     }
 }
 
@@ -96,9 +101,14 @@ impl<'a, P: Pixel> Windows<'a, P> {
         }
     }
 
+    /// Where the windows lie in the camera map and the image of weights.
+    pub fn places(&self) -> Option<&'a [Corner]> {
+        self.corners.or(self.known.corners)
+    }
+
     /// Where a window lies in the camera map or the image of weights.
     fn place(&self, index: usize) -> Option<Corner> {
-        self.corners.or(self.known.corners).map(|corners| corners[index])
+        self.places().map(|corners| corners[index])
     }
 
     /// Checks what is known: that it is there for every pixel, and makes sense.

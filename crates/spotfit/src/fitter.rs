@@ -290,12 +290,7 @@ impl Fitter {
         fits: Outcomes<'_>,
     ) -> Result<(), FitError> {
         let options = &self.options;
-        // The processor can fit everything.
-        #[cfg(feature = "gpu")]
-        let auto = matches!(self.engine, Engine::Auto(..)) && !Gpu::can_fit(options, &windows);
-        #[cfg(not(feature = "gpu"))]
-        let auto = false;
-        match self.engine(if auto { 0 } else { windows.pixels() }) {
+        match self.engine(windows.pixels()) {
             Work::Reference(engine) => engine.fit_windows(options, windows, start, fits)?,
             Work::Simd(engine) => engine.fit_windows(options, windows, start, fits)?,
             #[cfg(feature = "gpu")]

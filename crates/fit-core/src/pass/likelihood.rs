@@ -181,15 +181,33 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         options: &Options,
         mapped: bool,
     ) -> Result<Self, ArgumentError> {
+        let start = Setup::start_for_shape(shape, size, options)?;
+        let camera = options.camera.unwrap_or_default();
+        let (photons, baseline) =
+            if mapped { (1.0, 0.0) } else { (camera.photons_per_adu(), camera.baseline) };
+        let variance = if mapped { 0.0 } else { camera.read_variance() };
+        let camera = [photons, baseline, variance].map(R::splat);
+        Ok(Self::from_parts(start, R::splat(options.criteria.tolerance), camera, mapped))
+    }
+
+    /// From the setup of a least-squares fit to start from, τ, and what is known of every pixel: photo-electrons per
+    /// ADU, the ADU of a dark pixel and the variance of its read noise. `mapped` says whether the tile has the variance
+    /// of each pixel, and photo-electrons.
+    #[inline(always)]
+    pub fn from_parts(
+        start: Setup<R, S, P>,
+        tolerance: R,
+        [photons, baseline, variance]: [R; 3],
+        mapped: bool,
+    ) -> Self {
         // Of photons, whatever the pixels are.
-        let start = Setup::start_for_shape(shape, size, options)?.of_photons();
+        let start = start.of_photons();
         let (mut lower, mut upper) =
             ([R::splat(f64::NEG_INFINITY); Q], [R::splat(f64::INFINITY); Q]);
         for j in 0..P {
             (lower[j], upper[j]) = (start.settings().lower[j], start.settings().upper[j]);
         }
         let of = start.settings();
-        let tolerance = R::splat(options.criteria.tolerance);
         let settings = Settings {
             max_iterations: of.max_iterations,
             max_evaluations: of.max_evaluations,
@@ -202,20 +220,20 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             finish: R::splat(0.0),
             tolerance: tolerance * tolerance,
         };
-        let camera = options.camera.unwrap_or_default();
-        let (photons, baseline) =
-            if mapped { (1.0, 0.0) } else { (camera.photons_per_adu(), camera.baseline) };
-        let variance = if mapped { 0.0 } else { camera.read_variance() };
-        Ok(Self {
-            start,
-            settings,
-            shape: Lit(shape),
-            free: options.background == Background::Free,
-            photons: R::splat(photons),
-            baseline: R::splat(baseline),
-            variance: R::splat(variance),
-            mapped,
-        })
+        let (shape, free) = (Lit(*start.shape()), start.background() == Background::Free);
+        Self { start, settings, shape, free, photons, baseline, variance, mapped }
+    }
+
+    /// The setup of the least-squares fit that the search starts from, of photo-electrons.
+    #[inline(always)]
+    pub fn start(&self) -> &Setup<R, S, P> {
+        &self.start
+    }
+
+    /// Photo-electrons per ADU, the ADU of a dark pixel and the variance of its read noise.
+    #[inline(always)]
+    pub fn camera(&self) -> [R; 3] {
+        [self.photons, self.baseline, self.variance]
     }
 
     /// Replaces conditioned pixels by d′; returns the lowest, the highest and the mean d′.

@@ -35,6 +35,12 @@ impl<R: Real, S: Summable<P>, const P: usize> WeightedFit<R, S, P> {
         let setup = Setup::start_for_shape(shape, size, options)?;
         Ok(Self(if mapped { setup.of_photons() } else { setup }))
     }
+
+    /// From a setup for the paper's iteration.
+    #[inline(always)]
+    pub fn from_setup(setup: Setup<R, S, P>) -> Self {
+        Self(setup)
+    }
 }
 
 /// Puts the lowest of the other pixels in the place of those that are `hidden`, so that nothing is seen there.

@@ -7,7 +7,9 @@ use fit_core::spot::shape::{self, ShapeName};
 use fit_core::{Circle, Corner, Fit, Pixel};
 
 use crate::{Job, Single};
+use methods::{least, likelihood, weighted};
 
+mod methods;
 mod published;
 mod rows;
 mod team;

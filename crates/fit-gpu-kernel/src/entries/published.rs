@@ -1,6 +1,6 @@
 use fit_core::pass::Group;
 use fit_core::spot::shape::Circular;
-use fit_core::{Fit, Size};
+use fit_core::{Fit, PixelProfile, Size};
 
 use super::threads::Threads;
 use super::{read, write};
@@ -138,7 +138,7 @@ unsafe fn fit_pixel(job: &Job) {
     let mut window = PixelThreads { fit, thread, size, column, row, pixel, shared };
     // SAFETY: the number is below the count.
     let start = unsafe { job.starts.add(number).read() }.map(Exact);
-    let Some(setup) = job.task.setup::<Exact, Circular, 3>() else { return };
+    let Some(setup) = job.task.setup::<Exact, Circular, 3>(PixelProfile::Sampled) else { return };
     let found = published::fit(&setup, &mut window, start);
     if thread == 0 {
         // SAFETY: the number is below the count, and one thread writes this outcome.

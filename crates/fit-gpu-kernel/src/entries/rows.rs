@@ -1,6 +1,6 @@
 use fit_core::pass::RoughFit;
 use fit_core::spot::shape::Separable;
-use fit_core::{Outline, Pixel};
+use fit_core::{Outline, Pixel, PixelProfile};
 
 use super::threads::Threads;
 use super::{start, window, write};
@@ -58,7 +58,7 @@ pub(super) unsafe fn fit<
             PixelKind::U16 => load::<u16, SIDE, ROWS, N>(job, number, lane, &mut pixels),
             PixelKind::U8 => load::<u8, SIDE, ROWS, N>(job, number, lane, &mut pixels),
         }
-        let Some(setup) = job.task.setup::<Single, S, P>() else { return };
+        let Some(setup) = job.task.setup::<Single, S, P>(PixelProfile::Sampled) else { return };
         let method = RoughFit(setup);
         let start = start(job, number).map(Outline::from);
         let found = rows::fit::<_, _, _, SIDE, ROWS, N>(&method, &group, &mut pixels, start);

@@ -1,18 +1,17 @@
-use fit_core::pass::Group;
-use fit_core::pass::RoughFit;
-use fit_core::spot::shape::Separable;
-use fit_core::{Outline, Pixel};
+use fit_core::pass::{Group, Method, RoughFit, Summable};
+use fit_core::{Outline, Pixel, PixelProfile};
 
 use super::threads::Threads;
 use super::{start, window, write};
 use crate::team::{self, Team};
 use crate::{Job, PixelKind, Single, device};
 
-/// The threads of a team, and their pixels in shared memory.
-struct Warp<const LANES: usize> {
+/// The threads of a team, and their pixels in shared memory, followed by the notes if there are any.
+pub(super) struct Warp<const LANES: usize> {
     threads: Threads<LANES>,
     width: usize,
     pixels: *mut f32,
+    notes: Option<*mut f32>,
 }
 
 impl<const LANES: usize> Warp<LANES> {
@@ -20,25 +19,22 @@ impl<const LANES: usize> Warp<LANES> {
     fn column(&self, block: usize) -> usize {
         block * LANES + self.threads.lane as usize
     }
-    /// The place of a pixel, whose column is in the window.
+    /// The place of a pixel, whose column is in the window, or of its note.
     #[inline(always)]
-    fn place(&self, column: usize, row: usize) -> *mut f32 {
+    fn place(&self, of: *mut f32, column: usize, row: usize) -> *mut f32 {
         // SAFETY: the column and the row are in the window, for which there is room in shared memory
         // (docs/gpu-safety.md).
-        unsafe { self.pixels.add(row * self.width + column) }
+        unsafe { of.add(row * self.width + column) }
     }
-}
-
-impl<const LANES: usize> Warp<LANES> {
-    /// A pixel; 0 where there is no such column, so that nobody reads what another writes.
+    /// A pixel or a note; 0 where there is no such column, so that nobody reads what another writes.
     #[inline(always)]
-    fn at(&self, column: usize, row: usize) -> Single {
+    fn at(&self, of: *mut f32, column: usize, row: usize) -> Single {
         if column >= self.width {
             return Single(0.0);
         }
         // SAFETY: the place is in the window; those of other lanes are read after the team has been
         // synchronized only.
-        Single(unsafe { self.place(column, row).read() })
+        Single(unsafe { self.place(of, column, row).read() })
     }
 }
 
@@ -66,22 +62,23 @@ impl<const LANES: usize> Group<Single> for Warp<LANES> {
 impl<const LANES: usize> Team<Single> for Warp<LANES> {
     #[inline(always)]
     fn pixel(&self, block: usize, row: usize) -> Single {
-        self.at(self.column(block), row)
+        self.at(self.pixels, self.column(block), row)
     }
     #[inline(always)]
     fn beside(&self, block: usize, row: usize, step: isize) -> Single {
         // Before the first column is a number beyond the last.
-        self.at(self.column(block).wrapping_add_signed(step), row)
+        self.at(self.pixels, self.column(block).wrapping_add_signed(step), row)
     }
     #[inline(always)]
-    fn note(&self, _: usize, _: usize) -> Single {
-        Single(0.0)
+    fn note(&self, block: usize, row: usize) -> Single {
+        // Its own columns only: nothing has to be synchronized.
+        self.notes.map_or(Single(0.0), |notes| self.at(notes, self.column(block), row))
     }
     #[inline(always)]
     fn set(&mut self, block: usize, row: usize, mask: bool, value: Single) {
         if mask {
             // SAFETY: the place is in the window, and this lane's own.
-            unsafe { self.place(self.column(block), row).write(value.0) }
+            unsafe { self.place(self.pixels, self.column(block), row).write(value.0) }
         }
     }
     #[inline(always)]
@@ -120,7 +117,7 @@ impl<const LANES: usize> Warp<LANES> {
                 for i in 0..AT_ONCE {
                     if row + i < size.height {
                         // SAFETY: the place is in the window, and this lane's own.
-                        unsafe { self.place(column, row + i).write(pixels[i]) }
+                        unsafe { self.place(self.pixels, column, row + i).write(pixels[i]) }
                     }
                 }
                 row += AT_ONCE;
@@ -129,38 +126,130 @@ impl<const LANES: usize> Warp<LANES> {
     }
 }
 
+impl<const LANES: usize> Warp<LANES> {
+    /// The team of this thread with its pixels, and the number of its fit; `None` if there is none. `NOTED` says whether
+    /// there may be notes.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    #[inline(always)]
+    pub(super) unsafe fn new<const NOTED: bool>(job: &Job) -> Option<(Self, usize)> {
+        let (threads, number) = Threads::<LANES>::new();
+        // Whole teams leave together.
+        if number >= job.count as usize {
+            return None;
+        }
+        let size = job.task.size();
+        let room = Job::team_pixels(size.width * size.height, LANES);
+        let noted = NOTED && job.is_noted();
+        let team_in_block = device::place().0 as usize / LANES;
+        let before = team_in_block * if noted { 2 * room } else { room };
+        // SAFETY: the launch gives the block shared memory for all of its teams (docs/gpu-safety.md).
+        let (pixels, notes) = unsafe {
+            let pixels = device::shared_memory().add(before);
+            (pixels, if noted { Some(pixels.add(room)) } else { None })
+        };
+        let mut team = Self { threads, width: size.width, pixels, notes };
+        // SAFETY: the number is below the count.
+        unsafe {
+            match job.kind {
+                PixelKind::F32 => team.load::<f32>(job, number),
+                PixelKind::U16 => team.load::<u16>(job, number),
+                PixelKind::U8 => team.load::<u8>(job, number),
+            }
+        }
+        Some((team, number))
+    }
+
+    /// Converts the pixels by the camera's map and takes the notes: variances if `VARIANCES`, else weights.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks, and `number` is below its count.
+    #[inline(always)]
+    pub(super) unsafe fn convert<const VARIANCES: bool>(&mut self, job: &Job, number: usize) {
+        let Some(notes) = self.notes else { return };
+        let size = job.task.size();
+        let (mut in_map, mut in_weights) = (0, number * (size.width * size.height));
+        let (mut map_step, mut weights_step) = (0, size.width);
+        if !job.places.is_null() {
+            // SAFETY: docs/gpu-safety.md: there is a place for each window.
+            let place = unsafe { job.places.add(number).read() };
+            let (x, y) = (place.x as usize, place.y as usize);
+            map_step = job.map_width as usize;
+            in_map = y * map_step + x;
+            if job.weights_width > 0 {
+                weights_step = job.weights_width as usize;
+                in_weights = y * weights_step + x;
+            }
+        }
+        let inverse = job.inverse_gain;
+        for block in 0..size.width.div_ceil(LANES) {
+            let column = self.column(block);
+            if column >= size.width {
+                continue;
+            }
+            for row in 0..size.height {
+                let place = self.place(self.pixels, column, row);
+                let mut note = if VARIANCES { 0.0 } else { 1.0 };
+                // SAFETY: docs/gpu-safety.md: maps and weights have a number for every pixel of every window; the place
+                // is in the window, and this lane's own.
+                unsafe {
+                    if !VARIANCES && !job.weights.is_null() {
+                        let weight =
+                            job.weights.add(in_weights + row * weights_step + column).read();
+                        // What is no weight is that of a masked pixel.
+                        note = if weight > 0.0 { weight } else { 0.0 };
+                    }
+                    if !job.maps.is_null() {
+                        let pixels = job.map_pixels as usize;
+                        let offset = job.maps.add(in_map + row * map_step + column);
+                        let scale = offset.add(pixels).read();
+                        let counts = place.read() - offset.read();
+                        // A masked pixel may be anything.
+                        let counts = if scale == 0.0 { 0.0 } else { counts };
+                        place.write(counts * scale * inverse);
+                        if VARIANCES {
+                            note = offset.add(2 * pixels).read();
+                            note = if scale == 0.0 { note } else { note * inverse * inverse };
+                        } else if scale == 0.0 {
+                            note = 0.0;
+                        }
+                    }
+                    self.place(notes, column, row).write(note);
+                }
+            }
+        }
+    }
+
+    /// Fits the window, and writes the outcome.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks, and `number` is below its count.
+    #[inline(always)]
+    pub(super) unsafe fn run<M: Method<Single>>(
+        mut self,
+        method: &M,
+        job: &Job,
+        number: usize,
+        start: Option<Outline<Single>>,
+    ) {
+        let found = team::fit(method, &mut self, start);
+        if self.threads.lane == 0 {
+            // SAFETY: the number is below the count, and one lane writes this outcome.
+            unsafe { write(job, number, Job::outcome(&found)) }
+        }
+    }
+}
+
 /// # Safety
 /// The job is as docs/gpu-safety.md asks.
 #[inline(always)]
-pub(super) unsafe fn fit<S: Separable<P>, const P: usize, const LANES: usize>(job: &Job) {
-    let (threads, number) = Threads::<LANES>::new();
-    // Whole teams leave together.
-    if number >= job.count as usize {
-        return;
-    }
-    let size = job.task.size();
-    let lane = threads.lane;
-    let room = Job::team_pixels(size.width * size.height, LANES);
-    let team_in_block = device::place().0 as usize / LANES;
-    // SAFETY: the launch gives the block shared memory for all of its teams (docs/gpu-safety.md).
-    let pixels = unsafe { device::shared_memory().add(team_in_block * room) };
-    let mut team = Warp::<LANES> { threads, width: size.width, pixels };
-    // SAFETY: the number is below the count.
-    let start = unsafe { start(job, number) };
-    // SAFETY: the number is below the count.
+pub(super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(job: &Job) {
+    // SAFETY: the caller's promise; the number is below the count.
     unsafe {
-        match job.kind {
-            PixelKind::F32 => team.load::<f32>(job, number),
-            PixelKind::U16 => team.load::<u16>(job, number),
-            PixelKind::U8 => team.load::<u8>(job, number),
-        }
-    }
-    let Some(setup) = job.task.setup::<Single, S, P>() else { return };
-    let method = RoughFit(setup);
-    let start = start.map(Outline::from);
-    let found = team::fit(&method, &mut team, start);
-    if lane == 0 {
-        // SAFETY: the number is below the count, and one lane writes this outcome.
-        unsafe { write(job, number, Job::outcome(&found)) }
+        let Some((team, number)) = Warp::<LANES>::new::<false>(job) else { return };
+        let Some(setup) = job.task.setup::<Single, S, P>(PixelProfile::Sampled) else { return };
+        let start = start(job, number).map(Outline::from);
+        team.run(&RoughFit(setup), job, number, start);
     }
 }

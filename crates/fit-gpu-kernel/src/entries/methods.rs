@@ -1,0 +1,94 @@
+//! Teams that fit any shape by any method, with a camera map or weights where the job has them.
+
+use fit_core::Outline;
+
+use super::team::Warp;
+use crate::{Job, Single};
+
+/// Where a fit starts, if that is given.
+///
+/// # Safety
+/// The job is as docs/gpu-safety.md asks, and `number` is below its count.
+#[inline(always)]
+unsafe fn outline(job: &Job, number: usize) -> Option<Outline<Single>> {
+    if job.outlines.is_null() {
+        return None;
+    }
+    // SAFETY: docs/gpu-safety.md: there is an outline for each window.
+    let [x, y, sigma_x, sigma_y, angle] = unsafe { job.outlines.add(number).read() }.map(Single);
+    Some(Outline { x, y, sigma_x, sigma_y, angle })
+}
+
+/// Least squares.
+pub(super) mod least {
+    use fit_core::pass::{RoughFit, Summable};
+
+    use super::*;
+
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    #[inline(always)]
+    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(
+        job: &Job,
+    ) {
+        // SAFETY: the caller's promise; the number is below the count.
+        unsafe {
+            let Some((mut team, number)) = Warp::<LANES>::new::<true>(job) else { return };
+            team.convert::<true>(job, number);
+            let profile = job.task.profile();
+            let Some(setup) = job.task.setup::<Single, S, P>(profile) else { return };
+            team.run(&RoughFit(setup), job, number, outline(job, number));
+        }
+    }
+}
+
+/// Weighted least squares.
+pub(super) mod weighted {
+    use fit_core::pass::{Summable, WeightedFit};
+
+    use super::*;
+
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks, and has weights or a camera map.
+    #[inline(always)]
+    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(
+        job: &Job,
+    ) {
+        // SAFETY: the caller's promise; the number is below the count.
+        unsafe {
+            let Some((mut team, number)) = Warp::<LANES>::new::<true>(job) else { return };
+            team.convert::<false>(job, number);
+            let profile = job.task.profile();
+            let Some(setup) = job.task.setup::<Single, S, P>(profile) else { return };
+            team.run(&WeightedFit::from_setup(setup), job, number, outline(job, number));
+        }
+    }
+}
+
+/// Maximum likelihood. Q is P + 2.
+pub(super) mod likelihood {
+    use fit_core::pass::Summable;
+
+    use super::*;
+
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    #[inline(always)]
+    pub(in super::super) unsafe fn fit<
+        S: Summable<P>,
+        const P: usize,
+        const Q: usize,
+        const LANES: usize,
+    >(
+        job: &Job,
+    ) {
+        // SAFETY: the caller's promise; the number is below the count.
+        unsafe {
+            let Some((mut team, number)) = Warp::<LANES>::new::<true>(job) else { return };
+            team.convert::<true>(job, number);
+            let mapped = !job.maps.is_null();
+            let Some(method) = job.task.likelihood::<Single, S, P, Q>(mapped) else { return };
+            team.run(&method, job, number, outline(job, number));
+        }
+    }
+}
