@@ -59,8 +59,8 @@ impl<R: Real> Sheared<R> {
 /// How many places across a pixel its integral is taken at: Gauss and Legendre's.
 const PLACES: usize = 5;
 
-/// These places, in pixels from the centre, and their weights. With s of 0.7, 0.5 and 0.35 pixels what they make of
-/// the profile is off by 10⁻⁸, 4·10⁻⁷ and 10⁻⁵ of its peak.
+/// These places, in pixels from the centre, and their weights. Where the lesser width is 0.7, 0.5, 0.35 or 0.25 pixels
+/// the integrals are off by 10⁻⁸, 2·10⁻⁷, 5·10⁻⁶ or 10⁻⁴ of the peak.
 const QUADRATURE: [[f64; 2]; PLACES] = [
     [-0.453_089_922_969_331_99, 0.118_463_442_528_094_54],
     [-0.269_234_655_052_841_55, 0.239_314_335_249_683_23],
