@@ -75,14 +75,14 @@ struct Integrals<'a, R> {
     across: [Across<R>; PLACES],
     /// Of y, times the factors and the weights.
     powers: [[R; 5]; PLACES],
-    /// The end before the next pixel, which it shares with the one before.
+    /// The last end, where the next pixel begins.
     low: Moments<R>,
 }
 
 impl<'a, R: Real> Integrals<'a, R> {
-    /// The integrals over a line with that number, up to `ORDER`.
+    /// The integrals over a line with that number.
     #[inline(always)]
-    fn new<const ORDER: usize>(spot: &'a Sheared<R>, number: R) -> Self {
+    fn new(spot: &'a Sheared<R>, number: R) -> Self {
         let length = spot.scale[0].reciprocal();
         let mut across = [spot.across(number); PLACES];
         let mut of_y = [[length; 5]; PLACES];
@@ -92,30 +92,23 @@ impl<'a, R: Real> Integrals<'a, R> {
             let Across { y, factor, .. } = across[place];
             of_y[place] = powers(factor * length * R::splat(weight), y);
         }
-        let mut integrals = Self { spot, across, powers: of_y, low: Moments::zero() };
-        integrals.low = integrals.end::<ORDER>(R::splat(-0.5));
-        integrals
+        Self { spot, across, powers: of_y, low: Moments::zero() }
     }
 
-    /// What [`Integrals::next`] takes the differences of, at a place along the line: sums over the places across it
-    /// of the integral of 2^(−u²) up to there, and of 2^(−u²)·{1, u, u², u³}, times the powers of y.
+    /// Goes on to the next end of a pixel, half a pixel before the index, and returns the moments of the pixel that ends
+    /// there, up to `ORDER`; those at the first end mean nothing.
     #[inline(always)]
-    fn end<const ORDER: usize>(&self, at: R) -> Moments<R> {
-        let mut end = Moments::zero();
+    fn next<const ORDER: usize>(&mut self, index: R) -> Moments<R> {
+        // The integral of 2^(−u²) up to this end, and 2^(−u²)·{1, u, u², u³}, times the powers of y, from place to
+        // place across the line.
+        let mut high = Moments::zero();
         for place in 0..PLACES {
-            let u = self.spot.along(at, self.across[place]);
+            let u = self.spot.along(index - R::splat(0.5), self.across[place]);
             let (value, integral) = u.exp2_integral();
             let [zero, one, two, three, _] = powers(value, u);
             let row = RowMoments([integral, zero, one, two, three]);
-            end.add_row::<ORDER>(&row, &self.powers[place]);
+            high.add_row::<ORDER>(&row, &self.powers[place]);
         }
-        end
-    }
-
-    /// The moments of the next pixel up to `ORDER`; its index is given.
-    #[inline(always)]
-    fn next<const ORDER: usize>(&mut self, index: R) -> Moments<R> {
-        let high = self.end::<ORDER>(index + R::splat(0.5));
         let k2 = R::splat(WIDTH_UNIT);
         // By parts: ∫uⁱ2^(−u²)du = k²((i − 1)∫uⁱ⁻²2^(−u²)du − uⁱ⁻¹2^(−u²)).
         let mut moments = Moments::zero();
@@ -270,12 +263,15 @@ fn integrated<
     let mut all = Gathered::zero();
     for line in 0..tile.lines() {
         let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
-        let mut integrals = Integrals::new::<RESIDUAL>(spot, tile.number(lane, line));
+        let mut integrals = Integrals::new(spot, tile.number(lane, line));
         let mut index = zero;
-        for place in 0..length {
+        for end in 0..=length {
             let moments = integrals.next::<RESIDUAL>(index);
             index = index + R::splat(1.0);
-            let f = moments.value();
+            if end == 0 {
+                continue;
+            }
+            let (place, f) = (end - 1, moments.value());
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
             let weights = noise.pixel::<T>(there, f, pixels.pixel(place), note);
             let [s, r] =
@@ -310,6 +306,9 @@ impl<R: Real> Noise<R> for Plain {
 }
 
 impl Summable<5> for Rotated {
+    // Second derivatives take two more moments of five: not worth the time that it takes to compile both.
+    const ROUGH: bool = false;
+
     type Spot<R: Real> = Sheared<R>;
     type Second<R: Real> = SecondMoments<R>;
 
@@ -402,14 +401,16 @@ impl Summable<5> for Rotated {
     ) {
         let spot = spot.along_lines::<T>();
         match spot.profile {
-            PixelProfile::Sampled => show::<_, _, _, NOTES, false>(tile, &spot, height, each),
-            PixelProfile::Integrated => show::<_, _, _, NOTES, true>(tile, &spot, height, each),
+            PixelProfile::Sampled => show_sampled::<_, _, _, NOTES>(tile, &spot, height, each),
+            PixelProfile::Integrated => {
+                show_integrated::<_, _, _, NOTES>(tile, &spot, height, each);
+            }
         }
     }
 }
 
 #[inline(always)]
-fn show<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool, const INTEGRATED: bool>(
+fn show_sampled<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
     tile: &T,
     spot: &Sheared<R>,
     height: R,
@@ -418,19 +419,37 @@ fn show<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool, const INTEGRATED: bo
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     for line in 0..tile.lines() {
         let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
-        let number = tile.number(lane, line);
-        let across = spot.across(number);
-        let mut integrals = Integrals::new::<0>(spot, number);
+        let across = spot.across(tile.number(lane, line));
         let mut index = zero;
         for place in 0..length {
-            let f = if INTEGRATED {
-                integrals.next::<0>(index).value()
-            } else {
-                spot.along(index, across).exp2_of_minus_square() * across.factor
-            };
+            let f = spot.along(index, across).exp2_of_minus_square() * across.factor;
             index = index + R::splat(1.0);
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
             each.pixel::<T>(there, [height, f], pixels.pixel(place), note);
+        }
+    }
+}
+
+#[inline(always)]
+fn show_integrated<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
+    tile: &T,
+    spot: &Sheared<R>,
+    height: R,
+    each: &mut E,
+) {
+    let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
+    for line in 0..tile.lines() {
+        let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
+        let mut integrals = Integrals::new(spot, tile.number(lane, line));
+        let mut index = zero;
+        for end in 0..=length {
+            let f = integrals.next::<0>(index).value();
+            index = index + R::splat(1.0);
+            if end == 0 {
+                continue;
+            }
+            let note = if NOTES { tile.note(lane, line, end - 1) } else { zero };
+            each.pixel::<T>(there, [height, f], pixels.pixel(end - 1), note);
         }
     }
 }
