@@ -4,7 +4,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
 use fit_core::pass::{Axes, Each, Serial, Summable, Tile};
 use fit_core::spot::shape::{Outlined, Rotated};
-use fit_core::{Outline, PixelProfile, Size};
+use fit_core::{Number, Outline, PixelProfile, Size};
 use proptest::prelude::*;
 
 /// (a b; b c) of e^(−½(a·dx² + 2b·dx·dy + c·dy²)).
@@ -23,8 +23,7 @@ fn there_and_back<R: fit_core::Scalar>(of: &Outline<f64>) -> Outline<f64> {
     let [x, y, sigma_x, sigma_y, angle] = [x, y, sigma_x, sigma_y, angle].map(R::splat);
     let (p, constants) = Rotated.parameters(Outline { x, y, sigma_x, sigma_y, angle });
     let Outline { x, y, sigma_x, sigma_y, angle } = Rotated.outline(&constants, &p);
-    let [x, y, sigma_x, sigma_y, angle] =
-        [x, y, sigma_x, sigma_y, angle].map(|number| number.to_f64());
+    let [x, y, sigma_x, sigma_y, angle] = [x, y, sigma_x, sigma_y, angle].map(Number::to_f64);
     Outline { x, y, sigma_x, sigma_y, angle }
 }
 
