@@ -1,8 +1,11 @@
 //! The kernels' logic on the host: groups of threads stand in for lanes of a pack.
 
-use fit_core::pass::{Alone, Found, Group};
-use fit_core::spot::shape::Circular;
-use fit_core::{Circle, Fit, Lanes, Options, Outline, Real, Setup, Size, fit_window, scratch_len};
+use fit_core::pass::{Alone, Found, Group, Likelihood, Method};
+use fit_core::spot::shape::{Circular, Rotated};
+use fit_core::{
+    Circle, Criteria, Fit, Lanes, Options, Outline, PixelProfile, Real, Setup, Size, fit_in_place,
+    fit_window, scratch_len,
+};
 use fit_gpu_kernel::team::{self, Team};
 use fit_gpu_kernel::{Job, Single, Task, rows};
 
@@ -226,4 +229,69 @@ fn pixels_in_shared_memory() {
     check_team::<32>(17, 17);
     check_team::<32>(33, 12);
     check_team::<32>(12, 40);
+}
+
+/// A rotated spot with a ripple.
+fn rotated_window(width: usize, height: usize) -> Vec<f32> {
+    let (x, y) = (0.5 * width as f32 - 0.6, 0.5 * height as f32 - 0.2);
+    (0..width * height)
+        .map(|i| {
+            let (dx, dy) = ((i % width) as f32 - x, (i / width) as f32 - y);
+            let (u, v) = (0.9 * dx + 0.436 * dy, -0.436 * dx + 0.9 * dy);
+            let ripple = ((i * 37) % 17) as f32 - 8.0;
+            100.0 + 500.0 * (-(u * u / 5.1 + v * v / 2.4)).exp() + ripple
+        })
+        .collect()
+}
+
+fn check_rotated<M: Method<f64>, L: Method<Lanes<f32, 8>>>(
+    reference: &M,
+    in_lanes: &L,
+    what: &str,
+) {
+    let size = reference.size();
+    let pixels = rotated_window(size.width, size.height);
+    let mut scratch = vec![0.0; scratch_len(size)];
+    for (number, &pixel) in scratch.iter_mut().zip(&pixels) {
+        *number = f64::from(pixel);
+    }
+    let notes = if reference.takes_notes() { vec![0.0; pixels.len()] } else { Vec::new() };
+    let expected = fit_in_place(reference, None, &mut scratch, &notes).expect("as many numbers");
+    let mut team = Shared::<8> { width: size.width, pixels };
+    let found = team::fit(in_lanes, &mut team, None).numbers().map(|number| {
+        assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{what}");
+        f64::from(number.0[0])
+    });
+    let expected = expected.numbers();
+    assert!(expected[4] > 0.3, "{what}: {expected:?}");
+    for j in 0..5 {
+        assert!((found[j] - expected[j]).abs() < 1e-3, "{what}: {found:?} {expected:?}");
+    }
+}
+
+/// Proves that teams, whose lines are columns, find the rotated spots that the reference finds by rows, with every
+/// estimator and profile.
+#[test]
+fn rotated_spots_in_columns() {
+    for (width, height) in [(9, 11), (8, 7)] {
+        for profile in [PixelProfile::Sampled, PixelProfile::Integrated] {
+            let size = Size::new(width, height);
+            let options = Options::default().with_criteria(Criteria::TIGHT).with_profile(profile);
+            let what = format!("{width}×{height}, {profile:?}");
+            check_rotated(
+                &Setup::<f64, _, 5>::for_shape(Rotated, size, &options).expect("sound"),
+                &Setup::<Lanes<f32, 8>, _, 5>::for_shape(Rotated, size, &options).expect("sound"),
+                &what,
+            );
+            check_rotated(
+                &Likelihood::<f64, _, 5, 7, false>::for_shape(Rotated, size, &options, false)
+                    .expect("sound"),
+                &Likelihood::<Lanes<f32, 8>, _, 5, 7, false>::for_shape(
+                    Rotated, size, &options, false,
+                )
+                .expect("sound"),
+                &what,
+            );
+        }
+    }
 }

@@ -5,11 +5,13 @@
 //! SPOTFIT_ATTACK=long cargo test --release -p fit-tests --test robustness -- --nocapture
 //! ```
 
-use fit_core::{Background, Criteria, Limits, MaxError, Options, Pixel, Status};
+use fit_core::{
+    Background, Criteria, Estimator, Limits, MaxError, Options, Pixel, PixelProfile, Status,
+};
 use fit_sim::Random;
 use fit_tests::{GPU, TestBackend, backends};
 use ndarray::Array3;
-use spotfit::{Circular, Fit, FixedSigma, Shape, Start};
+use spotfit::{Circular, Fit, FixedSigma, Rotated, Shape, Start};
 
 /// Windows of one kind in a batch.
 const BATCH: usize = 1000;
@@ -50,12 +52,15 @@ fn pixel(kind: usize, x: usize, y: usize, random: &mut Random) -> f64 {
 }
 
 fn check(fit: &Fit<f64>, what: &str) {
-    let numbers = [fit.x, fit.y, fit.sigma, fit.amplitude, fit.background, fit.chi2];
+    let Fit { x, y, sigma, sigma_x, sigma_y, angle, amplitude, background, chi2, .. } = *fit;
+    let numbers = [x, y, sigma, sigma_x, sigma_y, angle, amplitude, background, chi2];
     if fit.status == Status::Invalid {
         assert!(numbers.iter().all(|n| n.is_nan()), "{what}: {fit:?}");
     } else {
         assert!(numbers.iter().all(|n| n.is_finite()), "{what}: {fit:?}");
-        assert!(fit.sigma > 0.0 && fit.chi2 >= 0.0, "{what}: {fit:?}");
+        assert!(sigma > 0.0 && chi2 >= 0.0, "{what}: {fit:?}");
+        assert!(sigma_x > 0.0 && sigma_y > 0.0, "{what}: {fit:?}");
+        assert!(angle.abs() <= std::f64::consts::FRAC_PI_4 * 1.000_001, "{what}: {fit:?}");
     }
 }
 
@@ -107,6 +112,49 @@ fn check_adversarial(backends: &[TestBackend]) {
     assert!(windows >= 100_000 * backends.len(), "{windows}");
 }
 
+/// Proves that adversarial windows do no harm to rotated spots either, with any estimator and profile, from any start.
+#[test]
+fn adversarial_windows_do_no_harm_to_rotated_spots() {
+    const COUNT: usize = 60;
+    for (round, backend) in backends().iter().enumerate() {
+        for (method, estimator) in Estimator::ALL.into_iter().enumerate() {
+            for profile in [PixelProfile::Sampled, PixelProfile::Integrated] {
+                let options = Options::default()
+                    .with_criteria(Criteria::TIGHT)
+                    .with_shape(Shape::Rotated(Rotated))
+                    .with_estimator(estimator)
+                    .with_profile(profile)
+                    .with_background([Background::Free, Background::NonNegative][method]);
+                let fitter = backend.fitter(options);
+                for kind in 0..14 {
+                    for (size, (width, height)) in
+                        [(3, 3), (7, 7), (9, 5), (4, 13)].into_iter().enumerate()
+                    {
+                        let mut random = Random::new(round as u64, (900 + kind * 4 + size) as u64);
+                        let spots = Array3::from_shape_fn((COUNT, height, width), |(_, y, x)| {
+                            pixel(kind, x, y, &mut random)
+                        });
+                        let mut wild = || {
+                            let sign = any(&[-1.0, 1.0], &mut random);
+                            sign * 10f64.powf(40.0 * random.uniform() - 20.0)
+                        };
+                        let starts: Vec<[f64; 5]> =
+                            (0..COUNT).map(|_| std::array::from_fn(|_| wild())).collect();
+                        let start =
+                            if size == 1 { Start::Outlines(&starts) } else { Start::Estimate };
+                        let fits: Vec<Fit<f64>> =
+                            fitter.fit(spots.view(), start).expect("the arguments are sound");
+                        let what = format!(
+                            "{backend:?}, {estimator:?}, {profile:?}, kind {kind}, {width}×{height}"
+                        );
+                        fits.iter().for_each(|fit| check(fit, &what));
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// One of some things.
 fn any<T: Copy>(things: &[T], random: &mut Random) -> T {
     things[(random.uniform() * things.len() as f64) as usize]
@@ -145,7 +193,11 @@ fn any_options(random: &mut Random) -> Options {
                 )),
         )
         .with_shape(any(
-            &[Shape::Circular(Circular), Shape::FixedSigma(FixedSigma { sigma })],
+            &[
+                Shape::Circular(Circular),
+                Shape::FixedSigma(FixedSigma { sigma }),
+                Shape::Rotated(Rotated),
+            ],
             random,
         ))
 }

@@ -65,6 +65,31 @@ fn elliptical_spots_have_two_widths() {
     }
 }
 
+/// Proves that rotated spots have their angle beside their widths, near the truth.
+#[test]
+fn rotated_spots_have_an_angle() {
+    let folder = Folder::new();
+    let words = ["--shape", "rotated"];
+    let (spots, truth) = simulate(&folder, &words);
+    let (fits, _) = fit(&folder, &spots, &words);
+    let header = "spot,x,y,sigma_x,sigma_y,angle,amplitude,background,chi2,iterations,status";
+    assert_eq!(fits[0].join(","), header);
+    assert!(rms(&fits, &truth, "x") < 0.025 && rms(&fits, &truth, "y") < 0.025);
+    let column = |table: &[Vec<String>], name: &str| {
+        let at = table[0].iter().position(|column| column == name).expect("such a column");
+        table[1..].iter().map(|row| row[at].parse().expect("a number")).collect::<Vec<f64>>()
+    };
+    let [widths, others] = ["sigma_x", "sigma_y"].map(|name| column(&truth, name));
+    // Where the widths tell the axes apart, and turning by noise does not exchange them.
+    let clear = |&i: &usize| (widths[i] - others[i]).abs() > 0.3 * widths[i];
+    let inside = |angle: f64| angle.abs() < 0.6;
+    let (found, angles) = (column(&fits, "angle"), column(&truth, "angle"));
+    let told: Vec<usize> = (0..300).filter(clear).filter(|&i| inside(angles[i])).collect();
+    assert!(told.len() > 30, "{}", told.len());
+    let near = told.iter().filter(|&&i| (found[i] - angles[i]).abs() < 0.1).count();
+    assert!(near * 20 >= told.len() * 19, "{near} of {}", told.len());
+}
+
 /// Proves that a camera turns counts into photo-electrons, and that maximum likelihood says so if it has none.
 #[test]
 fn a_camera_makes_photons_of_counts() {

@@ -158,7 +158,7 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
         seed: &Self::Seed,
         search: &Self::Search,
     ) -> Self::Evaluation {
-        if self.settings().newton == Newton::Never {
+        if S::ROUGH && self.settings().newton == Newton::Never {
             return evaluate_roughly(self, tile, &seed.data, search);
         }
         let shape = self.shape();

@@ -15,6 +15,9 @@ use crate::spot::sums::{Second, Sums};
 
 /// A shape with P parameters whose sums over a window every method can take.
 pub trait Summable<const P: usize>: Outlined<P> {
+    /// Whether it pays to leave out second derivatives where they are not needed.
+    const ROUGH: bool = true;
+
     /// A spot of this shape, prepared for a visit to the pixels.
     type Spot<R: Real>: Copy;
     /// The sums over second derivatives.
