@@ -12,7 +12,7 @@ use fit_tests::data::{
     Answer, answers_folder, oracle_answers, read_stack, real_answers, real_data, shape_answers,
 };
 use fit_tests::tolerances::{OUTSIDE_DOUBLE, OUTSIDE_SINGLE};
-use fit_tests::{TestBackend, backends};
+use fit_tests::{GPU, TestBackend, backends};
 use ndarray::{Array3, Axis};
 use spotfit::{Backend, CameraMap, Fitter, Pixel, Weights, Windows};
 
@@ -54,6 +54,7 @@ fn share(fits: &[Fit<f64>], answers: &[Answer], tolerance: f64) -> (f64, usize) 
 /// Checks the share on every backend: in double precision `needed` at `tolerance`, in single precision at 10 times
 /// that.
 fn check<'a, P: Pixel + Debug>(
+    backends: &[TestBackend],
     name: &str,
     options: Options,
     windows: &Windows<'a, P>,
@@ -61,7 +62,7 @@ fn check<'a, P: Pixel + Debug>(
     answers: &[Answer],
     (needed, tolerance): (f64, f64),
 ) {
-    for backend in backends() {
+    for &backend in backends {
         let fitter: Fitter = backend.fitter(options);
         let single = fitter.is_single_precision();
         let tolerance = if single { OUTSIDE_SINGLE.max(tolerance) } else { tolerance };
@@ -97,6 +98,17 @@ const SHAPES: [(&str, Shape); 3] = [
 /// weighted least squares and maximum likelihood, the latter also with a camera map.
 #[test]
 fn stored_minima_of_every_method_are_found() {
+    find_stored_minima(&backends());
+}
+
+/// Proves it for the GPU.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_gpu_finds_stored_minima_of_every_method() {
+    find_stored_minima(&[GPU]);
+}
+
+fn find_stored_minima(backends: &[TestBackend]) {
     let folder = answers_folder("shapes");
     let weights = read_stack::<f32>(&folder.join("weights.npy"));
     let weights = weights.index_axis(Axis(0), 0);
@@ -117,6 +129,7 @@ fn stored_minima_of_every_method_are_found() {
                 let answers = shape_answers(&set, name);
                 let options = tight(shape, profile, estimator);
                 check(
+                    backends,
                     &format!("{set}, {name}"),
                     options,
                     &windows,
@@ -137,6 +150,7 @@ fn stored_minima_of_every_method_are_found() {
                 let options = tight(Shape::GivenSigma(GivenSigma), profile, estimator);
                 let start = Start::Outlines(&given);
                 check(
+                    backends,
                     &format!("{set}, fixed σ, {name}"),
                     options,
                     &windows,
@@ -150,6 +164,7 @@ fn stored_minima_of_every_method_are_found() {
             let options = tight(shape, profile, Estimator::LeastSquares);
             let answers = shape_answers(&set, "weighted");
             check(
+                backends,
                 &format!("{set}, weighted"),
                 options,
                 &weighted,
@@ -165,6 +180,7 @@ fn stored_minima_of_every_method_are_found() {
             let options = tight(shape, profile, Estimator::MaximumLikelihood);
             let answers = shape_answers(&set, "mle_map");
             check(
+                backends,
                 &format!("{set}, mle with map"),
                 options,
                 &mapped,
@@ -181,6 +197,7 @@ fn stored_minima_of_every_method_are_found() {
 #[test]
 #[cfg_attr(not(real_images), ignore = "needs the real images: SPOTFIT_DATA names their folder")]
 fn real_minima_of_every_method_are_found() {
+    let backends = &backends()[..];
     let folder = real_data().expect("the folder of the real images");
     let (lse, mle) = (Estimator::LeastSquares, Estimator::MaximumLikelihood);
     let (sampled, integrated) = (PixelProfile::Sampled, PixelProfile::Integrated);
@@ -200,19 +217,19 @@ fn real_minima_of_every_method_are_found() {
             let answers = oracle_answers(&folder, set, oracle, width);
             let options = tight(shape, sampled, estimator).with_background(Background::Free);
             let name = format!("{set}, {oracle}");
-            check(&name, options, &windows, Start::Estimate, &answers, (needed, 1e-3));
+            check(backends, &name, options, &windows, Start::Estimate, &answers, (needed, 1e-3));
         }
         for (name, estimator) in [("lse", lse), ("mle", mle)] {
             let answers = real_answers(set, &format!("elliptical_integrated_{name}"));
             let options = tight(elliptical, integrated, estimator);
             let title = format!("{set}, elliptical integrated {name}");
-            check(&title, options, &windows, Start::Estimate, &answers, (0.98, 1e-3));
+            check(backends, &title, options, &windows, Start::Estimate, &answers, (0.98, 1e-3));
             let answers = real_answers(set, &format!("circular_fixed_{name}"));
             let sigma = answers[0].outline[2];
             let shape = Shape::FixedSigma(FixedSigma { sigma });
             let options = tight(shape, sampled, estimator);
             let title = format!("{set}, fixed σ {name}");
-            check(&title, options, &windows, Start::Estimate, &answers, (0.98, 1e-3));
+            check(backends, &title, options, &windows, Start::Estimate, &answers, (0.98, 1e-3));
         }
     }
 }
