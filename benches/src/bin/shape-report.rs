@@ -1,6 +1,9 @@
 //! Measures every shape and estimator on one core beside the circular least-squares fit of the paper's iteration:
 //! `cargo run --release -p benches --bin shape-report`.
 //!
+//! With `gpu` as its argument it measures the kernels of the first GPU on windows that lie in its memory instead:
+//! `cargo run --release -p benches --bin shape-report gpu`.
+//!
 //! All are measured in turn in the same run; medians are printed, and the visits to the pixels that a fit takes.
 
 use std::time::Instant;
@@ -10,6 +13,7 @@ use benches::suite::machine::processor;
 use fit_core::spot::shape::{Elliptical, FixedSigma, Rotated};
 use fit_core::{Background, Criteria, Estimator, Fit, Options, PixelProfile, Shape, Start};
 use fit_cpu::{InstructionSet, Simd};
+use fit_gpu::{GpuError, Resident, devices};
 
 const RUNS: usize = 9;
 const COUNT: usize = 50_000;
@@ -50,8 +54,55 @@ fn methods() -> Vec<(&'static str, Options)> {
     ]
 }
 
+/// The kernels on windows in the memory of the device, and what they find beside the processor's outcomes.
+fn gpu() -> Result<(), GpuError> {
+    const COUNT: usize = 2_000_000;
+    let Some(device) = devices()?.into_iter().next() else {
+        println!("no GPU");
+        return Ok(());
+    };
+    println!("\n## {}, resident windows, u16, 400:40, median of {RUNS}\n", device.name);
+    println!(
+        "| method | side | million fits a second | times the first | evaluations | converged |"
+    );
+    println!("|---|---|---|---|---|---|");
+    for side in [5, 7, 9, 13, 20] {
+        let work = Workload::new(side, COUNT * 81 / (side * side).max(81));
+        let spots = work.spots.pixels.mapv(|pixel| pixel as u16);
+        let count = spots.dim().0;
+        let mut resident = Resident::new(0, spots.view(), Start::Estimate)?;
+        let mut first = 0.0;
+        for (name, options) in methods() {
+            let times = (0..RUNS).map(|_| resident.fit(&options)).collect::<Result<Vec<_>, _>>();
+            let time = median(&mut times?);
+            if first == 0.0 {
+                first = time;
+            }
+            let mut fits = vec![Fit::<f32>::invalid(); count];
+            resident.fetch(&mut fits)?;
+            let evaluations: f64 = fits.iter().map(|fit| f64::from(fit.evaluations)).sum();
+            let converged = fits.iter().filter(|fit| fit.status.is_converged()).count();
+            println!(
+                "| {name} | {side} | {:.0} | {:.2} | {:.2} | {:.4} |",
+                count as f64 / time / 1e6,
+                first / time,
+                evaluations / count as f64,
+                converged as f64 / count as f64,
+            );
+        }
+    }
+    Ok(())
+}
+
 fn main() {
     println!("# Shapes and estimators\n\nMachine: {}", processor());
+    if std::env::args().nth(1).as_deref() == Some("gpu") {
+        if let Err(error) = gpu() {
+            eprintln!("{error}");
+            std::process::exit(1);
+        }
+        return;
+    }
     for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
         println!(
             "\n## {set}, one core, 9×9, 400:40, f32 pixels, starts estimated, median of {RUNS}\n"

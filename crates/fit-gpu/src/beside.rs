@@ -62,7 +62,8 @@ impl<'a> Beside<'a> {
             let plane = plane.to_slice().unwrap_or_default();
             // SAFETY: numbers are bytes; the caller's promise.
             unsafe {
-                let bytes = std::slice::from_raw_parts(plane.as_ptr().cast(), size_of_val(plane));
+                let (from, length) = (plane.as_ptr().cast::<u8>(), size_of_val(plane));
+                let bytes = std::slice::from_raw_parts(from, length);
                 stream.copy_in_at(memory, first * size_of::<f32>(), bytes)?;
             }
             first += plane.len();

@@ -147,7 +147,10 @@ impl Resident {
         let launch = self.card.launch(&choice)?;
         let starts = self.starts.as_ref();
         let (circles, outlines) = starts.map_or((null(), null()), |[circles, outlines]| {
-            (circles.address().cast_const(), outlines.address().cast_const())
+            (
+                circles.address::<[f32; 3]>().cast_const(),
+                outlines.address::<[f32; 5]>().cast_const(),
+            )
         });
         let job = Job {
             pixels: self.pixels.address::<u8>().cast_const().cast(),

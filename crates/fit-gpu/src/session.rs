@@ -135,14 +135,14 @@ impl GpuSession {
                 // SAFETY: the device is not at work; zeros and earlier ones are start values.
                 let to = unsafe { self.starts.values::<[f32; 5]>(count) };
                 gather_outlines(start, 0..count, to);
-                outlines = self.starts.device_address()?.cast_const();
+                outlines = self.starts.device_address::<[f32; 5]>()?.cast_const();
                 null()
             }
             _ => {
                 // SAFETY: the device is not at work; zeros and earlier ones are start values.
                 let to = unsafe { self.starts.values::<[f32; 3]>(count) };
                 gather_starts(start, 0..count, to);
-                self.starts.device_address()?.cast_const()
+                self.starts.device_address::<[f32; 3]>()?.cast_const()
             }
         };
         let job = Job {
