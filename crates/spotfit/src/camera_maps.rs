@@ -28,7 +28,6 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use fit_core::Pixel;
 use fit_windows::{CameraMap, MapError};
 use ndarray::Array2;
 use zip::ZipArchive;
@@ -38,7 +37,7 @@ use crate::excerpt::excerpt;
 use crate::movie::MovieLimits;
 #[cfg(feature = "tiff")]
 use crate::movie::{Movie, MovieError, Pixels};
-use crate::npy::{NpyError, NpyReader, with_number};
+use crate::npy::{NpyError, NpyReader};
 
 /// The maps in the order in which [`CameraMap::new`] takes them.
 const NAMES: [&str; 3] = ["offset", "gain", "variance"];
@@ -142,6 +141,16 @@ pub fn read(path: impl AsRef<Path>) -> Result<CameraMap, CameraMapsError> {
     CameraMap::new(offset.view(), gain.view(), variance.view()).map_err(|error| wrong(error.into()))
 }
 
+/// The files that [`read`] looks at: the path itself, or those that a folder of maps may have.
+pub fn files(path: impl AsRef<Path>) -> Vec<PathBuf> {
+    let path = path.as_ref();
+    if !path.is_dir() {
+        return vec![path.to_owned()];
+    }
+    let file = |name: &str, ending| path.join(name).with_extension(ending);
+    NAMES.into_iter().flat_map(|name| ENDINGS.map(|ending| file(name, ending))).collect()
+}
+
 type Maps = [Array2<f32>; 3];
 
 fn read_folder(folder: &Path) -> Result<Maps, CameraMapsProblem> {
@@ -230,10 +239,7 @@ fn read_array(
         return Err(CameraMapsProblem::TooLarge { name, shape: told(), limit });
     }
     let mut numbers = Vec::new();
-    with_number!(reader.header().number, T => {
-        reader.read_as(height, |number: T| number.to_f64() as f32, &mut numbers)
-    })
-    .map_err(wrong)?;
+    reader.read_f32(height, &mut numbers).map_err(wrong)?;
     Array2::from_shape_vec((height, width), numbers)
         .map_err(|_| CameraMapsProblem::Shape { name, shape: told() })
 }
