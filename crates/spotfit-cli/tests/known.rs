@@ -103,6 +103,22 @@ fn a_simulated_camera_is_fitted_with_its_map() {
         // 405 photons on 81 pixels.
         let background = mean(&column(&fits, "background"));
         assert!((background - 5.0).abs() < 0.4, "{estimator}: {background}");
+        let (judged, _) = fit(
+            &folder,
+            &spots,
+            &[&known[..], &[&"--estimator", &estimator, &"--errors"]].concat(),
+        );
+        let (x, truth_x) = (column(&judged, "x"), column(&truth, "x"));
+        let errors = column(&judged, "x_error");
+        let mut off: Vec<f64> = x
+            .iter()
+            .zip(truth_x)
+            .zip(errors)
+            .map(|((x, truth), error)| ((x - truth) / error).abs())
+            .collect();
+        off.sort_by(f64::total_cmp);
+        // The median of a normal distribution's absolute values, ± four standard errors.
+        assert!((off[1000] - 0.6745).abs() < 0.09, "{estimator}: {} of those stated", off[1000]);
         if estimator == "mle" {
             let words: [Word<'_>; 6] =
                 [&"--estimator", &"mle", &"--baseline", &"100", &"--sensitivity", &"0.5"];

@@ -36,6 +36,8 @@ pub const START_EVALUATIONS: usize = 3;
 const LEAST_SHARE: f64 = 0.1;
 /// The least amplitude as a share of the range of the pixels, and the least background as one of their mean.
 const FLOOR: f64 = 1e-3;
+/// The least background is no more than this many photo-electrons: there is as little beside the brightest spots.
+const DARK: f64 = 0.01;
 /// The deviance from the search is known to this many rounding units of the photons that cancel in it.
 const RESOLVED: f64 = 4.0;
 /// A gradient of fewer rounding units than this is that of a minimum.
@@ -139,6 +141,11 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for Lit<S
         j: usize,
     ) -> R {
         if j < P { settings.lower[j] } else { constants.least[j - P] }
+    }
+    #[inline(always)]
+    fn reports(j: usize) -> bool {
+        // A background of nothing is as good as any, as it is for least squares.
+        j != P + 1
     }
 }
 
@@ -383,7 +390,7 @@ struct Poisson<R> {
 
 impl<R: Real> Noise<R> for Poisson<R> {
     #[inline(always)]
-    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, f: R, counts: R, note: R) -> [R; 2] {
+    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, f: R, counts: R, note: R, _: R) -> [R; 2] {
         let zero = R::splat(0.0);
         let expected = self.alpha.mul_add(f, self.beta + note);
         let inverse = expected.reciprocal();
@@ -449,7 +456,7 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize, const NOTES: bool
         let [low, high, mean] = self.count_photons(tile, &seed);
         let floor = R::splat(FLOOR);
         let least_alpha = (high - low) * floor;
-        let least_beta = mean.max(least_alpha) * floor;
+        let least_beta = (mean.max(least_alpha) * floor).min(R::splat(DARK));
         let mut parameters = [R::splat(0.0); Q];
         parameters[..P].copy_from_slice(search.best());
         parameters[P] = alpha.max(least_alpha);
