@@ -1,5 +1,5 @@
 //! Fits simulated windows by maximum likelihood, each time it is asked to on standard input, and says how long that
-//! took. `benches/scripts/picasso.py` runs it beside Picasso; it is of no use by itself.
+//! took. `benches/scripts/against_picasso.py` runs it beside Picasso; it is of no use by itself.
 //!
 //! It writes the windows (`windows.f32`) and their truth (`truth.f64`: x, y, σx, σy) to a folder, as numbers without a
 //! header. A line `default` or `tight` makes it fit them all with these criteria, answer with the seconds, the mean

@@ -11,8 +11,6 @@ use spotfit::{AnyWindows, CameraMap, Errors, Fitter, FitterOptions, Parameter, W
 
 /// Windows have 9×9 pixels.
 pub const SIZE: Size = Size::new(9, 9);
-/// Photons of the background in a pixel.
-pub const BACKGROUND: f64 = 10.0;
 /// Photons of the spots.
 pub const PHOTONS: [f64; 6] = [100.0, 200.0, 400.0, 1e3, 1e4, 1e5];
 /// The σ of spots whose σ is known, in pixels; that of others is uniform from 1 to 1.6.
@@ -123,14 +121,15 @@ pub struct Case {
 }
 
 impl Case {
-    /// Spots of this many photons; their shape, circular, elliptical or of a known σ, is that of the fit.
+    /// Spots of this many photons over a background of so many in each pixel; their shape, circular, elliptical or of
+    /// a known σ, is that of the fit.
     ///
     /// # Panics
     /// If there is no simulation for the shape.
     pub fn new(
         shape: Shape,
         profile: PixelProfile,
-        photons: f64,
+        [photons, background]: [f64; 2],
         reads: Reads,
         estimator: Estimator,
     ) -> Self {
@@ -144,7 +143,7 @@ impl Case {
             PixelProfile::Sampled => SpotProfile::Sampled,
             _ => SpotProfile::Integrated,
         };
-        let background = match estimator {
+        let held = match estimator {
             Estimator::MaximumLikelihood => Background::NonNegative,
             _ => Background::Free,
         };
@@ -153,7 +152,7 @@ impl Case {
             .with_shape(shape)
             .with_profile(profile)
             .with_estimator(estimator)
-            .with_background(background)
+            .with_background(held)
             .with_camera(Some(reads.fitted(maps.as_ref())));
         let map = maps.as_ref().filter(|_| reads == Reads::Mapped).map(|maps| {
             CameraMap::new(maps.offset(), maps.gain(), maps.variance()).expect("a simulated camera")
@@ -163,15 +162,15 @@ impl Case {
             .with_profile(light)
             .with_sigma(sigma)
             .with_signal(photons)
-            .with_background(BACKGROUND * SIZE.pixels() as f64)
+            .with_background(background * SIZE.pixels() as f64)
             .with_reach(Some(0.5))
             .with_camera(reads.simulated())
             .with_maps(maps);
         Self { simulation, options, map, reads }
     }
 
-    /// Every shape and profile with this many photons, camera and estimator.
-    pub fn of_all_shapes(photons: f64, reads: Reads, estimator: Estimator) -> Vec<Self> {
+    /// Every shape and profile with these photons and background, camera and estimator.
+    pub fn of_all_shapes(light: [f64; 2], reads: Reads, estimator: Estimator) -> Vec<Self> {
         let shapes = [
             Shape::Circular(Circular),
             Shape::Elliptical(Elliptical),
@@ -179,7 +178,7 @@ impl Case {
         ];
         let profiles = [PixelProfile::Sampled, PixelProfile::Integrated];
         let pairs = shapes.into_iter().flat_map(|shape| profiles.map(|profile| (shape, profile)));
-        pairs.map(|(shape, profile)| Self::new(shape, profile, photons, reads, estimator)).collect()
+        pairs.map(|(shape, profile)| Self::new(shape, profile, light, reads, estimator)).collect()
     }
 
     /// The first windows, with their truth.
