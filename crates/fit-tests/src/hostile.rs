@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_PI_4;
 use fit_core::{Background, Estimator, Options, Size, Status};
 use fit_sim::Random;
 use ndarray::{Array2, Array3};
-use spotfit::{CameraMap, Fit, FixedSigma, FixedSigmas, Shape};
+use spotfit::{CameraMap, Errors, Fit, FixedSigma, FixedSigmas, Parameter, Shape};
 
 /// How many kinds of unfriendly windows there are.
 pub const KINDS: usize = 15;
@@ -141,6 +141,11 @@ pub fn fault_within(fit: &Fit<f64>, options: &Options, size: Size) -> Option<&'s
         }
         // A width that is given out of this range becomes the nearest.
         Shape::GivenSigma(_) => [0.1, 1e3, 0.1, 1e3],
+        // The limits are those of the widths along a row and along a column, with |r| ≤ 0.995.
+        Shape::Rotated(_) => {
+            let (low, high) = (limits.sigma_min / 1.995f64.sqrt(), longest / 0.005f64.sqrt());
+            [low, high, low, high]
+        }
         _ => [limits.sigma_min, longest, limits.sigma_min, longest],
     };
     let likely = options.estimator == Estimator::MaximumLikelihood;
@@ -156,6 +161,26 @@ pub fn fault_within(fit: &Fit<f64>, options: &Options, size: Size) -> Option<&'s
             Some("a negative background")
         }
         () if held && likely && fit.amplitude < 0.0 => Some("a negative amplitude"),
+        () => None,
+    }
+}
+
+/// What the errors of a fit have that no errors may have; `None` if they are sound.
+pub fn fault_of_errors(errors: &Errors, fit: &Fit<f64>) -> Option<&'static str> {
+    let known = Parameter::ALL.map(|parameter| errors.of(parameter));
+    let Errors { photons, goodness, excess, exploding, .. } = *errors;
+    let needed = [errors.x(), errors.y(), photons];
+    match () {
+        () if fit.status == Status::Invalid && *errors != Errors::unknown() => {
+            Some("errors of an invalid fit")
+        }
+        () if known.iter().any(|error| error.is_nan()) => Some("an error that is NaN"),
+        () if [photons, goodness, excess].iter().any(|number| number.is_nan()) => {
+            Some("photons or a goodness that is NaN")
+        }
+        () if !exploding && !needed.iter().all(|error| error.is_finite()) => {
+            Some("an infinite error that is not flagged")
+        }
         () => None,
     }
 }

@@ -1,8 +1,9 @@
 //! Whether fits are as far off as they say: simulations with known truth, and the errors of fits beside those stated.
 
+use std::f64::consts::FRAC_PI_4;
 use std::fmt;
 
-use fit_core::spot::shape::{Circular, Elliptical, FixedSigma};
+use fit_core::spot::shape::{Circular, Elliptical, FixedSigma, Rotated};
 use fit_core::{
     Background, Camera, Estimator, Fit, Options, PixelProfile, Shape, Size, Start, Status,
 };
@@ -121,8 +122,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// Spots of this many photons over a background of so many in each pixel; their shape, circular, elliptical or of
-    /// a known σ, is that of the fit.
+    /// Spots of this many photons over a background of so many in each pixel; their shape, circular, elliptical,
+    /// rotated or of a known σ, is that of the fit.
     ///
     /// # Panics
     /// If there is no simulation for the shape.
@@ -136,6 +137,7 @@ impl Case {
         let (simulated, sigma) = match shape {
             Shape::Circular(_) => (SpotShape::Circular, 1.0..1.6),
             Shape::Elliptical(_) => (SpotShape::Elliptical, 1.0..1.6),
+            Shape::Rotated(_) => (SpotShape::Rotated, 1.0..1.6),
             Shape::FixedSigma(FixedSigma { sigma }) => (SpotShape::Circular, sigma..sigma),
             other => panic!("no simulation for {other:?}"),
         };
@@ -174,6 +176,7 @@ impl Case {
         let shapes = [
             Shape::Circular(Circular),
             Shape::Elliptical(Elliptical),
+            Shape::Rotated(Rotated),
             Shape::FixedSigma(FixedSigma { sigma: FIXED }),
         ];
         let profiles = [PixelProfile::Sampled, PixelProfile::Integrated];
@@ -264,13 +267,20 @@ impl Summary {
                 lost += 1;
                 continue;
             }
+            // An ellipse turned by a right angle is the same with its widths exchanged.
+            let turned = (fit.angle - truth.angle).abs() > FRAC_PI_4;
+            let (sigma_x, sigma_y) = if turned {
+                (truth.sigma_y, truth.sigma_x)
+            } else {
+                (truth.sigma_x, truth.sigma_y)
+            };
             let photons = std::f64::consts::TAU * fit.amplitude * fit.sigma_x * fit.sigma_y;
             let background = truth.background / SIZE.pixels() as f64;
             let errors = [
                 (fit.x - truth.shape.x, stated.x),
                 (fit.y - truth.shape.y, stated.y),
-                (fit.sigma_x - truth.sigma_x, stated.sigma_x),
-                (fit.sigma_y - truth.sigma_y, stated.sigma_y),
+                (fit.sigma_x - sigma_x, stated.sigma_x),
+                (fit.sigma_y - sigma_y, stated.sigma_y),
                 (photons - truth.signal, stated.photons),
                 (fit.background - background, stated.background),
             ];

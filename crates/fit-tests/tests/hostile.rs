@@ -11,21 +11,22 @@ use std::fmt::Debug;
 use fit_core::{Background, Criteria, Estimator, Options, Pixel, Size};
 use fit_cpu::Reference;
 use fit_sim::Random;
-use fit_tests::hostile::{KINDS, any, camera, fault_within, pixel, weights};
+use fit_tests::hostile::{KINDS, any, camera, fault_of_errors, fault_within, pixel, weights};
 use fit_tests::{TestBackend, backends};
 use ndarray::{Array2, Array3, Axis};
 use spotfit::{
-    AnyWindows, CameraMap, Circular, Corner, Elliptical, Fit, FixedSigma, FixedSigmas, GivenSigma,
-    PixelProfile, Shape, Start, Weights, Windows,
+    AnyWindows, CameraMap, Circular, Corner, Elliptical, Errors, Fit, FitError, FixedSigma,
+    FixedSigmas, GivenSigma, PixelProfile, Rotated, Shape, Start, Weights, Windows,
 };
 
 /// Every shape; a new one joins here.
-const SHAPES: [Shape; 5] = [
+const SHAPES: [Shape; 6] = [
     Shape::Circular(Circular),
     Shape::Elliptical(Elliptical),
     Shape::FixedSigma(FixedSigma { sigma: 1.3 }),
     Shape::FixedSigmas(FixedSigmas { sigma_x: 1.1, sigma_y: 1.7 }),
     Shape::GivenSigma(GivenSigma),
+    Shape::Rotated(Rotated),
 ];
 
 const PROFILES: [PixelProfile; 2] = [PixelProfile::Sampled, PixelProfile::Integrated];
@@ -90,24 +91,42 @@ impl Runner {
         }
     }
 
-    fn fit(self, options: &Options, windows: AnyWindows<'_>, start: Start<'_>) -> Vec<Fit<f64>> {
+    /// Fits, and the errors of the fits.
+    fn fit(self, options: &Options, windows: AnyWindows<'_>, start: Start<'_>) -> Outcome {
         // An outcome that is not written would not pass for one.
         let mut lost = Fit::invalid();
         (lost.x, lost.iterations) = (0.0, u32::MAX);
         let mut fits = vec![lost; windows.count()];
+        let mut errors = vec![Errors::unknown(); windows.count()];
         let outcomes = fits.as_mut_slice().into();
-        match self {
+        let done = match self {
             Self::Facade(backend) => {
-                let fitted = backend.fitter(*options).fit_windows(windows, start, outcomes);
-                fitted.unwrap_or_else(|error| panic!("{self:?}, {options:?}: {error}"));
+                let fitter = backend.fitter(*options);
+                let fitted = fitter.fit_windows(windows, start, outcomes);
+                fitted.and_then(|()| fitter.errors_into(windows, &fits, &mut errors))
             }
             Self::Single => {
                 let reference = Reference::<f32>::new(2).expect("two threads");
                 let fitted = reference.fit_windows(options, windows, start, outcomes);
-                fitted.unwrap_or_else(|error| panic!("{self:?}, {options:?}: {error}"));
+                let mut judged = || reference.errors_into(options, windows, &fits, &mut errors);
+                fitted.and_then(|()| judged()).map_err(FitError::from)
             }
-        }
-        fits
+        };
+        done.unwrap_or_else(|error| panic!("{self:?}, {options:?}: {error}"));
+        Outcome { fits, errors }
+    }
+}
+
+/// What came of a batch.
+struct Outcome {
+    fits: Vec<Fit<f64>>,
+    errors: Vec<Errors>,
+}
+
+impl Outcome {
+    /// All of a window as text, since NaN is not NaN.
+    fn text(&self, window: usize) -> String {
+        format!("{:?}, {:?}", self.fits[window], self.errors[window])
     }
 }
 
@@ -160,13 +179,7 @@ impl<P: Pixel> Batch<P> {
         (good, numbers)
     }
 
-    fn fit(
-        &self,
-        runner: Runner,
-        options: &Options,
-        method: Method,
-        map: &CameraMap,
-    ) -> Vec<Fit<f64>> {
+    fn fit(&self, runner: Runner, options: &Options, method: Method, map: &CameraMap) -> Outcome {
         let mut windows = Windows::stack(self.pixels.view());
         if method.is_weighted() {
             windows = windows.with_weights(Weights::Windows(self.weights.view()));
@@ -227,24 +240,25 @@ fn attack<P: Pixel + Debug>(
     let map = camera(FRAME, &mut random);
     for_all_options(method.estimator(), |options| {
         for runner in Runner::all() {
-            let fits = batch.fit(runner, &options, method, &map);
-            let mut found = |fault: &str, window: usize, fit: &Fit<f64>| {
+            let outcome = batch.fit(runner, &options, method, &map);
+            let mut found = |fault: &str, window: usize| {
                 let shape = options.shape.name();
                 let with = format!("{fault}: {method:?}, {shape}, {}", runner.name());
-                let first = || (0, format!("window {window} of {size:?}, {options:?}, {fit:?}"));
+                let fit = outcome.text(window);
+                let first = || (0, format!("window {window} of {size:?}, {options:?}, {fit}"));
                 faults.entry(with).or_insert_with(first).0 += 1;
             };
-            for (window, fit) in fits.iter().enumerate() {
-                if let Some(fault) = fault_within(fit, &options, size) {
-                    found(fault, window, fit);
+            for (window, (fit, errors)) in outcome.fits.iter().zip(&outcome.errors).enumerate() {
+                let of_fit = fault_within(fit, &options, size);
+                for fault in of_fit.into_iter().chain(fault_of_errors(errors, fit)) {
+                    found(fault, window);
                 }
             }
             let good = alone.fit(runner, &options, method, &map);
-            converged += good.iter().filter(|fit| fit.status.is_converged()).count();
-            for (&window, fit) in numbers.iter().zip(&good) {
-                // As text, since NaN is not NaN.
-                if format!("{:?}", fits[window]) != format!("{fit:?}") {
-                    found("another outcome than alone", window, &fits[window]);
+            converged += good.fits.iter().filter(|fit| fit.status.is_converged()).count();
+            for (number, &window) in numbers.iter().enumerate() {
+                if outcome.text(window) != good.text(number) {
+                    found("another outcome than alone", window);
                 }
             }
         }
@@ -358,15 +372,12 @@ fn masked_pixels_may_be_anything() {
                 let starts = batch.starts.clone();
                 let two = Batch { pixels, weights, corners, starts };
                 let two = two.fit(runner, &options, method, &map);
-                for (one, two) in one.iter().zip(&two) {
-                    assert_eq!(
-                        format!("{one:?}"),
-                        format!("{two:?}"),
-                        "{method:?}, {runner:?}, {options:?}"
-                    );
+                for window in 0..BATCH {
+                    let (one, two) = (one.text(window), two.text(window));
+                    assert_eq!(one, two, "{method:?}, {runner:?}, {options:?}");
                 }
                 let given = matches!(options.shape, Shape::GivenSigma(_));
-                let converged = one.iter().filter(|fit| fit.status.is_converged()).count();
+                let converged = one.fits.iter().filter(|fit| fit.status.is_converged()).count();
                 let likely = method == Method::LikelihoodWithMap;
                 assert!(
                     given || likely || converged > 3 * BATCH / 4,
