@@ -94,6 +94,9 @@ pub struct SpotSimulation {
     pub profile: SpotProfile,
     /// Standard deviation of the centres, as a share of the window's sides. Range: 0 to 1.
     pub scatter: f64,
+    /// Centres are uniform within this many pixels of the window's centre, along x and along y, in place of
+    /// [`SpotSimulation::scatter`]. Range: 0 to 1000.
+    pub reach: Option<f64>,
     /// The noise.
     pub noise: Noise,
     /// The camera.
@@ -115,6 +118,7 @@ impl SpotSimulation {
         const with_shape: shape: SpotShape,
         const with_profile: profile: SpotProfile,
         const with_scatter: scatter: f64,
+        const with_reach: reach: Option<f64>,
         const with_noise: noise: Noise,
         const with_camera: camera: Camera,
         with_maps: maps: Option<Maps>,
@@ -131,6 +135,7 @@ impl SpotSimulation {
             shape: SpotShape::Circular,
             profile: SpotProfile::Sampled,
             scatter: 1.0 / 20.0,
+            reach: None,
             noise: Noise::Poisson,
             camera: Camera::default(),
             maps: None,
@@ -150,6 +155,7 @@ impl SpotSimulation {
         check("sigma.start", self.sigma.start, 1e-3, 1e3, "0.001 to 1000")?;
         check("sigma.end", self.sigma.end, self.sigma.start, 1e3, "sigma.start to 1000")?;
         check("scatter", self.scatter, 0.0, 1.0, "0 to 1")?;
+        check("reach", self.reach.unwrap_or(0.0), 0.0, 1e3, "0 to 1000")?;
         self.shape.validate()?;
         self.camera.validate()?;
         match &self.maps {
@@ -184,8 +190,13 @@ impl SpotSimulation {
     fn window(&self, spot: usize, window: &mut [f32]) -> (Truth, Corner) {
         let mut random = Random::new(self.seed, spot as u64);
         let Size { width, height } = self.size;
-        let mut centre =
-            |side: usize| (side - 1) as f64 / 2.0 + self.scatter * side as f64 * random.normal();
+        let mut centre = |side: usize| {
+            let off = match self.reach {
+                Some(reach) => reach * (2.0 * random.uniform() - 1.0),
+                None => self.scatter * side as f64 * random.normal(),
+            };
+            (side - 1) as f64 / 2.0 + off
+        };
         let centre = [centre(width), centre(height)];
         let outline = self.shape.draw(&self.sigma, &mut random);
         let light = Light::new(self.signal, centre, &outline, self.profile, 0..width, 0..height);

@@ -205,3 +205,21 @@ fn senseless_shapes_are_named() {
     }
     assert!(MovieSimulation::new(40, 32, 1).with_sigma_spread(1.0).validate().is_err());
 }
+
+/// Proves that centres are uniform within their reach of the window's centre, and that a reach beyond its range is
+/// refused.
+#[test]
+fn centres_keep_within_their_reach() {
+    let simulation = SpotSimulation::new(Size::new(9, 7)).with_reach(Some(0.5));
+    let truth = simulation.generate(0..20_000).expect("a sound simulation").truth;
+    for (centre, middle) in [
+        (truth.iter().map(|spot| spot.shape.x).collect::<Vec<f64>>(), 4.0),
+        (truth.iter().map(|spot| spot.shape.y).collect(), 3.0),
+    ] {
+        assert!(centre.iter().all(|at| (at - middle).abs() <= 0.5));
+        let variance = centre.iter().map(|at| (at - middle).powi(2)).sum::<f64>() / 20_000.0;
+        assert!((variance * 12.0 - 1.0).abs() < 0.03, "{variance}");
+    }
+    let wrong = SpotSimulation::new(Size::new(9, 7)).with_reach(Some(f64::NAN)).validate();
+    assert!(wrong.is_err_and(|error| error.to_string().contains("reach")));
+}

@@ -8,6 +8,8 @@ pub mod cases;
 pub mod data;
 pub mod emulation;
 pub mod explicit;
+pub mod hostile;
+pub mod stated;
 pub mod statistics;
 pub mod tolerances;
 
