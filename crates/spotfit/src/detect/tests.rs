@@ -1,6 +1,7 @@
 use super::*;
 use fit_sim::Random;
 use ndarray::Array2;
+use rayon::prelude::*;
 
 fn mean_of(pixels: &[f32], width: usize, radius: usize) -> Vec<f32> {
     let mut mean = vec![0.0; pixels.len()];
@@ -49,7 +50,7 @@ fn a_spot_is_found_where_it_is() {
     let mut frame = Array2::from_shape_fn((80, 100), |(y, x)| {
         random.poisson(50.0 + x as f64 + 0.5 * y as f64) as f32
     });
-    let detector = Detector::new(100, 80, 7, DEFAULT_THRESHOLD).unwrap();
+    let detector = Detector::new(100, 80, 7, 7.0).unwrap();
     assert_eq!(detector.detect(frame.view()).unwrap(), []);
     for ((y, x), pixel) in frame.indexed_iter_mut() {
         let (dx, dy) = (x as f32 - 41.2, y as f32 - 29.7);
@@ -180,6 +181,69 @@ fn strips_find_what_the_whole_frame_shows() {
             let strips = detector.strips(rows * width).count();
             assert!(strips > 2, "{strips}");
             assert_eq!(detector.detect_in_strips(frame.view(), rows * width), whole);
+        }
+    }
+}
+
+/// Frames of light of this many photons a pixel, seen by a camera; how many false spots there are in a million pixels
+/// where there is room for a window.
+fn false_spots(
+    detector: &Detector,
+    (photons, unevenness): (f64, f64),
+    camera: &Camera,
+    frames: u64,
+) -> f64 {
+    let (width, height, margin) = (detector.width, detector.height, detector.box_size / 2);
+    let search = |seed: u64| {
+        let mut random = Random::new(seed, 0);
+        let gain = 1.0 / camera.photons_per_adu();
+        let frame = Array2::from_shape_fn((height, width), |(y, x)| {
+            let wave = (x as f64 * 0.02).cos() * (y as f64 * 0.017).cos();
+            let light = random.poisson(photons * (1.0 + unevenness * wave));
+            let light = if camera.em_gain.is_some() { random.gamma(light) } else { light };
+            let noise = camera.read_noise / camera.em_gain.unwrap_or(1.0) * random.normal();
+            (camera.baseline + gain * (light + noise)).round() as f32
+        });
+        let inside = |c: &&Candidate| {
+            (margin..width - margin).contains(&c.x) && (margin..height - margin).contains(&c.y)
+        };
+        detector.detect(frame.view()).unwrap().iter().filter(inside).count()
+    };
+    let found: usize = (0..frames).into_par_iter().map(search).sum();
+    let pixels = (width - 2 * margin) * (height - 2 * margin) * frames as usize;
+    1e6 * found as f64 / pixels as f64
+}
+
+/// Proves calibr
+#[test]
+#[ignore]
+fn calibrate() {
+    for box_size in [5usize, 7, 9, 13] {
+        for (photons, read) in [
+            (0.5, 0.0),
+            (0.5, 1.5),
+            (2.0, 0.0),
+            (2.0, 1.5),
+            (5.0, 1.5),
+            (20.0, 1.5),
+            (200.0, 1.5),
+            (20000.0, 0.0),
+        ] {
+            let camera = Camera::default().with_baseline(100.0).with_read_noise(read);
+            let detector = Detector::new(256, 256, box_size, 7.0).unwrap();
+            let mut line = String::new();
+            for rate in [1.0, 10.0, 100.0] {
+                let detector = detector.clone().with_false_rate(rate, &camera).unwrap();
+                let found = false_spots(
+                    &detector,
+                    (photons, 0.0),
+                    &camera,
+                    if rate < 5.0 { 1500 } else { 300 },
+                );
+                let noise = (photons + read * read).sqrt();
+                line += &format!("  {rate}: {found:7.2} (K {:.2})", detector.threshold(noise));
+            }
+            println!("box {box_size} photons {photons} read {read}: {line}");
         }
     }
 }

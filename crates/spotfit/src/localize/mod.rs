@@ -4,85 +4,32 @@
 //! ([`Localizer::process`]), and returns localizations. [`Localizer::localize`] goes through a
 //! [`crate::movie::Movie`], with reading and fitting side by side.
 
+mod checks;
+mod neighbours;
 mod options;
+mod outcome;
 mod pipeline;
 mod positions;
-mod spot;
+pub(crate) mod spot;
 
-use fit_core::{Corner, Fit, Pixel, Size, Start};
-use fit_windows::{AnyWindows, Visitor, Windows};
+use fit_core::{Corner, Estimator, Fit, Pixel, Size, Start};
+use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use ndarray::{ArrayView2, Axis};
 use rayon::prelude::*;
 
-use crate::backend::FitError;
 use crate::detect::{Candidate, DetectError, Detector};
 use crate::fitter::Fitter;
-use crate::movie::{Block, MovieError};
+use crate::movie::Block;
 use crate::range::OutOfRange;
-use crate::statuses::StatusCounts;
+use checks::{Judge, Residuals};
+use spot::Noise;
 
+pub use checks::{Checks, Flags, LARGE_RESIDUALS};
 pub use options::{LocalizeOptions, Roi};
+pub use outcome::{Counts, LocalizeError};
 pub use pipeline::Localizations;
 pub use positions::Positions;
 pub use spot::Localization;
-
-/// Why localizing failed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LocalizeError {
-    /// An option, or the number of a frame, is out of its range.
-    #[error(transparent)]
-    Option(#[from] OutOfRange),
-    /// The frames cannot be searched.
-    #[error(transparent)]
-    Detect(#[from] DetectError),
-    /// The fit was refused.
-    #[error(transparent)]
-    Fit(#[from] FitError),
-    /// The frames are not of the size that the localizer is for.
-    #[error("expected frames of {expected:?} pixels (width, height), got {found:?}")]
-    FrameSize {
-        /// Width and height that the localizer was made for.
-        expected: (usize, usize),
-        /// Width and height of the frames.
-        found: (usize, usize),
-    },
-    /// The movie cannot be read.
-    #[error(transparent)]
-    Movie(#[from] MovieError),
-    /// The threads could not be started.
-    #[error("the worker threads could not be started: {0}")]
-    Threads(#[from] rayon::ThreadPoolBuildError),
-    /// A thread for reading or localizing could not be started.
-    #[error("a thread could not be started: {0}")]
-    Spawn(std::io::Error),
-}
-
-/// How many candidates were found, and what became of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct Counts {
-    /// Frames processed.
-    pub frames: usize,
-    /// Candidates found, or positions given.
-    pub candidates: usize,
-    /// Dropped because the window would cross the frame's edge.
-    pub at_edge: usize,
-    /// Positions dropped because their frame was not processed.
-    pub no_frame: usize,
-    /// Fits made, by how they ended.
-    pub by_status: StatusCounts,
-    /// Converged fits dropped because the amplitude is not positive.
-    pub not_bright: usize,
-    /// Converged fits dropped because the centre moved more than 0.3 of the box away from where the spot was
-    /// detected: it is on a neighbour, which has a window of its own.
-    pub wandered: usize,
-    /// Converged fits dropped because a number in photons is not finite.
-    pub not_finite: usize,
-    /// Localizations kept.
-    pub kept: usize,
-}
 
 /// How far a fit may go from where its spot was detected, as a share of the box.
 const WANDER: f64 = 0.3;
@@ -103,11 +50,24 @@ pub struct Localizer {
     next_frame: usize,
 }
 
+/// A spot that is to be fitted.
+#[derive(Clone, Copy)]
+struct Wanted {
+    id: u64,
+    /// The frame in the block.
+    frame: usize,
+    x: f64,
+    y: f64,
+    /// How far away the nearest other one is; 0 if nobody asks.
+    neighbour: f64,
+}
+
 /// Where a window is to be cut, and for whom.
 #[derive(Clone, Copy)]
 struct Place {
     id: u64,
     corner: Corner,
+    neighbour: f64,
 }
 
 impl Localizer {
@@ -123,7 +83,15 @@ impl Localizer {
         if let Some(positions) = &mut options.positions {
             positions.sort();
         }
-        let detector = Detector::new(width, height, options.box_size, options.threshold)?;
+        let detector = Detector::new(width, height, options.box_size, 1.0)?;
+        let detector = match options.threshold {
+            Some(threshold) => detector.with_threshold(threshold)?,
+            None => detector.with_false_rate(options.false_rate, &options.detected_by())?,
+        };
+        let detector = match &options.map {
+            Some(map) => detector.with_map(map)?,
+            None => detector,
+        };
         let roi = options.roi.unwrap_or(Roi { x: 0, y: 0, width, height });
         let inside = |start: usize, length: usize, end: usize| {
             length > 0 && start.checked_add(length).is_some_and(|stop| stop <= end)
@@ -134,7 +102,7 @@ impl Localizer {
             inside(roi.x, roi.width, width) && inside(roi.y, roi.height, height),
             format!("x,y,width,height within the frame of {width}×{height} pixels"),
         )?;
-        let fitter = Fitter::new(&options.fitter)?;
+        let fitter = Fitter::new(&options.fitter.clone().with_fit(options.fit()))?;
         let threads = options.fitter.threads;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let size = (width, height);
@@ -218,22 +186,50 @@ impl Localizer {
         let size = Size::new(side, side);
         let corners: Vec<Corner> = places.iter().map(|place| place.corner).collect();
         let mut fits = vec![Fit::<f64>::invalid(); corners.len()];
-        let windows = frames.visit(Cut { size, corners: &corners });
+        let map = self.options.map.as_deref();
+        let windows = frames.visit(Cut { size, corners: &corners, map });
         self.fitter.fit_windows(windows, Start::Estimate, fits.as_mut_slice().into())?;
         self.counts.by_status.add(&fits);
-        let all = places.iter().zip(&fits);
-        Ok(all.filter_map(|(place, fit)| self.judge(first, place, fit)).collect())
+        if !self.options.in_photons() {
+            let camera = &self.options.camera;
+            fits.iter_mut().for_each(|fit| *fit = spot::in_photons(fit, camera));
+        }
+        let residuals = self.residuals(windows, &fits);
+        let all = places.iter().zip(&fits).enumerate();
+        let judged = all.map(|(index, (place, fit))| {
+            self.judge(first, place, fit, residuals.get(index).copied())
+        });
+        Ok(judged.collect::<Vec<_>>().into_iter().flatten().collect())
+    }
+
+    /// What the windows show of their fits, if somebody needs to know.
+    fn residuals(&self, windows: AnyWindows<'_>, fits: &[Fit<f64>]) -> Vec<Residuals> {
+        let LocalizeOptions { camera, saturation, .. } = &self.options;
+        let options = self.fitter.options();
+        let squares = options.estimator == Estimator::LeastSquares && self.options.map.is_none();
+        if squares && !self.is_checked() {
+            return Vec::new();
+        }
+        let parameters = checks::parameters(options.shape);
+        let saturation = saturation.or(checks::most(&windows));
+        let judge = Judge { fits, options, parameters, camera, saturation };
+        self.pool.install(|| windows.visit(judge))
+    }
+
+    /// Whether anything depends on the checks.
+    fn is_checked(&self) -> bool {
+        self.options.checks || !self.options.drop.is_empty()
     }
 
     /// Where to cut windows in a block; those that would cross an edge are dropped and counted.
     fn places(&mut self, first: usize, frames: AnyWindows<'_>) -> Result<Vec<Place>, DetectError> {
         let (count, height, width) = frames.frames();
-        let wanted: Vec<(u64, usize, f64, f64)> = match &self.options.positions {
-            Some(positions) => positions
-                .within(first..first + count)
-                .iter()
-                .map(|place| (place.id, place.frame - first, place.x, place.y))
-                .collect(),
+        let wanted: Vec<Wanted> = match &self.options.positions {
+            Some(positions) => {
+                let places = positions.within(first..first + count);
+                let frames = places.chunk_by(|a, b| a.frame == b.frame);
+                frames.flat_map(|places| self.given(first, places)).collect()
+            }
             None => self.detected(frames)?,
         };
         self.counts.candidates += wanted.len();
@@ -244,24 +240,28 @@ impl Localizer {
         };
         let places: Vec<Place> = wanted
             .iter()
-            .filter_map(|&(id, block_frame, x, y)| {
+            .filter_map(|&Wanted { id, frame, x, y, neighbour }| {
                 let (x, y) = (corner(x, width)?, corner(y, height)?);
-                Some(Place { id, corner: Corner { frame: block_frame as u32, x, y } })
+                Some(Place { id, corner: Corner { frame: frame as u32, x, y }, neighbour })
             })
             .collect();
         self.counts.at_edge += wanted.len() - places.len();
         Ok(places)
     }
 
-    /// The spots of a block that lie in the region: 0, frame in the block, x, y.
-    fn detected(&self, frames: AnyWindows<'_>) -> Result<Vec<(u64, usize, f64, f64)>, DetectError> {
+    /// The spots of a block that lie in the region.
+    fn detected(&self, frames: AnyWindows<'_>) -> Result<Vec<Wanted>, DetectError> {
         let Roi { x, y, width, height } = self.roi;
         let inside =
             |c: &Candidate| (x..x + width).contains(&c.x) && (y..y + height).contains(&c.y);
         let detect = |frame: usize| {
             let candidates = self.detector.detect_window(frames, frame)?;
-            let inside = candidates.into_iter().filter(inside);
-            Ok(inside.map(|c| (0, frame, c.x as f64, c.y as f64)).collect::<Vec<_>>())
+            let points = candidates.iter().map(|c| (c.x as f64, c.y as f64)).collect();
+            let wanted = candidates.iter().zip(self.distances(points));
+            let wanted = wanted.filter(|(candidate, _)| inside(candidate));
+            let wanted =
+                wanted.map(|(_, ((x, y), neighbour))| Wanted { id: 0, frame, x, y, neighbour });
+            Ok(wanted.collect::<Vec<_>>())
         };
         let all = (0..frames.count()).into_par_iter();
         let found: Result<Vec<Vec<_>>, DetectError> =
@@ -269,38 +269,94 @@ impl Localizer {
         Ok(found?.concat())
     }
 
-    /// Turns a fit into a localization, or counts why not.
-    fn judge(&mut self, first: usize, place: &Place, fit: &Fit<f64>) -> Option<Localization> {
+    /// The given positions of a frame; `first` is the number of the block's first one.
+    fn given(&self, first: usize, places: &[positions::Position]) -> Vec<Wanted> {
+        let points = places.iter().map(|place| (place.x, place.y)).collect();
+        let wanted = places.iter().zip(self.distances(points));
+        let wanted = wanted.map(|(place, ((x, y), neighbour))| {
+            let positions::Position { id, frame, .. } = *place;
+            Wanted { id, frame: frame - first, x, y, neighbour }
+        });
+        wanted.collect()
+    }
+
+    /// Points of a frame with the distance to the nearest other one, if somebody needs to know.
+    fn distances(&self, points: Vec<(f64, f64)>) -> impl Iterator<Item = ((f64, f64), f64)> {
+        let checked = self.is_checked();
+        let distances =
+            if checked { neighbours::nearest(&points) } else { vec![0.0; points.len()] };
+        points.into_iter().zip(distances)
+    }
+
+    /// Turns a fit in photons into a localization, or counts why not.
+    fn judge(
+        &mut self,
+        first: usize,
+        place: &Place,
+        fit: &Fit<f64>,
+        residuals: Option<Residuals>,
+    ) -> Option<Localization> {
         let half = (self.options.box_size / 2) as f64;
         let wander = WANDER * self.options.box_size as f64;
         let detected = self.options.positions.is_none();
         let pixels = self.options.box_size * self.options.box_size;
-        let mut spot = spot::photons(fit, pixels, &self.options.camera);
-        let far = |at: f64| (at - half).abs() > wander;
-        let good = if !fit.status.is_converged() {
-            false
-        } else if fit.amplitude <= 0.0 {
-            self.counts.not_bright += 1;
-            false
-        } else if detected && (far(fit.x) || far(fit.y)) {
-            self.counts.wandered += 1;
-            false
-        } else if !spot.is_finite() {
-            self.counts.not_finite += 1;
-            false
-        } else {
-            true
-        };
-        if !good && !self.options.keep_all {
-            return None;
+        let camera = &self.options.camera;
+        let read_noise = camera.read_noise / camera.em_gain.unwrap_or(1.0);
+        let variance = residuals.map_or(read_noise * read_noise, |residuals| residuals.variance);
+        let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
+        let noise = Noise { excess, variance };
+        let chi2 = residuals.map_or(fit.chi2, |residuals| residuals.squares);
+        let estimator = self.fitter.options().estimator;
+        let mut spot = spot::localization(fit, chi2, pixels, estimator, noise);
+        if self.is_checked() {
+            spot.checks = residuals.map(|of| self.checks(place, &of));
         }
+        let flags = spot.checks.map_or(Flags::default(), |checks| checks.flags);
+        let unwanted = flags.and(self.options.drop);
+        let far = |at: f64| (at - half).abs() > wander;
+        let counts = &mut self.counts;
+        let reason = if !fit.status.is_converged() {
+            // Counted by its status.
+            None
+        } else if fit.amplitude <= 0.0 {
+            Some(&mut counts.not_bright)
+        } else if detected && (far(fit.x) || far(fit.y)) {
+            Some(&mut counts.wandered)
+        } else if !spot.is_finite() {
+            Some(&mut counts.not_finite)
+        } else if unwanted.is_empty() {
+            return Some(self.keep(first, place, spot));
+        } else {
+            *counts.flagged(unwanted) += 1;
+            return None;
+        };
+        if let Some(count) = reason {
+            *count += 1;
+        }
+        self.options.keep_all.then(|| self.keep(first, place, spot))
+    }
+
+    /// Numbers a localization, and places it in the frame.
+    fn keep(&mut self, first: usize, place: &Place, mut spot: Localization) -> Localization {
+        let detected = self.options.positions.is_none();
         self.counts.kept += 1;
         self.next_id += 1;
         let id = if detected { self.next_id } else { place.id };
         let frame = first + place.corner.frame as usize;
         spot.x += f64::from(place.corner.x);
         spot.y += f64::from(place.corner.y);
-        Some(Localization { id, frame, ..spot })
+        Localization { id, frame, ..spot }
+    }
+
+    /// What speaks against a localization.
+    fn checks(&self, place: &Place, residuals: &Residuals) -> Checks {
+        let &Residuals { goodness, surprise, saturated, .. } = residuals;
+        let flags = Flags {
+            neighbour: place.neighbour < self.options.box_size as f64,
+            residual: surprise > LARGE_RESIDUALS,
+            saturated,
+        };
+        Checks { neighbour: place.neighbour, goodness, flags }
     }
 }
 
@@ -308,12 +364,17 @@ impl Localizer {
 struct Cut<'a> {
     size: Size,
     corners: &'a [Corner],
+    map: Option<&'a CameraMap>,
 }
 
 impl<'a, 'w: 'a> Visitor<'w> for Cut<'a> {
     type Output = AnyWindows<'a>;
 
     fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> AnyWindows<'a> {
-        Windows::cuts(frames.frames().reborrow(), self.size, self.corners).into()
+        let windows = Windows::cuts(frames.frames().reborrow(), self.size, self.corners);
+        match self.map {
+            Some(map) => windows.with_map(map).into(),
+            None => windows.into(),
+        }
     }
 }
