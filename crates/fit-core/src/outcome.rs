@@ -348,3 +348,42 @@ impl Outcomes<'_> {
         self.len() == 0
     }
 }
+
+/// Outcomes in either precision.
+#[derive(Clone, Copy, Debug)]
+pub enum Fits<'a> {
+    /// Single precision.
+    F32(&'a [Fit<f32>]),
+    /// Double precision.
+    F64(&'a [Fit<f64>]),
+}
+
+impl<'a, T: Scalar> From<&'a [Fit<T>]> for Fits<'a> {
+    fn from(fits: &'a [Fit<T>]) -> Self {
+        T::fits(fits)
+    }
+}
+
+impl Fits<'_> {
+    /// The number of outcomes.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F32(fits) => fits.len(),
+            Self::F64(fits) => fits.len(),
+        }
+    }
+
+    /// Whether there is no outcome.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One outcome, in any precision; an invalid one where there is none.
+    pub fn at<T: Scalar>(&self, index: usize) -> Fit<T> {
+        match self {
+            Self::F32(fits) => fits.get(index).map(Fit::cast),
+            Self::F64(fits) => fits.get(index).map(Fit::cast),
+        }
+        .unwrap_or_else(Fit::invalid)
+    }
+}

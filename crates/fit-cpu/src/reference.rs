@@ -2,11 +2,11 @@
 
 use std::marker::PhantomData;
 
-use fit_core::pass::{Likelihood, Method, WeightedFit};
+use fit_core::pass::{Axes, Judge, Likelihood, Method, Serial, WeightedFit};
 use fit_core::spot::shape::{Separable, Visitor};
 use fit_core::{
-    ArgumentError, Corner, Estimator, Fit, Options, Outcomes, Pixel, Scalar, Setup, Size, Start,
-    fit_in_place, scratch_len,
+    ArgumentError, Corner, Errors, Estimator, Fit, Fits, Options, Outcomes, Outline, Pixel, Scalar,
+    Setup, Size, Start, fit_in_place, scratch_len,
 };
 use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::{ArrayView2, ArrayView3};
@@ -65,6 +65,15 @@ pub trait Arithmetic: Scalar {
         start: Start<'_>,
         fits: Outcomes<'_>,
     ) -> Result<(), BatchError>;
+    /// Judges fits of windows that were checked. It is compiled here, for both precisions.
+    #[doc(hidden)]
+    fn judge(
+        reference: &Reference<Self>,
+        options: &Options,
+        windows: AnyWindows<'_>,
+        fits: Fits<'_>,
+        errors: &mut [Errors],
+    ) -> Result<(), BatchError>;
 }
 
 macro_rules! arithmetic {
@@ -78,6 +87,15 @@ macro_rules! arithmetic {
                 fits: Outcomes<'_>,
             ) -> Result<(), BatchError> {
                 windows.visit(Batch { reference, options, start, fits })
+            }
+            fn judge(
+                reference: &Reference<Self>,
+                options: &Options,
+                windows: AnyWindows<'_>,
+                fits: Fits<'_>,
+                errors: &mut [Errors],
+            ) -> Result<(), BatchError> {
+                windows.visit(Judging { reference, options, fits, errors })
             }
         }
     )*};
@@ -154,6 +172,66 @@ impl<R: Arithmetic> Reference<R> {
         R::fit(self, options, windows, start, fits)
     }
 
+    /// Finds the errors of fits that were made with these options from these windows.
+    ///
+    /// # Errors
+    /// [`BatchError::Argument`] if there is not one outcome and room for its errors for each window; then `errors` is
+    /// unchanged.
+    pub fn errors_into<T: Scalar>(
+        &self,
+        options: &Options,
+        windows: AnyWindows<'_>,
+        fits: &[Fit<T>],
+        errors: &mut [Errors],
+    ) -> Result<(), BatchError> {
+        windows.validate_judged(options, fits.len(), errors.len())?;
+        R::judge(self, options, windows, fits.into(), errors)
+    }
+
+    /// Knows no pixel type: `read` writes the pixels of a window to the first numbers that it is given, variances to the
+    /// second and weights to the third.
+    fn judge_all(
+        &self,
+        judge: &Judge<R>,
+        beside: [bool; 2],
+        read: &ReadAll<'_, R>,
+        fits: Fits<'_>,
+        errors: &mut [Errors],
+    ) {
+        let (size, parameters) = (judge.size(), judge.parameters());
+        let pixels = size.pixels();
+        let [variances, weights] = beside.map(|there| if there { pixels } else { 0 });
+        let judge_chunk = |scratch: &mut Vec<R>, first: usize, errors: &mut [Errors]| {
+            for (index, errors) in (first..).zip(errors) {
+                let (window, rest) = scratch.split_at_mut(pixels);
+                let (variances, rest) = rest.split_at_mut(variances);
+                let (weights, axes) = rest.split_at_mut(weights);
+                read(index, window, variances, weights);
+                let Some(mut axes) = Axes::new(axes, size) else { return };
+                let mut tile = Serial::new(&*window, size, &mut axes)
+                    .with_notes(variances)
+                    .with_weights(weights);
+                let fit = fits.at::<R>(index);
+                let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = fit;
+                let outline = Outline { x, y, sigma_x, sigma_y, angle };
+                let judged = judge.judge(&mut tile, &outline, [amplitude, background]);
+                *errors = Errors::from_judged(&judged, &fit, parameters);
+            }
+        };
+        let scratch = || vec![R::default(); scratch_len(size) + variances + weights];
+        match &self.pool {
+            None => judge_chunk(&mut scratch(), 0, errors),
+            Some(pool) => pool.install(|| {
+                errors.par_chunks_mut(CHUNK).enumerate().for_each_init(
+                    scratch,
+                    |scratch, (chunk, errors)| {
+                        judge_chunk(scratch, chunk * CHUNK, errors);
+                    },
+                );
+            }),
+        }
+    }
+
     /// Fits windows that were checked, in the shape that the options have.
     fn fit_shape<T: Scalar>(
         &self,
@@ -221,6 +299,9 @@ pub(crate) fn read<P: Pixel, R: Scalar>(window: ArrayView2<'_, P>, numbers: &mut
 /// Writes the pixels of the window with a number to the first of some numbers, and its notes to others.
 type Read<'a, R> = dyn Fn(usize, &mut [R], &mut [R]) + Sync + 'a;
 
+/// The same for pixels, variances and weights.
+type ReadAll<'a, R> = dyn Fn(usize, &mut [R], &mut [R], &mut [R]) + Sync + 'a;
+
 /// A batch that waits for the type of its pixels.
 struct Batch<'a, R> {
     reference: &'a Reference<R>,
@@ -247,6 +328,37 @@ impl<'w, R: Arithmetic> fit_windows::Visitor<'w> for Batch<'_, R> {
             Outcomes::F32(fits) => reference.fit_shape(options, size, kind, &read, start, fits),
             Outcomes::F64(fits) => reference.fit_shape(options, size, kind, &read, start, fits),
         }
+    }
+}
+
+/// Fits that wait for the type of their pixels, to be judged.
+struct Judging<'a, R> {
+    reference: &'a Reference<R>,
+    options: &'a Options,
+    fits: Fits<'a>,
+    errors: &'a mut [Errors],
+}
+
+impl<'w, R: Arithmetic> fit_windows::Visitor<'w> for Judging<'_, R> {
+    type Output = Result<(), BatchError>;
+
+    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
+        let Self { reference, options, fits, errors } = self;
+        let em_gain = em_gain(options);
+        let beside = [windows.known().is_mapped(), windows.known().is_weighted()];
+        let read_all = |index: usize, pixels: &mut [R], variances: &mut [R], weights: &mut [R]| {
+            read(windows.window(index), pixels);
+            windows.convert(index, pixels, em_gain);
+            if beside[0] {
+                windows.notes(index, NoteKind::Variances, variances, em_gain);
+            }
+            if beside[1] {
+                windows.notes(index, NoteKind::Weights, weights, em_gain);
+            }
+        };
+        let judge = Judge::new(windows.size(), options, beside[0], beside[1])?;
+        reference.judge_all(&judge, beside, &read_all, fits, errors);
+        Ok(())
     }
 }
 

@@ -74,6 +74,21 @@ macro_rules! any {
                 }
             }
 
+            /// See [`Windows::validate_judged`].
+            ///
+            /// # Errors
+            /// [`ArgumentError`].
+            pub fn validate_judged(
+                &self,
+                options: &Options,
+                fits: usize,
+                errors: usize,
+            ) -> Result<(), ArgumentError> {
+                match self {
+                    $(Self::$variant(windows) => windows.validate_judged(options, fits, errors),)*
+                }
+            }
+
             /// See [`Windows::note_kind`].
             pub fn note_kind(&self, options: &Options) -> NoteKind {
                 match self {

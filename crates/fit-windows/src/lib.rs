@@ -56,6 +56,35 @@ impl<'a, P: Pixel> Windows<'a, P> {
         self.check(options, start, outcomes)
     }
 
+    /// Checks a batch of these windows whose fits are to be judged: their size, the options, that all windows lie within
+    /// their frames, what is known of the pixels, and that each has an outcome and room for its errors.
+    ///
+    /// # Errors
+    /// [`ArgumentError`].
+    pub fn validate_judged(
+        &self,
+        options: &Options,
+        fits: usize,
+        errors: usize,
+    ) -> Result<(), ArgumentError> {
+        Setup::<f32>::new(self.size, options)?;
+        self.check_places()?;
+        self.check_known(options)?;
+        Start::Estimate.validate_batch(self.count(), fits)?;
+        Start::Estimate.validate_batch(self.count(), errors)
+    }
+
+    /// Checks that all windows lie within their frames.
+    fn check_places(&self) -> Result<(), ArgumentError> {
+        match self.corners {
+            Some(corners) => {
+                let (count, height, width) = self.frames.dim();
+                Corner::validate(corners, self.size, count, Size::new(width, height))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Checks that all windows lie within their frames, that each has a start and room for an outcome, and what is
     /// known of the pixels.
     ///
@@ -68,10 +97,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
         start: Start<'_>,
         outcomes: usize,
     ) -> Result<(), ArgumentError> {
-        if let Some(corners) = self.corners {
-            let (count, height, width) = self.frames.dim();
-            Corner::validate(corners, self.size, count, Size::new(width, height))?;
-        }
+        self.check_places()?;
         self.check_known(options)?;
         if matches!(options.shape, Shape::GivenSigma(_)) && start == Start::Estimate {
             return Err(ArgumentError::StartCount { spots: self.count(), given: 0 });

@@ -42,6 +42,11 @@ impl Known<'_> {
         self.map.is_some()
     }
 
+    /// Whether there are weights.
+    pub fn is_weighted(&self) -> bool {
+        self.weights.is_some()
+    }
+
     /// Whether there is neither a camera map nor a weight.
     pub fn is_nothing(&self) -> bool {
         self.map.is_none() && self.weights.is_none()

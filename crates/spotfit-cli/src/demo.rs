@@ -218,8 +218,9 @@ fn row(case: &str, name: &str, errors: &[f64; 6]) -> Result<(), CliError> {
 
 fn write_files(folder: &Path, spots: &Spots, fits: &[Fit<f64>]) -> Result<(), CliError> {
     let path = folder.join("fits.csv");
-    let mut table = FitTable::create(&path, Format::Csv, fits.len(), &Options::default(), false)?;
-    table.write(fits)?;
+    let mut table =
+        FitTable::create(&path, Format::Csv, fits.len(), &Options::default(), false, false)?;
+    table.write(fits, &[])?;
     table.finish()?;
 
     let mut truth = Output::create(&folder.join("truth.csv"))?;

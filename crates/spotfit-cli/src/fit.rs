@@ -16,8 +16,8 @@ use super::spot_options::SpotOptions;
 use super::table::{FitTable, Format};
 use spotfit::npy::StackReader;
 use spotfit::{
-    AnyWindows, Backend, Background, Criteria, Fit, Fitter, FitterOptions, InstructionSet, Limits,
-    MaxError, Options, Start, StatusCounts,
+    AnyWindows, Backend, Background, Criteria, Errors, Fit, Fitter, FitterOptions, InstructionSet,
+    Limits, MaxError, Options, Start, StatusCounts,
 };
 
 /// What is read, fitted and written at a time: some ten milliseconds to a second of work.
@@ -38,6 +38,10 @@ pub(crate) struct FitArguments {
     /// it each window starts from the paper's estimate.
     #[arg(long, value_name = "INIT.npy")]
     initial: Option<PathBuf>,
+    /// Add columns with photons, the standard errors of photons and of each parameter, and the goodness of fit: chi²
+    /// per degree of freedom, about 1 if the noise is that of the camera.
+    #[arg(long)]
+    errors: bool,
     #[command(flatten)]
     spot: SpotOptions,
     #[command(flatten)]
@@ -179,17 +183,18 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         None => None,
     };
 
-    if let Some(warning) = arguments.spot.warning() {
+    if let Some(warning) = arguments.spot.warning(arguments.errors) {
         say!("spotfit: warning: {warning}");
     }
-    let table =
-        FitTable::create(&arguments.output, format, count, &options, fitter.is_single_precision())?;
+    let (output, single) = (&arguments.output, fitter.is_single_precision());
+    let table = FitTable::create(output, format, count, &options, single, arguments.errors)?;
     let job = Job {
         file: &file,
         fitter: &fitter,
         starts,
         table,
         fits: Vec::new(),
+        errors: arguments.errors.then(Vec::new),
         counts: StatusCounts::default(),
         fitting: Duration::ZERO,
     };
@@ -203,6 +208,8 @@ struct Job<'a> {
     starts: Option<Starts>,
     table: FitTable,
     fits: Vec<Fit<f64>>,
+    /// `None` if they are not wanted.
+    errors: Option<Vec<Errors>>,
     counts: StatusCounts,
     fitting: Duration,
 }
@@ -218,9 +225,17 @@ impl Job<'_> {
         let begin = Instant::now();
         let fits = self.fits.as_mut_slice();
         self.fitter.fit_windows(windows, start, fits.into()).map_err(CliError::fit(self.file))?;
+        let mut errors = self.errors.take();
+        if let Some(errors) = &mut errors {
+            errors.resize(count, Errors::unknown());
+            let found = self.fitter.errors_into(windows, &self.fits, errors);
+            found.map_err(CliError::fit(self.file))?;
+        }
         self.fitting += begin.elapsed();
         self.counts.add(&self.fits);
-        self.table.write(&self.fits)
+        self.table.write(&self.fits, errors.as_deref().unwrap_or_default())?;
+        self.errors = errors;
+        Ok(())
     }
 
     fn run(mut self, stack: StackReader<Input>) -> Result<(), CliError> {

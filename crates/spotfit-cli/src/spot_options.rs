@@ -106,15 +106,17 @@ impl SpotOptions {
             .with_camera(camera))
     }
 
-    /// What must be said about the outcome.
-    pub(crate) fn warning(&self) -> Option<&'static str> {
-        match self.estimator {
-            EstimatorChoice::Mle if self.camera.camera().is_none() => Some(
-                "no --baseline, --sensitivity, --em-gain or --read-noise given; maximum likelihood takes counts \
-                 for photo-electrons",
-            ),
-            _ => None,
-        }
+    /// What must be said about the outcome; `errors` says whether errors are wanted.
+    pub(crate) fn warning(&self, errors: bool) -> Option<String> {
+        let who = match self.estimator {
+            EstimatorChoice::Mle if errors => "maximum likelihood and errors take",
+            EstimatorChoice::Mle => "maximum likelihood takes",
+            EstimatorChoice::Lse if errors => "errors take",
+            EstimatorChoice::Lse => return None,
+        };
+        let without = "no --baseline, --sensitivity, --em-gain or --read-noise given";
+        let none = self.camera.camera().is_none();
+        none.then(|| format!("{without}; {who} counts for photo-electrons"))
     }
 }
 

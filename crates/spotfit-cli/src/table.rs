@@ -6,7 +6,7 @@ use std::path::Path;
 use super::error::CliError;
 use super::output::Output;
 use spotfit::npy::write_header;
-use spotfit::{Estimator, Fit, Options, Shape};
+use spotfit::{Errors, Estimator, Fit, Options, Parameter, Shape};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -56,11 +56,39 @@ fn columns(options: &Options) -> Vec<Column> {
     columns
 }
 
+/// A column about errors: its name, and what it has of a fit and its errors.
+type ErrorColumn = (&'static str, fn(&Fit<f64>, &Errors) -> f64);
+
+/// The columns about errors for fits with these options, after all others.
+fn error_columns(options: &Options) -> Vec<ErrorColumn> {
+    let mut columns: Vec<ErrorColumn> = vec![
+        ("photons", |fit, _| fit.signal()),
+        ("photons_error", |_, errors| errors.photons.into()),
+        ("x_error", |_, errors| errors.of(Parameter::X).into()),
+        ("y_error", |_, errors| errors.of(Parameter::Y).into()),
+    ];
+    match options.shape {
+        Shape::Circular(_) => {
+            columns.push(("sigma_error", |_, errors| errors.of(Parameter::SigmaX).into()));
+        }
+        Shape::Elliptical(_) => {
+            columns.push(("sigma_x_error", |_, errors| errors.of(Parameter::SigmaX).into()));
+            columns.push(("sigma_y_error", |_, errors| errors.of(Parameter::SigmaY).into()));
+        }
+        _ => {}
+    }
+    columns.push(("amplitude_error", |_, errors| errors.of(Parameter::Amplitude).into()));
+    columns.push(("background_error", |_, errors| errors.of(Parameter::Background).into()));
+    columns.push(("goodness", |_, errors| errors.goodness.into()));
+    columns
+}
+
 /// Writes outcomes in the order of the spots.
 pub(crate) struct FitTable {
     output: Output,
     format: Format,
     columns: Vec<Column>,
+    errors: Vec<ErrorColumn>,
     /// Whether the backend has only the digits of `f32`, so that text shows no more.
     single: bool,
     spot: usize,
@@ -76,21 +104,26 @@ impl FitTable {
         count: usize,
         options: &Options,
         single: bool,
+        errors: bool,
     ) -> Result<Self, CliError> {
         let columns = columns(options);
+        let errors = if errors { error_columns(options) } else { Vec::new() };
         let mut output = Output::create(path)?;
         let mut head = Vec::new();
         match format {
             Format::Csv => {
                 let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-                let line = format!("spot,{},iterations,status\n", names.join(","));
+                let more = errors.iter().map(|(name, _)| format!(",{name}")).collect::<String>();
+                let line = format!("spot,{},iterations,status{more}\n", names.join(","));
                 head.extend_from_slice(line.as_bytes());
             }
             Format::Npy => {
                 let numbers = columns.iter().map(|(name, _)| format!("('{name}', '<f8'), "));
+                let more = errors.iter().map(|(name, _)| format!(", ('{name}', '<f8')"));
                 let descr = format!(
-                    "[('spot', '<u8'), {}('iterations', '<u4'), ('status', '<U{STATUS}')]",
-                    numbers.collect::<String>()
+                    "[('spot', '<u8'), {}('iterations', '<u4'), ('status', '<U{STATUS}'){}]",
+                    numbers.collect::<String>(),
+                    more.collect::<String>()
                 );
                 let name = output.name().to_owned();
                 write_header(&mut head, &descr, &[count]).map_err(CliError::write(&name))?;
@@ -98,17 +131,19 @@ impl FitTable {
         }
         output.write_all(&head)?;
         let (text, bytes) = (String::new(), Vec::new());
-        Ok(Self { output, format, columns, single, spot: 0, text, bytes })
+        Ok(Self { output, format, columns, errors, single, spot: 0, text, bytes })
     }
 
-    /// Appends the outcomes of the next spots.
-    pub(crate) fn write(&mut self, fits: &[Fit<f64>]) -> Result<(), CliError> {
+    /// Appends the outcomes of the next spots, with their errors if the table has them.
+    pub(crate) fn write(&mut self, fits: &[Fit<f64>], errors: &[Errors]) -> Result<(), CliError> {
         self.text.clear();
         self.bytes.clear();
-        for fit in fits {
+        let unknown = Errors::unknown();
+        for (index, fit) in fits.iter().enumerate() {
+            let errors = errors.get(index).unwrap_or(&unknown);
             match self.format {
-                Format::Csv => self.csv_row(fit),
-                Format::Npy => self.npy_row(fit),
+                Format::Csv => self.csv_row(fit, errors),
+                Format::Npy => self.npy_row(fit, errors),
             }
             self.spot += 1;
         }
@@ -116,8 +151,8 @@ impl FitTable {
         self.output.write_all(&self.bytes)
     }
 
-    fn csv_row(&mut self, fit: &Fit<f64>) {
-        let Self { text, columns, single, spot, .. } = self;
+    fn csv_row(&mut self, fit: &Fit<f64>, of: &Errors) {
+        let Self { text, columns, errors, single, spot, .. } = self;
         let mut write = |of: std::fmt::Arguments<'_>| {
             let written = text.write_fmt(of);
             debug_assert!(written.is_ok(), "writing to a string cannot fail");
@@ -130,10 +165,14 @@ impl FitTable {
                 number => write(format_args!(",{number:?}")),
             }
         }
-        write(format_args!(",{},{}\n", fit.iterations, fit.status));
+        write(format_args!(",{},{}", fit.iterations, fit.status));
+        for (_, number) in errors {
+            write(format_args!(",{:?}", number(fit, of) as f32));
+        }
+        write(format_args!("\n"));
     }
 
-    fn npy_row(&mut self, fit: &Fit<f64>) {
+    fn npy_row(&mut self, fit: &Fit<f64>, of: &Errors) {
         self.bytes.extend_from_slice(&(self.spot as u64).to_le_bytes());
         for (_, number) in &self.columns {
             self.bytes.extend_from_slice(&number(fit).to_le_bytes());
@@ -141,6 +180,9 @@ impl FitTable {
         self.bytes.extend_from_slice(&fit.iterations.to_le_bytes());
         let name = fit.status.name().chars().chain(std::iter::repeat('\0')).take(STATUS);
         self.bytes.extend(name.flat_map(|symbol| u32::from(symbol).to_le_bytes()));
+        for (_, number) in &self.errors {
+            self.bytes.extend_from_slice(&number(fit, of).to_le_bytes());
+        }
     }
 
     /// Completes the file.

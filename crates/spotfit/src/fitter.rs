@@ -3,7 +3,7 @@
 #[cfg(feature = "gpu")]
 use std::sync::OnceLock;
 
-use fit_core::{Corner, Fit, Make, Options, Outcomes, Pixel, Scalar, Size, Start};
+use fit_core::{Corner, Errors, Fit, Make, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_cpu::{BatchError, InstructionSet, Reference, Simd};
 #[cfg(feature = "gpu")]
 use fit_gpu::Gpu;
@@ -222,6 +222,61 @@ impl Fitter {
         let windows = Windows::cuts(frames, size, corners);
         self.fit_windows(windows.into(), start, fits.as_mut_slice().into())?;
         Ok(fits)
+    }
+
+    /// The errors of fits that this fitter made from these windows: standard errors and covariances of all parameters, and
+    /// how well the model fits (see [`Errors`]). With [`Options::camera`], or a camera map, they are right for that
+    /// camera; without either, counts are taken for photo-electrons.
+    ///
+    /// ```
+    /// use ndarray::Array3;
+    /// use spotfit::{Camera, Fit, Fitter, FitterOptions, Options, Parameter, Start, Windows};
+    ///
+    /// let spots = Array3::from_shape_fn((1, 9, 9), |(_, y, x)| {
+    ///     let (dx, dy) = (x as f64 - 4.25, y as f64 - 3.5);
+    ///     (100.0 * (-(dx * dx + dy * dy) / 4.5).exp() + 110.0).round() as u16
+    /// });
+    /// // Two ADU for each photo-electron, above 100 ADU.
+    /// let camera = Camera::default().with_baseline(100.0).with_sensitivity(0.5);
+    /// let options = Options::default().with_camera(Some(camera));
+    /// let fitter = Fitter::new(&FitterOptions::from(options))?;
+    /// let fits: Vec<Fit<f64>> = fitter.fit(spots.view(), Start::Estimate)?;
+    /// let errors = fitter.errors(Windows::stack(spots.view()).into(), &fits)?;
+    /// assert!((0.08..0.1).contains(&errors[0].x()));
+    /// assert!(errors[0].covariance(Parameter::SigmaX, Parameter::Amplitude) < 0.0);
+    /// # Ok::<(), spotfit::FitError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FitError`] if there is not one outcome for each window.
+    pub fn errors<T: Scalar>(
+        &self,
+        windows: AnyWindows<'_>,
+        fits: &[Fit<T>],
+    ) -> Result<Vec<Errors>, FitError> {
+        let mut errors = vec![Errors::unknown(); windows.count()];
+        self.errors_into(windows, fits, &mut errors)?;
+        Ok(errors)
+    }
+
+    /// [`Fitter::errors`] into memory of the caller, one element for each window.
+    ///
+    /// # Errors
+    /// As [`Fitter::errors`], and if there is no room for the errors of each; then `errors` is unchanged.
+    pub fn errors_into<T: Scalar>(
+        &self,
+        windows: AnyWindows<'_>,
+        fits: &[Fit<T>],
+        errors: &mut [Errors],
+    ) -> Result<(), FitError> {
+        let options = &self.options;
+        match self.engine(0) {
+            Work::Reference(engine) => engine.errors_into(options, windows, fits, errors)?,
+            Work::Simd(engine) => engine.errors_into(options, windows, fits, errors)?,
+            #[cfg(feature = "gpu")]
+            Work::Gpu(_) => Simd::new(0, None)?.errors_into(options, windows, fits, errors)?,
+        }
+        Ok(())
     }
 
     /// Fits windows of any pixel type, stacked or cut from frames, into memory of the caller.

@@ -16,8 +16,9 @@ pub mod storm;
 
 pub use fit_core::spot::shape::{Circular, Elliptical, FixedSigma, FixedSigmas, GivenSigma, Shape};
 pub use fit_core::{
-    ArgumentError, Background, Camera, Circle, Corner, Criteria, Estimator, Fit, Limits, MaxError,
-    Options, Outcomes, Outline, Pixel, PixelProfile, Scalar, Size, Start, Status,
+    ArgumentError, Background, Camera, Circle, Corner, Criteria, Errors, Estimator, Fit, Limits,
+    MaxError, Options, Outcomes, Outline, Parameter, Pixel, PixelProfile, Scalar, Size, Start,
+    Status,
 };
 pub use fit_cpu::{BatchError, InstructionSet, WindowFitter};
 #[cfg(feature = "gpu")]

@@ -15,7 +15,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 pub use lanes::{LaneMask, Lanes};
 use scalar::sealed;
 
-use crate::outcome::{Fit, Outcomes};
+use crate::outcome::{Fit, Fits, Outcomes};
 
 /// The outcome of a comparison: one truth value for each lane of a [`Real`].
 pub trait Mask:
@@ -191,6 +191,9 @@ pub trait Scalar: Number + sealed::Sealed {
     /// Turns a slice of outcomes of this precision into [`Outcomes`].
     #[doc(hidden)]
     fn outcomes(fits: &mut [Fit<Self>]) -> Outcomes<'_>;
+    /// Turns a slice of outcomes of this precision into [`Fits`].
+    #[doc(hidden)]
+    fn fits(fits: &[Fit<Self>]) -> Fits<'_>;
     /// Something made in this precision.
     #[doc(hidden)]
     fn make<M: Make>(of: M) -> M::Of<Self>;

@@ -1,7 +1,7 @@
 //! Single numbers: `f32` and `f64`, and what pixels are stored in.
 
 use super::{Erase, Make, Mask, Number, Pixel, Real, Scalar};
-use crate::outcome::{Fit, Outcomes};
+use crate::outcome::{Fit, Fits, Outcomes};
 
 /// Traits that no other crate can implement: code that is not safe counts on what these types are.
 pub(super) mod sealed {
@@ -134,6 +134,9 @@ macro_rules! scalar {
         impl Scalar for $type {
             fn outcomes(fits: &mut [Fit<Self>]) -> Outcomes<'_> {
                 Outcomes::$outcomes(fits)
+            }
+            fn fits(fits: &[Fit<Self>]) -> Fits<'_> {
+                Fits::$outcomes(fits)
             }
             fn make<M: Make>(of: M) -> M::Of<Self> {
                 of.$type()

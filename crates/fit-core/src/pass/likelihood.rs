@@ -383,7 +383,7 @@ struct Poisson<R> {
 
 impl<R: Real> Noise<R> for Poisson<R> {
     #[inline(always)]
-    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, f: R, counts: R, note: R) -> [R; 2] {
+    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, f: R, counts: R, note: R, _: R) -> [R; 2] {
         let zero = R::splat(0.0);
         let expected = self.alpha.mul_add(f, self.beta + note);
         let inverse = expected.reciprocal();

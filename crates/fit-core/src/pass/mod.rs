@@ -5,6 +5,7 @@
 //! single processor, a pack with a window in each lane and the threads of a GPU run the same code.
 
 mod condition;
+mod errors;
 mod estimate;
 mod evaluate;
 mod group;
@@ -18,6 +19,7 @@ mod weigh;
 mod weighted;
 
 pub use condition::condition;
+pub use errors::{Judge, Judged};
 pub use estimate::estimate;
 pub use evaluate::{AxesAndData, evaluate};
 pub use group::{Alone, Group, sum_axis};

@@ -106,6 +106,7 @@ impl<R: Real, const SECOND: bool> Put<R> for Filled<'_, R, SECOND> {
 pub struct Serial<'a, 's, R, D> {
     pixels: D,
     notes: &'a [R],
+    weights: &'a [R],
     size: Size,
     axes: &'a mut Axes<'s, R>,
 }
@@ -114,13 +115,19 @@ impl<'a, 's, R: Real, D: Borrow<[R]>> Serial<'a, 's, R, D> {
     /// The pixels of a window and memory for its axes, which must be for the same size.
     #[inline(always)]
     pub fn new(pixels: D, size: Size, axes: &'a mut Axes<'s, R>) -> Self {
-        Self { pixels, notes: &[], size, axes }
+        Self { pixels, notes: &[], weights: &[], size, axes }
     }
 
     /// The same with a weight, or a variance, for each pixel.
     #[inline(always)]
     pub fn with_notes(self, notes: &'a [R]) -> Self {
         Self { notes, ..self }
+    }
+
+    /// The same with a weight for each pixel, where the notes are variances; an empty slice is as good as ones.
+    #[inline(always)]
+    pub fn with_weights(self, weights: &'a [R]) -> Self {
+        Self { weights, ..self }
     }
 }
 
@@ -262,7 +269,11 @@ impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
 
     #[inline(always)]
     fn note(&self, _: R, line: usize, place: usize) -> R {
-        self.notes[line * self.size.width + place]
+        self.notes.get(line * self.size.width + place).copied().unwrap_or(R::splat(0.0))
+    }
+    #[inline(always)]
+    fn weight(&self, _: R, line: usize, place: usize) -> R {
+        self.weights.get(line * self.size.width + place).copied().unwrap_or(R::splat(1.0))
     }
 
     #[inline(always)]

@@ -64,6 +64,12 @@ pub trait Tile<R: Real> {
     /// What else is known of a pixel: its weight, or the variance of its read noise. Harmless in lanes whose line
     /// is not in the window.
     fn note(&self, lane: R, line: usize, place: usize) -> R;
+    /// The weight of a pixel where a pass needs both, and the note is a variance.
+    #[inline(always)]
+    fn weight(&self, lane: R, line: usize, place: usize) -> R {
+        let _ = (lane, line, place);
+        R::splat(1.0)
+    }
 
     // `SECOND` below is whether second derivatives are wanted.
 

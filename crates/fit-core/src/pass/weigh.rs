@@ -4,7 +4,7 @@
 //! derivatives: 16 multiply-adds a pixel.
 
 use super::evaluate::sum_second;
-use super::group::Group;
+use super::group::{Group, sum_axis};
 use super::tile::{Along, Line, Tile, keep};
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
@@ -13,9 +13,15 @@ use crate::spot::sums::{RowSums, SecondSums};
 
 /// What a pixel contributes: the weight of products of derivatives, and that of single ones.
 pub trait Noise<R: Real> {
-    /// Both weights of a pixel at which the profile is `f`. `note` is what [`Tile::note`] says of it. In lanes that
-    /// are not `there` the result does not matter, but the sums that the noise keeps for itself must stay.
-    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, f: R, pixel: R, note: R) -> [R; 2];
+    /// Whether the weight of single derivatives is of interest.
+    const SINGLE: bool = true;
+    /// Whether the tile's weights are of interest.
+    const WEIGHTS: bool = false;
+
+    /// Both weights of a pixel at which the profile is `f`. `note` is what [`Tile::note`] says of it, and `weight` what
+    /// [`Tile::weight`] says. In lanes that are not `there` the result does not matter, but the sums that the noise
+    /// keeps for itself must stay.
+    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, f: R, pixel: R, note: R, weight: R) -> [R; 2];
 }
 
 /// Sums over a window with a weight s for products of derivatives and a weight r for single ones, by x̄, ȳ, σx and σy.
@@ -64,7 +70,11 @@ impl<R: Real> Row<R> {
     }
 
     #[inline(always)]
-    fn add<const SECOND: bool>(&mut self, [s, r]: [R; 2], column: AxisSample<R>) {
+    fn add<const SECOND: bool, const SINGLE: bool>(
+        &mut self,
+        [s, r]: [R; 2],
+        column: AxisSample<R>,
+    ) {
         let AxisSample { value, by_centre, by_width, .. } = column;
         let (by_value, centre, width) = (s * value, s * by_centre, s * by_width);
         self.single[0] = self.single[0] + s;
@@ -77,14 +87,16 @@ impl<R: Real> Row<R> {
         self.product[3] = centre.mul_add(by_centre, self.product[3]);
         self.product[4] = centre.mul_add(by_width, self.product[4]);
         self.product[5] = width.mul_add(by_width, self.product[5]);
-        self.level = self.level + r;
-        self.residual.add::<SECOND>(r, column);
+        if SINGLE {
+            self.level = self.level + r;
+            self.residual.add::<SECOND>(r, column);
+        }
     }
 }
 
 impl<R: Real> Weighted<R> {
     #[inline(always)]
-    fn zero() -> Self {
+    pub(super) fn zero() -> Self {
         let zero = R::splat(0.0);
         Self {
             n: zero,
@@ -200,32 +212,53 @@ impl<R: Real> Weighted<R> {
 #[inline(always)]
 pub fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: bool>(
     tile: &mut T,
-    (x, y): (GaussianAxis<R>, GaussianAxis<R>),
+    axes: (GaussianAxis<R>, GaussianAxis<R>),
     noise: &mut N,
 ) -> Weighted<R> {
+    weigh_with_axes::<_, _, _, SECOND, NOTES>(tile, axes, noise).0
+}
+
+/// [`weigh`], and the sums over the axes along x and y, those along a lane's lines only.
+#[inline(always)]
+pub(super) fn weigh_with_axes<
+    R: Real,
+    T: Tile<R>,
+    N: Noise<R>,
+    const SECOND: bool,
+    const NOTES: bool,
+>(
+    tile: &mut T,
+    (x, y): (GaussianAxis<R>, GaussianAxis<R>),
+    noise: &mut N,
+) -> (Weighted<R>, AxisSums<R>, AxisSums<R>) {
     let (along, across) = if T::COLUMNS { (y, x) } else { (x, y) };
-    let _ = tile.take_along::<SECOND>(along);
-    let mut unused = AxisSums::zero();
-    tile.take_across::<SECOND>(across, &mut unused);
+    let first = tile.take_along::<SECOND>(along);
+    let mut second = AxisSums::zero();
+    tile.take_across::<SECOND>(across, &mut second);
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     let along = tile.along(length);
     let mut all = Weighted::zero();
     for line in 0..tile.lines() {
         let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
-        let row = tile.across::<SECOND>(lane, line, &mut unused);
+        let row = tile.across::<SECOND>(lane, line, &mut second);
         let mut sums = Row::zero();
         let mut index = zero;
         for place in 0..length {
             let column = along.at::<SECOND>(place, index);
             index = index + R::splat(1.0);
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
+            let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
             let f = column.value * row.value;
-            let [s, r] = noise.pixel::<T>(there, f, pixels.pixel(place), note);
+            let [s, r] = noise.pixel::<T>(there, f, pixels.pixel(place), note, weight);
             let weights = [keep::<R, T>(there, s, zero), keep::<R, T>(there, r, zero)];
-            sums.add::<SECOND>(weights, column);
+            match N::SINGLE {
+                true => sums.add::<SECOND, true>(weights, column),
+                false => sums.add::<SECOND, false>(weights, column),
+            }
         }
         all.add::<SECOND>(&sums, row);
     }
     let all = all.summed::<_, SECOND>(tile.group());
-    if T::COLUMNS { all.turned() } else { all }
+    let second = sum_axis::<R, _, SECOND>(tile.group(), across.profile(), second);
+    if T::COLUMNS { (all.turned(), second, first) } else { (all, first, second) }
 }

@@ -125,3 +125,71 @@ pub fn predicted_decrease<R: Real, const P: usize>(
     }
     -sum
 }
+
+/// The inverse of a symmetric matrix by Gauss and Jordan's elimination, and whether the matrix is positive definite; if
+/// it is not, the inverse means nothing.
+#[inline(always)]
+pub fn inverse<R: Real, const P: usize>(of: &Symmetric<R, P>) -> (Symmetric<R, P>, R::Mask) {
+    let mut all = *of;
+    let mut definite = R::Mask::splat(true);
+    for k in 0..P {
+        let (pivot, diagonal) = (all.0[k][k], of.0[k][k]);
+        definite = definite & (diagonal * R::splat(4.0 * R::EPSILON)).lt(pivot);
+        let unit = inverse_pivot(pivot, diagonal);
+        let mut row = [R::splat(0.0); P];
+        for j in 0..P {
+            row[j] = all.at(j, k);
+        }
+        for i in 0..P {
+            for j in 0..P {
+                if j >= i && i != k && j != k {
+                    let share = row[i] * unit;
+                    all.0[i][j] = share.neg_mul_add(row[j], all.0[i][j]);
+                }
+            }
+        }
+        for j in 0..P {
+            let scaled = row[j] * unit;
+            if j < k {
+                all.0[j][k] = scaled;
+            }
+            if j > k {
+                all.0[k][j] = scaled;
+            }
+        }
+        all.0[k][k] = -unit;
+    }
+    for j in 0..P {
+        for k in 0..P {
+            if k >= j {
+                all.0[j][k] = -all.0[j][k];
+            }
+        }
+    }
+    (all, definite)
+}
+
+/// A·B·A.
+#[inline(always)]
+pub fn between<R: Real, const P: usize>(
+    a: &Symmetric<R, P>,
+    b: &Symmetric<R, P>,
+) -> Symmetric<R, P> {
+    let mut all = Symmetric::zero();
+    for j in 0..P {
+        let mut row = [R::splat(0.0); P];
+        for k in 0..P {
+            for l in 0..P {
+                row[k] = a.at(j, l).mul_add(b.at(l, k), row[k]);
+            }
+        }
+        for k in 0..P {
+            if k >= j {
+                for l in 0..P {
+                    all.0[j][k] = row[l].mul_add(a.at(l, k), all.0[j][k]);
+                }
+            }
+        }
+    }
+    all
+}

@@ -2,14 +2,15 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fit_core::{Corner, Fit, Options, Outcomes, Pixel, Scalar, Size, Start};
+use fit_core::{Corner, Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_windows::{AnyWindows, Visitor, Windows};
 use ndarray::ArrayView3;
 use rayon::prelude::*;
 
-use super::arch::Source;
+use super::arch::{Appraiser, Source, appraiser};
+use super::errors::Beside;
 use super::load::How;
-use super::window_fitter::how;
+use super::window_fitter::{Judging, how};
 use super::{InstructionSet, WindowFitter};
 use crate::reference::BatchError;
 use crate::threads::pool;
@@ -163,6 +164,55 @@ impl Simd {
         windows.validate(options, start, fits.len())?;
         let how = how(&windows, options);
         windows.visit(Batch { simd: self, options, how, start, fits })
+    }
+
+    /// Finds the errors of fits that were made with these options from these windows.
+    ///
+    /// # Errors
+    /// [`BatchError::Argument`] if there is not one outcome and room for its errors for each window; then `errors` is
+    /// unchanged.
+    pub fn errors_into<T: Scalar>(
+        &self,
+        options: &Options,
+        windows: AnyWindows<'_>,
+        fits: &[Fit<T>],
+        errors: &mut [Errors],
+    ) -> Result<(), BatchError> {
+        self.judge(options, windows, fits.into(), errors)
+    }
+
+    fn judge(
+        &self,
+        options: &Options,
+        windows: AnyWindows<'_>,
+        fits: Fits<'_>,
+        errors: &mut [Errors],
+    ) -> Result<(), BatchError> {
+        windows.validate_judged(options, fits.len(), errors.len())?;
+        let count = errors.len();
+        let beside = Beside::of(&windows);
+        // SAFETY: the processor has the instruction set, or this would not have been made.
+        let make = || unsafe { appraiser(self.set, windows.size(), options, beside) };
+        let judge = |made: &mut Box<dyn Appraiser>, first: usize, errors: &mut [Errors]| {
+            windows.visit(Judging { appraiser: &mut **made, first, fits, errors });
+        };
+        match &self.pool {
+            Some(pool) if count > ALONE => pool.install(|| {
+                let chunk = (count / (4 * self.threads())).clamp(64, CHUNK);
+                errors.par_chunks_mut(chunk).enumerate().try_for_each_init(
+                    make,
+                    |made, (index, errors)| match made {
+                        Ok(made) => {
+                            judge(made, index * chunk, errors);
+                            Ok(())
+                        }
+                        Err(_) => make().map(drop),
+                    },
+                )
+            })?,
+            _ => judge(&mut make()?, 0, errors),
+        }
+        Ok(())
     }
 
     /// Knows no pixel type.

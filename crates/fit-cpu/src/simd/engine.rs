@@ -201,13 +201,15 @@ impl<P: Pack, M: Method<P>> Feed<'_, P, M> {
         let pixels = size.pixels();
         let packs = pixels.div_ceil(P::LANES);
         let count = P::LANES.min(self.end - first);
-        self.source.load(first..first + count, &mut pool.rows, &mut pool.note_rows, *how);
+        self.source.load(first..first + count, &mut pool.rows, *how);
         // Lanes that are left over have pixels of earlier windows.
         for pack in 0..packs {
             let columns = &mut pool.pixels[pack * P::LANES..][..P::LANES];
             P::transpose(&pool.rows[pack..], packs, columns);
         }
         if how.kind != NoteKind::None {
+            let notes = &mut pool.note_rows;
+            self.source.load_notes(first..first + count, how.kind, notes, how.em_gain);
             for pack in 0..packs {
                 let columns = &mut pool.notes[pack * P::LANES..][..P::LANES];
                 P::transpose(&pool.note_rows[pack..], packs, columns);

@@ -14,9 +14,10 @@ pub(super) trait Load<P> {
     /// Puts the pixels of `windows`, row after row, into the lanes of `packs`, where each window begins a
     /// pack; what the lanes that are left over in its last one hold does not matter.
     ///
-    /// Pixels are converted by the camera map, if there is one; the notes of the windows are put into `notes` as the
-    /// pixels are into `packs`.
-    fn load(&self, windows: Range<usize>, packs: &mut [P], notes: &mut [P], how: How);
+    /// Pixels are converted by the camera map, if there is one.
+    fn load(&self, windows: Range<usize>, packs: &mut [P], how: How);
+    /// Puts notes of `windows` into `packs` as [`Load::load`] does pixels.
+    fn load_notes(&self, windows: Range<usize>, kind: NoteKind, packs: &mut [P], em_gain: f64);
 }
 
 /// What a batch has besides pixels, and how to convert it.
@@ -30,26 +31,34 @@ pub(super) struct How {
     pub(super) em_gain: f64,
 }
 
-/// Converts what was loaded, and loads the notes. To be compiled for the instruction set of `P`.
+/// Converts what was loaded. To be compiled for the instruction set of `P`.
 #[inline(always)]
 pub(super) fn convert<X: Pixel, P: Pack>(
     from: &Windows<'_, X>,
     windows: Range<usize>,
     packs: &mut [P],
-    notes: &mut [P],
     how: How,
 ) {
     let pixels = from.size().pixels();
-    let each = pixels.div_ceil(P::LANES);
     if how.mapped {
-        for (window, packs) in windows.clone().zip(packs.chunks_exact_mut(each)) {
+        for (window, packs) in windows.zip(packs.chunks_exact_mut(pixels.div_ceil(P::LANES))) {
             from.convert(window, &mut P::numbers(packs)[..pixels], how.em_gain);
         }
     }
-    if how.kind != NoteKind::None {
-        for (window, notes) in windows.zip(notes.chunks_exact_mut(each)) {
-            from.notes(window, how.kind, &mut P::numbers(notes)[..pixels], how.em_gain);
-        }
+}
+
+/// What [`Load::load_notes`] does, to be compiled for the instruction set of `P`.
+#[inline(always)]
+pub(super) fn load_notes<X: Pixel, P: Pack>(
+    from: &Windows<'_, X>,
+    windows: Range<usize>,
+    kind: NoteKind,
+    packs: &mut [P],
+    em_gain: f64,
+) {
+    let pixels = from.size().pixels();
+    for (window, packs) in windows.zip(packs.chunks_exact_mut(pixels.div_ceil(P::LANES))) {
+        from.notes(window, kind, &mut P::numbers(packs)[..pixels], em_gain);
     }
 }
 

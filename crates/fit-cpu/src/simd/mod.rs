@@ -3,6 +3,7 @@
 mod arch;
 mod batch;
 mod engine;
+mod errors;
 mod instruction_set;
 mod load;
 mod window_fitter;

@@ -3,13 +3,16 @@
 use std::fmt;
 
 use fit_core::pass::Found;
-use fit_core::{ArgumentError, Corner, Fit, Options, Outcomes, Pixel, Scalar, Size, Start};
+use fit_core::{
+    ArgumentError, Corner, Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start,
+};
 use fit_windows::{AnyWindows, NoteKind, Visitor, Windows};
 use ndarray::ArrayView3;
 
 use super::InstructionSet;
-use super::arch::{Engine, Source, engine};
+use super::arch::{Appraiser, Engine, Source, appraiser, engine};
 use super::engine::{Numbers, Sink};
+use super::errors::Beside;
 use super::load::How;
 use crate::reference::{BatchError, em_gain};
 
@@ -40,6 +43,8 @@ pub struct WindowFitter {
     /// What the engine was made for.
     how: How,
     engine: Box<dyn Engine>,
+    /// Judges fits, once errors were asked for.
+    appraiser: Option<(Beside, Box<dyn Appraiser>)>,
 }
 
 impl fmt::Debug for WindowFitter {
@@ -69,7 +74,7 @@ impl WindowFitter {
         let set = set.checked()?;
         // SAFETY: the processor has it.
         let engine = unsafe { engine(set, size, options, how) }?;
-        Ok(Self { set, size, options: *options, how, engine })
+        Ok(Self { set, size, options: *options, how, engine, appraiser: None })
     }
 
     pub(super) fn how(&self) -> How {
@@ -139,6 +144,37 @@ impl WindowFitter {
         Ok(())
     }
 
+    /// Finds the errors of fits that were made with these options from these windows, on the calling thread. The first
+    /// call allocates memory.
+    ///
+    /// # Errors
+    /// [`BatchError::Argument`] if the windows are not of the size that the fitter was made for, or there is not one
+    /// outcome and room for its errors for each; then `errors` is unchanged.
+    pub fn errors_into<T: Scalar>(
+        &mut self,
+        windows: AnyWindows<'_>,
+        fits: &[Fit<T>],
+        errors: &mut [Errors],
+    ) -> Result<(), BatchError> {
+        let size = windows.size();
+        if size != self.size {
+            let pixels = size.pixels();
+            return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
+        }
+        windows.validate_judged(&self.options, fits.len(), errors.len())?;
+        let beside = Beside::of(&windows);
+        if self.appraiser.as_ref().is_none_or(|(made_for, _)| *made_for != beside) {
+            // SAFETY: the processor has the instruction set, or this would not have been made.
+            let made = unsafe { appraiser(self.set, size, &self.options, beside) }?;
+            self.appraiser = Some((beside, made));
+        }
+        if let Some((_, appraiser)) = &mut self.appraiser {
+            let appraiser = &mut **appraiser;
+            windows.visit(Judging { appraiser, first: 0, fits: fits.into(), errors });
+        }
+        Ok(())
+    }
+
     /// Fits as many windows of `source` as there are `fits`, from number `first` on.
     pub(super) fn run<T: Scalar>(
         &mut self,
@@ -148,7 +184,7 @@ impl WindowFitter {
         fits: &mut [Fit<T>],
     ) {
         let windows = first..first + fits.len();
-        self.engine.run(source, start, windows, &mut Fits { first, fits });
+        self.engine.run(source, start, windows, &mut Room { first, fits });
     }
 }
 
@@ -181,13 +217,31 @@ impl<'w> Visitor<'w> for Batch<'_> {
     }
 }
 
+/// Fits that wait for the type of the pixels, to be judged.
+pub(super) struct Judging<'a> {
+    pub(super) appraiser: &'a mut dyn Appraiser,
+    /// The window of the first of `errors`.
+    pub(super) first: usize,
+    pub(super) fits: Fits<'a>,
+    pub(super) errors: &'a mut [Errors],
+}
+
+impl<'w> Visitor<'w> for Judging<'_> {
+    type Output = ();
+
+    fn visit<P: Pixel>(self, windows: Windows<'w, P>) {
+        let Self { appraiser, first, fits, errors } = self;
+        appraiser.judge(&windows, first..first + errors.len(), fits, errors);
+    }
+}
+
 /// The caller's outcomes for the windows from number `first` on.
-struct Fits<'a, T> {
+struct Room<'a, T> {
     first: usize,
     fits: &'a mut [Fit<T>],
 }
 
-impl<T: Scalar> Sink for Fits<'_, T> {
+impl<T: Scalar> Sink for Room<'_, T> {
     fn put(&mut self, mut lanes: u32, windows: &[usize; 32], found: &Numbers) {
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;
@@ -220,7 +274,7 @@ mod tests {
     }
 
     impl<P: Pack> Load<P> for Endless {
-        fn load(&self, windows: Range<usize>, packs: &mut [P], _: &mut [P], _: How) {
+        fn load(&self, windows: Range<usize>, packs: &mut [P], _: How) {
             let packs = packs.chunks_exact_mut(SEVEN.pixels().div_ceil(P::LANES));
             for (window, packs) in windows.zip(packs) {
                 assert!(self.broken != Some(window), "not a window");
@@ -232,6 +286,9 @@ mod tests {
                     *number = 500.0 / (width * width) + (i * i % 11) as f32;
                 }
             }
+        }
+        fn load_notes(&self, _: Range<usize>, _: NoteKind, _: &mut [P], _: f64) {
+            unreachable!("nothing is known of the pixels");
         }
     }
 

@@ -14,12 +14,13 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use fit_core::pass::{Axes, Likelihood, Method, WeightedFit};
 use fit_core::spot::shape::{Separable, Visitor};
-use fit_core::{ArgumentError, Estimator, Options, Pixel, Setup, Size, Start};
+use fit_core::{ArgumentError, Errors, Estimator, Fits, Options, Pixel, Setup, Size, Start};
 use fit_windows::{NoteKind, Windows};
 
 use super::InstructionSet;
 use super::engine::{Feed, Scratch, Sink, run};
-use super::load::{How, Load, convert, load};
+use super::errors::{Appraisal, Beside};
+use super::load::{How, Load, convert, load, load_notes};
 use pack::Pack;
 
 /// Windows that the registers of every instruction set of this architecture can be loaded from.
@@ -63,6 +64,43 @@ pub(super) unsafe fn engine(
     how: How,
 ) -> Result<Box<dyn Engine>, ArgumentError> {
     options.shape.visit(Make { set, size, options, how })
+}
+
+/// What judges fits with one instruction set.
+pub(super) trait Appraiser: Send + Sync + UnwindSafe + RefUnwindSafe {
+    /// Finds the errors of the fits of `windows`, whose outcomes have the same numbers; `errors` begins with those of
+    /// the first.
+    fn judge(
+        &mut self,
+        source: &dyn Source,
+        windows: Range<usize>,
+        fits: Fits<'_>,
+        errors: &mut [Errors],
+    );
+}
+
+/// What judges fits with an instruction set.
+///
+/// # Errors
+/// The size or an option makes no sense.
+///
+/// # Safety
+/// The processor has the instruction set.
+pub(super) unsafe fn appraiser(
+    set: InstructionSet,
+    size: Size,
+    options: &Options,
+    known: Beside,
+) -> Result<Box<dyn Appraiser>, ArgumentError> {
+    Ok(match set {
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx512 => Box::new(Appraisal::<avx512::F32x16>::new(size, options, known)?),
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx2 => Box::new(Appraisal::<avx2::F32x8>::new(size, options, known)?),
+        #[cfg(target_arch = "aarch64")]
+        InstructionSet::Neon => Box::new(Appraisal::<neon::F32x4>::new(size, options, known)?),
+        _ => Box::new(Appraisal::<portable::Array4>::new(size, options, known)?),
+    })
 }
 
 /// Makes an engine for a shape.
@@ -164,27 +202,63 @@ macro_rules! entries {
         }
 
         impl<X: Pixel> Load<$pack> for Windows<'_, X> {
-            fn load(
-                &self,
-                windows: Range<usize>,
-                packs: &mut [$pack],
-                notes: &mut [$pack],
-                how: How,
-            ) {
+            fn load(&self, windows: Range<usize>, packs: &mut [$pack], how: How) {
                 $(#[target_feature(enable = $features)])?
                 unsafe fn entry<X: Pixel>(
                     from: &Windows<'_, X>,
                     windows: Range<usize>,
                     packs: &mut [$pack],
-                    notes: &mut [$pack],
                     how: How,
                 ) {
                     load(from, windows.clone(), packs);
-                    convert(from, windows, packs, notes, how);
+                    convert(from, windows, packs, how);
                 }
                 // SAFETY: there are registers of this type only where an engine of the instruction set was
                 // made, after the processor said that it has it.
-                unsafe { entry(self, windows, packs, notes, how) }
+                unsafe { entry(self, windows, packs, how) }
+            }
+            fn load_notes(
+                &self,
+                windows: Range<usize>,
+                kind: NoteKind,
+                packs: &mut [$pack],
+                em_gain: f64,
+            ) {
+                $(#[target_feature(enable = $features)])?
+                unsafe fn entry<X: Pixel>(
+                    from: &Windows<'_, X>,
+                    windows: Range<usize>,
+                    kind: NoteKind,
+                    packs: &mut [$pack],
+                    em_gain: f64,
+                ) {
+                    load_notes(from, windows, kind, packs, em_gain);
+                }
+                // SAFETY: as for `load`.
+                unsafe { entry(self, windows, kind, packs, em_gain) }
+            }
+        }
+
+        impl Appraiser for Appraisal<$pack> {
+            fn judge(
+                &mut self,
+                source: &dyn Source,
+                windows: Range<usize>,
+                fits: Fits<'_>,
+                errors: &mut [Errors],
+            ) {
+                $(#[target_feature(enable = $features)])?
+                unsafe fn entry(
+                    appraisal: &mut Appraisal<$pack>,
+                    source: &dyn Load<$pack>,
+                    windows: Range<usize>,
+                    fits: Fits<'_>,
+                    errors: &mut [Errors],
+                ) {
+                    appraisal.judge(source, windows, fits, errors);
+                }
+                // SAFETY: who made it saw to it that the processor has the instruction set.
+                unsafe { entry(self, source, windows, fits, errors) }
             }
         }
     };
