@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use fit_core::{ArgumentError, Corner, Erase, Options, Pixel, Size, Start};
 
-use crate::{Known, NoteKind, Windows};
+use crate::{CameraMap, Known, NoteKind, Weights, Windows};
 
 /// Work to do with windows whose pixel type is known only at run time.
 pub trait Visitor<'a> {
@@ -86,6 +86,30 @@ macro_rules! any {
             ) -> Result<(), ArgumentError> {
                 match self {
                     $(Self::$variant(windows) => windows.validate_judged(options, fits, errors),)*
+                }
+            }
+
+            /// See [`Windows::with_map`].
+            #[must_use]
+            pub fn with_map(self, map: &'a CameraMap) -> Self {
+                match self {
+                    $(Self::$variant(windows) => Self::$variant(windows.with_map(map)),)*
+                }
+            }
+
+            /// See [`Windows::with_weights`].
+            #[must_use]
+            pub fn with_weights(self, weights: Weights<'a>) -> Self {
+                match self {
+                    $(Self::$variant(windows) => Self::$variant(windows.with_weights(weights)),)*
+                }
+            }
+
+            /// See [`Windows::with_corners`].
+            #[must_use]
+            pub fn with_corners(self, corners: &'a [Corner]) -> Self {
+                match self {
+                    $(Self::$variant(windows) => Self::$variant(windows.with_corners(corners)),)*
                 }
             }
 

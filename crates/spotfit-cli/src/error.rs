@@ -5,6 +5,7 @@ use std::io;
 use fit_core::ArgumentError;
 use fit_sim::SimulationError;
 use spotfit::BatchError;
+use spotfit::camera_maps::CameraMapsError;
 use spotfit::detect::DetectError;
 use spotfit::localize::LocalizeError;
 use spotfit::movie::MovieError;
@@ -134,6 +135,12 @@ macro_rules! from {
     )*};
 }
 from!(FitError, LocalizeError, SimulationError);
+
+impl From<CameraMapsError> for CliError {
+    fn from(error: CameraMapsError) -> Self {
+        Self::Other(error.to_string())
+    }
+}
 
 impl CliError {
     pub(crate) fn write(file: &str) -> impl FnOnce(io::Error) -> Self {

@@ -10,6 +10,7 @@ use spotfit::BatchError;
 
 use super::error::CliError;
 use super::input::{self, Chunk, Input, Starts};
+use super::known::{KnownArguments, KnownFiles};
 use super::message::say;
 use super::paths::refuse_same_file;
 use super::spot_options::SpotOptions;
@@ -17,7 +18,7 @@ use super::table::{FitTable, Format};
 use spotfit::npy::StackReader;
 use spotfit::{
     AnyWindows, Backend, Background, Criteria, Errors, Fit, Fitter, FitterOptions, InstructionSet,
-    Limits, MaxError, Options, Start, StatusCounts,
+    Limits, MaxError, Options, Start, StatusCounts, camera_maps,
 };
 
 /// What is read, fitted and written at a time: some ten milliseconds to a second of work.
@@ -42,6 +43,8 @@ pub(crate) struct FitArguments {
     /// per degree of freedom, about 1 if the noise is that of the camera.
     #[arg(long)]
     errors: bool,
+    #[command(flatten)]
+    known: KnownArguments,
     #[command(flatten)]
     spot: SpotOptions,
     #[command(flatten)]
@@ -159,20 +162,16 @@ impl FitOptions {
 
 pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let format = Format::of(&arguments.output)?;
-    let standard = Path::new("-");
-    if arguments.spots == standard && arguments.initial.as_deref() == Some(standard) {
-        let reason = "standard input has the windows already; give a file";
-        return Err(CliError::file("--initial -", reason));
-    }
+    refuse_shared_input(arguments)?;
     let options = arguments.spot.apply(arguments.fit.options(), arguments.fit.background())?;
     let fitter = Fitter::new(&arguments.fit.fitter().with_fit(options))?;
     let file = arguments.spots.display().to_string();
     let stack = input::open(&arguments.spots)?;
     refuse_same_file(&arguments.spots, &arguments.output)?;
-    let count = stack.count();
+    let (count, size) = (stack.count(), stack.size());
     if count > 0 {
         // Before any pixel is read: the header says how large the windows are.
-        let judged = Setup::<f64>::new(stack.size(), fitter.options());
+        let judged = Setup::<f64>::new(size, fitter.options());
         judged.map_err(|error| CliError::fit(&file)(BatchError::from(error).into()))?;
     }
     let starts = match &arguments.initial {
@@ -183,6 +182,18 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         None => None,
     };
 
+    let map = arguments.spot.camera_map()?;
+    if let Some((_, path)) = &map {
+        for path in camera_maps::files(path) {
+            refuse_same_file(&path, &arguments.output)?;
+        }
+    }
+    for path in [&arguments.known.weights, &arguments.known.corners].into_iter().flatten() {
+        refuse_same_file(path, &arguments.output)?;
+    }
+    let map = map.map(|(map, _)| map);
+    let known = KnownFiles::open(&arguments.known, map, options.estimator, count, size)?;
+
     if let Some(warning) = arguments.spot.warning(arguments.errors) {
         say!("spotfit: warning: {warning}");
     }
@@ -192,6 +203,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         file: &file,
         fitter: &fitter,
         starts,
+        known,
         table,
         fits: Vec::new(),
         errors: arguments.errors.then(Vec::new),
@@ -201,11 +213,31 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     job.run(stack)
 }
 
+/// Standard input can be read for one thing only.
+fn refuse_shared_input(arguments: &FitArguments) -> Result<(), CliError> {
+    let FitArguments { spots, initial, known: KnownArguments { weights, corners }, .. } = arguments;
+    let standard = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+    let options = [("--initial", initial), ("--weights", weights), ("--corners", corners)];
+    let mut first = (spots == Path::new("-")).then_some("the windows");
+    for (name, _) in options.into_iter().filter(|(_, path)| standard(path)) {
+        if let Some(first) = first {
+            let reason = format!("standard input has {first} already; give a file");
+            return Err(CliError::file(&format!("{name} -"), reason));
+        }
+        first = Some(match name {
+            "--initial" => "the start values",
+            _ => "the weights",
+        });
+    }
+    Ok(())
+}
+
 /// A stack on its way from file to file.
 struct Job<'a> {
     file: &'a str,
     fitter: &'a Fitter,
     starts: Option<Starts>,
+    known: KnownFiles,
     table: FitTable,
     fits: Vec<Fit<f64>>,
     /// `None` if they are not wanted.
@@ -215,13 +247,14 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn fit(&mut self, windows: AnyWindows<'_>) -> Result<(), CliError> {
+    fn fit<'a>(&'a mut self, windows: AnyWindows<'a>) -> Result<(), CliError> {
         let count = windows.count();
         let start = match &mut self.starts {
             Some(starts) => Start::F64(starts.next(count)?),
             None => Start::Estimate,
         };
         self.fits.resize(count, Fit::invalid());
+        let windows = self.known.next(windows)?;
         let begin = Instant::now();
         let fits = self.fits.as_mut_slice();
         self.fitter.fit_windows(windows, start, fits.into()).map_err(CliError::fit(self.file))?;
@@ -238,12 +271,15 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn run(mut self, stack: StackReader<Input>) -> Result<(), CliError> {
+    fn run(mut self, mut stack: StackReader<Input>) -> Result<(), CliError> {
         let begin = Instant::now();
         let gpu = self.fitter.backend() == Backend::Gpu;
         let chunk = if gpu { GPU_CHUNK } else { CHUNK };
-        input::for_each_chunk(stack, self.file, chunk, |windows| self.fit(windows))?;
+        while let Some(windows) = chunk.read(&mut stack, self.file)? {
+            self.fit(windows)?;
+        }
         super::interrupt::check()?;
+        self.known.finish()?;
         self.table.finish()?;
         let total = self.counts.total();
         let counts = if total > 0 { self.counts.to_string() } else { "nothing to do".to_owned() };
@@ -256,6 +292,7 @@ impl Job<'_> {
             rate(total, self.fitting),
             begin.elapsed().as_secs_f64(),
         );
+        self.known.tell();
         Ok(())
     }
 }

@@ -36,7 +36,7 @@ impl Seek for Input {
 
 impl Input {
     /// Opens a file, or standard input for `-`, and says how long it is, if that is known.
-    fn open(path: &Path) -> Result<(Self, Option<u64>), CliError> {
+    pub(crate) fn open(path: &Path) -> Result<(Self, Option<u64>), CliError> {
         if path == Path::new("-") {
             return Ok((Self::Stream(Box::new(io::stdin().lock())), None));
         }
@@ -45,7 +45,7 @@ impl Input {
         let opened = File::open(path).map_err(failed)?;
         let metadata = opened.metadata().map_err(failed)?;
         if metadata.is_dir() {
-            return Err(CliError::file(&file, "this is a folder, not an NPY file"));
+            return Err(CliError::file(&file, "this is a folder, not a file"));
         }
         // A pipe has no length.
         let length = metadata.is_file().then_some(metadata.len());
@@ -67,20 +67,16 @@ pub(crate) struct Chunk {
     pub(crate) bytes: usize,
 }
 
-/// Reads a stack a chunk at a time.
-pub(crate) fn for_each_chunk(
-    mut stack: StackReader<Input>,
-    file: &str,
-    chunk: Chunk,
-    mut visit: impl FnMut(AnyWindows<'_>) -> Result<(), CliError>,
-) -> Result<(), CliError> {
-    let items = (chunk.bytes / stack.window_bytes().max(1)).clamp(1, chunk.windows);
-    loop {
+impl Chunk {
+    /// The next windows of a stack; `None` at its end.
+    pub(crate) fn read<'a>(
+        self,
+        stack: &'a mut StackReader<Input>,
+        file: &str,
+    ) -> Result<Option<AnyWindows<'a>>, CliError> {
         super::interrupt::check()?;
-        match stack.read(items).map_err(CliError::read(file))? {
-            Some(windows) => visit(windows)?,
-            None => return Ok(()),
-        }
+        let items = (self.bytes / stack.window_bytes().max(1)).clamp(1, self.windows);
+        stack.read(items).map_err(CliError::read(file))
     }
 }
 

@@ -1,12 +1,14 @@
 //! The command `spotfit`: reads arguments and files, calls the library, writes files.
 #![forbid(unsafe_code)]
 
+mod corners;
 mod demo;
 mod devices;
 mod error;
 mod fit;
 mod input;
 mod interrupt;
+mod known;
 mod localize;
 mod message;
 mod output;
@@ -19,6 +21,7 @@ mod simulate_movie;
 mod simulate_spots;
 mod spot_options;
 mod table;
+mod weights;
 
 use std::process::ExitCode;
 

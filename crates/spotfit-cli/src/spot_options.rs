@@ -1,9 +1,11 @@
 //! The words for the shape of the spots, the estimator and the camera.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, ValueEnum};
 use spotfit::{
-    Background, Camera, Circular, Elliptical, Estimator, FixedSigma, FixedSigmas, Options,
-    PixelProfile, Shape,
+    Background, Camera, CameraMap, Circular, Elliptical, Estimator, FixedSigma, FixedSigmas,
+    Options, PixelProfile, Shape, camera_maps,
 };
 
 use super::error::CliError;
@@ -43,6 +45,12 @@ struct CameraOptions {
     /// Read noise of the camera in photo-electrons: maximum likelihood adds its variance to that of the photons.
     #[arg(long, value_name = "E")]
     read_noise: Option<f64>,
+    /// The maps of an sCMOS camera, in place of baseline, sensitivity and read noise: an NPZ file with arrays offset
+    /// (ADU), gain (ADU per photo-electron) and variance (ADU²), each (height, width) of the camera's frame, or a
+    /// folder with each as .npy or .tif. Pixels with a gain of 0, or with NaN anywhere, are masked: no fit looks at
+    /// them.
+    #[arg(long, value_name = "MAPS", conflicts_with_all = ["baseline", "sensitivity", "read_noise"])]
+    camera: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -64,8 +72,13 @@ enum EstimatorChoice {
 }
 
 impl CameraOptions {
+    /// Whether nothing is said about the camera.
+    fn is_unknown(&self) -> bool {
+        self.camera().is_none() && self.camera.is_none()
+    }
+
     fn camera(&self) -> Option<Camera> {
-        let Self { baseline, sensitivity, em_gain, read_noise } = *self;
+        let Self { baseline, sensitivity, em_gain, read_noise, camera: _ } = *self;
         baseline.or(sensitivity).or(em_gain).or(read_noise)?;
         let default = Camera::default();
         let camera = default
@@ -106,6 +119,12 @@ impl SpotOptions {
             .with_camera(camera))
     }
 
+    /// The maps of the camera, if there are any, and their path.
+    pub(crate) fn camera_map(&self) -> Result<Option<(CameraMap, &Path)>, CliError> {
+        let Some(path) = &self.camera.camera else { return Ok(None) };
+        Ok(Some((camera_maps::read(path)?, path)))
+    }
+
     /// What must be said about the outcome; `errors` says whether errors are wanted.
     pub(crate) fn warning(&self, errors: bool) -> Option<String> {
         let who = match self.estimator {
@@ -114,8 +133,8 @@ impl SpotOptions {
             EstimatorChoice::Lse if errors => "errors take",
             EstimatorChoice::Lse => return None,
         };
-        let without = "no --baseline, --sensitivity, --em-gain or --read-noise given";
-        let none = self.camera.camera().is_none();
+        let without = "no --baseline, --sensitivity, --em-gain, --read-noise or --camera given";
+        let none = self.camera.is_unknown();
         none.then(|| format!("{without}; {who} counts for photo-electrons"))
     }
 }

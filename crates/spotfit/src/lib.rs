@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod backend;
+pub mod camera_maps;
 pub mod detect;
 mod excerpt;
 mod fitter;

@@ -1,9 +1,8 @@
 //! Whether a localization can be trusted: neighbours, residuals and saturated pixels.
 
 use fit_core::spot::axis::GaussianAxis;
-use fit_core::spot::shape::{self, Separable};
-use fit_core::{Camera, Fit, Number, Options, Pixel, Shape};
-use fit_windows::{AnyWindows, CameraMap, NoteKind, Visitor, Windows};
+use fit_core::{Camera, Estimator, Fit, Number, Options, Pixel};
+use fit_windows::{AnyWindows, Visitor, Windows};
 use rayon::prelude::*;
 
 /// Residuals that exceed the noise by more than so many standard deviations are flagged.
@@ -70,44 +69,21 @@ pub struct Checks {
     pub flags: Flags,
 }
 
-/// Where the model is no brighter than so many photons a pixel, the noise is that of so many.
-const FAINTEST: f64 = 0.05;
-
-/// How many parameters a fit of this shape has, with amplitude and background.
-pub(super) fn parameters(shape: Shape) -> usize {
-    struct Count;
-    impl shape::Visitor for Count {
-        type Output = usize;
-        fn visit<S: Separable<P>, const P: usize, const Q: usize>(self, _: S) -> usize {
-            Q
-        }
-    }
-    shape.visit(Count)
-}
-
 /// What a window shows of its fit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Residuals {
     /// Σ(h − g)² in photons².
     pub(super) squares: f64,
-    /// Pearson's χ² per degree of freedom.
-    pub(super) goodness: f64,
-    /// How far it is above 1, in standard deviations.
-    pub(super) surprise: f64,
-    /// The variance of the read noise of a pixel in photons², on average.
-    pub(super) variance: f64,
     /// Whether a pixel is saturated.
     pub(super) saturated: bool,
 }
 
-/// How the residuals of windows are judged.
+/// How the residuals of windows are found.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Judge<'a> {
+pub(super) struct Look<'a> {
     /// The fits, in photons.
     pub(super) fits: &'a [Fit<f64>],
     pub(super) options: &'a Options,
-    /// How many parameters a fit has.
-    pub(super) parameters: usize,
     /// The camera; where there is a map, only its EM gain matters.
     pub(super) camera: &'a Camera,
     /// The least value of a saturated pixel, in ADU.
@@ -129,86 +105,53 @@ pub(super) fn most(windows: &AnyWindows<'_>) -> Option<f64> {
     }
 }
 
-impl<'w> Visitor<'w> for Judge<'_> {
+impl<'w> Visitor<'w> for Look<'_> {
     type Output = Vec<Residuals>;
 
     fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Vec<Residuals> {
+        let room = || vec![0.0; windows.size().pixels()];
         let all = self.fits.par_iter().enumerate();
-        all.map_init(Window::default, |room, (index, fit)| {
-            let saturated = room.fill(&windows, index, &self);
-            self.residuals(fit, room, saturated)
-        })
-        .collect()
+        all.map_init(room, |pixels, (index, fit)| self.residuals(&windows, index, fit, pixels))
+            .collect()
     }
 }
 
-/// A window in photons, with the variance of the read noise of each pixel.
-#[derive(Default)]
-struct Window {
-    width: usize,
-    pixels: Vec<f64>,
-    variances: Vec<f64>,
-}
-
-impl Window {
-    /// Takes a window; true if a pixel is saturated.
-    fn fill<P: Pixel>(
-        &mut self,
+impl Look<'_> {
+    fn residuals<P: Pixel>(
+        &self,
         windows: &Windows<'_, P>,
         index: usize,
-        judge: &Judge<'_>,
-    ) -> bool {
-        let (camera, limit) = (judge.camera, judge.saturation.unwrap_or(f64::INFINITY));
-        self.width = windows.size().width;
-        self.pixels.clear();
-        self.pixels.extend(windows.window(index).iter().map(|&pixel| f64::from_pixel(pixel)));
-        let saturated = self.pixels.iter().any(|&pixel| pixel >= limit);
-        self.variances.clear();
-        let em_gain = camera.em_gain.unwrap_or(1.0);
+        fit: &Fit<f64>,
+        pixels: &mut [f64],
+    ) -> Residuals {
+        let (camera, limit) = (self.camera, self.saturation.unwrap_or(f64::INFINITY));
+        let mut saturated = false;
+        for (to, &pixel) in pixels.iter_mut().zip(windows.window(index)) {
+            *to = f64::from_pixel(pixel);
+            saturated |= *to >= limit;
+        }
+        if self.options.estimator == Estimator::LeastSquares {
+            return Residuals { squares: fit.chi2, saturated };
+        }
         if windows.known().is_mapped() {
-            self.variances.resize(self.pixels.len(), 0.0);
-            windows.convert(index, &mut self.pixels, em_gain);
-            windows.notes(index, NoteKind::Variances, &mut self.variances, em_gain);
+            windows.convert(index, pixels, camera.em_gain.unwrap_or(1.0));
         } else {
             let gain = camera.photons_per_adu();
-            self.pixels.iter_mut().for_each(|pixel| *pixel = (*pixel - camera.baseline) * gain);
-            let variance = (camera.read_noise / em_gain).powi(2);
-            self.variances.resize(self.pixels.len(), variance);
+            pixels.iter_mut().for_each(|pixel| *pixel = (*pixel - camera.baseline) * gain);
         }
-        saturated
-    }
-}
-
-impl Judge<'_> {
-    fn residuals(&self, fit: &Fit<f64>, window: &Window, saturated: bool) -> Residuals {
+        let size = windows.size();
         let axis = |centre: f64, sigma: f64, length: usize| -> Vec<f64> {
             let axis = GaussianAxis::with_profile(self.options.profile, centre, 1.0 / sigma);
             (0..length).map(|i| axis.sample::<false>(i as f64).value).collect()
         };
-        let across = axis(fit.x, fit.sigma_x, window.width);
-        let down = axis(fit.y, fit.sigma_y, window.pixels.len() / window.width);
-        // EM gain doubles the variance; the fourth cumulant of its multiplied electrons is 24 times their number.
-        let (excess, fourth) = if self.camera.em_gain.is_some() { (2.0, 24.0) } else { (1.0, 1.0) };
-        let (mut squares, mut pearson, mut spread) = (0.0, 0.0, 0.0);
-        let (mut variances, mut count) = (0.0, 0.0);
-        for (at, (&pixel, &variance)) in window.pixels.iter().zip(&window.variances).enumerate() {
-            if variance >= f64::from(CameraMap::MASKED) {
-                continue;
+        let across = axis(fit.x, fit.sigma_x, size.width);
+        let down = axis(fit.y, fit.sigma_y, size.height);
+        let mut squares = 0.0;
+        for (row, down) in pixels.chunks_exact(size.width).zip(&down) {
+            for (pixel, across) in row.iter().zip(&across) {
+                squares += (pixel - fit.amplitude * down * across - fit.background).powi(2);
             }
-            let profile = down[at / window.width] * across[at % window.width];
-            let model = fit.amplitude * profile + fit.background;
-            let light = model.max(FAINTEST);
-            let square = (pixel - model).powi(2);
-            let noise = excess * light + variance;
-            squares += square;
-            pearson += square / noise;
-            spread += 2.0 + fourth * light / (noise * noise);
-            variances += variance;
-            count += 1.0;
         }
-        let freedom = f64::max(count - self.parameters as f64, 1.0);
-        let surprise = (pearson - freedom) / (spread * freedom / count).sqrt();
-        let (goodness, variance) = (pearson / freedom, variances / f64::max(count, 1.0));
-        Residuals { squares, goodness, surprise, variance, saturated }
+        Residuals { squares, saturated }
     }
 }

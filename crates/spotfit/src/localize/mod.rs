@@ -12,17 +12,17 @@ mod pipeline;
 mod positions;
 pub(crate) mod spot;
 
-use fit_core::{Corner, Estimator, Fit, Pixel, Size, Start};
+use fit_core::{Corner, Errors, Fit, Pixel, Size, Start};
 use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use ndarray::{ArrayView2, Axis};
 use rayon::prelude::*;
 
+use crate::backend::FitError;
 use crate::detect::{Candidate, DetectError, Detector};
 use crate::fitter::Fitter;
 use crate::movie::Block;
 use crate::range::OutOfRange;
-use checks::{Judge, Residuals};
-use spot::Noise;
+use checks::{Look, Residuals};
 
 pub use checks::{Checks, Flags, LARGE_RESIDUALS};
 pub use options::{LocalizeOptions, Roi};
@@ -43,6 +43,8 @@ pub struct Localizer {
     detector: Detector,
     roi: Roi,
     fitter: Fitter,
+    /// What finds the errors of fits in photons, if anybody needs them.
+    judge: Option<Fitter>,
     pool: rayon::ThreadPool,
     counts: Counts,
     next_id: u64,
@@ -103,6 +105,12 @@ impl Localizer {
             format!("x,y,width,height within the frame of {width}×{height} pixels"),
         )?;
         let fitter = Fitter::new(&options.fitter.clone().with_fit(options.fit()))?;
+        let judge = if options.is_checked() || !options.is_plain() {
+            let fit = options.fit().with_camera(Some(options.camera));
+            Some(Fitter::new(&options.fitter.clone().with_fit(fit))?)
+        } else {
+            None
+        };
         let threads = options.fitter.threads;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let size = (width, height);
@@ -112,6 +120,7 @@ impl Localizer {
             detector,
             roi,
             fitter,
+            judge,
             pool,
             counts: Counts::default(),
             next_id: 0,
@@ -194,31 +203,28 @@ impl Localizer {
             let camera = &self.options.camera;
             fits.iter_mut().for_each(|fit| *fit = spot::in_photons(fit, camera));
         }
-        let residuals = self.residuals(windows, &fits);
+        let looks = self.looks(windows, &fits)?;
         let all = places.iter().zip(&fits).enumerate();
-        let judged = all.map(|(index, (place, fit))| {
-            self.judge(first, place, fit, residuals.get(index).copied())
-        });
-        Ok(judged.collect::<Vec<_>>().into_iter().flatten().collect())
+        let mut found = Vec::with_capacity(fits.len());
+        for (index, (place, fit)) in all {
+            found.extend(self.judge(first, place, fit, looks.get(index)));
+        }
+        Ok(found)
     }
 
     /// What the windows show of their fits, if somebody needs to know.
-    fn residuals(&self, windows: AnyWindows<'_>, fits: &[Fit<f64>]) -> Vec<Residuals> {
+    fn looks(
+        &self,
+        windows: AnyWindows<'_>,
+        fits: &[Fit<f64>],
+    ) -> Result<Vec<(Residuals, Errors)>, FitError> {
+        let Some(judge) = &self.judge else { return Ok(Vec::new()) };
+        let errors = judge.errors(windows, fits)?;
         let LocalizeOptions { camera, saturation, .. } = &self.options;
-        let options = self.fitter.options();
-        let squares = options.estimator == Estimator::LeastSquares && self.options.map.is_none();
-        if squares && !self.is_checked() {
-            return Vec::new();
-        }
-        let parameters = checks::parameters(options.shape);
         let saturation = saturation.or(checks::most(&windows));
-        let judge = Judge { fits, options, parameters, camera, saturation };
-        self.pool.install(|| windows.visit(judge))
-    }
-
-    /// Whether anything depends on the checks.
-    fn is_checked(&self) -> bool {
-        self.options.checks || !self.options.drop.is_empty()
+        let look = Look { fits, options: judge.options(), camera, saturation };
+        let residuals = self.pool.install(|| windows.visit(look));
+        Ok(residuals.into_iter().zip(errors).collect())
     }
 
     /// Where to cut windows in a block; those that would cross an edge are dropped and counted.
@@ -282,7 +288,7 @@ impl Localizer {
 
     /// Points of a frame with the distance to the nearest other one, if somebody needs to know.
     fn distances(&self, points: Vec<(f64, f64)>) -> impl Iterator<Item = ((f64, f64), f64)> {
-        let checked = self.is_checked();
+        let checked = self.options.is_checked();
         let distances =
             if checked { neighbours::nearest(&points) } else { vec![0.0; points.len()] };
         points.into_iter().zip(distances)
@@ -294,22 +300,16 @@ impl Localizer {
         first: usize,
         place: &Place,
         fit: &Fit<f64>,
-        residuals: Option<Residuals>,
+        look: Option<&(Residuals, Errors)>,
     ) -> Option<Localization> {
         let half = (self.options.box_size / 2) as f64;
         let wander = WANDER * self.options.box_size as f64;
         let detected = self.options.positions.is_none();
         let pixels = self.options.box_size * self.options.box_size;
-        let camera = &self.options.camera;
-        let read_noise = camera.read_noise / camera.em_gain.unwrap_or(1.0);
-        let variance = residuals.map_or(read_noise * read_noise, |residuals| residuals.variance);
-        let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
-        let noise = Noise { excess, variance };
-        let chi2 = residuals.map_or(fit.chi2, |residuals| residuals.squares);
-        let estimator = self.fitter.options().estimator;
-        let mut spot = spot::localization(fit, chi2, pixels, estimator, noise);
-        if self.is_checked() {
-            spot.checks = residuals.map(|of| self.checks(place, &of));
+        let chi2 = look.map_or(fit.chi2, |(residuals, _)| residuals.squares);
+        let mut spot = spot::localization(fit, chi2, pixels, self.uncertainty(fit, look));
+        if self.options.is_checked() {
+            spot.checks = look.map(|look| self.checks(place, look));
         }
         let flags = spot.checks.map_or(Flags::default(), |checks| checks.flags);
         let unwanted = flags.and(self.options.drop);
@@ -336,6 +336,20 @@ impl Localizer {
         self.options.keep_all.then(|| self.keep(first, place, spot))
     }
 
+    /// The expected standard deviations of x and y; not a number only for fits that are dropped or asked for.
+    fn uncertainty(&self, fit: &Fit<f64>, look: Option<&(Residuals, Errors)>) -> [f64; 2] {
+        match look {
+            Some((_, errors)) if !self.options.is_plain() => [errors.x().into(), errors.y().into()],
+            _ => {
+                // The fit is in photons already.
+                let camera = &self.options.camera;
+                let camera =
+                    camera.with_baseline(0.0).with_sensitivity(camera.em_gain.unwrap_or(1.0));
+                [fit.uncertainty(&camera).unwrap_or(f64::NAN); 2]
+            }
+        }
+    }
+
     /// Numbers a localization, and places it in the frame.
     fn keep(&mut self, first: usize, place: &Place, mut spot: Localization) -> Localization {
         let detected = self.options.positions.is_none();
@@ -349,13 +363,14 @@ impl Localizer {
     }
 
     /// What speaks against a localization.
-    fn checks(&self, place: &Place, residuals: &Residuals) -> Checks {
-        let &Residuals { goodness, surprise, saturated, .. } = residuals;
+    fn checks(&self, place: &Place, (residuals, errors): &(Residuals, Errors)) -> Checks {
         let flags = Flags {
             neighbour: place.neighbour < self.options.box_size as f64,
-            residual: surprise > LARGE_RESIDUALS,
-            saturated,
+            residual: f64::from(errors.excess) > LARGE_RESIDUALS,
+            saturated: residuals.saturated,
         };
+        let goodness = f64::from(errors.goodness);
+        let goodness = if goodness.is_finite() { goodness } else { f64::NAN };
         Checks { neighbour: place.neighbour, goodness, flags }
     }
 }

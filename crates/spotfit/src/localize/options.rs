@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fit_core::{ArgumentError, Camera, Estimator, Options, Size};
+use fit_core::{ArgumentError, Camera, Estimator, Options, PixelProfile, Shape, Size};
 use fit_cpu::{BatchError, MOST_THREADS};
 use fit_windows::CameraMap;
 
@@ -118,6 +118,18 @@ impl LocalizeOptions {
     pub(super) fn fit(&self) -> Options {
         let camera = self.in_photons().then_some(self.camera);
         self.fitter.fit.with_camera(camera)
+    }
+
+    /// Whether the uncertainty follows from the numbers of the fit alone ([`fit_core::Fit::uncertainty`]).
+    pub(super) fn is_plain(&self) -> bool {
+        let Options { shape, profile, .. } = self.fitter.fit;
+        let circular = matches!(shape, Shape::Circular(_) | Shape::FixedSigma(_));
+        circular && profile == PixelProfile::Sampled && !self.in_photons()
+    }
+
+    /// Whether localizations are to be checked.
+    pub(super) fn is_checked(&self) -> bool {
+        self.checks || !self.drop.is_empty()
     }
 
     /// The camera of the pixels in which spots are detected: a map converts them to electrons.

@@ -1,8 +1,6 @@
 //! A localization: a spot in photons, with its uncertainty.
 
-use std::f64::consts::PI;
-
-use fit_core::{Camera, Estimator, Fit, Status};
+use fit_core::{Camera, Fit, Status};
 
 use super::checks::Checks;
 
@@ -36,9 +34,10 @@ pub struct Localization {
     pub chi2: f64,
     /// Expected standard deviation of x and of y: the root mean square of the two below.
     pub uncertainty: f64,
-    /// Expected standard deviation of x for the estimator.
+    /// Expected standard deviation of x. For least-squares fits of circular, sampled spots without a camera map
+    /// [`Fit::uncertainty`], otherwise the standard error of the fit ([`fit_core::Errors`]).
     pub uncertainty_x: f64,
-    /// Expected standard deviation of y for the estimator.
+    /// Expected standard deviation of y.
     pub uncertainty_y: f64,
     /// How the fit ended.
     pub status: Status,
@@ -68,24 +67,13 @@ pub(super) fn in_photons(fit: &Fit<f64>, camera: &Camera) -> Fit<f64> {
     }
 }
 
-/// The noise of a window.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Noise {
-    /// The variance of a photon: 2 with EM gain, otherwise 1.
-    pub(super) excess: f64,
-    /// The variance of the read noise of a pixel, in photons².
-    pub(super) variance: f64,
-}
-
 /// The localization of a fit in photons. `chi2` is Σ(h − g)² over that many pixels, in photons².
 pub(super) fn localization(
     fit: &Fit<f64>,
     chi2: f64,
     pixels: usize,
-    estimator: Estimator,
-    noise: Noise,
+    [uncertainty_x, uncertainty_y]: [f64; 2],
 ) -> Localization {
-    let [uncertainty_x, uncertainty_y] = uncertainty(fit, estimator, noise);
     Localization {
         id: 0,
         frame: 0,
@@ -110,31 +98,4 @@ pub(super) fn localization(
 /// The root mean square of two numbers.
 pub(crate) fn root_mean_square(x: f64, y: f64) -> f64 {
     if x == y { x } else { ((x * x + y * y) / 2.0).sqrt() }
-}
-
-/// The expected standard deviations of x and y for a fit in photons; NaN if it has none.
-///
-/// For least squares eq. 6 of Mortensen et al., Nature Methods 7, 377 (2010), as [`Fit::uncertainty`]; for maximum
-/// likelihood its eq. 5 in the closed form of Rieger & Stallinga, ChemPhysChem 15, 664 (2014). The widths of a spot
-/// that is not circular take the places of its σ².
-fn uncertainty(fit: &Fit<f64>, estimator: Estimator, noise: Noise) -> [f64; 2] {
-    let photons = fit.signal();
-    if photons.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
-        return [f64::NAN; 2];
-    }
-    let b2 = fit.background.max(0.0) + noise.variance;
-    let area =
-        if fit.sigma_x == fit.sigma_y { fit.sigma * fit.sigma } else { fit.sigma_x * fit.sigma_y };
-    let bound = match estimator {
-        Estimator::MaximumLikelihood => {
-            let tau = 2.0 * PI * area * b2 / photons;
-            1.0 + 4.0 * tau + (2.0 * tau / (1.0 + 4.0 * tau)).sqrt()
-        }
-        _ => 16.0 / 9.0 + 8.0 * PI * area * b2 / photons,
-    };
-    let (sine, cosine) = fit.angle.sin_cos();
-    let (u2, v2) = (fit.sigma_x * fit.sigma_x, fit.sigma_y * fit.sigma_y);
-    let x2 = cosine * cosine * u2 + sine * sine * v2;
-    let y2 = sine * sine * u2 + cosine * cosine * v2;
-    [x2, y2].map(|s2| (noise.excess * s2 / photons * bound).sqrt())
 }

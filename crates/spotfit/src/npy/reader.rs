@@ -100,6 +100,16 @@ impl<R: Read> NpyReader<R> {
         with_number!(self.header.number, T => self.read_as(items, <T as Pixel>::to_f64, numbers))
     }
 
+    /// [`NpyReader::read`] for numbers of any type, each rounded to the nearest `f32`.
+    ///
+    /// # Errors
+    /// As [`NpyReader::read`], but for [`NpyError::Type`].
+    pub fn read_f32(&mut self, items: usize, numbers: &mut Vec<f32>) -> Result<usize, NpyError> {
+        with_number!(self.header.number, T => {
+            self.read_as(items, |number: T| number.to_f64() as f32, numbers)
+        })
+    }
+
     /// [`NpyReader::read`] with the numbers converted.
     pub(crate) fn read_as<T: Number, P: Copy + Default>(
         &mut self,

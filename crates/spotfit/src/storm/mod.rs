@@ -3,9 +3,10 @@
 //!
 //! [`StormFormat::save`] and [`StormFormat::load`] write and read a whole table in one call.
 //! [`StormFormat::header`] and [`StormFormat::row`] write a table piece by piece. [`PointReader`] reads what a
-//! picture needs from a table of any length.
+//! picture needs from a table of any length; [`CornerReader`] reads where windows lie.
 
 mod columns;
+mod corners;
 mod read;
 mod table;
 
@@ -16,6 +17,7 @@ use fit_core::Shape;
 use crate::localize::{Checks, Flags, Localization};
 
 pub use columns::TableError;
+pub use corners::CornerReader;
 pub use read::{MOST_POSITIONS, Point, PointReader, read_positions};
 
 /// How wide a spot is, in columns.
