@@ -26,7 +26,7 @@ mod noise;
 
 use std::ops::Range;
 
-use fit_core::{Camera, Pixel};
+use fit_core::{Camera, Pixel, Size};
 use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use multiversion::multiversion;
 use ndarray::{ArrayView2, Axis, Slice};
@@ -169,12 +169,11 @@ impl Detector {
     /// The same detector for frames of a camera whose pixels differ; it searches photo-electrons.
     ///
     /// # Errors
-    /// [`DetectError::FrameSize`] if the map is not of the size of the frames.
+    /// [`DetectError::Option`] if the map is not of the size of the frames.
     pub fn with_map(mut self, map: &CameraMap) -> Result<Self, DetectError> {
-        let (expected, found) = ((self.width, self.height), (map.size().width, map.size().height));
-        if found != expected {
-            return Err(DetectError::FrameSize { expected, found });
-        }
+        let (Size { width, height }, size) = (map.size(), (self.width, self.height));
+        let range = format!("the frame's {}×{} pixels", self.width, self.height);
+        OutOfRange::check("map", format!("{width}×{height}"), (width, height) == size, range)?;
         self.converter = Some(Converter::new(map));
         Ok(self)
     }

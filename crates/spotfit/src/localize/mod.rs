@@ -10,6 +10,7 @@ mod options;
 mod outcome;
 mod pipeline;
 mod positions;
+mod sensitivity;
 pub(crate) mod spot;
 
 use fit_core::{Corner, Errors, Fit, Pixel, Size, Start};
@@ -29,6 +30,7 @@ pub use options::{LocalizeOptions, Roi};
 pub use outcome::{Counts, LocalizeError};
 pub use pipeline::Localizations;
 pub use positions::Positions;
+pub use sensitivity::estimate_sensitivity;
 pub use spot::Localization;
 
 /// How far a fit may go from where its spot was detected, as a share of the box.
