@@ -64,10 +64,10 @@ pub(crate) struct LocalizeArguments {
     all: bool,
     /// Add columns that say how far each localization can be trusted: neighbour, the distance to the nearest other
     /// spot; goodness, chi² per degree of freedom, about 1; flags, the sum of 1 (a neighbour within a box), 2 (residuals
-    /// larger than the noise) and 4 (a saturated pixel).
+    /// larger than the noise), 4 (a saturated pixel) and 8 (wider or narrower than the others).
     #[arg(long)]
     flags: bool,
-    /// Drop localizations with any of these flags: neighbour, residual, saturated, or all.
+    /// Drop localizations with any of these flags: neighbour, residual, saturated, width, or all.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FLAG,...")]
     drop: Vec<FlagChoice>,
     /// The least value of a saturated pixel, in ADU; the largest number that the movie's pixels can hold if not given.
@@ -90,6 +90,7 @@ enum FlagChoice {
     Neighbour,
     Residual,
     Saturated,
+    Width,
     All,
 }
 
@@ -99,6 +100,7 @@ fn flags(choices: &[FlagChoice]) -> Flags {
         .with_neighbour(any(FlagChoice::Neighbour))
         .with_residual(any(FlagChoice::Residual))
         .with_saturated(any(FlagChoice::Saturated))
+        .with_width(any(FlagChoice::Width))
 }
 
 pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
@@ -253,6 +255,7 @@ fn summarize(localizer: &Localizer, time: Duration) {
         ("saturated", counts.saturated),
         ("with a neighbour", counts.neighbour),
         ("with residuals larger than the noise", counts.residual),
+        ("wider or narrower than the others", counts.width),
     ];
     let dropped: Vec<String> = others
         .into_iter()

@@ -10,10 +10,12 @@ mod options;
 mod outcome;
 mod pipeline;
 mod positions;
+mod residuals;
 mod sensitivity;
 pub(crate) mod spot;
+mod widths;
 
-use fit_core::{Corner, Errors, Fit, Pixel, Size, Start};
+use fit_core::{Corner, Errors, Fit, Parameter, Pixel, Shape, Size, Start};
 use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use ndarray::{ArrayView2, Axis};
 use rayon::prelude::*;
@@ -23,9 +25,10 @@ use crate::detect::{Candidate, DetectError, Detector};
 use crate::fitter::Fitter;
 use crate::movie::Block;
 use crate::range::OutOfRange;
-use checks::{Look, Residuals};
+use residuals::{Look, Residuals};
+use widths::Widths;
 
-pub use checks::{Checks, Flags, LARGE_RESIDUALS};
+pub use checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 pub use options::{LocalizeOptions, Roi};
 pub use outcome::{Counts, LocalizeError};
 pub use pipeline::Localizations;
@@ -49,6 +52,7 @@ pub struct Localizer {
     judge: Option<Fitter>,
     pool: rayon::ThreadPool,
     counts: Counts,
+    widths: Widths,
     next_id: u64,
     /// The number of the frame after the last one.
     next_frame: usize,
@@ -125,6 +129,7 @@ impl Localizer {
             judge,
             pool,
             counts: Counts::default(),
+            widths: Widths::default(),
             next_id: 0,
             next_frame: 0,
         })
@@ -223,7 +228,7 @@ impl Localizer {
         let Some(judge) = &self.judge else { return Ok(Vec::new()) };
         let errors = judge.errors(windows, fits)?;
         let LocalizeOptions { camera, saturation, .. } = &self.options;
-        let saturation = saturation.or(checks::most(&windows));
+        let saturation = saturation.or(residuals::most(&windows));
         let look = Look { fits, options: judge.options(), camera, saturation };
         let residuals = self.pool.install(|| windows.visit(look));
         Ok(residuals.into_iter().zip(errors).collect())
@@ -310,19 +315,21 @@ impl Localizer {
         let pixels = self.options.box_size * self.options.box_size;
         let chi2 = look.map_or(fit.chi2, |(residuals, _)| residuals.squares);
         let mut spot = spot::localization(fit, chi2, pixels, self.uncertainty(fit, look));
+        let far = |at: f64| (at - half).abs() > wander;
+        let wandered = detected && (far(fit.x) || far(fit.y));
         if self.options.is_checked() {
-            spot.checks = look.map(|look| self.checks(place, look));
+            let sound = fit.status.is_converged() && fit.amplitude > 0.0 && !wandered;
+            spot.checks = look.map(|look| self.checks(place, fit, look, sound));
         }
         let flags = spot.checks.map_or(Flags::default(), |checks| checks.flags);
         let unwanted = flags.and(self.options.drop);
-        let far = |at: f64| (at - half).abs() > wander;
         let counts = &mut self.counts;
         let reason = if !fit.status.is_converged() {
             // Counted by its status.
             None
         } else if fit.amplitude <= 0.0 {
             Some(&mut counts.not_bright)
-        } else if detected && (far(fit.x) || far(fit.y)) {
+        } else if wandered {
             Some(&mut counts.wandered)
         } else if !spot.is_finite() {
             Some(&mut counts.not_finite)
@@ -364,13 +371,25 @@ impl Localizer {
         Localization { id, frame, ..spot }
     }
 
-    /// What speaks against a localization.
-    fn checks(&self, place: &Place, (residuals, errors): &(Residuals, Errors)) -> Checks {
+    /// What speaks against a localization. The width of a `sound` one is remembered.
+    fn checks(
+        &mut self,
+        place: &Place,
+        fit: &Fit<f64>,
+        (residuals, errors): &(Residuals, Errors),
+        sound: bool,
+    ) -> Checks {
+        let error = f64::from(errors.of(Parameter::SigmaX));
+        let circular = matches!(self.options.fitter.fit.shape, Shape::Circular(_));
         let flags = Flags {
             neighbour: place.neighbour < self.options.box_size as f64,
-            residual: f64::from(errors.excess) > LARGE_RESIDUALS,
+            residual: f64::from(errors.excess).max(residuals.structure) > LARGE_RESIDUALS,
             saturated: residuals.saturated,
+            width: circular && self.widths.surprise(fit.sigma, error).abs() > ODD_WIDTH,
         };
+        if sound && circular && flags.with_width(false).is_empty() {
+            self.widths.add(fit.sigma, error);
+        }
         let goodness = f64::from(errors.goodness);
         let goodness = if goodness.is_finite() { goodness } else { f64::NAN };
         Checks { neighbour: place.neighbour, goodness, flags }

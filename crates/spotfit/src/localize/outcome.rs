@@ -67,6 +67,8 @@ pub struct Counts {
     pub neighbour: usize,
     /// Converged fits dropped because of their residuals.
     pub residual: usize,
+    /// Converged fits dropped because of their width.
+    pub width: usize,
     /// Localizations kept.
     pub kept: usize,
 }
@@ -77,7 +79,8 @@ impl Counts {
         match flags {
             Flags { saturated: true, .. } => &mut self.saturated,
             Flags { neighbour: true, .. } => &mut self.neighbour,
-            _ => &mut self.residual,
+            Flags { residual: true, .. } => &mut self.residual,
+            _ => &mut self.width,
         }
     }
 }

@@ -202,8 +202,7 @@ mod tests {
             .with_unevenness(unevenness)
             .with_seed(seed);
         movie.molecules = movie.molecules_for(8.0);
-        let frames = movie.plan().expect("a sound simulation").piece(0..30).frames();
-        frames
+        movie.plan().expect("a sound simulation").piece(0..30).frames()
     }
 
     /// Proves that the gain of a camera is found within 10 % over sixteen octaves of brightness of an ADU, with blinking

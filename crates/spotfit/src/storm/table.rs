@@ -131,7 +131,7 @@ impl StormFormat {
                     goodness: number(goodness)?,
                     flags: match columns.any_number(flags)? {
                         bits if (0.0..=255.0).contains(&bits) => Flags::from_bits(bits as u8),
-                        _ => return Err(columns.wrong(flags, "a sum of 1, 2 and 4")),
+                        _ => return Err(columns.wrong(flags, "a sum of 1, 2, 4 and 8")),
                     },
                 }),
                 _ => None,
@@ -226,7 +226,7 @@ mod tests {
             Localization { checks: Some(checks), ..spot }
         };
         let spots: Vec<Localization> =
-            (0..8).zip(spots()).map(|(i, spot)| checked(i, spot)).collect();
+            (0..16).zip(spots()).map(|(i, spot)| checked(i, spot)).collect();
         let wide = |spot: &Localization| Localization {
             sigma: 1.5,
             sigma_x: 1.125,
@@ -261,7 +261,7 @@ mod tests {
         }
         let wrong = "frame,x,y,neighbour,flags\n1,2,3,4,-1\n";
         let said = StormFormat::default().read(wrong.as_bytes()).unwrap_err().to_string();
-        assert_eq!(said, "line 2: flags = '-1' is not a sum of 1, 2 and 4");
+        assert_eq!(said, "line 2: flags = '-1' is not a sum of 1, 2, 4 and 8");
     }
 
     /// Proves that a table of ThunderSTORM's is read, and that what is wrong is named.
