@@ -15,11 +15,11 @@ use super::message::say;
 use super::output::Output;
 use super::paths::refuse_same_file;
 use super::spot_options::SpotOptions;
-use spotfit::camera_maps;
 use spotfit::detect::DEFAULT_FALSE_RATE;
 use spotfit::localize::{Counts, Flags, LocalizeOptions, Localizer, Roi, estimate_sensitivity};
 use spotfit::movie::{Movie, MovieLimits};
 use spotfit::storm::{StormFormat, Widths, read_positions};
+use spotfit::{Camera, camera_maps};
 
 #[derive(Debug, Args)]
 pub(crate) struct LocalizeArguments {
@@ -166,7 +166,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         .with_status(arguments.all);
     let mut output = Output::create(&arguments.output)?;
     output.write_all(format.header().as_bytes())?;
-    warn(arguments, &limits)?;
+    warn(arguments, &limits);
 
     let bar = progress(frames.len() as u64);
     let begin = Instant::now();
@@ -192,33 +192,34 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
 }
 
 /// Says what is not known of the camera, and what it costs.
-fn warn(arguments: &LocalizeArguments, limits: &MovieLimits) -> Result<(), CliError> {
+fn warn(arguments: &LocalizeArguments, limits: &MovieLimits) {
     let spot = &arguments.spot;
-    if spot.lacks_baseline() {
+    let baseline = spot.lacks_baseline();
+    if baseline {
         say!("spotfit: warning: no --baseline given; photons and uncertainties assume 0 ADU");
     }
-    if !spot.lacks_sensitivity() {
-        return Ok(());
-    }
-    let offer = if spot.lacks_baseline() {
-        "; with --baseline it can be estimated".to_owned()
-    } else {
-        let file = arguments.movie.display().to_string();
-        let failed = |source| CliError::Movie { file: file.clone(), source };
-        // The movie itself is read from its first frame on.
-        let mut movie = Movie::open_with(&arguments.movie, limits).map_err(failed)?;
-        let block = movie.read(SEEN_FOR_SENSITIVITY).map_err(failed)?;
+    if spot.lacks_sensitivity() {
         let camera = spot.camera().unwrap_or_default();
-        let found = block.and_then(|block| estimate_sensitivity(block.pixels.windows(), &camera));
-        found.map_or(String::new(), |found| {
-            let found = two_digits(found);
-            format!("; about {found} e/ADU by variance over mean: --sensitivity {found}")
-        })
-    };
-    say!(
-        "spotfit: warning: no --sensitivity given; photons and uncertainties assume 1 photo-electron per ADU{offer}"
-    );
-    Ok(())
+        let offer = match seen_sensitivity(&arguments.movie, limits, &camera) {
+            _ if baseline => "; with --baseline it can be estimated".to_owned(),
+            Some(found) => {
+                let found = two_digits(found);
+                format!("; about {found} e/ADU by variance over mean: --sensitivity {found}")
+            }
+            None => String::new(),
+        };
+        let assumed = "photons and uncertainties assume 1 photo-electron per ADU";
+        say!("spotfit: warning: no --sensitivity given; {assumed}{offer}");
+    }
+}
+
+/// The sensitivity that the first frames show. The movie is opened once more, for it is read from its first frame on;
+/// what is wrong with it is said there.
+fn seen_sensitivity(path: &Path, limits: &MovieLimits, camera: &Camera) -> Option<f64> {
+    // A pipe has its frames only once.
+    path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let block = Movie::open_with(path, limits).ok()?.read(SEEN_FOR_SENSITIVITY).ok()??;
+    estimate_sensitivity(block.pixels.windows(), camera)
 }
 
 /// Frames that are read to estimate the sensitivity.
