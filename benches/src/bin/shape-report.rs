@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use benches::Workload;
 use benches::suite::machine::processor;
-use fit_core::spot::shape::{Elliptical, FixedSigma};
+use fit_core::spot::shape::{Elliptical, FixedSigma, Rotated};
 use fit_core::{Background, Criteria, Estimator, Fit, Options, PixelProfile, Shape, Start};
 use fit_cpu::{InstructionSet, Simd};
 
@@ -23,6 +23,7 @@ fn methods() -> Vec<(&'static str, Options)> {
     let default = Options::default();
     let paper = Criteria::DEFAULT.with_newton(false).with_finish(0.0);
     let elliptical = default.with_shape(Shape::Elliptical(Elliptical));
+    let rotated = default.with_shape(Shape::Rotated(Rotated));
     let fixed = default.with_shape(Shape::FixedSigma(FixedSigma { sigma: 1.5 }));
     let likelihood = |options: Options| {
         options
@@ -42,6 +43,10 @@ fn methods() -> Vec<(&'static str, Options)> {
         ("elliptical, maximum likelihood", likelihood(elliptical)),
         ("fixed σ, maximum likelihood", likelihood(fixed)),
         ("circular, integrated, maximum likelihood", likelihood(integrated(default))),
+        ("rotated", rotated),
+        ("rotated, integrated", integrated(rotated)),
+        ("rotated, maximum likelihood", likelihood(rotated)),
+        ("rotated, integrated, maximum likelihood", likelihood(integrated(rotated))),
     ]
 }
 

@@ -7,7 +7,7 @@ use crate::search::{Newton, Settings};
 use crate::size::Size;
 use crate::spot::axis::PixelProfile;
 use crate::spot::conditioning::Conditioning;
-use crate::spot::shape::{Circular, Separable};
+use crate::spot::shape::{Circular, Outlined};
 
 /// [`Options`], checked and prepared for one window size, one shape of spots and one arithmetic: made once, used
 /// for every window of a batch.
@@ -34,11 +34,11 @@ impl<R: Real> Setup<R> {
     }
 }
 
-impl<R: Real, S: Separable<P>, const P: usize> Setup<R, S, P> {
+impl<R: Real, S: Outlined<P>, const P: usize> Setup<R, S, P> {
     /// Checks the window and the options for spots of the given shape; [`Options::shape`] is ignored.
     ///
     /// # Errors
-    /// See [`Size::validate`], [`Options::validate`] and [`Separable::validate`]; also [`ArgumentError::Option`] if
+    /// See [`Size::validate`], [`Options::validate`] and [`Outlined::validate`]; also [`ArgumentError::Option`] if
     /// `sigma_min` is not below the largest σ of this window.
     #[inline(always)]
     pub fn for_shape(shape: S, size: Size, options: &Options) -> Result<Self, ArgumentError> {

@@ -1,9 +1,9 @@
 //! Proves the first and second derivatives of every shape and estimator against differences.
 
 use fit_core::pass::{Axes, Likelihood, LikelihoodSeed, LitConstants, Method, Serial, SpotSearch};
-use fit_core::pass::{LeastSquaresSeed, WeightedFit};
+use fit_core::pass::{LeastSquaresSeed, Summable, Visitor, WeightedFit};
 use fit_core::search::{Coordinates, Evaluation};
-use fit_core::spot::shape::{Elliptical, FixedSigmas, Separable, Visitor};
+use fit_core::spot::shape::{Elliptical, FixedSigmas, Outlined, Rotated};
 use fit_core::{
     Background, Camera, Criteria, Options, Outline, PixelProfile, Setup, Shape, Size, condition,
 };
@@ -22,7 +22,7 @@ fn pixels() -> Vec<f64> {
 }
 
 fn start() -> Outline<f64> {
-    Outline { x: 4.45, y: 3.3, sigma_x: 1.35, sigma_y: 1.2, angle: 0.0 }
+    Outline { x: 4.45, y: 3.3, sigma_x: 1.35, sigma_y: 0.95, angle: 0.6 }
 }
 
 /// The evaluation of a method at some parameters, and the units of the derivatives there.
@@ -89,14 +89,14 @@ fn units<C: Coordinates<P>, const P: usize>(
     std::array::from_fn(|j| coordinates.length(constants, p, j) * C::UNITS[j])
 }
 
-struct LeastSquares<M, S: Separable<P>, const P: usize> {
+struct LeastSquares<M, S: Summable<P>, const P: usize> {
     method: M,
     shape: S,
     constants: S::Constants<f64>,
     notes: Vec<f64>,
 }
 
-impl<M, S: Separable<P>, const P: usize> At<P, 2> for LeastSquares<M, S, P>
+impl<M, S: Summable<P>, const P: usize> At<P, 2> for LeastSquares<M, S, P>
 where
     M: Method<
             f64,
@@ -118,14 +118,14 @@ where
     }
 }
 
-struct Poisson<M, S: Separable<P>, const P: usize> {
+struct Poisson<M, S: Summable<P>, const P: usize> {
     method: M,
     shape: S,
     constants: S::Constants<f64>,
     notes: Vec<f64>,
 }
 
-impl<M, S: Separable<P>, const P: usize, const Q: usize> At<Q, 0> for Poisson<M, S, P>
+impl<M, S: Summable<P>, const P: usize, const Q: usize> At<Q, 0> for Poisson<M, S, P>
 where
     M: Method<
             f64,
@@ -156,7 +156,7 @@ struct Check {
 
 impl Visitor for Check {
     type Output = ();
-    fn visit<S: Separable<P>, const P: usize, const Q: usize>(self, shape: S) {
+    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) {
         let Self { options, what } = self;
         let (p, constants) = shape.parameters(start());
         let notes: Vec<f64> = (0..SIZE.pixels()).map(|i| 0.3 + (i % 5) as f64 * 0.4).collect();
@@ -190,7 +190,8 @@ impl Visitor for Check {
 fn derivatives_are_those_of_the_cost() {
     let fixed = Shape::FixedSigmas(FixedSigmas { sigma_x: 1.35, sigma_y: 1.2 });
     let camera = Camera::default().with_baseline(3.0).with_sensitivity(0.7).with_read_noise(1.5);
-    for shape in [Shape::default(), Shape::Elliptical(Elliptical), fixed] {
+    let shapes = [Shape::default(), Shape::Elliptical(Elliptical), fixed, Shape::Rotated(Rotated)];
+    for shape in shapes {
         for profile in [PixelProfile::Sampled, PixelProfile::Integrated] {
             for camera in [None, Some(camera)] {
                 let options = Options::default()
@@ -213,8 +214,8 @@ fn a_held_background_has_derivatives_too() {
     // `pixels` lie above 0, so that β is held only if they are lowered.
     let shape = Elliptical;
     let (p, constants) = shape.parameters(start());
-    struct Lowered<S: Separable<4>>(Setup<f64, S, 4>, S, S::Constants<f64>);
-    impl<S: Separable<4>> At<4, 2> for Lowered<S> {
+    struct Lowered<S: Summable<4>>(Setup<f64, S, 4>, S, S::Constants<f64>);
+    impl<S: Summable<4>> At<4, 2> for Lowered<S> {
         fn at(&self, p: &[f64; 4]) -> (Evaluation<f64, 4, 2>, [f64; 4]) {
             let mut pixels: Vec<f64> = pixels().iter().map(|pixel| pixel - 25.0).collect();
             let mut scratch = vec![0.0; Axes::<f64>::scratch_len(SIZE)];

@@ -2,8 +2,7 @@
 
 use std::marker::PhantomData;
 
-use fit_core::pass::{Axes, Judge, Likelihood, Method, Serial, WeightedFit};
-use fit_core::spot::shape::{Separable, Visitor};
+use fit_core::pass::{Axes, Judge, Likelihood, Method, Serial, Summable, Visitor, WeightedFit};
 use fit_core::{
     ArgumentError, Corner, Errors, Estimator, Fit, Fits, Options, Outcomes, Outline, Pixel, Scalar,
     Setup, Size, Start, fit_in_place, scratch_len,
@@ -190,15 +189,15 @@ impl<R: Arithmetic> Reference<R> {
 
     /// Knows no pixel type: `read` writes the pixels of a window to the first numbers that it is given, variances to the
     /// second and weights to the third.
-    fn judge_all(
+    fn judge_all<S: Summable<P>, const P: usize, const Q: usize>(
         &self,
-        judge: &Judge<R>,
+        judge: &Judge<R, S, P, Q>,
         beside: [bool; 2],
         read: &ReadAll<'_, R>,
         fits: Fits<'_>,
         errors: &mut [Errors],
     ) {
-        let (size, parameters) = (judge.size(), judge.parameters());
+        let size = judge.size();
         let pixels = size.pixels();
         let [variances, weights] = beside.map(|there| if there { pixels } else { 0 });
         let judge_chunk = |scratch: &mut Vec<R>, first: usize, errors: &mut [Errors]| {
@@ -214,8 +213,8 @@ impl<R: Arithmetic> Reference<R> {
                 let fit = fits.at::<R>(index);
                 let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = fit;
                 let outline = Outline { x, y, sigma_x, sigma_y, angle };
-                let judged = judge.judge(&mut tile, &outline, [amplitude, background]);
-                *errors = Errors::from_judged(&judged, &fit, parameters);
+                let judged = judge.judge(&mut tile, outline, [amplitude, background]);
+                *errors = Errors::from_judged(&judged, &fit, Q);
             }
         };
         let scratch = || vec![R::default(); scratch_len(size) + variances + weights];
@@ -356,8 +355,31 @@ impl<'w, R: Arithmetic> fit_windows::Visitor<'w> for Judging<'_, R> {
                 windows.notes(index, NoteKind::Weights, weights, em_gain);
             }
         };
-        let judge = Judge::new(windows.size(), options, beside[0], beside[1])?;
-        reference.judge_all(&judge, beside, &read_all, fits, errors);
+        let size = windows.size();
+        let read = &read_all;
+        options.shape.visit(JudgingShape { reference, size, options, beside, read, fits, errors })
+    }
+}
+
+/// Fits that wait for their shape, to be judged.
+struct JudgingShape<'a, R> {
+    reference: &'a Reference<R>,
+    size: Size,
+    options: &'a Options,
+    /// Whether there is a camera map, and whether there are weights.
+    beside: [bool; 2],
+    read: &'a ReadAll<'a, R>,
+    fits: Fits<'a>,
+    errors: &'a mut [Errors],
+}
+
+impl<R: Arithmetic> Visitor for JudgingShape<'_, R> {
+    type Output = Result<(), BatchError>;
+
+    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
+        let Self { reference, size, options, beside, read, fits, errors } = self;
+        let judge = Judge::<R, S, P, Q>::for_shape(shape, size, options, beside[0], beside[1])?;
+        reference.judge_all(&judge, beside, read, fits, errors);
         Ok(())
     }
 }
@@ -377,7 +399,7 @@ struct Shaped<'a, R, T> {
 impl<R: Arithmetic, T: Scalar> Visitor for Shaped<'_, R, T> {
     type Output = Result<(), BatchError>;
 
-    fn visit<S: Separable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
+    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
         let Self { reference, size, options, kind: (kind, mapped), read, start, fits } = self;
         if options.estimator == Estimator::MaximumLikelihood {
             let method = Likelihood::<R, S, P, Q, true>::for_shape(shape, size, options, mapped)?;

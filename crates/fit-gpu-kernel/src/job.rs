@@ -3,9 +3,9 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
-use fit_core::pass::Found;
+use fit_core::pass::{Found, Summable, Visitor};
 use fit_core::search::{Newton, Settings};
-use fit_core::spot::shape::{NUMBERS, Separable, Visitor};
+use fit_core::spot::shape::{NUMBERS, Outlined};
 use fit_core::{ArgumentError, Background, Corner, Fit, Options, PixelProfile, Real, Setup, Size};
 
 use crate::Single;
@@ -59,15 +59,17 @@ pub struct Task {
 const MOST_PARAMETERS: usize = 4;
 
 impl Task {
-    /// A task from a setup.
-    pub fn new<S: Separable<P>, const P: usize>(setup: &Setup<f32, S, P>) -> Self {
-        const { assert!(P <= MOST_PARAMETERS, "a task has no room for so many parameters") };
+    /// A task from a setup. It has room for the limits of the first four parameters; there are no kernels for shapes with
+    /// more.
+    pub fn new<S: Outlined<P>, const P: usize>(setup: &Setup<f32, S, P>) -> Self {
         let Size { width, height } = setup.size();
         let settings = *setup.settings();
         let (photons, baseline) = setup.units();
         let all = |limits: [f32; P]| {
             let mut room = [0.0; MOST_PARAMETERS];
-            room[..P].copy_from_slice(&limits);
+            for (room, limit) in room.iter_mut().zip(limits) {
+                *room = limit;
+            }
             room
         };
         Self {
@@ -96,7 +98,7 @@ impl Task {
         struct Make<'a>(Size, &'a Options);
         impl Visitor for Make<'_> {
             type Output = Result<Task, ArgumentError>;
-            fn visit<S: Separable<P>, const P: usize, const Q: usize>(
+            fn visit<S: Summable<P>, const P: usize, const Q: usize>(
                 self,
                 shape: S,
             ) -> Self::Output {
@@ -117,7 +119,7 @@ impl Task {
     pub fn setup<R, S, const P: usize>(&self) -> Option<Setup<R, S, P>>
     where
         R: Real + From<f32>,
-        S: Separable<P>,
+        S: Outlined<P>,
     {
         let background =
             if self.nonnegative == 0 { Background::Free } else { Background::NonNegative };

@@ -48,6 +48,8 @@ pub(crate) fn check_supported(options: &Options, plain: bool) -> Result<(), GpuE
         "profiles that are integrated over a pixel"
     } else if matches!(options.shape, Shape::Elliptical(_) | Shape::FixedSigmas(_)) {
         "elliptical spots"
+    } else if matches!(options.shape, Shape::Rotated(_)) {
+        "rotated spots"
     } else if matches!(options.shape, Shape::GivenSigma(_)) {
         "a σ that differs from spot to spot"
     } else if !plain {

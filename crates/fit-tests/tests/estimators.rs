@@ -1,9 +1,10 @@
 //! Every shape with every estimator against the minima that an outside optimizer found (SciPy; the scripts are beside
 //! the data), on simulated windows that are stored here and on real images where these are at hand.
 
+use std::f64::consts::FRAC_PI_2;
 use std::fmt::Debug;
 
-use fit_core::spot::shape::{Elliptical, FixedSigma, GivenSigma};
+use fit_core::spot::shape::{Circular, Elliptical, FixedSigma, GivenSigma, Rotated};
 use fit_core::{
     Background, Corner, Criteria, Estimator, Fit, Options, PixelProfile, Shape, Start, Status,
 };
@@ -25,10 +26,17 @@ fn tight(shape: Shape, profile: PixelProfile, estimator: Estimator) -> Options {
         .with_estimator(estimator)
 }
 
-fn distance(fit: &Fit<f64>, [x, y, sigma_x, sigma_y, _]: [f64; 5]) -> f64 {
-    [fit.x - x, fit.y - y, fit.sigma_x - sigma_x, fit.sigma_y - sigma_y]
-        .iter()
-        .fold(0.0, |worst, off| off.abs().max(worst))
+/// The greatest difference of x, y and the widths; and of the ends of the axes, which an angle turns. An angle of −π/4
+/// is one of π/4 with the widths exchanged.
+fn distance(fit: &Fit<f64>, [x, y, sigma_x, sigma_y, angle]: [f64; 5]) -> f64 {
+    let off = |[sigma_x, sigma_y, angle]: [f64; 3]| {
+        let turned = (fit.angle - angle).abs() * (sigma_x - sigma_y).abs();
+        [fit.x - x, fit.y - y, fit.sigma_x - sigma_x, fit.sigma_y - sigma_y, turned]
+            .iter()
+            .fold(0.0, |worst: f64, off| off.abs().max(worst))
+    };
+    let beside = angle - FRAC_PI_2.copysign(angle);
+    off([sigma_x, sigma_y, angle]).min(off([sigma_y, sigma_x, beside]))
 }
 
 /// The share of the good answers that were found, and how many fits did not converge.
@@ -79,9 +87,10 @@ fn profiles() -> [(&'static str, PixelProfile); 2] {
     [("sampled", PixelProfile::Sampled), ("integrated", PixelProfile::Integrated)]
 }
 
-const SHAPES: [(&str, Shape); 2] = [
-    ("circular", Shape::Circular(fit_core::spot::shape::Circular)),
+const SHAPES: [(&str, Shape); 3] = [
+    ("circular", Shape::Circular(Circular)),
     ("elliptical", Shape::Elliptical(Elliptical)),
+    ("rotated", Shape::Rotated(Rotated)),
 ];
 
 /// Proves that every backend finds the minima of 240 simulated windows for each shape and profile, with least squares,
@@ -115,6 +124,9 @@ fn stored_minima_of_every_method_are_found() {
                     &answers,
                     within,
                 );
+                if shape_name == "rotated" {
+                    continue;
+                }
                 let answers = shape_answers(&set, &format!("fixed_{name}"));
                 let given: Vec<[f64; 5]> = answers
                     .iter()
@@ -145,6 +157,9 @@ fn stored_minima_of_every_method_are_found() {
                 &answers,
                 within,
             );
+            if shape_name == "rotated" {
+                continue;
+            }
             let pixels = read_stack::<u16>(&folder.join(format!("{set}_scmos.npy")));
             let mapped = Windows::stack(pixels.view()).with_map(&map).with_corners(&corners);
             let options = tight(shape, profile, Estimator::MaximumLikelihood);

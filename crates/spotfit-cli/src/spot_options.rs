@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use spotfit::{
     Background, Camera, CameraMap, Circular, Elliptical, Estimator, FixedSigma, FixedSigmas,
-    Options, PixelProfile, Shape, camera_maps,
+    Options, PixelProfile, Rotated, Shape, camera_maps,
 };
 
 use super::error::CliError;
@@ -13,7 +13,7 @@ use super::error::CliError;
 /// What is fitted and how it is judged.
 #[derive(Debug, Args)]
 pub(crate) struct SpotOptions {
-    /// The shape of the spots: circular (one sigma) or elliptical (sigma_x, sigma_y).
+    /// The shape of the spots: circular (one sigma), elliptical (sigma_x, sigma_y) or rotated (with an angle besides).
     #[arg(long, value_enum, default_value = "circular", value_name = "SHAPE")]
     shape: ShapeChoice,
     /// What a pixel measures of a spot: its value at the pixel's centre, or its integral over the pixel.
@@ -57,6 +57,7 @@ struct CameraOptions {
 enum ShapeChoice {
     Circular,
     Elliptical,
+    Rotated,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -101,6 +102,7 @@ impl SpotOptions {
             (Some(text), _) => fixed(text)?,
             (None, ShapeChoice::Circular) => Shape::Circular(Circular),
             (None, ShapeChoice::Elliptical) => Shape::Elliptical(Elliptical),
+            (None, ShapeChoice::Rotated) => Shape::Rotated(Rotated),
         };
         let profile = match self.profile {
             ProfileChoice::Sampled => PixelProfile::Sampled,

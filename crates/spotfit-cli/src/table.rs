@@ -46,6 +46,9 @@ fn columns(options: &Options) -> Vec<Column> {
         columns.push(("sigma_x", |fit| fit.sigma_x));
         columns.push(("sigma_y", |fit| fit.sigma_y));
     }
+    if matches!(options.shape, Shape::Rotated(_)) {
+        columns.push(("angle", |fit| fit.angle));
+    }
     columns.push(("amplitude", |fit| fit.amplitude));
     columns.push(("background", |fit| fit.background));
     let cost = match options.estimator {
@@ -71,11 +74,14 @@ fn error_columns(options: &Options) -> Vec<ErrorColumn> {
         Shape::Circular(_) => {
             columns.push(("sigma_error", |_, errors| errors.of(Parameter::SigmaX).into()));
         }
-        Shape::Elliptical(_) => {
+        Shape::Elliptical(_) | Shape::Rotated(_) => {
             columns.push(("sigma_x_error", |_, errors| errors.of(Parameter::SigmaX).into()));
             columns.push(("sigma_y_error", |_, errors| errors.of(Parameter::SigmaY).into()));
         }
         _ => {}
+    }
+    if matches!(options.shape, Shape::Rotated(_)) {
+        columns.push(("angle_error", |_, errors| errors.of(Parameter::Angle).into()));
     }
     columns.push(("amplitude_error", |_, errors| errors.of(Parameter::Amplitude).into()));
     columns.push(("background_error", |_, errors| errors.of(Parameter::Background).into()));

@@ -77,6 +77,17 @@ fn elliptical_spots_have_their_columns() {
         assert!(unlike > table.len() / 2, "{unlike}");
         assert!((median(column(&table, "sigma1 [nm]")) - 150.0).abs() < 20.0);
     }
+    let turned = [&camera[..], &["--shape", "rotated", "--flags"]].concat();
+    for profile in ["sampled", "integrated"] {
+        let words = [&turned[..], &["--estimator", "mle", "--profile", profile]].concat();
+        let (table, _) = localize(&folder, &movie, &words);
+        assert_eq!(table[0][6], "\"angle [rad]\"");
+        let angles = column(&table, "angle [rad]");
+        assert!(angles.iter().all(|angle| angle.abs() <= 0.7855));
+        assert!((median(column(&table, "goodness")) - 1.0).abs() < 0.1);
+        let clean = column(&table, "flags").iter().filter(|&&flags| flags == 0.0).count();
+        assert!(clean > table.len() / 2, "{profile}: {clean} of {}", table.len());
+    }
     let picture = folder.path("picture.png");
     let output = succeeds(&[&"render", &folder.path("locs.csv"), &"-o", &picture]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("localizations in"));

@@ -15,7 +15,9 @@ pub mod render;
 mod statuses;
 pub mod storm;
 
-pub use fit_core::spot::shape::{Circular, Elliptical, FixedSigma, FixedSigmas, GivenSigma, Shape};
+pub use fit_core::spot::shape::{
+    Circular, Elliptical, FixedSigma, FixedSigmas, GivenSigma, Rotated, Shape,
+};
 pub use fit_core::{
     ArgumentError, Background, Camera, Circle, Corner, Criteria, Errors, Estimator, Fit, Limits,
     MaxError, Options, Outcomes, Outline, Parameter, Pixel, PixelProfile, Scalar, Size, Start,

@@ -1,19 +1,14 @@
 //! Least squares: what [`Setup`] fits.
 
-use core::marker::PhantomData;
-
 use super::method::{CANCELS, Finish, Found, Method};
 use super::tile::{Store, Tile};
-use super::{condition, estimate, evaluate, residual_chi2};
+use super::{Summable, condition, estimate, residual_chi2};
 use crate::arithmetic::{Mask, Real};
-use crate::search::solve::Symmetric;
 use crate::search::{Evaluation, Merge, Newton, Normal, Parts, Search};
 use crate::setup::Setup;
 use crate::size::{Circle, Outline, Size};
-use crate::spot::assembly::{Remainder, assemble, assemble_with};
+use crate::spot::assembly::{assemble, assemble_with};
 use crate::spot::conditioning::Conditioning;
-use crate::spot::shape::Separable;
-use crate::spot::sums::Second;
 
 /// A search for the parameters of a spot, with amplitude and background in closed form.
 pub type SpotSearch<R, S, const P: usize> = Search<R, S, P, 2>;
@@ -41,7 +36,7 @@ impl<R: Real, C: Parts<R>, const P: usize> Parts<R> for LeastSquaresSeed<R, C, P
 /// Conditions the pixels and estimates the start where none is given. Also returns the lanes in which there is
 /// something to fit.
 #[inline(always)]
-pub(super) fn prepare<R: Real, T: Store<R>, S: Separable<P>, const P: usize>(
+pub(super) fn prepare<R: Real, T: Store<R>, S: Summable<P>, const P: usize>(
     shape: &S,
     tile: &mut T,
     start: Option<Outline<R>>,
@@ -60,7 +55,7 @@ pub(super) fn prepare<R: Real, T: Store<R>, S: Separable<P>, const P: usize>(
 
 /// One evaluation of the paper's iteration, and the next trial.
 #[inline(always)]
-pub(super) fn step<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
+pub(super) fn step<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>(
     setup: &Setup<R, S, P>,
     tile: &mut T,
     data: &Conditioning<R>,
@@ -72,21 +67,21 @@ pub(super) fn step<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
 
 /// An evaluation without second derivatives.
 #[inline(always)]
-fn evaluate_roughly<R: Real, T: Tile<R>, S: Separable<P>, const P: usize>(
+fn evaluate_roughly<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>(
     setup: &Setup<R, S, P>,
     tile: &mut T,
     data: &Conditioning<R>,
     search: &SpotSearch<R, S, P>,
 ) -> Evaluation<R, P, 2> {
     let shape = setup.shape();
-    let axes = shape.axes(setup.profile(), search.constants(), search.trial());
-    let (x, y, sums) = evaluate::<_, _, false>(tile, axes);
-    assemble(&shape.sums(&x, &y, &sums), data, setup.background())
+    let spot = shape.spot(setup.profile(), search.constants(), search.trial());
+    let (sums, _) = shape.evaluate::<_, _, false>(tile, spot);
+    assemble(&sums, data, setup.background())
 }
 
 /// A seed for lanes without a fit.
 #[inline(always)]
-pub(super) fn idle<R: Real, S: Separable<P>, const P: usize>(
+pub(super) fn idle<R: Real, S: Summable<P>, const P: usize>(
     shape: &S,
     size: Size,
 ) -> LeastSquaresSeed<R, S::Constants<R>, P> {
@@ -98,7 +93,7 @@ pub(super) fn idle<R: Real, S: Separable<P>, const P: usize>(
 
 /// The outcome of a search in the units of the pixels.
 #[inline(always)]
-pub(super) fn found<R: Real, S: Separable<P>, const P: usize>(
+pub(super) fn found<R: Real, S: Summable<P>, const P: usize>(
     setup: &Setup<R, S, P>,
     data: &Conditioning<R>,
     search: &SpotSearch<R, S, P>,
@@ -117,21 +112,7 @@ pub(super) fn found<R: Real, S: Separable<P>, const P: usize>(
     }
 }
 
-/// The second derivatives of a separable shape.
-struct Gathered<R, S> {
-    second: Second<R>,
-    shape: PhantomData<S>,
-}
-
-impl<R: Real, S: Separable<P>, const P: usize> Remainder<R, P> for Gathered<R, S> {
-    const SOME: bool = true;
-    #[inline(always)]
-    fn of_residual(&self, alpha: R, beta: R) -> Symmetric<R, P> {
-        S::gather_matrix(&self.second.of_residual(alpha, beta))
-    }
-}
-
-impl<R: Real, S: Separable<P>, const P: usize> Method<R> for Setup<R, S, P> {
+impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
     type Seed = LeastSquaresSeed<R, S::Constants<R>, P>;
     type Search = SpotSearch<R, S, P>;
     type Evaluation = Evaluation<R, P, 2>;
@@ -181,10 +162,8 @@ impl<R: Real, S: Separable<P>, const P: usize> Method<R> for Setup<R, S, P> {
             return evaluate_roughly(self, tile, &seed.data, search);
         }
         let shape = self.shape();
-        let axes = shape.axes(self.profile(), search.constants(), search.trial());
-        let (x, y, data) = evaluate::<_, _, true>(tile, axes);
-        let sums = shape.sums(&x, &y, &data);
-        let second = Gathered { second: Second::new(&x, &y, &data), shape: PhantomData::<S> };
+        let spot = shape.spot(self.profile(), search.constants(), search.trial());
+        let (sums, second) = shape.evaluate::<_, _, true>(tile, spot);
         assemble_with(&sums, &second, &seed.data, self.background())
     }
     #[inline(always)]
@@ -206,8 +185,8 @@ impl<R: Real, S: Separable<P>, const P: usize> Method<R> for Setup<R, S, P> {
             Finish::WhereSumsCancel => cost.lt(R::splat(CANCELS * R::EPSILON) * seed.data.spread),
         };
         if (cancels & ended).any() {
-            let axes = self.shape().axes(self.profile(), search.constants(), search.best());
-            let exact = residual_chi2::<_, _, false>(tile, axes, linear);
+            let spot = self.shape().spot(self.profile(), search.constants(), search.best());
+            let exact = residual_chi2::<_, _, _, _, false>(tile, self.shape(), spot, linear);
             cost = R::select(cancels, exact, cost);
         }
         found(self, &seed.data, search, cost)
@@ -219,7 +198,7 @@ impl<R: Real, S: Separable<P>, const P: usize> Method<R> for Setup<R, S, P> {
 #[derive(Clone, Copy, Debug)]
 pub struct RoughFit<R, S, const P: usize>(pub Setup<R, S, P>);
 
-impl<R: Real, S: Separable<P>, const P: usize> Method<R> for RoughFit<R, S, P> {
+impl<R: Real, S: Summable<P>, const P: usize> Method<R> for RoughFit<R, S, P> {
     type Seed = LeastSquaresSeed<R, S::Constants<R>, P>;
     type Search = SpotSearch<R, S, P>;
     type Evaluation = Evaluation<R, P, 2>;

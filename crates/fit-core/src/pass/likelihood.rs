@@ -12,10 +12,11 @@
 
 use super::least_squares::{idle, prepare, step};
 use super::method::{CANCELS, Finish, Found, Method};
-use super::tile::{Along, Line, Store, Tile, keep};
-use super::weigh::{Noise, weigh};
+use super::residual::Each;
+use super::tile::{Store, Tile, keep};
+use super::weigh::{Noise, Weighted};
 use super::weighted::hide;
-use super::{Group, LeastSquaresSeed};
+use super::{Group, LeastSquaresSeed, Summable};
 use crate::arithmetic::{Mask, Real};
 use crate::error::ArgumentError;
 use crate::options::{Background, Options};
@@ -23,8 +24,6 @@ use crate::search::solve::Symmetric;
 use crate::search::{Coordinates, Evaluation, Merge, Newton, Normal, Parts, Search, Settings};
 use crate::setup::Setup;
 use crate::size::{Outline, Size};
-use crate::spot::axis::{AxisSums, GaussianAxis};
-use crate::spot::shape::Separable;
 
 /// A pixel whose read noise has a variance above this, in e², tells nothing.
 pub const HIDDEN: f64 = 1e20;
@@ -36,6 +35,8 @@ pub const START_EVALUATIONS: usize = 3;
 const LEAST_SHARE: f64 = 0.1;
 /// The least amplitude as a share of the range of the pixels, and the least background as one of their mean.
 const FLOOR: f64 = 1e-3;
+/// The least background is no more than this many photo-electrons: there is as little beside the brightest spots.
+const DARK: f64 = 0.01;
 /// The deviance from the search is known to this many rounding units of the photons that cancel in it.
 const RESOLVED: f64 = 4.0;
 /// A gradient of fewer rounding units than this is that of a minimum.
@@ -140,6 +141,11 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for Lit<S
     ) -> R {
         if j < P { settings.lower[j] } else { constants.least[j - P] }
     }
+    #[inline(always)]
+    fn reports(j: usize) -> bool {
+        // A background of nothing is as good as any, as it is for least squares.
+        j != P + 1
+    }
 }
 
 /// Options for Poisson maximum likelihood, checked and prepared for one window size, one shape of spots and one
@@ -160,7 +166,7 @@ pub struct Likelihood<R, S, const P: usize, const Q: usize, const NOTES: bool> {
     mapped: bool,
 }
 
-impl<R: Real, S: Separable<P>, const P: usize, const Q: usize, const NOTES: bool>
+impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
     Likelihood<R, S, P, Q, NOTES>
 {
     /// Checks the window and the options for spots of the given shape; [`Options::shape`] is ignored. `mapped` says
@@ -242,32 +248,25 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize, const NOTES: bool
         [group.least(low), -group.least(-high), group.sum(sum) * seed.data.inverse_n]
     }
 
-    /// The axes, the amplitude and the background of some parameters.
+    /// The spot, the amplitude and the background of some parameters.
     #[inline(always)]
-    fn axes(
-        &self,
-        constants: &LitConstants<R, S::Constants<R>>,
-        p: &[R; Q],
-    ) -> ((GaussianAxis<R>, GaussianAxis<R>), R, R) {
-        let axes = self.shape.0.axes(self.start.profile(), &constants.shape, &first(p));
-        (axes, p[P], p[P + 1])
+    fn spot(&self, constants: &LitConstants<R, S::Constants<R>>, p: &[R; Q]) -> (S::Spot<R>, R, R) {
+        let spot = self.shape.0.spot(self.start.profile(), &constants.shape, &first(p));
+        (spot, p[P], p[P + 1])
     }
 
     /// Cost and derivatives from the sums over the pixels.
     #[inline(always)]
     fn assemble(
         &self,
-        sums: &super::Weighted<R>,
+        sums: &Weighted<R, P>,
         alpha: R,
         deviance: R,
         total: R,
         least: R,
     ) -> Evaluation<R, Q, 0> {
         let zero = R::splat(0.0);
-        let (df, f_df) = (S::gather(sums.df), S::gather(sums.f_df));
-        let df_df = S::gather_matrix(&sums.df_df);
-        let r_df = S::gather(sums.r_df);
-        let second = S::gather_matrix(&sums.second());
+        let Weighted { df, f_df, df_df, r_df, r_second: second, .. } = sums;
         let (mut gradient, mut hessian) = ([zero; Q], Symmetric::<R, Q>::zero());
         let mut newton = Symmetric::<R, Q>::zero();
         for j in 0..P {
@@ -323,29 +322,27 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize, const NOTES: bool
         constants: &LitConstants<R, S::Constants<R>>,
         p: &[R; Q],
     ) -> R {
-        let ((x, y), alpha, beta) = self.axes(constants, p);
-        let (along, across) = if T::COLUMNS { (y, x) } else { (x, y) };
-        let _ = tile.take_along::<false>(along);
-        let mut sums = AxisSums::zero();
-        tile.take_across::<false>(across, &mut sums);
-        let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
-        let along = tile.along(length);
-        let mut deviance = zero;
-        for line in 0..tile.lines() {
-            let height = alpha * tile.across::<false>(lane, line, &mut sums).value;
-            let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
-            let mut index = zero;
-            for place in 0..length {
-                let value = along.at::<false>(place, index).value;
-                index = index + R::splat(1.0);
-                let note = if NOTES { tile.note(lane, line, place) } else { zero };
-                let expected = height.mul_add(value, beta + (self.variance + note));
-                let term = deviance_of(expected, pixels.pixel(place));
-                deviance = deviance + keep::<R, T>(there, term, zero);
-            }
-        }
-        let deviance = tile.group().sum(deviance);
+        let (spot, alpha, beta) = self.spot(constants, p);
+        let mut sum = Deviance { beta, variance: self.variance, deviance: R::splat(0.0) };
+        self.shape.0.show::<_, _, _, NOTES>(tile, spot, alpha, &mut sum);
+        let deviance = tile.group().sum(sum.deviance);
         deviance + deviance
+    }
+}
+
+/// The sum of the deviance over the pixels.
+struct Deviance<R> {
+    beta: R,
+    variance: R,
+    deviance: R,
+}
+
+impl<R: Real> Each<R> for Deviance<R> {
+    #[inline(always)]
+    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, [height, value]: [R; 2], counts: R, note: R) {
+        let expected = height.mul_add(value, self.beta + (self.variance + note));
+        let term = deviance_of(expected, counts);
+        self.deviance = self.deviance + keep::<R, T>(there, term, R::splat(0.0));
     }
 }
 
@@ -414,7 +411,7 @@ impl<R: Real, C: Parts<R>, const Q: usize> Parts<R> for LikelihoodSeed<R, C, Q> 
     }
 }
 
-impl<R: Real, S: Separable<P>, const P: usize, const Q: usize, const NOTES: bool> Method<R>
+impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool> Method<R>
     for Likelihood<R, S, P, Q, NOTES>
 {
     type Seed = LikelihoodSeed<R, S::Constants<R>, Q>;
@@ -449,7 +446,7 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize, const NOTES: bool
         let [low, high, mean] = self.count_photons(tile, &seed);
         let floor = R::splat(FLOOR);
         let least_alpha = (high - low) * floor;
-        let least_beta = mean.max(least_alpha) * floor;
+        let least_beta = (mean.max(least_alpha) * floor).min(R::splat(DARK));
         let mut parameters = [R::splat(0.0); Q];
         parameters[..P].copy_from_slice(search.best());
         parameters[P] = alpha.max(least_alpha);
@@ -489,7 +486,7 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize, const NOTES: bool
         _: &Self::Seed,
         search: &Self::Search,
     ) -> Self::Evaluation {
-        let (axes, alpha, beta) = self.axes(search.constants(), search.trial());
+        let (spot, alpha, beta) = self.spot(search.constants(), search.trial());
         let zero = R::splat(0.0);
         let mut noise = Poisson {
             alpha,
@@ -498,7 +495,7 @@ impl<R: Real, S: Separable<P>, const P: usize, const Q: usize, const NOTES: bool
             total: zero,
             least: R::splat(f64::MAX),
         };
-        let sums = weigh::<_, _, _, true, NOTES>(tile, axes, &mut noise);
+        let sums = self.shape.0.weigh::<_, _, _, true, NOTES>(tile, spot, &mut noise);
         let group = tile.group();
         let deviance = group.sum(noise.deviance);
         let (total, least) = (group.sum(noise.total), group.least(noise.least));

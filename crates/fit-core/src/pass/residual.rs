@@ -1,9 +1,32 @@
 //! χ² from the residuals.
 
 use super::group::Group;
-use super::tile::{Along, Line, Tile, keep};
+use super::shape::Summable;
+use super::tile::{Tile, keep};
 use crate::arithmetic::Real;
-use crate::spot::axis::{AxisSums, GaussianAxis};
+
+/// Something that is shown the profile pixel by pixel.
+pub trait Each<R: Real> {
+    /// Takes a pixel. The profile there, times its height, is the product of two factors; `note` is what [`Tile::note`]
+    /// says of it. Lanes that are not `there` do not count.
+    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, factors: [R; 2], pixel: R, note: R);
+}
+
+/// The squares of the residuals, times weights if `WEIGHTED`.
+struct Squares<R, const WEIGHTED: bool> {
+    beta: R,
+    chi2: R,
+}
+
+impl<R: Real, const WEIGHTED: bool> Each<R> for Squares<R, WEIGHTED> {
+    #[inline(always)]
+    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, [height, value]: [R; 2], pixel: R, weight: R) {
+        let residual = height.mul_add(value, self.beta - pixel);
+        let residual = keep::<R, T>(there, residual, R::splat(0.0));
+        let weighted = if WEIGHTED { residual * weight } else { residual };
+        self.chi2 = weighted.mul_add(residual, self.chi2);
+    }
+}
 
 /// χ² = Σ(αf + β − g)² (eq. 2) from the residuals themselves, pixel by pixel; each square times the pixel's weight if
 /// `WEIGHTED`.
@@ -11,31 +34,13 @@ use crate::spot::axis::{AxisSums, GaussianAxis};
 /// [`crate::spot::assembly::assemble`] computes χ² from sums. That is enough to steer the search, but the sums
 /// cancel where the spot is bright; this is the number to report.
 #[inline(always)]
-pub fn residual_chi2<R: Real, T: Tile<R>, const WEIGHTED: bool>(
+pub fn residual_chi2<R: Real, T: Tile<R>, S: Summable<P>, const P: usize, const WEIGHTED: bool>(
     tile: &mut T,
-    (x, y): (GaussianAxis<R>, GaussianAxis<R>),
+    shape: &S,
+    spot: S::Spot<R>,
     [alpha, beta]: [R; 2],
 ) -> R {
-    let (along, across) = if T::COLUMNS { (y, x) } else { (x, y) };
-    let _ = tile.take_along::<false>(along);
-    let mut sums = AxisSums::zero();
-    tile.take_across::<false>(across, &mut sums);
-    let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
-    let along = tile.along(length);
-    let mut chi2 = zero;
-    for line in 0..tile.lines() {
-        let height = alpha * tile.across::<false>(lane, line, &mut sums).value;
-        let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
-        let mut index = zero;
-        for place in 0..length {
-            let value = along.at::<false>(place, index).value;
-            index = index + R::splat(1.0);
-            let residual = height.mul_add(value, beta - pixels.pixel(place));
-            let residual = keep::<R, T>(there, residual, zero);
-            let weighted =
-                if WEIGHTED { residual * tile.note(lane, line, place) } else { residual };
-            chi2 = weighted.mul_add(residual, chi2);
-        }
-    }
-    tile.group().sum(chi2)
+    let mut squares = Squares::<R, WEIGHTED> { beta, chi2: R::splat(0.0) };
+    shape.show::<_, _, _, WEIGHTED>(tile, spot, alpha, &mut squares);
+    tile.group().sum(squares.chi2)
 }

@@ -4,11 +4,12 @@
 //! derivatives: 16 multiply-adds a pixel.
 
 use super::evaluate::sum_second;
-use super::group::{Group, sum_axis};
+use super::group::Group;
 use super::tile::{Along, Line, Tile, keep};
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
 use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
+use crate::spot::shape::Separable;
 use crate::spot::sums::{RowSums, SecondSums};
 
 /// What a pixel contributes: the weight of products of derivatives, and that of single ones.
@@ -24,9 +25,10 @@ pub trait Noise<R: Real> {
     fn pixel<T: Tile<R>>(&mut self, there: R::Mask, f: R, pixel: R, note: R, weight: R) -> [R; 2];
 }
 
-/// Sums over a window with a weight s for products of derivatives and a weight r for single ones, by x̄, ȳ, σx and σy.
+/// Sums over a window with a weight s for products of derivatives and a weight r for single ones, by the parameters of
+/// a shape.
 #[derive(Clone, Copy, Debug)]
-pub struct Weighted<R> {
+pub struct Weighted<R, const P: usize> {
     /// Σs.
     pub n: R,
     /// Σsf.
@@ -34,19 +36,34 @@ pub struct Weighted<R> {
     /// Σsf².
     pub ff: R,
     /// Σs∂ⱼf.
-    pub df: [R; 4],
+    pub df: [R; P],
     /// Σsf∂ⱼf.
-    pub f_df: [R; 4],
+    pub f_df: [R; P],
     /// Σs∂ⱼf∂ₖf.
-    pub df_df: Symmetric<R, 4>,
+    pub df_df: Symmetric<R, P>,
     /// Σr.
     pub r: R,
     /// Σrf.
     pub r_f: R,
     /// Σr∂ⱼf.
-    pub r_df: [R; 4],
+    pub r_df: [R; P],
     /// Σr∂ⱼₖf; zeros where the second derivatives were not asked for.
-    pub r_second: SecondSums<R>,
+    pub r_second: Symmetric<R, P>,
+}
+
+/// The same by x̄, ȳ, σx and σy.
+#[derive(Clone, Copy, Debug)]
+pub struct ByAxes<R> {
+    n: R,
+    f: R,
+    ff: R,
+    df: [R; 4],
+    f_df: [R; 4],
+    df_df: Symmetric<R, 4>,
+    r: R,
+    r_f: R,
+    r_df: [R; 4],
+    r_second: SecondSums<R>,
 }
 
 /// The sums over one row.
@@ -94,9 +111,9 @@ impl<R: Real> Row<R> {
     }
 }
 
-impl<R: Real> Weighted<R> {
+impl<R: Real> ByAxes<R> {
     #[inline(always)]
-    pub(super) fn zero() -> Self {
+    fn zero() -> Self {
         let zero = R::splat(0.0);
         Self {
             n: zero,
@@ -200,10 +217,28 @@ impl<R: Real> Weighted<R> {
         turned
     }
 
-    /// Σr∂ⱼₖf by x̄, ȳ, σx and σy.
+    /// The sums by the parameters of a separable shape.
     #[inline(always)]
-    pub fn second(&self) -> Symmetric<R, 4> {
-        self.r_second.matrix(self.r_f, self.r_df[2], self.r_df[3])
+    pub(super) fn gathered<S: Separable<P>, const P: usize, const SECOND: bool>(
+        &self,
+    ) -> Weighted<R, P> {
+        let mut r_second = Symmetric::zero();
+        if SECOND {
+            let second = self.r_second.matrix(self.r_f, self.r_df[2], self.r_df[3]);
+            r_second = S::gather_matrix(&second);
+        }
+        Weighted {
+            n: self.n,
+            f: self.f,
+            ff: self.ff,
+            df: S::gather(self.df),
+            f_df: S::gather(self.f_df),
+            df_df: S::gather_matrix(&self.df_df),
+            r: self.r,
+            r_f: self.r_f,
+            r_df: S::gather(self.r_df),
+            r_second,
+        }
     }
 }
 
@@ -212,43 +247,27 @@ impl<R: Real> Weighted<R> {
 #[inline(always)]
 pub fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: bool>(
     tile: &mut T,
-    axes: (GaussianAxis<R>, GaussianAxis<R>),
-    noise: &mut N,
-) -> Weighted<R> {
-    weigh_with_axes::<_, _, _, SECOND, NOTES>(tile, axes, noise).0
-}
-
-/// [`weigh`], and the sums over the axes along x and y, those along a lane's lines only.
-#[inline(always)]
-pub(super) fn weigh_with_axes<
-    R: Real,
-    T: Tile<R>,
-    N: Noise<R>,
-    const SECOND: bool,
-    const NOTES: bool,
->(
-    tile: &mut T,
     (x, y): (GaussianAxis<R>, GaussianAxis<R>),
     noise: &mut N,
-) -> (Weighted<R>, AxisSums<R>, AxisSums<R>) {
+) -> ByAxes<R> {
     let (along, across) = if T::COLUMNS { (y, x) } else { (x, y) };
-    let first = tile.take_along::<SECOND>(along);
-    let mut second = AxisSums::zero();
-    tile.take_across::<SECOND>(across, &mut second);
+    let _ = tile.take_along::<SECOND>(along);
+    let mut unused = AxisSums::zero();
+    tile.take_across::<SECOND>(across, &mut unused);
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     let along = tile.along(length);
-    let mut all = Weighted::zero();
+    let mut all = ByAxes::zero();
     for line in 0..tile.lines() {
         let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
-        let row = tile.across::<SECOND>(lane, line, &mut second);
+        let row = tile.across::<SECOND>(lane, line, &mut unused);
         let mut sums = Row::zero();
         let mut index = zero;
         for place in 0..length {
             let column = along.at::<SECOND>(place, index);
             index = index + R::splat(1.0);
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
-            let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
             let f = column.value * row.value;
+            let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
             let [s, r] = noise.pixel::<T>(there, f, pixels.pixel(place), note, weight);
             let weights = [keep::<R, T>(there, s, zero), keep::<R, T>(there, r, zero)];
             match N::SINGLE {
@@ -259,6 +278,5 @@ pub(super) fn weigh_with_axes<
         all.add::<SECOND>(&sums, row);
     }
     let all = all.summed::<_, SECOND>(tile.group());
-    let second = sum_axis::<R, _, SECOND>(tile.group(), across.profile(), second);
-    if T::COLUMNS { (all.turned(), second, first) } else { (all, first, second) }
+    if T::COLUMNS { all.turned() } else { all }
 }

@@ -3,8 +3,8 @@
 use super::least_squares::{found, idle};
 use super::method::{CANCELS, Finish, Found, Method};
 use super::tile::{Store, Tile, keep};
-use super::weigh::{Noise, weigh};
-use super::{Group, LeastSquaresSeed, SpotSearch, condition, estimate, residual_chi2};
+use super::weigh::Noise;
+use super::{Group, LeastSquaresSeed, SpotSearch, Summable, condition, estimate, residual_chi2};
 use crate::arithmetic::{Mask, Real};
 use crate::error::ArgumentError;
 use crate::options::Options;
@@ -12,7 +12,6 @@ use crate::search::{Evaluation, Normal, Search};
 use crate::setup::Setup;
 use crate::size::{Outline, Size};
 use crate::spot::assembly::assemble;
-use crate::spot::shape::Separable;
 use crate::spot::sums::Sums;
 
 /// Options for weighted least squares, checked and prepared for one window size, one shape of spots and one
@@ -20,7 +19,7 @@ use crate::spot::sums::Sums;
 #[derive(Clone, Copy, Debug)]
 pub struct WeightedFit<R, S, const P: usize>(Setup<R, S, P>);
 
-impl<R: Real, S: Separable<P>, const P: usize> WeightedFit<R, S, P> {
+impl<R: Real, S: Summable<P>, const P: usize> WeightedFit<R, S, P> {
     /// Checks the window and the options for spots of the given shape; [`Options::shape`] is ignored. `mapped` says
     /// whether there is a camera map, by which the pixels have been converted to photo-electrons.
     ///
@@ -84,7 +83,7 @@ impl<R: Real> Noise<R> for Weights {
     }
 }
 
-impl<R: Real, S: Separable<P>, const P: usize> Method<R> for WeightedFit<R, S, P> {
+impl<R: Real, S: Summable<P>, const P: usize> Method<R> for WeightedFit<R, S, P> {
     type Seed = LeastSquaresSeed<R, S::Constants<R>, P>;
     type Search = SpotSearch<R, S, P>;
     type Evaluation = Evaluation<R, P, 2>;
@@ -160,16 +159,17 @@ impl<R: Real, S: Separable<P>, const P: usize> Method<R> for WeightedFit<R, S, P
         seed: &Self::Seed,
         search: &Self::Search,
     ) -> Self::Evaluation {
-        let axes = self.0.shape().axes(self.0.profile(), search.constants(), search.trial());
-        let all = weigh::<_, _, _, false, true>(tile, axes, &mut Weights);
+        let shape = self.0.shape();
+        let spot = shape.spot(self.0.profile(), search.constants(), search.trial());
+        let all = shape.weigh::<_, _, _, false, true>(tile, spot, &mut Weights);
         let sums: Sums<R, P> = Sums {
             f: all.f,
             ff: all.ff,
             fg: all.r_f,
-            df: S::gather(all.df),
-            f_df: S::gather(all.f_df),
-            g_df: S::gather(all.r_df),
-            df_df: S::gather_matrix(&all.df_df),
+            df: all.df,
+            f_df: all.f_df,
+            g_df: all.r_df,
+            df_df: all.df_df,
         };
         assemble(&sums, &seed.data, self.0.background())
     }
@@ -192,8 +192,9 @@ impl<R: Real, S: Separable<P>, const P: usize> Method<R> for WeightedFit<R, S, P
             Finish::WhereSumsCancel => cost.lt(R::splat(CANCELS * R::EPSILON) * seed.data.spread),
         };
         if (cancels & ended).any() {
-            let axes = self.0.shape().axes(self.0.profile(), search.constants(), search.best());
-            let exact = residual_chi2::<_, _, true>(tile, axes, linear);
+            let shape = self.0.shape();
+            let spot = shape.spot(self.0.profile(), search.constants(), search.best());
+            let exact = residual_chi2::<_, _, _, _, true>(tile, shape, spot, linear);
             cost = R::select(cancels, exact, cost);
         }
         found(&self.0, &seed.data, search, cost)

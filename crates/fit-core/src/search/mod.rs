@@ -375,7 +375,9 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         for j in 0..P {
             let low = self.best[j].le(coordinates.lowest(&self.constants, settings, j));
             let high = settings.upper[j].le(self.best[j]);
-            on_limit = on_limit | ((low | high) & !(low & high));
+            if C::reports(j) {
+                on_limit = on_limit | ((low | high) & !(low & high));
+            }
             let gained = gradient[j] * gradient[j];
             flat = flat & (gained.le(self.resolution * hessian.0[j][j]) | low | high);
         }

@@ -49,6 +49,11 @@ pub trait Coordinates<const P: usize>:
     fn lowest<R: Real>(&self, _: &Self::Constants<R>, settings: &Settings<R, P>, j: usize) -> R {
         settings.lower[j]
     }
+    /// Whether a fit that ends with parameter j on a limit says so.
+    #[inline(always)]
+    fn reports(_: usize) -> bool {
+        true
+    }
 }
 
 /// Where the search uses the exact Hessian in place of JᵀJ, if it is positive definite.

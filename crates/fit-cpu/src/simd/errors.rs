@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fit_core::pass::{Axes, Judge, Judged, Serial};
+use fit_core::pass::{Axes, Judge, Judged, Serial, Summable};
 use fit_core::{ArgumentError, Errors, Fit, Fits, Options, Outline, Size};
 use fit_windows::{AnyWindows, NoteKind};
 
@@ -27,8 +27,8 @@ impl Beside {
 }
 
 /// Options and working memory for judging fits.
-pub(super) struct Appraisal<P: Pack> {
-    judge: Judge<P>,
+pub(super) struct Appraisal<P: Pack, S, const K: usize, const Q: usize> {
+    judge: Judge<P, S, K, Q>,
     beside: Beside,
     em_gain: f64,
     /// The windows as they come, each begins a pack.
@@ -40,20 +40,21 @@ pub(super) struct Appraisal<P: Pack> {
     axes: Vec<P>,
 }
 
-impl<P: Pack> Appraisal<P> {
+impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K, Q> {
+    /// To be compiled for the instruction set of `P`.
+    #[inline(always)]
     pub(super) fn new(
+        shape: S,
         size: Size,
         options: &Options,
         beside: Beside,
     ) -> Result<Self, ArgumentError> {
         let Beside { mapped, weighted } = beside;
-        // The single-precision one says what is wrong without an instruction of the set.
-        Judge::<f32>::new(size, options, mapped, weighted)?;
         let zero = P::splat(0.0);
         let packs = size.pixels().div_ceil(P::LANES);
         let room = |wanted: bool| vec![zero; if wanted { packs * P::LANES } else { 0 }];
         Ok(Self {
-            judge: Judge::new(size, options, mapped, weighted)?,
+            judge: Judge::for_shape(shape, size, options, mapped, weighted)?,
             beside,
             em_gain: em_gain(options),
             rows: room(true),
@@ -74,7 +75,7 @@ impl<P: Pack> Appraisal<P> {
         errors: &mut [Errors],
     ) {
         let Self { judge, beside, em_gain, rows, pixels, variances, weights, axes } = self;
-        let (size, parameters) = (judge.size(), judge.parameters());
+        let size = judge.size();
         let Some(mut axes) = Axes::new(axes, size) else { return };
         let how = How { kind: NoteKind::None, mapped: beside.mapped, em_gain: *em_gain };
         for (first, errors) in windows.step_by(P::LANES).zip(errors.chunks_mut(P::LANES)) {
@@ -106,14 +107,14 @@ impl<P: Pack> Appraisal<P> {
             let mut tile = Serial::new(&pixels[..size.pixels()], size, &mut axes)
                 .with_notes(variances)
                 .with_weights(weights);
-            let judged = judge.judge(&mut tile, &outline, [alpha, beta]).numbers();
+            let judged = judge.judge(&mut tile, outline, [alpha, beta]).numbers();
             let mut numbers = [[0.0; 32]; Judged::<f32>::NUMBERS];
             for (to, number) in numbers.iter_mut().zip(judged) {
                 number.store(to);
             }
             for (lane, errors) in errors.iter_mut().enumerate() {
                 let judged = Judged::from_numbers(&numbers.each_ref().map(|numbers| numbers[lane]));
-                *errors = Errors::from_judged(&judged, &outcomes[lane], parameters);
+                *errors = Errors::from_judged(&judged, &outcomes[lane], Q);
             }
         }
     }

@@ -106,7 +106,6 @@ impl Look<'_> {
         variances: &[f64],
     ) -> (f64, f64) {
         let basis = Basis::new(fit, self.options.profile, [width, pixels.len() / width]);
-        let (order, fitted) = order(self.options.shape);
         let excess = if self.camera.em_gain.is_some() { 2.0 } else { 1.0 };
         let mut squares = 0.0;
         let mut matrix = [[0.0; PATTERNS]; PATTERNS];
@@ -120,7 +119,6 @@ impl Look<'_> {
             let residual = pixel - model;
             squares += residual * residual;
             let weight = 1.0 / (excess * model.max(FAINTEST) + variance);
-            let patterns = order.map(|j| patterns[j]);
             for j in 0..PATTERNS {
                 let weighted = weight * patterns[j];
                 right[j] += weighted * residual;
@@ -129,29 +127,37 @@ impl Look<'_> {
                 }
             }
         }
-        (squares, structure(&mut matrix, &mut right, fitted))
+        (squares, structure(&mut matrix, &mut right, fitted(self.options.shape)))
     }
 }
 
-/// The patterns in an order in which those that the parameters of a fit can change come first, and how many these are.
-fn order(shape: Shape) -> ([usize; PATTERNS], usize) {
-    let free = match shape {
+/// How many patterns, of the first ones, the parameters of a fit can change.
+fn fitted(shape: Shape) -> usize {
+    match shape {
         Shape::Circular(_) => 5,
         Shape::FixedSigma(_) | Shape::FixedSigmas(_) | Shape::GivenSigma(_) => 4,
-        _ => 6,
-    };
-    (std::array::from_fn(|j| j), free)
+        Shape::Elliptical(_) => 6,
+        _ => 7,
+    }
 }
 
-/// The patterns of a fit, as products of columns and rows.
-struct Basis {
-    /// φ₀ to φ₃ for each column and each row: the profile along an axis times powers of the distance.
-    axes: [Vec<[f64; 4]>; 2],
-    centre: [f64; 2],
+/// The patterns of a fit.
+enum Basis<'a> {
+    /// Along x and y: products of functions of the column and the row.
+    Straight {
+        fit: &'a Fit<f64>,
+        /// φ₀ to φ₃ for each column and each row: the profile along an axis times powers of the distance.
+        axes: [Vec<[f64; 4]>; 2],
+    },
+    /// Along the axes of a rotated spot.
+    Turned { fit: &'a Fit<f64>, profile: PixelProfile },
 }
 
-impl Basis {
-    fn new(fit: &Fit<f64>, profile: PixelProfile, sides: [usize; 2]) -> Self {
+impl<'a> Basis<'a> {
+    fn new(fit: &'a Fit<f64>, profile: PixelProfile, sides: [usize; 2]) -> Self {
+        if fit.angle != 0.0 {
+            return Self::Turned { fit, profile };
+        }
         let axis = |centre: f64, sigma: f64, side: usize| {
             let axis = GaussianAxis::with_profile(profile, centre, 1.0 / sigma);
             let sample = |i: usize| {
@@ -162,29 +168,62 @@ impl Basis {
             (0..side).map(sample).collect()
         };
         let axes = [axis(fit.x, fit.sigma_x, sides[0]), axis(fit.y, fit.sigma_y, sides[1])];
-        Self { axes, centre: [fit.x, fit.y] }
+        Self::Straight { fit, axes }
     }
 
     #[inline(always)]
     fn at(&self, column: usize, row: usize) -> [f64; PATTERNS] {
-        let ([x, y], [cx, cy]) = ([self.axes[0][column], self.axes[1][row]], self.centre);
-        let (wide, high) = (x[2] * y[0], x[0] * y[2]);
-        [
-            1.0,
-            x[0] * y[0],
-            x[1] * y[0],
-            x[0] * y[1],
-            wide + high,
-            wide - high,
-            x[1] * y[1],
-            x[3] * y[0],
-            x[2] * y[1],
-            x[1] * y[2],
-            x[0] * y[3],
-            column as f64 - cx,
-            row as f64 - cy,
-        ]
+        match self {
+            Self::Straight { fit, axes: [across, down] } => {
+                let slopes = [column as f64 - fit.x, row as f64 - fit.y];
+                patterns(across[column], down[row], slopes)
+            }
+            Self::Turned { fit, profile } => turned(fit, *profile, column, row),
+        }
     }
+}
+
+/// The patterns at a pixel from the functions along both axes of the spot.
+#[inline(always)]
+fn patterns(x: [f64; 4], y: [f64; 4], [right, down]: [f64; 2]) -> [f64; PATTERNS] {
+    let (wide, high) = (x[2] * y[0], x[0] * y[2]);
+    [
+        1.0,
+        x[0] * y[0],
+        x[1] * y[0],
+        x[0] * y[1],
+        wide + high,
+        wide - high,
+        x[1] * y[1],
+        x[3] * y[0],
+        x[2] * y[1],
+        x[1] * y[2],
+        x[0] * y[3],
+        right,
+        down,
+    ]
+}
+
+/// The patterns of a rotated spot: integrated ones by Gauss's rule with two points along each side of the pixel.
+fn turned(fit: &Fit<f64>, profile: PixelProfile, column: usize, row: usize) -> [f64; PATTERNS] {
+    let (sine, cosine) = fit.angle.sin_cos();
+    let apart = match profile {
+        PixelProfile::Integrated => 0.5 / 3f64.sqrt(),
+        _ => 0.0,
+    };
+    let along = |w: f64| {
+        let value = (-0.5 * w * w).exp();
+        [value, w * value, w * w * value, w * w * w * value]
+    };
+    let mut mean = [0.0; PATTERNS];
+    for (right, down) in [(-apart, -apart), (apart, -apart), (-apart, apart), (apart, apart)] {
+        let (dx, dy) = (column as f64 + right - fit.x, row as f64 + down - fit.y);
+        let u = along((cosine * dx + sine * dy) / fit.sigma_x);
+        let v = along((cosine * dy - sine * dx) / fit.sigma_y);
+        let here = patterns(u, v, [dx, dy]);
+        mean.iter_mut().zip(here).for_each(|(mean, here)| *mean += 0.25 * here);
+    }
+    mean
 }
 
 /// The sum of squares of what is left of the patterns from `fitted` on, as standard deviations of a normal variate.

@@ -39,6 +39,7 @@ impl Widths {
     pub fn of(shape: Shape) -> Self {
         match shape {
             Shape::Circular(_) | Shape::FixedSigma(_) => Self::One,
+            Shape::Rotated(_) => Self::Turned,
             _ => Self::Two,
         }
     }

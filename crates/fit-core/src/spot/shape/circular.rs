@@ -1,6 +1,6 @@
 //! The circular Gaussian of Leutenegger & Weber 2021 (eq. 10): x̄, ȳ and σ.
 
-use super::{NUMBERS, Separable, both_centres};
+use super::{NUMBERS, Outlined, Separable, both_centres, parts};
 use crate::arithmetic::Real;
 use crate::options::Limits;
 use crate::search::Coordinates;
@@ -54,7 +54,7 @@ pub(super) fn limit_sigma<R: Real>(from: R, to: R) -> R {
     to.max(least).min(from * R::splat(SIGMA_FACTOR))
 }
 
-impl Separable<3> for Circular {
+impl Outlined<3> for Circular {
     fn numbers(&self) -> [f32; NUMBERS] {
         [0.0; NUMBERS]
     }
@@ -74,6 +74,14 @@ impl Separable<3> for Circular {
     fn outline<R: Real>(&self, _: &[R; 0], &[x, y, sigma]: &[R; 3]) -> Outline<R> {
         Outline { x, y, sigma_x: sigma, sigma_y: sigma, angle: R::splat(0.0) }
     }
+    #[inline(always)]
+    fn outline_by<R: Real>(&self, _: &[R; 0], _: &[R; 3]) -> [[R; 3]; 5] {
+        parts([Some(0), Some(1), Some(2), Some(2), None])
+    }
+    const KNOWN: [bool; 7] = [false, false, false, false, true, false, false];
+}
+
+impl Separable<3> for Circular {
     #[inline(always)]
     fn axes<R: Real>(
         &self,

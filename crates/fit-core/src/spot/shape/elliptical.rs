@@ -1,7 +1,7 @@
 //! An elliptical Gaussian along the axes: x̄, ȳ, σx and σy.
 
 use super::circular::limit_sigma;
-use super::{NUMBERS, Separable, both_centres};
+use super::{NUMBERS, Outlined, Separable, both_centres, parts};
 use crate::arithmetic::Real;
 use crate::options::Limits;
 use crate::search::Coordinates;
@@ -50,7 +50,7 @@ impl Coordinates<4> for Elliptical {
     }
 }
 
-impl Separable<4> for Elliptical {
+impl Outlined<4> for Elliptical {
     fn numbers(&self) -> [f32; NUMBERS] {
         [0.0; NUMBERS]
     }
@@ -71,6 +71,14 @@ impl Separable<4> for Elliptical {
     fn outline<R: Real>(&self, _: &[R; 0], &[x, y, sigma_x, sigma_y]: &[R; 4]) -> Outline<R> {
         Outline { x, y, sigma_x, sigma_y, angle: R::splat(0.0) }
     }
+    #[inline(always)]
+    fn outline_by<R: Real>(&self, _: &[R; 0], _: &[R; 4]) -> [[R; 4]; 5] {
+        parts([Some(0), Some(1), Some(2), Some(3), None])
+    }
+    const KNOWN: [bool; 7] = [false, false, false, false, true, false, false];
+}
+
+impl Separable<4> for Elliptical {
     #[inline(always)]
     fn axes<R: Real>(
         &self,

@@ -1,6 +1,6 @@
 //! A Gaussian whose widths are known: x̄ and ȳ.
 
-use super::{NUMBERS, Separable, both_centres};
+use super::{NUMBERS, Outlined, Separable, both_centres, parts};
 use crate::arithmetic::Real;
 use crate::error::ArgumentError;
 use crate::options::{Limits, check};
@@ -79,7 +79,7 @@ impl Coordinates<2> for Fixed {
     }
 }
 
-impl Separable<2> for Fixed {
+impl Outlined<2> for Fixed {
     fn validate(&self) -> Result<(), ArgumentError> {
         for sigma in self.sigmas.into_iter().flatten() {
             check("fixed sigma", sigma, 0.1, 1e3, "0.1 to 1000")?;
@@ -116,6 +116,14 @@ impl Separable<2> for Fixed {
     fn outline<R: Real>(&self, sigmas: &[R; 2], &[x, y]: &[R; 2]) -> Outline<R> {
         Outline { x, y, sigma_x: sigmas[0], sigma_y: sigmas[1], angle: R::splat(0.0) }
     }
+    #[inline(always)]
+    fn outline_by<R: Real>(&self, _: &[R; 2], _: &[R; 2]) -> [[R; 2]; 5] {
+        parts([Some(0), Some(1), None, None, None])
+    }
+    const KNOWN: [bool; 7] = [false, false, true, true, true, false, false];
+}
+
+impl Separable<2> for Fixed {
     #[inline(always)]
     fn axes<R: Real>(
         &self,

@@ -7,6 +7,7 @@
 mod circular;
 mod elliptical;
 mod fixed_sigma;
+mod rotated;
 
 use core::fmt;
 
@@ -22,9 +23,10 @@ use crate::size::{Outline, Size};
 pub use circular::Circular;
 pub use elliptical::Elliptical;
 pub use fixed_sigma::{Fixed, FixedSigma, FixedSigmas, GivenSigma};
+pub use rotated::Rotated;
 
-/// A shape with P parameters whose profile is a product of a function of the column and one of the row.
-pub trait Separable<const P: usize>: Coordinates<P> {
+/// A shape with P parameters, from which its outline follows.
+pub trait Outlined<const P: usize>: Coordinates<P> {
     /// Checks the constants of the shape, such as a fixed σ.
     ///
     /// # Errors
@@ -34,7 +36,7 @@ pub trait Separable<const P: usize>: Coordinates<P> {
     }
     /// The constants of the shape, as they are sent to a device.
     fn numbers(&self) -> [f32; NUMBERS];
-    /// The shape with these [constants](Separable::numbers).
+    /// The shape with these [constants](Outlined::numbers).
     fn from_numbers(numbers: [f32; NUMBERS]) -> Self;
     /// The lowest and the highest value of each parameter in a window of that size.
     fn limits(&self, size: Size, limits: &Limits) -> [(f64, f64); P];
@@ -42,6 +44,28 @@ pub trait Separable<const P: usize>: Coordinates<P> {
     fn parameters<R: Real>(&self, start: Outline<R>) -> ([R; P], Self::Constants<R>);
     /// The outline of a spot with these parameters.
     fn outline<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P]) -> Outline<R>;
+    /// The derivatives of x̄, ȳ, σx, σy and the angle by the parameters.
+    fn outline_by<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P]) -> [[R; P]; 5];
+    /// Which of x̄, ȳ, σx, σy, the angle, α and β are known beforehand.
+    const KNOWN: [bool; 7];
+}
+
+/// Derivatives where every parameter is a part of the outline: `places` has which.
+#[inline(always)]
+fn parts<R: Real, const P: usize>(places: [Option<usize>; 5]) -> [[R; P]; 5] {
+    let mut by = [[R::splat(0.0); P]; 5];
+    for i in 0..5 {
+        for j in 0..P {
+            if places[i] == Some(j) {
+                by[i][j] = R::splat(1.0);
+            }
+        }
+    }
+    by
+}
+
+/// A shape whose profile is a product of a function of the column and one of the row.
+pub trait Separable<const P: usize>: Outlined<P> {
     /// The factors of the profile along x and y.
     fn axes<R: Real>(
         &self,
@@ -66,14 +90,6 @@ fn both_centres(size: Size, limits: &Limits) -> [(f64, f64); 2] {
     [size.width, size.height].map(|side| (-margin, (side - 1) as f64 + margin))
 }
 
-/// Work to do for a shape whose type is known at run time.
-pub trait Visitor {
-    /// What the work returns.
-    type Output;
-    /// Does the work for a shape with P parameters, Q with amplitude and background.
-    fn visit<S: Separable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output;
-}
-
 /// The shape of the spots in a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -83,6 +99,8 @@ pub enum Shape {
     Circular(Circular),
     /// See [`struct@Elliptical`].
     Elliptical(Elliptical),
+    /// See [`struct@Rotated`].
+    Rotated(Rotated),
     /// See [`struct@FixedSigma`].
     FixedSigma(FixedSigma),
     /// See [`struct@FixedSigmas`].
@@ -99,6 +117,8 @@ pub enum ShapeName {
     Circular,
     /// See [`struct@Elliptical`].
     Elliptical,
+    /// See [`struct@Rotated`].
+    Rotated,
     /// See [`struct@Fixed`].
     Fixed,
 }
@@ -109,24 +129,20 @@ impl Shape {
         match self {
             Self::Circular(_) => ShapeName::Circular,
             Self::Elliptical(_) => ShapeName::Elliptical,
+            Self::Rotated(_) => ShapeName::Rotated,
             Self::FixedSigma(_) | Self::FixedSigmas(_) | Self::GivenSigma(_) => ShapeName::Fixed,
         }
     }
 
-    /// Calls the visitor with this shape.
-    pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
-        let fixed = |sigmas| Fixed { sigmas };
-        match self {
-            Self::Circular(shape) => visitor.visit::<_, 3, 5>(shape),
-            Self::Elliptical(shape) => visitor.visit::<_, 4, 6>(shape),
-            Self::FixedSigma(FixedSigma { sigma }) => {
-                visitor.visit::<_, 2, 4>(fixed(Some([sigma; 2])))
-            }
-            Self::FixedSigmas(FixedSigmas { sigma_x, sigma_y }) => {
-                visitor.visit::<_, 2, 4>(fixed(Some([sigma_x, sigma_y])))
-            }
-            Self::GivenSigma(GivenSigma) => visitor.visit::<_, 2, 4>(fixed(None)),
-        }
+    /// The shape of fixed widths that this is, if it is one.
+    pub(crate) fn fixed(self) -> Option<Fixed> {
+        let sigmas = match self {
+            Self::FixedSigma(FixedSigma { sigma }) => Some([sigma; 2]),
+            Self::FixedSigmas(FixedSigmas { sigma_x, sigma_y }) => Some([sigma_x, sigma_y]),
+            Self::GivenSigma(GivenSigma) => None,
+            _ => return None,
+        };
+        Some(Fixed { sigmas })
     }
 
     /// Checks the constants of the shape, such as a fixed σ.
@@ -134,17 +150,7 @@ impl Shape {
     /// # Errors
     /// [`ArgumentError::Option`].
     pub fn validate(self) -> Result<(), ArgumentError> {
-        struct Validate;
-        impl Visitor for Validate {
-            type Output = Result<(), ArgumentError>;
-            fn visit<S: Separable<P>, const P: usize, const Q: usize>(
-                self,
-                shape: S,
-            ) -> Self::Output {
-                shape.validate()
-            }
-        }
-        self.visit(Validate)
+        self.fixed().map_or(Ok(()), |fixed| fixed.validate())
     }
 }
 
@@ -154,6 +160,7 @@ impl ShapeName {
         match self {
             Self::Circular => 3,
             Self::Elliptical => 4,
+            Self::Rotated => 5,
             Self::Fixed => 2,
         }
     }
@@ -163,6 +170,7 @@ impl ShapeName {
         match self {
             Self::Circular => "circular",
             Self::Elliptical => "elliptical",
+            Self::Rotated => "rotated",
             Self::Fixed => "fixed-sigma",
         }
     }

@@ -12,8 +12,7 @@ mod portable;
 use std::ops::Range;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use fit_core::pass::{Axes, Likelihood, Method, WeightedFit};
-use fit_core::spot::shape::{Separable, Visitor};
+use fit_core::pass::{Axes, Likelihood, Method, Summable, Visitor, WeightedFit};
 use fit_core::{ArgumentError, Errors, Estimator, Fits, Options, Pixel, Setup, Size, Start};
 use fit_windows::{NoteKind, Windows};
 
@@ -92,15 +91,37 @@ pub(super) unsafe fn appraiser(
     options: &Options,
     known: Beside,
 ) -> Result<Box<dyn Appraiser>, ArgumentError> {
-    Ok(match set {
-        #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => Box::new(Appraisal::<avx512::F32x16>::new(size, options, known)?),
-        #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx2 => Box::new(Appraisal::<avx2::F32x8>::new(size, options, known)?),
-        #[cfg(target_arch = "aarch64")]
-        InstructionSet::Neon => Box::new(Appraisal::<neon::F32x4>::new(size, options, known)?),
-        _ => Box::new(Appraisal::<portable::Array4>::new(size, options, known)?),
-    })
+    options.shape.visit(MakeAppraiser { set, size, options, known })
+}
+
+/// Makes what judges fits of a shape.
+struct MakeAppraiser<'a> {
+    set: InstructionSet,
+    size: Size,
+    options: &'a Options,
+    known: Beside,
+}
+
+impl Visitor for MakeAppraiser<'_> {
+    type Output = Result<Box<dyn Appraiser>, ArgumentError>;
+
+    fn visit<S: Summable<K>, const K: usize, const Q: usize>(self, shape: S) -> Self::Output {
+        let Self { set, size, options, known } = self;
+        // The single-precision setup says what is wrong without an instruction of the set.
+        Setup::<f32, S, K>::for_shape(shape, size, options)?;
+        // SAFETY: who calls `appraiser` promises that the processor has the instruction set.
+        unsafe {
+            match set {
+                #[cfg(target_arch = "x86_64")]
+                InstructionSet::Avx512 => avx512_appraiser::<S, K, Q>(shape, size, options, known),
+                #[cfg(target_arch = "x86_64")]
+                InstructionSet::Avx2 => avx2_appraiser::<S, K, Q>(shape, size, options, known),
+                #[cfg(target_arch = "aarch64")]
+                InstructionSet::Neon => neon_appraiser::<S, K, Q>(shape, size, options, known),
+                _ => portable_appraiser::<S, K, Q>(shape, size, options, known),
+            }
+        }
+    }
 }
 
 /// Makes an engine for a shape.
@@ -114,7 +135,7 @@ struct Make<'a> {
 impl Visitor for Make<'_> {
     type Output = Result<Box<dyn Engine>, ArgumentError>;
 
-    fn visit<S: Separable<K>, const K: usize, const Q: usize>(self, shape: S) -> Self::Output {
+    fn visit<S: Summable<K>, const K: usize, const Q: usize>(self, shape: S) -> Self::Output {
         let Self { set, size, options, how } = self;
         // The single-precision setup says what is wrong without an instruction of the set.
         Setup::<f32, S, K>::for_shape(shape, size, options)?;
@@ -140,11 +161,23 @@ struct Vectorized<P: Pack, M: Method<P>> {
 
 /// The entries of an instruction set: everything in them is inlined, so all of it is compiled for it.
 macro_rules! entries {
-    ($engine:ident, $pack:ty $(, $features:literal)?) => {
+    ($engine:ident, $appraiser:ident, $pack:ty $(, $features:literal)?) => {
         /// # Safety
         /// The processor has the instruction set.
         $(#[target_feature(enable = $features)])?
-        unsafe fn $engine<S: Separable<K>, const K: usize, const Q: usize>(
+        unsafe fn $appraiser<S: Summable<K>, const K: usize, const Q: usize>(
+            shape: S,
+            size: Size,
+            options: &Options,
+            known: Beside,
+        ) -> Result<Box<dyn Appraiser>, ArgumentError> {
+            Ok(Box::new(Appraisal::<$pack, S, K, Q>::new(shape, size, options, known)?))
+        }
+
+        /// # Safety
+        /// The processor has the instruction set.
+        $(#[target_feature(enable = $features)])?
+        unsafe fn $engine<S: Summable<K>, const K: usize, const Q: usize>(
             shape: S,
             size: Size,
             options: &Options,
@@ -239,7 +272,7 @@ macro_rules! entries {
             }
         }
 
-        impl Appraiser for Appraisal<$pack> {
+        impl<S: Summable<K>, const K: usize, const Q: usize> Appraiser for Appraisal<$pack, S, K, Q> {
             fn judge(
                 &mut self,
                 source: &dyn Source,
@@ -248,8 +281,8 @@ macro_rules! entries {
                 errors: &mut [Errors],
             ) {
                 $(#[target_feature(enable = $features)])?
-                unsafe fn entry(
-                    appraisal: &mut Appraisal<$pack>,
+                unsafe fn entry<S: Summable<K>, const K: usize, const Q: usize>(
+                    appraisal: &mut Appraisal<$pack, S, K, Q>,
                     source: &dyn Load<$pack>,
                     windows: Range<usize>,
                     fits: Fits<'_>,
@@ -264,9 +297,9 @@ macro_rules! entries {
     };
 }
 #[cfg(target_arch = "x86_64")]
-entries!(avx512_engine, avx512::F32x16, "avx512f,avx2,fma");
+entries!(avx512_engine, avx512_appraiser, avx512::F32x16, "avx512f,avx2,fma");
 #[cfg(target_arch = "x86_64")]
-entries!(avx2_engine, avx2::F32x8, "avx2,fma");
+entries!(avx2_engine, avx2_appraiser, avx2::F32x8, "avx2,fma");
 #[cfg(target_arch = "aarch64")]
-entries!(neon_engine, neon::F32x4, "neon");
-entries!(portable_engine, portable::Array4);
+entries!(neon_engine, neon_appraiser, neon::F32x4, "neon");
+entries!(portable_engine, portable_appraiser, portable::Array4);
