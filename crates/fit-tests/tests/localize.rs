@@ -249,7 +249,7 @@ fn spots_without_a_flag_are_as_precise_as_they_say() {
         let rms = |of: &Vec<f64>| (of.iter().sum::<f64>() / of.len() as f64).sqrt();
         let [all, flagged, good] = squares.each_ref().map(rms);
         let share = squares[1].len() as f64 / squares[0].len() as f64;
-        let suspected = f64::from(suspected) / f64::from(alone);
+        let suspected = suspected as f64 / f64::from(alone);
         println!(
             "{name}: {} localizations, rms(error/uncertainty) {all:.2}; {:.1} % with a flag: {flagged:.2}; without: \
              {good:.3}; {:.1} % of the isolated ones flagged",

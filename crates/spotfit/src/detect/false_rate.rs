@@ -69,7 +69,7 @@ fn level(probability: f64, correlation: f64) -> f64 {
 }
 
 /// How likely a pixel is higher than its four neighbours and above a level, where noise is normally distributed with
-/// this correlation of neighbours along each axis: ∫Q(u)²φ(u)du from the level on, Worsley, NeuroImage 28, 848 (2005).
+/// this correlation of neighbours along each axis: ∫Q(u)²φ(u)du from the level on, Worsley, NeuroImage 28, 1056 (2005).
 fn maxima(level: f64, correlation: f64) -> f64 {
     let h = ((1.0 - correlation) / (1.0 + correlation)).sqrt();
     let angle = ((1.0 - correlation * correlation) / 2.0).sqrt().asin();

@@ -20,7 +20,7 @@ use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use ndarray::{ArrayView2, Axis};
 use rayon::prelude::*;
 
-use crate::backend::FitError;
+use crate::backend::{Backend, FitError};
 use crate::detect::{Candidate, DetectError, Detector};
 use crate::fitter::Fitter;
 use crate::movie::Block;
@@ -113,7 +113,13 @@ impl Localizer {
         let fitter = Fitter::new(&options.fitter.clone().with_fit(options.fit()))?;
         let judge = if options.is_checked() || !options.is_plain() {
             let fit = options.fit().with_camera(Some(options.camera));
-            Some(Fitter::new(&options.fitter.clone().with_fit(fit))?)
+            // Errors are found on the processor.
+            let backend = match options.fitter.backend {
+                Backend::Reference => Backend::Reference,
+                _ => Backend::Cpu,
+            };
+            let fitter = options.fitter.clone().with_fit(fit).with_backend(backend);
+            Some(Fitter::new(&fitter)?)
         } else {
             None
         };
