@@ -40,8 +40,8 @@ const MOVIES: [(&str, &str, f64); 4] = [
     ("picasso", "testdata.raw", 0.95),
 ];
 
-/// Proves that the spots that Picasso finds in real images are found, with no more than half as many
-/// others.
+/// Proves that the spots that Picasso finds in real images are found, with few others: with the default rate of false
+/// spots, and with a threshold of 7, which finds less.
 #[test]
 #[cfg_attr(not(real_images), ignore = "needs the real images: SPOTFIT_DATA names their folder")]
 fn spots_of_real_images_are_found() {
@@ -49,17 +49,24 @@ fn spots_of_real_images_are_found() {
     for (name, movie, share) in MOVIES {
         let folder = folder.join(name);
         let known = read_columns(&folder.join("identifications.csv"), ["frame", "x", "y"]);
-        let (found, counts) = localize(&folder.join(movie), LocalizeOptions::default());
-        let near = known.iter().filter(|[frame, x, y]| {
-            let same = found.iter().filter(|spot| spot.frame == *frame as usize);
-            same.into_iter().any(|spot| (spot.x - x).hypot(spot.y - y) < 1.5)
-        });
-        let recall = near.count() as f64 / known.len() as f64;
-        let ratio = counts.candidates as f64 / known.len() as f64;
-        println!("{name}: {:.2} % found, {ratio:.2} times as many detections", 100.0 * recall);
-        assert!(recall >= share, "{name}: {recall}");
-        assert!(ratio <= 1.5, "{name}: {ratio}");
-        assert_eq!(counts.kept, found.len());
+        let default = LocalizeOptions::default();
+        for (options, most) in [(default.clone(), 1.75), (default.with_threshold(7.0), 1.5)] {
+            let threshold = options.threshold;
+            let (found, counts) = localize(&folder.join(movie), options);
+            let near = known.iter().filter(|[frame, x, y]| {
+                let same = found.iter().filter(|spot| spot.frame == *frame as usize);
+                same.into_iter().any(|spot| (spot.x - x).hypot(spot.y - y) < 1.5)
+            });
+            let recall = near.count() as f64 / known.len() as f64;
+            let ratio = counts.candidates as f64 / known.len() as f64;
+            println!(
+                "{name}, {threshold:?}: {:.2} % found, {ratio:.2} times as many detections",
+                100.0 * recall
+            );
+            assert!(recall >= share, "{name}: {recall}");
+            assert!(ratio <= most, "{name}: {ratio}");
+            assert_eq!(counts.kept, found.len());
+        }
     }
 }
 
@@ -330,7 +337,7 @@ fn shapes_and_estimators_are_localized() {
         let mut count = 0.0;
         for spot in found.iter().filter(|spot| spot.checks.is_some_and(|c| c.flags.is_empty())) {
             let truth: Vec<MovieTruth> = piece.truth(spot.frame).collect();
-            let near = |t: &&MovieTruth| distance(t, spot.x, spot.y) < 1.0 && t.signal >= 100.0;
+            let near = |t: &&MovieTruth| distance(t, spot.x, spot.y) < 1.0 && t.signal >= 400.0;
             let Some(truth) = truth.iter().filter(|t| isolated(&truth, t, side as f64)).find(near)
             else {
                 continue;
@@ -341,7 +348,8 @@ fn shapes_and_estimators_are_localized() {
             squares[2] += ((spot.sigma_x - truth.sigma_x) / truth.sigma_x).powi(2);
             squares[3] += ((spot.sigma_y - truth.sigma_y) / truth.sigma_y).powi(2);
             assert!((spot.sigma * spot.sigma / (spot.sigma_x * spot.sigma_y) - 1.0).abs() < 1e-6);
-            assert!((spot.intensity / truth.signal - 1.0).abs() < 0.5, "{spot:?}");
+            let bright = truth.signal > 1000.0;
+            assert!(!bright || (spot.intensity / truth.signal - 1.0).abs() < 0.5, "{spot:?}");
             assert!((spot.background_std.powi(2) * 76.0 / spot.chi2 - 1.0).abs() < 1e-12);
             // χ² is that of photons whatever was minimized.
             let other = circular.iter().find(|other| {
@@ -459,9 +467,13 @@ fn beads_are_followed() {
     let mut localizer = Localizer::new((80, 64), options).expect("sound options");
     let block = Block { first: 0, pixels: Pixels::U16(plan.piece(0..200).frames()) };
     let found = localizer.process(&block).expect("frames of the right size");
-    assert_eq!(found.len(), 200);
-    for (frame, spot) in found.iter().enumerate() {
-        assert_eq!((spot.frame, spot.id), (frame, frame as u64 + 1));
+    // The frames have a million pixels in all: there may be a false spot or two.
+    assert!((200..206).contains(&found.len()), "{}", found.len());
+    assert!(found.iter().enumerate().all(|(i, spot)| spot.id == i as u64 + 1));
+    let followed: Vec<_> = found.iter().filter(|spot| spot.intensity > 10_000.0).collect();
+    assert_eq!(followed.len(), 200);
+    for (frame, spot) in followed.into_iter().enumerate() {
+        assert_eq!(spot.frame, frame);
         assert!((spot.x - 40.3 - 0.02 * frame as f64).abs() < 0.1, "{spot:?}");
         assert!((spot.y - 31.8 + 0.01 * frame as f64).abs() < 0.1, "{spot:?}");
         assert!((spot.intensity / 20_000.0 - 1.0).abs() < 0.1, "{spot:?}");

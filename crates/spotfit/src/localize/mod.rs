@@ -354,8 +354,8 @@ impl Localizer {
     /// The expected standard deviations of x and y; not a number only for fits that are dropped or asked for.
     fn uncertainty(&self, fit: &Fit<f64>, look: Option<&(Residuals, Errors)>) -> [f64; 2] {
         match look {
-            Some((_, errors)) if !self.options.is_plain() => [errors.x().into(), errors.y().into()],
-            _ => {
+            Some((_, errors)) => [errors.x().into(), errors.y().into()],
+            None => {
                 // The fit is in photons already.
                 let camera = &self.options.camera;
                 let camera =

@@ -51,15 +51,16 @@ pub fn estimate_sensitivity(frames: AnyWindows<'_>, camera: &Camera) -> Option<f
     let tiles = frames.visit(Measure { baseline: camera.baseline, rounding })?;
     let em_gain = camera.em_gain.unwrap_or(1.0);
     let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
-    // In the electrons that the camera reads out.
+    let mean = median(tiles.iter().map(|tile| tile.mean).collect());
+    if mean <= 0.0 {
+        // The baseline is wrong.
+        return None;
+    }
     let found = if camera.read_noise > 0.0 {
         by_ratio(&tiles, excess * em_gain, camera.read_noise)?
     } else {
         let line = by_line(&tiles).map(|slope| excess * em_gain / slope);
-        let enough = |&found: &f64| {
-            let mean = median(tiles.iter().map(|tile| tile.mean).collect());
-            mean * found / em_gain >= ENOUGH_PHOTONS
-        };
+        let enough = |&found: &f64| mean * found / em_gain >= ENOUGH_PHOTONS;
         line.or_else(|| by_ratio(&tiles, excess * em_gain, 0.0).filter(enough))?
     };
     (found.is_finite() && found > 0.0).then_some(found)

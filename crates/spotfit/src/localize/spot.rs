@@ -34,8 +34,8 @@ pub struct Localization {
     pub chi2: f64,
     /// Expected standard deviation of x and of y: the root mean square of the two below.
     pub uncertainty: f64,
-    /// Expected standard deviation of x. For least-squares fits of circular, sampled spots without a camera map
-    /// [`Fit::uncertainty`], otherwise the standard error of the fit ([`fit_core::Errors`]).
+    /// Expected standard deviation of x: the standard error of the fit ([`fit_core::Errors`]). For least-squares fits of
+    /// circular, sampled spots without a camera map that are not checked it is [`Fit::uncertainty`].
     pub uncertainty_x: f64,
     /// Expected standard deviation of y.
     pub uncertainty_y: f64,
