@@ -21,6 +21,7 @@
 
 mod false_rate;
 mod filter;
+mod ground;
 mod map;
 mod noise;
 
@@ -34,6 +35,7 @@ use ndarray::{ArrayView2, Axis, Slice};
 use crate::range::OutOfRange;
 use false_rate::Thresholds;
 use filter::{box_mean, smooth};
+use ground::{Ground, make_finite};
 use map::Converter;
 pub(crate) use map::typical_variance;
 use noise::{Column, NoiseMap};
@@ -265,21 +267,22 @@ impl Detector {
         let (width, height, top) = (self.width, strip.rows.len(), strip.rows.start);
         let radius = (self.box_size.saturating_sub(3) / 2).max(1);
         let mut found = Vec::new();
-        let (mut levels, mut thresholds) = (vec![0.0; width], vec![0.0; width]);
-        let factors = match &self.threshold {
-            Threshold::Fixed(threshold) => {
-                thresholds.fill(*threshold);
-                None
+        // With a threshold for each tile, what a pixel must exceed is interpolated as a whole.
+        let (limits, threshold) = match &self.threshold {
+            Threshold::Fixed(threshold) => (None, *threshold),
+            Threshold::OfNoise(of) => {
+                (Some(noise.map(|level| level * of.at(level / self.gain))), 1.0)
             }
-            Threshold::OfNoise(of) => Some(noise.map(|level| of.at(level / self.gain))),
         };
+        let (mut limit, mut levels) = (vec![0.0; width], vec![0.0; width]);
         for y in strip.own.start - top..strip.own.end - top {
-            noise.row(y, &mut levels);
-            if let Some(factors) = &factors {
-                factors.row(y, &mut thresholds);
-            }
+            limits.as_ref().unwrap_or(noise).row(y, &mut limit);
             let row = &signal[y * width..(y + 1) * width];
-            for x in bright(row, &levels, &thresholds) {
+            let bright = bright(row, &limit, threshold);
+            if !bright.is_empty() {
+                noise.row(y, &mut levels);
+            }
+            for x in bright {
                 let (value, level) = (row[x], levels[x]);
                 let rows = y.saturating_sub(radius)..(y + radius + 1).min(height);
                 let columns = x.saturating_sub(radius)..(x + radius + 1).min(width);
@@ -369,59 +372,6 @@ fn cut(mean: &mut [f32], pixels: &[f32], width: usize, noise: &NoiseMap) {
     }
 }
 
-/// Subtracts the first good pixel from all of them, so that a baseline costs no digits, and replaces those that
-/// are not finite by the mean of the others.
-///
-/// For a strip both are given: they are those of its frame.
-#[inline(always)]
-fn make_finite(pixels: &mut [f32], ground: Option<&Ground>) {
-    let level = ground.map_or_else(|| level(pixels.iter().copied()), |ground| ground.level);
-    let mut all = true;
-    for pixel in pixels.iter_mut() {
-        *pixel -= level;
-        all &= usable(*pixel);
-    }
-    if !all {
-        let mean = ground.map_or_else(|| mean(pixels.iter().copied()), |ground| ground.mean);
-        for pixel in pixels.iter_mut().filter(|pixel| !usable(**pixel)) {
-            *pixel = mean;
-        }
-    }
-}
-
-/// Sums of squares must not overflow either.
-#[inline(always)]
-fn usable(pixel: f32) -> bool {
-    pixel.abs() < 1e15
-}
-
-/// The first good pixel.
-#[inline(always)]
-fn level(mut pixels: impl Iterator<Item = f32>) -> f32 {
-    pixels.find(|&pixel| usable(pixel)).unwrap_or(0.0)
-}
-
-/// The mean of the good ones.
-#[inline(always)]
-fn mean(pixels: impl Iterator<Item = f32>) -> f32 {
-    let good = pixels.filter(|&pixel| usable(pixel));
-    let (sum, count) = good.fold((0.0f64, 0u32), |(s, n), p| (s + f64::from(p), n + 1));
-    (sum / f64::from(count.max(1))) as f32
-}
-
-/// What is subtracted from the pixels of a frame, and what the mean of the rest is.
-struct Ground {
-    level: f32,
-    mean: f32,
-}
-
-impl Ground {
-    fn of(pixels: impl Iterator<Item = f32> + Clone) -> Self {
-        let level = level(pixels.clone());
-        Self { level, mean: mean(pixels.map(|pixel| pixel - level)) }
-    }
-}
-
 /// Rows of a frame that are searched together.
 struct Strip {
     /// All that is looked at.
@@ -435,26 +385,23 @@ struct Strip {
 /// Frames with more pixels than this are searched in strips of about this size: 200 MB of numbers.
 const STRIP_PIXELS: usize = 1 << 24;
 
-/// The places along a line that stand out by more than the threshold times the level.
+/// The places along a line that stand out by more than `threshold` times the level.
 #[inline(always)]
-fn bright(values: &[f32], levels: &[f32], thresholds: &[f32]) -> Vec<usize> {
-    let stands_out =
-        |value: f32, level: f32, threshold: f32| (value > threshold * level) & (level > 0.0);
+fn bright(values: &[f32], levels: &[f32], threshold: f32) -> Vec<usize> {
+    let stands_out = |value: f32, level: f32| (value > threshold * level) & (level > 0.0);
     let mut found = Vec::new();
+    let mut first = 0;
     // Most blocks have none, which is seen for many places at a time.
-    for first in (0..values.len()).step_by(BLOCK) {
-        let block = first..(first + BLOCK).min(values.len());
-        let (values, levels) = (&values[block.clone()], &levels[block.clone()]);
-        let thresholds = &thresholds[block];
+    for (values, levels) in values.chunks(BLOCK).zip(levels.chunks(BLOCK)) {
         let mut any = false;
-        for ((&value, &level), &threshold) in values.iter().zip(levels).zip(thresholds) {
-            any |= stands_out(value, level, threshold);
+        for (&value, &level) in values.iter().zip(levels) {
+            any |= stands_out(value, level);
         }
         if any {
-            let places = values.iter().zip(levels).zip(thresholds).zip(first..);
-            let places = places.filter(|(((v, l), t), _)| stands_out(**v, **l, **t));
-            found.extend(places.map(|(_, x)| x));
+            let places = (first..).zip(values.iter().zip(levels));
+            found.extend(places.filter(|(_, (v, l))| stands_out(**v, **l)).map(|(x, _)| x));
         }
+        first += BLOCK;
     }
     found
 }
