@@ -156,10 +156,7 @@ pub fn fault_within(fit: &Fit<f64>, options: &Options, size: Size) -> Option<&'s
         }
         () if !within(fit.sigma_x, low_x, high_x) => Some("a sigma_x beyond its limits"),
         () if !within(fit.sigma_y, low_y, high_y) => Some("a sigma_y beyond its limits"),
-        // Least squares that finishes early may step below 0.
-        () if held && (likely || options.criteria.finish == 0.0) && fit.background < 0.0 => {
-            Some("a negative background")
-        }
+        () if held && fit.background < 0.0 => Some("a negative background"),
         () if held && likely && fit.amplitude < 0.0 => Some("a negative amplitude"),
         () => None,
     }

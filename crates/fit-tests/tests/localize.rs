@@ -3,17 +3,22 @@
 
 use std::io::Cursor;
 use std::path::Path;
+use std::sync::Arc;
 
-use fit_sim::{MovieSimulation, MovieTruth};
+use fit_sim::{Maps, MovieSimulation, MovieTruth, SpotShape};
 use fit_tests::data::{read_columns, real_data, real_oracle};
-use fit_tests::tolerances::OUTSIDE_DOUBLE;
+use fit_tests::tolerances::{HONEST, OUTSIDE_DOUBLE};
+use spotfit::detect::{Candidate, DEFAULT_FALSE_RATE, Detector};
 use spotfit::localize::{
-    Counts, Localization, LocalizeError, LocalizeOptions, Localizer, Positions,
+    Counts, Flags, Localization, LocalizeError, LocalizeOptions, Localizer, Positions,
 };
 use spotfit::movie::{Block, Blocks, Movie, MovieLimits, Pixels};
 use spotfit::npy::write_header;
 use spotfit::storm::StormFormat;
-use spotfit::{Camera, Criteria, FitterOptions, Options};
+use spotfit::{
+    Background, Camera, CameraMap, Criteria, Elliptical, Estimator, FitterOptions, Options, Shape,
+    Size,
+};
 
 fn localize(path: &Path, options: LocalizeOptions) -> (Vec<Localization>, Counts) {
     let movie = Movie::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -35,8 +40,8 @@ const MOVIES: [(&str, &str, f64); 4] = [
     ("picasso", "testdata.raw", 0.95),
 ];
 
-/// Proves that the spots that Picasso finds in real images are found, with no more than half as many
-/// others.
+/// Proves that the spots that Picasso finds in real images are found, with few others: with the default rate of false
+/// spots, and with a threshold of 7, which finds less.
 #[test]
 #[cfg_attr(not(real_images), ignore = "needs the real images: SPOTFIT_DATA names their folder")]
 fn spots_of_real_images_are_found() {
@@ -44,17 +49,24 @@ fn spots_of_real_images_are_found() {
     for (name, movie, share) in MOVIES {
         let folder = folder.join(name);
         let known = read_columns(&folder.join("identifications.csv"), ["frame", "x", "y"]);
-        let (found, counts) = localize(&folder.join(movie), LocalizeOptions::default());
-        let near = known.iter().filter(|[frame, x, y]| {
-            let same = found.iter().filter(|spot| spot.frame == *frame as usize);
-            same.into_iter().any(|spot| (spot.x - x).hypot(spot.y - y) < 1.5)
-        });
-        let recall = near.count() as f64 / known.len() as f64;
-        let ratio = counts.candidates as f64 / known.len() as f64;
-        println!("{name}: {:.2} % found, {ratio:.2} times as many detections", 100.0 * recall);
-        assert!(recall >= share, "{name}: {recall}");
-        assert!(ratio <= 1.5, "{name}: {ratio}");
-        assert_eq!(counts.kept, found.len());
+        let default = LocalizeOptions::default();
+        for (options, most) in [(default.clone(), 1.75), (default.with_threshold(7.0), 1.5)] {
+            let threshold = options.threshold;
+            let (found, counts) = localize(&folder.join(movie), options);
+            let near = known.iter().filter(|[frame, x, y]| {
+                let same = found.iter().filter(|spot| spot.frame == *frame as usize);
+                same.into_iter().any(|spot| (spot.x - x).hypot(spot.y - y) < 1.5)
+            });
+            let recall = near.count() as f64 / known.len() as f64;
+            let ratio = counts.candidates as f64 / known.len() as f64;
+            println!(
+                "{name}, {threshold:?}: {:.2} % found, {ratio:.2} times as many detections",
+                100.0 * recall
+            );
+            assert!(recall >= share, "{name}: {recall}");
+            assert!(ratio <= most, "{name}: {ratio}");
+            assert_eq!(counts.kept, found.len());
+        }
     }
 }
 
@@ -176,6 +188,271 @@ fn simulated_movies_are_localized() {
     }
 }
 
+/// Where the light of a spot comes from: of its molecule, and of those so near that no fit tells them apart.
+fn centre_of_light(truth: &[MovieTruth], of: &MovieTruth) -> (f64, f64) {
+    let near = |t: &&MovieTruth| distance(t, of.shape.x, of.shape.y) < of.shape.sigma;
+    let (mut light, mut x, mut y) = (0.0, 0.0, 0.0);
+    for part in truth.iter().filter(near) {
+        light += part.signal;
+        x += part.signal * part.shape.x;
+        y += part.signal * part.shape.y;
+    }
+    (x / light, y / light)
+}
+
+/// Proves that localizations without a flag are as precise as they say, with all neighbours that molecules on lines and
+/// rings have, from 100 photons, on uneven backgrounds, by either estimator; that those with a flag are not; that few
+/// isolated spots are flagged; and that the filter drops what is flagged, and counts it.
+#[test]
+fn spots_without_a_flag_are_as_precise_as_they_say() {
+    let (side, frames) = (256, 200);
+    let base = MovieSimulation::new(side, side, frames);
+    let likely = Options::default()
+        .with_estimator(Estimator::MaximumLikelihood)
+        .with_background(Background::NonNegative);
+    for (name, mut simulation, fit) in [
+        ("ordinary", base.clone(), Options::default()),
+        ("ordinary, likelihood", base.clone(), likely),
+        ("bright, more uneven", base.clone().with_signal(4000.0).with_unevenness(0.9), likely),
+        ("dim background", base.clone().with_background(3.0).with_seed(5), likely),
+    ] {
+        simulation.molecules = simulation.molecules_for(15.0);
+        let camera = Camera::default()
+            .with_baseline(simulation.camera.baseline)
+            .with_read_noise(simulation.camera.read_noise);
+        let mut plan = simulation.plan().expect("a sound simulation");
+        let piece = plan.piece(0..frames);
+        let block = Block { first: 0, pixels: Pixels::U16(piece.frames()) };
+        let options = LocalizeOptions::default().with_camera(camera).with_fitter(fit.into());
+        let localize = |options: LocalizeOptions| {
+            let mut localizer = Localizer::new((side, side), options).expect("sound options");
+            let found = localizer.process(&block).expect("frames of the right size");
+            (found, localizer.counts().clone())
+        };
+        let (found, _) = localize(options.clone().with_checks(true));
+        // Squares of all, of those with a flag and of those without.
+        let mut squares = [const { Vec::new() }; 3];
+        let (mut alone, mut suspected) = (0, 0);
+        for frame in 0..frames {
+            let truth: Vec<MovieTruth> = piece.truth(frame).collect();
+            for spot in found.iter().filter(|spot| spot.frame == frame) {
+                let off = |t: &&MovieTruth| distance(t, spot.x, spot.y);
+                let nearest = truth.iter().min_by(|a, b| off(a).total_cmp(&off(b)));
+                let nearest = nearest.filter(|t| off(t) < 2.0 && t.signal >= 100.0);
+                let Some(nearest) = nearest else { continue };
+                let flagged = spot.checks.is_none_or(|checks| !checks.flags.is_empty());
+                let (x, y) = centre_of_light(&truth, nearest);
+                for error in [(spot.x - x) / spot.uncertainty_x, (spot.y - y) / spot.uncertainty_y]
+                {
+                    squares[0].push(error * error);
+                    squares[if flagged { 1 } else { 2 }].push(error * error);
+                }
+                if isolated(&truth, nearest, side as f64) {
+                    alone += 1;
+                    suspected += usize::from(flagged);
+                }
+            }
+        }
+        let rms = |of: &Vec<f64>| (of.iter().sum::<f64>() / of.len() as f64).sqrt();
+        let [all, flagged, good] = squares.each_ref().map(rms);
+        let share = squares[1].len() as f64 / squares[0].len() as f64;
+        let suspected = suspected as f64 / f64::from(alone);
+        println!(
+            "{name}: {} localizations, rms(error/uncertainty) {all:.2}; {:.1} % with a flag: {flagged:.2}; without: \
+             {good:.3}; {:.1} % of the isolated ones flagged",
+            found.len(),
+            100.0 * share,
+            100.0 * suspected
+        );
+        assert!(good <= HONEST, "{name}: {good}");
+        assert!(all > 2.0 && flagged > 4.0, "{name}: {all}, {flagged}");
+        assert!(suspected < 0.06 && share < 0.25, "{name}: {suspected} {share}");
+
+        let (kept, counts) = localize(options.with_drop(Flags::ALL));
+        let clean = |spot: &&Localization| spot.checks.is_some_and(|c| c.flags.is_empty());
+        let expected: Vec<_> = found.iter().filter(clean).map(|spot| (spot.x, spot.y)).collect();
+        assert_eq!(kept.iter().map(|spot| (spot.x, spot.y)).collect::<Vec<_>>(), expected);
+        let Counts { neighbour, residual, saturated, width, .. } = counts;
+        assert_eq!(neighbour + residual + saturated + width + kept.len(), found.len());
+        assert!(neighbour > 100 && residual > 100 && saturated == 0 && width > 10, "{counts:?}");
+    }
+}
+
+/// Proves that the default rate of false spots, one in a million pixels, holds within a factor of 2 on uneven
+/// backgrounds with nothing on them, dim and bright.
+#[test]
+#[cfg_attr(not(long_tests), ignore = "long: SPOTFIT_TESTS=all runs it")]
+fn noise_alone_has_few_spots() {
+    for background in [2.0, 20.0, 500.0] {
+        let simulation = MovieSimulation::new(512, 512, 400)
+            .with_molecules(0)
+            .with_background(background)
+            .with_unevenness(0.8);
+        let camera = Camera::default().with_baseline(100.0).with_read_noise(1.5);
+        let detector = Detector::new(512, 512, 7, 7.0).expect("sound options");
+        let detector = detector.with_false_rate(DEFAULT_FALSE_RATE, &camera).expect("a rate");
+        let mut plan = simulation.plan().expect("a sound simulation");
+        let mut count = 0;
+        for frame in 0..400 {
+            let frames = plan.piece(frame..frame + 1).frames();
+            let found = detector.detect(frames.index_axis(ndarray::Axis(0), 0)).expect("a frame");
+            let inside = |c: &&Candidate| (3..509).contains(&c.x) && (3..509).contains(&c.y);
+            count += found.iter().filter(inside).count();
+        }
+        let rate = count as f64 / (400.0 * 506.0 * 506.0 / 1e6);
+        println!("{background} photons: {rate:.2} in a million pixels");
+        assert!((0.5..2.0).contains(&rate), "{background}: {rate}");
+    }
+}
+
+/// Proves that elliptical spots and maximum likelihood are localized with the uncertainties of x and y, and that the
+/// columns of the circular fit by least squares mean the same for them.
+#[test]
+fn shapes_and_estimators_are_localized() {
+    let (side, frames) = (128, 100);
+    let mut simulation = MovieSimulation::new(side, side, frames)
+        .with_shape(SpotShape::Elliptical)
+        .with_sigma(1.5)
+        .with_sigma_spread(0.3)
+        .with_signal(2000.0);
+    simulation.molecules = simulation.molecules_for(4.0);
+    let mut plan = simulation.plan().expect("a sound simulation");
+    let piece = plan.piece(0..frames);
+    let block = Block { first: 0, pixels: Pixels::U16(piece.frames()) };
+    let camera = Camera::default().with_baseline(100.0).with_read_noise(1.5);
+    let localize = |fit: Options| {
+        let options = LocalizeOptions::default()
+            .with_camera(camera)
+            .with_box_size(9)
+            .with_fitter(fit.into())
+            .with_checks(true);
+        let mut localizer = Localizer::new((side, side), options).expect("sound options");
+        localizer.process(&block).expect("frames of the right size")
+    };
+    let elliptical = Options::default().with_shape(Shape::Elliptical(Elliptical));
+    let circular = localize(Options::default());
+    for estimator in Estimator::ALL {
+        let found = localize(elliptical.with_estimator(estimator));
+        let mut squares = [0.0; 4];
+        let mut count = 0.0;
+        for spot in found.iter().filter(|spot| spot.checks.is_some_and(|c| c.flags.is_empty())) {
+            let truth: Vec<MovieTruth> = piece.truth(spot.frame).collect();
+            let near = |t: &&MovieTruth| distance(t, spot.x, spot.y) < 1.0 && t.signal >= 400.0;
+            let Some(truth) = truth.iter().filter(|t| isolated(&truth, t, side as f64)).find(near)
+            else {
+                continue;
+            };
+            count += 1.0;
+            squares[0] += ((spot.x - truth.shape.x) / spot.uncertainty_x).powi(2);
+            squares[1] += ((spot.y - truth.shape.y) / spot.uncertainty_y).powi(2);
+            squares[2] += ((spot.sigma_x - truth.sigma_x) / truth.sigma_x).powi(2);
+            squares[3] += ((spot.sigma_y - truth.sigma_y) / truth.sigma_y).powi(2);
+            assert!((spot.sigma * spot.sigma / (spot.sigma_x * spot.sigma_y) - 1.0).abs() < 1e-6);
+            let bright = truth.signal > 1000.0;
+            assert!(!bright || (spot.intensity / truth.signal - 1.0).abs() < 0.5, "{spot:?}");
+            assert!((spot.background_std.powi(2) * 76.0 / spot.chi2 - 1.0).abs() < 1e-12);
+            // χ² is that of photons whatever was minimized.
+            let other = circular.iter().find(|other| {
+                other.frame == spot.frame && (other.x - spot.x).hypot(other.y - spot.y) < 0.5
+            });
+            if let Some(other) = other {
+                assert!(spot.chi2 < 1.2 * other.chi2, "{} {}", spot.chi2, other.chi2);
+                assert!(spot.chi2 > 0.02 * other.chi2, "{} {}", spot.chi2, other.chi2);
+            }
+        }
+        let [x, y, wide, high] = squares.map(|square: f64| (square / count).sqrt());
+        println!("{}: {count} spots, {x:.3} {y:.3}, widths {wide:.3} {high:.3}", estimator.name());
+        assert!(count > 100.0, "{count}");
+        assert!((0.85..1.15).contains(&x) && (0.85..1.15).contains(&y), "{x} {y}");
+        assert!(wide < 0.12 && high < 0.12, "{wide} {high}");
+    }
+}
+
+/// Proves that a camera map is used from the search to the uncertainty: the positions have the errors that are stated,
+/// masked pixels give no spot, and a map of another size is refused by name.
+#[test]
+fn a_camera_map_is_followed() {
+    let (side, frames) = (128, 150);
+    let maps = Maps::simulated(Size::new(side, side), 3).expect("a camera");
+    let mut simulation =
+        MovieSimulation::new(side, side, frames).with_maps(Some(maps.clone())).with_signal(1500.0);
+    simulation.molecules = simulation.molecules_for(4.0);
+    let mut plan = simulation.plan().expect("a sound simulation");
+    let piece = plan.piece(0..frames);
+    let mut pixels = piece.frames();
+    let mut gain = maps.gain().to_owned();
+    gain[(64, 70)] = 0.0;
+    pixels.slice_mut(ndarray::s![.., 64, 70]).fill(60_000);
+    let map = CameraMap::new(maps.offset(), gain.view(), maps.variance()).expect("sound maps");
+    let map = Arc::new(map);
+    let block = Block { first: 0, pixels: Pixels::U16(pixels) };
+    for estimator in Estimator::ALL {
+        let fit = Options::default().with_estimator(estimator);
+        let options = LocalizeOptions::default()
+            .with_map(Some(Arc::clone(&map)))
+            .with_fitter(fit.into())
+            .with_checks(true);
+        let mut localizer = Localizer::new((side, side), options.clone()).expect("sound options");
+        let found = localizer.process(&block).expect("frames of the right size");
+        let (mut sum, mut count, mut elsewhere) = (0.0, 0.0, 0);
+        for spot in found.iter().filter(|spot| spot.checks.is_some_and(|c| c.flags.is_empty())) {
+            let truth: Vec<MovieTruth> = piece.truth(spot.frame).collect();
+            let near = |t: &&MovieTruth| distance(t, spot.x, spot.y) < 2.0;
+            let Some(near) = truth.iter().find(near) else {
+                elsewhere += 1;
+                continue;
+            };
+            if near.signal >= 200.0 && isolated(&truth, near, side as f64) {
+                sum += ((spot.x - near.shape.x) / spot.uncertainty_x).powi(2);
+                sum += ((spot.y - near.shape.y) / spot.uncertainty_y).powi(2);
+                count += 2.0;
+            }
+        }
+        let ratio = f64::sqrt(sum / count);
+        println!("{}: {} found, {elsewhere} elsewhere, {ratio:.3}", estimator.name(), found.len());
+        assert!(count > 300.0 && elsewhere < 5, "{count} {elsewhere}");
+        assert!((0.9..1.1).contains(&ratio), "{ratio}");
+        let error = Localizer::new((side, 64), options).expect_err("a map of another size");
+        assert!(error.to_string().starts_with("map = 128×128"), "{error}");
+    }
+}
+
+/// Proves that saturated pixels are flagged: at the largest number of their type, or from where it is said.
+#[test]
+fn saturated_pixels_are_flagged() {
+    let bead = fit_sim::Bead { x: 30.0, y: 30.0, signal: 3000.0 };
+    let camera = fit_sim::Camera::default().with_baseline(100.0);
+    let simulation = MovieSimulation::new(60, 60, 5)
+        .with_molecules(0)
+        .with_beads(vec![bead])
+        .with_camera(camera);
+    let frames = simulation.plan().expect("a sound simulation").piece(0..5).frames();
+    let top = *frames.iter().max().expect("pixels");
+    let flags = |pixels: Pixels, saturation: Option<f64>, drop: Flags| {
+        let options = LocalizeOptions::default()
+            .with_camera(Camera::default().with_baseline(100.0))
+            .with_checks(true)
+            .with_drop(drop)
+            .with_saturation(saturation);
+        let mut localizer = Localizer::new((60, 60), options).expect("sound options");
+        let found = localizer.process(&Block { first: 0, pixels }).expect("frames");
+        let flagged = |spot: &Localization| spot.checks.is_some_and(|c| c.flags.saturated);
+        (found.iter().map(flagged).collect::<Vec<_>>(), localizer.counts().saturated)
+    };
+    let none = Flags::default();
+    let words = || Pixels::U16(frames.clone());
+    let bytes = Pixels::U8(frames.mapv(|pixel| pixel.min(255) as u8));
+    assert!(top > 300 && top < 2000);
+    assert_eq!(flags(words(), None, none), (vec![false; 5], 0));
+    assert_eq!(flags(words(), Some(200.0), none), (vec![true; 5], 0));
+    assert_eq!(flags(words(), Some(f64::from(top)), none).0.iter().filter(|f| **f).count(), 1);
+    assert_eq!(flags(bytes.clone(), None, none).0, vec![true; 5]);
+    assert_eq!(flags(bytes, Some(256.0), none).0, vec![false; 5]);
+    assert_eq!(flags(words(), Some(200.0), none.with_saturated(true)), (vec![], 5));
+    let numbers = Pixels::F32(frames.mapv(f32::from));
+    assert_eq!(flags(numbers, None, none).0, vec![false; 5]);
+}
+
 /// Proves that beads are found in every frame, where they have drifted.
 #[test]
 fn beads_are_followed() {
@@ -190,9 +467,13 @@ fn beads_are_followed() {
     let mut localizer = Localizer::new((80, 64), options).expect("sound options");
     let block = Block { first: 0, pixels: Pixels::U16(plan.piece(0..200).frames()) };
     let found = localizer.process(&block).expect("frames of the right size");
-    assert_eq!(found.len(), 200);
-    for (frame, spot) in found.iter().enumerate() {
-        assert_eq!((spot.frame, spot.id), (frame, frame as u64 + 1));
+    // The frames have a million pixels in all: there may be a false spot or two.
+    assert!((200..206).contains(&found.len()), "{}", found.len());
+    assert!(found.iter().enumerate().all(|(i, spot)| spot.id == i as u64 + 1));
+    let followed: Vec<_> = found.iter().filter(|spot| spot.intensity > 10_000.0).collect();
+    assert_eq!(followed.len(), 200);
+    for (frame, spot) in followed.into_iter().enumerate() {
+        assert_eq!(spot.frame, frame);
         assert!((spot.x - 40.3 - 0.02 * frame as f64).abs() < 0.1, "{spot:?}");
         assert!((spot.y - 31.8 + 0.01 * frame as f64).abs() < 0.1, "{spot:?}");
         assert!((spot.intensity / 20_000.0 - 1.0).abs() < 0.1, "{spot:?}");

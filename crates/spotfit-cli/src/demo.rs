@@ -12,6 +12,7 @@ use ndarray::Axis;
 
 use super::error::CliError;
 use super::output::Output;
+use super::score::Score;
 use super::table::{FitTable, Format};
 use super::{fit::rate, interrupt, picture};
 use spotfit::localize::{LocalizeOptions, Localizer};
@@ -171,12 +172,13 @@ fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
 
     let name = path.display().to_string();
     let movie = Movie::open(&path).map_err(|error| CliError::movie(&name)(error.into()))?;
-    let options = LocalizeOptions::default().with_camera(camera);
+    let options = LocalizeOptions::default().with_camera(camera).with_checks(true);
     let localizer = Localizer::new(movie.size(), options)?;
     let format = StormFormat::default().with_pixel_size(Some(PIXEL_SIZE));
     let mut table = Output::create(&folder.join("locs.csv"))?;
     table.write_all(format.header().as_bytes())?;
     let mut points = Vec::new();
+    let mut localizations = Vec::new();
     let mut text = String::new();
     let begin = Instant::now();
     for found in localizer.localize(movie, ..)? {
@@ -186,6 +188,7 @@ fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
         found.iter().for_each(|spot| format.row(spot, &mut text));
         points.extend(found.iter().map(|s| Point { x: s.x, y: s.y, uncertainty: s.uncertainty }));
         table.write_all(text.as_bytes())?;
+        localizations.extend(found);
     }
     let seconds = begin.elapsed().as_secs_f64();
     table.finish()?;
@@ -194,6 +197,7 @@ fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
         points.len(),
         FRAMES as f64 / seconds
     );
+    say!("{}", Score::of(&mut plan, &localizations));
 
     let middle = FRAMES / 2;
     let frame = plan.piece(middle..middle + 1).frames().index_axis_move(Axis(0), 0);

@@ -43,6 +43,7 @@ fn advice(error: &MovieError) -> &'static str {
 fn typed(field: &str) -> String {
     match field {
         "box_size" => "--box".to_owned(),
+        "map" => "--camera".to_owned(),
         "sigma.start" => "--sigma-min".to_owned(),
         "sigma.end" => "--sigma-max".to_owned(),
         _ => format!("--{}", field.replace('_', "-")),

@@ -127,7 +127,7 @@ impl FitOptions {
             .with_threads(self.threads)
     }
 
-    fn options(&self) -> Options {
+    pub(crate) fn options(&self) -> Options {
         let preset = match self.criteria {
             CriteriaChoice::Default => Criteria::DEFAULT,
             CriteriaChoice::Paper => Criteria::PAPER,
@@ -152,7 +152,7 @@ impl FitOptions {
     }
 
     /// The background that was asked for.
-    fn background(&self) -> Option<Background> {
+    pub(crate) fn background(&self) -> Option<Background> {
         self.background.map(|background| match background {
             BackgroundChoice::Free => Background::Free,
             BackgroundChoice::Nonnegative => Background::NonNegative,

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
@@ -13,11 +14,12 @@ use super::fit::{FitOptions, rate};
 use super::message::say;
 use super::output::Output;
 use super::paths::refuse_same_file;
-use spotfit::Camera;
-use spotfit::detect::DEFAULT_THRESHOLD;
-use spotfit::localize::{Counts, LocalizeOptions, Localizer, Roi};
+use super::spot_options::SpotOptions;
+use spotfit::detect::DEFAULT_FALSE_RATE;
+use spotfit::localize::{Counts, Flags, LocalizeOptions, Localizer, Roi, estimate_sensitivity};
 use spotfit::movie::{Movie, MovieLimits};
-use spotfit::storm::{StormFormat, read_positions};
+use spotfit::storm::{StormFormat, Widths, read_positions};
+use spotfit::{Camera, camera_maps};
 
 #[derive(Debug, Args)]
 pub(crate) struct LocalizeArguments {
@@ -31,21 +33,13 @@ pub(crate) struct LocalizeArguments {
     /// Side of the fitted windows, in pixels; odd. About 4 sigma + 3 is a good choice.
     #[arg(long = "box", default_value_t = 7, value_name = "PX")]
     box_size: usize,
-    /// How far a spot must stand out, in units of the local noise of the filtered frame.
-    #[arg(long, default_value_t = DEFAULT_THRESHOLD, value_name = "K")]
-    threshold: f64,
-    /// The value of a dark pixel, in ADU.
-    #[arg(long, value_name = "ADU")]
-    baseline: Option<f64>,
-    /// Photo-electrons per ADU (before EM gain).
-    #[arg(long, default_value_t = 1.0, value_name = "E/ADU")]
-    sensitivity: f64,
-    /// EM gain of an EMCCD camera; it doubles the variance.
-    #[arg(long, value_name = "G")]
-    em_gain: Option<f64>,
-    /// Read noise of the camera in photo-electrons, for the uncertainty.
-    #[arg(long, default_value_t = 0.0, value_name = "E")]
-    read_noise: f64,
+    /// How many false spots the detector may find in a million pixels of noise alone. It takes the noise to be that of
+    /// the camera's photo-electrons.
+    #[arg(long, default_value_t = DEFAULT_FALSE_RATE, value_name = "R")]
+    false_rate: f64,
+    /// How far a spot must stand out, in units of the local noise of the filtered frame, instead of --false-rate.
+    #[arg(long, value_name = "K", conflicts_with = "false_rate")]
+    threshold: Option<f64>,
     /// Size of a pixel in nanometres. Without it, lengths are in pixels.
     #[arg(long, value_name = "NM")]
     pixel_size: Option<f64>,
@@ -68,6 +62,19 @@ pub(crate) struct LocalizeArguments {
     /// Keep fits that failed, and add a column status.
     #[arg(long)]
     all: bool,
+    /// Add columns that say how far each localization can be trusted: neighbour, the distance to the nearest other
+    /// spot; goodness, chi² per degree of freedom, about 1; flags, the sum of 1 (a neighbour within a box), 2 (residuals
+    /// larger than the noise), 4 (a saturated pixel) and 8 (wider or narrower than the others).
+    #[arg(long)]
+    flags: bool,
+    /// Drop localizations with any of these flags: neighbour, residual, saturated, width, or all.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "FLAG,...")]
+    drop: Vec<FlagChoice>,
+    /// The least value of a saturated pixel, in ADU; the largest number that the movie's pixels can hold if not given.
+    #[arg(long, value_name = "ADU")]
+    saturation: Option<f64>,
+    #[command(flatten)]
+    spot: SpotOptions,
     #[command(flatten)]
     fit: FitOptions,
 }
@@ -76,6 +83,24 @@ pub(crate) struct LocalizeArguments {
 enum Origin {
     Centre,
     Corner,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum FlagChoice {
+    Neighbour,
+    Residual,
+    Saturated,
+    Width,
+    All,
+}
+
+fn flags(choices: &[FlagChoice]) -> Flags {
+    let any = |choice| choices.contains(&choice) || choices.contains(&FlagChoice::All);
+    Flags::default()
+        .with_neighbour(any(FlagChoice::Neighbour))
+        .with_residual(any(FlagChoice::Residual))
+        .with_saturated(any(FlagChoice::Saturated))
+        .with_width(any(FlagChoice::Width))
 }
 
 pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
@@ -108,29 +133,40 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
             Some(read.map_err(|error| CliError::file(&name, error.to_string()))?)
         }
     };
-    let camera = Camera::default()
-        .with_baseline(arguments.baseline.unwrap_or(0.0))
-        .with_sensitivity(arguments.sensitivity)
-        .with_em_gain(arguments.em_gain)
-        .with_read_noise(arguments.read_noise);
+    let fit = arguments.spot.apply(arguments.fit.options(), arguments.fit.background())?;
+    let camera = fit.camera.unwrap_or_default();
+    let map = arguments.spot.camera_map()?;
+    if let Some((_, path)) = &map {
+        for path in camera_maps::files(path) {
+            refuse_same_file(&path, &arguments.output)?;
+        }
+    }
     let options = LocalizeOptions::default()
         .with_box_size(arguments.box_size)
-        .with_threshold(arguments.threshold)
+        .with_false_rate(arguments.false_rate)
         .with_roi(arguments.roi.as_deref().map(parse_roi).transpose()?)
         .with_positions(positions)
         .with_camera(camera)
-        .with_fitter(arguments.fit.fitter())
-        .with_keep_all(arguments.all);
+        .with_map(map.map(|(map, _)| Arc::new(map)))
+        .with_fitter(arguments.fit.fitter().with_fit(fit.with_camera(None)))
+        .with_keep_all(arguments.all)
+        .with_checks(arguments.flags)
+        .with_drop(flags(&arguments.drop))
+        .with_saturation(arguments.saturation);
+    let options = match arguments.threshold {
+        Some(threshold) => options.with_threshold(threshold),
+        None => options,
+    };
     let localizer = Localizer::new(movie.size(), options)?;
     let format = StormFormat::default()
         .with_pixel_size(arguments.pixel_size)
         .with_corner_origin(arguments.origin == Origin::Corner)
+        .with_widths(Widths::of(fit.shape))
+        .with_checks(arguments.flags)
         .with_status(arguments.all);
     let mut output = Output::create(&arguments.output)?;
     output.write_all(format.header().as_bytes())?;
-    if arguments.baseline.is_none() {
-        say!("spotfit: warning: no --baseline given; photons and uncertainties assume 0 ADU");
-    }
+    warn(arguments, &limits);
 
     let bar = progress(frames.len() as u64);
     let begin = Instant::now();
@@ -155,6 +191,46 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Says what is not known of the camera, and what it costs.
+fn warn(arguments: &LocalizeArguments, limits: &MovieLimits) {
+    let spot = &arguments.spot;
+    let baseline = spot.lacks_baseline();
+    if baseline {
+        say!("spotfit: warning: no --baseline given; photons and uncertainties assume 0 ADU");
+    }
+    if spot.lacks_sensitivity() {
+        let camera = spot.camera().unwrap_or_default();
+        let offer = match seen_sensitivity(&arguments.movie, limits, &camera) {
+            _ if baseline => "; with --baseline it can be estimated".to_owned(),
+            Some(found) => {
+                let found = two_digits(found);
+                format!("; about {found} e/ADU by variance over mean: --sensitivity {found}")
+            }
+            None => String::new(),
+        };
+        let assumed = "photons and uncertainties assume 1 photo-electron per ADU";
+        say!("spotfit: warning: no --sensitivity given; {assumed}{offer}");
+    }
+}
+
+/// The sensitivity that the first frames show. The movie is opened once more, for it is read from its first frame on;
+/// what is wrong with it is said there.
+fn seen_sensitivity(path: &Path, limits: &MovieLimits, camera: &Camera) -> Option<f64> {
+    // A pipe has its frames only once.
+    path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let block = Movie::open_with(path, limits).ok()?.read(SEEN_FOR_SENSITIVITY).ok()??;
+    estimate_sensitivity(block.pixels.windows(), camera)
+}
+
+/// Frames that are read to estimate the sensitivity.
+const SEEN_FOR_SENSITIVITY: usize = 64;
+
+/// A positive number with two digits that count.
+fn two_digits(number: f64) -> String {
+    let decimals = (1.0 - number.log10().floor()).clamp(0.0, 12.0) as usize;
+    format!("{number:.decimals$}")
+}
+
 /// A bar with rate and time left on a terminal, and nothing elsewhere.
 fn progress(frames: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(frames), ProgressDrawTarget::stderr());
@@ -177,6 +253,10 @@ fn summarize(localizer: &Localizer, time: Duration) {
         ("amplitude not positive", counts.not_bright),
         ("moved to a neighbour", counts.wandered),
         ("not finite in photons", counts.not_finite),
+        ("saturated", counts.saturated),
+        ("with a neighbour", counts.neighbour),
+        ("with residuals larger than the noise", counts.residual),
+        ("wider or narrower than the others", counts.width),
     ];
     let dropped: Vec<String> = others
         .into_iter()

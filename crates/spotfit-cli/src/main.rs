@@ -15,6 +15,7 @@ mod output;
 mod paths;
 mod picture;
 mod render;
+mod score;
 mod simulate;
 mod simulate_camera;
 mod simulate_movie;

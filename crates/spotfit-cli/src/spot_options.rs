@@ -42,7 +42,7 @@ struct CameraOptions {
     /// EM gain of an EMCCD camera.
     #[arg(long, value_name = "G")]
     em_gain: Option<f64>,
-    /// Read noise of the camera in photo-electrons: maximum likelihood adds its variance to that of the photons.
+    /// Read noise of the camera in photo-electrons, for maximum likelihood, errors and uncertainties.
     #[arg(long, value_name = "E")]
     read_noise: Option<f64>,
     /// The maps of an sCMOS camera, in place of baseline, sensitivity and read noise: an NPZ file with arrays offset
@@ -119,6 +119,21 @@ impl SpotOptions {
             .with_estimator(estimator)
             .with_background(background.unwrap_or(natural))
             .with_camera(camera))
+    }
+
+    /// The camera without its maps, if a word says anything about it.
+    pub(crate) fn camera(&self) -> Option<Camera> {
+        self.camera.camera()
+    }
+
+    /// Whether nothing says what a dark pixel reads.
+    pub(crate) fn lacks_baseline(&self) -> bool {
+        self.camera.baseline.is_none() && self.camera.camera.is_none()
+    }
+
+    /// Whether nothing says how many photo-electrons an ADU is.
+    pub(crate) fn lacks_sensitivity(&self) -> bool {
+        self.camera.sensitivity.is_none() && self.camera.camera.is_none()
     }
 
     /// The maps of the camera, if there are any, and their path.

@@ -248,6 +248,7 @@ fn localize_writes_the_table() {
     assert_eq!(table[0].join(","), COLUMNS);
     assert_eq!(table.len(), 7, "{said}");
     assert!(said.contains("no --baseline given"), "{said}");
+    assert!(said.contains("no --sensitivity given"), "{said}");
     assert!(said.contains("3 frames: 6 candidates, 6 localizations"), "{said}");
     let number = |row: &[String], column: usize| row[column].parse::<f64>().unwrap();
     for (i, row) in table[1..].iter().enumerate() {
@@ -256,7 +257,8 @@ fn localize_writes_the_table() {
         let (x, y) = if i % 2 == 0 { (7.2, 8.1) } else { (16.6, 11.7) };
         assert!((number(row, 2) - x).abs() < 0.15 && (number(row, 3) - y).abs() < 0.15, "{row:?}");
     }
-    let (nm, said) = localize(&folder, &["--pixel-size", "100", "--baseline", "100"]);
+    let (nm, said) =
+        localize(&folder, &["--pixel-size", "100", "--baseline", "100", "--sensitivity", "1"]);
     assert_eq!(nm[0].join(","), COLUMNS.replace("px", "nm"));
     assert!(!said.contains("warning"), "{said}");
     let (corner, _) = localize(&folder, &["--origin", "corner"]);
@@ -320,6 +322,11 @@ fn senseless_requests_are_named() {
         (&["--box", "6"][..], "--box 6 is out of its range (an odd number from 5 to 63)"),
         (&["--threshold", "0"], "--threshold 0 is out of its range"),
         (&["--threshold", "nan"], "--threshold NaN"),
+        (&["--false-rate", "0"], "--false-rate 0 is out of its range (1e-6 to 1e4"),
+        (&["--false-rate", "2", "--threshold", "5"], "cannot be used with"),
+        (&["--saturation", "nan"], "--saturation NaN is out of its range"),
+        (&["--drop", "some"], "--drop"),
+        (&["--fixed-sigma", "0"], "--fixed-sigma 0 is out of its range"),
         (&["--sensitivity", "0"], "--sensitivity 0 is out of its range"),
         (&["--em-gain", "0.5"], "--em-gain 0.5 is out of its range (1 to 1e9)"),
         (&["--baseline", "inf"], "--baseline inf"),

@@ -4,6 +4,7 @@ use super::method::{CANCELS, Finish, Found, Method};
 use super::tile::{Store, Tile};
 use super::{Summable, condition, estimate, residual_chi2};
 use crate::arithmetic::{Mask, Real};
+use crate::options::Background;
 use crate::search::{Evaluation, Merge, Newton, Normal, Parts, Search};
 use crate::setup::Setup;
 use crate::size::{Circle, Outline, Size};
@@ -101,10 +102,16 @@ pub(super) fn found<R: Real, S: Summable<P>, const P: usize>(
 ) -> Found<R> {
     let record = search.record(setup.settings(), setup.shape());
     let [alpha, beta] = record.linear;
+    let mut background = data.background(beta);
+    // The last step of an early finish is not looked at again.
+    let finished = setup.settings().newton != Newton::Never;
+    if finished && setup.background() == Background::NonNegative {
+        background = background.max(R::splat(0.0));
+    }
     let (photons, baseline) = setup.units();
     Found {
         outline: setup.shape().outline(search.constants(), search.best()),
-        linear: [data.amplitude(alpha) * photons, (data.background(beta) - baseline) * photons],
+        linear: [data.amplitude(alpha) * photons, (background - baseline) * photons],
         cost: data.chi2(cost) * photons * photons,
         iterations: record.iterations,
         evaluations: record.evaluations,

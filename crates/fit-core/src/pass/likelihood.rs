@@ -236,7 +236,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         [self.photons, self.baseline, self.variance]
     }
 
-    /// Replaces conditioned pixels by d′; returns the lowest, the highest and the mean d′.
+    /// Replaces conditioned pixels by d′; returns the lowest, the highest and the mean number of photo-electrons.
     #[inline(always)]
     fn count_photons<T: Store<R>>(
         &self,
@@ -252,13 +252,15 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             for place in 0..length {
                 let counts = (tile.pixel(line, place) + seed.data.offset) * unit;
                 let note = if NOTES { tile.note(lane, line, place) } else { zero };
-                let variance = self.variance + note;
-                let pixel = (counts - self.baseline).mul_add(self.photons, variance).max(zero);
-                let pixel = keep::<R, T>(there, pixel, zero);
+                let variance = self.variance + of_seen(note, note);
+                let photons = (counts - self.baseline) * self.photons;
+                let pixel = keep::<R, T>(there, (photons + variance).max(zero), zero);
                 tile.set(line, place, there, pixel);
-                low = keep::<R, T>(there, pixel.min(low), low);
-                high = keep::<R, T>(there, pixel.max(high), high);
-                sum = sum + pixel;
+                // A pixel with much read noise has as much more in d′, and says nothing of the spot.
+                let photons = keep::<R, T>(there, photons.max(-variance), zero);
+                low = keep::<R, T>(there, photons.min(low), low);
+                high = keep::<R, T>(there, photons.max(high), high);
+                sum = sum + photons;
             }
         }
         tile.publish();
@@ -344,7 +346,8 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         let mut sum = Deviance { beta, variance: self.variance, deviance: R::splat(0.0) };
         self.shape.0.show::<_, _, _, NOTES>(tile, spot, alpha, &mut sum);
         let deviance = tile.group().sum(sum.deviance);
-        deviance + deviance
+        // Rounding may take pixels next to nothing below 0.
+        (deviance + deviance).max(R::splat(0.0))
     }
 }
 
@@ -358,8 +361,9 @@ struct Deviance<R> {
 impl<R: Real> Each<R> for Deviance<R> {
     #[inline(always)]
     fn pixel<T: Tile<R>>(&mut self, there: R::Mask, [height, value]: [R; 2], counts: R, note: R) {
-        let expected = height.mul_add(value, self.beta + (self.variance + note));
-        let term = deviance_of(expected, counts);
+        let variance = self.variance + of_seen(note, note);
+        let expected = height.mul_add(value, self.beta + variance);
+        let term = of_seen(note, deviance_of(expected, counts));
         self.deviance = self.deviance + keep::<R, T>(there, term, R::splat(0.0));
     }
 }
@@ -384,6 +388,12 @@ fn deviance_of<R: Real>(expected: R, counts: R) -> R {
     expected * R::select(x.abs().lt(R::splat(0.25)), near, far)
 }
 
+/// `value`, or 0 for a pixel of which the note says that it tells nothing.
+#[inline(always)]
+fn of_seen<R: Real>(note: R, value: R) -> R {
+    R::select(note.le(R::splat(HIDDEN)), value, R::splat(0.0))
+}
+
 /// What a pixel contributes to the derivatives of the deviance, and the sums that the search wants besides.
 struct Poisson<R> {
     alpha: R,
@@ -400,11 +410,12 @@ impl<R: Real> Noise<R> for Poisson<R> {
     #[inline(always)]
     fn pixel<T: Tile<R>>(&mut self, there: R::Mask, f: R, counts: R, note: R, _: R) -> [R; 2] {
         let zero = R::splat(0.0);
-        let expected = self.alpha.mul_add(f, self.beta + note);
+        let expected = self.alpha.mul_add(f, self.beta + of_seen(note, note));
         let inverse = expected.reciprocal();
         let excess = expected - counts;
         let ratio = counts * inverse;
         let term = counts.mul_add(ratio.max(R::splat(TINY)).ln(), excess);
+        let (term, inverse) = (of_seen(note, term), of_seen(note, inverse));
         self.deviance = self.deviance + keep::<R, T>(there, term, zero);
         self.total = self.total + keep::<R, T>(there, expected, zero);
         self.least = keep::<R, T>(there, expected.min(self.least), self.least);

@@ -12,25 +12,32 @@
 //! 3. A pixel is a candidate if it is the highest within (box − 3)/2 pixels (at least 1) and stands out
 //!    by more than `threshold` times that noise.
 //!
-//! In white noise the default of 7 finds spots whose peak is about 3 times the noise of a pixel. Use less
-//! (5) for dense movies; clean ones may use more.
+//! The threshold is given, or follows from a rate of false spots ([`Detector::with_false_rate`]). In white noise a
+//! threshold of 7 finds spots whose peak is about 3 times the noise of a pixel.
 //!
 //! Cost per pixel: 2·(2·⌈3σ⌉ + 1) multiply-adds for the Gaussian (14 for box 7), about 12 additions for
 //! each of the two box means, 9 on every other row for the noise, partial sorts of half of the pixels, and
 //! a comparison; `docs/localization.md` has the measured time.
 
+mod false_rate;
 mod filter;
+mod ground;
+mod map;
 mod noise;
 
 use std::ops::Range;
 
-use fit_core::Pixel;
-use fit_windows::{AnyWindows, Visitor, Windows};
+use fit_core::{Camera, Pixel, Size};
+use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use multiversion::multiversion;
 use ndarray::{ArrayView2, Axis, Slice};
 
 use crate::range::OutOfRange;
+use false_rate::Thresholds;
 use filter::{box_mean, smooth};
+use ground::{Ground, make_finite};
+use map::Converter;
+pub(crate) use map::typical_variance;
 use noise::{Column, NoiseMap};
 
 /// A place where a spot may be.
@@ -50,15 +57,25 @@ pub struct Detector {
     width: usize,
     height: usize,
     box_size: usize,
-    threshold: f32,
+    threshold: Threshold,
+    /// What makes photo-electrons of pixels that differ.
+    converter: Option<Converter>,
     /// Half of the symmetric smoothing kernel, from its centre.
     kernel: Vec<f32>,
     /// Standard deviation of the filtered frame for white noise of 1.
     gain: f32,
 }
 
-/// The default threshold, in units of the local noise.
-pub const DEFAULT_THRESHOLD: f64 = 7.0;
+/// How far a candidate must stand out, in units of the local noise.
+#[derive(Clone, Debug)]
+enum Threshold {
+    Fixed(f32),
+    /// It depends on how the light is distributed.
+    OfNoise(Thresholds),
+}
+
+/// The default rate of false spots: one in a million pixels.
+pub const DEFAULT_FALSE_RATE: f64 = 1.0;
 
 /// The most pixels of a frame; no camera delivers more, and their sums would overflow the range of indices.
 const MOST_PIXELS: usize = 1 << 30;
@@ -102,8 +119,7 @@ impl Detector {
         OutOfRange::check("frame", format!("{width}×{height}"), good, range)?;
         let good = (1..=LARGEST_BOX).contains(&box_size);
         OutOfRange::check("box_size", box_size, good, format!("1 to {LARGEST_BOX}"))?;
-        let good = threshold > 0.0 && threshold.is_finite();
-        OutOfRange::check("threshold", threshold, good, "above 0")?;
+        let threshold = fixed(threshold)?;
         let sigma = box_size as f64 / 7.0;
         let radius = (3.0 * sigma).ceil() as usize;
         let weights: Vec<f64> =
@@ -118,10 +134,59 @@ impl Detector {
             width,
             height,
             box_size,
-            threshold: threshold as f32,
+            threshold,
+            converter: None,
             kernel: kernel.iter().map(|&w| w as f32).collect(),
             gain: gain as f32,
         })
+    }
+
+    /// The same detector with a threshold in units of the local noise.
+    ///
+    /// # Errors
+    /// [`DetectError::Option`] if it is not finite and above 0.
+    pub fn with_threshold(mut self, threshold: f64) -> Result<Self, DetectError> {
+        self.threshold = fixed(threshold)?;
+        Ok(self)
+    }
+
+    /// The same detector with the threshold that noise alone exceeds `rate` times in a million pixels. It takes the
+    /// camera to know how many photons make the noise that it sees: the fewer, the higher the threshold.
+    ///
+    /// The rate holds within a factor of 2 for pixels with at least 2 photons or a read noise of at least 1, away from
+    /// the edge of the frame, where there is room for a window.
+    ///
+    /// # Errors
+    /// [`DetectError::Option`] if the rate is not in 10⁻⁶ to 10⁴, or the camera's numbers are out of their ranges.
+    pub fn with_false_rate(mut self, rate: f64, camera: &Camera) -> Result<Self, DetectError> {
+        let good = (1e-6..=1e4).contains(&rate);
+        OutOfRange::check("false_rate", rate, good, "1e-6 to 1e4 in a million pixels")?;
+        let good = camera.validate().is_ok();
+        OutOfRange::check("camera", format!("{camera:?}"), good, "see its fields")?;
+        let kernel: Vec<f64> = self.kernel.iter().map(|&weight| weight.into()).collect();
+        self.threshold = Threshold::OfNoise(Thresholds::new(rate, &kernel, camera));
+        Ok(self)
+    }
+
+    /// The same detector for frames of a camera whose pixels differ; it searches photo-electrons.
+    ///
+    /// # Errors
+    /// [`DetectError::Option`] if the map is not of the size of the frames.
+    pub fn with_map(mut self, map: &CameraMap) -> Result<Self, DetectError> {
+        let (Size { width, height }, size) = (map.size(), (self.width, self.height));
+        let range = format!("the frame's {}×{} pixels", self.width, self.height);
+        OutOfRange::check("map", format!("{width}×{height}"), (width, height) == size, range)?;
+        self.converter = Some(Converter::new(map));
+        Ok(self)
+    }
+
+    /// The threshold where a pixel has so much noise, in its own unit: how far a candidate must stand out, in units of
+    /// the noise of the filtered frame.
+    pub fn threshold(&self, noise: f64) -> f64 {
+        match &self.threshold {
+            Threshold::Fixed(threshold) => f64::from(*threshold),
+            Threshold::OfNoise(thresholds) => f64::from(thresholds.at(noise as f32)),
+        }
     }
 
     /// The candidates of a frame (height, width), from top to bottom. Pixels that are not finite count as background.
@@ -156,15 +221,29 @@ impl Detector {
         pixels: usize,
     ) -> Vec<Candidate> {
         let strips: Vec<Strip> = self.strips(pixels).collect();
-        if let [whole] = &strips[..] {
-            return detect(self, numbers(frame), whole, None);
-        }
-        let ground = Ground::of(frame.iter().map(|pixel| pixel.to_f32()));
+        let ground = match (&self.converter, &strips[..]) {
+            // Photo-electrons have no baseline.
+            (Some(_), _) => Some(Ground { level: 0.0, mean: 0.0 }),
+            (None, [_]) => None,
+            (None, _) => Some(Ground::of(frame.iter().map(|pixel| pixel.to_f32()))),
+        };
         let search = |strip: &Strip| {
             let rows = frame.slice_axis(Axis(0), Slice::from(strip.rows.clone()));
-            detect(self, numbers(rows), strip, Some(&ground))
+            detect(self, self.numbers(rows, strip), strip, ground.as_ref())
         };
         strips.iter().flat_map(search).collect()
+    }
+
+    /// Rows as `f32`, in memory with room for as many more as [`detect`] needs: all that is compiled for every type of
+    /// pixels.
+    fn numbers<P: Pixel>(&self, rows: ArrayView2<'_, P>, strip: &Strip) -> Vec<f32> {
+        let mut memory = Vec::with_capacity(FRAMES * rows.len());
+        match (&self.converter, rows.as_slice()) {
+            (Some(converter), _) => converter.convert(rows, strip.rows.start, &mut memory),
+            (None, Some(rows)) => memory.extend(rows.iter().map(|pixel| pixel.to_f32())),
+            (None, None) => memory.extend(rows.iter().map(|pixel| pixel.to_f32())),
+        }
+        memory
     }
 
     /// The frame in strips of rows that are searched one after the other: memory is for one of them.
@@ -188,11 +267,22 @@ impl Detector {
         let (width, height, top) = (self.width, strip.rows.len(), strip.rows.start);
         let radius = (self.box_size.saturating_sub(3) / 2).max(1);
         let mut found = Vec::new();
-        let mut levels = vec![0.0; width];
+        // With a threshold for each tile, what a pixel must exceed is interpolated as a whole.
+        let (limits, threshold) = match &self.threshold {
+            Threshold::Fixed(threshold) => (None, *threshold),
+            Threshold::OfNoise(of) => {
+                (Some(noise.map(|level| level * of.at(level / self.gain))), 1.0)
+            }
+        };
+        let (mut limit, mut levels) = (vec![0.0; width], vec![0.0; width]);
         for y in strip.own.start - top..strip.own.end - top {
-            noise.row(y, &mut levels);
+            limits.as_ref().unwrap_or(noise).row(y, &mut limit);
             let row = &signal[y * width..(y + 1) * width];
-            for x in bright(row, &levels, self.threshold) {
+            let bright = bright(row, &limit, threshold);
+            if !bright.is_empty() {
+                noise.row(y, &mut levels);
+            }
+            for x in bright {
                 let (value, level) = (row[x], levels[x]);
                 let rows = y.saturating_sub(radius)..(y + radius + 1).min(height);
                 let columns = x.saturating_sub(radius)..(x + radius + 1).min(width);
@@ -213,6 +303,12 @@ impl Detector {
     }
 }
 
+fn fixed(threshold: f64) -> Result<Threshold, OutOfRange> {
+    let good = threshold > 0.0 && threshold.is_finite();
+    OutOfRange::check("threshold", threshold, good, "above 0")?;
+    Ok(Threshold::Fixed(threshold as f32))
+}
+
 /// A search that waits for the type of the pixels.
 struct Search<'a> {
     detector: &'a Detector,
@@ -226,17 +322,6 @@ impl<'w> Visitor<'w> for Search<'_> {
         let frame = frames.frames().index_axis_move(Axis(0), self.number);
         self.detector.detect_in_strips(frame, STRIP_PIXELS)
     }
-}
-
-/// The pixels as `f32`, in memory with room for as many more as [`detect`] needs: all that is compiled for
-/// every type of them.
-fn numbers<P: Pixel>(frame: ArrayView2<'_, P>) -> Vec<f32> {
-    let mut memory = Vec::with_capacity(FRAMES * frame.len());
-    match frame.as_slice() {
-        Some(frame) => memory.extend(frame.iter().map(|pixel| pixel.to_f32())),
-        None => memory.extend(frame.iter().map(|pixel| pixel.to_f32())),
-    }
-    memory
 }
 
 /// How many frames of numbers [`detect`] holds at a time. They share one allocation: an allocator returns that
@@ -284,59 +369,6 @@ fn cut(mean: &mut [f32], pixels: &[f32], width: usize, noise: &NoiseMap) {
         for ((value, &pixel), &level) in mean.iter_mut().zip(pixels).zip(&levels) {
             *value = pixel.min(*value + 2.0 * level);
         }
-    }
-}
-
-/// Subtracts the first good pixel from all of them, so that a baseline costs no digits, and replaces those that
-/// are not finite by the mean of the others.
-///
-/// For a strip both are given: they are those of its frame.
-#[inline(always)]
-fn make_finite(pixels: &mut [f32], ground: Option<&Ground>) {
-    let level = ground.map_or_else(|| level(pixels.iter().copied()), |ground| ground.level);
-    let mut all = true;
-    for pixel in pixels.iter_mut() {
-        *pixel -= level;
-        all &= usable(*pixel);
-    }
-    if !all {
-        let mean = ground.map_or_else(|| mean(pixels.iter().copied()), |ground| ground.mean);
-        for pixel in pixels.iter_mut().filter(|pixel| !usable(**pixel)) {
-            *pixel = mean;
-        }
-    }
-}
-
-/// Sums of squares must not overflow either.
-#[inline(always)]
-fn usable(pixel: f32) -> bool {
-    pixel.abs() < 1e15
-}
-
-/// The first good pixel.
-#[inline(always)]
-fn level(mut pixels: impl Iterator<Item = f32>) -> f32 {
-    pixels.find(|&pixel| usable(pixel)).unwrap_or(0.0)
-}
-
-/// The mean of the good ones.
-#[inline(always)]
-fn mean(pixels: impl Iterator<Item = f32>) -> f32 {
-    let good = pixels.filter(|&pixel| usable(pixel));
-    let (sum, count) = good.fold((0.0f64, 0u32), |(s, n), p| (s + f64::from(p), n + 1));
-    (sum / f64::from(count.max(1))) as f32
-}
-
-/// What is subtracted from the pixels of a frame, and what the mean of the rest is.
-struct Ground {
-    level: f32,
-    mean: f32,
-}
-
-impl Ground {
-    fn of(pixels: impl Iterator<Item = f32> + Clone) -> Self {
-        let level = level(pixels.clone());
-        Self { level, mean: mean(pixels.map(|pixel| pixel - level)) }
     }
 }
 

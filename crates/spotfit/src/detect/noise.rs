@@ -114,6 +114,12 @@ impl NoiseMap {
         Self { levels, ..*self }
     }
 
+    /// Another number for each tile, of its noise.
+    #[inline(always)]
+    pub(super) fn map(&self, of: impl Fn(f32) -> f32) -> Self {
+        Self { levels: self.levels.iter().map(|&level| of(level)).collect(), ..*self }
+    }
+
     pub(super) fn is_zero(&self) -> bool {
         self.levels.iter().all(|&level| level <= 0.0)
     }

@@ -1,6 +1,7 @@
 use super::*;
 use fit_sim::Random;
 use ndarray::Array2;
+use rayon::prelude::*;
 
 fn mean_of(pixels: &[f32], width: usize, radius: usize) -> Vec<f32> {
     let mut mean = vec![0.0; pixels.len()];
@@ -49,7 +50,7 @@ fn a_spot_is_found_where_it_is() {
     let mut frame = Array2::from_shape_fn((80, 100), |(y, x)| {
         random.poisson(50.0 + x as f64 + 0.5 * y as f64) as f32
     });
-    let detector = Detector::new(100, 80, 7, DEFAULT_THRESHOLD).unwrap();
+    let detector = Detector::new(100, 80, 7, 7.0).unwrap();
     assert_eq!(detector.detect(frame.view()).unwrap(), []);
     for ((y, x), pixel) in frame.indexed_iter_mut() {
         let (dx, dy) = (x as f32 - 41.2, y as f32 - 29.7);
@@ -182,4 +183,115 @@ fn strips_find_what_the_whole_frame_shows() {
             assert_eq!(detector.detect_in_strips(frame.view(), rows * width), whole);
         }
     }
+}
+
+/// How many false spots there are in a million pixels where there is room for a window, in frames of this many photons a
+/// pixel and nothing else.
+fn false_spots(detector: &Detector, photons: f64, camera: &Camera, frames: u64) -> f64 {
+    let (width, height, margin) = (detector.width, detector.height, detector.box_size / 2);
+    let gain = 1.0 / camera.photons_per_adu();
+    let read_noise = camera.read_noise / camera.em_gain.unwrap_or(1.0);
+    let search = |seed: u64| {
+        let mut random = Random::new(seed, 0);
+        let frame = Array2::from_shape_fn((height, width), |_| {
+            let light = random.poisson(photons);
+            let light = if camera.em_gain.is_some() { random.gamma(light) } else { light };
+            (camera.baseline + gain * (light + read_noise * random.normal())).round() as f32
+        });
+        let inside = |c: &&Candidate| {
+            (margin..width - margin).contains(&c.x) && (margin..height - margin).contains(&c.y)
+        };
+        detector.detect(frame.view()).unwrap().iter().filter(inside).count()
+    };
+    let found: usize = (0..frames).into_par_iter().map(search).sum();
+    let pixels = (width - 2 * margin) * (height - 2 * margin) * frames as usize;
+    1e6 * found as f64 / pixels as f64
+}
+
+/// Proves that the stated rate of false spots holds within a factor of 2: in dim and bright light, with and without read
+/// noise and EM gain, whatever an ADU is, for narrow and wide windows.
+#[test]
+fn false_spots_are_as_rare_as_stated() {
+    let camera = Camera::default().with_baseline(100.0);
+    let noisy = camera.with_read_noise(1.5);
+    let em = Some(100.0);
+    for (box_size, photons, camera) in [
+        (5, 20.0, noisy),
+        (7, 0.5, noisy),
+        (7, 2.0, camera),
+        (7, 20.0, noisy),
+        (7, 20.0, noisy.with_sensitivity(0.25)),
+        (7, 20.0, camera.with_sensitivity(5.0).with_em_gain(em).with_read_noise(30.0)),
+        (7, 2000.0, noisy),
+        (13, 20.0, noisy),
+    ] {
+        let detector = Detector::new(256, 256, box_size, 7.0).unwrap();
+        for (rate, frames) in [(30.0, 60), (300.0, 20)] {
+            let detector = detector.clone().with_false_rate(rate, &camera).unwrap();
+            let found = false_spots(&detector, photons, &camera, frames);
+            println!("box {box_size}, {photons} photons, {camera:?}: {found:.0} for {rate}");
+            assert!((0.5..2.0).contains(&(found / rate)), "{box_size} {photons}: {found}, {rate}");
+        }
+    }
+}
+
+/// Proves that the threshold falls with the rate and with the light, towards that of a normal distribution.
+#[test]
+fn thresholds_follow_the_light() {
+    let camera = Camera::default().with_sensitivity(0.5);
+    let of = |rate: f64, camera: &Camera| {
+        Detector::new(64, 64, 7, 7.0).unwrap().with_false_rate(rate, camera).unwrap()
+    };
+    let rare = of(1.0, &camera);
+    let noises = [0.0, 1.0, 4.0, 16.0, 64.0, 1e9];
+    for pair in noises.windows(2) {
+        let (dim, bright) = (rare.threshold(pair[0]), rare.threshold(pair[1]));
+        assert!(dim > bright && bright > 4.5 && dim < 50.0, "{pair:?}: {dim}, {bright}");
+        assert!(of(100.0, &camera).threshold(pair[1]) < bright - 0.7);
+        // EM gain makes the tail longer.
+        let multiplied = camera.with_em_gain(Some(1.0));
+        assert!(of(1.0, &multiplied).threshold(pair[1]) > bright);
+    }
+    // Read noise is normally distributed.
+    let read = camera.with_read_noise(20.0);
+    let normal = rare.threshold(1e9);
+    assert!((of(1.0, &read).threshold(40.0) - normal).abs() < 0.01);
+    for camera in [camera, camera.with_sensitivity(f64::NAN)] {
+        for rate in [0.0, -1.0, 1e5, f64::NAN] {
+            assert!(Detector::new(64, 64, 7, 7.0).unwrap().with_false_rate(rate, &camera).is_err());
+        }
+    }
+}
+
+/// Proves that a map makes photo-electrons of a frame before it is searched: neither the offsets of pixels, nor hot and
+/// masked ones, are found as spots, and a spot beside them is.
+#[test]
+fn mapped_frames_are_searched_in_electrons() {
+    let (width, height) = (96, 80);
+    let mut random = Random::new(5, 0);
+    let mut offset =
+        Array2::from_shape_fn((height, width), |_| 100.0 + 30.0 * random.uniform() as f32);
+    let mut gain = Array2::from_elem((height, width), 2.0f32);
+    let mut variance = Array2::from_elem((height, width), 9.0f32);
+    offset[(40, 60)] = 900.0;
+    (gain[(20, 20)], variance[(60, 30)]) = (0.0, 1e5);
+    let map = CameraMap::new(offset.view(), gain.view(), variance.view()).unwrap();
+    let mut frame = Array2::from_shape_fn((height, width), |(y, x)| {
+        let (dx, dy) = (x as f64 - 70.3, y as f64 - 25.8);
+        let light = random.poisson(20.0 + 60.0 * (-(dx * dx + dy * dy) / 3.4).exp()) as f32;
+        (offset[(y, x)] + 2.0 * light + 3.0 * random.normal() as f32).round()
+    });
+    (frame[(20, 20)], frame[(60, 30)]) = (60000.0, 2000.0);
+    let camera = Camera::default().with_read_noise(1.5);
+    let detector = Detector::new(width, height, 7, 7.0).unwrap();
+    let detector = detector.with_false_rate(1.0, &camera).unwrap();
+    let plain = detector.detect(frame.view()).unwrap();
+    assert!(plain.iter().any(|c| (c.x, c.y) == (20, 20)), "{plain:?}");
+    let detector = detector.with_map(&map).unwrap();
+    let found = detector.detect(frame.view()).unwrap();
+    let inside = |c: &&Candidate| (3..93).contains(&c.x) && (3..77).contains(&c.y);
+    let found: Vec<_> = found.iter().filter(inside).map(|c| (c.x, c.y)).collect();
+    assert_eq!(found, [(70, 26)]);
+    let other = Detector::new(height, width, 7, 7.0).unwrap().with_map(&map).unwrap_err();
+    assert!(other.to_string().contains("96×80"), "{other}");
 }

@@ -4,85 +4,38 @@
 //! ([`Localizer::process`]), and returns localizations. [`Localizer::localize`] goes through a
 //! [`crate::movie::Movie`], with reading and fitting side by side.
 
+mod checks;
+mod neighbours;
 mod options;
+mod outcome;
 mod pipeline;
+mod places;
 mod positions;
-mod spot;
+mod residuals;
+mod sensitivity;
+pub(crate) mod spot;
+mod widths;
 
-use fit_core::{Corner, Fit, Pixel, Size, Start};
-use fit_windows::{AnyWindows, Visitor, Windows};
+use fit_core::{Corner, Errors, Fit, Parameter, Pixel, Shape, Size, Start};
+use fit_windows::{AnyWindows, Windows};
 use ndarray::{ArrayView2, Axis};
-use rayon::prelude::*;
 
-use crate::backend::FitError;
-use crate::detect::{Candidate, DetectError, Detector};
+use crate::backend::{Backend, FitError};
+use crate::detect::{DetectError, Detector};
 use crate::fitter::Fitter;
-use crate::movie::{Block, MovieError};
+use crate::movie::Block;
 use crate::range::OutOfRange;
-use crate::statuses::StatusCounts;
+use places::{Cut, Place};
+use residuals::{Look, Residuals};
+use widths::Widths;
 
+pub use checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 pub use options::{LocalizeOptions, Roi};
+pub use outcome::{Counts, LocalizeError};
 pub use pipeline::Localizations;
 pub use positions::Positions;
+pub use sensitivity::estimate_sensitivity;
 pub use spot::Localization;
-
-/// Why localizing failed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LocalizeError {
-    /// An option, or the number of a frame, is out of its range.
-    #[error(transparent)]
-    Option(#[from] OutOfRange),
-    /// The frames cannot be searched.
-    #[error(transparent)]
-    Detect(#[from] DetectError),
-    /// The fit was refused.
-    #[error(transparent)]
-    Fit(#[from] FitError),
-    /// The frames are not of the size that the localizer is for.
-    #[error("expected frames of {expected:?} pixels (width, height), got {found:?}")]
-    FrameSize {
-        /// Width and height that the localizer was made for.
-        expected: (usize, usize),
-        /// Width and height of the frames.
-        found: (usize, usize),
-    },
-    /// The movie cannot be read.
-    #[error(transparent)]
-    Movie(#[from] MovieError),
-    /// The threads could not be started.
-    #[error("the worker threads could not be started: {0}")]
-    Threads(#[from] rayon::ThreadPoolBuildError),
-    /// A thread for reading or localizing could not be started.
-    #[error("a thread could not be started: {0}")]
-    Spawn(std::io::Error),
-}
-
-/// How many candidates were found, and what became of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct Counts {
-    /// Frames processed.
-    pub frames: usize,
-    /// Candidates found, or positions given.
-    pub candidates: usize,
-    /// Dropped because the window would cross the frame's edge.
-    pub at_edge: usize,
-    /// Positions dropped because their frame was not processed.
-    pub no_frame: usize,
-    /// Fits made, by how they ended.
-    pub by_status: StatusCounts,
-    /// Converged fits dropped because the amplitude is not positive.
-    pub not_bright: usize,
-    /// Converged fits dropped because the centre moved more than 0.3 of the box away from where the spot was
-    /// detected: it is on a neighbour, which has a window of its own.
-    pub wandered: usize,
-    /// Converged fits dropped because a number in photons is not finite.
-    pub not_finite: usize,
-    /// Localizations kept.
-    pub kept: usize,
-}
 
 /// How far a fit may go from where its spot was detected, as a share of the box.
 const WANDER: f64 = 0.3;
@@ -96,18 +49,14 @@ pub struct Localizer {
     detector: Detector,
     roi: Roi,
     fitter: Fitter,
+    /// What finds the errors of fits in photons, if anybody needs them.
+    judge: Option<Fitter>,
     pool: rayon::ThreadPool,
     counts: Counts,
+    widths: Widths,
     next_id: u64,
     /// The number of the frame after the last one.
     next_frame: usize,
-}
-
-/// Where a window is to be cut, and for whom.
-#[derive(Clone, Copy)]
-struct Place {
-    id: u64,
-    corner: Corner,
 }
 
 impl Localizer {
@@ -123,7 +72,15 @@ impl Localizer {
         if let Some(positions) = &mut options.positions {
             positions.sort();
         }
-        let detector = Detector::new(width, height, options.box_size, options.threshold)?;
+        let detector = Detector::new(width, height, options.box_size, 1.0)?;
+        let detector = match options.threshold {
+            Some(threshold) => detector.with_threshold(threshold)?,
+            None => detector.with_false_rate(options.false_rate, &options.detected_by())?,
+        };
+        let detector = match &options.map {
+            Some(map) => detector.with_map(map)?,
+            None => detector,
+        };
         let roi = options.roi.unwrap_or(Roi { x: 0, y: 0, width, height });
         let inside = |start: usize, length: usize, end: usize| {
             length > 0 && start.checked_add(length).is_some_and(|stop| stop <= end)
@@ -134,7 +91,19 @@ impl Localizer {
             inside(roi.x, roi.width, width) && inside(roi.y, roi.height, height),
             format!("x,y,width,height within the frame of {width}×{height} pixels"),
         )?;
-        let fitter = Fitter::new(&options.fitter)?;
+        let fitter = Fitter::new(&options.fitter.clone().with_fit(options.fit()))?;
+        let judge = if options.is_checked() || !options.is_plain() {
+            let fit = options.fit().with_camera(Some(options.camera));
+            // Errors are found on the processor.
+            let backend = match options.fitter.backend {
+                Backend::Reference => Backend::Reference,
+                _ => Backend::Cpu,
+            };
+            let fitter = options.fitter.clone().with_fit(fit).with_backend(backend);
+            Some(Fitter::new(&fitter)?)
+        } else {
+            None
+        };
         let threads = options.fitter.threads;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let size = (width, height);
@@ -144,8 +113,10 @@ impl Localizer {
             detector,
             roi,
             fitter,
+            judge,
             pool,
             counts: Counts::default(),
+            widths: Widths::default(),
             next_id: 0,
             next_frame: 0,
         })
@@ -218,102 +189,129 @@ impl Localizer {
         let size = Size::new(side, side);
         let corners: Vec<Corner> = places.iter().map(|place| place.corner).collect();
         let mut fits = vec![Fit::<f64>::invalid(); corners.len()];
-        let windows = frames.visit(Cut { size, corners: &corners });
+        let map = self.options.map.as_deref();
+        let windows = frames.visit(Cut { size, corners: &corners, map });
         self.fitter.fit_windows(windows, Start::Estimate, fits.as_mut_slice().into())?;
         self.counts.by_status.add(&fits);
-        let all = places.iter().zip(&fits);
-        Ok(all.filter_map(|(place, fit)| self.judge(first, place, fit)).collect())
+        if !self.options.in_photons() {
+            let camera = &self.options.camera;
+            fits.iter_mut().for_each(|fit| *fit = spot::in_photons(fit, camera));
+        }
+        let looks = self.looks(windows, &fits)?;
+        let all = places.iter().zip(&fits).enumerate();
+        let mut found = Vec::with_capacity(fits.len());
+        for (index, (place, fit)) in all {
+            found.extend(self.judge(first, place, fit, looks.get(index)));
+        }
+        Ok(found)
     }
 
-    /// Where to cut windows in a block; those that would cross an edge are dropped and counted.
-    fn places(&mut self, first: usize, frames: AnyWindows<'_>) -> Result<Vec<Place>, DetectError> {
-        let (count, height, width) = frames.frames();
-        let wanted: Vec<(u64, usize, f64, f64)> = match &self.options.positions {
-            Some(positions) => positions
-                .within(first..first + count)
-                .iter()
-                .map(|place| (place.id, place.frame - first, place.x, place.y))
-                .collect(),
-            None => self.detected(frames)?,
-        };
-        self.counts.candidates += wanted.len();
-        let (half, side) = ((self.options.box_size / 2) as f64, self.options.box_size as f64);
-        let corner = |centre: f64, length: usize| {
-            let corner = centre.round() - half;
-            (corner >= 0.0 && corner + side <= length as f64).then_some(corner as u32)
-        };
-        let places: Vec<Place> = wanted
-            .iter()
-            .filter_map(|&(id, block_frame, x, y)| {
-                let (x, y) = (corner(x, width)?, corner(y, height)?);
-                Some(Place { id, corner: Corner { frame: block_frame as u32, x, y } })
-            })
-            .collect();
-        self.counts.at_edge += wanted.len() - places.len();
-        Ok(places)
+    /// What the windows show of their fits, if somebody needs to know.
+    fn looks(
+        &self,
+        windows: AnyWindows<'_>,
+        fits: &[Fit<f64>],
+    ) -> Result<Vec<(Residuals, Errors)>, FitError> {
+        let Some(judge) = &self.judge else { return Ok(Vec::new()) };
+        let errors = judge.errors(windows, fits)?;
+        let LocalizeOptions { camera, saturation, .. } = &self.options;
+        let saturation = saturation.or(residuals::most(&windows));
+        let look = Look { fits, options: judge.options(), camera, saturation };
+        let residuals = self.pool.install(|| windows.visit(look));
+        Ok(residuals.into_iter().zip(errors).collect())
     }
 
-    /// The spots of a block that lie in the region: 0, frame in the block, x, y.
-    fn detected(&self, frames: AnyWindows<'_>) -> Result<Vec<(u64, usize, f64, f64)>, DetectError> {
-        let Roi { x, y, width, height } = self.roi;
-        let inside =
-            |c: &Candidate| (x..x + width).contains(&c.x) && (y..y + height).contains(&c.y);
-        let detect = |frame: usize| {
-            let candidates = self.detector.detect_window(frames, frame)?;
-            let inside = candidates.into_iter().filter(inside);
-            Ok(inside.map(|c| (0, frame, c.x as f64, c.y as f64)).collect::<Vec<_>>())
-        };
-        let all = (0..frames.count()).into_par_iter();
-        let found: Result<Vec<Vec<_>>, DetectError> =
-            self.pool.install(|| all.map(detect).collect());
-        Ok(found?.concat())
-    }
-
-    /// Turns a fit into a localization, or counts why not.
-    fn judge(&mut self, first: usize, place: &Place, fit: &Fit<f64>) -> Option<Localization> {
+    /// Turns a fit in photons into a localization, or counts why not.
+    fn judge(
+        &mut self,
+        first: usize,
+        place: &Place,
+        fit: &Fit<f64>,
+        look: Option<&(Residuals, Errors)>,
+    ) -> Option<Localization> {
         let half = (self.options.box_size / 2) as f64;
         let wander = WANDER * self.options.box_size as f64;
         let detected = self.options.positions.is_none();
         let pixels = self.options.box_size * self.options.box_size;
-        let mut spot = spot::photons(fit, pixels, &self.options.camera);
+        let chi2 = look.map_or(fit.chi2, |(residuals, _)| residuals.squares);
+        let mut spot = spot::localization(fit, chi2, pixels, self.uncertainty(fit, look));
         let far = |at: f64| (at - half).abs() > wander;
-        let good = if !fit.status.is_converged() {
-            false
-        } else if fit.amplitude <= 0.0 {
-            self.counts.not_bright += 1;
-            false
-        } else if detected && (far(fit.x) || far(fit.y)) {
-            self.counts.wandered += 1;
-            false
-        } else if !spot.is_finite() {
-            self.counts.not_finite += 1;
-            false
-        } else {
-            true
-        };
-        if !good && !self.options.keep_all {
-            return None;
+        let wandered = detected && (far(fit.x) || far(fit.y));
+        if self.options.is_checked() {
+            let sound = fit.status.is_converged() && fit.amplitude > 0.0 && !wandered;
+            spot.checks = look.map(|look| self.checks(place, fit, look, sound));
         }
+        let flags = spot.checks.map_or(Flags::default(), |checks| checks.flags);
+        let unwanted = flags.and(self.options.drop);
+        let counts = &mut self.counts;
+        let reason = if !fit.status.is_converged() {
+            // Counted by its status.
+            None
+        } else if fit.amplitude <= 0.0 {
+            Some(&mut counts.not_bright)
+        } else if wandered {
+            Some(&mut counts.wandered)
+        } else if !spot.is_finite() {
+            Some(&mut counts.not_finite)
+        } else if unwanted.is_empty() {
+            return Some(self.keep(first, place, spot));
+        } else {
+            *counts.flagged(unwanted) += 1;
+            return None;
+        };
+        if let Some(count) = reason {
+            *count += 1;
+        }
+        self.options.keep_all.then(|| self.keep(first, place, spot))
+    }
+
+    /// The expected standard deviations of x and y; not a number only for fits that are dropped or asked for.
+    fn uncertainty(&self, fit: &Fit<f64>, look: Option<&(Residuals, Errors)>) -> [f64; 2] {
+        match look {
+            Some((_, errors)) => [errors.x().into(), errors.y().into()],
+            None => {
+                // The fit is in photons already.
+                let camera = &self.options.camera;
+                let camera =
+                    camera.with_baseline(0.0).with_sensitivity(camera.em_gain.unwrap_or(1.0));
+                [fit.uncertainty(&camera).unwrap_or(f64::NAN); 2]
+            }
+        }
+    }
+
+    /// Numbers a localization, and places it in the frame.
+    fn keep(&mut self, first: usize, place: &Place, mut spot: Localization) -> Localization {
+        let detected = self.options.positions.is_none();
         self.counts.kept += 1;
         self.next_id += 1;
         let id = if detected { self.next_id } else { place.id };
         let frame = first + place.corner.frame as usize;
         spot.x += f64::from(place.corner.x);
         spot.y += f64::from(place.corner.y);
-        Some(Localization { id, frame, ..spot })
+        Localization { id, frame, ..spot }
     }
-}
 
-/// Cuts windows out of frames of any type.
-struct Cut<'a> {
-    size: Size,
-    corners: &'a [Corner],
-}
-
-impl<'a, 'w: 'a> Visitor<'w> for Cut<'a> {
-    type Output = AnyWindows<'a>;
-
-    fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> AnyWindows<'a> {
-        Windows::cuts(frames.frames().reborrow(), self.size, self.corners).into()
+    /// What speaks against a localization. The width of a `sound` one is remembered.
+    fn checks(
+        &mut self,
+        place: &Place,
+        fit: &Fit<f64>,
+        (residuals, errors): &(Residuals, Errors),
+        sound: bool,
+    ) -> Checks {
+        let error = f64::from(errors.of(Parameter::SigmaX));
+        let circular = matches!(self.options.fitter.fit.shape, Shape::Circular(_));
+        let flags = Flags {
+            neighbour: place.neighbour < self.options.box_size as f64,
+            residual: f64::from(errors.excess).max(residuals.structure) > LARGE_RESIDUALS,
+            saturated: residuals.saturated,
+            width: circular && self.widths.surprise(fit.sigma, error).abs() > ODD_WIDTH,
+        };
+        if sound && circular && flags.with_width(false).is_empty() {
+            self.widths.add(fit.sigma, error);
+        }
+        let goodness = f64::from(errors.goodness);
+        let goodness = if goodness.is_finite() { goodness } else { f64::NAN };
+        Checks { neighbour: place.neighbour, goodness, flags }
     }
 }

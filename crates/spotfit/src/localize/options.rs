@@ -1,11 +1,14 @@
 //! How to localize a movie.
 
-use fit_core::{ArgumentError, Camera, Estimator, Size};
-use fit_cpu::{BatchError, MOST_THREADS};
+use std::sync::Arc;
 
-use super::{LocalizeError, Positions};
+use fit_core::{ArgumentError, Camera, Estimator, Options, PixelProfile, Shape, Size};
+use fit_cpu::{BatchError, MOST_THREADS};
+use fit_windows::CameraMap;
+
+use super::{Flags, LocalizeError, Positions};
 use crate::backend::{FitError, FitterOptions};
-use crate::detect::DEFAULT_THRESHOLD;
+use crate::detect::{DEFAULT_FALSE_RATE, typical_variance};
 use crate::range::OutOfRange;
 
 /// A rectangle of pixels in which to look for spots.
@@ -39,30 +42,50 @@ pub struct Roi {
 pub struct LocalizeOptions {
     /// Side of the windows in pixels. Range: odd, 5 to 63.
     pub box_size: usize,
-    /// How far a spot must stand out, in units of the local noise (see [`crate::detect`]). Range: above 0.
-    pub threshold: f64,
+    /// How many false spots the detector may find in a million pixels of noise alone (see [`crate::detect`]); the
+    /// threshold follows from it. Range: 10⁻⁶ to 10⁴.
+    pub false_rate: f64,
+    /// How far a spot must stand out, in units of the local noise, instead of what follows from
+    /// [`LocalizeOptions::false_rate`]. Range: above 0.
+    pub threshold: Option<f64>,
     /// Where to look; `None` is the whole frame.
     pub roi: Option<Roi>,
     /// Places to fit instead of detecting.
     pub positions: Option<Positions>,
     /// The camera.
     pub camera: Camera,
+    /// The maps of a camera whose pixels differ, of the size of the frames. They replace baseline, sensitivity and
+    /// read noise of [`LocalizeOptions::camera`]; its EM gain stays. They are not serialized.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub map: Option<Arc<CameraMap>>,
     /// The fit and its backend.
     pub fitter: FitterOptions,
     /// Whether to keep failed fits.
     pub keep_all: bool,
+    /// Whether to check every localization ([`super::Localization::checks`]).
+    pub checks: bool,
+    /// Localizations to drop, and to count as dropped: those with any of these flags.
+    pub drop: Flags,
+    /// The least value of a saturated pixel, in ADU. `None` takes the largest that the type of the pixels has;
+    /// floating-point pixels are not saturated then. Range: finite.
+    pub saturation: Option<f64>,
 }
 
 impl Default for LocalizeOptions {
     fn default() -> Self {
         Self {
             box_size: 7,
-            threshold: DEFAULT_THRESHOLD,
+            false_rate: DEFAULT_FALSE_RATE,
+            threshold: None,
             roi: None,
             positions: None,
             camera: Camera::default(),
+            map: None,
             fitter: FitterOptions::default(),
             keep_all: false,
+            checks: false,
+            drop: Flags::default(),
+            saturation: None,
         }
     }
 }
@@ -70,32 +93,70 @@ impl Default for LocalizeOptions {
 impl LocalizeOptions {
     fit_core::__setters! {
         const with_box_size: box_size: usize,
-        const with_threshold: threshold: f64,
+        const with_false_rate: false_rate: f64,
         const with_roi: roi: Option<Roi>,
         with_positions: positions: Option<Positions>,
         const with_camera: camera: Camera,
         with_fitter: fitter: FitterOptions,
         const with_keep_all: keep_all: bool,
+        with_map: map: Option<Arc<CameraMap>>,
+        const with_checks: checks: bool,
+        const with_drop: drop: Flags,
+        const with_saturation: saturation: Option<f64>,
+    }
+
+    /// The same with a [`threshold`](Self::threshold) in units of the local noise.
+    #[must_use]
+    pub const fn with_threshold(mut self, threshold: f64) -> Self {
+        self.threshold = Some(threshold);
+        self
+    }
+
+    /// The options of the fit. Least squares does not depend on the camera: its outcomes are converted in double
+    /// precision, whatever the backend computes in. Maximum likelihood needs photo-electrons, and a map converts all
+    /// pixels.
+    pub(super) fn fit(&self) -> Options {
+        let camera = self.in_photons().then_some(self.camera);
+        self.fitter.fit.with_camera(camera)
+    }
+
+    /// Whether the uncertainty follows from the numbers of the fit alone ([`fit_core::Fit::uncertainty`]).
+    pub(super) fn is_plain(&self) -> bool {
+        let Options { shape, profile, .. } = self.fitter.fit;
+        let circular = matches!(shape, Shape::Circular(_) | Shape::FixedSigma(_));
+        circular && profile == PixelProfile::Sampled && !self.in_photons()
+    }
+
+    /// Whether localizations are to be checked.
+    pub(super) fn is_checked(&self) -> bool {
+        self.checks || !self.drop.is_empty()
+    }
+
+    /// The camera of the pixels in which spots are detected: a map converts them to electrons.
+    pub(super) fn detected_by(&self) -> Camera {
+        match &self.map {
+            None => self.camera,
+            Some(map) => {
+                let read_noise = f64::from(typical_variance(map)).sqrt();
+                self.camera.with_baseline(0.0).with_sensitivity(1.0).with_read_noise(read_noise)
+            }
+        }
+    }
+
+    /// Whether fits are in photo-electrons.
+    pub(super) fn in_photons(&self) -> bool {
+        self.map.is_some() || self.fitter.fit.estimator == Estimator::MaximumLikelihood
     }
 
     /// Checks what neither the detector nor the fitter checks.
     pub(super) fn validate(&self) -> Result<(), LocalizeError> {
-        let Self { box_size, camera, fitter, .. } = self;
+        let Self { box_size, false_rate, camera, fitter, saturation, .. } = self;
         let odd = box_size % 2 == 1 && (5..=63).contains(box_size);
         OutOfRange::check("box_size", box_size, odd, "an odd number from 5 to 63")?;
         let argument = |error: ArgumentError| FitError::from(BatchError::from(error));
         fit_core::Setup::<f64>::new(Size::new(*box_size, *box_size), &fitter.fit)
             .map_err(argument)?;
         camera.validate().map_err(argument)?;
-        // The uncertainty stated is that of least squares, and photons are counted by this camera alone.
-        let least = fitter.fit.estimator == Estimator::LeastSquares;
-        let name = fitter.fit.estimator.name();
-        OutOfRange::check(
-            "estimator",
-            name,
-            least,
-            "lse, the only one whose uncertainty is stated",
-        )?;
         let counts = fitter.fit.camera.is_none();
         OutOfRange::check(
             "fitter.fit.camera",
@@ -103,6 +164,10 @@ impl LocalizeOptions {
             counts,
             "none: give LocalizeOptions::camera",
         )?;
+        let good = (1e-6..=1e4).contains(false_rate);
+        OutOfRange::check("false_rate", false_rate, good, "1e-6 to 1e4 in a million pixels")?;
+        let saturation = saturation.unwrap_or_default();
+        OutOfRange::check("saturation", saturation, saturation.is_finite(), "any finite number")?;
         let range = format!("0 to {MOST_THREADS}; 0 takes one for each processor");
         let (threads, good) = (fitter.threads, fitter.threads <= MOST_THREADS);
         Ok(OutOfRange::check("threads", threads, good, range)?)
@@ -114,17 +179,20 @@ mod tests {
     use super::*;
     use fit_core::Options;
 
-    /// Proves that a fit whose outcome would be stated wrongly is refused by name.
+    /// Proves that options out of their range are refused by name, and so is a second camera.
     #[test]
-    fn fits_that_are_not_understood_are_refused() {
-        let refused = |fit: Options| {
-            let options = LocalizeOptions::default().with_fitter(fit.into());
-            options.validate().expect_err("refused").to_string()
-        };
-        let likelihood = Options::default().with_estimator(Estimator::MaximumLikelihood);
-        let error = refused(likelihood);
-        assert!(error.contains("estimator") && error.contains("lse"), "{error}");
-        let error = refused(Options::default().with_camera(Some(Camera::default())));
-        assert!(error.contains("camera"), "{error}");
+    fn senseless_options_are_refused() {
+        let default = LocalizeOptions::default;
+        let camera = Options::default().with_camera(Some(Camera::default()));
+        for (options, name) in [
+            (default().with_fitter(camera.into()), "fitter.fit.camera"),
+            (default().with_false_rate(0.0), "false_rate"),
+            (default().with_false_rate(f64::NAN), "false_rate"),
+            (default().with_saturation(Some(f64::INFINITY)), "saturation"),
+            (default().with_box_size(6), "box_size"),
+        ] {
+            let error = options.validate().expect_err("refused").to_string();
+            assert!(error.starts_with(name), "{error}");
+        }
     }
 }

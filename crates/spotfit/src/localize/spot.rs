@@ -2,6 +2,8 @@
 
 use fit_core::{Camera, Fit, Status};
 
+use super::checks::Checks;
+
 /// A spot in a movie. Lengths are in pixels; (0, 0) is the centre of the first pixel of the frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -14,46 +16,86 @@ pub struct Localization {
     pub x: f64,
     /// Centre.
     pub y: f64,
-    /// Standard deviation.
+    /// Standard deviation; of a spot that is not circular √(σxσy).
     pub sigma: f64,
-    /// Photons of the spot, 2πασ².
+    /// Standard deviation along the axis of the spot that is nearer to x.
+    pub sigma_x: f64,
+    /// Standard deviation along the axis of the spot that is nearer to y.
+    pub sigma_y: f64,
+    /// The angle from x, towards y, to the axis of `sigma_x`, in radians ([`Fit::angle`]).
+    pub angle: f64,
+    /// Photons of the spot, 2πασxσy.
     pub intensity: f64,
     /// Background photons of a pixel.
     pub offset: f64,
     /// Standard deviation of the residuals, √(χ²/(N − 5)), in photons.
     pub background_std: f64,
-    /// Σ(h − g)² in photons².
+    /// Σ(h − g)² in photons², whatever the estimator.
     pub chi2: f64,
-    /// Expected standard deviation of x and of y ([`Fit::uncertainty`]).
+    /// Expected standard deviation of x and of y: the root mean square of the two below.
     pub uncertainty: f64,
+    /// Expected standard deviation of x: the standard error of the fit ([`fit_core::Errors`]). For least-squares fits of
+    /// circular, sampled spots without a camera map that are not checked it is [`Fit::uncertainty`].
+    pub uncertainty_x: f64,
+    /// Expected standard deviation of y.
+    pub uncertainty_y: f64,
     /// How the fit ended.
     pub status: Status,
+    /// What was checked, if it was asked for ([`super::LocalizeOptions::checks`]).
+    pub checks: Option<Checks>,
 }
 
 impl Localization {
-    /// Whether all of its numbers are finite.
+    /// Whether all of its numbers are finite, but for those of the checks.
     pub(super) fn is_finite(&self) -> bool {
-        let Self { x, y, sigma, intensity, offset, background_std, chi2, uncertainty, .. } = *self;
-        let all = [x, y, sigma, intensity, offset, background_std, chi2, uncertainty];
-        all.iter().all(|number| number.is_finite())
+        let Self { x, y, sigma_x, sigma_y, angle, intensity, offset, .. } = *self;
+        let Self { background_std, chi2, uncertainty_x, uncertainty_y, .. } = *self;
+        let shape = [x, y, sigma_x, sigma_y, angle, uncertainty_x, uncertainty_y];
+        let light = [intensity, offset, background_std, chi2];
+        shape.iter().chain(&light).all(|number| number.is_finite())
     }
 }
 
-/// A fit in photons, with its uncertainty.
-pub(super) fn photons(fit: &Fit<f64>, pixels: usize, camera: &Camera) -> Localization {
+/// A fit in photons, of one in counts.
+pub(super) fn in_photons(fit: &Fit<f64>, camera: &Camera) -> Fit<f64> {
     let gain = camera.photons_per_adu();
+    Fit {
+        amplitude: fit.amplitude * gain,
+        background: (fit.background - camera.baseline) * gain,
+        chi2: fit.chi2 * gain * gain,
+        ..*fit
+    }
+}
+
+/// The localization of a fit in photons. `chi2` is Σ(h − g)² over that many pixels, in photons².
+pub(super) fn localization(
+    fit: &Fit<f64>,
+    chi2: f64,
+    pixels: usize,
+    [uncertainty_x, uncertainty_y]: [f64; 2],
+) -> Localization {
     Localization {
         id: 0,
         frame: 0,
         x: fit.x,
         y: fit.y,
         sigma: fit.sigma,
-        intensity: fit.photons(camera),
-        offset: (fit.background - camera.baseline) * gain,
-        background_std: fit.normalized_chi2(pixels).sqrt() * gain,
-        chi2: fit.chi2 * gain * gain,
-        // Without photons there is no saying: not a number only for fits that are dropped or asked for.
-        uncertainty: fit.uncertainty(camera).unwrap_or(f64::NAN),
+        sigma_x: fit.sigma_x,
+        sigma_y: fit.sigma_y,
+        angle: fit.angle,
+        intensity: fit.signal(),
+        offset: fit.background,
+        background_std: (chi2 / (pixels as f64 - 5.0)).sqrt(),
+        chi2,
+        uncertainty: root_mean_square(uncertainty_x, uncertainty_y),
+        uncertainty_x,
+        uncertainty_y,
         status: fit.status,
+        checks: None,
     }
+}
+
+/// The root mean square of two numbers.
+pub(crate) fn root_mean_square(x: f64, y: f64) -> f64 {
+    if x == y { x } else { ((x * x + y * y) / 2.0).sqrt() }
 }

@@ -4,6 +4,7 @@ use std::io::Read;
 
 use super::columns::{Columns, TableError};
 use crate::localize::Positions;
+use crate::localize::spot::root_mean_square;
 
 /// The most positions that [`read_positions`] takes: 2²⁴, half a gigabyte.
 pub const MOST_POSITIONS: usize = 1 << 24;
@@ -41,7 +42,7 @@ pub struct Point {
     pub x: f64,
     /// Centre.
     pub y: f64,
-    /// Uncertainty of x and y; 0 where it is not known.
+    /// Uncertainty of x and y, the root mean square if they differ; 0 where it is not known.
     pub uncertainty: f64,
 }
 
@@ -54,7 +55,8 @@ pub struct PointReader<R> {
     nanometres: bool,
     x: usize,
     y: usize,
-    uncertainty: Option<usize>,
+    /// Of x and of y.
+    uncertainty: Option<[usize; 2]>,
     left_out: usize,
     ended: bool,
 }
@@ -67,13 +69,18 @@ impl<R: Read> PointReader<R> {
     pub fn new(reader: R) -> Result<Self, TableError> {
         let columns = Columns::new(reader)?;
         let nanometres = columns.find(&["x [nm]"]).is_ok();
-        let (x, y, uncertainty) = if nanometres {
-            (columns.find(&["x [nm]"])?, columns.find(&["y [nm]"])?, "uncertainty_xy [nm]")
-        } else {
-            let (x, y) = (columns.find(&["x [px]", "x"])?, columns.find(&["y [px]", "y"])?);
-            (x, y, "uncertainty_xy [px]")
+        let unit = if nanometres { "nm" } else { "px" };
+        let with_unit = |name: &str| format!("{name} [{unit}]");
+        let centre = |name: &str| match nanometres {
+            true => columns.find(&[&with_unit(name)]),
+            false => columns.find(&[&with_unit(name), name]),
         };
-        let uncertainty = columns.find(&[uncertainty]).ok();
+        let (x, y) = (centre("x")?, centre("y")?);
+        let length = |name: &str| columns.find(&[&with_unit(name)]).ok();
+        // ThunderSTORM's older versions say `uncertainty`.
+        let both = length("uncertainty_xy").or(length("uncertainty")).map(|both| [both, both]);
+        let each = || Some([length("uncertainty_x")?, length("uncertainty_y")?]);
+        let uncertainty = both.or_else(each);
         Ok(Self { columns, nanometres, x, y, uncertainty, left_out: 0, ended: false })
     }
 
@@ -93,7 +100,10 @@ impl<R: Read> PointReader<R> {
             let point = Point {
                 x: number(self.x)?,
                 y: number(self.y)?,
-                uncertainty: self.uncertainty.map_or(Ok(0.0), number)?,
+                uncertainty: match self.uncertainty {
+                    Some([x, y]) => root_mean_square(number(x)?, number(y)?),
+                    None => 0.0,
+                },
             };
             if point.x.is_finite() && point.y.is_finite() && point.uncertainty.is_finite() {
                 return Ok(Some(point));

@@ -8,7 +8,8 @@ use fit_core::Status;
 
 use super::StormFormat;
 use super::columns::{Columns, TableError};
-use crate::localize::Localization;
+use crate::localize::spot::root_mean_square;
+use crate::localize::{Checks, Flags, Localization};
 
 /// The largest frame number that an `f64` counts to.
 const LAST_FRAME: f64 = (1u64 << 53) as f64;
@@ -97,12 +98,18 @@ impl StormFormat {
         let length = |columns: &Columns<_>, name: &str| columns.find(&[&with_unit(name), name]);
         let frame = columns.find(&["frame"])?;
         let (x, y) = (length(&columns, "x")?, length(&columns, "y")?);
+        let either = |a: Result<_, TableError>, b: Result<_, _>| a.or(b).ok();
         let sigma = length(&columns, "sigma").ok();
-        let uncertainty =
-            length(&columns, "uncertainty_xy").or(length(&columns, "uncertainty")).ok();
+        let sigmas = ["sigma1", "sigma2"].map(|name| length(&columns, name).ok().or(sigma));
+        let both = either(length(&columns, "uncertainty_xy"), length(&columns, "uncertainty"));
+        let uncertainties =
+            ["uncertainty_x", "uncertainty_y"].map(|name| length(&columns, name).ok().or(both));
+        let angle = columns.find(&["angle [rad]"]).ok();
+        let neighbour = length(&columns, "neighbour").ok();
         let optional = |name: &str| columns.find(&[name]).ok();
         let (id, status, chi2) = (optional("id"), optional("status"), optional("chi2"));
         let intensity = optional("intensity [photon]");
+        let (goodness, flags) = (optional("goodness"), optional("flags"));
         let (offset, spread) = (optional("offset [photon]"), optional("bkgstd [photon]"));
         let origin = if self.corner_origin { 0.5 } else { 0.0 };
 
@@ -115,6 +122,20 @@ impl StormFormat {
             if !(1.0..=LAST_FRAME).contains(&at) || at.fract() != 0.0 {
                 return Err(columns.wrong(frame, "the number of a frame, from 1"));
             }
+            let [sigma_x, sigma_y] = [number(sigmas[0])? / scale, number(sigmas[1])? / scale];
+            let [uncertainty_x, uncertainty_y] =
+                [number(uncertainties[0])? / scale, number(uncertainties[1])? / scale];
+            let checks = match (neighbour, flags) {
+                (Some(neighbour), Some(flags)) => Some(Checks {
+                    neighbour: columns.any_number(neighbour)? / scale,
+                    goodness: number(goodness)?,
+                    flags: match columns.any_number(flags)? {
+                        bits if (0.0..=255.0).contains(&bits) => Flags::from_bits(bits as u8),
+                        _ => return Err(columns.wrong(flags, "a sum of 1, 2, 4 and 8")),
+                    },
+                }),
+                _ => None,
+            };
             spots.push(Localization {
                 id: match id {
                     Some(id) => match columns.number(id)? {
@@ -126,12 +147,21 @@ impl StormFormat {
                 frame: at as usize - 1,
                 x: columns.any_number(x)? / scale - origin,
                 y: columns.any_number(y)? / scale - origin,
-                sigma: number(sigma)? / scale,
+                sigma: if sigma_x == sigma_y { sigma_x } else { (sigma_x * sigma_y).sqrt() },
+                sigma_x,
+                sigma_y,
+                angle: angle.map_or(Ok(0.0), |angle| columns.any_number(angle))?,
                 intensity: number(intensity)?,
                 offset: number(offset)?,
                 background_std: number(spread)?,
                 chi2: number(chi2)?,
-                uncertainty: number(uncertainty)? / scale,
+                uncertainty: match both {
+                    Some(both) => columns.any_number(both)? / scale,
+                    None => root_mean_square(uncertainty_x, uncertainty_y),
+                },
+                uncertainty_x,
+                uncertainty_y,
+                checks,
                 status: match status.map(|column| (column, columns.text(column))) {
                     Some((column, word)) => word
                         .and_then(|word| word.parse().ok())
@@ -147,6 +177,7 @@ impl StormFormat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storm::Widths;
 
     fn spots() -> Vec<Localization> {
         let spot = |i: u64| Localization {
@@ -155,11 +186,17 @@ mod tests {
             x: 10.25 + i as f64,
             y: 7.125,
             sigma: 1.3125,
+            sigma_x: 1.3125,
+            sigma_y: 1.3125,
+            angle: 0.0,
             intensity: 812.5,
             offset: 3.25,
             background_std: 2.5,
             chi2: 130.75,
             uncertainty: 0.0625,
+            uncertainty_x: 0.0625,
+            uncertainty_y: 0.0625,
+            checks: None,
             status: if i == 2 { Status::AtLimit } else { Status::MinStep },
         };
         (0..10_000).map(spot).collect()
@@ -178,6 +215,53 @@ mod tests {
             format.write(&mut file, &spots()).unwrap();
             assert_eq!(format.read(&file[..]).unwrap(), spots());
         }
+    }
+
+    /// Proves that two widths, an angle and what was checked come back, and that ThunderSTORM's columns are there.
+    #[test]
+    fn other_columns_come_back() {
+        let checked = |i: u8, spot: Localization| {
+            let neighbour = if i == 0 { f64::INFINITY } else { 4.25 };
+            let checks = Checks { neighbour, goodness: 1.125, flags: Flags::from_bits(i) };
+            Localization { checks: Some(checks), ..spot }
+        };
+        let spots: Vec<Localization> =
+            (0..16).zip(spots()).map(|(i, spot)| checked(i, spot)).collect();
+        let wide = |spot: &Localization| Localization {
+            sigma: 1.5,
+            sigma_x: 1.125,
+            sigma_y: 2.0,
+            uncertainty: (0.25f64 * 0.25 + 0.75 * 0.75).sqrt() / 2f64.sqrt(),
+            uncertainty_x: 0.25,
+            uncertainty_y: 0.75,
+            ..*spot
+        };
+        let wide: Vec<Localization> = spots.iter().map(wide).collect();
+        let turned: Vec<Localization> =
+            wide.iter().map(|spot| Localization { angle: -0.625, ..*spot }).collect();
+        let format = StormFormat::default().with_pixel_size(Some(100.0)).with_checks(true);
+        let format = format.with_status(true);
+        for (widths, spots) in
+            [(Widths::One, &spots), (Widths::Two, &wide), (Widths::Turned, &turned)]
+        {
+            let format = format.with_widths(widths);
+            let mut file = Vec::new();
+            format.write(&mut file, spots).unwrap();
+            let header = format.header();
+            let two = "\"sigma1 [nm]\",\"sigma2 [nm]\"";
+            assert_eq!(header.contains(two), widths != Widths::One, "{header}");
+            assert!(header.contains("\"uncertainty_xy [nm]\""), "{header}");
+            let mut read = format.read(&file[..]).unwrap();
+            for (read, spot) in read.iter_mut().zip(spots) {
+                // It has four decimals.
+                assert!((read.uncertainty - spot.uncertainty).abs() < 1e-6);
+                read.uncertainty = spot.uncertainty;
+            }
+            assert_eq!(&read, spots);
+        }
+        let wrong = "frame,x,y,neighbour,flags\n1,2,3,4,-1\n";
+        let said = StormFormat::default().read(wrong.as_bytes()).unwrap_err().to_string();
+        assert_eq!(said, "line 2: flags = '-1' is not a sum of 1, 2, 4 and 8");
     }
 
     /// Proves that a table of ThunderSTORM's is read, and that what is wrong is named.

@@ -1,0 +1,81 @@
+//! Whether a localization can be trusted: neighbours, residuals and saturated pixels.
+
+/// Residuals that exceed the noise by more than so many standard deviations are flagged.
+pub const LARGE_RESIDUALS: f64 = 2.5;
+
+/// Widths that differ from the usual one by more than so many standard deviations are flagged.
+pub const ODD_WIDTH: f64 = 2.5;
+
+/// What speaks against a localization.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+#[non_exhaustive]
+pub struct Flags {
+    /// Another candidate lies within a box of this spot, so that its light is in the window.
+    pub neighbour: bool,
+    /// The residuals are too large for the noise ([`LARGE_RESIDUALS`]): the window shows something else than one spot
+    /// of this shape on a flat background.
+    pub residual: bool,
+    /// A pixel of the window is saturated.
+    pub saturated: bool,
+    /// The spot is wider or narrower than those before it in the movie ([`ODD_WIDTH`]): it may be two spots, or none.
+    /// Only where the width of circular spots is fitted.
+    pub width: bool,
+}
+
+impl Flags {
+    /// All of them.
+    pub const ALL: Self = Self { neighbour: true, residual: true, saturated: true, width: true };
+
+    fit_core::__setters! {
+        const with_neighbour: neighbour: bool,
+        const with_residual: residual: bool,
+        const with_saturated: saturated: bool,
+        const with_width: width: bool,
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.bits() == 0
+    }
+
+    /// Those of these that are also among `others`.
+    #[must_use]
+    pub const fn and(self, others: Self) -> Self {
+        Self::from_bits(self.bits() & others.bits())
+    }
+
+    /// As a number for tables: 1 for a neighbour, 2 for residuals, 4 for a saturated pixel, 8 for the
+    /// width, and their sums.
+    pub const fn bits(self) -> u8 {
+        self.neighbour as u8
+            | (self.residual as u8) << 1
+            | (self.saturated as u8) << 2
+            | (self.width as u8) << 3
+    }
+
+    /// From that number; other bits are ignored.
+    pub const fn from_bits(bits: u8) -> Self {
+        Self {
+            neighbour: bits & 1 != 0,
+            residual: bits & 2 != 0,
+            saturated: bits & 4 != 0,
+            width: bits & 8 != 0,
+        }
+    }
+}
+
+/// What was checked of a localization.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Checks {
+    /// How far away, in pixels, the nearest other candidate of the frame was detected, or the nearest other position
+    /// was given, whatever became of it; infinite if there is none.
+    pub neighbour: f64,
+    /// Pearson's χ² per degree of freedom, Σ(h − g)²/variance/(N − parameters): about 1 where the model and the
+    /// camera are right. NaN for fits that failed.
+    pub goodness: f64,
+    /// What speaks against it.
+    pub flags: Flags,
+}

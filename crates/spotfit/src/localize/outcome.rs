@@ -1,0 +1,86 @@
+//! What became of the candidates, and why localizing failed.
+
+use super::checks::Flags;
+use crate::backend::FitError;
+use crate::detect::DetectError;
+use crate::movie::MovieError;
+use crate::range::OutOfRange;
+use crate::statuses::StatusCounts;
+
+/// Why localizing failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LocalizeError {
+    /// An option, or the number of a frame, is out of its range.
+    #[error(transparent)]
+    Option(#[from] OutOfRange),
+    /// The frames cannot be searched.
+    #[error(transparent)]
+    Detect(#[from] DetectError),
+    /// The fit was refused.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The frames are not of the size that the localizer is for.
+    #[error("expected frames of {expected:?} pixels (width, height), got {found:?}")]
+    FrameSize {
+        /// Width and height that the localizer was made for.
+        expected: (usize, usize),
+        /// Width and height of the frames.
+        found: (usize, usize),
+    },
+    /// The movie cannot be read.
+    #[error(transparent)]
+    Movie(#[from] MovieError),
+    /// The threads could not be started.
+    #[error("the worker threads could not be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// A thread for reading or localizing could not be started.
+    #[error("a thread could not be started: {0}")]
+    Spawn(std::io::Error),
+}
+
+/// How many candidates were found, and what became of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Counts {
+    /// Frames processed.
+    pub frames: usize,
+    /// Candidates found, or positions given.
+    pub candidates: usize,
+    /// Dropped because the window would cross the frame's edge.
+    pub at_edge: usize,
+    /// Positions dropped because their frame was not processed.
+    pub no_frame: usize,
+    /// Fits made, by how they ended.
+    pub by_status: StatusCounts,
+    /// Converged fits dropped because the amplitude is not positive.
+    pub not_bright: usize,
+    /// Converged fits dropped because the centre moved more than 0.3 of the box away from where the spot was
+    /// detected: it is on a neighbour, which has a window of its own.
+    pub wandered: usize,
+    /// Converged fits dropped because a number in photons is not finite.
+    pub not_finite: usize,
+    /// Converged fits dropped because a pixel of the window is saturated ([`super::LocalizeOptions::drop`]).
+    pub saturated: usize,
+    /// Converged fits dropped because of a neighbour.
+    pub neighbour: usize,
+    /// Converged fits dropped because of their residuals.
+    pub residual: usize,
+    /// Converged fits dropped because of their width.
+    pub width: usize,
+    /// Localizations kept.
+    pub kept: usize,
+}
+
+impl Counts {
+    /// The count of localizations dropped for the first of some flags.
+    pub(super) fn flagged(&mut self, flags: Flags) -> &mut usize {
+        match flags {
+            Flags { saturated: true, .. } => &mut self.saturated,
+            Flags { neighbour: true, .. } => &mut self.neighbour,
+            Flags { residual: true, .. } => &mut self.residual,
+            _ => &mut self.width,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Where windows are cut: around detected spots, or given positions.
+
+use fit_core::{Corner, Pixel, Size};
+use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
+use rayon::prelude::*;
+
+use super::positions::Position;
+use super::{Localizer, Roi, neighbours};
+use crate::detect::{Candidate, DetectError};
+
+/// A spot that is to be fitted.
+#[derive(Clone, Copy)]
+struct Wanted {
+    id: u64,
+    /// The frame in the block.
+    frame: usize,
+    x: f64,
+    y: f64,
+    /// How far away the nearest other one is; 0 if nobody asks.
+    neighbour: f64,
+}
+
+/// Where a window is to be cut, and for whom.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) id: u64,
+    pub(super) corner: Corner,
+    pub(super) neighbour: f64,
+}
+
+impl Localizer {
+    /// Where to cut windows in a block; those that would cross an edge are dropped and counted.
+    pub(super) fn places(
+        &mut self,
+        first: usize,
+        frames: AnyWindows<'_>,
+    ) -> Result<Vec<Place>, DetectError> {
+        let (count, height, width) = frames.frames();
+        let wanted: Vec<Wanted> = match &self.options.positions {
+            Some(positions) => {
+                let places = positions.within(first..first + count);
+                let frames = places.chunk_by(|a, b| a.frame == b.frame);
+                frames.flat_map(|places| self.given(first, places)).collect()
+            }
+            None => self.detected(frames)?,
+        };
+        self.counts.candidates += wanted.len();
+        let (half, side) = ((self.options.box_size / 2) as f64, self.options.box_size as f64);
+        let corner = |centre: f64, length: usize| {
+            let corner = centre.round() - half;
+            (corner >= 0.0 && corner + side <= length as f64).then_some(corner as u32)
+        };
+        let places: Vec<Place> = wanted
+            .iter()
+            .filter_map(|&Wanted { id, frame, x, y, neighbour }| {
+                let (x, y) = (corner(x, width)?, corner(y, height)?);
+                Some(Place { id, corner: Corner { frame: frame as u32, x, y }, neighbour })
+            })
+            .collect();
+        self.counts.at_edge += wanted.len() - places.len();
+        Ok(places)
+    }
+
+    /// The spots of a block that lie in the region.
+    fn detected(&self, frames: AnyWindows<'_>) -> Result<Vec<Wanted>, DetectError> {
+        let Roi { x, y, width, height } = self.roi;
+        let inside =
+            |c: &Candidate| (x..x + width).contains(&c.x) && (y..y + height).contains(&c.y);
+        let detect = |frame: usize| {
+            let candidates = self.detector.detect_window(frames, frame)?;
+            let points = candidates.iter().map(|c| (c.x as f64, c.y as f64)).collect();
+            let wanted = candidates.iter().zip(self.distances(points));
+            let wanted = wanted.filter(|(candidate, _)| inside(candidate));
+            let wanted =
+                wanted.map(|(_, ((x, y), neighbour))| Wanted { id: 0, frame, x, y, neighbour });
+            Ok(wanted.collect::<Vec<_>>())
+        };
+        let all = (0..frames.count()).into_par_iter();
+        let found: Result<Vec<Vec<_>>, DetectError> =
+            self.pool.install(|| all.map(detect).collect());
+        Ok(found?.concat())
+    }
+
+    /// The given positions of a frame; `first` is the number of the block's first one.
+    fn given(&self, first: usize, places: &[Position]) -> Vec<Wanted> {
+        let points = places.iter().map(|place| (place.x, place.y)).collect();
+        let wanted = places.iter().zip(self.distances(points));
+        let wanted = wanted.map(|(place, ((x, y), neighbour))| {
+            let Position { id, frame, .. } = *place;
+            Wanted { id, frame: frame - first, x, y, neighbour }
+        });
+        wanted.collect()
+    }
+
+    /// Points of a frame with the distance to the nearest other one, if somebody needs to know.
+    fn distances(&self, points: Vec<(f64, f64)>) -> impl Iterator<Item = ((f64, f64), f64)> {
+        let checked = self.options.is_checked();
+        let distances =
+            if checked { neighbours::nearest(&points) } else { vec![0.0; points.len()] };
+        points.into_iter().zip(distances)
+    }
+}
+
+/// Cuts windows out of frames of any type.
+pub(super) struct Cut<'a> {
+    pub(super) size: Size,
+    pub(super) corners: &'a [Corner],
+    pub(super) map: Option<&'a CameraMap>,
+}
+
+impl<'a, 'w: 'a> Visitor<'w> for Cut<'a> {
+    type Output = AnyWindows<'a>;
+
+    fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> AnyWindows<'a> {
+        let windows = Windows::cuts(frames.frames().reborrow(), self.size, self.corners);
+        match self.map {
+            Some(map) => windows.with_map(map).into(),
+            None => windows.into(),
+        }
+    }
+}
