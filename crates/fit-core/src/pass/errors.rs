@@ -30,8 +30,8 @@ use crate::spot::axis::PixelProfile;
 
 /// No variance is below this many photo-electrons squared, so that each has a reciprocal.
 const LEAST_VARIANCE: f64 = 1e-6;
-/// Fisher's scoring is not taken where it changes the centre or a width by more than this share of the width, or the
-/// amplitude by more than this share of it: the estimate is too far from where it leads.
+/// Fisher's scoring changes the centre and the widths by this share of the width at most, and the amplitude by this
+/// share of it: a longer step is shortened.
 const MOST_SCORED: f64 = 0.5;
 /// The variance of an angle that may be anything in its range of π/2.
 const ANY_ANGLE: f64 = core::f64::consts::PI * core::f64::consts::PI / 48.0;
@@ -229,14 +229,22 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> Judge<R, S, P, Q> 
             }
             step[j] = step[j] * of_alpha;
         }
+        let most = R::splat(MOST_SCORED);
+        let mut longest = step[P].abs();
+        for j in 0..P {
+            longest = longest.max(step[j].abs() * R::splat(S::UNITS[j]));
+        }
+        let share = most * longest.max(most).reciprocal();
+        for j in 0..Q {
+            step[j] = step[j] * share;
+        }
         let mut of_shape = [zero; P];
         of_shape.copy_from_slice(&step[..P]);
         let to = stepped(&self.shape, &constants, &p, &of_shape);
         let linear = [alpha.mul_add(step[P], alpha), alpha.mul_add(step[P + 1], beta)];
-        let most = R::splat(MOST_SCORED);
-        let mut sound = definite & zero.lt(alpha) & step[P].abs().lt(most) & linear[1].is_finite();
+        let mut sound = definite & zero.lt(alpha) & linear[0].is_finite() & linear[1].is_finite();
         for j in 0..P {
-            sound = sound & (step[j].abs() * R::splat(S::UNITS[j])).lt(most);
+            sound = sound & to[j].is_finite();
         }
         let mut scored = *model;
         for j in 0..P {
