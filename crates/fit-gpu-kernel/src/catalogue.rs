@@ -53,6 +53,8 @@ pub enum Layout {
         lanes: usize,
         /// Pixels in a row, and rows.
         side: usize,
+        /// How they fit.
+        method: Method,
     },
     /// In shared memory: a window of any shape, `lanes` threads with some columns each.
     Team {
@@ -69,11 +71,27 @@ pub enum Layout {
 }
 
 impl Layout {
-    const fn rows<const LANES: usize, const SIDE: usize, const ROWS: usize, const N: usize>() -> Self
-    {
+    const fn rows_of<const LANES: usize, const SIDE: usize, const ROWS: usize, const N: usize>(
+        method: Method,
+    ) -> Self {
         assert!(LANES.is_power_of_two() && LANES <= WARP, "the threads of a fit are in one warp");
         assert!(LANES * ROWS >= SIDE && N == ROWS * SIDE, "all rows have a thread");
-        Self::Rows { lanes: LANES, side: SIDE }
+        Self::Rows { lanes: LANES, side: SIDE, method }
+    }
+
+    const fn rows<const LANES: usize, const SIDE: usize, const ROWS: usize, const N: usize>() -> Self
+    {
+        Self::rows_of::<LANES, SIDE, ROWS, N>(Method::Rough)
+    }
+
+    const fn likely_rows<
+        const Q: usize,
+        const LANES: usize,
+        const SIDE: usize,
+        const ROWS: usize,
+        const N: usize,
+    >() -> Self {
+        Self::rows_of::<LANES, SIDE, ROWS, N>(Method::Likelihood)
     }
 
     const fn team_of(lanes: usize, method: Method) -> Self {
@@ -185,9 +203,19 @@ impl Kernel {
     /// How it fits.
     pub const fn method(&self) -> Method {
         match self.layout {
-            Layout::Team { method, .. } => method,
-            _ => Method::Rough,
+            Layout::Rows { method, .. } | Layout::Team { method, .. } => method,
+            Layout::Pixels { .. } => Method::Rough,
         }
+    }
+
+    /// Whether it takes start values with two widths, [`Job::outlines`], and not [`Job::starts`].
+    pub const fn takes_outlines(&self) -> bool {
+        !matches!((self.shape, self.method()), (ShapeName::Circular, Method::Rough))
+    }
+
+    /// Whether it takes windows with weights or a camera map, and profiles that are integrated.
+    pub const fn takes_all(&self) -> bool {
+        matches!(self.layout, Layout::Team { .. }) && !matches!(self.method(), Method::Rough)
     }
 
     /// Whether it fits windows of a size that [`Size::validate`] accepts.
@@ -248,9 +276,12 @@ impl Kernel {
     /// How it is compiled.
     pub const fn build(&self) -> Build {
         match self.layout {
-            Layout::Rows { .. } => {
-                Build { unroll_threshold: 20_000, most_registers: None, may_spill: false }
-            }
+            // Maximum likelihood has some numbers more than registers, none of them a pixel.
+            Layout::Rows { method, .. } => Build {
+                unroll_threshold: 20_000,
+                most_registers: None,
+                may_spill: matches!(method, Method::Likelihood),
+            },
             Layout::Team { method: Method::Rough, .. } => Build {
                 unroll_threshold: 300,
                 most_registers: Some(REGISTERS / (TEAM_BLOCKS * TEAM_THREADS)),

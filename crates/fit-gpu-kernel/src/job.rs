@@ -136,15 +136,16 @@ impl Task {
 
     /// Maximum likelihood for the task, in the arithmetic of the device; `None` if it was made for none.
     #[inline(always)]
-    pub fn likelihood<R, S, const P: usize, const Q: usize>(
+    pub fn likelihood<R, S, const P: usize, const Q: usize, const NOTES: bool>(
         &self,
+        profile: PixelProfile,
         mapped: bool,
-    ) -> Option<Likelihood<R, S, P, Q, true>>
+    ) -> Option<Likelihood<R, S, P, Q, NOTES>>
     where
         R: Real + From<f32>,
         S: Summable<P>,
     {
-        let start = self.setup::<R, S, P>(self.profile())?;
+        let start = self.setup::<R, S, P>(profile)?;
         let camera = [self.photons.into(), self.baseline.into(), self.variance.into()];
         Some(Likelihood::from_parts(start, self.tolerance.into(), camera, mapped))
     }
@@ -196,7 +197,7 @@ impl Task {
 /// - `corners`: where in the frames each window lies, or null.
 /// - `fits`: room for `count` outcomes, all of which the kernel writes.
 ///
-/// What kernels of [`crate::Method::Rough`] do not look at:
+/// What kernels of [`crate::Method::Rough`] for circles do not look at; others do not look at `starts`:
 ///
 /// - `outlines`: x, y, σx, σy and the angle to start from for each window, or null.
 /// - `maps`: the offsets, scales and variances ([`CameraMap`]) of a camera, `map_pixels` numbers each, rows of

@@ -74,6 +74,35 @@ macro_rules! kernels {
             "quick30": Quick, rows::<32, 30, 1, 30>, Circular;
             "quick31": Quick, rows::<32, 31, 1, 31>, Circular;
             "quick32": Quick, rows::<32, 32, 1, 32>, Circular;
+            "elliptical5": Side, rows::<1, 5, 5, 25>, Elliptical;
+            "elliptical6": Side, rows::<1, 6, 6, 36>, Elliptical;
+            "elliptical7": Side, rows::<1, 7, 7, 49>, Elliptical;
+            "elliptical8": Side, rows::<1, 8, 8, 64>, Elliptical;
+            "elliptical9": Side, rows::<1, 9, 9, 81>, Elliptical;
+            "elliptical10": Side, rows::<1, 10, 10, 100>, Elliptical;
+            "elliptical11": Side, rows::<2, 11, 6, 66>, Elliptical;
+            "elliptical12": Side, rows::<2, 12, 6, 72>, Elliptical;
+            "elliptical13": Side, rows::<2, 13, 7, 91>, Elliptical;
+            "fixed5": Side, rows::<1, 5, 5, 25>, Fixed;
+            "fixed6": Side, rows::<1, 6, 6, 36>, Fixed;
+            "fixed7": Side, rows::<1, 7, 7, 49>, Fixed;
+            "fixed8": Side, rows::<1, 8, 8, 64>, Fixed;
+            "fixed9": Side, rows::<1, 9, 9, 81>, Fixed;
+            "fixed10": Side, rows::<1, 10, 10, 100>, Fixed;
+            "fixed11": Side, rows::<2, 11, 6, 66>, Fixed;
+            "fixed12": Side, rows::<2, 12, 6, 72>, Fixed;
+            "fixed13": Side, rows::<2, 13, 7, 91>, Fixed;
+            // Of maximum likelihood, parameters with amplitude and background before.
+            "likely_circular5": Side, likely_rows::<5, 1, 5, 5, 25>, Circular;
+            "likely_circular7": Side, likely_rows::<5, 1, 7, 7, 49>, Circular;
+            "likely_circular9": Side, likely_rows::<5, 1, 9, 9, 81>, Circular;
+            "likely_circular11": Side, likely_rows::<5, 2, 11, 6, 66>, Circular;
+            "likely_circular13": Side, likely_rows::<5, 4, 13, 4, 52>, Circular;
+            "likely_elliptical5": Side, likely_rows::<6, 1, 5, 5, 25>, Elliptical;
+            "likely_elliptical7": Side, likely_rows::<6, 1, 7, 7, 49>, Elliptical;
+            "likely_elliptical9": Side, likely_rows::<6, 1, 9, 9, 81>, Elliptical;
+            "likely_elliptical11": Side, likely_rows::<6, 2, 11, 6, 66>, Elliptical;
+            "likely_elliptical13": Side, likely_rows::<6, 4, 13, 4, 52>, Elliptical;
             // Threads of a fit.
             "team8": Team, team::<8>, Circular;
             "team16": Team, team::<16>, Circular;

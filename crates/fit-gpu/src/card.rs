@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fit_core::spot::shape::ShapeName;
-use fit_core::{ArgumentError, Estimator, Options, PixelProfile, Shape, Size};
+use fit_core::{ArgumentError, Estimator, Options, Size};
 use fit_gpu_kernel::catalogue::{Block, SHARED};
 use fit_gpu_kernel::{Family, Job, Kernel, Method};
 use fit_gpu_ptx::ptx;
@@ -45,16 +45,16 @@ pub(crate) struct Choice {
     pub(crate) method: Method,
     /// Whether the pixels have weights, or a camera map.
     pub(crate) noted: bool,
+    /// Whether the profile is integrated.
+    pub(crate) integrated: bool,
 }
 
-/// How windows are fitted that have weights or not, and a camera map or not.
-pub(crate) fn method_of(options: &Options, kind: NoteKind, mapped: bool) -> Method {
-    let wide = !matches!(options.shape, Shape::Circular(_) | Shape::FixedSigma(_));
+/// How windows are fitted that have weights or not.
+pub(crate) fn method_of(options: &Options, kind: NoteKind) -> Method {
     match (options.estimator, kind) {
         (Estimator::MaximumLikelihood, _) => Method::Likelihood,
         (_, NoteKind::Weights) => Method::Weighted,
-        _ if options.profile != PixelProfile::Sampled || wide || mapped => Method::Least,
-        _ => Method::Rough,
+        _ => Method::Least,
     }
 }
 
@@ -64,10 +64,15 @@ const MANY: usize = 6_000;
 impl Choice {
     /// The kernel for windows of a size that can be fitted.
     fn kernel(&self) -> Result<&'static Kernel, GpuError> {
-        let Self { family, shape, size, count, started, method, .. } = *self;
+        let Self { family, shape, size, count, started, method, noted, integrated } = *self;
         let fastest = [if count >= MANY { Family::Side } else { Family::Quick }, Family::Team];
         let families = family.as_ref().map_or(&fastest[..], std::slice::from_ref);
-        let kernel = families.iter().find_map(|&family| Kernel::find(family, shape, method, size));
+        let methods =
+            if method == Method::Least { &[Method::Rough, method][..] } else { &[method] };
+        let mut kernels = families.iter().flat_map(|&family| {
+            methods.iter().filter_map(move |&method| Kernel::find(family, shape, method, size))
+        });
+        let kernel = kernels.find(|kernel| kernel.takes_all() || !(noted || integrated));
         match kernel {
             None => {
                 let family = family.unwrap_or(Family::Team);
@@ -125,7 +130,7 @@ impl Card {
         if block.shared > SHARED {
             function.allow_shared(block.shared)?;
         }
-        Ok(Launch { function, block, outlines: kernel.method() != Method::Rough })
+        Ok(Launch { function, block, outlines: kernel.takes_outlines() })
     }
 }
 
@@ -163,8 +168,9 @@ mod tests {
             size,
             count,
             started: false,
-            method: Method::Rough,
+            method: Method::Least,
             noted: false,
+            integrated: false,
         };
         choice.kernel().expect("there is one for every window").name
     }
@@ -201,8 +207,17 @@ mod tests {
                     let size = Size::new(width, height);
                     for (count, started) in [(1, true), (100_000, false)] {
                         let family = None;
-                        let noted = true;
-                        let choice = Choice { family, shape, size, count, started, method, noted };
+                        let (noted, integrated) = (true, false);
+                        let choice = Choice {
+                            family,
+                            shape,
+                            size,
+                            count,
+                            started,
+                            method,
+                            noted,
+                            integrated,
+                        };
                         let name = choice.kernel().expect("there is one").name;
                         assert!(
                             name.ends_with(&format!("{shape}{lanes}").replace("-sigma", "")),
@@ -223,8 +238,9 @@ mod tests {
             size: Size::new(width, height),
             count: 1,
             started,
-            method: Method::Rough,
+            method: Method::Least,
             noted: false,
+            integrated: false,
         };
         let named = |choice: Choice| choice.kernel().map(|kernel| kernel.name);
         assert_eq!(named(choice(Family::Side, 9, 9, false)).expect("one"), "side9");

@@ -1,7 +1,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fit_core::{Options, Outcomes, Start};
+use fit_core::{Options, Outcomes, PixelProfile, Start};
 use fit_gpu_kernel::{Family, Job, Task};
 use fit_windows::AnyWindows;
 
@@ -82,9 +82,10 @@ impl Pipeline {
         let kind = kind_of(&windows);
         self.card.context.enter()?;
         let (shape, started) = (options.shape.name(), part.start != Start::Estimate);
-        let method = method_of(options, windows.note_kind(options), mapped);
+        let method = method_of(options, windows.note_kind(options));
         let noted = beside.is_some();
-        let choice = Choice { family, shape, size, count, started, method, noted };
+        let integrated = options.profile == PixelProfile::Integrated;
+        let choice = Choice { family, shape, size, count, started, method, noted, integrated };
         let launch = self.card.launch(&choice)?;
         let reach = Reach::new(&self.card, part, fits);
         // Small batches go in one chunk; larger ones in at least as many as there are slots.

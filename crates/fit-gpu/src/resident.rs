@@ -1,7 +1,7 @@
 use std::ptr::null;
 use std::sync::Arc;
 
-use fit_core::{ArgumentError, Fit, Options, Pixel, Shape, Size, Start};
+use fit_core::{ArgumentError, Fit, Options, Pixel, PixelProfile, Shape, Size, Start};
 use fit_gpu_kernel::{Family, Job, PixelKind, Task};
 use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::ArrayView3;
@@ -142,8 +142,9 @@ impl Resident {
         if matches!(options.shape, Shape::GivenSigma(_)) && !started {
             return Err(ArgumentError::StartCount { spots: count, given: 0 }.into());
         }
-        let method = method_of(options, NoteKind::None, false);
-        let choice = Choice { family, shape, size, count, started, method, noted: false };
+        let method = method_of(options, NoteKind::None);
+        let (noted, integrated) = (false, options.profile == PixelProfile::Integrated);
+        let choice = Choice { family, shape, size, count, started, method, noted, integrated };
         let launch = self.card.launch(&choice)?;
         let starts = self.starts.as_ref();
         let (circles, outlines) = starts.map_or((null(), null()), |[circles, outlines]| {

@@ -2,7 +2,7 @@ use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use fit_core::{ArgumentError, Fit, Options, Pixel, Shape, Size, Start};
+use fit_core::{ArgumentError, Fit, Options, Pixel, PixelProfile, Shape, Size, Start};
 use fit_gpu_kernel::{Job, PixelKind, Task};
 use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::ArrayView3;
@@ -64,9 +64,11 @@ impl GpuSession {
         let card = Card::get(device)?;
         let host = |bytes| HostMemory::new(&card.context, bytes);
         let shape = options.shape.name();
-        let method = method_of(options, NoteKind::None, false);
+        let method = method_of(options, NoteKind::None);
         let (family, started, noted) = (None, false, false);
-        let choice = Choice { family, shape, size, count: most, started, method, noted };
+        let integrated = options.profile == PixelProfile::Integrated;
+        let count = most;
+        let choice = Choice { family, shape, size, count, started, method, noted, integrated };
         Ok(Self {
             size,
             given: matches!(options.shape, Shape::GivenSigma(_)),

@@ -1,23 +1,8 @@
 //! Teams that fit any shape by any method, with a camera map or weights where the job has them.
 
-use fit_core::Outline;
-
+use super::outline;
 use super::team::Warp;
 use crate::{Job, Single};
-
-/// Where a fit starts, if that is given.
-///
-/// # Safety
-/// The job is as docs/gpu-safety.md asks, and `number` is below its count.
-#[inline(always)]
-unsafe fn outline(job: &Job, number: usize) -> Option<Outline<Single>> {
-    if job.outlines.is_null() {
-        return None;
-    }
-    // SAFETY: docs/gpu-safety.md: there is an outline for each window.
-    let [x, y, sigma_x, sigma_y, angle] = unsafe { job.outlines.add(number).read() }.map(Single);
-    Some(Outline { x, y, sigma_x, sigma_y, angle })
-}
 
 /// Least squares.
 pub(super) mod least {
@@ -87,7 +72,9 @@ pub(super) mod likelihood {
             let Some((mut team, number)) = Warp::<LANES>::new::<true>(job) else { return };
             team.convert::<true>(job, number);
             let mapped = !job.maps.is_null();
-            let Some(method) = job.task.likelihood::<Single, S, P, Q>(mapped) else { return };
+            let profile = job.task.profile();
+            let method = job.task.likelihood::<Single, S, P, Q, true>(profile, mapped);
+            let Some(method) = method else { return };
             team.run(&method, job, number, outline(job, number));
         }
     }

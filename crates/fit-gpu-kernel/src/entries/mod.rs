@@ -4,10 +4,11 @@
 //! What a launch must guarantee is in docs/gpu-safety.md.
 
 use fit_core::spot::shape::{self, ShapeName};
-use fit_core::{Circle, Corner, Fit, Pixel};
+use fit_core::{Circle, Corner, Fit, Outline, Pixel};
 
 use crate::{Job, Single};
 use methods::{least, likelihood, weighted};
+use rows::likely_rows;
 
 mod methods;
 mod published;
@@ -55,6 +56,30 @@ unsafe fn start(job: &Job, window: usize) -> Option<Circle<Single>> {
     // SAFETY: docs/gpu-safety.md: there is a start for each window.
     let [x, y, sigma] = unsafe { job.starts.add(window).read() };
     Some(Circle::new(Single(x), Single(y), Single(sigma)))
+}
+
+/// Where a fit starts, with two widths, if that is given.
+///
+/// # Safety
+/// As for [`window`].
+#[inline(always)]
+unsafe fn outline(job: &Job, number: usize) -> Option<Outline<Single>> {
+    if job.outlines.is_null() {
+        return None;
+    }
+    // SAFETY: docs/gpu-safety.md: there is an outline for each window.
+    let [x, y, sigma_x, sigma_y, angle] = unsafe { job.outlines.add(number).read() }.map(Single);
+    Some(Outline { x, y, sigma_x, sigma_y, angle })
+}
+
+/// [`start`] for a circle, the shape of three parameters, and [`outline`] for other shapes.
+///
+/// # Safety
+/// As for [`window`].
+#[inline(always)]
+unsafe fn any_start<const P: usize>(job: &Job, number: usize) -> Option<Outline<Single>> {
+    // SAFETY: the caller's promise.
+    unsafe { if P == 3 { start(job, number).map(Outline::from) } else { outline(job, number) } }
 }
 
 /// Writes an outcome, and zeros where it has no bytes of its own: what travels has been written.

@@ -1,9 +1,8 @@
-use fit_core::pass::RoughFit;
-use fit_core::spot::shape::Separable;
-use fit_core::{Outline, Pixel, PixelProfile};
+use fit_core::pass::{RoughFit, Summable};
+use fit_core::{Pixel, PixelProfile};
 
 use super::threads::Threads;
-use super::{start, window, write};
+use super::{any_start, outline, window, write};
 use crate::{Job, PixelKind, Single, rows};
 
 /// Reads some rows of a window into registers.
@@ -31,23 +30,18 @@ unsafe fn load<X: Pixel, const SIDE: usize, const ROWS: usize, const N: usize>(
     }
 }
 
+/// The threads of a fit and the number of its window, with its pixels; `None` if there is no such window.
+///
 /// # Safety
 /// The job is as docs/gpu-safety.md asks.
 #[inline(always)]
-pub(super) unsafe fn fit<
-    S: Separable<P>,
-    const P: usize,
-    const LANES: usize,
-    const SIDE: usize,
-    const ROWS: usize,
-    const N: usize,
->(
+unsafe fn begin<const LANES: usize, const SIDE: usize, const ROWS: usize, const N: usize>(
     job: &Job,
-) {
+) -> Option<(Threads<LANES>, usize, usize, [Single; N])> {
     let (group, number) = Threads::<LANES>::new();
     // Whole groups leave together.
     if number >= job.count as usize {
-        return;
+        return None;
     }
     let lane = if LANES == 1 { 0 } else { group.lane as usize };
     let mut pixels = [Single(0.0); N];
@@ -58,12 +52,69 @@ pub(super) unsafe fn fit<
             PixelKind::U16 => load::<u16, SIDE, ROWS, N>(job, number, lane, &mut pixels),
             PixelKind::U8 => load::<u8, SIDE, ROWS, N>(job, number, lane, &mut pixels),
         }
+    }
+    Some((group, number, lane, pixels))
+}
+
+/// # Safety
+/// The job is as docs/gpu-safety.md asks.
+#[inline(always)]
+pub(super) unsafe fn fit<
+    S: Summable<P>,
+    const P: usize,
+    const LANES: usize,
+    const SIDE: usize,
+    const ROWS: usize,
+    const N: usize,
+>(
+    job: &Job,
+) {
+    // SAFETY: the caller's promise; the number is below the count.
+    unsafe {
+        let Some((group, number, lane, mut pixels)) = begin::<LANES, SIDE, ROWS, N>(job) else {
+            return;
+        };
         let Some(setup) = job.task.setup::<Single, S, P>(PixelProfile::Sampled) else { return };
         let method = RoughFit(setup);
-        let start = start(job, number).map(Outline::from);
+        let start = any_start::<P>(job, number);
         let found = rows::fit::<_, _, _, SIDE, ROWS, N>(&method, &group, &mut pixels, start);
         if lane == 0 {
             write(job, number, Job::outcome(&found));
+        }
+    }
+}
+
+/// Maximum likelihood for windows of nothing but pixels, and sampled profiles.
+pub(super) mod likely_rows {
+    use super::*;
+
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    #[inline(always)]
+    pub(in super::super) unsafe fn fit<
+        S: Summable<P>,
+        const P: usize,
+        const Q: usize,
+        const LANES: usize,
+        const SIDE: usize,
+        const ROWS: usize,
+        const N: usize,
+    >(
+        job: &Job,
+    ) {
+        // SAFETY: the caller's promise; the number is below the count.
+        unsafe {
+            let Some((group, number, lane, mut pixels)) = begin::<LANES, SIDE, ROWS, N>(job) else {
+                return;
+            };
+            let profile = PixelProfile::Sampled;
+            let method = job.task.likelihood::<Single, S, P, Q, false>(profile, false);
+            let Some(method) = method else { return };
+            let start = outline(job, number);
+            let found = rows::fit::<_, _, _, SIDE, ROWS, N>(&method, &group, &mut pixels, start);
+            if lane == 0 {
+                write(job, number, Job::outcome(&found));
+            }
         }
     }
 }

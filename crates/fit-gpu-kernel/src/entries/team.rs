@@ -2,7 +2,7 @@ use fit_core::pass::{Group, Method, RoughFit, Summable};
 use fit_core::{Outline, Pixel, PixelProfile};
 
 use super::threads::Threads;
-use super::{start, window, write};
+use super::{any_start, window, write};
 use crate::team::{self, Team};
 use crate::{Job, PixelKind, Single, device};
 
@@ -249,7 +249,7 @@ pub(super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(job
     unsafe {
         let Some((team, number)) = Warp::<LANES>::new::<false>(job) else { return };
         let Some(setup) = job.task.setup::<Single, S, P>(PixelProfile::Sampled) else { return };
-        let start = start(job, number).map(Outline::from);
+        let start = any_start::<P>(job, number);
         team.run(&RoughFit(setup), job, number, start);
     }
 }
