@@ -1,11 +1,12 @@
 //! Shapes other than the circle: on every backend the minimum that the reference finds, and that one the minimum.
 
 use fit_core::pass::{self, Axes, Finish, Serial};
-use fit_core::spot::shape::{Circular, FixedSigma};
+use fit_core::spot::shape::{Circular, Elliptical, FixedSigma, FixedSigmas, GivenSigma, Rotated};
 use fit_core::{
-    Circle, Criteria, Fit, Options, PixelProfile, Setup, Shape, Size, Status, condition, estimate,
+    Circle, Criteria, Estimator, Fit, Options, PixelProfile, Setup, Shape, Size, Status, condition,
+    estimate,
 };
-use fit_sim::SpotSimulation;
+use fit_sim::{SpotShape, SpotSimulation, Spots};
 use fit_tests::{GPU, TestBackend, backends};
 use ndarray::Array3;
 use spotfit::{Backend, Start};
@@ -93,6 +94,63 @@ fn check(backends: &[TestBackend]) {
             assert!(fits.iter().all(|fit| fit.status != Status::Invalid), "{backend:?}");
             let same = fits.into_iter().zip(&expected).filter(near).count();
             assert!(same >= 495, "{backend:?}, {width}×{height}: {same} of 500");
+        }
+    }
+}
+
+/// Proves that the kernels for large batches find the minima of the reference, in squares of every side that has one of
+/// its own and in others, for every shape, profile and estimator, from start values that are given or estimated.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_gpu_fits_large_batches_of_every_shape() {
+    const COUNT: usize = 6_500;
+    let shapes = [
+        Shape::Circular(Circular),
+        Shape::Elliptical(Elliptical),
+        Shape::Rotated(Rotated),
+        Shape::FixedSigmas(FixedSigmas { sigma_x: 1.3, sigma_y: 1.5 }),
+        Shape::GivenSigma(GivenSigma),
+    ];
+    for (width, height) in (5..14).map(|side| (side, side)).chain([(9, 6), (20, 20)]) {
+        let simulation = SpotSimulation::new(Size::new(width, height))
+            .with_sigma(1.2..1.6)
+            .with_shape(SpotShape::Elliptical)
+            .with_background(5.0 * (width * height) as f64)
+            .with_reach(Some(0.5))
+            .with_signal(3000.0);
+        let Spots { pixels, truth, .. } = simulation.generate(0..COUNT).expect("sound");
+        let starts: Vec<[f64; 5]> = truth
+            .iter()
+            .map(|of| [of.shape.x + 0.2, of.shape.y - 0.1, of.sigma_x, of.sigma_y, 0.0])
+            .collect();
+        for shape in shapes {
+            for estimator in Estimator::ALL {
+                for profile in [PixelProfile::Sampled, PixelProfile::Integrated] {
+                    let options = Options::default()
+                        .with_criteria(Criteria::TIGHT)
+                        .with_shape(shape)
+                        .with_estimator(estimator)
+                        .with_profile(profile);
+                    let given = matches!(shape, Shape::GivenSigma(_)) || width % 2 == 0;
+                    let start = if given { Start::Outlines(&starts) } else { Start::Estimate };
+                    let fit = |backend: TestBackend| -> Vec<Fit<f64>> {
+                        backend.fitter(options).fit(pixels.view(), start).expect("large enough")
+                    };
+                    let expected = fit(TestBackend::new(Backend::Reference, 0));
+                    let near = |(fit, expected): &(Fit<f64>, &Fit<f64>)| {
+                        let lengths = |of: &Fit<f64>| [of.x, of.y, of.sigma_x, of.sigma_y];
+                        let (found, expected) = (lengths(fit), lengths(expected));
+                        found
+                            .iter()
+                            .zip(expected)
+                            .all(|(found, other)| (found - other).abs() < 2e-3)
+                    };
+                    let same = fit(GPU).into_iter().zip(&expected).filter(near).count();
+                    let what = format!("{width}×{height}, {shape:?}, {estimator:?}, {profile:?}");
+                    println!("{what}: {same} of {COUNT}");
+                    assert!(same * 1000 >= COUNT * 985, "{what}: {same} of {COUNT}");
+                }
+            }
         }
     }
 }
