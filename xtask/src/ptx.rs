@@ -404,16 +404,18 @@ mod tests {
         assert!(spills(44)[0].contains("44 bytes without a register, 40 before"));
     }
 
-    /// Proves that a kernel that spills is refused, but where its blocks have too few registers.
+    /// Proves that a kernel that spills is refused, but where its threads are given few registers.
     #[test]
     fn spills_are_refused() {
         let (fits, spills) =
             (Usage { registers: 200, bytes: 0 }, Usage { registers: 64, bytes: 8 });
-        for name in ["side9", "quick9", "team32", "published"] {
+        for name in ["side11", "quick9", "elliptical9", "team32", "published"] {
             assert_eq!(judge(kernel(name), "sm_90", fits), Ok(fits));
             assert!(judge(kernel(name), "sm_90", spills).is_err());
         }
-        assert_eq!(judge(kernel("published_large"), "sm_90", spills), Ok(spills));
+        for name in ["side9", "likelihood_circular_side9", "published_large"] {
+            assert_eq!(judge(kernel(name), "sm_90", spills), Ok(spills));
+        }
     }
 
     /// Proves that the stored files are those of the manifest and of the catalogue, without compiling anything.

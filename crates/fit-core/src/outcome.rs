@@ -207,7 +207,12 @@ impl<T: Scalar> Fit<T> {
         Self {
             x,
             y,
-            sigma: if sigma_x == sigma_y { sigma_x } else { (sigma_x * sigma_y).sqrt() },
+            // A compiler sees that a circle has no root to take.
+            sigma: if sigma_x < sigma_y || sigma_y < sigma_x {
+                (sigma_x * sigma_y).sqrt()
+            } else {
+                sigma_x
+            },
             sigma_x,
             sigma_y,
             angle,

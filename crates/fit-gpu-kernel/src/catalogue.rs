@@ -53,13 +53,18 @@ pub enum Layout {
         lanes: usize,
         /// Pixels in a row, and rows.
         side: usize,
-        /// How they fit.
-        method: Method,
     },
     /// In shared memory: a window of any shape, `lanes` threads with some columns each.
     Team {
         /// Threads of a fit.
         lanes: usize,
+        /// How they fit.
+        method: Method,
+    },
+    /// In shared memory: a square window of `side`×`side` pixels, one thread.
+    Alone {
+        /// Pixels in a row, and rows.
+        side: usize,
         /// How they fit.
         method: Method,
     },
@@ -71,27 +76,11 @@ pub enum Layout {
 }
 
 impl Layout {
-    const fn rows_of<const LANES: usize, const SIDE: usize, const ROWS: usize, const N: usize>(
-        method: Method,
-    ) -> Self {
-        assert!(LANES.is_power_of_two() && LANES <= WARP, "the threads of a fit are in one warp");
-        assert!(LANES * ROWS >= SIDE && N == ROWS * SIDE, "all rows have a thread");
-        Self::Rows { lanes: LANES, side: SIDE, method }
-    }
-
     const fn rows<const LANES: usize, const SIDE: usize, const ROWS: usize, const N: usize>() -> Self
     {
-        Self::rows_of::<LANES, SIDE, ROWS, N>(Method::Rough)
-    }
-
-    const fn likely_rows<
-        const Q: usize,
-        const LANES: usize,
-        const SIDE: usize,
-        const ROWS: usize,
-        const N: usize,
-    >() -> Self {
-        Self::rows_of::<LANES, SIDE, ROWS, N>(Method::Likelihood)
+        assert!(LANES.is_power_of_two() && LANES <= WARP, "the threads of a fit are in one warp");
+        assert!(LANES * ROWS >= SIDE && N == ROWS * SIDE, "all rows have a thread");
+        Self::Rows { lanes: LANES, side: SIDE }
     }
 
     const fn team_of(lanes: usize, method: Method) -> Self {
@@ -115,6 +104,18 @@ impl Layout {
         Self::team_of(LANES, Method::Likelihood)
     }
 
+    const fn least_alone<const SIDE: usize>() -> Self {
+        Self::Alone { side: SIDE, method: Method::Least }
+    }
+
+    const fn weighted_alone<const SIDE: usize>() -> Self {
+        Self::Alone { side: SIDE, method: Method::Weighted }
+    }
+
+    const fn likelihood_alone<const Q: usize, const SIDE: usize>() -> Self {
+        Self::Alone { side: SIDE, method: Method::Likelihood }
+    }
+
     const fn published<const THREADS: usize>() -> Self {
         assert!(THREADS.is_multiple_of(WARP) && THREADS <= 1024, "a block has whole warps");
         Self::Pixels { threads: THREADS }
@@ -123,7 +124,7 @@ impl Layout {
 
 /// Threads of a warp.
 const WARP: usize = 32;
-/// Threads of a block whose fits have their pixels in registers.
+/// Threads of a block whose fits have few threads.
 const THREADS: usize = 64;
 /// Threads of a block of teams, at most.
 const TEAM_THREADS: usize = 128;
@@ -203,8 +204,8 @@ impl Kernel {
     /// How it fits.
     pub const fn method(&self) -> Method {
         match self.layout {
-            Layout::Rows { method, .. } | Layout::Team { method, .. } => method,
-            Layout::Pixels { .. } => Method::Rough,
+            Layout::Team { method, .. } | Layout::Alone { method, .. } => method,
+            Layout::Rows { .. } | Layout::Pixels { .. } => Method::Rough,
         }
     }
 
@@ -215,13 +216,15 @@ impl Kernel {
 
     /// Whether it takes windows with weights or a camera map, and profiles that are integrated.
     pub const fn takes_all(&self) -> bool {
-        matches!(self.layout, Layout::Team { .. }) && !matches!(self.method(), Method::Rough)
+        !matches!(self.method(), Method::Rough)
     }
 
     /// Whether it fits windows of a size that [`Size::validate`] accepts.
     pub const fn takes(&self, size: Size) -> bool {
         match self.layout {
-            Layout::Rows { side, .. } => size.width == side && size.height == side,
+            Layout::Rows { side, .. } | Layout::Alone { side, .. } => {
+                size.width == side && size.height == side
+            }
             // The widest takes all the rest.
             Layout::Team { lanes, .. } => lanes == WARP || size.width <= lanes,
             Layout::Pixels { threads } => size.pixels() <= threads,
@@ -252,6 +255,11 @@ impl Kernel {
                 };
                 Block { lanes, threads: teams * lanes, shared: teams * team }
             }
+            Layout::Alone { side, .. } => {
+                let fit = Job::alone_numbers(side, noted) * size_of::<f32>();
+                let threads = if THREADS * fit > SHARED { WARP } else { THREADS };
+                Block { lanes: 1, threads, shared: threads * fit }
+            }
             Layout::Pixels { threads } => {
                 let lanes = published::threads(size.pixels());
                 let fits = threads / lanes;
@@ -265,7 +273,7 @@ impl Kernel {
     pub const fn most_pixels(&self, shared: usize, noted: bool) -> usize {
         let shared = if noted { shared / 2 } else { shared };
         match self.layout {
-            Layout::Rows { side, .. } => side * side,
+            Layout::Rows { side, .. } | Layout::Alone { side, .. } => side * side,
             Layout::Team { lanes, .. } => {
                 (shared / size_of::<f32>() / (WARP / lanes)).saturating_sub(2 * WARP)
             }
@@ -276,12 +284,25 @@ impl Kernel {
     /// How it is compiled.
     pub const fn build(&self) -> Build {
         match self.layout {
-            // Maximum likelihood has some numbers more than registers, none of them a pixel.
-            Layout::Rows { method, .. } => Build {
-                unroll_threshold: 20_000,
-                most_registers: None,
-                may_spill: matches!(method, Method::Likelihood),
-            },
+            Layout::Rows { side, lanes, .. } => {
+                // A warp more has room, for three numbers at most that have none.
+                let most_registers = match (self.shape, side, lanes) {
+                    (ShapeName::Circular, 7, 1) => Some(128),
+                    (ShapeName::Circular, 9, 1) => Some(168),
+                    _ => None,
+                };
+                Build {
+                    unroll_threshold: 20_000,
+                    most_registers,
+                    may_spill: most_registers.is_some(),
+                }
+            }
+            Layout::Alone { method, .. } => {
+                let may_spill = matches!(method, Method::Likelihood);
+                let crowded = may_spill && !matches!(self.shape, ShapeName::Rotated);
+                let most_registers = if crowded { Some(168) } else { None };
+                Build { unroll_threshold: 4_000, most_registers, may_spill }
+            }
             Layout::Team { method: Method::Rough, .. } => Build {
                 unroll_threshold: 300,
                 most_registers: Some(REGISTERS / (TEAM_BLOCKS * TEAM_THREADS)),
@@ -344,6 +365,7 @@ mod tests {
                 assert!(threads % 32 == 0 && threads % lanes == 0 && threads <= 1024, "{what}");
                 let needed = match kernel.layout {
                     Layout::Rows { .. } => 0,
+                    Layout::Alone { side, .. } => threads * Job::alone_numbers(side, noted),
                     Layout::Team { .. } => {
                         let parts = if noted { 2 } else { 1 };
                         threads / lanes * parts * Job::team_pixels(size.pixels(), lanes)
@@ -364,6 +386,7 @@ mod tests {
     #[test]
     fn blocks_are_as_large_as_they_were_measured() {
         assert_eq!(block("side9", 9, 9), (1, 64, 0));
+        assert_eq!(block("likelihood_rotated_side13", 13, 13), (1, 64, 64 * 169 * 4));
         assert_eq!(block("side16", 16, 16), (2, 64, 0));
         assert_eq!(block("quick9", 9, 9), (16, 64, 0));
         assert_eq!(block("team8", 3, 3), (8, 128, 16 * 40 * 4));

@@ -4,8 +4,8 @@
 //! takes a code generator of its own, and a compiler of 2021; that the interface fits is checked on the host.
 //! What `cuda_std` has no word for (shuffles, barriers with a number) is written in PTX there too.
 //!
-//! Approximations: the exponential of the device has a relative error of 2⁻²², its division one of two
-//! units in the last place. On the host they are exact to rounding.
+//! Approximations: the exponential of the device has a relative error of 2⁻²², its logarithm an absolute one of 2⁻²², its
+//! division one of two units in the last place. On the host they are exact to rounding.
 
 #[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
 mod machine {
@@ -33,6 +33,13 @@ mod machine {
     #[inline(always)]
     pub fn exp2(x: f32) -> f32 {
         instruction!("ex2.approx.ftz.f32 {0}, {1};", x)
+    }
+
+    /// log₂ x, with an error of 2⁻²² at most, which is absolute between ½ and 2 and relative elsewhere; that of a
+    /// subnormal number is −∞.
+    #[inline(always)]
+    pub fn log2(x: f32) -> f32 {
+        instruction!("lg2.approx.ftz.f32 {0}, {1};", x)
     }
 
     /// a/b, to 2 units in the last place.
@@ -152,6 +159,12 @@ mod machine {
         libm::exp2f(x)
     }
 
+    /// log₂ x.
+    #[inline(always)]
+    pub fn log2(x: f32) -> f32 {
+        libm::log2f(x)
+    }
+
     /// a/b.
     #[inline(always)]
     pub fn divide(a: f32, b: f32) -> f32 {
@@ -168,6 +181,12 @@ mod machine {
     #[inline(always)]
     pub fn sqrt(x: f32) -> f32 {
         libm::sqrtf(x)
+    }
+
+    /// The same number.
+    #[inline(always)]
+    pub fn anew(number: u32) -> u32 {
+        number
     }
 }
 
@@ -200,6 +219,12 @@ mod machine {
     #[inline(always)]
     pub fn exp2(x: f32) -> f32 {
         GpuFloat::exp2(x)
+    }
+
+    /// log₂ x.
+    #[inline(always)]
+    pub fn log2(x: f32) -> f32 {
+        GpuFloat::log2(x)
     }
 
     /// a/b.

@@ -283,6 +283,14 @@ impl Job {
         if lanes == 32 { pixels } else { pixels.next_multiple_of(32) + lanes }
     }
 
+    /// The numbers of shared memory that a thread takes alone for a window of `side`×`side` pixels, with notes or not: an
+    /// odd one, so that the threads of a warp use different banks.
+    #[inline(always)]
+    pub const fn alone_numbers(side: usize, noted: bool) -> usize {
+        let parts = if noted { 2 } else { 1 };
+        (parts * side * side) | 1
+    }
+
     /// What a group of threads found, as a fit.
     #[inline(always)]
     pub fn outcome(found: &Found<Single>) -> Fit<f32> {

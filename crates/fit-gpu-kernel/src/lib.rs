@@ -5,6 +5,7 @@
     feature(abi_ptx, asm_experimental_arch, stdarch_nvptx, core_float_math)
 )]
 
+pub mod alone;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod catalogue;
 pub mod device;

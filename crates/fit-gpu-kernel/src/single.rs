@@ -82,7 +82,7 @@ macro_rules! operator {
 }
 
 macro_rules! number {
-    ($number:ident) => {
+    ($number:ident, $($own:item)*) => {
         operator!($number, Add, add, +);
         operator!($number, Sub, sub, -);
         operator!($number, Mul, mul, *);
@@ -131,6 +131,7 @@ macro_rules! number {
             fn exp2_of_minus(self) -> Self {
                 Self(Self::power(-self.0))
             }
+            $($own)*
             #[inline(always)]
             fn abs(self) -> Self {
                 Self(self.0.abs())
@@ -198,8 +199,14 @@ macro_rules! number {
         }
     };
 }
-number!(Single);
-number!(Exact);
+number!(
+    Single,
+    #[inline(always)]
+    fn ln(self) -> Self {
+        Self(device::log2(self.0) * LN_2)
+    }
+);
+number!(Exact,);
 
 #[cfg(test)]
 mod tests {

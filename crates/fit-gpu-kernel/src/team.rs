@@ -7,6 +7,8 @@ use fit_core::pass::{
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 use fit_core::{Outline, Real, Size};
 
+use crate::device;
+
 /// The pixels of one window, and the lanes that work on it. Lane `l` has the columns l, l + `LANES`, …, a
 /// *block* of columns for each step.
 pub trait Team<R: Real>: Group<R> {
@@ -77,6 +79,10 @@ impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
     #[inline(always)]
     fn size(&self) -> Size {
         self.size
+    }
+    #[inline(always)]
+    fn times(&self, number: u32) -> u32 {
+        device::anew(number)
     }
     #[inline(always)]
     fn lines(&self) -> usize {

@@ -1,13 +1,13 @@
 //! The kernels' logic on the host: groups of threads stand in for lanes of a pack.
 
-use fit_core::pass::{Alone, Found, Group, Likelihood, Method};
+use fit_core::pass::{Alone, Found, Group, Likelihood, Method, WeightedFit};
 use fit_core::spot::shape::{Circular, Rotated};
 use fit_core::{
     Circle, Criteria, Fit, Lanes, Options, Outline, PixelProfile, Real, Setup, Size, fit_in_place,
     fit_window, scratch_len,
 };
 use fit_gpu_kernel::team::{self, Team};
-use fit_gpu_kernel::{Job, Single, Task, rows};
+use fit_gpu_kernel::{Job, Single, Task, alone, rows};
 
 /// The threads of a group, side by side.
 struct Threads;
@@ -194,6 +194,72 @@ fn a_thread_alone() {
     }
 }
 
+/// Proves that a single thread with its pixels in memory finds what the reference finds.
+#[test]
+fn a_thread_with_pixels_in_memory() {
+    let size = Size::new(9, 9);
+    let setup = Setup::<f32>::new(size, &Options::default()).expect("a window to fit");
+    for number in 0..4 {
+        let pixels = window(9, 9, number);
+        let fit = |pixels: &[f32], start: Option<Circle<f64>>| {
+            let mut rows: [[f32; 9]; 9] =
+                std::array::from_fn(|row| std::array::from_fn(|i| pixels[row * 9 + i]));
+            let start = start
+                .map(|Circle { x, y, sigma }| Circle::new(x as f32, y as f32, sigma as f32).into());
+            Fit::from_found(&alone::fit::<_, _, 9>(&setup, &mut rows, &[], start))
+        };
+        assert_near(&fit(&pixels, None), &reference(&pixels, size, None), "alone in memory");
+        let start = Some(Circle::new(3.9, 4.1, 1.2));
+        assert_near(&fit(&pixels, start), &reference(&pixels, size, start), "alone in memory");
+        assert_eq!(fit(&[3.0; 81], None).status, fit_core::Status::Invalid);
+        assert_eq!(fit(&[f32::NAN; 81], None).status, fit_core::Status::Invalid);
+    }
+}
+
+/// Proves that it finds rotated spots with a weight and with a variance for each pixel, which count.
+#[test]
+fn a_thread_with_notes_in_memory() {
+    let size = Size::new(9, 9);
+    let pixels = rotated_window(9, 9);
+    let mut notes: Vec<f32> = (0..81).map(|i| 1.0 + (i % 5) as f32).collect();
+    // A pixel of which nothing is known.
+    let mut spoilt = pixels.clone();
+    spoilt[30] = 3000.0;
+    notes[30] = 0.0;
+    let square = |of: &[f32]| -> [[f32; 9]; 9] {
+        std::array::from_fn(|row| std::array::from_fn(|i| of[row * 9 + i]))
+    };
+    let options = Options::default().with_criteria(Criteria::TIGHT);
+    let weighted =
+        WeightedFit::<f64, _, 5>::for_shape(Rotated, size, &options, true).expect("sound");
+    let mut scratch = vec![0.0; scratch_len(size)];
+    for (number, &pixel) in scratch.iter_mut().zip(&spoilt) {
+        *number = f64::from(pixel);
+    }
+    let of_reference: Vec<f64> = notes.iter().map(|&note| f64::from(note)).collect();
+    let expected = fit_in_place(&weighted, None, &mut scratch, &of_reference).expect("sound");
+    let weighted =
+        WeightedFit::<f32, _, 5>::for_shape(Rotated, size, &options, true).expect("sound");
+    let mut rows = square(&spoilt);
+    let found = alone::fit::<_, _, 9>(&weighted, &mut rows, &square(&notes), None).numbers();
+    let plain = alone::fit::<_, _, 9>(&weighted, &mut square(&pixels), &[[1.0; 9]; 9], None);
+    for j in 0..5 {
+        let off = (f64::from(found[j]) - expected.numbers()[j]).abs();
+        assert!(off < 1e-3, "{found:?} {expected:?}");
+    }
+    assert!((found[0] - plain.numbers()[0]).abs() > 1e-4, "weights count: {found:?} {plain:?}");
+}
+
+/// Runs a test in a thread of its own: all passes of a fit are inlined, and without optimization their numbers in 32 lanes take
+/// more than the 2 MB that a test has.
+fn on_a_large_stack(test: fn()) {
+    let thread = std::thread::Builder::new().stack_size(32 << 20).spawn(test);
+    let result = thread.expect("a thread").join();
+    if let Err(panic) = result {
+        std::panic::resume_unwind(panic);
+    }
+}
+
 fn check_team<const LANES: usize>(width: usize, height: usize) {
     let size = Size::new(width, height);
     let setup =
@@ -220,6 +286,10 @@ fn check_team<const LANES: usize>(width: usize, height: usize) {
 /// team.
 #[test]
 fn pixels_in_shared_memory() {
+    on_a_large_stack(teams_of_every_width);
+}
+
+fn teams_of_every_width() {
     check_team::<8>(5, 9);
     check_team::<8>(8, 8);
     check_team::<8>(11, 6);
@@ -273,6 +343,10 @@ fn check_rotated<M: Method<f64>, L: Method<Lanes<f32, 8>>>(
 /// estimator and profile.
 #[test]
 fn rotated_spots_in_columns() {
+    on_a_large_stack(rotated_spots_of_every_method);
+}
+
+fn rotated_spots_of_every_method() {
     for (width, height) in [(9, 11), (8, 7)] {
         for profile in [PixelProfile::Sampled, PixelProfile::Integrated] {
             let size = Size::new(width, height);

@@ -17,6 +17,17 @@ pub const PHOTONS: [f64; 6] = [100.0, 200.0, 400.0, 1e3, 1e4, 1e5];
 /// The σ of spots whose σ is known, in pixels; that of others is uniform from 1 to 1.6.
 pub const FIXED: f64 = 1.3;
 
+/// Photons of the background in a pixel. Under bright spots it is higher: maximum likelihood keeps it from falling below
+/// 0, and a limit that is reached makes errors that are not normal.
+pub fn background(photons: f64) -> f64 {
+    if photons < 5000.0 { 1.0 } else { 10.0 }
+}
+
+/// By how much the root mean square of so many numbers may be off, as a share: four standard errors.
+pub fn chance(numbers: usize) -> f64 {
+    4.0 / (2.0 * numbers as f64).sqrt()
+}
+
 /// What a fit says of its own errors, as standard deviations; 0 for what is not fitted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stated {

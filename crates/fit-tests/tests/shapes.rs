@@ -3,13 +3,13 @@
 use fit_core::pass::{self, Axes, Finish, Serial};
 use fit_core::spot::shape::{Circular, Elliptical, FixedSigma, FixedSigmas, GivenSigma, Rotated};
 use fit_core::{
-    Circle, Criteria, Estimator, Fit, Options, PixelProfile, Setup, Shape, Size, Status, condition,
-    estimate,
+    Circle, Corner, Criteria, Estimator, Fit, Options, PixelProfile, Setup, Shape, Size, Status,
+    condition, estimate,
 };
 use fit_sim::{SpotShape, SpotSimulation, Spots};
 use fit_tests::{GPU, TestBackend, backends};
-use ndarray::Array3;
-use spotfit::{Backend, Start};
+use ndarray::{Array2, Array3};
+use spotfit::{Backend, CameraMap, Start, Weights, Windows};
 
 const SIGMA: f64 = 1.4;
 
@@ -150,6 +150,107 @@ fn the_gpu_fits_large_batches_of_every_shape() {
                     println!("{what}: {same} of {COUNT}");
                     assert!(same * 1000 >= COUNT * 985, "{what}: {same} of {COUNT}");
                 }
+            }
+        }
+    }
+}
+
+/// Spots of every window in frames of 10×10 windows, as a camera with a map sees them; where the windows lie; the map, with
+/// a masked pixel in every tenth window.
+fn seen_by_a_camera(side: usize, count: usize) -> (Array3<u16>, Vec<Corner>, CameraMap) {
+    let simulation = SpotSimulation::new(Size::new(side, side))
+        .with_sigma(1.2..1.6)
+        .with_shape(SpotShape::Elliptical)
+        .with_background(5.0 * (side * side) as f64)
+        .with_reach(Some(0.5))
+        .with_signal(3000.0);
+    let spots = simulation.generate(0..count).expect("sound").pixels;
+    let frame = 10 * side;
+    let at = |i: usize| Corner {
+        frame: (i / 100) as u32,
+        x: (i % 10 * side) as u32,
+        y: (i / 10 % 10 * side) as u32,
+    };
+    let corners: Vec<Corner> = (0..count).map(at).collect();
+    let offset = Array2::from_shape_fn((frame, frame), |(y, x)| 100.0 + ((x + 3 * y) % 7) as f32);
+    let gain =
+        Array2::from_shape_fn((frame, frame), |(y, x)| match (x % side, y % side, x / side) {
+            (2, 3, 4) => 0.0,
+            _ => 2.0 + 0.05 * ((5 * x + y) % 11) as f32,
+        });
+    let variance = Array2::from_shape_fn((frame, frame), |(y, x)| 4.0 + ((x * y) % 90) as f32);
+    let mut frames = Array3::zeros((count.div_ceil(100), frame, frame));
+    for (window, corner) in spots.outer_iter().zip(&corners) {
+        for ((row, column), photons) in window.indexed_iter() {
+            let place = (corner.y as usize + row, corner.x as usize + column);
+            let counts = photons * gain[place] + offset[place];
+            frames[[corner.frame as usize, place.0, place.1]] = counts.round().max(0.0) as u16;
+        }
+    }
+    let map = CameraMap::new(offset.view(), gain.view(), variance.view()).expect("a camera");
+    (frames, corners, map)
+}
+
+/// Proves that the kernels for large batches use the camera map and the weights of each pixel, in windows cut from frames
+/// and in windows on their own.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_gpu_fits_large_batches_with_maps_and_weights() {
+    const COUNT: usize = 6_500;
+    let shapes = [
+        Shape::Circular(Circular),
+        Shape::Elliptical(Elliptical),
+        Shape::Rotated(Rotated),
+        Shape::FixedSigmas(FixedSigmas { sigma_x: 1.3, sigma_y: 1.5 }),
+    ];
+    for side in [5, 7, 8, 9, 11, 13, 15] {
+        let (frames, corners, map) = seen_by_a_camera(side, COUNT);
+        let frame = 10 * side;
+        let weights = Array2::from_shape_fn((frame, frame), |(y, x)| ((x + 2 * y) % 5) as f32);
+        let own = Array3::from_shape_fn((COUNT, side, side), |(i, y, x)| {
+            1.0 + ((i + x + 2 * y) % 5) as f32
+        });
+        let stack = Array3::from_shape_fn((COUNT, side, side), |(i, y, x)| {
+            let corner = corners[i];
+            frames[[corner.frame as usize, corner.y as usize + y, corner.x as usize + x]]
+        });
+        let size = Size::new(side, side);
+        let cut = Windows::cuts(frames.view(), size, &corners);
+        let alone = Windows::stack(stack.view());
+        let (lse, mle) = (Estimator::LeastSquares, Estimator::MaximumLikelihood);
+        let cases = [
+            ("cut, map", cut.with_map(&map), lse),
+            ("cut, map", cut.with_map(&map), mle),
+            ("map", alone.with_map(&map).with_corners(&corners), mle),
+            ("cut, weights", cut.with_weights(Weights::Frame(weights.view())), lse),
+            ("weights", alone.with_weights(Weights::Windows(own.view())), lse),
+            ("cut", cut, mle),
+        ];
+        for shape in shapes {
+            for (name, windows, estimator) in &cases {
+                let options = Options::default()
+                    .with_criteria(Criteria::TIGHT)
+                    .with_shape(shape)
+                    .with_estimator(*estimator);
+                let fit = |backend: TestBackend| -> Vec<Fit<f64>> {
+                    let mut fits = vec![Fit::invalid(); COUNT];
+                    let fitter = backend.fitter(options);
+                    let into = (&mut fits[..]).into();
+                    fitter
+                        .fit_windows((*windows).into(), Start::Estimate, into)
+                        .expect("large enough");
+                    fits
+                };
+                let expected = fit(TestBackend::new(Backend::Reference, 0));
+                let near = |(fit, expected): &(Fit<f64>, &Fit<f64>)| {
+                    let lengths = |of: &Fit<f64>| [of.x, of.y, of.sigma_x, of.sigma_y];
+                    let (found, expected) = (lengths(fit), lengths(expected));
+                    found.iter().zip(expected).all(|(found, other)| (found - other).abs() < 2e-3)
+                };
+                let same = fit(GPU).into_iter().zip(&expected).filter(near).count();
+                let what = format!("{side}×{side}, {name}, {shape:?}, {estimator:?}");
+                println!("{what}: {same} of {COUNT}");
+                assert!(same * 1000 >= COUNT * 985, "{what}: {same} of {COUNT}");
             }
         }
     }

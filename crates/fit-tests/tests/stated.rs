@@ -5,22 +5,11 @@
 //! ```
 
 use fit_core::Estimator;
-use fit_tests::stated::{Case, PHOTONS, Reads, Summary};
+use fit_tests::stated::{Case, PHOTONS, Reads, Summary, background, chance};
 use spotfit::{Backend, FitterOptions, Shape};
 
 /// Windows of a case: a tenth of them where long tests are not wanted.
 const COUNT: usize = if cfg!(long_tests) { 20_000 } else { 2000 };
-
-/// Photons of the background in a pixel. Under bright spots it is higher: maximum likelihood keeps it from falling below
-/// 0, and a limit that is reached makes errors that are not normal.
-fn background(photons: f64) -> f64 {
-    if photons < 5000.0 { 1.0 } else { 10.0 }
-}
-
-/// By how much the root mean square of so many numbers may be off, as a share: four standard errors.
-fn chance(numbers: usize) -> f64 {
-    4.0 / (2.0 * numbers as f64).sqrt()
-}
 
 fn measure(case: &Case) -> Summary {
     let fitter = FitterOptions::default().with_backend(Backend::Cpu);

@@ -55,6 +55,11 @@ enum Work<'a> {
 pub struct Fitter {
     engine: Engine,
     options: Options,
+    #[cfg(feature = "gpu")]
+    threads: usize,
+    /// What finds the errors of fits that a GPU made, once they were asked for.
+    #[cfg(feature = "gpu")]
+    beside_gpu: OnceLock<Simd>,
 }
 
 impl Default for Fitter {
@@ -92,7 +97,24 @@ impl Fitter {
             }
             Backend::Reference => Engine::Reference(Reference::new(threads)?),
         };
-        Ok(Self { engine, options: fit })
+        Ok(Self {
+            engine,
+            options: fit,
+            #[cfg(feature = "gpu")]
+            threads,
+            #[cfg(feature = "gpu")]
+            beside_gpu: OnceLock::new(),
+        })
+    }
+
+    /// The processor's fitter of a fitter on a GPU.
+    #[cfg(feature = "gpu")]
+    fn beside_gpu(&self) -> Result<&Simd, BatchError> {
+        if let Some(simd) = self.beside_gpu.get() {
+            return Ok(simd);
+        }
+        let simd = Simd::new(self.threads, None)?;
+        Ok(self.beside_gpu.get_or_init(|| simd))
     }
 
     /// The engine for a batch with this many pixels.
@@ -274,7 +296,9 @@ impl Fitter {
             Work::Reference(engine) => engine.errors_into(options, windows, fits, errors)?,
             Work::Simd(engine) => engine.errors_into(options, windows, fits, errors)?,
             #[cfg(feature = "gpu")]
-            Work::Gpu(_) => Simd::new(0, None)?.errors_into(options, windows, fits, errors)?,
+            Work::Gpu(_) => {
+                self.beside_gpu()?.errors_into(options, windows, fits, errors)?;
+            }
         }
         Ok(())
     }

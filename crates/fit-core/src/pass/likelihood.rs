@@ -29,12 +29,15 @@ use crate::size::{Outline, Size};
 pub const HIDDEN: f64 = 1e20;
 
 /// Visits to the pixels by the least-squares fit that the search starts from.
-pub const START_EVALUATIONS: usize = 3;
+pub const START_EVALUATIONS: u32 = 3;
 
 /// In one step amplitude and background shrink to this share at most, where they must stay positive.
 const LEAST_SHARE: f64 = 0.1;
 /// The least amplitude as a share of the range of the pixels, and the least background as one of their mean.
 const FLOOR: f64 = 1e-3;
+/// The search begins with a background of this share of the mean pixel at least: from next to nothing it only doubles in a
+/// step.
+const START_SHARE: f64 = 0.05;
 /// The least background is no more than this many photo-electrons: there is as little beside the brightest spots.
 const DARK: f64 = 0.01;
 /// The deviance from the search is known to this many rounding units of the photons that cancel in it.
@@ -142,6 +145,12 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for Lit<S
         if j < P { settings.lower[j] } else { constants.least[j - P] }
     }
     #[inline(always)]
+    fn yields(j: usize) -> bool {
+        // A step that leads below no background would shift and widen the spot as well. One that leads below no amplitude
+        // says that the spot is somewhere else.
+        j == P + 1
+    }
+    #[inline(always)]
     fn reports(j: usize) -> bool {
         // A background of nothing is as good as any, as it is for least squares.
         j != P + 1
@@ -236,17 +245,17 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         [self.photons, self.baseline, self.variance]
     }
 
-    /// Replaces conditioned pixels by d′; returns the lowest, the highest and the mean number of photo-electrons.
+    /// Replaces conditioned pixels by d′; returns the lowest, the highest and the mean number of photo-electrons, and Σd′.
     #[inline(always)]
     fn count_photons<T: Store<R>>(
         &self,
         tile: &mut T,
         seed: &LeastSquaresSeed<R, S::Constants<R>, P>,
-    ) -> [R; 3] {
+    ) -> [R; 4] {
         let (zero, far) = (R::splat(0.0), R::splat(f64::MAX));
         let (lane, length) = (tile.group().lane(), tile.length());
         let unit = seed.data.scale.reciprocal();
-        let (mut low, mut high, mut sum) = (far, -far, zero);
+        let (mut low, mut high, mut sum, mut total) = (far, -far, zero, zero);
         for line in 0..tile.lines() {
             let there = tile.there(lane, line);
             for place in 0..length {
@@ -256,6 +265,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
                 let photons = (counts - self.baseline) * self.photons;
                 let pixel = keep::<R, T>(there, (photons + variance).max(zero), zero);
                 tile.set(line, place, there, pixel);
+                total = total + pixel;
                 // A pixel with much read noise has as much more in d′, and says nothing of the spot.
                 let photons = keep::<R, T>(there, photons.max(-variance), zero);
                 low = keep::<R, T>(there, photons.min(low), low);
@@ -265,7 +275,12 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         }
         tile.publish();
         let group = tile.group();
-        [group.least(low), -group.least(-high), group.sum(sum) * seed.data.inverse_n]
+        [
+            group.least(low),
+            -group.least(-high),
+            group.sum(sum) * seed.data.inverse_n,
+            group.sum(total),
+        ]
     }
 
     /// The spot, the amplitude and the background of some parameters.
@@ -400,24 +415,32 @@ struct Poisson<R> {
     beta: R,
     /// Σ[μ′ − d′ + d′ ln(d′/μ′)].
     deviance: R,
-    /// Σμ′.
-    total: R,
     /// The least μ′.
     least: R,
 }
 
 impl<R: Real> Noise<R> for Poisson<R> {
     #[inline(always)]
-    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, f: R, counts: R, note: R, _: R) -> [R; 2] {
+    fn height(&self) -> R {
+        self.alpha
+    }
+    #[inline(always)]
+    fn pixel<T: Tile<R>>(
+        &mut self,
+        there: R::Mask,
+        [height, value]: [R; 2],
+        counts: R,
+        note: R,
+        _: R,
+    ) -> [R; 2] {
         let zero = R::splat(0.0);
-        let expected = self.alpha.mul_add(f, self.beta + of_seen(note, note));
+        let expected = height.mul_add(value, self.beta + of_seen(note, note));
         let inverse = expected.reciprocal();
         let excess = expected - counts;
         let ratio = counts * inverse;
         let term = counts.mul_add(ratio.max(R::splat(TINY)).ln(), excess);
         let (term, inverse) = (of_seen(note, term), of_seen(note, inverse));
         self.deviance = self.deviance + keep::<R, T>(there, term, zero);
-        self.total = self.total + keep::<R, T>(there, expected, zero);
         self.least = keep::<R, T>(there, expected.min(self.least), self.least);
         [ratio * inverse, excess * inverse]
     }
@@ -430,6 +453,8 @@ pub struct LikelihoodSeed<R, C, const Q: usize> {
     pub parameters: [R; Q],
     /// What is known of the spot.
     pub constants: LitConstants<R, C>,
+    /// Σd′.
+    pub total: R,
 }
 
 impl<R: Real, C: Parts<R>, const Q: usize> Parts<R> for LikelihoodSeed<R, C, Q> {
@@ -437,6 +462,7 @@ impl<R: Real, C: Parts<R>, const Q: usize> Parts<R> for LikelihoodSeed<R, C, Q> 
     fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
         self.parameters.merge(&other.parameters, how);
         self.constants.merge(&other.constants, how);
+        self.total = how.number(self.total, other.total);
     }
 }
 
@@ -466,25 +492,25 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         }
         let (seed, usable) = prepare(&self.shape.0, tile, start);
         let mut search = self.start.begin(&seed, usable);
-        for _ in 0..START_EVALUATIONS {
+        for _ in 0..tile.times(START_EVALUATIONS) {
             step(&self.start, tile, &seed.data, &mut search);
         }
         let [alpha, beta] = search.at_best().linear;
         let alpha = seed.data.amplitude(alpha) * self.photons;
         let beta = (seed.data.background(beta) - self.baseline) * self.photons;
-        let [low, high, mean] = self.count_photons(tile, &seed);
+        let [low, high, mean, total] = self.count_photons(tile, &seed);
         let floor = R::splat(FLOOR);
         let least_alpha = (high - low) * floor;
         let least_beta = (mean.max(least_alpha) * floor).min(R::splat(DARK));
         let mut parameters = [R::splat(0.0); Q];
         parameters[..P].copy_from_slice(search.best());
         parameters[P] = alpha.max(least_alpha);
-        parameters[P + 1] = beta.max(least_beta);
+        parameters[P + 1] = beta.max(least_beta).max(mean * R::splat(START_SHARE));
         let none = R::splat(f64::NEG_INFINITY);
         let least = if self.free { [none; 2] } else { [least_alpha, least_beta] };
         let constants = LitConstants { shape: seed.constants, least };
         let usable = usable & low.lt(high) & high.is_finite();
-        (LikelihoodSeed { parameters, constants }, usable)
+        (LikelihoodSeed { parameters, constants, total }, usable)
     }
     #[inline(always)]
     fn idle(&self) -> Self::Seed {
@@ -492,11 +518,12 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         let mut parameters = [R::splat(1.0); Q];
         parameters[..P].copy_from_slice(&seed.parameters);
         let least = [R::splat(f64::NEG_INFINITY); 2];
-        LikelihoodSeed { parameters, constants: LitConstants { shape: seed.constants, least } }
+        let constants = LitConstants { shape: seed.constants, least };
+        LikelihoodSeed { parameters, constants, total: R::splat(0.0) }
     }
     #[inline(always)]
     fn begin(&self, seed: &Self::Seed, usable: R::Mask) -> Self::Search {
-        let LikelihoodSeed { parameters, constants } = *seed;
+        let LikelihoodSeed { parameters, constants, .. } = *seed;
         let max_cost = self.settings.max_error;
         Search::start(&self.settings, &self.shape, usable, max_cost, parameters, constants)
     }
@@ -512,7 +539,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
     fn evaluate<T: Tile<R>>(
         &self,
         tile: &mut T,
-        _: &Self::Seed,
+        seed: &Self::Seed,
         search: &Self::Search,
     ) -> Self::Evaluation {
         let (spot, alpha, beta) = self.spot(search.constants(), search.trial());
@@ -521,14 +548,13 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             alpha,
             beta: beta + self.variance,
             deviance: zero,
-            total: zero,
             least: R::splat(f64::MAX),
         };
         let sums = self.shape.0.weigh::<_, _, _, true, NOTES>(tile, spot, &mut noise);
         let group = tile.group();
         let deviance = group.sum(noise.deviance);
-        let (total, least) = (group.sum(noise.total), group.least(noise.least));
-        self.assemble(&sums, alpha, deviance + deviance, total, least)
+        let least = group.least(noise.least);
+        self.assemble(&sums, alpha, deviance + deviance, seed.total, least)
     }
     #[inline(always)]
     fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
@@ -563,7 +589,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             linear: [p[P], p[P + 1]],
             cost,
             iterations: record.iterations,
-            evaluations: record.evaluations + R::splat(START_EVALUATIONS as f64),
+            evaluations: record.evaluations + R::splat(f64::from(START_EVALUATIONS)),
             status: record.status,
         }
     }

@@ -102,6 +102,7 @@ fn sampled<
     for line in 0..tile.lines() {
         let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
         let across = spot.across(tile.number(lane, line));
+        let height = noise.height() * across.factor;
         let (mut single, mut square) = (RowMoments::zero(), RowMoments::zero());
         let mut residual = RowMoments::zero();
         let mut index = zero;
@@ -111,8 +112,8 @@ fn sampled<
             let value = u.exp2_of_minus_square();
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
             let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
-            let f = value * across.factor;
-            let weights = noise.pixel::<T>(there, f, pixels.pixel(place), note, weight);
+            let profile = [height, value];
+            let weights = noise.pixel::<T>(there, profile, pixels.pixel(place), note, weight);
             let [s, r] =
                 [keep::<R, T>(there, weights[0], zero), keep::<R, T>(there, weights[1], zero)];
             all.n = all.n + s;
@@ -146,6 +147,7 @@ fn integrated<
     noise: &mut N,
 ) -> Gathered<R> {
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
+    let height = noise.height();
     let mut all = Gathered::zero();
     for line in 0..tile.lines() {
         let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
@@ -160,7 +162,8 @@ fn integrated<
             let (place, f) = (end - 1, moments.value());
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
             let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
-            let weights = noise.pixel::<T>(there, f, pixels.pixel(place), note, weight);
+            let profile = [height, f];
+            let weights = noise.pixel::<T>(there, profile, pixels.pixel(place), note, weight);
             let [s, r] =
                 [keep::<R, T>(there, weights[0], zero), keep::<R, T>(there, weights[1], zero)];
             all.n = all.n + s;
@@ -187,7 +190,7 @@ struct Plain;
 
 impl<R: Real> Noise<R> for Plain {
     #[inline(always)]
-    fn pixel<T: Tile<R>>(&mut self, _: R::Mask, _: R, pixel: R, _: R, _: R) -> [R; 2] {
+    fn pixel<T: Tile<R>>(&mut self, _: R::Mask, _: [R; 2], pixel: R, _: R, _: R) -> [R; 2] {
         [R::splat(1.0), pixel]
     }
 }

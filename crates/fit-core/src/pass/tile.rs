@@ -1,5 +1,7 @@
 //! Access to the pixels of a window.
 
+use core::hint::black_box;
+
 use super::group::Group;
 use crate::arithmetic::Real;
 use crate::size::Size;
@@ -51,6 +53,12 @@ pub trait Tile<R: Real> {
     fn there(&self, lane: R, line: usize) -> R::Mask;
     /// Where a line of the lanes lies in the window.
     fn side(&self, line: usize) -> Side;
+    /// The same number, of which a compiler does not know that it is the same, so that a loop of as many rounds stays one:
+    /// what is done once need not be fast, but small.
+    #[inline(always)]
+    fn times(&self, number: u32) -> u32 {
+        black_box(number)
+    }
     // `length` below is [`Tile::length`], passed again so that accesses in a loop up to it need no bounds check.
 
     /// A line.

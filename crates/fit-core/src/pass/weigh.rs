@@ -19,10 +19,23 @@ pub trait Noise<R: Real> {
     /// Whether the tile's weights are of interest.
     const WEIGHTS: bool = false;
 
-    /// Both weights of a pixel at which the profile is `f`. `note` is what [`Tile::note`] says of it, and `weight` what
-    /// [`Tile::weight`] says. In lanes that are not `there` the result does not matter, but the sums that the noise
-    /// keeps for itself must stay.
-    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, f: R, pixel: R, note: R, weight: R) -> [R; 2];
+    /// By how much the profile is multiplied before [`Noise::pixel`] sees it.
+    #[inline(always)]
+    fn height(&self) -> R {
+        R::splat(1.0)
+    }
+
+    /// Both weights of a pixel at which the profile, multiplied, is the product of both numbers of `profile`. `note` is
+    /// what [`Tile::note`] says of it, and `weight` what [`Tile::weight`] says. In lanes that are not `there` the result
+    /// does not matter, but the sums that the noise keeps for itself must stay.
+    fn pixel<T: Tile<R>>(
+        &mut self,
+        there: R::Mask,
+        profile: [R; 2],
+        pixel: R,
+        note: R,
+        weight: R,
+    ) -> [R; 2];
 }
 
 /// Sums over a window with a weight s for products of derivatives and a weight r for single ones, by the parameters of
@@ -260,15 +273,16 @@ pub fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: 
     for line in 0..tile.lines() {
         let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
         let row = tile.across::<SECOND>(lane, line, &mut unused);
+        let height = noise.height() * row.value;
         let mut sums = Row::zero();
         let mut index = zero;
         for place in 0..length {
             let column = along.at::<SECOND>(place, index);
             index = index + R::splat(1.0);
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
-            let f = column.value * row.value;
             let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
-            let [s, r] = noise.pixel::<T>(there, f, pixels.pixel(place), note, weight);
+            let [s, r] =
+                noise.pixel::<T>(there, [height, column.value], pixels.pixel(place), note, weight);
             let weights = [keep::<R, T>(there, s, zero), keep::<R, T>(there, r, zero)];
             match N::SINGLE {
                 true => sums.add::<SECOND, true>(weights, column),

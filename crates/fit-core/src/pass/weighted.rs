@@ -84,7 +84,7 @@ struct Weights;
 
 impl<R: Real> Noise<R> for Weights {
     #[inline(always)]
-    fn pixel<T: Tile<R>>(&mut self, _: R::Mask, _: R, pixel: R, weight: R, _: R) -> [R; 2] {
+    fn pixel<T: Tile<R>>(&mut self, _: R::Mask, _: [R; 2], pixel: R, weight: R, _: R) -> [R; 2] {
         [weight, weight * pixel]
     }
 }

@@ -254,16 +254,17 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             exact = if settings.newton == Newton::Always { accepted } else { short };
         }
         let mut lambda = if NEWTON { R::select(undamped, zero, self.lambda) } else { self.lambda };
-        let (mut h, mut step);
+        let (mut h, mut chosen, mut step);
         if !NEWTON || settings.newton == Newton::Never {
-            h = without(&self.at_best.hessian, &held);
+            chosen = self.at_best.hessian;
+            h = without(&chosen, &held);
             step = solve(&h, &b, lambda).0;
         } else {
             let rough = self.at_best.hessian;
             // The second time round for lanes whose exact Hessian is not positive definite. A retry takes JᵀJ, whose
             // diagonal is large enough to damp with.
             loop {
-                let chosen = Symmetric::select(exact, &evaluation.newton, &rough);
+                chosen = Symmetric::select(exact, &evaluation.newton, &rough);
                 h = without(&chosen, &held);
                 let positive;
                 (step, positive) = solve(&h, &b, lambda);
@@ -280,29 +281,54 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             }
         }
 
-        let far = stepped(coordinates, &self.constants, &best, &step);
-        let confined = coordinates.confine(&self.constants, &best, far);
-        let trial = settings.limit(coordinates, &self.constants, confined);
-        let mut made = [zero; P];
-        for j in 0..P {
-            let unit = C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
-            made[j] = (trial[j] - best[j]) * unit;
+        let [mut far, mut trial, mut made] = self.take(settings, coordinates, &step);
+        if NEWTON && L == 0 {
+            // The others take the step that is best beside those that were shortened. Where linear parameters are solved for
+            // this is rare, and not worth its time.
+            let mut shortened = held;
+            for j in 0..P {
+                if C::yields(j) {
+                    shortened[j] = held[j] | !(trial[j].le(far[j]) & far[j].le(trial[j]));
+                }
+            }
+            let mut some = no;
+            for j in 0..P {
+                some = some | (shortened[j] & !held[j]);
+            }
+            if (some & self.running()).any() {
+                let mut slope = [zero; P];
+                for j in 0..P {
+                    slope[j] = gradient[j];
+                    for k in 0..P {
+                        let by = R::select(shortened[k], made[k], zero);
+                        slope[j] = chosen.at(j, k).mul_add(by, slope[j]);
+                    }
+                    slope[j] = R::select(shortened[j], zero, slope[j]);
+                }
+                let (beside, _) = solve(&without(&chosen, &shortened), &slope, lambda);
+                for j in 0..P {
+                    step[j] = R::select(some & !shortened[j], beside[j], step[j]);
+                }
+                [far, trial, made] = self.take(settings, coordinates, &step);
+            }
         }
-        let predicted = predicted_decrease(&h, &b, &made);
-
         // The minimum, as far as this arithmetic can tell: the gradient is rounding.
         let mut minimum = accepted;
         for j in 0..P {
             minimum = minimum & (held[j] | evaluation.flat[j]);
         }
         self.end(self.running() & minimum, Status::Stalled);
+        let predicted = predicted_decrease(&h, &b, &made);
 
         if NEWTON && settings.newton != Newton::Never {
             let little = settings.finish.mul_add(self.at_best.cost, settings.tolerance);
             let mut last = self.running() & exact & predicted.lt(little) & zero.le(predicted);
             for j in 0..P {
                 // Neither shortened nor on a limit.
-                last = last & trial[j].le(far[j]) & far[j].le(trial[j]) & !held[j];
+                last = last
+                    & trial[j].le(far[j])
+                    & far[j].le(trial[j])
+                    & !(held[j] & R::Mask::splat(L > 0));
             }
             if last.any() {
                 self.best = select(last, trial, self.best);
@@ -324,6 +350,22 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let running = self.running();
         self.trial = select(running, trial, self.trial);
         self.predicted = R::select(running, predicted, self.predicted);
+    }
+
+    /// A step in relative units from the best parameters: where it leads to, what the limits leave of that, and what they
+    /// leave of the step.
+    #[inline(always)]
+    fn take(&self, settings: &Settings<R, P>, coordinates: &C, step: &[R; P]) -> [[R; P]; 3] {
+        let best = &self.best;
+        let far = stepped(coordinates, &self.constants, best, step);
+        let confined = coordinates.confine(&self.constants, best, far);
+        let trial = settings.limit(coordinates, &self.constants, confined);
+        let mut made = [R::splat(0.0); P];
+        for j in 0..P {
+            let unit = C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
+            made[j] = (trial[j] - best[j]) * unit;
+        }
+        [far, trial, made]
     }
 
     /// −½(∇χ²_before + ∇χ²_after)·δ.

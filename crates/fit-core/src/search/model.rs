@@ -49,6 +49,12 @@ pub trait Coordinates<const P: usize>:
     fn lowest<R: Real>(&self, _: &Self::Constants<R>, settings: &Settings<R, P>, j: usize) -> R {
         settings.lower[j]
     }
+    /// Whether the other parameters take the step that is best beside that of parameter `j` where the latter was shortened.
+    #[inline(always)]
+    fn yields(j: usize) -> bool {
+        let _ = j;
+        false
+    }
     /// Whether a fit that ends with parameter j on a limit says so.
     #[inline(always)]
     fn reports(_: usize) -> bool {

@@ -125,7 +125,7 @@ impl<R: Real> GaussianAxis<R> {
 
     /// Samples the indices 0, 1, … in turn, adds them to `sums` and hands them to `put`.
     #[inline(always)]
-    pub(crate) fn fill<const SECOND: bool>(
+    pub fn fill<const SECOND: bool>(
         &self,
         length: usize,
         sums: &mut AxisSums<R>,
@@ -206,7 +206,7 @@ impl<R: Real> GaussianAxis<R> {
 }
 
 /// Where [`GaussianAxis::fill`] puts its samples.
-pub(crate) trait Put<R> {
+pub trait Put<R> {
     /// Takes the sample at a place.
     fn put(&mut self, place: usize, sample: AxisSample<R>);
 }

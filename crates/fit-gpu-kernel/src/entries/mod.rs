@@ -7,14 +7,17 @@ use fit_core::spot::shape::{self, ShapeName};
 use fit_core::{Circle, Corner, Fit, Outline, Pixel};
 
 use crate::{Job, Single};
+use alone::{least_alone, likelihood_alone, weighted_alone};
 use methods::{least, likelihood, weighted};
-use rows::likely_rows;
 
+mod alone;
+mod beside;
 mod methods;
 mod published;
 mod rows;
 mod team;
 mod threads;
+mod together;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

@@ -2,7 +2,7 @@ use fit_core::pass::{RoughFit, Summable};
 use fit_core::{Pixel, PixelProfile};
 
 use super::threads::Threads;
-use super::{any_start, outline, window, write};
+use super::{any_start, window, write};
 use crate::{Job, PixelKind, Single, rows};
 
 /// Reads some rows of a window into registers.
@@ -39,12 +39,12 @@ unsafe fn begin<const LANES: usize, const SIDE: usize, const ROWS: usize, const 
     job: &Job,
 ) -> Option<(Threads<LANES>, usize, usize, [Single; N])> {
     let (group, number) = Threads::<LANES>::new();
+    let mut pixels = [Single(0.0); N];
     // Whole groups leave together.
     if number >= job.count as usize {
         return None;
     }
     let lane = if LANES == 1 { 0 } else { group.lane as usize };
-    let mut pixels = [Single(0.0); N];
     // SAFETY: the number is below the count.
     unsafe {
         match job.kind {
@@ -80,41 +80,6 @@ pub(super) unsafe fn fit<
         let found = rows::fit::<_, _, _, SIDE, ROWS, N>(&method, &group, &mut pixels, start);
         if lane == 0 {
             write(job, number, Job::outcome(&found));
-        }
-    }
-}
-
-/// Maximum likelihood for windows of nothing but pixels, and sampled profiles.
-pub(super) mod likely_rows {
-    use super::*;
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks.
-    #[inline(always)]
-    pub(in super::super) unsafe fn fit<
-        S: Summable<P>,
-        const P: usize,
-        const Q: usize,
-        const LANES: usize,
-        const SIDE: usize,
-        const ROWS: usize,
-        const N: usize,
-    >(
-        job: &Job,
-    ) {
-        // SAFETY: the caller's promise; the number is below the count.
-        unsafe {
-            let Some((group, number, lane, mut pixels)) = begin::<LANES, SIDE, ROWS, N>(job) else {
-                return;
-            };
-            let profile = PixelProfile::Sampled;
-            let method = job.task.likelihood::<Single, S, P, Q, false>(profile, false);
-            let Some(method) = method else { return };
-            let start = outline(job, number);
-            let found = rows::fit::<_, _, _, SIDE, ROWS, N>(&method, &group, &mut pixels, start);
-            if lane == 0 {
-                write(job, number, Job::outcome(&found));
-            }
         }
     }
 }

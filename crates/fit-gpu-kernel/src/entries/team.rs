@@ -1,6 +1,7 @@
 use fit_core::pass::{Group, Method, RoughFit, Summable};
 use fit_core::{Outline, Pixel, PixelProfile};
 
+use super::beside::Beside;
 use super::threads::Threads;
 use super::{any_start, window, write};
 use crate::team::{self, Team};
@@ -169,20 +170,8 @@ impl<const LANES: usize> Warp<LANES> {
     pub(super) unsafe fn convert<const VARIANCES: bool>(&mut self, job: &Job, number: usize) {
         let Some(notes) = self.notes else { return };
         let size = job.task.size();
-        let (mut in_map, mut in_weights) = (0, number * (size.width * size.height));
-        let (mut map_step, mut weights_step) = (0, size.width);
-        if !job.places.is_null() {
-            // SAFETY: docs/gpu-safety.md: there is a place for each window.
-            let place = unsafe { job.places.add(number).read() };
-            let (x, y) = (place.x as usize, place.y as usize);
-            map_step = job.map_width as usize;
-            in_map = y * map_step + x;
-            if job.weights_width > 0 {
-                weights_step = job.weights_width as usize;
-                in_weights = y * weights_step + x;
-            }
-        }
-        let inverse = job.inverse_gain;
+        // SAFETY: the number is below the count.
+        let beside = unsafe { Beside::new(job, number) };
         for block in 0..size.width.div_ceil(LANES) {
             let column = self.column(block);
             if column >= size.width {
@@ -190,31 +179,10 @@ impl<const LANES: usize> Warp<LANES> {
             }
             for row in 0..size.height {
                 let place = self.place(self.pixels, column, row);
-                let mut note = if VARIANCES { 0.0 } else { 1.0 };
-                // SAFETY: docs/gpu-safety.md: maps and weights have a number for every pixel of every window; the place
-                // is in the window, and this lane's own.
+                // SAFETY: the place is in the window, and this lane's own.
                 unsafe {
-                    if !VARIANCES && !job.weights.is_null() {
-                        let weight =
-                            job.weights.add(in_weights + row * weights_step + column).read();
-                        // What is no weight is that of a masked pixel.
-                        note = if weight > 0.0 { weight } else { 0.0 };
-                    }
-                    if !job.maps.is_null() {
-                        let pixels = job.map_pixels as usize;
-                        let offset = job.maps.add(in_map + row * map_step + column);
-                        let scale = offset.add(pixels).read();
-                        let counts = place.read() - offset.read();
-                        // A masked pixel may be anything.
-                        let counts = if scale == 0.0 { 0.0 } else { counts };
-                        place.write(counts * scale * inverse);
-                        if VARIANCES {
-                            note = offset.add(2 * pixels).read();
-                            note = if scale == 0.0 { note } else { note * inverse * inverse };
-                        } else if scale == 0.0 {
-                            note = 0.0;
-                        }
-                    }
+                    let (pixel, note) = beside.convert::<VARIANCES>(job, place.read(), column, row);
+                    place.write(pixel);
                     self.place(notes, column, row).write(note);
                 }
             }

@@ -1,0 +1,173 @@
+//! A thread a fit, with its pixels in shared memory, by any method.
+
+use fit_core::pass::Method;
+
+use super::beside::Beside;
+use super::{outline, together, write};
+use crate::{Job, Single, alone};
+
+/// The window of a thread and its notes.
+struct Own<const SIDE: usize> {
+    number: usize,
+    pixels: &'static mut [[Single; SIDE]],
+    notes: &'static mut [[Single; SIDE]],
+}
+
+impl<const SIDE: usize> Own<SIDE> {
+    /// The pixels of this thread's window, and room for notes if there are any; `None` if there is no such window.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    #[inline(always)]
+    unsafe fn new(job: &Job) -> Option<Self> {
+        let noted = job.is_noted();
+        // SAFETY: the caller's promise.
+        let (pixels, number) =
+            unsafe { together::read::<SIDE>(job, Job::alone_numbers(SIDE, noted))? };
+        // As many as `SIDE`, which is not said so that loops over rows stay loops.
+        let rows = job.task.size().height;
+        if rows == 0 {
+            return None;
+        }
+        // SAFETY: the launch gives the block shared memory for all of its threads (docs/gpu-safety.md), and no other
+        // thread uses this one's from here on.
+        let (pixels, notes) = unsafe {
+            let pixels = pixels.cast::<[Single; SIDE]>();
+            let notes = pixels.add(if noted { SIDE } else { 0 });
+            (
+                core::slice::from_raw_parts_mut(pixels, rows),
+                core::slice::from_raw_parts_mut(notes, if noted { rows } else { 0 }),
+            )
+        };
+        Some(Self { number, pixels, notes })
+    }
+
+    /// Converts the pixels by the camera's map and takes the notes: variances if `VARIANCES`, else weights.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    #[inline(always)]
+    unsafe fn convert<const VARIANCES: bool>(&mut self, job: &Job) {
+        // SAFETY: the number is below the count.
+        let beside = unsafe { Beside::new(job, self.number) };
+        for (row, (pixels, notes)) in self.pixels.iter_mut().zip(self.notes.iter_mut()).enumerate()
+        {
+            for column in 0..SIDE {
+                // SAFETY: the column and the row are in the window.
+                let (pixel, note) =
+                    unsafe { beside.convert::<VARIANCES>(job, pixels[column].0, column, row) };
+                pixels[column] = Single(pixel);
+                notes[column] = Single(note);
+            }
+        }
+    }
+
+    /// Fits the window, and writes the outcome.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    #[inline(always)]
+    unsafe fn run<M: Method<Single>>(self, method: &M, job: &Job) {
+        let Self { number, pixels, notes } = self;
+        // SAFETY: the number is below the count, and this thread alone writes its outcome.
+        unsafe {
+            let found = alone::fit::<_, _, SIDE>(method, pixels, notes, outline(job, number));
+            write(job, number, Job::outcome(&found));
+        }
+    }
+}
+
+/// Least squares.
+pub(super) mod least_alone {
+    use fit_core::pass::{RoughFit, Summable};
+
+    use super::*;
+
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    #[inline(always)]
+    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const SIDE: usize>(
+        job: &Job,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let Some(mut own) = Own::<SIDE>::new(job) else { return };
+            own.convert::<true>(job);
+            let Some(setup) = job.task.setup::<Single, S, P>(job.task.profile()) else { return };
+            own.run(&RoughFit(setup), job);
+        }
+    }
+}
+
+/// Weighted least squares.
+pub(super) mod weighted_alone {
+    use fit_core::pass::{Summable, WeightedFit};
+
+    use super::*;
+
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks, and has weights or a camera map.
+    #[inline(always)]
+    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const SIDE: usize>(
+        job: &Job,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let Some(mut own) = Own::<SIDE>::new(job) else { return };
+            own.convert::<false>(job);
+            let Some(setup) = job.task.setup::<Single, S, P>(job.task.profile()) else { return };
+            own.run(&WeightedFit::from_setup(setup), job);
+        }
+    }
+}
+
+/// Maximum likelihood. Q is P + 2.
+pub(super) mod likelihood_alone {
+    use fit_core::pass::Summable;
+
+    use super::*;
+
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    #[inline(always)]
+    unsafe fn fit_noted<
+        S: Summable<P>,
+        const P: usize,
+        const Q: usize,
+        const SIDE: usize,
+        const NOTED: bool,
+    >(
+        own: Own<SIDE>,
+        job: &Job,
+    ) {
+        let mapped = !job.maps.is_null();
+        let profile = job.task.profile();
+        let method = job.task.likelihood::<Single, S, P, Q, NOTED>(profile, mapped);
+        let Some(method) = method else { return };
+        // SAFETY: the caller's promise.
+        unsafe { own.run(&method, job) }
+    }
+
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    #[inline(always)]
+    pub(in super::super) unsafe fn fit<
+        S: Summable<P>,
+        const P: usize,
+        const Q: usize,
+        const SIDE: usize,
+    >(
+        job: &Job,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let Some(mut own) = Own::<SIDE>::new(job) else { return };
+            if job.is_noted() {
+                own.convert::<true>(job);
+                fit_noted::<S, P, Q, SIDE, true>(own, job);
+            } else {
+                fit_noted::<S, P, Q, SIDE, false>(own, job);
+            }
+        }
+    }
+}
