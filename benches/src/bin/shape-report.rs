@@ -1,19 +1,24 @@
 //! Measures every shape and estimator on one core beside the circular least-squares fit of the paper's iteration:
 //! `cargo run --release -p benches --bin shape-report`.
 //!
-//! With `gpu` as its argument it measures the kernels of the first GPU on windows that lie in its memory instead:
-//! `cargo run --release -p benches --bin shape-report gpu`.
+//! With `gpu` as its argument it measures the kernels of the first GPU on windows that lie in its memory, and on windows in
+//! pinned memory of the host, instead: `cargo run --release -p benches --bin shape-report gpu`.
 //!
 //! All are measured in turn in the same run; medians are printed, and the visits to the pixels that a fit takes.
 
 use std::time::Instant;
 
 use benches::Workload;
+use benches::bus::Bus;
 use benches::suite::machine::processor;
 use fit_core::spot::shape::{Elliptical, FixedSigma, Rotated};
-use fit_core::{Background, Criteria, Estimator, Fit, Options, PixelProfile, Shape, Start};
-use fit_cpu::{InstructionSet, Simd};
-use fit_gpu::{GpuError, Resident, devices};
+use fit_core::{
+    Background, Corner, Criteria, Errors, Estimator, Fit, Options, PixelProfile, Shape, Size, Start,
+};
+use fit_cpu::{InstructionSet, Simd, WindowFitter};
+use fit_gpu::{Gpu, GpuError, PinnedBuffer, Resident, devices};
+use fit_windows::{CameraMap, Weights, Windows};
+use ndarray::{Array2, ArrayView3, s};
 
 const RUNS: usize = 9;
 const COUNT: usize = 50_000;
@@ -47,6 +52,7 @@ fn methods() -> Vec<(&'static str, Options)> {
         ("elliptical, maximum likelihood", likelihood(elliptical)),
         ("fixed σ, maximum likelihood", likelihood(fixed)),
         ("circular, integrated, maximum likelihood", likelihood(integrated(default))),
+        ("elliptical, integrated, maximum likelihood", likelihood(integrated(elliptical))),
         ("rotated", rotated),
         ("rotated, integrated", integrated(rotated)),
         ("rotated, maximum likelihood", likelihood(rotated)),
@@ -91,6 +97,37 @@ fn gpu() -> Result<(), GpuError> {
             );
         }
     }
+    from_host()
+}
+
+/// Batches from pinned memory and back, beside copies of as many bytes as their pixels.
+fn from_host() -> Result<(), GpuError> {
+    const COUNT: usize = 10_000_000;
+    const COPIED: usize = 1 << 29;
+    let mut bus = Bus::new(0, COPIED)?;
+    let seconds = (0..5).map(|_| bus.seconds(COPIED, 0)).collect::<Result<Vec<_>, _>>();
+    let bandwidth = COPIED as f64 / median(&mut seconds?);
+    println!("\n## From pinned memory and back, 9×9, u16, median of 5\n");
+    println!("The bus carries {:.1} GB/s to the device.\n", bandwidth / 1e9);
+    println!("| method | million fits a second | share of the bus that pixels take |");
+    println!("|---|---|---|");
+    let work = Workload::new(9, 50_000);
+    let mut pixels = PinnedBuffer::<u16>::new(81 * COUNT)?;
+    let source = work.spots.pixels.iter().cycle();
+    pixels.iter_mut().zip(source).for_each(|(to, &from)| *to = from as u16);
+    let mut fits = PinnedBuffer::<Fit<f32>>::new(COUNT)?;
+    let spots = ArrayView3::from_shape((COUNT, 9, 9), &pixels).expect("as many pixels");
+    let gpu = Gpu::new(&[0])?;
+    for (name, options) in methods() {
+        let mut times = Vec::new();
+        for _ in 0..5 {
+            let begin = Instant::now();
+            gpu.fit_into(&options, spots, Start::Estimate, &mut fits)?;
+            times.push(begin.elapsed().as_secs_f64());
+        }
+        let rate = COUNT as f64 / median(&mut times);
+        println!("| {name} | {:.0} | {:.3} |", rate / 1e6, rate * 162.0 / bandwidth);
+    }
     Ok(())
 }
 
@@ -107,34 +144,109 @@ fn main() {
         println!(
             "\n## {set}, one core, 9×9, 400:40, f32 pixels, starts estimated, median of {RUNS}\n"
         );
-        println!("| method | million fits a second | times the first | evaluations | converged |");
-        println!("|---|---|---|---|---|");
-        let work = Workload::new(9, COUNT);
-        let fitter = Simd::new(1, Some(set)).expect("a fitter");
-        let methods = methods();
-        let mut times = vec![Vec::new(); methods.len()];
-        let mut fits = vec![vec![Fit::<f32>::invalid(); COUNT]; methods.len()];
-        for _ in 0..RUNS {
-            for (((_, options), times), fits) in methods.iter().zip(&mut times).zip(&mut fits) {
-                let begin = Instant::now();
-                fitter
-                    .fit_into(options, work.spots.pixels.view(), Start::Estimate, fits)
-                    .expect("sound");
-                times.push(begin.elapsed().as_secs_f64());
+        batches(set);
+        ten(set);
+    }
+}
+
+/// What windows have beside their pixels.
+#[derive(Clone, Copy)]
+enum Beside {
+    Nothing,
+    Map,
+    Weights,
+    /// Nothing, but errors are asked for.
+    Errors,
+}
+
+/// Large batches by every method.
+fn batches(set: InstructionSet) {
+    println!("| method | million fits a second | times the first | evaluations | converged |");
+    println!("|---|---|---|---|---|");
+    let work = Workload::new(9, COUNT);
+    let fitter = Simd::new(1, Some(set)).expect("a fitter");
+    let camera = |value: f32| Array2::from_elem((9, 9), value);
+    let (zero, one) = (camera(0.0), camera(1.0));
+    let map = CameraMap::new(zero.view(), one.view(), one.view()).expect("a camera");
+    let corners = vec![Corner::default(); COUNT];
+    let windows = Windows::stack(work.spots.pixels.view()).with_corners(&corners);
+    let mut cases: Vec<_> = methods()
+        .into_iter()
+        .map(|(name, options)| (name.to_owned(), options, Beside::Nothing))
+        .collect();
+    let more = |name: &str, words: &str, beside| {
+        let found = methods().into_iter().find(|(of, _)| *of == name).expect("one of that name");
+        (format!("{name}, {words}"), found.1, beside)
+    };
+    for (words, beside) in [("with errors", Beside::Errors), ("with a camera map", Beside::Map)] {
+        cases.push(more("circular, maximum likelihood", words, beside));
+        cases.push(more("elliptical, maximum likelihood", words, beside));
+    }
+    cases.push(more("circular", "with errors", Beside::Errors));
+    cases.push(more("circular", "weighted", Beside::Weights));
+    let mut times = vec![Vec::new(); cases.len()];
+    let mut fits = vec![vec![Fit::<f32>::invalid(); COUNT]; cases.len()];
+    let mut errors = vec![Errors::unknown(); COUNT];
+    for _ in 0..RUNS {
+        for (((_, options, beside), times), fits) in cases.iter().zip(&mut times).zip(&mut fits) {
+            let windows = match beside {
+                Beside::Map => windows.with_map(&map),
+                Beside::Weights => windows.with_weights(Weights::Frame(one.view())),
+                Beside::Nothing | Beside::Errors => windows,
+            };
+            let begin = Instant::now();
+            let into = (&mut fits[..]).into();
+            fitter.fit_windows(options, windows.into(), Start::Estimate, into).expect("sound");
+            if matches!(beside, Beside::Errors) {
+                fitter.errors_into(options, windows.into(), fits, &mut errors).expect("sound");
             }
+            times.push(begin.elapsed().as_secs_f64());
         }
-        let first = median(&mut times[0]);
-        for (((name, _), times), fits) in methods.iter().zip(&mut times).zip(&fits) {
-            let time = median(times);
-            let evaluations: f64 = fits.iter().map(|fit| f64::from(fit.evaluations)).sum();
-            let converged = fits.iter().filter(|fit| fit.status.is_converged()).count();
-            println!(
-                "| {name} | {:.3} | {:.2} | {:.2} | {:.4} |",
-                COUNT as f64 / time / 1e6,
-                first / time,
-                evaluations / COUNT as f64,
-                converged as f64 / COUNT as f64,
-            );
+    }
+    let first = median(&mut times[0]);
+    for (((name, ..), times), fits) in cases.iter().zip(&mut times).zip(&fits) {
+        let time = median(times);
+        let evaluations: f64 = fits.iter().map(|fit| f64::from(fit.evaluations)).sum();
+        let converged = fits.iter().filter(|fit| fit.status.is_converged()).count();
+        println!(
+            "| {name} | {:.3} | {:.2} | {:.2} | {:.4} |",
+            COUNT as f64 / time / 1e6,
+            first / time,
+            evaluations / COUNT as f64,
+            converged as f64 / COUNT as f64,
+        );
+    }
+}
+
+/// Ten windows at a time, as a live loop fits them.
+fn ten(set: InstructionSet) {
+    const CALLS: usize = 1000;
+    println!("\nTen windows at a time (`WindowFitter`), µs a call, medians of {RUNS}:\n");
+    println!("| method | µs | times the first |");
+    println!("|---|---|---|");
+    let work = Workload::new(9, 10 * CALLS);
+    let mut fitters: Vec<_> = methods()
+        .into_iter()
+        .map(|(name, options)| {
+            let fitter = WindowFitter::new(set, Size::new(9, 9), &options).expect("sound");
+            (name, fitter, Vec::new())
+        })
+        .collect();
+    let mut fits = [Fit::<f32>::invalid(); 10];
+    for _ in 0..RUNS {
+        for (_, fitter, times) in &mut fitters {
+            let begin = Instant::now();
+            for call in 0..CALLS {
+                let spots = work.spots.pixels.slice(s![10 * call..10 * call + 10, .., ..]);
+                fitter.fit_into(spots, Start::Estimate, &mut fits).expect("sound");
+            }
+            times.push(begin.elapsed().as_secs_f64() / CALLS as f64);
         }
+    }
+    let mut first = None;
+    for (name, _, times) in &mut fitters {
+        let time = median(times);
+        let first = *first.get_or_insert(time);
+        println!("| {name} | {:.2} | {:.2} |", 1e6 * time, time / first);
     }
 }

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use super::SuiteError;
 use super::methods::{Backend, Method, Room, Roster};
 use super::record::{Cell, Data, Errors, Journal, Timing};
+use super::stated;
 use super::timing::Budget;
 use crate::Workload;
 use crate::bus::Bus;
@@ -46,6 +47,8 @@ pub enum Experiment {
     Latency,
     /// Errors against the Cramér–Rao bound up to a million counts.
     Bound,
+    /// Errors against those that fits state, for every shape, estimator and camera.
+    Stated,
 }
 
 impl Experiment {
@@ -63,6 +66,7 @@ impl Experiment {
             Self::Bus => "bus",
             Self::Latency => "latency",
             Self::Bound => "bound",
+            Self::Stated => "stated",
         }
     }
 }
@@ -147,6 +151,7 @@ impl Run {
             Experiment::Bus => 3,
             Experiment::Latency => 12,
             Experiment::Bound => SIGNALS.len() * judged,
+            Experiment::Stated => stated::cells(),
         }
     }
 
@@ -168,14 +173,15 @@ impl Run {
             Experiment::Bus => self.bus(),
             Experiment::Latency => self.latency(),
             Experiment::Bound => self.bound(),
+            Experiment::Stated => self.stated(),
         }
     }
 
-    fn done(&self, experiment: Experiment, method: &str, case: &str) -> bool {
+    pub(super) fn done(&self, experiment: Experiment, method: &str, case: &str) -> bool {
         self.journal.record.get(experiment.name(), method, case).is_some()
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         experiment: Experiment,
         method: &str,

@@ -1,7 +1,7 @@
 //! What the names in figures and tables mean.
 
 /// Each method by its name in figures and records, and what it is.
-pub const METHODS: [(&str, &str); 19] = [
+pub const METHODS: [(&str, &str); 27] = [
     (
         "reference",
         "This project's fit in double precision, written as plainly as possible; timed on one core.",
@@ -32,6 +32,17 @@ pub const METHODS: [(&str, &str); 19] = [
     ("levenberg-marquardt", "A crate by others, a port of MINPACK: double precision, one core."),
     ("varpro", "A crate by others for separable problems: double precision, one core."),
     ("copies alone", "No fit: the same bytes copied to the GPU and back."),
+    (
+        "maximum likelihood",
+        "This project's fit by Poisson maximum likelihood, with errors; photons are counted.",
+    ),
+    ("least squares", "The same by least squares."),
+    ("maximum likelihood, EM gain", "The same with an EMCCD camera of gain 100."),
+    ("least squares, EM gain", "The same by least squares."),
+    ("maximum likelihood, sCMOS map", "The same with an sCMOS camera and its map."),
+    ("least squares, sCMOS map", "The same by least squares."),
+    ("maximum likelihood, map ignored", "The same, with the camera's average in place of its map."),
+    ("least squares, map ignored", "The same by least squares."),
     (
         "Fit2DGaussian",
         "The original program of Leutenegger & Weber. Not run here: numbers from the paper.",

@@ -15,6 +15,7 @@ pub mod methods;
 pub mod missing;
 pub mod plot;
 pub mod record;
+pub mod stated;
 pub mod timing;
 
 use std::io::Write;

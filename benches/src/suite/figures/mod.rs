@@ -6,6 +6,7 @@ mod bus;
 mod ends;
 pub(super) mod gpufit;
 mod speed;
+mod stated;
 mod supplement;
 
 pub(super) use accuracy::difference;
@@ -117,6 +118,12 @@ pub const ALL: &[Entry] = &[
     entry("bus", "How much of the bus is used", &[Experiment::Bus], bus::bus),
     entry("latency", "Small batches: latency", &[Experiment::Latency], bus::latency),
     entry("bound", "Errors and the Cramér–Rao bound", &[Experiment::Bound], bound::bound),
+    entry(
+        "stated",
+        "Errors and those that fits state, for every shape and estimator",
+        &[Experiment::Stated],
+        stated::stated,
+    ),
     entry("cost", "Cost of a fit, by number of fits", &[Experiment::Grid], speed::cost),
 ];
 
