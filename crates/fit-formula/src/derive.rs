@@ -1,0 +1,199 @@
+//! Differentiation.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::function::{Function, Function2};
+use crate::graph::{Comparison, Graph, Id, Node, ONE};
+
+impl Graph {
+    /// The derivative of a number by a parameter.
+    pub(crate) fn derivative(&mut self, of: Id, parameter: usize) -> Id {
+        let zero = self.number(0.0);
+        // Those of all parts, which come in order.
+        let mut by = vec![zero; self.len()];
+        for id in self.parts(&[of]) {
+            if self.depends(id).parameters >> parameter & 1 == 1 {
+                by[id as usize] = self.derivative_of(id, &by);
+            }
+            if self.is_full() {
+                return zero;
+            }
+        }
+        by[of as usize]
+    }
+
+    /// The derivative of a part, with those of its operands at hand.
+    fn derivative_of(&mut self, id: Id, by: &[Id]) -> Id {
+        let zero = by[0];
+        match self.node(id).clone() {
+            Node::Number(_) | Node::Variable(_) => zero,
+            Node::Parameter(_) => ONE,
+            Node::Sum { terms, .. } => {
+                let terms: Vec<_> = terms
+                    .into_iter()
+                    .map(|(term, factor)| (by[term as usize], factor.value()))
+                    .collect();
+                self.sum(&terms, 0.0)
+            }
+            Node::Product(factors) => {
+                let mut terms = Vec::new();
+                for (number, &(factor, power)) in factors.iter().enumerate() {
+                    let inner = by[factor as usize];
+                    if inner == zero {
+                        continue;
+                    }
+                    let mut rest = factors.clone();
+                    rest[number].1 -= 1;
+                    rest.push((inner, 1));
+                    terms.push((self.product(&rest), f64::from(power)));
+                    if self.is_full() {
+                        return zero;
+                    }
+                }
+                self.sum(&terms, 0.0)
+            }
+            Node::Call(function, argument) => {
+                let outer = self.of_function(function, id, argument);
+                self.multiply(outer, by[argument as usize])
+            }
+            Node::Call2(function, a, b) => {
+                self.of_function2(function, id, [a, b], [by[a as usize], by[b as usize]])
+            }
+            Node::Choice(condition, yes, no) => {
+                self.choice(condition, by[yes as usize], by[no as usize])
+            }
+            // Comparisons change nowhere but in jumps.
+            Node::Compare(..) | Node::And(..) | Node::Or(..) | Node::Not(_) => zero,
+        }
+    }
+
+    /// The derivative of a function of one number by that number, where its value is `own`.
+    fn of_function(&mut self, function: Function, own: Id, x: Id) -> Id {
+        let two_by_root_pi = core::f64::consts::FRAC_2_SQRT_PI;
+        match function {
+            Function::Exp => own,
+            Function::ExpM1 => self.call(Function::Exp, x),
+            Function::Ln | Function::LnOrZero => self.product(&[(x, -1)]),
+            Function::Ln1P => {
+                let one_more = self.sum(&[(x, 1.0)], 1.0);
+                self.product(&[(one_more, -1)])
+            }
+            Function::Sqrt => {
+                let inverse = self.product(&[(own, -1)]);
+                self.scaled(0.5, inverse)
+            }
+            Function::Sin => self.call(Function::Cos, x),
+            Function::Cos => {
+                let sine = self.call(Function::Sin, x);
+                self.scaled(-1.0, sine)
+            }
+            Function::Tan => {
+                let square = self.product(&[(own, 2)]);
+                self.sum(&[(square, 1.0)], 1.0)
+            }
+            Function::Asin | Function::Acos => {
+                let square = self.product(&[(x, 2)]);
+                let rest = self.sum(&[(square, -1.0)], 1.0);
+                let root = self.call(Function::Sqrt, rest);
+                let inverse = self.product(&[(root, -1)]);
+                self.scaled(if function == Function::Asin { 1.0 } else { -1.0 }, inverse)
+            }
+            Function::Atan => {
+                let square = self.product(&[(x, 2)]);
+                let sum = self.sum(&[(square, 1.0)], 1.0);
+                self.product(&[(sum, -1)])
+            }
+            Function::Sinh => self.call(Function::Cosh, x),
+            Function::Cosh => self.call(Function::Sinh, x),
+            Function::Tanh => {
+                let square = self.product(&[(own, 2)]);
+                self.sum(&[(square, -1.0)], 1.0)
+            }
+            Function::Logistic => {
+                let minus = self.scaled(-1.0, x);
+                let other = self.call(Function::Logistic, minus);
+                self.multiply(own, other)
+            }
+            Function::Abs => {
+                let (zero, minus) = (self.number(0.0), self.number(-1.0));
+                let below = self.compare(Comparison::Less, x, zero);
+                self.choice(below, minus, ONE)
+            }
+            Function::Floor => self.number(0.0),
+            Function::Erf | Function::Erfc => {
+                let square = self.product(&[(x, 2)]);
+                let minus = self.scaled(-1.0, square);
+                let exponential = self.call(Function::Exp, minus);
+                let sign = if function == Function::Erf { 1.0 } else { -1.0 };
+                self.scaled(sign * two_by_root_pi, exponential)
+            }
+            Function::Erfcx => {
+                let product = self.multiply(x, own);
+                self.sum(&[(product, 2.0)], -two_by_root_pi)
+            }
+            Function::LnGamma => self.call(Function::Digamma, x),
+            // No formula has it but as a derivative.
+            Function::Digamma => self.number(f64::NAN),
+            Function::J0 => {
+                let other = self.call(Function::J1, x);
+                self.scaled(-1.0, other)
+            }
+            Function::J1 => {
+                let first = self.call(Function::J0, x);
+                let second = self.call(Function::J1OverX, x);
+                self.subtract(first, second)
+            }
+            Function::J1OverX => self.number(f64::NAN),
+        }
+    }
+
+    /// The derivative of a function of two numbers, where its value is `own`, with those of the numbers at hand.
+    fn of_function2(&mut self, function: Function2, own: Id, [a, b]: [Id; 2], by: [Id; 2]) -> Id {
+        let zero = self.number(0.0);
+        let [by_a, by_b] = by;
+        match function {
+            // b·a^(b − 1)·a′ + a^b·ln a·b′.
+            Function2::Power => {
+                let one_less = self.sum(&[(b, 1.0)], -1.0);
+                let lower =
+                    if by_a == zero { zero } else { self.call2(Function2::Power, a, one_less) };
+                let first = self.product(&[(b, 1), (lower, 1), (by_a, 1)]);
+                let logarithm = if by_b == zero { zero } else { self.call(Function::LnOrZero, a) };
+                let second = self.product(&[(own, 1), (logarithm, 1), (by_b, 1)]);
+                self.add(first, second)
+            }
+            // (b·a′ − a·b′)/(a² + b²).
+            Function2::Atan2 => {
+                let squares = [self.product(&[(a, 2)]), self.product(&[(b, 2)])];
+                let square = self.add(squares[0], squares[1]);
+                let first = self.product(&[(b, 1), (by_a, 1)]);
+                let second = self.product(&[(a, 1), (by_b, 1)]);
+                let above = self.subtract(first, second);
+                self.divide(above, square)
+            }
+            Function2::Min | Function2::Max => {
+                let (low, high) = if function == Function2::Min { (b, a) } else { (a, b) };
+                let other = self.compare(Comparison::Less, low, high);
+                self.choice(other, by_b, by_a)
+            }
+            // w′(z) = 2i/√π − 2z·w(z): by x it is that, by y it is i times that.
+            Function2::FaddeevaRe | Function2::FaddeevaIm => {
+                let re = self.call2(Function2::FaddeevaRe, a, b);
+                let im = self.call2(Function2::FaddeevaIm, a, b);
+                let [xk, yl] = [self.multiply(a, re), self.multiply(b, im)];
+                let [xl, yk] = [self.multiply(a, im), self.multiply(b, re)];
+                let real = self.sum(&[(yl, 2.0), (xk, -2.0)], 0.0);
+                let two_by_root_pi = core::f64::consts::FRAC_2_SQRT_PI;
+                let imaginary = self.sum(&[(xl, -2.0), (yk, -2.0)], two_by_root_pi);
+                let (by_x, by_y) = match function {
+                    Function2::FaddeevaRe => (real, self.scaled(-1.0, imaginary)),
+                    _ => (imaginary, real),
+                };
+                let first = self.multiply(by_x, by_a);
+                let second = self.multiply(by_y, by_b);
+                self.add(first, second)
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Formulas whose value is a number.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::MAX_OPERATIONS;
+use crate::error::{FormulaError, FormulaErrorKind};
+use crate::graph::{Graph, Id};
+use crate::lower;
+use crate::parse::{Names, Parsed, Value, parse};
+use crate::program::{Axes, Program};
+
+/// A model function: a number for each point, of variables and parameters.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    text: String,
+    variables: Vec<String>,
+    parameters: Vec<String>,
+    graph: Graph,
+    value: Id,
+    derivatives: Vec<Id>,
+}
+
+impl Formula {
+    /// Reads a formula of these variables and parameters.
+    ///
+    /// # Errors
+    /// If the text means nothing, knows a name that is none of these, or if a parameter changes nothing.
+    pub fn new(text: &str, variables: &[&str], parameters: &[&str]) -> Result<Self, FormulaError> {
+        Self::read(text, &Names::Known { variables, parameters })
+    }
+
+    /// Reads a formula in which every name that is not one of these variables is a parameter, in the order in which
+    /// they appear.
+    ///
+    /// # Errors
+    /// As for [`Formula::new`].
+    ///
+    /// ```
+    /// let formula = fit_formula::Formula::of_variables("a*exp(-x/t) + c", &["x"])?;
+    /// assert_eq!(formula.parameters(), ["a", "t", "c"]);
+    /// # Ok::<(), fit_formula::FormulaError>(())
+    /// ```
+    pub fn of_variables(text: &str, variables: &[&str]) -> Result<Self, FormulaError> {
+        Self::read(text, &Names::Variables(variables))
+    }
+
+    fn read(text: &str, names: &Names<'_>) -> Result<Self, FormulaError> {
+        let mut graph = Graph::new(MAX_OPERATIONS);
+        let Parsed { value, at, variables, parameters } = parse(text, names, &mut graph)?;
+        let Value::Number(value) = value else {
+            return Err(FormulaError::new(at, FormulaErrorKind::NeedsNumber));
+        };
+        let by = |number| graph.derivative(value, number);
+        let derivatives: Vec<Id> = (0..parameters.len()).map(by).collect();
+        if graph.is_full() {
+            return Err(FormulaError::new(at, FormulaErrorKind::TooLarge));
+        }
+        let unused = derivatives.iter().position(|&id| graph.constant(id) == Some(0.0));
+        if let Some(number) = unused {
+            let kind = FormulaErrorKind::Unused(parameters[number].clone());
+            return Err(FormulaError::new(at, kind));
+        }
+        Ok(Self { text: text.to_string(), variables, parameters, graph, value, derivatives })
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+    /// The names of the variables.
+    pub fn variables(&self) -> &[String] {
+        &self.variables
+    }
+    /// The names of the parameters.
+    pub fn parameters(&self) -> &[String] {
+        &self.parameters
+    }
+
+    /// The operations for the value and for the derivatives by the parameters that are wanted.
+    ///
+    /// # Panics
+    /// If there is not a `wanted` for each parameter.
+    pub fn program(&self, axes: Axes, wanted: &[bool]) -> Program {
+        assert_eq!(wanted.len(), self.parameters.len(), "one for each parameter");
+        let derivatives: Vec<Option<Id>> = self
+            .derivatives
+            .iter()
+            .zip(wanted)
+            .map(|(&id, &wanted)| wanted.then_some(id))
+            .collect();
+        lower::program(
+            &self.graph,
+            self.value,
+            &derivatives,
+            axes,
+            [&self.variables, &self.parameters],
+        )
+    }
+
+    /// The parameters that the value is a linear function of, all of them together: a largest set in which none appears
+    /// in the derivative by another.
+    ///
+    /// ```
+    /// let formula = fit_formula::Formula::of_variables("a*exp(-x/t) + c", &["x"])?;
+    /// assert_eq!(formula.linear(), [true, false, true]);
+    /// # Ok::<(), fit_formula::FormulaError>(())
+    /// ```
+    pub fn linear(&self) -> Vec<bool> {
+        let count = self.parameters.len();
+        let on = |id: Id| self.graph.depends(id).parameters;
+        let clash = |j: usize, k: usize| {
+            on(self.derivatives[j]) >> k & 1 == 1 || on(self.derivatives[k]) >> j & 1 == 1
+        };
+        let mut candidates: Vec<usize> = (0..count).filter(|&j| !clash(j, j)).collect();
+        let mut linear = alloc::vec![false; count];
+        // Those that stand in the way of few others come first.
+        while let Some(&best) = candidates
+            .iter()
+            .min_by_key(|&&j| candidates.iter().filter(|&&k| k != j && clash(j, k)).count())
+        {
+            linear[best] = true;
+            candidates.retain(|&k| k != best && !clash(best, k));
+        }
+        linear
+    }
+}

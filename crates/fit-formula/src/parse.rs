@@ -1,0 +1,569 @@
+//! From tokens to parts of a graph.
+
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::error::{FormulaError, FormulaErrorKind};
+use crate::function::Function2;
+use crate::graph::{Comparison, Graph, Id};
+use crate::library::{self, Body};
+use crate::token::{Symbol, Token, is_plain_name, tokens};
+use crate::{MAX_DEPTH, MAX_LENGTH, MAX_PARAMETERS, MAX_VARIABLES};
+
+/// What a part of the text means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    Number(Id),
+    Truth(Id),
+}
+
+/// What names mean that the text does not define.
+pub(crate) enum Names<'a> {
+    /// Variables and parameters; no other name is known.
+    Known { variables: &'a [&'a str], parameters: &'a [&'a str] },
+    /// Variables; any other name is a parameter, numbered as they appear.
+    Variables(&'a [&'a str]),
+    /// Any of these is a variable, numbered as they appear in the text.
+    Columns(&'a [&'a str]),
+}
+
+/// A text that was read.
+pub(crate) struct Parsed {
+    pub(crate) value: Value,
+    /// Where the value stands.
+    pub(crate) at: Range<usize>,
+    pub(crate) variables: Vec<String>,
+    pub(crate) parameters: Vec<String>,
+}
+
+/// Reads a text.
+pub(crate) fn parse(
+    text: &str,
+    names: &Names<'_>,
+    graph: &mut Graph,
+) -> Result<Parsed, FormulaError> {
+    if text.len() > MAX_LENGTH {
+        let kind = FormulaErrorKind::TooLong { length: text.len() };
+        return Err(FormulaError::new(MAX_LENGTH..text.len(), kind));
+    }
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        text,
+        next: 0,
+        depth: 0,
+        graph,
+        names,
+        meanings: BTreeMap::new(),
+        variables: Vec::new(),
+        parameters: Vec::new(),
+    };
+    parser.introduce()?;
+    parser.formula()
+}
+
+struct Parser<'a> {
+    tokens: Vec<(Token, Range<usize>)>,
+    text: &'a str,
+    next: usize,
+    depth: usize,
+    graph: &'a mut Graph,
+    names: &'a Names<'a>,
+    meanings: BTreeMap<String, Value>,
+    variables: Vec<String>,
+    parameters: Vec<String>,
+}
+
+/// How strongly an operator binds, weakest first.
+const OR: u8 = 1;
+const AND: u8 = 2;
+const NOT: u8 = 3;
+const COMPARE: u8 = 4;
+const SUM: u8 = 5;
+const PRODUCT: u8 = 6;
+const SIGN: u8 = 7;
+const POWER: u8 = 8;
+
+impl Parser<'_> {
+    /// Gives the names that are known beforehand their meanings.
+    fn introduce(&mut self) -> Result<(), FormulaError> {
+        let (variables, parameters) = match *self.names {
+            Names::Known { variables, parameters } => (variables, parameters),
+            Names::Variables(variables) => (variables, &[][..]),
+            Names::Columns(_) => (&[][..], &[][..]),
+        };
+        let wrong = |kind| Err(FormulaError::new(0..0, kind));
+        if variables.len() > MAX_VARIABLES {
+            return wrong(FormulaErrorKind::TooManyVariables);
+        }
+        if parameters.len() > MAX_PARAMETERS {
+            return wrong(FormulaErrorKind::TooManyParameters);
+        }
+        for (number, name) in variables.iter().enumerate() {
+            let id = self.graph.variable(number);
+            self.name(name, Value::Number(id), true)?;
+            self.variables.push((*name).to_string());
+        }
+        for (number, name) in parameters.iter().enumerate() {
+            let id = self.graph.parameter(number);
+            self.name(name, Value::Number(id), true)?;
+            self.parameters.push((*name).to_string());
+        }
+        Ok(())
+    }
+
+    /// Gives a name from outside its meaning.
+    fn name(&mut self, name: &str, value: Value, plain: bool) -> Result<(), FormulaError> {
+        let wrong = |kind| Err(FormulaError::new(0..0, kind));
+        if plain && !is_plain_name(name) {
+            return wrong(FormulaErrorKind::BadName(name.to_string()));
+        }
+        match self.meanings.insert(name.to_string(), value) {
+            None => Ok(()),
+            Some(_) => wrong(FormulaErrorKind::GivenTwice(name.to_string())),
+        }
+    }
+
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.next).map(|token| &token.0)
+    }
+
+    fn peek_symbol(&self) -> Option<Symbol> {
+        match self.peek() {
+            Some(Token::Symbol(symbol)) => Some(*symbol),
+            _ => None,
+        }
+    }
+
+    /// The bytes of the next token, or the end of the text.
+    fn place(&self) -> Range<usize> {
+        let end = self.text.len();
+        self.tokens.get(self.next).map_or(end..end, |token| token.1.clone())
+    }
+
+    /// The bytes from a place to the end of the last token.
+    fn since(&self, start: usize) -> Range<usize> {
+        let last = self.next.checked_sub(1).and_then(|last| self.tokens.get(last));
+        start..last.map_or(start, |token| token.1.end.max(start))
+    }
+
+    fn expected<T>(&self, expected: &'static str) -> Result<T, FormulaError> {
+        let at = self.place();
+        let found = self.text[at.clone()].to_string();
+        Err(FormulaError::new(at, FormulaErrorKind::Expected { expected, found }))
+    }
+
+    fn take(&mut self, symbol: Symbol) -> bool {
+        let there = self.peek_symbol() == Some(symbol);
+        self.next += usize::from(there);
+        there
+    }
+
+    /// Helper lines, and the value.
+    fn formula(mut self) -> Result<Parsed, FormulaError> {
+        loop {
+            while self.take(Symbol::Semicolon) {}
+            if self.peek().is_none() {
+                let at = self.place();
+                return Err(FormulaError::new(at, FormulaErrorKind::NoValue));
+            }
+            let assigns = matches!(
+                (self.peek(), self.tokens.get(self.next + 1)),
+                (Some(Token::Name(..)), Some((Token::Symbol(Symbol::Assign), _)))
+            );
+            if assigns {
+                self.helper()?;
+                continue;
+            }
+            let start = self.place().start;
+            let value = self.expression(0)?;
+            let at = self.since(start);
+            while self.take(Symbol::Semicolon) {}
+            return match self.peek() {
+                None => {
+                    let Self { variables, parameters, .. } = self;
+                    Ok(Parsed { value, at, variables, parameters })
+                }
+                Some(Token::Symbol(Symbol::Assign)) => {
+                    Err(FormulaError::new(self.place(), FormulaErrorKind::SingleEquals))
+                }
+                Some(Token::Symbol(Symbol::Close)) => self.expected("an operator: no `(` is open"),
+                Some(Token::Number(_) | Token::Name(..) | Token::Symbol(Symbol::Open)) => {
+                    self.expected("an operator (a product is written with `*`)")
+                }
+                Some(_) => self.expected("an operator or the end"),
+            };
+        }
+    }
+
+    /// `name = expression;`
+    fn helper(&mut self) -> Result<(), FormulaError> {
+        let at = self.place();
+        let Some(Token::Name(name, _)) = self.peek().cloned() else { return Ok(()) };
+        self.next += 2;
+        let known = match self.names {
+            Names::Columns(columns) => columns.contains(&name.as_str()),
+            _ => false,
+        };
+        if known || self.meanings.contains_key(&name) {
+            // `frame = 5` in a filter is more likely a comparison than a helper.
+            let kind = if known {
+                FormulaErrorKind::SingleEquals
+            } else {
+                FormulaErrorKind::NameTaken(name)
+            };
+            return Err(FormulaError::new(at, kind));
+        }
+        let value = self.expression(0)?;
+        if self.peek().is_some() && !self.take(Symbol::Semicolon) {
+            return self.expected("an operator, or `;` after a helper");
+        }
+        self.meanings.insert(name, value);
+        Ok(())
+    }
+
+    /// An expression of operators that bind at least as strongly as `least`.
+    fn expression(&mut self, least: u8) -> Result<Value, FormulaError> {
+        if self.depth >= MAX_DEPTH {
+            return Err(FormulaError::new(self.place(), FormulaErrorKind::TooDeep));
+        }
+        self.depth += 1;
+        let value = self.operators(least);
+        self.depth -= 1;
+        value
+    }
+
+    fn operators(&mut self, least: u8) -> Result<Value, FormulaError> {
+        let start = self.place().start;
+        let mut left = self.operand()?;
+        while let Some(symbol) = self.peek_symbol() {
+            let strength = match symbol {
+                Symbol::Or => OR,
+                Symbol::And => AND,
+                Symbol::Less
+                | Symbol::LessEqual
+                | Symbol::Greater
+                | Symbol::GreaterEqual
+                | Symbol::Equal
+                | Symbol::NotEqual => COMPARE,
+                Symbol::Plus | Symbol::Minus => SUM,
+                Symbol::Times | Symbol::Divide => PRODUCT,
+                Symbol::Power => POWER,
+                _ => break,
+            };
+            if strength < least {
+                break;
+            }
+            let here = self.since(start);
+            self.next += 1;
+            match symbol {
+                _ if strength == COMPARE => {
+                    left = self.comparisons(left, here, symbol)?;
+                    continue;
+                }
+                Symbol::Plus | Symbol::Minus | Symbol::Times | Symbol::Divide => {
+                    let first = number(left, &here)?;
+                    let value = self.chain(first, strength, symbol)?;
+                    left = self.checked(value, start)?;
+                    continue;
+                }
+                _ => {}
+            }
+            // A power of a power, and a sign in an exponent, belong to the exponent.
+            let inner = if symbol == Symbol::Power { SIGN } else { strength + 1 };
+            let from = self.place().start;
+            let right = self.expression(inner)?;
+            let there = self.since(from);
+            left = match symbol {
+                Symbol::Or | Symbol::And => {
+                    let (a, b) = (truth(left, &here)?, truth(right, &there)?);
+                    let both = symbol == Symbol::And;
+                    Value::Truth(if both { self.graph.and(a, b) } else { self.graph.or(a, b) })
+                }
+                _ => {
+                    let (a, b) = (number(left, &here)?, number(right, &there)?);
+                    let value = self.graph.power(a, b);
+                    self.checked(value, start)?
+                }
+            };
+        }
+        Ok(left)
+    }
+
+    /// The rest of a sum or of a product, whose first operator has been read. All of it becomes one part.
+    fn chain(&mut self, first: Id, strength: u8, mut symbol: Symbol) -> Result<Id, FormulaError> {
+        let mut all = alloc::vec![(first, 1)];
+        loop {
+            let from = self.place().start;
+            let value = self.expression(strength + 1)?;
+            let id = number(value, &self.since(from))?;
+            all.push((id, if matches!(symbol, Symbol::Minus | Symbol::Divide) { -1 } else { 1 }));
+            symbol = match (self.peek_symbol(), strength) {
+                (Some(next @ (Symbol::Plus | Symbol::Minus)), SUM) => next,
+                (Some(next @ (Symbol::Times | Symbol::Divide)), PRODUCT) => next,
+                _ => break,
+            };
+            self.next += 1;
+        }
+        Ok(if strength == PRODUCT {
+            self.graph.product(&all)
+        } else {
+            let terms: Vec<(Id, f64)> =
+                all.into_iter().map(|(id, sign)| (id, f64::from(sign))).collect();
+            self.graph.sum(&terms, 0.0)
+        })
+    }
+
+    /// One comparison, or a chain of them: a < b < c is a < b & b < c.
+    fn comparisons(
+        &mut self,
+        left: Value,
+        here: Range<usize>,
+        mut symbol: Symbol,
+    ) -> Result<Value, FormulaError> {
+        let mut left = number(left, &here)?;
+        let mut all: Option<Id> = None;
+        loop {
+            let from = self.place().start;
+            let right = self.expression(COMPARE + 1)?;
+            let there = self.since(from);
+            let right = number(right, &there)?;
+            let graph = &mut *self.graph;
+            let this = match symbol {
+                Symbol::Less => graph.compare(Comparison::Less, left, right),
+                Symbol::LessEqual => graph.compare(Comparison::LessEqual, left, right),
+                Symbol::Greater => graph.compare(Comparison::Less, right, left),
+                Symbol::GreaterEqual => graph.compare(Comparison::LessEqual, right, left),
+                Symbol::Equal => graph.compare(Comparison::Equal, left, right),
+                _ => {
+                    let equal = graph.compare(Comparison::Equal, left, right);
+                    graph.not(equal)
+                }
+            };
+            let both = all.map_or(this, |before| graph.and(before, this));
+            all = Some(both);
+            match self.peek_symbol() {
+                Some(
+                    next @ (Symbol::Less
+                    | Symbol::LessEqual
+                    | Symbol::Greater
+                    | Symbol::GreaterEqual
+                    | Symbol::Equal
+                    | Symbol::NotEqual),
+                ) => {
+                    self.next += 1;
+                    (left, symbol) = (right, next);
+                }
+                _ => return Ok(Value::Truth(both)),
+            }
+        }
+    }
+
+    /// A number, a name, a call, a sign, or something in parentheses.
+    fn operand(&mut self) -> Result<Value, FormulaError> {
+        const EXPECTED: &str = "a number, a name or `(`";
+        let at = self.place();
+        let Some(token) = self.peek().cloned() else { return self.expected(EXPECTED) };
+        match token {
+            Token::Number(value) => {
+                self.next += 1;
+                Ok(Value::Number(self.graph.number(value)))
+            }
+            Token::Name(name, quoted) => {
+                self.next += 1;
+                if !quoted && self.peek_symbol() == Some(Symbol::Open) {
+                    return self.call(&name, &at);
+                }
+                self.meaning(&name, &at)
+            }
+            Token::Symbol(Symbol::Open) => {
+                self.next += 1;
+                let value = self.expression(0)?;
+                if !self.take(Symbol::Close) {
+                    return self.expected("an operator or `)`");
+                }
+                Ok(value)
+            }
+            Token::Symbol(sign @ (Symbol::Plus | Symbol::Minus)) => {
+                self.next += 1;
+                let from = self.place().start;
+                let value = self.expression(SIGN)?;
+                let id = number(value, &self.since(from))?;
+                let factor = if sign == Symbol::Minus { -1.0 } else { 1.0 };
+                Ok(Value::Number(self.graph.scaled(factor, id)))
+            }
+            Token::Symbol(Symbol::Not) => {
+                self.next += 1;
+                let from = self.place().start;
+                let value = self.expression(NOT)?;
+                let id = truth(value, &self.since(from))?;
+                Ok(Value::Truth(self.graph.not(id)))
+            }
+            Token::Symbol(_) => self.expected(EXPECTED),
+        }
+    }
+
+    /// What a name stands for.
+    fn meaning(&mut self, name: &str, at: &Range<usize>) -> Result<Value, FormulaError> {
+        if let Some(&value) = self.meanings.get(name) {
+            return Ok(value);
+        }
+        let wrong = |kind| Err(FormulaError::new(at.clone(), kind));
+        if let Names::Columns(columns) = *self.names
+            && columns.contains(&name)
+        {
+            let number = self.variables.len();
+            if number == MAX_VARIABLES {
+                return wrong(FormulaErrorKind::TooManyVariables);
+            }
+            let value = Value::Number(self.graph.variable(number));
+            self.variables.push(name.to_string());
+            self.meanings.insert(name.to_string(), value);
+            return Ok(value);
+        }
+        if name == "pi" || name == "π" {
+            return Ok(Value::Number(self.graph.number(core::f64::consts::PI)));
+        }
+        if matches!(self.names, Names::Variables(_)) {
+            if library::find(name).is_some() {
+                return wrong(FormulaErrorKind::Expected {
+                    expected: "`(` after the name of a function",
+                    found: self.text[self.place()].to_string(),
+                });
+            }
+            let number = self.parameters.len();
+            if number == MAX_PARAMETERS {
+                return wrong(FormulaErrorKind::TooManyParameters);
+            }
+            let value = Value::Number(self.graph.parameter(number));
+            self.parameters.push(name.to_string());
+            self.meanings.insert(name.to_string(), value);
+            return Ok(value);
+        }
+        let columns: &[&str] = match *self.names {
+            Names::Columns(columns) => columns,
+            _ => &[],
+        };
+        let known = self.meanings.keys().map(String::as_str).chain(columns.iter().copied());
+        let similar = closest(name, known);
+        wrong(FormulaErrorKind::UnknownName { name: name.to_string(), similar })
+    }
+
+    /// A call, whose name has been read.
+    fn call(&mut self, name: &str, at: &Range<usize>) -> Result<Value, FormulaError> {
+        let Some(entry) = library::find(name) else {
+            let similar = closest(name, library::names());
+            let kind = FormulaErrorKind::UnknownFunction { name: name.to_string(), similar };
+            return Err(FormulaError::new(at.clone(), kind));
+        };
+        self.next += 1;
+        let mut arguments: Vec<(Value, Range<usize>)> = Vec::new();
+        if !self.take(Symbol::Close) {
+            loop {
+                let from = self.place().start;
+                let value = self.expression(0)?;
+                arguments.push((value, self.since(from)));
+                if self.take(Symbol::Comma) {
+                    continue;
+                }
+                if self.take(Symbol::Close) {
+                    break;
+                }
+                return self.expected("`,` or `)`");
+            }
+        }
+        let all = self.since(at.start);
+        if !entry.takes(arguments.len()) {
+            let (name, usage, found) = (entry.name, entry.usage, arguments.len());
+            return Err(FormulaError::new(all, FormulaErrorKind::Arguments { name, usage, found }));
+        }
+        let value = match entry.body {
+            Body::If => {
+                let condition = truth(arguments[0].0, &arguments[0].1)?;
+                let yes = number(arguments[1].0, &arguments[1].1)?;
+                let no = number(arguments[2].0, &arguments[2].1)?;
+                self.graph.choice(condition, yes, no)
+            }
+            body => {
+                let numbers = arguments
+                    .iter()
+                    .map(|(value, at)| number(*value, at))
+                    .collect::<Result<Vec<_>, _>>()?;
+                made(self.graph, body, &numbers)
+            }
+        };
+        self.checked(value, at.start)
+    }
+
+    /// A number that is finite if it is constant.
+    fn checked(&self, id: Id, start: usize) -> Result<Value, FormulaError> {
+        let wrong = |kind| Err(FormulaError::new(self.since(start), kind));
+        if self.graph.is_full() {
+            return wrong(FormulaErrorKind::TooLarge);
+        }
+        if self.graph.split(id).0.is_finite() {
+            Ok(Value::Number(id))
+        } else {
+            wrong(FormulaErrorKind::NotFinite)
+        }
+    }
+}
+
+/// What a function makes of numbers, of which there are as many as it takes.
+fn made(graph: &mut Graph, body: Body, numbers: &[Id]) -> Id {
+    match (body, numbers) {
+        (Body::One(function), &[x]) => graph.call(function, x),
+        (Body::Two(Function2::Power), &[x, y]) => graph.power(x, y),
+        (Body::Two(function), &[x, y]) => graph.call2(function, x, y),
+        (Body::Any(function), [first, rest @ ..]) => {
+            rest.iter().fold(*first, |all, &next| graph.call2(function, all, next))
+        }
+        (Body::Macro(make), numbers) => make(graph, numbers),
+        _ => graph.number(f64::NAN),
+    }
+}
+
+fn number(value: Value, at: &Range<usize>) -> Result<Id, FormulaError> {
+    match value {
+        Value::Number(id) => Ok(id),
+        Value::Truth(_) => Err(FormulaError::new(at.clone(), FormulaErrorKind::NeedsNumber)),
+    }
+}
+
+fn truth(value: Value, at: &Range<usize>) -> Result<Id, FormulaError> {
+    match value {
+        Value::Truth(id) => Ok(id),
+        Value::Number(_) => Err(FormulaError::new(at.clone(), FormulaErrorKind::NeedsTruth)),
+    }
+}
+
+/// The known name that a wrong one most likely stands for, if there is one.
+fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    /// Longer names are not compared.
+    const LONG: usize = 40;
+    let wrong: Vec<char> = name.chars().take(LONG).collect();
+    let most = (wrong.len() / 3).max(1);
+    let near = |other: &&str| other.chars().count() <= LONG;
+    let rated = known.filter(near).map(|other| (distance(&wrong, other), other));
+    rated
+        .filter(|&(edits, other)| edits <= most && edits < other.chars().count())
+        .min()
+        .map(|(_, other)| other.to_string())
+}
+
+/// Letters to insert, delete or replace; a change of case costs nothing.
+fn distance(a: &[char], b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=a.len()).collect();
+    for (i, other) in b.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, one) in a.iter().enumerate() {
+            let same = one.to_lowercase().eq(other.to_lowercase());
+            let changed = diagonal + usize::from(!same);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[a.len()]
+}

@@ -1,0 +1,347 @@
+//! A formula as operations, one after the other.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::function::{Function, Function2};
+use crate::graph::Comparison;
+
+/// The number of an operation; its operands have lower numbers.
+pub type OpId = u32;
+
+/// An operation of a [`Program`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Op {
+    /// A number.
+    Number(f64),
+    /// The parameter with this number.
+    Parameter(u16),
+    /// The variable with this number.
+    Variable(u16),
+    /// a + b.
+    Add(OpId, OpId),
+    /// a − b.
+    Subtract(OpId, OpId),
+    /// a·b.
+    Multiply(OpId, OpId),
+    /// a·b + c; fused where the machine does that at no cost.
+    MultiplyAdd(OpId, OpId, OpId),
+    /// c − a·b; fused where the machine does that at no cost.
+    NegMultiplyAdd(OpId, OpId, OpId),
+    /// −a.
+    Negate(OpId),
+    /// 1/a.
+    Reciprocal(OpId),
+    /// A function of one number.
+    Call(Function, OpId),
+    /// A function of two.
+    Call2(Function2, OpId, OpId),
+    /// Whether a comparison holds.
+    Compare(Comparison, OpId, OpId),
+    /// Whether both hold.
+    And(OpId, OpId),
+    /// Whether one of both holds.
+    Or(OpId, OpId),
+    /// Whether it does not hold.
+    Not(OpId),
+    /// The second if the first holds, else the third.
+    Choice(OpId, OpId, OpId),
+}
+
+impl Op {
+    /// What it is made of.
+    pub fn operands(&self) -> impl Iterator<Item = OpId> + use<> {
+        let all = match *self {
+            Self::Number(_) | Self::Parameter(_) | Self::Variable(_) => [None; 3],
+            Self::Negate(a) | Self::Reciprocal(a) | Self::Call(_, a) | Self::Not(a) => {
+                [Some(a), None, None]
+            }
+            Self::Add(a, b)
+            | Self::Subtract(a, b)
+            | Self::Multiply(a, b)
+            | Self::Call2(_, a, b)
+            | Self::Compare(_, a, b)
+            | Self::And(a, b)
+            | Self::Or(a, b) => [Some(a), Some(b), None],
+            Self::MultiplyAdd(a, b, c) | Self::NegMultiplyAdd(a, b, c) | Self::Choice(a, b, c) => {
+                [Some(a), Some(b), Some(c)]
+            }
+        };
+        all.into_iter().flatten()
+    }
+
+    /// The same operation of other operands.
+    pub(crate) fn renumbered(self, to: impl Fn(OpId) -> OpId) -> Self {
+        match self {
+            Self::Number(_) | Self::Parameter(_) | Self::Variable(_) => self,
+            Self::Negate(a) => Self::Negate(to(a)),
+            Self::Reciprocal(a) => Self::Reciprocal(to(a)),
+            Self::Call(function, a) => Self::Call(function, to(a)),
+            Self::Not(a) => Self::Not(to(a)),
+            Self::Add(a, b) => Self::Add(to(a), to(b)),
+            Self::Subtract(a, b) => Self::Subtract(to(a), to(b)),
+            Self::Multiply(a, b) => Self::Multiply(to(a), to(b)),
+            Self::Call2(function, a, b) => Self::Call2(function, to(a), to(b)),
+            Self::Compare(comparison, a, b) => Self::Compare(comparison, to(a), to(b)),
+            Self::And(a, b) => Self::And(to(a), to(b)),
+            Self::Or(a, b) => Self::Or(to(a), to(b)),
+            Self::MultiplyAdd(a, b, c) => Self::MultiplyAdd(to(a), to(b), to(c)),
+            Self::NegMultiplyAdd(a, b, c) => Self::NegMultiplyAdd(to(a), to(b), to(c)),
+            Self::Choice(a, b, c) => Self::Choice(to(a), to(b), to(c)),
+        }
+    }
+
+    /// The value in f64, of the values of operations before; truth is 1 or 0.
+    pub(crate) fn value(&self, values: &[f64], parameters: &[f64], variables: &[f64]) -> f64 {
+        let of = |id: OpId| values[id as usize];
+        let truth = |holds: bool| f64::from(u8::from(holds));
+        match *self {
+            Self::Number(value) => value,
+            Self::Parameter(number) => parameters[usize::from(number)],
+            Self::Variable(number) => variables[usize::from(number)],
+            Self::Add(a, b) => of(a) + of(b),
+            Self::Subtract(a, b) => of(a) - of(b),
+            Self::Multiply(a, b) => of(a) * of(b),
+            Self::MultiplyAdd(a, b, c) => of(a) * of(b) + of(c),
+            Self::NegMultiplyAdd(a, b, c) => of(c) - of(a) * of(b),
+            Self::Negate(a) => -of(a),
+            Self::Reciprocal(a) => 1.0 / of(a),
+            Self::Call(function, a) => function.value(of(a)),
+            Self::Call2(function, a, b) => function.value(of(a), of(b)),
+            Self::Compare(comparison, a, b) => truth(comparison.of(of(a), of(b))),
+            Self::And(a, b) => truth(of(a) != 0.0 && of(b) != 0.0),
+            Self::Or(a, b) => truth(of(a) != 0.0 || of(b) != 0.0),
+            Self::Not(a) => truth(of(a) == 0.0),
+            Self::Choice(a, b, c) => {
+                if of(a) != 0.0 {
+                    of(b)
+                } else {
+                    of(c)
+                }
+            }
+        }
+    }
+}
+
+/// What an operation depends on: nothing, the parameters of a fit, some of the variables.
+///
+/// Operations run once for all, once for each fit, once for each place on an axis of a grid, or for each point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Level(pub(crate) u32);
+
+impl Level {
+    pub(crate) const PARAMETERS: Self = Self(1);
+
+    pub(crate) const fn of_variable(number: u16) -> Self {
+        Self(2 << number)
+    }
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+    /// Whether it depends on nothing that `other` does not depend on.
+    pub(crate) const fn is_within(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
+    }
+    /// Later ones depend on more.
+    pub(crate) const fn rank(self) -> u32 {
+        2 * (self.0 >> 1).count_ones() + (self.0 & 1)
+    }
+
+    /// Whether it depends on the parameters.
+    pub const fn on_parameters(self) -> bool {
+        self.0 & 1 == 1
+    }
+    /// Whether it depends on a variable.
+    pub const fn on_variables(self) -> bool {
+        self.0 > 1
+    }
+    /// Whether it depends on this variable; in a program for points that lie anywhere all are one.
+    pub const fn on_variable(self, number: u16) -> bool {
+        self.0 >> (number + 1) & 1 == 1
+    }
+}
+
+/// The derivative by a parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Derivative {
+    /// It is not needed.
+    Fixed,
+    /// The same number at all points.
+    Flat(OpId),
+    /// scale·u, where u differs from point to point and scale does not; 1 if there is none.
+    Point {
+        /// What differs.
+        u: OpId,
+        /// The factor that does not.
+        scale: Option<OpId>,
+    },
+}
+
+/// Where the points of the data lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Axes {
+    /// Anywhere: every point has its own value of every variable.
+    #[default]
+    Together,
+    /// On a grid: each variable has a value for each place on its axis.
+    Grid,
+}
+
+/// The value of a formula and its derivatives, as operations in the order in which they run. Those that depend on less
+/// come first.
+///
+/// Its text has a line for each operation, under the level that it runs at:
+///
+/// ```
+/// use fit_formula::{Axes, Formula};
+///
+/// let formula = Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"])?;
+/// let program = formula.program(Axes::Together, &[true; 3]);
+/// assert_eq!(
+///     program.to_string(),
+///     "for each fit:\n\
+///      \x20 r0 = 1/t\n\
+///      \x20 r1 = -r0\n\
+///      \x20 r2 = r0*r0\n\
+///      \x20 r3 = a*r2\n\
+///      for each point:\n\
+///      \x20 r4 = r1*x\n\
+///      \x20 r5 = exp(r4)\n\
+///      \x20 r6 = a*r5 + c\n\
+///      \x20 r7 = x*r5\n\
+///      value: r6\n\
+///      by a: r5\n\
+///      by t: r3 * r7\n\
+///      by c: 1\n"
+/// );
+/// # Ok::<(), fit_formula::FormulaError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    pub(crate) ops: Vec<Op>,
+    pub(crate) levels: Vec<Level>,
+    pub(crate) value: OpId,
+    pub(crate) derivatives: Vec<Derivative>,
+    pub(crate) parameters: Vec<alloc::string::String>,
+    pub(crate) variables: Vec<alloc::string::String>,
+    pub(crate) axes: Axes,
+}
+
+impl Program {
+    /// All operations.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+    /// What each operation depends on.
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+    /// The operation that gives the value.
+    pub fn value(&self) -> OpId {
+        self.value
+    }
+    /// The derivative by each parameter.
+    pub fn derivatives(&self) -> &[Derivative] {
+        &self.derivatives
+    }
+    /// The names of the parameters.
+    pub fn parameters(&self) -> &[alloc::string::String] {
+        &self.parameters
+    }
+    /// The names of the variables.
+    pub fn variables(&self) -> &[alloc::string::String] {
+        &self.variables
+    }
+
+    /// The operations of a level, one range for each level, in order.
+    pub fn stages(&self) -> impl Iterator<Item = (Level, Range<usize>)> {
+        let mut next = 0;
+        core::iter::from_fn(move || {
+            let level = *self.levels.get(next)?;
+            let start = next;
+            next += self.levels[start..].iter().take_while(|&&other| other == level).count();
+            Some((level, start..next))
+        })
+    }
+
+    /// Operations that run for each point: those that depend on every variable that the value depends on, or on
+    /// more than one.
+    pub fn point_operations(&self) -> usize {
+        let variable = |op: &&Op| matches!(op, Op::Variable(_));
+        let all = self.levels[self.value as usize];
+        let ops = self.ops.iter().zip(&self.levels);
+        ops.filter(|(op, level)| !variable(op) && **level == all).count()
+    }
+}
+
+/// Evaluates a [`Program`] in f64, as every machine does it: with the functions of `libm`, and nothing fused.
+#[derive(Clone, Debug)]
+pub struct Evaluator<'p> {
+    program: &'p Program,
+    values: Vec<f64>,
+    parameters: Vec<f64>,
+    /// The first operation that depends on a variable.
+    first: Vec<usize>,
+}
+
+impl<'p> Evaluator<'p> {
+    /// For a program; parameters are 0.
+    pub fn new(program: &'p Program) -> Self {
+        let on_variables = |&at: &usize| program.levels[at].on_variables();
+        let first = (0..program.ops.len()).filter(on_variables).collect();
+        let values = vec![0.0; program.ops.len()];
+        let parameters = vec![0.0; program.derivatives.len()];
+        let mut evaluator = Self { program, values, parameters, first };
+        evaluator.prepare();
+        evaluator
+    }
+
+    fn prepare(&mut self) {
+        let Self { program, values, parameters, .. } = self;
+        for (at, op) in program.ops.iter().enumerate() {
+            if !program.levels[at].on_variables() {
+                values[at] = op.value(values, parameters, &[]);
+            }
+        }
+    }
+
+    /// Takes parameters: all of them, in order.
+    ///
+    /// # Panics
+    /// If there are fewer or more than the program has.
+    pub fn set_parameters(&mut self, parameters: &[f64]) {
+        self.parameters.copy_from_slice(parameters);
+        self.prepare();
+    }
+
+    /// The value at a point, given by its variables, in order.
+    ///
+    /// # Panics
+    /// If there are fewer variables than the program has.
+    pub fn value(&mut self, variables: &[f64]) -> f64 {
+        let Self { program, values, parameters, first } = self;
+        for &at in first.iter() {
+            values[at] = program.ops[at].value(values, parameters, variables);
+        }
+        values[program.value as usize]
+    }
+
+    /// The derivatives at the point of the last call of [`Evaluator::value`], by each parameter; 0 for those that are
+    /// not needed.
+    ///
+    /// # Panics
+    /// If there are not as many as parameters.
+    pub fn derivatives(&self, into: &mut [f64]) {
+        assert_eq!(into.len(), self.parameters.len(), "a derivative for each parameter");
+        let of = |id: OpId| self.values[id as usize];
+        for (to, derivative) in into.iter_mut().zip(&self.program.derivatives) {
+            *to = match *derivative {
+                Derivative::Fixed => 0.0,
+                Derivative::Flat(id) => of(id),
+                Derivative::Point { u, scale } => scale.map_or(1.0, of) * of(u),
+            };
+        }
+    }
+}

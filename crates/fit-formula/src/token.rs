@@ -1,0 +1,157 @@
+//! From text to tokens.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::error::{FormulaError, FormulaErrorKind};
+
+/// The least unit of meaning.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Token {
+    Number(f64),
+    /// A name, and whether it was quoted.
+    Name(String, bool),
+    Symbol(Symbol),
+}
+
+/// An operator or a delimiter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Symbol {
+    Plus,
+    Minus,
+    Times,
+    Divide,
+    Power,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
+    Not,
+    Assign,
+    Open,
+    Close,
+    Comma,
+    Semicolon,
+}
+
+/// Operators by their text, longer ones first.
+const SYMBOLS: [(&str, Symbol); 29] = [
+    ("**", Symbol::Power),
+    ("<=", Symbol::LessEqual),
+    (">=", Symbol::GreaterEqual),
+    ("==", Symbol::Equal),
+    ("!=", Symbol::NotEqual),
+    ("&&", Symbol::And),
+    ("||", Symbol::Or),
+    ("≤", Symbol::LessEqual),
+    ("≥", Symbol::GreaterEqual),
+    ("≠", Symbol::NotEqual),
+    ("−", Symbol::Minus),
+    ("·", Symbol::Times),
+    ("×", Symbol::Times),
+    ("+", Symbol::Plus),
+    ("-", Symbol::Minus),
+    ("*", Symbol::Times),
+    ("/", Symbol::Divide),
+    ("^", Symbol::Power),
+    ("<", Symbol::Less),
+    (">", Symbol::Greater),
+    ("&", Symbol::And),
+    ("|", Symbol::Or),
+    ("!", Symbol::Not),
+    ("~", Symbol::Not),
+    ("=", Symbol::Assign),
+    ("(", Symbol::Open),
+    (")", Symbol::Close),
+    (",", Symbol::Comma),
+    (";", Symbol::Semicolon),
+];
+
+/// Whether a name can begin with the character.
+fn begins_name(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
+}
+
+/// Whether a name can go on with the character.
+fn goes_on(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '\'') || ('₀'..='₉').contains(&c)
+}
+
+/// Whether the text can be written as a name without quotes.
+pub(crate) fn is_plain_name(text: &str) -> bool {
+    let word = matches!(text, "and" | "or" | "not");
+    text.chars().next().is_some_and(begins_name) && text.chars().all(goes_on) && !word
+}
+
+/// The tokens of a text, each with the bytes that it takes.
+pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, FormulaError> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let wrong = |length: usize, kind| Err(FormulaError::new(at..at + length, kind));
+        let (token, length) = if c.is_whitespace() {
+            at += c.len_utf8();
+            continue;
+        } else if c.is_ascii_digit() || c == '.' {
+            let length = number_length(rest);
+            match rest[..length].parse::<f64>() {
+                Ok(number) if number.is_finite() => (Token::Number(number), length),
+                _ => return wrong(length, FormulaErrorKind::BadNumber),
+            }
+        } else if begins_name(c) {
+            let length = rest.find(|c| !goes_on(c)).unwrap_or(rest.len());
+            let token = match &rest[..length] {
+                "and" => Token::Symbol(Symbol::And),
+                "or" => Token::Symbol(Symbol::Or),
+                "not" => Token::Symbol(Symbol::Not),
+                name => Token::Name(name.into(), false),
+            };
+            (token, length)
+        } else if matches!(c, '"' | '`' | '\'') {
+            match rest[1..].find(c) {
+                Some(length) if rest[1..=length].contains(char::is_control) => {
+                    return wrong(
+                        length + 2,
+                        FormulaErrorKind::BadName(rest[1..=length].escape_debug().collect()),
+                    );
+                }
+                Some(length) => (Token::Name(rest[1..=length].into(), true), length + 2),
+                None => return wrong(rest.len(), FormulaErrorKind::OpenQuote),
+            }
+        } else if let Some(&(symbol, token)) =
+            SYMBOLS.iter().find(|(symbol, _)| rest.starts_with(symbol))
+        {
+            (Token::Symbol(token), symbol.len())
+        } else {
+            return wrong(c.len_utf8(), FormulaErrorKind::Character(c));
+        };
+        found.push((token, at..at + length));
+        at += length;
+    }
+    Ok(found)
+}
+
+/// The bytes of the number that a text begins with: digits, a point, an exponent.
+fn number_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let mut length = digits(0);
+    if bytes.get(length) == Some(&b'.') {
+        length += 1;
+        length += digits(length);
+    }
+    if matches!(bytes.get(length), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(length + 1), Some(b'+' | b'-')));
+        let power = digits(length + 1 + sign);
+        if power > 0 {
+            length += 1 + sign + power;
+        }
+    }
+    length
+}
