@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 
+mod curve;
 mod reference;
 mod simd;
 mod threads;
 
+pub use curve::CurveReference;
 pub use reference::{Arithmetic, BatchError, Reference};
 pub use simd::{InstructionSet, Simd, WindowFitter};
 pub use threads::MOST_THREADS;

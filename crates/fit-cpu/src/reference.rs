@@ -7,6 +7,7 @@ use fit_core::{
     ArgumentError, Corner, Errors, Estimator, Fit, Fits, Options, Outcomes, Outline, Pixel, Scalar,
     Setup, Size, Start, fit_in_place, scratch_len,
 };
+use fit_curves::CurveError;
 use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::{ArrayView2, ArrayView3};
 use rayon::prelude::*;
@@ -20,6 +21,9 @@ pub enum BatchError {
     /// The request makes no sense.
     #[error(transparent)]
     Argument(#[from] ArgumentError),
+    /// The curves cannot be fitted.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
     /// The requested instruction set is not available.
     #[error("the instruction set '{name}' cannot be used: {reason}")]
     InstructionSet {

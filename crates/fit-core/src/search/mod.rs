@@ -26,6 +26,7 @@
 
 mod model;
 mod parts;
+pub mod region;
 pub mod solve;
 
 use core::marker::PhantomData;
@@ -42,7 +43,7 @@ use solve::{Symmetric, predicted_decrease, solve};
 pub const LAMBDA_START: f64 = 0.01;
 /// The factor by which λ shrinks and grows.
 pub const LAMBDA_FACTOR: f64 = 10.0;
-/// Above this λ a search without a smaller χ² ends.
+/// Above this λ a search for a spot without a smaller χ² ends.
 pub const LAMBDA_MAX: f64 = 1e4;
 /// Below this λ the damping no longer changes a step, and going on would only cost retries.
 pub const LAMBDA_MIN: f64 = 1e-7;
@@ -194,7 +195,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let last = last | (running & settings.max_evaluations.le(self.evaluations));
         self.end(last, Status::MaxIterations);
         // Half of it, for λ is a product of roundings.
-        self.end(rejected & R::splat(0.5 * LAMBDA_MAX).le(damping), Status::NotConverged);
+        self.end(rejected & R::splat(0.5 * C::LAMBDA_MAX).le(damping), Status::NotConverged);
         // A full step that is too short and does not help: the minimum is nearer than that.
         let near = rejected & sound & damping.le(one);
         self.end(small & (stepped | near), Status::MinStep);
@@ -208,6 +209,18 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let relaxed = (damping * R::splat(1.0 / LAMBDA_FACTOR)).max(R::splat(LAMBDA_MIN));
         self.lambda = R::select(stepped & !self.retrying, relaxed, damping);
         self.lambda = R::select(rejected, damping * factor, self.lambda);
+        if C::TRUSTS {
+            let mut region = C::region(&self.constants);
+            let mut step = [zero; P];
+            for j in 0..P {
+                step[j] = moved[j] * C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
+            }
+            let undamped = damping.le(zero);
+            region.judge(&step, [first, accepted, rejected], undamped, [decrease, self.predicted]);
+            region.take(accepted, &normal.hessian, first);
+            C::set_region(&mut self.constants, region);
+            self.lambda = damping;
+        }
         self.retrying = rejected;
         let next_pass = accepted & (first | self.running());
         self.iterations = R::select(next_pass, self.iterations + one, self.iterations);
@@ -267,7 +280,11 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                 chosen = Symmetric::select(exact, &evaluation.newton, &rough);
                 h = without(&chosen, &held);
                 let positive;
-                (step, positive) = solve(&h, &b, lambda);
+                (step, positive) = if C::TRUSTS {
+                    C::region(&self.constants).step(&h, &b, self.running(), &mut lambda)
+                } else {
+                    solve(&h, &b, lambda)
+                };
                 let mut sound = R::Mask::splat(true);
                 for j in 0..P {
                     sound = sound & (positive[j] | held[j]);
@@ -305,7 +322,12 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                     }
                     slope[j] = R::select(shortened[j], zero, slope[j]);
                 }
-                let (beside, _) = solve(&without(&chosen, &shortened), &slope, lambda);
+                let rest = without(&chosen, &shortened);
+                let (beside, _) = if C::TRUSTS {
+                    C::region(&self.constants).solve(&rest, &slope, lambda)
+                } else {
+                    solve(&rest, &slope, lambda)
+                };
                 for j in 0..P {
                     step[j] = R::select(some & !shortened[j], beside[j], step[j]);
                 }
@@ -323,6 +345,9 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         if NEWTON && settings.newton != Newton::Never {
             let little = settings.finish.mul_add(self.at_best.cost, settings.tolerance);
             let mut last = self.running() & exact & predicted.lt(little) & zero.le(predicted);
+            if C::CALM < f64::INFINITY {
+                last = last & lambda.le(R::splat(C::CALM));
+            }
             for j in 0..P {
                 // Neither shortened nor on a limit.
                 last = last
@@ -348,6 +373,9 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         }
 
         let running = self.running();
+        if C::TRUSTS {
+            self.lambda = R::select(running, lambda, self.lambda);
+        }
         self.trial = select(running, trial, self.trial);
         self.predicted = R::select(running, predicted, self.predicted);
     }

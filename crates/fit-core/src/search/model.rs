@@ -3,7 +3,9 @@
 use core::fmt::Debug;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
+use super::LAMBDA_MAX;
 use super::parts::Parts;
+use super::region::Region;
 use super::solve::Symmetric;
 use crate::arithmetic::{Mask, Real};
 
@@ -22,7 +24,22 @@ pub trait Coordinates<const P: usize>:
 
     /// The constant part of the unit of each parameter.
     const UNITS: [f64; P];
+    /// Above this λ a search without a smaller cost ends.
+    const LAMBDA_MAX: f64 = LAMBDA_MAX;
+    /// A step that is damped by no more than this tells how far the minimum is.
+    const CALM: f64 = f64::INFINITY;
 
+    /// Whether steps stay in a region of trust ([`super::region`]).
+    const TRUSTS: bool = false;
+
+    /// The region of trust, if there is one.
+    #[inline(always)]
+    fn region<R: Real>(_: &Self::Constants<R>) -> Region<R, P> {
+        Region::everywhere()
+    }
+    /// Changes it.
+    #[inline(always)]
+    fn set_region<R: Real>(_: &mut Self::Constants<R>, _: Region<R, P>) {}
     /// Computes the memo of some parameters.
     fn memo<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P]) -> Self::Memo<R>;
     /// The length in which parameter j is measured, for instance σ, in its own units.

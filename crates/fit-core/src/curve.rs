@@ -1,0 +1,281 @@
+//! Models with explicit parameters, fitted to values at any points: the sums over the points, and what the search must
+//! know (Przybylski et al. 2017).
+//!
+//! The caller evaluates the model and its derivatives at each point and hands them to [`Sums`]; [`Sums::evaluation`] is
+//! what [`crate::search::Search::update`] takes. Derivatives may come without the factors that are the same at all points;
+//! those are applied once, to the sums.
+//!
+//! Residuals are computed point by point, so χ² is as precise as the model. What the search must know is how precise that
+//! is: a residual f − d is off by the rounding of f.
+
+use crate::arithmetic::{Mask, Real};
+use crate::search::region::Region;
+use crate::search::solve::{Symmetric, inverse};
+use crate::search::{Coordinates, Evaluation, Merge, Normal, Parts};
+
+/// The parameters of a model, each measured in a length of its own that stays the same during a fit.
+#[derive(Clone, Copy, Debug)]
+pub struct Explicit;
+
+/// The length in which each parameter is measured, and its reciprocal.
+#[derive(Clone, Copy, Debug)]
+pub struct Units<R, const P: usize> {
+    /// In units of the parameter.
+    pub length: [R; P],
+    /// 1/length.
+    pub inverse: [R; P],
+    region: Region<R, P>,
+}
+
+impl<R: Real, const P: usize> Units<R, P> {
+    /// The length of a parameter is its size at the start, or 1 if it is 0 there.
+    #[inline(always)]
+    pub fn at(start: &[R; P]) -> Self {
+        let (zero, one) = (R::splat(0.0), R::splat(1.0));
+        let (mut length, mut inverse) = ([one; P], [one; P]);
+        for j in 0..P {
+            let size = start[j].abs();
+            length[j] = R::select(zero.lt(size), size, one);
+            inverse[j] = length[j].reciprocal();
+        }
+        Self { length, inverse, region: Region::everywhere() }
+    }
+}
+
+impl<R: Real, const P: usize> Parts<R> for Units<R, P> {
+    #[inline(always)]
+    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+        self.length.merge(&other.length, how);
+        self.inverse.merge(&other.inverse, how);
+        self.region.merge(&other.region, how);
+    }
+}
+
+impl<const P: usize> Coordinates<P> for Explicit {
+    type Memo<R: Real> = [R; P];
+    type Constants<R: Real> = Units<R, P>;
+
+    const UNITS: [f64; P] = [1.0; P];
+    /// Where a model is far from quadratic a step may have to be a tiny share of that of Gauss and Newton.
+    const LAMBDA_MAX: f64 = 1e16;
+    /// A step that is damped says little of how far the minimum is.
+    const CALM: f64 = 1e-3;
+
+    const TRUSTS: bool = true;
+
+    #[inline(always)]
+    fn region<R: Real>(units: &Units<R, P>) -> Region<R, P> {
+        units.region
+    }
+    #[inline(always)]
+    fn set_region<R: Real>(units: &mut Units<R, P>, region: Region<R, P>) {
+        units.region = region;
+    }
+    #[inline(always)]
+    fn memo<R: Real>(&self, constants: &Units<R, P>, _: &[R; P]) -> [R; P] {
+        constants.inverse
+    }
+    #[inline(always)]
+    fn length<R: Real>(&self, constants: &Units<R, P>, _: &[R; P], j: usize) -> R {
+        constants.length[j]
+    }
+    #[inline(always)]
+    fn inverse_length<R: Real>(memo: &[R; P], j: usize) -> R {
+        memo[j]
+    }
+    #[inline(always)]
+    fn yardstick<R: Real>(&self, _: &Units<R, P>, p: &[R; P], j: usize) -> R {
+        p[j].abs()
+    }
+    #[inline(always)]
+    fn confine<R: Real>(&self, _: &Units<R, P>, _: &[R; P], to: [R; P]) -> [R; P] {
+        to
+    }
+    #[inline(always)]
+    fn distance<R: Real>(_: &[R; P], _: &[R; P]) -> R {
+        // Nobody knows how far a model is from quadratic: damping fades step by step.
+        R::splat(f64::MAX)
+    }
+    #[inline(always)]
+    fn yields(_: usize) -> bool {
+        true
+    }
+}
+
+/// The value of a model at a point, and its derivatives without the factors that are the same at all points.
+#[derive(Clone, Copy, Debug)]
+pub struct At<R, const P: usize> {
+    /// f.
+    pub value: R,
+    /// ∂f/∂p_j, but for those factors.
+    pub by: [R; P],
+}
+
+/// Sums over the points.
+#[derive(Clone, Copy, Debug)]
+pub struct Sums<R, const P: usize> {
+    /// χ², or the deviance.
+    cost: R,
+    /// What rounding is a share of: Σwf², or Σf.
+    size: R,
+    /// The least value of the model, for maximum likelihood.
+    least: R,
+    gradient: [R; P],
+    hessian: Symmetric<R, P>,
+}
+
+/// A count of 0 has no logarithm, and a model of 0 no reciprocal.
+const TINY: f64 = 1e-30;
+/// The rounding units that a residual may be off by, in all.
+const ROUNDING: f64 = 4.0;
+
+impl<R: Real, const P: usize> Sums<R, P> {
+    /// Of no points.
+    #[inline(always)]
+    pub fn zero() -> Self {
+        let zero = R::splat(0.0);
+        Self {
+            cost: zero,
+            size: zero,
+            least: R::splat(f64::MAX),
+            gradient: [zero; P],
+            hessian: Symmetric::zero(),
+        }
+    }
+
+    /// Adds a point for least squares: Σw(f − d)². A point of weight 0 is left out, whatever the model is there.
+    #[inline(always)]
+    pub fn add_square<const WEIGHTED: bool>(&mut self, at: &At<R, P>, data: R, weight: R) {
+        let residual = at.value - data;
+        let (residual, by, value) =
+            if WEIGHTED { seen(weight, residual, at) } else { (residual, at.by, at.value) };
+        let (weighted, squared) = if WEIGHTED {
+            (weight * residual, weight * value * value)
+        } else {
+            (residual, value * value)
+        };
+        self.cost = weighted.mul_add(residual, self.cost);
+        self.size = self.size + squared;
+        self.add(&by, if WEIGHTED { Some(weight) } else { None }, weighted);
+    }
+
+    /// Adds a point for Poisson maximum likelihood: 2Σ[f − d + d·ln(d/f)], with the expected Hessian ΣJJᵀ/f.
+    #[inline(always)]
+    pub fn add_poisson<const WEIGHTED: bool>(&mut self, at: &At<R, P>, data: R, weight: R) {
+        let tiny = R::splat(TINY);
+        let (_, by, value) =
+            if WEIGHTED { seen(weight, data, at) } else { (data, at.by, at.value) };
+        let zero = R::splat(0.0);
+        let count = if WEIGHTED { R::select(zero.lt(weight), data, zero) } else { data };
+        let expected = value.max(tiny);
+        let inverse = expected.reciprocal();
+        let excess = expected - count;
+        let term = count.mul_add((count * inverse).max(tiny).ln(), excess);
+        let (term, inverse, excess) = if WEIGHTED {
+            let there = zero.lt(weight);
+            let one = R::select(there, value, R::splat(1.0));
+            self.least = self.least.min(one);
+            (
+                R::select(there, term, zero),
+                R::select(there, inverse, zero),
+                R::select(there, excess, zero),
+            )
+        } else {
+            self.least = value.min(self.least);
+            (term, inverse, excess)
+        };
+        self.cost = self.cost + (term + term);
+        self.size = self.size + count;
+        self.add(&by, Some(inverse), excess * inverse);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, by: &[R; P], weight: Option<R>, residual: R) {
+        for j in 0..P {
+            self.gradient[j] = by[j].mul_add(residual, self.gradient[j]);
+            let own = match weight {
+                Some(weight) => weight * by[j],
+                None => by[j],
+            };
+            for k in 0..P {
+                if k >= j {
+                    self.hessian.0[j][k] = own.mul_add(by[k], self.hessian.0[j][k]);
+                }
+            }
+        }
+    }
+
+    /// What the search takes; `scales` are the factors that derivatives came without, times the length of each
+    /// parameter.
+    #[inline(always)]
+    pub fn evaluation<const POISSON: bool>(&self, scales: &[R; P]) -> Evaluation<R, P, 0> {
+        let rounding = R::splat(ROUNDING * R::EPSILON);
+        let Self { cost, size, .. } = *self;
+        let mut normal = Normal { cost, ..Normal::zero() };
+        let mut flat = [R::Mask::splat(false); P];
+        for j in 0..P {
+            normal.gradient[j] = self.gradient[j] * scales[j];
+            for k in 0..P {
+                if k >= j {
+                    normal.hessian.0[j][k] = self.hessian.0[j][k] * scales[j] * scales[k];
+                }
+            }
+            // By Cauchy and Schwarz, what the rounding of all residuals makes of the gradient.
+            let most = (normal.hessian.0[j][j] * size).sqrt() * rounding;
+            flat[j] = normal.gradient[j].abs().le(most);
+        }
+        let (resolution, resolved) = if POISSON {
+            (size * rounding, R::splat(0.0).le(self.least))
+        } else {
+            let cross = (cost * size).sqrt();
+            let all = rounding.mul_add(size, cross + cross) + cost;
+            (all * rounding, R::Mask::splat(true))
+        };
+        let newton = normal.hessian;
+        Evaluation { normal, resolution, newton, linear_by: [], flat, resolved }
+    }
+}
+
+/// What is seen of a point with a weight: nothing, if it is 0.
+#[inline(always)]
+fn seen<R: Real, const P: usize>(weight: R, number: R, at: &At<R, P>) -> (R, [R; P], R) {
+    let zero = R::splat(0.0);
+    let there = zero.lt(weight);
+    let mut by = at.by;
+    for j in 0..P {
+        by[j] = R::select(there, by[j], zero);
+    }
+    (R::select(there, number, zero), by, R::select(there, at.value, zero))
+}
+
+/// The covariance of the parameters from the Hessian in their lengths: its inverse, times `variance`. Rows of parameters
+/// that are `held` are 0. Where the Hessian is singular all variances are infinite.
+#[inline(always)]
+pub fn covariance<R: Real, const P: usize>(
+    hessian: &Symmetric<R, P>,
+    units: &Units<R, P>,
+    held: &[R::Mask; P],
+    variance: R,
+) -> Symmetric<R, P> {
+    let (zero, one) = (R::splat(0.0), R::splat(1.0));
+    let mut free = *hessian;
+    for j in 0..P {
+        for k in 0..P {
+            if k >= j {
+                let alone = if k == j { one } else { zero };
+                free.0[j][k] = R::select(held[j] | held[k], alone, hessian.0[j][k]);
+            }
+        }
+    }
+    let (mut all, definite) = inverse(&free);
+    for j in 0..P {
+        for k in 0..P {
+            if k >= j {
+                let value = all.0[j][k] * variance * units.length[j] * units.length[k];
+                let value = R::select(definite, value, R::splat(f64::INFINITY));
+                all.0[j][k] = R::select(held[j] | held[k], zero, value);
+            }
+        }
+    }
+    all
+}

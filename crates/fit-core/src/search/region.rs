@@ -1,0 +1,151 @@
+//! Steps in a region of trust, for models that nobody knows to be nearly quadratic.
+//!
+//! λ is no schedule here: it is what keeps the step δ within a radius, ‖Dδ‖ ≤ Δ, where D_j² is the largest second derivative
+//! of the cost by p_j so far, so that a direction that has become flat is not trusted more than before. The radius grows
+//! where a step gained what was predicted, and shrinks where it did not (J. J. Moré, *The Levenberg–Marquardt algorithm:
+//! implementation and theory*, 1978). Where the undamped step is within the radius, λ is 0, and the search converges as
+//! fast as Gauss and Newton's.
+
+use super::parts::{Merge, Parts};
+use super::solve::{Symmetric, solve};
+use crate::arithmetic::{Mask, Real};
+
+/// The radius may be exceeded by this share.
+const SLACK: f64 = 0.1;
+/// Times that λ is improved for a step.
+const ROUNDS: usize = 8;
+/// A step that gained more than this share of what was predicted was predicted well.
+const WELL: f64 = 0.75;
+/// And one that gained less than this badly.
+const BADLY: f64 = 0.25;
+
+/// The region in which a quadratic model is trusted.
+#[derive(Clone, Copy, Debug)]
+pub struct Region<R, const P: usize> {
+    /// Δ.
+    radius: R,
+    /// D².
+    largest: [R; P],
+}
+
+impl<R: Real, const P: usize> Parts<R> for Region<R, P> {
+    #[inline(always)]
+    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+        self.radius = how.number(self.radius, other.radius);
+        self.largest.merge(&other.largest, how);
+    }
+}
+
+impl<R: Real, const P: usize> Region<R, P> {
+    /// All parameters.
+    #[inline(always)]
+    pub fn everywhere() -> Self {
+        Self { radius: R::splat(f64::MAX), largest: [R::splat(0.0); P] }
+    }
+
+    /// ‖Dδ‖.
+    #[inline(always)]
+    fn norm(&self, step: &[R; P]) -> R {
+        let mut sum = R::splat(0.0);
+        for j in 0..P {
+            sum = (self.largest[j] * step[j]).mul_add(step[j], sum);
+        }
+        sum.sqrt()
+    }
+
+    /// Takes note of the diagonal of the Hessian in lanes where a step was accepted. The `first` time the radius is that
+    /// of a change of every parameter by its own length.
+    #[inline(always)]
+    pub fn take(&mut self, accepted: R::Mask, hessian: &Symmetric<R, P>, first: R::Mask) {
+        let mut sum = R::splat(0.0);
+        for j in 0..P {
+            let larger = hessian.0[j][j].max(self.largest[j]);
+            let own = R::select(first, hessian.0[j][j], larger);
+            self.largest[j] = R::select(accepted, own, self.largest[j]);
+            sum = sum + self.largest[j];
+        }
+        self.radius = R::select(accepted & first, sum.sqrt(), self.radius);
+    }
+
+    /// Changes the radius after a step, by what it gained and what was predicted.
+    #[inline(always)]
+    pub fn judge(
+        &mut self,
+        step: &[R; P],
+        [first, accepted, rejected]: [R::Mask; 3],
+        undamped: R::Mask,
+        [gained, predicted]: [R; 2],
+    ) {
+        let norm = self.norm(step);
+        let well = (predicted * R::splat(WELL)).le(gained) | undamped;
+        let badly = gained.lt(predicted * R::splat(BADLY));
+        let larger = self.radius.max(norm + norm);
+        let mut radius = R::select(well, larger, self.radius);
+        radius = R::select(badly, norm * R::splat(0.5), radius);
+        self.radius = R::select(accepted & !first, radius, self.radius);
+        let smaller = self.radius.min(norm) * R::splat(0.25);
+        self.radius = R::select(rejected, smaller, self.radius);
+    }
+
+    /// The solution of (H + λD²)·δ = −b, and the rows whose pivot is positive.
+    #[inline(always)]
+    pub fn solve(&self, h: &Symmetric<R, P>, b: &[R; P], lambda: R) -> ([R; P], [R::Mask; P]) {
+        let zero = R::splat(0.0);
+        let mut damped = *h;
+        for j in 0..P {
+            let more = lambda.mul_add(self.largest[j], h.0[j][j]);
+            // What is held has no step.
+            damped.0[j][j] = R::select(zero.lt(h.0[j][j]), more, h.0[j][j]);
+        }
+        solve(&damped, b, zero)
+    }
+
+    /// The step, λ, and the rows whose pivot is positive without damping, for the lanes that are `running`.
+    #[inline(always)]
+    pub fn step(
+        &self,
+        h: &Symmetric<R, P>,
+        b: &[R; P],
+        running: R::Mask,
+        lambda: &mut R,
+    ) -> ([R; P], [R::Mask; P]) {
+        let zero = R::splat(0.0);
+        *lambda = zero;
+        let (mut step, positive) = solve(h, b, zero);
+        let most = self.radius * R::splat(1.0 + SLACK);
+        let mut norm = self.norm(&step);
+        for _ in 0..ROUNDS {
+            let outside = running & !norm.le(most);
+            if !outside.any() {
+                return (step, positive);
+            }
+            // Newton's method for 1/‖Dδ‖ = 1/Δ, after Hebden.
+            let mut weighted = [zero; P];
+            for j in 0..P {
+                weighted[j] = self.largest[j] * step[j];
+            }
+            let (change, _) = self.solve(h, &weighted, *lambda);
+            let mut slope = zero;
+            for j in 0..P {
+                slope = weighted[j].neg_mul_add(change[j], slope);
+            }
+            let excess = norm * self.radius.reciprocal() - R::splat(1.0);
+            let next = (excess * norm).mul_add(norm * slope.reciprocal(), *lambda);
+            // Where all of it overflows any damping is better than none.
+            let coarse = (*lambda * R::splat(10.0)).max(R::splat(1e-3));
+            let next = R::select(next.is_finite() & lambda.lt(next), next, coarse);
+            *lambda = R::select(outside, next, *lambda);
+            let (damped, _) = self.solve(h, b, *lambda);
+            for j in 0..P {
+                step[j] = R::select(outside, damped[j], step[j]);
+            }
+            norm = self.norm(&step);
+        }
+        let outside = running & !norm.le(most);
+        let share = R::select(outside, self.radius * norm.reciprocal(), R::splat(1.0));
+        for j in 0..P {
+            step[j] = step[j] * share;
+        }
+        (step, positive)
+    }
+}

@@ -1,0 +1,161 @@
+//! The search for one data set.
+
+use fit_core::curve::{Explicit, Sums, Units, covariance};
+use fit_core::search::{Newton, Search, Settings};
+use fit_core::{Estimator, Status};
+use fit_curves::CurveOptions;
+
+use super::interpreter::Interpreter;
+
+/// A data set, and working memory for its fit.
+pub(super) struct Work {
+    pub(super) interpreter: Interpreter<f64>,
+    pub(super) data: Vec<f64>,
+    /// 0 at points that are left out.
+    pub(super) weights: Vec<f64>,
+}
+
+/// What is found of a data set.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) parameters: Vec<f64>,
+    /// Row after row.
+    pub(super) covariance: Vec<f64>,
+    pub(super) chi2: f64,
+    pub(super) degrees: u32,
+    pub(super) iterations: u32,
+    pub(super) evaluations: u32,
+    pub(super) status: Status,
+}
+
+impl Found {
+    fn invalid(start: &[f64]) -> Self {
+        let count = start.len();
+        Self {
+            parameters: start.to_vec(),
+            covariance: vec![f64::NAN; count * count],
+            chi2: f64::NAN,
+            degrees: 0,
+            iterations: 0,
+            evaluations: 0,
+            status: Status::Invalid,
+        }
+    }
+}
+
+impl Work {
+    /// Fits the data set from the start values, with the limits of each parameter.
+    pub(super) fn fit(
+        &mut self,
+        start: &[f64],
+        limits: &[[f64; 2]],
+        options: &CurveOptions,
+    ) -> Found {
+        macro_rules! with_room_for {
+            ($($most:literal)*) => {
+                match start.len() {
+                    $(0..=$most => self.search::<$most>(start, limits, options),)*
+                    _ => Found::invalid(start),
+                }
+            };
+        }
+        with_room_for!(1 2 3 4 5 6 7 8 10 12 16 24 32 64)
+    }
+
+    /// P is at least the number of parameters; those that the model does not have are held.
+    fn search<const P: usize>(
+        &mut self,
+        start: &[f64],
+        limits: &[[f64; 2]],
+        options: &CurveOptions,
+    ) -> Found {
+        let count = start.len();
+        let poisson = options.estimator == Estimator::MaximumLikelihood;
+        let seen = || self.data.iter().zip(&self.weights).filter(|point| *point.1 > 0.0);
+        let degrees = seen().count() as i64 - options.free() as i64;
+        let sound = |datum: f64| datum.is_finite() && !(poisson && datum < 0.0);
+        if degrees < 0 || !seen().all(|(&datum, _)| sound(datum)) {
+            return Found::invalid(start);
+        }
+        let (mut initial, mut lower, mut upper) = ([0.0; P], [0.0; P], [0.0; P]);
+        let mut held = [true; P];
+        initial[..count].copy_from_slice(start);
+        for j in 0..count {
+            [lower[j], upper[j]] = if options.fixed[j] { [start[j]; 2] } else { limits[j] };
+            held[j] = lower[j] == upper[j];
+        }
+        let square = options.tolerance * options.tolerance;
+        // In units of the cost: of a deviance, or of χ² where weights are 1/variance, a standard error is 1; else it is
+        // a share of χ².
+        let (finish, tolerance) = if poisson || options.absolute {
+            (0.0, square)
+        } else {
+            (square / degrees.max(1) as f64, 0.0)
+        };
+        let settings = Settings {
+            max_iterations: f64::from(options.max_iterations),
+            // A step may be tried several times.
+            max_evaluations: 10.0 * f64::from(options.max_iterations) + 10.0,
+            max_error: -1.0,
+            min_delta: 0.0,
+            min_step: 0.0,
+            lower,
+            upper,
+            newton: Newton::Always,
+            finish,
+            tolerance,
+        };
+        let units = Units::at(&initial);
+        let mut search: Search<f64, Explicit, P, 0> =
+            Search::start(&settings, &Explicit, true, -1.0, initial, units);
+        while search.running() {
+            let evaluation = self.evaluate::<P>(search.trial(), &units, poisson);
+            search.update::<true>(&settings, &Explicit, &evaluation);
+        }
+        let record = search.record(&settings, &Explicit);
+        let status = Status::from_code(record.status as u8).unwrap_or(Status::Invalid);
+        let scaled = !(poisson || options.absolute);
+        let variance = if scaled { record.cost / degrees.max(1) as f64 } else { 1.0 };
+        // Without a degree of freedom the residuals say nothing of the errors.
+        let variance = if scaled && degrees == 0 { f64::INFINITY } else { variance };
+        let all = covariance(&search.at_best().hessian, &units, &held, variance);
+        let covariance = (0..count * count).map(|at| all.at(at / count, at % count)).collect();
+        Found {
+            parameters: record.parameters[..count].to_vec(),
+            covariance,
+            chi2: record.cost,
+            degrees: u32::try_from(degrees).unwrap_or(u32::MAX),
+            iterations: record.iterations as u32,
+            evaluations: record.evaluations as u32,
+            status,
+        }
+    }
+
+    fn evaluate<const P: usize>(
+        &mut self,
+        parameters: &[f64; P],
+        units: &Units<f64, P>,
+        poisson: bool,
+    ) -> fit_core::search::Evaluation<f64, P, 0> {
+        self.interpreter.evaluate(parameters);
+        let [columns, rows] = self.interpreter.extent();
+        let mut sums = Sums::zero();
+        for row in 0..rows {
+            for column in 0..columns {
+                let point = row * columns + column;
+                let at = self.interpreter.at::<P>(column, row);
+                let (datum, weight) = (self.data[point], self.weights[point]);
+                if poisson {
+                    sums.add_poisson::<true>(&at, datum, weight);
+                } else {
+                    sums.add_square::<true>(&at, datum, weight);
+                }
+            }
+        }
+        let mut scales = self.interpreter.scales::<P>();
+        for j in 0..P {
+            scales[j] *= units.length[j];
+        }
+        if poisson { sums.evaluation::<true>(&scales) } else { sums.evaluation::<false>(&scales) }
+    }
+}

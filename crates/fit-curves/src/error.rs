@@ -1,0 +1,118 @@
+//! What can be wrong with curves.
+
+use thiserror::Error;
+
+/// Why curves cannot be fitted. A fit that fails is not an error; its status says how it ended.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum CurveError {
+    /// The data have no points.
+    #[error("the data have no points")]
+    NoPoints,
+    /// There are more parameters to find than points.
+    #[error("{free} parameters cannot be found from {points} points")]
+    TooFewPoints {
+        /// Points of each data set.
+        points: usize,
+        /// Parameters that are not held.
+        free: usize,
+    },
+    /// Points are numbered, but the model has several variables.
+    #[error("points that are only numbered give one variable, but the model has {variables}")]
+    IndexOfMany {
+        /// Variables of the model.
+        variables: usize,
+    },
+    /// Points are pixels, but the model has more than two variables.
+    #[error("the pixels of a grid give two variables, but the model has {variables}")]
+    GridOfMany {
+        /// Variables of the model.
+        variables: usize,
+    },
+    /// The grid does not have as many pixels as the data have points.
+    #[error("a grid of {width}×{height} pixels does not have {points} points, as the data do")]
+    GridSize {
+        /// Columns.
+        width: usize,
+        /// Rows.
+        height: usize,
+        /// Points of each data set.
+        points: usize,
+    },
+    /// An array does not have the shape that it must have.
+    #[error("the {what} have the shape {found:?}, but {wanted:?} is needed")]
+    Shape {
+        /// What the array is.
+        what: &'static str,
+        /// Its shape.
+        found: Vec<usize>,
+        /// The shape that is needed.
+        wanted: Vec<usize>,
+    },
+    /// A number that must be finite is not.
+    #[error("the {what} have a number at {at:?} that is not finite")]
+    NotFinite {
+        /// What the array is.
+        what: &'static str,
+        /// Where the number is in it.
+        at: Vec<usize>,
+    },
+    /// A weight is negative or infinite.
+    #[error("the weight of point {point} of fit {fit} is negative or infinite")]
+    Weight {
+        /// The fit, from 0.
+        fit: usize,
+        /// The point, from 0.
+        point: usize,
+    },
+    /// A start value is not within the limits.
+    #[error("the start value {value} of parameter {parameter}{} is not within its limits {lower} to {upper}", of(*fit))]
+    Start {
+        /// The fit, from 0; `None` if all fits have the same.
+        fit: Option<usize>,
+        /// The parameter, from 0.
+        parameter: usize,
+        /// Its start value.
+        value: f64,
+        /// The lower limit.
+        lower: f64,
+        /// The upper limit.
+        upper: f64,
+    },
+    /// A lower limit is above the upper one, or one is NaN.
+    #[error("the limits {lower} to {upper} of parameter {parameter}{} leave nothing between them", of(*fit))]
+    CrossedLimits {
+        /// The fit, from 0; `None` if all fits have the same.
+        fit: Option<usize>,
+        /// The parameter, from 0.
+        parameter: usize,
+        /// The lower limit.
+        lower: f64,
+        /// The upper limit.
+        upper: f64,
+    },
+    /// An option is out of its range.
+    #[error("{name} {value} is out of its range ({range})")]
+    Option {
+        /// The option.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it may be.
+        range: &'static str,
+    },
+    /// There are not as many limits or results as fits.
+    #[error("there are {found} {what} for {wanted} fits")]
+    Count {
+        /// What there are too few or too many of.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many are needed.
+        wanted: usize,
+    },
+}
+
+fn of(fit: Option<usize>) -> String {
+    fit.map_or_else(String::new, |fit| format!(" of fit {fit}"))
+}

@@ -1,0 +1,52 @@
+//! What is found.
+
+use fit_core::Status;
+use ndarray::{Array2, Array3};
+
+/// The outcomes of fits, in their order.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CurveFits {
+    /// (fit, parameter).
+    pub parameters: Array2<f64>,
+    /// Their standard errors: (fit, parameter); 0 for those that are held, infinite where the data say nothing.
+    pub errors: Array2<f64>,
+    /// Their covariance: (fit, parameter, parameter).
+    pub covariance: Array3<f64>,
+    /// χ² = Σw(f − d)², or the deviance 2Σ[f − d + d·ln(d/f)] of maximum likelihood.
+    pub chi2: Vec<f64>,
+    /// Points less parameters that are not held.
+    pub degrees: Vec<u32>,
+    /// Steps taken.
+    pub iterations: Vec<u32>,
+    /// Visits to the points.
+    pub evaluations: Vec<u32>,
+    /// How each fit ended.
+    pub statuses: Vec<Status>,
+}
+
+impl CurveFits {
+    /// Room for so many fits, all invalid.
+    pub fn invalid(count: usize, parameters: usize) -> Self {
+        Self {
+            parameters: Array2::from_elem((count, parameters), f64::NAN),
+            errors: Array2::from_elem((count, parameters), f64::NAN),
+            covariance: Array3::from_elem((count, parameters, parameters), f64::NAN),
+            chi2: vec![f64::NAN; count],
+            degrees: vec![0; count],
+            iterations: vec![0; count],
+            evaluations: vec![0; count],
+            statuses: vec![Status::Invalid; count],
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.statuses.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.statuses.is_empty()
+    }
+}

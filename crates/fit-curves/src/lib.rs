@@ -1,0 +1,164 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod error;
+mod fits;
+mod options;
+mod values;
+
+use ndarray::{Ix2, Ix3};
+
+pub use error::CurveError;
+pub use fits::CurveFits;
+pub use options::{CurveOptions, Limits};
+pub use values::{Dimensions, Element, Values};
+
+/// Where the points of the data lie: the values of the variables of the model.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Points<'a> {
+    /// The only variable is the number of the point: 0, 1, 2, …
+    Index,
+    /// The same for all fits: (variable, point).
+    Shared(Values<'a, Ix2>),
+    /// The points are the pixels of an image, row after row: the first variable is the column, the second the row, both
+    /// from 0.
+    Grid {
+        /// Columns.
+        width: usize,
+        /// Rows.
+        height: usize,
+    },
+    /// Different for each fit: (fit, variable, point).
+    PerFit(Values<'a, Ix3>),
+}
+
+/// Where the search begins.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum CurveStart<'a> {
+    /// The same parameters for all fits.
+    Shared(&'a [f64]),
+    /// Parameters for each fit: (fit, parameter). Those that are held are constants that differ from fit to fit.
+    PerFit(Values<'a, Ix2>),
+}
+
+impl<'a> From<&'a [f64]> for CurveStart<'a> {
+    fn from(start: &'a [f64]) -> Self {
+        Self::Shared(start)
+    }
+}
+
+/// Data sets to fit, and what is known of them.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Curves<'a> {
+    /// The data: (fit, point).
+    pub data: Values<'a, Ix2>,
+    /// Where the points lie.
+    pub points: Points<'a>,
+    /// A weight for each point: (1, point) for all fits, or (fit, point). A point whose weight is 0 or NaN is left out.
+    /// For maximum likelihood, which has its own weights, that is all that they say.
+    pub weights: Option<Values<'a, Ix2>>,
+}
+
+impl<'a> Curves<'a> {
+    /// Data sets (fit, point), all points of which count.
+    pub fn new(data: impl Into<Values<'a, Ix2>>, points: Points<'a>) -> Self {
+        Self { data: data.into(), points, weights: None }
+    }
+
+    /// With weights: (1, point) or (fit, point).
+    #[must_use]
+    pub fn with_weights(mut self, weights: impl Into<Values<'a, Ix2>>) -> Self {
+        self.weights = Some(weights.into());
+        self
+    }
+
+    /// How many data sets there are.
+    pub fn count(&self) -> usize {
+        self.data.shape()[0]
+    }
+
+    /// How many points each of them has.
+    pub fn points(&self) -> usize {
+        self.data.shape()[1]
+    }
+
+    /// Checks that all of it fits together, for a model of so many variables; the options say how many parameters it
+    /// has.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn validate(
+        &self,
+        variables: usize,
+        start: &CurveStart<'_>,
+        options: &CurveOptions,
+    ) -> Result<(), CurveError> {
+        options.validate()?;
+        let (count, points, parameters) = (self.count(), self.points(), options.parameters());
+        let free = options.free();
+        if points == 0 {
+            return Err(CurveError::NoPoints);
+        }
+        if free > points {
+            return Err(CurveError::TooFewPoints { points, free });
+        }
+        match self.points {
+            Points::Index if variables > 1 => return Err(CurveError::IndexOfMany { variables }),
+            Points::Grid { .. } if variables > 2 => {
+                return Err(CurveError::GridOfMany { variables });
+            }
+            Points::Grid { width, height } if width.checked_mul(height) != Some(points) => {
+                return Err(CurveError::GridSize { width, height, points });
+            }
+            Points::Shared(at) => {
+                check("points", &at.shape(), &[variables, points])?;
+                finite("points", &at)?;
+            }
+            Points::PerFit(at) => {
+                check("points", &at.shape(), &[count, variables, points])?;
+                finite("points", &at)?;
+            }
+            Points::Index | Points::Grid { .. } => {}
+        }
+        if let Some(weights) = &self.weights {
+            let rows = weights.shape()[0];
+            let wanted = if rows == 1 { 1 } else { count };
+            check("weights", &weights.shape(), &[wanted, points])?;
+            let wrong = |weight: f64| weight < 0.0 || weight == f64::INFINITY;
+            if let Some(at) = weights.position(wrong) {
+                return Err(CurveError::Weight { fit: at[0], point: at[1] });
+            }
+        }
+        match start {
+            CurveStart::Shared(start) => {
+                check("start values", &[start.len()], &[parameters])?;
+                options.allow(start.iter().copied(), None)?;
+            }
+            CurveStart::PerFit(start) => {
+                check("start values", &start.shape(), &[count, parameters])?;
+                for fit in 0..count {
+                    options.allow((0..parameters).map(|j| start.get([fit, j])), Some(fit))?;
+                }
+            }
+        }
+        options.check_count(count)
+    }
+}
+
+fn check(what: &'static str, found: &[usize], wanted: &[usize]) -> Result<(), CurveError> {
+    if found == wanted {
+        Ok(())
+    } else {
+        Err(CurveError::Shape { what, found: found.to_vec(), wanted: wanted.to_vec() })
+    }
+}
+
+fn finite<D: Dimensions>(what: &'static str, values: &Values<'_, D>) -> Result<(), CurveError> {
+    match values.position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(at) => Err(CurveError::NotFinite { what, at }),
+    }
+}

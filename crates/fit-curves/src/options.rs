@@ -1,0 +1,204 @@
+//! How curves are fitted.
+
+use fit_core::Estimator;
+
+use crate::CurveError;
+
+/// Between which values each parameter stays.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Limits {
+    /// The same for all fits: lower and upper limit of each parameter.
+    Shared(Vec<[f64; 2]>),
+    /// Those of each fit, one after the other.
+    PerFit(Vec<[f64; 2]>),
+}
+
+/// How curves are fitted.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CurveOptions {
+    /// Least squares or Poisson maximum likelihood.
+    pub estimator: Estimator,
+    /// The largest number of iterations. Range: 1 to 100 000.
+    pub max_iterations: u32,
+    /// A fit ends where its next step is predicted to be shorter than this many standard errors. Range: 0 (only rounding
+    /// ends a fit) to 1.
+    pub tolerance: f64,
+    /// Parameters that keep their start value.
+    pub fixed: Vec<bool>,
+    /// Limits; −∞ and ∞ where there is none.
+    pub limits: Limits,
+    /// Least squares: weights are 1/variance, and errors are what they say. Otherwise weights are relative, and errors
+    /// are scaled by the residuals, √(χ²/(points − parameters)).
+    pub absolute: bool,
+}
+
+impl CurveOptions {
+    /// Least squares without limits for so many parameters: 200 iterations, 10⁻³ standard errors.
+    pub fn new(parameters: usize) -> Self {
+        Self {
+            estimator: Estimator::LeastSquares,
+            max_iterations: 200,
+            tolerance: 1e-3,
+            fixed: vec![false; parameters],
+            limits: Limits::Shared(vec![[f64::NEG_INFINITY, f64::INFINITY]; parameters]),
+            absolute: false,
+        }
+    }
+
+    /// With another estimator.
+    #[must_use]
+    pub fn with_estimator(mut self, estimator: Estimator) -> Self {
+        self.estimator = estimator;
+        self
+    }
+    /// With another number of iterations.
+    #[must_use]
+    pub fn with_max_iterations(mut self, max_iterations: u32) -> Self {
+        self.max_iterations = max_iterations;
+        self
+    }
+    /// With another tolerance.
+    #[must_use]
+    pub fn with_tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+    /// With weights that are 1/variance, or not.
+    #[must_use]
+    pub fn with_absolute(mut self, absolute: bool) -> Self {
+        self.absolute = absolute;
+        self
+    }
+    /// With a parameter that keeps its start value.
+    ///
+    /// # Panics
+    /// If there is no such parameter.
+    #[must_use]
+    pub fn with_fixed(mut self, parameter: usize) -> Self {
+        self.fixed[parameter] = true;
+        self
+    }
+    /// With a lower limit of a parameter, for all fits.
+    ///
+    /// # Panics
+    /// If there is no such parameter, or if each fit has limits of its own.
+    #[must_use]
+    pub fn with_lower(mut self, parameter: usize, limit: f64) -> Self {
+        self.shared_limits()[parameter][0] = limit;
+        self
+    }
+    /// With an upper limit of a parameter, for all fits.
+    ///
+    /// # Panics
+    /// If there is no such parameter, or if each fit has limits of its own.
+    #[must_use]
+    pub fn with_upper(mut self, parameter: usize, limit: f64) -> Self {
+        self.shared_limits()[parameter][1] = limit;
+        self
+    }
+    /// With these limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    fn shared_limits(&mut self) -> &mut Vec<[f64; 2]> {
+        match &mut self.limits {
+            Limits::Shared(limits) => limits,
+            Limits::PerFit(_) => panic!("each fit has limits of its own"),
+        }
+    }
+
+    /// The parameters of the model.
+    pub fn parameters(&self) -> usize {
+        self.fixed.len()
+    }
+
+    /// Those that are not held.
+    pub fn free(&self) -> usize {
+        self.fixed.iter().filter(|&&fixed| !fixed).count()
+    }
+
+    /// The limits of a parameter of a fit.
+    pub fn limit(&self, fit: usize, parameter: usize) -> [f64; 2] {
+        match &self.limits {
+            Limits::Shared(limits) => limits[parameter],
+            Limits::PerFit(limits) => limits[fit * self.parameters() + parameter],
+        }
+    }
+
+    /// Checks the options by themselves.
+    ///
+    /// # Errors
+    /// What is out of its range.
+    pub fn validate(&self) -> Result<(), CurveError> {
+        let wrong = |name, value, range| Err(CurveError::Option { name, value, range });
+        if !(1..=100_000).contains(&self.max_iterations) {
+            return wrong("max_iterations", f64::from(self.max_iterations), "1 to 100000");
+        }
+        if !(0.0..=1.0).contains(&self.tolerance) {
+            return wrong("tolerance", self.tolerance, "0 to 1");
+        }
+        let (limits, shared) = match &self.limits {
+            Limits::Shared(limits) => (limits, true),
+            Limits::PerFit(limits) => (limits, false),
+        };
+        let parameters = self.parameters();
+        if shared && limits.len() != parameters {
+            let (found, wanted) = (vec![limits.len()], vec![parameters]);
+            return Err(CurveError::Shape { what: "limits", found, wanted });
+        }
+        for (number, &[lower, upper]) in limits.iter().enumerate() {
+            let sound = lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY;
+            if !sound {
+                let fit = (!shared).then_some(number / parameters.max(1));
+                let parameter = number % parameters.max(1);
+                return Err(CurveError::CrossedLimits { fit, parameter, lower, upper });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that there are limits for as many fits.
+    pub(crate) fn check_count(&self, count: usize) -> Result<(), CurveError> {
+        match &self.limits {
+            Limits::PerFit(limits) if limits.len() != count * self.parameters() => {
+                let found = limits.len() / self.parameters().max(1);
+                Err(CurveError::Count { what: "limits", found, wanted: count })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks start values: of a fit, or of all.
+    pub(crate) fn allow(
+        &self,
+        start: impl Iterator<Item = f64>,
+        fit: Option<usize>,
+    ) -> Result<(), CurveError> {
+        for (parameter, value) in start.enumerate() {
+            if !value.is_finite() {
+                let at = fit.into_iter().chain([parameter]).collect();
+                return Err(CurveError::NotFinite { what: "start values", at });
+            }
+            // What each fit has of its own is known only together with it.
+            let per_fit = matches!(self.limits, Limits::PerFit(_));
+            if self.fixed[parameter] || (per_fit && fit.is_none()) {
+                continue;
+            }
+            if let Limits::PerFit(limits) = &self.limits
+                && limits.len() <= fit.unwrap_or(0) * self.parameters() + parameter
+            {
+                continue;
+            }
+            let [lower, upper] = self.limit(fit.unwrap_or(0), parameter);
+            if !(lower..=upper).contains(&value) {
+                return Err(CurveError::Start { fit, parameter, value, lower, upper });
+            }
+        }
+        Ok(())
+    }
+}

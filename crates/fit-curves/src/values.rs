@@ -1,0 +1,140 @@
+//! Arrays of any number type.
+
+use ndarray::{ArrayView, Dim, Dimension, Ix1, Ix2, Ix3};
+
+/// The numbers of an array, of any type and memory layout.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Values<'a, D: Dimensions> {
+    /// Single precision.
+    F32(ArrayView<'a, f32, D>),
+    /// Double precision.
+    F64(ArrayView<'a, f64, D>),
+    /// Bytes.
+    U8(ArrayView<'a, u8, D>),
+    /// 16 bits without a sign, as most cameras have them.
+    U16(ArrayView<'a, u16, D>),
+    /// 32 bits without a sign, as counters have them.
+    U32(ArrayView<'a, u32, D>),
+    /// 32 bits with a sign.
+    I32(ArrayView<'a, i32, D>),
+}
+
+/// Dimensions of arrays of values: one to three.
+pub trait Dimensions: Dimension + Copy {
+    /// An index of this many numbers.
+    type At: AsRef<[usize]> + Copy;
+    /// The same as the library for arrays has it.
+    fn place(at: Self::At) -> Self;
+}
+
+impl Dimensions for Ix1 {
+    type At = [usize; 1];
+    fn place([a]: [usize; 1]) -> Self {
+        Dim([a])
+    }
+}
+impl Dimensions for Ix2 {
+    type At = [usize; 2];
+    fn place([a, b]: [usize; 2]) -> Self {
+        Dim([a, b])
+    }
+}
+impl Dimensions for Ix3 {
+    type At = [usize; 3];
+    fn place([a, b, c]: [usize; 3]) -> Self {
+        Dim([a, b, c])
+    }
+}
+
+/// A type of numbers that [`Values`] can have.
+pub trait Element: Copy {
+    /// An array as values.
+    fn values<D: Dimensions>(array: ArrayView<'_, Self, D>) -> Values<'_, D>;
+}
+
+macro_rules! elements {
+    ($($type:ty, $variant:ident;)*) => {
+        $(impl Element for $type {
+            fn values<D: Dimensions>(array: ArrayView<'_, Self, D>) -> Values<'_, D> {
+                Values::$variant(array)
+            }
+        })*
+
+        impl<D: Dimensions> Values<'_, D> {
+            /// The lengths of the axes.
+            pub fn shape(&self) -> Vec<usize> {
+                match self {
+                    $(Self::$variant(array) => array.shape().to_vec(),)*
+                }
+            }
+
+            /// A number.
+            ///
+            /// # Panics
+            /// If there is none at this place.
+            pub fn get(&self, at: D::At) -> f64 {
+                match self {
+                    $(Self::$variant(array) => f64::from(array[D::place(at)]),)*
+                }
+            }
+
+            /// Where the first number is for which the condition holds.
+            pub fn position(&self, holds: impl Fn(f64) -> bool) -> Option<Vec<usize>> {
+                match self {
+                    $(Self::$variant(array) => array
+                        .iter()
+                        .position(|&value| holds(f64::from(value)))
+                        .map(|number| {
+                            // In the order of the elements the last axis runs fastest.
+                            let mut rest = number;
+                            let mut at: Vec<usize> = array
+                                .shape()
+                                .iter()
+                                .rev()
+                                .map(|&length| {
+                                    let here = rest % length;
+                                    rest /= length;
+                                    here
+                                })
+                                .collect();
+                            at.reverse();
+                            at
+                        }),)*
+                }
+            }
+        }
+
+        impl Values<'_, Ix2> {
+            /// The numbers of a row.
+            ///
+            /// # Panics
+            /// If there is no such row, or not as many numbers in it as there is room for.
+            pub fn row(&self, number: usize, into: &mut [f64]) {
+                match self {
+                    $(Self::$variant(array) => {
+                        let row = array.row(number);
+                        assert_eq!(row.len(), into.len(), "a number for each place");
+                        for (to, &from) in into.iter_mut().zip(row) {
+                            *to = f64::from(from);
+                        }
+                    })*
+                }
+            }
+        }
+    };
+}
+elements! {
+    f32, F32;
+    f64, F64;
+    u8, U8;
+    u16, U16;
+    u32, U32;
+    i32, I32;
+}
+
+impl<'a, T: Element, D: Dimensions> From<ArrayView<'a, T, D>> for Values<'a, D> {
+    fn from(array: ArrayView<'a, T, D>) -> Self {
+        T::values(array)
+    }
+}
