@@ -6,6 +6,9 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum CurveError {
+    /// The model finds no start values.
+    #[error("a formula needs start values; only models with names find their own")]
+    NoStart,
     /// The data have no points.
     #[error("the data have no points")]
     NoPoints,

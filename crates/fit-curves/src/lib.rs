@@ -6,7 +6,7 @@ mod fits;
 mod options;
 mod values;
 
-use ndarray::{Ix2, Ix3};
+use ndarray::{ArrayView2, Ix2, Ix3};
 
 pub use error::CurveError;
 pub use fits::CurveFits;
@@ -37,6 +37,8 @@ pub enum Points<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum CurveStart<'a> {
+    /// At what the model finds in the data. Only models with names find their start.
+    Estimate,
     /// The same parameters for all fits.
     Shared(&'a [f64]),
     /// Parameters for each fit: (fit, parameter). Those that are held are constants that differ from fit to fit.
@@ -46,6 +48,18 @@ pub enum CurveStart<'a> {
 impl<'a> From<&'a [f64]> for CurveStart<'a> {
     fn from(start: &'a [f64]) -> Self {
         Self::Shared(start)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [f64; N]> for CurveStart<'a> {
+    fn from(start: &'a [f64; N]) -> Self {
+        Self::Shared(start)
+    }
+}
+
+impl<'a, T: Element> From<ArrayView2<'a, T>> for CurveStart<'a> {
+    fn from(start: ArrayView2<'a, T>) -> Self {
+        Self::PerFit(start.into())
     }
 }
 
@@ -133,6 +147,7 @@ impl<'a> Curves<'a> {
             }
         }
         match start {
+            CurveStart::Estimate => return Err(CurveError::NoStart),
             CurveStart::Shared(start) => {
                 check("start values", &[start.len()], &[parameters])?;
                 options.allow(start.iter().copied(), None)?;

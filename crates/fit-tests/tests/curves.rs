@@ -25,7 +25,8 @@ struct Problem {
 
 fn problems() -> Vec<Problem> {
     let mut problems: Vec<(Problem, Vec<Vec<f64>>)> = Vec::new();
-    for line in include_str!("../data/nist-strd.txt").lines().filter(|line| !line.starts_with('#')) {
+    for line in include_str!("../data/nist-strd.txt").lines().filter(|line| !line.starts_with('#'))
+    {
         let mut words = line.split(' ');
         let first = words.next().expect("a word");
         let rest: Vec<&str> = words.collect();
@@ -120,7 +121,9 @@ fn nist_values_are_found() {
     let problems = problems();
     assert_eq!(problems.len(), 27);
     let mut reached = 0;
-    println!("| problem | parameters | digits from start 1, 2 | MINPACK | iterations | evaluations | ended as |");
+    println!(
+        "| problem | parameters | digits from start 1, 2 | MINPACK | iterations | evaluations | ended as |"
+    );
     println!("|---|---|---|---|---|---|---|");
     let mut wrong = Vec::new();
     for problem in &problems {
@@ -144,7 +147,8 @@ fn nist_values_are_found() {
             row[3].push(fits.statuses[0].to_string());
             if own >= 6.0 {
                 reached += 1;
-                let errors = digits(fits.errors.row(0).as_slice().expect("a row"), &problem.deviations);
+                let errors =
+                    digits(fits.errors.row(0).as_slice().expect("a row"), &problem.deviations);
                 let chi2 = digits(&[fits.chi2[0]], &[problem.chi2]);
                 // The residuals of Lanczos1 are rounding of its data.
                 let exact = problem.name == "Lanczos1";

@@ -8,6 +8,7 @@ use spotfit::BatchError;
 use spotfit::camera_maps::CameraMapsError;
 use spotfit::detect::DetectError;
 use spotfit::localize::LocalizeError;
+use spotfit::model::{CurveError, FormulaError, ModelError};
 use spotfit::movie::MovieError;
 use spotfit::npy::NpyError;
 use spotfit::render::RenderError;
@@ -135,6 +136,11 @@ macro_rules! from {
         }
     )*};
 }
+impl From<ModelError> for CliError {
+    fn from(error: ModelError) -> Self {
+        Self::Other(error.to_string())
+    }
+}
 from!(FitError, LocalizeError, SimulationError);
 
 impl From<CameraMapsError> for CliError {
@@ -163,6 +169,21 @@ impl CliError {
     /// Windows of a file were refused.
     pub(crate) fn fit(file: &str) -> impl FnOnce(FitError) -> Self {
         move |error| told(&error, Some(file))
+    }
+
+    /// Curves of a file were refused.
+    pub(crate) fn curve(file: &str, error: &ModelError) -> Self {
+        if let ModelError::Batch(BatchError::Curve(CurveError::Option { name, value, range })) =
+            error
+        {
+            return Self::option(name, &number(*value), range);
+        }
+        Self::file(file, error.to_string())
+    }
+
+    /// A formula means nothing.
+    pub(crate) fn formula(option: &str, text: &str, error: &FormulaError) -> Self {
+        Self::Other(format!("{option}:\n{}", error.shown_in(text)))
     }
 
     /// The localizations of a file were refused.

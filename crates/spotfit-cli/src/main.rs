@@ -2,6 +2,10 @@
 #![forbid(unsafe_code)]
 
 mod corners;
+mod curve;
+mod curve_data;
+mod curve_plot;
+mod curve_table;
 mod demo;
 mod devices;
 mod error;
@@ -11,6 +15,7 @@ mod interrupt;
 mod known;
 mod localize;
 mod message;
+mod model;
 mod output;
 mod paths;
 mod picture;
@@ -49,6 +54,10 @@ enum Command {
     Render(render::RenderArguments),
     /// Simulate windows of spots, or a movie, with their truth.
     Simulate(Box<simulate::SimulateArguments>),
+    /// Fit any model to curves: data sets in, parameters with errors out.
+    Curve(Box<curve::CurveArguments>),
+    /// List models and functions, or show what becomes of a formula.
+    Model(model::ModelArguments),
     /// List the processor's instruction sets and the GPUs.
     Devices,
     /// Simulate, fit and compare with the papers: a first look at everything.
@@ -63,6 +72,8 @@ fn main() -> ExitCode {
         Command::Localize(arguments) => localize::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Curve(arguments) => curve::run(&arguments),
+        Command::Model(arguments) => model::run(&arguments),
         Command::Devices => devices::run(),
         Command::Demo(arguments) => demo::run(&arguments),
     };

@@ -31,7 +31,7 @@ impl Format {
 }
 
 /// Width of the status in an NPY file, in characters: that of the longest one.
-const STATUS: usize = 14;
+pub(crate) const STATUS: usize = 14;
 
 /// A column of numbers: its name, and what it has of a fit.
 type Column = (&'static str, fn(&Fit<f64>) -> f64);

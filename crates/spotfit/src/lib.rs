@@ -7,6 +7,7 @@ pub mod detect;
 mod excerpt;
 mod fitter;
 pub mod localize;
+pub mod model;
 pub mod movie;
 pub mod npy;
 mod range;

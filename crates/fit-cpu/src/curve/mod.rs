@@ -34,6 +34,11 @@ impl CurveReference {
         Ok(Self { pool: threads::pool(threads)? })
     }
 
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+    }
+
     /// Fits a formula to curves.
     ///
     /// # Errors
@@ -151,6 +156,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         let start: Vec<f64> = match self.start {
             CurveStart::Shared(start) => start.to_vec(),
             CurveStart::PerFit(start) => (0..parameters).map(|j| start.get([fit, j])).collect(),
+            // Refused before.
             _ => Vec::new(),
         };
         let limits: Vec<[f64; 2]> = (0..parameters).map(|j| self.options.limit(fit, j)).collect();

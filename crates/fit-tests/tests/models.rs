@@ -1,0 +1,283 @@
+//! Models with names: they find their start, converge, and are as far off as they say. All fits take a minute:
+//!
+//! ```sh
+//! SPOTFIT_TESTS=all cargo test --release -p fit-tests --test models -- --nocapture
+//! ```
+
+use ndarray::{Array2, Array3};
+use spotfit::model::{CurveStart, Curves, Model, Points, Values};
+use spotfit::{Estimator, Status};
+
+/// Data sets of a model.
+const COUNT: usize = if cfg!(long_tests) { 4000 } else { 400 };
+
+/// A generator of numbers (SplitMix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+    /// In (0, 1).
+    fn uniform(&mut self) -> f64 {
+        ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+    /// Of a Poisson distribution.
+    fn poisson(&mut self, mean: f64) -> f64 {
+        if mean > 500.0 {
+            return (mean + mean.sqrt() * self.normal() + self.normal().powi(2) / 6.0)
+                .round()
+                .max(0.0);
+        }
+        let (mut count, mut product, limit) = (0.0, self.uniform(), (-mean).exp());
+        while product > limit {
+            count += 1.0;
+            product *= self.uniform();
+        }
+        count
+    }
+}
+
+/// A model with a truth, points, and noise: a standard deviation for least squares, and a factor that makes of it counts
+/// for maximum likelihood where it is never negative.
+struct Case {
+    name: &'static str,
+    truth: &'static [f64],
+    points: At,
+    noise: f64,
+    counts: Option<f64>,
+}
+
+enum At {
+    /// Between two values.
+    Line(usize, [f64; 2]),
+    Grid(usize, usize),
+}
+
+use At::{Grid, Line};
+
+const fn case(name: &'static str, truth: &'static [f64], points: At, noise: f64) -> Case {
+    Case { name, truth, points, noise, counts: None }
+}
+
+const fn counted(
+    name: &'static str,
+    truth: &'static [f64],
+    points: At,
+    noise: f64,
+    counts: f64,
+) -> Case {
+    Case { name, truth, points, noise, counts: Some(counts) }
+}
+
+const CASES: &[Case] = &[
+    counted("linear", &[3.0, 0.7], Line(20, [0.0, 10.0]), 0.2, 20.0),
+    counted("quadratic", &[9.0, -2.0, 0.3], Line(20, [0.0, 8.0]), 0.2, 20.0),
+    counted("cubic", &[9.0, -2.0, 0.3, 0.02], Line(30, [0.0, 8.0]), 0.2, 20.0),
+    counted("exponential", &[10.0, 2.5, 1.0], Line(40, [0.0, 12.0]), 0.1, 100.0),
+    counted("exponential_2", &[10.0, 0.6, 6.0, 4.0, 1.0], Line(100, [0.0, 16.0]), 0.02, 4000.0),
+    counted(
+        "exponential_3",
+        &[10.0, 0.3, 8.0, 1.8, 6.0, 9.0, 1.0],
+        Line(400, [0.0, 40.0]),
+        0.002,
+        400_000.0,
+    ),
+    counted("stretched_exponential", &[10.0, 2.5, 0.8, 1.0], Line(60, [0.02, 14.0]), 0.03, 1000.0),
+    counted("gauss_1d", &[10.0, 4.2, 0.9, 2.0], Line(40, [0.0, 9.0]), 0.3, 30.0),
+    counted("gauss_2d", &[10.0, 4.2, 3.7, 1.3, 1.0], Grid(9, 9), 0.4, 20.0),
+    counted("gauss_2d_elliptic", &[10.0, 4.2, 3.7, 1.2, 1.7, 1.0], Grid(11, 9), 0.4, 20.0),
+    counted("gauss_2d_rotated", &[10.0, 5.2, 4.7, 1.1, 2.0, 1.0, 0.3], Grid(11, 11), 0.3, 30.0),
+    counted("cauchy_2d_elliptic", &[10.0, 5.2, 4.7, 1.3, 1.8, 1.0], Grid(13, 11), 0.2, 40.0),
+    counted("lorentz", &[10.0, 4.2, 0.7, 2.0], Line(60, [0.0, 9.0]), 0.3, 30.0),
+    counted("pseudo_voigt", &[10.0, 4.2, 1.4, 0.4, 2.0], Line(120, [0.0, 9.0]), 0.1, 400.0),
+    counted("voigt", &[20.0, 4.2, 0.6, 0.5, 2.0], Line(120, [0.0, 9.0]), 0.05, 400.0),
+    counted("gauss_exponential", &[20.0, 3.0, 0.5, 1.2, 1.0], Line(120, [0.0, 12.0]), 0.1, 100.0),
+    counted("error_function", &[10.0, 4.2, 0.8, 2.0], Line(40, [0.0, 9.0]), 0.3, 30.0),
+    counted("logistic", &[10.0, 4.2, 0.6, 2.0], Line(40, [0.0, 9.0]), 0.3, 30.0),
+    counted("logistic_4", &[10.0, 2.2, 4.0, 1.0], Line(50, [0.0, 20.0]), 0.1, 100.0),
+    counted("hill", &[10.0, 3.0, 2.2], Line(50, [0.2, 20.0]), 0.1, 100.0),
+    counted("michaelis_menten", &[10.0, 3.0], Line(30, [0.2, 20.0]), 0.1, 100.0),
+    counted("power_law", &[3.0, 0.7], Line(30, [0.2, 20.0]), 0.1, 100.0),
+    case("sine", &[3.0, 2.1, 0.6, 1.0], Line(50, [0.0, 12.0]), 0.3),
+    case("damped_sine", &[5.0, 6.0, 2.1, 0.6, 1.0], Line(80, [0.0, 16.0]), 0.2),
+    case("t1_inversion_recovery", &[10.0, 0.9, 1.4], Line(30, [0.05, 8.0]), 0.1),
+    counted("t1_saturation_recovery", &[10.0, 1.4], Line(30, [0.05, 8.0]), 0.1, 100.0),
+    counted("t2_relaxation", &[10.0, 1.4], Line(30, [0.05, 8.0]), 0.1, 100.0),
+    counted("frap", &[2.0, 6.0, 1.5], Line(40, [0.0, 12.0]), 0.1, 100.0),
+    case("fcs", &[2.0, 0.5, 5.0, 1.0], Line(200, [0.001, 30.0]), 0.0005),
+    counted("patlak", &[2.0, 0.7], Line(30, [0.5, 9.0]), 0.1, 100.0),
+];
+
+impl Case {
+    fn points(&self) -> Vec<Vec<f64>> {
+        match self.points {
+            Line(count, [low, high]) => {
+                (0..count)
+                    .map(|i| low + (high - low) * i as f64 / (count - 1) as f64)
+                    .map(|x| {
+                        if self.name == "patlak" {
+                            vec![x, 6.0 * (-x / 4.0).exp()]
+                        } else {
+                            vec![x]
+                        }
+                    })
+                    .collect()
+            }
+            Grid(width, height) => {
+                (0..width * height).map(|i| vec![(i % width) as f64, (i / width) as f64]).collect()
+            }
+        }
+    }
+
+    /// The rms of error over stated error of each parameter, and the share of fits that converged.
+    fn measure(&self, estimator: Estimator) -> (Vec<f64>, f64) {
+        let model = Model::named(self.name).expect("a model");
+        let points = self.points();
+        let poisson = estimator == Estimator::MaximumLikelihood;
+        let factor = self.counts.filter(|_| poisson).unwrap_or(1.0);
+        let truth: Vec<f64> = model.values(self.truth, &points);
+        let mut numbers = Numbers(1);
+        let data = Array2::from_shape_fn((COUNT, points.len()), |(_, i)| {
+            let value = factor * truth[i];
+            if poisson { numbers.poisson(value) } else { value + self.noise * numbers.normal() }
+        });
+        let variables = model.variables().len();
+        let at = Array2::from_shape_fn((variables, points.len()), |(k, i)| points[i][k]);
+        let where_they_are = match self.points {
+            Grid(width, height) => Points::Grid { width, height },
+            Line(..) => Points::Shared(Values::from(at.view())),
+        };
+        let curves = Curves::new(data.view(), where_they_are);
+        // Of amplitudes and offsets, which scale with the counts.
+        let linear = model.as_formula().linear();
+        let options = match self.name {
+            "fcs" => model.options().with_fixed(2),
+            _ => model.options(),
+        };
+        let options = options.with_estimator(estimator);
+        let found = model.fit(&curves, CurveStart::Estimate, &options).expect("sound");
+        let count = self.truth.len();
+        let (mut sums, mut used) = (vec![0.0; count], 0_usize);
+        for fit in 0..COUNT {
+            if !found.fits.statuses[fit].is_converged() {
+                continue;
+            }
+            used += 1;
+            for j in 0..count {
+                let wanted = self.truth[j] * if linear[j] { factor } else { 1.0 };
+                let mut error = found.fits.parameters[[fit, j]] - wanted;
+                // A length may have either sign, and a phase any number of turns.
+                if !linear[j] && found.fits.parameters[[fit, j]] * wanted < 0.0 {
+                    error = found.fits.parameters[[fit, j]].abs() - wanted.abs();
+                }
+                let stated = found.fits.errors[[fit, j]];
+                sums[j] += if stated > 0.0 { (error / stated).powi(2) } else { 0.0 };
+            }
+        }
+        (sums.iter().map(|sum| (sum / used as f64).sqrt()).collect(), used as f64 / COUNT as f64)
+    }
+}
+
+fn check(estimator: Estimator) {
+    let chance = 4.0 / (2.0 * COUNT as f64).sqrt();
+    let mut wrong = Vec::new();
+    for case in CASES {
+        if estimator == Estimator::MaximumLikelihood && case.counts.is_none() {
+            continue;
+        }
+        let (rms, converged) = case.measure(estimator);
+        println!("{:<24} {converged:.4} {rms:.3?}", case.name);
+        let off = |&rms: &f64| rms != 0.0 && !(0.97 - chance..1.03 + chance).contains(&rms);
+        if converged < 0.995 || rms.iter().any(off) {
+            wrong.push(format!("{}: {converged:.4} {rms:.3?}", case.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Proves that models with names find their start and the minimum, and state the right errors, by least squares.
+#[test]
+fn least_squares() {
+    check(Estimator::LeastSquares);
+}
+
+/// Proves it for maximum likelihood: errors are those of the Cramér–Rao bound.
+#[test]
+fn maximum_likelihood() {
+    check(Estimator::MaximumLikelihood);
+}
+
+/// Proves that every model has a case, but for test problems of optimisers, which are found exactly.
+#[test]
+fn every_model_is_tested() {
+    for (name, _, _) in Model::all() {
+        match name {
+            "helix" => found("helix", 3, &[1.0, 0.0, 0.0], &[0.0, 0.0, 0.0]),
+            // More, Garbow and Hillstrom, problem 16: f = 85822.2 for twenty points t = i/5, i = 1 to 20.
+            "brown_dennis" => {}
+            _ => assert!(CASES.iter().any(|case| case.name == name), "{name} is not tested"),
+        }
+    }
+}
+
+fn found(name: &str, points: usize, wanted: &[f64], data: &[f64]) {
+    let model = Model::named(name).expect("a model");
+    let data = Array2::from_shape_fn((1, points), |(_, i)| data[i]);
+    let curves = Curves::new(data.view(), Points::Index);
+    let fits = model.fit(&curves, CurveStart::Estimate, &model.options()).expect("sound");
+    assert_eq!(fits.fits.statuses[0], Status::Stalled);
+    for (name, wanted) in model.parameters().iter().zip(wanted) {
+        let value = fits.of(name).expect("a parameter")[0];
+        assert!((value - wanted).abs() < 1e-9, "{name}: {value}, {wanted}");
+    }
+}
+
+/// Proves that the published minimum of Brown and Dennis' problem is found: 85822.2 (Moré, Garbow and Hillstrom 1981).
+#[test]
+fn brown_and_dennis() {
+    let model = Model::named("brown_dennis").expect("a model");
+    let data = Array2::<f64>::zeros((1, 20));
+    let x = Array2::from_shape_fn((1, 20), |(_, i)| (i + 1) as f64);
+    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    // With residuals this large a step only halves the distance, or less.
+    let options = model.options().with_max_iterations(2000);
+    let fits = model.fit(&curves, CurveStart::Estimate, &options).expect("sound");
+    assert!(fits.fits.statuses[0].is_converged(), "{:?}", fits.fits);
+    assert!((fits.fits.chi2[0] - 85822.2).abs() < 0.1, "{:?}", fits.fits);
+}
+
+/// Proves that start values are found where points differ from fit to fit and some are left out.
+#[test]
+fn starts_with_points_of_their_own() {
+    let model = Model::named("exponential").expect("a model");
+    let x = Array3::from_shape_fn((5, 1, 20), |(fit, _, i)| 0.3 * (1.0 + fit as f64) * i as f64);
+    let mut data = Array2::from_shape_fn((5, 20), |(fit, i)| {
+        7.0 * (-x[[fit, 0, i]] / (2.0 + fit as f64)).exp() + 1.0
+    });
+    let mut weights = Array2::ones((5, 20));
+    for fit in 0..5 {
+        data[[fit, 3 + fit]] = f64::NAN;
+        weights[[fit, 3 + fit]] = 0.0;
+        data[[fit, 9]] = 1e9;
+        weights[[fit, 9]] = f64::NAN;
+    }
+    let curves = Curves::new(data.view(), Points::PerFit(Values::from(x.view())))
+        .with_weights(weights.view());
+    let fits = model.fit(&curves, CurveStart::Estimate, &model.options()).expect("sound");
+    for fit in 0..5 {
+        let wanted = [7.0, 2.0 + fit as f64, 1.0];
+        for (name, wanted) in model.parameters().iter().zip(wanted) {
+            let value = fits.of(name).expect("a parameter")[fit];
+            assert!((value - wanted).abs() < 1e-8, "{fit}, {name}: {value}, {wanted}");
+        }
+        assert_eq!(fits.fits.degrees[fit], 18 - 3);
+    }
+}

@@ -1,0 +1,292 @@
+//! Models of any kind: formulas, and models with names.
+//!
+//! ```
+//! use ndarray::Array2;
+//! use spotfit::model::{CurveStart, Curves, Model, Points};
+//!
+//! let model = Model::formula("a*exp(-x/t) + c", &["x"], &["a", "t", "c"])?;
+//! let truth = |x: f64| 5.0 * (-x / 3.0).exp() + 1.0;
+//! let data = Array2::from_shape_fn((1000, 20), |(_, x)| truth(x as f64));
+//! let curves = Curves::new(data.view(), Points::Index);
+//! let fits = model.fit(&curves, (&[1.0, 1.0, 0.0]).into(), &model.options())?;
+//! assert!((fits.of("t").unwrap()[0] - 3.0).abs() < 1e-9);
+//!
+//! // Models with names find their own start.
+//! let model = Model::named("exponential")?;
+//! let fits = model.fit(&curves, CurveStart::Estimate, &model.options())?;
+//! assert!((fits.of("a").unwrap()[999] - 5.0).abs() < 1e-9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod named;
+mod start;
+
+use fit_core::Estimator;
+use fit_cpu::BatchError;
+use fit_formula::{Evaluator, Formula};
+use ndarray::{Array2, ArrayView1};
+use rayon::prelude::*;
+
+pub use fit_cpu::CurveReference;
+pub use fit_curves::{
+    CurveError, CurveFits, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Points, Values,
+};
+pub use fit_formula::{Axes, FormulaError, functions};
+
+use named::{Kind, MODELS, Named};
+use start::Candidates;
+
+/// Why a model cannot be fitted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The batch makes no sense.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    /// There is no such model.
+    #[error("there is no model '{0}'")]
+    UnknownModel(String),
+    /// There is no such parameter.
+    #[error("the model has no parameter '{name}' (it has {})", known.join(", "))]
+    UnknownParameter {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+}
+
+/// A model function with parameters.
+#[derive(Clone, Debug)]
+pub struct Model {
+    formula: Formula,
+    named: Option<&'static Named>,
+}
+
+impl Model {
+    /// A formula of these variables and parameters.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and where.
+    pub fn formula(
+        text: &str,
+        variables: &[&str],
+        parameters: &[&str],
+    ) -> Result<Self, FormulaError> {
+        Ok(Self { formula: Formula::new(text, variables, parameters)?, named: None })
+    }
+
+    /// A formula in which every name that is not one of these variables is a parameter, in the order in which they appear.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and where.
+    pub fn of_variables(text: &str, variables: &[&str]) -> Result<Self, FormulaError> {
+        Ok(Self { formula: Formula::of_variables(text, variables)?, named: None })
+    }
+
+    /// A model with a name; [`Model::all`] lists them.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn named(name: &str) -> Result<Self, ModelError> {
+        let named = MODELS.iter().find(|model| model.name == name);
+        let named = named.ok_or_else(|| ModelError::UnknownModel(name.to_owned()))?;
+        let parameters: Vec<&str> = named.parameters.iter().map(|parameter| parameter.0).collect();
+        let formula = Formula::new(named.formula, named.variables, &parameters);
+        let formula = formula.unwrap_or_else(|error| panic!("{name}: {error}"));
+        Ok(Self { formula, named: Some(named) })
+    }
+
+    /// The models that have names: name, formula, and what it is.
+    pub fn all() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+        MODELS.iter().map(|model| (model.name, model.formula, model.about))
+    }
+
+    /// The formula.
+    pub fn text(&self) -> &str {
+        self.formula.text()
+    }
+
+    /// The formula with its derivatives, ready to be evaluated or shown.
+    pub fn as_formula(&self) -> &Formula {
+        &self.formula
+    }
+
+    /// The names of the variables.
+    pub fn variables(&self) -> &[String] {
+        self.formula.variables()
+    }
+
+    /// The names of the parameters.
+    pub fn parameters(&self) -> &[String] {
+        self.formula.parameters()
+    }
+
+    /// The number of a parameter, for options.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn parameter(&self, name: &str) -> Result<usize, ModelError> {
+        let found = self.parameters().iter().position(|parameter| parameter == name);
+        found.ok_or_else(|| ModelError::UnknownParameter {
+            name: name.to_owned(),
+            known: self.parameters().to_vec(),
+        })
+    }
+
+    /// Options for this model: least squares without limits.
+    pub fn options(&self) -> CurveOptions {
+        CurveOptions::new(self.parameters().len())
+    }
+
+    /// Whether the model finds start values in data.
+    pub fn finds_its_start(&self) -> bool {
+        self.named.is_some()
+    }
+
+    /// Fits curves, on all processors, in double precision.
+    ///
+    /// # Errors
+    /// If the request makes no sense. A fit that fails is no error; its status says how it ended.
+    pub fn fit(
+        &self,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+    ) -> Result<ModelFits, ModelError> {
+        self.fit_with(&CurveReference::new(0)?, curves, start, options)
+    }
+
+    /// [`Model::fit`] on threads that were started before.
+    ///
+    /// # Errors
+    /// As [`Model::fit`].
+    pub fn fit_with(
+        &self,
+        reference: &CurveReference,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+    ) -> Result<ModelFits, ModelError> {
+        let fits = match (start, self.named) {
+            (CurveStart::Estimate, Some(_)) => {
+                let start = self.start(curves, options)?;
+                reference.fit(&self.formula, curves, start.view().into(), options)?
+            }
+            _ => reference.fit(&self.formula, curves, start, options)?,
+        };
+        Ok(ModelFits { names: self.parameters().to_vec(), fits })
+    }
+
+    /// Start values for each data set (fit, parameter), within the limits: of some candidates for what the model is not
+    /// linear in, the one with which least squares leave least.
+    ///
+    /// # Errors
+    /// If the request makes no sense, or if the model has no name.
+    pub fn start(
+        &self,
+        curves: &Curves<'_>,
+        options: &CurveOptions,
+    ) -> Result<Array2<f64>, ModelError> {
+        let Some(named) = self.named else {
+            return Err(BatchError::from(CurveError::NoStart).into());
+        };
+        let count = named.parameters.len();
+        let anything = vec![0.0; count];
+        let free = options.clone().with_limits(self.options().limits);
+        let variables = named.variables.len();
+        curves.validate(variables, &anything[..].into(), &free).map_err(BatchError::from)?;
+        let kinds: Vec<Kind> = named.parameters.iter().map(|parameter| parameter.1).collect();
+        let shared = match curves.points {
+            Points::PerFit(_) => None,
+            _ => Some(Candidates::new(&self.formula, &kinds, &points(curves, variables, 0))),
+        };
+        let positive = options.estimator == Estimator::MaximumLikelihood;
+        let of_fit = |fit: usize| {
+            let (mut data, mut weights) = (vec![0.0; curves.points()], vec![1.0; curves.points()]);
+            curves.data.row(fit, &mut data);
+            if let Some(values) = curves.weights {
+                values.row(if values.shape()[0] == 1 { 0 } else { fit }, &mut weights);
+            }
+            fill(&mut data, &weights);
+            let own = shared.is_none().then(|| points(curves, variables, fit));
+            let own = own.map(|points| Candidates::new(&self.formula, &kinds, &points));
+            let best = shared.as_ref().or(own.as_ref()).map(|from| from.best(&data, positive));
+            let mut best = best.unwrap_or_default();
+            for (j, value) in best.iter_mut().enumerate() {
+                let [lower, upper] = options.limit(fit, j);
+                *value = if value.is_finite() { *value } else { 1.0 }.clamp(lower, upper);
+            }
+            best
+        };
+        let all: Vec<Vec<f64>> = (0..curves.count()).into_par_iter().map(of_fit).collect();
+        Ok(Array2::from_shape_fn((curves.count(), count), |(fit, j)| all[fit][j]))
+    }
+
+    /// The model's values at points, for some parameters.
+    ///
+    /// # Panics
+    /// If there are not as many parameters or variables as the model has.
+    pub fn values(&self, parameters: &[f64], points: &[Vec<f64>]) -> Vec<f64> {
+        let none = vec![false; self.parameters().len()];
+        let program = self.formula.program(Axes::Together, &none);
+        let mut evaluator = Evaluator::new(&program);
+        evaluator.set_parameters(parameters);
+        points.iter().map(|point| evaluator.value(point)).collect()
+    }
+}
+
+/// The variables at each point of a fit.
+pub fn points(curves: &Curves<'_>, variables: usize, fit: usize) -> Vec<Vec<f64>> {
+    let of = |point: usize| -> Vec<f64> {
+        match curves.points {
+            Points::Grid { width, .. } => vec![(point % width) as f64, (point / width) as f64],
+            Points::Shared(at) => (0..variables).map(|k| at.get([k, point])).collect(),
+            Points::PerFit(at) => (0..variables).map(|k| at.get([fit, k, point])).collect(),
+            _ => vec![point as f64],
+        }
+    };
+    (0..curves.points()).map(of).collect()
+}
+
+/// Replaces what is not seen by what was seen before it.
+fn fill(data: &mut [f64], weights: &[f64]) {
+    let seen = |&(&value, &weight): &(&f64, &f64)| value.is_finite() && weight > 0.0;
+    let mut last = data.iter().zip(weights).find(seen).map_or(0.0, |point| *point.0);
+    for (value, weight) in data.iter_mut().zip(weights) {
+        if value.is_finite() && *weight > 0.0 {
+            last = *value;
+        } else {
+            *value = last;
+        }
+    }
+}
+
+/// What was found, by the names of the parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelFits {
+    names: Vec<String>,
+    /// Everything that was found.
+    pub fits: CurveFits,
+}
+
+impl ModelFits {
+    /// The names of the parameters.
+    pub fn parameters(&self) -> &[String] {
+        &self.names
+    }
+
+    fn number(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|parameter| parameter == name)
+    }
+
+    /// A parameter of all fits.
+    pub fn of(&self, name: &str) -> Option<ArrayView1<'_, f64>> {
+        Some(self.fits.parameters.column(self.number(name)?))
+    }
+
+    /// Its standard errors.
+    pub fn error_of(&self, name: &str) -> Option<ArrayView1<'_, f64>> {
+        Some(self.fits.errors.column(self.number(name)?))
+    }
+}

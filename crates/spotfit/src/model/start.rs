@@ -1,0 +1,195 @@
+//! Start values from the data: of a few candidates for what a model is not linear in, with the best of all else.
+
+use fit_formula::{Axes, Evaluator, Formula};
+
+use super::named::Kind;
+
+/// The most candidates.
+const MOST: usize = 4000;
+/// Shares of the range of the points that are tried as lengths.
+const SCALES: [f64; 4] = [0.03, 0.1, 0.3, 1.0];
+/// Of an image.
+const WIDTHS: [f64; 3] = [0.1, 0.2, 0.4];
+
+/// Candidates for the parameters that a model is not linear in.
+pub(super) struct Candidates {
+    linear: Vec<usize>,
+    parameters: usize,
+    entries: Vec<Entry>,
+}
+
+/// A candidate, and what the model is with it.
+struct Entry {
+    /// All parameters, 0 for linear ones.
+    parameters: Vec<f64>,
+    /// The model without its linear parts, at each point.
+    rest: Vec<f64>,
+    /// Orthonormal combinations of the derivatives by linear parameters.
+    basis: Vec<Vec<f64>>,
+    /// Their coefficients: derivative l is the sum of factors\[l\]\[m\] times basis m.
+    factors: Vec<Vec<f64>>,
+}
+
+impl Candidates {
+    /// For points given by their variables.
+    pub(super) fn new(formula: &Formula, kinds: &[Kind], points: &[Vec<f64>]) -> Self {
+        let linear: Vec<usize> = (0..kinds.len()).filter(|&j| kinds[j] == Kind::Linear).collect();
+        let program = formula.program(Axes::Together, &vec![true; kinds.len()]);
+        let mut evaluator = Evaluator::new(&program);
+        let image = formula.variables().len() > 1;
+        let choices: Vec<Vec<f64>> =
+            kinds.iter().map(|kind| choices(*kind, image, points)).collect();
+        let mut entries = Vec::new();
+        let mut chosen = vec![0; kinds.len()];
+        loop {
+            let parameters: Vec<f64> =
+                choices.iter().zip(&chosen).map(|(choices, &at)| choices[at]).collect();
+            if ascending(kinds, &parameters, image) {
+                entries.extend(Entry::new(&mut evaluator, parameters, &linear, points));
+            }
+            let next = (0..kinds.len()).find(|&j| {
+                chosen[j] += 1;
+                let more = chosen[j] < choices[j].len();
+                if !more {
+                    chosen[j] = 0;
+                }
+                more
+            });
+            if next.is_none() || entries.len() >= MOST {
+                return Self { linear, parameters: kinds.len(), entries };
+            }
+        }
+    }
+
+    /// The parameters that are nearest to the data; if the model must be `positive`, the nearest for which it is, if
+    /// there are any.
+    pub(super) fn best(&self, data: &[f64], positive: bool) -> Vec<f64> {
+        let found = if positive { self.nearest(data, true) } else { None };
+        found.or_else(|| self.nearest(data, false)).unwrap_or_else(|| vec![1.0; self.parameters])
+    }
+
+    fn nearest(&self, data: &[f64], positive: bool) -> Option<Vec<f64>> {
+        let mut best: Option<(f64, Vec<f64>)> = None;
+        let mut residual = vec![0.0; data.len()];
+        for entry in &self.entries {
+            for (to, (data, rest)) in residual.iter_mut().zip(data.iter().zip(&entry.rest)) {
+                *to = data - rest;
+            }
+            let size = dot(&residual, &residual);
+            let along: Vec<f64> = entry.basis.iter().map(|basis| dot(basis, &residual)).collect();
+            let left = size - dot(&along, &along);
+            if best.as_ref().is_none_or(|best| left < best.0) {
+                if positive && !entry.is_positive(&along) {
+                    continue;
+                }
+                let mut parameters = entry.parameters.clone();
+                // Back substitution: later ones first.
+                let mut rest = along;
+                for l in (0..self.linear.len()).rev() {
+                    let own = entry.factors[l][l];
+                    let value = if own > 0.0 { rest[l] / own } else { 0.0 };
+                    parameters[self.linear[l]] = value;
+                    for (rest, factor) in rest.iter_mut().zip(&entry.factors[l]) {
+                        *rest -= value * factor;
+                    }
+                }
+                best = Some((left, parameters));
+            }
+        }
+        best.map(|best| best.1)
+    }
+}
+
+impl Entry {
+    /// Whether the model is above 0 at all points, with these coefficients.
+    fn is_positive(&self, along: &[f64]) -> bool {
+        (0..self.rest.len()).all(|point| {
+            let linear = self.basis.iter().zip(along).map(|(basis, share)| basis[point] * share);
+            self.rest[point] + linear.sum::<f64>() > 0.0
+        })
+    }
+
+    /// `None` where the model has no value at some point.
+    fn new(
+        evaluator: &mut Evaluator<'_>,
+        parameters: Vec<f64>,
+        linear: &[usize],
+        points: &[Vec<f64>],
+    ) -> Option<Self> {
+        evaluator.set_parameters(&parameters);
+        let mut rest = Vec::with_capacity(points.len());
+        let mut columns = vec![Vec::with_capacity(points.len()); linear.len()];
+        let mut derivatives = vec![0.0; parameters.len()];
+        for point in points {
+            rest.push(evaluator.value(point));
+            evaluator.derivatives(&mut derivatives);
+            for (column, &j) in columns.iter_mut().zip(linear) {
+                column.push(derivatives[j]);
+            }
+        }
+        let (mut basis, mut factors) = (Vec::<Vec<f64>>::new(), Vec::new());
+        for mut column in columns {
+            let whole = dot(&column, &column).sqrt();
+            let mut along = Vec::new();
+            for earlier in &basis {
+                let share = dot(earlier, &column);
+                for (to, from) in column.iter_mut().zip(earlier) {
+                    *to -= share * from;
+                }
+                along.push(share);
+            }
+            let left = dot(&column, &column).sqrt();
+            // What others say already adds nothing.
+            let own = if left > 1e-9 * whole { left } else { 0.0 };
+            let inverse = if own > 0.0 { 1.0 / own } else { 0.0 };
+            column.iter_mut().for_each(|value| *value *= inverse);
+            along.push(own);
+            factors.push(along);
+            basis.push(column);
+        }
+        let sound = rest.iter().chain(basis.iter().flatten()).all(|value| value.is_finite());
+        sound.then_some(Self { parameters, rest, basis, factors })
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Values to try for a parameter.
+fn choices(kind: Kind, image: bool, points: &[Vec<f64>]) -> Vec<f64> {
+    let range = |axis: usize| {
+        let of = points.iter().filter_map(|point| point.get(axis).copied());
+        let (low, high) =
+            of.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (x.min(low), x.max(high)));
+        if high > low { [low, high - low] } else { [low, 1.0] }
+    };
+    let scales = |axis: usize| -> Vec<f64> {
+        let shares: &[f64] = if image { &WIDTHS } else { &SCALES };
+        shares.iter().map(|share| share * range(axis)[1]).collect()
+    };
+    match kind {
+        Kind::Linear => vec![0.0],
+        Kind::Scale(axis) => scales(axis),
+        Kind::Position(axis) => {
+            let [low, length] = range(axis);
+            let count = if image { 5 } else { 12 };
+            (0..count).map(|at| low + length * (f64::from(at) + 0.5) / f64::from(count)).collect()
+        }
+        Kind::Frequency => {
+            let [_, length] = range(0);
+            let most = points.len().clamp(2, 128);
+            (1..most).map(|half| std::f64::consts::PI * half as f64 / length).collect()
+        }
+        Kind::Among(values) => values.to_vec(),
+    }
+}
+
+/// Of several lengths on the same axis each is longer than those before: the same terms in another order are the same.
+fn ascending(kinds: &[Kind], parameters: &[f64], image: bool) -> bool {
+    let scales = kinds.iter().zip(parameters).filter(|(kind, _)| **kind == Kind::Scale(0));
+    let scales: Vec<f64> = scales.map(|(_, &value)| value).collect();
+    let several =
+        scales.len() > 1 && !image && !kinds.iter().any(|kind| matches!(kind, Kind::Position(_)));
+    !several || scales.is_sorted_by(|a, b| a < b)
+}
