@@ -211,6 +211,8 @@ impl<R: Real, const P: usize> Sums<R, P> {
     pub fn evaluation<const POISSON: bool>(&self, scales: &[R; P]) -> Evaluation<R, P, 0> {
         let rounding = R::splat(ROUNDING * R::EPSILON);
         let Self { cost, size, .. } = *self;
+        // One root after the other: products of squares overflow.
+        let length = size.sqrt();
         let mut normal = Normal { cost, ..Normal::zero() };
         let mut flat = [R::Mask::splat(false); P];
         for j in 0..P {
@@ -221,13 +223,13 @@ impl<R: Real, const P: usize> Sums<R, P> {
                 }
             }
             // By Cauchy and Schwarz, what the rounding of all residuals makes of the gradient.
-            let most = (normal.hessian.0[j][j] * size).sqrt() * rounding;
+            let most = normal.hessian.0[j][j].sqrt() * length * rounding;
             flat[j] = normal.gradient[j].abs().le(most);
         }
         let (resolution, resolved) = if POISSON {
             (size * rounding, R::splat(0.0).le(self.least))
         } else {
-            let cross = (cost * size).sqrt();
+            let cross = cost.sqrt() * length;
             let all = rounding.mul_add(size, cross + cross) + cost;
             (all * rounding, R::Mask::splat(true))
         };

@@ -155,10 +155,17 @@ impl Graph {
         match function {
             // b·a^(b − 1)·a′ + a^b·ln a·b′.
             Function2::Power => {
-                let one_less = self.sum(&[(b, 1.0)], -1.0);
-                let lower =
-                    if by_a == zero { zero } else { self.call2(Function2::Power, a, one_less) };
-                let first = self.product(&[(b, 1), (lower, 1), (by_a, 1)]);
+                // Of (x/c)^b by c the first is −(b/c)·(x/c)^b, which has a value at x = 0 for any b.
+                let (_, base) = self.split(a);
+                let first = if by_a == zero {
+                    zero
+                } else if matches!(self.node(base), Node::Sum { .. } | Node::Call(..)) {
+                    let one_less = self.sum(&[(b, 1.0)], -1.0);
+                    let lower = self.call2(Function2::Power, a, one_less);
+                    self.product(&[(b, 1), (lower, 1), (by_a, 1)])
+                } else {
+                    self.product(&[(b, 1), (own, 1), (by_a, 1), (a, -1)])
+                };
                 let logarithm = if by_b == zero { zero } else { self.call(Function::LnOrZero, a) };
                 let second = self.product(&[(own, 1), (logarithm, 1), (by_b, 1)]);
                 self.add(first, second)

@@ -257,10 +257,11 @@ fn every_function_is_tested() {
 /// Proves what happens at the ends of the range: no derivative is NaN where its limit is a number.
 #[test]
 fn limits_are_numbers() {
-    let cases: [(&str, &[f64], f64, &[f64]); 6] = [
+    let cases: [(&str, &[f64], f64, &[f64]); 7] = [
         // Powers at 0.
         ("a*x^n", &[2.0, 1.5], 0.0, &[0.0, 0.0]),
         ("v*x^n/(k^n + x^n)", &[2.0, 1.5, 1.0], 0.0, &[0.0, 0.0, 0.0]),
+        ("d + (a - d)/(1 + (x/c)^b)", &[1.0, 2.0, 3.0, 0.5], 0.0, &[0.0, 1.0, 0.0, 0.0]),
         // Fermi functions far away.
         ("a/(1 + exp(k*x))", &[2.0, 1.0], 1e3, &[0.0, 0.0]),
         ("a/(1 + exp(k*x))", &[2.0, 1.0], -1e3, &[1.0, 0.0]),

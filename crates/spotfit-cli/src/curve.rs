@@ -118,6 +118,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
             for input in inputs.into_iter().flatten() {
                 refuse_same_file(input, path)?;
             }
+            refuse_same_file(&arguments.output, path)?;
             if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("svg")) {
                 let reason = "the plot's name must end in .svg";
                 return Err(CliError::file(&path.display().to_string(), reason));
@@ -131,6 +132,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         None => None,
     };
     let columns = model.parameters();
+    refuse_columns(columns)?;
     let mut table =
         CurveTable::create(&arguments.output, format, data.count, columns, options.estimator)?;
     let reference = CurveReference::new(arguments.threads).map_err(ModelError::from)?;
@@ -224,6 +226,21 @@ fn model(arguments: &CurveArguments, variables: &[String]) -> Result<Model, CliE
         Model::formula(text, &variables, &parameters)
     };
     found.map_err(|error| CliError::formula("--model", text, &error))
+}
+
+/// Parameters are columns of the table, beside others.
+fn refuse_columns(parameters: &[String]) -> Result<(), CliError> {
+    for name in parameters {
+        let taken = ["fit", "chi2", "deviance", "degrees", "iterations", "status"]
+            .contains(&name.as_str())
+            || parameters.iter().any(|other| *name == format!("{other}_error"));
+        if taken || name.contains(|c: char| matches!(c, '\'' | ',' | '"')) {
+            let reason =
+                "the table has another column of that name, or cannot have it; choose another name";
+            return Err(CliError::Other(format!("--model: parameter '{name}': {reason}")));
+        }
+    }
+    Ok(())
 }
 
 /// `name=value` pairs.

@@ -12,6 +12,9 @@ use super::input::Input;
 /// The most values that are read at once, where all must be held.
 const MOST: usize = 1 << 28;
 
+/// The largest CSV file.
+const MOST_TEXT: u64 = 1 << 28;
+
 /// Data sets, read as they are needed.
 pub(crate) struct Data {
     file: String,
@@ -59,6 +62,13 @@ impl Data {
     /// The first column of a CSV file is x, each other one is a data set.
     fn read_csv(path: &Path, file: String) -> Result<Self, CliError> {
         let failed = |reason: String| CliError::file(&file, reason);
+        let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        if bytes > MOST_TEXT {
+            let reason = format!(
+                "it has {bytes} bytes; as text at most {MOST_TEXT} are read. NPY has no limit"
+            );
+            return Err(failed(reason));
+        }
         let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
         let first = text.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
         let delimiter = [b',', b';', b'\t'].into_iter().find(|&c| first.contains(char::from(c)));

@@ -220,6 +220,8 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             region.take(accepted, &normal.hessian, first);
             C::set_region(&mut self.constants, region);
             self.lambda = damping;
+            // The region has shrunk to a point.
+            self.end(stepped & region.norm(&step).le(zero), Status::NotConverged);
         }
         self.retrying = rejected;
         let next_pass = accepted & (first | self.running());

@@ -45,7 +45,7 @@ impl<R: Real, const P: usize> Region<R, P> {
 
     /// ‖Dδ‖.
     #[inline(always)]
-    fn norm(&self, step: &[R; P]) -> R {
+    pub(super) fn norm(&self, step: &[R; P]) -> R {
         let mut sum = R::splat(0.0);
         for j in 0..P {
             sum = (self.largest[j] * step[j]).mul_add(step[j], sum);
