@@ -234,7 +234,7 @@ fn refuse_columns(parameters: &[String]) -> Result<(), CliError> {
         let taken = ["fit", "chi2", "deviance", "degrees", "iterations", "status"]
             .contains(&name.as_str())
             || parameters.iter().any(|other| *name == format!("{other}_error"));
-        if taken || name.contains(|c: char| matches!(c, '\'' | ',' | '"')) {
+        if taken || name.contains(['\'', ',', '"']) {
             let reason =
                 "the table has another column of that name, or cannot have it; choose another name";
             return Err(CliError::Other(format!("--model: parameter '{name}': {reason}")));
