@@ -113,13 +113,13 @@ pub struct At<R, const P: usize> {
 
 /// Sums over the points.
 #[derive(Clone, Copy, Debug)]
-pub struct Sums<R, const P: usize> {
+pub struct Sums<R: Real, const P: usize> {
     /// χ², or the deviance.
     cost: R,
     /// What rounding is a share of: Σwf², or Σf.
     size: R,
-    /// The least value of the model, for maximum likelihood.
-    least: R,
+    /// Whether the model is nowhere negative, for maximum likelihood.
+    sound: R::Mask,
     gradient: [R; P],
     hessian: Symmetric<R, P>,
 }
@@ -137,7 +137,7 @@ impl<R: Real, const P: usize> Sums<R, P> {
         Self {
             cost: zero,
             size: zero,
-            least: R::splat(f64::MAX),
+            sound: R::Mask::splat(true),
             gradient: [zero; P],
             hessian: Symmetric::zero(),
         }
@@ -173,15 +173,14 @@ impl<R: Real, const P: usize> Sums<R, P> {
         let term = count.mul_add((count * inverse).max(tiny).ln(), excess);
         let (term, inverse, excess) = if WEIGHTED {
             let there = zero.lt(weight);
-            let one = R::select(there, value, R::splat(1.0));
-            self.least = self.least.min(one);
+            self.sound = self.sound & (!there | zero.le(value));
             (
                 R::select(there, term, zero),
                 R::select(there, inverse, zero),
                 R::select(there, excess, zero),
             )
         } else {
-            self.least = value.min(self.least);
+            self.sound = self.sound & zero.le(value);
             (term, inverse, excess)
         };
         self.cost = self.cost + (term + term);
@@ -215,6 +214,9 @@ impl<R: Real, const P: usize> Sums<R, P> {
         let length = size.sqrt();
         let mut normal = Normal { cost, ..Normal::zero() };
         let mut flat = [R::Mask::splat(false); P];
+        let zero = R::splat(0.0);
+        // A model that depends on no parameter here says nothing of where to go.
+        let mut resolved = self.sound & R::Mask::splat(false);
         for j in 0..P {
             normal.gradient[j] = self.gradient[j] * scales[j];
             for k in 0..P {
@@ -225,14 +227,18 @@ impl<R: Real, const P: usize> Sums<R, P> {
             // By Cauchy and Schwarz, what the rounding of all residuals makes of the gradient.
             let most = normal.hessian.0[j][j].sqrt() * length * rounding;
             flat[j] = normal.gradient[j].abs().le(most);
+            resolved = resolved | zero.lt(normal.hessian.0[j][j]);
         }
-        let (resolution, resolved) = if POISSON {
-            (size * rounding, R::splat(0.0).le(self.least))
+        let resolved = resolved & self.sound;
+        let resolution = if POISSON {
+            size * rounding
         } else {
             let cross = cost.sqrt() * length;
             let all = rounding.mul_add(size, cross + cross) + cost;
-            (all * rounding, R::Mask::splat(true))
+            all * rounding
         };
+        // Of what overflows nothing is known, which is no reason to call it a minimum.
+        let resolution = R::select(resolution.is_finite(), resolution, zero);
         let newton = normal.hessian;
         Evaluation { normal, resolution, newton, linear_by: [], flat, resolved }
     }
@@ -251,7 +257,7 @@ fn seen<R: Real, const P: usize>(weight: R, number: R, at: &At<R, P>) -> (R, [R;
 }
 
 /// The covariance of the parameters from the Hessian in their lengths: its inverse, times `variance`. Rows of parameters
-/// that are `held` are 0. Where the Hessian is singular all variances are infinite.
+/// that are `held` are 0. Where the Hessian is singular, or `variance` is infinite, all others are infinite.
 #[inline(always)]
 pub fn covariance<R: Real, const P: usize>(
     hessian: &Symmetric<R, P>,
@@ -274,7 +280,8 @@ pub fn covariance<R: Real, const P: usize>(
         for k in 0..P {
             if k >= j {
                 let value = all.0[j][k] * variance * units.length[j] * units.length[k];
-                let value = R::select(definite, value, R::splat(f64::INFINITY));
+                let known = definite & value.is_finite();
+                let value = R::select(known, value, R::splat(f64::INFINITY));
                 all.0[j][k] = R::select(held[j] | held[k], zero, value);
             }
         }

@@ -104,6 +104,16 @@ pub enum CurveError {
         /// What it may be.
         range: &'static str,
     },
+    /// The results of all operations at all points do not fit into memory.
+    #[error(
+        "{operations} operations at each of {points} points are more than can be held; fit parts of the data"
+    )]
+    TooManyPoints {
+        /// Operations of the formula.
+        operations: usize,
+        /// Points of each data set.
+        points: usize,
+    },
     /// There are not as many limits or results as fits.
     #[error("there are {found} {what} for {wanted} fits")]
     Count {
@@ -114,6 +124,22 @@ pub enum CurveError {
         /// How many are needed.
         wanted: usize,
     },
+}
+
+impl CurveError {
+    /// The same of curves that are part of a batch, in which there are so many before them.
+    #[must_use]
+    pub fn after(mut self, before: usize) -> Self {
+        match &mut self {
+            Self::Weight { fit, .. } => *fit += before,
+            Self::Start { fit: Some(fit), .. } | Self::CrossedLimits { fit: Some(fit), .. } => {
+                *fit += before;
+            }
+            Self::NotFinite { at, .. } if at.len() > 1 => at[0] += before,
+            _ => {}
+        }
+        self
+    }
 }
 
 fn of(fit: Option<usize>) -> String {

@@ -9,7 +9,8 @@ use ndarray::{Array2, Array3};
 pub struct CurveFits {
     /// (fit, parameter).
     pub parameters: Array2<f64>,
-    /// Their standard errors: (fit, parameter); 0 for those that are held, infinite where the data say nothing.
+    /// Their standard errors: (fit, parameter); 0 for those that are held. If the data say nothing of one parameter,
+    /// those of all others are infinite too. A fit that ends on a limit has the errors of one that may cross it.
     pub errors: Array2<f64>,
     /// Their covariance: (fit, parameter, parameter).
     pub covariance: Array3<f64>,

@@ -150,10 +150,19 @@ impl<'a> Curves<'a> {
             CurveStart::Estimate => return Err(CurveError::NoStart),
             CurveStart::Shared(start) => {
                 check("start values", &[start.len()], &[parameters])?;
-                options.allow(start.iter().copied(), None)?;
+                match options.limits {
+                    Limits::Shared(_) => options.allow(start.iter().copied(), None)?,
+                    Limits::PerFit(_) => {
+                        options.check_count(count)?;
+                        for fit in 0..count {
+                            options.allow(start.iter().copied(), Some(fit))?;
+                        }
+                    }
+                }
             }
             CurveStart::PerFit(start) => {
                 check("start values", &start.shape(), &[count, parameters])?;
+                options.check_count(count)?;
                 for fit in 0..count {
                     options.allow((0..parameters).map(|j| start.get([fit, j])), Some(fit))?;
                 }

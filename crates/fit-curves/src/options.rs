@@ -117,9 +117,15 @@ impl CurveOptions {
         self.fixed.len()
     }
 
-    /// Those that are not held.
+    /// Those that are not held: neither fixed nor between equal limits for all fits.
     pub fn free(&self) -> usize {
-        self.fixed.iter().filter(|&&fixed| !fixed).count()
+        let held = |parameter: usize| match &self.limits {
+            Limits::Shared(limits) => {
+                limits.get(parameter).is_some_and(|limits| limits[0] == limits[1])
+            }
+            Limits::PerFit(_) => false,
+        };
+        (0..self.parameters()).filter(|&j| !self.fixed[j] && !held(j)).count()
     }
 
     /// The limits of a parameter of a fit.
@@ -163,7 +169,10 @@ impl CurveOptions {
     }
 
     /// Checks that there are limits for as many fits.
-    pub(crate) fn check_count(&self, count: usize) -> Result<(), CurveError> {
+    ///
+    /// # Errors
+    /// How many there are, if there are others.
+    pub fn check_count(&self, count: usize) -> Result<(), CurveError> {
         match &self.limits {
             Limits::PerFit(limits) if limits.len() != count * self.parameters() => {
                 let found = limits.len() / self.parameters().max(1);
@@ -184,14 +193,7 @@ impl CurveOptions {
                 let at = fit.into_iter().chain([parameter]).collect();
                 return Err(CurveError::NotFinite { what: "start values", at });
             }
-            // What each fit has of its own is known only together with it.
-            let per_fit = matches!(self.limits, Limits::PerFit(_));
-            if self.fixed[parameter] || (per_fit && fit.is_none()) {
-                continue;
-            }
-            if let Limits::PerFit(limits) = &self.limits
-                && limits.len() <= fit.unwrap_or(0) * self.parameters() + parameter
-            {
+            if self.fixed[parameter] {
                 continue;
             }
             let [lower, upper] = self.limit(fit.unwrap_or(0), parameter);

@@ -159,7 +159,7 @@ impl Graph {
                 let (_, base) = self.split(a);
                 let first = if by_a == zero {
                     zero
-                } else if matches!(self.node(base), Node::Sum { .. } | Node::Call(..)) {
+                } else if !matches!(self.node(base), Node::Product(_)) {
                     let one_less = self.sum(&[(b, 1.0)], -1.0);
                     let lower = self.call2(Function2::Power, a, one_less);
                     self.product(&[(b, 1), (lower, 1), (by_a, 1)])

@@ -78,7 +78,7 @@ pub enum FormulaErrorKind {
     GivenTwice(String),
     /// A variable or a parameter has a name that no formula can have.
     BadName(String),
-    /// A parameter does not occur, or changes nothing.
+    /// A parameter does not occur, or has no derivative: one that only moves a jump cannot be fitted.
     Unused(String),
     /// There are more parameters than [`crate::MAX_PARAMETERS`].
     TooManyParameters,
@@ -176,7 +176,9 @@ impl fmt::Display for FormulaErrorKind {
             Self::BadName(name) => {
                 write!(f, "`{name}` cannot be the name of a parameter or variable")
             }
-            Self::Unused(name) => write!(f, "the parameter `{name}` changes nothing"),
+            Self::Unused(name) => {
+                write!(f, "the derivative by the parameter `{name}` is 0 everywhere")
+            }
             Self::TooManyParameters => {
                 write!(f, "there are more than {} parameters", crate::MAX_PARAMETERS)
             }

@@ -98,8 +98,8 @@ impl Formula {
         )
     }
 
-    /// The parameters that the value is a linear function of, all of them together: a largest set in which none appears
-    /// in the derivative by another.
+    /// The parameters that the value is a linear function of, all of them together: a set in which none appears in the
+    /// derivative by another, and to which no other can be added.
     ///
     /// ```
     /// let formula = fit_formula::Formula::of_variables("a*exp(-x/t) + c", &["x"])?;

@@ -238,6 +238,17 @@ impl Graph {
         }
     }
 
+    /// Whether the numbers of a sum are finite.
+    pub(crate) fn is_finite(&self, id: Id) -> bool {
+        match self.node(id) {
+            Node::Number(bits) => bits.value().is_finite(),
+            Node::Sum { terms, constant } => {
+                constant.value().is_finite() && terms.iter().all(|term| term.1.value().is_finite())
+            }
+            _ => true,
+        }
+    }
+
     /// The factors of a node without a numeric one.
     pub(crate) fn factors(&self, id: Id) -> Vec<(Id, i32)> {
         match self.node(id) {
@@ -349,7 +360,12 @@ impl Graph {
         let mut number = 1.0;
         let mut all: BTreeMap<Id, i32> = BTreeMap::new();
         for &(id, power) in factors {
-            let (own, rest) = self.split(id);
+            let (mut own, mut rest) = self.split(id);
+            let scale = libm::pow(own, f64::from(power));
+            if rest != ONE && own != 1.0 && !scale.is_normal() {
+                // A power of the number alone would be lost.
+                (own, rest) = (1.0, id);
+            }
             number *= libm::pow(own, f64::from(power));
             let mut put = |id, power| *all.entry(id).or_insert(0) += power;
             match self.node(rest) {

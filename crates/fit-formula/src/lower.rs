@@ -18,6 +18,9 @@ struct Signed {
     negative: bool,
 }
 
+/// Sums of fewer terms may be computed twice.
+const MOST_TWICE: usize = 8;
+
 /// A program that is being made.
 struct Lowering<'g> {
     graph: &'g Graph,
@@ -390,7 +393,12 @@ impl Lowering<'_> {
                     .iter()
                     .all(|&(id, power)| power % 2 == 0 || self.graph.is_never_negative(id))
         };
-        if let Some(terms) = self.distributed(&product)
+        // A long sum that others need too is not computed twice.
+        let few = |&(id, _): &(Id, i32)| {
+            self.parents[id as usize] < 2 || Graph::operands(self.graph.node(id)).len() < MOST_TWICE
+        };
+        let terms = if product.1.iter().all(few) { self.distributed(&product) } else { None };
+        if let Some(terms) = terms
             && terms.iter().all(sink)
         {
             let mut groups: BTreeMap<Level, Vec<Product>> = BTreeMap::new();

@@ -432,6 +432,9 @@ impl Parser<'_> {
                     found: self.text[self.place()].to_string(),
                 });
             }
+            if !is_plain_name(name) {
+                return wrong(FormulaErrorKind::BadName(name.to_string()));
+            }
             let number = self.parameters.len();
             if number == MAX_PARAMETERS {
                 return wrong(FormulaErrorKind::TooManyParameters);
@@ -502,7 +505,7 @@ impl Parser<'_> {
         if self.graph.is_full() {
             return wrong(FormulaErrorKind::TooLarge);
         }
-        if self.graph.split(id).0.is_finite() {
+        if self.graph.is_finite(id) {
             Ok(Value::Number(id))
         } else {
             wrong(FormulaErrorKind::NotFinite)

@@ -266,8 +266,7 @@ impl Program {
         })
     }
 
-    /// Operations that run for each point: those that depend on every variable that the value depends on, or on
-    /// more than one.
+    /// Operations that depend on all that the value depends on: those that run for each point.
     pub fn point_operations(&self) -> usize {
         let variable = |op: &&Op| matches!(op, Op::Variable(_));
         let all = self.levels[self.value as usize];

@@ -2,13 +2,16 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::program::{Axes, Derivative, Level, Op, OpId, Program};
 
 impl Program {
-    fn name(&self, id: OpId) -> String {
-        match self.ops[id as usize] {
+    /// The names of all operations: numbers and inputs have their own, others are counted.
+    fn names(&self) -> Vec<String> {
+        let mut count = 0;
+        let name = |op: &Op| match *op {
             Op::Parameter(number) => self.parameters[usize::from(number)].clone(),
             Op::Variable(number) => self.variables[usize::from(number)].clone(),
             Op::Number(value) if value < 0.0 => format!("({value:?})"),
@@ -16,38 +19,16 @@ impl Program {
                 let text = format!("{value:?}");
                 text.strip_suffix(".0").map_or(text.clone(), ToString::to_string)
             }
-            // Numbered without what has a name of its own.
             _ => {
-                let own =
-                    |op: &&Op| !matches!(op, Op::Parameter(_) | Op::Variable(_) | Op::Number(_));
-                format!("r{}", self.ops[..id as usize].iter().filter(own).count())
+                count += 1;
+                format!("r{}", count - 1)
             }
-        }
-    }
-
-    fn shown(&self, op: Op) -> Option<String> {
-        let of = |id: OpId| self.name(id);
-        Some(match op {
-            Op::Number(_) | Op::Parameter(_) | Op::Variable(_) => return None,
-            Op::Add(a, b) => format!("{} + {}", of(a), of(b)),
-            Op::Subtract(a, b) => format!("{} - {}", of(a), of(b)),
-            Op::Multiply(a, b) => format!("{}*{}", of(a), of(b)),
-            Op::MultiplyAdd(a, b, c) => format!("{}*{} + {}", of(a), of(b), of(c)),
-            Op::NegMultiplyAdd(a, b, c) => format!("{} - {}*{}", of(c), of(a), of(b)),
-            Op::Negate(a) => format!("-{}", of(a)),
-            Op::Reciprocal(a) => format!("1/{}", of(a)),
-            Op::Call(function, a) => format!("{}({})", function.name(), of(a)),
-            Op::Call2(function, a, b) => format!("{}({}, {})", function.name(), of(a), of(b)),
-            Op::Compare(comparison, a, b) => format!("{} {} {}", of(a), comparison.name(), of(b)),
-            Op::And(a, b) => format!("{} & {}", of(a), of(b)),
-            Op::Or(a, b) => format!("{} | {}", of(a), of(b)),
-            Op::Not(a) => format!("!{}", of(a)),
-            Op::Choice(a, b, c) => format!("if({}, {}, {})", of(a), of(b), of(c)),
-        })
+        };
+        self.ops.iter().map(name).collect()
     }
 
     fn place(&self, level: Level, axes: Axes) -> String {
-        let of: alloc::vec::Vec<&str> = match axes {
+        let of: Vec<&str> = match axes {
             Axes::Together => alloc::vec![],
             Axes::Grid => (0..self.variables.len())
                 .filter(|&number| level.on_variable(number as u16))
@@ -68,27 +49,51 @@ impl Program {
     }
 }
 
+/// An operation; `None` for what has a name of its own.
+fn shown(op: Op, names: &[String]) -> Option<String> {
+    let of = |id: OpId| names[id as usize].as_str();
+    Some(match op {
+        Op::Number(_) | Op::Parameter(_) | Op::Variable(_) => return None,
+        Op::Add(a, b) => format!("{} + {}", of(a), of(b)),
+        Op::Subtract(a, b) => format!("{} - {}", of(a), of(b)),
+        Op::Multiply(a, b) => format!("{}*{}", of(a), of(b)),
+        Op::MultiplyAdd(a, b, c) => format!("{}*{} + {}", of(a), of(b), of(c)),
+        Op::NegMultiplyAdd(a, b, c) => format!("{} - {}*{}", of(c), of(a), of(b)),
+        Op::Negate(a) => format!("-{}", of(a)),
+        Op::Reciprocal(a) => format!("1/{}", of(a)),
+        Op::Call(function, a) => format!("{}({})", function.name(), of(a)),
+        Op::Call2(function, a, b) => format!("{}({}, {})", function.name(), of(a), of(b)),
+        Op::Compare(comparison, a, b) => format!("{} {} {}", of(a), comparison.name(), of(b)),
+        Op::And(a, b) => format!("{} & {}", of(a), of(b)),
+        Op::Or(a, b) => format!("{} | {}", of(a), of(b)),
+        Op::Not(a) => format!("!{}", of(a)),
+        Op::Choice(a, b, c) => format!("if({}, {}, {})", of(a), of(b), of(c)),
+    })
+}
+
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.names();
+        let of = |id: OpId| names[id as usize].as_str();
         for (level, range) in self.stages() {
             let mut headed = false;
             for at in range {
-                let Some(text) = self.shown(self.ops[at]) else { continue };
+                let Some(text) = shown(self.ops[at], &names) else { continue };
                 if !headed {
                     writeln!(f, "{}:", self.place(level, self.axes))?;
                     headed = true;
                 }
-                writeln!(f, "  {} = {text}", self.name(at as OpId))?;
+                writeln!(f, "  {} = {text}", names[at])?;
             }
         }
-        writeln!(f, "value: {}", self.name(self.value))?;
+        writeln!(f, "value: {}", of(self.value))?;
         for (name, derivative) in self.parameters.iter().zip(&self.derivatives) {
             match *derivative {
                 Derivative::Fixed => continue,
-                Derivative::Flat(id) => writeln!(f, "by {name}: {}", self.name(id))?,
-                Derivative::Point { u, scale: None } => writeln!(f, "by {name}: {}", self.name(u))?,
+                Derivative::Flat(id) => writeln!(f, "by {name}: {}", of(id))?,
+                Derivative::Point { u, scale: None } => writeln!(f, "by {name}: {}", of(u))?,
                 Derivative::Point { u, scale: Some(scale) } => {
-                    writeln!(f, "by {name}: {} * {}", self.name(scale), self.name(u))?;
+                    writeln!(f, "by {name}: {} * {}", of(scale), of(u))?;
                 }
             }
         }

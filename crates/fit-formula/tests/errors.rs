@@ -59,8 +59,8 @@ fn errors_name_what_is_wrong() {
             "`=` gives a name to a helper at the start of a line; compare with `==`",
         ),
         ("u = a*x b", "b", "expected an operator, or `;` after a helper, not `b`"),
-        ("a*x", "a*x", "the parameter `b` changes nothing"),
-        ("a*x + b - b", "a*x + b - b", "the parameter `b` changes nothing"),
+        ("a*x", "a*x", "the derivative by the parameter `b` is 0 everywhere"),
+        ("a*x + b - b", "a*x + b - b", "the derivative by the parameter `b` is 0 everywhere"),
         ("a*x^1025^1 + b", "", ""),
     ] {
         if message.is_empty() && part.is_empty() {

@@ -6,8 +6,10 @@
 
 use std::time::{Duration, Instant};
 
-use ndarray::{Array2, Array3};
-use spotfit::model::{CurveReference, CurveStart, Curves, Model, Points, Values};
+use ndarray::{Array2, Array3, ArrayView2};
+use spotfit::model::{
+    CurveOptions, CurveReference, CurveStart, Curves, Model, ModelFits, Points, Values,
+};
 use spotfit::{Estimator, Status};
 
 /// Data sets of a model.
@@ -201,8 +203,12 @@ fn check(estimator: Estimator) {
         }
         let (rms, converged) = case.measure(estimator);
         println!("{:<24} {converged:.4} {rms:.3?}", case.name);
-        let off = |&rms: &f64| rms != 0.0 && !(0.97 - chance..1.03 + chance).contains(&rms);
-        if converged < 0.995 || rms.iter().any(off) {
+        // The third parameter of fcs is held.
+        let off = |(j, rms): (usize, &f64)| match (case.name, j) {
+            ("fcs", 2) => *rms != 0.0,
+            _ => !(0.97 - chance..1.03 + chance).contains(rms),
+        };
+        if converged < 0.995 || rms.iter().enumerate().any(off) {
             wrong.push(format!("{}: {converged:.4} {rms:.3?}", case.name));
         }
     }
@@ -341,4 +347,125 @@ fn text_to_first_fit() {
     }
     println!("text to first fit: at most {slowest:?}");
     assert!(slowest.0 < Duration::from_millis(100), "{slowest:?}");
+}
+
+/// A fit of one data set from a start, by a formula.
+fn single(text: &str, x: &[f64], data: &[f64], start: &[f64]) -> ModelFits {
+    let model = Model::of_variables(text, &["x"]).expect(text);
+    single_of(&model, x, data, start, &model.options())
+}
+
+fn single_of(
+    model: &Model,
+    x: &[f64],
+    data: &[f64],
+    start: &[f64],
+    options: &CurveOptions,
+) -> ModelFits {
+    let at = ArrayView2::from_shape((1, x.len()), x).expect("points");
+    let data = ArrayView2::from_shape((1, x.len()), data).expect("as many");
+    let curves = Curves::new(data, Points::Shared(Values::from(at)));
+    model.fit(&curves, start.into(), options).expect("sound")
+}
+
+/// Proves that the size of the data does not matter: energies in joules, or counts of atoms.
+#[test]
+fn small_and_large_numbers() {
+    let x: Vec<f64> = (0..20).map(f64::from).collect();
+    let mut numbers = Numbers(4);
+    let noisy: Vec<f64> = x.iter().map(|x| (-x / 3.0).exp() + 0.01 * numbers.normal()).collect();
+    let wanted = single("a*exp(-x/t)", &x, &noisy, &[2.0, 2.0]);
+    let [t, error] = [wanted.of("t"), wanted.error_of("t")].map(|of| of.expect("t")[0]);
+    for size in [1e-100, 1e-25, 1e-20, 1e20, 1e100] {
+        let data: Vec<f64> = noisy.iter().map(|y| y * size).collect();
+        let found = single("a*exp(-x/t)", &x, &data, &[2.0 * size, 2.0]);
+        let [own, stated] = [found.of("t"), found.error_of("t")].map(|of| of.expect("t")[0]);
+        assert!(found.fits.statuses[0].is_converged());
+        assert!(
+            (own - t).abs() < 1e-6 && (stated / error - 1.0).abs() < 1e-4,
+            "{size}: {own}, {t}"
+        );
+    }
+}
+
+/// Proves that a fit that knows nothing does not say that it has converged.
+#[test]
+fn nothing_known_is_not_converged() {
+    let x: Vec<f64> = (0..10).map(f64::from).collect();
+    // The model does not reach the data, and its derivatives are 0.
+    let far = single("a*exp(-(x - x0)^2/(2*s^2))", &x, &[1.0; 10], &[1.0, 1000.0, 1.0]);
+    assert_eq!(far.fits.statuses[0], Status::NotConverged);
+    // χ² overflows.
+    let mut data = vec![1.0; 10];
+    data[3] = 1e200;
+    let huge = single("a + b*x", &x, &data, &[1.0, 1.0]);
+    assert_eq!(huge.fits.statuses[0], Status::NotConverged);
+    // A product of two parameters: any of them will do, and none is known.
+    let line: Vec<f64> = x.iter().map(|x| 6.0 * x).collect();
+    let both = single("a*b*x", &x, &line, &[1.0, 1.0]);
+    assert!(both.error_of("a").expect("a")[0].is_infinite());
+    // Counts where the logarithm has no value at some points.
+    let model = Model::of_variables("b + log(x - x0)", &["x"]).expect("a formula");
+    let options = model.options().with_estimator(Estimator::MaximumLikelihood);
+    let counts = [0.0, 0.0, 0.0, 1.0, 2.0, 1.0, 2.0, 2.0, 3.0, 2.0];
+    let found = single_of(&model, &x, &counts, &[2.0, -1.0], &options);
+    let x0 = found.of("x0").expect("x0")[0];
+    assert!(x0 < 0.0, "the model has a value at all points: {x0}");
+}
+
+/// Proves how many parameters count: those that are held, by equal limits too, do not; without a degree of freedom nothing
+/// is known of the errors; with nothing to find there is χ².
+#[test]
+fn degrees_of_freedom() {
+    let x = [0.0, 1.0, 2.0, 3.0];
+    let data = [1.0, 3.1, 4.9, 7.0];
+    let model = Model::of_variables("a + b*x", &["x"]).expect("a line");
+    let held = model.options().with_lower(0, 1.0).with_upper(0, 1.0);
+    let fixed = model.options().with_fixed(0);
+    let [held, fixed] =
+        [held, fixed].map(|options| single_of(&model, &x, &data, &[1.0, 2.0], &options));
+    assert_eq!(held.fits.degrees, [3]);
+    assert_eq!(held.fits.errors, fixed.fits.errors);
+    assert!(held.fits.statuses[0].is_converged());
+    let all = model.options().with_fixed(0).with_fixed(1);
+    let all = single_of(&model, &x, &data, &[1.0, 2.0], &all);
+    assert!((all.fits.chi2[0] - 0.02).abs() < 1e-12 && all.fits.iterations[0] == 0);
+    let two = single("if(x < 1, a, b)", &x[..2], &data[..2], &[0.0, 0.0]);
+    assert!(two.fits.covariance.iter().all(|value| !value.is_nan()), "{:?}", two.fits.covariance);
+    assert!(two.error_of("a").expect("a")[0].is_infinite());
+}
+
+/// Proves that a decay that is much longer than the blur has values everywhere, and is found.
+#[test]
+fn long_decays_after_short_rises() {
+    let model = Model::named("gauss_exponential").expect("a model");
+    let points: Vec<Vec<f64>> = (0..240).map(|i| vec![0.05 * f64::from(i)]).collect();
+    let truth = [20.0, 1.0, 0.05, 2.0, 1.0];
+    let values = model.values(&truth, &points);
+    assert!(values.iter().all(|value| value.is_finite()));
+    let x: Vec<f64> = points.iter().map(|point| point[0]).collect();
+    let found = single_of(&model, &x, &values, &[15.0, 1.1, 0.1, 1.5, 0.5], &model.options());
+    for (name, wanted) in model.parameters().iter().zip(truth) {
+        let value = found.of(name).expect("a parameter")[0];
+        assert!((value - wanted).abs() < 1e-6, "{name}: {value}, {wanted}");
+    }
+}
+
+/// Proves that models of many parameters are fitted, up to the most: sums of cosines.
+#[test]
+fn many_parameters() {
+    for count in [9, 11, 13, 20, 30, 64] {
+        let terms: Vec<String> = (0..count).map(|j| format!("p{j}*cos({j}*x) ")).collect();
+        let text = terms.join("+");
+        let x: Vec<f64> = (0..200).map(|i| 0.0157 * (f64::from(i) + 0.5)).collect();
+        let of = |j: usize| 1.0 + (j % 5) as f64;
+        let data: Vec<f64> =
+            x.iter().map(|x| (0..count).map(|j| of(j) * (j as f64 * x).cos()).sum()).collect();
+        let found = single(&text, &x, &data, &vec![0.5; count]);
+        assert!(found.fits.statuses[0].is_converged(), "{count}: {}", found.fits.statuses[0]);
+        for j in 0..count {
+            let value = found.fits.parameters[[0, j]];
+            assert!((value - of(j)).abs() < 1e-8, "{count}, {j}: {value}");
+        }
+    }
 }

@@ -99,6 +99,7 @@ enum Start {
 
 pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let format = Format::of(&arguments.output)?;
+    refuse_shared_input(arguments)?;
     let inputs = [Some(&arguments.data), arguments.x.as_ref(), arguments.weights.as_ref()];
     for path in inputs.into_iter().flatten() {
         refuse_same_file(path, &arguments.output)?;
@@ -140,7 +141,6 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let (begin, mut fitting) = (Instant::now(), Duration::ZERO);
     let mut ended = [0_usize; Status::ALL.len()];
     let file = arguments.data.display().to_string();
-    let refused = |error: ModelError| CliError::curve(&file, &error);
     let per_chunk = (CHUNK / data.points.max(1)).max(1);
     let mut first = 0;
     loop {
@@ -168,7 +168,9 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
             _ => CurveStart::Estimate,
         };
         let now = Instant::now();
-        let found = model.fit_with(&reference, &curves, from, &options).map_err(refused)?;
+        let found = model
+            .fit_with(&reference, &curves, from, &options)
+            .map_err(|error| CliError::curve(&file, error, first))?;
         fitting += now.elapsed();
         for status in &found.fits.statuses {
             ended[*status as usize - 1] += 1;
@@ -187,6 +189,17 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let drawn = plot.map(Plot::output).transpose()?;
     table.finish(drawn)?;
     summarize(first, &ended, reference.threads(), fitting, begin.elapsed());
+    Ok(())
+}
+
+/// Standard input can be read for one thing only.
+fn refuse_shared_input(arguments: &CurveArguments) -> Result<(), CliError> {
+    let inputs = [Some(&arguments.data), arguments.x.as_ref(), arguments.weights.as_ref()];
+    let standard = inputs.into_iter().flatten().filter(|path| path.as_path() == Path::new("-"));
+    if standard.count() > 1 {
+        let reason = "standard input can be read for one thing only; give files for the others";
+        return Err(CliError::Other(reason.into()));
+    }
     Ok(())
 }
 
@@ -216,6 +229,10 @@ fn variables(arguments: &CurveArguments, data: &Data, at: Option<&Numbers>) -> V
 fn model(arguments: &CurveArguments, variables: &[String]) -> Result<Model, CliError> {
     let text = &arguments.model;
     if let Ok(model) = Model::named(text.trim()) {
+        if !arguments.variables.is_empty() || !arguments.parameters.is_empty() {
+            let reason = "a model with a name has names for its variables and parameters";
+            return Err(CliError::Other(format!("--variables, --parameters: {reason}")));
+        }
         return Ok(model);
     }
     let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
@@ -288,10 +305,13 @@ fn starts(arguments: &CurveArguments, model: &Model) -> Result<Start, CliError> 
             refuse_same_file(Path::new(path), &arguments.output)?;
             let numbers = curve_data::read_all(Path::new(path))?;
             let count = model.parameters().len();
+            if numbers.shape == [count] {
+                return Ok(Start::Shared(numbers.into_values()));
+            }
             if numbers.shape.last() != Some(&count) {
                 let shape = &numbers.shape;
                 let reason = format!(
-                    "start values are (fit, parameter), with {count} parameters ({}); this array is {shape:?}",
+                    "start values are (parameter) or (fit, parameter), with {count} parameters ({}); this array is {shape:?}",
                     names()
                 );
                 return Err(CliError::file(path, reason));

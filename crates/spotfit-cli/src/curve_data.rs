@@ -82,7 +82,7 @@ impl Data {
         for (number, record) in reader.records().enumerate() {
             let record = record.map_err(|error| failed(error.to_string()))?;
             let numbers: Vec<Option<f64>> = record.iter().map(|field| field.parse().ok()).collect();
-            if number == 0 && numbers.iter().any(Option::is_none) {
+            if number == 0 && numbers.first().is_some_and(Option::is_none) {
                 continue;
             }
             let line = record.position().map_or(0, csv::Position::line);
@@ -153,6 +153,11 @@ pub(crate) fn read_all(path: &Path) -> Result<Numbers, CliError> {
 }
 
 impl Numbers {
+    /// All numbers.
+    pub(crate) fn into_values(self) -> Vec<f64> {
+        self.values
+    }
+
     /// The variables that points have.
     pub(crate) fn variables(&self) -> usize {
         match self.shape[..] {
@@ -186,7 +191,7 @@ impl Numbers {
     /// Rows of some data sets: (1 or fit, number).
     pub(crate) fn rows(&self, part: &Range<usize>, count: usize) -> Result<Array2<f64>, CliError> {
         let (rows, length) = match self.shape[..] {
-            [length] => (0..1, length),
+            [length] | [1, length] => (0..1, length),
             [given, length] if given == count => (part.clone(), length),
             [given, _] => {
                 let reason = format!("it has {given} rows for {count} data sets");

@@ -171,14 +171,17 @@ impl CliError {
         move |error| told(&error, Some(file))
     }
 
-    /// Curves of a file were refused.
-    pub(crate) fn curve(file: &str, error: &ModelError) -> Self {
-        if let ModelError::Batch(BatchError::Curve(CurveError::Option { name, value, range })) =
-            error
-        {
-            return Self::option(name, &number(*value), range);
+    /// Curves of a file were refused, of which there are so many before them.
+    pub(crate) fn curve(file: &str, error: ModelError, before: usize) -> Self {
+        match error {
+            ModelError::Batch(BatchError::Curve(CurveError::Option { name, value, range })) => {
+                Self::option(name, &number(value), range)
+            }
+            ModelError::Batch(BatchError::Curve(error)) => {
+                Self::file(file, error.after(before).to_string())
+            }
+            error => Self::file(file, error.to_string()),
         }
-        Self::file(file, error.to_string())
     }
 
     /// A formula means nothing.

@@ -165,7 +165,7 @@ fn wrong_requests_are_named() {
     let fits = folder.path("none.csv");
     let formula = "a*exp(-x/t) + c";
     let start: [Word<'_>; 2] = [&"--start", &"a=1,t=1,c=0"];
-    let cases: [(&Path, &str, &[Word<'_>], &[&str]); 24] = [
+    let cases: [(&Path, &str, &[Word<'_>], &[&str]); 28] = [
         (&data, "a*exp(-x/t", &start, &["--model:\na*exp(-x/t", "but the formula ends"]),
         (
             &data,
@@ -192,7 +192,7 @@ fn wrong_requests_are_named() {
             &data,
             formula,
             &[&"--start", &short],
-            &["start values are (fit, parameter), with 3 parameters (a, t, c)"],
+            &["start values are (parameter) or (fit, parameter), with 3 parameters (a, t, c)"],
         ),
         (
             &data,
@@ -227,6 +227,15 @@ fn wrong_requests_are_named() {
             &[start[0], start[1], &"--max-iterations", &"0"],
             &["--max-iterations 0 is out of its range (1 to 100000)"],
         ),
+        (&data, "exponential", &[&"--bounds", &"t=5:2"], &["limits 5 to 2 of parameter 1"]),
+        (&data, "exponential", &[&"--variables", &"t"], &["a model with a name has names"]),
+        (&data, "a*exp(-\"x\"/\"t<\")", &start, &["`t<` cannot be the name of a parameter"]),
+        (
+            &data,
+            formula,
+            &[start[0], start[1], &"--x", &"-", &"--weights", &"-"],
+            &["one thing only"],
+        ),
         (&short, formula, &start, &["3 parameters cannot be found from 2 points"]),
         (&deep, formula, &start, &["data are (point), (fit, point) or (fit, row, column)"]),
         (
@@ -252,6 +261,7 @@ fn wrong_requests_are_named() {
     for (text, says) in [
         ("x,y\n1,2\n2\n", "fields"),
         ("x,y\n1,2\n2,\n", "line 3, column 2: '' is not a number"),
+        ("0,n/a\n1,2\n2,3\n", "line 1, column 2: 'n/a' is not a number"),
         ("x,y\n", "no rows"),
         ("", "no rows"),
         ("1\n2\n", "no rows"),
@@ -259,6 +269,55 @@ fn wrong_requests_are_named() {
         let file = folder.file("data.csv", text.as_bytes());
         fails(&[&"curve", &file, &"-m", &"linear", &"-o", &fits], &[says]);
     }
+}
+
+/// Proves that batches of several parts are fitted as one, with start values of each fit, and that what is wrong in a later
+/// part is named by its number in the whole; and that a single data set, and names with Greek letters, are no exception.
+#[test]
+fn large_and_small_batches() {
+    let folder = Folder::new();
+    // Two million values at a time.
+    let count = 2_100_000 / POINTS;
+    let numbers: Vec<f64> = (0..count * POINTS)
+        .map(|i| ((i / POINTS) % 7 + 1) as f64 + 0.5 * (i % POINTS) as f64)
+        .collect();
+    let shape = format!("({count}, {POINTS})");
+    let data = folder.file("data.npy", &doubles(&shape, &numbers));
+    let starts: Vec<f64> = (0..count).flat_map(|fit| [fit as f64, 0.0]).collect();
+    let starts = folder.file("starts.npy", &doubles(&format!("({count}, 2)"), &starts));
+    let words: [Word<'_>; 4] = [&"-m", &"c + k*x", &"--start", &starts];
+    let (fits, _) = fit(&folder, &data, &words);
+    let offsets = column(&fits, "c");
+    assert_eq!(offsets.len(), count);
+    close(&offsets, |fit| (fit as usize % 7 + 1) as f64);
+    let mut weights = vec![1.0; count * POINTS];
+    weights[(count - 1) * POINTS + 3] = -1.0;
+    let weights = folder.file("weights.npy", &doubles(&shape, &weights));
+    let says = format!("the weight of point 3 of fit {} is negative", count - 1);
+    let none = folder.path("none.csv");
+    fails(&[&"curve", &data, &"-m", &"linear", &"--weights", &weights, &"-o", &none], &[&says]);
+    assert!(!folder.names().iter().any(|name| name.contains("none.csv")));
+
+    let one = folder.file("one.npy", &doubles(&format!("({POINTS},)"), &decays(1)));
+    let (fits, _) = fit(&folder, &one, &[&"-m", &"a*exp(-x/τ) + c", &"--start", &"a=6,τ=2,c=0"]);
+    close(&column(&fits, "τ"), |_| 3.0);
+    let fits = folder.path("greek.npy");
+    succeeds(&[
+        &"curve",
+        &one,
+        &"-m",
+        &"a*exp(-x/τ) + c",
+        &"--start",
+        &"a=6,τ=2,c=0",
+        &"-o",
+        &fits,
+    ]);
+    let written = fs::read(fits).expect("the fits");
+    let length = u32::from_le_bytes(written[8..12].try_into().expect("four bytes")) as usize;
+    let header = std::str::from_utf8(&written[12..12 + length]).expect("UTF-8");
+    assert!(written[6] == 3 && (12 + length) % 64 == 0, "{header}");
+    assert!(header.contains("('τ_error', '<f8')") && header.ends_with('\n'), "{header}");
+    assert_eq!(written.len() - 12 - length, 8 + 7 * 8 + 4 + 4 + 14 * 4);
 }
 
 /// Proves that data that are not finite are a status of their fit alone, and that no data are no error.

@@ -97,14 +97,16 @@ pub fn solve<R: Real, const P: usize>(
     (step, positive)
 }
 
-/// A pivot below this is zero: its reciprocal is beyond single precision.
-const LEAST_PIVOT: f64 = 1e-37;
+/// A pivot below this is zero: its reciprocal is beyond the precision.
+const fn least_pivot(epsilon: f64) -> f64 {
+    if epsilon < 1e-10 { 1e-290 } else { 1e-37 }
+}
 
 /// 1/pivot, with the pivot kept above rounding; 0 for a row of zeros.
 #[inline(always)]
 fn inverse_pivot<R: Real>(pivot: R, diagonal: R) -> R {
     let pivot = pivot.max(diagonal * R::splat(4.0 * R::EPSILON));
-    let sound = R::splat(LEAST_PIVOT).lt(pivot);
+    let sound = R::splat(const { least_pivot(R::EPSILON) }).lt(pivot);
     R::select(sound, pivot.reciprocal(), R::splat(0.0))
 }
 
@@ -135,6 +137,7 @@ pub fn inverse<R: Real, const P: usize>(of: &Symmetric<R, P>) -> (Symmetric<R, P
     for k in 0..P {
         let (pivot, diagonal) = (all.0[k][k], of.0[k][k]);
         definite = definite & (diagonal * R::splat(4.0 * R::EPSILON)).lt(pivot);
+        definite = definite & R::splat(const { least_pivot(R::EPSILON) }).lt(pivot);
         let unit = inverse_pivot(pivot, diagonal);
         let mut row = [R::splat(0.0); P];
         for j in 0..P {

@@ -32,7 +32,7 @@ impl Found {
     fn invalid(start: &[f64]) -> Self {
         let count = start.len();
         Self {
-            parameters: start.to_vec(),
+            parameters: vec![f64::NAN; count],
             covariance: vec![f64::NAN; count * count],
             chi2: f64::NAN,
             degrees: 0,
@@ -72,17 +72,19 @@ impl Work {
         let count = start.len();
         let poisson = options.estimator == Estimator::MaximumLikelihood;
         let seen = || self.data.iter().zip(&self.weights).filter(|point| *point.1 > 0.0);
-        let degrees = seen().count() as i64 - options.free() as i64;
         let sound = |datum: f64| datum.is_finite() && !(poisson && datum < 0.0);
-        if degrees < 0 || !seen().all(|(&datum, _)| sound(datum)) {
-            return Found::invalid(start);
-        }
+        let all_sound = seen().all(|(&datum, _)| sound(datum));
         let (mut initial, mut lower, mut upper) = ([0.0; P], [0.0; P], [0.0; P]);
         let mut held = [true; P];
         initial[..count].copy_from_slice(start);
         for j in 0..count {
             [lower[j], upper[j]] = if options.fixed[j] { [start[j]; 2] } else { limits[j] };
             held[j] = lower[j] == upper[j];
+        }
+        let free = held.iter().filter(|&&held| !held).count();
+        let degrees = seen().count() as i64 - free as i64;
+        if degrees < 0 || !all_sound {
+            return Found::invalid(start);
         }
         let square = options.tolerance * options.tolerance;
         // In units of the cost: of a deviance, or of χ² where weights are 1/variance, a standard error is 1; else it is
@@ -106,6 +108,9 @@ impl Work {
             tolerance,
         };
         let units = Units::at(&initial);
+        if free == 0 {
+            return self.judged::<P>(&initial, &units, poisson, count, degrees);
+        }
         let mut search: Search<f64, Explicit, P, 0> =
             Search::start(&settings, &Explicit, true, -1.0, initial, units);
         while search.running() {
@@ -127,6 +132,28 @@ impl Work {
             degrees: u32::try_from(degrees).unwrap_or(u32::MAX),
             iterations: record.iterations as u32,
             evaluations: record.evaluations as u32,
+            status,
+        }
+    }
+
+    /// With nothing to find there is only χ².
+    fn judged<const P: usize>(
+        &mut self,
+        parameters: &[f64; P],
+        units: &Units<f64, P>,
+        poisson: bool,
+        count: usize,
+        degrees: i64,
+    ) -> Found {
+        let chi2 = self.evaluate::<P>(parameters, units, poisson).normal.cost;
+        let status = if chi2.is_finite() { Status::MinStep } else { Status::NotConverged };
+        Found {
+            parameters: parameters[..count].to_vec(),
+            covariance: vec![0.0; count * count],
+            chi2,
+            degrees: u32::try_from(degrees).unwrap_or(u32::MAX),
+            iterations: 0,
+            evaluations: 1,
             status,
         }
     }

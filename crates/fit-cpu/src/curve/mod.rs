@@ -13,8 +13,10 @@ use crate::threads;
 use engine::{Found, Work};
 use interpreter::Interpreter;
 
-/// Fits given to a thread at a time.
+/// Fits given to a thread at a time, at least.
 const CHUNK: usize = 64;
+/// The most results of operations that are held, of each thread: a gigabyte.
+const MOST_RESULTS: usize = 1 << 27;
 
 /// Fits models given as formulas in f64, one data set after the other on each thread.
 ///
@@ -39,6 +41,14 @@ impl CurveReference {
         self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
     }
 
+    /// Does something for each number below `count`, on these threads.
+    pub fn map<T: Send>(&self, count: usize, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+        match &self.pool {
+            None => (0..count).map(of).collect(),
+            Some(pool) => pool.install(|| (0..count).into_par_iter().map(of).collect()),
+        }
+    }
+
     /// Fits a formula to curves.
     ///
     /// # Errors
@@ -60,20 +70,28 @@ impl CurveReference {
         }
         curves.validate(formula.variables().len(), &start, options)?;
         let job = Job::new(formula, *curves, start, options);
+        let (operations, points) = (job.program.ops().len(), curves.points());
+        if operations.saturating_mul(points) > MOST_RESULTS {
+            return Err(CurveError::TooManyPoints { operations, points }.into());
+        }
         let count = curves.count();
-        let work = |chunk: usize| {
-            let mut work = job.work();
-            let end = ((chunk + 1) * CHUNK).min(count);
-            (chunk * CHUNK..end).map(|fit| job.fit(&mut work, fit)).collect::<Vec<Found>>()
-        };
-        let chunks = count.div_ceil(CHUNK);
-        let found: Vec<Vec<Found>> = match &self.pool {
-            None => (0..chunks).map(work).collect(),
-            Some(pool) => pool.install(|| (0..chunks).into_par_iter().map(work).collect()),
+        let fit = |work: &mut Work, fit| job.fit(work, fit);
+        let found: Vec<Found> = match &self.pool {
+            None => {
+                let mut work = job.work();
+                (0..count).map(|number| fit(&mut work, number)).collect()
+            }
+            Some(pool) => pool.install(|| {
+                (0..count)
+                    .into_par_iter()
+                    .with_min_len(CHUNK)
+                    .map_init(|| job.work(), fit)
+                    .collect()
+            }),
         };
         let mut fits = CurveFits::invalid(count, formula.parameters().len());
-        for (number, found) in found.into_iter().flatten().enumerate() {
-            put(&mut fits, number, &found);
+        for (number, found) in found.iter().enumerate() {
+            put(&mut fits, number, found);
         }
         Ok(fits)
     }

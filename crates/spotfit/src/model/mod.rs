@@ -25,7 +25,6 @@ use fit_core::Estimator;
 use fit_cpu::BatchError;
 use fit_formula::{Evaluator, Formula};
 use ndarray::{Array2, ArrayView1};
-use rayon::prelude::*;
 
 pub use fit_cpu::CurveReference;
 pub use fit_curves::{
@@ -170,7 +169,7 @@ impl Model {
     ) -> Result<ModelFits, ModelError> {
         let fits = match (start, self.named) {
             (CurveStart::Estimate, Some(_)) => {
-                let start = self.start(curves, options)?;
+                let start = self.start(reference, curves, options)?;
                 reference.fit(&self.formula, curves, start.view().into(), options)?
             }
             _ => reference.fit(&self.formula, curves, start, options)?,
@@ -185,6 +184,7 @@ impl Model {
     /// If the request makes no sense, or if the model has no name.
     pub fn start(
         &self,
+        reference: &CurveReference,
         curves: &Curves<'_>,
         options: &CurveOptions,
     ) -> Result<Array2<f64>, ModelError> {
@@ -193,13 +193,19 @@ impl Model {
         };
         let count = named.parameters.len();
         let anything = vec![0.0; count];
+        options
+            .validate()
+            .and_then(|()| options.check_count(curves.count()))
+            .map_err(BatchError::from)?;
         let free = options.clone().with_limits(self.options().limits);
         let variables = named.variables.len();
         curves.validate(variables, &anything[..].into(), &free).map_err(BatchError::from)?;
         let kinds: Vec<Kind> = named.parameters.iter().map(|parameter| parameter.1).collect();
         let shared = match curves.points {
             Points::PerFit(_) => None,
-            _ => Some(Candidates::new(&self.formula, &kinds, &points(curves, variables, 0))),
+            _ => {
+                Some(Candidates::new(&self.formula, &kinds, &thinned(points(curves, variables, 0))))
+            }
         };
         let positive = options.estimator == Estimator::MaximumLikelihood;
         let of_fit = |fit: usize| {
@@ -209,7 +215,8 @@ impl Model {
                 values.row(if values.shape()[0] == 1 { 0 } else { fit }, &mut weights);
             }
             fill(&mut data, &weights);
-            let own = shared.is_none().then(|| points(curves, variables, fit));
+            let data = thinned(data);
+            let own = shared.is_none().then(|| thinned(points(curves, variables, fit)));
             let own = own.map(|points| Candidates::new(&self.formula, &kinds, &points));
             let best = shared.as_ref().or(own.as_ref()).map(|from| from.best(&data, positive));
             let mut best = best.unwrap_or_default();
@@ -219,7 +226,7 @@ impl Model {
             }
             best
         };
-        let all: Vec<Vec<f64>> = (0..curves.count()).into_par_iter().map(of_fit).collect();
+        let all = reference.map(curves.count(), of_fit);
         Ok(Array2::from_shape_fn((curves.count(), count), |(fit, j)| all[fit][j]))
     }
 
@@ -247,6 +254,15 @@ pub fn points(curves: &Curves<'_>, variables: usize, fit: usize) -> Vec<Vec<f64>
         }
     };
     (0..curves.points()).map(of).collect()
+}
+
+/// The most points that start values are found from.
+const MOST_POINTS: usize = 1000;
+
+/// Some of many points, as far from each other as possible.
+fn thinned<T>(all: Vec<T>) -> Vec<T> {
+    let step = all.len().div_ceil(MOST_POINTS).max(1);
+    all.into_iter().step_by(step).collect()
 }
 
 /// Replaces what is not seen by what was seen before it.

@@ -84,7 +84,7 @@ models! {
     voigt(x) "A Gaussian (s) convolved with a Lorentzian (g); a is its area"
         "a*voigt(x - x0, s, g) + b" { a: Linear, x0: POSITION, s: SCALE, g: SCALE, b: Linear };
     gauss_exponential(x) "A Gaussian convolved with an exponential decay, of area a"
-        "a/(2*t)*exp(-(x - x0)^2/(2*s^2))*erfcx((s/t - (x - x0)/s)/sqrt(2)) + b"
+        "d = x - x0; u = (s/t - d/s)/sqrt(2); a/(2*t)*if(u < 0, exp(s^2/(2*t^2) - d/t)*erfc(u), exp(-d^2/(2*s^2))*erfcx(u)) + b"
         { a: Linear, x0: POSITION, s: SCALE, t: SCALE, b: Linear };
     error_function(x) "A blurred edge"
         "a*0.5*(1 + erf((x - x0)/(s*sqrt(2)))) + b" { a: Linear, x0: POSITION, s: SCALE, b: Linear };

@@ -216,11 +216,22 @@ pub fn write_header(writer: &mut impl Write, descr: &str, shape: &[usize]) -> io
     let axes: String = shape.iter().map(|axis| format!("{axis}, ")).collect();
     let axes = if shape.len() > 1 { axes.trim_end_matches(", ") } else { axes.trim_end() };
     let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({axes}), }}");
-    // The data begin at a multiple of 64 bytes, and the header ends with a line feed.
-    let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
-    let short =
-        u16::try_from(length).map_err(|_| io::Error::other("the NPY header is too long"))?;
-    writer.write_all(b"\x93NUMPY\x01\x00")?;
-    writer.write_all(&short.to_le_bytes())?;
-    writeln!(writer, "{text:<width$}", width = length - 1)
+    // Only the third version has other than ASCII text. The data begin at a multiple of 64 bytes, and the header ends
+    // with a line feed.
+    let wide = !text.is_ascii();
+    let before = if wide { 12 } else { 10 };
+    let length = (before + text.len() + 1).next_multiple_of(64) - before;
+    let too_long = || io::Error::other("the NPY header is too long");
+    if wide {
+        let length = u32::try_from(length).map_err(|_| too_long())?;
+        writer.write_all(b"\x93NUMPY\x03\x00")?;
+        writer.write_all(&length.to_le_bytes())?;
+    } else {
+        let length = u16::try_from(length).map_err(|_| too_long())?;
+        writer.write_all(b"\x93NUMPY\x01\x00")?;
+        writer.write_all(&length.to_le_bytes())?;
+    }
+    writer.write_all(text.as_bytes())?;
+    writer.write_all(&vec![b' '; length - text.len() - 1])?;
+    writer.write_all(b"\n")
 }
