@@ -210,18 +210,8 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         self.lambda = R::select(stepped & !self.retrying, relaxed, damping);
         self.lambda = R::select(rejected, damping * factor, self.lambda);
         if C::TRUSTS {
-            let mut region = C::region(&self.constants);
-            let mut step = [zero; P];
-            for j in 0..P {
-                step[j] = moved[j] * C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
-            }
-            let undamped = damping.le(zero);
-            region.judge(&step, [first, accepted, rejected], undamped, [decrease, self.predicted]);
-            region.take(accepted, &normal.hessian, first);
-            C::set_region(&mut self.constants, region);
             self.lambda = damping;
-            // The region has shrunk to a point.
-            self.end(stepped & region.norm(&step).le(zero), Status::NotConverged);
+            self.trust(&moved, [first, accepted, rejected], &normal.hessian, decrease);
         }
         self.retrying = rejected;
         let next_pass = accepted & (first | self.running());
@@ -282,11 +272,13 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                 chosen = Symmetric::select(exact, &evaluation.newton, &rough);
                 h = without(&chosen, &held);
                 let positive;
-                (step, positive) = if C::TRUSTS {
-                    C::region(&self.constants).step(&h, &b, self.running(), &mut lambda)
-                } else {
-                    solve(&h, &b, lambda)
-                };
+                if C::TRUSTS {
+                    lambda = zero;
+                }
+                (step, positive) = solve(&h, &b, lambda);
+                if C::TRUSTS {
+                    lambda = C::region(&self.constants).damp(&h, &b, self.running(), &mut step);
+                }
                 let mut sound = R::Mask::splat(true);
                 for j in 0..P {
                     sound = sound & (positive[j] | held[j]);
@@ -325,11 +317,10 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                     slope[j] = R::select(shortened[j], zero, slope[j]);
                 }
                 let rest = without(&chosen, &shortened);
-                let (beside, _) = if C::TRUSTS {
-                    C::region(&self.constants).solve(&rest, &slope, lambda)
-                } else {
-                    solve(&rest, &slope, lambda)
-                };
+                let (mut beside, _) = solve(&rest, &slope, lambda);
+                if C::TRUSTS {
+                    beside = C::region(&self.constants).solve(&rest, &slope, lambda).0;
+                }
                 for j in 0..P {
                     step[j] = R::select(some & !shortened[j], beside[j], step[j]);
                 }
@@ -380,6 +371,30 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         }
         self.trial = select(running, trial, self.trial);
         self.predicted = R::select(running, predicted, self.predicted);
+    }
+
+    /// Changes the region of trust after a step.
+    #[inline(always)]
+    fn trust(
+        &mut self,
+        moved: &[R; P],
+        [first, accepted, rejected]: [R::Mask; 3],
+        hessian: &Symmetric<R, P>,
+        decrease: R,
+    ) {
+        let zero = R::splat(0.0);
+        let mut region = C::region(&self.constants);
+        let mut step = [zero; P];
+        for j in 0..P {
+            step[j] = moved[j] * C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
+        }
+        let undamped = self.lambda.le(zero);
+        region.judge(&step, [first, accepted, rejected], undamped, [decrease, self.predicted]);
+        region.take(accepted, hessian, first);
+        C::set_region(&mut self.constants, region);
+        // The region has shrunk to a point.
+        let still = accepted & !first & region.norm(&step).le(zero);
+        self.end(still, Status::NotConverged);
     }
 
     /// A step in relative units from the best parameters: where it leads to, what the limits leave of that, and what they

@@ -100,52 +100,46 @@ impl<R: Real, const P: usize> Region<R, P> {
         solve(&damped, b, zero)
     }
 
-    /// The step, λ, and the rows whose pivot is positive without damping, for the lanes that are `running`.
+    /// Damps a step, which is the solution without damping, until it is within the radius, in the lanes that are
+    /// `running`; returns λ.
     #[inline(always)]
-    pub fn step(
-        &self,
-        h: &Symmetric<R, P>,
-        b: &[R; P],
-        running: R::Mask,
-        lambda: &mut R,
-    ) -> ([R; P], [R::Mask; P]) {
+    pub fn damp(&self, h: &Symmetric<R, P>, b: &[R; P], running: R::Mask, step: &mut [R; P]) -> R {
         let zero = R::splat(0.0);
-        *lambda = zero;
-        let (mut step, positive) = solve(h, b, zero);
+        let mut lambda = zero;
         let most = self.radius * R::splat(1.0 + SLACK);
-        let mut norm = self.norm(&step);
+        let mut norm = self.norm(step);
         for _ in 0..ROUNDS {
             let outside = running & !norm.le(most);
             if !outside.any() {
-                return (step, positive);
+                return lambda;
             }
             // Newton's method for 1/‖Dδ‖ = 1/Δ, after Hebden.
             let mut weighted = [zero; P];
             for j in 0..P {
                 weighted[j] = self.largest[j] * step[j];
             }
-            let (change, _) = self.solve(h, &weighted, *lambda);
+            let (change, _) = self.solve(h, &weighted, lambda);
             let mut slope = zero;
             for j in 0..P {
                 slope = weighted[j].neg_mul_add(change[j], slope);
             }
             let excess = norm * self.radius.reciprocal() - R::splat(1.0);
-            let next = (excess * norm).mul_add(norm * slope.reciprocal(), *lambda);
+            let next = (excess * norm).mul_add(norm * slope.reciprocal(), lambda);
             // Where all of it overflows any damping is better than none.
-            let coarse = (*lambda * R::splat(10.0)).max(R::splat(1e-3));
+            let coarse = (lambda * R::splat(10.0)).max(R::splat(1e-3));
             let next = R::select(next.is_finite() & lambda.lt(next), next, coarse);
-            *lambda = R::select(outside, next, *lambda);
-            let (damped, _) = self.solve(h, b, *lambda);
+            lambda = R::select(outside, next, lambda);
+            let (damped, _) = self.solve(h, b, lambda);
             for j in 0..P {
                 step[j] = R::select(outside, damped[j], step[j]);
             }
-            norm = self.norm(&step);
+            norm = self.norm(step);
         }
         let outside = running & !norm.le(most);
         let share = R::select(outside, self.radius * norm.reciprocal(), R::splat(1.0));
         for j in 0..P {
             step[j] = step[j] * share;
         }
-        (step, positive)
+        lambda
     }
 }
