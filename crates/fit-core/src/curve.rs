@@ -143,7 +143,7 @@ impl<R: Real, const P: usize> Sums<R, P> {
         }
     }
 
-    /// Adds a point for least squares: Σw(f − d)². A point of weight 0 is left out, whatever the model is there.
+    /// Adds a point for least squares: Σw(f − d)² (eq. 7). A point of weight 0 is left out, whatever the model is there.
     #[inline(always)]
     pub fn add_square<const WEIGHTED: bool>(&mut self, at: &At<R, P>, data: R, weight: R) {
         let residual = at.value - data;
@@ -159,7 +159,7 @@ impl<R: Real, const P: usize> Sums<R, P> {
         self.add(&by, if WEIGHTED { Some(weight) } else { None }, weighted);
     }
 
-    /// Adds a point for Poisson maximum likelihood: 2Σ[f − d + d·ln(d/f)], with the expected Hessian ΣJJᵀ/f.
+    /// Adds a point for Poisson maximum likelihood: 2Σ[f − d + d·ln(d/f)] (eq. 8), with the expected Hessian ΣJJᵀ/f.
     #[inline(always)]
     pub fn add_poisson<const WEIGHTED: bool>(&mut self, at: &At<R, P>, data: R, weight: R) {
         let tiny = R::splat(TINY);

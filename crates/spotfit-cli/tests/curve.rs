@@ -315,7 +315,7 @@ fn large_and_small_batches() {
     let written = fs::read(fits).expect("the fits");
     let length = u32::from_le_bytes(written[8..12].try_into().expect("four bytes")) as usize;
     let header = std::str::from_utf8(&written[12..12 + length]).expect("UTF-8");
-    assert!(written[6] == 3 && (12 + length) % 64 == 0, "{header}");
+    assert!(written[6] == 3 && (12 + length).is_multiple_of(64), "{header}");
     assert!(header.contains("('τ_error', '<f8')") && header.ends_with('\n'), "{header}");
     assert_eq!(written.len() - 12 - length, 8 + 7 * 8 + 4 + 4 + 14 * 4);
 }
