@@ -116,8 +116,6 @@ pub struct At<R, const P: usize> {
 pub struct Sums<R: Real, const P: usize> {
     /// χ², or the deviance.
     cost: R,
-    /// What rounding is a share of: Σwf², or Σf.
-    size: R,
     /// Whether the model is nowhere negative, for maximum likelihood.
     sound: R::Mask,
     gradient: [R; P],
@@ -136,7 +134,6 @@ impl<R: Real, const P: usize> Sums<R, P> {
         let zero = R::splat(0.0);
         Self {
             cost: zero,
-            size: zero,
             sound: R::Mask::splat(true),
             gradient: [zero; P],
             hessian: Symmetric::zero(),
@@ -144,18 +141,20 @@ impl<R: Real, const P: usize> Sums<R, P> {
     }
 
     /// Adds a point for least squares: Σw(f − d)² (eq. 7). A point of weight 0 is left out, whatever the model is there.
+    /// The data come multiplied by `scale`, which is 1 where nothing overflows.
     #[inline(always)]
-    pub fn add_square<const WEIGHTED: bool>(&mut self, at: &At<R, P>, data: R, weight: R) {
-        let residual = at.value - data;
-        let (residual, by, value) =
-            if WEIGHTED { seen(weight, residual, at) } else { (residual, at.by, at.value) };
-        let (weighted, squared) = if WEIGHTED {
-            (weight * residual, weight * value * value)
-        } else {
-            (residual, value * value)
-        };
+    pub fn add_square<const WEIGHTED: bool>(
+        &mut self,
+        at: &At<R, P>,
+        data: R,
+        weight: R,
+        scale: R,
+    ) {
+        // d − f, with which one operation is enough.
+        let residual = at.value.neg_mul_add(scale, data);
+        let (residual, by) = if WEIGHTED { seen(weight, residual, at) } else { (residual, at.by) };
+        let weighted = if WEIGHTED { weight * residual } else { residual };
         self.cost = weighted.mul_add(residual, self.cost);
-        self.size = self.size + squared;
         self.add(&by, if WEIGHTED { Some(weight) } else { None }, weighted);
     }
 
@@ -163,35 +162,33 @@ impl<R: Real, const P: usize> Sums<R, P> {
     #[inline(always)]
     pub fn add_poisson<const WEIGHTED: bool>(&mut self, at: &At<R, P>, data: R, weight: R) {
         let tiny = R::splat(TINY);
-        let (_, by, value) =
-            if WEIGHTED { seen(weight, data, at) } else { (data, at.by, at.value) };
+        let (value, by) = if WEIGHTED { seen(weight, at.value, at) } else { (at.value, at.by) };
         let zero = R::splat(0.0);
         let count = if WEIGHTED { R::select(zero.lt(weight), data, zero) } else { data };
         let expected = value.max(tiny);
         let inverse = expected.reciprocal();
-        let excess = expected - count;
-        let term = count.mul_add((count * inverse).max(tiny).ln(), excess);
-        let (term, inverse, excess) = if WEIGHTED {
+        let missing = count - expected;
+        let term = count.mul_add((count * inverse).max(tiny).ln(), -missing);
+        let (term, inverse, missing) = if WEIGHTED {
             let there = zero.lt(weight);
             self.sound = self.sound & (!there | zero.le(value));
             (
                 R::select(there, term, zero),
                 R::select(there, inverse, zero),
-                R::select(there, excess, zero),
+                R::select(there, missing, zero),
             )
         } else {
             self.sound = self.sound & zero.le(value);
-            (term, inverse, excess)
+            (term, inverse, missing)
         };
         self.cost = self.cost + (term + term);
-        self.size = self.size + count;
-        self.add(&by, Some(inverse), excess * inverse);
+        self.add(&by, Some(inverse), missing * inverse);
     }
 
     #[inline(always)]
     fn add(&mut self, by: &[R; P], weight: Option<R>, residual: R) {
         for j in 0..P {
-            self.gradient[j] = by[j].mul_add(residual, self.gradient[j]);
+            self.gradient[j] = by[j].neg_mul_add(residual, self.gradient[j]);
             let own = match weight {
                 Some(weight) => weight * by[j],
                 None => by[j],
@@ -205,11 +202,13 @@ impl<R: Real, const P: usize> Sums<R, P> {
     }
 
     /// What the search takes; `scales` are the factors that derivatives came without, times the length of each
-    /// parameter.
+    /// parameter and the scale of the data. `size` is Σwd², or Σd for maximum likelihood.
     #[inline(always)]
-    pub fn evaluation<const POISSON: bool>(&self, scales: &[R; P]) -> Evaluation<R, P, 0> {
+    pub fn evaluation<const POISSON: bool>(&self, scales: &[R; P], size: R) -> Evaluation<R, P, 0> {
         let rounding = R::splat(ROUNDING * R::EPSILON);
-        let Self { cost, size, .. } = *self;
+        let cost = self.cost;
+        // Rounding is a share of Σwf², which is no more than twice Σwd² + χ².
+        let size = if POISSON { size } else { (size + cost) * R::splat(2.0) };
         // One root after the other: products of squares overflow.
         let length = size.sqrt();
         let mut normal = Normal { cost, ..Normal::zero() };
@@ -246,14 +245,14 @@ impl<R: Real, const P: usize> Sums<R, P> {
 
 /// What is seen of a point with a weight: nothing, if it is 0.
 #[inline(always)]
-fn seen<R: Real, const P: usize>(weight: R, number: R, at: &At<R, P>) -> (R, [R; P], R) {
+fn seen<R: Real, const P: usize>(weight: R, number: R, at: &At<R, P>) -> (R, [R; P]) {
     let zero = R::splat(0.0);
     let there = zero.lt(weight);
     let mut by = at.by;
     for j in 0..P {
         by[j] = R::select(there, by[j], zero);
     }
-    (R::select(there, number, zero), by, R::select(there, at.value, zero))
+    (R::select(there, number, zero), by)
 }
 
 /// The covariance of the parameters from the Hessian in their lengths: its inverse, times `variance`. Rows of parameters

@@ -7,5 +7,5 @@ mod threads;
 
 pub use curve::CurveReference;
 pub use reference::{Arithmetic, BatchError, Reference};
-pub use simd::{InstructionSet, Simd, WindowFitter};
+pub use simd::{CurveSimd, InstructionSet, Simd, WindowFitter};
 pub use threads::MOST_THREADS;

@@ -121,6 +121,28 @@ macro_rules! elements {
                     })*
                 }
             }
+
+            /// The numbers of a row, rounded to single precision.
+            ///
+            /// # Panics
+            /// As [`Values::row`].
+            pub fn row_single(&self, number: usize, into: &mut [f32]) {
+                match self {
+                    $(Self::$variant(array) => {
+                        let row = array.row(number);
+                        assert_eq!(row.len(), into.len(), "a number for each place");
+                        if let Some(row) = row.as_slice() {
+                            for (to, &from) in into.iter_mut().zip(row) {
+                                *to = from as f32;
+                            }
+                        } else {
+                            for (to, &from) in into.iter_mut().zip(row) {
+                                *to = from as f32;
+                            }
+                        }
+                    })*
+                }
+            }
         }
     };
 }

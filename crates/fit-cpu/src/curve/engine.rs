@@ -1,23 +1,25 @@
 //! The search for one data set.
 
 use fit_core::curve::{Explicit, Sums, Units, covariance};
-use fit_core::search::{Newton, Search, Settings};
+use fit_core::search::{Evaluation, Newton, Search, Settings};
 use fit_core::{Estimator, Status};
 use fit_curves::CurveOptions;
 
 use super::interpreter::Interpreter;
 
 /// A data set, and working memory for its fit.
-pub(super) struct Work {
+pub(crate) struct Work {
     pub(super) interpreter: Interpreter<f64>,
     pub(super) data: Vec<f64>,
     /// 0 at points that are left out.
     pub(super) weights: Vec<f64>,
+    /// What the rounding of the sums is a share of.
+    pub(super) size: f64,
 }
 
 /// What is found of a data set.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(crate) struct Found {
     pub(super) parameters: Vec<f64>,
     /// Row after row.
     pub(super) covariance: Vec<f64>,
@@ -78,9 +80,10 @@ impl Work {
         let mut held = [true; P];
         initial[..count].copy_from_slice(start);
         for j in 0..count {
-            [lower[j], upper[j]] = if options.fixed[j] { [start[j]; 2] } else { limits[j] };
+            [lower[j], upper[j]] = limits[j];
             held[j] = lower[j] == upper[j];
         }
+        self.size = seen().map(|(&d, &w)| if poisson { d } else { w * d * d }).sum();
         let free = held.iter().filter(|&&held| !held).count();
         let degrees = seen().count() as i64 - free as i64;
         if degrees < 0 || !all_sound {
@@ -163,26 +166,32 @@ impl Work {
         parameters: &[f64; P],
         units: &Units<f64, P>,
         poisson: bool,
-    ) -> fit_core::search::Evaluation<f64, P, 0> {
-        self.interpreter.evaluate(parameters);
-        let [columns, rows] = self.interpreter.extent();
+    ) -> Evaluation<f64, P, 0> {
+        let Self { interpreter, data, weights, size, .. } = self;
+        interpreter.set_parameters(parameters);
         let mut sums = Sums::zero();
-        for row in 0..rows {
-            for column in 0..columns {
-                let point = row * columns + column;
-                let at = self.interpreter.at::<P>(column, row);
-                let (datum, weight) = (self.data[point], self.weights[point]);
-                if poisson {
-                    sums.add_poisson::<true>(&at, datum, weight);
-                } else {
-                    sums.add_square::<true>(&at, datum, weight);
+        for number in 0..interpreter.blocks() {
+            let block = interpreter.evaluate(number);
+            for row in 0..block.rows() {
+                let line = interpreter.line::<P>(&block, row);
+                for (column, point) in block.points(row).enumerate() {
+                    let (datum, weight) = (data[point], weights[point]);
+                    if poisson {
+                        sums.add_poisson::<true>(&line.at(column), datum, weight);
+                    } else {
+                        sums.add_square::<true>(&line.at(column), datum, weight, 1.0);
+                    }
                 }
             }
         }
-        let mut scales = self.interpreter.scales::<P>();
+        let mut scales = interpreter.scales::<P>();
         for j in 0..P {
             scales[j] *= units.length[j];
         }
-        if poisson { sums.evaluation::<true>(&scales) } else { sums.evaluation::<false>(&scales) }
+        if poisson {
+            sums.evaluation::<true>(&scales, *size)
+        } else {
+            sums.evaluation::<false>(&scales, *size)
+        }
     }
 }

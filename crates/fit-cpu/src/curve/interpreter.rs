@@ -1,40 +1,78 @@
-//! Runs a program at all points of a data set: each operation at all of its points, one operation after the other.
+//! Runs a program at all points of a data set: each operation at a block of points, one operation after the other.
+
+use std::mem::size_of;
+use std::ops::Range;
 
 use fit_core::curve::At;
 use fit_formula::{Axes, Comparison, Derivative, Level, Op, Program};
 
 use super::functions::Functions;
 
-/// Where the results of an operation lie: the first, and how far the next column and the next row are.
+/// The results of an operation for a block of points take no more than this, so that those of all operations stay in the
+/// first cache.
+const BLOCK_BYTES: usize = 2048;
+
+/// Where results lie: the first, and how far the next column and the next row are.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     at: usize,
     column: usize,
     row: usize,
+    /// Whether there is room for all points, not only for those of a block.
+    whole: bool,
 }
 
-/// An operation, where its operands are, and at how many columns and rows it runs.
+impl Place {
+    /// Where those of a block begin.
+    #[inline(always)]
+    fn of(&self, block: &Block) -> usize {
+        if self.whole {
+            self.at + block.column * self.column + block.row * self.row
+        } else {
+            self.at
+        }
+    }
+}
+
+/// Points that are evaluated together: so many columns and rows from the first.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+pub(crate) struct Block {
+    column: usize,
+    row: usize,
+    columns: usize,
+    rows: usize,
+    /// The number of the first point.
+    first: usize,
+}
+
+/// An operation, where its operands are, and which columns and rows it has results for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
     op: Op,
     operands: [Place; 3],
     to: usize,
-    columns: usize,
-    rows: usize,
+    wide: bool,
+    high: bool,
 }
 
 /// A program with room for its results.
 #[derive(Clone, Debug)]
 pub(crate) struct Interpreter<R> {
     registers: Vec<R>,
-    /// Those of variables alone, and those that depend on parameters.
+    /// Operations on variables alone.
     of_data: Vec<Step>,
+    /// Those on parameters, and along one axis of a grid.
     of_fit: Vec<Step>,
+    /// Those that run block by block.
+    of_points: Vec<Step>,
+    /// All points.
+    all: Block,
+    /// The length of a block, in columns or in rows.
+    length: usize,
+    axes: Axes,
     /// Where the variables and the parameters belong.
     variables: Vec<(usize, Place, [usize; 2])>,
     parameters: Vec<(usize, usize)>,
-    columns: usize,
-    rows: usize,
     value: Place,
     /// The derivative by each parameter, and the factor that it comes without.
     by: Vec<(Place, usize)>,
@@ -43,30 +81,51 @@ pub(crate) struct Interpreter<R> {
 impl<R: Functions> Interpreter<R> {
     /// For points in so many columns and rows; a program for points anywhere has one row.
     pub(crate) fn new(program: &Program, axes: Axes, [columns, rows]: [usize; 2]) -> Self {
-        let extent = |level: Level| match (level.on_variables(), axes) {
-            (false, _) => [1, 1],
-            (true, Axes::Together) => [columns, rows],
-            (true, Axes::Grid) => [
-                if level.on_variable(0) { columns } else { 1 },
-                if level.on_variable(1) { rows } else { 1 },
-            ],
+        let most = (BLOCK_BYTES / size_of::<R>()).max(1);
+        let (lines, most) = match axes {
+            Axes::Together => (columns, most),
+            Axes::Grid => (rows, (most / columns).max(1)),
+        };
+        // Blocks of about the same length.
+        let length = lines.div_ceil(lines.div_ceil(most).max(1)).max(1);
+        let spans = |level: Level| match (level.on_variables(), axes) {
+            (false, _) => [false; 2],
+            (true, Axes::Together) => [true, false],
+            (true, Axes::Grid) => [level.on_variable(0), level.on_variable(1)],
         };
         // 0 and 1 are always there.
         let mut registers = vec![R::splat(0.0), R::splat(1.0)];
         let mut places: Vec<Place> = Vec::new();
-        let (mut of_data, mut of_fit) = (Vec::new(), Vec::new());
+        let (mut of_data, mut of_fit, mut of_points) = (Vec::new(), Vec::new(), Vec::new());
         let (mut variables, mut parameters) = (Vec::new(), Vec::new());
         for (&op, &level) in program.ops().iter().zip(program.levels()) {
-            let [wide, high] = extent(level);
+            let [wide, high] = spans(level);
+            let blocks = match axes {
+                Axes::Together => wide,
+                Axes::Grid => wide && high,
+            };
+            let by_blocks = blocks && level.on_parameters();
+            let [mut across, mut down] =
+                [if wide { columns } else { 1 }, if high { rows } else { 1 }];
+            if by_blocks {
+                match axes {
+                    Axes::Together => across = length,
+                    Axes::Grid => down = length,
+                }
+            }
             let at = registers.len();
-            let step = |length: usize, step: usize| if length == 1 { 0 } else { step };
-            let place = Place { at, column: step(wide, 1), row: step(high, wide) };
+            let place = Place {
+                at,
+                column: usize::from(wide),
+                row: if high { across } else { 0 },
+                whole: !by_blocks,
+            };
             places.push(place);
             let first = match op {
                 Op::Number(value) => R::splat(value),
                 _ => R::splat(0.0),
             };
-            registers.resize(at + wide * high, first);
+            registers.resize(at + across * down, first);
             let mut operands = [Place::default(); 3];
             for (to, operand) in operands.iter_mut().zip(op.operands()) {
                 *to = places[operand as usize];
@@ -75,11 +134,15 @@ impl<R: Functions> Interpreter<R> {
                 Op::Number(_) => {}
                 Op::Parameter(number) => parameters.push((usize::from(number), at)),
                 Op::Variable(number) => {
-                    variables.push((usize::from(number), place, [wide, high]));
+                    variables.push((usize::from(number), place, [across, down]));
                 }
                 _ => {
-                    let step = Step { op, operands, to: at, columns: wide, rows: high };
-                    let steps = if level.on_parameters() { &mut of_fit } else { &mut of_data };
+                    let step = Step { op, operands, to: at, wide, high };
+                    let steps = match (level.on_parameters(), by_blocks) {
+                        (false, _) => &mut of_data,
+                        (true, false) => &mut of_fit,
+                        (true, true) => &mut of_points,
+                    };
                     steps.push(step);
                 }
             }
@@ -97,7 +160,36 @@ impl<R: Functions> Interpreter<R> {
             })
             .collect();
         let value = places[program.value() as usize];
-        Self { registers, of_data, of_fit, variables, parameters, columns, rows, value, by }
+        let all = Block { column: 0, row: 0, columns, rows, first: 0 };
+        Self {
+            registers,
+            of_data,
+            of_fit,
+            of_points,
+            all,
+            length,
+            axes,
+            variables,
+            parameters,
+            value,
+            by,
+        }
+    }
+
+    /// The places for results that a program needs for so many points.
+    pub(crate) fn results(program: &Program, axes: Axes, [columns, rows]: [usize; 2]) -> usize {
+        let of = |(op, level): (&Op, &Level)| {
+            let whole = !level.on_parameters() || matches!(op, Op::Variable(_));
+            match axes {
+                _ if !whole || !level.on_variables() => 1,
+                Axes::Together => columns,
+                Axes::Grid => {
+                    let [wide, high] = [level.on_variable(0), level.on_variable(1)];
+                    (if wide { columns } else { 1 }) * (if high { rows } else { 1 })
+                }
+            }
+        };
+        program.ops().iter().zip(program.levels()).map(of).sum()
     }
 
     /// Takes the variables at the points: `of` gives that of a variable, a column and a row.
@@ -110,31 +202,75 @@ impl<R: Functions> Interpreter<R> {
                 }
             }
         }
-        for step in &self.of_data {
-            run(&mut self.registers, step);
+        self.run_data();
+    }
+
+    /// Where the values of a variable belong, one for each point, for points that lie anywhere.
+    #[inline(always)]
+    pub(crate) fn variable(&mut self, number: usize) -> &mut [R] {
+        let found = self.variables.iter().find(|variable| variable.0 == number);
+        match found {
+            Some(&(_, place, [columns, rows])) => &mut self.registers[place.at..][..columns * rows],
+            // The formula does not use it.
+            None => &mut [],
         }
     }
 
-    /// Evaluates the model and its derivatives at all points.
+    /// Runs what depends on variables alone.
     #[inline(always)]
-    pub(crate) fn evaluate(&mut self, parameters: &[R]) {
+    pub(crate) fn run_data(&mut self) {
+        R::run(&mut self.registers, &self.of_data, &self.all);
+    }
+
+    /// Takes parameters, and runs what does not differ from point to point.
+    #[inline(always)]
+    pub(crate) fn set_parameters(&mut self, parameters: &[R]) {
         for &(number, at) in &self.parameters {
             self.registers[at] = parameters[number];
         }
-        for step in &self.of_fit {
-            run(&mut self.registers, step);
-        }
+        R::run(&mut self.registers, &self.of_fit, &self.all);
     }
 
-    /// The model at a point, with the derivatives by the first P parameters but for their factors.
+    /// How many blocks of points there are.
     #[inline(always)]
-    pub(crate) fn at<const P: usize>(&self, column: usize, row: usize) -> At<R, P> {
-        let of = |place: Place| self.registers[place.at + row * place.row + column * place.column];
-        let mut by = [R::splat(0.0); P];
-        for (to, &(place, _)) in by.iter_mut().zip(&self.by) {
-            *to = of(place);
+    pub(crate) fn blocks(&self) -> usize {
+        let lines = match self.axes {
+            Axes::Together => self.all.columns,
+            Axes::Grid => self.all.rows,
+        };
+        lines.div_ceil(self.length)
+    }
+
+    /// Evaluates the model and its derivatives at the points of a block.
+    #[inline(always)]
+    pub(crate) fn evaluate(&mut self, number: usize) -> Block {
+        let Block { columns, rows, .. } = self.all;
+        let from = number * self.length;
+        let block = match self.axes {
+            Axes::Together => {
+                let columns = self.length.min(columns - from);
+                Block { column: from, row: 0, columns, rows: 1, first: from }
+            }
+            Axes::Grid => {
+                let rows = self.length.min(rows - from);
+                Block { column: 0, row: from, columns, rows, first: from * columns }
+            }
+        };
+        R::run(&mut self.registers, &self.of_points, &block);
+        block
+    }
+
+    /// The model and the derivatives by the first P parameters along a row of a block.
+    #[inline(always)]
+    pub(crate) fn line<const P: usize>(&self, block: &Block, row: usize) -> Line<'_, R, P> {
+        let mut places = [[0; 2]; P];
+        for j in 0..P {
+            if let Some((place, _)) = self.by.get(j) {
+                places[j] = [place.of(block) + row * place.row, place.column];
+            }
         }
-        At { value: of(self.value), by }
+        let value = [self.value.of(block) + row * self.value.row, self.value.column];
+        Line { registers: &self.registers, value, by: places }
     }
 
     /// The factors that the derivatives come without.
@@ -146,25 +282,178 @@ impl<R: Functions> Interpreter<R> {
         }
         scales
     }
+}
 
-    /// Columns and rows.
-    pub(crate) fn extent(&self) -> [usize; 2] {
-        [self.columns, self.rows]
+impl Block {
+    /// How many rows it has.
+    #[inline(always)]
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The numbers of the points of a row.
+    #[inline(always)]
+    pub(crate) fn points(&self, row: usize) -> Range<usize> {
+        let first = self.first + row * self.columns;
+        first..first + self.columns
     }
 }
 
-/// Runs an operation at all of its points.
+/// The model and its derivatives along a row of a block.
+pub(crate) struct Line<'a, R, const P: usize> {
+    registers: &'a [R],
+    value: [usize; 2],
+    by: [[usize; 2]; P],
+}
+
+impl<R: Functions, const P: usize> Line<'_, R, P> {
+    /// The model in a column, with the derivatives but for their factors.
+    #[inline(always)]
+    pub(crate) fn at(&self, column: usize) -> At<R, P> {
+        let mut by = [R::splat(0.0); P];
+        for j in 0..P {
+            let [at, step] = self.by[j];
+            by[j] = self.registers[at + column * step];
+        }
+        let [at, step] = self.value;
+        At { value: self.registers[at + column * step], by }
+    }
+}
+
+/// Runs operations at the points of a block, one after the other.
 #[inline(always)]
-fn run<R: Functions>(registers: &mut [R], step: &Step) {
-    let Step { op, operands: [a, b, c], to, columns, rows } = *step;
+pub(crate) fn run<R: Functions>(registers: &mut [R], steps: &[Step], block: &Block) {
+    for step in steps {
+        run_step(registers, step, block);
+    }
+}
+
+#[inline(always)]
+fn run_step<R: Functions>(registers: &mut [R], step: &Step, block: &Block) {
+    let Step { op, operands: [a, b, c], to, wide, high } = *step;
+    let columns = if wide { block.columns } else { 1 };
+    let rows = if high { block.rows } else { 1 };
     // Operands lie before the result.
     let (before, after) = registers.split_at_mut(to);
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
-    macro_rules! each {
-        (|$($x:ident of $place:ident),*| $body:expr) => {
+    let [from_a, from_b, from_c] = [a.of(block), b.of(block), c.of(block)];
+    // A loop for each combination of operands that differ from column to column and of those that do not.
+    macro_rules! one {
+        (|$x:ident| $body:expr) => {
+            for row in 0..rows {
+                let to = &mut after[row * columns..][..columns];
+                let from = from_a + row * a.row;
+                if a.column == 0 {
+                    let $x = before[from];
+                    to.fill($body);
+                } else {
+                    for (to, &$x) in to.iter_mut().zip(&before[from..][..columns]) {
+                        *to = $body;
+                    }
+                }
+            }
+        };
+    }
+    macro_rules! two {
+        (|$x:ident, $y:ident| $body:expr) => {
+            for row in 0..rows {
+                let to = &mut after[row * columns..][..columns];
+                let (x, y) = (from_a + row * a.row, from_b + row * b.row);
+                match (a.column, b.column) {
+                    (0, 0) => {
+                        let ($x, $y) = (before[x], before[y]);
+                        to.fill($body);
+                    }
+                    (0, _) => {
+                        let $x = before[x];
+                        for (to, &$y) in to.iter_mut().zip(&before[y..][..columns]) {
+                            *to = $body;
+                        }
+                    }
+                    (_, 0) => {
+                        let $y = before[y];
+                        for (to, &$x) in to.iter_mut().zip(&before[x..][..columns]) {
+                            *to = $body;
+                        }
+                    }
+                    _ => {
+                        let both = before[x..][..columns].iter().zip(&before[y..][..columns]);
+                        for (to, (&$x, &$y)) in to.iter_mut().zip(both) {
+                            *to = $body;
+                        }
+                    }
+                }
+            }
+        };
+    }
+    macro_rules! three {
+        (|$x:ident, $y:ident, $z:ident| $body:expr) => {
+            for row in 0..rows {
+                let to = &mut after[row * columns..][..columns];
+                let (x, y, z) = (from_a + row * a.row, from_b + row * b.row, from_c + row * c.row);
+                match (a.column, b.column, c.column) {
+                    (0, 0, 0) => {
+                        let ($x, $y, $z) = (before[x], before[y], before[z]);
+                        to.fill($body);
+                    }
+                    (0, 0, _) => {
+                        let ($x, $y) = (before[x], before[y]);
+                        for (to, &$z) in to.iter_mut().zip(&before[z..][..columns]) {
+                            *to = $body;
+                        }
+                    }
+                    (0, _, 0) => {
+                        let ($x, $z) = (before[x], before[z]);
+                        for (to, &$y) in to.iter_mut().zip(&before[y..][..columns]) {
+                            *to = $body;
+                        }
+                    }
+                    (_, 0, 0) => {
+                        let ($y, $z) = (before[y], before[z]);
+                        for (to, &$x) in to.iter_mut().zip(&before[x..][..columns]) {
+                            *to = $body;
+                        }
+                    }
+                    (0, _, _) => {
+                        let $x = before[x];
+                        let both = before[y..][..columns].iter().zip(&before[z..][..columns]);
+                        for (to, (&$y, &$z)) in to.iter_mut().zip(both) {
+                            *to = $body;
+                        }
+                    }
+                    (_, 0, _) => {
+                        let $y = before[y];
+                        let both = before[x..][..columns].iter().zip(&before[z..][..columns]);
+                        for (to, (&$x, &$z)) in to.iter_mut().zip(both) {
+                            *to = $body;
+                        }
+                    }
+                    (_, _, 0) => {
+                        let $z = before[z];
+                        let both = before[x..][..columns].iter().zip(&before[y..][..columns]);
+                        for (to, (&$x, &$y)) in to.iter_mut().zip(both) {
+                            *to = $body;
+                        }
+                    }
+                    _ => {
+                        let both = before[x..][..columns].iter().zip(&before[y..][..columns]);
+                        let all = both.zip(&before[z..][..columns]);
+                        for (to, ((&$x, &$y), &$z)) in to.iter_mut().zip(all) {
+                            *to = $body;
+                        }
+                    }
+                }
+            }
+        };
+    }
+    // One loop for all combinations, for what is rare.
+    macro_rules! any {
+        (|$x:ident, $y:ident, $z:ident| $body:expr) => {
             for row in 0..rows {
                 for column in 0..columns {
-                    $(let $x = before[$place.at + row * $place.row + column * $place.column];)*
+                    let $x = before[from_a + row * a.row + column * a.column];
+                    let $y = before[from_b + row * b.row + column * b.column];
+                    let $z = before[from_c + row * c.row + column * c.column];
                     after[row * columns + column] = $body;
                 }
             }
@@ -177,25 +466,27 @@ fn run<R: Functions>(registers: &mut [R], step: &Step) {
     }
     match op {
         Op::Number(_) | Op::Parameter(_) | Op::Variable(_) => {}
-        Op::Add(..) => each!(|x of a, y of b| x + y),
-        Op::Subtract(..) => each!(|x of a, y of b| x - y),
-        Op::Multiply(..) => each!(|x of a, y of b| x * y),
-        Op::MultiplyAdd(..) => each!(|x of a, y of b, z of c| x.mul_add(y, z)),
-        Op::NegMultiplyAdd(..) => each!(|x of a, y of b, z of c| x.neg_mul_add(y, z)),
-        Op::Negate(_) => each!(|x of a| -x),
-        Op::Reciprocal(_) => each!(|x of a| x.reciprocal()),
-        Op::Call(function, _) => each!(|x of a| R::call(function, x)),
-        Op::Call2(function, ..) => each!(|x of a, y of b| R::call2(function, x, y)),
-        Op::Compare(Comparison::Less, ..) => each!(|x of a, y of b| truth!(x.lt(y))),
-        Op::Compare(Comparison::LessEqual, ..) => each!(|x of a, y of b| truth!(x.le(y))),
-        Op::Compare(Comparison::Equal, ..) => {
-            each!(|x of a, y of b| truth!(x.le(y) & y.le(x)));
+        Op::Add(..) => two!(|x, y| x + y),
+        Op::Subtract(..) => two!(|x, y| x - y),
+        Op::Multiply(..) => two!(|x, y| x * y),
+        Op::MultiplyAdd(..) => three!(|x, y, z| x.mul_add(y, z)),
+        Op::NegMultiplyAdd(..) => three!(|x, y, z| x.neg_mul_add(y, z)),
+        Op::Negate(_) => one!(|x| -x),
+        Op::Reciprocal(_) => one!(|x| x.reciprocal()),
+        Op::Call(function, _) => {
+            // What it is called with depends on the same, so it has the same columns and rows.
+            let count = columns * rows;
+            R::call(function, &before[from_a..][..count], &mut after[..count]);
         }
-        Op::And(..) => each!(|x of a, y of b| x * y),
-        Op::Or(..) => each!(|x of a, y of b| x.max(y)),
-        Op::Not(_) => each!(|x of a| one - x),
-        Op::Choice(..) => each!(|x of a, y of b, z of c| R::select(zero.lt(x), y, z)),
+        Op::Call2(function, ..) => any!(|x, y, _z| R::call2(function, x, y)),
+        Op::Compare(Comparison::Less, ..) => any!(|x, y, _z| truth!(x.lt(y))),
+        Op::Compare(Comparison::LessEqual, ..) => any!(|x, y, _z| truth!(x.le(y))),
+        Op::Compare(Comparison::Equal, ..) => any!(|x, y, _z| truth!(x.le(y) & y.le(x))),
+        Op::And(..) => any!(|x, y, _z| x * y),
+        Op::Or(..) => any!(|x, y, _z| x.max(y)),
+        Op::Not(_) => any!(|x, _y, _z| one - x),
+        Op::Choice(..) => any!(|x, y, z| R::select(zero.lt(x), y, z)),
         // What a later release of the language has.
-        _ => each!(|_x of a| R::splat(f64::NAN)),
+        _ => after[..columns * rows].fill(R::splat(f64::NAN)),
     }
 }

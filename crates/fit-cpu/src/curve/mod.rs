@@ -3,6 +3,7 @@
 mod engine;
 mod functions;
 mod interpreter;
+mod outcomes;
 
 use fit_curves::{CurveError, CurveFits, CurveOptions, CurveStart, Curves, Points};
 use fit_formula::{Axes, Formula, Program};
@@ -10,8 +11,11 @@ use rayon::prelude::*;
 
 use crate::BatchError;
 use crate::threads;
-use engine::{Found, Work};
-use interpreter::Interpreter;
+use engine::Found;
+pub(crate) use engine::Work;
+pub(crate) use functions::Functions;
+pub(crate) use interpreter::{Block, Interpreter, Step, run};
+pub(crate) use outcomes::{Chunk, chunks};
 
 /// Fits given to a thread at a time, at least.
 const CHUNK: usize = 64;
@@ -49,6 +53,10 @@ impl CurveReference {
         }
     }
 
+    pub(crate) fn pool(&self) -> Option<&rayon::ThreadPool> {
+        self.pool.as_ref()
+    }
+
     /// Fits a formula to curves.
     ///
     /// # Errors
@@ -60,6 +68,48 @@ impl CurveReference {
         start: CurveStart<'_>,
         options: &CurveOptions,
     ) -> Result<CurveFits, BatchError> {
+        let job = Job::new(formula, curves, start, options)?;
+        let mut fits = CurveFits::invalid(curves.count(), options.parameters());
+        let run = |work: &mut Work, mut chunk: Chunk<'_>| {
+            for fit in chunk.fits() {
+                let found = job.fit(work, fit);
+                chunk.put(fit, &found);
+            }
+        };
+        let chunks = chunks(&mut fits, CHUNK);
+        match &self.pool {
+            None => {
+                let mut work = job.work();
+                chunks.into_iter().for_each(|chunk| run(&mut work, chunk));
+            }
+            Some(pool) => {
+                pool.install(|| chunks.into_par_iter().for_each_init(|| job.work(), run));
+            }
+        }
+        Ok(fits)
+    }
+}
+
+/// All that the fits of a batch have in common.
+pub(crate) struct Job<'c, 's, 'o> {
+    pub(crate) curves: Curves<'c>,
+    start: CurveStart<'s>,
+    pub(crate) options: &'o CurveOptions,
+    pub(crate) program: Program,
+    pub(crate) axes: Axes,
+    pub(crate) extent: [usize; 2],
+    /// How many the formula has.
+    pub(crate) variables: usize,
+}
+
+impl<'c, 's, 'o> Job<'c, 's, 'o> {
+    /// A job that has been checked.
+    pub(crate) fn new(
+        formula: &Formula,
+        curves: &Curves<'c>,
+        start: CurveStart<'s>,
+        options: &'o CurveOptions,
+    ) -> Result<Self, BatchError> {
         if options.parameters() != formula.parameters().len() {
             return Err(CurveError::Shape {
                 what: "options",
@@ -68,118 +118,143 @@ impl CurveReference {
             }
             .into());
         }
-        curves.validate(formula.variables().len(), &start, options)?;
-        let job = Job::new(formula, *curves, start, options);
-        let (operations, points) = (job.program.ops().len(), curves.points());
-        if operations.saturating_mul(points) > MOST_RESULTS {
-            return Err(CurveError::TooManyPoints { operations, points }.into());
-        }
-        let count = curves.count();
-        let fit = |work: &mut Work, fit| job.fit(work, fit);
-        let found: Vec<Found> = match &self.pool {
-            None => {
-                let mut work = job.work();
-                (0..count).map(|number| fit(&mut work, number)).collect()
-            }
-            Some(pool) => pool.install(|| {
-                (0..count)
-                    .into_par_iter()
-                    .with_min_len(CHUNK)
-                    .map_init(|| job.work(), fit)
-                    .collect()
-            }),
-        };
-        let mut fits = CurveFits::invalid(count, formula.parameters().len());
-        for (number, found) in found.iter().enumerate() {
-            put(&mut fits, number, found);
-        }
-        Ok(fits)
-    }
-}
-
-/// Puts what was found of a data set where it belongs.
-fn put(fits: &mut CurveFits, number: usize, found: &Found) {
-    let count = found.parameters.len();
-    for j in 0..count {
-        fits.parameters[[number, j]] = found.parameters[j];
-        fits.errors[[number, j]] = found.covariance[j * count + j].sqrt();
-        for k in 0..count {
-            fits.covariance[[number, j, k]] = found.covariance[j * count + k];
-        }
-    }
-    fits.chi2[number] = found.chi2;
-    fits.degrees[number] = found.degrees;
-    fits.iterations[number] = found.iterations;
-    fits.evaluations[number] = found.evaluations;
-    fits.statuses[number] = found.status;
-}
-
-/// All that the fits of a batch have in common.
-struct Job<'c, 's, 'o> {
-    curves: Curves<'c>,
-    start: CurveStart<'s>,
-    options: &'o CurveOptions,
-    program: Program,
-    axes: Axes,
-    extent: [usize; 2],
-}
-
-impl<'c, 's, 'o> Job<'c, 's, 'o> {
-    fn new(
-        formula: &Formula,
-        curves: Curves<'c>,
-        start: CurveStart<'s>,
-        options: &'o CurveOptions,
-    ) -> Self {
+        let variables = formula.variables().len();
+        curves.validate(variables, &start, options)?;
+        let curves = *curves;
         let (axes, extent) = match curves.points {
             Points::Grid { width, height } => (Axes::Grid, [width, height]),
             _ => (Axes::Together, [curves.points(), 1]),
         };
         let wanted: Vec<bool> = options.fixed.iter().map(|fixed| !fixed).collect();
         let program = formula.program(axes, &wanted);
-        Self { curves, start, options, program, axes, extent }
+        if Interpreter::<f64>::results(&program, axes, extent) > MOST_RESULTS {
+            let (operations, points) = (program.ops().len(), curves.points());
+            return Err(CurveError::TooManyPoints { operations, points }.into());
+        }
+        Ok(Self { curves, start, options, program, axes, extent, variables })
     }
 
-    fn work(&self) -> Work {
-        let points = self.curves.points();
-        let mut interpreter = Interpreter::new(&self.program, self.axes, self.extent);
+    /// Takes the variables at the points, if they are the same for all fits.
+    pub(crate) fn set_points<R: Functions>(&self, interpreter: &mut Interpreter<R>) {
         match self.curves.points {
-            Points::Index => interpreter.set_points(|_, column, _| column as f64),
-            Points::Grid { .. } => interpreter.set_points(
-                |variable, column, row| if variable == 0 { column } else { row } as f64,
-            ),
+            Points::Index => interpreter.set_points(|_, column, _| R::splat(column as f64)),
+            Points::Grid { .. } => interpreter.set_points(|variable, column, row| {
+                R::splat(if variable == 0 { column } else { row } as f64)
+            }),
             Points::Shared(at) => {
-                interpreter.set_points(|variable, column, _| at.get([variable, column]));
+                interpreter.set_points(|variable, column, _| R::splat(at.get([variable, column])));
             }
             _ => {}
         }
-        let mut weights = vec![1.0; points];
-        if let Some(values) = self.curves.weights.filter(|weights| weights.shape()[0] == 1) {
+    }
+
+    /// Whether each fit has weights of its own.
+    pub(crate) fn has_own_weights(&self) -> bool {
+        self.curves.weights.is_some_and(|weights| weights.shape()[0] != 1)
+    }
+
+    /// The weights of all fits: 1 if there are none.
+    pub(crate) fn shared_weights(&self) -> Vec<f64> {
+        let mut weights = vec![1.0; self.curves.points()];
+        if let Some(values) = self.curves.weights.filter(|_| !self.has_own_weights()) {
             values.row(0, &mut weights);
             clean(&mut weights);
         }
-        Work { interpreter, data: vec![0.0; points], weights }
+        weights
     }
 
-    fn fit(&self, work: &mut Work, fit: usize) -> Found {
+    /// Whether single precision can tell the values of the variables from each other, if they are the same for all fits.
+    pub(crate) fn is_single(&self) -> bool {
+        match self.curves.points {
+            Points::Shared(at) => (0..self.variables).all(|variable| {
+                let points = 0..self.curves.points();
+                is_single(points.map(|point| at.get([variable, point])))
+            }),
+            _ => self.curves.points() < 1 << 24,
+        }
+    }
+
+    /// Puts the data of a fit into their place; returns whether they can be used.
+    pub(crate) fn read_data(&self, fit: usize, into: &mut [f32]) -> bool {
+        self.curves.data.row_single(fit, into);
+        true
+    }
+
+    /// The same for its weights.
+    pub(crate) fn read_weights(&self, fit: usize, into: &mut [f32]) -> bool {
+        if let Some(weights) = &self.curves.weights {
+            weights.row_single(fit, into);
+        }
+        true
+    }
+
+    /// The same for a variable.
+    pub(crate) fn read_variable(&self, fit: usize, variable: usize, into: &mut [f32]) -> bool {
+        let Points::PerFit(at) = self.curves.points else { return false };
+        for (point, to) in into.iter_mut().enumerate() {
+            *to = at.get([fit, variable, point]) as f32;
+        }
+        let points = 0..self.curves.points();
+        is_single(points.map(|point| at.get([fit, variable, point])))
+    }
+
+    /// A start value.
+    #[inline]
+    pub(crate) fn start(&self, fit: usize, parameter: usize) -> f64 {
+        match self.start {
+            CurveStart::Shared(start) => start[parameter],
+            CurveStart::PerFit(start) => start.get([fit, parameter]),
+            // Refused before.
+            _ => f64::NAN,
+        }
+    }
+
+    /// The limits of a parameter; both are the start value if it is fixed.
+    #[inline]
+    pub(crate) fn limit(&self, fit: usize, parameter: usize) -> [f64; 2] {
+        if self.options.fixed[parameter] {
+            [self.start(fit, parameter); 2]
+        } else {
+            self.options.limit(fit, parameter)
+        }
+    }
+
+    pub(crate) fn work(&self) -> Work {
+        let mut interpreter = Interpreter::new(&self.program, self.axes, self.extent);
+        self.set_points(&mut interpreter);
+        let data = vec![0.0; self.curves.points()];
+        Work { interpreter, data, weights: self.shared_weights(), size: 0.0 }
+    }
+
+    pub(crate) fn fit(&self, work: &mut Work, fit: usize) -> Found {
         if let Points::PerFit(at) = self.curves.points {
             work.interpreter.set_points(|variable, column, _| at.get([fit, variable, column]));
         }
         self.curves.data.row(fit, &mut work.data);
-        if let Some(values) = self.curves.weights.filter(|weights| weights.shape()[0] != 1) {
+        if let Some(values) = self.curves.weights.filter(|_| self.has_own_weights()) {
             values.row(fit, &mut work.weights);
             clean(&mut work.weights);
         }
-        let parameters = self.options.parameters();
-        let start: Vec<f64> = match self.start {
-            CurveStart::Shared(start) => start.to_vec(),
-            CurveStart::PerFit(start) => (0..parameters).map(|j| start.get([fit, j])).collect(),
-            // Refused before.
-            _ => Vec::new(),
-        };
-        let limits: Vec<[f64; 2]> = (0..parameters).map(|j| self.options.limit(fit, j)).collect();
+        let parameters = 0..self.options.parameters();
+        let start: Vec<f64> = parameters.clone().map(|j| self.start(fit, j)).collect();
+        let limits: Vec<[f64; 2]> = parameters.map(|j| self.limit(fit, j)).collect();
         work.fit(&start, &limits, self.options)
     }
+}
+
+/// The share of the mean distance of two points by which rounding may move one.
+const MOST_MOVED: f64 = 1e-3;
+
+/// Whether single precision can tell these values from each other.
+fn is_single(values: impl Iterator<Item = f64>) -> bool {
+    let (mut low, mut high, mut moved, mut count) = (f64::INFINITY, f64::NEG_INFINITY, 0.0_f64, 0);
+    for value in values {
+        low = low.min(value);
+        high = high.max(value);
+        moved = moved.max((f64::from(value as f32) - value).abs());
+        count += 1;
+    }
+    moved <= MOST_MOVED * (high - low) / f64::from(count)
 }
 
 /// A weight that is NaN leaves its point out, as 0 does.

@@ -2,6 +2,7 @@
 
 mod arch;
 mod batch;
+mod curve;
 mod engine;
 mod errors;
 mod instruction_set;
@@ -9,5 +10,6 @@ mod load;
 mod window_fitter;
 
 pub use batch::Simd;
+pub use curve::CurveSimd;
 pub use instruction_set::InstructionSet;
 pub use window_fitter::WindowFitter;

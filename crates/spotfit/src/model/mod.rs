@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod fitter;
 mod named;
 mod start;
 
@@ -26,11 +27,13 @@ use fit_cpu::BatchError;
 use fit_formula::{Evaluator, Formula};
 use ndarray::{Array2, ArrayView1};
 
-pub use fit_cpu::CurveReference;
 pub use fit_curves::{
     CurveError, CurveFits, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Points, Values,
 };
 pub use fit_formula::{Axes, FormulaError, functions};
+pub use fitter::CurveFitter;
+
+use crate::backend::Backend;
 
 use named::{Kind, MODELS, Named};
 use start::Candidates;
@@ -42,6 +45,12 @@ pub enum ModelError {
     /// The batch makes no sense.
     #[error(transparent)]
     Batch(#[from] BatchError),
+    /// This backend does not fit models.
+    #[error("the backend {backend} does not fit models (reference and cpu do)")]
+    Backend {
+        /// The backend.
+        backend: Backend,
+    },
     /// There is no such model.
     #[error("there is no model '{0}'")]
     UnknownModel(String),
@@ -153,26 +162,26 @@ impl Model {
         start: CurveStart<'_>,
         options: &CurveOptions,
     ) -> Result<ModelFits, ModelError> {
-        self.fit_with(&CurveReference::new(0)?, curves, start, options)
+        self.fit_with(&CurveFitter::new(Backend::Reference, 0)?, curves, start, options)
     }
 
-    /// [`Model::fit`] on threads that were started before.
+    /// [`Model::fit`] on another backend, or on threads that were started before.
     ///
     /// # Errors
     /// As [`Model::fit`].
     pub fn fit_with(
         &self,
-        reference: &CurveReference,
+        fitter: &CurveFitter,
         curves: &Curves<'_>,
         start: CurveStart<'_>,
         options: &CurveOptions,
     ) -> Result<ModelFits, ModelError> {
         let fits = match (start, self.named) {
             (CurveStart::Estimate, Some(_)) => {
-                let start = self.start(reference, curves, options)?;
-                reference.fit(&self.formula, curves, start.view().into(), options)?
+                let start = self.start(fitter, curves, options)?;
+                fitter.fit(&self.formula, curves, start.view().into(), options)?
             }
-            _ => reference.fit(&self.formula, curves, start, options)?,
+            _ => fitter.fit(&self.formula, curves, start, options)?,
         };
         Ok(ModelFits { names: self.parameters().to_vec(), fits })
     }
@@ -184,7 +193,7 @@ impl Model {
     /// If the request makes no sense, or if the model has no name.
     pub fn start(
         &self,
-        reference: &CurveReference,
+        fitter: &CurveFitter,
         curves: &Curves<'_>,
         options: &CurveOptions,
     ) -> Result<Array2<f64>, ModelError> {
@@ -226,7 +235,7 @@ impl Model {
             }
             best
         };
-        let all = reference.map(curves.count(), of_fit);
+        let all = fitter.reference().map(curves.count(), of_fit);
         Ok(Array2::from_shape_fn((curves.count(), count), |(fit, j)| all[fit][j]))
     }
 

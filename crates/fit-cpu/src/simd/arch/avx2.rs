@@ -86,18 +86,6 @@ impl Neg for F32x8 {
     }
 }
 
-impl F32x8 {
-    /// The integer in each lane, added to the exponent's place.
-    #[inline(always)]
-    fn power_of_two(n: Self) -> Self {
-        // 2ⁿ for −126 ≤ n ≤ 127: its exponent field is n + 127, and nothing else is set.
-        Self(instruction!({
-            let biased = _mm256_add_epi32(_mm256_cvtps_epi32(n.0), _mm256_set1_epi32(127));
-            _mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased))
-        }))
-    }
-}
-
 impl Real for F32x8 {
     type Mask = Mask8;
     const ROWS: usize = 3;
@@ -221,6 +209,14 @@ impl Pack for F32x8 {
     #[inline(always)]
     fn moved(self, moves: __m256i) -> Self {
         Self(instruction!(_mm256_permutevar8x32_ps(self.0, moves)))
+    }
+    #[inline(always)]
+    fn power_of_two(n: Self) -> Self {
+        // The exponent field is n + 127, and nothing else is set.
+        Self(instruction!({
+            let biased = _mm256_add_epi32(_mm256_cvtps_epi32(n.0), _mm256_set1_epi32(127));
+            _mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased))
+        }))
     }
     #[inline(always)]
     fn bits(mask: Mask8) -> u32 {

@@ -231,6 +231,14 @@ impl Pack for F32x16 {
         Self(instruction!(_mm512_permutexvar_ps(moves, self.0)))
     }
     #[inline(always)]
+    fn power_of_two(n: Self) -> Self {
+        Self::splat(1.0).scaled(n)
+    }
+    #[inline(always)]
+    fn scaled(self, n: Self) -> Self {
+        Self(instruction!(_mm512_scalef_ps(self.0, n.0)))
+    }
+    #[inline(always)]
     fn bits(mask: Mask16) -> u32 {
         mask.0.into()
     }

@@ -1,13 +1,13 @@
 //! The instruction sets: a type for a register of each, and the functions that are compiled for it.
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub(super) mod avx512;
 #[cfg(target_arch = "aarch64")]
-mod neon;
+pub(super) mod neon;
 pub(super) mod pack;
-mod portable;
+pub(super) mod portable;
 
 use std::ops::Range;
 use std::panic::{RefUnwindSafe, UnwindSafe};

@@ -214,6 +214,14 @@ impl Pack for F32x4 {
         }))
     }
     #[inline(always)]
+    fn power_of_two(n: Self) -> Self {
+        // The exponent field is n + 127, and nothing else is set.
+        Self(instruction!({
+            let biased = vaddq_s32(vcvtq_s32_f32(n.0), vdupq_n_s32(127));
+            vreinterpretq_f32_s32(vshlq_n_s32::<23>(biased))
+        }))
+    }
+    #[inline(always)]
     fn bits(mask: Mask4) -> u32 {
         instruction!(vaddvq_u32(vandq_u32(mask.0, lanes())))
     }

@@ -43,6 +43,14 @@ pub(in crate::simd) trait Pack: Real {
             *into = Self::select(mask, from.moved(moves), *into);
         }
     }
+    /// 2ⁿ for a whole number n from −126 to 127.
+    fn power_of_two(n: Self) -> Self;
+    /// self·2ⁿ for a whole number n from −252 to 254.
+    #[inline(always)]
+    fn scaled(self, n: Self) -> Self {
+        let half = nearest(n * Self::splat(0.5));
+        self * Self::power_of_two(half) * Self::power_of_two(n - half)
+    }
     /// One bit for each lane, the lowest for the first.
     fn bits(mask: Self::Mask) -> u32;
     /// The lanes whose bits are set.
@@ -79,6 +87,12 @@ pub(in crate::simd) fn exp2_of_minus_square<P: Exponent>(w: P) -> P {
 }
 
 const INTEGER: f64 = 12_582_912.0;
+
+/// The nearest whole number, for |x| ≤ 2²².
+#[inline(always)]
+pub(in crate::simd) fn nearest<P: Real>(x: P) -> P {
+    (x + P::splat(INTEGER)) - P::splat(INTEGER)
+}
 
 /// The polynomial for 2^r, highest power first.
 const COEFFICIENTS: [f64; 6] = [

@@ -193,6 +193,11 @@ impl Pack for Array4 {
         }
     }
     #[inline(always)]
+    fn power_of_two(n: Self) -> Self {
+        // The exponent field is n + 127, and nothing else is set.
+        Self(from_fn(|i| f32::from_bits(((n.0[i] as i32 + 127) as u32) << 23)))
+    }
+    #[inline(always)]
     fn bits(mask: ArrayMask4) -> u32 {
         mask.0.iter().enumerate().fold(0, |bits, (i, lane)| bits | (lane & 1) << i)
     }

@@ -1,0 +1,115 @@
+//! Where the outcomes of a batch go, cut into pieces for threads.
+
+use std::ops::Range;
+
+use fit_core::Status;
+use fit_curves::CurveFits;
+
+use super::engine::Found;
+
+/// Room for the outcomes of some fits that follow each other.
+pub(crate) struct Chunk<'a> {
+    first: usize,
+    parameters: &'a mut [f64],
+    errors: &'a mut [f64],
+    covariance: &'a mut [f64],
+    chi2: &'a mut [f64],
+    degrees: &'a mut [u32],
+    iterations: &'a mut [u32],
+    evaluations: &'a mut [u32],
+    statuses: &'a mut [Status],
+    /// Fits that are left for another fitter.
+    left: Vec<usize>,
+}
+
+/// Room for the outcome of a fit.
+pub(crate) struct Place<'a> {
+    pub(crate) parameters: &'a mut [f64],
+    pub(crate) errors: &'a mut [f64],
+    /// Row after row.
+    pub(crate) covariance: &'a mut [f64],
+    pub(crate) chi2: &'a mut f64,
+    pub(crate) degrees: &'a mut u32,
+    pub(crate) iterations: &'a mut u32,
+    pub(crate) evaluations: &'a mut u32,
+    pub(crate) status: &'a mut Status,
+}
+
+/// The outcomes of a batch in pieces of so many fits.
+pub(crate) fn chunks(fits: &mut CurveFits, length: usize) -> Vec<Chunk<'_>> {
+    let count = fits.parameters.ncols();
+    let whole = "arrays that were just made are in order";
+    // A model without parameters has outcomes too.
+    let numbers = (length * count).max(1);
+    let mut parameters = fits.parameters.as_slice_mut().expect(whole).chunks_mut(numbers);
+    let mut errors = fits.errors.as_slice_mut().expect(whole).chunks_mut(numbers);
+    let squares = (length * count * count).max(1);
+    let mut covariance = fits.covariance.as_slice_mut().expect(whole).chunks_mut(squares);
+    let mut chi2 = fits.chi2.chunks_mut(length);
+    let mut degrees = fits.degrees.chunks_mut(length);
+    let mut iterations = fits.iterations.chunks_mut(length);
+    let mut evaluations = fits.evaluations.chunks_mut(length);
+    let of = |(number, statuses)| Chunk {
+        first: number * length,
+        parameters: parameters.next().unwrap_or_default(),
+        errors: errors.next().unwrap_or_default(),
+        covariance: covariance.next().unwrap_or_default(),
+        chi2: chi2.next().unwrap_or_default(),
+        degrees: degrees.next().unwrap_or_default(),
+        iterations: iterations.next().unwrap_or_default(),
+        evaluations: evaluations.next().unwrap_or_default(),
+        statuses,
+        left: Vec::new(),
+    };
+    fits.statuses.chunks_mut(length).enumerate().map(of).collect()
+}
+
+impl Chunk<'_> {
+    /// The numbers of its fits.
+    pub(crate) fn fits(&self) -> Range<usize> {
+        self.first..self.first + self.statuses.len()
+    }
+
+    /// Room for the outcome of a fit.
+    #[inline]
+    pub(crate) fn place(&mut self, fit: usize) -> Place<'_> {
+        let at = fit - self.first;
+        let count = self.parameters.len() / self.statuses.len();
+        Place {
+            parameters: &mut self.parameters[at * count..][..count],
+            errors: &mut self.errors[at * count..][..count],
+            covariance: &mut self.covariance[at * count * count..][..count * count],
+            chi2: &mut self.chi2[at],
+            degrees: &mut self.degrees[at],
+            iterations: &mut self.iterations[at],
+            evaluations: &mut self.evaluations[at],
+            status: &mut self.statuses[at],
+        }
+    }
+
+    /// Puts what was found of a fit into its place.
+    pub(crate) fn put(&mut self, fit: usize, found: &Found) {
+        let place = self.place(fit);
+        place.parameters.copy_from_slice(&found.parameters);
+        place.covariance.copy_from_slice(&found.covariance);
+        let count = place.parameters.len();
+        for j in 0..count {
+            place.errors[j] = place.covariance[j * count + j].sqrt();
+        }
+        *place.chi2 = found.chi2;
+        *place.degrees = found.degrees;
+        *place.iterations = found.iterations;
+        *place.evaluations = found.evaluations;
+        *place.status = found.status;
+    }
+
+    /// Leaves a fit for another fitter.
+    pub(crate) fn leave(&mut self, fit: usize) {
+        self.left.push(fit);
+    }
+
+    /// Those that were left.
+    pub(crate) fn take_left(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.left)
+    }
+}

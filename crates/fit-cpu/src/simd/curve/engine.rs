@@ -1,0 +1,549 @@
+//! Many data sets at once, one per lane, with lanes refilled as fits finish.
+//!
+//! What happens in a lane depends only on its own data set, so a data set gives the same bits in any lane and beside any
+//! others.
+
+use std::ops::Range;
+
+use fit_core::curve::{Explicit, Sums, Units, covariance};
+use fit_core::search::{Evaluation, Merge, Newton, Parts, Search, Settings};
+use fit_core::{Estimator, Mask, Status};
+use fit_curves::Points;
+
+use crate::curve::{Chunk, Functions, Interpreter, Job};
+use crate::simd::arch::pack::Pack;
+
+/// Fits that must have ended before their lanes are filled again.
+const fn enough(lanes: usize) -> u32 {
+    if lanes < 10 { 1 } else { (lanes / 5) as u32 }
+}
+
+/// What a fit begins with.
+#[derive(Clone, Copy, Debug)]
+struct Seeds<P, const N: usize> {
+    initial: [P; N],
+    lower: [P; N],
+    upper: [P; N],
+    /// Powers of two that the data and the weights are multiplied by.
+    scale: P,
+    weight_scale: P,
+    /// What the rounding of the sums is a share of.
+    size: P,
+    /// Points less parameters that are not held.
+    degrees: P,
+}
+
+impl<P: Pack, const N: usize> Seeds<P, N> {
+    #[inline(always)]
+    fn zero() -> Self {
+        let (zero, one) = (P::splat(0.0), P::splat(1.0));
+        Self {
+            initial: [zero; N],
+            lower: [zero; N],
+            upper: [zero; N],
+            scale: one,
+            weight_scale: one,
+            size: zero,
+            degrees: one,
+        }
+    }
+}
+
+impl<P: Pack, const N: usize> Parts<P> for Seeds<P, N> {
+    #[inline(always)]
+    fn merge<M: Merge<P>>(&mut self, other: &Self, how: &M) {
+        self.initial.merge(&other.initial, how);
+        self.lower.merge(&other.lower, how);
+        self.upper.merge(&other.upper, how);
+        self.scale = how.number(self.scale, other.scale);
+        self.weight_scale = how.number(self.weight_scale, other.weight_scale);
+        self.size = how.number(self.size, other.size);
+        self.degrees = how.number(self.degrees, other.degrees);
+    }
+}
+
+/// Puts into the lanes of a mask what the numbers of another fit have in the lanes to take from.
+struct Take<P: Pack> {
+    mask: P::Mask,
+    moves: P::Moves,
+}
+
+impl<P: Pack> Merge<P> for Take<P> {
+    #[inline(always)]
+    fn number(&self, mine: P, other: P) -> P {
+        P::select(self.mask, other.moved(self.moves), mine)
+    }
+    #[inline(always)]
+    fn mask(&self, mine: P::Mask, _: P::Mask) -> P::Mask {
+        mine
+    }
+}
+
+/// Data sets that are ready to go into lanes, one per lane.
+struct Pool<P: Pack, const N: usize> {
+    /// As they come, each begins a pack.
+    rows: Vec<P>,
+    data: Vec<P>,
+    /// Empty unless each fit has its own.
+    weights: Vec<P>,
+    /// The same, one variable after the other.
+    variables: Vec<Vec<P>>,
+    seeds: Seeds<P, N>,
+    first: usize,
+    /// The lanes that are still to be taken.
+    ready: u32,
+}
+
+/// Working memory of a thread.
+pub(super) struct Scratch<P: Pack, const N: usize> {
+    interpreter: Interpreter<P>,
+    pool: Pool<P, N>,
+    data: Vec<P>,
+    /// Empty if all points count.
+    weights: Vec<P>,
+    seeds: Seeds<P, N>,
+    settings: Settings<P, N>,
+    search: Search<P, Explicit, N, 0>,
+    fits: [usize; 32],
+    /// The lanes with a fit in them.
+    busy: u32,
+    /// The factor of weights that are the same for all fits.
+    weight_scale: P,
+    count: usize,
+    poisson: bool,
+    absolute: bool,
+    /// Where a fit ends: a share of χ² for each degree of freedom, and in units of the cost.
+    share: f64,
+    square: f64,
+}
+
+impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
+    #[inline(always)]
+    pub(super) fn new(job: &Job<'_, '_, '_>) -> Self {
+        let (zero, one) = (P::splat(0.0), P::splat(1.0));
+        let points = job.curves.points();
+        let mut interpreter = Interpreter::new(&job.program, job.axes, job.extent);
+        job.set_points(&mut interpreter);
+        let packs = points.div_ceil(P::LANES) * P::LANES;
+        let poisson = job.options.estimator == Estimator::MaximumLikelihood;
+        let own_weights = job.has_own_weights();
+        // What is left out has weight 0, so maximum likelihood always has weights.
+        let mut weights = Vec::new();
+        let mut weight_scale = one;
+        if own_weights {
+            weights = vec![zero; points];
+        } else if poisson || job.curves.weights.is_some() {
+            let shared = job.shared_weights();
+            let most = shared.iter().copied().fold(0.0, f64::max);
+            let scale = if poisson || most == 0.0 { 1.0 } else { (-most.log2().floor()).exp2() };
+            weight_scale = P::splat(scale);
+            weights = shared.iter().map(|&weight| P::splat(weight * scale)).collect();
+        }
+        let own_variables = matches!(job.curves.points, Points::PerFit(_));
+        let variables = if own_variables { job.variables } else { 0 };
+        let options = job.options;
+        let square = options.tolerance * options.tolerance;
+        let settings = Settings {
+            max_iterations: P::splat(f64::from(options.max_iterations)),
+            max_evaluations: P::splat(10.0 * f64::from(options.max_iterations) + 10.0),
+            max_error: P::splat(-1.0),
+            min_delta: zero,
+            min_step: zero,
+            lower: [zero; N],
+            upper: [zero; N],
+            newton: Newton::Always,
+            finish: zero,
+            tolerance: zero,
+        };
+        // In units of the cost: of a deviance, or of χ² where weights are 1/variance, a standard error is 1; else it is
+        // a share of χ².
+        let (share, square) =
+            if poisson || options.absolute { (0.0, square) } else { (square, 0.0) };
+        let seeds = Seeds::zero();
+        let units = Units::at(&seeds.initial);
+        let nobody = P::Mask::splat(false);
+        let search = Search::start(&settings, &Explicit, nobody, -one, seeds.initial, units);
+        Self {
+            interpreter,
+            pool: Pool {
+                rows: vec![zero; packs],
+                data: vec![zero; packs],
+                weights: if own_weights { vec![zero; packs] } else { Vec::new() },
+                variables: vec![vec![zero; packs]; variables],
+                seeds,
+                first: 0,
+                ready: 0,
+            },
+            data: vec![zero; points],
+            weights,
+            seeds,
+            settings,
+            search,
+            fits: [0; 32],
+            busy: 0,
+            weight_scale,
+            count: options.parameters(),
+            poisson,
+            absolute: options.absolute,
+            share,
+            square,
+        }
+    }
+
+    /// Fits data sets; those that this cannot fit, or finds no minimum of, are left for another.
+    #[inline(always)]
+    pub(super) fn run(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>, chunk: &mut Chunk<'_>) {
+        let Range { start: mut next, end } = fits;
+        self.pool.ready = 0;
+        self.busy = 0;
+        self.refill(job, &mut next, end, chunk);
+        while self.busy != 0 {
+            let evaluation = self.evaluate();
+            self.search.update::<true>(&self.settings, &Explicit, &evaluation);
+            let done = self.busy & !P::bits(self.search.running());
+            let empty = self.pool.ready == 0 && next == end;
+            if done.count_ones() >= enough(P::LANES) || (done != 0 && (empty || done == self.busy))
+            {
+                self.collect(job, done, chunk);
+                self.refill(job, &mut next, end, chunk);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn evaluate(&mut self) -> Evaluation<P, N, 0> {
+        let Self { interpreter, data, weights, seeds, search, count, poisson, .. } = self;
+        interpreter.set_parameters(&search.trial()[..*count]);
+        let mut sums = Sums::<P, N>::zero();
+        macro_rules! sum {
+            (|$at:ident, $point:ident| $add:expr) => {
+                for number in 0..interpreter.blocks() {
+                    let block = interpreter.evaluate(number);
+                    for row in 0..block.rows() {
+                        let line = interpreter.line::<N>(&block, row);
+                        for (column, $point) in block.points(row).enumerate() {
+                            let $at = line.at(column);
+                            $add
+                        }
+                    }
+                }
+            };
+        }
+        if *poisson {
+            sum!(|at, point| sums.add_poisson::<true>(&at, data[point], weights[point]));
+        } else if weights.is_empty() {
+            let one = P::splat(1.0);
+            sum!(|at, point| sums.add_square::<false>(&at, data[point], one, seeds.scale));
+        } else {
+            sum!(|at, point| sums.add_square::<true>(
+                &at,
+                data[point],
+                weights[point],
+                seeds.scale
+            ));
+        }
+        let mut scales = interpreter.scales::<N>();
+        for j in 0..N {
+            scales[j] = scales[j] * (search.constants().length[j] * seeds.scale);
+        }
+        if *poisson {
+            sums.evaluation::<true>(&scales, seeds.size)
+        } else {
+            sums.evaluation::<false>(&scales, seeds.size)
+        }
+    }
+
+    /// Puts new fits into the lanes that are free.
+    #[inline(always)]
+    fn refill(
+        &mut self,
+        job: &Job<'_, '_, '_>,
+        next: &mut usize,
+        end: usize,
+        chunk: &mut Chunk<'_>,
+    ) {
+        let all = u32::MAX >> (32 - P::LANES);
+        let mut changed = false;
+        while self.busy != all {
+            if self.pool.ready == 0 {
+                if *next == end {
+                    break;
+                }
+                self.make_ready(job, *next, end, chunk);
+                *next += P::LANES.min(end - *next);
+                continue;
+            }
+            self.take();
+            changed = true;
+        }
+        if changed && !self.pool.variables.is_empty() {
+            self.interpreter.run_data();
+        }
+    }
+
+    /// Puts fits that are ready into lanes that are free, as many as there are of both.
+    #[inline(always)]
+    fn take(&mut self) {
+        let all = u32::MAX >> (32 - P::LANES);
+        let mut free = all & !self.busy;
+        let (mut fresh, mut from) = (0, [0; 32]);
+        let Pool { data, weights, variables, seeds, first, ready, .. } = &mut self.pool;
+        while free != 0 && *ready != 0 {
+            let (to, lane) = (free.trailing_zeros(), ready.trailing_zeros());
+            from[to as usize] = lane;
+            self.fits[to as usize] = *first + lane as usize;
+            fresh |= 1 << to;
+            free &= free - 1;
+            *ready &= *ready - 1;
+        }
+        self.busy |= fresh;
+        let (moves, mask) = (P::moves(&from), P::mask(fresh));
+        P::put(&mut self.data, mask, data, moves);
+        if !weights.is_empty() {
+            P::put(&mut self.weights, mask, weights, moves);
+        }
+        for (number, variable) in variables.iter().enumerate() {
+            P::put(self.interpreter.variable(number), mask, variable, moves);
+        }
+        self.seeds.merge(seeds, &Take::<P> { mask, moves });
+        let Seeds { initial, lower, upper, scale, weight_scale, degrees, .. } = self.seeds;
+        self.settings.lower = lower;
+        self.settings.upper = upper;
+        self.settings.finish = P::splat(self.share) / degrees;
+        self.settings.tolerance = P::splat(self.square) * (scale * scale * weight_scale);
+        let units = Units::at(&initial);
+        let none = P::splat(-1.0);
+        let started = Search::start(&self.settings, &Explicit, mask, none, initial, units);
+        self.search.refill(mask, &started);
+    }
+
+    /// Makes the next data sets ready; those that this cannot fit are left for another.
+    #[inline(always)]
+    fn make_ready(
+        &mut self,
+        job: &Job<'_, '_, '_>,
+        first: usize,
+        end: usize,
+        chunk: &mut Chunk<'_>,
+    ) {
+        let points = self.data.len();
+        let packs = points.div_ceil(P::LANES);
+        let count = P::LANES.min(end - first);
+        let Pool { rows, data, weights, variables, seeds, .. } = &mut self.pool;
+        let mut usable = u32::MAX >> (32 - count);
+        macro_rules! load {
+            (|$fit:ident, $numbers:ident| $read:expr, $to:expr) => {
+                for lane in 0..count {
+                    let $fit = first + lane;
+                    let $numbers = &mut P::numbers(&mut rows[lane * packs..][..packs])[..points];
+                    if !$read {
+                        usable &= !(1 << lane);
+                    }
+                }
+                for pack in 0..packs {
+                    let columns = &mut $to[pack * P::LANES..][..P::LANES];
+                    P::transpose(&rows[pack..], packs, columns);
+                }
+            };
+        }
+        load!(|fit, numbers| job.read_data(fit, numbers), data);
+        if !weights.is_empty() {
+            load!(|fit, numbers| job.read_weights(fit, numbers), weights);
+        }
+        for (number, variable) in variables.iter_mut().enumerate() {
+            load!(|fit, numbers| job.read_variable(fit, number, numbers), variable);
+        }
+        let mut numbers = [[[0.0_f32; 32]; 3]; N];
+        for j in 0..self.count {
+            for lane in 0..count {
+                let start = job.start(first + lane, j);
+                let [lower, upper] = job.limit(first + lane, j);
+                for (to, value) in numbers[j].iter_mut().zip([start, lower, upper]) {
+                    to[lane] = value as f32;
+                }
+            }
+        }
+        let (zero, one) = (P::splat(0.0), P::splat(1.0));
+        let mut free = zero;
+        for j in 0..N {
+            let [initial, lower, upper] = &numbers[j];
+            seeds.initial[j] = P::load(initial);
+            seeds.lower[j] = P::load(lower);
+            seeds.upper[j] = P::load(upper);
+            free = free + P::select(seeds.lower[j].lt(seeds.upper[j]), one, zero);
+        }
+
+        // What is seen, and how large it is.
+        let (mut most, mut least, mut seen, mut heaviest) = (zero, zero, zero, zero);
+        let mut sound = P::Mask::splat(true);
+        let weighted = !self.weights.is_empty();
+        for point in 0..points {
+            let mut there = P::Mask::splat(true);
+            if weighted {
+                let weight = if weights.is_empty() { self.weights[point] } else { weights[point] };
+                there = zero.lt(weight);
+                heaviest = heaviest.max(P::select(there, weight, zero));
+                data[point] = P::select(there, data[point], zero);
+            }
+            most = most.max(data[point].abs());
+            least = least.min(data[point]);
+            sound = sound & data[point].is_finite();
+            seen = seen + P::select(there, one, zero);
+        }
+        seeds.degrees = seen - free;
+        sound = sound & one.le(seeds.degrees);
+        if self.poisson {
+            sound = sound & zero.le(least);
+        } else {
+            seeds.scale = P::select(zero.lt(most), most.normalizer(), one);
+            seeds.weight_scale = self.weight_scale;
+            if !weights.is_empty() {
+                seeds.weight_scale = P::select(zero.lt(heaviest), heaviest.normalizer(), one);
+            }
+        }
+        seeds.size = zero;
+        for point in 0..points {
+            let datum = data[point] * seeds.scale;
+            data[point] = datum;
+            if self.poisson {
+                seeds.size = seeds.size + datum;
+                continue;
+            }
+            let mut weight = one;
+            if !weights.is_empty() {
+                // NaN becomes 0, as in the comparisons above.
+                weight = P::select(zero.lt(weights[point]), weights[point], zero);
+                weight = weight * seeds.weight_scale;
+                weights[point] = weight;
+            } else if weighted {
+                weight = self.weights[point];
+            }
+            seeds.size = (weight * datum).mul_add(datum, seeds.size);
+        }
+        if self.poisson && !weights.is_empty() {
+            for weight in &mut weights[..points] {
+                *weight = P::select(zero.lt(*weight), one, zero);
+            }
+        }
+        let there = u32::MAX >> (32 - count);
+        self.pool.first = first;
+        self.pool.ready = usable & P::bits(sound) & there;
+        let mut others = there & !self.pool.ready;
+        while others != 0 {
+            chunk.leave(first + others.trailing_zeros() as usize);
+            others &= others - 1;
+        }
+    }
+
+    /// Takes the outcomes of fits that have ended.
+    #[inline(always)]
+    fn collect(&mut self, job: &Job<'_, '_, '_>, done: u32, chunk: &mut Chunk<'_>) {
+        self.busy &= !done;
+        let one = P::splat(1.0);
+        let record = self.search.record(&self.settings, &Explicit);
+        let mut held = [P::Mask::splat(false); N];
+        for j in 0..N {
+            held[j] = self.seeds.upper[j].le(self.seeds.lower[j]);
+        }
+        let hessian = &self.search.at_best().hessian;
+        let all = covariance(hessian, &Units::at(&[one; N]), &held, one);
+        let mut numbers = Lanes::<N>::new();
+        for j in 0..N {
+            record.parameters[j].store(&mut numbers.parameters[j]);
+            self.search.constants().length[j].store(&mut numbers.lengths[j]);
+            for k in 0..N {
+                if k >= j {
+                    all.at(j, k).store(&mut numbers.covariance[j][k]);
+                }
+            }
+        }
+        let Seeds { scale, weight_scale, degrees, .. } = self.seeds;
+        let Lanes { others, .. } = &mut numbers;
+        let of = [record.cost, record.iterations, record.evaluations, record.status];
+        for (to, number) in
+            others.iter_mut().zip(of.into_iter().chain([scale, weight_scale, degrees]))
+        {
+            number.store(to);
+        }
+        let mut left = done;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let fit = self.fits[lane];
+            if !self.put(job, &numbers, lane, fit, chunk) {
+                chunk.leave(fit);
+            }
+        }
+    }
+
+    /// Writes the outcome of a lane; false if it is none.
+    fn put(
+        &self,
+        job: &Job<'_, '_, '_>,
+        numbers: &Lanes<N>,
+        lane: usize,
+        fit: usize,
+        chunk: &mut Chunk<'_>,
+    ) -> bool {
+        let [cost, iterations, evaluations, status, scale, weight_scale, degrees] =
+            numbers.others.map(|numbers| f64::from(numbers[lane]));
+        let status = Status::from_code(status as u8).unwrap_or(Status::Invalid);
+        let unit = scale * scale * weight_scale;
+        let chi2 = cost / unit;
+        let variance = if self.poisson {
+            1.0
+        } else if self.absolute {
+            unit
+        } else {
+            cost / degrees
+        };
+        let count = self.count;
+        let length = |j: usize| f64::from(numbers.lengths[j][lane]);
+        // Where the Hessian is singular in this precision, all of it is infinite.
+        let known = |j: usize| numbers.covariance[j][j][lane].is_finite();
+        if !status.is_converged() && status != Status::AtLimit || !(0..count).all(known) {
+            return false;
+        }
+        let place = chunk.place(fit);
+        for j in 0..count {
+            let [lower, upper] = job.limit(fit, j);
+            // Limits were rounded.
+            let value = f64::from(numbers.parameters[j][lane]).clamp(lower, upper);
+            place.parameters[j] = value;
+            for k in 0..count {
+                let relative = numbers.covariance[j.min(k)][j.max(k)][lane];
+                let value = f64::from(relative) * variance * length(j) * length(k);
+                place.covariance[j * count + k] = value;
+            }
+            place.errors[j] = place.covariance[j * count + j].sqrt();
+        }
+        *place.chi2 = chi2;
+        *place.degrees = degrees as u32;
+        *place.iterations = iterations as u32;
+        *place.evaluations = evaluations as u32;
+        *place.status = status;
+        true
+    }
+}
+
+/// What was found, for all lanes.
+struct Lanes<const N: usize> {
+    parameters: [[f32; 32]; N],
+    lengths: [[f32; 32]; N],
+    covariance: [[[f32; 32]; N]; N],
+    /// Cost, iterations, evaluations, status, both scales and degrees of freedom.
+    others: [[f32; 32]; 7],
+}
+
+impl<const N: usize> Lanes<N> {
+    #[inline(always)]
+    fn new() -> Self {
+        let none = [0.0; 32];
+        Self {
+            parameters: [none; N],
+            lengths: [none; N],
+            covariance: [[none; N]; N],
+            others: [none; 7],
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Models given as formulas, fitted in the lanes of vector registers.
+
+mod engine;
+mod functions;
+
+use std::ops::Range;
+
+use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves};
+use fit_formula::{Formula, Function, Function2};
+use rayon::prelude::*;
+
+use super::InstructionSet;
+#[cfg(target_arch = "aarch64")]
+use super::arch::neon;
+use super::arch::portable;
+#[cfg(target_arch = "x86_64")]
+use super::arch::{avx2, avx512};
+use crate::curve::{Block, Chunk, CurveReference, Functions, Job, Step, Work, chunks, run};
+use crate::reference::BatchError;
+use engine::Scratch;
+
+/// Data sets given to a thread at a time.
+const CHUNK: usize = 1024;
+/// A batch of no more data sets than this is fitted by the calling thread.
+const ALONE: usize = 128;
+/// Models of more parameters are fitted in double precision.
+const MOST_PARAMETERS: usize = 16;
+
+/// Fits models given as formulas in single precision, one data set per lane of a vector register, on any number of
+/// threads.
+///
+/// What single precision cannot decide is fitted again in double precision, as [`CurveReference`] does: fits that end
+/// without a minimum, parameters of which the data say next to nothing, and data sets that are no more than invalid.
+/// Models of more than 16 parameters, and variables whose values single precision cannot tell from each other, are fitted
+/// in double precision from the start.
+#[derive(Debug)]
+pub struct CurveSimd {
+    set: InstructionSet,
+    reference: CurveReference,
+}
+
+impl CurveSimd {
+    /// A fitter with `threads` threads (0 takes one for each processor) and the given instruction set, or else
+    /// the one that [`InstructionSet::choose`] returns.
+    ///
+    /// # Errors
+    /// As [`crate::Simd::new`].
+    pub fn new(threads: usize, set: Option<InstructionSet>) -> Result<Self, BatchError> {
+        let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
+        Ok(Self { set, reference: CurveReference::new(threads)? })
+    }
+
+    /// The instruction set in use.
+    pub fn instruction_set(&self) -> InstructionSet {
+        self.set
+    }
+
+    /// The fitter in double precision on the same threads.
+    pub fn reference(&self) -> &CurveReference {
+        &self.reference
+    }
+
+    /// Fits a formula to curves.
+    ///
+    /// # Errors
+    /// As [`CurveReference::fit`].
+    pub fn fit(
+        &self,
+        formula: &Formula,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+    ) -> Result<CurveFits, BatchError> {
+        let job = Job::new(formula, curves, start, options)?;
+        let parameters = options.parameters();
+        let mut fits = CurveFits::invalid(curves.count(), parameters);
+        let single = parameters <= MOST_PARAMETERS && options.free() > 0 && job.is_single();
+        // Working memory, and what is needed for the rest when there is one.
+        let make = || (single.then(|| worker(self.set, &job)), None);
+        let run = |(worker, work): &mut (Option<Box<dyn Worker>>, Option<Work>),
+                   mut chunk: Chunk<'_>| {
+            let fits = chunk.fits();
+            let left = match worker {
+                None => fits.collect(),
+                Some(worker) => {
+                    worker.run(&job, fits, &mut chunk);
+                    chunk.take_left()
+                }
+            };
+            for fit in left {
+                let work = work.get_or_insert_with(|| job.work());
+                let found = job.fit(work, fit);
+                chunk.put(fit, &found);
+            }
+        };
+        let count = curves.count();
+        match self.reference.pool() {
+            Some(pool) if count > ALONE => {
+                let length = (count / (4 * pool.current_num_threads())).clamp(ALONE / 2, CHUNK);
+                let chunks = chunks(&mut fits, length);
+                pool.install(|| chunks.into_par_iter().for_each_init(make, run));
+            }
+            _ => {
+                let mut own = make();
+                for chunk in chunks(&mut fits, CHUNK) {
+                    run(&mut own, chunk);
+                }
+            }
+        }
+        Ok(fits)
+    }
+}
+
+/// Fits in the lanes of an instruction set.
+trait Worker {
+    /// Fits data sets.
+    fn run(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>, chunk: &mut Chunk<'_>);
+}
+
+/// A worker for an instruction set, which the processor has.
+fn worker(set: InstructionSet, job: &Job<'_, '_, '_>) -> Box<dyn Worker> {
+    match set {
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx512 => avx512_worker(job),
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx2 => avx2_worker(job),
+        #[cfg(target_arch = "aarch64")]
+        InstructionSet::Neon => neon_worker(job),
+        _ => portable_worker(job),
+    }
+}
+
+/// The entries of an instruction set: everything in them is inlined, so all of it is compiled for it.
+macro_rules! entries {
+    ($worker:ident, $pack:ty $(, $features:literal)?) => {
+        fn $worker(job: &Job<'_, '_, '_>) -> Box<dyn Worker> {
+            $(#[target_feature(enable = $features)])?
+            unsafe fn make<const N: usize>(job: &Job<'_, '_, '_>) -> Box<dyn Worker> {
+                Box::new(Scratch::<$pack, N>::new(job))
+            }
+            // SAFETY: a fitter of this instruction set was made after the processor said that it has it.
+            unsafe {
+                match job.options.parameters() {
+                    0..=1 => make::<1>(job),
+                    2 => make::<2>(job),
+                    3 => make::<3>(job),
+                    4 => make::<4>(job),
+                    5 => make::<5>(job),
+                    6 => make::<6>(job),
+                    7..=8 => make::<8>(job),
+                    9..=11 => make::<11>(job),
+                    _ => make::<MOST_PARAMETERS>(job),
+                }
+            }
+        }
+
+        impl Functions for $pack {
+            #[inline(always)]
+            fn call(function: Function, of: &[Self], to: &mut [Self]) {
+                functions::call(function, of, to);
+            }
+            #[inline(always)]
+            fn call2(function: Function2, x: Self, y: Self) -> Self {
+                functions::call2(function, x, y)
+            }
+            fn run(registers: &mut [Self], steps: &[Step], block: &Block) {
+                $(#[target_feature(enable = $features)])?
+                unsafe fn entry(registers: &mut [$pack], steps: &[Step], block: &Block) {
+                    run(registers, steps, block);
+                }
+                // SAFETY: as above, or there would be no registers of this type.
+                unsafe { entry(registers, steps, block) }
+            }
+        }
+
+        impl<const N: usize> Worker for Scratch<$pack, N> {
+            fn run(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>, chunk: &mut Chunk<'_>) {
+                $(#[target_feature(enable = $features)])?
+                unsafe fn entry<const N: usize>(
+                    scratch: &mut Scratch<$pack, N>,
+                    job: &Job<'_, '_, '_>,
+                    fits: Range<usize>,
+                    chunk: &mut Chunk<'_>,
+                ) {
+                    scratch.run(job, fits, chunk);
+                }
+                // SAFETY: as above, or there would be no registers of this type.
+                unsafe { entry(self, job, fits, chunk) }
+            }
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+entries!(avx512_worker, avx512::F32x16, "avx512f,avx2,fma");
+#[cfg(target_arch = "x86_64")]
+entries!(avx2_worker, avx2::F32x8, "avx2,fma");
+#[cfg(target_arch = "aarch64")]
+entries!(neon_worker, neon::F32x4, "neon");
+entries!(portable_worker, portable::Array4);
