@@ -5,7 +5,9 @@ mod functions;
 mod interpreter;
 mod outcomes;
 
-use fit_curves::{CurveError, CurveFits, CurveOptions, CurveStart, Curves, Points};
+use fit_curves::{
+    CurveError, CurveFits, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Points,
+};
 use fit_formula::{Axes, Formula, Program};
 use rayon::prelude::*;
 
@@ -100,6 +102,8 @@ pub(crate) struct Job<'c, 's, 'o> {
     pub(crate) extent: [usize; 2],
     /// How many the formula has.
     pub(crate) variables: usize,
+    /// Whether a parameter is held, or has a limit.
+    pub(crate) has_limits: bool,
 }
 
 impl<'c, 's, 'o> Job<'c, 's, 'o> {
@@ -131,7 +135,13 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
             let (operations, points) = (program.ops().len(), curves.points());
             return Err(CurveError::TooManyPoints { operations, points }.into());
         }
-        Ok(Self { curves, start, options, program, axes, extent, variables })
+        let free = |limits: &[f64; 2]| limits[0] == f64::NEG_INFINITY && limits[1] == f64::INFINITY;
+        let has_limits = options.fixed.contains(&true)
+            || match &options.limits {
+                CurveLimits::Shared(limits) => !limits.iter().all(free),
+                _ => true,
+            };
+        Ok(Self { curves, start, options, program, axes, extent, variables, has_limits })
     }
 
     /// Takes the variables at the points, if they are the same for all fits.
@@ -174,21 +184,19 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         }
     }
 
-    /// Puts the data of a fit into their place; returns whether they can be used.
-    pub(crate) fn read_data(&self, fit: usize, into: &mut [f32]) -> bool {
+    /// Puts the data of a fit into their place.
+    pub(crate) fn read_data(&self, fit: usize, into: &mut [f32]) {
         self.curves.data.row_single(fit, into);
-        true
     }
 
     /// The same for its weights.
-    pub(crate) fn read_weights(&self, fit: usize, into: &mut [f32]) -> bool {
+    pub(crate) fn read_weights(&self, fit: usize, into: &mut [f32]) {
         if let Some(weights) = &self.curves.weights {
             weights.row_single(fit, into);
         }
-        true
     }
 
-    /// The same for a variable.
+    /// The same for a variable; false if single precision cannot tell its values from each other.
     pub(crate) fn read_variable(&self, fit: usize, variable: usize, into: &mut [f32]) -> bool {
         let Points::PerFit(at) = self.curves.points else { return false };
         for (point, to) in into.iter_mut().enumerate() {
@@ -207,6 +215,12 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
             // Refused before.
             _ => f64::NAN,
         }
+    }
+
+    /// Whether all fits have the same start values and limits.
+    pub(crate) fn has_same_start(&self) -> bool {
+        matches!(self.start, CurveStart::Shared(_))
+            && matches!(self.options.limits, CurveLimits::Shared(_))
     }
 
     /// The limits of a parameter; both are the start value if it is fixed.

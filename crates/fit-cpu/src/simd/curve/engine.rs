@@ -47,6 +47,26 @@ impl<P: Pack, const N: usize> Seeds<P, N> {
             degrees: one,
         }
     }
+
+    /// Takes the start values and limits of some fits.
+    #[inline(always)]
+    fn set_start(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>) {
+        let parameters = self.initial.iter_mut().zip(&mut self.lower).zip(&mut self.upper);
+        for (j, ((initial, lower), upper)) in parameters.enumerate().take(job.options.parameters())
+        {
+            let mut numbers = [[0.0_f32; 32]; 3];
+            for (lane, fit) in fits.clone().enumerate() {
+                let start = job.start(fit, j);
+                let [low, high] = job.limit(fit, j);
+                for (to, value) in numbers.iter_mut().zip([start, low, high]) {
+                    to[lane] = value as f32;
+                }
+            }
+            *initial = P::load(&numbers[0]);
+            *lower = P::load(&numbers[1]);
+            *upper = P::load(&numbers[2]);
+        }
+    }
 }
 
 impl<P: Pack, const N: usize> Parts<P> for Seeds<P, N> {
@@ -110,6 +130,8 @@ pub(super) struct Scratch<P: Pack, const N: usize> {
     /// The factor of weights that are the same for all fits.
     weight_scale: P,
     count: usize,
+    /// Whether all fits have the same start values and limits.
+    same_start: bool,
     poisson: bool,
     absolute: bool,
     /// Where a fit ends: a share of χ² for each degree of freedom, and in units of the cost.
@@ -159,7 +181,17 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         // a share of χ².
         let (share, square) =
             if poisson || options.absolute { (0.0, square) } else { (square, 0.0) };
-        let seeds = Seeds::zero();
+        let mut seeds = Seeds::zero();
+        let same_start = job.has_same_start();
+        if same_start {
+            // The first fit's are those of all, in all lanes.
+            for j in 0..options.parameters() {
+                let [lower, upper] = job.limit(0, j);
+                seeds.initial[j] = P::splat(job.start(0, j));
+                seeds.lower[j] = P::splat(lower);
+                seeds.upper[j] = P::splat(upper);
+            }
+        }
         let units = Units::at(&seeds.initial);
         let nobody = P::Mask::splat(false);
         let search = Search::start(&settings, &Explicit, nobody, -one, seeds.initial, units);
@@ -183,6 +215,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
             busy: 0,
             weight_scale,
             count: options.parameters(),
+            same_start,
             poisson,
             absolute: options.absolute,
             share,
@@ -336,9 +369,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
                 for lane in 0..count {
                     let $fit = first + lane;
                     let $numbers = &mut P::numbers(&mut rows[lane * packs..][..packs])[..points];
-                    if !$read {
-                        usable &= !(1 << lane);
-                    }
+                    $read;
                 }
                 for pack in 0..packs {
                     let columns = &mut $to[pack * P::LANES..][..P::LANES];
@@ -351,25 +382,19 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
             load!(|fit, numbers| job.read_weights(fit, numbers), weights);
         }
         for (number, variable) in variables.iter_mut().enumerate() {
-            load!(|fit, numbers| job.read_variable(fit, number, numbers), variable);
+            load!(
+                |fit, numbers| if !job.read_variable(fit, number, numbers) {
+                    usable &= !(1 << (fit - first));
+                },
+                variable
+            );
         }
-        let mut numbers = [[[0.0_f32; 32]; 3]; N];
-        for j in 0..self.count {
-            for lane in 0..count {
-                let start = job.start(first + lane, j);
-                let [lower, upper] = job.limit(first + lane, j);
-                for (to, value) in numbers[j].iter_mut().zip([start, lower, upper]) {
-                    to[lane] = value as f32;
-                }
-            }
+        if !self.same_start {
+            seeds.set_start(job, first..first + count);
         }
         let (zero, one) = (P::splat(0.0), P::splat(1.0));
         let mut free = zero;
         for j in 0..N {
-            let [initial, lower, upper] = &numbers[j];
-            seeds.initial[j] = P::load(initial);
-            seeds.lower[j] = P::load(lower);
-            seeds.upper[j] = P::load(upper);
             free = free + P::select(seeds.lower[j].lt(seeds.upper[j]), one, zero);
         }
 
@@ -378,17 +403,20 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         let mut sound = P::Mask::splat(true);
         let weighted = !self.weights.is_empty();
         for point in 0..points {
-            let mut there = P::Mask::splat(true);
             if weighted {
                 let weight = if weights.is_empty() { self.weights[point] } else { weights[point] };
-                there = zero.lt(weight);
+                let there = zero.lt(weight);
                 heaviest = heaviest.max(P::select(there, weight, zero));
                 data[point] = P::select(there, data[point], zero);
+                seen = seen + P::select(there, one, zero);
             }
-            most = most.max(data[point].abs());
-            least = least.min(data[point]);
-            sound = sound & data[point].is_finite();
-            seen = seen + P::select(there, one, zero);
+            let datum = data[point];
+            most = most.max(datum.abs());
+            least = least.min(datum);
+            sound = sound & datum.is_finite();
+        }
+        if !weighted {
+            seen = P::splat(points as f64);
         }
         seeds.degrees = seen - free;
         sound = sound & one.le(seeds.degrees);
@@ -401,30 +429,31 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
                 seeds.weight_scale = P::select(zero.lt(heaviest), heaviest.normalizer(), one);
             }
         }
-        seeds.size = zero;
-        for point in 0..points {
-            let datum = data[point] * seeds.scale;
-            data[point] = datum;
-            if self.poisson {
-                seeds.size = seeds.size + datum;
-                continue;
-            }
-            let mut weight = one;
-            if !weights.is_empty() {
-                // NaN becomes 0, as in the comparisons above.
-                weight = P::select(zero.lt(weights[point]), weights[point], zero);
-                weight = weight * seeds.weight_scale;
-                weights[point] = weight;
-            } else if weighted {
-                weight = self.weights[point];
-            }
-            seeds.size = (weight * datum).mul_add(datum, seeds.size);
-        }
-        if self.poisson && !weights.is_empty() {
-            for weight in &mut weights[..points] {
+        let (scale, weight_scale, mut size) = (seeds.scale, seeds.weight_scale, zero);
+        if self.poisson {
+            for weight in weights.iter_mut() {
                 *weight = P::select(zero.lt(*weight), one, zero);
             }
+            for &datum in &data[..points] {
+                size = size + datum;
+            }
+        } else if weighted {
+            for weight in weights.iter_mut() {
+                // NaN becomes 0.
+                *weight = P::select(zero.lt(*weight), *weight * weight_scale, zero);
+            }
+            let weights = if weights.is_empty() { &self.weights } else { &*weights };
+            for (datum, &weight) in data[..points].iter_mut().zip(weights) {
+                *datum = *datum * scale;
+                size = (weight * *datum).mul_add(*datum, size);
+            }
+        } else {
+            for datum in &mut data[..points] {
+                *datum = *datum * scale;
+                size = datum.mul_add(*datum, size);
+            }
         }
+        seeds.size = size;
         let there = u32::MAX >> (32 - count);
         self.pool.first = first;
         self.pool.ready = usable & P::bits(sound) & there;
@@ -451,6 +480,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         for j in 0..N {
             record.parameters[j].store(&mut numbers.parameters[j]);
             self.search.constants().length[j].store(&mut numbers.lengths[j]);
+            all.at(j, j).sqrt().store(&mut numbers.errors[j]);
             for k in 0..N {
                 if k >= j {
                     all.at(j, k).store(&mut numbers.covariance[j][k]);
@@ -497,25 +527,33 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         } else {
             cost / degrees
         };
+        let deviation = variance.sqrt();
         let count = self.count;
-        let length = |j: usize| f64::from(numbers.lengths[j][lane]);
         // Where the Hessian is singular in this precision, all of it is infinite.
         let known = |j: usize| numbers.covariance[j][j][lane].is_finite();
         if !status.is_converged() && status != Status::AtLimit || !(0..count).all(known) {
             return false;
         }
+        let mut lengths = [0.0; N];
+        for j in 0..count {
+            lengths[j] = f64::from(numbers.lengths[j][lane]);
+        }
         let place = chunk.place(fit);
         for j in 0..count {
-            let [lower, upper] = job.limit(fit, j);
-            // Limits were rounded.
-            let value = f64::from(numbers.parameters[j][lane]).clamp(lower, upper);
-            place.parameters[j] = value;
-            for k in 0..count {
-                let relative = numbers.covariance[j.min(k)][j.max(k)][lane];
-                let value = f64::from(relative) * variance * length(j) * length(k);
-                place.covariance[j * count + k] = value;
+            let mut value = f64::from(numbers.parameters[j][lane]);
+            if job.has_limits {
+                // They were rounded.
+                let [lower, upper] = job.limit(fit, j);
+                value = value.clamp(lower, upper);
             }
-            place.errors[j] = place.covariance[j * count + j].sqrt();
+            place.parameters[j] = value;
+            let factor = variance * lengths[j];
+            for k in j..count {
+                let value = f64::from(numbers.covariance[j][k][lane]) * factor * lengths[k];
+                place.covariance[j * count + k] = value;
+                place.covariance[k * count + j] = value;
+            }
+            place.errors[j] = f64::from(numbers.errors[j][lane]) * lengths[j] * deviation;
         }
         *place.chi2 = chi2;
         *place.degrees = degrees as u32;
@@ -530,6 +568,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
 struct Lanes<const N: usize> {
     parameters: [[f32; 32]; N],
     lengths: [[f32; 32]; N],
+    errors: [[f32; 32]; N],
     covariance: [[[f32; 32]; N]; N],
     /// Cost, iterations, evaluations, status, both scales and degrees of freedom.
     others: [[f32; 32]; 7],
@@ -542,6 +581,7 @@ impl<const N: usize> Lanes<N> {
         Self {
             parameters: [none; N],
             lengths: [none; N],
+            errors: [none; N],
             covariance: [[none; N]; N],
             others: [none; 7],
         }

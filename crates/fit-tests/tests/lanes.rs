@@ -1,0 +1,282 @@
+//! Formulas on the lanes of vector registers, beside the reference in double precision.
+
+use fit_core::{Estimator, Status};
+use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
+use fit_curves::{CurveFits, CurveOptions, Curves, Limits, Points, Values};
+use fit_formula::Formula;
+use ndarray::{Array1, Array2, Array3, s};
+
+/// Those that this processor has, with one thread and with three.
+fn fitters() -> Vec<CurveSimd> {
+    let sets = InstructionSet::ALL.into_iter().filter(|set| set.is_available());
+    sets.flat_map(|set| [1, 3].map(|threads| CurveSimd::new(threads, Some(set)).expect("threads")))
+        .collect()
+}
+
+fn reference() -> CurveReference {
+    CurveReference::new(1).expect("the calling thread")
+}
+
+/// A decay with noise that is the same on every machine.
+fn decays(count: usize, points: usize) -> Array2<f64> {
+    let mut state = 7_u64;
+    Array2::from_shape_fn((count, points), |(fit, x)| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let noise = (state >> 40) as f64 / (1_u64 << 24) as f64 - 0.5;
+        let (a, t) = (8.0 + (fit % 7) as f64, 4.0 + (fit % 5) as f64);
+        a * (-(x as f64) / t).exp() + 1.0 + 0.2 * noise
+    })
+}
+
+fn decay() -> Formula {
+    Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"]).expect("a formula")
+}
+
+const START: [f64; 3] = [10.0, 5.0, 0.5];
+
+/// Parameters within 1 % of a standard error, errors within 1 %, the same status, and the same χ² but for 10⁻⁴, of 1 if it
+/// is a deviance.
+fn agree(a: &CurveFits, b: &CurveFits, estimator: Estimator, what: &str) {
+    let least = if estimator == Estimator::MaximumLikelihood { 1.0 } else { 1e-300 };
+    assert_eq!(a.statuses.len(), b.statuses.len());
+    for fit in 0..a.len() {
+        let converged = |status: Status| status.is_converged();
+        assert!(
+            a.statuses[fit] == b.statuses[fit]
+                || converged(a.statuses[fit]) && converged(b.statuses[fit]),
+            "{what} {fit}: {:?}, {:?}",
+            a.statuses[fit],
+            b.statuses[fit]
+        );
+        assert_eq!(a.degrees[fit], b.degrees[fit], "{what} {fit}");
+        if a.statuses[fit] == Status::Invalid {
+            assert!(b.parameters.row(fit).iter().all(|value| value.is_nan()));
+            continue;
+        }
+        let chi2 = (a.chi2[fit] - b.chi2[fit]).abs() / a.chi2[fit].max(least);
+        assert!(chi2 < 1e-4, "{what} {fit}: χ² {} and {}", a.chi2[fit], b.chi2[fit]);
+        for j in 0..a.parameters.ncols() {
+            let (value, error) = (a.parameters[[fit, j]], a.errors[[fit, j]]);
+            let found = b.parameters[[fit, j]];
+            if error == 0.0 {
+                assert_eq!(value, found, "{what} {fit} {j}: held");
+                continue;
+            }
+            assert!((value - found).abs() < 0.01 * error, "{what} {fit} {j}: {value}, {found}");
+            let ratio = b.errors[[fit, j]] / error;
+            assert!((0.99..1.01).contains(&ratio), "{what} {fit} {j}: errors {ratio}");
+            for k in 0..a.parameters.ncols() {
+                let (one, other) = (a.covariance[[fit, j, k]], b.covariance[[fit, j, k]]);
+                let size = error * a.errors[[fit, k]];
+                assert!((one - other).abs() <= 0.02 * size, "{what} {fit}: covariance {j} {k}");
+            }
+        }
+    }
+}
+
+/// Proves that a data set gives the same bits alone, in any lane, beside any others and on any number of threads.
+#[test]
+fn neighbours_and_threads_change_nothing() {
+    let (formula, data, options) = (decay(), decays(700, 23), CurveOptions::new(3));
+    for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+        let fit = |threads: usize, from: usize, to: usize| {
+            let fitter = CurveSimd::new(threads, Some(set)).expect("threads");
+            let part = data.slice(s![from..to, ..]);
+            let curves = Curves::new(part, Points::Index);
+            fitter.fit(&formula, &curves, (&START[..]).into(), &options).expect("sound")
+        };
+        let all = fit(1, 0, 700);
+        assert!(all.statuses.iter().all(|status| status.is_converged()));
+        assert_eq!(all, fit(3, 0, 700), "{set}");
+        for (from, to) in [(0, 0), (0, 1), (5, 6), (3, 20), (40, 73), (100, 300)] {
+            let part = fit(1, from, to);
+            assert_eq!(part.len(), to - from);
+            for fit in 0..part.len() {
+                assert_eq!(part.parameters.row(fit), all.parameters.row(from + fit), "{set}");
+                assert_eq!(part.chi2[fit], all.chi2[from + fit], "{set}");
+                assert_eq!(part.iterations[fit], all.iterations[from + fit], "{set}");
+            }
+        }
+    }
+}
+
+/// Proves that points, weights, start values and limits that differ from fit to fit, masked points, held parameters, grids
+/// and both estimators give what the reference finds.
+#[test]
+fn every_kind_of_batch_agrees_with_the_reference() {
+    let (formula, count, points) = (decay(), 150, 31);
+    let mut data = decays(count, points);
+    let plain = CurveOptions::new(3);
+    let x = Array3::from_shape_fn((count, 1, points), |(_, _, x)| x as f64);
+    // The same model with points that are shifted by a time of their own.
+    let shifted =
+        Array3::from_shape_fn((count, 1, points), |(fit, _, x)| x as f64 + 0.25 * (fit % 3) as f64);
+    let line = Array2::from_shape_fn((1, points), |(_, x)| x as f64);
+    let mut weights = Array2::from_shape_fn((count, points), |(fit, x)| {
+        25.0 * (1.0 + 0.3 * ((fit + x) % 4) as f64)
+    });
+    let shared = Array2::from_shape_fn((1, points), |(_, x)| if x == 4 { 0.0 } else { 2e-9 });
+    let starts =
+        Array2::from_shape_fn((count, 3), |(fit, j)| START[j] * (1.0 + 0.001 * fit as f64));
+    let own_limits = (0..count * 3)
+        .map(|at| if at % 3 == 1 { [0.1, 6.0 + (at % 9) as f64] } else { [-1e3, 1e3] })
+        .collect();
+    let check = |curves: &Curves<'_>, per_fit: bool, options: &CurveOptions, what: &str| {
+        let start = || if per_fit { starts.view().into() } else { (&START[..]).into() };
+        let wanted = reference().fit(&formula, curves, start(), options).expect("sound");
+        for fitter in fitters() {
+            let found = fitter.fit(&formula, curves, start(), options).expect("sound");
+            agree(
+                &wanted,
+                &found,
+                options.estimator,
+                &format!("{what}, {}", fitter.instruction_set()),
+            );
+        }
+    };
+    let of = |points| Curves::new(data.view(), points);
+    check(&of(Points::Index), false, &plain, "index");
+    check(&of(Points::Shared(Values::from(line.view()))), true, &plain, "starts of their own");
+    check(&of(Points::PerFit(Values::from(x.view()))), false, &plain, "points of their own");
+    check(&of(Points::PerFit(Values::from(shifted.view()))), true, &plain, "shifted points");
+    check(&of(Points::Index), false, &plain.clone().with_fixed(2), "held");
+    let lower = plain.clone().with_lower(0, 9.5).with_upper(1, 6.5);
+    check(&of(Points::Index), false, &lower, "limits");
+    let own = plain.clone().with_limits(Limits::PerFit(own_limits));
+    check(&of(Points::Index), true, &own, "limits of their own");
+    check(&of(Points::Index).with_weights(shared.view()), false, &plain, "shared weights");
+    let absolute = plain.clone().with_absolute(true);
+    check(&of(Points::Index).with_weights(weights.view()), false, &absolute, "weights");
+    let likelihood = plain.clone().with_estimator(Estimator::MaximumLikelihood);
+    check(&of(Points::Index), false, &likelihood, "maximum likelihood");
+    for fit in 0..count {
+        data[[fit, fit % points]] = f64::NAN;
+        weights[[fit, fit % points]] = if fit % 2 == 0 { 0.0 } else { f64::NAN };
+    }
+    let masked = Curves::new(data.view(), Points::Index).with_weights(weights.view());
+    check(&masked, false, &plain, "masked points");
+    check(&masked, false, &likelihood, "masked points, maximum likelihood");
+}
+
+/// Proves that images on a grid, of more rows than a block has, give what the reference finds.
+#[test]
+fn grids_agree_with_the_reference() {
+    let text = "a*exp(-(x-x0)^2/(2*sx^2) - (y-y0)^2/(2*sy^2)) + b";
+    let names = ["a", "x0", "y0", "sx", "sy", "b"];
+    let formula = Formula::new(text, &["x", "y"], &names).expect("a formula");
+    for [width, height] in [[9, 9], [40, 3], [5, 37], [1, 12]] {
+        let count = 40;
+        let data = Array2::from_shape_fn((count, width * height), |(fit, i)| {
+            let (x, y) = ((i % width) as f64, (i / width) as f64);
+            let [u, v] = [
+                (x - 0.45 * width as f64) / (0.2 * width as f64),
+                (y - 0.52 * height as f64) / (0.2 * height as f64),
+            ];
+            let rough = ((i * 37 + fit * 101) % 17) as f64 / 17.0;
+            (90.0 + fit as f64) * (-0.5 * (u * u + v * v)).exp() + 10.0 + 2.0 * rough
+        });
+        let (w, h) = (width as f64, height as f64);
+        let start = [80.0, 0.5 * w, 0.5 * h, 0.22 * w, 0.22 * h, 9.0];
+        let curves = Curves::new(data.view(), Points::Grid { width, height });
+        let mut options = CurveOptions::new(6);
+        if width == 1 {
+            options = options.with_fixed(1).with_fixed(3);
+        }
+        let wanted =
+            reference().fit(&formula, &curves, (&start[..]).into(), &options).expect("sound");
+        assert!(wanted.statuses.iter().all(|status| status.is_converged()));
+        for fitter in fitters() {
+            let found =
+                fitter.fit(&formula, &curves, (&start[..]).into(), &options).expect("sound");
+            agree(&wanted, &found, options.estimator, &format!("{width}×{height}"));
+        }
+    }
+}
+
+/// Proves that no unit is too large or too small: data, and times, in powers of ten.
+#[test]
+fn units_do_not_matter() {
+    let formula = decay();
+    for (unit, time) in [(1e-30, 1.0), (1e-12, 1e-9), (1e15, 1e6), (1e30, 1e-20), (1e60, 1e40)] {
+        let data = decays(40, 30).mapv(|value| value * unit);
+        let x = Array2::from_shape_fn((1, 30), |(_, x)| x as f64 * time);
+        let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+        let start = [START[0] * unit, START[1] * time, START[2] * unit];
+        let options = CurveOptions::new(3);
+        let wanted =
+            reference().fit(&formula, &curves, (&start[..]).into(), &options).expect("sound");
+        assert!(wanted.statuses.iter().all(|status| status.is_converged()), "{unit} {time}");
+        for fitter in fitters() {
+            let found =
+                fitter.fit(&formula, &curves, (&start[..]).into(), &options).expect("sound");
+            agree(&wanted, &found, options.estimator, &format!("{unit:e} {time:e}"));
+        }
+    }
+}
+
+/// Proves that what cannot be fitted ends as with the reference, and does no harm to its neighbours.
+#[test]
+fn hostile_data_harm_no_neighbour() {
+    let formula = decay();
+    let mut data = decays(64, 20);
+    let harm = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, -1e308, 1e39, 5e-324, 0.0];
+    for (number, value) in harm.into_iter().enumerate() {
+        data[[8 * number, 3]] = value;
+        data.row_mut(8 * number + 1).fill(value);
+    }
+    let curves = Curves::new(data.view(), Points::Index);
+    for estimator in [Estimator::LeastSquares, Estimator::MaximumLikelihood] {
+        let options = CurveOptions::new(3).with_estimator(estimator);
+        let wanted =
+            reference().fit(&formula, &curves, (&START[..]).into(), &options).expect("sound");
+        for fitter in fitters() {
+            let found =
+                fitter.fit(&formula, &curves, (&START[..]).into(), &options).expect("sound");
+            for fit in 0..64 {
+                let harmed = fit % 8 < 2;
+                assert_eq!(
+                    wanted.statuses[fit] == Status::Invalid,
+                    found.statuses[fit] == Status::Invalid
+                );
+                assert!(
+                    harmed || found.statuses[fit].is_converged(),
+                    "{fit} {:?}",
+                    found.statuses[fit]
+                );
+                let known = found.parameters.row(fit).iter().all(|value| value.is_finite());
+                assert!(known || found.statuses[fit] == Status::Invalid, "{fit}");
+            }
+        }
+    }
+}
+
+/// Proves that models that single precision is not enough for are fitted in double precision, bit for bit: more
+/// parameters than lanes have room for, and times that are large beside their distances.
+#[test]
+fn double_precision_takes_over() {
+    let names: Vec<String> = (0..17).map(|j| format!("p{j}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let terms: Vec<String> = (0..17).map(|j| format!("p{j}*cos({j}*x/9)")).collect();
+    let formula = Formula::new(&terms.join(" + "), &["x"], &names).expect("a formula");
+    let data = decays(20, 40);
+    let curves = Curves::new(data.view(), Points::Index);
+    let (start, options) = (vec![1.0; 17], CurveOptions::new(17));
+    let wanted = reference().fit(&formula, &curves, (&start[..]).into(), &options).expect("sound");
+    for fitter in fitters() {
+        let found = fitter.fit(&formula, &curves, (&start[..]).into(), &options).expect("sound");
+        assert_eq!(wanted, found);
+    }
+
+    let formula =
+        Formula::new("a*exp(-(x - 1e9)/t) + c", &["x"], &["a", "t", "c"]).expect("a formula");
+    let data = decays(20, 30);
+    let x = Array1::from_shape_fn(30, |x| 1e9 + x as f64).insert_axis(ndarray::Axis(0));
+    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let options = CurveOptions::new(3);
+    let wanted = reference().fit(&formula, &curves, (&START[..]).into(), &options).expect("sound");
+    assert!(wanted.statuses.iter().all(|status| status.is_converged()));
+    for fitter in fitters() {
+        let found = fitter.fit(&formula, &curves, (&START[..]).into(), &options).expect("sound");
+        assert_eq!(wanted, found);
+    }
+}
