@@ -172,15 +172,13 @@ impl Work {
         let mut sums = Sums::zero();
         for number in 0..interpreter.blocks() {
             let block = interpreter.evaluate(number);
-            for row in 0..block.rows() {
-                let line = interpreter.line::<P>(&block, row);
-                for (column, point) in block.points(row).enumerate() {
-                    let (datum, weight) = (data[point], weights[point]);
-                    if poisson {
-                        sums.add_poisson::<true>(&line.at(column), datum, weight);
-                    } else {
-                        sums.add_square::<true>(&line.at(column), datum, weight, 1.0);
-                    }
+            let results = interpreter.results::<P>(&block);
+            for (at, point) in block.points().enumerate() {
+                let (datum, weight) = (data[point], weights[point]);
+                if poisson {
+                    sums.add_poisson::<true>(&results.at(at), datum, weight);
+                } else {
+                    sums.add_square::<true>(&results.at(at), datum, weight, 1.0);
                 }
             }
         }

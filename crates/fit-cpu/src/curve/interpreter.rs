@@ -53,6 +53,15 @@ pub(crate) struct Step {
     to: usize,
     wide: bool,
     high: bool,
+    /// Whether its rows follow each other as those of its operands do, so that they are as good as one.
+    flat: bool,
+}
+
+impl Step {
+    fn new(op: Op, operands: [Place; 3], to: usize, [wide, high]: [bool; 2]) -> Self {
+        let follows = |place: &Place| (place.column > 0) == (place.row > 0);
+        Self { op, operands, to, wide, high, flat: wide && high && operands.iter().all(follows) }
+    }
 }
 
 /// A program with room for its results.
@@ -76,6 +85,8 @@ pub(crate) struct Interpreter<R> {
     value: Place,
     /// The derivative by each parameter, and the factor that it comes without.
     by: Vec<(Place, usize)>,
+    /// As many as there are points in a block.
+    zeros: usize,
 }
 
 impl<R: Functions> Interpreter<R> {
@@ -137,7 +148,7 @@ impl<R: Functions> Interpreter<R> {
                     variables.push((usize::from(number), place, [across, down]));
                 }
                 _ => {
-                    let step = Step { op, operands, to: at, wide, high };
+                    let step = Step::new(op, operands, at, [wide, high]);
                     let steps = match (level.on_parameters(), by_blocks) {
                         (false, _) => &mut of_data,
                         (true, false) => &mut of_fit,
@@ -147,19 +158,38 @@ impl<R: Functions> Interpreter<R> {
                 }
             }
         }
-        let (zero, one) = (Place::default(), Place { at: 1, ..Place::default() });
+        // The model and its derivatives have a number at every point, even where all are the same.
+        let [across, down] = match axes {
+            Axes::Together => [length, 1],
+            Axes::Grid => [columns, length],
+        };
+        let mut room = |value: f64| {
+            let at = registers.len();
+            registers.resize(at + across * down, R::splat(value));
+            Place { at, column: 1, row: across, whole: false }
+        };
+        let (zeros, ones) = (room(0.0), room(1.0));
+        let mut everywhere = |place: Place| {
+            if place.column == 1 && (place.row > 0 || axes == Axes::Together) {
+                return place;
+            }
+            let to = room(0.0);
+            let operands = [place, Place::default(), Place::default()];
+            of_points.push(Step::new(Op::Add(0, 0), operands, to.at, [true, axes == Axes::Grid]));
+            to
+        };
         let by = program
             .derivatives()
             .iter()
             .map(|derivative| match *derivative {
-                Derivative::Fixed => (zero, 0),
-                Derivative::Flat(id) => (one, places[id as usize].at),
+                Derivative::Fixed => (zeros, 0),
+                Derivative::Flat(id) => (ones, places[id as usize].at),
                 Derivative::Point { u, scale } => {
-                    (places[u as usize], scale.map_or(1, |id| places[id as usize].at))
+                    (everywhere(places[u as usize]), scale.map_or(1, |id| places[id as usize].at))
                 }
             })
             .collect();
-        let value = places[program.value() as usize];
+        let value = everywhere(places[program.value() as usize]);
         let all = Block { column: 0, row: 0, columns, rows, first: 0 };
         Self {
             registers,
@@ -173,11 +203,12 @@ impl<R: Functions> Interpreter<R> {
             parameters,
             value,
             by,
+            zeros: zeros.at,
         }
     }
 
     /// The places for results that a program needs for so many points.
-    pub(crate) fn results(program: &Program, axes: Axes, [columns, rows]: [usize; 2]) -> usize {
+    pub(crate) fn room(program: &Program, axes: Axes, [columns, rows]: [usize; 2]) -> usize {
         let of = |(op, level): (&Op, &Level)| {
             let whole = !level.on_parameters() || matches!(op, Op::Variable(_));
             match axes {
@@ -260,17 +291,16 @@ impl<R: Functions> Interpreter<R> {
         block
     }
 
-    /// The model and the derivatives by the first P parameters along a row of a block.
+    /// The model and the derivatives by the first P parameters at the points of a block.
     #[inline(always)]
-    pub(crate) fn line<const P: usize>(&self, block: &Block, row: usize) -> Line<'_, R, P> {
-        let mut places = [[0; 2]; P];
-        for j in 0..P {
-            if let Some((place, _)) = self.by.get(j) {
-                places[j] = [place.of(block) + row * place.row, place.column];
-            }
+    pub(crate) fn results<const P: usize>(&self, block: &Block) -> Results<'_, R, P> {
+        let count = block.columns * block.rows;
+        let of = |place: Place| &self.registers[place.of(block)..][..count];
+        let mut by = [&self.registers[self.zeros..][..count]; P];
+        for (to, &(place, _)) in by.iter_mut().zip(&self.by) {
+            *to = of(place);
         }
-        let value = [self.value.of(block) + row * self.value.row, self.value.column];
-        Line { registers: &self.registers, value, by: places }
+        Results { value: of(self.value), by }
     }
 
     /// The factors that the derivatives come without.
@@ -285,38 +315,28 @@ impl<R: Functions> Interpreter<R> {
 }
 
 impl Block {
-    /// How many rows it has.
+    /// The numbers of its points.
     #[inline(always)]
-    pub(crate) fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// The numbers of the points of a row.
-    #[inline(always)]
-    pub(crate) fn points(&self, row: usize) -> Range<usize> {
-        let first = self.first + row * self.columns;
-        first..first + self.columns
+    pub(crate) fn points(&self) -> Range<usize> {
+        self.first..self.first + self.columns * self.rows
     }
 }
 
-/// The model and its derivatives along a row of a block.
-pub(crate) struct Line<'a, R, const P: usize> {
-    registers: &'a [R],
-    value: [usize; 2],
-    by: [[usize; 2]; P],
+/// The model and its derivatives at the points of a block: as many numbers each as there are points.
+pub(crate) struct Results<'a, R, const P: usize> {
+    value: &'a [R],
+    by: [&'a [R]; P],
 }
 
-impl<R: Functions, const P: usize> Line<'_, R, P> {
-    /// The model in a column, with the derivatives but for their factors.
+impl<R: Functions, const P: usize> Results<'_, R, P> {
+    /// The model at a point, with the derivatives but for their factors.
     #[inline(always)]
-    pub(crate) fn at(&self, column: usize) -> At<R, P> {
+    pub(crate) fn at(&self, point: usize) -> At<R, P> {
         let mut by = [R::splat(0.0); P];
         for j in 0..P {
-            let [at, step] = self.by[j];
-            by[j] = self.registers[at + column * step];
+            by[j] = self.by[j][point];
         }
-        let [at, step] = self.value;
-        At { value: self.registers[at + column * step], by }
+        At { value: self.value[point], by }
     }
 }
 
@@ -330,9 +350,10 @@ pub(crate) fn run<R: Functions>(registers: &mut [R], steps: &[Step], block: &Blo
 
 #[inline(always)]
 fn run_step<R: Functions>(registers: &mut [R], step: &Step, block: &Block) {
-    let Step { op, operands: [a, b, c], to, wide, high } = *step;
+    let Step { op, operands: [a, b, c], to, wide, high, flat } = *step;
     let columns = if wide { block.columns } else { 1 };
     let rows = if high { block.rows } else { 1 };
+    let [columns, rows] = if flat { [columns * rows, 1] } else { [columns, rows] };
     // Operands lie before the result.
     let (before, after) = registers.split_at_mut(to);
     let (zero, one) = (R::splat(0.0), R::splat(1.0));

@@ -131,7 +131,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         };
         let wanted: Vec<bool> = options.fixed.iter().map(|fixed| !fixed).collect();
         let program = formula.program(axes, &wanted);
-        if Interpreter::<f64>::results(&program, axes, extent) > MOST_RESULTS {
+        if Interpreter::<f64>::room(&program, axes, extent) > MOST_RESULTS {
             let (operations, points) = (program.ops().len(), curves.points());
             return Err(CurveError::TooManyPoints { operations, points }.into());
         }

@@ -248,32 +248,30 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         let Self { interpreter, data, weights, seeds, search, count, poisson, .. } = self;
         interpreter.set_parameters(&search.trial()[..*count]);
         let mut sums = Sums::<P, N>::zero();
+        let weighted = !weights.is_empty();
+        // Something as long, if there are none.
+        let weights = if weighted { weights } else { &*data };
         macro_rules! sum {
-            (|$at:ident, $point:ident| $add:expr) => {
+            (|$at:ident, $datum:ident, $weight:ident| $add:expr) => {
                 for number in 0..interpreter.blocks() {
                     let block = interpreter.evaluate(number);
-                    for row in 0..block.rows() {
-                        let line = interpreter.line::<N>(&block, row);
-                        for (column, $point) in block.points(row).enumerate() {
-                            let $at = line.at(column);
-                            $add
-                        }
+                    let results = interpreter.results::<N>(&block);
+                    let points = block.points();
+                    let both = data[points.clone()].iter().zip(&weights[points]);
+                    for (point, (&$datum, &$weight)) in both.enumerate() {
+                        let $at = results.at(point);
+                        $add
                     }
                 }
             };
         }
+        let scale = seeds.scale;
         if *poisson {
-            sum!(|at, point| sums.add_poisson::<true>(&at, data[point], weights[point]));
-        } else if weights.is_empty() {
-            let one = P::splat(1.0);
-            sum!(|at, point| sums.add_square::<false>(&at, data[point], one, seeds.scale));
+            sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight));
+        } else if weighted {
+            sum!(|at, datum, weight| sums.add_square::<true>(&at, datum, weight, scale));
         } else {
-            sum!(|at, point| sums.add_square::<true>(
-                &at,
-                data[point],
-                weights[point],
-                seeds.scale
-            ));
+            sum!(|at, datum, _unused| sums.add_square::<false>(&at, datum, P::splat(1.0), scale));
         }
         let mut scales = interpreter.scales::<N>();
         for j in 0..N {

@@ -147,7 +147,8 @@ macro_rules! entries {
                     4 => make::<4>(job),
                     5 => make::<5>(job),
                     6 => make::<6>(job),
-                    7..=8 => make::<8>(job),
+                    7 => make::<7>(job),
+                    8 => make::<8>(job),
                     9..=11 => make::<11>(job),
                     _ => make::<MOST_PARAMETERS>(job),
                 }
