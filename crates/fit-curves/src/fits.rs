@@ -12,7 +12,7 @@ pub struct CurveFits {
     /// Their standard errors: (fit, parameter); 0 for those that are held. If the data say nothing of one parameter,
     /// those of all others are infinite too. A fit that ends on a limit has the errors of one that may cross it.
     pub errors: Array2<f64>,
-    /// Their covariance: (fit, parameter, parameter).
+    /// Their covariance: (fit, parameter, parameter); of no fit if it was not to be kept.
     pub covariance: Array3<f64>,
     /// χ² = Σw(f − d)², or the deviance 2Σ[f − d + d·ln(d/f)] of maximum likelihood.
     pub chi2: Vec<f64>,
@@ -27,12 +27,13 @@ pub struct CurveFits {
 }
 
 impl CurveFits {
-    /// Room for so many fits, all invalid.
-    pub fn invalid(count: usize, parameters: usize) -> Self {
+    /// Room for so many fits, all invalid, with or without their covariance.
+    pub fn invalid(count: usize, parameters: usize, covariance: bool) -> Self {
+        let squares = if covariance { count } else { 0 };
         Self {
             parameters: Array2::from_elem((count, parameters), f64::NAN),
             errors: Array2::from_elem((count, parameters), f64::NAN),
-            covariance: Array3::from_elem((count, parameters, parameters), f64::NAN),
+            covariance: Array3::from_elem((squares, parameters, parameters), f64::NAN),
             chi2: vec![f64::NAN; count],
             degrees: vec![0; count],
             iterations: vec![0; count],

@@ -32,10 +32,12 @@ pub struct CurveOptions {
     /// Least squares: weights are 1/variance, and errors are what they say. Otherwise weights are relative, and errors
     /// are scaled by the residuals, √(χ²/(points − parameters)).
     pub absolute: bool,
+    /// Whether the covariance of the parameters is kept; their errors always are.
+    pub covariance: bool,
 }
 
 impl CurveOptions {
-    /// Least squares without limits for so many parameters: 200 iterations, 10⁻³ standard errors.
+    /// Least squares without limits for so many parameters: 200 iterations, 10⁻³ standard errors, with the covariance.
     pub fn new(parameters: usize) -> Self {
         Self {
             estimator: Estimator::LeastSquares,
@@ -44,6 +46,7 @@ impl CurveOptions {
             fixed: vec![false; parameters],
             limits: Limits::Shared(vec![[f64::NEG_INFINITY, f64::INFINITY]; parameters]),
             absolute: false,
+            covariance: true,
         }
     }
 
@@ -69,6 +72,12 @@ impl CurveOptions {
     #[must_use]
     pub fn with_absolute(mut self, absolute: bool) -> Self {
         self.absolute = absolute;
+        self
+    }
+    /// With the covariance of the parameters, or without it, which takes less time and memory.
+    #[must_use]
+    pub fn with_covariance(mut self, covariance: bool) -> Self {
+        self.covariance = covariance;
         self
     }
     /// With a parameter that keeps its start value.

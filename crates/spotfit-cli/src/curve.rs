@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ndarray::Array3;
 use spotfit::model::{
-    CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Model, ModelError, Points, Values,
+    CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Model, Points, Values,
 };
 use spotfit::{Backend, Estimator, Status};
 
@@ -353,6 +353,7 @@ fn options(
             EstimatorChoice::Mle => Estimator::MaximumLikelihood,
         })
         .with_absolute(arguments.absolute)
+        .with_covariance(false)
         .with_max_iterations(arguments.max_iterations)
         .with_tolerance(arguments.tolerance);
     let mut limits = vec![[f64::NEG_INFINITY, f64::INFINITY]; model.parameters().len()];

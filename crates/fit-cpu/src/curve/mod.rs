@@ -71,7 +71,7 @@ impl CurveReference {
         options: &CurveOptions,
     ) -> Result<CurveFits, BatchError> {
         let job = Job::new(formula, curves, start, options)?;
-        let mut fits = CurveFits::invalid(curves.count(), options.parameters());
+        let mut fits = CurveFits::invalid(curves.count(), options.parameters(), options.covariance);
         let run = |work: &mut Work, mut chunk: Chunk<'_>| {
             for fit in chunk.fits() {
                 let found = job.fit(work, fit);
@@ -217,10 +217,27 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         }
     }
 
-    /// Whether all fits have the same start values and limits.
+    /// Puts the start values of a fit into their place.
+    pub(crate) fn read_start(&self, fit: usize, into: &mut [f32]) {
+        match &self.start {
+            CurveStart::PerFit(start) => start.row_single(fit, into),
+            _ => {
+                for (parameter, to) in into.iter_mut().enumerate() {
+                    *to = self.start(fit, parameter) as f32;
+                }
+            }
+        }
+    }
+
+    /// Whether all fits have the same start values.
     pub(crate) fn has_same_start(&self) -> bool {
         matches!(self.start, CurveStart::Shared(_))
-            && matches!(self.options.limits, CurveLimits::Shared(_))
+    }
+
+    /// Whether all fits have the same limits.
+    pub(crate) fn has_same_limits(&self) -> bool {
+        matches!(self.options.limits, CurveLimits::Shared(_))
+            && (self.has_same_start() || !self.options.fixed.contains(&true))
     }
 
     /// The limits of a parameter; both are the start value if it is fixed.

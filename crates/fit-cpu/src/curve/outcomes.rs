@@ -12,6 +12,7 @@ pub(crate) struct Chunk<'a> {
     first: usize,
     parameters: &'a mut [f64],
     errors: &'a mut [f64],
+    /// Empty if it is not to be kept.
     covariance: &'a mut [f64],
     chi2: &'a mut [f64],
     degrees: &'a mut [u32],
@@ -26,7 +27,7 @@ pub(crate) struct Chunk<'a> {
 pub(crate) struct Place<'a> {
     pub(crate) parameters: &'a mut [f64],
     pub(crate) errors: &'a mut [f64],
-    /// Row after row.
+    /// Row after row; empty if it is not to be kept.
     pub(crate) covariance: &'a mut [f64],
     pub(crate) chi2: &'a mut f64,
     pub(crate) degrees: &'a mut u32,
@@ -75,10 +76,11 @@ impl Chunk<'_> {
     pub(crate) fn place(&mut self, fit: usize) -> Place<'_> {
         let at = fit - self.first;
         let count = self.parameters.len() / self.statuses.len();
+        let squares = if self.covariance.is_empty() { 0 } else { count * count };
         Place {
             parameters: &mut self.parameters[at * count..][..count],
             errors: &mut self.errors[at * count..][..count],
-            covariance: &mut self.covariance[at * count * count..][..count * count],
+            covariance: &mut self.covariance[at * squares..][..squares],
             chi2: &mut self.chi2[at],
             degrees: &mut self.degrees[at],
             iterations: &mut self.iterations[at],
@@ -91,10 +93,12 @@ impl Chunk<'_> {
     pub(crate) fn put(&mut self, fit: usize, found: &Found) {
         let place = self.place(fit);
         place.parameters.copy_from_slice(&found.parameters);
-        place.covariance.copy_from_slice(&found.covariance);
         let count = place.parameters.len();
         for j in 0..count {
-            place.errors[j] = place.covariance[j * count + j].sqrt();
+            place.errors[j] = found.covariance[j * count + j].sqrt();
+        }
+        if !place.covariance.is_empty() {
+            place.covariance.copy_from_slice(&found.covariance);
         }
         *place.chi2 = found.chi2;
         *place.degrees = found.degrees;

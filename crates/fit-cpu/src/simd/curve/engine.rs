@@ -48,23 +48,38 @@ impl<P: Pack, const N: usize> Seeds<P, N> {
         }
     }
 
-    /// Takes the start values and limits of some fits.
+    /// Takes the limits that are those of all fits.
     #[inline(always)]
-    fn set_start(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>) {
-        let parameters = self.initial.iter_mut().zip(&mut self.lower).zip(&mut self.upper);
-        for (j, ((initial, lower), upper)) in parameters.enumerate().take(job.options.parameters())
-        {
-            let mut numbers = [[0.0_f32; 32]; 3];
-            for (lane, fit) in fits.clone().enumerate() {
-                let start = job.start(fit, j);
-                let [low, high] = job.limit(fit, j);
-                for (to, value) in numbers.iter_mut().zip([start, low, high]) {
-                    to[lane] = value as f32;
+    fn set_limits(&mut self, job: &Job<'_, '_, '_>) {
+        for j in 0..job.options.parameters() {
+            let [lower, upper] = job.limit(0, j);
+            (self.lower[j], self.upper[j]) = (P::splat(lower), P::splat(upper));
+        }
+    }
+
+    /// Takes the start values of some fits, and their limits if they have their own.
+    #[inline(always)]
+    fn set_start(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>, same_limits: bool) {
+        let count = job.options.parameters();
+        let mut starts = [[0.0_f32; 32]; N];
+        let mut limits = [[[0.0_f32; 32]; 2]; N];
+        for (lane, fit) in fits.enumerate() {
+            let mut own = [0.0; N];
+            job.read_start(fit, &mut own[..count]);
+            for j in 0..count {
+                starts[j][lane] = own[j];
+                if !same_limits {
+                    let [lower, upper] = job.limit(fit, j);
+                    limits[j][0][lane] = lower as f32;
+                    limits[j][1][lane] = upper as f32;
                 }
             }
-            *initial = P::load(&numbers[0]);
-            *lower = P::load(&numbers[1]);
-            *upper = P::load(&numbers[2]);
+        }
+        for j in 0..count {
+            self.initial[j] = P::load(&starts[j]);
+            if !same_limits {
+                (self.lower[j], self.upper[j]) = (P::load(&limits[j][0]), P::load(&limits[j][1]));
+            }
         }
     }
 }
@@ -130,8 +145,9 @@ pub(super) struct Scratch<P: Pack, const N: usize> {
     /// The factor of weights that are the same for all fits.
     weight_scale: P,
     count: usize,
-    /// Whether all fits have the same start values and limits.
+    /// Whether all fits have the same start values, and the same limits.
     same_start: bool,
+    same_limits: bool,
     poisson: bool,
     absolute: bool,
     /// Where a fit ends: a share of χ² for each degree of freedom, and in units of the cost.
@@ -182,14 +198,13 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         let (share, square) =
             if poisson || options.absolute { (0.0, square) } else { (square, 0.0) };
         let mut seeds = Seeds::zero();
-        let same_start = job.has_same_start();
+        let (same_start, same_limits) = (job.has_same_start(), job.has_same_limits());
+        if same_limits {
+            seeds.set_limits(job);
+        }
         if same_start {
-            // The first fit's are those of all, in all lanes.
             for j in 0..options.parameters() {
-                let [lower, upper] = job.limit(0, j);
                 seeds.initial[j] = P::splat(job.start(0, j));
-                seeds.lower[j] = P::splat(lower);
-                seeds.upper[j] = P::splat(upper);
             }
         }
         let units = Units::at(&seeds.initial);
@@ -216,6 +231,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
             weight_scale,
             count: options.parameters(),
             same_start,
+            same_limits,
             poisson,
             absolute: options.absolute,
             share,
@@ -387,8 +403,8 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
                 variable
             );
         }
-        if !self.same_start {
-            seeds.set_start(job, first..first + count);
+        if !self.same_start || !self.same_limits {
+            seeds.set_start(job, first..first + count, self.same_limits);
         }
         let (zero, one) = (P::splat(0.0), P::splat(1.0));
         let mut free = zero;
@@ -480,7 +496,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
             self.search.constants().length[j].store(&mut numbers.lengths[j]);
             all.at(j, j).sqrt().store(&mut numbers.errors[j]);
             for k in 0..N {
-                if k >= j {
+                if k >= j && job.options.covariance {
                     all.at(j, k).store(&mut numbers.covariance[j][k]);
                 }
             }
@@ -528,7 +544,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         let deviation = variance.sqrt();
         let count = self.count;
         // Where the Hessian is singular in this precision, all of it is infinite.
-        let known = |j: usize| numbers.covariance[j][j][lane].is_finite();
+        let known = |j: usize| numbers.errors[j][lane].is_finite();
         if !status.is_converged() && status != Status::AtLimit || !(0..count).all(known) {
             return false;
         }
@@ -545,11 +561,13 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
                 value = value.clamp(lower, upper);
             }
             place.parameters[j] = value;
-            let factor = variance * lengths[j];
-            for k in j..count {
-                let value = f64::from(numbers.covariance[j][k][lane]) * factor * lengths[k];
-                place.covariance[j * count + k] = value;
-                place.covariance[k * count + j] = value;
+            if !place.covariance.is_empty() {
+                let factor = variance * lengths[j];
+                for k in j..count {
+                    let value = f64::from(numbers.covariance[j][k][lane]) * factor * lengths[k];
+                    place.covariance[j * count + k] = value;
+                    place.covariance[k * count + j] = value;
+                }
             }
             place.errors[j] = f64::from(numbers.errors[j][lane]) * lengths[j] * deviation;
         }

@@ -73,7 +73,7 @@ impl CurveSimd {
     ) -> Result<CurveFits, BatchError> {
         let job = Job::new(formula, curves, start, options)?;
         let parameters = options.parameters();
-        let mut fits = CurveFits::invalid(curves.count(), parameters);
+        let mut fits = CurveFits::invalid(curves.count(), parameters, options.covariance);
         let single = parameters <= MOST_PARAMETERS && options.free() > 0 && job.is_single();
         // Working memory, and what is needed for the rest when there is one.
         let make = || (single.then(|| worker(self.set, &job)), None);
@@ -130,9 +130,10 @@ fn worker(set: InstructionSet, job: &Job<'_, '_, '_>) -> Box<dyn Worker> {
     }
 }
 
-/// The entries of an instruction set: everything in them is inlined, so all of it is compiled for it.
+/// The entries of an instruction set: everything in them is inlined, so all of it is compiled for it. Models have room for
+/// so many parameters; each room is code of its own.
 macro_rules! entries {
-    ($worker:ident, $pack:ty $(, $features:literal)?) => {
+    ($worker:ident, $pack:ty, [$($room:literal)*] $(, $features:literal)?) => {
         fn $worker(job: &Job<'_, '_, '_>) -> Box<dyn Worker> {
             $(#[target_feature(enable = $features)])?
             unsafe fn make<const N: usize>(job: &Job<'_, '_, '_>) -> Box<dyn Worker> {
@@ -141,15 +142,7 @@ macro_rules! entries {
             // SAFETY: a fitter of this instruction set was made after the processor said that it has it.
             unsafe {
                 match job.options.parameters() {
-                    0..=1 => make::<1>(job),
-                    2 => make::<2>(job),
-                    3 => make::<3>(job),
-                    4 => make::<4>(job),
-                    5 => make::<5>(job),
-                    6 => make::<6>(job),
-                    7 => make::<7>(job),
-                    8 => make::<8>(job),
-                    9..=11 => make::<11>(job),
+                    $(0..=$room => make::<$room>(job),)*
                     _ => make::<MOST_PARAMETERS>(job),
                 }
             }
@@ -192,9 +185,9 @@ macro_rules! entries {
     };
 }
 #[cfg(target_arch = "x86_64")]
-entries!(avx512_worker, avx512::F32x16, "avx512f,avx2,fma");
+entries!(avx512_worker, avx512::F32x16, [2 3 4 5 6 7 10], "avx512f,avx2,fma");
 #[cfg(target_arch = "x86_64")]
-entries!(avx2_worker, avx2::F32x8, "avx2,fma");
+entries!(avx2_worker, avx2::F32x8, [2 3 4 5 6 7 10], "avx2,fma");
 #[cfg(target_arch = "aarch64")]
-entries!(neon_worker, neon::F32x4, "neon");
-entries!(portable_worker, portable::Array4);
+entries!(neon_worker, neon::F32x4, [2 3 4 5 6 7 10], "neon");
+entries!(portable_worker, portable::Array4, [4 8]);
