@@ -124,6 +124,10 @@ pub struct Sums<R: Real, const P: usize> {
 
 /// A count of 0 has no logarithm, and a model of 0 no reciprocal.
 const TINY: f64 = 1e-30;
+/// Squares below this have lost digits, and say nothing.
+const fn least_square(epsilon: f64) -> f64 {
+    if epsilon < 1e-10 { 1e-290 } else { 1e-32 }
+}
 /// The rounding units that a residual may be off by, in all.
 const ROUNDING: f64 = 4.0;
 
@@ -216,6 +220,7 @@ impl<R: Real, const P: usize> Sums<R, P> {
         let zero = R::splat(0.0);
         // A model that depends on no parameter here says nothing of where to go.
         let mut resolved = self.sound & R::Mask::splat(false);
+        let least = R::splat(const { least_square(R::EPSILON) });
         for j in 0..P {
             normal.gradient[j] = self.gradient[j] * scales[j];
             for k in 0..P {
@@ -223,6 +228,8 @@ impl<R: Real, const P: usize> Sums<R, P> {
                     normal.hessian.0[j][k] = self.hessian.0[j][k] * scales[j] * scales[k];
                 }
             }
+            let seen = least.le(self.hessian.0[j][j]);
+            normal.hessian.0[j][j] = R::select(seen, normal.hessian.0[j][j], zero);
             // By Cauchy and Schwarz, what the rounding of all residuals makes of the gradient.
             let most = normal.hessian.0[j][j].sqrt() * length * rounding;
             flat[j] = normal.gradient[j].abs().le(most);

@@ -193,23 +193,41 @@ fn grids_agree_with_the_reference() {
     }
 }
 
-/// Proves that no unit is too large or too small: data, and times, in powers of ten.
+/// Proves that no unit is too large or too small: data, weights and times in powers of ten.
 #[test]
 fn units_do_not_matter() {
     let formula = decay();
-    for (unit, time) in [(1e-30, 1.0), (1e-12, 1e-9), (1e15, 1e6), (1e30, 1e-20), (1e60, 1e40)] {
+    for (unit, time) in [
+        (1e-60, 1.0),
+        (1e-38, 1.0),
+        (1e-30, 1.0),
+        (1e-12, 1e-9),
+        (1e15, 1e6),
+        (1e30, 1e-20),
+        (1.0, 1e-19),
+        (1e60, 1e40),
+    ] {
         let data = decays(40, 30).mapv(|value| value * unit);
         let x = Array2::from_shape_fn((1, 30), |(_, x)| x as f64 * time);
         let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
         let start = [START[0] * unit, START[1] * time, START[2] * unit];
-        let options = CurveOptions::new(3);
-        let wanted =
-            reference().fit(&formula, &curves, (&start[..]).into(), &options).expect("sound");
-        assert!(wanted.statuses.iter().all(|status| status.is_converged()), "{unit} {time}");
-        for fitter in fitters() {
-            let found =
-                fitter.fit(&formula, &curves, (&start[..]).into(), &options).expect("sound");
-            agree(&wanted, &found, options.estimator, &format!("{unit:e} {time:e}"));
+        let weight = 25.0 / unit / unit;
+        let all = Array2::from_elem((1, 30), weight);
+        let own = Array2::from_elem((40, 30), weight);
+        for (curves, absolute) in [
+            (curves, false),
+            (curves.with_weights(all.view()), true),
+            (curves.with_weights(own.view()), true),
+        ] {
+            let options = CurveOptions::new(3).with_absolute(absolute);
+            let start = || (&start[..]).into();
+            let wanted = reference().fit(&formula, &curves, start(), &options).expect("sound");
+            let converged = wanted.statuses.iter().all(|status| status.is_converged());
+            assert!(converged, "{unit} {time}");
+            for fitter in fitters() {
+                let found = fitter.fit(&formula, &curves, start(), &options).expect("sound");
+                agree(&wanted, &found, options.estimator, &format!("{unit:e} {time:e} {absolute}"));
+            }
         }
     }
 }

@@ -13,6 +13,9 @@ use fit_curves::Points;
 use crate::curve::{Chunk, Functions, Interpreter, Job};
 use crate::simd::arch::pack::Pack;
 
+/// The largest number of a data set, and of its weights, is no smaller than this.
+const LEAST: f64 = 1e-30;
+
 /// Fits that must have ended before their lanes are filled again.
 const fn enough(lanes: usize) -> u32 {
     if lanes < 10 { 1 } else { (lanes / 5) as u32 }
@@ -24,9 +27,10 @@ struct Seeds<P, const N: usize> {
     initial: [P; N],
     lower: [P; N],
     upper: [P; N],
-    /// Powers of two that the data and the weights are multiplied by.
+    /// The power of two that the data are multiplied by.
     scale: P,
-    weight_scale: P,
+    /// χ² is multiplied by two to this power, for the scales of data and weights.
+    unit: P,
     /// What the rounding of the sums is a share of.
     size: P,
     /// Points less parameters that are not held.
@@ -42,7 +46,7 @@ impl<P: Pack, const N: usize> Seeds<P, N> {
             lower: [zero; N],
             upper: [zero; N],
             scale: one,
-            weight_scale: one,
+            unit: zero,
             size: zero,
             degrees: one,
         }
@@ -91,7 +95,7 @@ impl<P: Pack, const N: usize> Parts<P> for Seeds<P, N> {
         self.lower.merge(&other.lower, how);
         self.upper.merge(&other.upper, how);
         self.scale = how.number(self.scale, other.scale);
-        self.weight_scale = how.number(self.weight_scale, other.weight_scale);
+        self.unit = how.number(self.unit, other.unit);
         self.size = how.number(self.size, other.size);
         self.degrees = how.number(self.degrees, other.degrees);
     }
@@ -142,8 +146,8 @@ pub(super) struct Scratch<P: Pack, const N: usize> {
     fits: [usize; 32],
     /// The lanes with a fit in them.
     busy: u32,
-    /// The factor of weights that are the same for all fits.
-    weight_scale: P,
+    /// The exponent of the power of two that weights of all fits are multiplied by.
+    weight_unit: P,
     count: usize,
     /// Whether all fits have the same start values, and the same limits.
     same_start: bool,
@@ -167,15 +171,16 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         let own_weights = job.has_own_weights();
         // What is left out has weight 0, so maximum likelihood always has weights.
         let mut weights = Vec::new();
-        let mut weight_scale = one;
+        let mut weight_unit = zero;
         if own_weights {
             weights = vec![zero; points];
         } else if poisson || job.curves.weights.is_some() {
             let shared = job.shared_weights();
             let most = shared.iter().copied().fold(0.0, f64::max);
-            let scale = if poisson || most == 0.0 { 1.0 } else { (-most.log2().floor()).exp2() };
-            weight_scale = P::splat(scale);
-            weights = shared.iter().map(|&weight| P::splat(weight * scale)).collect();
+            let plain = poisson || most == 0.0;
+            let unit = if plain { 0.0 } else { (-most.log2().floor()).clamp(-1000.0, 1000.0) };
+            weight_unit = P::splat(unit);
+            weights = shared.iter().map(|&weight| P::splat(weight * unit.exp2())).collect();
         }
         let own_variables = matches!(job.curves.points, Points::PerFit(_));
         let variables = if own_variables { job.variables } else { 0 };
@@ -228,7 +233,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
             search,
             fits: [0; 32],
             busy: 0,
-            weight_scale,
+            weight_unit,
             count: options.parameters(),
             same_start,
             same_limits,
@@ -353,11 +358,12 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
             P::put(self.interpreter.variable(number), mask, variable, moves);
         }
         self.seeds.merge(seeds, &Take::<P> { mask, moves });
-        let Seeds { initial, lower, upper, scale, weight_scale, degrees, .. } = self.seeds;
+        let Seeds { initial, lower, upper, unit, degrees, .. } = self.seeds;
         self.settings.lower = lower;
         self.settings.upper = upper;
         self.settings.finish = P::splat(self.share) / degrees;
-        self.settings.tolerance = P::splat(self.square) * (scale * scale * weight_scale);
+        let unit = unit.max(P::splat(-250.0)).min(P::splat(250.0));
+        self.settings.tolerance = P::splat(self.square).scaled(unit);
         let units = Units::at(&initial);
         let none = P::splat(-1.0);
         let started = Search::start(&self.settings, &Explicit, mask, none, initial, units);
@@ -433,17 +439,23 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
             seen = P::splat(points as f64);
         }
         seeds.degrees = seen - free;
-        sound = sound & one.le(seeds.degrees);
+        // Smaller numbers have fewer digits, or none.
+        sound = sound & one.le(seeds.degrees) & P::splat(LEAST).le(most);
+        let mut weight_scale = one;
         if self.poisson {
             sound = sound & zero.le(least);
         } else {
-            seeds.scale = P::select(zero.lt(most), most.normalizer(), one);
-            seeds.weight_scale = self.weight_scale;
+            seeds.scale = most.normalizer();
+            let mut weight_unit = self.weight_unit;
             if !weights.is_empty() {
-                seeds.weight_scale = P::select(zero.lt(heaviest), heaviest.normalizer(), one);
+                weight_scale = heaviest.normalizer();
+                weight_unit = weight_scale.exponent();
+                sound = sound & heaviest.is_finite() & P::splat(LEAST).le(heaviest);
             }
+            let twice = seeds.scale.exponent() + seeds.scale.exponent();
+            seeds.unit = twice + weight_unit;
         }
-        let (scale, weight_scale, mut size) = (seeds.scale, seeds.weight_scale, zero);
+        let (scale, mut size) = (seeds.scale, zero);
         if self.poisson {
             for weight in weights.iter_mut() {
                 *weight = P::select(zero.lt(*weight), one, zero);
@@ -501,12 +513,10 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
                 }
             }
         }
-        let Seeds { scale, weight_scale, degrees, .. } = self.seeds;
+        let Seeds { unit, degrees, .. } = self.seeds;
         let Lanes { others, .. } = &mut numbers;
         let of = [record.cost, record.iterations, record.evaluations, record.status];
-        for (to, number) in
-            others.iter_mut().zip(of.into_iter().chain([scale, weight_scale, degrees]))
-        {
+        for (to, number) in others.iter_mut().zip(of.into_iter().chain([unit, degrees])) {
             number.store(to);
         }
         let mut left = done;
@@ -529,10 +539,10 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         fit: usize,
         chunk: &mut Chunk<'_>,
     ) -> bool {
-        let [cost, iterations, evaluations, status, scale, weight_scale, degrees] =
+        let [cost, iterations, evaluations, status, unit, degrees] =
             numbers.others.map(|numbers| f64::from(numbers[lane]));
         let status = Status::from_code(status as u8).unwrap_or(Status::Invalid);
-        let unit = scale * scale * weight_scale;
+        let unit = unit.exp2();
         let chi2 = cost / unit;
         let variance = if self.poisson {
             1.0
@@ -586,8 +596,8 @@ struct Lanes<const N: usize> {
     lengths: [[f32; 32]; N],
     errors: [[f32; 32]; N],
     covariance: [[[f32; 32]; N]; N],
-    /// Cost, iterations, evaluations, status, both scales and degrees of freedom.
-    others: [[f32; 32]; 7],
+    /// Cost, iterations, evaluations, status, unit and degrees of freedom.
+    others: [[f32; 32]; 6],
 }
 
 impl<const N: usize> Lanes<N> {
@@ -599,7 +609,7 @@ impl<const N: usize> Lanes<N> {
             lengths: [none; N],
             errors: [none; N],
             covariance: [[none; N]; N],
-            others: [none; 7],
+            others: [none; 6],
         }
     }
 }
