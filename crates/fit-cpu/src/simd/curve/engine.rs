@@ -16,6 +16,14 @@ use crate::simd::arch::pack::Pack;
 /// The largest number of a data set, and of its weights, is no smaller than this.
 const LEAST: f64 = 1e-30;
 
+/// Where residuals are a smaller share of the largest of the data, rounding shifts parameters by more than 1 % of a standard
+/// error.
+const LEAST_RESIDUAL: f64 = 2e-5;
+/// A share of ‖f‖, which is √2·‖d‖ at most: four rounding units, a hundred times.
+const MOST_ROUNDED: f64 = 1.414 * 400.0 * f32::EPSILON as f64;
+/// The same for counts, whose errors are their roots.
+const MOST_COUNTS: f64 = 1e9;
+
 /// Fits that must have ended before their lanes are filled again.
 const fn enough(lanes: usize) -> u32 {
     if lanes < 10 { 1 } else { (lanes / 5) as u32 }
@@ -443,7 +451,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         sound = sound & one.le(seeds.degrees) & P::splat(LEAST).le(most);
         let mut weight_scale = one;
         if self.poisson {
-            sound = sound & zero.le(least);
+            sound = sound & zero.le(least) & most.le(P::splat(MOST_COUNTS));
         } else {
             seeds.scale = most.normalizer();
             let mut weight_unit = self.weight_unit;
@@ -513,10 +521,10 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
                 }
             }
         }
-        let Seeds { unit, degrees, .. } = self.seeds;
+        let Seeds { unit, degrees, size, .. } = self.seeds;
         let Lanes { others, .. } = &mut numbers;
         let of = [record.cost, record.iterations, record.evaluations, record.status];
-        for (to, number) in others.iter_mut().zip(of.into_iter().chain([unit, degrees])) {
+        for (to, number) in others.iter_mut().zip(of.into_iter().chain([unit, degrees, size])) {
             number.store(to);
         }
         let mut left = done;
@@ -539,7 +547,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         fit: usize,
         chunk: &mut Chunk<'_>,
     ) -> bool {
-        let [cost, iterations, evaluations, status, unit, degrees] =
+        let [cost, iterations, evaluations, status, unit, degrees, size] =
             numbers.others.map(|numbers| f64::from(numbers[lane]));
         let status = Status::from_code(status as u8).unwrap_or(Status::Invalid);
         let unit = unit.exp2();
@@ -553,9 +561,17 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         };
         let deviation = variance.sqrt();
         let count = self.count;
+        // The largest of the data is between 1 and 2. A gradient that is only rounding shifts parameters by up to 4ε‖f‖/σ
+        // standard errors.
+        let least = match status {
+            Status::Stalled => MOST_ROUNDED * MOST_ROUNDED * (size + cost),
+            _ => LEAST_RESIDUAL * LEAST_RESIDUAL,
+        };
+        let exact = !self.poisson && cost < least * degrees;
         // Where the Hessian is singular in this precision, all of it is infinite.
         let known = |j: usize| numbers.errors[j][lane].is_finite();
-        if !status.is_converged() && status != Status::AtLimit || !(0..count).all(known) {
+        let ended = status.is_converged() || status == Status::AtLimit;
+        if exact || !ended || !(0..count).all(known) {
             return false;
         }
         let mut lengths = [0.0; N];
@@ -596,8 +612,8 @@ struct Lanes<const N: usize> {
     lengths: [[f32; 32]; N],
     errors: [[f32; 32]; N],
     covariance: [[[f32; 32]; N]; N],
-    /// Cost, iterations, evaluations, status, unit and degrees of freedom.
-    others: [[f32; 32]; 6],
+    /// Cost, iterations, evaluations, status, unit, degrees of freedom and size.
+    others: [[f32; 32]; 7],
 }
 
 impl<const N: usize> Lanes<N> {
@@ -609,7 +625,7 @@ impl<const N: usize> Lanes<N> {
             lengths: [none; N],
             errors: [none; N],
             covariance: [[none; N]; N],
-            others: [none; 6],
+            others: [none; 7],
         }
     }
 }

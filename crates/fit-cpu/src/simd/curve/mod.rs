@@ -30,7 +30,8 @@ const MOST_PARAMETERS: usize = 16;
 /// threads.
 ///
 /// What single precision cannot decide is fitted again in double precision, as [`CurveReference`] does: fits that end
-/// without a minimum, parameters of which the data say next to nothing, and data sets that are no more than invalid.
+/// without a minimum, parameters of which the data say next to nothing, data that the model fits to five digits (2·10⁻⁵ of
+/// the largest), counts above 10⁹, and data sets that are no more than invalid.
 /// Models of more than 16 parameters, and variables whose values single precision cannot tell from each other, are fitted
 /// in double precision from the start.
 #[derive(Debug)]
