@@ -211,7 +211,7 @@ impl<R: Real, const P: usize> Sums<R, P> {
     pub fn evaluation<const POISSON: bool>(&self, scales: &[R; P], size: R) -> Evaluation<R, P, 0> {
         let rounding = R::splat(ROUNDING * R::EPSILON);
         let cost = self.cost;
-        // Rounding is a share of Σwf², which is no more than twice Σwd² + χ².
+        // Rounding is a share of Σwf², which is no more than 2(Σwd² + χ²).
         let size = if POISSON { size } else { (size + cost) * R::splat(2.0) };
         // One root after the other: products of squares overflow.
         let length = size.sqrt();
@@ -228,6 +228,7 @@ impl<R: Real, const P: usize> Sums<R, P> {
                     normal.hessian.0[j][k] = self.hessian.0[j][k] * scales[j] * scales[k];
                 }
             }
+            // Without a diagonal element the Hessian is singular, whatever the others are.
             let seen = least.le(self.hessian.0[j][j]);
             normal.hessian.0[j][j] = R::select(seen, normal.hessian.0[j][j], zero);
             // By Cauchy and Schwarz, what the rounding of all residuals makes of the gradient.

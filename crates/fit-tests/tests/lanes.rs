@@ -252,18 +252,159 @@ fn hostile_data_harm_no_neighbour() {
                 fitter.fit(&formula, &curves, (&START[..]).into(), &options).expect("sound");
             for fit in 0..64 {
                 let harmed = fit % 8 < 2;
-                assert_eq!(
-                    wanted.statuses[fit] == Status::Invalid,
-                    found.statuses[fit] == Status::Invalid
-                );
-                assert!(
-                    harmed || found.statuses[fit].is_converged(),
-                    "{fit} {:?}",
-                    found.statuses[fit]
-                );
+                let status = found.statuses[fit];
+                assert_eq!(wanted.statuses[fit] == Status::Invalid, status == Status::Invalid);
                 let known = found.parameters.row(fit).iter().all(|value| value.is_finite());
-                assert!(known || found.statuses[fit] == Status::Invalid, "{fit}");
+                assert!(known || status == Status::Invalid, "{fit}");
+                if !harmed {
+                    assert!(status.is_converged(), "{fit} {status}");
+                    let one = Curves::new(data.slice(s![fit..=fit, ..]), Points::Index);
+                    let alone = fitter.fit(&formula, &one, (&START[..]).into(), &options);
+                    let alone = alone.expect("sound");
+                    assert_eq!(alone.parameters.row(0), found.parameters.row(fit), "{fit}");
+                }
             }
+        }
+    }
+}
+
+/// Proves that functions which are another code for some arguments give the same bits beside any neighbours: powers, and
+/// sines that turn very often.
+#[test]
+fn functions_do_not_depend_on_neighbours() {
+    for (text, start, odd) in [
+        ("a*(x + 1)^b + c", [2.0, 0.7, 1.0], [2.0, 150.0, 1.0]),
+        ("a*sin(w*x) + c", [2.0, 0.7, 1.0], [2.0, 7000.0, 1.0]),
+        ("a*(x/t)^1.5 + c", [2.0, 3.0, 1.0], [2.0, -3.0, 1.0]),
+    ] {
+        let names: &[&str] = match text {
+            "a*sin(w*x) + c" => &["a", "w", "c"],
+            "a*(x/t)^1.5 + c" => &["a", "t", "c"],
+            _ => &["a", "b", "c"],
+        };
+        let formula = Formula::new(text, &["x"], names).expect("a formula");
+        let program = formula.program(fit_formula::Axes::Together, &[true; 3]);
+        let mut evaluator = fit_formula::Evaluator::new(&program);
+        evaluator.set_parameters(&start);
+        let mut data = Array2::from_shape_fn((40, 25), |(fit, x)| {
+            evaluator.value(&[x as f64]) + 0.05 * ((fit * 31 + x * 17) % 13) as f64
+        });
+        let mut starts = Array2::from_shape_fn((40, 3), |(_, j)| 1.05 * start[j]);
+        for fit in (3..40).step_by(5) {
+            starts.row_mut(fit).assign(&Array1::from(odd.to_vec()));
+            data.row_mut(fit).fill(1e20);
+        }
+        let options = CurveOptions::new(3);
+        for fitter in fitters() {
+            let curves = Curves::new(data.view(), Points::Index);
+            let all = fitter.fit(&formula, &curves, starts.view().into(), &options).expect("sound");
+            for fit in (0..40).filter(|fit| fit % 5 != 3) {
+                assert!(all.statuses[fit].is_converged(), "{text} {fit}");
+                let one = Curves::new(data.slice(s![fit..=fit, ..]), Points::Index);
+                let own = starts.slice(s![fit..=fit, ..]);
+                let alone = fitter.fit(&formula, &one, own.into(), &options).expect("sound");
+                assert_eq!(alone.parameters.row(0), all.parameters.row(fit), "{text} {fit}");
+            }
+        }
+    }
+}
+
+/// Proves that what single precision cannot resolve is left to double precision: a narrow peak far from 0, a line far from
+/// its offset, limits that are next to each other, weights that vanish, and a tolerance of ten digits.
+#[test]
+fn what_single_precision_cannot_resolve() {
+    let peak = Formula::new("a*exp(-(x-x0)^2/(2*s^2))", &["x"], &["a", "x0", "s"]).expect("sound");
+    let x = Array2::from_shape_fn((1, 31), |(_, x)| 1e6 + x as f64);
+    let data = Array2::from_shape_fn((30, 31), |(fit, x)| {
+        let u = (x as f64 - 14.3 - 0.01 * fit as f64) / 3.0;
+        1000.0 * (-0.5 * u * u).exp() + ((fit * 7 + x * 13) % 11) as f64 - 5.0
+    });
+    let far = Points::Shared(Values::from(x.view()));
+    let line = Formula::new("b + m*x", &["x"], &["b", "m"]).expect("sound");
+    let ramp = Array2::from_shape_fn((30, 31), |(fit, x)| {
+        3.0 + 0.5 * x as f64 + 0.1 * ((fit * 7 + x * 13) % 11) as f64
+    });
+    let near = Array2::from_shape_fn((1, 31), |(_, x)| 1e4 + x as f64);
+    let decays = decays(30, 31);
+    let weights = Array2::from_shape_fn((30, 31), |(_, x)| if x == 3 { 1e-50 } else { 1.0 });
+    let plain = CurveOptions::new(3);
+    let narrow = plain.clone().with_lower(2, 0.3).with_upper(2, 0.3 + 1e-9);
+    let fine = plain.clone().with_tolerance(1e-10);
+    let of_decays = Curves::new(decays.view(), Points::Index);
+    let weighted = of_decays.with_weights(weights.view());
+    let likelihood = plain.clone().with_estimator(Estimator::MaximumLikelihood);
+    let narrow_start = [START[0], START[1], 0.3];
+    let cases: [(_, _, Curves<'_>, &[f64], &CurveOptions); 6] = [
+        ("far peak", &peak, Curves::new(data.view(), far), &[900.0, 1e6 + 14.0, 2.5], &plain),
+        (
+            "far line",
+            &line,
+            Curves::new(ramp.view(), Points::Shared(Values::from(near.view()))),
+            &[0.0, 0.4],
+            &CurveOptions::new(2),
+        ),
+        ("narrow limits", &decay(), of_decays, &narrow_start, &narrow),
+        ("weights", &decay(), weighted, &START, &plain),
+        ("weights of counts", &decay(), weighted, &START, &likelihood),
+        ("tolerance", &decay(), of_decays, &START, &fine),
+    ];
+    for (what, formula, curves, start, options) in cases {
+        let wanted = reference().fit(formula, &curves, start.into(), options).expect("sound");
+        for fitter in fitters() {
+            let found = fitter.fit(formula, &curves, start.into(), options).expect("sound");
+            agree(&wanted, &found, options.estimator, what);
+        }
+    }
+}
+
+/// Proves that models that are a constant, a variable or a choice between constants, and models of many parameters, are
+/// fitted as by the reference.
+#[test]
+fn odd_models_agree_with_the_reference() {
+    let data = decays(50, 40);
+    let x = Array3::from_shape_fn((50, 1, 40), |(_, _, x)| x as f64);
+    let many: Vec<String> = (0..12).map(|j| format!("p{j}*cos({j}*x/13)")).collect();
+    let many = many.join(" + ");
+    let names: Vec<String> = (0..12).map(|j| format!("p{j}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let cases: [(&str, &[&str]); 5] = [
+        ("a", &["a"]),
+        ("a*x", &["a"]),
+        ("x + a", &["a"]),
+        ("if(1 < 2, a, 2*a) + 0*x", &["a"]),
+        (&many, &names),
+    ];
+    for (text, names) in cases {
+        let formula = Formula::new(text, &["x"], names).expect("a formula");
+        let start = vec![0.5; names.len()];
+        let options = CurveOptions::new(names.len());
+        for points in [Points::Index, Points::PerFit(Values::from(x.view()))] {
+            let curves = Curves::new(data.view(), points);
+            let wanted = reference().fit(&formula, &curves, (&start[..]).into(), &options);
+            let wanted = wanted.expect("sound");
+            for fitter in fitters() {
+                let found = fitter.fit(&formula, &curves, (&start[..]).into(), &options);
+                agree(&wanted, &found.expect("sound"), options.estimator, text);
+            }
+        }
+    }
+    // A plane, whose derivatives depend on one axis each, and on none.
+    let formula = Formula::new("a*x + b*y + c", &["x", "y"], &["a", "b", "c"]).expect("sound");
+    let data = decays(20, 77);
+    for [width, height] in [[7, 11], [77, 1], [1, 77]] {
+        let curves = Curves::new(data.view(), Points::Grid { width, height });
+        let mut options = CurveOptions::new(3);
+        if width == 1 {
+            options = options.with_fixed(0);
+        }
+        if height == 1 {
+            options = options.with_fixed(1);
+        }
+        let wanted = reference().fit(&formula, &curves, (&[0.0; 3][..]).into(), &options);
+        let wanted = wanted.expect("sound");
+        for fitter in fitters() {
+            let found = fitter.fit(&formula, &curves, (&[0.0; 3][..]).into(), &options);
+            agree(&wanted, &found.expect("sound"), options.estimator, &format!("{width}×{height}"));
         }
     }
 }

@@ -107,6 +107,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     for path in inputs.into_iter().flatten() {
         refuse_same_file(path, &arguments.output)?;
     }
+    let fitter = CurveFitter::new(arguments.backend, arguments.threads)?;
     let mut data = Data::open(&arguments.data)?;
     let at = match &arguments.x {
         Some(path) => Some(curve_data::read_all(path)?),
@@ -139,7 +140,6 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     refuse_columns(columns)?;
     let mut table =
         CurveTable::create(&arguments.output, format, data.count, columns, options.estimator)?;
-    let fitter = CurveFitter::new(arguments.backend, arguments.threads)?;
     let bar = progress(data.count as u64);
     let (begin, mut fitting) = (Instant::now(), Duration::ZERO);
     let mut ended = [0_usize; Status::ALL.len()];

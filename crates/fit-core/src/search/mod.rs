@@ -443,6 +443,12 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         &self.constants
     }
 
+    /// The code of the [`Status`] that the search ended with, before [`Search::record`] looks at limits; 0 while searching.
+    #[inline(always)]
+    pub fn status(&self) -> R {
+        self.status
+    }
+
     /// The damping λ of the next trial.
     #[inline(always)]
     pub fn lambda(&self) -> R {

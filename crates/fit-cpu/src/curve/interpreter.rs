@@ -45,6 +45,72 @@ pub(crate) struct Block {
     first: usize,
 }
 
+/// How the points are cut into blocks.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    axes: Axes,
+    columns: usize,
+    rows: usize,
+    /// The length of a block, in columns or in rows.
+    length: usize,
+}
+
+impl Layout {
+    /// For numbers of so many bytes.
+    fn new(axes: Axes, [columns, rows]: [usize; 2], bytes: usize) -> Self {
+        let most = (BLOCK_BYTES / bytes).max(1);
+        let (lines, most) = match axes {
+            Axes::Together => (columns, most),
+            Axes::Grid => (rows, (most / columns).max(1)),
+        };
+        // Blocks of about the same length.
+        let length = lines.div_ceil(lines.div_ceil(most).max(1)).max(1);
+        Self { axes, columns, rows, length }
+    }
+
+    /// Whether what is at this level differs from column to column, and from row to row.
+    fn spans(&self, level: Level) -> [bool; 2] {
+        match (level.on_variables(), self.axes) {
+            (false, _) => [false; 2],
+            (true, Axes::Together) => [true, false],
+            (true, Axes::Grid) => [level.on_variable(0), level.on_variable(1)],
+        }
+    }
+
+    fn is_by_blocks(&self, level: Level) -> bool {
+        let [wide, high] = self.spans(level);
+        level.on_parameters() && wide && (high || self.axes == Axes::Together)
+    }
+
+    /// The columns and rows of a block.
+    fn block(&self) -> [usize; 2] {
+        match self.axes {
+            Axes::Together => [self.length, 1],
+            Axes::Grid => [self.columns, self.length],
+        }
+    }
+
+    /// The columns and rows that results of this level take.
+    fn room(&self, level: Level) -> [usize; 2] {
+        let [wide, high] = self.spans(level);
+        if self.is_by_blocks(level) {
+            return self.block();
+        }
+        [if wide { self.columns } else { 1 }, if high { self.rows } else { 1 }]
+    }
+}
+
+/// The bytes that the results of a program take, with numbers of so many bytes.
+pub(crate) fn bytes(program: &Program, axes: Axes, extent: [usize; 2], bytes: usize) -> usize {
+    let layout = Layout::new(axes, extent, bytes);
+    let count = |[across, down]: [usize; 2]| across.saturating_mul(down);
+    let results = program.levels().iter().map(|&level| count(layout.room(level)));
+    let results = results.fold(0, usize::saturating_add);
+    // Beside them the model and its derivatives, at worst.
+    let others = count(layout.block()).saturating_mul(program.derivatives().len() + 3);
+    results.saturating_add(others).saturating_mul(bytes)
+}
+
 /// An operation, where its operands are, and which columns and rows it has results for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
@@ -91,39 +157,18 @@ pub(crate) struct Interpreter<R> {
 
 impl<R: Functions> Interpreter<R> {
     /// For points in so many columns and rows; a program for points anywhere has one row.
-    pub(crate) fn new(program: &Program, axes: Axes, [columns, rows]: [usize; 2]) -> Self {
-        let most = (BLOCK_BYTES / size_of::<R>()).max(1);
-        let (lines, most) = match axes {
-            Axes::Together => (columns, most),
-            Axes::Grid => (rows, (most / columns).max(1)),
-        };
-        // Blocks of about the same length.
-        let length = lines.div_ceil(lines.div_ceil(most).max(1)).max(1);
-        let spans = |level: Level| match (level.on_variables(), axes) {
-            (false, _) => [false; 2],
-            (true, Axes::Together) => [true, false],
-            (true, Axes::Grid) => [level.on_variable(0), level.on_variable(1)],
-        };
+    pub(crate) fn new(program: &Program, axes: Axes, extent: [usize; 2]) -> Self {
+        let layout = Layout::new(axes, extent, size_of::<R>());
+        let Layout { columns, rows, length, .. } = layout;
         // 0 and 1 are always there.
         let mut registers = vec![R::splat(0.0), R::splat(1.0)];
         let mut places: Vec<Place> = Vec::new();
         let (mut of_data, mut of_fit, mut of_points) = (Vec::new(), Vec::new(), Vec::new());
         let (mut variables, mut parameters) = (Vec::new(), Vec::new());
         for (&op, &level) in program.ops().iter().zip(program.levels()) {
-            let [wide, high] = spans(level);
-            let blocks = match axes {
-                Axes::Together => wide,
-                Axes::Grid => wide && high,
-            };
-            let by_blocks = blocks && level.on_parameters();
-            let [mut across, mut down] =
-                [if wide { columns } else { 1 }, if high { rows } else { 1 }];
-            if by_blocks {
-                match axes {
-                    Axes::Together => across = length,
-                    Axes::Grid => down = length,
-                }
-            }
+            let [wide, high] = layout.spans(level);
+            let by_blocks = layout.is_by_blocks(level);
+            let [across, down] = layout.room(level);
             let at = registers.len();
             let place = Place {
                 at,
@@ -159,10 +204,7 @@ impl<R: Functions> Interpreter<R> {
             }
         }
         // The model and its derivatives have a number at every point, even where all are the same.
-        let [across, down] = match axes {
-            Axes::Together => [length, 1],
-            Axes::Grid => [columns, length],
-        };
+        let [across, down] = layout.block();
         let mut room = |value: f64| {
             let at = registers.len();
             registers.resize(at + across * down, R::splat(value));
@@ -205,22 +247,6 @@ impl<R: Functions> Interpreter<R> {
             by,
             zeros: zeros.at,
         }
-    }
-
-    /// The places for results that a program needs for so many points.
-    pub(crate) fn room(program: &Program, axes: Axes, [columns, rows]: [usize; 2]) -> usize {
-        let of = |(op, level): (&Op, &Level)| {
-            let whole = !level.on_parameters() || matches!(op, Op::Variable(_));
-            match axes {
-                _ if !whole || !level.on_variables() => 1,
-                Axes::Together => columns,
-                Axes::Grid => {
-                    let [wide, high] = [level.on_variable(0), level.on_variable(1)];
-                    (if wide { columns } else { 1 }) * (if high { rows } else { 1 })
-                }
-            }
-        };
-        program.ops().iter().zip(program.levels()).map(of).sum()
     }
 
     /// Takes the variables at the points: `of` gives that of a variable, a column and a row.

@@ -16,13 +16,19 @@ use crate::threads;
 use engine::Found;
 pub(crate) use engine::Work;
 pub(crate) use functions::Functions;
-pub(crate) use interpreter::{Block, Interpreter, Step, run};
+pub(crate) use interpreter::{Block, Interpreter, Step, bytes, run};
 pub(crate) use outcomes::{Chunk, chunks};
 
 /// Fits given to a thread at a time, at least.
 const CHUNK: usize = 64;
-/// The most results of operations that are held, of each thread: a gigabyte.
-const MOST_RESULTS: usize = 1 << 27;
+/// The most bytes that results of operations may take, of each thread.
+const MOST_BYTES: usize = 1 << 30;
+/// The same of a pack of numbers, which is no larger than this.
+const PACK_BYTES: usize = 64;
+/// Sums over more points have too few digits in single precision.
+const MOST_SINGLE_POINTS: usize = 1 << 20;
+/// Single precision seldom tells where a step shorter than this many standard errors leads.
+const LEAST_SINGLE_TOLERANCE: f64 = 1e-4;
 
 /// Fits models given as formulas in f64, one data set after the other on each thread.
 ///
@@ -131,7 +137,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         };
         let wanted: Vec<bool> = options.fixed.iter().map(|fixed| !fixed).collect();
         let program = formula.program(axes, &wanted);
-        if Interpreter::<f64>::room(&program, axes, extent) > MOST_RESULTS {
+        if bytes(&program, axes, extent, size_of::<f64>()) > MOST_BYTES {
             let (operations, points) = (program.ops().len(), curves.points());
             return Err(CurveError::TooManyPoints { operations, points }.into());
         }
@@ -173,15 +179,30 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         weights
     }
 
-    /// Whether single precision can tell the values of the variables from each other, if they are the same for all fits.
+    /// Whether single precision is enough for what is the same for all fits: not too many points, which it can tell from
+    /// each other, limits and weights that stay as they are, and a tolerance within its reach.
     pub(crate) fn is_single(&self) -> bool {
-        match self.curves.points {
-            Points::Shared(at) => (0..self.variables).all(|variable| {
-                let points = 0..self.curves.points();
-                is_single(points.map(|point| at.get([variable, point])))
-            }),
-            _ => self.curves.points() < 1 << 24,
-        }
+        let Self { curves, options, program, axes, extent, .. } = self;
+        let points = 0..curves.points();
+        let told = match curves.points {
+            Points::Shared(at) => (0..self.variables)
+                .all(|variable| is_single(points.clone().map(|point| at.get([variable, point])))),
+            _ => true,
+        };
+        let limits = match &options.limits {
+            CurveLimits::Shared(limits) => {
+                limits.iter().all(|&[lower, upper]| lower == upper || (lower as f32) < upper as f32)
+            }
+            _ => true,
+        };
+        let weights = self.shared_weights();
+        let most = weights.iter().copied().fold(0.0, f64::max);
+        let weighs = |&weight: &f64| weight == 0.0 || weight >= 1e-30 * most;
+        told && limits
+            && weights.iter().all(weighs)
+            && curves.points() <= MOST_SINGLE_POINTS
+            && options.tolerance >= LEAST_SINGLE_TOLERANCE
+            && bytes(program, *axes, *extent, PACK_BYTES) <= MOST_BYTES
     }
 
     /// Puts the data of a fit into their place.
@@ -189,11 +210,14 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         self.curves.data.row_single(fit, into);
     }
 
-    /// The same for its weights.
-    pub(crate) fn read_weights(&self, fit: usize, into: &mut [f32]) {
-        if let Some(weights) = &self.curves.weights {
-            weights.row_single(fit, into);
-        }
+    /// The same for its weights; false if one of them vanishes in single precision.
+    pub(crate) fn read_weights(&self, fit: usize, into: &mut [f32]) -> bool {
+        let Some(weights) = &self.curves.weights else { return false };
+        weights.row_single(fit, into);
+        let vanishes = |(point, &weight): (usize, &f32)| {
+            weight < f32::MIN_POSITIVE && weights.get([fit, point]) > 0.0
+        };
+        !into.iter().enumerate().any(vanishes)
     }
 
     /// The same for a variable; false if single precision cannot tell its values from each other.

@@ -24,6 +24,11 @@ const MOST_ROUNDED: f64 = 1.414 * 400.0 * f32::EPSILON as f64;
 /// The same for counts, whose errors are their roots.
 const MOST_COUNTS: f64 = 1e9;
 
+/// The largest 1/(1 − R²) of a parameter and the others with which its error is known well enough.
+const MOST_ALIKE: f64 = 2e4;
+/// Numbers of single precision are no farther from each other than this share of a standard error.
+const MOST_SPACED: f64 = 0.02;
+
 /// Fits that must have ended before their lanes are filled again.
 const fn enough(lanes: usize) -> u32 {
     if lanes < 10 { 1 } else { (lanes / 5) as u32 }
@@ -50,9 +55,10 @@ impl<P: Pack, const N: usize> Seeds<P, N> {
     fn zero() -> Self {
         let (zero, one) = (P::splat(0.0), P::splat(1.0));
         Self {
-            initial: [zero; N],
-            lower: [zero; N],
-            upper: [zero; N],
+            // In a lane without a fit a model should have a value.
+            initial: [one; N],
+            lower: [one; N],
+            upper: [one; N],
             scale: one,
             unit: zero,
             size: zero,
@@ -69,9 +75,11 @@ impl<P: Pack, const N: usize> Seeds<P, N> {
         }
     }
 
-    /// Takes the start values of some fits, and their limits if they have their own.
+    /// Takes the start values of some fits, and their limits if they have their own; returns the lanes of those whose limits
+    /// single precision can tell from each other.
     #[inline(always)]
-    fn set_start(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>, same_limits: bool) {
+    fn set_start(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>, same_limits: bool) -> u32 {
+        let mut sound = u32::MAX;
         let count = job.options.parameters();
         let mut starts = [[0.0_f32; 32]; N];
         let mut limits = [[[0.0_f32; 32]; 2]; N];
@@ -84,6 +92,9 @@ impl<P: Pack, const N: usize> Seeds<P, N> {
                     let [lower, upper] = job.limit(fit, j);
                     limits[j][0][lane] = lower as f32;
                     limits[j][1][lane] = upper as f32;
+                    if lower as f32 == upper as f32 && lower != upper {
+                        sound &= !(1 << lane);
+                    }
                 }
             }
         }
@@ -93,6 +104,7 @@ impl<P: Pack, const N: usize> Seeds<P, N> {
                 (self.lower[j], self.upper[j]) = (P::load(&limits[j][0]), P::load(&limits[j][1]));
             }
         }
+        sound
     }
 }
 
@@ -174,6 +186,8 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         let points = job.curves.points();
         let mut interpreter = Interpreter::new(&job.program, job.axes, job.extent);
         job.set_points(&mut interpreter);
+        // What depends on nothing has its value from the start.
+        interpreter.run_data();
         let packs = points.div_ceil(P::LANES) * P::LANES;
         let poisson = job.options.estimator == Estimator::MaximumLikelihood;
         let own_weights = job.has_own_weights();
@@ -188,7 +202,9 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
             let plain = poisson || most == 0.0;
             let unit = if plain { 0.0 } else { (-most.log2().floor()).clamp(-1000.0, 1000.0) };
             weight_unit = P::splat(unit);
-            weights = shared.iter().map(|&weight| P::splat(weight * unit.exp2())).collect();
+            let seen = |weight: f64| if poisson { 1.0 } else { weight * unit.exp2() };
+            let weight = |&weight: &f64| if weight > 0.0 { seen(weight) } else { 0.0 };
+            weights = shared.iter().map(|own| P::splat(weight(own))).collect();
         }
         let own_variables = matches!(job.curves.points, Points::PerFit(_));
         let variables = if own_variables { job.variables } else { 0 };
@@ -407,7 +423,12 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         }
         load!(|fit, numbers| job.read_data(fit, numbers), data);
         if !weights.is_empty() {
-            load!(|fit, numbers| job.read_weights(fit, numbers), weights);
+            load!(
+                |fit, numbers| if !job.read_weights(fit, numbers) {
+                    usable &= !(1 << (fit - first));
+                },
+                weights
+            );
         }
         for (number, variable) in variables.iter_mut().enumerate() {
             load!(
@@ -418,7 +439,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
             );
         }
         if !self.same_start || !self.same_limits {
-            seeds.set_start(job, first..first + count, self.same_limits);
+            usable &= seeds.set_start(job, first..first + count, self.same_limits);
         }
         let (zero, one) = (P::splat(0.0), P::splat(1.0));
         let mut free = zero;
@@ -448,7 +469,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         }
         seeds.degrees = seen - free;
         // Smaller numbers have fewer digits, or none.
-        sound = sound & one.le(seeds.degrees) & P::splat(LEAST).le(most);
+        sound = sound & one.le(seeds.degrees) & one.le(free) & P::splat(LEAST).le(most);
         let mut weight_scale = one;
         if self.poisson {
             sound = sound & zero.le(least) & most.le(P::splat(MOST_COUNTS));
@@ -502,7 +523,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
     #[inline(always)]
     fn collect(&mut self, job: &Job<'_, '_, '_>, done: u32, chunk: &mut Chunk<'_>) {
         self.busy &= !done;
-        let one = P::splat(1.0);
+        let (one, infinite) = (P::splat(1.0), P::splat(f64::INFINITY));
         let record = self.search.record(&self.settings, &Explicit);
         let mut held = [P::Mask::splat(false); N];
         for j in 0..N {
@@ -514,7 +535,10 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         for j in 0..N {
             record.parameters[j].store(&mut numbers.parameters[j]);
             self.search.constants().length[j].store(&mut numbers.lengths[j]);
-            all.at(j, j).sqrt().store(&mut numbers.errors[j]);
+            // 1/(1 − R²): where it is large, rounding of the sums is all that tells parameters apart.
+            let alone = hessian.0[j][j] * all.at(j, j);
+            let error = P::select(alone.le(P::splat(MOST_ALIKE)), all.at(j, j).sqrt(), infinite);
+            error.store(&mut numbers.errors[j]);
             for k in 0..N {
                 if k >= j && job.options.covariance {
                     all.at(j, k).store(&mut numbers.covariance[j][k]);
@@ -523,7 +547,8 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         }
         let Seeds { unit, degrees, size, .. } = self.seeds;
         let Lanes { others, .. } = &mut numbers;
-        let of = [record.cost, record.iterations, record.evaluations, record.status];
+        let raw = self.search.status();
+        let of = [record.cost, record.iterations, record.evaluations, record.status, raw];
         for (to, number) in others.iter_mut().zip(of.into_iter().chain([unit, degrees, size])) {
             number.store(to);
         }
@@ -547,9 +572,10 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         fit: usize,
         chunk: &mut Chunk<'_>,
     ) -> bool {
-        let [cost, iterations, evaluations, status, unit, degrees, size] =
+        let [cost, iterations, evaluations, status, raw, unit, degrees, size] =
             numbers.others.map(|numbers| f64::from(numbers[lane]));
-        let status = Status::from_code(status as u8).unwrap_or(Status::Invalid);
+        let [status, raw] =
+            [status, raw].map(|code| Status::from_code(code as u8).unwrap_or(Status::Invalid));
         let unit = unit.exp2();
         let chi2 = cost / unit;
         let variance = if self.poisson {
@@ -570,7 +596,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         let exact = !self.poisson && cost < least * degrees;
         // Where the Hessian is singular in this precision, all of it is infinite.
         let known = |j: usize| numbers.errors[j][lane].is_finite();
-        let ended = status.is_converged() || status == Status::AtLimit;
+        let ended = status.is_converged() || status == Status::AtLimit && raw.is_converged();
         if exact || !ended || !(0..count).all(known) {
             return false;
         }
@@ -578,13 +604,25 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         for j in 0..count {
             lengths[j] = f64::from(numbers.lengths[j][lane]);
         }
+        for j in 0..count {
+            let spacing = f64::from(numbers.parameters[j][lane].abs() * f32::EPSILON);
+            let error = f64::from(numbers.errors[j][lane]) * lengths[j] * deviation;
+            if error > 0.0 && spacing > MOST_SPACED * error {
+                return false;
+            }
+        }
         let place = chunk.place(fit);
         for j in 0..count {
-            let mut value = f64::from(numbers.parameters[j][lane]);
+            let found = numbers.parameters[j][lane];
+            let mut value = f64::from(found);
             if job.has_limits {
                 // They were rounded.
                 let [lower, upper] = job.limit(fit, j);
-                value = value.clamp(lower, upper);
+                value = match found {
+                    _ if found == lower as f32 => lower,
+                    _ if found == upper as f32 => upper,
+                    _ => value.clamp(lower, upper),
+                };
             }
             place.parameters[j] = value;
             if !place.covariance.is_empty() {
@@ -612,8 +650,8 @@ struct Lanes<const N: usize> {
     lengths: [[f32; 32]; N],
     errors: [[f32; 32]; N],
     covariance: [[[f32; 32]; N]; N],
-    /// Cost, iterations, evaluations, status, unit, degrees of freedom and size.
-    others: [[f32; 32]; 7],
+    /// Cost, iterations, evaluations, status with and without a look at the limits, unit, degrees of freedom and size.
+    others: [[f32; 32]; 8],
 }
 
 impl<const N: usize> Lanes<N> {
@@ -625,7 +663,7 @@ impl<const N: usize> Lanes<N> {
             lengths: [none; N],
             errors: [none; N],
             covariance: [[none; N]; N],
-            others: [none; 7],
+            others: [none; 8],
         }
     }
 }

@@ -78,6 +78,12 @@ fn lane_by_lane<P: Pack>(function: Function, x: P) -> P {
     P::load(&numbers)
 }
 
+/// `value` in common lanes, and the function lane by lane in the others: a lane never depends on its neighbours.
+#[inline(always)]
+fn elsewhere<P: Pack>(function: Function, common: P::Mask, value: P, x: P) -> P {
+    if common.all() { value } else { P::select(common, value, lane_by_lane(function, x)) }
+}
+
 #[inline(always)]
 fn lanes_by_lane<P: Pack>(function: Function2, x: P, y: P) -> P {
     let (mut a, mut b) = ([0.0; 32], [0.0; 32]);
@@ -202,29 +208,30 @@ fn sin_cos<P: Pack>(x: P) -> [P; 2] {
     [P::select(below, -s, s), P::select(above, -c, c)]
 }
 
-/// Whether a lane turns too often for [`sin_cos`].
+/// The lanes that do not turn too often for [`sin_cos`], and x with 0 in the others.
 #[inline(always)]
-fn turns<P: Pack>(x: P) -> bool {
-    (!x.abs().le(P::splat(MOST_TURNED))).any()
+fn turned<P: Pack>(x: P) -> (P::Mask, P) {
+    let common = x.abs().le(P::splat(MOST_TURNED));
+    (common, P::select(common, x, P::splat(0.0)))
 }
 
 #[inline(always)]
 fn sin<P: Pack>(x: P) -> P {
-    if turns(x) { lane_by_lane(Function::Sin, x) } else { sin_cos(x)[0] }
+    let (common, near) = turned(x);
+    elsewhere(Function::Sin, common, sin_cos(near)[0], x)
 }
 
 #[inline(always)]
 fn cos<P: Pack>(x: P) -> P {
-    if turns(x) { lane_by_lane(Function::Cos, x) } else { sin_cos(x)[1] }
+    let (common, near) = turned(x);
+    elsewhere(Function::Cos, common, sin_cos(near)[1], x)
 }
 
 #[inline(always)]
 fn tan<P: Pack>(x: P) -> P {
-    if turns(x) {
-        return lane_by_lane(Function::Tan, x);
-    }
-    let [sine, cosine] = sin_cos(x);
-    sine / cosine
+    let (common, near) = turned(x);
+    let [sine, cosine] = sin_cos(near);
+    elsewhere(Function::Tan, common, sine / cosine, x)
 }
 
 /// (atan x − x)/x³ as a polynomial in x² for |x| ≤ tan π/8.
@@ -337,17 +344,19 @@ fn erf<P: Pack>(x: P) -> P {
     P::select(x.abs().lt(P::splat(0.8)), near, far)
 }
 
+/// The error of a power grows with its exponent, to 10⁻⁵ at this one.
+const MOST_POWER: f64 = 100.0;
+
 /// xʸ. With x = m·2ᵉ it is 2^(y·e)·exp(y·ln m), where a product of whole numbers loses nothing.
 #[inline(always)]
 fn power<P: Pack>(x: P, y: P) -> P {
     let (zero, one) = (P::splat(0.0), P::splat(1.0));
     let nothing = x.le(zero) & zero.le(x);
     let normal = P::splat(1e-36).le(x) & x.lt(P::splat(1e36));
-    let common = (normal | nothing) & y.abs().lt(P::splat(4000.0));
-    if !common.all() {
-        return lanes_by_lane(Function2::Power, x, y);
-    }
-    let base = P::select(nothing, one, x);
+    let common = (normal | nothing) & y.abs().le(P::splat(MOST_POWER));
+    let [given, exponent_given] = [x, y];
+    let y = P::select(common, y, one);
+    let base = P::select(common & normal, x, one);
     // The mantissa between √½ and √2.
     let mantissa = base * base.normalizer();
     let above = P::splat(std::f64::consts::SQRT_2).le(mantissa);
@@ -368,7 +377,11 @@ fn power<P: Pack>(x: P, y: P) -> P {
     let n = (n + whole).max(P::splat(-250.0)).min(P::splat(250.0));
     let value = value.scaled(n);
     let at_zero = P::select(zero.lt(y), zero, P::select(y.lt(zero), P::splat(f64::INFINITY), one));
-    P::select(nothing, at_zero, value)
+    let value = P::select(nothing, at_zero, value);
+    if common.all() {
+        return value;
+    }
+    P::select(common, value, lanes_by_lane(Function2::Power, given, exponent_given))
 }
 
 #[cfg(test)]

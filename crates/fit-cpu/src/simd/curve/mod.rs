@@ -30,10 +30,11 @@ const MOST_PARAMETERS: usize = 16;
 /// threads.
 ///
 /// What single precision cannot decide is fitted again in double precision, as [`CurveReference`] does: fits that end
-/// without a minimum, parameters of which the data say next to nothing, data that the model fits to five digits (2·10⁻⁵ of
-/// the largest), counts above 10⁹, and data sets that are no more than invalid.
-/// Models of more than 16 parameters, and variables whose values single precision cannot tell from each other, are fitted
-/// in double precision from the start.
+/// without a minimum, parameters that it cannot tell from each other or whose standard error is a few of its spacings, data
+/// that the model fits to five digits (2·10⁻⁵ of the largest), counts above 10⁹, and data that are not finite, too small, or
+/// too few.
+/// Models of more than 16 parameters, more than 2²⁰ points, variables whose values single precision cannot tell from each
+/// other, and a tolerance below 10⁻⁴ are fitted in double precision from the start.
 #[derive(Debug)]
 pub struct CurveSimd {
     set: InstructionSet,
