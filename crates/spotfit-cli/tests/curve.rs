@@ -46,6 +46,36 @@ fn close(found: &[f64], wanted: impl Fn(f64) -> f64) {
     }
 }
 
+/// Proves that the backend can be chosen, that single precision finds what double precision finds, and that a backend that
+/// does not fit models is refused before anything is written.
+#[test]
+fn backends() {
+    let folder = Folder::new();
+    let mut noisy = decays(4);
+    for (i, value) in noisy.iter_mut().enumerate() {
+        *value += 0.05 * ((i * 7 % 11) as f64 - 5.0);
+    }
+    let data = folder.file("data.npy", &doubles(&format!("(4, {POINTS})"), &noisy));
+    let of = |backend: &str| {
+        let words: &[Word<'_>] = &[&"-m", &"exponential", &"--backend", &backend];
+        fit(&folder, &data, words).0
+    };
+    let (double, single) = (of("reference"), of("cpu"));
+    assert_eq!(double[0], single[0]);
+    for name in ["a", "t", "c"] {
+        let errors = column(&double, &format!("{name}_error"));
+        for (fit, found) in column(&single, name).into_iter().enumerate() {
+            let wanted = column(&double, name)[fit];
+            assert!((found - wanted).abs() < 0.01 * errors[fit], "{name} {fit}: {found}, {wanted}");
+        }
+    }
+    let fits = folder.path("none.csv");
+    let words: &[Word<'_>] =
+        &[&"curve", &data, &"-m", &"exponential", &"--backend", &"gpu", &"-o", &fits];
+    fails(words, &["the backend gpu does not fit models (reference and cpu do)"]);
+    assert!(!fits.exists());
+}
+
 /// Proves that formulas and models with names find the same parameters, from NPY and CSV, and that the table is there in
 /// both formats.
 #[test]
