@@ -34,7 +34,7 @@ const PACKS: usize = 2;
 
 /// Fits that must have ended before their lanes are filled again: moving the pixels of one window costs as
 /// much as moving all, and until then lanes without a fit do no harm.
-const fn enough(lanes: usize) -> u32 {
+pub(super) const fn enough(lanes: usize) -> u32 {
     if lanes < 10 { 1 } else { (lanes / 5) as u32 }
 }
 
@@ -154,9 +154,9 @@ pub(super) fn run<P: Pack, M: Method<P>>(
 }
 
 /// Puts into the lanes of a mask what the numbers of another fit have in the lanes to take from.
-struct Take<P: Pack> {
-    mask: P::Mask,
-    moves: P::Moves,
+pub(super) struct Take<P: Pack> {
+    pub(super) mask: P::Mask,
+    pub(super) moves: P::Moves,
 }
 
 impl<P: Pack> Merge<P> for Take<P> {

@@ -12,27 +12,22 @@ use fit_curves::Points;
 
 use crate::curve::{Chunk, Functions, Interpreter, Job};
 use crate::simd::arch::pack::Pack;
+use crate::simd::engine::{Take, enough};
 
 /// The largest number of a data set, and of its weights, is no smaller than this.
 const LEAST: f64 = 1e-30;
-
 /// Where residuals are a smaller share of the largest of the data, rounding shifts parameters by more than 1 % of a standard
 /// error.
 const LEAST_RESIDUAL: f64 = 2e-5;
-/// A share of ‖f‖, which is √2·‖d‖ at most: four rounding units, a hundred times.
-const MOST_ROUNDED: f64 = 1.414 * 400.0 * f32::EPSILON as f64;
-/// The same for counts, whose errors are their roots.
+/// Counts, whose errors are their roots, are no larger than this, for the same reason.
 const MOST_COUNTS: f64 = 1e9;
-
+/// A search may end because its gradient is only rounding: four rounding units of ‖f‖ ≤ √2·‖d‖. If its residuals are a smaller
+/// share of ‖d‖ than this, it may be more than 1 % of a standard error from the minimum.
+const MOST_ROUNDED: f64 = 100.0 * 4.0 * std::f64::consts::SQRT_2 * f32::EPSILON as f64;
 /// The largest 1/(1 − R²) of a parameter and the others with which its error is known well enough.
 const MOST_ALIKE: f64 = 2e4;
 /// Numbers of single precision are no farther from each other than this share of a standard error.
 const MOST_SPACED: f64 = 0.02;
-
-/// Fits that must have ended before their lanes are filled again.
-const fn enough(lanes: usize) -> u32 {
-    if lanes < 10 { 1 } else { (lanes / 5) as u32 }
-}
 
 /// What a fit begins with.
 #[derive(Clone, Copy, Debug)]
@@ -118,23 +113,6 @@ impl<P: Pack, const N: usize> Parts<P> for Seeds<P, N> {
         self.unit = how.number(self.unit, other.unit);
         self.size = how.number(self.size, other.size);
         self.degrees = how.number(self.degrees, other.degrees);
-    }
-}
-
-/// Puts into the lanes of a mask what the numbers of another fit have in the lanes to take from.
-struct Take<P: Pack> {
-    mask: P::Mask,
-    moves: P::Moves,
-}
-
-impl<P: Pack> Merge<P> for Take<P> {
-    #[inline(always)]
-    fn number(&self, mine: P, other: P) -> P {
-        P::select(self.mask, other.moved(self.moves), mine)
-    }
-    #[inline(always)]
-    fn mask(&self, mine: P::Mask, _: P::Mask) -> P::Mask {
-        mine
     }
 }
 
@@ -587,8 +565,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         };
         let deviation = variance.sqrt();
         let count = self.count;
-        // The largest of the data is between 1 and 2. A gradient that is only rounding shifts parameters by up to 4ε‖f‖/σ
-        // standard errors.
+        // The largest of the data is between 1 and 2.
         let least = match status {
             Status::Stalled => MOST_ROUNDED * MOST_ROUNDED * (size + cost),
             _ => LEAST_RESIDUAL * LEAST_RESIDUAL,
