@@ -69,9 +69,9 @@ fn gpu() -> Result<(), GpuError> {
     };
     println!("\n## {}, resident windows, u16, 400:40, median of {RUNS}\n", device.name);
     println!(
-        "| method | side | million fits a second | times the first | evaluations | converged |"
+        "| method | side | million fits a second | times the first | evaluations | converged | million errors a second |"
     );
-    println!("|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|");
     for side in [5, 7, 9, 13, 20] {
         let work = Workload::new(side, COUNT * 81 / (side * side).max(81));
         let spots = work.spots.pixels.mapv(|pixel| pixel as u16);
@@ -88,12 +88,17 @@ fn gpu() -> Result<(), GpuError> {
             resident.fetch(&mut fits)?;
             let evaluations: f64 = fits.iter().map(|fit| f64::from(fit.evaluations)).sum();
             let converged = fits.iter().filter(|fit| fit.status.is_converged()).count();
+            let mut errors = vec![Errors::unknown(); count];
+            let times = (0..RUNS)
+                .map(|_| resident.errors_into(&options, &mut errors))
+                .collect::<Result<Vec<_>, _>>();
             println!(
-                "| {name} | {side} | {:.0} | {:.2} | {:.2} | {:.4} |",
+                "| {name} | {side} | {:.0} | {:.2} | {:.2} | {:.4} | {:.0} |",
                 count as f64 / time / 1e6,
                 first / time,
                 evaluations / count as f64,
                 converged as f64 / count as f64,
+                count as f64 / median(&mut times?) / 1e6,
             );
         }
     }
@@ -109,24 +114,36 @@ fn from_host() -> Result<(), GpuError> {
     let bandwidth = COPIED as f64 / median(&mut seconds?);
     println!("\n## From pinned memory and back, 9×9, u16, median of 5\n");
     println!("The bus carries {:.1} GB/s to the device.\n", bandwidth / 1e9);
-    println!("| method | million fits a second | share of the bus that pixels take |");
-    println!("|---|---|---|");
+    println!(
+        "| method | million fits a second | share of the bus that pixels take | with errors |"
+    );
+    println!("|---|---|---|---|");
     let work = Workload::new(9, 50_000);
     let mut pixels = PinnedBuffer::<u16>::new(81 * COUNT)?;
     let source = work.spots.pixels.iter().cycle();
     pixels.iter_mut().zip(source).for_each(|(to, &from)| *to = from as u16);
     let mut fits = PinnedBuffer::<Fit<f32>>::new(COUNT)?;
+    let mut errors = PinnedBuffer::<Errors>::new(COUNT)?;
     let spots = ArrayView3::from_shape((COUNT, 9, 9), &pixels).expect("as many pixels");
     let gpu = Gpu::new(&[0])?;
     for (name, options) in methods() {
-        let mut times = Vec::new();
+        let (mut times, mut both) = (Vec::new(), Vec::new());
         for _ in 0..5 {
             let begin = Instant::now();
             gpu.fit_into(&options, spots, Start::Estimate, &mut fits)?;
             times.push(begin.elapsed().as_secs_f64());
+            let windows = Windows::stack(spots).into();
+            gpu.errors_into(&options, windows, &fits, &mut errors)?;
+            both.push(begin.elapsed().as_secs_f64());
         }
         let rate = COUNT as f64 / median(&mut times);
-        println!("| {name} | {:.0} | {:.3} |", rate / 1e6, rate * 162.0 / bandwidth);
+        let with_errors = COUNT as f64 / median(&mut both);
+        println!(
+            "| {name} | {:.0} | {:.3} | {:.0} |",
+            rate / 1e6,
+            rate * 162.0 / bandwidth,
+            with_errors / 1e6
+        );
     }
     Ok(())
 }

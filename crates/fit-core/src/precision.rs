@@ -127,6 +127,17 @@ impl Errors {
         errors
     }
 
+    /// All numbers, as they lie in memory: the upper half of the covariance, row after row, and the other fields but the
+    /// last.
+    #[inline(always)]
+    pub fn numbers(&self) -> [f32; 31] {
+        let Self { covariance, photons, goodness, excess, .. } = self;
+        let mut numbers = [*photons; 31];
+        numbers[..PACKED].copy_from_slice(covariance);
+        (numbers[PACKED + 1], numbers[PACKED + 2]) = (*goodness, *excess);
+        numbers
+    }
+
     /// The covariance of two parameters.
     pub fn covariance(&self, a: Parameter, b: Parameter) -> f32 {
         let (a, b) = (a as usize, b as usize);

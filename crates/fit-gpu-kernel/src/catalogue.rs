@@ -31,15 +31,27 @@ pub enum Method {
     Weighted,
     /// Maximum likelihood.
     Likelihood,
+    /// The errors of fits that were made by any of these.
+    Errors,
 }
 
 impl Method {
+    /// The numbers of shared memory that a pixel takes, with notes or not.
+    const fn planes(self, noted: bool) -> usize {
+        match (noted, self) {
+            (false, _) => 1,
+            (true, Self::Errors) => Job::JUDGED_PLANES,
+            (true, _) => 2,
+        }
+    }
+
     /// Its name, for messages.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Rough | Self::Least => "least squares",
             Self::Weighted => "weighted least squares",
             Self::Likelihood => "maximum likelihood",
+            Self::Errors => "any method, for their errors,",
         }
     }
 }
@@ -102,6 +114,10 @@ impl Layout {
 
     const fn likelihood<const Q: usize, const LANES: usize>() -> Self {
         Self::team_of(LANES, Method::Likelihood)
+    }
+
+    const fn errors<const Q: usize, const LANES: usize>() -> Self {
+        Self::team_of(LANES, Method::Errors)
     }
 
     const fn least_alone<const SIDE: usize>() -> Self {
@@ -240,9 +256,9 @@ impl Kernel {
     pub const fn block(&self, size: Size, noted: bool) -> Block {
         match self.layout {
             Layout::Rows { lanes, .. } => Block { lanes, threads: THREADS, shared: 0 },
-            Layout::Team { lanes, .. } => {
-                let parts = if noted { 2 } else { 1 };
-                let team = parts * Job::team_pixels(size.pixels(), lanes) * size_of::<f32>();
+            Layout::Team { lanes, method } => {
+                let planes = method.planes(noted);
+                let team = planes * Job::team_pixels(size.pixels(), lanes) * size_of::<f32>();
                 // As many teams as have room, but whole warps.
                 let (in_warp, most) = (WARP / lanes, TEAM_THREADS / lanes);
                 let room = SHARED / team / in_warp * in_warp;
@@ -271,11 +287,13 @@ impl Kernel {
 
     /// The pixels that a window may have where blocks have so many bytes of shared memory.
     pub const fn most_pixels(&self, shared: usize, noted: bool) -> usize {
-        let shared = if noted { shared / 2 } else { shared };
+        let shared = shared / self.method().planes(noted);
         match self.layout {
             Layout::Rows { side, .. } | Layout::Alone { side, .. } => side * side,
             Layout::Team { lanes, .. } => {
-                (shared / size_of::<f32>() / (WARP / lanes)).saturating_sub(2 * WARP)
+                let numbers = shared / size_of::<f32>() / (WARP / lanes);
+                // As many more as `Job::team_pixels` may add.
+                if lanes == WARP { numbers } else { numbers.saturating_sub(2 * WARP) }
             }
             Layout::Pixels { threads } => threads,
         }
@@ -310,10 +328,12 @@ impl Kernel {
             },
             // More numbers than blocks of that many threads have registers for, and matrices whose loops must be
             // unrolled.
-            Layout::Team { .. } => Build {
+            Layout::Team { method, .. } => Build {
                 unroll_threshold: 4_000,
                 most_registers: None,
-                may_spill: matches!(self.shape, ShapeName::Rotated),
+                // Of errors it is the covariance, which is written once.
+                may_spill: matches!(self.shape, ShapeName::Rotated)
+                    || matches!(method, Method::Errors),
             },
             Layout::Pixels { threads } => {
                 let crowded = threads > UNCONSTRAINED;
@@ -366,9 +386,13 @@ mod tests {
                 let needed = match kernel.layout {
                     Layout::Rows { .. } => 0,
                     Layout::Alone { side, .. } => threads * Job::alone_numbers(side, noted),
-                    Layout::Team { .. } => {
-                        let parts = if noted { 2 } else { 1 };
-                        threads / lanes * parts * Job::team_pixels(size.pixels(), lanes)
+                    Layout::Team { method, .. } => {
+                        let planes = match method {
+                            _ if !noted => 1,
+                            Method::Errors => 3,
+                            _ => 2,
+                        };
+                        threads / lanes * planes * Job::team_pixels(size.pixels(), lanes)
                     }
                     Layout::Pixels { threads: most } => {
                         assert!(lanes >= size.pixels() && threads <= most, "{what}");

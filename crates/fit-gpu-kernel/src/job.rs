@@ -3,11 +3,12 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
-use fit_core::pass::{Found, Likelihood, Summable, Visitor};
+use fit_core::pass::{Found, Judge, Judged, Likelihood, Summable, Visitor};
 use fit_core::search::{Newton, Settings};
 use fit_core::spot::shape::{NUMBERS, Outlined};
 use fit_core::{
-    ArgumentError, Background, Corner, Estimator, Fit, Options, PixelProfile, Real, Setup, Size,
+    ArgumentError, Background, Corner, Errors, Estimator, Fit, Options, PixelProfile, Real, Setup,
+    Size,
 };
 
 use crate::Single;
@@ -61,6 +62,10 @@ pub struct Task {
     tolerance: f32,
     /// 1 where the profile is integrated over a pixel.
     integrated: u32,
+    /// 1 where maximum likelihood was the estimator, of fits that are judged.
+    likely: u32,
+    /// The variance of photo-electrons per photo-electron: 2 with EM gain.
+    excess: f32,
 }
 
 /// The most parameters of a shape.
@@ -93,6 +98,8 @@ impl Task {
             baseline,
             variance: 0.0,
             tolerance: 0.0,
+            likely: 0,
+            excess: 1.0,
             integrated: (setup.profile() == PixelProfile::Integrated).into(),
             lower: all(settings.lower),
             upper: all(settings.upper),
@@ -126,6 +133,51 @@ impl Task {
             }
         }
         options.shape.visit(Make(size, options, mapped))
+    }
+
+    /// The task of finding the errors of fits that were made with these options. `mapped` says whether there is a camera
+    /// map, and `weighted` whether there are weights.
+    ///
+    /// # Errors
+    /// As [`Judge::for_shape`].
+    pub fn judging(
+        size: Size,
+        options: &Options,
+        mapped: bool,
+        weighted: bool,
+    ) -> Result<Self, ArgumentError> {
+        struct Make<'a>(Size, &'a Options, [bool; 2]);
+        impl Visitor for Make<'_> {
+            type Output = Result<Task, ArgumentError>;
+            fn visit<S: Summable<P>, const P: usize, const Q: usize>(
+                self,
+                shape: S,
+            ) -> Self::Output {
+                let Self(size, options, [mapped, weighted]) = self;
+                let judge =
+                    Judge::<f32, S, P, Q>::for_shape(shape, size, options, mapped, weighted)?;
+                let [excess, photons, baseline, variance] = judge.noise();
+                let likely = (options.estimator == Estimator::MaximumLikelihood).into();
+                let task = Task::new(&Setup::<f32, S, P>::for_shape(shape, size, options)?);
+                Ok(Task { excess, photons, baseline, variance, likely, ..task })
+            }
+        }
+        options.shape.visit(Make(size, options, [mapped, weighted]))
+    }
+
+    /// What finds the errors of fits, in the arithmetic of the device. `noted` says whether there are weights or a camera
+    /// map.
+    #[inline(always)]
+    pub fn judge<R, S, const P: usize, const Q: usize>(&self, noted: bool) -> Judge<R, S, P, Q>
+    where
+        R: Real + From<f32>,
+        S: Summable<P>,
+    {
+        let estimator =
+            if self.likely == 0 { Estimator::LeastSquares } else { Estimator::MaximumLikelihood };
+        let noise = [self.excess, self.photons, self.baseline, self.variance].map(R::from);
+        let shape = S::from_numbers(self.shape);
+        Judge::from_parts(shape, self.size(), self.profile(), estimator, noted, noise)
     }
 
     /// What a pixel measures.
@@ -206,6 +258,9 @@ impl Task {
 ///   `places` is where each window lies; or null.
 /// - `inverse_gain`: 1 by the EM gain, which maps do not have.
 ///
+/// Kernels of [`crate::Method::Errors`] read the outcomes at `fits`, and write to `errors`, which has room for those of
+/// `count` fits; others do not look at it.
+///
 /// [`CameraMap`]: https://docs.rs/fit-windows
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -244,6 +299,8 @@ pub struct Job {
     pub weights_width: u32,
     /// 1/(EM gain).
     pub inverse_gain: f32,
+    /// Room for the errors of fits, or null.
+    pub errors: *mut Errors,
 }
 
 impl Job {
@@ -267,6 +324,7 @@ impl Job {
             map_width: 0,
             weights_width: 0,
             inverse_gain: 1.0,
+            errors: null_mut(),
         }
     }
 
@@ -289,6 +347,16 @@ impl Job {
     pub const fn alone_numbers(side: usize, noted: bool) -> usize {
         let parts = if noted { 2 } else { 1 };
         (parts * side * side) | 1
+    }
+
+    /// The planes of a team that finds errors, where pixels have notes: pixels, variances, weights.
+    pub const JUDGED_PLANES: usize = 3;
+
+    /// What a group of threads found of a fit of `parameters` parameters, with α and β.
+    #[inline(always)]
+    pub fn errors(judged: &Judged<Single>, fit: &Fit<f32>, parameters: usize) -> Errors {
+        let judged = Judged::from_numbers(&judged.numbers().map(|number| number.0));
+        Errors::from_judged(&judged, fit, parameters)
     }
 
     /// What a group of threads found, as a fit.

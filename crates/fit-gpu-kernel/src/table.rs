@@ -195,6 +195,15 @@ macro_rules! kernels {
             "likelihood_rotated8": Team, likelihood::<7, 8>, Rotated;
             "likelihood_rotated16": Team, likelihood::<7, 16>, Rotated;
             "likelihood_rotated32": Team, likelihood::<7, 32>, Rotated;
+            // Parameters with amplitude and background, threads of a fit; the errors of fits.
+            "errors_circular16": Team, errors::<5, 16>, Circular;
+            "errors_circular32": Team, errors::<5, 32>, Circular;
+            "errors_elliptical16": Team, errors::<6, 16>, Elliptical;
+            "errors_elliptical32": Team, errors::<6, 32>, Elliptical;
+            "errors_fixed16": Team, errors::<4, 16>, Fixed;
+            "errors_fixed32": Team, errors::<4, 32>, Fixed;
+            "errors_rotated16": Team, errors::<7, 16>, Rotated;
+            "errors_rotated32": Team, errors::<7, 32>, Rotated;
             // Threads of a block, at most.
             "published": Published, published::<512>, Circular;
             "published_large": Published, published::<1024>, Circular;

@@ -2,7 +2,8 @@
 //! of any size and shape, and where a fit is to be done soon.
 
 use fit_core::pass::{
-    self, Along, Around, Finish, Found, Group, Line, Method, Side, Store, Tile, sum_axis,
+    self, Along, Around, Finish, Found, Group, Judge, Judged, Line, Method, Side, Store, Summable,
+    Tile, sum_axis,
 };
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 use fit_core::{Outline, Real, Size};
@@ -18,6 +19,8 @@ pub trait Team<R: Real>: Group<R> {
     fn beside(&self, block: usize, row: usize, step: isize) -> R;
     /// The note of that pixel; anything where there is no such column.
     fn note(&self, block: usize, row: usize) -> R;
+    /// The weight of that pixel where its note is a variance; anything where there is no such column.
+    fn weight(&self, block: usize, row: usize) -> R;
     /// Replaces a pixel in the lanes of `mask`.
     fn set(&mut self, block: usize, row: usize, mask: R::Mask, value: R);
     /// Makes what lanes have set visible to [`Team::beside`] of other lanes.
@@ -32,10 +35,18 @@ pub fn fit<R: Real, T: Team<R>, M: Method<R>>(
     start: Option<Outline<R>>,
 ) -> Found<R> {
     let size = method.size();
-    let nowhere = GaussianAxis::new(R::splat(0.0), R::splat(0.0));
-    let width = R::splat(size.width as f64);
-    let mut tile = Columns { team, size, width, down: nowhere, across: nowhere };
-    pass::fit(method, &mut tile, start, Finish::WhereSumsCancel)
+    pass::fit(method, &mut Columns::new(team, size), start, Finish::WhereSumsCancel)
+}
+
+/// Finds the errors of the fit of a window with this outcome.
+#[inline(always)]
+pub fn judge<R: Real, T: Team<R>, S: Summable<P>, const P: usize, const Q: usize>(
+    judge: &Judge<R, S, P, Q>,
+    team: &mut T,
+    outline: Outline<R>,
+    linear: [R; 2],
+) -> Judged<R> {
+    judge.judge(&mut Columns::new(team, judge.size()), outline, linear)
 }
 
 /// The columns of the lanes.
@@ -46,6 +57,15 @@ struct Columns<'a, R, T> {
     /// The axis along the columns.
     down: GaussianAxis<R>,
     across: GaussianAxis<R>,
+}
+
+impl<'a, R: Real, T> Columns<'a, R, T> {
+    #[inline(always)]
+    fn new(team: &'a mut T, size: Size) -> Self {
+        let nowhere = GaussianAxis::new(R::splat(0.0), R::splat(0.0));
+        let width = R::splat(size.width as f64);
+        Self { team, size, width, down: nowhere, across: nowhere }
+    }
 }
 
 /// A sample in the lanes of `there`, zero elsewhere.
@@ -124,6 +144,11 @@ impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
     #[inline(always)]
     fn note(&self, lane: R, line: usize, place: usize) -> R {
         R::select(self.there(lane, line), self.team.note(line, place), R::splat(0.0))
+    }
+
+    #[inline(always)]
+    fn weight(&self, lane: R, line: usize, place: usize) -> R {
+        R::select(self.there(lane, line), self.team.weight(line, place), R::splat(0.0))
     }
 
     #[inline(always)]

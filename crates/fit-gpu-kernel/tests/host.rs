@@ -1,10 +1,12 @@
 //! The kernels' logic on the host: groups of threads stand in for lanes of a pack.
 
-use fit_core::pass::{Alone, Found, Group, Likelihood, Method, WeightedFit};
+use fit_core::pass::{
+    Alone, Axes, Found, Group, Judge, Judged, Likelihood, Method, Serial, WeightedFit,
+};
 use fit_core::spot::shape::{Circular, Rotated};
 use fit_core::{
-    Circle, Criteria, Fit, Lanes, Options, Outline, PixelProfile, Real, Setup, Size, fit_in_place,
-    fit_window, scratch_len,
+    Camera, Circle, Criteria, Errors, Estimator, Fit, Lanes, Options, Outline, Parameter,
+    PixelProfile, Real, Setup, Size, fit_in_place, fit_window, scratch_len,
 };
 use fit_gpu_kernel::team::{self, Team};
 use fit_gpu_kernel::{Job, Single, Task, alone, rows};
@@ -31,9 +33,28 @@ impl<const N: usize> Group<Lanes<f32, N>> for Threads {
 }
 
 /// A team with its pixels; columns that are not there hold numbers that must not matter.
+#[derive(Default)]
 struct Shared<const N: usize> {
     width: usize,
     pixels: Vec<f32>,
+    /// Empty where nothing is known.
+    notes: Vec<f32>,
+    weights: Vec<f32>,
+}
+
+impl<const N: usize> Shared<N> {
+    fn of(width: usize, pixels: Vec<f32>) -> Self {
+        Self { width, pixels, ..Self::default() }
+    }
+
+    /// The numbers of the lanes' columns in a row.
+    fn at(&self, of: &[f32], [block, row]: [usize; 2], step: isize) -> Lanes<f32, N> {
+        Lanes(std::array::from_fn(|lane| {
+            let column = (block * N + lane).checked_add_signed(step);
+            let column = column.filter(|&column| column < self.width);
+            column.map_or(-1e30, |column| of[row * self.width + column])
+        }))
+    }
 }
 
 impl<const N: usize> Group<Lanes<f32, N>> for Shared<N> {
@@ -57,15 +78,20 @@ impl<const N: usize> Team<Lanes<f32, N>> for Shared<N> {
     fn pixel(&self, block: usize, row: usize) -> Lanes<f32, N> {
         self.beside(block, row, 0)
     }
-    fn note(&self, _: usize, _: usize) -> Lanes<f32, N> {
-        Lanes([0.0; N])
+    fn note(&self, block: usize, row: usize) -> Lanes<f32, N> {
+        if self.notes.is_empty() {
+            return Lanes([0.0; N]);
+        }
+        self.at(&self.notes, [block, row], 0)
+    }
+    fn weight(&self, block: usize, row: usize) -> Lanes<f32, N> {
+        if self.weights.is_empty() {
+            return Lanes([1.0; N]);
+        }
+        self.at(&self.weights, [block, row], 0)
     }
     fn beside(&self, block: usize, row: usize, step: isize) -> Lanes<f32, N> {
-        Lanes(std::array::from_fn(|lane| {
-            let column = (block * N + lane).checked_add_signed(step);
-            let column = column.filter(|&column| column < self.width);
-            column.map_or(-1e30, |column| self.pixels[row * self.width + column])
-        }))
+        self.at(&self.pixels, [block, row], step)
     }
     fn set(
         &mut self,
@@ -267,7 +293,7 @@ fn check_team<const LANES: usize>(width: usize, height: usize) {
     for number in 0..4 {
         let pixels = window(width, height, number);
         let fit = |pixels: &[f32], start: Option<Circle<f64>>| {
-            let mut team = Shared::<LANES> { width, pixels: pixels.to_vec() };
+            let mut team = Shared::<LANES>::of(width, pixels.to_vec());
             let start = start.map(in_lanes);
             only(team::fit(&setup, &mut team, start))
         };
@@ -327,7 +353,7 @@ fn check_rotated<M: Method<f64>, L: Method<Lanes<f32, 8>>>(
     }
     let notes = if reference.takes_notes() { vec![0.0; pixels.len()] } else { Vec::new() };
     let expected = fit_in_place(reference, None, &mut scratch, &notes).expect("as many numbers");
-    let mut team = Shared::<8> { width: size.width, pixels };
+    let mut team = Shared::<8>::of(size.width, pixels);
     let found = team::fit(in_lanes, &mut team, None).numbers().map(|number| {
         assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{what}");
         f64::from(number.0[0])
@@ -368,4 +394,83 @@ fn rotated_spots_of_every_method() {
             );
         }
     }
+}
+
+/// Proves that a team finds the errors of a fit that a serial pass finds in double precision, with variances and weights or
+/// without, in windows narrower and wider than the team; and that what travels to a device says the same.
+#[test]
+fn errors_of_a_team() {
+    on_a_large_stack(errors_of_every_estimator);
+}
+
+fn errors_of_every_estimator() {
+    let camera = Camera::default().with_baseline(20.0).with_sensitivity(0.5).with_read_noise(2.0);
+    for estimator in Estimator::ALL {
+        for camera in [camera, camera.with_em_gain(Some(3.0))] {
+            for noted in [false, true] {
+                let options =
+                    Options::default().with_estimator(estimator).with_camera(Some(camera));
+                check_errors::<8>(9, 11, &options, noted);
+                check_errors::<16>(9, 11, &options, noted);
+            }
+        }
+    }
+}
+
+fn check_errors<const LANES: usize>(width: usize, height: usize, options: &Options, noted: bool) {
+    let size = Size::new(width, height);
+    let pixels = rotated_window(width, height);
+    let all = |of: fn(usize) -> f32| -> Vec<f32> {
+        (0..if noted { pixels.len() } else { 0 }).map(of).collect()
+    };
+    let notes = all(|i| if i == 30 { f32::MAX } else { 1.0 + (i % 5) as f32 });
+    let weights = all(|i| if i == 40 { 0.0 } else { 0.5 + (i % 3) as f32 });
+    let (x, y, sigma_x, sigma_y, angle) = (4.0, 5.2, 1.6, 1.1, 0.45);
+    let (amplitude, background) = (if noted { 490.0 } else { 240.0 }, 38.0);
+    let fit = Fit::<f32> { x, y, sigma_x, sigma_y, angle, amplitude, background, ..fitted() };
+    let wide = |of: &[f32]| -> Vec<f64> { of.iter().map(|&number| f64::from(number)).collect() };
+    let serial = |judge: &Judge<f64, Rotated, 5, 7>| {
+        let mut scratch = vec![0.0; Axes::<f64>::scratch_len(size)];
+        let mut axes = Axes::new(&mut scratch, size).expect("as much as it takes");
+        let (pixels, notes, weights) = (wide(&pixels), wide(&notes), wide(&weights));
+        let mut tile =
+            Serial::new(&pixels[..], size, &mut axes).with_notes(&notes).with_weights(&weights);
+        let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = fit.cast::<f64>();
+        let outline = Outline { x, y, sigma_x, sigma_y, angle };
+        let judged = judge.judge(&mut tile, outline, [amplitude, background]);
+        Errors::from_judged(&judged, &fit.cast(), 7)
+    };
+    let judge = Judge::<f64, _, 5, 7>::for_shape(Rotated, size, options, noted, noted);
+    let expected = serial(&judge.expect("sound"));
+    assert!(!expected.exploding, "{expected:?}");
+
+    let task = Task::judging(size, options, noted, noted).expect("sound");
+    let travelled = serial(&task.judge::<f64, Rotated, 5, 7>(noted));
+    let judge =
+        Judge::<Lanes<f32, LANES>, _, 5, 7>::for_shape(Rotated, size, options, noted, noted);
+    let mut team = Shared::<LANES> { width, pixels, notes, weights };
+    let [x, y, sigma_x, sigma_y, angle] =
+        [x, y, sigma_x, sigma_y, angle].map(|n| Lanes([n; LANES]));
+    let outline = Outline { x, y, sigma_x, sigma_y, angle };
+    let linear = [amplitude, background].map(|n| Lanes([n; LANES]));
+    let judged = team::judge(&judge.expect("sound"), &mut team, outline, linear);
+    let numbers = judged.numbers().map(|number| {
+        assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{number:?}");
+        Single(number.0[0])
+    });
+    let found = Job::errors(&Judged::from_numbers(&numbers), &fit, 7);
+    for (found, within) in [(travelled, 1e-5), (found, 1e-3)] {
+        let each = |of: &Errors| {
+            let all = Parameter::ALL.map(|parameter| of.of(parameter));
+            all.into_iter().chain([of.photons, of.goodness]).collect::<Vec<f32>>()
+        };
+        for (a, b) in each(&found).into_iter().zip(each(&expected)) {
+            assert!((a / b - 1.0).abs() < within, "{found:?} {expected:?} {options:?}, {noted}");
+        }
+    }
+}
+
+/// A fit that converged.
+fn fitted() -> Fit<f32> {
+    Fit { status: fit_core::Status::MinDelta, ..Fit::invalid() }
 }

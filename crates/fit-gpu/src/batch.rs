@@ -1,6 +1,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fit_core::{Corner, Fit, Options, Outcomes, Pixel, Scalar, Size, Start};
+use fit_core::{Corner, Errors, Fit, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_gpu_kernel::Family;
 use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
@@ -8,7 +8,7 @@ use ndarray::ArrayView3;
 use crate::GpuError;
 use crate::beside::Beside;
 use crate::devices::DeviceInfo;
-use crate::pipeline::{Part, Pipeline};
+use crate::pipeline::{Deed, Part, Pipeline, Results};
 
 /// A batch is spread over several devices if each of them gets as many windows as this.
 const SPLIT: usize = 10_000;
@@ -108,16 +108,43 @@ impl Gpu {
         options: &Options,
         windows: AnyWindows<'_>,
         start: Start<'_>,
-        mut fits: Outcomes<'_>,
+        fits: Outcomes<'_>,
     ) -> Result<(), GpuError> {
         windows.validate(options, start, fits.len())?;
+        self.run(options, windows, Deed::Fit(start), Results::Fits(fits))
+    }
+
+    /// Finds the errors of fits that were made with these options from these windows.
+    ///
+    /// # Errors
+    /// [`GpuError::Argument`] if there is not one outcome and room for its errors for each window; then `errors` is
+    /// unchanged. Others as [`Gpu::fit_into`].
+    pub fn errors_into<T: Scalar>(
+        &self,
+        options: &Options,
+        windows: AnyWindows<'_>,
+        fits: &[Fit<T>],
+        errors: &mut [Errors],
+    ) -> Result<(), GpuError> {
+        windows.validate_judged(options, fits.len(), errors.len())?;
+        self.run(options, windows, Deed::Judge(fits.into()), Results::Errors(errors))
+    }
+
+    /// Runs a batch that has been validated.
+    fn run(
+        &self,
+        options: &Options,
+        windows: AnyWindows<'_>,
+        deed: Deed<'_>,
+        mut results: Results<'_>,
+    ) -> Result<(), GpuError> {
         let (count, family) = (windows.count(), self.family);
         let beside = Beside::new(&windows, options);
         let beside = beside.as_ref();
-        let part = |range| Part { options, family, windows, start, range, beside };
+        let part = |range| Part { options, family, windows, deed, range, beside };
         let [first, others @ ..] = &self.pipelines[..] else { return Ok(()) };
         if others.is_empty() || count < 2 * SPLIT {
-            return lock(first).run(&part(0..count), &mut fits);
+            return lock(first).run(&part(0..count), &mut results);
         }
         let each = count.div_ceil(self.pipelines.len());
         std::thread::scope(|scope| {
@@ -125,8 +152,8 @@ impl Gpu {
             let mut done = 0;
             for pipeline in &self.pipelines {
                 let next = each.min(count - done);
-                let (mut these, rest) = fits.split_at(next);
-                fits = rest;
+                let (mut these, rest) = results.split_at(next);
+                results = rest;
                 let part = part(done..done + next);
                 done += next;
                 threads.push(scope.spawn(move || lock(pipeline).run(&part, &mut these)));

@@ -1,7 +1,7 @@
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-use fit_core::Fit;
+use fit_core::{Errors, Fit};
 
 use crate::GpuError;
 use crate::bytes::Bytes;
@@ -27,7 +27,7 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// Values that may lie in a [`PinnedBuffer`]: pixels, start values and outcomes. There are no others:
+/// Values that may lie in a [`PinnedBuffer`]: pixels, start values, outcomes and errors. There are no others:
 ///
 /// ```compile_fail
 /// #[derive(Clone, Copy)]
@@ -52,10 +52,17 @@ macro_rules! pinnable {
         }
     )*};
 }
-pinnable!(u8: 0, u16: 0, f32: 0.0, [f32; 3]: [0.0; 3], Fit<f32>: Self::invalid());
+pinnable!(
+    u8: 0,
+    u16: 0,
+    f32: 0.0,
+    [f32; 3]: [0.0; 3],
+    Fit<f32>: Self::invalid(),
+    Errors: Self::unknown()
+);
 
 impl<T: Pinnable> PinnedBuffer<T> {
-    /// Room for `length` values: pixels and start values are 0, outcomes invalid.
+    /// Room for `length` values: pixels and start values are 0, outcomes invalid, errors unknown.
     ///
     /// # Errors
     /// [`GpuError`] if there is no GPU or no such memory.

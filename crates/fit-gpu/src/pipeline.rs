@@ -1,8 +1,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fit_core::{Options, Outcomes, PixelProfile, Start};
-use fit_gpu_kernel::{Family, Job, Task};
+use fit_core::{Errors, Fits, Options, Outcomes, PixelProfile, Start};
+use fit_gpu_kernel::{Family, Job, Method, Task};
 use fit_windows::AnyWindows;
 
 use crate::GpuError;
@@ -22,12 +22,45 @@ const CHUNK: usize = 32 << 20;
 /// Fewer bytes than this are not worth cutting.
 const SMALL: usize = 1 << 20;
 
-/// The part of a batch that a device fits.
+/// What is done with the windows of a batch.
+#[derive(Clone, Copy)]
+pub(crate) enum Deed<'a> {
+    /// They are fitted, from these starts.
+    Fit(Start<'a>),
+    /// The errors of these fits are found.
+    Judge(Fits<'a>),
+}
+
+/// Room for what is found.
+pub(crate) enum Results<'a> {
+    /// Outcomes of fits.
+    Fits(Outcomes<'a>),
+    /// Errors of fits.
+    Errors(&'a mut [Errors]),
+}
+
+impl<'a> Results<'a> {
+    /// Room for the first `count`, and for the rest.
+    pub(crate) fn split_at(self, count: usize) -> (Self, Self) {
+        match self {
+            Self::Fits(fits) => {
+                let (first, rest) = fits.split_at(count);
+                (Self::Fits(first), Self::Fits(rest))
+            }
+            Self::Errors(errors) => {
+                let (first, rest) = errors.split_at_mut(count);
+                (Self::Errors(first), Self::Errors(rest))
+            }
+        }
+    }
+}
+
+/// The part of a batch that a device works on.
 pub(crate) struct Part<'a, 's> {
     pub(crate) options: &'s Options,
     pub(crate) family: Option<Family>,
     pub(crate) windows: AnyWindows<'a>,
-    pub(crate) start: Start<'s>,
+    pub(crate) deed: Deed<'s>,
     pub(crate) range: Range<usize>,
     /// What the windows come with beside pixels.
     pub(crate) beside: Option<&'s Beside<'a>>,
@@ -70,24 +103,33 @@ impl Pipeline {
         &self.card.info
     }
 
-    /// Fits a part of a batch that has been validated.
+    /// Runs a part of a batch that has been validated.
     pub(crate) fn run(
         &mut self,
         part: &Part<'_, '_>,
-        fits: &mut Outcomes<'_>,
+        results: &mut Results<'_>,
     ) -> Result<(), GpuError> {
-        let Part { windows, family, ref range, options, beside, .. } = *part;
-        let (size, count, mapped) = (windows.size(), range.len(), windows.known().is_mapped());
-        let task = Task::of(size, options, mapped)?;
+        let Part { windows, family, ref range, options, beside, deed } = *part;
+        let (size, count, known) = (windows.size(), range.len(), windows.known());
+        let (task, method, family) = match deed {
+            Deed::Fit(_) => {
+                let method = method_of(options, windows.note_kind(options));
+                (Task::of(size, options, known.is_mapped())?, method, family)
+            }
+            Deed::Judge(_) => {
+                let task = Task::judging(size, options, known.is_mapped(), known.is_weighted())?;
+                (task, Method::Errors, None)
+            }
+        };
         let kind = kind_of(&windows);
         self.card.context.enter()?;
-        let (shape, started) = (options.shape.name(), part.start != Start::Estimate);
-        let method = method_of(options, windows.note_kind(options));
+        let shape = options.shape.name();
+        let started = !matches!(deed, Deed::Fit(Start::Estimate));
         let noted = beside.is_some();
         let integrated = options.profile == PixelProfile::Integrated;
         let choice = Choice { family, shape, size, count, started, method, noted, integrated };
         let launch = self.card.launch(&choice)?;
-        let reach = Reach::new(&self.card, part, fits);
+        let reach = Reach::new(&self.card, part, results);
         // Small batches go in one chunk; larger ones in at least as many as there are slots.
         let chunks = match Bytes::of_windows(count, size, kind)?.get() {
             0..SMALL => 1,
@@ -114,14 +156,14 @@ impl Pipeline {
         let chunks = (range.start..range.end).step_by(chunk);
         for (number, first) in chunks.enumerate() {
             let slot = &mut flight.0[number % SLOTS];
-            slot.finish(range.start, fits)?;
+            slot.finish(range.start, results)?;
             if frames.is_some() {
                 slot.wait_for(&self.frames_there)?;
             }
-            slot.send(part, first..range.end.min(first + chunk), job, &launch, &reach, fits)?;
+            slot.send(part, first..range.end.min(first + chunk), job, &launch, &reach, results)?;
         }
         for slot in flight.0.iter_mut() {
-            slot.finish(range.start, fits)?;
+            slot.finish(range.start, results)?;
         }
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! Pixels on their way to a device: in their own type where the kernels know it, else as f32.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use fit_core::{Outline, Pixel, Start};
+use fit_core::{Fit, Fits, Outline, Pixel, Start};
 use fit_gpu_kernel::PixelKind;
 use fit_windows::{AnyWindows, Visitor, Windows};
 use ndarray::{ArrayView2, Axis, Slice};
@@ -123,6 +124,14 @@ pub(crate) fn gather_starts(start: Start<'_>, these: Range<usize>, to: &mut [[f3
             }
         }
     }
+}
+
+/// Writes outcomes to where they travel from.
+pub(crate) fn gather_fits(fits: Fits<'_>, these: Range<usize>, to: &mut [MaybeUninit<Fit<f32>>]) {
+    let write = |(to, index): (&mut MaybeUninit<Fit<f32>>, usize)| {
+        to.write(fits.at(index));
+    };
+    to.par_iter_mut().zip(these).with_min_len(4096).for_each(write);
 }
 
 /// Writes start values with two widths to where they travel from.

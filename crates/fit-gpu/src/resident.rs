@@ -1,14 +1,14 @@
 use std::ptr::null;
 use std::sync::Arc;
 
-use fit_core::{ArgumentError, Fit, Options, Pixel, PixelProfile, Shape, Size, Start};
-use fit_gpu_kernel::{Family, Job, PixelKind, Task};
+use fit_core::{ArgumentError, Errors, Fit, Options, Pixel, PixelProfile, Shape, Size, Start};
+use fit_gpu_kernel::{Family, Job, Method, PixelKind, Task};
 use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
-use crate::card::{Card, Choice, method_of};
+use crate::card::{Card, Choice, Launch, method_of};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream};
 use crate::pixels::{gather, gather_outlines, gather_starts, kind_of};
 
@@ -25,6 +25,8 @@ pub struct Resident {
     /// Start values, and the same with two widths.
     starts: Option<[DeviceMemory; 2]>,
     fits: DeviceMemory,
+    /// Those of the last fits, once they were asked for.
+    errors: DeviceMemory,
     begin: Event,
     end: Event,
     fitted: bool,
@@ -95,6 +97,7 @@ impl Resident {
         }
         Ok(Self {
             fits: DeviceMemory::new(context, Bytes::of::<Fit<f32>>(count)?)?,
+            errors: DeviceMemory::new(context, Bytes::NONE)?,
             begin: Event::new(context)?,
             end: Event::new(context)?,
             fitted: false,
@@ -161,14 +164,61 @@ impl Resident {
             count: window_count(count)?,
             ..Job::new(task, self.kind)
         };
+        let seconds = self.launch(&launch, &job)?;
+        self.fitted = true;
+        Ok(seconds)
+    }
+
+    /// Launches a kernel, and returns the seconds that it took.
+    fn launch(&self, launch: &Launch, job: &Job) -> Result<f64, GpuError> {
         self.stream.record(&self.begin)?;
-        // SAFETY: docs/gpu-safety.md: there is memory for `count` windows, which lives as long as `self`, and
-        // the stream is waited for.
-        unsafe { launch.run(&self.stream, &job)? };
+        // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that is found, which lives as long as
+        // `self`, and the stream is waited for.
+        unsafe { launch.run(&self.stream, job)? };
         self.stream.record(&self.end)?;
         self.stream.wait()?;
-        self.fitted = true;
         self.begin.seconds_to(&self.end)
+    }
+
+    /// Finds the errors of the last fits, which were made with these options, and copies them to the host. Returns the
+    /// seconds that the kernel took, by the device's own clock.
+    ///
+    /// # Errors
+    /// [`GpuError`], also if `errors` does not have one element for each window. Before the first fit all errors are
+    /// unknown.
+    pub fn errors_into(
+        &mut self,
+        options: &Options,
+        errors: &mut [Errors],
+    ) -> Result<f64, GpuError> {
+        let (size, count) = (self.size, self.count);
+        if errors.len() != count {
+            return Err(ArgumentError::OutputCount { spots: count, given: errors.len() }.into());
+        }
+        let task = Task::judging(size, options, false, false)?;
+        if !self.fitted {
+            errors.fill(Errors::unknown());
+            return Ok(0.0);
+        }
+        self.card.context.enter()?;
+        let (family, method, started, noted) = (None, Method::Errors, true, false);
+        let shape = options.shape.name();
+        let integrated = options.profile == PixelProfile::Integrated;
+        let choice = Choice { family, shape, size, count, started, method, noted, integrated };
+        let launch = self.card.launch(&choice)?;
+        self.errors.reserve(Bytes::of::<Errors>(count)?)?;
+        let job = Job {
+            pixels: self.pixels.address::<u8>().cast_const().cast(),
+            fits: self.fits.address(),
+            errors: self.errors.address(),
+            count: window_count(count)?,
+            ..Job::new(task, self.kind)
+        };
+        let seconds = self.launch(&launch, &job)?;
+        // SAFETY: the kernel has written the errors of every fit; the stream is waited for before anyone looks.
+        unsafe { self.stream.copy_out(std::ptr::from_mut(errors), &self.errors)? };
+        self.stream.wait()?;
+        Ok(seconds)
     }
 
     /// Fetches the outcomes of the last fit, one for each window.

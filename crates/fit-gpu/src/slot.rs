@@ -1,6 +1,7 @@
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use fit_core::{Corner, Fit, Outcomes, Scalar, Start};
+use fit_core::{Corner, Errors, Fit, Fits, Outcomes, Start};
 use fit_gpu_kernel::Job;
 use fit_windows::AnyWindows;
 use rayon::prelude::*;
@@ -10,8 +11,8 @@ use crate::beside::Beside;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Launch};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream, seen_by_device};
-use crate::pipeline::Part;
-use crate::pixels::{gather, gather_outlines, gather_starts, kind_of, slice};
+use crate::pipeline::{Deed, Part, Results};
+use crate::pixels::{gather, gather_fits, gather_outlines, gather_starts, kind_of, slice};
 
 /// Up to this many start values are read, and outcomes written, directly across the bus: that saves starting a
 /// copy.
@@ -22,14 +23,16 @@ pub(crate) struct Slot {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
     pixels: DeviceMemory,
-    starts: DeviceMemory,
+    /// Start values, or the fits that are judged.
+    given: DeviceMemory,
     corners: DeviceMemory,
     weights: DeviceMemory,
-    fits: DeviceMemory,
+    /// Outcomes, or errors.
+    found: DeviceMemory,
     host_pixels: HostMemory,
-    host_starts: HostMemory,
-    host_fits: HostMemory,
-    /// The windows of the chunk whose outcomes lie in `host_fits`.
+    host_given: HostMemory,
+    host_found: HostMemory,
+    /// The windows of the chunk of which `host_found` has what was found.
     waiting: Option<Range<usize>>,
 }
 
@@ -40,24 +43,38 @@ pub(crate) struct Reach {
     starts: Option<*const [f32; 3]>,
     /// Where the device sees the room for outcomes.
     fits: Option<*mut Fit<f32>>,
+    /// Whether it sees the fits that are judged.
+    judged: bool,
+    /// Where it sees the room for errors.
+    errors: Option<*mut Errors>,
 }
 
 impl Reach {
-    pub(crate) fn new(card: &Card, part: &Part<'_, '_>, fits: &Outcomes<'_>) -> Self {
+    pub(crate) fn new(card: &Card, part: &Part<'_, '_>, results: &Results<'_>) -> Self {
         let context = &card.context;
         let pixels = slice(&part.windows, part.range.clone());
         Self {
             pixels: pixels.is_some_and(|slice| seen_by_device(context, slice.as_ptr()).is_some()),
-            starts: match part.start {
-                Start::F32(starts) => seen_by_device(context, starts.as_ptr()),
+            starts: match part.deed {
+                Deed::Fit(Start::F32(starts)) => seen_by_device(context, starts.as_ptr()),
                 _ => None,
             },
-            fits: match fits {
+            fits: match results {
                 // Kernels write outcomes of this type.
-                Outcomes::F32(fits) => {
+                Results::Fits(Outcomes::F32(fits)) => {
                     seen_by_device(context, fits.as_ptr()).map(<*const Fit<f32>>::cast_mut)
                 }
-                Outcomes::F64(_) => None,
+                _ => None,
+            },
+            judged: match part.deed {
+                Deed::Judge(Fits::F32(fits)) => seen_by_device(context, fits.as_ptr()).is_some(),
+                _ => false,
+            },
+            errors: match results {
+                Results::Errors(errors) => {
+                    seen_by_device(context, errors.as_ptr()).map(<*const Errors>::cast_mut)
+                }
+                Results::Fits(_) => None,
             },
         }
     }
@@ -70,13 +87,13 @@ impl Slot {
         Ok(Self {
             stream: Stream::new(&card.context)?,
             pixels: memory()?,
-            starts: memory()?,
+            given: memory()?,
             corners: memory()?,
             weights: memory()?,
-            fits: memory()?,
+            found: memory()?,
             host_pixels: host()?,
-            host_starts: host()?,
-            host_fits: host()?,
+            host_given: host()?,
+            host_found: host()?,
             waiting: None,
         })
     }
@@ -90,23 +107,35 @@ impl Slot {
         self.stream.wait_for(event)
     }
 
-    /// Waits for the chunk on its way, and hands its outcomes on.
-    pub(crate) fn finish(&mut self, first: usize, fits: &mut Outcomes<'_>) -> Result<(), GpuError> {
+    /// Waits for the chunk on its way, and hands on what was found.
+    pub(crate) fn finish(
+        &mut self,
+        first: usize,
+        results: &mut Results<'_>,
+    ) -> Result<(), GpuError> {
         self.stream.wait()?;
-        if let Some(range) = self.waiting.take() {
-            // SAFETY: the stream has got past the copy of that many outcomes, written by the kernel as the
-            // same type.
-            let from: &[Fit<f32>] = unsafe { self.host_fits.values(range.len()) };
-            let to = range.start - first..range.end - first;
-            match fits {
-                Outcomes::F32(fits) => hand_on(from, &mut fits[to]),
-                Outcomes::F64(fits) => hand_on(from, &mut fits[to]),
+        let Some(range) = self.waiting.take() else { return Ok(()) };
+        let (count, to) = (range.len(), range.start - first..range.end - first);
+        let found = &mut self.host_found;
+        match results {
+            Results::Fits(fits) => {
+                // SAFETY: the stream has got past the copy of that many outcomes, written by the kernel as the same type.
+                let from: &[Fit<f32>] = unsafe { found.values(count) };
+                match fits {
+                    Outcomes::F32(fits) => hand_on(from, &mut fits[to], |fit| *fit),
+                    Outcomes::F64(fits) => hand_on(from, &mut fits[to], Fit::cast),
+                }
+            }
+            Results::Errors(errors) => {
+                // SAFETY: as above.
+                let from: &[Errors] = unsafe { found.values(count) };
+                hand_on(from, &mut errors[to], |errors| *errors);
             }
         }
         Ok(())
     }
 
-    /// Waits for the chunk on its way, and forgets its outcomes.
+    /// Waits for the chunk on its way, and forgets what was found.
     pub(crate) fn abandon(&mut self) {
         // An error has been reported by the call that met it, or will be by the next.
         let _ = self.stream.wait();
@@ -126,7 +155,7 @@ impl Slot {
         mut job: Job,
         launch: &Launch,
         reach: &Reach,
-        fits: &mut Outcomes<'_>,
+        results: &mut Results<'_>,
     ) -> Result<(), GpuError> {
         job.count = window_count(these.len())?;
         let on_device = job.frame_width > 0;
@@ -150,39 +179,97 @@ impl Slot {
             unsafe { self.stream.copy_in(&self.weights, weights)? };
             job.weights = self.weights.address();
         }
-        if launch.takes_outlines() {
-            self.send_outlines(part.start, these.clone(), &mut job)?;
-        } else {
-            self.send_starts(part.start, these.clone(), &mut job, reach)?;
+        match part.deed {
+            Deed::Fit(start) if launch.takes_outlines() => {
+                self.send_outlines(start, these.clone(), &mut job)?;
+            }
+            Deed::Fit(start) => self.send_starts(start, these.clone(), &mut job, reach)?,
+            Deed::Judge(fits) => self.send_fits(fits, these.clone(), &mut job, reach)?,
         }
 
         let out = these.start - part.range.start..these.end - part.range.start;
-        if let Some(there) = reach.fits.filter(|_| out.len() <= DIRECT) {
-            // SAFETY: `fits` has room for all of the part.
-            job.fits = unsafe { there.add(out.start) };
-            // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and outcomes, and corners were
-            // validated; nobody looks at the outcomes before `Flight` has waited.
-            return unsafe { launch.run(&self.stream, &job) };
+        let room = match results {
+            Results::Fits(_) => Bytes::of::<Fit<f32>>(out.len())?,
+            Results::Errors(_) => Bytes::of::<Errors>(out.len())?,
+        };
+        // A few the kernel writes across the bus by itself.
+        let few = out.len() <= DIRECT;
+        let direct = few && (reach.fits.is_some() || reach.errors.is_some());
+        if !direct {
+            self.found.reserve(room)?;
         }
-        let bytes = Bytes::of::<Fit<f32>>(out.len())?;
-        self.fits.reserve(bytes)?;
-        job.fits = self.fits.address();
-        // SAFETY: docs/gpu-safety.md: all memory has been reserved for `count` windows, and corners were
-        // validated.
+        let found = &self.found;
+        // What the device sees has room for all of the part.
+        match results {
+            Results::Fits(_) => {
+                let there = reach.fits.filter(|_| few).map(|there| there.wrapping_add(out.start));
+                job.fits = there.unwrap_or_else(|| found.address());
+            }
+            Results::Errors(_) => {
+                let there = reach.errors.filter(|_| few).map(|there| there.wrapping_add(out.start));
+                job.errors = there.unwrap_or_else(|| found.address());
+            }
+        }
+        // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that they come with, and for what is
+        // found, which nobody looks at before `Flight` has waited; corners were validated.
         unsafe { launch.run(&self.stream, &job)? };
-        if let (Some(_), Outcomes::F32(fits)) = (reach.fits, fits) {
-            let to = std::ptr::from_mut(&mut fits[out]);
-            // SAFETY: see above; the kernel writes every outcome.
-            unsafe { self.stream.copy_out(to, &self.fits)? };
-        } else {
-            self.host_fits.reserve(bytes)?;
-            let to = self.host_fits.pointer::<Fit<f32>>();
-            let to = std::ptr::slice_from_raw_parts_mut(to, these.len());
-            // SAFETY: see above; the kernel writes every outcome.
-            unsafe { self.stream.copy_out(to, &self.fits)? };
-            self.waiting = Some(these);
+        match results {
+            _ if direct => Ok(()),
+            Results::Fits(Outcomes::F32(fits)) if reach.fits.is_some() => {
+                self.send_back(these, Some(&mut fits[out]))
+            }
+            Results::Fits(_) => self.send_back::<Fit<f32>>(these, None),
+            Results::Errors(errors) => {
+                self.send_back(these, reach.errors.map(|_| &mut errors[out]))
+            }
         }
+    }
+
+    /// Sends what was found back, to memory that the device sees, or to that of the slot. The kernel writes all of it as
+    /// this type.
+    fn send_back<T: Copy>(
+        &mut self,
+        these: Range<usize>,
+        to: Option<&mut [T]>,
+    ) -> Result<(), GpuError> {
+        if let Some(to) = to {
+            // SAFETY: see `send`.
+            return unsafe { self.stream.copy_out(std::ptr::from_mut(to), &self.found) };
+        }
+        self.host_found.reserve(Bytes::of::<T>(these.len())?)?;
+        let to = self.host_found.pointer::<T>();
+        let to = std::ptr::slice_from_raw_parts_mut(to, these.len());
+        // SAFETY: see `send`.
+        unsafe { self.stream.copy_out(to, &self.found)? };
+        self.waiting = Some(these);
         Ok(())
+    }
+
+    /// Sends the fits of a chunk that are to be judged.
+    fn send_fits(
+        &mut self,
+        fits: Fits<'_>,
+        these: Range<usize>,
+        job: &mut Job,
+        reach: &Reach,
+    ) -> Result<(), GpuError> {
+        let bytes = Bytes::of::<Fit<f32>>(these.len())?;
+        self.given.reserve(bytes)?;
+        job.fits = self.given.address();
+        match fits {
+            // SAFETY: see `send`.
+            Fits::F32(fits) if reach.judged => unsafe {
+                self.stream.copy_in(&self.given, &fits[these])
+            },
+            _ => {
+                self.host_given.reserve(bytes)?;
+                // SAFETY: `finish` has waited for the device; nothing is said of the values.
+                let to = unsafe { self.host_given.values::<MaybeUninit<Fit<f32>>>(these.len()) };
+                gather_fits(fits, these, to);
+                // SAFETY: see `send`.
+                unsafe { self.stream.copy_in(&self.given, to) }
+            }
+        }
     }
 
     /// Sends the pixels of a chunk, window after window.
@@ -221,14 +308,14 @@ impl Slot {
             return Ok(());
         }
         let bytes = Bytes::of::<[f32; 5]>(these.len())?;
-        self.starts.reserve(bytes)?;
-        self.host_starts.reserve(bytes)?;
+        self.given.reserve(bytes)?;
+        self.host_given.reserve(bytes)?;
         // SAFETY: `finish` has waited for the device; zeros and earlier ones are start values.
-        let to = unsafe { self.host_starts.values::<[f32; 5]>(these.len()) };
+        let to = unsafe { self.host_given.values::<[f32; 5]>(these.len()) };
         gather_outlines(start, these, to);
         // SAFETY: see `send`.
-        unsafe { self.stream.copy_in(&self.starts, to)? };
-        job.outlines = self.starts.address();
+        unsafe { self.stream.copy_in(&self.given, to)? };
+        job.outlines = self.given.address();
         Ok(())
     }
 
@@ -249,34 +336,34 @@ impl Slot {
                 job.starts = unsafe { there.add(these.start) };
             }
             (Start::F32(starts), Some(_)) => {
-                self.starts.reserve(Bytes::of::<[f32; 3]>(count)?)?;
+                self.given.reserve(Bytes::of::<[f32; 3]>(count)?)?;
                 // SAFETY: see `send`.
-                unsafe { self.stream.copy_in(&self.starts, &starts[these])? };
-                job.starts = self.starts.address();
+                unsafe { self.stream.copy_in(&self.given, &starts[these])? };
+                job.starts = self.given.address();
             }
             (start, _) => {
                 let bytes = Bytes::of::<[f32; 3]>(count)?;
-                self.starts.reserve(bytes)?;
-                self.host_starts.reserve(bytes)?;
+                self.given.reserve(bytes)?;
+                self.host_given.reserve(bytes)?;
                 // SAFETY: `finish` has waited for the device; zeros and earlier ones are start values.
-                let to = unsafe { self.host_starts.values::<[f32; 3]>(count) };
+                let to = unsafe { self.host_given.values::<[f32; 3]>(count) };
                 gather_starts(start, these, to);
                 // SAFETY: see `send`.
-                unsafe { self.stream.copy_in(&self.starts, to)? };
-                job.starts = self.starts.address();
+                unsafe { self.stream.copy_in(&self.given, to)? };
+                job.starts = self.given.address();
             }
         }
         Ok(())
     }
 }
 
-/// Outcomes handed on by a task.
+/// Results handed on by a task.
 const HANDED: usize = 4096;
 
-/// Writes outcomes in the precision that the caller wants.
-fn hand_on<T: Scalar>(from: &[Fit<f32>], to: &mut [Fit<T>]) {
-    let cast = |(to, from): (&mut [Fit<T>], &[Fit<f32>])| {
-        to.iter_mut().zip(from).for_each(|(to, from)| *to = from.cast());
+/// Writes results in the precision that the caller wants.
+fn hand_on<F: Sync, T: Send>(from: &[F], to: &mut [T], cast: impl Fn(&F) -> T + Sync) {
+    let cast = |(to, from): (&mut [T], &[F])| {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = cast(from));
     };
     // Handing so few to other threads would take longer.
     if to.len() <= HANDED {

@@ -1,12 +1,12 @@
 //! What is the GPU's alone: every kernel, memory that stays on the device, errors, and a machine without one.
 
-use fit_core::{Criteria, Fit, Options, Size, Start, Status};
+use fit_core::{Criteria, Errors, Fit, Options, Size, Start, Status};
 use fit_cpu::{InstructionSet, Reference, Simd};
 use fit_gpu::{Family, Gpu, GpuError, GpuSession, PinnedBuffer, Resident, devices};
 use fit_sim::SpotSimulation;
 use fit_tests::emulation::estimates;
 use ndarray::{Array3, ArrayView3, s};
-use spotfit::{Backend, FitError, Fitter, FitterOptions, Pixel};
+use spotfit::{Backend, FitError, Fitter, FitterOptions, Pixel, Windows};
 
 /// Enough windows for the kernels that want many.
 const MANY: usize = 8000;
@@ -116,6 +116,7 @@ fn all_ways_give_the_same() {
         gpu.fit_into(&options, view, Start::Estimate, &mut pinned).expect("a GPU");
         assert_eq!(format!("{:?}", &pinned[..]), format!("{all:?}"));
     }
+    errors_are_the_same(&gpu, &options);
     let few = spots.slice(s![..3000, .., ..]);
     let all = fit(few);
     let mut session = GpuSession::new(0, size, 700, &options).expect("a GPU");
@@ -129,6 +130,51 @@ fn all_ways_give_the_same() {
     }
     let mut fits = vec![Fit::<f32>::invalid(); 701];
     assert!(session.fit_into(few.slice(s![..701, .., ..]), Start::Estimate, &mut fits).is_err());
+}
+
+/// Checks that errors are the same to the bit from the device's memory, from pinned memory into pinned memory and from
+/// ordinary memory, of fits in either precision, in one chunk and in several; and nearly those of the CPU.
+fn errors_are_the_same(gpu: &Gpu, options: &Options) {
+    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..MANY).expect("sound").pixels;
+    for count in [900, 200_000] {
+        let mut pixels = PinnedBuffer::<u16>::new(count * 81).expect("memory");
+        let source = spots.iter().cycle();
+        pixels.iter_mut().zip(source).for_each(|(to, &from)| *to = from as u16);
+        let view = ArrayView3::from_shape((count, 9, 9), &pixels).expect("as many");
+        let windows = Windows::stack(view).into();
+        let mut fits = PinnedBuffer::<Fit<f32>>::new(count).expect("memory");
+        gpu.fit_into(options, view, Start::Estimate, &mut fits).expect("a GPU");
+        fits[7] = Fit::invalid();
+        let mut pinned = PinnedBuffer::<Errors>::new(count).expect("memory");
+        gpu.errors_into(options, windows, &fits, &mut pinned).expect("a GPU");
+        assert_eq!(pinned[7], Errors::unknown());
+
+        let ordinary = view.to_owned();
+        let windows = Windows::stack(ordinary.view()).into();
+        let double: Vec<Fit<f64>> = fits.iter().map(Fit::cast).collect();
+        let mut errors = vec![Errors::unknown(); count];
+        gpu.errors_into(options, windows, &double, &mut errors).expect("a GPU");
+        assert!(errors == pinned[..], "{count}: ordinary memory");
+        let short = gpu.errors_into(options, windows, &double, &mut errors[1..]);
+        assert!(matches!(short, Err(GpuError::Argument(_))), "{short:?}");
+
+        let cpu = Simd::new(0, None).expect("threads");
+        cpu.errors_into(options, windows, &double, &mut errors).expect("sound");
+        let near = |a: f32, b: f32| a == b || (a / b - 1.0).abs() < 0.01;
+        let near = |(a, b): &(&Errors, &Errors)| {
+            near(a.x(), b.x()) && near(a.photons, b.photons) && near(a.goodness, b.goodness)
+        };
+        let near = errors.iter().zip(&pinned[..]).filter(near).count();
+        assert!(near >= count * 99 / 100, "{near} of {count} are those of the CPU");
+
+        let mut resident = Resident::new(0, view, Start::Estimate).expect("a GPU");
+        resident.errors_into(options, &mut errors).expect("a GPU");
+        assert!(errors.iter().all(|errors| *errors == Errors::unknown()));
+        resident.fit(options).expect("a GPU");
+        assert!(resident.errors_into(options, &mut errors).expect("a GPU") > 0.0);
+        errors[7] = Errors::unknown();
+        assert!(errors == pinned[..], "{count}: resident");
+    }
 }
 
 /// Windows that are flat, no numbers, infinite, empty, and of one bright pixel, in turn.
@@ -162,6 +208,11 @@ fn hopeless_windows_get_the_references_statuses() {
                 let invalid = fit.status == Status::Invalid;
                 assert_eq!(invalid, number % 5 != 4, "{width}×{height}, {number}: {fit:?}");
             }
+            let mut errors = vec![Errors::unknown(); count];
+            let windows = Windows::stack(spots.view()).into();
+            gpu.errors_into(&options, windows, &fits, &mut errors).expect("a GPU");
+            let none = errors.iter().find(|errors| errors.numbers().iter().any(|n| n.is_nan()));
+            assert!(none.is_none(), "{width}×{height}: {none:?}");
         }
     }
 }

@@ -18,7 +18,10 @@ use super::{fit::rate, interrupt, picture};
 use spotfit::localize::{LocalizeOptions, Localizer};
 use spotfit::movie::Movie;
 use spotfit::storm::{Point, StormFormat};
-use spotfit::{Background, Camera, Fit, Fitter, FitterOptions, Options, Size, Start, StatusCounts};
+use spotfit::{
+    Background, Camera, Elliptical, Estimator, Fit, Fitter, FitterOptions, Options, Shape, Size,
+    Start, StatusCounts, Windows,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
@@ -139,6 +142,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
     let threads = Fitter::default().threads();
     say!("\n{fitted} fits: {statuses}");
     say!("{} on {threads} threads, initial estimate included.", rate(fitted, time));
+    stated(arguments)?;
     movie(arguments, folder)?;
     say!("\nWritten to {}:", folder.display());
     say!("  fits.csv     every fit of the case 400:40");
@@ -147,6 +151,46 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
     say!("  movie.tif    the simulated movie, with movie-truth.csv");
     say!("  locs.csv     its localizations, as ThunderSTORM writes them");
     say!("  movie.png    a frame and all localizations, side by side");
+    Ok(())
+}
+
+/// Fits the same windows by other shapes and estimators, and compares errors with those that the fits state.
+fn stated(arguments: &DemoArguments) -> Result<(), CliError> {
+    let count = (arguments.count as usize).min(20_000);
+    let simulation = SpotSimulation::new(SIZE).with_seed(u64::from(arguments.seed));
+    let spots = simulation.generate(0..count)?;
+    say!(
+        "\nThe rms error of the centre beside the error that the fits state, in pixels; 400:40.\n"
+    );
+    say!("{:<38}{:>10}{:>10}", "", "error", "stated");
+    let elliptical = Shape::Elliptical(Elliptical);
+    for (name, shape, estimator) in [
+        ("least squares, circular", Shape::default(), Estimator::LeastSquares),
+        ("least squares, elliptical", elliptical, Estimator::LeastSquares),
+        ("maximum likelihood, circular", Shape::default(), Estimator::MaximumLikelihood),
+        ("maximum likelihood, elliptical", elliptical, Estimator::MaximumLikelihood),
+    ] {
+        interrupt::check()?;
+        let options = Options::default()
+            .with_shape(shape)
+            .with_estimator(estimator)
+            .with_background(Background::NonNegative);
+        let fitter = Fitter::new(&FitterOptions::from(options))?;
+        let fits: Vec<Fit<f64>> = fitter.fit(spots.pixels.view(), Start::Estimate)?;
+        let errors = fitter.errors(Windows::stack(spots.pixels.view()).into(), &fits)?;
+        let (mut found, mut stated, mut known) = (0.0, 0.0, 0.0);
+        for ((fit, errors), truth) in fits.iter().zip(&errors).zip(&spots.truth) {
+            if fit.status.is_converged() && !errors.exploding {
+                let (dx, dy) = (fit.x - truth.shape.x, fit.y - truth.shape.y);
+                let (x, y) = (f64::from(errors.x()), f64::from(errors.y()));
+                found += dx * dx + dy * dy;
+                stated += x * x + y * y;
+                known += 2.0;
+            }
+        }
+        let [found, stated] = [found, stated].map(|sum| (sum / known).sqrt());
+        say!("{name:<38}{found:>10.4}{stated:>10.4}");
+    }
     Ok(())
 }
 

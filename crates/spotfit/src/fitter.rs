@@ -10,9 +10,7 @@ use fit_gpu::Gpu;
 use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
 
-#[cfg(feature = "gpu")]
-use crate::backend::AUTO_GPU_PIXELS;
-use crate::backend::{Backend, FitError, FitterOptions};
+use crate::backend::{AUTO_GPU_PIXELS, AUTO_GPU_WINDOW, Backend, FitError, FitterOptions};
 
 #[derive(Debug)]
 enum Engine {
@@ -55,11 +53,6 @@ enum Work<'a> {
 pub struct Fitter {
     engine: Engine,
     options: Options,
-    #[cfg(feature = "gpu")]
-    threads: usize,
-    /// What finds the errors of fits that a GPU made, once they were asked for.
-    #[cfg(feature = "gpu")]
-    beside_gpu: OnceLock<Simd>,
 }
 
 impl Default for Fitter {
@@ -97,29 +90,19 @@ impl Fitter {
             }
             Backend::Reference => Engine::Reference(Reference::new(threads)?),
         };
-        Ok(Self {
-            engine,
-            options: fit,
-            #[cfg(feature = "gpu")]
-            threads,
-            #[cfg(feature = "gpu")]
-            beside_gpu: OnceLock::new(),
-        })
+        Ok(Self { engine, options: fit })
     }
 
-    /// The processor's fitter of a fitter on a GPU.
-    #[cfg(feature = "gpu")]
-    fn beside_gpu(&self) -> Result<&Simd, BatchError> {
-        if let Some(simd) = self.beside_gpu.get() {
-            return Ok(simd);
-        }
-        let simd = Simd::new(self.threads, None)?;
-        Ok(self.beside_gpu.get_or_init(|| simd))
+    /// The engine for these windows.
+    fn engine_for(&self, windows: &AnyWindows<'_>) -> Work<'_> {
+        self.engine(
+            windows.pixels() >= AUTO_GPU_PIXELS && windows.size().pixels() <= AUTO_GPU_WINDOW,
+        )
     }
 
-    /// The engine for a batch with this many pixels.
-    fn engine(&self, pixels: usize) -> Work<'_> {
-        let _ = pixels;
+    /// The engine for a batch. `suits` says whether it suits a GPU.
+    fn engine(&self, suits: bool) -> Work<'_> {
+        let _ = suits;
         match &self.engine {
             Engine::Reference(reference) => Work::Reference(reference),
             Engine::Simd(simd) => Work::Simd(simd),
@@ -127,8 +110,7 @@ impl Fitter {
             Engine::Gpu(gpu) => Work::Gpu(gpu),
             #[cfg(feature = "gpu")]
             Engine::Auto(simd, gpu) => {
-                let enough = pixels >= AUTO_GPU_PIXELS;
-                let gpu = enough.then(|| gpu.get_or_init(|| Gpu::new(&[0]).ok()).as_ref());
+                let gpu = suits.then(|| gpu.get_or_init(|| Gpu::new(&[0]).ok()).as_ref());
                 gpu.flatten().map_or(Work::Simd(simd), Work::Gpu)
             }
         }
@@ -136,7 +118,7 @@ impl Fitter {
 
     /// The instruction set in use, if the backend is [`Backend::Cpu`].
     pub fn instruction_set(&self) -> Option<InstructionSet> {
-        match self.engine(0) {
+        match self.engine(false) {
             Work::Simd(simd) => Some(simd.instruction_set()),
             _ => None,
         }
@@ -145,7 +127,7 @@ impl Fitter {
     /// The backend in use, never [`Backend::Auto`]. With `Auto`, a batch that is large enough may still go to
     /// the GPU.
     pub fn backend(&self) -> Backend {
-        match self.engine(0) {
+        match self.engine(false) {
             Work::Reference(_) => Backend::Reference,
             Work::Simd(_) => Backend::Cpu,
             #[cfg(feature = "gpu")]
@@ -156,7 +138,7 @@ impl Fitter {
     /// The devices in use, if the backend is [`Backend::Gpu`].
     #[cfg(feature = "gpu")]
     pub fn devices(&self) -> Vec<fit_gpu::DeviceInfo> {
-        match self.engine(0) {
+        match self.engine(false) {
             Work::Gpu(gpu) => gpu.devices(),
             _ => Vec::new(),
         }
@@ -174,7 +156,7 @@ impl Fitter {
 
     /// The number of threads that fit; 0 if the GPU does.
     pub fn threads(&self) -> usize {
-        match self.engine(0) {
+        match self.engine(false) {
             Work::Reference(reference) => reference.threads(),
             Work::Simd(simd) => simd.threads(),
             #[cfg(feature = "gpu")]
@@ -292,13 +274,11 @@ impl Fitter {
         errors: &mut [Errors],
     ) -> Result<(), FitError> {
         let options = &self.options;
-        match self.engine(0) {
+        match self.engine_for(&windows) {
             Work::Reference(engine) => engine.errors_into(options, windows, fits, errors)?,
             Work::Simd(engine) => engine.errors_into(options, windows, fits, errors)?,
             #[cfg(feature = "gpu")]
-            Work::Gpu(_) => {
-                self.beside_gpu()?.errors_into(options, windows, fits, errors)?;
-            }
+            Work::Gpu(engine) => engine.errors_into(options, windows, fits, errors)?,
         }
         Ok(())
     }
@@ -314,7 +294,7 @@ impl Fitter {
         fits: Outcomes<'_>,
     ) -> Result<(), FitError> {
         let options = &self.options;
-        match self.engine(windows.pixels()) {
+        match self.engine_for(&windows) {
             Work::Reference(engine) => engine.fit_windows(options, windows, start, fits)?,
             Work::Simd(engine) => engine.fit_windows(options, windows, start, fits)?,
             #[cfg(feature = "gpu")]

@@ -151,10 +151,31 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> Judge<R, S, P, Q> 
         Ok(Self { size, profile, shape, estimator, noted: mapped || weighted, noise })
     }
 
+    /// From what another has checked: whether the pixels have weights or variances, and [`Judge::noise`].
+    #[inline(always)]
+    pub fn from_parts(
+        shape: S,
+        size: Size,
+        profile: PixelProfile,
+        estimator: Estimator,
+        noted: bool,
+        [excess, photons, baseline, variance]: [R; 4],
+    ) -> Self {
+        let noise = CameraNoise { excess, photons, baseline, variance };
+        Self { size, profile, shape, estimator, noted, noise }
+    }
+
     /// The size of the windows.
     #[inline(always)]
     pub fn size(&self) -> Size {
         self.size
+    }
+
+    /// The variance of photo-electrons per photo-electron, photo-electrons per ADU, what a dark pixel reads, and the
+    /// variance of the read noise.
+    pub fn noise(&self) -> [R; 4] {
+        let CameraNoise { excess, photons, baseline, variance } = self.noise;
+        [excess, photons, baseline, variance]
     }
 
     /// Judges a fit with this outcome. The pixels of the tile are those of the camera, or photo-electrons if there is a

@@ -4,11 +4,11 @@
 //! What a launch must guarantee is in docs/gpu-safety.md.
 
 use fit_core::spot::shape::{self, ShapeName};
-use fit_core::{Circle, Corner, Fit, Outline, Pixel};
+use fit_core::{Circle, Corner, Errors, Fit, Outline, Pixel};
 
 use crate::{Job, Single};
 use alone::{least_alone, likelihood_alone, weighted_alone};
-use methods::{least, likelihood, weighted};
+use methods::{errors, least, likelihood, weighted};
 
 mod alone;
 mod beside;
@@ -116,6 +116,25 @@ unsafe fn write(job: &Job, number: usize, fit: Fit<f32>) {
         for i in 0..WORDS {
             to.add(i).write_volatile(words[i]);
         }
+    }
+}
+
+/// Writes the errors of a fit, whole words of them.
+///
+/// # Safety
+/// As for [`window`]; there is room for the errors of `count` fits.
+#[inline(always)]
+unsafe fn write_errors(job: &Job, number: usize, errors: &Errors) {
+    const WORDS: usize = size_of::<Errors>() / 4;
+    let numbers = errors.numbers();
+    // SAFETY: the caller's promise; the last word is the flag, whose byte is the lowest on a device and a host whose
+    // lowest byte comes first.
+    unsafe {
+        let to = job.errors.add(number).cast::<u32>();
+        for i in 0..WORDS - 1 {
+            to.add(i).write(numbers[i].to_bits());
+        }
+        to.add(WORDS - 1).write(u32::from(errors.exploding));
     }
 }
 

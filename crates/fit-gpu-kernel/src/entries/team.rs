@@ -1,9 +1,9 @@
 use fit_core::pass::{Group, Method, RoughFit, Summable};
-use fit_core::{Outline, Pixel, PixelProfile};
+use fit_core::{Fit, Outline, Pixel, PixelProfile};
 
 use super::beside::Beside;
 use super::threads::Threads;
-use super::{any_start, window, write};
+use super::{any_start, window, write, write_errors};
 use crate::team::{self, Team};
 use crate::{Job, PixelKind, Single, device};
 
@@ -13,6 +13,8 @@ pub(super) struct Warp<const LANES: usize> {
     width: usize,
     pixels: *mut f32,
     notes: Option<*mut f32>,
+    /// Those of pixels whose notes are variances.
+    weights: Option<*mut f32>,
 }
 
 impl<const LANES: usize> Warp<LANES> {
@@ -76,6 +78,10 @@ impl<const LANES: usize> Team<Single> for Warp<LANES> {
         self.notes.map_or(Single(0.0), |notes| self.at(notes, self.column(block), row))
     }
     #[inline(always)]
+    fn weight(&self, block: usize, row: usize) -> Single {
+        self.weights.map_or(Single(1.0), |weights| self.at(weights, self.column(block), row))
+    }
+    #[inline(always)]
     fn set(&mut self, block: usize, row: usize, mask: bool, value: Single) {
         if mask {
             // SAFETY: the place is in the window, and this lane's own.
@@ -128,13 +134,13 @@ impl<const LANES: usize> Warp<LANES> {
 }
 
 impl<const LANES: usize> Warp<LANES> {
-    /// The team of this thread with its pixels, and the number of its fit; `None` if there is none. `NOTED` says whether
-    /// there may be notes.
+    /// The team of this thread with its pixels, and the number of its fit; `None` if there is none. `PLANES` is how many
+    /// there may be: pixels, notes, weights.
     ///
     /// # Safety
     /// The job is as docs/gpu-safety.md asks.
     #[inline(always)]
-    pub(super) unsafe fn new<const NOTED: bool>(job: &Job) -> Option<(Self, usize)> {
+    pub(super) unsafe fn new<const PLANES: usize>(job: &Job) -> Option<(Self, usize)> {
         let (threads, number) = Threads::<LANES>::new();
         // Whole teams leave together.
         if number >= job.count as usize {
@@ -142,15 +148,16 @@ impl<const LANES: usize> Warp<LANES> {
         }
         let size = job.task.size();
         let room = Job::team_pixels(size.width * size.height, LANES);
-        let noted = NOTED && job.is_noted();
+        let noted = PLANES > 1 && job.is_noted();
         let team_in_block = device::place().0 as usize / LANES;
-        let before = team_in_block * if noted { 2 * room } else { room };
+        let before = team_in_block * if noted { PLANES * room } else { room };
         // SAFETY: the launch gives the block shared memory for all of its teams (docs/gpu-safety.md).
-        let (pixels, notes) = unsafe {
+        let (pixels, notes, weights) = unsafe {
             let pixels = device::shared_memory().add(before);
-            (pixels, if noted { Some(pixels.add(room)) } else { None })
+            let notes = if noted { Some(pixels.add(room)) } else { None };
+            (pixels, notes, if noted && PLANES > 2 { Some(pixels.add(2 * room)) } else { None })
         };
-        let mut team = Self { threads, width: size.width, pixels, notes };
+        let mut team = Self { threads, width: size.width, pixels, notes, weights };
         // SAFETY: the number is below the count.
         unsafe {
             match job.kind {
@@ -162,7 +169,8 @@ impl<const LANES: usize> Warp<LANES> {
         Some((team, number))
     }
 
-    /// Converts the pixels by the camera's map and takes the notes: variances if `VARIANCES`, else weights.
+    /// Converts the pixels by the camera's map and takes the notes: variances if `VARIANCES`, else weights; both if there is
+    /// room for both.
     ///
     /// # Safety
     /// The job is as docs/gpu-safety.md asks, and `number` is below its count.
@@ -181,9 +189,14 @@ impl<const LANES: usize> Warp<LANES> {
                 let place = self.place(self.pixels, column, row);
                 // SAFETY: the place is in the window, and this lane's own.
                 unsafe {
-                    let (pixel, note) = beside.convert::<VARIANCES>(job, place.read(), column, row);
+                    let counts = place.read();
+                    let (pixel, note) = beside.convert::<VARIANCES>(job, counts, column, row);
                     place.write(pixel);
                     self.place(notes, column, row).write(note);
+                    if let Some(weights) = self.weights {
+                        let (_, weight) = beside.convert::<false>(job, counts, column, row);
+                        self.place(weights, column, row).write(weight);
+                    }
                 }
             }
         }
@@ -209,13 +222,39 @@ impl<const LANES: usize> Warp<LANES> {
     }
 }
 
+impl<const LANES: usize> Warp<LANES> {
+    /// Finds the errors of the fit of the window, and writes them. Q is P + 2.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks of one whose fits are judged, and `number` is below its count.
+    #[inline(always)]
+    pub(super) unsafe fn judge<S: Summable<P>, const P: usize, const Q: usize>(
+        mut self,
+        job: &Job,
+        number: usize,
+    ) {
+        let judge = job.task.judge::<Single, S, P, Q>(job.is_noted());
+        // SAFETY: there is an outcome for each window.
+        let fit = unsafe { job.fits.add(number).read() };
+        let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = fit;
+        let [x, y, sigma_x, sigma_y, angle] = [x, y, sigma_x, sigma_y, angle].map(Single);
+        let outline = Outline { x, y, sigma_x, sigma_y, angle };
+        let linear = [amplitude, background].map(Single);
+        let judged = team::judge(&judge, &mut self, outline, linear);
+        if self.threads.lane == 0 {
+            // SAFETY: the number is below the count, and one lane writes these errors.
+            unsafe { write_errors(job, number, &Job::errors(&judged, &fit, Q)) }
+        }
+    }
+}
+
 /// # Safety
 /// The job is as docs/gpu-safety.md asks.
 #[inline(always)]
 pub(super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(job: &Job) {
     // SAFETY: the caller's promise; the number is below the count.
     unsafe {
-        let Some((team, number)) = Warp::<LANES>::new::<false>(job) else { return };
+        let Some((team, number)) = Warp::<LANES>::new::<1>(job) else { return };
         let Some(setup) = job.task.setup::<Single, S, P>(PixelProfile::Sampled) else { return };
         let start = any_start::<P>(job, number);
         team.run(&RoughFit(setup), job, number, start);
