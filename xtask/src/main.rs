@@ -9,6 +9,8 @@ use std::process::{Command, ExitCode};
 
 use clap::{Parser, Subcommand};
 
+use ptx::Assembled;
+
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", max_term_width = 100)]
 struct Arguments {
@@ -23,6 +25,10 @@ enum Task {
         /// Write nothing, but prove that the files are what the source gives.
         #[arg(long)]
         check: bool,
+        /// Assemble every kernel for every architecture. Without, those whose text the manifest knows are assembled for
+        /// one each.
+        #[arg(long, requires = "check")]
+        all: bool,
         /// Write nothing, but print the stored PTX of a kernel.
         #[arg(long, value_name = "NAME", conflicts_with = "check")]
         show: Option<String>,
@@ -65,7 +71,10 @@ fn main() -> ExitCode {
     let result = match command {
         Task::Ptx { show: Some(name), .. } => ptx::show(&name).map(|()| ExitCode::SUCCESS),
         Task::Ptx { check: false, .. } => ptx::make().map(|()| ExitCode::SUCCESS),
-        Task::Ptx { check: true, .. } => ptx::check().map(|()| ExitCode::SUCCESS),
+        Task::Ptx { check: true, all, .. } => {
+            let assembled = if all { Assembled::All } else { Assembled::Sample };
+            ptx::check(assembled).map(|()| ExitCode::SUCCESS)
+        }
         Task::Bench { arguments } => bench(&arguments),
     };
     match result {
