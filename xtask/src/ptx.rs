@@ -352,6 +352,9 @@ fn compare(module: &Module, stored: &str, new: &Built, tools: Tools) -> Vec<Stri
     if flags(new.kernel).join(" ") != module.flags {
         wrong.push(format!("{name}: the flags are others than those of the manifest"));
     }
+    if ARCHITECTURES.iter().any(|architecture| !module.registers.contains_key(*architecture)) {
+        wrong.push(format!("{name}: the manifest does not name every architecture"));
+    }
     if tools.same_compiler && new.text != stored {
         wrong.push(format!("{name}: the same compiler makes another text of the source"));
     }
@@ -397,7 +400,7 @@ mod tests {
     }
 
     fn usages(number: u32) -> Usages {
-        BTreeMap::from([("sm_75".to_owned(), number)])
+        ARCHITECTURES.iter().map(|architecture| ((*architecture).to_owned(), number)).collect()
     }
 
     fn built(text: &str, registers: u32, spilled: Usages) -> Built {
@@ -428,6 +431,10 @@ mod tests {
         assert!(wrong(PTX, PTX, 101, SAME)[0].contains("101 registers, 100 before"));
         assert_eq!(wrong(PTX, PTX, 101, OTHER_ASSEMBLER), Vec::<String>::new());
         let module = built(PTX, 100, usages(40)).module();
+        let mut few = built(PTX, 100, Usages::new()).module();
+        few.registers.remove("sm_90");
+        let all = built(PTX, 100, Usages::new());
+        assert!(compare(&few, PTX, &all, SAME)[0].contains("does not name every architecture"));
         let spills = |bytes| compare(&module, PTX, &built(PTX, 100, usages(bytes)), SAME);
         assert_eq!(spills(40), Vec::<String>::new());
         assert!(spills(44)[0].contains("44 bytes without a register, 40 before"));

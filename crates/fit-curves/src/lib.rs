@@ -1,16 +1,22 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod chunks;
 mod error;
 mod fits;
+mod job;
 mod options;
+mod single;
 mod values;
 
 use ndarray::{ArrayView2, Ix2, Ix3};
 
+pub use chunks::{Chunk, Place, chunks};
 pub use error::CurveError;
 pub use fits::CurveFits;
+pub use job::{Job, clean};
 pub use options::{CurveOptions, Limits};
+pub use single::Single;
 pub use values::{Dimensions, Element, Values};
 
 /// Where the points of the data lie: the values of the variables of the model.

@@ -258,7 +258,7 @@ impl Task {
 ///   `places` is where each window lies; or null.
 /// - `inverse_gain`: 1 by the EM gain, which maps do not have.
 ///
-/// Kernels of [`crate::Method::Errors`] read the outcomes at `fits`, and write to `errors`, which has room for those of
+/// Kernels of [`crate::Method::Errors`] only read the outcomes at `fits`, and write to `errors`, which has room for those of
 /// `count` fits; others do not look at it.
 ///
 /// [`CameraMap`]: https://docs.rs/fit-windows

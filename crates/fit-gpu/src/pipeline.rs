@@ -131,7 +131,13 @@ impl Pipeline {
         let launch = self.card.launch(&choice)?;
         let reach = Reach::new(&self.card, part, results);
         // Small batches go in one chunk; larger ones in at least as many as there are slots.
-        let chunks = match Bytes::of_windows(count, size, kind)?.get() {
+        let pixels = Bytes::of_windows(count, size, kind)?;
+        let bytes = match deed {
+            Deed::Fit(_) => pixels,
+            // Of small windows the errors are more.
+            Deed::Judge(_) => pixels.max(Bytes::of::<Errors>(count)?),
+        };
+        let chunks = match bytes.get() {
             0..SMALL => 1,
             bytes => bytes.div_ceil(CHUNK).max(SLOTS),
         };

@@ -114,15 +114,19 @@ fn write<P: Pixel>(window: ArrayView2<'_, P>, kind: PixelKind, to: &mut [u8]) {
 }
 
 /// Writes start values to where they travel from.
-pub(crate) fn gather_starts(start: Start<'_>, these: Range<usize>, to: &mut [[f32; 3]]) {
-    match start {
-        Start::F32(starts) => to.copy_from_slice(&starts[these]),
-        _ => {
-            for (to, index) in to.iter_mut().zip(these) {
+pub(crate) fn gather_starts(
+    start: Start<'_>,
+    these: Range<usize>,
+    to: &mut [MaybeUninit<[f32; 3]>],
+) {
+    for (to, index) in to.iter_mut().zip(these) {
+        to.write(match start {
+            Start::F32(starts) => starts[index],
+            _ => {
                 let start = start.outline::<f32>(index);
-                *to = start.map_or([f32::NAN; 3], |start| [start.x, start.y, start.sigma_x]);
+                start.map_or([f32::NAN; 3], |start| [start.x, start.y, start.sigma_x])
             }
-        }
+        });
     }
 }
 
@@ -135,11 +139,15 @@ pub(crate) fn gather_fits(fits: Fits<'_>, these: Range<usize>, to: &mut [MaybeUn
 }
 
 /// Writes start values with two widths to where they travel from.
-pub(crate) fn gather_outlines(start: Start<'_>, these: Range<usize>, to: &mut [[f32; 5]]) {
+pub(crate) fn gather_outlines(
+    start: Start<'_>,
+    these: Range<usize>,
+    to: &mut [MaybeUninit<[f32; 5]>],
+) {
     for (to, index) in to.iter_mut().zip(these) {
         let start = start.outline::<f32>(index);
-        *to = start.map_or([f32::NAN; 5], |Outline { x, y, sigma_x, sigma_y, angle }| {
+        to.write(start.map_or([f32::NAN; 5], |Outline { x, y, sigma_x, sigma_y, angle }| {
             [x, y, sigma_x, sigma_y, angle]
-        });
+        }));
     }
 }

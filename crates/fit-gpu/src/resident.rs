@@ -1,3 +1,4 @@
+use std::mem::MaybeUninit;
 use std::ptr::null;
 use std::sync::Arc;
 
@@ -84,11 +85,11 @@ impl Resident {
             // SAFETY: the stream has been waited for; any bytes are start values. The host's memory stays as it is
             // until the stream has been waited for again.
             unsafe {
-                let to = host.values::<[f32; 3]>(count);
+                let to = host.values::<MaybeUninit<[f32; 3]>>(count);
                 gather_starts(start, 0..count, to);
                 stream.copy_in(&circles, to)?;
                 stream.wait()?;
-                let to = host.values::<[f32; 5]>(count);
+                let to = host.values::<MaybeUninit<[f32; 5]>>(count);
                 gather_outlines(start, 0..count, to);
                 stream.copy_in(&outlines, to)?;
                 stream.wait()?;

@@ -1,3 +1,4 @@
+use std::mem::MaybeUninit;
 use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
@@ -135,14 +136,14 @@ impl GpuSession {
             Start::Estimate => null(),
             _ if self.launch.takes_outlines() => {
                 // SAFETY: the device is not at work; zeros and earlier ones are start values.
-                let to = unsafe { self.starts.values::<[f32; 5]>(count) };
+                let to = unsafe { self.starts.values::<MaybeUninit<[f32; 5]>>(count) };
                 gather_outlines(start, 0..count, to);
                 outlines = self.starts.device_address::<[f32; 5]>()?.cast_const();
                 null()
             }
             _ => {
                 // SAFETY: the device is not at work; zeros and earlier ones are start values.
-                let to = unsafe { self.starts.values::<[f32; 3]>(count) };
+                let to = unsafe { self.starts.values::<MaybeUninit<[f32; 3]>>(count) };
                 gather_starts(start, 0..count, to);
                 self.starts.device_address::<[f32; 3]>()?.cast_const()
             }

@@ -310,8 +310,8 @@ impl Slot {
         let bytes = Bytes::of::<[f32; 5]>(these.len())?;
         self.given.reserve(bytes)?;
         self.host_given.reserve(bytes)?;
-        // SAFETY: `finish` has waited for the device; zeros and earlier ones are start values.
-        let to = unsafe { self.host_given.values::<[f32; 5]>(these.len()) };
+        // SAFETY: `finish` has waited for the device; nothing is said of the values.
+        let to = unsafe { self.host_given.values::<MaybeUninit<[f32; 5]>>(these.len()) };
         gather_outlines(start, these, to);
         // SAFETY: see `send`.
         unsafe { self.stream.copy_in(&self.given, to)? };
@@ -345,8 +345,8 @@ impl Slot {
                 let bytes = Bytes::of::<[f32; 3]>(count)?;
                 self.given.reserve(bytes)?;
                 self.host_given.reserve(bytes)?;
-                // SAFETY: `finish` has waited for the device; zeros and earlier ones are start values.
-                let to = unsafe { self.host_given.values::<[f32; 3]>(count) };
+                // SAFETY: `finish` has waited for the device; nothing is said of the values.
+                let to = unsafe { self.host_given.values::<MaybeUninit<[f32; 3]>>(count) };
                 gather_starts(start, these, to);
                 // SAFETY: see `send`.
                 unsafe { self.stream.copy_in(&self.given, to)? };

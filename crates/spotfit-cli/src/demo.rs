@@ -188,8 +188,12 @@ fn stated(arguments: &DemoArguments) -> Result<(), CliError> {
                 known += 2.0;
             }
         }
-        let [found, stated] = [found, stated].map(|sum| (sum / known).sqrt());
-        say!("{name:<38}{found:>10.4}{stated:>10.4}");
+        if known > 0.0 {
+            let [found, stated] = [found, stated].map(|sum| (sum / known).sqrt());
+            say!("{name:<38}{found:>10.4}{stated:>10.4}");
+        } else {
+            say!("{name:<38}{:>10}{:>10}", "-", "-");
+        }
     }
     Ok(())
 }

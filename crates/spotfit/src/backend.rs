@@ -12,8 +12,8 @@ use fit_cpu::{BatchError, InstructionSet};
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Backend {
-    /// [`Backend::Cpu`]; but [`Backend::Gpu`] for batches of at least [`AUTO_GPU_PIXELS`] pixels, in windows of 4096 at
-    /// most, if there is a GPU.
+    /// [`Backend::Cpu`]; but [`Backend::Gpu`] for batches of at least [`AUTO_GPU_PIXELS`] pixels, if there is a GPU with
+    /// room for such windows.
     #[default]
     Auto,
     /// The CPU in single precision, one fit per lane of its vector registers.
@@ -28,10 +28,6 @@ pub enum Backend {
 /// four million windows of 9×9, enough to make up for starting the driver (measured in
 /// `docs/performance.md`).
 pub const AUTO_GPU_PIXELS: usize = 300_000_000;
-
-/// [`Backend::Auto`] leaves windows of more pixels to the CPU: not every GPU has room for one with its camera map and
-/// weights.
-pub(crate) const AUTO_GPU_WINDOW: usize = 4096;
 
 impl Backend {
     /// Every backend.
@@ -77,10 +73,21 @@ pub enum FitError {
     /// The GPU cannot be used.
     #[cfg(feature = "gpu")]
     #[error("the GPU cannot be used: {0}")]
-    Gpu(#[from] fit_gpu::GpuError),
+    Gpu(#[source] fit_gpu::GpuError),
     /// This was built without the GPU backend.
     #[error("the GPU cannot be used: this was built without the feature 'gpu'")]
     NoGpuSupport,
+}
+
+#[cfg(feature = "gpu")]
+impl From<fit_gpu::GpuError> for FitError {
+    fn from(error: fit_gpu::GpuError) -> Self {
+        match error {
+            // It is not the GPU's.
+            fit_gpu::GpuError::Argument(error) => Self::Batch(error.into()),
+            error => Self::Gpu(error),
+        }
+    }
 }
 
 /// The options of a [`crate::Fitter`]: the fit, and the backend that computes it.

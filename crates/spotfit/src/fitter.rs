@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 use fit_core::{Corner, Errors, Fit, Make, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_cpu::{BatchError, InstructionSet, Reference, Simd};
 #[cfg(feature = "gpu")]
-use fit_gpu::Gpu;
+use fit_gpu::{Gpu, GpuError};
 use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
 
-use crate::backend::{AUTO_GPU_PIXELS, AUTO_GPU_WINDOW, Backend, FitError, FitterOptions};
+use crate::backend::{AUTO_GPU_PIXELS, Backend, FitError, FitterOptions};
 
 #[derive(Debug)]
 enum Engine {
@@ -53,6 +53,11 @@ enum Work<'a> {
 pub struct Fitter {
     engine: Engine,
     options: Options,
+    #[cfg(feature = "gpu")]
+    threads: usize,
+    /// What finds errors where a GPU has no room, once they were asked for.
+    #[cfg(feature = "gpu")]
+    beside_gpu: OnceLock<Simd>,
 }
 
 impl Default for Fitter {
@@ -90,14 +95,32 @@ impl Fitter {
             }
             Backend::Reference => Engine::Reference(Reference::new(threads)?),
         };
-        Ok(Self { engine, options: fit })
+        Ok(Self {
+            engine,
+            options: fit,
+            #[cfg(feature = "gpu")]
+            threads,
+            #[cfg(feature = "gpu")]
+            beside_gpu: OnceLock::new(),
+        })
+    }
+
+    /// The processor's fitter of a fitter on a GPU.
+    #[cfg(feature = "gpu")]
+    fn beside_gpu(&self) -> Result<&Simd, BatchError> {
+        if let Engine::Auto(simd, _) = &self.engine {
+            return Ok(simd);
+        }
+        if let Some(simd) = self.beside_gpu.get() {
+            return Ok(simd);
+        }
+        let simd = Simd::new(self.threads, None)?;
+        Ok(self.beside_gpu.get_or_init(|| simd))
     }
 
     /// The engine for these windows.
     fn engine_for(&self, windows: &AnyWindows<'_>) -> Work<'_> {
-        self.engine(
-            windows.pixels() >= AUTO_GPU_PIXELS && windows.size().pixels() <= AUTO_GPU_WINDOW,
-        )
+        self.engine(windows.pixels() >= AUTO_GPU_PIXELS)
     }
 
     /// The engine for a batch. `suits` says whether it suits a GPU.
@@ -266,7 +289,8 @@ impl Fitter {
     /// [`Fitter::errors`] into memory of the caller, one element for each window.
     ///
     /// # Errors
-    /// As [`Fitter::errors`], and if there is no room for the errors of each; then `errors` is unchanged.
+    /// As [`Fitter::errors`], and if there is no room for the errors of each; then `errors` is unchanged. If a GPU fails,
+    /// some of them may have been found.
     pub fn errors_into<T: Scalar>(
         &self,
         windows: AnyWindows<'_>,
@@ -278,7 +302,13 @@ impl Fitter {
             Work::Reference(engine) => engine.errors_into(options, windows, fits, errors)?,
             Work::Simd(engine) => engine.errors_into(options, windows, fits, errors)?,
             #[cfg(feature = "gpu")]
-            Work::Gpu(engine) => engine.errors_into(options, windows, fits, errors)?,
+            Work::Gpu(engine) => match engine.errors_into(options, windows, fits, errors) {
+                // Errors take more of its memory than fits.
+                Err(GpuError::WindowTooLarge { .. }) => {
+                    self.beside_gpu()?.errors_into(options, windows, fits, errors)?;
+                }
+                other => other?,
+            },
         }
         Ok(())
     }
@@ -291,16 +321,34 @@ impl Fitter {
         &self,
         windows: AnyWindows<'_>,
         start: Start<'_>,
-        fits: Outcomes<'_>,
+        #[cfg_attr(not(feature = "gpu"), allow(unused_mut))] mut fits: Outcomes<'_>,
     ) -> Result<(), FitError> {
         let options = &self.options;
         match self.engine_for(&windows) {
             Work::Reference(engine) => engine.fit_windows(options, windows, start, fits)?,
             Work::Simd(engine) => engine.fit_windows(options, windows, start, fits)?,
             #[cfg(feature = "gpu")]
-            Work::Gpu(engine) => engine.fit_windows(options, windows, start, fits)?,
+            Work::Gpu(engine) => {
+                match engine.fit_windows(options, windows, start, again(&mut fits)) {
+                    Err(GpuError::WindowTooLarge { .. })
+                        if matches!(self.engine, Engine::Auto(..)) =>
+                    {
+                        self.beside_gpu()?.fit_windows(options, windows, start, fits)?;
+                    }
+                    other => other?,
+                }
+            }
         }
         Ok(())
+    }
+}
+
+/// The same room once more.
+#[cfg(feature = "gpu")]
+fn again<'a>(fits: &'a mut Outcomes<'_>) -> Outcomes<'a> {
+    match fits {
+        Outcomes::F32(fits) => Outcomes::F32(fits),
+        Outcomes::F64(fits) => Outcomes::F64(fits),
     }
 }
 

@@ -3,7 +3,7 @@
 use fit_core::curve::{Explicit, Sums, Units, covariance};
 use fit_core::search::{Evaluation, Newton, Search, Settings};
 use fit_core::{Estimator, Status};
-use fit_curves::CurveOptions;
+use fit_curves::{CurveOptions, Place};
 
 use super::interpreter::Interpreter;
 
@@ -20,17 +20,34 @@ pub(crate) struct Work {
 /// What is found of a data set.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
-    pub(super) parameters: Vec<f64>,
+    parameters: Vec<f64>,
     /// Row after row.
-    pub(super) covariance: Vec<f64>,
-    pub(super) chi2: f64,
-    pub(super) degrees: u32,
-    pub(super) iterations: u32,
-    pub(super) evaluations: u32,
-    pub(super) status: Status,
+    covariance: Vec<f64>,
+    chi2: f64,
+    degrees: u32,
+    iterations: u32,
+    evaluations: u32,
+    status: Status,
 }
 
 impl Found {
+    /// Puts it into its place.
+    pub(crate) fn put(&self, place: Place<'_>) {
+        place.parameters.copy_from_slice(&self.parameters);
+        let count = place.parameters.len();
+        for j in 0..count {
+            place.errors[j] = self.covariance[j * count + j].sqrt();
+        }
+        if !place.covariance.is_empty() {
+            place.covariance.copy_from_slice(&self.covariance);
+        }
+        *place.chi2 = self.chi2;
+        *place.degrees = self.degrees;
+        *place.iterations = self.iterations;
+        *place.evaluations = self.evaluations;
+        *place.status = self.status;
+    }
+
     fn invalid(start: &[f64]) -> Self {
         let count = start.len();
         Self {

@@ -94,7 +94,7 @@ impl Localizer {
         let fitter = Fitter::new(&options.fitter.clone().with_fit(options.fit()))?;
         let judge = if options.is_checked() || !options.is_plain() {
             let fit = options.fit().with_camera(Some(options.camera));
-            // Errors are found on the processor.
+            // A block has too few spots for a GPU.
             let backend = match options.fitter.backend {
                 Backend::Reference => Backend::Reference,
                 _ => Backend::Cpu,

@@ -5,29 +5,14 @@
 
 use std::ops::Range;
 
-use fit_core::curve::{Explicit, Sums, Units, covariance};
+use fit_core::curve::{Explicit, Sums, Units, covariance, single};
 use fit_core::search::{Evaluation, Merge, Newton, Parts, Search, Settings};
-use fit_core::{Estimator, Mask, Status};
-use fit_curves::Points;
+use fit_core::{Estimator, Mask};
+use fit_curves::{Chunk, Job, Points, Single};
 
-use crate::curve::{Chunk, Functions, Interpreter, Job};
+use crate::curve::{Functions, Interpreted, Interpreter};
 use crate::simd::arch::pack::Pack;
 use crate::simd::engine::{Take, enough};
-
-/// The largest number of a data set, and of its weights, is no smaller than this.
-const LEAST: f64 = 1e-30;
-/// Where residuals are a smaller share of the largest of the data, rounding shifts parameters by more than 1 % of a standard
-/// error.
-const LEAST_RESIDUAL: f64 = 2e-5;
-/// Counts, whose errors are their roots, are no larger than this, for the same reason.
-const MOST_COUNTS: f64 = 1e9;
-/// A search may end because its gradient is only rounding: four rounding units of ‖f‖ ≤ √2·‖d‖. If its residuals are a smaller
-/// share of ‖d‖ than this, it may be more than 1 % of a standard error from the minimum.
-const MOST_ROUNDED: f64 = 100.0 * 4.0 * std::f64::consts::SQRT_2 * f32::EPSILON as f64;
-/// The largest 1/(1 − R²) of a parameter and the others with which its error is known well enough.
-const MOST_ALIKE: f64 = 2e4;
-/// Numbers of single precision are no farther from each other than this share of a standard error.
-const MOST_SPACED: f64 = 0.02;
 
 /// What a fit begins with.
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +136,6 @@ pub(super) struct Scratch<P: Pack, const N: usize> {
     same_start: bool,
     same_limits: bool,
     poisson: bool,
-    absolute: bool,
     /// Where a fit ends: a share of χ² for each degree of freedom, and in units of the cost.
     share: f64,
     square: f64,
@@ -240,7 +224,6 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
             same_start,
             same_limits,
             poisson,
-            absolute: options.absolute,
             share,
             square,
         }
@@ -447,17 +430,17 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         }
         seeds.degrees = seen - free;
         // Smaller numbers have fewer digits, or none.
-        sound = sound & one.le(seeds.degrees) & one.le(free) & P::splat(LEAST).le(most);
+        sound = sound & one.le(seeds.degrees) & one.le(free) & P::splat(single::LEAST).le(most);
         let mut weight_scale = one;
         if self.poisson {
-            sound = sound & zero.le(least) & most.le(P::splat(MOST_COUNTS));
+            sound = sound & zero.le(least) & most.le(P::splat(single::MOST_COUNTS));
         } else {
             seeds.scale = most.normalizer();
             let mut weight_unit = self.weight_unit;
             if !weights.is_empty() {
                 weight_scale = heaviest.normalizer();
                 weight_unit = weight_scale.exponent();
-                sound = sound & heaviest.is_finite() & P::splat(LEAST).le(heaviest);
+                sound = sound & heaviest.is_finite() & P::splat(single::LEAST).le(heaviest);
             }
             let twice = seeds.scale.exponent() + seeds.scale.exponent();
             seeds.unit = twice + weight_unit;
@@ -515,7 +498,8 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
             self.search.constants().length[j].store(&mut numbers.lengths[j]);
             // 1/(1 − R²): where it is large, rounding of the sums is all that tells parameters apart.
             let alone = hessian.0[j][j] * all.at(j, j);
-            let error = P::select(alone.le(P::splat(MOST_ALIKE)), all.at(j, j).sqrt(), infinite);
+            let error =
+                P::select(alone.le(P::splat(single::MOST_ALIKE)), all.at(j, j).sqrt(), infinite);
             error.store(&mut numbers.errors[j]);
             for k in 0..N {
                 if k >= j && job.options.covariance {
@@ -550,74 +534,26 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         fit: usize,
         chunk: &mut Chunk<'_>,
     ) -> bool {
+        let of = |all: &[[f32; 32]; N]| all.map(|numbers| numbers[lane]);
+        let [parameters, lengths, errors] =
+            [of(&numbers.parameters), of(&numbers.lengths), of(&numbers.errors)];
         let [cost, iterations, evaluations, status, raw, unit, degrees, size] =
-            numbers.others.map(|numbers| f64::from(numbers[lane]));
-        let [status, raw] =
-            [status, raw].map(|code| Status::from_code(code as u8).unwrap_or(Status::Invalid));
-        let unit = unit.exp2();
-        let chi2 = cost / unit;
-        let variance = if self.poisson {
-            1.0
-        } else if self.absolute {
-            unit
-        } else {
-            cost / degrees
-        };
-        let deviation = variance.sqrt();
+            numbers.others.map(|numbers| numbers[lane]);
         let count = self.count;
-        // The largest of the data is between 1 and 2.
-        let least = match status {
-            Status::Stalled => MOST_ROUNDED * MOST_ROUNDED * (size + cost),
-            _ => LEAST_RESIDUAL * LEAST_RESIDUAL,
+        let single = Single {
+            parameters: &parameters[..count],
+            lengths: &lengths[..count],
+            errors: &errors[..count],
+            cost,
+            iterations,
+            evaluations,
+            status,
+            raw,
+            unit,
+            degrees,
+            size,
         };
-        let exact = !self.poisson && cost < least * degrees;
-        // Where the Hessian is singular in this precision, all of it is infinite.
-        let known = |j: usize| numbers.errors[j][lane].is_finite();
-        let ended = status.is_converged() || status == Status::AtLimit && raw.is_converged();
-        if exact || !ended || !(0..count).all(known) {
-            return false;
-        }
-        let mut lengths = [0.0; N];
-        for j in 0..count {
-            lengths[j] = f64::from(numbers.lengths[j][lane]);
-        }
-        for j in 0..count {
-            let spacing = f64::from(numbers.parameters[j][lane].abs() * f32::EPSILON);
-            let error = f64::from(numbers.errors[j][lane]) * lengths[j] * deviation;
-            if error > 0.0 && spacing > MOST_SPACED * error {
-                return false;
-            }
-        }
-        let place = chunk.place(fit);
-        for j in 0..count {
-            let found = numbers.parameters[j][lane];
-            let mut value = f64::from(found);
-            if job.has_limits {
-                // They were rounded.
-                let [lower, upper] = job.limit(fit, j);
-                value = match found {
-                    _ if found == lower as f32 => lower,
-                    _ if found == upper as f32 => upper,
-                    _ => value.clamp(lower, upper),
-                };
-            }
-            place.parameters[j] = value;
-            if !place.covariance.is_empty() {
-                let factor = variance * lengths[j];
-                for k in j..count {
-                    let value = f64::from(numbers.covariance[j][k][lane]) * factor * lengths[k];
-                    place.covariance[j * count + k] = value;
-                    place.covariance[k * count + j] = value;
-                }
-            }
-            place.errors[j] = f64::from(numbers.errors[j][lane]) * lengths[j] * deviation;
-        }
-        *place.chi2 = chi2;
-        *place.degrees = degrees as u32;
-        *place.iterations = iterations as u32;
-        *place.evaluations = evaluations as u32;
-        *place.status = status;
-        true
+        single.put(job, fit, |j, k| numbers.covariance[j][k][lane], chunk)
     }
 }
 

@@ -5,17 +5,19 @@ mod functions;
 
 use std::ops::Range;
 
-use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves};
+use fit_core::arithmetic::functions::Elementary;
+use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, chunks};
 use fit_formula::{Formula, Function, Function2};
 use rayon::prelude::*;
 
 use super::InstructionSet;
 #[cfg(target_arch = "aarch64")]
 use super::arch::neon;
+use super::arch::pack::{Pack, nearest};
 use super::arch::portable;
 #[cfg(target_arch = "x86_64")]
 use super::arch::{avx2, avx512};
-use crate::curve::{Block, Chunk, CurveReference, Functions, Job, Step, Work, chunks, run};
+use crate::curve::{Block, CurveReference, Functions, Interpreted, Step, Work, checked, run};
 use crate::reference::BatchError;
 use engine::Scratch;
 
@@ -73,10 +75,10 @@ impl CurveSimd {
         start: CurveStart<'_>,
         options: &CurveOptions,
     ) -> Result<CurveFits, BatchError> {
-        let job = Job::new(formula, curves, start, options)?;
+        let job = checked(formula, curves, start, options)?;
         let parameters = options.parameters();
         let mut fits = CurveFits::invalid(curves.count(), parameters, options.covariance);
-        let single = parameters <= MOST_PARAMETERS && options.free() > 0 && job.is_single();
+        let single = parameters <= MOST_PARAMETERS && options.free() > 0 && job.is_for_packs();
         // Working memory, and what is needed for the rest when there is one.
         let make = || (single.then(|| worker(self.set, &job)), None);
         let run = |(worker, work): &mut (Option<Box<dyn Worker>>, Option<Work>),
@@ -91,8 +93,7 @@ impl CurveSimd {
             };
             for fit in left {
                 let work = work.get_or_insert_with(|| job.work());
-                let found = job.fit(work, fit);
-                chunk.put(fit, &found);
+                job.fit(work, fit).put(chunk.place(fit));
             }
         };
         let count = curves.count();
@@ -147,6 +148,36 @@ macro_rules! entries {
                     $(0..=$room => make::<$room>(job),)*
                     _ => make::<MOST_PARAMETERS>(job),
                 }
+            }
+        }
+
+        impl Elementary for $pack {
+            #[inline(always)]
+            fn nearest(self) -> Self {
+                nearest(self)
+            }
+            #[inline(always)]
+            fn scaled(self, n: Self) -> Self {
+                Pack::scaled(self, n)
+            }
+            #[inline(always)]
+            fn each(self, of: impl Fn(f64) -> f64) -> Self {
+                let mut numbers = [0.0; 32];
+                self.store(&mut numbers);
+                for number in &mut numbers[..Self::LANES] {
+                    *number = of(f64::from(*number)) as f32;
+                }
+                Self::load(&numbers)
+            }
+            #[inline(always)]
+            fn both(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
+                let (mut a, mut b) = ([0.0; 32], [0.0; 32]);
+                self.store(&mut a);
+                other.store(&mut b);
+                for lane in 0..Self::LANES {
+                    a[lane] = of(f64::from(a[lane]), f64::from(b[lane])) as f32;
+                }
+                Self::load(&a)
             }
         }
 

@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use fit_core::Status;
-use fit_curves::CurveFits;
 
-use super::engine::Found;
+use crate::CurveFits;
 
 /// Room for the outcomes of some fits that follow each other.
-pub(crate) struct Chunk<'a> {
+#[derive(Debug)]
+pub struct Chunk<'a> {
     first: usize,
     parameters: &'a mut [f64],
     errors: &'a mut [f64],
@@ -24,20 +24,28 @@ pub(crate) struct Chunk<'a> {
 }
 
 /// Room for the outcome of a fit.
-pub(crate) struct Place<'a> {
-    pub(crate) parameters: &'a mut [f64],
-    pub(crate) errors: &'a mut [f64],
+#[derive(Debug)]
+pub struct Place<'a> {
+    /// The parameters.
+    pub parameters: &'a mut [f64],
+    /// Their standard errors.
+    pub errors: &'a mut [f64],
     /// Row after row; empty if it is not to be kept.
-    pub(crate) covariance: &'a mut [f64],
-    pub(crate) chi2: &'a mut f64,
-    pub(crate) degrees: &'a mut u32,
-    pub(crate) iterations: &'a mut u32,
-    pub(crate) evaluations: &'a mut u32,
-    pub(crate) status: &'a mut Status,
+    pub covariance: &'a mut [f64],
+    /// χ² or the deviance.
+    pub chi2: &'a mut f64,
+    /// Points less parameters that are not held.
+    pub degrees: &'a mut u32,
+    /// Steps taken.
+    pub iterations: &'a mut u32,
+    /// Visits to the points.
+    pub evaluations: &'a mut u32,
+    /// How it ended.
+    pub status: &'a mut Status,
 }
 
 /// The outcomes of a batch in pieces of so many fits.
-pub(crate) fn chunks(fits: &mut CurveFits, length: usize) -> Vec<Chunk<'_>> {
+pub fn chunks(fits: &mut CurveFits, length: usize) -> Vec<Chunk<'_>> {
     let count = fits.parameters.ncols();
     let whole = "arrays that were just made are in order";
     // A model without parameters has outcomes too.
@@ -67,13 +75,13 @@ pub(crate) fn chunks(fits: &mut CurveFits, length: usize) -> Vec<Chunk<'_>> {
 
 impl Chunk<'_> {
     /// The numbers of its fits.
-    pub(crate) fn fits(&self) -> Range<usize> {
+    pub fn fits(&self) -> Range<usize> {
         self.first..self.first + self.statuses.len()
     }
 
     /// Room for the outcome of a fit.
     #[inline]
-    pub(crate) fn place(&mut self, fit: usize) -> Place<'_> {
+    pub fn place(&mut self, fit: usize) -> Place<'_> {
         let at = fit - self.first;
         let count = self.parameters.len() / self.statuses.len();
         let squares = if self.covariance.is_empty() { 0 } else { count * count };
@@ -89,31 +97,13 @@ impl Chunk<'_> {
         }
     }
 
-    /// Puts what was found of a fit into its place.
-    pub(crate) fn put(&mut self, fit: usize, found: &Found) {
-        let place = self.place(fit);
-        place.parameters.copy_from_slice(&found.parameters);
-        let count = place.parameters.len();
-        for j in 0..count {
-            place.errors[j] = found.covariance[j * count + j].sqrt();
-        }
-        if !place.covariance.is_empty() {
-            place.covariance.copy_from_slice(&found.covariance);
-        }
-        *place.chi2 = found.chi2;
-        *place.degrees = found.degrees;
-        *place.iterations = found.iterations;
-        *place.evaluations = found.evaluations;
-        *place.status = found.status;
-    }
-
     /// Leaves a fit for another fitter.
-    pub(crate) fn leave(&mut self, fit: usize) {
+    pub fn leave(&mut self, fit: usize) {
         self.left.push(fit);
     }
 
     /// Those that were left.
-    pub(crate) fn take_left(&mut self) -> Vec<usize> {
+    pub fn take_left(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.left)
     }
 }

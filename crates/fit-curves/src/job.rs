@@ -1,0 +1,202 @@
+//! Batches of curves that have been checked, as every backend fits them.
+
+use fit_formula::{Axes, Formula, Program};
+
+use crate::{CurveError, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Points};
+
+/// Sums over more points have too few digits in single precision.
+const MOST_SINGLE_POINTS: usize = 1 << 20;
+/// Single precision seldom tells where a step shorter than this many standard errors leads.
+const LEAST_SINGLE_TOLERANCE: f64 = 1e-4;
+
+/// All that the fits of a batch have in common.
+#[derive(Debug)]
+pub struct Job<'c, 's, 'o> {
+    /// What is fitted.
+    pub curves: Curves<'c>,
+    start: CurveStart<'s>,
+    /// How.
+    pub options: &'o CurveOptions,
+    /// The model, and its derivatives by all parameters that are not fixed.
+    pub program: Program,
+    /// Where the points lie for the program.
+    pub axes: Axes,
+    /// Columns and rows of points.
+    pub extent: [usize; 2],
+    /// How many variables the formula has.
+    pub variables: usize,
+    /// Whether a parameter is held, or has a limit.
+    pub has_limits: bool,
+}
+
+impl<'c, 's, 'o> Job<'c, 's, 'o> {
+    /// A job that has been checked. On a grid the program knows which of its operations depend on the column or the row
+    /// alone, unless points are to be taken `together`.
+    ///
+    /// # Errors
+    /// What makes no sense, and where.
+    pub fn new(
+        formula: &Formula,
+        curves: &Curves<'c>,
+        start: CurveStart<'s>,
+        options: &'o CurveOptions,
+        together: bool,
+    ) -> Result<Self, CurveError> {
+        if options.parameters() != formula.parameters().len() {
+            return Err(CurveError::Shape {
+                what: "options",
+                found: vec![options.parameters()],
+                wanted: vec![formula.parameters().len()],
+            });
+        }
+        let variables = formula.variables().len();
+        curves.validate(variables, &start, options)?;
+        let curves = *curves;
+        let (axes, extent) = match curves.points {
+            Points::Grid { width, height } if !together => (Axes::Grid, [width, height]),
+            _ => (Axes::Together, [curves.points(), 1]),
+        };
+        let wanted: Vec<bool> = options.fixed.iter().map(|fixed| !fixed).collect();
+        let program = formula.program(axes, &wanted);
+        let free = |limits: &[f64; 2]| limits[0] == f64::NEG_INFINITY && limits[1] == f64::INFINITY;
+        let has_limits = options.fixed.contains(&true)
+            || match &options.limits {
+                CurveLimits::Shared(limits) => !limits.iter().all(free),
+                _ => true,
+            };
+        Ok(Self { curves, start, options, program, axes, extent, variables, has_limits })
+    }
+
+    /// Whether each fit has weights of its own.
+    pub fn has_own_weights(&self) -> bool {
+        self.curves.weights.is_some_and(|weights| weights.shape()[0] != 1)
+    }
+
+    /// The weights of all fits: 1 if there are none.
+    pub fn shared_weights(&self) -> Vec<f64> {
+        let mut weights = vec![1.0; self.curves.points()];
+        if let Some(values) = self.curves.weights.filter(|_| !self.has_own_weights()) {
+            values.row(0, &mut weights);
+            clean(&mut weights);
+        }
+        weights
+    }
+
+    /// Whether single precision is enough for what is the same for all fits: not too many points, which it can tell from
+    /// each other, limits and weights that stay as they are, and a tolerance within its reach.
+    pub fn is_single(&self) -> bool {
+        let Self { curves, options, .. } = self;
+        let points = 0..curves.points();
+        let told = match curves.points {
+            Points::Shared(at) => (0..self.variables)
+                .all(|variable| is_single(points.clone().map(|point| at.get([variable, point])))),
+            _ => true,
+        };
+        let limits = match &options.limits {
+            CurveLimits::Shared(limits) => {
+                limits.iter().all(|&[lower, upper]| lower == upper || (lower as f32) < upper as f32)
+            }
+            _ => true,
+        };
+        let weights = self.shared_weights();
+        let most = weights.iter().copied().fold(0.0, f64::max);
+        let weighs = |&weight: &f64| weight == 0.0 || weight >= 1e-30 * most;
+        told && limits
+            && weights.iter().all(weighs)
+            && curves.points() <= MOST_SINGLE_POINTS
+            && options.tolerance >= LEAST_SINGLE_TOLERANCE
+    }
+
+    /// Puts the data of a fit into their place.
+    pub fn read_data(&self, fit: usize, into: &mut [f32]) {
+        self.curves.data.row_single(fit, into);
+    }
+
+    /// The same for its weights; false if one of them vanishes in single precision.
+    pub fn read_weights(&self, fit: usize, into: &mut [f32]) -> bool {
+        let Some(weights) = &self.curves.weights else { return false };
+        weights.row_single(fit, into);
+        let vanishes = |(point, &weight): (usize, &f32)| {
+            weight < f32::MIN_POSITIVE && weights.get([fit, point]) > 0.0
+        };
+        !into.iter().enumerate().any(vanishes)
+    }
+
+    /// The same for a variable; false if single precision cannot tell its values from each other.
+    pub fn read_variable(&self, fit: usize, variable: usize, into: &mut [f32]) -> bool {
+        let Points::PerFit(at) = self.curves.points else { return false };
+        for (point, to) in into.iter_mut().enumerate() {
+            *to = at.get([fit, variable, point]) as f32;
+        }
+        let points = 0..self.curves.points();
+        is_single(points.map(|point| at.get([fit, variable, point])))
+    }
+
+    /// A start value.
+    #[inline]
+    pub fn start(&self, fit: usize, parameter: usize) -> f64 {
+        match self.start {
+            CurveStart::Shared(start) => start[parameter],
+            CurveStart::PerFit(start) => start.get([fit, parameter]),
+            // Refused before.
+            _ => f64::NAN,
+        }
+    }
+
+    /// Puts the start values of a fit into their place.
+    pub fn read_start(&self, fit: usize, into: &mut [f32]) {
+        match &self.start {
+            CurveStart::PerFit(start) => start.row_single(fit, into),
+            _ => {
+                for (parameter, to) in into.iter_mut().enumerate() {
+                    *to = self.start(fit, parameter) as f32;
+                }
+            }
+        }
+    }
+
+    /// Whether all fits have the same start values.
+    pub fn has_same_start(&self) -> bool {
+        matches!(self.start, CurveStart::Shared(_))
+    }
+
+    /// Whether all fits have the same limits.
+    pub fn has_same_limits(&self) -> bool {
+        matches!(self.options.limits, CurveLimits::Shared(_))
+            && (self.has_same_start() || !self.options.fixed.contains(&true))
+    }
+
+    /// The limits of a parameter; both are the start value if it is fixed.
+    #[inline]
+    pub fn limit(&self, fit: usize, parameter: usize) -> [f64; 2] {
+        if self.options.fixed[parameter] {
+            [self.start(fit, parameter); 2]
+        } else {
+            self.options.limit(fit, parameter)
+        }
+    }
+}
+
+/// The share of the mean distance of two points by which rounding may move one.
+const MOST_MOVED: f64 = 1e-3;
+
+/// Whether single precision can tell these values from each other.
+fn is_single(values: impl Iterator<Item = f64>) -> bool {
+    let (mut low, mut high, mut moved, mut count) = (f64::INFINITY, f64::NEG_INFINITY, 0.0_f64, 0);
+    for value in values {
+        low = low.min(value);
+        high = high.max(value);
+        moved = moved.max((f64::from(value as f32) - value).abs());
+        count += 1;
+    }
+    moved <= MOST_MOVED * (high - low) / f64::from(count)
+}
+
+/// A weight that is NaN leaves its point out, as 0 does.
+pub fn clean(weights: &mut [f64]) {
+    for weight in weights {
+        if weight.is_nan() {
+            *weight = 0.0;
+        }
+    }
+}
