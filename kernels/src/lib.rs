@@ -17,14 +17,41 @@ macro_rules! embed {
 }
 fit_gpu_kernel::kernels!(embed);
 
+macro_rules! embed_templates {
+    ($($name:literal: $parameters:literal;)*) => {
+        fn packed_template(parameters: usize) -> Option<&'static [u8]> {
+            match parameters {
+                $($parameters => Some(include_bytes!(concat!("../", $name, ".ptx.lzma"))),)*
+                _ => None,
+            }
+        }
+    };
+}
+fit_gpu_kernel::templates!(embed_templates);
+
 /// Memory that unpacking may take, in KiB: enough for any module.
 const MOST_MEMORY: u32 = 64 << 10;
 
 /// The PTX of a kernel of the catalogue by its name: a module with one entry, `fit`. It is unpacked anew each time,
 /// which takes a few milliseconds. `None` if no kernel has that name.
 pub fn ptx(kernel: &str) -> Option<String> {
+    unpacked(packed(kernel)?)
+}
+
+/// The PTX for models of so many parameters that are given as formulas: a module with one entry, `fit`, in which lines that
+/// begin with `//@` stand for a formula's own instructions. `None` if there is no template for so many.
+pub fn template(parameters: usize) -> Option<String> {
+    unpacked(packed_template(parameters)?)
+}
+
+/// The PTX of functions that formulas call: a module without an entry.
+pub fn curve_functions() -> Option<String> {
+    unpacked(include_bytes!("../curve_functions.ptx.lzma"))
+}
+
+fn unpacked(packed: &[u8]) -> Option<String> {
     let mut text = String::new();
-    let mut reader = LzmaReader::new_mem_limit(packed(kernel)?, MOST_MEMORY, None).ok()?;
+    let mut reader = LzmaReader::new_mem_limit(packed, MOST_MEMORY, None).ok()?;
     reader.read_to_string(&mut text).ok()?;
     Some(text)
 }
@@ -42,5 +69,21 @@ mod tests {
             assert!(text.ends_with("}\n"), "{}: {:?}", kernel.name, text.get(text.len() - 20..));
         }
         assert_eq!(ptx("side3"), None);
+    }
+
+    /// Proves that every template is here, with an entry and marks: one place where parameters are taken, one where factors
+    /// are given, and three where a point is visited.
+    #[test]
+    fn every_template_has_its_marks() {
+        for parameters in 1..=10 {
+            let text = template(parameters).expect("there is one");
+            assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{parameters}");
+            let marks = ["//@prepare ", "//@scales ", "//@point ", "//@value "];
+            let counts = marks.map(|mark| text.matches(mark).count());
+            assert_eq!(counts, [1, 1, 3, 3], "{parameters}");
+        }
+        assert_eq!(template(0), None);
+        assert_eq!(template(11), None);
+        assert!(curve_functions().expect("it is here").contains("spotfit_power"));
     }
 }

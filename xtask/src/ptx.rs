@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fit_gpu_kernel::{KERNELS, Kernel};
+use fit_gpu_kernel::{SOURCES, Source};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -64,8 +64,8 @@ fn sha256(text: &str) -> String {
 
 /// Kernels must not spill, nor keep pixels anywhere but in registers or shared memory; only those whose blocks have few
 /// registers for each thread may.
-fn judge(kernel: &Kernel, architecture: &str, usage: Usage) -> Result<Usage, String> {
-    if usage.bytes == 0 || kernel.build().may_spill {
+fn judge(kernel: &Source, architecture: &str, usage: Usage) -> Result<Usage, String> {
+    if usage.bytes == 0 || kernel.build.may_spill {
         return Ok(usage);
     }
     Err(format!(
@@ -91,7 +91,7 @@ fn entries(ptx: &str) -> Vec<String> {
 
 /// A kernel as the source gives it now.
 struct Built {
-    kernel: &'static Kernel,
+    kernel: &'static Source,
     text: String,
     registers: Usages,
     spilled: Usages,
@@ -108,7 +108,7 @@ impl Built {
     }
 
     /// What the same assembler said of the same text before.
-    fn known(kernel: &'static Kernel, text: &str, before: Option<&Manifest>) -> Option<Self> {
+    fn known(kernel: &'static Source, text: &str, before: Option<&Manifest>) -> Option<Self> {
         let module = before?.modules.get(kernel.name)?;
         let Module { registers, spilled, .. } = module.clone();
         let same = sha256(text) == module.sha256;
@@ -117,7 +117,7 @@ impl Built {
 
     /// Assembles a text for some architectures, where there is an assembler.
     fn new(
-        kernel: &'static Kernel,
+        kernel: &'static Source,
         text: String,
         file: &Path,
         assembler: Option<&Assembler>,
@@ -125,7 +125,8 @@ impl Built {
     ) -> Result<Self, TaskError> {
         std::fs::write(file, &text).map_err(file_error(file))?;
         let (mut registers, mut spilled) = (Usages::new(), Usages::new());
-        if let Some(assembler) = assembler {
+        // What is no kernel has no registers yet.
+        if let Some(assembler) = assembler.filter(|_| kernel.whole) {
             for &architecture in architectures {
                 let usage = assembler.assemble(file, architecture)?;
                 let usage = judge(kernel, architecture, usage);
@@ -173,7 +174,7 @@ fn build(
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| TaskError::Missing(format!("no threads: {error}")))?;
     let done = AtomicUsize::new(0);
-    let one = |kernel: &'static Kernel| {
+    let one = |kernel: &'static Source| {
         // Cargo lets one build at a time into a folder.
         let worker = rayon::current_thread_index().unwrap_or(0);
         let text = compiler.compile(&root(), &folder.join(worker.to_string()), kernel)?;
@@ -189,10 +190,10 @@ fn build(
             }
             None => Built::new(kernel, text, &file, assembler, &ARCHITECTURES)?,
         };
-        eprint!("\r{} of {} kernels ", done.fetch_add(1, Ordering::Relaxed) + 1, KERNELS.len());
+        eprint!("\r{} of {} texts ", done.fetch_add(1, Ordering::Relaxed) + 1, SOURCES.len());
         Ok(built)
     };
-    let built = pool.install(|| KERNELS.par_iter().with_max_len(1).map(one).collect());
+    let built = pool.install(|| SOURCES.par_iter().with_max_len(1).map(one).collect());
     eprintln!();
     built
 }
@@ -223,7 +224,7 @@ fn stored() -> Result<Manifest, TaskError> {
 /// Stored files that are those of no kernel.
 fn strangers() -> Result<Vec<PathBuf>, TaskError> {
     let folder = root().join("kernels");
-    let known: Vec<PathBuf> = KERNELS.iter().map(|kernel| file_of(kernel.name)).collect();
+    let known: Vec<PathBuf> = SOURCES.iter().map(|kernel| file_of(kernel.name)).collect();
     let mut strangers = Vec::new();
     for entry in std::fs::read_dir(&folder).map_err(file_error(&folder))? {
         let path = entry.map_err(file_error(&folder))?.path();
@@ -239,7 +240,7 @@ fn strangers() -> Result<Vec<PathBuf>, TaskError> {
 pub(crate) fn show(name: &str) -> Result<(), TaskError> {
     use std::io::Write as _;
 
-    if !KERNELS.iter().any(|kernel| kernel.name == name) {
+    if !SOURCES.iter().any(|kernel| kernel.name == name) {
         return Err(TaskError::NoKernel(name.to_owned()));
     }
     // Who listens may go, as `head` does.
@@ -301,7 +302,7 @@ pub(crate) fn check(assembled: Assembled) -> Result<(), TaskError> {
 
     let mut wrong = Vec::new();
     let names: Vec<&str> = manifest.modules.keys().map(String::as_str).collect();
-    let mut expected: Vec<&str> = KERNELS.iter().map(|kernel| kernel.name).collect();
+    let mut expected: Vec<&str> = SOURCES.iter().map(|kernel| kernel.name).collect();
     expected.sort_unstable();
     if names != expected {
         wrong.push(format!("the manifest has the kernels {names:?}, the catalogue {expected:?}"));
@@ -352,7 +353,8 @@ fn compare(module: &Module, stored: &str, new: &Built, tools: Tools) -> Vec<Stri
     if flags(new.kernel).join(" ") != module.flags {
         wrong.push(format!("{name}: the flags are others than those of the manifest"));
     }
-    if ARCHITECTURES.iter().any(|architecture| !module.registers.contains_key(*architecture)) {
+    let unnamed = |architecture: &&str| !module.registers.contains_key(*architecture);
+    if new.kernel.whole && ARCHITECTURES.iter().any(unnamed) {
         wrong.push(format!("{name}: the manifest does not name every architecture"));
     }
     if tools.same_compiler && new.text != stored {
@@ -395,8 +397,8 @@ mod tests {
     const OTHER: Tools = Tools { same_compiler: false, same_assembler: true };
     const OTHER_ASSEMBLER: Tools = Tools { same_compiler: true, same_assembler: false };
 
-    fn kernel(name: &str) -> &'static Kernel {
-        KERNELS.iter().find(|kernel| kernel.name == name).expect("there is one of that name")
+    fn kernel(name: &str) -> &'static Source {
+        SOURCES.iter().find(|kernel| kernel.name == name).expect("there is one of that name")
     }
 
     fn usages(number: u32) -> Usages {
@@ -460,9 +462,9 @@ mod tests {
         let manifest = stored().expect("the manifest is there");
         let release = manifest.compiler.split(' ').nth(1);
         assert_eq!(release, Some(pinned()), "kernels/rust-version names another compiler");
-        assert_eq!(manifest.modules.len(), KERNELS.len());
+        assert_eq!(manifest.modules.len(), SOURCES.len());
         assert_eq!(strangers().expect("a folder"), Vec::<PathBuf>::new());
-        for kernel in KERNELS {
+        for kernel in SOURCES {
             let module = &manifest.modules[kernel.name];
             let ptx = stored_text(kernel.name).expect("every kernel has a file");
             assert_eq!(sha256(&ptx), module.sha256, "{}", kernel.name);

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use fit_gpu_kernel::Kernel;
+use fit_gpu_kernel::Source;
 
 use crate::TaskError;
 
@@ -17,13 +17,13 @@ pub(crate) struct Compiler {
 }
 
 /// The flags for a kernel, after which come those that name it.
-pub(crate) fn flags(kernel: &Kernel) -> Vec<String> {
+pub(crate) fn flags(kernel: &Source) -> Vec<String> {
     [
         "--emit=asm",
         "-Clinker=true",
         "-Ctarget-cpu=sm_75",
         "-Ctarget-feature=+ptx70",
-        &format!("-Cllvm-args=-unroll-threshold={}", kernel.build().unroll_threshold),
+        &format!("-Cllvm-args=-unroll-threshold={}", kernel.build.unroll_threshold),
     ]
     .map(str::to_owned)
     .to_vec()
@@ -98,7 +98,7 @@ impl Compiler {
         &self,
         root: &Path,
         target: &Path,
-        kernel: &Kernel,
+        kernel: &Source,
     ) -> Result<String, TaskError> {
         let (for_target, for_module): (Vec<_>, Vec<_>) =
             flags(kernel).into_iter().partition(|flag| flag.starts_with("-Ctarget-"));
@@ -131,7 +131,7 @@ impl Compiler {
         let text = std::fs::read_to_string(&file)
             .map_err(|source| TaskError::File { file: file.display().to_string(), source })?;
         let text = with_plain_names(&text);
-        Ok(match kernel.build().most_registers {
+        Ok(match kernel.build.most_registers {
             Some(most) => with_few_registers(&text, most),
             None => text,
         })

@@ -205,6 +205,24 @@ impl<R: Real, const P: usize> Sums<R, P> {
         }
     }
 
+    /// The same of all threads, where each has some of the points: `sum` adds what they have.
+    #[inline(always)]
+    pub fn in_all(&self, sum: impl Fn(R) -> R) -> Self {
+        let (zero, one) = (R::splat(0.0), R::splat(1.0));
+        let mut all = *self;
+        all.cost = sum(self.cost);
+        all.sound = sum(R::select(self.sound, zero, one)).le(zero);
+        for j in 0..P {
+            all.gradient[j] = sum(self.gradient[j]);
+            for k in 0..P {
+                if k >= j {
+                    all.hessian.0[j][k] = sum(self.hessian.0[j][k]);
+                }
+            }
+        }
+        all
+    }
+
     /// What the search takes; `scales` are the factors that derivatives came without, times the length of each
     /// parameter and the scale of the data. `size` is Σwd², or Σd for maximum likelihood.
     #[inline(always)]

@@ -181,6 +181,45 @@ macro_rules! list {
 }
 crate::kernels!(list);
 
+/// A text that is compiled for the device: a kernel, a template, or the functions that formulas call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its name, and that of its file.
+    pub name: &'static str,
+    /// How it is compiled.
+    pub build: Build,
+    /// Whether the text is a whole kernel.
+    pub whole: bool,
+}
+
+macro_rules! templates {
+    ($($name:literal: $parameters:literal;)*) => {
+        /// The most parameters of a model that has a template.
+        pub const MOST_CURVE_PARAMETERS: usize = [$($parameters),*].len();
+
+        const TEMPLATES: &[(&str, usize)] = &[$(($name, $parameters)),*];
+    };
+}
+crate::templates!(templates);
+
+/// All texts: kernels in the order of their table, templates, functions.
+pub const SOURCES: &[Source] = &{
+    const COUNT: usize = KERNELS.len() + TEMPLATES.len();
+    let build = Build { unroll_threshold: 4_000, most_registers: None, may_spill: true };
+    let mut all = [Source { name: "curve_functions", build, whole: false }; COUNT + 1];
+    let mut i = 0;
+    while i < KERNELS.len() {
+        all[i] = Source { name: KERNELS[i].name, build: KERNELS[i].build(), whole: true };
+        i += 1;
+    }
+    while i < COUNT {
+        let (name, _) = TEMPLATES[i - KERNELS.len()];
+        all[i] = Source { name, build, whole: true };
+        i += 1;
+    }
+    all
+};
+
 /// How the blocks of a launch are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {

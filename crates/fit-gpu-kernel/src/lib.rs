@@ -8,6 +8,7 @@
 pub mod alone;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod catalogue;
+pub mod curve;
 pub mod device;
 mod job;
 pub mod published;
@@ -20,6 +21,7 @@ pub mod team;
 mod entries;
 
 #[cfg(not(target_arch = "nvptx64"))]
-pub use catalogue::{Family, KERNELS, Kernel, Layout, Method};
+pub use catalogue::{Family, KERNELS, Kernel, Layout, Method, SOURCES, Source};
+pub use curve::CurveJob;
 pub use job::{Job, PixelKind, Task};
 pub use single::{Exact, Single};

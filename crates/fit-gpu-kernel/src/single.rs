@@ -4,6 +4,7 @@ use core::f32::consts::LN_2;
 use core::fmt::{Display, Formatter};
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
+use fit_core::arithmetic::functions::Elementary;
 use fit_core::{Number, Pixel, Real};
 
 use crate::device;
@@ -34,6 +35,28 @@ impl Single {
     #[inline(always)]
     fn power(exponent: f32) -> f32 {
         device::exp2(exponent)
+    }
+}
+
+impl Elementary for Single {
+    #[inline(always)]
+    fn nearest(self) -> Self {
+        // Of 1.5·2²³ the last digit is 1.
+        const INTEGER: f32 = 12_582_912.0;
+        Self((self.0 + INTEGER) - INTEGER)
+    }
+    #[inline(always)]
+    fn scaled(self, n: Self) -> Self {
+        let half = Self(n.0 * 0.5).nearest();
+        Self(self.0 * device::exp2(half.0) * device::exp2(n.0 - half.0))
+    }
+    #[inline(always)]
+    fn each(self, of: impl Fn(f64) -> f64) -> Self {
+        Self(of(self.0.into()) as f32)
+    }
+    #[inline(always)]
+    fn both(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
+        Self(of(self.0.into(), other.0.into()) as f32)
     }
 }
 

@@ -210,3 +210,26 @@ macro_rules! kernels {
         }
     };
 }
+
+/// The table of templates, for models given as formulas: `templates!(expand)` calls `expand!` with the lines
+///
+/// ```text
+/// "name": parameters;
+/// ```
+#[macro_export]
+macro_rules! templates {
+    ($expand:ident) => {
+        $expand! {
+            "curve1": 1;
+            "curve2": 2;
+            "curve3": 3;
+            "curve4": 4;
+            "curve5": 5;
+            "curve6": 6;
+            "curve7": 7;
+            "curve8": 8;
+            "curve9": 9;
+            "curve10": 10;
+        }
+    };
+}

@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fit_core::spot::shape::ShapeName;
 use fit_core::{ArgumentError, Estimator, Options, Size};
+pub(crate) use fit_gpu_kernel::catalogue::SHARED as SHARED_BY_DEFAULT;
 use fit_gpu_kernel::catalogue::{Block, SHARED};
 use fit_gpu_kernel::{Family, Job, Kernel, Method};
 use fit_gpu_ptx::ptx;

@@ -1,5 +1,6 @@
 use fit_core::spot::shape::ShapeName;
 use fit_core::{ArgumentError, Size};
+use fit_curves::CurveError;
 use fit_gpu_kernel::{Family, Method};
 
 /// Why a GPU could not be used, or could not fit a batch. After any of these errors the process can go on
@@ -10,6 +11,9 @@ pub enum GpuError {
     /// The request makes no sense.
     #[error(transparent)]
     Argument(#[from] ArgumentError),
+    /// The request for curves makes no sense.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
     /// There is no NVIDIA driver on this machine.
     #[error("no NVIDIA driver: its library {LIBRARY} is not found")]
     NoDriver,

@@ -4,6 +4,7 @@ mod batch;
 mod beside;
 mod bytes;
 mod card;
+mod curve;
 mod devices;
 mod driver;
 mod error;
@@ -15,6 +16,7 @@ mod session;
 mod slot;
 
 pub use batch::Gpu;
+pub use curve::{CurveGpu, spliced};
 pub use devices::{DeviceInfo, devices, free_memory};
 pub use error::GpuError;
 pub use fit_gpu_kernel::{Family, Method};

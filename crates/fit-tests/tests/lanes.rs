@@ -1,16 +1,164 @@
 //! Formulas on the lanes of vector registers, beside the reference in double precision.
 
 use fit_core::{Estimator, Status};
-use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
-use fit_curves::{CurveFits, CurveOptions, Curves, Limits, Points, Values};
+use fit_cpu::{BatchError, CurveReference, CurveSimd, InstructionSet};
+use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Limits, Points, Values};
 use fit_formula::Formula;
+use fit_gpu::{CurveGpu, spliced};
 use ndarray::{Array1, Array2, Array3, s};
+use spotfit::model::Model;
+
+/// What fits in single precision, and leaves the rest to double precision.
+enum Fitter {
+    Lanes(CurveSimd),
+    Gpu(Box<CurveGpu>),
+}
+
+impl Fitter {
+    fn name(&self) -> String {
+        match self {
+            Self::Lanes(fitter) => fitter.instruction_set().to_string(),
+            Self::Gpu(_) => "GPU".to_owned(),
+        }
+    }
+
+    fn fit(
+        &self,
+        formula: &Formula,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+    ) -> Result<CurveFits, BatchError> {
+        match self {
+            Self::Lanes(fitter) => fitter.fit(formula, curves, start, options),
+            Self::Gpu(fitter) => {
+                let found = fitter.fit(formula, curves, start, options);
+                let (mut fits, left) = found.expect("a GPU");
+                reference().fit_left(formula, curves, start, options, &left, &mut fits)?;
+                Ok(fits)
+            }
+        }
+    }
+}
 
 /// Those that this processor has, with one thread and with three.
-fn fitters() -> Vec<CurveSimd> {
+fn fitters() -> Vec<Fitter> {
     let sets = InstructionSet::ALL.into_iter().filter(|set| set.is_available());
-    sets.flat_map(|set| [1, 3].map(|threads| CurveSimd::new(threads, Some(set)).expect("threads")))
-        .collect()
+    let fitter = |threads, set| CurveSimd::new(threads, Some(set)).expect("threads");
+    sets.flat_map(|set| [1, 3].map(|threads| Fitter::Lanes(fitter(threads, set)))).collect()
+}
+
+/// Proves all of it for the GPU: few data sets have a warp each, many a thread.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_gpu_agrees_with_the_reference() {
+    let fitters = [Fitter::Gpu(Box::new(CurveGpu::new(0).expect("a GPU")))];
+    every_kind_of_batch_on(&fitters, 150);
+    every_kind_of_batch_on(&fitters, 7000);
+    grids_agree_with_the_reference_on(&fitters);
+    units_do_not_matter_on(&fitters);
+    hostile_data_harm_no_neighbour_on(&fitters);
+    functions_do_not_depend_on_neighbours_on(&fitters);
+    what_single_precision_cannot_resolve_on(&fitters);
+    odd_models_agree_with_the_reference_on(&fitters);
+}
+
+/// Proves that the GPU decides nearly all fits of the named models by itself, and finds what the reference finds; with a
+/// thread a fit and with a warp.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_gpu_fits_models_with_names() {
+    let gpu = CurveGpu::new(0).expect("a GPU");
+    for (name, truth, [width, height], noise) in NAMED {
+        let model = Model::named(name).expect("a model");
+        let points: Vec<Vec<f64>> = (0..width * height)
+            .map(|at| vec![(at % width) as f64, (at / width) as f64])
+            .map(|at| at[..model.variables().len()].to_vec())
+            .collect();
+        let clean = model.values(truth, &points);
+        let mut random = fit_sim::Random::new(1, 0);
+        let data = Array2::from_shape_fn((8000, points.len()), |(_, at)| {
+            clean[at] + noise * random.normal()
+        });
+        let place = match model.variables().len() {
+            1 => Points::Index,
+            _ => Points::Grid { width: *width, height: *height },
+        };
+        let start: Vec<f64> = truth.iter().map(|value| value * 1.1).collect();
+        let options = CurveOptions::new(truth.len());
+        for count in [300, 8000] {
+            let curves = Curves::new(data.slice(s![..count, ..]), place);
+            let start = || CurveStart::Shared(&start);
+            let formula = model.as_formula();
+            let wanted = reference().fit(formula, &curves, start(), &options).expect("sound");
+            let (found, left) = gpu.fit(formula, &curves, start(), &options).expect("a GPU");
+            let share = left.len() as f64 / count as f64;
+            let near = |fit: &usize| {
+                (0..truth.len()).all(|j| {
+                    let error = wanted.errors[[*fit, j]];
+                    let off = found.parameters[[*fit, j]] - wanted.parameters[[*fit, j]];
+                    off.abs() < 0.01 * error
+                })
+            };
+            let decided = |fit: &usize| left.binary_search(fit).is_err();
+            let all = (0..count).filter(decided).count();
+            let near = (0..count).filter(decided).filter(near).count();
+            println!("{name}, {count}: {share:.4} left, {near} of {all} within 1 %");
+            assert!(share < 0.02, "{name}: {share} are left");
+            assert!(near as f64 >= 0.99 * all as f64, "{name}: {near} of {all}");
+        }
+    }
+}
+
+/// Models with names: a truth, the columns and rows of points, noise.
+const NAMED: &[(&str, &[f64], [usize; 2], f64)] = &[
+    ("linear", &[2.0, 0.5], [30, 1], 0.5),
+    ("exponential", &[10.0, 8.0, 1.0], [30, 1], 0.2),
+    ("exponential_2", &[10.0, 2.0, 6.0, 15.0, 1.0], [30, 1], 0.02),
+    ("gauss_1d", &[10.0, 14.0, 3.0, 2.0], [30, 1], 0.3),
+    ("lorentz", &[10.0, 14.0, 3.0, 2.0], [30, 1], 0.3),
+    ("logistic", &[10.0, 14.0, 3.0, 2.0], [30, 1], 0.3),
+    ("sine", &[3.0, 0.5, 0.6, 1.0], [30, 1], 0.3),
+    ("gauss_2d", &[20.0, 4.1, 3.8, 1.2, 2.0], [9, 9], 1.0),
+    ("gauss_2d_elliptic", &[20.0, 4.1, 3.8, 1.2, 1.5, 2.0], [9, 9], 1.0),
+    ("gauss_2d_rotated", &[20.0, 4.1, 3.8, 1.0, 1.9, 2.0, 0.2], [9, 9], 1.0),
+    ("cauchy_2d_elliptic", &[20.0, 4.1, 3.8, 1.2, 1.5, 2.0], [9, 9], 0.7),
+];
+
+/// Proves that the kernels of all models with names are what NVIDIA's assembler takes, where there is one: for models that
+/// the GPU fits. Models that it leaves to the processor are listed.
+#[test]
+fn spliced_kernels_assemble() {
+    let Some(assembler) = std::env::var_os("PTXAS") else {
+        println!("SKIPPED: the environment variable PTXAS names no assembler");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("spotfit-spliced-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let mut lost = Vec::new();
+    for (name, _, _) in Model::all() {
+        let model = Model::named(name).expect("a model");
+        let count = model.parameters().len();
+        let program = model.as_formula().program(fit_formula::Axes::Together, &vec![true; count]);
+        let Some(text) = spliced(&program) else {
+            lost.push(name);
+            continue;
+        };
+        assert!(!text.contains("//@"), "{name}: a mark is left");
+        let file = folder.join(format!("{name}.ptx"));
+        std::fs::write(&file, text).expect("a file");
+        let output = std::process::Command::new(&assembler)
+            .args(["-arch", "sm_75", "-o"])
+            .arg(folder.join("cubin"))
+            .arg(&file)
+            .output()
+            .expect("the assembler runs");
+        let report = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{name}: {report}");
+    }
+    std::fs::remove_dir_all(&folder).expect("it was made here");
+    println!("left to the processor: {lost:?}");
+    assert!(lost.len() < 5, "{lost:?}");
 }
 
 fn reference() -> CurveReference {
@@ -104,7 +252,11 @@ fn neighbours_and_threads_change_nothing() {
 /// and both estimators give what the reference finds.
 #[test]
 fn every_kind_of_batch_agrees_with_the_reference() {
-    let (formula, count, points) = (decay(), 150, 31);
+    every_kind_of_batch_on(&fitters(), 150);
+}
+
+fn every_kind_of_batch_on(fitters: &[Fitter], count: usize) {
+    let (formula, points) = (decay(), 31);
     let mut data = decays(count, points);
     let plain = CurveOptions::new(3);
     let x = Array3::from_shape_fn((count, 1, points), |(_, _, x)| x as f64);
@@ -124,14 +276,9 @@ fn every_kind_of_batch_agrees_with_the_reference() {
     let check = |curves: &Curves<'_>, per_fit: bool, options: &CurveOptions, what: &str| {
         let start = || if per_fit { starts.view().into() } else { (&START[..]).into() };
         let wanted = reference().fit(&formula, curves, start(), options).expect("sound");
-        for fitter in fitters() {
+        for fitter in fitters {
             let found = fitter.fit(&formula, curves, start(), options).expect("sound");
-            agree(
-                &wanted,
-                &found,
-                options.estimator,
-                &format!("{what}, {}", fitter.instruction_set()),
-            );
+            agree(&wanted, &found, options.estimator, &format!("{what}, {}", fitter.name()));
         }
     };
     let of = |points| Curves::new(data.view(), points);
@@ -161,6 +308,10 @@ fn every_kind_of_batch_agrees_with_the_reference() {
 /// Proves that images on a grid, of more rows than a block has, give what the reference finds.
 #[test]
 fn grids_agree_with_the_reference() {
+    grids_agree_with_the_reference_on(&fitters());
+}
+
+fn grids_agree_with_the_reference_on(fitters: &[Fitter]) {
     let text = "a*exp(-(x-x0)^2/(2*sx^2) - (y-y0)^2/(2*sy^2)) + b";
     let names = ["a", "x0", "y0", "sx", "sy", "b"];
     let formula = Formula::new(text, &["x", "y"], &names).expect("a formula");
@@ -185,7 +336,7 @@ fn grids_agree_with_the_reference() {
         let wanted =
             reference().fit(&formula, &curves, (&start[..]).into(), &options).expect("sound");
         assert!(wanted.statuses.iter().all(|status| status.is_converged()));
-        for fitter in fitters() {
+        for fitter in fitters {
             let found =
                 fitter.fit(&formula, &curves, (&start[..]).into(), &options).expect("sound");
             agree(&wanted, &found, options.estimator, &format!("{width}×{height}"));
@@ -196,6 +347,10 @@ fn grids_agree_with_the_reference() {
 /// Proves that no unit is too large or too small: data, weights and times in powers of ten.
 #[test]
 fn units_do_not_matter() {
+    units_do_not_matter_on(&fitters());
+}
+
+fn units_do_not_matter_on(fitters: &[Fitter]) {
     let formula = decay();
     for (unit, time) in [
         (1e-60, 1.0),
@@ -224,7 +379,7 @@ fn units_do_not_matter() {
             let wanted = reference().fit(&formula, &curves, start(), &options).expect("sound");
             let converged = wanted.statuses.iter().all(|status| status.is_converged());
             assert!(converged, "{unit} {time}");
-            for fitter in fitters() {
+            for fitter in fitters {
                 let found = fitter.fit(&formula, &curves, start(), &options).expect("sound");
                 agree(&wanted, &found, options.estimator, &format!("{unit:e} {time:e} {absolute}"));
             }
@@ -235,6 +390,10 @@ fn units_do_not_matter() {
 /// Proves that what cannot be fitted ends as with the reference, and does no harm to its neighbours.
 #[test]
 fn hostile_data_harm_no_neighbour() {
+    hostile_data_harm_no_neighbour_on(&fitters());
+}
+
+fn hostile_data_harm_no_neighbour_on(fitters: &[Fitter]) {
     let formula = decay();
     let mut data = decays(64, 20);
     let harm = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, -1e308, 1e39, 5e-324, 0.0];
@@ -247,7 +406,7 @@ fn hostile_data_harm_no_neighbour() {
         let options = CurveOptions::new(3).with_estimator(estimator);
         let wanted =
             reference().fit(&formula, &curves, (&START[..]).into(), &options).expect("sound");
-        for fitter in fitters() {
+        for fitter in fitters {
             let found =
                 fitter.fit(&formula, &curves, (&START[..]).into(), &options).expect("sound");
             for fit in 0..64 {
@@ -272,6 +431,10 @@ fn hostile_data_harm_no_neighbour() {
 /// sines that turn very often.
 #[test]
 fn functions_do_not_depend_on_neighbours() {
+    functions_do_not_depend_on_neighbours_on(&fitters());
+}
+
+fn functions_do_not_depend_on_neighbours_on(fitters: &[Fitter]) {
     for (text, start, odd) in [
         ("a*(x + 1)^b + c", [2.0, 0.7, 1.0], [2.0, 150.0, 1.0]),
         ("a*sin(w*x) + c", [2.0, 0.7, 1.0], [2.0, 7000.0, 1.0]),
@@ -295,7 +458,7 @@ fn functions_do_not_depend_on_neighbours() {
             data.row_mut(fit).fill(1e20);
         }
         let options = CurveOptions::new(3);
-        for fitter in fitters() {
+        for fitter in fitters {
             let curves = Curves::new(data.view(), Points::Index);
             let all = fitter.fit(&formula, &curves, starts.view().into(), &options).expect("sound");
             for fit in (0..40).filter(|fit| fit % 5 != 3) {
@@ -313,6 +476,10 @@ fn functions_do_not_depend_on_neighbours() {
 /// its offset, limits that are next to each other, weights that vanish, and a tolerance of ten digits.
 #[test]
 fn what_single_precision_cannot_resolve() {
+    what_single_precision_cannot_resolve_on(&fitters());
+}
+
+fn what_single_precision_cannot_resolve_on(fitters: &[Fitter]) {
     let peak = Formula::new("a*exp(-(x-x0)^2/(2*s^2))", &["x"], &["a", "x0", "s"]).expect("sound");
     let x = Array2::from_shape_fn((1, 31), |(_, x)| 1e6 + x as f64);
     let data = Array2::from_shape_fn((30, 31), |(fit, x)| {
@@ -350,7 +517,7 @@ fn what_single_precision_cannot_resolve() {
     ];
     for (what, formula, curves, start, options) in cases {
         let wanted = reference().fit(formula, &curves, start.into(), options).expect("sound");
-        for fitter in fitters() {
+        for fitter in fitters {
             let found = fitter.fit(formula, &curves, start.into(), options).expect("sound");
             agree(&wanted, &found, options.estimator, what);
         }
@@ -361,6 +528,10 @@ fn what_single_precision_cannot_resolve() {
 /// fitted as by the reference.
 #[test]
 fn odd_models_agree_with_the_reference() {
+    odd_models_agree_with_the_reference_on(&fitters());
+}
+
+fn odd_models_agree_with_the_reference_on(fitters: &[Fitter]) {
     let data = decays(50, 40);
     let x = Array3::from_shape_fn((50, 1, 40), |(_, _, x)| x as f64);
     let many: Vec<String> = (0..12).map(|j| format!("p{j}*cos({j}*x/13)")).collect();
@@ -382,7 +553,7 @@ fn odd_models_agree_with_the_reference() {
             let curves = Curves::new(data.view(), points);
             let wanted = reference().fit(&formula, &curves, (&start[..]).into(), &options);
             let wanted = wanted.expect("sound");
-            for fitter in fitters() {
+            for fitter in fitters {
                 let found = fitter.fit(&formula, &curves, (&start[..]).into(), &options);
                 agree(&wanted, &found.expect("sound"), options.estimator, text);
             }
@@ -402,7 +573,7 @@ fn odd_models_agree_with_the_reference() {
         }
         let wanted = reference().fit(&formula, &curves, (&[0.0; 3][..]).into(), &options);
         let wanted = wanted.expect("sound");
-        for fitter in fitters() {
+        for fitter in fitters {
             let found = fitter.fit(&formula, &curves, (&[0.0; 3][..]).into(), &options);
             agree(&wanted, &found.expect("sound"), options.estimator, &format!("{width}×{height}"));
         }

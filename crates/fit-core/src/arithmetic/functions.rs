@@ -18,6 +18,25 @@ pub trait Elementary: Real {
     fn both(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self;
 }
 
+impl Elementary for f32 {
+    #[inline(always)]
+    fn nearest(self) -> Self {
+        libm::rintf(self)
+    }
+    #[inline(always)]
+    fn scaled(self, n: Self) -> Self {
+        libm::scalbnf(self, n as i32)
+    }
+    #[inline(always)]
+    fn each(self, of: impl Fn(f64) -> f64) -> Self {
+        of(self.into()) as f32
+    }
+    #[inline(always)]
+    fn both(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
+        of(self.into(), other.into()) as f32
+    }
+}
+
 /// `value` in common lanes, and the function in double precision in the others: a lane never depends on its neighbours.
 #[inline(always)]
 fn elsewhere<R: Elementary>(of: impl Fn(f64) -> f64, common: R::Mask, value: R, x: R) -> R {

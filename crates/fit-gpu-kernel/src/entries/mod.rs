@@ -12,6 +12,9 @@ use methods::{errors, least, likelihood, weighted};
 
 mod alone;
 mod beside;
+mod curve;
+#[cfg(module = "curve_functions")]
+mod functions;
 mod methods;
 mod published;
 mod rows;
@@ -172,3 +175,21 @@ macro_rules! entry {
     )*};
 }
 crate::kernels!(entry);
+
+macro_rules! template {
+    ($($name:literal: $parameters:literal;)*) => {$(
+        #[cfg(module = $name)]
+        mod entry {
+            use super::*;
+
+            /// # Safety
+            /// See docs/gpu-safety.md.
+            #[unsafe(no_mangle)]
+            unsafe extern "ptx-kernel" fn fit(job: crate::CurveJob) {
+                // SAFETY: the caller's promise.
+                unsafe { curve::fit::<$parameters>(&job) }
+            }
+        }
+    )*};
+}
+crate::templates!(template);

@@ -39,6 +39,7 @@ functions!(
     cuMemcpyDtoHAsync_v2,
     cuMemcpyHtoDAsync_v2,
     cuModuleGetFunction,
+    cuModuleUnload,
     cuModuleLoadData,
     cuPointerGetAttributes,
     cuStreamCreate,

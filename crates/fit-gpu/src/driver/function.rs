@@ -1,13 +1,11 @@
 use std::ffi::{CString, c_void};
 
 use cudarc::driver::sys;
-use fit_gpu_kernel::Job;
 
 use super::{Context, Stream, call, check};
 use crate::GpuError;
 
-/// A module that was made from PTX. It stays loaded as long as the context.
-#[derive(Clone, Copy)]
+/// A module that was made from PTX. It stays loaded as long as the context, unless it is unloaded.
 pub(crate) struct Module(sys::CUmodule);
 
 // SAFETY: modules may be used from any thread.
@@ -23,6 +21,12 @@ impl Module {
         // SAFETY: the text ends with a zero, and there is a context.
         unsafe { call!(cuModuleLoadData(&mut module, text.as_ptr().cast()))? };
         Ok(Self(module))
+    }
+
+    /// Releases it. Nobody may launch its functions any more.
+    pub(crate) fn unload(self) {
+        // SAFETY: it was loaded, and is given away here. An error would be of an earlier kernel.
+        let _ = unsafe { call!(cuModuleUnload(self.0)) };
     }
 
     pub(crate) fn function(&self, name: &str) -> Result<Function, GpuError> {
@@ -56,16 +60,16 @@ impl Function {
     /// # Safety
     /// The job is as docs/gpu-safety.md asks, until the stream has got past it, and the block has the
     /// shared memory that the kernel takes.
-    pub(crate) unsafe fn launch(
+    pub(crate) unsafe fn launch<J: Copy>(
         &self,
         stream: &Stream,
         blocks: u32,
         threads: u32,
         shared: usize,
-        job: &Job,
+        job: &J,
     ) -> Result<(), GpuError> {
         let mut arguments = [std::ptr::from_ref(job).cast_mut().cast::<c_void>()];
-        // SAFETY: the kernel has one argument, a job, which the driver copies before it returns; the rest
+        // SAFETY: the kernel has one argument, of this type, which the driver copies before it returns; the rest
         // is the caller's promise.
         unsafe {
             call!(cuLaunchKernel(

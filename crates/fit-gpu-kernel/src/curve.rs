@@ -1,0 +1,378 @@
+//! Models given as formulas: the fit of one data set by a group of threads. The model is not here: kernels have marks where
+//! the host puts a formula's own instructions.
+
+use core::ptr::{null, null_mut};
+
+use fit_core::Mask;
+use fit_core::arithmetic::functions::Elementary;
+use fit_core::curve::{At, Explicit, Sums, Units, covariance, single};
+use fit_core::search::solve::Symmetric;
+use fit_core::search::{Evaluation, Newton, Search, Settings};
+
+/// The argument of every kernel for models. Pointers are those of the device, and numbers are in single precision.
+///
+/// - `data`: `count` rows of `points` numbers.
+/// - `weights`: null if there are none; `count` rows if `own_weights`, else one row that the host has scaled by
+///   2^`weight_unit`.
+/// - `variables`: a row for each variable of the model; of each fit, one fit after the other, if `own_variables`, which is
+///   how many there are.
+/// - `starts`: the parameters of each fit, `start_step` numbers from one to the next (0 if all have the same). `lower` and
+///   `upper` are their limits, with `limit_step`.
+/// - `found`: for each fit [`CurveJob::found_numbers`] numbers, all of which the kernel writes: the parameters, the roots of
+///   the diagonal of the inverse Hessian, cost, iterations, evaluations, status with and without a look at the limits, unit,
+///   degrees of freedom and size (as [`Single`] has them), and the upper half of the inverse Hessian if `covariance`.
+///
+/// [`Single`]: https://docs.rs/fit-curves
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CurveJob {
+    /// The data.
+    pub data: *const f32,
+    /// Weights, or null.
+    pub weights: *const f32,
+    /// The variables.
+    pub variables: *const f32,
+    /// Start values.
+    pub starts: *const f32,
+    /// Lower limits.
+    pub lower: *const f32,
+    /// Upper limits.
+    pub upper: *const f32,
+    /// What was found.
+    pub found: *mut f32,
+    /// How many data sets there are.
+    pub count: u32,
+    /// The points of each of them.
+    pub points: u32,
+    /// The threads of a fit: 1, or all 32 of a warp.
+    pub lanes: u32,
+    /// 1 if each fit has its own weights.
+    pub own_weights: u32,
+    /// How many variables each fit has of its own.
+    pub own_variables: u32,
+    /// Numbers from the start values of a fit to those of the next.
+    pub start_step: u32,
+    /// The same for limits.
+    pub limit_step: u32,
+    /// 1 for Poisson maximum likelihood.
+    pub poisson: u32,
+    /// 1 if the inverse Hessian is wanted.
+    pub covariance: u32,
+    /// The largest number of iterations.
+    pub max_iterations: f32,
+    /// A fit ends where a step is predicted to gain less than this share of the cost for each degree of freedom.
+    pub share: f32,
+    /// Or less than this of the cost.
+    pub square: f32,
+    /// The weights of all fits were multiplied by two to this power.
+    pub weight_unit: f32,
+}
+
+impl CurveJob {
+    /// A job without data.
+    pub const fn new() -> Self {
+        Self {
+            data: null(),
+            weights: null(),
+            variables: null(),
+            starts: null(),
+            lower: null(),
+            upper: null(),
+            found: null_mut(),
+            count: 0,
+            points: 0,
+            lanes: 1,
+            own_weights: 0,
+            own_variables: 0,
+            start_step: 0,
+            limit_step: 0,
+            poisson: 0,
+            covariance: 0,
+            max_iterations: 0.0,
+            share: 0.0,
+            square: 0.0,
+            weight_unit: 0.0,
+        }
+    }
+
+    /// What is found of each fit beside parameters, errors and covariance.
+    pub const OTHERS: usize = 8;
+
+    /// The numbers that a fit of so many parameters gives.
+    pub const fn found_numbers(parameters: usize, covariance: bool) -> usize {
+        let pairs = if covariance { parameters * (parameters + 1) / 2 } else { 0 };
+        2 * parameters + Self::OTHERS + pairs
+    }
+
+    /// The rows of `points` numbers that a fit has in shared memory: its data, and its own weights and variables.
+    #[inline(always)]
+    pub const fn rows(&self) -> usize {
+        1 + (self.own_weights + self.own_variables) as usize
+    }
+
+    /// The numbers of shared memory from one fit to the next: an odd number where each thread has a fit, so that threads
+    /// beside each other use different banks.
+    #[inline(always)]
+    pub const fn stride(&self) -> usize {
+        let numbers = self.rows() * self.points as usize;
+        if self.lanes == 1 { numbers | 1 } else { numbers }
+    }
+}
+
+impl Default for CurveJob {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A data set, and the model at its points. A group of threads has it; each of them some of the points.
+pub trait Curve<R: Elementary, const P: usize> {
+    /// The first point of this thread, and the points from one to the next.
+    fn mine(&self) -> [usize; 2];
+    /// How many points there are in all.
+    fn points(&self) -> usize;
+    /// What was measured at a point.
+    fn datum(&self, point: usize) -> R;
+    /// Replaces it.
+    fn set_datum(&mut self, point: usize, value: R);
+    /// Whether points have weights, and whether they are this data set's own.
+    fn weighted(&self) -> [bool; 2];
+    /// The weight of a point.
+    fn weight(&self, point: usize) -> R;
+    /// Replaces it, where it is the data set's own.
+    fn set_weight(&mut self, point: usize, value: R);
+    /// Takes parameters.
+    fn prepare(&mut self, parameters: &[R; P]);
+    /// The model at a point, with the derivatives but for their factors.
+    fn at(&self, point: usize) -> At<R, P>;
+    /// These factors.
+    fn scales(&self) -> [R; P];
+    /// The sum of what the threads have.
+    fn sum(&self, value: R) -> R;
+    /// The largest of what they have.
+    fn most(&self, value: R) -> R;
+}
+
+/// Where a search begins, and what it must keep to.
+#[derive(Clone, Copy, Debug)]
+pub struct Begin<R, const P: usize> {
+    /// Start values.
+    pub initial: [R; P],
+    /// Lower limits.
+    pub lower: [R; P],
+    /// Upper limits.
+    pub upper: [R; P],
+}
+
+/// What was found of a data set, in the order in which it is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<R, const P: usize> {
+    /// The parameters.
+    pub parameters: [R; P],
+    /// The roots of the diagonal of the inverse Hessian; infinite where single precision does not tell a parameter from
+    /// the others.
+    pub errors: [R; P],
+    /// Cost, iterations, evaluations, status with and without a look at the limits, unit, degrees of freedom and size.
+    pub others: [R; CurveJob::OTHERS],
+    /// The inverse Hessian.
+    pub covariance: Symmetric<R, P>,
+}
+
+/// What is known of the data once they are conditioned.
+#[derive(Clone, Copy)]
+struct Known<R> {
+    scale: R,
+    unit: R,
+    size: R,
+    degrees: R,
+    /// Whether single precision can fit them.
+    sound: bool,
+}
+
+/// Fits a data set.
+#[inline(always)]
+pub fn fit<R, C, const P: usize>(curve: &mut C, job: &CurveJob, begin: &Begin<R, P>) -> Found<R, P>
+where
+    R: Elementary + From<f32>,
+    C: Curve<R, P>,
+{
+    let (zero, one) = (R::splat(0.0), R::splat(1.0));
+    let mut held = [R::Mask::splat(false); P];
+    let mut free = zero;
+    for j in 0..P {
+        held[j] = begin.upper[j].le(begin.lower[j]);
+        free = free + R::select(held[j], zero, one);
+    }
+    let known = condition(curve, job, free);
+    let Known { scale, unit, size, degrees, sound } = known;
+    let bounded = unit.max(R::splat(-250.0)).min(R::splat(250.0));
+    let iterations = R::from(job.max_iterations);
+    let settings = Settings {
+        max_iterations: iterations,
+        max_evaluations: iterations.mul_add(R::splat(10.0), R::splat(10.0)),
+        max_error: R::splat(-1.0),
+        min_delta: zero,
+        min_step: zero,
+        lower: begin.lower,
+        upper: begin.upper,
+        newton: Newton::Always,
+        finish: R::from(job.share) / degrees,
+        tolerance: R::from(job.square).scaled(bounded),
+    };
+    let units = Units::at(&begin.initial);
+    let usable = R::Mask::splat(sound);
+    let mut search: Search<R, Explicit, P, 0> =
+        Search::start(&settings, &Explicit, usable, R::splat(-1.0), begin.initial, units);
+    while search.running().any() {
+        let mut lengths = search.constants().length;
+        for j in 0..P {
+            lengths[j] = lengths[j] * scale;
+        }
+        let evaluation = evaluate(curve, job, search.trial(), &lengths, [scale, size]);
+        search.update::<true>(&settings, &Explicit, &evaluation);
+    }
+    let record = search.record(&settings, &Explicit);
+    let hessian = &search.at_best().hessian;
+    let covariance = covariance(hessian, &Units::at(&[one; P]), &held, one);
+    let mut errors = [zero; P];
+    for j in 0..P {
+        // 1/(1 − R²): where it is large, rounding of the sums is all that tells parameters apart.
+        let variance = covariance.at(j, j);
+        let alike = hessian.0[j][j] * variance;
+        let told = alike.le(R::splat(single::MOST_ALIKE));
+        errors[j] = R::select(told, variance.sqrt(), R::splat(f64::INFINITY));
+    }
+    let raw = search.status();
+    Found {
+        parameters: record.parameters,
+        errors,
+        others: [
+            record.cost,
+            record.iterations,
+            record.evaluations,
+            record.status,
+            raw,
+            unit,
+            degrees,
+            size,
+        ],
+        covariance,
+    }
+}
+
+/// Scales the data and their own weights by powers of two, and leaves out what has no weight.
+#[inline(always)]
+fn condition<R, C, const P: usize>(curve: &mut C, job: &CurveJob, free: R) -> Known<R>
+where
+    R: Elementary + From<f32>,
+    C: Curve<R, P>,
+{
+    let (zero, one) = (R::splat(0.0), R::splat(1.0));
+    let [first, step] = curve.mine();
+    let (points, poisson) = (curve.points(), job.poisson != 0);
+    let [weighted, own] = curve.weighted();
+    let (mut most, mut below, mut seen, mut heaviest, mut odd) = (zero, zero, zero, zero, zero);
+    let mut point = first;
+    while point < points {
+        let mut datum = curve.datum(point);
+        let mut there = R::Mask::splat(true);
+        if weighted {
+            let weight = curve.weight(point);
+            there = zero.lt(weight);
+            heaviest = heaviest.max(R::select(there, weight, zero));
+            datum = R::select(there, datum, zero);
+            curve.set_datum(point, datum);
+        }
+        seen = seen + R::select(there, one, zero);
+        most = most.max(datum.abs());
+        below = below.max(-datum);
+        odd = R::select(datum.is_finite(), odd, one);
+        point += step;
+    }
+    let [most, below, heaviest, odd] = [most, below, heaviest, odd].map(|own| curve.most(own));
+    let degrees = curve.sum(seen) - free;
+    // Smaller numbers have fewer digits, or none.
+    let mut sound = odd.lt(one) & one.le(degrees) & one.le(free) & R::splat(single::LEAST).le(most);
+    let (mut scale, mut unit, mut weight_scale) = (one, zero, one);
+    if poisson {
+        sound = sound & below.le(zero) & most.le(R::splat(single::MOST_COUNTS));
+    } else {
+        scale = most.normalizer();
+        let mut weight_unit = R::from(job.weight_unit);
+        if own {
+            weight_scale = heaviest.normalizer();
+            weight_unit = weight_scale.exponent();
+            sound = sound & heaviest.is_finite() & R::splat(single::LEAST).le(heaviest);
+        }
+        let exponent = scale.exponent();
+        unit = exponent + exponent + weight_unit;
+    }
+    let mut size = zero;
+    let mut point = first;
+    while point < points {
+        let datum = curve.datum(point) * scale;
+        curve.set_datum(point, datum);
+        let mut weight = one;
+        if weighted {
+            weight = curve.weight(point);
+            if own {
+                // NaN becomes 0.
+                let scaled = if poisson { one } else { weight * weight_scale };
+                weight = R::select(zero.lt(weight), scaled, zero);
+                curve.set_weight(point, weight);
+            }
+        }
+        size = if poisson { size + datum } else { (weight * datum).mul_add(datum, size) };
+        point += step;
+    }
+    Known { scale, unit, size: curve.sum(size), degrees, sound: sound.all() }
+}
+
+/// Visits the points.
+#[inline(always)]
+fn evaluate<R, C, const P: usize>(
+    curve: &mut C,
+    job: &CurveJob,
+    trial: &[R; P],
+    lengths: &[R; P],
+    [scale, size]: [R; 2],
+) -> Evaluation<R, P, 0>
+where
+    R: Elementary,
+    C: Curve<R, P>,
+{
+    curve.prepare(trial);
+    let (one, points) = (R::splat(1.0), curve.points());
+    let [first, step] = curve.mine();
+    let [weighted, _] = curve.weighted();
+    let mut sums = Sums::<R, P>::zero();
+    let mut point = first;
+    if job.poisson != 0 {
+        while point < points {
+            let weight = if weighted { curve.weight(point) } else { one };
+            sums.add_poisson::<true>(&curve.at(point), curve.datum(point), weight);
+            point += step;
+        }
+    } else if weighted {
+        while point < points {
+            let weight = curve.weight(point);
+            sums.add_square::<true>(&curve.at(point), curve.datum(point), weight, scale);
+            point += step;
+        }
+    } else {
+        while point < points {
+            sums.add_square::<false>(&curve.at(point), curve.datum(point), one, scale);
+            point += step;
+        }
+    }
+    let sums = sums.in_all(|own| curve.sum(own));
+    let mut scales = curve.scales();
+    for j in 0..P {
+        scales[j] = scales[j] * lengths[j];
+    }
+    if job.poisson != 0 {
+        sums.evaluation::<true>(&scales, size)
+    } else {
+        sums.evaluation::<false>(&scales, size)
+    }
+}

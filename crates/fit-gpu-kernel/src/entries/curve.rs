@@ -1,0 +1,294 @@
+//! Data sets in shared memory, and the marks where a formula's instructions go.
+//!
+//! A mark is a comment in assembly that the compiler takes for instructions, so it names the registers of what goes in and
+//! comes out. The host replaces each line that begins with `//@` (crate fit-gpu, `curve`).
+
+use core::arch::asm;
+
+use fit_core::curve::At;
+
+use crate::curve::{Begin, Curve, CurveJob, Found, fit as search};
+use crate::{Single, device};
+
+/// The data set of a thread, or of a warp.
+struct Data {
+    lane: usize,
+    lanes: usize,
+    points: usize,
+    data: *mut f32,
+    /// Null if there are none.
+    weights: *mut f32,
+    own_weights: bool,
+    /// The first variable, and the numbers to the next.
+    variables: u64,
+    step: u32,
+}
+
+/// The marks of a model of so many parameters.
+trait Marks<const P: usize> {
+    fn prepare(parameters: [f32; P], step: u32);
+    fn point(place: u64) -> [f32; P];
+    fn value() -> f32;
+    fn scales() -> [f32; P];
+}
+
+/// Copies `length` numbers of each fit of the block to `to` and where other fits have the same.
+///
+/// # Safety
+/// `from` has `length` numbers for each fit; the block has shared memory for them; all of its threads come here.
+#[inline(always)]
+unsafe fn copy(job: &CurveJob, from: *const f32, length: usize, to: usize) {
+    let (thread, block, threads) = device::place();
+    let fits = (threads / job.lanes.max(1)) as usize;
+    let first = block as usize * fits;
+    let count = job.count as usize - first;
+    let count = if count < fits { count } else { fits };
+    let (shared, stride) = (device::shared_memory(), job.stride());
+    let divisor = (length as u32).max(1);
+    let mut next = thread as usize;
+    while next < count * length {
+        // Divided in 32 bits, which a block's numbers have room for.
+        let (fit, place) = (next as u32 / divisor, next as u32 % divisor);
+        // SAFETY: the caller's promise; each number is written by one thread.
+        unsafe {
+            let number = from.add(first * length + next).read();
+            shared.add(fit as usize * stride + to + place as usize).write(number);
+        }
+        next += threads as usize;
+    }
+}
+
+impl Data {
+    /// This thread's data set, and its number; `None` if there is no such data set.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks; all threads of the block come here.
+    #[inline(always)]
+    unsafe fn new(job: &CurveJob) -> Option<(Self, usize)> {
+        let (thread, block, threads) = device::place();
+        let (points, lanes) = (job.points as usize, job.lanes.max(1) as usize);
+        let own_weights = job.own_weights != 0;
+        let before_variables = if own_weights { 2 * points } else { points };
+        let variables = job.own_variables as usize;
+        // SAFETY: the caller's promise.
+        unsafe {
+            copy(job, job.data, points, 0);
+            if own_weights {
+                copy(job, job.weights, points, points);
+            }
+            if variables > 0 {
+                copy(job, job.variables, variables * points, before_variables);
+            }
+        }
+        device::wait_for(1, threads);
+        let number = (block as usize * threads as usize + thread as usize) / lanes;
+        // All threads of a fit leave together.
+        if number >= job.count as usize {
+            return None;
+        }
+        let lane = thread as usize % lanes;
+        // SAFETY: the launch gives the block shared memory for all of its fits (docs/gpu-safety.md).
+        let data = unsafe { device::shared_memory().add(thread as usize / lanes * job.stride()) };
+        let weights = if own_weights { data.wrapping_add(points) } else { job.weights.cast_mut() };
+        let shared = data.wrapping_add(before_variables) as u64;
+        let variables = if variables > 0 { shared } else { job.variables as u64 };
+        let step = 4 * job.points;
+        Some((Self { lane, lanes, points, data, weights, own_weights, variables, step }, number))
+    }
+}
+
+/// The first point of a thread's own, and the value that the marks gave last.
+impl<const P: usize> Curve<Single, P> for Data
+where
+    Data: Marks<P>,
+{
+    #[inline(always)]
+    fn mine(&self) -> [usize; 2] {
+        [self.lane, self.lanes]
+    }
+    #[inline(always)]
+    fn points(&self) -> usize {
+        self.points
+    }
+    #[inline(always)]
+    fn datum(&self, point: usize) -> Single {
+        // SAFETY: the point is one of the data set's, and this thread's own.
+        Single(unsafe { self.data.add(point).read() })
+    }
+    #[inline(always)]
+    fn set_datum(&mut self, point: usize, value: Single) {
+        // SAFETY: as above.
+        unsafe { self.data.add(point).write(value.0) }
+    }
+    #[inline(always)]
+    fn weighted(&self) -> [bool; 2] {
+        [!self.weights.is_null(), self.own_weights]
+    }
+    #[inline(always)]
+    fn weight(&self, point: usize) -> Single {
+        // SAFETY: there is a weight for each point if there are any.
+        Single(unsafe { self.weights.add(point).read() })
+    }
+    #[inline(always)]
+    fn set_weight(&mut self, point: usize, value: Single) {
+        // SAFETY: only own weights are replaced, which lie in shared memory.
+        unsafe { self.weights.add(point).write(value.0) }
+    }
+    #[inline(always)]
+    fn prepare(&mut self, parameters: &[Single; P]) {
+        <Self as Marks<P>>::prepare(parameters.map(|parameter| parameter.0), self.step);
+    }
+    #[inline(always)]
+    fn at(&self, point: usize) -> At<Single, P> {
+        let by = <Self as Marks<P>>::point(self.variables + 4 * point as u64).map(Single);
+        At { value: Single(<Self as Marks<P>>::value()), by }
+    }
+    #[inline(always)]
+    fn scales(&self) -> [Single; P] {
+        <Self as Marks<P>>::scales().map(Single)
+    }
+    #[inline(always)]
+    fn sum(&self, mut value: Single) -> Single {
+        if self.lanes > 1 {
+            for step in [16, 8, 4, 2, 1] {
+                value.0 += device::shuffle_xor(value.0, step, u32::MAX);
+            }
+        }
+        value
+    }
+    #[inline(always)]
+    fn most(&self, mut value: Single) -> Single {
+        if self.lanes > 1 {
+            for step in [16, 8, 4, 2, 1] {
+                value.0 = value.0.max(device::shuffle_xor(value.0, step, u32::MAX));
+            }
+        }
+        value
+    }
+}
+
+macro_rules! marks {
+    ($parameters:literal, $($name:ident $number:literal),+) => {
+        impl Marks<$parameters> for Data {
+            #[inline(always)]
+            fn prepare(parameters: [f32; $parameters], step: u32) {
+                // SAFETY: what the host puts here reads these registers, and writes its own.
+                unsafe {
+                    asm!(concat!("//@prepare {step}", $(" {", stringify!($name), "}"),+),
+                        step = in(reg32) step, $($name = in(reg32) parameters[$number],)+
+                        options(nostack, preserves_flags));
+                }
+            }
+            #[inline(always)]
+            fn point(place: u64) -> [f32; $parameters] {
+                $(let $name: f32;)+
+                // SAFETY: what the host puts here reads the variables of the point, and writes these registers.
+                unsafe {
+                    asm!(concat!("//@point {place}", $(" {", stringify!($name), "}"),+),
+                        place = in(reg64) place, $($name = lateout(reg32) $name,)+
+                        options(nostack, preserves_flags));
+                }
+                [$($name),+]
+            }
+            #[inline(always)]
+            fn value() -> f32 {
+                let value: f32;
+                // SAFETY: what the host puts here writes this register.
+                unsafe {
+                    asm!("//@value {value}", value = lateout(reg32) value,
+                        options(nostack, preserves_flags));
+                }
+                value
+            }
+            #[inline(always)]
+            fn scales() -> [f32; $parameters] {
+                $(let $name: f32;)+
+                // SAFETY: what the host puts here writes these registers.
+                unsafe {
+                    asm!(concat!("//@scales", $(" {", stringify!($name), "}"),+),
+                        $($name = lateout(reg32) $name,)+
+                        options(nostack, preserves_flags));
+                }
+                [$($name),+]
+            }
+        }
+    };
+}
+marks!(1, a 0);
+marks!(2, a 0, b 1);
+marks!(3, a 0, b 1, c 2);
+marks!(4, a 0, b 1, c 2, d 3);
+marks!(5, a 0, b 1, c 2, d 3, e 4);
+marks!(6, a 0, b 1, c 2, d 3, e 4, f 5);
+marks!(7, a 0, b 1, c 2, d 3, e 4, f 5, g 6);
+marks!(8, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7);
+marks!(9, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7, i 8);
+marks!(10, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7, i 8, j 9);
+
+/// Reads P numbers.
+///
+/// # Safety
+/// They are there.
+#[inline(always)]
+unsafe fn read<const P: usize>(from: *const f32, number: usize, step: u32) -> [Single; P] {
+    let mut all = [Single(0.0); P];
+    for j in 0..P {
+        // SAFETY: the caller's promise.
+        all[j] = Single(unsafe { from.add(number * step as usize + j).read() });
+    }
+    all
+}
+
+/// # Safety
+/// The job is as docs/gpu-safety.md asks.
+#[inline(always)]
+pub(super) unsafe fn fit<const P: usize>(job: &CurveJob)
+where
+    Data: Marks<P>,
+{
+    // SAFETY: the caller's promise; the number is below the count.
+    unsafe {
+        let Some((mut data, number)) = Data::new(job) else { return };
+        let begin = Begin {
+            initial: read::<P>(job.starts, number, job.start_step),
+            lower: read::<P>(job.lower, number, job.limit_step),
+            upper: read::<P>(job.upper, number, job.limit_step),
+        };
+        let found = search(&mut data, job, &begin);
+        if data.lane == 0 {
+            write(job, number, &found);
+        }
+    }
+}
+
+/// # Safety
+/// There is room for what was found of `count` data sets, and `number` is below that.
+#[inline(always)]
+unsafe fn write<const P: usize>(job: &CurveJob, number: usize, found: &Found<Single, P>) {
+    let Found { parameters, errors, others, covariance } = found;
+    let wanted = job.covariance != 0;
+    let numbers = CurveJob::found_numbers(P, wanted);
+    // SAFETY: the caller's promise, and one thread writes these numbers.
+    unsafe {
+        let mut to = job.found.add(number * numbers);
+        for j in 0..P {
+            to.add(j).write(parameters[j].0);
+            to.add(P + j).write(errors[j].0);
+        }
+        to = to.add(2 * P);
+        for i in 0..CurveJob::OTHERS {
+            to.add(i).write(others[i].0);
+        }
+        if wanted {
+            to = to.add(CurveJob::OTHERS);
+            for j in 0..P {
+                for k in 0..P {
+                    if k >= j {
+                        to.write(covariance.0[j][k].0);
+                        to = to.add(1);
+                    }
+                }
+            }
+        }
+    }
+}

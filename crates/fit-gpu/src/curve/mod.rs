@@ -1,0 +1,223 @@
+//! Models given as formulas, fitted on a GPU.
+
+mod slot;
+mod splice;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fit_core::Estimator;
+use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, Points, chunks};
+use fit_formula::{Formula, Program};
+use fit_gpu_kernel::CurveJob;
+use rayon::prelude::*;
+
+use crate::GpuError;
+use crate::bytes::window_count;
+use crate::card::{Card, SHARED_BY_DEFAULT};
+use crate::devices::DeviceInfo;
+use crate::driver::{Function, Module};
+use slot::{Slot, Tables};
+pub use splice::spliced;
+
+/// Fits of a piece of the outcomes that a thread converts.
+const PIECE: usize = 1024;
+/// Bytes of data that are sent at a time.
+const CHUNK: usize = 32 << 20;
+/// Formulas that are kept compiled.
+const MOST_KEPT: usize = 256;
+/// From this many data sets on a thread for each keeps the device busy.
+const MANY: usize = 6_000;
+/// Threads of a block.
+const THREADS: usize = 64;
+/// Threads of a warp.
+const WARP: usize = 32;
+/// Bytes of shared memory that a block of many fits may take, so that several of them fit on a multiprocessor.
+const SHARED: usize = 48 * 1024;
+
+/// Fits models given as formulas on a GPU, in single precision. The driver compiles a formula the first time, in some 0.1 s.
+///
+/// What single precision cannot decide is left to another fitter (as the lanes of a processor leave it), and so are whole
+/// batches: models of more than ten parameters, functions that only the processor has (`erfcx`, the Faddeeva function, the
+/// derivative of `lgamma`), and data sets of more points than shared memory holds.
+pub struct CurveGpu {
+    card: Arc<Card>,
+    slots: Mutex<[Slot; 2]>,
+    kept: Mutex<HashMap<String, Kept>>,
+}
+
+/// A formula that is compiled; nothing if it cannot be.
+type Kept = Option<(Module, Function)>;
+
+impl std::fmt::Debug for CurveGpu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CurveGpu {{ {} }}", self.card.info.name)
+    }
+}
+
+/// How the fits of a batch are launched.
+#[derive(Clone, Copy)]
+struct Shape {
+    job: CurveJob,
+    threads: usize,
+    shared: usize,
+}
+
+impl CurveGpu {
+    /// A fitter on the device with this number, counted from 0.
+    ///
+    /// # Errors
+    /// [`GpuError`] if there is no driver or no such device.
+    pub fn new(device: usize) -> Result<Self, GpuError> {
+        let card = Card::get(device)?;
+        let slots = Mutex::new([Slot::new(&card)?, Slot::new(&card)?]);
+        Ok(Self { card, slots, kept: Mutex::default() })
+    }
+
+    /// The device in use.
+    pub fn device(&self) -> &DeviceInfo {
+        &self.card.info
+    }
+
+    /// Fits a formula to curves. Also returns which of them are left to another fitter, in rising order; their outcomes are
+    /// invalid.
+    ///
+    /// # Errors
+    /// [`GpuError::Curve`] if the request makes no sense, others if the device fails. A fit that fails is no error.
+    pub fn fit(
+        &self,
+        formula: &Formula,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+    ) -> Result<(CurveFits, Vec<usize>), GpuError> {
+        let job = Job::new(formula, curves, start, options, true)?;
+        let (count, parameters) = (curves.count(), options.parameters());
+        let mut fits = CurveFits::invalid(count, parameters, options.covariance);
+        let all = |fits| Ok((fits, (0..count).collect()));
+        if count == 0 || options.free() == 0 || !job.is_single() {
+            return all(fits);
+        }
+        let Some(shape) = self.shape(&job) else { return all(fits) };
+        // Before the function: nobody may make room for other formulas while it is in use.
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(function) = self.function(&job.program)? else { return all(fits) };
+        if shape.shared > SHARED_BY_DEFAULT {
+            function.allow_shared(shape.shared)?;
+        }
+        let mut pieces = chunks(&mut fits, PIECE);
+        self.run(&job, &shape, function, &mut slots, &mut pieces)?;
+        let left = pieces.iter_mut().flat_map(Chunk::take_left).collect();
+        Ok((fits, left))
+    }
+
+    fn run(
+        &self,
+        job: &Job<'_, '_, '_>,
+        shape: &Shape,
+        function: Function,
+        slots: &mut [Slot; 2],
+        pieces: &mut [Chunk<'_>],
+    ) -> Result<(), GpuError> {
+        let tables = Tables::new(&self.card, job, shape)?;
+        let bytes = shape.job.rows() * job.curves.points() * size_of::<f32>();
+        let many = (CHUNK / bytes.max(1) / PIECE).max(1);
+        let flight = Flight(slots);
+        let mut waiting: [&mut [Chunk<'_>]; 2] = [&mut [], &mut []];
+        for (number, these) in pieces.chunks_mut(many).enumerate() {
+            let (slot, before) = (&mut flight.0[number % 2], &mut waiting[number % 2]);
+            slot.finish(job, shape, before)?;
+            slot.send(job, shape, &tables, function, these)?;
+            *before = these;
+        }
+        for (slot, before) in flight.0.iter_mut().zip(&mut waiting) {
+            slot.finish(job, shape, before)?;
+        }
+        Ok(())
+    }
+
+    /// How the fits of a job are launched; `None` if a data set has no room.
+    fn shape(&self, of: &Job<'_, '_, '_>) -> Option<Shape> {
+        let options = of.options;
+        let poisson = options.estimator == Estimator::MaximumLikelihood;
+        let square = options.tolerance * options.tolerance;
+        // In units of the cost: of a deviance, or of χ² where weights are 1/variance, a standard error is 1; else it is a
+        // share of χ².
+        let (share, square) =
+            if poisson || options.absolute { (0.0, square) } else { (square, 0.0) };
+        let own = matches!(of.curves.points, Points::PerFit(_));
+        let parameters = options.parameters() as u32;
+        let mut job = CurveJob {
+            points: u32::try_from(of.curves.points()).ok()?,
+            own_weights: of.has_own_weights().into(),
+            own_variables: if own { of.variables as u32 } else { 0 },
+            start_step: if of.has_same_start() { 0 } else { parameters },
+            limit_step: if of.has_same_limits() { 0 } else { parameters },
+            poisson: poisson.into(),
+            covariance: options.covariance.into(),
+            max_iterations: options.max_iterations as f32,
+            share: share as f32,
+            square: square as f32,
+            ..CurveJob::new()
+        };
+        let bytes = |job: &CurveJob, fits: usize| fits * job.stride() * size_of::<f32>();
+        let many = of.curves.count() >= MANY;
+        for threads in [THREADS, WARP] {
+            let shared = bytes(&job, threads);
+            if many && shared <= SHARED {
+                return Some(Shape { job, threads, shared });
+            }
+        }
+        job.lanes = WARP as u32;
+        for threads in [THREADS, WARP] {
+            let shared = bytes(&job, threads / WARP);
+            if shared <= SHARED || (threads == WARP && shared <= self.card.info.shared) {
+                return Some(Shape { job, threads, shared });
+            }
+        }
+        None
+    }
+
+    /// The compiled kernel of a program.
+    fn function(&self, program: &Program) -> Result<Option<Function>, GpuError> {
+        let key = format!("{program:?}");
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = kept.get(&key) {
+            return Ok(found.as_ref().map(|(_, function)| *function));
+        }
+        let made = match spliced(program) {
+            None => None,
+            Some(text) => {
+                let module = Module::load(&self.card.context, text)?;
+                let function = module.function("fit")?;
+                Some((module, function))
+            }
+        };
+        let function = made.as_ref().map(|(_, function)| *function);
+        if kept.len() >= MOST_KEPT {
+            self.card.context.enter()?;
+            kept.drain().filter_map(|(_, kept)| kept).for_each(|(module, _)| module.unload());
+        }
+        kept.insert(key, made);
+        Ok(function)
+    }
+}
+
+/// Waits for all that is on its way when a batch ends, however it ends.
+struct Flight<'a>(&'a mut [Slot; 2]);
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        self.0.iter_mut().for_each(Slot::abandon);
+    }
+}
+
+/// The number of data sets of a launch.
+fn fit_count(count: usize) -> Result<u32, GpuError> {
+    window_count(count)
+}
+
+/// Does something with each piece.
+fn each_piece<'c>(pieces: &mut [Chunk<'c>], of: impl Fn(usize, &mut Chunk<'c>) + Sync) {
+    pieces.par_iter_mut().enumerate().for_each(|(number, piece)| of(number, piece));
+}

@@ -1,0 +1,316 @@
+//! Data sets on their way to a device, and what is found on its way back.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fit_core::Estimator;
+use fit_curves::{Chunk, Job, Points, Single};
+use fit_gpu_kernel::CurveJob;
+use rayon::prelude::*;
+
+use super::{PIECE, Shape, each_piece, fit_count};
+use crate::GpuError;
+use crate::bytes::Bytes;
+use crate::card::Card;
+use crate::driver::{DeviceMemory, Function, HostMemory, Stream};
+
+/// What all data sets of a batch have in common, on the device.
+pub(super) struct Tables {
+    /// Weights, variables, start values, lower and upper limits, as far as they are shared.
+    memory: DeviceMemory,
+    /// Where each of them begins, in numbers.
+    at: [Option<usize>; 5],
+    weight_unit: f32,
+    /// The shared start values.
+    start: Vec<f32>,
+}
+
+impl Tables {
+    pub(super) fn new(card: &Card, job: &Job<'_, '_, '_>, shape: &Shape) -> Result<Self, GpuError> {
+        let (points, parameters) = (job.curves.points(), job.options.parameters());
+        let poisson = job.options.estimator == Estimator::MaximumLikelihood;
+        let mut numbers: Vec<f32> = Vec::new();
+        let mut at = [None; 5];
+        let mut weight_unit = 0.0;
+        let mut put = |which: usize, values: &[f32]| {
+            at[which] = Some(numbers.len());
+            numbers.extend_from_slice(values);
+        };
+        if job.curves.weights.is_some() && !job.has_own_weights() {
+            let shared = job.shared_weights();
+            let most = shared.iter().copied().fold(0.0, f64::max);
+            let plain = poisson || most == 0.0;
+            let unit = if plain { 0.0 } else { (-most.log2().floor()).clamp(-1000.0, 1000.0) };
+            weight_unit = unit as f32;
+            let seen = |weight: f64| if poisson { 1.0 } else { weight * unit.exp2() };
+            let weight = |&weight: &f64| if weight > 0.0 { seen(weight) as f32 } else { 0.0 };
+            put(0, &shared.iter().map(weight).collect::<Vec<_>>());
+        }
+        if shape.job.own_variables == 0 {
+            let of = |variable: usize, point: usize| match job.curves.points {
+                Points::Grid { width, .. } if variable == 0 => (point % width) as f32,
+                Points::Grid { width, .. } => (point / width) as f32,
+                Points::Shared(at) => at.get([variable, point]) as f32,
+                _ => point as f32,
+            };
+            let all = (0..job.variables).flat_map(|v| (0..points).map(move |point| of(v, point)));
+            put(1, &all.collect::<Vec<_>>());
+        }
+        let mut start = Vec::new();
+        if job.has_same_start() {
+            start = (0..parameters).map(|j| job.start(0, j) as f32).collect();
+            put(2, &start);
+        }
+        if job.has_same_limits() {
+            let limits = |end: usize| -> Vec<f32> {
+                (0..parameters).map(|j| job.limit(0, j)[end] as f32).collect()
+            };
+            put(3, &limits(0));
+            put(4, &limits(1));
+        }
+        let memory = DeviceMemory::new(&card.context, Bytes::of::<f32>(numbers.len())?)?;
+        let stream = Stream::new(&card.context)?;
+        // SAFETY: both live until the stream has been waited for.
+        unsafe { stream.copy_in(&memory, &numbers)? };
+        stream.wait()?;
+        Ok(Self { memory, at, weight_unit, start })
+    }
+
+    fn address(&self, which: usize) -> Option<*const f32> {
+        self.at[which].map(|at| self.memory.address::<f32>().cast_const().wrapping_add(at))
+    }
+}
+
+/// Some data sets on their way.
+pub(super) struct Slot {
+    // First, for fields go in this order: it waits for what is in it before the memory goes.
+    stream: Stream,
+    inputs: DeviceMemory,
+    found: DeviceMemory,
+    host_inputs: HostMemory,
+    host_found: HostMemory,
+    /// How many there are; what is wrong with each before it is fitted.
+    count: usize,
+    wrong: Vec<AtomicBool>,
+    /// Where start values begin in the inputs, if each has its own.
+    starts: Option<usize>,
+    shared_start: Vec<f32>,
+}
+
+impl Slot {
+    pub(super) fn new(card: &Card) -> Result<Self, GpuError> {
+        let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
+        let host = || HostMemory::new(&card.context, Bytes::NONE);
+        Ok(Self {
+            stream: Stream::new(&card.context)?,
+            inputs: memory()?,
+            found: memory()?,
+            host_inputs: host()?,
+            host_found: host()?,
+            count: 0,
+            wrong: Vec::new(),
+            starts: None,
+            shared_start: Vec::new(),
+        })
+    }
+
+    /// Waits for what is on its way, and forgets it.
+    pub(super) fn abandon(&mut self) {
+        // An error has been reported by the call that met it, or will be by the next.
+        let _ = self.stream.wait();
+        self.count = 0;
+    }
+
+    /// Sends the data sets of some pieces on their way.
+    pub(super) fn send(
+        &mut self,
+        job: &Job<'_, '_, '_>,
+        shape: &Shape,
+        tables: &Tables,
+        function: Function,
+        pieces: &[Chunk<'_>],
+    ) -> Result<(), GpuError> {
+        let first = pieces.first().map_or(0, |piece| piece.fits().start);
+        let count: usize = pieces.iter().map(|piece| piece.fits().len()).sum();
+        let (points, parameters) = (job.curves.points(), job.options.parameters());
+        let own_variables = shape.job.own_variables as usize;
+        // The numbers of each data set, one kind after the other.
+        let widths = [
+            points,
+            if shape.job.own_weights != 0 { points } else { 0 },
+            own_variables * points,
+            shape.job.start_step as usize,
+            shape.job.limit_step as usize,
+            shape.job.limit_step as usize,
+        ];
+        let mut at = [0; 6];
+        let mut numbers = 0;
+        for (at, width) in at.iter_mut().zip(widths) {
+            *at = numbers;
+            numbers += width * count;
+        }
+        let bytes = Bytes::of::<f32>(numbers)?;
+        self.host_inputs.reserve(bytes)?;
+        self.inputs.reserve(bytes)?;
+        let row = CurveJob::found_numbers(parameters, job.options.covariance);
+        self.found.reserve(Bytes::of::<f32>(count * row)?)?;
+        self.wrong.clear();
+        self.wrong.resize_with(count, AtomicBool::default);
+        // SAFETY: the stream has been waited for; any bytes are numbers.
+        let mut rest = unsafe { self.host_inputs.values::<f32>(numbers) };
+        let mut parts: [&mut [f32]; 6] = Default::default();
+        for (part, width) in parts.iter_mut().zip(widths) {
+            let (these, others) = rest.split_at_mut(width * count);
+            (*part, rest) = (these, others);
+        }
+        let [data, weights, variables, starts, lower, upper] = parts;
+        let wrong = &self.wrong;
+        let flag = |number: usize, fine: bool| {
+            if !fine {
+                wrong[number].store(true, Ordering::Relaxed);
+            }
+        };
+        rows(data, points, |number, to| job.read_data(first + number, to));
+        rows(weights, widths[1], |number, to| flag(number, job.read_weights(first + number, to)));
+        rows(variables, widths[2], |number, to| {
+            for (variable, to) in to.chunks_exact_mut(points).enumerate() {
+                flag(number, job.read_variable(first + number, variable, to));
+            }
+        });
+        rows(starts, widths[3], |number, to| job.read_start(first + number, to));
+        for (end, limits) in [lower, upper].into_iter().enumerate() {
+            rows(limits, widths[4], |number, to| {
+                for (j, to) in to.iter_mut().enumerate() {
+                    let [low, high] = job.limit(first + number, j);
+                    // Between them there is room that single precision has not.
+                    flag(number, low == high || (low as f32) < high as f32);
+                    *to = if end == 0 { low as f32 } else { high as f32 };
+                }
+            });
+        }
+        // SAFETY: the host's memory is written by nobody before `finish` or `abandon` has waited.
+        unsafe {
+            let from = std::slice::from_raw_parts(self.host_inputs.pointer::<f32>(), numbers);
+            self.stream.copy_in(&self.inputs, from)?;
+        }
+        let inputs = self.inputs.address::<f32>().cast_const();
+        let place = |part: usize| inputs.wrapping_add(at[part]);
+        let own = |part: usize, table: usize| {
+            tables.address(table).unwrap_or_else(|| match widths[part] {
+                0 => std::ptr::null(),
+                _ => place(part),
+            })
+        };
+        let task = CurveJob {
+            data: place(0),
+            weights: own(1, 0),
+            variables: own(2, 1),
+            starts: own(3, 2),
+            lower: own(4, 3),
+            upper: own(5, 4),
+            found: self.found.address(),
+            count: fit_count(count)?,
+            weight_unit: tables.weight_unit,
+            ..shape.job
+        };
+        let fits = shape.threads / shape.job.lanes as usize;
+        let blocks = count.div_ceil(fits) as u32;
+        // SAFETY: docs/gpu-safety.md: there is memory for `count` data sets and all that they come with, and for what is
+        // found; it stays as it is until the stream has been waited for.
+        unsafe {
+            function.launch(&self.stream, blocks, shape.threads as u32, shape.shared, &task)?;
+        }
+        self.host_found.reserve(Bytes::of::<f32>(count * row)?)?;
+        let to = self.host_found.pointer::<f32>();
+        let to = std::ptr::slice_from_raw_parts_mut(to, count * row);
+        // SAFETY: nobody looks there before `finish` has waited; the kernel writes every number.
+        unsafe { self.stream.copy_out(to, &self.found)? };
+        self.count = count;
+        self.starts = (shape.job.start_step > 0).then_some(at[3]);
+        self.shared_start.clone_from(&tables.start);
+        Ok(())
+    }
+
+    /// Waits for what is on its way, and hands it on.
+    pub(super) fn finish(
+        &mut self,
+        job: &Job<'_, '_, '_>,
+        shape: &Shape,
+        pieces: &mut [Chunk<'_>],
+    ) -> Result<(), GpuError> {
+        self.stream.wait()?;
+        let count = std::mem::take(&mut self.count);
+        if count == 0 {
+            return Ok(());
+        }
+        let parameters = job.options.parameters();
+        let row = CurveJob::found_numbers(parameters, shape.job.covariance != 0);
+        // SAFETY: the stream has got past the copy of that many numbers; start values were written before it.
+        let (found, starts) = unsafe {
+            let found: &[f32] = self.host_found.values(count * row);
+            let starts = match self.starts {
+                None => &self.shared_start[..],
+                Some(at) => {
+                    let from = self.host_inputs.pointer::<f32>().add(at);
+                    std::slice::from_raw_parts(from, count * parameters)
+                }
+            };
+            (found, starts)
+        };
+        let same = self.starts.is_none();
+        let wrong = &self.wrong;
+        each_piece(pieces, |piece_number, piece| {
+            let fits = piece.fits();
+            let mut lengths = vec![0.0_f32; parameters];
+            for (i, fit) in fits.enumerate() {
+                let number = piece_number * PIECE + i;
+                let start = &starts[if same { 0 } else { number * parameters }..][..parameters];
+                for (length, &start) in lengths.iter_mut().zip(start) {
+                    let size = start.abs();
+                    *length = if size > 0.0 { size } else { 1.0 };
+                }
+                let numbers = &found[number * row..][..row];
+                let (of_parameters, rest) = numbers.split_at(parameters);
+                let (errors, rest) = rest.split_at(parameters);
+                let (others, covariance) = rest.split_at(CurveJob::OTHERS);
+                let &[cost, iterations, evaluations, status, raw, unit, degrees, size] = others
+                else {
+                    continue;
+                };
+                let single = Single {
+                    parameters: of_parameters,
+                    lengths: &lengths,
+                    errors,
+                    cost,
+                    iterations,
+                    evaluations,
+                    status,
+                    raw,
+                    unit,
+                    degrees,
+                    size,
+                };
+                // Row after row, each from the diagonal on.
+                let of = |j: usize, k: usize| covariance[j * parameters - j * (j + 1) / 2 + k];
+                let fine = !wrong[number].load(Ordering::Relaxed);
+                if !(fine && single.put(job, fit, of, piece)) {
+                    piece.leave(fit);
+                }
+            }
+        });
+        Ok(())
+    }
+}
+
+/// Fills rows of so many numbers on all threads.
+fn rows(all: &mut [f32], width: usize, of: impl Fn(usize, &mut [f32]) + Sync) {
+    if width == 0 {
+        return;
+    }
+    // Enough for a thread to be worth it.
+    let many = (1usize << 14).div_ceil(width);
+    all.par_chunks_mut(width * many).enumerate().for_each(|(part, rows)| {
+        for (i, row) in rows.chunks_exact_mut(width).enumerate() {
+            of(part * many + i, row);
+        }
+    });
+}
