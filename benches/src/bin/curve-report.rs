@@ -3,11 +3,14 @@
 //! Double precision and every instruction set fit the same data in turn in the same run; medians of nine are printed. All
 //! begin 10 % beside the truth, and all give parameters and errors. The record names the processor; date and command
 //! belong beside it.
+//!
+//! With `gpu` as its argument it measures the first GPU instead: data in its memory, and from ordinary memory and back.
 
 use std::time::Instant;
 
 use benches::suite::machine::processor;
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
+use fit_gpu::{CurveGpu, CurveResident, GpuError};
 use fit_sim::Random;
 use ndarray::{Array2, s};
 use spotfit::model::{CurveOptions, CurveStart, Curves, Model, Points};
@@ -46,18 +49,18 @@ fn seconds(work: impl FnOnce()) -> f64 {
     begin.elapsed().as_secs_f64()
 }
 
-fn main() {
-    println!("# Formulas on one core: million fits a second, median of {RUNS}\n");
-    println!("Processor: {}\n", processor());
-    let sets: Vec<InstructionSet> =
-        InstructionSet::ALL.into_iter().filter(|set| set.is_available()).collect();
-    let names: Vec<&str> = sets.iter().map(|set| set.name()).collect();
-    println!(
-        "| model | points | operations a point | evaluations | double precision | {} |",
-        names.join(" | ")
-    );
-    println!("|---|---|---|---|---|{}", "---|".repeat(sets.len()));
-    for &(name, truth, [width, height], noise) in CASES {
+/// A case: its model, where its points lie, data, and where fits begin.
+struct Batch {
+    model: Model,
+    points: Vec<Vec<f64>>,
+    /// Columns and rows of an image; none of a line.
+    size: Option<[usize; 2]>,
+    data: Array2<f32>,
+    start: Vec<f64>,
+}
+
+impl Batch {
+    fn new(&(name, truth, [width, height], noise): &Case, count: usize) -> Self {
         let model = Model::named(name).expect("a model");
         let points: Vec<Vec<f64>> = (0..width * height)
             .map(|at| {
@@ -70,13 +73,93 @@ fn main() {
             .collect();
         let clean = model.values(truth, &points);
         let mut random = Random::new(1, 0);
-        let data = Array2::from_shape_fn((COUNT, points.len()), |(_, at)| {
+        let data = Array2::from_shape_fn((count, points.len()), |(_, at)| {
             (clean[at] + noise * random.normal()) as f32
         });
-        let grid = Points::Grid { width, height };
-        let place = if height > 1 { grid } else { Points::Index };
-        let start: Vec<f64> = truth.iter().map(|value| value * 1.1).collect();
-        let start = || CurveStart::Shared(&start);
+        let size = (height > 1).then_some([width, height]);
+        let start = truth.iter().map(|value| value * 1.1).collect();
+        Self { model, points, size, data, start }
+    }
+
+    fn place(&self) -> Points<'_> {
+        match self.size {
+            Some([width, height]) => Points::Grid { width, height },
+            None => Points::Index,
+        }
+    }
+}
+
+/// Kernels on data in the memory of the device, and batches from ordinary memory and back.
+fn gpu() -> Result<(), GpuError> {
+    const COUNT: usize = 1_000_000;
+    let gpu = CurveGpu::new(0)?;
+    println!("# Formulas on {}: median of {RUNS}\n", gpu.device().name);
+    println!(
+        "| model | points | first fit, s | million fits a second | evaluations | left | from host memory |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for case in CASES {
+        let batch = Batch::new(case, COUNT);
+        let Batch { model, points, data, start, .. } = &batch;
+        let place = batch.place();
+        let formula = model.as_formula();
+        let options = CurveOptions::new(start.len()).with_covariance(false);
+        let curves = Curves::new(data.view(), place);
+        let few = Curves::new(data.slice(s![..10, ..]), place);
+        let start = || CurveStart::Shared(start);
+        let mut first = Ok(());
+        let cold = seconds(|| first = gpu.fit(formula, &few, start(), &options).map(drop));
+        first?;
+        let resident = CurveResident::new(0, formula, &curves, start(), &options)?;
+        let Some(mut resident) = resident else { continue };
+        let times = (0..RUNS).map(|_| resident.fit()).collect::<Result<Vec<_>, _>>();
+        let (fits, left) = resident.fetch()?;
+        let evaluations: u64 = fits.evaluations.iter().map(|&count| u64::from(count)).sum();
+        let mut whole = Vec::new();
+        for _ in 0..3 {
+            let mut result = Ok(());
+            whole.push(seconds(|| {
+                result = gpu.fit(formula, &curves, start(), &options).map(drop);
+            }));
+            result?;
+        }
+        println!(
+            "| `{}` | {} | {cold:.3} | {:.0} | {:.2} | {} | {:.1} |",
+            case.0,
+            points.len(),
+            rate(COUNT, &mut times?),
+            evaluations as f64 / COUNT as f64,
+            left.len(),
+            rate(COUNT, &mut whole)
+        );
+    }
+    Ok(())
+}
+
+fn main() {
+    if std::env::args().nth(1).as_deref() == Some("gpu") {
+        if let Err(error) = gpu() {
+            eprintln!("{error}");
+            std::process::exit(1);
+        }
+        return;
+    }
+    println!("# Formulas on one core: million fits a second, median of {RUNS}\n");
+    println!("Processor: {}\n", processor());
+    let sets: Vec<InstructionSet> =
+        InstructionSet::ALL.into_iter().filter(|set| set.is_available()).collect();
+    let names: Vec<&str> = sets.iter().map(|set| set.name()).collect();
+    println!(
+        "| model | points | operations a point | evaluations | double precision | {} |",
+        names.join(" | ")
+    );
+    println!("|---|---|---|---|---|{}", "---|".repeat(sets.len()));
+    for case in CASES {
+        let &(name, truth, [_, height], _) = case;
+        let batch = Batch::new(case, COUNT);
+        let Batch { model, points, data, start, .. } = &batch;
+        let place = batch.place();
+        let start = || CurveStart::Shared(start);
         let options = CurveOptions::new(truth.len()).with_covariance(false);
         let formula = model.as_formula();
         let reference = CurveReference::new(1).expect("the calling thread");

@@ -269,7 +269,7 @@ fn every_kind_of_batch_on(fitters: &[Fitter], count: usize) {
     });
     let shared = Array2::from_shape_fn((1, points), |(_, x)| if x == 4 { 0.0 } else { 2e-9 });
     let starts =
-        Array2::from_shape_fn((count, 3), |(fit, j)| START[j] * (1.0 + 0.001 * fit as f64));
+        Array2::from_shape_fn((count, 3), |(fit, j)| START[j] * (1.0 + 0.001 * (fit % 150) as f64));
     let own_limits = (0..count * 3)
         .map(|at| if at % 3 == 1 { [0.1, 6.0 + (at % 9) as f64] } else { [-1e3, 1e3] })
         .collect();

@@ -72,8 +72,8 @@ pub(crate) struct CurveArguments {
     /// A fit ends where its next step is predicted to be shorter than this many standard errors.
     #[arg(long, default_value_t = 1e-3, value_name = "X")]
     tolerance: f64,
-    /// The backend: reference (double precision) or cpu (single precision and vector instructions, several times as fast;
-    /// what single precision cannot decide is fitted again in double precision).
+    /// The backend: reference (double precision), cpu (single precision and vector instructions, several times as fast) or
+    /// gpu (single precision on an NVIDIA GPU). What single precision cannot decide is fitted again in double precision.
     #[arg(long, default_value_t = Backend::Reference, value_name = "BACKEND")]
     backend: Backend,
     /// Number of threads, at most 1024; 0 takes one for each processor.

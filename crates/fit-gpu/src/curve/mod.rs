@@ -1,5 +1,6 @@
 //! Models given as formulas, fitted on a GPU.
 
+mod resident;
 mod slot;
 mod splice;
 
@@ -17,6 +18,7 @@ use crate::bytes::window_count;
 use crate::card::{Card, SHARED_BY_DEFAULT};
 use crate::devices::DeviceInfo;
 use crate::driver::{Function, Module};
+pub use resident::CurveResident;
 use slot::{Slot, Tables};
 pub use splice::spliced;
 
@@ -95,20 +97,27 @@ impl CurveGpu {
         let (count, parameters) = (curves.count(), options.parameters());
         let mut fits = CurveFits::invalid(count, parameters, options.covariance);
         let all = |fits| Ok((fits, (0..count).collect()));
-        if count == 0 || options.free() == 0 || !job.is_single() {
-            return all(fits);
-        }
-        let Some(shape) = self.shape(&job) else { return all(fits) };
         // Before the function: nobody may make room for other formulas while it is in use.
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(function) = self.function(&job.program)? else { return all(fits) };
-        if shape.shared > SHARED_BY_DEFAULT {
-            function.allow_shared(shape.shared)?;
-        }
+        let Some((shape, function)) = self.chosen(&job)? else { return all(fits) };
+        self.card.context.enter()?;
         let mut pieces = chunks(&mut fits, PIECE);
         self.run(&job, &shape, function, &mut slots, &mut pieces)?;
         let left = pieces.iter_mut().flat_map(Chunk::take_left).collect();
         Ok((fits, left))
+    }
+
+    /// How a job is fitted, and by what; `None` if the GPU leaves it to another fitter.
+    fn chosen(&self, job: &Job<'_, '_, '_>) -> Result<Option<(Shape, Function)>, GpuError> {
+        if job.curves.count() == 0 || job.options.free() == 0 || !job.is_single() {
+            return Ok(None);
+        }
+        let Some(shape) = self.shape(job) else { return Ok(None) };
+        let Some(function) = self.function(&job.program)? else { return Ok(None) };
+        if shape.shared > SHARED_BY_DEFAULT {
+            function.allow_shared(shape.shared)?;
+        }
+        Ok(Some((shape, function)))
     }
 
     fn run(

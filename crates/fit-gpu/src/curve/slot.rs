@@ -1,5 +1,6 @@
 //! Data sets on their way to a device, and what is found on its way back.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fit_core::Estimator;
@@ -113,6 +114,10 @@ impl Slot {
         })
     }
 
+    pub(super) fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
     /// Waits for what is on its way, and forgets it.
     pub(super) fn abandon(&mut self) {
         // An error has been reported by the call that met it, or will be by the next.
@@ -131,6 +136,20 @@ impl Slot {
     ) -> Result<(), GpuError> {
         let first = pieces.first().map_or(0, |piece| piece.fits().start);
         let count: usize = pieces.iter().map(|piece| piece.fits().len()).sum();
+        let task = self.load(job, shape, tables, first..first + count)?;
+        self.launch(shape, function, &task)?;
+        self.fetch(job)
+    }
+
+    /// Copies data sets to the device. Returns what a kernel is to be told of them.
+    pub(super) fn load(
+        &mut self,
+        job: &Job<'_, '_, '_>,
+        shape: &Shape,
+        tables: &Tables,
+        fits: Range<usize>,
+    ) -> Result<CurveJob, GpuError> {
+        let (first, count) = (fits.start, fits.len());
         let (points, parameters) = (job.curves.points(), job.options.parameters());
         let own_variables = shape.job.own_variables as usize;
         // The numbers of each data set, one kind after the other.
@@ -212,22 +231,34 @@ impl Slot {
             weight_unit: tables.weight_unit,
             ..shape.job
         };
-        let fits = shape.threads / shape.job.lanes as usize;
-        let blocks = count.div_ceil(fits) as u32;
-        // SAFETY: docs/gpu-safety.md: there is memory for `count` data sets and all that they come with, and for what is
-        // found; it stays as it is until the stream has been waited for.
-        unsafe {
-            function.launch(&self.stream, blocks, shape.threads as u32, shape.shared, &task)?;
-        }
-        self.host_found.reserve(Bytes::of::<f32>(count * row)?)?;
-        let to = self.host_found.pointer::<f32>();
-        let to = std::ptr::slice_from_raw_parts_mut(to, count * row);
-        // SAFETY: nobody looks there before `finish` has waited; the kernel writes every number.
-        unsafe { self.stream.copy_out(to, &self.found)? };
         self.count = count;
         self.starts = (shape.job.start_step > 0).then_some(at[3]);
         self.shared_start.clone_from(&tables.start);
-        Ok(())
+        Ok(task)
+    }
+
+    /// Fits what was loaded.
+    pub(super) fn launch(
+        &self,
+        shape: &Shape,
+        function: Function,
+        task: &CurveJob,
+    ) -> Result<(), GpuError> {
+        let fits = shape.threads / shape.job.lanes as usize;
+        let blocks = self.count.div_ceil(fits) as u32;
+        // SAFETY: docs/gpu-safety.md: there is memory for `count` data sets and all that they come with, and for what is
+        // found; it stays as it is until the stream has been waited for.
+        unsafe { function.launch(&self.stream, blocks, shape.threads as u32, shape.shared, task) }
+    }
+
+    /// Sends what was found on its way.
+    pub(super) fn fetch(&mut self, job: &Job<'_, '_, '_>) -> Result<(), GpuError> {
+        let row = CurveJob::found_numbers(job.options.parameters(), job.options.covariance);
+        let numbers = self.count * row;
+        self.host_found.reserve(Bytes::of::<f32>(numbers)?)?;
+        let to = std::ptr::slice_from_raw_parts_mut(self.host_found.pointer::<f32>(), numbers);
+        // SAFETY: nobody looks there before `finish` has waited; the kernel writes every number.
+        unsafe { self.stream.copy_out(to, &self.found) }
     }
 
     /// Waits for what is on its way, and hands it on.
@@ -238,8 +269,8 @@ impl Slot {
         pieces: &mut [Chunk<'_>],
     ) -> Result<(), GpuError> {
         self.stream.wait()?;
-        let count = std::mem::take(&mut self.count);
-        if count == 0 {
+        let count = self.count;
+        if count == 0 || pieces.is_empty() {
             return Ok(());
         }
         let parameters = job.options.parameters();

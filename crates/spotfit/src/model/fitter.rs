@@ -3,6 +3,8 @@
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
 use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves};
 use fit_formula::Formula;
+#[cfg(feature = "gpu")]
+use fit_gpu::CurveGpu;
 
 use super::ModelError;
 use crate::backend::Backend;
@@ -24,21 +26,28 @@ pub struct CurveFitter(Kind);
 enum Kind {
     Double(CurveReference),
     Single(CurveSimd),
+    /// The GPU, and what fits the rest.
+    #[cfg(feature = "gpu")]
+    Gpu(Box<CurveGpu>, CurveSimd),
 }
 
 impl CurveFitter {
     /// A fitter on a backend, with so many threads; 0 takes one for each processor.
     ///
     /// [`Backend::Reference`], and [`Backend::Auto`], is the CPU in double precision; [`Backend::Cpu`] is the CPU in single
-    /// precision, one data set per lane of its vector registers, several times as fast.
+    /// precision, one data set per lane of its vector registers, several times as fast. [`Backend::Gpu`] is the first NVIDIA
+    /// GPU, in single precision; what it cannot fit, or not decide, the CPU does.
     ///
     /// # Errors
-    /// If threads cannot be started; [`ModelError::Backend`] for [`Backend::Gpu`], which does not fit models.
+    /// If threads cannot be started, or there is no GPU.
     pub fn new(backend: Backend, threads: usize) -> Result<Self, ModelError> {
         Ok(Self(match backend {
             Backend::Auto | Backend::Reference => Kind::Double(CurveReference::new(threads)?),
             Backend::Cpu => Kind::Single(CurveSimd::new(threads, None)?),
-            Backend::Gpu => return Err(ModelError::Backend { backend }),
+            #[cfg(feature = "gpu")]
+            Backend::Gpu => Kind::Gpu(Box::new(CurveGpu::new(0)?), CurveSimd::new(threads, None)?),
+            #[cfg(not(feature = "gpu"))]
+            Backend::Gpu => return Err(ModelError::NoGpuSupport),
         }))
     }
 
@@ -47,18 +56,20 @@ impl CurveFitter {
         match &self.0 {
             Kind::Double(_) => Backend::Reference,
             Kind::Single(_) => Backend::Cpu,
+            #[cfg(feature = "gpu")]
+            Kind::Gpu(..) => Backend::Gpu,
         }
     }
 
     /// The vector instructions in use, if there are any.
     pub fn instruction_set(&self) -> Option<InstructionSet> {
         match &self.0 {
-            Kind::Double(_) => None,
             Kind::Single(fitter) => Some(fitter.instruction_set()),
+            _ => None,
         }
     }
 
-    /// The number of threads.
+    /// The number of threads on the CPU.
     pub fn threads(&self) -> usize {
         self.reference().threads()
     }
@@ -67,6 +78,8 @@ impl CurveFitter {
         match &self.0 {
             Kind::Double(fitter) => fitter,
             Kind::Single(fitter) => fitter.reference(),
+            #[cfg(feature = "gpu")]
+            Kind::Gpu(_, fitter) => fitter.reference(),
         }
     }
 
@@ -80,6 +93,18 @@ impl CurveFitter {
         Ok(match &self.0 {
             Kind::Double(fitter) => fitter.fit(formula, curves, start, options)?,
             Kind::Single(fitter) => fitter.fit(formula, curves, start, options)?,
+            #[cfg(feature = "gpu")]
+            Kind::Gpu(gpu, rest) => {
+                let (mut fits, left) = gpu.fit(formula, curves, start, options)?;
+                if left.len() == fits.len() {
+                    return Ok(rest.fit(formula, curves, start, options)?);
+                }
+                if !left.is_empty() {
+                    let fitter = rest.reference();
+                    fitter.fit_left(formula, curves, start, options, &left, &mut fits)?;
+                }
+                fits
+            }
         })
     }
 }

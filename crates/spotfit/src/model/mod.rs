@@ -45,12 +45,13 @@ pub enum ModelError {
     /// The batch makes no sense.
     #[error(transparent)]
     Batch(#[from] BatchError),
-    /// This backend does not fit models.
-    #[error("the backend {backend} does not fit models (reference and cpu do)")]
-    Backend {
-        /// The backend.
-        backend: Backend,
-    },
+    /// The GPU cannot be used.
+    #[cfg(feature = "gpu")]
+    #[error("the GPU cannot be used: {0}")]
+    Gpu(#[source] fit_gpu::GpuError),
+    /// This was built without the GPU backend.
+    #[error("the GPU cannot be used: this was built without the feature 'gpu'")]
+    NoGpuSupport,
     /// There is no such model.
     #[error("there is no model '{0}'")]
     UnknownModel(String),
@@ -62,6 +63,17 @@ pub enum ModelError {
         /// Those that there are.
         known: Vec<String>,
     },
+}
+
+#[cfg(feature = "gpu")]
+impl From<fit_gpu::GpuError> for ModelError {
+    fn from(error: fit_gpu::GpuError) -> Self {
+        match error {
+            // It is not the GPU's.
+            fit_gpu::GpuError::Curve(error) => Self::Batch(error.into()),
+            error => Self::Gpu(error),
+        }
+    }
 }
 
 /// A model function with parameters.

@@ -1,0 +1,91 @@
+//! Curves in the memory of a device.
+
+use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, chunks};
+use fit_formula::Formula;
+use fit_gpu_kernel::CurveJob;
+
+use super::slot::{Slot, Tables};
+use super::{CurveGpu, PIECE, Shape};
+use crate::GpuError;
+use crate::driver::{Event, Function};
+
+/// Curves in the memory of a device, to fit them again and again: to measure kernels.
+pub struct CurveResident<'c, 's, 'o> {
+    // First, for fields go in this order: it waits for what is in it before the memory goes.
+    slot: Slot,
+    job: Job<'c, 's, 'o>,
+    shape: Shape,
+    task: CurveJob,
+    function: Function,
+    begin: Event,
+    end: Event,
+    fitted: bool,
+    _tables: Tables,
+    /// It keeps the kernel.
+    _gpu: CurveGpu,
+}
+
+impl std::fmt::Debug for CurveResident<'_, '_, '_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CurveResident {{ {} curves }}", self.job.curves.count())
+    }
+}
+
+impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
+    /// Copies curves to the device with this number, and compiles the formula. `None` if the GPU leaves them to another
+    /// fitter ([`CurveGpu`] says which).
+    ///
+    /// # Errors
+    /// As [`CurveGpu::fit`].
+    pub fn new(
+        device: usize,
+        formula: &Formula,
+        curves: &Curves<'c>,
+        start: CurveStart<'s>,
+        options: &'o CurveOptions,
+    ) -> Result<Option<Self>, GpuError> {
+        let gpu = CurveGpu::new(device)?;
+        let job = Job::new(formula, curves, start, options, true)?;
+        let Some((shape, function)) = gpu.chosen(&job)? else { return Ok(None) };
+        let tables = Tables::new(&gpu.card, &job, &shape)?;
+        let mut slot = Slot::new(&gpu.card)?;
+        let task = slot.load(&job, &shape, &tables, 0..curves.count())?;
+        slot.stream().wait()?;
+        let (begin, end) = (Event::new(&gpu.card.context)?, Event::new(&gpu.card.context)?);
+        let fitted = false;
+        let (_tables, _gpu) = (tables, gpu);
+        Ok(Some(Self { slot, job, shape, task, function, begin, end, fitted, _tables, _gpu }))
+    }
+
+    /// Fits all curves. Returns the seconds that the kernel took, by the device's own clock.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn fit(&mut self) -> Result<f64, GpuError> {
+        self._gpu.card.context.enter()?;
+        self.slot.stream().record(&self.begin)?;
+        self.slot.launch(&self.shape, self.function, &self.task)?;
+        self.slot.stream().record(&self.end)?;
+        self.slot.stream().wait()?;
+        self.fitted = true;
+        self.begin.seconds_to(&self.end)
+    }
+
+    /// Fetches the outcomes of the last fit, and which of them are left to another fitter: before the first fit all.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn fetch(&mut self) -> Result<(CurveFits, Vec<usize>), GpuError> {
+        let (count, options) = (self.job.curves.count(), self.job.options);
+        let mut fits = CurveFits::invalid(count, options.parameters(), options.covariance);
+        if !self.fitted {
+            return Ok((fits, (0..count).collect()));
+        }
+        self._gpu.card.context.enter()?;
+        self.slot.fetch(&self.job)?;
+        let mut pieces = chunks(&mut fits, PIECE);
+        self.slot.finish(&self.job, &self.shape, &mut pieces)?;
+        let left = pieces.iter_mut().flat_map(Chunk::take_left).collect();
+        Ok((fits, left))
+    }
+}
