@@ -72,7 +72,7 @@ mod tests {
     }
 
     /// Proves that every template is here, with an entry and marks: one place where parameters are taken, one where factors
-    /// are given, and three where a point is visited.
+    /// are given, and three loops with three visits to a point each.
     #[test]
     fn every_template_has_its_marks() {
         for parameters in 1..=10 {
@@ -80,7 +80,7 @@ mod tests {
             assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{parameters}");
             let marks = ["//@prepare ", "//@scales ", "//@point ", "//@value "];
             let counts = marks.map(|mark| text.matches(mark).count());
-            assert_eq!(counts, [1, 1, 3, 3], "{parameters}");
+            assert_eq!(counts, [1, 1, 9, 9], "{parameters}");
         }
         assert_eq!(template(0), None);
         assert_eq!(template(11), None);

@@ -61,6 +61,7 @@ impl<const P: usize> Coordinates<P> for Explicit {
     /// A step that is damped says little of how far the minimum is.
     const CALM: f64 = 1e-3;
 
+    const ALIKE: bool = true;
     const TRUSTS: bool = true;
 
     #[inline(always)]

@@ -347,23 +347,35 @@ where
     let [weighted, _] = curve.weighted();
     let mut sums = Sums::<R, P>::zero();
     let mut point = first;
+    // Two at a time: what one waits for, the other can do.
+    macro_rules! visit {
+        (|$at:ident, $point:ident| $add:expr) => {
+            while point + step < points {
+                let all = [(curve.at(point), point), (curve.at(point + step), point + step)];
+                for ($at, $point) in all {
+                    $add;
+                }
+                point += 2 * step;
+            }
+            while point < points {
+                let ($at, $point) = (curve.at(point), point);
+                $add;
+                point += step;
+            }
+        };
+    }
     if job.poisson != 0 {
-        while point < points {
+        visit!(|at, point| {
             let weight = if weighted { curve.weight(point) } else { one };
-            sums.add_poisson::<true>(&curve.at(point), curve.datum(point), weight);
-            point += step;
-        }
+            sums.add_poisson::<true>(&at, curve.datum(point), weight)
+        });
     } else if weighted {
-        while point < points {
-            let weight = curve.weight(point);
-            sums.add_square::<true>(&curve.at(point), curve.datum(point), weight, scale);
-            point += step;
-        }
+        visit!(|at, point| {
+            let (datum, weight) = (curve.datum(point), curve.weight(point));
+            sums.add_square::<true>(&at, datum, weight, scale)
+        });
     } else {
-        while point < points {
-            sums.add_square::<false>(&curve.at(point), curve.datum(point), one, scale);
-            point += step;
-        }
+        visit!(|at, point| sums.add_square::<false>(&at, curve.datum(point), one, scale));
     }
     let sums = sums.in_all(|own| curve.sum(own));
     let mut scales = curve.scales();

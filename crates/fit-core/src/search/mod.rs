@@ -269,7 +269,11 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             // The second time round for lanes whose exact Hessian is not positive definite. A retry takes JᵀJ, whose
             // diagonal is large enough to damp with.
             loop {
-                chosen = Symmetric::select(exact, &evaluation.newton, &rough);
+                chosen = if C::ALIKE {
+                    rough
+                } else {
+                    Symmetric::select(exact, &evaluation.newton, &rough)
+                };
                 h = without(&chosen, &held);
                 let positive;
                 if C::TRUSTS {
@@ -282,6 +286,10 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                 let mut sound = R::Mask::splat(true);
                 for j in 0..P {
                     sound = sound & (positive[j] | held[j]);
+                }
+                if C::ALIKE {
+                    exact = exact & sound;
+                    break;
                 }
                 let failed = exact & !sound;
                 if !failed.any() {

@@ -29,6 +29,9 @@ pub trait Coordinates<const P: usize>:
     /// A step that is damped by no more than this tells how far the minimum is.
     const CALM: f64 = f64::INFINITY;
 
+    /// Whether the exact Hessian of an evaluation is no other than that of its normal equations.
+    const ALIKE: bool = false;
+
     /// Whether steps stay in a region of trust ([`super::region`]).
     const TRUSTS: bool = false;
 

@@ -1,0 +1,201 @@
+//! The logic of the GPU's kernels for formulas on the host: a formula is evaluated where their marks are.
+
+use std::cell::RefCell;
+
+use fit_core::Estimator;
+use fit_core::curve::At;
+use fit_cpu::CurveReference;
+use fit_curves::{CurveFits, CurveOptions, Curves, Job, Points, Single, chunks};
+use fit_formula::{Evaluator, Formula};
+use fit_gpu_kernel::CurveJob;
+use fit_gpu_kernel::curve::{Begin, Curve, fit};
+use ndarray::Array2;
+
+const START: [f64; 3] = [10.0, 5.0, 0.5];
+
+/// A data set, and the formula in the place of the marks.
+struct Emulated<'p> {
+    formula: RefCell<Evaluator<'p>>,
+    data: Vec<f32>,
+    weights: Vec<f32>,
+    own_weights: bool,
+}
+
+impl Curve<f32, 3> for Emulated<'_> {
+    fn mine(&self) -> [usize; 2] {
+        [0, 1]
+    }
+    fn points(&self) -> usize {
+        self.data.len()
+    }
+    fn datum(&self, point: usize) -> f32 {
+        self.data[point]
+    }
+    fn set_datum(&mut self, point: usize, value: f32) {
+        self.data[point] = value;
+    }
+    fn weighted(&self) -> [bool; 2] {
+        [!self.weights.is_empty(), self.own_weights]
+    }
+    fn weight(&self, point: usize) -> f32 {
+        self.weights[point]
+    }
+    fn set_weight(&mut self, point: usize, value: f32) {
+        self.weights[point] = value;
+    }
+    fn prepare(&mut self, parameters: &[f32; 3]) {
+        self.formula.get_mut().set_parameters(&parameters.map(f64::from));
+    }
+    fn at(&self, point: usize) -> At<f32, 3> {
+        let mut formula = self.formula.borrow_mut();
+        let value = formula.value(&[point as f64]) as f32;
+        let mut by = [0.0; 3];
+        formula.derivatives(&mut by);
+        At { value, by: by.map(|derivative| derivative as f32) }
+    }
+    fn scales(&self) -> [f32; 3] {
+        [1.0; 3]
+    }
+    fn sum(&self, value: f32) -> f32 {
+        value
+    }
+    fn most(&self, value: f32) -> f32 {
+        value
+    }
+}
+
+/// A decay with noise that is the same on every machine.
+fn decays(count: usize, points: usize) -> Array2<f64> {
+    let mut state = 7_u64;
+    Array2::from_shape_fn((count, points), |(fit, x)| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let noise = (state >> 40) as f64 / (1_u64 << 24) as f64 - 0.5;
+        let (a, t) = (8.0 + (fit % 7) as f64, 4.0 + (fit % 5) as f64);
+        a * (-(x as f64) / t).exp() + 1.0 + 0.2 * noise
+    })
+}
+
+/// Fits as a thread of a kernel does. Also returns which fits are left to another fitter.
+fn fit_as_kernels_do(
+    formula: &Formula,
+    curves: &Curves<'_>,
+    options: &CurveOptions,
+) -> (CurveFits, Vec<usize>) {
+    let job = Job::new(formula, curves, (&START[..]).into(), options, true).expect("sound");
+    let square = options.tolerance * options.tolerance;
+    let poisson = options.estimator == Estimator::MaximumLikelihood;
+    let own_weights = job.has_own_weights();
+    let (share, square) = if poisson || options.absolute { (0.0, square) } else { (square, 0.0) };
+    let task = CurveJob {
+        points: curves.points() as u32,
+        own_weights: own_weights.into(),
+        poisson: poisson.into(),
+        max_iterations: options.max_iterations as f32,
+        share: share as f32,
+        square: square as f32,
+        ..CurveJob::new()
+    };
+    let limit = |end: usize| [0, 1, 2].map(|j| job.limit(0, j)[end] as f32);
+    let begin =
+        Begin { initial: START.map(|value| value as f32), lower: limit(0), upper: limit(1) };
+    let mut fits = CurveFits::invalid(curves.count(), 3, true);
+    let mut chunks = chunks(&mut fits, curves.count());
+    let chunk = &mut chunks[0];
+    for number in chunk.fits() {
+        let mut data = vec![0.0; curves.points()];
+        job.read_data(number, &mut data);
+        let mut weights = vec![0.0; if own_weights { curves.points() } else { 0 }];
+        if own_weights {
+            job.read_weights(number, &mut weights);
+        }
+        let formula = RefCell::new(Evaluator::new(&job.program));
+        let mut curve = Emulated { formula, data, weights, own_weights };
+        let found = fit(&mut curve, &task, &begin);
+        let [cost, iterations, evaluations, status, raw, unit, degrees, size] = found.others;
+        let single = Single {
+            parameters: &found.parameters,
+            lengths: &START.map(|value| value.abs() as f32),
+            errors: &found.errors,
+            cost,
+            iterations,
+            evaluations,
+            status,
+            raw,
+            unit,
+            degrees,
+            size,
+        };
+        if !single.put(&job, number, |j, k| found.covariance.0[j][k], chunk) {
+            chunk.leave(number);
+        }
+    }
+    let left = chunk.take_left();
+    (fits, left)
+}
+
+/// Proves that kernels find what the reference finds, by least squares and maximum likelihood, with weights, masked points,
+/// limits and held parameters, for data of any size, and leave to it what they cannot decide.
+#[test]
+fn kernels_find_what_the_reference_finds() {
+    let formula = Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"]).expect("a formula");
+    let reference = CurveReference::new(1).expect("the calling thread");
+    let count = 60;
+    let plain = CurveOptions::new(3);
+    let likelihood = plain.clone().with_estimator(Estimator::MaximumLikelihood);
+    let limited = plain.clone().with_lower(0, 9.5).with_upper(1, 6.5);
+    let held = plain.clone().with_fixed(2);
+    let absolute = plain.clone().with_absolute(true);
+    let mut weights =
+        Array2::from_shape_fn((count, 31), |(fit, x)| 25.0 * (1.0 + 0.3 * ((fit + x) % 4) as f64));
+    for fit in 0..count {
+        weights[[fit, fit % 31]] = if fit % 2 == 0 { 0.0 } else { f64::NAN };
+    }
+    for (unit, weighted, options) in [
+        (1.0, false, &plain),
+        (1.0, false, &likelihood),
+        (1.0, true, &likelihood),
+        (1.0, false, &limited),
+        (1.0, false, &held),
+        (1.0, true, &absolute),
+        (1.0, true, &plain),
+    ] {
+        let mut data = decays(count, 31).mapv(|value| value * unit);
+        if weighted {
+            // Nobody looks at what is masked.
+            (0..count).for_each(|fit| data[[fit, fit % 31]] = f64::INFINITY);
+        }
+        let mut curves = Curves::new(data.view(), Points::Index);
+        if weighted {
+            curves = curves.with_weights(weights.view());
+        }
+        let what = format!("{unit:e}, {weighted}, {options:?}");
+        let wanted = reference.fit(&formula, &curves, (&START[..]).into(), options);
+        let wanted = wanted.expect("sound");
+        let (found, left) = fit_as_kernels_do(&formula, &curves, options);
+        assert!(left.is_empty(), "{what}: {left:?}");
+        for fit in 0..count {
+            let statuses = [found.statuses[fit], wanted.statuses[fit]];
+            assert_eq!(statuses[0].is_converged(), statuses[1].is_converged(), "{what} {fit}");
+            assert_eq!(found.degrees[fit], wanted.degrees[fit], "{what} {fit}");
+            let chi2 = found.chi2[fit] / wanted.chi2[fit];
+            assert!((chi2 - 1.0).abs() < 1e-3, "{what} {fit}: χ² {chi2}");
+            for j in 0..3 {
+                let error = wanted.errors[[fit, j]];
+                let off = (found.parameters[[fit, j]] - wanted.parameters[[fit, j]]).abs();
+                assert!(off <= 0.01 * error, "{what} {fit} {j}: {off} of {error}");
+                let errors = found.errors[[fit, j]] / error;
+                assert!(error == 0.0 || (0.99..1.01).contains(&errors), "{what} {fit} {j}");
+            }
+        }
+    }
+    // Data that are not finite, too small, and exact.
+    let mut data = decays(4, 31);
+    data[[0, 3]] = f64::NAN;
+    data.row_mut(1).fill(0.0);
+    data.row_mut(2).fill(1e-40);
+    for x in 0..31 {
+        data[[3, x]] = 9.0 * (-(x as f64) / 4.0).exp() + 1.0;
+    }
+    let curves = Curves::new(data.view(), Points::Index);
+    assert_eq!(fit_as_kernels_do(&formula, &curves, &plain).1, [0, 1, 2, 3]);
+}
