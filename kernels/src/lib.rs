@@ -3,6 +3,7 @@
 
 use std::io::Read;
 
+use fit_gpu_kernel::CurveMethod;
 use lzma_rust2::LzmaReader;
 
 macro_rules! embed {
@@ -18,10 +19,12 @@ macro_rules! embed {
 fit_gpu_kernel::kernels!(embed);
 
 macro_rules! embed_templates {
-    ($($name:literal: $parameters:literal;)*) => {
-        fn packed_template(parameters: usize) -> Option<&'static [u8]> {
-            match parameters {
-                $($parameters => Some(include_bytes!(concat!("../", $name, ".ptx.lzma"))),)*
+    ($($name:literal: $parameters:literal, $method:ident;)*) => {
+        fn packed_template(parameters: usize, method: CurveMethod) -> Option<&'static [u8]> {
+            match (parameters, method) {
+                $(($parameters, CurveMethod::$method) => {
+                    Some(include_bytes!(concat!("../", $name, ".ptx.lzma")))
+                })*
                 _ => None,
             }
         }
@@ -40,8 +43,8 @@ pub fn ptx(kernel: &str) -> Option<String> {
 
 /// The PTX for models of so many parameters that are given as formulas: a module with one entry, `fit`, in which lines that
 /// begin with `//@` stand for a formula's own instructions. `None` if there is no template for so many.
-pub fn template(parameters: usize) -> Option<String> {
-    unpacked(packed_template(parameters)?)
+pub fn template(parameters: usize, method: CurveMethod) -> Option<String> {
+    unpacked(packed_template(parameters, method)?)
 }
 
 /// The PTX of functions that formulas call: a module without an entry.
@@ -72,18 +75,21 @@ mod tests {
     }
 
     /// Proves that every template is here, with an entry and marks: one place where parameters are taken, one where factors
-    /// are given, and three loops with three visits to a point each.
+    /// are given, and three visits to a point.
     #[test]
     fn every_template_has_its_marks() {
-        for parameters in 1..=10 {
-            let text = template(parameters).expect("there is one");
-            assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{parameters}");
-            let marks = ["//@prepare ", "//@scales ", "//@point ", "//@value "];
-            let counts = marks.map(|mark| text.matches(mark).count());
-            assert_eq!(counts, [1, 1, 9, 9], "{parameters}");
+        for method in [CurveMethod::Plain, CurveMethod::Weighted, CurveMethod::Poisson] {
+            for parameters in 1..=10 {
+                let text = template(parameters, method).expect("there is one");
+                let what = format!("{parameters}, {method:?}");
+                assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{what}");
+                let marks = ["//@prepare ", "//@scales ", "//@point ", "//@value "];
+                let counts = marks.map(|mark| text.matches(mark).count());
+                assert_eq!(counts, [1, 1, 3, 3], "{what}");
+            }
+            assert_eq!(template(0, method), None);
+            assert_eq!(template(11, method), None);
         }
-        assert_eq!(template(0), None);
-        assert_eq!(template(11), None);
         assert!(curve_functions().expect("it is here").contains("spotfit_power"));
     }
 }

@@ -193,14 +193,24 @@ pub struct Source {
 }
 
 macro_rules! templates {
-    ($($name:literal: $parameters:literal;)*) => {
-        /// The most parameters of a model that has a template.
-        pub const MOST_CURVE_PARAMETERS: usize = [$($parameters),*].len();
-
+    ($($name:literal: $parameters:literal, $method:ident;)*) => {
         const TEMPLATES: &[(&str, usize)] = &[$(($name, $parameters)),*];
     };
 }
 crate::templates!(templates);
+
+/// How a template is compiled: loops over parameters are to be unrolled, so that all numbers are in registers, but not the
+/// one that damps a step, which would make the text long.
+const fn template_build(parameters: usize) -> Build {
+    let unroll_threshold = match parameters {
+        0..=3 => 600,
+        4..=5 => 1_000,
+        6 => 1_500,
+        7 => 4_000,
+        _ => 8_000,
+    };
+    Build { unroll_threshold, most_registers: None, may_spill: parameters > 7 }
+}
 
 /// All texts: kernels in the order of their table, templates, functions.
 pub const SOURCES: &[Source] = &{
@@ -213,7 +223,8 @@ pub const SOURCES: &[Source] = &{
         i += 1;
     }
     while i < COUNT {
-        let (name, _) = TEMPLATES[i - KERNELS.len()];
+        let (name, parameters) = TEMPLATES[i - KERNELS.len()];
+        let build = template_build(parameters);
         all[i] = Source { name, build, whole: true };
         i += 1;
     }

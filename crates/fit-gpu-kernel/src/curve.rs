@@ -9,6 +9,27 @@ use fit_core::curve::{At, Explicit, Sums, Units, covariance, single};
 use fit_core::search::solve::Symmetric;
 use fit_core::search::{Evaluation, Newton, Search, Settings};
 
+/// What a kernel for models minimizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum CurveMethod {
+    /// Squares of residuals; all points count alike.
+    Plain,
+    /// The same with weights.
+    Weighted,
+    /// The deviance of counts, with weights or without.
+    Poisson,
+}
+
+impl CurveMethod {
+    /// As kernels know it.
+    pub const PLAIN: u8 = Self::Plain as u8;
+    /// As kernels know it.
+    pub const WEIGHTED: u8 = Self::Weighted as u8;
+    /// As kernels know it.
+    pub const POISSON: u8 = Self::Poisson as u8;
+}
+
 /// The argument of every kernel for models. Pointers are those of the device, and numbers are in single precision.
 ///
 /// - `data`: `count` rows of `points` numbers.
@@ -54,8 +75,6 @@ pub struct CurveJob {
     pub start_step: u32,
     /// The same for limits.
     pub limit_step: u32,
-    /// 1 for Poisson maximum likelihood.
-    pub poisson: u32,
     /// 1 if the inverse Hessian is wanted.
     pub covariance: u32,
     /// The largest number of iterations.
@@ -86,7 +105,6 @@ impl CurveJob {
             own_variables: 0,
             start_step: 0,
             limit_step: 0,
-            poisson: 0,
             covariance: 0,
             max_iterations: 0.0,
             share: 0.0,
@@ -135,7 +153,7 @@ pub trait Curve<R: Elementary, const P: usize> {
     fn datum(&self, point: usize) -> R;
     /// Replaces it.
     fn set_datum(&mut self, point: usize, value: R);
-    /// Whether points have weights, and whether they are this data set's own.
+    /// Whether points have weights, and whether they are this data set's own. A method that has no weights does not ask.
     fn weighted(&self) -> [bool; 2];
     /// The weight of a point.
     fn weight(&self, point: usize) -> R;
@@ -189,9 +207,26 @@ struct Known<R> {
     sound: bool,
 }
 
-/// Fits a data set.
+/// Whether points have weights, and whether they are this data set's own.
 #[inline(always)]
-pub fn fit<R, C, const P: usize>(curve: &mut C, job: &CurveJob, begin: &Begin<R, P>) -> Found<R, P>
+fn weighted<R: Elementary, C: Curve<R, P>, const P: usize, const METHOD: u8>(
+    curve: &C,
+) -> [bool; 2] {
+    let [weighted, own] = curve.weighted();
+    match METHOD {
+        CurveMethod::PLAIN => [false; 2],
+        CurveMethod::WEIGHTED => [true, own],
+        _ => [weighted, own],
+    }
+}
+
+/// Fits a data set by a [`CurveMethod`].
+#[inline(always)]
+pub fn fit<R, C, const P: usize, const METHOD: u8>(
+    curve: &mut C,
+    job: &CurveJob,
+    begin: &Begin<R, P>,
+) -> Found<R, P>
 where
     R: Elementary + From<f32>,
     C: Curve<R, P>,
@@ -203,7 +238,7 @@ where
         held[j] = begin.upper[j].le(begin.lower[j]);
         free = free + R::select(held[j], zero, one);
     }
-    let known = condition(curve, job, free);
+    let known = condition::<R, C, P, METHOD>(curve, job, free);
     let Known { scale, unit, size, degrees, sound } = known;
     let bounded = unit.max(R::splat(-250.0)).min(R::splat(250.0));
     let iterations = R::from(job.max_iterations);
@@ -228,7 +263,8 @@ where
         for j in 0..P {
             lengths[j] = lengths[j] * scale;
         }
-        let evaluation = evaluate(curve, job, search.trial(), &lengths, [scale, size]);
+        let evaluation =
+            evaluate::<R, C, P, METHOD>(curve, search.trial(), &lengths, [scale, size]);
         search.update::<true>(&settings, &Explicit, &evaluation);
     }
     let record = search.record(&settings, &Explicit);
@@ -262,15 +298,19 @@ where
 
 /// Scales the data and their own weights by powers of two, and leaves out what has no weight.
 #[inline(always)]
-fn condition<R, C, const P: usize>(curve: &mut C, job: &CurveJob, free: R) -> Known<R>
+fn condition<R, C, const P: usize, const METHOD: u8>(
+    curve: &mut C,
+    job: &CurveJob,
+    free: R,
+) -> Known<R>
 where
     R: Elementary + From<f32>,
     C: Curve<R, P>,
 {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
     let [first, step] = curve.mine();
-    let (points, poisson) = (curve.points(), job.poisson != 0);
-    let [weighted, own] = curve.weighted();
+    let (points, poisson) = (curve.points(), METHOD == CurveMethod::POISSON);
+    let [weighted, own] = weighted::<R, C, P, METHOD>(curve);
     let (mut most, mut below, mut seen, mut heaviest, mut odd) = (zero, zero, zero, zero, zero);
     let mut point = first;
     while point < points {
@@ -330,9 +370,8 @@ where
 
 /// Visits the points.
 #[inline(always)]
-fn evaluate<R, C, const P: usize>(
+fn evaluate<R, C, const P: usize, const METHOD: u8>(
     curve: &mut C,
-    job: &CurveJob,
     trial: &[R; P],
     lengths: &[R; P],
     [scale, size]: [R; 2],
@@ -344,7 +383,7 @@ where
     curve.prepare(trial);
     let (one, points) = (R::splat(1.0), curve.points());
     let [first, step] = curve.mine();
-    let [weighted, _] = curve.weighted();
+    let [weighted, _] = weighted::<R, C, P, METHOD>(curve);
     let mut sums = Sums::<R, P>::zero();
     let mut point = first;
     // Two at a time: what one waits for, the other can do.
@@ -364,15 +403,15 @@ where
             }
         };
     }
-    if job.poisson != 0 {
+    if METHOD == CurveMethod::POISSON {
         visit!(|at, point| {
             let weight = if weighted { curve.weight(point) } else { one };
-            sums.add_poisson::<true>(&at, curve.datum(point), weight)
+            sums.add_poisson::<true>(&at, curve.datum(point), weight);
         });
-    } else if weighted {
+    } else if METHOD == CurveMethod::WEIGHTED {
         visit!(|at, point| {
             let (datum, weight) = (curve.datum(point), curve.weight(point));
-            sums.add_square::<true>(&at, datum, weight, scale)
+            sums.add_square::<true>(&at, datum, weight, scale);
         });
     } else {
         visit!(|at, point| sums.add_square::<false>(&at, curve.datum(point), one, scale));
@@ -382,7 +421,7 @@ where
     for j in 0..P {
         scales[j] = scales[j] * lengths[j];
     }
-    if job.poisson != 0 {
+    if METHOD == CurveMethod::POISSON {
         sums.evaluation::<true>(&scales, size)
     } else {
         sums.evaluation::<false>(&scales, size)

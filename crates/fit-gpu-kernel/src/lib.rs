@@ -22,6 +22,6 @@ mod entries;
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub use catalogue::{Family, KERNELS, Kernel, Layout, Method, SOURCES, Source};
-pub use curve::CurveJob;
+pub use curve::{CurveJob, CurveMethod};
 pub use job::{Job, PixelKind, Task};
 pub use single::{Exact, Single};

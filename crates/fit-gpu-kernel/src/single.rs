@@ -50,11 +50,12 @@ impl Elementary for Single {
         let half = Self(n.0 * 0.5).nearest();
         Self(self.0 * device::exp2(half.0) * device::exp2(n.0 - half.0))
     }
-    #[inline(always)]
+    // Not inlined: arguments that need it are rare, and its code is long.
+    #[inline(never)]
     fn each(self, of: impl Fn(f64) -> f64) -> Self {
         Self(of(self.0.into()) as f32)
     }
-    #[inline(always)]
+    #[inline(never)]
     fn both(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
         Self(of(self.0.into(), other.0.into()) as f32)
     }

@@ -214,22 +214,44 @@ macro_rules! kernels {
 /// The table of templates, for models given as formulas: `templates!(expand)` calls `expand!` with the lines
 ///
 /// ```text
-/// "name": parameters;
+/// "name": parameters, Method;
 /// ```
+///
+/// The method is one of [`CurveMethod`](crate::curve::CurveMethod).
 #[macro_export]
 macro_rules! templates {
     ($expand:ident) => {
         $expand! {
-            "curve1": 1;
-            "curve2": 2;
-            "curve3": 3;
-            "curve4": 4;
-            "curve5": 5;
-            "curve6": 6;
-            "curve7": 7;
-            "curve8": 8;
-            "curve9": 9;
-            "curve10": 10;
+            "curve1_plain": 1, Plain;
+            "curve2_plain": 2, Plain;
+            "curve3_plain": 3, Plain;
+            "curve4_plain": 4, Plain;
+            "curve5_plain": 5, Plain;
+            "curve6_plain": 6, Plain;
+            "curve7_plain": 7, Plain;
+            "curve8_plain": 8, Plain;
+            "curve9_plain": 9, Plain;
+            "curve10_plain": 10, Plain;
+            "curve1_weighted": 1, Weighted;
+            "curve2_weighted": 2, Weighted;
+            "curve3_weighted": 3, Weighted;
+            "curve4_weighted": 4, Weighted;
+            "curve5_weighted": 5, Weighted;
+            "curve6_weighted": 6, Weighted;
+            "curve7_weighted": 7, Weighted;
+            "curve8_weighted": 8, Weighted;
+            "curve9_weighted": 9, Weighted;
+            "curve10_weighted": 10, Weighted;
+            "curve1_poisson": 1, Poisson;
+            "curve2_poisson": 2, Poisson;
+            "curve3_poisson": 3, Poisson;
+            "curve4_poisson": 4, Poisson;
+            "curve5_poisson": 5, Poisson;
+            "curve6_poisson": 6, Poisson;
+            "curve7_poisson": 7, Poisson;
+            "curve8_poisson": 8, Poisson;
+            "curve9_poisson": 9, Poisson;
+            "curve10_poisson": 10, Poisson;
         }
     };
 }

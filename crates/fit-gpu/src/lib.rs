@@ -19,7 +19,7 @@ pub use batch::Gpu;
 pub use curve::{CurveGpu, CurveResident, spliced};
 pub use devices::{DeviceInfo, devices, free_memory};
 pub use error::GpuError;
-pub use fit_gpu_kernel::{Family, Method};
+pub use fit_gpu_kernel::{CurveMethod, Family, Method};
 pub use pinned::{Pinnable, PinnedBuffer};
 pub use resident::Resident;
 pub use session::GpuSession;

@@ -7,8 +7,8 @@ use fit_core::curve::At;
 use fit_cpu::CurveReference;
 use fit_curves::{CurveFits, CurveOptions, Curves, Job, Points, Single, chunks};
 use fit_formula::{Evaluator, Formula};
-use fit_gpu_kernel::CurveJob;
 use fit_gpu_kernel::curve::{Begin, Curve, fit};
+use fit_gpu_kernel::{CurveJob, CurveMethod};
 use ndarray::Array2;
 
 const START: [f64; 3] = [10.0, 5.0, 0.5];
@@ -89,7 +89,6 @@ fn fit_as_kernels_do(
     let task = CurveJob {
         points: curves.points() as u32,
         own_weights: own_weights.into(),
-        poisson: poisson.into(),
         max_iterations: options.max_iterations as f32,
         share: share as f32,
         square: square as f32,
@@ -110,7 +109,11 @@ fn fit_as_kernels_do(
         }
         let formula = RefCell::new(Evaluator::new(&job.program));
         let mut curve = Emulated { formula, data, weights, own_weights };
-        let found = fit(&mut curve, &task, &begin);
+        let found = match (poisson, own_weights) {
+            (true, _) => fit::<_, _, 3, { CurveMethod::POISSON }>(&mut curve, &task, &begin),
+            (_, true) => fit::<_, _, 3, { CurveMethod::WEIGHTED }>(&mut curve, &task, &begin),
+            _ => fit::<_, _, 3, { CurveMethod::PLAIN }>(&mut curve, &task, &begin),
+        };
         let [cost, iterations, evaluations, status, raw, unit, degrees, size] = found.others;
         let single = Single {
             parameters: &found.parameters,

@@ -242,7 +242,7 @@ unsafe fn read<const P: usize>(from: *const f32, number: usize, step: u32) -> [S
 /// # Safety
 /// The job is as docs/gpu-safety.md asks.
 #[inline(always)]
-pub(super) unsafe fn fit<const P: usize>(job: &CurveJob)
+pub(super) unsafe fn fit<const P: usize, const METHOD: u8>(job: &CurveJob)
 where
     Data: Marks<P>,
 {
@@ -254,7 +254,7 @@ where
             lower: read::<P>(job.lower, number, job.limit_step),
             upper: read::<P>(job.upper, number, job.limit_step),
         };
-        let found = search(&mut data, job, &begin);
+        let found = search::<_, _, P, METHOD>(&mut data, job, &begin);
         if data.lane == 0 {
             write(job, number, &found);
         }

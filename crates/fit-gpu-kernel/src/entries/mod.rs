@@ -177,7 +177,7 @@ macro_rules! entry {
 crate::kernels!(entry);
 
 macro_rules! template {
-    ($($name:literal: $parameters:literal;)*) => {$(
+    ($($name:literal: $parameters:literal, $method:ident;)*) => {$(
         #[cfg(module = $name)]
         mod entry {
             use super::*;
@@ -187,7 +187,7 @@ macro_rules! template {
             #[unsafe(no_mangle)]
             unsafe extern "ptx-kernel" fn fit(job: crate::CurveJob) {
                 // SAFETY: the caller's promise.
-                unsafe { curve::fit::<$parameters>(&job) }
+                unsafe { curve::fit::<$parameters, { crate::CurveMethod::$method as u8 }>(&job) }
             }
         }
     )*};

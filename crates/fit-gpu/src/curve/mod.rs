@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fit_core::Estimator;
 use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, Points, chunks};
 use fit_formula::{Formula, Program};
-use fit_gpu_kernel::CurveJob;
+use fit_gpu_kernel::{CurveJob, CurveMethod};
 use rayon::prelude::*;
 
 use crate::GpuError;
@@ -113,7 +113,12 @@ impl CurveGpu {
             return Ok(None);
         }
         let Some(shape) = self.shape(job) else { return Ok(None) };
-        let Some(function) = self.function(&job.program)? else { return Ok(None) };
+        let method = match job.options.estimator {
+            Estimator::MaximumLikelihood => CurveMethod::Poisson,
+            _ if job.curves.weights.is_some() => CurveMethod::Weighted,
+            _ => CurveMethod::Plain,
+        };
+        let Some(function) = self.function(&job.program, method)? else { return Ok(None) };
         if shape.shared > SHARED_BY_DEFAULT {
             function.allow_shared(shape.shared)?;
         }
@@ -162,7 +167,6 @@ impl CurveGpu {
             own_variables: if own { of.variables as u32 } else { 0 },
             start_step: if of.has_same_start() { 0 } else { parameters },
             limit_step: if of.has_same_limits() { 0 } else { parameters },
-            poisson: poisson.into(),
             covariance: options.covariance.into(),
             max_iterations: options.max_iterations as f32,
             share: share as f32,
@@ -188,13 +192,17 @@ impl CurveGpu {
     }
 
     /// The compiled kernel of a program.
-    fn function(&self, program: &Program) -> Result<Option<Function>, GpuError> {
-        let key = format!("{program:?}");
+    fn function(
+        &self,
+        program: &Program,
+        method: CurveMethod,
+    ) -> Result<Option<Function>, GpuError> {
+        let key = format!("{method:?} {program:?}");
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kept.get(&key) {
             return Ok(found.as_ref().map(|(_, function)| *function));
         }
-        let made = match spliced(program) {
+        let made = match spliced(program, method) {
             None => None,
             Some(text) => {
                 let module = Module::load(&self.card.context, text)?;

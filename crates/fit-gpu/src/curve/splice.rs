@@ -3,28 +3,26 @@
 use std::fmt::Write as _;
 
 use fit_formula::{Comparison, Derivative, Function, Function2, Op, OpId, Program};
+use fit_gpu_kernel::CurveMethod;
 use fit_gpu_ptx::{curve_functions, template};
 
-/// The text of a kernel that fits a program; `None` if it has more parameters than any template, or calls a function that
-/// only the processor has.
-pub fn spliced(program: &Program) -> Option<String> {
-    let text = template(program.derivatives().len())?;
-    let writer = Writer { program };
+/// The text of a kernel that fits a program by a method; `None` if it has more parameters than any template, or calls a
+/// function that only the processor has.
+pub fn spliced(program: &Program, method: CurveMethod) -> Option<String> {
+    let text = template(program.derivatives().len(), method)?;
+    let calls = |op: &Op| matches!(op, Op::Call(..) | Op::Call2(..));
+    let library = if program.ops().iter().any(calls) { curve_functions()? } else { String::new() };
+    let library = Library::new(&library);
+    let writer = Writer { program, library: &library };
     let mut whole = String::with_capacity(2 * text.len());
-    let mut called = String::new();
     let mut in_entry = false;
     for line in text.lines() {
         let mut words = line.split_whitespace();
         match words.next() {
             Some("//@prepare") => writer.prepare(&mut whole, &words.collect::<Vec<_>>())?,
-            Some("//@point") => {
-                let first = whole.len();
-                writer.point(&mut whole, &words.collect::<Vec<_>>())?;
-                called.push_str(&whole[first..]);
-            }
+            Some("//@point") => writer.point(&mut whole, &words.collect::<Vec<_>>())?,
             Some("//@value") => {
-                let to = words.next()?;
-                let _ = writeln!(whole, "mov.b32 {to}, %cv;");
+                let _ = writeln!(whole, "mov.b32 {}, %cv;", words.next()?);
             }
             Some("//@scales") => writer.scales(&mut whole, &words.collect::<Vec<_>>()),
             Some(".visible") => {
@@ -46,59 +44,108 @@ pub fn spliced(program: &Program) -> Option<String> {
         }
         whole.push('\n');
     }
-    let functions = needed(&whole)?;
-    Some(whole.replacen(PLACE, &functions, 1))
+    let others = library.needed(&whole);
+    Some(whole.replacen(PLACE, &others, 1))
 }
 
-/// Where functions go.
+/// Where functions go that are called.
 const PLACE: &str = "//@functions\n";
 
-/// The functions that a text calls, with all that they need.
-fn needed(text: &str) -> Option<String> {
-    if !text.contains("call (cr)") {
-        return Some(String::new());
-    }
-    let all = curve_functions()?;
-    // Each begins at a line of its own, and goes to where the next begins.
-    let begins = |line: &str| {
-        line.starts_with(".visible .func")
-            || line.starts_with(".func")
-            || line.starts_with(".global")
-    };
-    let mut items: Vec<(&str, String)> = Vec::new();
-    for line in all.lines() {
-        if begins(line) {
-            let head = line.split(['[', '=']).next()?.trim_end_matches('(').trim_end();
-            items.push((head.split_whitespace().last()?, String::new()));
+/// The functions that formulas call, and what they need: tables, and functions for arguments that are rare.
+struct Library<'t> {
+    /// Names and texts.
+    items: Vec<(&'t str, String)>,
+}
+
+impl<'t> Library<'t> {
+    fn new(all: &'t str) -> Self {
+        // Each begins at a line of its own, and goes to where the next begins.
+        let begins = |line: &str| {
+            line.starts_with(".visible .func")
+                || line.starts_with(".func")
+                || line.starts_with(".global")
+        };
+        let mut items: Vec<(&str, String)> = Vec::new();
+        for line in all.lines() {
+            if begins(line) {
+                let head = line.split(['[', '=']).next().unwrap_or_default();
+                let head = head.trim_end_matches('(').trim_end();
+                items.push((head.split_whitespace().last().unwrap_or_default(), String::new()));
+            }
+            if let Some((_, text)) = items.last_mut() {
+                text.push_str(line);
+                text.push('\n');
+            }
         }
-        if let Some((_, text)) = items.last_mut() {
-            // What only this module calls need not be seen from outside.
-            text.push_str(line.strip_prefix(".visible ").unwrap_or(line));
-            text.push('\n');
-        }
+        Self { items }
     }
-    let mut wanted = vec![false; items.len()];
-    loop {
-        let before = wanted.clone();
-        for (number, (name, _)) in items.iter().enumerate() {
-            let named = |text: &str| text.contains(name);
-            let by_others = || {
-                items
-                    .iter()
-                    .zip(&before)
-                    .any(|((other, text), &there)| there && other != name && named(text))
+
+    /// The items that a text names, and those that these name, in their order.
+    fn needed(&self, text: &str) -> String {
+        let mut wanted: Vec<bool> = self.items.iter().map(|(name, _)| names(text, name)).collect();
+        loop {
+            let before = wanted.clone();
+            for (number, (name, _)) in self.items.iter().enumerate() {
+                let by_others = || {
+                    let mut others = self.items.iter().zip(&before);
+                    others
+                        .any(|((other, text), &there)| there && other != name && names(text, name))
+                };
+                wanted[number] = before[number] || by_others();
+            }
+            if wanted == before {
+                break;
+            }
+        }
+        let all = self.items.iter().zip(wanted).filter(|(_, wanted)| *wanted);
+        all.map(|((_, text), _)| text.as_str()).collect()
+    }
+
+    /// The body of a function, in a scope of its own: registers and labels are known in it alone.
+    fn body(&self, name: &str, to: &str, of: &[&str]) -> Option<String> {
+        let name = format!("spotfit_{name}");
+        let (_, text) = self.items.iter().find(|item| item.0 == name)?;
+        let (_, body) = text.split_once("\n{\n")?;
+        let (body, _) = body.rsplit_once('}')?;
+        let mut inlined = "{\n".to_owned();
+        for line in body.lines() {
+            let line = line.trim();
+            if line.starts_with("//") {
+                continue;
+            }
+            let argument = of.iter().enumerate().find_map(|(number, x)| {
+                let place = format!(", [{name}_param_{number}];");
+                let register = line.strip_prefix("ld.param.b32")?.trim().strip_suffix(&place)?;
+                Some(format!("mov.b32 {register}, {x};"))
+            });
+            let result = || {
+                let value = line.strip_prefix("st.param.b32")?.trim();
+                let value = value.strip_prefix("[func_retval0],")?.trim();
+                Some(format!("mov.b32 {to}, {value}"))
             };
-            wanted[number] = before[number] || named(text) || by_others();
+            let line = match argument.or_else(result) {
+                Some(line) => line,
+                None if line == "ret;" => "bra $L__spotfit_end;".to_owned(),
+                None => line.to_owned(),
+            };
+            inlined.push_str(&line);
+            inlined.push('\n');
         }
-        if wanted == before {
-            break;
-        }
+        inlined.push_str("$L__spotfit_end:\n}");
+        Some(inlined)
     }
-    Some(items.into_iter().zip(wanted).filter(|item| item.1).map(|item| item.0.1).collect())
+}
+
+/// Whether a text has a name, and not only as a part of another.
+fn names(text: &str, name: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    text.match_indices(name)
+        .any(|(at, _)| !text[..at].ends_with(part) && !text[at + name.len()..].starts_with(part))
 }
 
 struct Writer<'p> {
     program: &'p Program,
+    library: &'p Library<'p>,
 }
 
 impl Writer<'_> {
@@ -195,8 +242,8 @@ impl Writer<'_> {
             }
             Op::Negate(a) => format!("neg.f32 {to}, {};", of(a)),
             Op::Reciprocal(a) => format!("rcp.approx.f32 {to}, {};", of(a)),
-            Op::Call(function, a) => call(function, &to, &of(a))?,
-            Op::Call2(function, a, b) => call2(function, &to, &of(a), &of(b))?,
+            Op::Call(function, a) => self.call(function, &to, &of(a))?,
+            Op::Call2(function, a, b) => self.call2(function, &to, &of(a), &of(b))?,
             Op::Compare(comparison, a, b) => {
                 let word = match comparison {
                     Comparison::Less => "lt",
@@ -222,76 +269,61 @@ impl Writer<'_> {
         text.push('\n');
         Some(())
     }
+
+    /// A function of one number.
+    fn call(&self, function: Function, to: &str, x: &str) -> Option<String> {
+        let name = match function {
+            Function::Exp => return Some(exponential(to, x)),
+            Function::Sqrt => return Some(format!("sqrt.rn.f32 {to}, {x};")),
+            Function::Abs => return Some(format!("abs.f32 {to}, {x};")),
+            Function::Floor => return Some(format!("cvt.rmi.f32.f32 {to}, {x};")),
+            Function::J1OverX => {
+                let [zero, half] = [0.0, 0.5].map(number);
+                return Some(format!(
+                    "{}\ndiv.full.f32 {to}, %cx0, {x};\nsetp.eq.f32 %cp, {x}, {zero};\n\
+                     selp.b32 {to}, {half}, {to}, %cp;",
+                    self.library.body("j1", "%cx0", &[x])?
+                ));
+            }
+            Function::ExpM1 => "exp_m1",
+            Function::Ln => "ln",
+            Function::Ln1P => "ln_1p",
+            Function::LnOrZero => "ln_or_zero",
+            Function::Sin => "sin",
+            Function::Cos => "cos",
+            Function::Tan => "tan",
+            Function::Asin => "asin",
+            Function::Acos => "acos",
+            Function::Atan => "atan",
+            Function::Sinh => "sinh",
+            Function::Cosh => "cosh",
+            Function::Tanh => "tanh",
+            Function::Logistic => "logistic",
+            Function::Erf => "erf",
+            Function::Erfc => "erfc",
+            Function::LnGamma => "lgamma",
+            Function::J0 => "j0",
+            Function::J1 => "j1",
+            _ => return None,
+        };
+        self.library.body(name, to, &[x])
+    }
+
+    /// A function of two numbers.
+    fn call2(&self, function: Function2, to: &str, x: &str, y: &str) -> Option<String> {
+        Some(match function {
+            Function2::Min => format!("min.f32 {to}, {x}, {y};"),
+            Function2::Max => format!("max.f32 {to}, {x}, {y};"),
+            Function2::Power => self.library.body("power", to, &[x, y])?,
+            Function2::Atan2 => self.library.body("atan2", to, &[x, y])?,
+            _ => return None,
+        })
+    }
 }
 
 /// A number in single precision, as PTX writes it.
 fn number(value: f64) -> String {
     format!("0f{:08X}", (value as f32).to_bits())
-}
-
-/// A function of one number.
-fn call(function: Function, to: &str, x: &str) -> Option<String> {
-    let name = match function {
-        Function::Exp => return Some(exponential(to, x)),
-        Function::Sqrt => return Some(format!("sqrt.rn.f32 {to}, {x};")),
-        Function::Abs => return Some(format!("abs.f32 {to}, {x};")),
-        Function::Floor => return Some(format!("cvt.rmi.f32.f32 {to}, {x};")),
-        Function::J1OverX => {
-            let [zero, half] = [0.0, 0.5].map(number);
-            return Some(format!(
-                "{}\ndiv.full.f32 {to}, %cx0, {x};\nsetp.eq.f32 %cp, {x}, {zero};\n\
-                 selp.b32 {to}, {half}, {to}, %cp;",
-                far("j1", "%cx0", &[x])
-            ));
-        }
-        Function::ExpM1 => "exp_m1",
-        Function::Ln => "ln",
-        Function::Ln1P => "ln_1p",
-        Function::LnOrZero => "ln_or_zero",
-        Function::Sin => "sin",
-        Function::Cos => "cos",
-        Function::Tan => "tan",
-        Function::Asin => "asin",
-        Function::Acos => "acos",
-        Function::Atan => "atan",
-        Function::Sinh => "sinh",
-        Function::Cosh => "cosh",
-        Function::Tanh => "tanh",
-        Function::Logistic => "logistic",
-        Function::Erf => "erf",
-        Function::Erfc => "erfc",
-        Function::LnGamma => "lgamma",
-        Function::J0 => "j0",
-        Function::J1 => "j1",
-        _ => return None,
-    };
-    Some(far(name, to, &[x]))
-}
-
-/// A function of two numbers.
-fn call2(function: Function2, to: &str, x: &str, y: &str) -> Option<String> {
-    Some(match function {
-        Function2::Min => format!("min.f32 {to}, {x}, {y};"),
-        Function2::Max => format!("max.f32 {to}, {x}, {y};"),
-        Function2::Power => far("power", to, &[x, y]),
-        Function2::Atan2 => far("atan2", to, &[x, y]),
-        _ => return None,
-    })
-}
-
-/// A call of a function of the module.
-fn far(name: &str, to: &str, of: &[&str]) -> String {
-    let mut text = "{\n.param .b32 cr;\n".to_owned();
-    let arguments: Vec<String> = (0..of.len()).map(|i| format!("ca{i}")).collect();
-    for (argument, x) in arguments.iter().zip(of) {
-        let _ = writeln!(text, ".param .b32 {argument};\nst.param.b32 [{argument}], {x};");
-    }
-    let _ = write!(
-        text,
-        "call (cr), spotfit_{name}, ({});\nld.param.b32 {to}, [cr];\n}}",
-        arguments.join(", ")
-    );
-    text
 }
 
 /// eˣ = 2ⁿ·2ʳ, where n is a whole number: the approximation of 2ʳ is good near 0.
