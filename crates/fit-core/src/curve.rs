@@ -9,6 +9,7 @@
 //! is: a residual f − d is off by the rounding of f.
 
 use crate::arithmetic::{Mask, Real};
+use crate::pass::deviance_of;
 use crate::search::region::Region;
 use crate::search::solve::{Symmetric, inverse};
 use crate::search::{Coordinates, Evaluation, Merge, Normal, Parts};
@@ -173,7 +174,12 @@ impl<R: Real, const P: usize> Sums<R, P> {
         let expected = value.max(tiny);
         let inverse = expected.reciprocal();
         let missing = count - expected;
-        let term = count.mul_add((count * inverse).max(tiny).ln(), -missing);
+        let term = if R::EPSILON > 1e-10 {
+            // The logarithm times a large count is off by more than 1.
+            deviance_of(expected, count)
+        } else {
+            count.mul_add((count * inverse).max(tiny).ln(), -missing)
+        };
         let (term, inverse, missing) = if WEIGHTED {
             let there = zero.lt(weight);
             self.sound = self.sound & (!there | zero.le(value));

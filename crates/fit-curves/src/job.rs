@@ -1,6 +1,6 @@
 //! Batches of curves that have been checked, as every backend fits them.
 
-use fit_formula::{Axes, Formula, Program};
+use fit_formula::{Axes, Formula, Op, Program};
 
 use crate::{CurveError, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Points};
 
@@ -27,6 +27,8 @@ pub struct Job<'c, 's, 'o> {
     pub variables: usize,
     /// Whether a parameter is held, or has a limit.
     pub has_limits: bool,
+    /// Of each variable: the mean distance of two points, and the largest.
+    scales: Vec<[f64; 2]>,
 }
 
 impl<'c, 's, 'o> Job<'c, 's, 'o> {
@@ -64,7 +66,17 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
                 CurveLimits::Shared(limits) => !limits.iter().all(free),
                 _ => true,
             };
-        Ok(Self { curves, start, options, program, axes, extent, variables, has_limits })
+        let points = curves.points();
+        let of_axis = |length: usize| [1.0, length as f64];
+        let scales = match curves.points {
+            Points::Shared(at) => {
+                let of = |variable| (0..points).map(move |point| at.get([variable, point]));
+                (0..variables).map(|variable| scale(of(variable))).collect()
+            }
+            Points::Grid { width, height } => vec![of_axis(width), of_axis(height)],
+            _ => vec![of_axis(points)],
+        };
+        Ok(Self { curves, start, options, program, axes, extent, variables, has_limits, scales })
     }
 
     /// Whether each fit has weights of its own.
@@ -101,7 +113,15 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         let weights = self.shared_weights();
         let most = weights.iter().copied().fold(0.0, f64::max);
         let weighs = |&weight: &f64| weight == 0.0 || weight >= 1e-30 * most;
+        let numbers = self.program.ops().iter().all(|op| match op {
+            Op::Number(number) => self.stays(*number),
+            _ => true,
+        });
+        let mut fixed = (0..options.parameters()).filter(|&j| options.fixed[j]);
+        let held = !self.has_same_start() || fixed.all(|j| self.stays(self.start(0, j)));
         told && limits
+            && numbers
+            && held
             && weights.iter().all(weighs)
             && curves.points() <= MOST_SINGLE_POINTS
             && options.tolerance >= LEAST_SINGLE_TOLERANCE
@@ -143,6 +163,21 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         }
     }
 
+    /// Whether single precision moves a number that is held by so little that it could be the place of a point.
+    fn stays(&self, number: f64) -> bool {
+        let moved = (f64::from(number as f32) - number).abs();
+        let near = |&[distance, most]: &[f64; 2]| {
+            moved <= MOST_SHIFTED * distance || number.abs() > 2.0 * most
+        };
+        moved == 0.0 || self.scales.iter().all(near)
+    }
+
+    /// Whether single precision is enough for the parameters of a fit that are held.
+    pub fn holds(&self, fit: usize) -> bool {
+        let mut fixed = (0..self.options.parameters()).filter(|&j| self.options.fixed[j]);
+        self.has_same_start() || fixed.all(|j| self.stays(self.start(fit, j)))
+    }
+
     /// Puts the start values of a fit into their place.
     pub fn read_start(&self, fit: usize, into: &mut [f32]) {
         match &self.start {
@@ -179,6 +214,19 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
 
 /// The share of the mean distance of two points by which rounding may move one.
 const MOST_MOVED: f64 = 1e-3;
+
+/// The same of a number that is the same at all points, which shifts all of them alike.
+const MOST_SHIFTED: f64 = 1e-5;
+
+/// The mean distance of two values, and the largest.
+fn scale(values: impl Iterator<Item = f64>) -> [f64; 2] {
+    let (mut low, mut high, mut count) = (f64::INFINITY, f64::NEG_INFINITY, 0);
+    for value in values {
+        (low, high) = (low.min(value), high.max(value));
+        count += 1;
+    }
+    [(high - low) / f64::from(count), low.abs().max(high.abs())]
+}
 
 /// Whether single precision can tell these values from each other.
 fn is_single(values: impl Iterator<Item = f64>) -> bool {

@@ -275,7 +275,7 @@ where
         // 1/(1 − R²): where it is large, rounding of the sums is all that tells parameters apart.
         let variance = covariance.at(j, j);
         let alike = hessian.0[j][j] * variance;
-        let told = alike.le(R::splat(single::MOST_ALIKE));
+        let told = alike.le(R::splat(single::MOST_ALIKE)) & (held[j] | zero.lt(variance));
         errors[j] = R::select(told, variance.sqrt(), R::splat(f64::INFINITY));
     }
     let raw = search.status();

@@ -110,6 +110,85 @@ fn the_gpu_fits_models_with_names() {
     }
 }
 
+/// Functions with a range of their argument, and the error allowed: of the value, or of 1 where it is smaller than `least`.
+const FUNCTIONS: &[(&str, [f64; 2], f64, f64)] = &[
+    ("exp(x)", [-80.0, 88.6], 1e-6, 0.0),
+    ("expm1(x)", [-20.0, 80.0], 1e-6, 0.0),
+    ("expm1(x)", [1e-6, 1e-2], 1e-6, 0.0),
+    ("log(x)", [1e-30, 1e30], 1e-6, 0.1),
+    ("log(x)", [1.001, 1.2], 1e-6, 0.0),
+    ("log1p(x)", [1e-6, 5.0], 1e-6, 0.0),
+    ("sqrt(x)", [1e-9, 1e9], 1e-6, 0.0),
+    ("sin(x)", [-9.0, 9.0], 1e-6, 0.1),
+    ("cos(x)", [-5000.0, 5000.0], 1e-6, 0.1),
+    ("cos(x)", [1e4, 1e6], 1e-6, 0.1),
+    ("tan(x)", [-1.4, 1.4], 2e-6, 0.0),
+    ("asin(x)", [-0.99, 0.99], 1e-6, 0.0),
+    ("acos(x)", [-0.99, 0.99], 1e-6, 0.0),
+    ("atan(x)", [-20.0, 20.0], 1e-6, 0.0),
+    ("atan2(x, 0.3)", [-20.0, 20.0], 1e-6, 0.0),
+    ("sinh(x)", [-80.0, 80.0], 2e-6, 0.0),
+    ("cosh(x)", [-80.0, 80.0], 2e-6, 0.0),
+    ("tanh(x)", [-12.0, 12.0], 1e-6, 0.0),
+    ("1/(1 + exp(-x))", [-60.0, 30.0], 2e-6, 0.0),
+    ("abs(x)", [-3.0, 3.0], 1e-6, 0.0),
+    ("floor(x)", [-300.0, 300.0], 1e-6, 1.0),
+    ("erf(x)", [-5.0, 5.0], 1e-6, 0.0),
+    ("erfc(x)", [-3.0, 8.0], 1e-6, 0.0),
+    ("lgamma(x)", [3.0, 90.0], 1e-6, 0.0),
+    ("j0(x)", [0.0, 30.0], 1e-6, 0.1),
+    ("j1(x)", [0.0, 30.0], 1e-6, 0.1),
+    ("x^1.7", [1e-9, 1e9], 1e-6, 0.0),
+    ("(-abs(x))^3", [0.1, 30.0], 1e-6, 0.0),
+    ("x^150", [0.9, 1.2], 1e-6, 0.0),
+    ("1/x", [1e-20, 1e20], 1e-6, 0.0),
+    ("min(x, 0.5)", [-3.0, 3.0], 1e-6, 0.0),
+    ("max(x, 0.5)", [-3.0, 3.0], 1e-6, 0.0),
+    ("if(x < 0.5, x - 1, x + 2)", [-3.0, 3.0], 1e-6, 0.0),
+    ("if(x < 0.5 & x > -1 | x > 2, 1, 2)", [-3.0, 3.0], 1e-6, 0.0),
+];
+
+/// Proves that functions on the GPU are as precise as single precision: the offset of a constant model is the error of the
+/// function, in units of its value.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_gpus_functions_are_precise() {
+    const COUNT: usize = 7000;
+    let gpu = CurveGpu::new(0).expect("a GPU");
+    let offsets = [1.25, -0.75, 0.5, -1.0];
+    for &(text, [low, high], within, least) in FUNCTIONS {
+        let of = Formula::new(text, &["x"], &[]).expect("a formula");
+        let program = of.program(fit_formula::Axes::Together, &[]);
+        let mut evaluator = fit_formula::Evaluator::new(&program);
+        let mut points = Array3::zeros((COUNT, 2, 4));
+        for fit in 0..COUNT {
+            let share = fit as f64 / (COUNT - 1) as f64;
+            let x =
+                if low > 0.0 { low * (high / low).powf(share) } else { low + (high - low) * share };
+            let x = f64::from(x as f32);
+            let value = evaluator.value(&[x]);
+            // All four points lie there, in single precision too.
+            points.slice_mut(s![fit, 0, ..]).fill(x);
+            let size = if value.abs() < least { 1.0 } else { value };
+            points.slice_mut(s![fit, 1, ..]).fill(f64::from((1.0 / size) as f32));
+        }
+        // The offsets sum up to 0, so that c is the error of y·f.
+        let formula = format!("c + y*({text})");
+        let formula = Formula::new(&formula, &["x", "y"], &["c"]).expect("a formula");
+        let data = Array2::from_shape_fn((COUNT, 4), |(fit, at)| {
+            let (x, y) = (points[[fit, 0, 0]], points[[fit, 1, 0]]);
+            evaluator.value(&[x]) * y + offsets[at]
+        });
+        let curves = Curves::new(data.view(), Points::PerFit(Values::from(points.view())));
+        let start = CurveStart::Shared(&[0.1]);
+        let (fits, left) = gpu.fit(&formula, &curves, start, &CurveOptions::new(1)).expect("a GPU");
+        assert!(left.is_empty(), "{text}: {} are left", left.len());
+        let off = fits.parameters.iter().map(|c| c.abs()).fold(0.0, f64::max);
+        println!("{text}: {off:.1e}");
+        assert!(off < within, "{text}: {off:e}");
+    }
+}
+
 /// Models with names: a truth, the columns and rows of points, noise.
 const NAMED: &[(&str, &[f64], [usize; 2], f64)] = &[
     ("linear", &[2.0, 0.5], [30, 1], 0.5),

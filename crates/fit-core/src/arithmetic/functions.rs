@@ -4,7 +4,7 @@
 //! Polynomials of least error are by weighted least squares, with the weights of those places raised where the error was
 //! large.
 
-use crate::arithmetic::{Mask, Real};
+use crate::arithmetic::{Mask, Real, natural_logarithm};
 
 /// A number in single precision, or a pack of them, with what these functions need.
 pub trait Elementary: Real {
@@ -96,7 +96,8 @@ pub fn ln<R: Elementary>(x: R) -> R {
     // Numbers whose reciprocal, or which themselves, are not normal are made so.
     let (small, large) = (x.lt(R::splat(1e-36)), R::splat(1e36).lt(x));
     let shift = R::select(small, R::splat(24.0), R::select(large, R::splat(-24.0), zero));
-    let value = shift.neg_mul_add(R::splat(core::f64::consts::LN_2), Real::ln(x.scaled(shift)));
+    let value =
+        shift.neg_mul_add(R::splat(core::f64::consts::LN_2), natural_logarithm(x.scaled(shift)));
     let value = R::select(x.le(zero), R::splat(f64::NEG_INFINITY), value);
     let value = R::select(zero.le(x), value, R::splat(f64::NAN));
     R::select(most.lt(x), x, value)
@@ -328,7 +329,7 @@ pub fn power<R: Elementary>(x: R, y: R) -> R {
     let low = y - high;
     let whole = (y * exponent).nearest();
     let rest = low.mul_add(exponent, high * exponent - whole);
-    let inner = rest.mul_add(R::splat(core::f64::consts::LN_2), y * Real::ln(mantissa));
+    let inner = rest.mul_add(R::splat(core::f64::consts::LN_2), y * natural_logarithm(mantissa));
     let inner = R::select(inner.lt(R::splat(-1e4)), R::splat(-1e4), inner);
     let inner = R::select(R::splat(1e4).lt(inner), R::splat(1e4), inner);
     let (n, r) = reduced(inner);

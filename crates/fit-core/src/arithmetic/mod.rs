@@ -106,20 +106,7 @@ pub trait Real:
     /// The natural logarithm, for normal numbers > 0.
     #[inline(always)]
     fn ln(self) -> Self {
-        // With a mantissa m in [√½, √2), ln m = x − x²/2 + x³·P(x) for x = m − 1.
-        let mantissa = self * self.normalizer();
-        let above = Self::splat(core::f64::consts::SQRT_2).le(mantissa);
-        let half = mantissa * Self::splat(0.5);
-        let x = Self::select(above, half, mantissa) - Self::splat(1.0);
-        let exponent = self.exponent();
-        let exponent = Self::select(above, exponent + Self::splat(1.0), exponent);
-        let mut rest = Self::splat(LOGARITHM[0]);
-        for i in 1..LOGARITHM.len() {
-            rest = rest.mul_add(x, Self::splat(LOGARITHM[i]));
-        }
-        let square = x * x;
-        let small = (rest * x).mul_add(square, square * Self::splat(-0.5)) + x;
-        exponent.mul_add(Self::splat(core::f64::consts::LN_2), small)
+        natural_logarithm(self)
     }
     /// 2^(−self), for self ≥ 0.
     #[inline(always)]
@@ -147,6 +134,25 @@ pub trait Real:
     /// Both `s` and `1/s` must be normal numbers, so `s` is clamped at the ends of the range. For zero,
     /// subnormal and non-finite arguments any power of two will do.
     fn normalizer(self) -> Self;
+}
+
+/// The natural logarithm, for normal numbers > 0, with a relative error of some rounding units, near 1 too.
+#[inline(always)]
+pub fn natural_logarithm<R: Real>(of: R) -> R {
+    // With a mantissa m in [√½, √2), ln m = x − x²/2 + x³·P(x) for x = m − 1.
+    let mantissa = of * of.normalizer();
+    let above = R::splat(core::f64::consts::SQRT_2).le(mantissa);
+    let half = mantissa * R::splat(0.5);
+    let x = R::select(above, half, mantissa) - R::splat(1.0);
+    let exponent = of.exponent();
+    let exponent = R::select(above, exponent + R::splat(1.0), exponent);
+    let mut rest = R::splat(LOGARITHM[0]);
+    for i in 1..LOGARITHM.len() {
+        rest = rest.mul_add(x, R::splat(LOGARITHM[i]));
+    }
+    let square = x * x;
+    let small = (rest * x).mul_add(square, square * R::splat(-0.5)) + x;
+    exponent.mul_add(R::splat(core::f64::consts::LN_2), small)
 }
 
 /// ∫2^(−t²)dt from 0 to infinity.

@@ -385,7 +385,7 @@ impl<R: Real> Each<R> for Deviance<R> {
 
 /// μ − d + d ln(d/μ), without cancellation where d is near μ.
 #[inline(always)]
-fn deviance_of<R: Real>(expected: R, counts: R) -> R {
+pub(crate) fn deviance_of<R: Real>(expected: R, counts: R) -> R {
     let one = R::splat(1.0);
     // With d = μ(1 + x) and z = x/(2 + x): ln(1 + x) = 2(z + z³/3 + …), which leaves
     // 2z²/(1 − z)·[1 + (1 + z)·z·(1/3 + z²/5 + …)].

@@ -27,6 +27,7 @@ pub use estimate::estimate;
 pub use evaluate::{AxesAndData, evaluate};
 pub use group::{Alone, Group, sum_axis};
 pub use least_squares::{LeastSquaresSeed, RoughFit, SpotSearch};
+pub(crate) use likelihood::deviance_of;
 pub use likelihood::{HIDDEN, Likelihood, LikelihoodSeed, Lit, LitConstants, START_EVALUATIONS};
 pub use method::{Finish, Found, Method, fit};
 pub use residual::{Each, residual_chi2};

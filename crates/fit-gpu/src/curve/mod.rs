@@ -26,6 +26,8 @@ pub use splice::spliced;
 const PIECE: usize = 1024;
 /// Bytes of data that are sent at a time.
 const CHUNK: usize = 32 << 20;
+/// The driver takes longer for longer formulas: 0.3 s for a hundred operations.
+const MOST_OPERATIONS: usize = 2000;
 /// Formulas that are kept compiled.
 const MOST_KEPT: usize = 256;
 /// From this many data sets on a thread for each keeps the device busy.
@@ -44,12 +46,27 @@ const SHARED: usize = 48 * 1024;
 /// derivative of `lgamma`), and data sets of more points than shared memory holds.
 pub struct CurveGpu {
     card: Arc<Card>,
-    slots: Mutex<[Slot; 2]>,
-    kept: Mutex<HashMap<String, Kept>>,
+    /// Memory of batches that are done.
+    slots: Mutex<Vec<[Slot; 2]>>,
+    kept: Mutex<HashMap<String, Option<Arc<Kept>>>>,
 }
 
-/// A formula that is compiled; nothing if it cannot be.
-type Kept = Option<(Module, Function)>;
+/// A formula that is compiled.
+struct Kept {
+    card: Arc<Card>,
+    module: Module,
+    function: Function,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // Without a context there is nothing to release.
+        if self.card.context.enter().is_ok() {
+            // SAFETY: a batch that launches the function has a share in this until its streams have been waited for.
+            unsafe { self.module.unload() };
+        }
+    }
+}
 
 impl std::fmt::Debug for CurveGpu {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -72,8 +89,7 @@ impl CurveGpu {
     /// [`GpuError`] if there is no driver or no such device.
     pub fn new(device: usize) -> Result<Self, GpuError> {
         let card = Card::get(device)?;
-        let slots = Mutex::new([Slot::new(&card)?, Slot::new(&card)?]);
-        Ok(Self { card, slots, kept: Mutex::default() })
+        Ok(Self { card, slots: Mutex::default(), kept: Mutex::default() })
     }
 
     /// The device in use.
@@ -97,18 +113,23 @@ impl CurveGpu {
         let (count, parameters) = (curves.count(), options.parameters());
         let mut fits = CurveFits::invalid(count, parameters, options.covariance);
         let all = |fits| Ok((fits, (0..count).collect()));
-        // Before the function: nobody may make room for other formulas while it is in use.
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((shape, function)) = self.chosen(&job)? else { return all(fits) };
-        self.card.context.enter()?;
+        let Some((shape, kept)) = self.chosen(&job)? else { return all(fits) };
+        // No lock is held while a batch runs: a thread that waits for others may be given another batch.
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut slots = match slots {
+            Some(slots) => slots,
+            None => [Slot::new(&self.card)?, Slot::new(&self.card)?],
+        };
         let mut pieces = chunks(&mut fits, PIECE);
-        self.run(&job, &shape, function, &mut slots, &mut pieces)?;
+        self.run(&job, &shape, kept.function, &mut slots, &mut pieces)?;
         let left = pieces.iter_mut().flat_map(Chunk::take_left).collect();
+        drop(pieces);
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).push(slots);
         Ok((fits, left))
     }
 
     /// How a job is fitted, and by what; `None` if the GPU leaves it to another fitter.
-    fn chosen(&self, job: &Job<'_, '_, '_>) -> Result<Option<(Shape, Function)>, GpuError> {
+    fn chosen(&self, job: &Job<'_, '_, '_>) -> Result<Option<(Shape, Arc<Kept>)>, GpuError> {
         if job.curves.count() == 0 || job.options.free() == 0 || !job.is_single() {
             return Ok(None);
         }
@@ -118,11 +139,12 @@ impl CurveGpu {
             _ if job.curves.weights.is_some() => CurveMethod::Weighted,
             _ => CurveMethod::Plain,
         };
-        let Some(function) = self.function(&job.program, method)? else { return Ok(None) };
+        self.card.context.enter()?;
+        let Some(kept) = self.compiled(&job.program, method)? else { return Ok(None) };
         if shape.shared > SHARED_BY_DEFAULT {
-            function.allow_shared(shape.shared)?;
+            kept.function.allow_shared(shape.shared)?;
         }
-        Ok(Some((shape, function)))
+        Ok(Some((shape, kept)))
     }
 
     fn run(
@@ -134,8 +156,11 @@ impl CurveGpu {
         pieces: &mut [Chunk<'_>],
     ) -> Result<(), GpuError> {
         let tables = Tables::new(&self.card, job, shape)?;
-        let bytes = shape.job.rows() * job.curves.points() * size_of::<f32>();
-        let many = (CHUNK / bytes.max(1) / PIECE).max(1);
+        let task = &shape.job;
+        let own = (task.start_step + 2 * task.limit_step) as usize;
+        let found = CurveJob::found_numbers(job.options.parameters(), job.options.covariance);
+        let numbers = (task.rows() * job.curves.points() + own).max(found);
+        let many = (CHUNK / (numbers * size_of::<f32>()) / PIECE).max(1);
         let flight = Flight(slots);
         let mut waiting: [&mut [Chunk<'_>]; 2] = [&mut [], &mut []];
         for (number, these) in pieces.chunks_mut(many).enumerate() {
@@ -192,31 +217,32 @@ impl CurveGpu {
     }
 
     /// The compiled kernel of a program.
-    fn function(
+    fn compiled(
         &self,
         program: &Program,
         method: CurveMethod,
-    ) -> Result<Option<Function>, GpuError> {
+    ) -> Result<Option<Arc<Kept>>, GpuError> {
+        if program.ops().len() > MOST_OPERATIONS {
+            return Ok(None);
+        }
         let key = format!("{method:?} {program:?}");
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kept.get(&key) {
-            return Ok(found.as_ref().map(|(_, function)| *function));
+            return Ok(found.clone());
         }
         let made = match spliced(program, method) {
             None => None,
             Some(text) => {
                 let module = Module::load(&self.card.context, text)?;
                 let function = module.function("fit")?;
-                Some((module, function))
+                Some(Arc::new(Kept { card: Arc::clone(&self.card), module, function }))
             }
         };
-        let function = made.as_ref().map(|(_, function)| *function);
         if kept.len() >= MOST_KEPT {
-            self.card.context.enter()?;
-            kept.drain().filter_map(|(_, kept)| kept).for_each(|(module, _)| module.unload());
+            kept.clear();
         }
-        kept.insert(key, made);
-        Ok(function)
+        kept.insert(key, made.clone());
+        Ok(made)
     }
 }
 

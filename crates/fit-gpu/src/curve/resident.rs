@@ -1,13 +1,15 @@
 //! Curves in the memory of a device.
 
+use std::sync::Arc;
+
 use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, chunks};
 use fit_formula::Formula;
 use fit_gpu_kernel::CurveJob;
 
 use super::slot::{Slot, Tables};
-use super::{CurveGpu, PIECE, Shape};
+use super::{CurveGpu, Kept, PIECE, Shape};
 use crate::GpuError;
-use crate::driver::{Event, Function};
+use crate::driver::Event;
 
 /// Curves in the memory of a device, to fit them again and again: to measure kernels.
 pub struct CurveResident<'c, 's, 'o> {
@@ -16,12 +18,11 @@ pub struct CurveResident<'c, 's, 'o> {
     job: Job<'c, 's, 'o>,
     shape: Shape,
     task: CurveJob,
-    function: Function,
+    kept: Arc<Kept>,
     begin: Event,
     end: Event,
     fitted: bool,
     _tables: Tables,
-    /// It keeps the kernel.
     _gpu: CurveGpu,
 }
 
@@ -46,7 +47,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
     ) -> Result<Option<Self>, GpuError> {
         let gpu = CurveGpu::new(device)?;
         let job = Job::new(formula, curves, start, options, true)?;
-        let Some((shape, function)) = gpu.chosen(&job)? else { return Ok(None) };
+        let Some((shape, kept)) = gpu.chosen(&job)? else { return Ok(None) };
         let tables = Tables::new(&gpu.card, &job, &shape)?;
         let mut slot = Slot::new(&gpu.card)?;
         let task = slot.load(&job, &shape, &tables, 0..curves.count())?;
@@ -54,7 +55,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         let (begin, end) = (Event::new(&gpu.card.context)?, Event::new(&gpu.card.context)?);
         let fitted = false;
         let (_tables, _gpu) = (tables, gpu);
-        Ok(Some(Self { slot, job, shape, task, function, begin, end, fitted, _tables, _gpu }))
+        Ok(Some(Self { slot, job, shape, task, kept, begin, end, fitted, _tables, _gpu }))
     }
 
     /// Fits all curves. Returns the seconds that the kernel took, by the device's own clock.
@@ -64,7 +65,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
     pub fn fit(&mut self) -> Result<f64, GpuError> {
         self._gpu.card.context.enter()?;
         self.slot.stream().record(&self.begin)?;
-        self.slot.launch(&self.shape, self.function, &self.task)?;
+        self.slot.launch(&self.shape, self.kept.function, &self.task)?;
         self.slot.stream().record(&self.end)?;
         self.slot.stream().wait()?;
         self.fitted = true;

@@ -1,6 +1,7 @@
 //! Data sets on their way to a device, and what is found on its way back.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fit_core::Estimator;
@@ -85,6 +86,7 @@ impl Tables {
 pub(super) struct Slot {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
+    card: Arc<Card>,
     inputs: DeviceMemory,
     found: DeviceMemory,
     host_inputs: HostMemory,
@@ -98,11 +100,12 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    pub(super) fn new(card: &Card) -> Result<Self, GpuError> {
+    pub(super) fn new(card: &Arc<Card>) -> Result<Self, GpuError> {
         let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
         let host = || HostMemory::new(&card.context, Bytes::NONE);
         Ok(Self {
             stream: Stream::new(&card.context)?,
+            card: Arc::clone(card),
             inputs: memory()?,
             found: memory()?,
             host_inputs: host()?,
@@ -195,7 +198,10 @@ impl Slot {
                 flag(number, job.read_variable(first + number, variable, to));
             }
         });
-        rows(starts, widths[3], |number, to| job.read_start(first + number, to));
+        rows(starts, widths[3], |number, to| {
+            job.read_start(first + number, to);
+            flag(number, job.holds(first + number));
+        });
         for (end, limits) in [lower, upper].into_iter().enumerate() {
             rows(limits, widths[4], |number, to| {
                 for (j, to) in to.iter_mut().enumerate() {
@@ -206,6 +212,8 @@ impl Slot {
                 }
             });
         }
+        // What another thread had this one do meanwhile may have been for another device.
+        self.card.context.enter()?;
         // SAFETY: the host's memory is written by nobody before `finish` or `abandon` has waited.
         unsafe {
             let from = std::slice::from_raw_parts(self.host_inputs.pointer::<f32>(), numbers);
@@ -268,6 +276,7 @@ impl Slot {
         shape: &Shape,
         pieces: &mut [Chunk<'_>],
     ) -> Result<(), GpuError> {
+        self.card.context.enter()?;
         self.stream.wait()?;
         let count = self.count;
         if count == 0 || pieces.is_empty() {

@@ -72,7 +72,9 @@ impl<'t> Library<'t> {
                 let head = head.trim_end_matches('(').trim_end();
                 items.push((head.split_whitespace().last().unwrap_or_default(), String::new()));
             }
-            if let Some((_, text)) = items.last_mut() {
+            // Comments name what comes next.
+            let comment = line.trim_start().starts_with("//");
+            if let Some((_, text)) = items.last_mut().filter(|_| !comment) {
                 text.push_str(line);
                 text.push('\n');
             }
@@ -110,9 +112,6 @@ impl<'t> Library<'t> {
         let mut inlined = "{\n".to_owned();
         for line in body.lines() {
             let line = line.trim();
-            if line.starts_with("//") {
-                continue;
-            }
             let argument = of.iter().enumerate().find_map(|(number, x)| {
                 let place = format!(", [{name}_param_{number}];");
                 let register = line.strip_prefix("ld.param.b32")?.trim().strip_suffix(&place)?;
@@ -256,7 +255,7 @@ impl Writer<'_> {
             Op::Or(a, b) => format!("max.f32 {to}, {}, {};", of(a), of(b)),
             Op::Not(a) => format!("sub.rn.f32 {to}, {}, {};", number(1.0), of(a)),
             Op::Choice(a, b, c) => format!(
-                "setp.gt.f32 %cp, {}, {};\nselp.b32 {to}, {}, {}, %cp;",
+                "setp.gt.f32 %cp, {}, {};\nselp.f32 {to}, {}, {}, %cp;",
                 of(a),
                 number(0.0),
                 of(b),
@@ -281,7 +280,7 @@ impl Writer<'_> {
                 let [zero, half] = [0.0, 0.5].map(number);
                 return Some(format!(
                     "{}\ndiv.full.f32 {to}, %cx0, {x};\nsetp.eq.f32 %cp, {x}, {zero};\n\
-                     selp.b32 {to}, {half}, {to}, %cp;",
+                     selp.f32 {to}, {half}, {to}, %cp;",
                     self.library.body("j1", "%cx0", &[x])?
                 ));
             }
@@ -326,12 +325,19 @@ fn number(value: f64) -> String {
     format!("0f{:08X}", (value as f32).to_bits())
 }
 
-/// eˣ = 2ⁿ·2ʳ, where n is a whole number: the approximation of 2ʳ is good near 0.
+/// eˣ = 2ⁿ⁻¹·2ʳ⁺¹, where n is a whole number and r near 0, where the approximation of a power is good.
 fn exponential(to: &str, x: &str) -> String {
     // ln 2 in two parts; the first has so few digits that its products with whole numbers are exact.
-    let [low, high, log2_e, first, second] =
-        [-104.0, 89.0, std::f64::consts::LOG2_E, -0.693_359_375, 2.121_944_400_546_905_8e-4]
-            .map(number);
+    let [low, high, log2_e, first, second, one, minus_one] = [
+        -104.0,
+        89.0,
+        std::f64::consts::LOG2_E,
+        -0.693_359_375,
+        2.121_944_400_546_905_8e-4,
+        1.0,
+        -1.0,
+    ]
+    .map(number);
     format!(
         "max.f32 %cx0, {x}, {low};\n\
          min.f32 %cx0, %cx0, {high};\n\
@@ -339,11 +345,12 @@ fn exponential(to: &str, x: &str) -> String {
          cvt.rni.f32.f32 %cx1, %cx1;\n\
          fma.rn.f32 %cx2, %cx1, {first}, %cx0;\n\
          fma.rn.f32 %cx2, %cx1, {second}, %cx2;\n\
-         mul.rn.f32 %cx2, %cx2, {log2_e};\n\
+         fma.rn.f32 %cx2, %cx2, {log2_e}, {one};\n\
+         add.rn.f32 %cx1, %cx1, {minus_one};\n\
          ex2.approx.f32 %cx2, %cx2;\n\
          ex2.approx.f32 %cx1, %cx1;\n\
          setp.nan.f32 %cp, {x}, {x};\n\
          mul.rn.f32 %cx2, %cx2, %cx1;\n\
-         selp.b32 {to}, {x}, %cx2, %cp;"
+         selp.f32 {to}, {x}, %cx2, %cp;"
     )
 }

@@ -23,9 +23,13 @@ impl Module {
         Ok(Self(module))
     }
 
-    /// Releases it. Nobody may launch its functions any more.
-    pub(crate) fn unload(self) {
-        // SAFETY: it was loaded, and is given away here. An error would be of an earlier kernel.
+    /// Releases it.
+    ///
+    /// # Safety
+    /// It is called once, in its context, when no function of the module is at work or will be launched.
+    pub(crate) unsafe fn unload(&self) {
+        // An error would be of an earlier kernel.
+        // SAFETY: it was loaded; the rest is the caller's promise.
         let _ = unsafe { call!(cuModuleUnload(self.0)) };
     }
 

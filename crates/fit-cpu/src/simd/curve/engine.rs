@@ -401,6 +401,11 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         }
         if !self.same_start || !self.same_limits {
             usable &= seeds.set_start(job, first..first + count, self.same_limits);
+            for lane in 0..count {
+                if !job.holds(first + lane) {
+                    usable &= !(1 << lane);
+                }
+            }
         }
         let (zero, one) = (P::splat(0.0), P::splat(1.0));
         let mut free = zero;
