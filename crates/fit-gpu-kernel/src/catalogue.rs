@@ -206,10 +206,10 @@ const fn template_build(parameters: usize) -> Build {
         0..=3 => 600,
         4..=5 => 1_000,
         6 => 1_500,
-        7 => 4_000,
+        7 => 2_500,
         _ => 8_000,
     };
-    Build { unroll_threshold, most_registers: None, may_spill: parameters > 7 }
+    Build { unroll_threshold, most_registers: None, may_spill: parameters > 6 }
 }
 
 /// All texts: kernels in the order of their table, templates, functions.
