@@ -102,6 +102,16 @@ impl Chunk<'_> {
         self.left.push(fit);
     }
 
+    /// The same of one whose place is not known to be invalid, and makes it so.
+    pub fn leave_invalid(&mut self, fit: usize) {
+        let place = self.place(fit);
+        place.parameters.fill(f64::NAN);
+        place.errors.fill(f64::NAN);
+        place.covariance.fill(f64::NAN);
+        *place.chi2 = f64::NAN;
+        self.leave(fit);
+    }
+
     /// Those that were left.
     pub fn take_left(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.left)

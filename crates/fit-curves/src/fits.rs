@@ -42,6 +42,22 @@ impl CurveFits {
         }
     }
 
+    /// The same with zeros in place of what is not known, which the system makes when they are first touched: for who
+    /// writes all of them.
+    pub fn room(count: usize, parameters: usize, covariance: bool) -> Self {
+        let squares = if covariance { count } else { 0 };
+        Self {
+            parameters: Array2::zeros((count, parameters)),
+            errors: Array2::zeros((count, parameters)),
+            covariance: Array3::zeros((squares, parameters, parameters)),
+            chi2: vec![0.0; count],
+            degrees: vec![0; count],
+            iterations: vec![0; count],
+            evaluations: vec![0; count],
+            statuses: vec![Status::Invalid; count],
+        }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.statuses.len()

@@ -216,7 +216,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
 const MOST_MOVED: f64 = 1e-3;
 
 /// The same of a number that is the same at all points, which shifts all of them alike.
-const MOST_SHIFTED: f64 = 1e-5;
+const MOST_SHIFTED: f64 = 1e-4;
 
 /// The mean distance of two values, and the largest.
 fn scale(values: impl Iterator<Item = f64>) -> [f64; 2] {

@@ -61,6 +61,7 @@ fn the_gpu_agrees_with_the_reference() {
     functions_do_not_depend_on_neighbours_on(&fitters);
     what_single_precision_cannot_resolve_on(&fitters);
     odd_models_agree_with_the_reference_on(&fitters);
+    held_places_stay_on(&fitters);
 }
 
 /// Proves that the GPU decides nearly all fits of the named models by itself, and finds what the reference finds; with a
@@ -605,6 +606,38 @@ fn what_single_precision_cannot_resolve_on(fitters: &[Fitter]) {
             let found = fitter.fit(formula, &curves, start.into(), options).expect("sound");
             agree(&wanted, &found, options.estimator, what);
         }
+    }
+}
+
+/// Proves that a place that is held, or written in the formula, is not moved by single precision: it would shift the offset of
+/// a steep line by a third of its standard error.
+#[test]
+fn held_places_stay() {
+    held_places_stay_on(&fitters());
+}
+
+fn held_places_stay_on(fitters: &[Fitter]) {
+    let x = Array2::from_shape_fn((1, 31), |(_, x)| 12_330.0 + x as f64);
+    let data = Array2::from_shape_fn((30, 31), |(fit, x)| {
+        let place = 12_330.0 + x as f64 - 12_345.678_9;
+        3.0 + 100.0 * place + 0.1 * ((fit * 7 + x * 13) % 11) as f64
+    });
+    let held = Formula::new("b + m*(x - x0)", &["x"], &["b", "m", "x0"]).expect("sound");
+    let written = Formula::new("b + m*(x - 12345.6789)", &["x"], &["b", "m"]).expect("sound");
+    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let starts = Array2::from_shape_fn((30, 3), |(_, j)| [1.0, 90.0, 12_345.678_9][j]);
+    for fitter in fitters {
+        let options = CurveOptions::new(3).with_fixed(2);
+        for start in [CurveStart::Shared(&[1.0, 90.0, 12_345.678_9]), starts.view().into()] {
+            let wanted = reference().fit(&held, &curves, start, &options).expect("sound");
+            let found = fitter.fit(&held, &curves, start, &options).expect("sound");
+            agree(&wanted, &found, options.estimator, "held");
+        }
+        let options = CurveOptions::new(2);
+        let start = CurveStart::Shared(&[1.0, 90.0]);
+        let wanted = reference().fit(&written, &curves, start, &options).expect("sound");
+        let found = fitter.fit(&written, &curves, start, &options).expect("sound");
+        agree(&wanted, &found, options.estimator, "written");
     }
 }
 

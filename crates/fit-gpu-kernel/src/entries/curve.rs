@@ -32,6 +32,48 @@ trait Marks<const P: usize> {
     fn scales() -> [f32; P];
 }
 
+/// Numbers that a thread reads at the same time.
+const AT_ONCE: u32 = 8;
+
+/// Where numbers go that come one after the other, `length` of each fit.
+struct Places {
+    fit: u32,
+    place: u32,
+    length: u32,
+    /// From a number to that of the same thread which comes next.
+    fits: u32,
+    places: u32,
+}
+
+impl Places {
+    /// Those of a thread.
+    #[inline(always)]
+    fn new(length: u32) -> Self {
+        let (thread, _, threads) = device::place();
+        let length = length.max(1);
+        Self {
+            fit: thread / length,
+            place: thread % length,
+            length,
+            fits: threads / length,
+            places: threads % length,
+        }
+    }
+
+    /// The place of the next number, where fits are `stride` numbers apart.
+    #[inline(always)]
+    fn next(&mut self, stride: usize) -> usize {
+        let at = self.fit as usize * stride + self.place as usize;
+        self.fit += self.fits;
+        self.place += self.places;
+        if self.place >= self.length {
+            self.place -= self.length;
+            self.fit += 1;
+        }
+        at
+    }
+}
+
 /// Copies `length` numbers of each fit of the block to `to` and where other fits have the same.
 ///
 /// # Safety
@@ -39,22 +81,32 @@ trait Marks<const P: usize> {
 #[inline(always)]
 unsafe fn copy(job: &CurveJob, from: *const f32, length: usize, to: usize) {
     let (thread, block, threads) = device::place();
-    let fits = (threads / job.lanes.max(1)) as usize;
-    let first = block as usize * fits;
+    let fits = threads / job.lanes.max(1);
+    let first = block as usize * fits as usize;
     let count = job.count as usize - first;
-    let count = if count < fits { count } else { fits };
-    let (shared, stride) = (device::shared_memory(), job.stride());
-    let divisor = (length as u32).max(1);
-    let mut next = thread as usize;
-    while next < count * length {
-        // Divided in 32 bits, which a block's numbers have room for.
-        let (fit, place) = (next as u32 / divisor, next as u32 % divisor);
-        // SAFETY: the caller's promise; each number is written by one thread.
-        unsafe {
-            let number = from.add(first * length + next).read();
-            shared.add(fit as usize * stride + to + place as usize).write(number);
+    // A block's numbers are counted in 32 bits.
+    let count = if count < fits as usize { count as u32 } else { fits };
+    let end = count * length as u32;
+    let from = from.wrapping_add(first * length);
+    let shared = device::shared_memory().wrapping_add(to);
+    let (mut places, stride) = (Places::new(length as u32), job.stride());
+    let mut next = thread;
+    while next + (AT_ONCE - 1) * threads < end {
+        let mut numbers = [0.0; AT_ONCE as usize];
+        for i in 0..AT_ONCE {
+            // SAFETY: the caller's promise.
+            numbers[i as usize] = unsafe { from.add((next + i * threads) as usize).read() };
         }
-        next += threads as usize;
+        for i in 0..AT_ONCE {
+            // SAFETY: the caller's promise; each number is written by one thread.
+            unsafe { shared.add(places.next(stride)).write(numbers[i as usize]) }
+        }
+        next += AT_ONCE * threads;
+    }
+    while next < end {
+        // SAFETY: as above.
+        unsafe { shared.add(places.next(stride)).write(from.add(next as usize).read()) }
+        next += threads;
     }
 }
 
@@ -70,15 +122,19 @@ impl Data {
         let own_weights = job.own_weights != 0;
         let before_variables = if own_weights { 2 * points } else { points };
         let variables = job.own_variables as usize;
-        // SAFETY: the caller's promise.
-        unsafe {
-            copy(job, job.data, points, 0);
-            if own_weights {
-                copy(job, job.weights, points, points);
+        let mut part = 0;
+        // A loop that is not unrolled keeps the text short.
+        while part < device::anew(3) {
+            let (from, length, to) = match part {
+                0 => (job.data, points, 0),
+                1 => (job.weights, if own_weights { points } else { 0 }, points),
+                _ => (job.variables, variables * points, before_variables),
+            };
+            if length > 0 {
+                // SAFETY: the caller's promise.
+                unsafe { copy(job, from, length, to) }
             }
-            if variables > 0 {
-                copy(job, job.variables, variables * points, before_variables);
-            }
+            part += 1;
         }
         device::wait_for(1, threads);
         let number = (block as usize * threads as usize + thread as usize) / lanes;

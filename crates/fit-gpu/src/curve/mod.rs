@@ -111,15 +111,17 @@ impl CurveGpu {
     ) -> Result<(CurveFits, Vec<usize>), GpuError> {
         let job = Job::new(formula, curves, start, options, true)?;
         let (count, parameters) = (curves.count(), options.parameters());
-        let mut fits = CurveFits::invalid(count, parameters, options.covariance);
-        let all = |fits| Ok((fits, (0..count).collect()));
-        let Some((shape, kept)) = self.chosen(&job)? else { return all(fits) };
+        let Some((shape, kept)) = self.chosen(&job)? else {
+            let fits = CurveFits::invalid(count, parameters, options.covariance);
+            return Ok((fits, (0..count).collect()));
+        };
         // No lock is held while a batch runs: a thread that waits for others may be given another batch.
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut slots = match slots {
             Some(slots) => slots,
             None => [Slot::new(&self.card)?, Slot::new(&self.card)?],
         };
+        let mut fits = CurveFits::room(count, parameters, options.covariance);
         let mut pieces = chunks(&mut fits, PIECE);
         self.run(&job, &shape, kept.function, &mut slots, &mut pieces)?;
         let left = pieces.iter_mut().flat_map(Chunk::take_left).collect();

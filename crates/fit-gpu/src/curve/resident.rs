@@ -78,10 +78,12 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
     /// [`GpuError`].
     pub fn fetch(&mut self) -> Result<(CurveFits, Vec<usize>), GpuError> {
         let (count, options) = (self.job.curves.count(), self.job.options);
-        let mut fits = CurveFits::invalid(count, options.parameters(), options.covariance);
+        let (parameters, covariance) = (options.parameters(), options.covariance);
         if !self.fitted {
-            return Ok((fits, (0..count).collect()));
+            let none = CurveFits::invalid(count, parameters, covariance);
+            return Ok((none, (0..count).collect()));
         }
+        let mut fits = CurveFits::room(count, parameters, covariance);
         self._gpu.card.context.enter()?;
         self.slot.fetch(&self.job)?;
         let mut pieces = chunks(&mut fits, PIECE);

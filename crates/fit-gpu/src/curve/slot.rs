@@ -333,7 +333,7 @@ impl Slot {
                 let of = |j: usize, k: usize| covariance[j * parameters - j * (j + 1) / 2 + k];
                 let fine = !wrong[number].load(Ordering::Relaxed);
                 if !(fine && single.put(job, fit, of, piece)) {
-                    piece.leave(fit);
+                    piece.leave_invalid(fit);
                 }
             }
         });
