@@ -1,5 +1,6 @@
 //! Batches of curves that have been checked, as every backend fits them.
 
+use fit_core::Estimator;
 use fit_formula::{Axes, Formula, Op, Program};
 
 use crate::{CurveError, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Points};
@@ -92,6 +93,24 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
             clean(&mut weights);
         }
         weights
+    }
+
+    /// The same for single precision, in which the largest must not overflow: multiplied by two to the power that is also
+    /// given; for maximum likelihood 1 or 0.
+    pub fn scaled_weights(&self) -> (Vec<f64>, f64) {
+        let mut weights = self.shared_weights();
+        let most = weights.iter().copied().fold(0.0, f64::max);
+        let poisson = self.options.estimator == Estimator::MaximumLikelihood;
+        let plain = poisson || most == 0.0;
+        let unit = if plain { 0.0 } else { (-most.log2().floor()).clamp(-1000.0, 1000.0) };
+        for weight in &mut weights {
+            *weight = match *weight {
+                seen if seen > 0.0 && poisson => 1.0,
+                seen if seen > 0.0 => seen * unit.exp2(),
+                _ => 0.0,
+            };
+        }
+        (weights, unit)
     }
 
     /// Whether single precision is enough for what is the same for all fits: not too many points, which it can tell from

@@ -121,6 +121,19 @@ impl CurveOptions {
         }
     }
 
+    /// Where a search ends: its next step is predicted to gain less than the first number times the cost for each degree of
+    /// freedom, or less than the second of the cost.
+    pub fn ends(&self) -> [f64; 2] {
+        let square = self.tolerance * self.tolerance;
+        // In units of the cost: of a deviance, or of χ² where weights are 1/variance, a standard error is 1; else it is a
+        // share of χ².
+        if self.estimator == Estimator::MaximumLikelihood || self.absolute {
+            [0.0, square]
+        } else {
+            [square, 0.0]
+        }
+    }
+
     /// The parameters of the model.
     pub fn parameters(&self) -> usize {
         self.fixed.len()

@@ -33,7 +33,29 @@ pub struct Single<'a> {
     pub size: f32,
 }
 
-impl Single<'_> {
+impl<'a> Single<'a> {
+    /// From the numbers that a search gives: those of the parameters, and the others in the order of the fields.
+    pub fn from_numbers(
+        parameters: &'a [f32],
+        lengths: &'a [f32],
+        errors: &'a [f32],
+        [cost, iterations, evaluations, status, raw, unit, degrees, size]: [f32; 8],
+    ) -> Self {
+        Self {
+            parameters,
+            lengths,
+            errors,
+            cost,
+            iterations,
+            evaluations,
+            status,
+            raw,
+            unit,
+            degrees,
+            size,
+        }
+    }
+
     /// Writes the outcome of a fit; false if single precision could not decide it. `covariance` gives the inverse of the
     /// Hessian, of which the upper half is asked for.
     pub fn put(

@@ -82,10 +82,9 @@ fn fit_as_kernels_do(
     options: &CurveOptions,
 ) -> (CurveFits, Vec<usize>) {
     let job = Job::new(formula, curves, (&START[..]).into(), options, true).expect("sound");
-    let square = options.tolerance * options.tolerance;
     let poisson = options.estimator == Estimator::MaximumLikelihood;
     let own_weights = job.has_own_weights();
-    let (share, square) = if poisson || options.absolute { (0.0, square) } else { (square, 0.0) };
+    let [share, square] = options.ends();
     let task = CurveJob {
         points: curves.points() as u32,
         own_weights: own_weights.into(),
@@ -114,20 +113,8 @@ fn fit_as_kernels_do(
             (_, true) => fit::<_, _, 3, { CurveMethod::WEIGHTED }>(&mut curve, &task, &begin),
             _ => fit::<_, _, 3, { CurveMethod::PLAIN }>(&mut curve, &task, &begin),
         };
-        let [cost, iterations, evaluations, status, raw, unit, degrees, size] = found.others;
-        let single = Single {
-            parameters: &found.parameters,
-            lengths: &START.map(|value| value.abs() as f32),
-            errors: &found.errors,
-            cost,
-            iterations,
-            evaluations,
-            status,
-            raw,
-            unit,
-            degrees,
-            size,
-        };
+        let lengths = START.map(|value| value.abs() as f32);
+        let single = Single::from_numbers(&found.parameters, &lengths, &found.errors, found.others);
         if !single.put(&job, number, |j, k| found.covariance.0[j][k], chunk) {
             chunk.leave(number);
         }

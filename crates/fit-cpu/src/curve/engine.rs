@@ -106,14 +106,8 @@ impl Work {
         if degrees < 0 || !all_sound {
             return Found::invalid(start);
         }
-        let square = options.tolerance * options.tolerance;
-        // In units of the cost: of a deviance, or of χ² where weights are 1/variance, a standard error is 1; else it is
-        // a share of χ².
-        let (finish, tolerance) = if poisson || options.absolute {
-            (0.0, square)
-        } else {
-            (square / degrees.max(1) as f64, 0.0)
-        };
+        let [share, tolerance] = options.ends();
+        let finish = share / degrees.max(1) as f64;
         let settings = Settings {
             max_iterations: f64::from(options.max_iterations),
             // A step may be tried several times.

@@ -11,10 +11,8 @@ use fit_core::Estimator;
 use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, Points, chunks};
 use fit_formula::{Formula, Program};
 use fit_gpu_kernel::{CurveJob, CurveMethod};
-use rayon::prelude::*;
 
 use crate::GpuError;
-use crate::bytes::window_count;
 use crate::card::{Card, SHARED_BY_DEFAULT};
 use crate::devices::DeviceInfo;
 use crate::driver::{Function, Module};
@@ -22,9 +20,9 @@ pub use resident::CurveResident;
 use slot::{Slot, Tables};
 pub use splice::spliced;
 
-/// Fits of a piece of the outcomes that a thread converts.
+/// Fits of a piece of the outcomes that a thread converts, at most.
 const PIECE: usize = 1024;
-/// Bytes of data that are sent at a time.
+/// Bytes that are sent at a time, in or out.
 const CHUNK: usize = 32 << 20;
 /// The driver takes longer for longer formulas: 0.3 s for a hundred operations.
 const MOST_OPERATIONS: usize = 2000;
@@ -82,6 +80,16 @@ struct Shape {
     shared: usize,
 }
 
+impl Shape {
+    /// How many fits are sent at a time.
+    fn fits_of(&self, job: &Job<'_, '_, '_>) -> usize {
+        let own = (self.job.start_step + 2 * self.job.limit_step) as usize;
+        let found = CurveJob::found_numbers(job.options.parameters(), job.options.covariance);
+        let numbers = (self.job.rows() * job.curves.points() + own).max(found);
+        (CHUNK / (numbers * size_of::<f32>())).max(1)
+    }
+}
+
 impl CurveGpu {
     /// A fitter on the device with this number, counted from 0.
     ///
@@ -122,7 +130,7 @@ impl CurveGpu {
             None => [Slot::new(&self.card)?, Slot::new(&self.card)?],
         };
         let mut fits = CurveFits::room(count, parameters, options.covariance);
-        let mut pieces = chunks(&mut fits, PIECE);
+        let mut pieces = chunks(&mut fits, PIECE.min(shape.fits_of(&job)));
         self.run(&job, &shape, kept.function, &mut slots, &mut pieces)?;
         let left = pieces.iter_mut().flat_map(Chunk::take_left).collect();
         drop(pieces);
@@ -158,11 +166,8 @@ impl CurveGpu {
         pieces: &mut [Chunk<'_>],
     ) -> Result<(), GpuError> {
         let tables = Tables::new(&self.card, job, shape)?;
-        let task = &shape.job;
-        let own = (task.start_step + 2 * task.limit_step) as usize;
-        let found = CurveJob::found_numbers(job.options.parameters(), job.options.covariance);
-        let numbers = (task.rows() * job.curves.points() + own).max(found);
-        let many = (CHUNK / (numbers * size_of::<f32>()) / PIECE).max(1);
+        let piece = pieces.first().map_or(1, |piece| piece.fits().len());
+        let many = (shape.fits_of(job) / piece).max(1);
         let flight = Flight(slots);
         let mut waiting: [&mut [Chunk<'_>]; 2] = [&mut [], &mut []];
         for (number, these) in pieces.chunks_mut(many).enumerate() {
@@ -180,12 +185,7 @@ impl CurveGpu {
     /// How the fits of a job are launched; `None` if a data set has no room.
     fn shape(&self, of: &Job<'_, '_, '_>) -> Option<Shape> {
         let options = of.options;
-        let poisson = options.estimator == Estimator::MaximumLikelihood;
-        let square = options.tolerance * options.tolerance;
-        // In units of the cost: of a deviance, or of χ² where weights are 1/variance, a standard error is 1; else it is a
-        // share of χ².
-        let (share, square) =
-            if poisson || options.absolute { (0.0, square) } else { (square, 0.0) };
+        let [share, square] = options.ends();
         let own = matches!(of.curves.points, Points::PerFit(_));
         let parameters = options.parameters() as u32;
         let mut job = CurveJob {
@@ -255,14 +255,4 @@ impl Drop for Flight<'_> {
     fn drop(&mut self) {
         self.0.iter_mut().for_each(Slot::abandon);
     }
-}
-
-/// The number of data sets of a launch.
-fn fit_count(count: usize) -> Result<u32, GpuError> {
-    window_count(count)
-}
-
-/// Does something with each piece.
-fn each_piece<'c>(pieces: &mut [Chunk<'c>], of: impl Fn(usize, &mut Chunk<'c>) + Sync) {
-    pieces.par_iter_mut().enumerate().for_each(|(number, piece)| of(number, piece));
 }

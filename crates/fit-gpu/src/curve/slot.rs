@@ -4,14 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fit_core::Estimator;
 use fit_curves::{Chunk, Job, Points, Single};
 use fit_gpu_kernel::CurveJob;
 use rayon::prelude::*;
 
-use super::{PIECE, Shape, each_piece, fit_count};
+use super::Shape;
 use crate::GpuError;
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, window_count};
 use crate::card::Card;
 use crate::driver::{DeviceMemory, Function, HostMemory, Stream};
 
@@ -29,7 +28,6 @@ pub(super) struct Tables {
 impl Tables {
     pub(super) fn new(card: &Card, job: &Job<'_, '_, '_>, shape: &Shape) -> Result<Self, GpuError> {
         let (points, parameters) = (job.curves.points(), job.options.parameters());
-        let poisson = job.options.estimator == Estimator::MaximumLikelihood;
         let mut numbers: Vec<f32> = Vec::new();
         let mut at = [None; 5];
         let mut weight_unit = 0.0;
@@ -38,14 +36,9 @@ impl Tables {
             numbers.extend_from_slice(values);
         };
         if job.curves.weights.is_some() && !job.has_own_weights() {
-            let shared = job.shared_weights();
-            let most = shared.iter().copied().fold(0.0, f64::max);
-            let plain = poisson || most == 0.0;
-            let unit = if plain { 0.0 } else { (-most.log2().floor()).clamp(-1000.0, 1000.0) };
+            let (shared, unit) = job.scaled_weights();
             weight_unit = unit as f32;
-            let seen = |weight: f64| if poisson { 1.0 } else { weight * unit.exp2() };
-            let weight = |&weight: &f64| if weight > 0.0 { seen(weight) as f32 } else { 0.0 };
-            put(0, &shared.iter().map(weight).collect::<Vec<_>>());
+            put(0, &shared.iter().map(|&weight| weight as f32).collect::<Vec<_>>());
         }
         if shape.job.own_variables == 0 {
             let of = |variable: usize, point: usize| match job.curves.points {
@@ -235,7 +228,7 @@ impl Slot {
             lower: own(4, 3),
             upper: own(5, 4),
             found: self.found.address(),
-            count: fit_count(count)?,
+            count: window_count(count)?,
             weight_unit: tables.weight_unit,
             ..shape.job
         };
@@ -298,11 +291,12 @@ impl Slot {
         };
         let same = self.starts.is_none();
         let wrong = &self.wrong;
-        each_piece(pieces, |piece_number, piece| {
+        let first = pieces[0].fits().start;
+        pieces.par_iter_mut().for_each(|piece| {
             let fits = piece.fits();
             let mut lengths = vec![0.0_f32; parameters];
-            for (i, fit) in fits.enumerate() {
-                let number = piece_number * PIECE + i;
+            for fit in fits {
+                let number = fit - first;
                 let start = &starts[if same { 0 } else { number * parameters }..][..parameters];
                 for (length, &start) in lengths.iter_mut().zip(start) {
                     let size = start.abs();
@@ -312,23 +306,8 @@ impl Slot {
                 let (of_parameters, rest) = numbers.split_at(parameters);
                 let (errors, rest) = rest.split_at(parameters);
                 let (others, covariance) = rest.split_at(CurveJob::OTHERS);
-                let &[cost, iterations, evaluations, status, raw, unit, degrees, size] = others
-                else {
-                    continue;
-                };
-                let single = Single {
-                    parameters: of_parameters,
-                    lengths: &lengths,
-                    errors,
-                    cost,
-                    iterations,
-                    evaluations,
-                    status,
-                    raw,
-                    unit,
-                    degrees,
-                    size,
-                };
+                let Ok(others) = others.try_into() else { continue };
+                let single = Single::from_numbers(of_parameters, &lengths, errors, others);
                 // Row after row, each from the diagonal on.
                 let of = |j: usize, k: usize| covariance[j * parameters - j * (j + 1) / 2 + k];
                 let fine = !wrong[number].load(Ordering::Relaxed);

@@ -159,19 +159,13 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         if own_weights {
             weights = vec![zero; points];
         } else if poisson || job.curves.weights.is_some() {
-            let shared = job.shared_weights();
-            let most = shared.iter().copied().fold(0.0, f64::max);
-            let plain = poisson || most == 0.0;
-            let unit = if plain { 0.0 } else { (-most.log2().floor()).clamp(-1000.0, 1000.0) };
+            let (shared, unit) = job.scaled_weights();
             weight_unit = P::splat(unit);
-            let seen = |weight: f64| if poisson { 1.0 } else { weight * unit.exp2() };
-            let weight = |&weight: &f64| if weight > 0.0 { seen(weight) } else { 0.0 };
-            weights = shared.iter().map(|own| P::splat(weight(own))).collect();
+            weights = shared.into_iter().map(P::splat).collect();
         }
         let own_variables = matches!(job.curves.points, Points::PerFit(_));
         let variables = if own_variables { job.variables } else { 0 };
         let options = job.options;
-        let square = options.tolerance * options.tolerance;
         let settings = Settings {
             max_iterations: P::splat(f64::from(options.max_iterations)),
             max_evaluations: P::splat(10.0 * f64::from(options.max_iterations) + 10.0),
@@ -184,10 +178,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
             finish: zero,
             tolerance: zero,
         };
-        // In units of the cost: of a deviance, or of χ² where weights are 1/variance, a standard error is 1; else it is
-        // a share of χ².
-        let (share, square) =
-            if poisson || options.absolute { (0.0, square) } else { (square, 0.0) };
+        let [share, square] = options.ends();
         let mut seeds = Seeds::zero();
         let (same_start, same_limits) = (job.has_same_start(), job.has_same_limits());
         if same_limits {
@@ -542,22 +533,13 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         let of = |all: &[[f32; 32]; N]| all.map(|numbers| numbers[lane]);
         let [parameters, lengths, errors] =
             [of(&numbers.parameters), of(&numbers.lengths), of(&numbers.errors)];
-        let [cost, iterations, evaluations, status, raw, unit, degrees, size] =
-            numbers.others.map(|numbers| numbers[lane]);
         let count = self.count;
-        let single = Single {
-            parameters: &parameters[..count],
-            lengths: &lengths[..count],
-            errors: &errors[..count],
-            cost,
-            iterations,
-            evaluations,
-            status,
-            raw,
-            unit,
-            degrees,
-            size,
-        };
+        let single = Single::from_numbers(
+            &parameters[..count],
+            &lengths[..count],
+            &errors[..count],
+            numbers.others.map(|numbers| numbers[lane]),
+        );
         single.put(job, fit, |j, k| numbers.covariance[j][k][lane], chunk)
     }
 }
