@@ -75,6 +75,7 @@ pub fn chunks(fits: &mut CurveFits, length: usize) -> Vec<Chunk<'_>> {
 
 impl Chunk<'_> {
     /// The numbers of its fits.
+    #[inline]
     pub fn fits(&self) -> Range<usize> {
         self.first..self.first + self.statuses.len()
     }
@@ -98,6 +99,7 @@ impl Chunk<'_> {
     }
 
     /// Leaves a fit for another fitter.
+    #[inline]
     pub fn leave(&mut self, fit: usize) {
         self.left.push(fit);
     }

@@ -81,6 +81,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
     }
 
     /// Whether each fit has weights of its own.
+    #[inline]
     pub fn has_own_weights(&self) -> bool {
         self.curves.weights.is_some_and(|weights| weights.shape()[0] != 1)
     }
@@ -147,11 +148,13 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
     }
 
     /// Puts the data of a fit into their place.
+    #[inline]
     pub fn read_data(&self, fit: usize, into: &mut [f32]) {
         self.curves.data.row_single(fit, into);
     }
 
     /// The same for its weights; false if one of them vanishes in single precision.
+    #[inline]
     pub fn read_weights(&self, fit: usize, into: &mut [f32]) -> bool {
         let Some(weights) = &self.curves.weights else { return false };
         weights.row_single(fit, into);
@@ -162,6 +165,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
     }
 
     /// The same for a variable; false if single precision cannot tell its values from each other.
+    #[inline]
     pub fn read_variable(&self, fit: usize, variable: usize, into: &mut [f32]) -> bool {
         let Points::PerFit(at) = self.curves.points else { return false };
         for (point, to) in into.iter_mut().enumerate() {
@@ -192,12 +196,14 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
     }
 
     /// Whether single precision is enough for the parameters of a fit that are held.
+    #[inline]
     pub fn holds(&self, fit: usize) -> bool {
         let mut fixed = (0..self.options.parameters()).filter(|&j| self.options.fixed[j]);
         self.has_same_start() || fixed.all(|j| self.stays(self.start(fit, j)))
     }
 
     /// Puts the start values of a fit into their place.
+    #[inline]
     pub fn read_start(&self, fit: usize, into: &mut [f32]) {
         match &self.start {
             CurveStart::PerFit(start) => start.row_single(fit, into),
@@ -210,11 +216,13 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
     }
 
     /// Whether all fits have the same start values.
+    #[inline]
     pub fn has_same_start(&self) -> bool {
         matches!(self.start, CurveStart::Shared(_))
     }
 
     /// Whether all fits have the same limits.
+    #[inline]
     pub fn has_same_limits(&self) -> bool {
         matches!(self.options.limits, CurveLimits::Shared(_))
             && (self.has_same_start() || !self.options.fixed.contains(&true))

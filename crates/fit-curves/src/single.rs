@@ -35,6 +35,7 @@ pub struct Single<'a> {
 
 impl<'a> Single<'a> {
     /// From the numbers that a search gives: those of the parameters, and the others in the order of the fields.
+    #[inline(always)]
     pub fn from_numbers(
         parameters: &'a [f32],
         lengths: &'a [f32],
@@ -58,6 +59,7 @@ impl<'a> Single<'a> {
 
     /// Writes the outcome of a fit; false if single precision could not decide it. `covariance` gives the inverse of the
     /// Hessian, of which the upper half is asked for.
+    #[inline(always)]
     pub fn put(
         &self,
         job: &Job<'_, '_, '_>,
