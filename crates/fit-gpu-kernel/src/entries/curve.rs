@@ -19,16 +19,20 @@ struct Data {
     /// Null if there are none.
     weights: *mut f32,
     own_weights: bool,
-    /// The first variable, and the numbers to the next.
+    /// The address of the first variable, and the bytes to the next.
     variables: u64,
     step: u32,
 }
 
 /// The marks of a model of so many parameters.
 trait Marks<const P: usize> {
+    /// Takes parameters, and the bytes from one variable to the next.
     fn prepare(parameters: [f32; P], step: u32);
+    /// The derivatives at the point whose first variable lies at an address.
     fn point(place: u64) -> [f32; P];
+    /// The value at the same point.
     fn value() -> f32;
+    /// The factors that derivatives come without.
     fn scales() -> [f32; P];
 }
 
@@ -153,7 +157,6 @@ impl Data {
     }
 }
 
-/// The first point of a thread's own, and the value that the marks gave last.
 impl<const P: usize> Curve<Single, P> for Data
 where
     Data: Marks<P>,

@@ -22,8 +22,9 @@ pub struct CurveResident<'c, 's, 'o> {
     begin: Event,
     end: Event,
     fitted: bool,
+    /// What the kernel reads.
     _tables: Tables,
-    _gpu: CurveGpu,
+    gpu: CurveGpu,
 }
 
 impl std::fmt::Debug for CurveResident<'_, '_, '_> {
@@ -54,8 +55,8 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         slot.stream().wait()?;
         let (begin, end) = (Event::new(&gpu.card.context)?, Event::new(&gpu.card.context)?);
         let fitted = false;
-        let (_tables, _gpu) = (tables, gpu);
-        Ok(Some(Self { slot, job, shape, task, kept, begin, end, fitted, _tables, _gpu }))
+        let _tables = tables;
+        Ok(Some(Self { slot, job, shape, task, kept, begin, end, fitted, _tables, gpu }))
     }
 
     /// Fits all curves. Returns the seconds that the kernel took, by the device's own clock.
@@ -63,7 +64,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
     /// # Errors
     /// [`GpuError`].
     pub fn fit(&mut self) -> Result<f64, GpuError> {
-        self._gpu.card.context.enter()?;
+        self.gpu.card.context.enter()?;
         self.slot.stream().record(&self.begin)?;
         self.slot.launch(&self.shape, self.kept.function, &self.task)?;
         self.slot.stream().record(&self.end)?;
@@ -84,7 +85,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
             return Ok((none, (0..count).collect()));
         }
         let mut fits = CurveFits::room(count, parameters, covariance);
-        self._gpu.card.context.enter()?;
+        self.gpu.card.context.enter()?;
         self.slot.fetch(&self.job)?;
         let mut pieces = chunks(&mut fits, PIECE);
         self.slot.finish(&self.job, &self.shape, &mut pieces)?;
