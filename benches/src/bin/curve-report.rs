@@ -11,31 +11,12 @@ use std::time::Instant;
 use benches::suite::machine::processor;
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
 use fit_gpu::{CurveGpu, CurveResident, GpuError};
-use fit_sim::Random;
-use ndarray::{Array2, s};
-use spotfit::model::{CurveOptions, CurveStart, Curves, Model, Points};
+use fit_tests::models::{SIMULATED, model};
+use ndarray::s;
+use spotfit::model::{CurveOptions, CurveStart, Curves};
 
 const RUNS: usize = 9;
 const COUNT: usize = 100_000;
-/// Double precision fits a tenth of them.
-const FEW: usize = COUNT / 10;
-
-/// A model with a truth, the width and height of its points, and noise.
-type Case = (&'static str, &'static [f64], [usize; 2], f64);
-
-const CASES: &[Case] = &[
-    ("linear", &[2.0, 0.5], [30, 1], 0.5),
-    ("exponential", &[10.0, 8.0, 1.0], [30, 1], 0.2),
-    ("exponential_2", &[10.0, 2.0, 6.0, 15.0, 1.0], [30, 1], 0.02),
-    ("gauss_1d", &[10.0, 14.0, 3.0, 2.0], [30, 1], 0.3),
-    ("lorentz", &[10.0, 14.0, 3.0, 2.0], [30, 1], 0.3),
-    ("logistic", &[10.0, 14.0, 3.0, 2.0], [30, 1], 0.3),
-    ("sine", &[3.0, 0.5, 0.6, 1.0], [30, 1], 0.3),
-    ("gauss_2d", &[20.0, 4.1, 3.8, 1.2, 2.0], [9, 9], 1.0),
-    ("gauss_2d_elliptic", &[20.0, 4.1, 3.8, 1.2, 1.5, 2.0], [9, 9], 1.0),
-    ("gauss_2d_rotated", &[20.0, 4.1, 3.8, 1.0, 1.9, 2.0, 0.2], [9, 9], 1.0),
-    ("cauchy_2d_elliptic", &[20.0, 4.1, 3.8, 1.2, 1.5, 2.0], [9, 9], 0.7),
-];
 
 /// Million fits a second.
 fn rate(count: usize, seconds: &mut [f64]) -> f64 {
@@ -49,46 +30,6 @@ fn seconds(work: impl FnOnce()) -> f64 {
     begin.elapsed().as_secs_f64()
 }
 
-/// A case: its model, where its points lie, data, and where fits begin.
-struct Batch {
-    model: Model,
-    points: Vec<Vec<f64>>,
-    /// Columns and rows of an image; none of a line.
-    size: Option<[usize; 2]>,
-    data: Array2<f32>,
-    start: Vec<f64>,
-}
-
-impl Batch {
-    fn new(&(name, truth, [width, height], noise): &Case, count: usize) -> Self {
-        let model = Model::named(name).expect("a model");
-        let points: Vec<Vec<f64>> = (0..width * height)
-            .map(|at| {
-                if height > 1 {
-                    vec![(at % width) as f64, (at / width) as f64]
-                } else {
-                    vec![at as f64]
-                }
-            })
-            .collect();
-        let clean = model.values(truth, &points);
-        let mut random = Random::new(1, 0);
-        let data = Array2::from_shape_fn((count, points.len()), |(_, at)| {
-            (clean[at] + noise * random.normal()) as f32
-        });
-        let size = (height > 1).then_some([width, height]);
-        let start = truth.iter().map(|value| value * 1.1).collect();
-        Self { model, points, size, data, start }
-    }
-
-    fn place(&self) -> Points<'_> {
-        match self.size {
-            Some([width, height]) => Points::Grid { width, height },
-            None => Points::Index,
-        }
-    }
-}
-
 /// Kernels on data in the memory of the device, and batches from ordinary memory and back.
 fn gpu() -> Result<(), GpuError> {
     const COUNT: usize = 1_000_000;
@@ -98,15 +39,15 @@ fn gpu() -> Result<(), GpuError> {
         "| model | points | first fit, s | million fits a second | evaluations | left | from host memory |"
     );
     println!("|---|---|---|---|---|---|---|");
-    for case in CASES {
-        let batch = Batch::new(case, COUNT);
-        let Batch { model, points, data, start, .. } = &batch;
-        let place = batch.place();
+    for case in SIMULATED {
+        let (model, data, at, start) =
+            (model(case.name), case.data(COUNT), case.at(), case.start());
+        let place = case.points(&at);
         let formula = model.as_formula();
         let options = CurveOptions::new(start.len()).with_covariance(false);
         let curves = Curves::new(data.view(), place);
         let few = Curves::new(data.slice(s![..10, ..]), place);
-        let start = || CurveStart::Shared(start);
+        let start = || CurveStart::Shared(&start);
         let mut first = Ok(());
         let cold = seconds(|| first = gpu.fit(formula, &few, start(), &options).map(drop));
         first?;
@@ -125,8 +66,8 @@ fn gpu() -> Result<(), GpuError> {
         }
         println!(
             "| `{}` | {} | {cold:.3} | {:.0} | {:.2} | {} | {:.1} |",
-            case.0,
-            points.len(),
+            case.name,
+            data.ncols(),
             rate(COUNT, &mut times?),
             evaluations as f64 / COUNT as f64,
             left.len(),
@@ -154,13 +95,16 @@ fn main() {
         names.join(" | ")
     );
     println!("|---|---|---|---|---|{}", "---|".repeat(sets.len()));
-    for case in CASES {
-        let &(name, truth, [_, height], _) = case;
-        let batch = Batch::new(case, COUNT);
-        let Batch { model, points, data, start, .. } = &batch;
-        let place = batch.place();
-        let start = || CurveStart::Shared(start);
-        let options = CurveOptions::new(truth.len()).with_covariance(false);
+    for case in SIMULATED {
+        // Splines of many arguments take long.
+        let count = if case.extent.len() > 2 { COUNT / 20 } else { COUNT };
+        // Double precision fits a tenth.
+        let few = count / 10;
+        let (model, data, at, start) =
+            (model(case.name), case.data(count), case.at(), case.start());
+        let place = case.points(&at);
+        let start = || CurveStart::Shared(&start);
+        let options = CurveOptions::new(case.truth.len()).with_covariance(false);
         let formula = model.as_formula();
         let reference = CurveReference::new(1).expect("the calling thread");
         let fitters: Vec<CurveSimd> =
@@ -168,11 +112,11 @@ fn main() {
         let mut times = vec![Vec::new(); sets.len() + 1];
         let mut evaluations = 0.0;
         for _ in 0..RUNS {
-            let few = Curves::new(data.slice(s![..FEW, ..]), place);
+            let part = Curves::new(data.slice(s![..few, ..]), place);
             times[0].push(seconds(|| {
-                let fits = reference.fit(formula, &few, start(), &options).expect("sound");
+                let fits = reference.fit(formula, &part, start(), &options).expect("sound");
                 let sum: u64 = fits.evaluations.iter().map(|&count| u64::from(count)).sum();
-                evaluations = sum as f64 / FEW as f64;
+                evaluations = sum as f64 / few as f64;
             }));
             let all = Curves::new(data.view(), place);
             for (fitter, times) in fitters.iter().zip(&mut times[1..]) {
@@ -181,18 +125,22 @@ fn main() {
                 }));
             }
         }
-        let double = rate(FEW, &mut times[0]);
+        let double = rate(few, &mut times[0]);
         let others: Vec<String> = times[1..]
             .iter_mut()
-            .map(|times| rate(COUNT, times))
+            .map(|times| rate(count, times))
             .map(|rate| format!("{rate:.2} ({:.1} times)", rate / double))
             .collect();
-        let axes =
-            if height > 1 { spotfit::model::Axes::Grid } else { spotfit::model::Axes::Together };
-        let program = formula.program(axes, &vec![true; truth.len()]);
+        let axes = if case.extent.len() == 2 {
+            spotfit::model::Axes::Grid
+        } else {
+            spotfit::model::Axes::Together
+        };
+        let program = formula.program(axes, &vec![true; case.truth.len()]);
         println!(
-            "| `{name}` | {} | {} | {evaluations:.2} | {double:.3} | {} |",
-            points.len(),
+            "| `{}` | {} | {} | {evaluations:.2} | {double:.3} | {} |",
+            case.name,
+            data.ncols(),
             program.point_operations(),
             others.join(" | ")
         );

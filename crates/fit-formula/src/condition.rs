@@ -38,14 +38,14 @@ impl Condition {
     pub fn new(text: &str, columns: &[&str]) -> Result<Self, FormulaError> {
         let mut graph = Graph::new(MAX_OPERATIONS);
         let Parsed { value, at, variables, .. } =
-            parse(text, &Names::Columns(columns), &mut graph)?;
+            parse(text, &Names::Columns(columns), &[], &mut graph)?;
         let Value::Truth(value) = value else {
             return Err(FormulaError::new(at, FormulaErrorKind::NeedsTruth));
         };
         if graph.is_full() {
             return Err(FormulaError::new(at, FormulaErrorKind::TooLarge));
         }
-        let program = lower::program(&graph, value, &[], Axes::Together, [&variables, &[]]);
+        let program = lower::program(&graph, value, &[], Axes::Together, [&variables, &[]], &[]);
         Ok(Self { text: text.to_string(), columns: variables, program })
     }
 

@@ -63,6 +63,19 @@ impl Graph {
             Node::Choice(condition, yes, no) => {
                 self.choice(condition, by[yes as usize], by[no as usize])
             }
+            Node::Spline(spline, 0, arguments) => {
+                let mut terms = Vec::new();
+                for (axis, &argument) in arguments.iter().enumerate() {
+                    let inner = by[argument as usize];
+                    if inner != zero {
+                        let slope = self.spline(spline, axis as u8 + 1, &arguments);
+                        terms.push((self.multiply(slope, inner), 1.0));
+                    }
+                }
+                self.sum(&terms, 0.0)
+            }
+            // No formula has a slope but as a derivative.
+            Node::Spline(..) => self.number(f64::NAN),
             // Comparisons change nowhere but in jumps.
             Node::Compare(..) | Node::And(..) | Node::Or(..) | Node::Not(_) => zero,
         }

@@ -64,6 +64,15 @@ pub enum FormulaErrorKind {
         /// How many arguments it has here.
         found: usize,
     },
+    /// A spline has too few or too many arguments.
+    SplineArguments {
+        /// Its name.
+        name: String,
+        /// How many it takes.
+        wanted: usize,
+        /// How many it has here.
+        found: usize,
+    },
     /// A number stands where a comparison is needed.
     NeedsTruth,
     /// A comparison stands where a number is needed.
@@ -164,6 +173,10 @@ impl fmt::Display for FormulaErrorKind {
             Self::Arguments { name, usage, found } => {
                 write!(f, "`{name}` is called as `{usage}`, not with {found} argument")?;
                 if *found == 1 { Ok(()) } else { f.write_str("s") }
+            }
+            Self::SplineArguments { name, wanted, found } => {
+                write!(f, "the spline `{name}` has {wanted} axes, and is called with {found}")?;
+                f.write_str(if *found == 1 { " argument" } else { " arguments" })
             }
             Self::NeedsTruth => f.write_str("a comparison is needed here, not a number"),
             Self::NeedsNumber => f.write_str("a number is needed here, not a comparison"),

@@ -9,6 +9,7 @@ use crate::graph::{Graph, Id};
 use crate::lower;
 use crate::parse::{Names, Parsed, Value, parse};
 use crate::program::{Axes, Program};
+use crate::spline::Spline;
 
 /// A model function: a number for each point, of variables and parameters.
 #[derive(Clone, Debug)]
@@ -16,6 +17,7 @@ pub struct Formula {
     text: String,
     variables: Vec<String>,
     parameters: Vec<String>,
+    splines: Vec<(String, Spline)>,
     graph: Graph,
     value: Id,
     derivatives: Vec<Id>,
@@ -27,7 +29,20 @@ impl Formula {
     /// # Errors
     /// If the text means nothing, knows a name that is none of these, or if a parameter changes nothing.
     pub fn new(text: &str, variables: &[&str], parameters: &[&str]) -> Result<Self, FormulaError> {
-        Self::read(text, &Names::Known { variables, parameters })
+        Self::with_splines(text, variables, parameters, &[])
+    }
+
+    /// The same with splines that it calls by these names, like functions.
+    ///
+    /// # Errors
+    /// As for [`Formula::new`], and if a spline has the name of something else.
+    pub fn with_splines(
+        text: &str,
+        variables: &[&str],
+        parameters: &[&str],
+        splines: &[(&str, &Spline)],
+    ) -> Result<Self, FormulaError> {
+        Self::read(text, &Names::Known { variables, parameters }, splines)
     }
 
     /// Reads a formula in which every name that is not one of these variables is a parameter, in the order in which
@@ -42,12 +57,28 @@ impl Formula {
     /// # Ok::<(), fit_formula::FormulaError>(())
     /// ```
     pub fn of_variables(text: &str, variables: &[&str]) -> Result<Self, FormulaError> {
-        Self::read(text, &Names::Variables(variables))
+        Self::of_variables_with_splines(text, variables, &[])
     }
 
-    fn read(text: &str, names: &Names<'_>) -> Result<Self, FormulaError> {
+    /// The same with splines that it calls by these names, like functions.
+    ///
+    /// # Errors
+    /// As for [`Formula::with_splines`].
+    pub fn of_variables_with_splines(
+        text: &str,
+        variables: &[&str],
+        splines: &[(&str, &Spline)],
+    ) -> Result<Self, FormulaError> {
+        Self::read(text, &Names::Variables(variables), splines)
+    }
+
+    fn read(
+        text: &str,
+        names: &Names<'_>,
+        splines: &[(&str, &Spline)],
+    ) -> Result<Self, FormulaError> {
         let mut graph = Graph::new(MAX_OPERATIONS);
-        let Parsed { value, at, variables, parameters } = parse(text, names, &mut graph)?;
+        let Parsed { value, at, variables, parameters } = parse(text, names, splines, &mut graph)?;
         let Value::Number(value) = value else {
             return Err(FormulaError::new(at, FormulaErrorKind::NeedsNumber));
         };
@@ -61,7 +92,17 @@ impl Formula {
             let kind = FormulaErrorKind::Unused(parameters[number].clone());
             return Err(FormulaError::new(at, kind));
         }
-        Ok(Self { text: text.to_string(), variables, parameters, graph, value, derivatives })
+        let splines =
+            splines.iter().map(|&(name, spline)| (name.to_string(), spline.clone())).collect();
+        Ok(Self {
+            text: text.to_string(),
+            variables,
+            parameters,
+            splines,
+            graph,
+            value,
+            derivatives,
+        })
     }
 
     /// The text.
@@ -75,6 +116,11 @@ impl Formula {
     /// The names of the parameters.
     pub fn parameters(&self) -> &[String] {
         &self.parameters
+    }
+
+    /// The splines that it may call, with their names.
+    pub fn splines(&self) -> &[(String, Spline)] {
+        &self.splines
     }
 
     /// The operations for the value and for the derivatives by the parameters that are wanted.
@@ -95,6 +141,7 @@ impl Formula {
             &derivatives,
             axes,
             [&self.variables, &self.parameters],
+            &self.splines,
         )
     }
 

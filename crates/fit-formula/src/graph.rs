@@ -81,6 +81,8 @@ pub(crate) enum Node {
     Or(Id, Id),
     Not(Id),
     Choice(Id, Id, Id),
+    /// A spline with this number: its value, or its slope along an axis, which are counted from 1.
+    Spline(u16, u8, Vec<Id>),
 }
 
 /// The inputs that a node depends on, a bit for each.
@@ -172,6 +174,7 @@ impl Graph {
                 vec![*a, *b]
             }
             Node::Choice(a, b, c) => vec![*a, *b, *c],
+            Node::Spline(_, _, arguments) => arguments.clone(),
         }
     }
 
@@ -504,6 +507,11 @@ impl Graph {
 
     pub(crate) fn choice(&mut self, condition: Id, yes: Id, no: Id) -> Id {
         if yes == no { yes } else { self.intern(Node::Choice(condition, yes, no)) }
+    }
+
+    /// A spline, or its slope along an axis.
+    pub(crate) fn spline(&mut self, number: u16, by: u8, arguments: &[Id]) -> Id {
+        self.intern(Node::Spline(number, by, arguments.to_vec()))
     }
 
     /// Whether a node can have no negative value, as far as its form tells.

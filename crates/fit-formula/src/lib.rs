@@ -16,6 +16,7 @@ mod parse;
 mod program;
 mod show;
 mod special;
+mod spline;
 mod token;
 
 pub use condition::Condition;
@@ -24,7 +25,8 @@ pub use formula::Formula;
 pub use function::{Function, Function2};
 pub use graph::Comparison;
 pub use library::functions;
-pub use program::{Axes, Derivative, Evaluator, Level, Op, OpId, Program};
+pub use program::{Arguments, Axes, Derivative, Evaluator, Level, Op, OpId, Program};
+pub use spline::{MAX_SPLINE_AXES, Spline, SplineAxis, SplineError};
 
 /// The most bytes of a formula.
 pub const MAX_LENGTH: usize = 16_384;

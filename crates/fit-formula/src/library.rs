@@ -42,7 +42,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Entry> {
 }
 
 /// All names.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
     LIBRARY.iter().map(|entry| entry.name)
 }
 

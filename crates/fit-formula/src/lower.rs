@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 
 use crate::function::Function;
 use crate::graph::{Depends, Graph, Id, Node, ONE};
-use crate::program::{Axes, Derivative, Level, Op, OpId, Program};
+use crate::program::{Arguments, Axes, Derivative, Level, Op, OpId, Program};
+use crate::spline::{MAX_SPLINE_AXES, Spline};
 
 /// A product before it is computed: a number, and factors with their powers.
 type Product = (f64, Vec<(Id, i32)>);
@@ -46,6 +47,7 @@ pub(crate) fn program(
     derivatives: &[Option<Id>],
     axes: Axes,
     names: [&[alloc::string::String]; 2],
+    splines: &[(alloc::string::String, Spline)],
 ) -> Program {
     let mut lowering = Lowering {
         graph,
@@ -76,7 +78,9 @@ pub(crate) fn program(
         .collect();
     let Lowering { ops, levels, .. } = lowering;
     let [variables, parameters] = names.map(<[_]>::to_vec);
-    let mut program = Program { ops, levels, value, derivatives, parameters, variables, axes };
+    let splines = splines.to_vec();
+    let mut program =
+        Program { ops, levels, value, derivatives, parameters, variables, splines, axes };
     fuse(&mut program);
     order(&mut program);
     program
@@ -84,9 +88,9 @@ pub(crate) fn program(
 
 /// What tells operations apart.
 fn key(op: Op) -> [u64; 4] {
-    let [a, b, c] = {
+    let [a, b, c, d, e] = {
         let mut operands = op.operands().map(u64::from);
-        [(); 3].map(|()| operands.next().unwrap_or(u64::MAX))
+        [(); MAX_SPLINE_AXES].map(|()| operands.next().unwrap_or(u64::from(u32::MAX)))
     };
     match op {
         Op::Number(value) => [0, value.to_bits(), b, c],
@@ -106,6 +110,9 @@ fn key(op: Op) -> [u64; 4] {
         Op::Compare(comparison, ..) => [14 + comparison as u64, a, b, c],
         Op::Call(function, _) => [100 + function as u64, a, b, c],
         Op::Call2(function, ..) => [200 + function as u64, a, b, c],
+        Op::Spline { number, by, .. } => {
+            [300 + (u64::from(number) << 8) + u64::from(by), a << 32 | b, c << 32 | d, e]
+        }
     }
 }
 
@@ -225,6 +232,10 @@ impl Lowering<'_> {
             Node::Choice(a, b, c) => {
                 let (a, b, c) = (self.made(*a), self.made(*b), self.made(*c));
                 self.emit(Op::Choice(a, b, c))
+            }
+            Node::Spline(number, by, arguments) => {
+                let arguments = Arguments::new(arguments.iter().map(|&id| self.made(id)));
+                self.emit(Op::Spline { number: *number, by: *by, arguments })
             }
         }
     }

@@ -9,6 +9,7 @@ use crate::error::{FormulaError, FormulaErrorKind};
 use crate::function::Function2;
 use crate::graph::{Comparison, Graph, Id};
 use crate::library::{self, Body};
+use crate::spline::Spline;
 use crate::token::{Symbol, Token, is_plain_name, tokens};
 use crate::{MAX_DEPTH, MAX_LENGTH, MAX_PARAMETERS, MAX_VARIABLES};
 
@@ -42,6 +43,7 @@ pub(crate) struct Parsed {
 pub(crate) fn parse(
     text: &str,
     names: &Names<'_>,
+    splines: &[(&str, &Spline)],
     graph: &mut Graph,
 ) -> Result<Parsed, FormulaError> {
     if text.len() > MAX_LENGTH {
@@ -55,6 +57,7 @@ pub(crate) fn parse(
         depth: 0,
         graph,
         names,
+        splines,
         meanings: BTreeMap::new(),
         variables: Vec::new(),
         parameters: Vec::new(),
@@ -70,6 +73,7 @@ struct Parser<'a> {
     depth: usize,
     graph: &'a mut Graph,
     names: &'a Names<'a>,
+    splines: &'a [(&'a str, &'a Spline)],
     meanings: BTreeMap<String, Value>,
     variables: Vec<String>,
     parameters: Vec<String>,
@@ -99,6 +103,19 @@ impl Parser<'_> {
         }
         if parameters.len() > MAX_PARAMETERS {
             return wrong(FormulaErrorKind::TooManyParameters);
+        }
+        for (number, &(name, _)) in self.splines.iter().enumerate() {
+            if !is_plain_name(name) {
+                return wrong(FormulaErrorKind::BadName(name.to_string()));
+            }
+            if library::find(name).is_some() {
+                return wrong(FormulaErrorKind::NameTaken(name.to_string()));
+            }
+            let others = self.splines[..number].iter().map(|spline| spline.0);
+            if others.chain(variables.iter().chain(parameters).copied()).any(|other| other == name)
+            {
+                return wrong(FormulaErrorKind::GivenTwice(name.to_string()));
+            }
         }
         for (number, name) in variables.iter().enumerate() {
             let id = self.graph.variable(number);
@@ -426,7 +443,7 @@ impl Parser<'_> {
             return Ok(Value::Number(self.graph.number(core::f64::consts::PI)));
         }
         if matches!(self.names, Names::Variables(_)) {
-            if library::find(name).is_some() {
+            if library::find(name).is_some() || self.spline(name).is_some() {
                 return wrong(FormulaErrorKind::Expected {
                     expected: "`(` after the name of a function",
                     found: self.text[self.place()].to_string(),
@@ -455,11 +472,14 @@ impl Parser<'_> {
 
     /// A call, whose name has been read.
     fn call(&mut self, name: &str, at: &Range<usize>) -> Result<Value, FormulaError> {
-        let Some(entry) = library::find(name) else {
-            let similar = closest(name, library::names());
+        let spline = self.spline(name);
+        let entry = library::find(name);
+        if entry.is_none() && spline.is_none() {
+            let splines = self.splines.iter().map(|spline| spline.0);
+            let similar = closest(name, splines.chain(library::names()));
             let kind = FormulaErrorKind::UnknownFunction { name: name.to_string(), similar };
             return Err(FormulaError::new(at.clone(), kind));
-        };
+        }
         self.next += 1;
         let mut arguments: Vec<(Value, Range<usize>)> = Vec::new();
         if !self.take(Symbol::Close) {
@@ -477,6 +497,16 @@ impl Parser<'_> {
             }
         }
         let all = self.since(at.start);
+        if let Some((number, wanted)) = spline {
+            if arguments.len() != wanted {
+                let (name, found) = (name.to_string(), arguments.len());
+                let kind = FormulaErrorKind::SplineArguments { name, wanted, found };
+                return Err(FormulaError::new(all, kind));
+            }
+            let value = self.graph.spline(number, 0, &numbers(&arguments)?);
+            return self.checked(value, at.start);
+        }
+        let Some(entry) = entry else { return self.expected("a function") };
         if !entry.takes(arguments.len()) {
             let (name, usage, found) = (entry.name, entry.usage, arguments.len());
             return Err(FormulaError::new(all, FormulaErrorKind::Arguments { name, usage, found }));
@@ -488,15 +518,15 @@ impl Parser<'_> {
                 let no = number(arguments[2].0, &arguments[2].1)?;
                 self.graph.choice(condition, yes, no)
             }
-            body => {
-                let numbers = arguments
-                    .iter()
-                    .map(|(value, at)| number(*value, at))
-                    .collect::<Result<Vec<_>, _>>()?;
-                made(self.graph, body, &numbers)
-            }
+            body => made(self.graph, body, &numbers(&arguments)?),
         };
         self.checked(value, at.start)
+    }
+
+    /// The number of the spline with this name, and of its arguments.
+    fn spline(&self, name: &str) -> Option<(u16, usize)> {
+        let found = self.splines.iter().position(|spline| spline.0 == name)?;
+        Some((found as u16, self.splines[found].1.axes().len()))
     }
 
     /// A number that is finite if it is constant.
@@ -525,6 +555,10 @@ fn made(graph: &mut Graph, body: Body, numbers: &[Id]) -> Id {
         (Body::Macro(make), numbers) => make(graph, numbers),
         _ => graph.number(f64::NAN),
     }
+}
+
+fn numbers(arguments: &[(Value, Range<usize>)]) -> Result<Vec<Id>, FormulaError> {
+    arguments.iter().map(|(value, at)| number(*value, at)).collect()
 }
 
 fn number(value: Value, at: &Range<usize>) -> Result<Id, FormulaError> {

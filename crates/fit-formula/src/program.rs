@@ -1,11 +1,13 @@
 //! A formula as operations, one after the other.
 
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::function::{Function, Function2};
 use crate::graph::Comparison;
+use crate::spline::{MAX_SPLINE_AXES, Spline};
 
 /// The number of an operation; its operands have lower numbers.
 pub type OpId = u32;
@@ -48,15 +50,48 @@ pub enum Op {
     Not(OpId),
     /// The second if the first holds, else the third.
     Choice(OpId, OpId, OpId),
+    /// A spline of [`Program::splines`], or its slope along an axis.
+    Spline {
+        /// Its number.
+        number: u16,
+        /// 0 for the value, 1 for the slope along the first axis, and so on.
+        by: u8,
+        /// What it is called with.
+        arguments: Arguments,
+    },
+}
+
+/// What a spline is called with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arguments {
+    count: u8,
+    ids: [OpId; MAX_SPLINE_AXES],
+}
+
+impl Arguments {
+    /// At most [`MAX_SPLINE_AXES`] operations.
+    pub(crate) fn new(ids: impl Iterator<Item = OpId>) -> Self {
+        let mut all = Self { count: 0, ids: [0; MAX_SPLINE_AXES] };
+        for (to, id) in all.ids.iter_mut().zip(ids) {
+            *to = id;
+            all.count += 1;
+        }
+        all
+    }
+
+    /// The operations, in order.
+    pub fn ids(&self) -> &[OpId] {
+        &self.ids[..usize::from(self.count)]
+    }
 }
 
 impl Op {
     /// What it is made of.
     pub fn operands(&self) -> impl Iterator<Item = OpId> + use<> {
         let all = match *self {
-            Self::Number(_) | Self::Parameter(_) | Self::Variable(_) => [None; 3],
+            Self::Number(_) | Self::Parameter(_) | Self::Variable(_) => [None; MAX_SPLINE_AXES],
             Self::Negate(a) | Self::Reciprocal(a) | Self::Call(_, a) | Self::Not(a) => {
-                [Some(a), None, None]
+                some([a].into_iter())
             }
             Self::Add(a, b)
             | Self::Subtract(a, b)
@@ -64,10 +99,11 @@ impl Op {
             | Self::Call2(_, a, b)
             | Self::Compare(_, a, b)
             | Self::And(a, b)
-            | Self::Or(a, b) => [Some(a), Some(b), None],
+            | Self::Or(a, b) => some([a, b].into_iter()),
             Self::MultiplyAdd(a, b, c) | Self::NegMultiplyAdd(a, b, c) | Self::Choice(a, b, c) => {
-                [Some(a), Some(b), Some(c)]
+                some([a, b, c].into_iter())
             }
+            Self::Spline { arguments, .. } => some(arguments.ids().iter().copied()),
         };
         all.into_iter().flatten()
     }
@@ -90,11 +126,21 @@ impl Op {
             Self::MultiplyAdd(a, b, c) => Self::MultiplyAdd(to(a), to(b), to(c)),
             Self::NegMultiplyAdd(a, b, c) => Self::NegMultiplyAdd(to(a), to(b), to(c)),
             Self::Choice(a, b, c) => Self::Choice(to(a), to(b), to(c)),
+            Self::Spline { number, by, arguments } => {
+                let arguments = Arguments::new(arguments.ids().iter().map(|&id| to(id)));
+                Self::Spline { number, by, arguments }
+            }
         }
     }
 
     /// The value in f64, of the values of operations before; truth is 1 or 0.
-    pub(crate) fn value(&self, values: &[f64], parameters: &[f64], variables: &[f64]) -> f64 {
+    fn value(
+        &self,
+        values: &[f64],
+        parameters: &[f64],
+        variables: &[f64],
+        splines: &[(String, Spline)],
+    ) -> f64 {
         let of = |id: OpId| values[id as usize];
         let truth = |holds: bool| f64::from(u8::from(holds));
         match *self {
@@ -121,8 +167,24 @@ impl Op {
                     of(c)
                 }
             }
+            Self::Spline { number, by, arguments } => {
+                let mut at = [0.0; MAX_SPLINE_AXES];
+                for (to, &id) in at.iter_mut().zip(arguments.ids()) {
+                    *to = of(id);
+                }
+                let at = &at[..arguments.ids().len()];
+                splines[usize::from(number)].1.at(at)[usize::from(by)]
+            }
         }
     }
+}
+
+fn some(ids: impl Iterator<Item = OpId>) -> [Option<OpId>; MAX_SPLINE_AXES] {
+    let mut all = [None; MAX_SPLINE_AXES];
+    for (to, id) in all.iter_mut().zip(ids) {
+        *to = Some(id);
+    }
+    all
 }
 
 /// What an operation depends on: nothing, the parameters of a fit, some of the variables.
@@ -224,8 +286,9 @@ pub struct Program {
     pub(crate) levels: Vec<Level>,
     pub(crate) value: OpId,
     pub(crate) derivatives: Vec<Derivative>,
-    pub(crate) parameters: Vec<alloc::string::String>,
-    pub(crate) variables: Vec<alloc::string::String>,
+    pub(crate) parameters: Vec<String>,
+    pub(crate) variables: Vec<String>,
+    pub(crate) splines: Vec<(String, Spline)>,
     pub(crate) axes: Axes,
 }
 
@@ -247,12 +310,17 @@ impl Program {
         &self.derivatives
     }
     /// The names of the parameters.
-    pub fn parameters(&self) -> &[alloc::string::String] {
+    pub fn parameters(&self) -> &[String] {
         &self.parameters
     }
     /// The names of the variables.
-    pub fn variables(&self) -> &[alloc::string::String] {
+    pub fn variables(&self) -> &[String] {
         &self.variables
+    }
+
+    /// The splines that it calls, with their names.
+    pub fn splines(&self) -> &[(String, Spline)] {
+        &self.splines
     }
 
     /// The operations of a level, one range for each level, in order.
@@ -301,7 +369,7 @@ impl<'p> Evaluator<'p> {
         let Self { program, values, parameters, .. } = self;
         for (at, op) in program.ops.iter().enumerate() {
             if !program.levels[at].on_variables() {
-                values[at] = op.value(values, parameters, &[]);
+                values[at] = op.value(values, parameters, &[], &program.splines);
             }
         }
     }
@@ -322,7 +390,7 @@ impl<'p> Evaluator<'p> {
     pub fn value(&mut self, variables: &[f64]) -> f64 {
         let Self { program, values, parameters, first } = self;
         for &at in first.iter() {
-            values[at] = program.ops[at].value(values, parameters, variables);
+            values[at] = program.ops[at].value(values, parameters, variables, &program.splines);
         }
         values[program.value as usize]
     }

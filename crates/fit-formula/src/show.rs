@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::program::{Axes, Derivative, Level, Op, OpId, Program};
+use crate::spline::Spline;
 
 impl Program {
     /// The names of all operations: numbers and inputs have their own, others are counted.
@@ -50,7 +51,7 @@ impl Program {
 }
 
 /// An operation; `None` for what has a name of its own.
-fn shown(op: Op, names: &[String]) -> Option<String> {
+fn shown(op: Op, names: &[String], splines: &[(String, Spline)]) -> Option<String> {
     let of = |id: OpId| names[id as usize].as_str();
     Some(match op {
         Op::Number(_) | Op::Parameter(_) | Op::Variable(_) => return None,
@@ -68,6 +69,11 @@ fn shown(op: Op, names: &[String]) -> Option<String> {
         Op::Or(a, b) => format!("{} | {}", of(a), of(b)),
         Op::Not(a) => format!("!{}", of(a)),
         Op::Choice(a, b, c) => format!("if({}, {}, {})", of(a), of(b), of(c)),
+        Op::Spline { number, by, arguments } => {
+            let all: Vec<&str> = arguments.ids().iter().map(|&id| of(id)).collect();
+            let slope = if by == 0 { String::new() } else { format!("'{by}") };
+            format!("{}{slope}({})", splines[usize::from(number)].0, all.join(", "))
+        }
     })
 }
 
@@ -78,7 +84,7 @@ impl fmt::Display for Program {
         for (level, range) in self.stages() {
             let mut headed = false;
             for at in range {
-                let Some(text) = shown(self.ops[at], &names) else { continue };
+                let Some(text) = shown(self.ops[at], &names, &self.splines) else { continue };
                 if !headed {
                     writeln!(f, "{}:", self.place(level, self.axes))?;
                     headed = true;

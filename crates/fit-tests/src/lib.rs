@@ -9,6 +9,7 @@ pub mod data;
 pub mod emulation;
 pub mod explicit;
 pub mod hostile;
+pub mod models;
 pub mod stated;
 pub mod statistics;
 pub mod tolerances;

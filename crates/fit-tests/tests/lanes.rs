@@ -5,6 +5,7 @@ use fit_cpu::{BatchError, CurveReference, CurveSimd, InstructionSet};
 use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Limits, Points, Values};
 use fit_formula::Formula;
 use fit_gpu::{CurveGpu, CurveMethod, spliced};
+use fit_tests::models::{SIMULATED, model};
 use ndarray::{Array1, Array2, Array3, s};
 use spotfit::model::Model;
 
@@ -70,24 +71,15 @@ fn the_gpu_agrees_with_the_reference() {
 #[ignore = "needs an NVIDIA GPU"]
 fn the_gpu_fits_models_with_names() {
     let gpu = CurveGpu::new(0).expect("a GPU");
-    for (name, truth, [width, height], noise) in NAMED {
-        let model = Model::named(name).expect("a model");
-        let points: Vec<Vec<f64>> = (0..width * height)
-            .map(|at| vec![(at % width) as f64, (at / width) as f64])
-            .map(|at| at[..model.variables().len()].to_vec())
-            .collect();
-        let clean = model.values(truth, &points);
-        let mut random = fit_sim::Random::new(1, 0);
-        let data = Array2::from_shape_fn((8000, points.len()), |(_, at)| {
-            clean[at] + noise * random.normal()
-        });
-        let place = match model.variables().len() {
-            1 => Points::Index,
-            _ => Points::Grid { width: *width, height: *height },
-        };
-        let start: Vec<f64> = truth.iter().map(|value| value * 1.1).collect();
+    for case in SIMULATED {
+        let (name, truth) = (case.name, case.truth);
+        let model = model(name);
+        let (data, at, start) = (case.data(8000), case.at(), case.start());
+        let place = case.points(&at);
         let options = CurveOptions::new(truth.len());
-        for count in [300, 8000] {
+        // Splines of many arguments take long.
+        let counts = if case.extent.len() > 3 { [60, 300] } else { [300, 8000] };
+        for count in counts {
             let curves = Curves::new(data.slice(s![..count, ..]), place);
             let start = || CurveStart::Shared(&start);
             let formula = model.as_formula();
@@ -190,21 +182,6 @@ fn the_gpus_functions_are_precise() {
     }
 }
 
-/// Models with names: a truth, the columns and rows of points, noise.
-const NAMED: &[(&str, &[f64], [usize; 2], f64)] = &[
-    ("linear", &[2.0, 0.5], [30, 1], 0.5),
-    ("exponential", &[10.0, 8.0, 1.0], [30, 1], 0.2),
-    ("exponential_2", &[10.0, 2.0, 6.0, 15.0, 1.0], [30, 1], 0.02),
-    ("gauss_1d", &[10.0, 14.0, 3.0, 2.0], [30, 1], 0.3),
-    ("lorentz", &[10.0, 14.0, 3.0, 2.0], [30, 1], 0.3),
-    ("logistic", &[10.0, 14.0, 3.0, 2.0], [30, 1], 0.3),
-    ("sine", &[3.0, 0.5, 0.6, 1.0], [30, 1], 0.3),
-    ("gauss_2d", &[20.0, 4.1, 3.8, 1.2, 2.0], [9, 9], 1.0),
-    ("gauss_2d_elliptic", &[20.0, 4.1, 3.8, 1.2, 1.5, 2.0], [9, 9], 1.0),
-    ("gauss_2d_rotated", &[20.0, 4.1, 3.8, 1.0, 1.9, 2.0, 0.2], [9, 9], 1.0),
-    ("cauchy_2d_elliptic", &[20.0, 4.1, 3.8, 1.2, 1.5, 2.0], [9, 9], 0.7),
-];
-
 /// Proves that the kernels of all models with names are what NVIDIA's assembler takes, where there is one: for models that
 /// the GPU fits. Models that it leaves to the processor are listed.
 #[test]
@@ -217,7 +194,7 @@ fn spliced_kernels_assemble() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let mut lost = Vec::new();
     for (name, _, _) in Model::all() {
-        let model = Model::named(name).expect("a model");
+        let model = model(name);
         let count = model.parameters().len();
         let program = model.as_formula().program(fit_formula::Axes::Together, &vec![true; count]);
         // One method and one architecture each; all of them are somewhere.

@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use fit_tests::models::{model, places};
 use ndarray::{Array2, Array3, ArrayView2};
 use spotfit::model::{
     CurveFits, CurveFitter, CurveOptions, CurveStart, Curves, Model, ModelFits, Points, Values,
@@ -63,9 +64,11 @@ enum At {
     /// Between two values.
     Line(usize, [f64; 2]),
     Grid(usize, usize),
+    /// Whole numbers along each variable, the first of which runs fastest.
+    Box(&'static [usize]),
 }
 
-use At::{Grid, Line};
+use At::{Box, Grid, Line};
 
 const fn case(name: &'static str, truth: &'static [f64], points: At, noise: f64) -> Case {
     Case { name, truth, points, noise, counts: None }
@@ -117,6 +120,25 @@ const CASES: &[Case] = &[
     counted("t2_relaxation", &[10.0, 1.4], Line(30, [0.05, 8.0]), 0.1, 100.0),
     counted("frap", &[2.0, 6.0, 1.5], Line(40, [0.0, 12.0]), 0.1, 100.0),
     case("fcs", &[2.0, 0.5, 5.0, 1.0], Line(200, [0.001, 30.0]), 0.0005),
+    counted("spline_1d", &[10.0, -3.3, 2.0], Box(&[14]), 0.2, 50.0),
+    counted("spline_2d", &[10.0, -3.3, -4.2, 2.0], Grid(11, 11), 0.3, 30.0),
+    counted("spline_3d", &[10.0, -3.3, -4.2, -4.4, 2.0], Box(&[11, 11, 1]), 0.1, 200.0),
+    counted(
+        "spline_3d_multichannel",
+        &[10.0, -3.3, -4.2, -6.4, 2.0],
+        Box(&[11, 11, 1, 2]),
+        0.1,
+        200.0,
+    ),
+    counted("spline_3d_phase", &[10.0, -3.3, -4.2, -6.4, 8.0, 0.7], Box(&[9, 9, 1, 3]), 0.1, 200.0),
+    counted("spline_4d", &[10.0, -3.3, -4.2, -3.4, -4.1, 2.0], Box(&[7, 7, 3, 2]), 0.1, 200.0),
+    counted(
+        "spline_5d",
+        &[10.0, -5.3, -5.4, -4.4, -3.4, -2.2, 2.0],
+        Box(&[6, 6, 3, 2, 2]),
+        0.1,
+        200.0,
+    ),
     counted("patlak", &[2.0, 0.7], Line(30, [0.5, 9.0]), 0.1, 100.0),
 ];
 
@@ -135,6 +157,7 @@ impl Case {
                     })
                     .collect()
             }
+            Box(lengths) => places(lengths),
             Grid(width, height) => {
                 (0..width * height).map(|i| vec![(i % width) as f64, (i / width) as f64]).collect()
             }
@@ -143,7 +166,7 @@ impl Case {
 
     /// Simulated data (fit, point), and the factor between them and the model at its truth.
     fn data(&self, estimator: Estimator, seed: u64) -> (Array2<f64>, f64) {
-        let model = Model::named(self.name).expect("a model");
+        let model = model(self.name);
         let poisson = estimator == Estimator::MaximumLikelihood;
         let factor = self.counts.filter(|_| poisson).unwrap_or(1.0);
         let truth: Vec<f64> = model.values(self.truth, &self.points());
@@ -157,13 +180,13 @@ impl Case {
 
     /// Fits simulated data on a backend.
     fn fit(&self, fitter: &CurveFitter, data: &Array2<f64>, estimator: Estimator) -> ModelFits {
-        let model = Model::named(self.name).expect("a model");
+        let model = model(self.name);
         let points = self.points();
         let variables = model.variables().len();
         let at = Array2::from_shape_fn((variables, points.len()), |(k, i)| points[i][k]);
         let where_they_are = match self.points {
             Grid(width, height) => Points::Grid { width, height },
-            Line(..) => Points::Shared(Values::from(at.view())),
+            Line(..) | Box(_) => Points::Shared(Values::from(at.view())),
         };
         let curves = Curves::new(data.view(), where_they_are);
         let options = match self.name {
@@ -176,7 +199,7 @@ impl Case {
 
     /// The rms of error over stated error of each parameter, over what it should be, and the share of fits that converged.
     fn measure(&self, estimator: Estimator) -> (Vec<f64>, f64) {
-        let model = Model::named(self.name).expect("a model");
+        let model = model(self.name);
         let poisson = estimator == Estimator::MaximumLikelihood;
         let (data, factor) = self.data(estimator, 1);
         let fitter = CurveFitter::new(Backend::Reference, 0).expect("threads");
@@ -399,8 +422,9 @@ fn steps_into_overflow_are_refused() {
 fn text_to_first_fit() {
     let fitter = CurveFitter::new(Backend::Reference, 1).expect("the calling thread");
     let mut slowest = (Duration::ZERO, "");
-    for case in CASES {
-        let named = Model::named(case.name).expect("a model");
+    // A formula alone has no splines.
+    for case in CASES.iter().filter(|case| !case.name.starts_with("spline")) {
+        let named = model(case.name);
         let (variables, parameters) = (named.variables(), named.parameters());
         let [variables, parameters] = [variables, parameters]
             .map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());

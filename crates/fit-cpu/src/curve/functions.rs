@@ -1,9 +1,10 @@
 //! The functions that formulas call, in the arithmetic of a backend.
 
 use fit_core::Real;
-use fit_formula::{Function, Function2};
+use fit_formula::{Function, Function2, Spline};
 
 use super::interpreter::{Block, Step, run};
+use super::lookup::RESULTS;
 
 /// A number, or a pack of them, that formulas can be evaluated in.
 pub(crate) trait Functions: Real {
@@ -11,6 +12,8 @@ pub(crate) trait Functions: Real {
     fn call(function: Function, of: &[Self], to: &mut [Self]);
     /// A function of two.
     fn call2(function: Function2, x: Self, y: Self) -> Self;
+    /// A spline, and its slopes along all axes.
+    fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS];
     /// [`run`], compiled once for these numbers.
     fn run(registers: &mut [Self], steps: &[Step], block: &Block);
 }
@@ -25,6 +28,10 @@ impl Functions for f64 {
     #[inline]
     fn call2(function: Function2, x: Self, y: Self) -> Self {
         function.value(x, y)
+    }
+    #[inline]
+    fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {
+        spline.at(arguments)
     }
     fn run(registers: &mut [Self], steps: &[Step], block: &Block) {
         run(registers, steps, block);

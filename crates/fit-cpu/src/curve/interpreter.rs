@@ -7,6 +7,7 @@ use fit_core::curve::At;
 use fit_formula::{Axes, Comparison, Derivative, Level, Op, Program};
 
 use super::functions::Functions;
+use super::lookup::Lookup;
 
 /// The results of an operation for a block of points take no more than this, so that those of all operations stay in the
 /// first cache.
@@ -14,10 +15,10 @@ const BLOCK_BYTES: usize = 2048;
 
 /// Where results lie: the first, and how far the next column and the next row are.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
-    at: usize,
-    column: usize,
-    row: usize,
+pub(super) struct Place {
+    pub(super) at: usize,
+    pub(super) column: usize,
+    pub(super) row: usize,
     /// Whether there is room for all points, not only for those of a block.
     whole: bool,
 }
@@ -25,7 +26,7 @@ struct Place {
 impl Place {
     /// Where those of a block begin.
     #[inline(always)]
-    fn of(&self, block: &Block) -> usize {
+    pub(super) fn of(&self, block: &Block) -> usize {
         if self.whole {
             self.at + block.column * self.column + block.row * self.row
         } else {
@@ -39,8 +40,8 @@ impl Place {
 pub(crate) struct Block {
     column: usize,
     row: usize,
-    columns: usize,
-    rows: usize,
+    pub(super) columns: usize,
+    pub(super) rows: usize,
     /// The number of the first point.
     first: usize,
 }
@@ -111,9 +112,17 @@ pub(crate) fn bytes(program: &Program, axes: Axes, extent: [usize; 2], bytes: us
     results.saturating_add(others).saturating_mul(bytes)
 }
 
+/// What is run at once.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    One(Operation),
+    /// A spline and its slopes.
+    Spline(Box<Lookup>),
+}
+
 /// An operation, where its operands are, and which columns and rows it has results for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(crate) struct Operation {
     op: Op,
     operands: [Place; 3],
     to: usize,
@@ -123,7 +132,7 @@ pub(crate) struct Step {
     flat: bool,
 }
 
-impl Step {
+impl Operation {
     fn new(op: Op, operands: [Place; 3], to: usize, [wide, high]: [bool; 2]) -> Self {
         let follows = |place: &Place| (place.column > 0) == (place.row > 0);
         Self { op, operands, to, wide, high, flat: wide && high && operands.iter().all(follows) }
@@ -193,13 +202,23 @@ impl<R: Functions> Interpreter<R> {
                     variables.push((usize::from(number), place, [across, down]));
                 }
                 _ => {
-                    let step = Step::new(op, operands, at, [wide, high]);
                     let steps = match (level.on_parameters(), by_blocks) {
                         (false, _) => &mut of_data,
                         (true, false) => &mut of_fit,
                         (true, true) => &mut of_points,
                     };
-                    steps.push(step);
+                    if let Op::Spline { number, by, arguments } = op {
+                        let of = |&id: &u32| places[id as usize];
+                        let operands = arguments.ids().iter().map(of);
+                        let lookup = Lookup::among(steps, number, arguments, || {
+                            let spline = &program.splines()[usize::from(number)].1;
+                            Lookup::new(spline, number, arguments, operands, [wide, high])
+                        });
+                        lookup.set_result(by, at);
+                    } else {
+                        let operation = Operation::new(op, operands, at, [wide, high]);
+                        steps.push(Step::One(operation));
+                    }
                 }
             }
         }
@@ -217,7 +236,8 @@ impl<R: Functions> Interpreter<R> {
             }
             let to = room(0.0);
             let operands = [place, Place::default(), Place::default()];
-            of_points.push(Step::new(Op::Add(0, 0), operands, to.at, [true, axes == Axes::Grid]));
+            let spans = [true, axes == Axes::Grid];
+            of_points.push(Step::One(Operation::new(Op::Add(0, 0), operands, to.at, spans)));
             to
         };
         let by = program
@@ -370,13 +390,16 @@ impl<R: Functions, const P: usize> Results<'_, R, P> {
 #[inline(always)]
 pub(crate) fn run<R: Functions>(registers: &mut [R], steps: &[Step], block: &Block) {
     for step in steps {
-        run_step(registers, step, block);
+        match step {
+            Step::One(operation) => run_operation(registers, operation, block),
+            Step::Spline(lookup) => lookup.run(registers, block),
+        }
     }
 }
 
 #[inline(always)]
-fn run_step<R: Functions>(registers: &mut [R], step: &Step, block: &Block) {
-    let Step { op, operands: [a, b, c], to, wide, high, flat } = *step;
+fn run_operation<R: Functions>(registers: &mut [R], operation: &Operation, block: &Block) {
+    let Operation { op, operands: [a, b, c], to, wide, high, flat } = *operation;
     let columns = if wide { block.columns } else { 1 };
     let rows = if high { block.rows } else { 1 };
     let [columns, rows] = if flat { [columns * rows, 1] } else { [columns, rows] };

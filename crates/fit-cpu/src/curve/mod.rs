@@ -3,6 +3,7 @@
 mod engine;
 mod functions;
 mod interpreter;
+mod lookup;
 
 use fit_curves::{
     Chunk, CurveError, CurveFits, CurveOptions, CurveStart, Curves, Job, Points, chunks, clean,
@@ -17,6 +18,7 @@ pub(crate) use engine::Work;
 pub(crate) use functions::Functions;
 use interpreter::bytes;
 pub(crate) use interpreter::{Block, Interpreter, Step, run};
+pub(crate) use lookup::RESULTS;
 
 /// Fits given to a thread at a time, at least.
 const CHUNK: usize = 64;

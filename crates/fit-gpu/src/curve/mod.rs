@@ -3,13 +3,14 @@
 mod resident;
 mod slot;
 mod splice;
+mod spline;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fit_core::Estimator;
 use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, Points, chunks};
-use fit_formula::{Formula, Program};
+use fit_formula::{Formula, Program, Spline};
 use fit_gpu_kernel::{CurveJob, CurveMethod};
 
 use crate::GpuError;
@@ -54,6 +55,8 @@ struct Kept {
     card: Arc<Card>,
     module: Module,
     function: Function,
+    /// While they exist no others have their place in memory, by which they are known.
+    _splines: Vec<Spline>,
 }
 
 impl Drop for Kept {
@@ -227,7 +230,10 @@ impl CurveGpu {
         if program.ops().len() > MOST_OPERATIONS {
             return Ok(None);
         }
-        let key = format!("{method:?} {program:?}");
+        let splines: Vec<Spline> =
+            program.splines().iter().map(|(_, spline)| spline.clone()).collect();
+        let places: Vec<_> = splines.iter().map(|spline| spline.coefficients().as_ptr()).collect();
+        let key = format!("{method:?} {program:?} {places:?}");
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kept.get(&key) {
             return Ok(found.clone());
@@ -237,7 +243,13 @@ impl CurveGpu {
             Some(text) => {
                 let module = Module::load(&self.card.context, text)?;
                 let function = module.function("fit")?;
-                Some(Arc::new(Kept { card: Arc::clone(&self.card), module, function }))
+                let card = Arc::clone(&self.card);
+                let kept = Kept { card, module, function, _splines: splines };
+                for (number, (_, spline)) in program.splines().iter().enumerate() {
+                    let table = spline::table(number);
+                    kept.module.fill(&self.card.context, &table, spline.coefficients())?;
+                }
+                Some(Arc::new(kept))
             }
         };
         if kept.len() >= MOST_KEPT {

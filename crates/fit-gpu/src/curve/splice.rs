@@ -2,9 +2,13 @@
 
 use std::fmt::Write as _;
 
-use fit_formula::{Comparison, Derivative, Function, Function2, Op, OpId, Program};
+use fit_formula::{
+    Arguments, Comparison, Derivative, Function, Function2, MAX_SPLINE_AXES, Op, OpId, Program,
+};
 use fit_gpu_kernel::CurveMethod;
 use fit_gpu_ptx::{curve_functions, template};
+
+use super::spline;
 
 /// The text of a kernel that fits a program by a method; `None` if it has more parameters than any template, or calls a
 /// function that only the processor has.
@@ -27,8 +31,11 @@ pub fn spliced(program: &Program, method: CurveMethod) -> Option<String> {
             Some("//@scales") => writer.scales(&mut whole, &words.collect::<Vec<_>>()),
             Some(".visible") => {
                 in_entry = true;
-                // Functions stand before those that call them.
+                // Functions and tables stand before those that use them.
                 whole.push_str(PLACE);
+                for (number, (_, spline)) in program.splines().iter().enumerate() {
+                    whole.push_str(&spline::declaration(number, spline)?);
+                }
                 whole.push_str(line);
             }
             Some("{") if in_entry => {
@@ -261,12 +268,35 @@ impl Writer<'_> {
                 of(b),
                 of(c)
             ),
+            Op::Spline { number, arguments, .. } => match self.spline(id, number, arguments) {
+                Some(lines) => lines,
+                // It came with another of the same place.
+                None => return Some(()),
+            },
             // What a later release of the language has.
             _ => return None,
         };
         text.push_str(&line);
         text.push('\n');
         Some(())
+    }
+
+    /// A spline with all its slopes that are used; `None` unless the operation is the first of them.
+    fn spline(&self, id: OpId, number: u16, arguments: Arguments) -> Option<String> {
+        let mut results = vec![None; MAX_SPLINE_AXES + 1];
+        for (other, op) in self.program.ops().iter().enumerate() {
+            if let Op::Spline { number: its, by, arguments: with } = *op
+                && (its, with) == (number, arguments)
+            {
+                if other < id as usize {
+                    return None;
+                }
+                results[usize::from(by)] = Some(self.of(other as OpId));
+            }
+        }
+        let arguments: Vec<String> = arguments.ids().iter().map(|&id| self.of(id)).collect();
+        let (_, spline) = &self.program.splines()[usize::from(number)];
+        Some(spline::evaluate(spline, number.into(), &arguments, &results))
     }
 
     /// A function of one number.
@@ -321,7 +351,7 @@ impl Writer<'_> {
 }
 
 /// A number in single precision, as PTX writes it.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     format!("0f{:08X}", (value as f32).to_bits())
 }
 

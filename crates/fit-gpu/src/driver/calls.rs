@@ -39,6 +39,7 @@ functions!(
     cuMemcpyDtoHAsync_v2,
     cuMemcpyHtoDAsync_v2,
     cuModuleGetFunction,
+    cuModuleGetGlobal_v2,
     cuModuleUnload,
     cuModuleLoadData,
     cuPointerGetAttributes,

@@ -1,4 +1,5 @@
 use std::ffi::{CString, c_void};
+use std::sync::Arc;
 
 use cudarc::driver::sys;
 
@@ -39,6 +40,29 @@ impl Module {
         // SAFETY: the module is loaded, and the name ends with a zero.
         unsafe { call!(cuModuleGetFunction(&mut function, self.0, name.as_ptr()))? };
         Ok(Function(function))
+    }
+}
+
+impl Module {
+    /// Fills a table of the module, and waits until that is done.
+    pub(crate) fn fill(
+        &self,
+        context: &Arc<Context>,
+        name: &str,
+        values: &[f32],
+    ) -> Result<(), GpuError> {
+        let stream = Stream::new(context)?;
+        let name = CString::new(name).expect("names have no zero bytes");
+        let (mut pointer, mut bytes) = (0, 0);
+        // SAFETY: the module is loaded, and the name ends with a zero.
+        unsafe { call!(cuModuleGetGlobal_v2(&mut pointer, &mut bytes, self.0, name.as_ptr()))? };
+        assert_eq!(bytes, size_of_val(values), "the table has another length");
+        // SAFETY: both have that many bytes, and exist until the stream has been waited for.
+        let sent = unsafe {
+            call!(cuMemcpyHtoDAsync_v2(pointer, values.as_ptr().cast(), bytes, stream.stream))
+        };
+        let done = stream.wait();
+        sent.and(done)
     }
 }
 

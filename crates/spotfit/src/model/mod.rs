@@ -30,7 +30,7 @@ use ndarray::{Array2, ArrayView1};
 pub use fit_curves::{
     CurveError, CurveFits, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Points, Values,
 };
-pub use fit_formula::{Axes, FormulaError, functions};
+pub use fit_formula::{Axes, FormulaError, Spline, SplineAxis, SplineError, functions};
 pub use fitter::CurveFitter;
 
 use crate::backend::Backend;
@@ -55,6 +55,25 @@ pub enum ModelError {
     /// There is no such model.
     #[error("there is no model '{0}'")]
     UnknownModel(String),
+    /// A model calls splines, which must be given.
+    #[error("the model '{model}' needs the splines {}: each with a name", needed.join(", "))]
+    NeedsSplines {
+        /// The model.
+        model: String,
+        /// The names of its splines.
+        needed: Vec<&'static str>,
+    },
+    /// A model calls no splines.
+    #[error("the model '{0}' calls no splines")]
+    NoSplines(String),
+    /// The model cannot call a spline that is given.
+    #[error("the model '{model}' cannot call its splines: {reason}")]
+    Spline {
+        /// The model.
+        model: String,
+        /// Why.
+        reason: FormulaError,
+    },
     /// There is no such parameter.
     #[error("the model has no parameter '{name}' (it has {})", known.join(", "))]
     UnknownParameter {
@@ -93,7 +112,21 @@ impl Model {
         variables: &[&str],
         parameters: &[&str],
     ) -> Result<Self, FormulaError> {
-        Ok(Self { formula: Formula::new(text, variables, parameters)?, named: None })
+        Self::formula_with_splines(text, variables, parameters, &[])
+    }
+
+    /// A formula that calls splines by these names, like functions: `a*psf(x - x0, y - y0) + b`.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and where.
+    pub fn formula_with_splines(
+        text: &str,
+        variables: &[&str],
+        parameters: &[&str],
+        splines: &[(&str, &Spline)],
+    ) -> Result<Self, FormulaError> {
+        let formula = Formula::with_splines(text, variables, parameters, splines)?;
+        Ok(Self { formula, named: None })
     }
 
     /// A formula in which every name that is not one of these variables is a parameter, in the order in which they appear.
@@ -101,23 +134,67 @@ impl Model {
     /// # Errors
     /// What is wrong with the text, and where.
     pub fn of_variables(text: &str, variables: &[&str]) -> Result<Self, FormulaError> {
-        Ok(Self { formula: Formula::of_variables(text, variables)?, named: None })
+        Self::of_variables_with_splines(text, variables, &[])
+    }
+
+    /// The same for a formula that calls splines.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and where.
+    pub fn of_variables_with_splines(
+        text: &str,
+        variables: &[&str],
+        splines: &[(&str, &Spline)],
+    ) -> Result<Self, FormulaError> {
+        let formula = Formula::of_variables_with_splines(text, variables, splines)?;
+        Ok(Self { formula, named: None })
     }
 
     /// A model with a name; [`Model::all`] lists them.
     ///
     /// # Errors
-    /// If there is none of this name.
+    /// If there is none of this name, or if it calls splines.
     pub fn named(name: &str) -> Result<Self, ModelError> {
+        Self::named_with_splines(name, &[])
+    }
+
+    /// A model with a name, which calls these splines.
+    ///
+    /// ```
+    /// use spotfit::model::{Model, Spline, SplineAxis};
+    ///
+    /// let psf: Vec<f64> = (0..21 * 21).map(|at| (-0.1 * ((at % 21 - 10).pow(2) + (at / 21 - 10).pow(2)) as f64).exp()).collect();
+    /// let psf = Spline::through(&[SplineAxis::Cubic(20); 2], &psf)?;
+    /// let model = Model::named_with_splines("spline_2d", &[("f", &psf)])?;
+    /// assert_eq!(model.parameters(), ["a", "x0", "y0", "b"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is none of this name, or if it calls other splines.
+    pub fn named_with_splines(name: &str, splines: &[(&str, &Spline)]) -> Result<Self, ModelError> {
         let named = MODELS.iter().find(|model| model.name == name);
         let named = named.ok_or_else(|| ModelError::UnknownModel(name.to_owned()))?;
+        let given = |needed: &&str| splines.iter().any(|(given, _)| given == needed);
+        if splines.len() != named.splines.len() || !named.splines.iter().all(given) {
+            let (model, needed) = (name.to_owned(), named.splines.to_vec());
+            return Err(if needed.is_empty() {
+                ModelError::NoSplines(model)
+            } else {
+                ModelError::NeedsSplines { model, needed }
+            });
+        }
         let parameters: Vec<&str> = named.parameters.iter().map(|parameter| parameter.0).collect();
-        let formula = Formula::new(named.formula, named.variables, &parameters);
-        let formula = formula.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let formula = Formula::with_splines(named.formula, named.variables, &parameters, splines);
+        let formula = formula.map_err(|reason| {
+            assert!(!splines.is_empty(), "{name}: {reason}");
+            ModelError::Spline { model: name.to_owned(), reason }
+        })?;
         Ok(Self { formula, named: Some(named) })
     }
 
-    /// The models that have names: name, formula, and what it is.
+    /// The models that have names: name, formula, and what it is. Those that call splines, `f(…)`, are made by
+    /// [`Model::named_with_splines`].
     pub fn all() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
         MODELS.iter().map(|model| (model.name, model.formula, model.about))
     }

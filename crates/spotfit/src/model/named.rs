@@ -13,6 +13,9 @@ pub(super) enum Kind {
     Frequency,
     /// One of these.
     Among(&'static [f64]),
+    /// How far a spline is shifted along the axis of a variable; the number of its argument, from the first that is not a
+    /// channel, is that of the variable.
+    Shift(usize),
 }
 
 /// A model with a name.
@@ -23,6 +26,8 @@ pub(super) struct Named {
     pub(super) formula: &'static str,
     pub(super) variables: &'static [&'static str],
     pub(super) parameters: &'static [(&'static str, Kind)],
+    /// The names of the splines that it calls.
+    pub(super) splines: &'static [&'static str],
 }
 
 const SCALE: Kind = Kind::Scale(0);
@@ -33,7 +38,7 @@ const ANGLE: Kind = Kind::Among(&[0.0, 0.5, -0.5]);
 const SHARE: Kind = Kind::Among(&[0.2, 0.8]);
 
 macro_rules! models {
-    ($($name:ident($($variable:ident),*) $about:literal $formula:literal { $($parameter:ident: $kind:expr),* };)*) => {
+    ($($name:ident($($variable:ident),*) $([$($spline:ident),*])? $about:literal $formula:literal { $($parameter:ident: $kind:expr),* };)*) => {
         /// All of them.
         pub(super) const MODELS: &[Named] = &[$(Named {
             name: stringify!($name),
@@ -41,6 +46,7 @@ macro_rules! models {
             formula: $formula,
             variables: &[$(stringify!($variable)),*],
             parameters: &[$((stringify!($parameter), $kind)),*],
+            splines: &[$($(stringify!($spline)),*)?],
         },)*];
     };
 }
@@ -115,6 +121,40 @@ models! {
         { n: Kind::Among(&[0.1, 1.0, 10.0, 100.0]), t: SCALE, k: Kind::Among(&[5.0]), g: Linear };
     patlak(integral, plasma) "Patlak's tracer model: the integral of the plasma's concentration, and that concentration"
         "k*integral + v*plasma" { k: Linear, v: Linear };
+    spline_1d(x) [f] "A cubic spline (Gpufit's SPLINE_1D)"
+        "a*f(x - x0) + b" { a: Linear, x0: Kind::Shift(0), b: Linear };
+    spline_2d(x, y) [f] "A cubic spline (Gpufit's SPLINE_2D)"
+        "a*f(x - x0, y - y0) + b" { a: Linear, x0: Kind::Shift(0), y0: Kind::Shift(1), b: Linear };
+    spline_3d(x, y, z) [f] "A cubic spline (Gpufit's SPLINE_3D)"
+        "a*f(x - x0, y - y0, z - z0) + b"
+        { a: Linear, x0: Kind::Shift(0), y0: Kind::Shift(1), z0: Kind::Shift(2), b: Linear };
+    spline_3d_multichannel(x, y, z, channel) [f] "A cubic spline for each channel (Gpufit's SPLINE_3D_MULTICHANNEL)"
+        "a*f(channel, x - x0, y - y0, z - z0) + b"
+        { a: Linear, x0: Kind::Shift(0), y0: Kind::Shift(1), z0: Kind::Shift(2), b: Linear };
+    spline_3d_phase(x, y, z, channel) [f, g, h] "Splines that interfere: their mean, and the cosine and sine parts of the phase (Gpufit's SPLINE_3D_PHASE_MULTICHANNEL)"
+        "i = x - x0; j = y - y0; k = z - z0; a*(f(channel, i, j, k) + cos(phi)*g(channel, i, j, k) + sin(phi)*h(channel, i, j, k)) + b"
+        {
+            a: Linear,
+            x0: Kind::Shift(0),
+            y0: Kind::Shift(1),
+            z0: Kind::Shift(2),
+            b: Linear,
+            phi: Kind::Among(&[0.0, 1.571, 3.142, -1.571])
+        };
+    spline_4d(x, y, z, w) [f] "A cubic spline (Gpufit's SPLINE_4D)"
+        "a*f(x - x0, y - y0, z - z0, w - w0) + b"
+        { a: Linear, x0: Kind::Shift(0), y0: Kind::Shift(1), z0: Kind::Shift(2), w0: Kind::Shift(3), b: Linear };
+    spline_5d(x, y, z, w, v) [f] "A cubic spline (Gpufit's SPLINE_5D)"
+        "a*f(x - x0, y - y0, z - z0, w - w0, v - v0) + b"
+        {
+            a: Linear,
+            x0: Kind::Shift(0),
+            y0: Kind::Shift(1),
+            z0: Kind::Shift(2),
+            w0: Kind::Shift(3),
+            v0: Kind::Shift(4),
+            b: Linear
+        };
     helix(x) "Fletcher and Powell's helical valley: three points (Gpufit's FLETCHER_POWELL_HELIX)"
         "turn = if(p1 > 0, atan(p2/p1), atan(p2/p1) + pi)/(2*pi); if(x < 1, 10*(p3 - 10*turn), if(x < 2, 10*(hypot(p1, p2) - 1), p3))"
         { p1: Kind::Among(&[-1.0]), p2: Kind::Among(&[0.1]), p3: Kind::Among(&[0.1]) };

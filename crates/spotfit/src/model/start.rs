@@ -1,6 +1,6 @@
 //! Start values from the data: of a few candidates for what a model is not linear in, with the best of all else.
 
-use fit_formula::{Axes, Evaluator, Formula};
+use fit_formula::{Axes, Evaluator, Formula, SplineAxis};
 
 use super::named::Kind;
 
@@ -34,11 +34,12 @@ impl Candidates {
     /// For points given by their variables.
     pub(super) fn new(formula: &Formula, kinds: &[Kind], points: &[Vec<f64>]) -> Self {
         let linear: Vec<usize> = (0..kinds.len()).filter(|&j| kinds[j] == Kind::Linear).collect();
-        let program = formula.program(Axes::Together, &vec![true; kinds.len()]);
+        let wanted: Vec<bool> = kinds.iter().map(|&kind| kind == Kind::Linear).collect();
+        let program = formula.program(Axes::Together, &wanted);
         let mut evaluator = Evaluator::new(&program);
         let image = formula.variables().len() > 1;
         let choices: Vec<Vec<f64>> =
-            kinds.iter().map(|kind| choices(*kind, image, points)).collect();
+            kinds.iter().map(|kind| choices(*kind, image, points, formula)).collect();
         let mut entries = Vec::new();
         let mut chosen = vec![0; kinds.len()];
         loop {
@@ -157,7 +158,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Values to try for a parameter.
-fn choices(kind: Kind, image: bool, points: &[Vec<f64>]) -> Vec<f64> {
+fn choices(kind: Kind, image: bool, points: &[Vec<f64>], formula: &Formula) -> Vec<f64> {
     let range = |axis: usize| {
         let of = points.iter().filter_map(|point| point.get(axis).copied());
         let (low, high) =
@@ -182,7 +183,29 @@ fn choices(kind: Kind, image: bool, points: &[Vec<f64>]) -> Vec<f64> {
             (1..most).map(|half| std::f64::consts::PI * half as f64 / length).collect()
         }
         Kind::Among(values) => values.to_vec(),
+        Kind::Shift(axis) => shifts(formula, axis, range(axis), if image { 5 } else { 12 }),
     }
+}
+
+/// Shifts of the first spline along an axis, with which it lies over the points: its middle at places of theirs, or, where
+/// they are at one place, that at places of its own.
+fn shifts(formula: &Formula, axis: usize, [low, length]: [f64; 2], count: u32) -> Vec<f64> {
+    let cubic = |axis: SplineAxis| match axis {
+        SplineAxis::Cubic(intervals) => Some(intervals as f64),
+        SplineAxis::Steps(_) => None,
+    };
+    let spline = formula.splines().first();
+    let extent = spline.and_then(|(_, spline)| spline.axes().filter_map(cubic).nth(axis));
+    let extent = extent.unwrap_or(length);
+    let share = |at: u32| (f64::from(at) + 0.5) / f64::from(count);
+    let shift = |at: u32| {
+        if length > 0.25 * extent {
+            low + length * share(at) - 0.5 * extent
+        } else {
+            low + 0.5 * length - extent * share(at)
+        }
+    };
+    (0..count).map(shift).collect()
 }
 
 /// Of several lengths on the same axis each is longer than those before: the same terms in another order are the same.

@@ -1,7 +1,10 @@
 //! Functions of packs: those that are common by polynomials, the others lane by lane in double precision.
 
 use fit_core::arithmetic::functions::{self, Elementary};
-use fit_formula::{Function, Function2};
+use fit_formula::{Function, Function2, MAX_SPLINE_AXES, Spline};
+
+use crate::curve::RESULTS;
+use crate::simd::arch::pack::Pack;
 
 /// A function of each number.
 #[inline(always)]
@@ -45,6 +48,27 @@ pub(super) fn call2<P: Elementary>(function: Function2, x: P, y: P) -> P {
         Function2::Max => P::select(y.lt(x) | !y.le(y), x, y),
         other => x.both(y, |x, y| other.value(x, y)),
     }
+}
+
+/// A spline, and its slopes along all axes, lane by lane.
+#[inline(always)]
+pub(super) fn spline<P: Pack>(spline: &Spline, arguments: &[P]) -> [P; RESULTS] {
+    let mut numbers = [[0.0_f32; 32]; MAX_SPLINE_AXES];
+    for (to, argument) in numbers.iter_mut().zip(arguments) {
+        argument.store(to);
+    }
+    let mut results = [[0.0_f32; 32]; RESULTS];
+    let mut own = [0.0; MAX_SPLINE_AXES];
+    let own = &mut own[..arguments.len()];
+    for lane in 0..P::LANES {
+        for (to, from) in own.iter_mut().zip(&numbers) {
+            *to = from[lane];
+        }
+        for (to, result) in results.iter_mut().zip(spline.at_single(own)) {
+            to[lane] = result;
+        }
+    }
+    results.map(|numbers| P::load(&numbers))
 }
 
 #[cfg(test)]

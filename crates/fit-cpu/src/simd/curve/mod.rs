@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use fit_core::arithmetic::functions::Elementary;
 use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, chunks};
-use fit_formula::{Formula, Function, Function2};
+use fit_formula::{Formula, Function, Function2, Spline};
 use rayon::prelude::*;
 
 use super::InstructionSet;
@@ -17,7 +17,9 @@ use super::arch::pack::{Pack, nearest};
 use super::arch::portable;
 #[cfg(target_arch = "x86_64")]
 use super::arch::{avx2, avx512};
-use crate::curve::{Block, CurveReference, Functions, Interpreted, Step, Work, checked, run};
+use crate::curve::{
+    Block, CurveReference, Functions, Interpreted, RESULTS, Step, Work, checked, run,
+};
 use crate::reference::BatchError;
 use engine::Scratch;
 
@@ -189,6 +191,10 @@ macro_rules! entries {
             #[inline(always)]
             fn call2(function: Function2, x: Self, y: Self) -> Self {
                 functions::call2(function, x, y)
+            }
+            #[inline(always)]
+            fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {
+                functions::spline(spline, arguments)
             }
             fn run(registers: &mut [Self], steps: &[Step], block: &Block) {
                 $(#[target_feature(enable = $features)])?
