@@ -40,9 +40,14 @@ pub struct PeerLibrary {
 
 /// What a peer is given and what it gives, made once for a workload.
 pub struct PeerBatch {
+    model: c_int,
+    /// How many parameters the model has.
+    each: usize,
     pixels: Vec<f32>,
     points: usize,
-    initial: Vec<[f32; 5]>,
+    initial: Vec<f32>,
+    /// What the model takes beside its parameters.
+    information: Vec<f32>,
     /// The change of χ² that ends a fit, as a share of it.
     pub tolerance: f32,
     /// The most iterations.
@@ -103,7 +108,7 @@ impl PeerLibrary {
         count: usize,
     ) -> Result<(), String> {
         let points = batch.points;
-        let most = ((1 << 30) / (5 * points)).max(1);
+        let most = ((1 << 30) / (batch.each * points)).max(1);
         (0..count)
             .step_by(most)
             .try_for_each(|first| self.call(batch, pixels, first, most.min(count - first)))
@@ -117,31 +122,31 @@ impl PeerLibrary {
         count: usize,
     ) -> Result<(), String> {
         let end = first + count;
-        let points = batch.points;
+        let (points, each) = (batch.points, batch.each);
         assert!(end <= batch.states.len(), "more windows than there are");
         let pixels = &pixels[first * points..end * points];
-        let initial = &batch.initial[first..end];
+        let initial = &batch.initial[each * first..each * end];
         // SAFETY: it was there with this type when the library was opened.
         let function: Symbol<'_, Function> =
             unsafe { self.library.get(self.symbol) }.map_err(|error| error.to_string())?;
-        let all = [1; 5];
-        // SAFETY: there are `count` windows, five start values for each, and room for as many outcomes;
-        // no weights and no further information are allowed by the interface.
+        let all = vec![1; each];
+        // SAFETY: there are `count` windows, start values for each, and room for as many outcomes; the information is what the
+        // model takes; the interface allows no weights.
         let status = unsafe {
             function(
                 count,
                 points,
                 pixels.as_ptr(),
                 std::ptr::null(),
-                GAUSS_2D,
-                initial.as_ptr().cast(),
+                batch.model,
+                initial.as_ptr(),
                 batch.tolerance,
                 batch.max_iterations.into(),
                 all.as_ptr(),
                 LEAST_SQUARES,
-                0,
-                std::ptr::null(),
-                batch.parameters[5 * first..5 * end].as_mut_ptr(),
+                size_of_val(&batch.information[..]),
+                batch.information.as_ptr().cast(),
+                batch.parameters[each * first..each * end].as_mut_ptr(),
                 batch.states[first..end].as_mut_ptr(),
                 batch.chi2[first..end].as_mut_ptr(),
                 batch.iterations[first..end].as_mut_ptr(),
@@ -163,16 +168,45 @@ impl PeerBatch {
     /// [`PeerBatch::new`] for pixels that lie elsewhere.
     pub fn without_pixels(work: &Workload, count: usize) -> Self {
         Self {
-            pixels: Vec::new(),
-            points: work.size().pixels(),
-            initial: work.initial.iter().copied().cycle().take(count).collect(),
-            tolerance: 1e-4,
             max_iterations: 20,
-            parameters: vec![0.0; 5 * count],
+            ..Self::of_model(
+                GAUSS_2D,
+                work.size().pixels(),
+                work.initial.iter().copied().cycle().take(count).collect::<Vec<_>>().as_flattened(),
+                count,
+                Vec::new(),
+            )
+        }
+    }
+
+    /// Data sets of a model with this number, which are given later, with start values for each; `information` is what the
+    /// model takes beside its parameters. Tolerance 10⁻⁴, 25 iterations, as its Python package has them.
+    pub fn of_model(
+        model: c_int,
+        points: usize,
+        initial: &[f32],
+        count: usize,
+        information: Vec<f32>,
+    ) -> Self {
+        Self {
+            model,
+            each: initial.len() / count,
+            pixels: Vec::new(),
+            points,
+            initial: initial.to_vec(),
+            information,
+            tolerance: 1e-4,
+            max_iterations: 25,
+            parameters: vec![0.0; initial.len()],
             states: vec![0; count],
             chi2: vec![0.0; count],
             iterations: vec![0; count],
         }
+    }
+
+    /// What was found: parameters of one data set after the other, and whether each converged.
+    pub fn found(&self) -> (&[f32], impl Iterator<Item = bool> + '_) {
+        (&self.parameters, self.states.iter().map(|&state| state == 0))
     }
 
     /// The outcomes of the first `count` windows.

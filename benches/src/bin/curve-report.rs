@@ -4,16 +4,19 @@
 //! begin 10 % beside the truth, and all give parameters and errors. The record names the processor; date and command
 //! belong beside it.
 //!
-//! With `gpu` as its argument it measures the first GPU instead: data in its memory, and from ordinary memory and back.
+//! With `gpu` as its argument it measures the first GPU instead: data in its memory, and from ordinary memory and back. With
+//! `gpufit LIBRARY` it measures the GPU beside Gpufit, a call each, from ordinary memory and back.
 
+use std::ffi::c_int;
 use std::time::Instant;
 
+use benches::library::{PeerBatch, PeerLibrary};
 use benches::suite::machine::processor;
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
 use fit_gpu::{CurveGpu, CurveResident, GpuError};
-use fit_tests::models::{SIMULATED, model};
+use fit_tests::models::{SIMULATED, Simulated, model};
 use ndarray::s;
-use spotfit::model::{CurveOptions, CurveStart, Curves};
+use spotfit::model::{CurveOptions, CurveStart, Curves, Spline, SplineAxis};
 
 const RUNS: usize = 9;
 const COUNT: usize = 100_000;
@@ -77,7 +80,131 @@ fn gpu() -> Result<(), GpuError> {
     Ok(())
 }
 
+/// Gpufit's models: their numbers.
+const GPUFIT: [(&str, c_int); 13] = [
+    ("gauss_1d", 0),
+    ("gauss_2d", 1),
+    ("gauss_2d_elliptic", 2),
+    ("gauss_2d_rotated", 3),
+    ("cauchy_2d_elliptic", 4),
+    ("linear", 5),
+    ("spline_1d", 8),
+    ("spline_2d", 9),
+    ("spline_3d", 10),
+    ("spline_3d_multichannel", 11),
+    ("spline_3d_phase", 12),
+    ("spline_4d", 13),
+    ("spline_5d", 14),
+];
+
+/// What Gpufit's splines take: how many points and pieces there are along each axis, and all polynomials.
+fn information(case: &Simulated, splines: &[(String, Spline)]) -> Vec<f32> {
+    let Some((_, first)) = splines.first() else { return Vec::new() };
+    let (mut channels, mut cubic) = (None, Vec::new());
+    for axis in first.axes() {
+        match axis {
+            SplineAxis::Steps(count) => channels = Some(count),
+            SplineAxis::Cubic(intervals) => cubic.push(intervals),
+        }
+    }
+    let mut all: Vec<f32> = Vec::new();
+    if channels.is_some() {
+        // As many as the data have, of which a table may have more.
+        all.push(case.extent[cubic.len()] as f32);
+    }
+    if cubic.len() > 1 {
+        all.extend(case.extent[..cubic.len()].iter().map(|&count| count as f32));
+    }
+    all.extend(cubic.iter().map(|&count| count as f32));
+    for (_, spline) in splines {
+        let polynomials = spline.to_polynomials();
+        let used = match channels {
+            Some(count) => polynomials.len() / count * case.extent[cubic.len()],
+            None => polynomials.len(),
+        };
+        all.extend(polynomials[..used].iter().map(|&value| value as f32));
+    }
+    all
+}
+
+/// Batches of several sizes, by the GPU and by Gpufit in turn.
+fn beside_gpufit(path: &str) -> Result<(), String> {
+    const RUNS: usize = 5;
+    let gpu = CurveGpu::new(0).map_err(|error| error.to_string())?;
+    let peer = PeerLibrary::open(path)?;
+    println!("# Formulas on {} beside Gpufit: medians of {RUNS}\n", gpu.device().name);
+    println!("| model | fits | ms | Gpufit, ms | times | alike | converged | Gpufit |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for case in SIMULATED {
+        let Some(&(_, number)) = GPUFIT.iter().find(|(name, _)| *name == case.name) else {
+            continue;
+        };
+        let most = if case.extent.len() > 3 { 100_000 } else { 1_000_000 };
+        let (model, data, at, start) = (model(case.name), case.data(most), case.at(), case.start());
+        let place = case.points(&at);
+        let formula = model.as_formula();
+        let options = CurveOptions::new(start.len()).with_covariance(false);
+        for count in [10, 1000, most] {
+            let part = data.slice(s![..count, ..]);
+            let curves = Curves::new(part, place);
+            let pixels = part.as_slice().expect("in order");
+            let initial: Vec<f32> = start.iter().map(|&value| value as f32).collect();
+            let initial: Vec<f32> =
+                initial.iter().copied().cycle().take(count * start.len()).collect();
+            let information = information(case, formula.splines());
+            let mut batch = PeerBatch::of_model(number, data.ncols(), &initial, count, information);
+            let (mut own, mut its) = (Vec::new(), Vec::new());
+            let mut found = None;
+            // The first call compiles the formula.
+            for run in 0..=RUNS {
+                let mut result = Err(GpuError::NoDriver);
+                let time = seconds(|| {
+                    result = gpu.fit(formula, &curves, CurveStart::Shared(&start), &options);
+                });
+                found = Some(result.map_err(|error| error.to_string())?);
+                let mut result = Ok(());
+                let other = seconds(|| result = peer.fit_pixels(&mut batch, pixels, count));
+                result?;
+                if run > 0 {
+                    own.push(time);
+                    its.push(other);
+                }
+            }
+            let Some((fits, left)) = found else { continue };
+            let (parameters, converged) = batch.found();
+            let alike = |fit: &usize| {
+                (0..start.len()).all(|j| {
+                    let off =
+                        fits.parameters[[*fit, j]] - f64::from(parameters[fit * start.len() + j]);
+                    off.abs() < 0.01 * fits.errors[[*fit, j]]
+                })
+            };
+            let share = |count_of: usize| count_of as f64 / count as f64;
+            let (own, its) = (1e-6 / rate(1, &mut own), 1e-6 / rate(1, &mut its));
+            println!(
+                "| `{}` | {count} | {:.3} | {:.3} | {:.1} | {:.4} | {:.4} | {:.4} |",
+                case.name,
+                own * 1e3,
+                its * 1e3,
+                its / own,
+                share((0..count).filter(alike).count()),
+                share(count - left.len()),
+                share(converged.filter(|&converged| converged).count())
+            );
+        }
+    }
+    Ok(())
+}
+
 fn main() {
+    if std::env::args().nth(1).as_deref() == Some("gpufit") {
+        let library = std::env::args().nth(2).unwrap_or_default();
+        if let Err(error) = beside_gpufit(&library) {
+            eprintln!("{error}");
+            std::process::exit(1);
+        }
+        return;
+    }
     if std::env::args().nth(1).as_deref() == Some("gpu") {
         if let Err(error) = gpu() {
             eprintln!("{error}");

@@ -207,6 +207,33 @@ impl Spline {
         Self(Arc::new(Table { steps, shared, double, single }))
     }
 
+    /// The polynomials of all pieces, as [`Spline::from_polynomials`] takes them.
+    pub fn to_polynomials(&self) -> Vec<f64> {
+        if !self.is_smooth() {
+            return self.0.double.clone();
+        }
+        let axes: Vec<SplineAxis> = self.axes().collect();
+        let cubic = axes.iter().filter(|axis| axis.is_cubic()).count();
+        let size = 1 << (2 * cubic);
+        let pieces: usize = axes.iter().map(|axis| axis.pieces()).product();
+        let mut all = Vec::with_capacity(pieces * size);
+        for piece in 0..pieces {
+            let own = all.len();
+            let places = (0..size).map(|number| knot(&axes, piece, number));
+            all.extend(places.map(|at| self.0.double[at]));
+            each_axis(cubic, &mut all[own..], |[left, middle, right, far]| {
+                let far = far - left;
+                [
+                    (left + 4.0 * middle + right) / 6.0,
+                    (right - left) / 2.0,
+                    (left - 2.0 * middle + right) / 2.0,
+                    (far + 3.0 * (middle - right)) / 6.0,
+                ]
+            });
+        }
+        all
+    }
+
     /// Its arguments.
     pub fn axes(&self) -> impl ExactSizeIterator<Item = SplineAxis> {
         self.0.steps.iter().map(|steps| steps.axis)
@@ -483,6 +510,35 @@ fn filtered(values: &[f64], shape: &[usize], axis: usize) -> Vec<f64> {
     all
 }
 
+/// Where the coefficients of B-splines have one of a piece: the last axis runs fastest, of pieces and of coefficients.
+fn knot(axes: &[SplineAxis], mut piece: usize, mut number: usize) -> usize {
+    let (mut at, mut step) = (0, 1);
+    for &axis in axes.iter().rev() {
+        let mut place = piece % axis.pieces();
+        piece /= axis.pieces();
+        if axis.is_cubic() {
+            place += number % 4;
+            number /= 4;
+        }
+        at += place * step;
+        step *= knots_along(axis);
+    }
+    at
+}
+
+/// Replaces the four coefficients along each cubic axis of a piece.
+fn each_axis(cubic: usize, all: &mut [f64], by: impl Fn([f64; 4]) -> [f64; 4]) {
+    for axis in 0..cubic {
+        let step = 1 << (2 * axis);
+        for at in (0..all.len()).filter(|at| at / step % 4 == 0) {
+            let places = [0, 1, 2, 3].map(|a| at + a * step);
+            for (place, value) in places.into_iter().zip(by(places.map(|place| all[place]))) {
+                all[place] = value;
+            }
+        }
+    }
+}
+
 /// The coefficients of a B-spline that is these polynomials; `None` if their second derivatives jump.
 fn joined(axes: &[SplineAxis], cubic: usize, coefficients: &[f64]) -> Option<Vec<f64>> {
     let size = 1 << (2 * cubic);
@@ -493,31 +549,13 @@ fn joined(axes: &[SplineAxis], cubic: usize, coefficients: &[f64]) -> Option<Vec
     let mut own = vec![0.0; size];
     for (piece, polynomial) in coefficients.chunks_exact(size).enumerate() {
         own.copy_from_slice(polynomial);
-        for axis in 0..cubic {
-            let step = 1 << (2 * axis);
-            for at in (0..size).filter(|at| at / step % 4 == 0) {
-                let [p0, p1, p2, p3] = [0, 1, 2, 3].map(|a| own[at + a * step]);
-                let middle = p0 - p2 / 3.0;
-                let (left, right) = (p2 + middle - p1, p2 + middle + p1);
-                let far = 6.0 * p3 + left + 3.0 * (right - middle);
-                for (a, value) in [left, middle, right, far].into_iter().enumerate() {
-                    own[at + a * step] = value;
-                }
-            }
-        }
+        each_axis(cubic, &mut own, |[p0, p1, p2, p3]| {
+            let middle = p0 - p2 / 3.0;
+            let (left, right) = (p2 + middle - p1, p2 + middle + p1);
+            [left, middle, right, 6.0 * p3 + left + 3.0 * (right - middle)]
+        });
         for (number, &value) in own.iter().enumerate() {
-            // The last axis runs fastest, of pieces and of coefficients.
-            let (mut piece, mut number, mut at, mut step) = (piece, number, 0, 1);
-            for (&axis, length) in axes.iter().zip(&lengths).rev() {
-                let mut place = piece % axis.pieces();
-                piece /= axis.pieces();
-                if axis.is_cubic() {
-                    place += number % 4;
-                    number /= 4;
-                }
-                at += place * step;
-                step *= length;
-            }
+            let at = knot(axes, piece, number);
             sums[at] += value;
             counts[at] += 1;
             let [low, high] = &mut ranges[at];

@@ -140,6 +140,11 @@ fn polynomials_that_join_are_a_b_spline_and_others_stay() {
     for axes in all_axes() {
         let spline = Spline::through(&axes, &samples(&axes)).unwrap();
         let mut polynomials = polynomials(&spline);
+        let own = spline.to_polynomials();
+        assert_eq!(own.len(), polynomials.len());
+        for (one, two) in own.iter().zip(&polynomials) {
+            assert!((one - two).abs() < 1e-6, "{axes:?}");
+        }
         let again = Spline::from_polynomials(&axes, &polynomials).unwrap();
         assert!(again.is_smooth(), "{axes:?}");
         // Single precision is no jump.
