@@ -16,7 +16,7 @@ use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
 use fit_gpu::{CurveGpu, CurveResident, GpuError};
 use fit_tests::models::{SIMULATED, Simulated, model};
 use ndarray::s;
-use spotfit::model::{CurveOptions, CurveStart, Curves, Spline, SplineAxis};
+use spotfit::model::{CurveFits, CurveOptions, CurveStart, Curves, Spline, SplineAxis};
 
 const RUNS: usize = 9;
 const COUNT: usize = 100_000;
@@ -154,14 +154,16 @@ fn beside_gpufit(path: &str) -> Result<(), String> {
             let information = information(case, formula.splines());
             let mut batch = PeerBatch::of_model(number, data.ncols(), &initial, count, information);
             let (mut own, mut its) = (Vec::new(), Vec::new());
-            let mut found = None;
+            let mut fits = CurveFits::room(count, start.len(), false);
+            let mut left = Vec::new();
             // The first call compiles the formula.
             for run in 0..=RUNS {
                 let mut result = Err(GpuError::NoDriver);
                 let time = seconds(|| {
-                    result = gpu.fit(formula, &curves, CurveStart::Shared(&start), &options);
+                    let start = CurveStart::Shared(&start);
+                    result = gpu.fit_into(formula, &curves, start, &options, &mut fits);
                 });
-                found = Some(result.map_err(|error| error.to_string())?);
+                left = result.map_err(|error| error.to_string())?;
                 let mut result = Ok(());
                 let other = seconds(|| result = peer.fit_pixels(&mut batch, pixels, count));
                 result?;
@@ -170,7 +172,6 @@ fn beside_gpufit(path: &str) -> Result<(), String> {
                     its.push(other);
                 }
             }
-            let Some((fits, left)) = found else { continue };
             let (parameters, converged) = batch.found();
             let alike = |fit: &usize| {
                 (0..start.len()).all(|j| {

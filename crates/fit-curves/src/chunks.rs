@@ -10,6 +10,8 @@ use crate::CurveFits;
 #[derive(Debug)]
 pub struct Chunk<'a> {
     first: usize,
+    /// Parameters of a fit.
+    count: usize,
     parameters: &'a mut [f64],
     errors: &'a mut [f64],
     /// Empty if it is not to be kept.
@@ -60,6 +62,7 @@ pub fn chunks(fits: &mut CurveFits, length: usize) -> Vec<Chunk<'_>> {
     let mut evaluations = fits.evaluations.chunks_mut(length);
     let of = |(number, statuses)| Chunk {
         first: number * length,
+        count,
         parameters: parameters.next().unwrap_or_default(),
         errors: errors.next().unwrap_or_default(),
         covariance: covariance.next().unwrap_or_default(),
@@ -84,7 +87,7 @@ impl Chunk<'_> {
     #[inline]
     pub fn place(&mut self, fit: usize) -> Place<'_> {
         let at = fit - self.first;
-        let count = self.parameters.len() / self.statuses.len();
+        let count = self.count;
         let squares = if self.covariance.is_empty() { 0 } else { count * count };
         Place {
             parameters: &mut self.parameters[at * count..][..count],

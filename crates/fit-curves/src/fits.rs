@@ -3,6 +3,8 @@
 use fit_core::Status;
 use ndarray::{Array2, Array3};
 
+use crate::{CurveError, CurveOptions};
+
 /// The outcomes of fits, in their order.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -56,6 +58,33 @@ impl CurveFits {
             evaluations: vec![0; count],
             statuses: vec![Status::Invalid; count],
         }
+    }
+
+    /// Checks that there is room for the outcomes of so many fits with these options.
+    ///
+    /// # Errors
+    /// What there is room for.
+    pub fn check_room(&self, count: usize, options: &CurveOptions) -> Result<(), CurveError> {
+        let parameters = options.parameters();
+        let squares = if options.covariance { count } else { 0 };
+        let check = |found: &[usize], wanted: &[usize]| {
+            if found == wanted {
+                return Ok(());
+            }
+            let (found, wanted) = (found.to_vec(), wanted.to_vec());
+            Err(CurveError::Shape { what: "room for outcomes", found, wanted })
+        };
+        check(self.parameters.shape(), &[count, parameters])?;
+        check(self.errors.shape(), &[count, parameters])?;
+        check(self.covariance.shape(), &[squares, parameters, parameters])?;
+        let lengths = [
+            self.chi2.len(),
+            self.degrees.len(),
+            self.iterations.len(),
+            self.evaluations.len(),
+            self.statuses.len(),
+        ];
+        lengths.into_iter().try_for_each(|length| check(&[length], &[count]))
     }
 
     /// How many there are.

@@ -1,5 +1,8 @@
 //! Batches of curves that have been checked, as every backend fits them.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use fit_core::Estimator;
 use fit_formula::{Axes, Formula, Op, Program};
 
@@ -19,7 +22,7 @@ pub struct Job<'c, 's, 'o> {
     /// How.
     pub options: &'o CurveOptions,
     /// The model, and its derivatives by all parameters that are not fixed.
-    pub program: Program,
+    pub program: Arc<Program>,
     /// Where the points lie for the program.
     pub axes: Axes,
     /// Columns and rows of points.
@@ -151,6 +154,11 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
     #[inline]
     pub fn read_data(&self, fit: usize, into: &mut [f32]) {
         self.curves.data.row_single(fit, into);
+    }
+
+    /// The same for some fits, one after the other.
+    pub fn read_all_data(&self, fits: Range<usize>, into: &mut [f32]) {
+        self.curves.data.rows_single(&fits, into);
     }
 
     /// The same for its weights; false if one of them vanishes in single precision.

@@ -72,7 +72,7 @@ impl<'a> Single<'a> {
         let [status, raw] = [self.status, self.raw]
             .map(|code| Status::from_code(code as u8).unwrap_or(Status::Invalid));
         let poisson = job.options.estimator == Estimator::MaximumLikelihood;
-        let unit = f64::from(self.unit).exp2();
+        let unit = power_of_two(self.unit);
         let chi2 = cost / unit;
         let variance = if poisson {
             1.0
@@ -132,5 +132,15 @@ impl<'a> Single<'a> {
         *place.evaluations = self.evaluations as u32;
         *place.status = status;
         true
+    }
+}
+
+/// 2ⁿ for a whole number.
+#[inline(always)]
+fn power_of_two(n: f32) -> f64 {
+    if n.abs() < 1000.0 {
+        f64::from_bits(((1023 + n as i64) as u64) << 52)
+    } else {
+        f64::from(n).exp2()
     }
 }

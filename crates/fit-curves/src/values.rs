@@ -1,6 +1,8 @@
 //! Arrays of any number type.
 
-use ndarray::{ArrayView, Dim, Dimension, Ix1, Ix2, Ix3};
+use std::ops::Range;
+
+use ndarray::{ArrayView, Axis, Dim, Dimension, Ix1, Ix2, Ix3, Slice};
 
 /// The numbers of an array, of any type and memory layout.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +119,28 @@ macro_rules! elements {
                         assert_eq!(row.len(), into.len(), "a number for each place");
                         for (to, &from) in into.iter_mut().zip(row) {
                             *to = f64::from(from);
+                        }
+                    })*
+                }
+            }
+
+            /// The numbers of some rows, one after the other, rounded to single precision.
+            ///
+            /// # Panics
+            /// As [`Values::row`].
+            pub fn rows_single(&self, rows: &Range<usize>, into: &mut [f32]) {
+                match self {
+                    $(Self::$variant(array) => {
+                        let part = array.slice_axis(Axis(0), Slice::from(rows.clone()));
+                        assert_eq!(part.len(), into.len(), "a number for each place");
+                        if let Some(part) = part.as_slice() {
+                            for (to, &from) in into.iter_mut().zip(part) {
+                                *to = from as f32;
+                            }
+                        } else {
+                            for (to, &from) in into.iter_mut().zip(part) {
+                                *to = from as f32;
+                            }
                         }
                     })*
                 }

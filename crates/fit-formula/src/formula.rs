@@ -1,6 +1,7 @@
 //! Formulas whose value is a number.
 
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::MAX_OPERATIONS;
@@ -21,6 +22,9 @@ pub struct Formula {
     graph: Graph,
     value: Id,
     derivatives: Vec<Id>,
+    /// With all derivatives; those of images only if there are two variables.
+    together: Option<Arc<Program>>,
+    grid: Option<Arc<Program>>,
 }
 
 impl Formula {
@@ -94,15 +98,24 @@ impl Formula {
         }
         let splines =
             splines.iter().map(|&(name, spline)| (name.to_string(), spline.clone())).collect();
-        Ok(Self {
-            text: text.to_string(),
+        let all = alloc::vec![true; parameters.len()];
+        let image = variables.len() == 2;
+        let text = text.to_string();
+        let (together, grid) = (None, None);
+        let mut formula = Self {
+            text,
             variables,
             parameters,
             splines,
             graph,
             value,
             derivatives,
-        })
+            together,
+            grid,
+        };
+        formula.together = Some(Arc::new(formula.lowered(Axes::Together, &all)));
+        formula.grid = image.then(|| Arc::new(formula.lowered(Axes::Grid, &all)));
+        Ok(formula)
     }
 
     /// The text.
@@ -123,12 +136,24 @@ impl Formula {
         &self.splines
     }
 
-    /// The operations for the value and for the derivatives by the parameters that are wanted.
+    /// The operations for the value and for the derivatives by the parameters that are wanted. For all of them they are made
+    /// with the formula.
     ///
     /// # Panics
     /// If there is not a `wanted` for each parameter.
-    pub fn program(&self, axes: Axes, wanted: &[bool]) -> Program {
+    pub fn program(&self, axes: Axes, wanted: &[bool]) -> Arc<Program> {
         assert_eq!(wanted.len(), self.parameters.len(), "one for each parameter");
+        let whole = match axes {
+            Axes::Together => &self.together,
+            Axes::Grid => &self.grid,
+        };
+        match whole {
+            Some(program) if wanted.iter().all(|&wanted| wanted) => Arc::clone(program),
+            _ => Arc::new(self.lowered(axes, wanted)),
+        }
+    }
+
+    fn lowered(&self, axes: Axes, wanted: &[bool]) -> Program {
         let derivatives: Vec<Option<Id>> = self
             .derivatives
             .iter()

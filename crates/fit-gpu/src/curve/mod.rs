@@ -5,12 +5,11 @@ mod slot;
 mod splice;
 mod spline;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fit_core::Estimator;
 use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, Points, chunks};
-use fit_formula::{Formula, Program, Spline};
+use fit_formula::{Formula, Program};
 use fit_gpu_kernel::{CurveJob, CurveMethod};
 
 use crate::GpuError;
@@ -21,10 +20,8 @@ pub use resident::CurveResident;
 use slot::{Slot, Tables};
 pub use splice::spliced;
 
-/// Fits of a piece of the outcomes that a thread converts, at most.
-const PIECE: usize = 1024;
-/// Bytes that are sent at a time, in or out.
-const CHUNK: usize = 32 << 20;
+/// Bytes that are sent at a time, in or out: so few that they stay in the cache of a processor.
+const CHUNK: usize = 1 << 20;
 /// The driver takes longer for longer formulas: 0.3 s for a hundred operations.
 const MOST_OPERATIONS: usize = 2000;
 /// Formulas that are kept compiled.
@@ -47,7 +44,8 @@ pub struct CurveGpu {
     card: Arc<Card>,
     /// Memory of batches that are done.
     slots: Mutex<Vec<[Slot; 2]>>,
-    kept: Mutex<HashMap<String, Option<Arc<Kept>>>>,
+    /// The last that was used comes first.
+    kept: Mutex<Vec<(CurveMethod, Program, Option<Arc<Kept>>)>>,
 }
 
 /// A formula that is compiled.
@@ -55,8 +53,6 @@ struct Kept {
     card: Arc<Card>,
     module: Module,
     function: Function,
-    /// While they exist no others have their place in memory, by which they are known.
-    _splines: Vec<Spline>,
 }
 
 impl Drop for Kept {
@@ -82,6 +78,9 @@ struct Shape {
     threads: usize,
     shared: usize,
 }
+
+// SAFETY: no pointer of the job is set.
+unsafe impl Sync for Shape {}
 
 impl Shape {
     /// How many fits are sent at a time.
@@ -120,25 +119,34 @@ impl CurveGpu {
         start: CurveStart<'_>,
         options: &CurveOptions,
     ) -> Result<(CurveFits, Vec<usize>), GpuError> {
-        let job = Job::new(formula, curves, start, options, true)?;
-        let (count, parameters) = (curves.count(), options.parameters());
-        let Some((shape, kept)) = self.chosen(&job)? else {
-            let fits = CurveFits::invalid(count, parameters, options.covariance);
-            return Ok((fits, (0..count).collect()));
-        };
-        // No lock is held while a batch runs: a thread that waits for others may be given another batch.
-        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut slots = match slots {
-            Some(slots) => slots,
-            None => [Slot::new(&self.card)?, Slot::new(&self.card)?],
-        };
-        let mut fits = CurveFits::room(count, parameters, options.covariance);
-        let mut pieces = chunks(&mut fits, PIECE.min(shape.fits_of(&job)));
-        self.run(&job, &shape, kept.function, &mut slots, &mut pieces)?;
-        let left = pieces.iter_mut().flat_map(Chunk::take_left).collect();
-        drop(pieces);
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner).push(slots);
+        let mut fits = CurveFits::room(curves.count(), options.parameters(), options.covariance);
+        let left = self.fit_into(formula, curves, start, options, &mut fits)?;
         Ok((fits, left))
+    }
+
+    /// The same with room for the outcomes that is there already, which saves the time that the system takes to make it.
+    ///
+    /// # Errors
+    /// As [`CurveGpu::fit`], and if there is room for others: fits, parameters, with or without covariance. After an error
+    /// nothing is known of the outcomes.
+    pub fn fit_into(
+        &self,
+        formula: &Formula,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+        fits: &mut CurveFits,
+    ) -> Result<Vec<usize>, GpuError> {
+        let job = Job::new(formula, curves, start, options, true)?;
+        let count = curves.count();
+        fits.check_room(count, options)?;
+        let Some((shape, kept)) = self.chosen(&job)? else {
+            *fits = CurveFits::invalid(count, options.parameters(), options.covariance);
+            return Ok((0..count).collect());
+        };
+        let mut pieces = chunks(fits, shape.fits_of(&job));
+        self.run(&job, &shape, kept.function, &mut pieces)?;
+        Ok(pieces.iter_mut().flat_map(Chunk::take_left).collect())
     }
 
     /// How a job is fitted, and by what; `None` if the GPU leaves it to another fitter.
@@ -160,29 +168,65 @@ impl CurveGpu {
         Ok(Some((shape, kept)))
     }
 
+    /// Fits all pieces: each thread has two on their way.
     fn run(
         &self,
         job: &Job<'_, '_, '_>,
         shape: &Shape,
         function: Function,
-        slots: &mut [Slot; 2],
         pieces: &mut [Chunk<'_>],
     ) -> Result<(), GpuError> {
-        let tables = Tables::new(&self.card, job, shape)?;
-        let piece = pieces.first().map_or(1, |piece| piece.fits().len());
-        let many = (shape.fits_of(job) / piece).max(1);
-        let flight = Flight(slots);
-        let mut waiting: [&mut [Chunk<'_>]; 2] = [&mut [], &mut []];
-        for (number, these) in pieces.chunks_mut(many).enumerate() {
-            let (slot, before) = (&mut flight.0[number % 2], &mut waiting[number % 2]);
-            slot.finish(job, shape, before)?;
-            slot.send(job, shape, &tables, function, these)?;
-            *before = these;
+        let tables = Tables::new(job, shape);
+        let count = pieces.len();
+        let queue = Mutex::new(pieces.iter_mut());
+        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            // What this thread did before may have been for another device.
+            self.card.context.enter()?;
+            let mut flight = Flight(Some(self.take_slots()?));
+            let mut waiting: [Option<&mut Chunk<'_>>; 2] = [None, None];
+            for turn in (0..2).cycle() {
+                let (slot, before) = (&mut flight.slots()[turn], &mut waiting[turn]);
+                if let Some(before) = before.take() {
+                    slot.finish(job, shape, before)?;
+                }
+                let Some(piece) = next() else { break };
+                slot.send(job, shape, &tables, function, piece)?;
+                *before = Some(piece);
+            }
+            for (slot, before) in flight.slots().iter_mut().zip(waiting) {
+                if let Some(before) = before {
+                    slot.finish(job, shape, before)?;
+                }
+            }
+            self.slots.lock().unwrap_or_else(PoisonError::into_inner).extend(flight.0.take());
+            Ok(())
+        };
+        if count == 1 {
+            return work();
         }
-        for (slot, before) in flight.0.iter_mut().zip(&mut waiting) {
-            slot.finish(job, shape, before)?;
+        let failed = Mutex::new(None);
+        rayon::scope(|scope| {
+            for _ in 0..rayon::current_num_threads().min(count) {
+                scope.spawn(|_| {
+                    if let Err(error) = work() {
+                        // The others find nothing to do.
+                        while next().is_some() {}
+                        *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    }
+                });
+            }
+        });
+        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    /// Memory that no batch uses.
+    fn take_slots(&self) -> Result<[Slot; 2], GpuError> {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        match slots {
+            Some(slots) => Ok(slots),
+            None => Ok([Slot::new(&self.card)?, Slot::new(&self.card)?]),
         }
-        Ok(())
     }
 
     /// How the fits of a job are launched; `None` if a data set has no room.
@@ -230,41 +274,42 @@ impl CurveGpu {
         if program.ops().len() > MOST_OPERATIONS {
             return Ok(None);
         }
-        let splines: Vec<Spline> =
-            program.splines().iter().map(|(_, spline)| spline.clone()).collect();
-        let places: Vec<_> = splines.iter().map(|spline| spline.coefficients().as_ptr()).collect();
-        let key = format!("{method:?} {program:?} {places:?}");
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = kept.get(&key) {
-            return Ok(found.clone());
+        let same = |(its, other, _): &(CurveMethod, Program, _)| *its == method && other == program;
+        if let Some(at) = kept.iter().position(same) {
+            kept[..=at].rotate_right(1);
+            return Ok(kept[0].2.clone());
         }
         let made = match spliced(program, method) {
             None => None,
             Some(text) => {
                 let module = Module::load(&self.card.context, text)?;
                 let function = module.function("fit")?;
-                let card = Arc::clone(&self.card);
-                let kept = Kept { card, module, function, _splines: splines };
+                let made = Kept { card: Arc::clone(&self.card), module, function };
                 for (number, (_, spline)) in program.splines().iter().enumerate() {
                     let table = spline::table(number);
-                    kept.module.fill(&self.card.context, &table, spline.coefficients())?;
+                    made.module.fill(&self.card.context, &table, spline.coefficients())?;
                 }
-                Some(Arc::new(kept))
+                Some(Arc::new(made))
             }
         };
-        if kept.len() >= MOST_KEPT {
-            kept.clear();
-        }
-        kept.insert(key, made.clone());
+        kept.truncate(MOST_KEPT - 1);
+        kept.insert(0, (method, program.clone(), made.clone()));
         Ok(made)
     }
 }
 
-/// Waits for all that is on its way when a batch ends, however it ends.
-struct Flight<'a>(&'a mut [Slot; 2]);
+/// Waits for all that is on its way when a thread ends its work, however it ends.
+struct Flight(Option<[Slot; 2]>);
 
-impl Drop for Flight<'_> {
+impl Flight {
+    fn slots(&mut self) -> &mut [Slot] {
+        self.0.as_mut().map_or(&mut [], |slots| &mut slots[..])
+    }
+}
+
+impl Drop for Flight {
     fn drop(&mut self) {
-        self.0.iter_mut().for_each(Slot::abandon);
+        self.slots().iter_mut().for_each(Slot::abandon);
     }
 }

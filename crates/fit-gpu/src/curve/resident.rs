@@ -7,7 +7,7 @@ use fit_formula::Formula;
 use fit_gpu_kernel::CurveJob;
 
 use super::slot::{Slot, Tables};
-use super::{CurveGpu, Kept, PIECE, Shape};
+use super::{CurveGpu, Kept, Shape};
 use crate::GpuError;
 use crate::driver::Event;
 
@@ -22,8 +22,6 @@ pub struct CurveResident<'c, 's, 'o> {
     begin: Event,
     end: Event,
     fitted: bool,
-    /// What the kernel reads.
-    _tables: Tables,
     gpu: CurveGpu,
 }
 
@@ -49,14 +47,13 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         let gpu = CurveGpu::new(device)?;
         let job = Job::new(formula, curves, start, options, true)?;
         let Some((shape, kept)) = gpu.chosen(&job)? else { return Ok(None) };
-        let tables = Tables::new(&gpu.card, &job, &shape)?;
+        let tables = Tables::new(&job, &shape);
         let mut slot = Slot::new(&gpu.card)?;
         let task = slot.load(&job, &shape, &tables, 0..curves.count())?;
         slot.stream().wait()?;
         let (begin, end) = (Event::new(&gpu.card.context)?, Event::new(&gpu.card.context)?);
         let fitted = false;
-        let _tables = tables;
-        Ok(Some(Self { slot, job, shape, task, kept, begin, end, fitted, _tables, gpu }))
+        Ok(Some(Self { slot, job, shape, task, kept, begin, end, fitted, gpu }))
     }
 
     /// Fits all curves. Returns the seconds that the kernel took, by the device's own clock.
@@ -87,8 +84,10 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         let mut fits = CurveFits::room(count, parameters, covariance);
         self.gpu.card.context.enter()?;
         self.slot.fetch(&self.job)?;
-        let mut pieces = chunks(&mut fits, PIECE);
-        self.slot.finish(&self.job, &self.shape, &mut pieces)?;
+        let mut pieces = chunks(&mut fits, count);
+        for piece in &mut pieces {
+            self.slot.finish(&self.job, &self.shape, piece)?;
+        }
         let left = pieces.iter_mut().flat_map(Chunk::take_left).collect();
         Ok((fits, left))
     }

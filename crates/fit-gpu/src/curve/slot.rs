@@ -2,11 +2,9 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use fit_curves::{Chunk, Job, Points, Single};
 use fit_gpu_kernel::CurveJob;
-use rayon::prelude::*;
 
 use super::Shape;
 use crate::GpuError;
@@ -14,10 +12,10 @@ use crate::bytes::{Bytes, window_count};
 use crate::card::Card;
 use crate::driver::{DeviceMemory, Function, HostMemory, Stream};
 
-/// What all data sets of a batch have in common, on the device.
+/// What all data sets of a batch have in common.
 pub(super) struct Tables {
     /// Weights, variables, start values, lower and upper limits, as far as they are shared.
-    memory: DeviceMemory,
+    numbers: Vec<f32>,
     /// Where each of them begins, in numbers.
     at: [Option<usize>; 5],
     weight_unit: f32,
@@ -26,7 +24,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn new(card: &Card, job: &Job<'_, '_, '_>, shape: &Shape) -> Result<Self, GpuError> {
+    pub(super) fn new(job: &Job<'_, '_, '_>, shape: &Shape) -> Self {
         let (points, parameters) = (job.curves.points(), job.options.parameters());
         let mut numbers: Vec<f32> = Vec::new();
         let mut at = [None; 5];
@@ -62,16 +60,7 @@ impl Tables {
             put(3, &limits(0));
             put(4, &limits(1));
         }
-        let memory = DeviceMemory::new(&card.context, Bytes::of::<f32>(numbers.len())?)?;
-        let stream = Stream::new(&card.context)?;
-        // SAFETY: both live until the stream has been waited for.
-        unsafe { stream.copy_in(&memory, &numbers)? };
-        stream.wait()?;
-        Ok(Self { memory, at, weight_unit, start })
-    }
-
-    fn address(&self, which: usize) -> Option<*const f32> {
-        self.at[which].map(|at| self.memory.address::<f32>().cast_const().wrapping_add(at))
+        Self { numbers, at, weight_unit, start }
     }
 }
 
@@ -79,14 +68,13 @@ impl Tables {
 pub(super) struct Slot {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
-    card: Arc<Card>,
     inputs: DeviceMemory,
     found: DeviceMemory,
     host_inputs: HostMemory,
     host_found: HostMemory,
     /// How many there are; what is wrong with each before it is fitted.
     count: usize,
-    wrong: Vec<AtomicBool>,
+    wrong: Vec<bool>,
     /// Where start values begin in the inputs, if each has its own.
     starts: Option<usize>,
     shared_start: Vec<f32>,
@@ -98,7 +86,6 @@ impl Slot {
         let host = || HostMemory::new(&card.context, Bytes::NONE);
         Ok(Self {
             stream: Stream::new(&card.context)?,
-            card: Arc::clone(card),
             inputs: memory()?,
             found: memory()?,
             host_inputs: host()?,
@@ -121,18 +108,16 @@ impl Slot {
         self.count = 0;
     }
 
-    /// Sends the data sets of some pieces on their way.
+    /// Sends the data sets of a piece on their way.
     pub(super) fn send(
         &mut self,
         job: &Job<'_, '_, '_>,
         shape: &Shape,
         tables: &Tables,
         function: Function,
-        pieces: &[Chunk<'_>],
+        piece: &Chunk<'_>,
     ) -> Result<(), GpuError> {
-        let first = pieces.first().map_or(0, |piece| piece.fits().start);
-        let count: usize = pieces.iter().map(|piece| piece.fits().len()).sum();
-        let task = self.load(job, shape, tables, first..first + count)?;
+        let task = self.load(job, shape, tables, piece.fits())?;
         self.launch(shape, function, &task)?;
         self.fetch(job)
     }
@@ -158,7 +143,8 @@ impl Slot {
             shape.job.limit_step as usize,
         ];
         let mut at = [0; 6];
-        let mut numbers = 0;
+        let shared = tables.numbers.len();
+        let mut numbers = shared;
         for (at, width) in at.iter_mut().zip(widths) {
             *at = numbers;
             numbers += width * count;
@@ -169,22 +155,26 @@ impl Slot {
         let row = CurveJob::found_numbers(parameters, job.options.covariance);
         self.found.reserve(Bytes::of::<f32>(count * row)?)?;
         self.wrong.clear();
-        self.wrong.resize_with(count, AtomicBool::default);
+        if widths[1..].iter().any(|&width| width > 0) {
+            self.wrong.resize(count, false);
+        }
         // SAFETY: the stream has been waited for; any bytes are numbers.
-        let mut rest = unsafe { self.host_inputs.values::<f32>(numbers) };
+        let all = unsafe { self.host_inputs.values::<f32>(numbers) };
+        let (table, mut rest) = all.split_at_mut(shared);
+        table.copy_from_slice(&tables.numbers);
         let mut parts: [&mut [f32]; 6] = Default::default();
         for (part, width) in parts.iter_mut().zip(widths) {
             let (these, others) = rest.split_at_mut(width * count);
             (*part, rest) = (these, others);
         }
         let [data, weights, variables, starts, lower, upper] = parts;
-        let wrong = &self.wrong;
-        let flag = |number: usize, fine: bool| {
+        let wrong = &mut self.wrong;
+        let mut flag = |number: usize, fine: bool| {
             if !fine {
-                wrong[number].store(true, Ordering::Relaxed);
+                wrong[number] = true;
             }
         };
-        rows(data, points, |number, to| job.read_data(first + number, to));
+        job.read_all_data(fits, data);
         rows(weights, widths[1], |number, to| flag(number, job.read_weights(first + number, to)));
         rows(variables, widths[2], |number, to| {
             for (variable, to) in to.chunks_exact_mut(points).enumerate() {
@@ -205,8 +195,6 @@ impl Slot {
                 }
             });
         }
-        // What another thread had this one do meanwhile may have been for another device.
-        self.card.context.enter()?;
         // SAFETY: the host's memory is written by nobody before `finish` or `abandon` has waited.
         unsafe {
             let from = std::slice::from_raw_parts(self.host_inputs.pointer::<f32>(), numbers);
@@ -214,11 +202,10 @@ impl Slot {
         }
         let inputs = self.inputs.address::<f32>().cast_const();
         let place = |part: usize| inputs.wrapping_add(at[part]);
-        let own = |part: usize, table: usize| {
-            tables.address(table).unwrap_or_else(|| match widths[part] {
-                0 => std::ptr::null(),
-                _ => place(part),
-            })
+        let own = |part: usize, table: usize| match (tables.at[table], widths[part]) {
+            (Some(at), _) => inputs.wrapping_add(at),
+            (None, 0) => std::ptr::null(),
+            (None, _) => place(part),
         };
         let task = CurveJob {
             data: place(0),
@@ -267,14 +254,10 @@ impl Slot {
         &mut self,
         job: &Job<'_, '_, '_>,
         shape: &Shape,
-        pieces: &mut [Chunk<'_>],
+        piece: &mut Chunk<'_>,
     ) -> Result<(), GpuError> {
-        self.card.context.enter()?;
         self.stream.wait()?;
         let count = self.count;
-        if count == 0 || pieces.is_empty() {
-            return Ok(());
-        }
         let parameters = job.options.parameters();
         let row = CurveJob::found_numbers(parameters, shape.job.covariance != 0);
         // SAFETY: the stream has got past the copy of that many numbers; start values were written before it.
@@ -289,47 +272,35 @@ impl Slot {
             };
             (found, starts)
         };
-        let same = self.starts.is_none();
-        let wrong = &self.wrong;
-        let first = pieces[0].fits().start;
-        pieces.par_iter_mut().for_each(|piece| {
-            let fits = piece.fits();
-            let mut lengths = vec![0.0_f32; parameters];
-            for fit in fits {
-                let number = fit - first;
-                let start = &starts[if same { 0 } else { number * parameters }..][..parameters];
+        let step = if self.starts.is_none() { 0 } else { parameters };
+        let mut lengths = vec![0.0_f32; parameters];
+        for (number, (fit, numbers)) in piece.fits().zip(found.chunks_exact(row)).enumerate() {
+            if step > 0 || number == 0 {
+                let start = &starts[number * step..][..parameters];
                 for (length, &start) in lengths.iter_mut().zip(start) {
                     let size = start.abs();
                     *length = if size > 0.0 { size } else { 1.0 };
                 }
-                let numbers = &found[number * row..][..row];
-                let (of_parameters, rest) = numbers.split_at(parameters);
-                let (errors, rest) = rest.split_at(parameters);
-                let (others, covariance) = rest.split_at(CurveJob::OTHERS);
-                let Ok(others) = others.try_into() else { continue };
-                let single = Single::from_numbers(of_parameters, &lengths, errors, others);
-                // Row after row, each from the diagonal on.
-                let of = |j: usize, k: usize| covariance[j * parameters - j * (j + 1) / 2 + k];
-                let fine = !wrong[number].load(Ordering::Relaxed);
-                if !(fine && single.put(job, fit, of, piece)) {
-                    piece.leave_invalid(fit);
-                }
             }
-        });
+            let (of_parameters, rest) = numbers.split_at(parameters);
+            let (errors, rest) = rest.split_at(parameters);
+            let (others, covariance) = rest.split_at(CurveJob::OTHERS);
+            let Ok(others) = others.try_into() else { continue };
+            let single = Single::from_numbers(of_parameters, &lengths, errors, others);
+            // Row after row, each from the diagonal on.
+            let of = |j: usize, k: usize| covariance[j * parameters - j * (j + 1) / 2 + k];
+            let fine = !self.wrong.get(number).is_some_and(|&wrong| wrong);
+            if !(fine && single.put(job, fit, of, piece)) {
+                piece.leave_invalid(fit);
+            }
+        }
         Ok(())
     }
 }
 
-/// Fills rows of so many numbers on all threads.
-fn rows(all: &mut [f32], width: usize, of: impl Fn(usize, &mut [f32]) + Sync) {
-    if width == 0 {
-        return;
+/// Fills rows of so many numbers.
+fn rows(all: &mut [f32], width: usize, mut of: impl FnMut(usize, &mut [f32])) {
+    if width > 0 {
+        all.chunks_exact_mut(width).enumerate().for_each(|(number, row)| of(number, row));
     }
-    // Enough for a thread to be worth it.
-    let many = (1usize << 14).div_ceil(width);
-    all.par_chunks_mut(width * many).enumerate().for_each(|(part, rows)| {
-        for (i, row) in rows.chunks_exact_mut(width).enumerate() {
-            of(part * many + i, row);
-        }
-    });
 }
