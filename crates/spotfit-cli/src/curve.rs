@@ -18,6 +18,7 @@ use super::error::CliError;
 use super::fit::rate;
 use super::message::say;
 use super::paths::refuse_same_file;
+use super::splines::{self, Splines};
 use super::table::Format;
 
 /// Values that are read, fitted and written at a time.
@@ -43,6 +44,11 @@ pub(crate) struct CurveArguments {
     /// said.
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     parameters: Vec<String>,
+    /// A spline that the formula calls by this name, like a function: an NPY file with samples at 0, 1, 2, … along each axis,
+    /// the first of which is the first argument. Axes of channels, between which nothing is interpolated, come after a colon:
+    /// psf=psf.npy:0.
+    #[arg(long = "spline", value_name = "NAME=SAMPLES.npy[:AXIS,...]")]
+    splines: Vec<String>,
     /// Where the points lie: an NPY file with an array (point), (variable, point) or (fit, variable, point). Without it
     /// they are numbered from 0.
     #[arg(long, value_name = "X.npy")]
@@ -107,6 +113,9 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     for path in inputs.into_iter().flatten() {
         refuse_same_file(path, &arguments.output)?;
     }
+    for path in splines::files(&arguments.splines) {
+        refuse_same_file(path, &arguments.output)?;
+    }
     let fitter = CurveFitter::new(arguments.backend, arguments.threads)?;
     let mut data = Data::open(&arguments.data)?;
     let at = match &arguments.x {
@@ -121,6 +130,9 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let mut plot = match &arguments.plot {
         Some(path) => {
             for input in inputs.into_iter().flatten() {
+                refuse_same_file(input, path)?;
+            }
+            for input in splines::files(&arguments.splines) {
                 refuse_same_file(input, path)?;
             }
             refuse_same_file(&arguments.output, path)?;
@@ -231,19 +243,21 @@ fn variables(arguments: &CurveArguments, data: &Data, at: Option<&Numbers>) -> V
 /// The model with a name, or the formula.
 fn model(arguments: &CurveArguments, variables: &[String]) -> Result<Model, CliError> {
     let text = &arguments.model;
-    if let Ok(model) = Model::named(text.trim()) {
+    let splines = Splines::read(&arguments.splines)?;
+    let splines = splines.named();
+    if Model::all().any(|(name, _, _)| name == text.trim()) {
         if !arguments.variables.is_empty() || !arguments.parameters.is_empty() {
             let reason = "a model with a name has names for its variables and parameters";
             return Err(CliError::Other(format!("--variables, --parameters: {reason}")));
         }
-        return Ok(model);
+        return Ok(Model::named_with_splines(text.trim(), &splines)?);
     }
     let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
     let parameters: Vec<&str> = arguments.parameters.iter().map(String::as_str).collect();
     let found = if parameters.is_empty() {
-        Model::of_variables(text, &variables)
+        Model::of_variables_with_splines(text, &variables, &splines)
     } else {
-        Model::formula(text, &variables, &parameters)
+        Model::formula_with_splines(text, &variables, &parameters, &splines)
     };
     found.map_err(|error| CliError::formula("--model", text, &error))
 }

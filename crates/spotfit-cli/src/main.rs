@@ -25,6 +25,7 @@ mod simulate;
 mod simulate_camera;
 mod simulate_movie;
 mod simulate_spots;
+mod splines;
 mod spot_options;
 mod table;
 mod weights;

@@ -5,6 +5,7 @@ use spotfit::model::{Axes, Model, functions};
 
 use super::error::CliError;
 use super::output::Output;
+use super::splines::Splines;
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelArguments {
@@ -17,6 +18,11 @@ pub(crate) struct ModelArguments {
     /// The names of the formula's variables.
     #[arg(long, value_delimiter = ',', default_value = "x", value_name = "NAME,...")]
     variables: Vec<String>,
+    /// A spline that the formula calls by this name, like a function: an NPY file with samples at 0, 1, 2, … along each axis,
+    /// the first of which is the first argument. Axes of channels, between which nothing is interpolated, come after a colon:
+    /// psf=psf.npy:0.
+    #[arg(long = "spline", value_name = "NAME=SAMPLES.npy[:AXIS,...]")]
+    splines: Vec<String>,
     /// The points are the pixels of an image.
     #[arg(long)]
     grid: bool,
@@ -50,10 +56,13 @@ fn list() -> String {
 
 fn about(text: &str, arguments: &ModelArguments) -> Result<String, CliError> {
     let variables: Vec<&str> = arguments.variables.iter().map(String::as_str).collect();
-    let model = match Model::named(text.trim()) {
-        Ok(model) => model,
-        Err(_) => Model::of_variables(text, &variables)
-            .map_err(|error| CliError::formula("the model", text, &error))?,
+    let splines = Splines::read(&arguments.splines)?;
+    let splines = splines.named();
+    let model = if Model::all().any(|(name, _, _)| name == text.trim()) {
+        Model::named_with_splines(text.trim(), &splines)?
+    } else {
+        Model::of_variables_with_splines(text, &variables, &splines)
+            .map_err(|error| CliError::formula("the model", text, &error))?
     };
     let linear = model.as_formula().linear();
     let names = |wanted: bool| -> String {

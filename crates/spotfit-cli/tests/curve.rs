@@ -421,3 +421,68 @@ fn models_are_listed_and_shown() {
     assert!(grid.contains("for each y:"), "{grid}");
     fails(&[&"model", &"a*exp(-x/t"], &["but the formula ends"]);
 }
+
+/// Proves that a formula calls splines from files, whose first axis is the first argument, and that a wrong one is told.
+#[test]
+fn splines() {
+    let folder = Folder::new();
+    let sample = |at: usize| (-0.1 * (at as f64 - 10.0).powi(2)).exp();
+    let samples: Vec<f64> = (0..21).map(sample).collect();
+    let psf = folder.file("psf.npy", &doubles("(21,)", &samples));
+    // Places of samples, where the spline is exact.
+    let numbers: Vec<f64> = (0..3 * POINTS)
+        .map(|i| 2.0 + 5.0 * if i % POINTS < 21 { sample(i % POINTS) } else { 0.0 })
+        .collect();
+    let data = folder.file("data.npy", &doubles(&format!("(3, {POINTS})"), &numbers));
+    let weights: Vec<f64> = (0..POINTS).map(|i| f64::from(u8::from(i < 21))).collect();
+    let weights = folder.file("weights.npy", &doubles(&format!("({POINTS},)"), &weights));
+    let given = format!("psf={}", psf.display());
+    let words: &[Word<'_>] = &[
+        &"-m",
+        &"a*psf(x - x0) + b",
+        &"--spline",
+        &given,
+        &"--start",
+        &"a=4,x0=0.5,b=1",
+        &"--weights",
+        &weights,
+    ];
+    let (table, _) = fit(&folder, &data, words);
+    close(&column(&table, "a"), |_| 5.0);
+    close(&column(&table, "x0"), |_| 0.0);
+    close(&column(&table, "b"), |_| 2.0);
+    // A model with a name finds its own start.
+    let named = format!("f={}", psf.display());
+    let words: &[Word<'_>] = &[&"-m", &"spline_1d", &"--spline", &named, &"--weights", &weights];
+    close(&column(&fit(&folder, &data, words).0, "a"), |_| 5.0);
+    let fits = folder.path("none.csv");
+    let fails_with = |spline: &str, model: &str, said: &str| {
+        fails(
+            &[
+                &"curve",
+                &data,
+                &"-m",
+                &model,
+                &"--spline",
+                &spline,
+                &"-o",
+                &fits,
+                &"--start",
+                &"a=1",
+            ],
+            &[said],
+        );
+        assert!(!fits.exists());
+    };
+    let at = |text: &str| text.replace('@', &psf.display().to_string());
+    fails_with("psf", "a*psf(x)", "--spline 'psf': NAME=SAMPLES.npy is needed");
+    fails_with(&at("psf=@:1"), "a*psf(x)", "there is no axis 1");
+    fails_with(&at("f=@"), "a*psf(x)", "there is no function `psf`");
+    fails_with(&at("exp=@"), "a*exp(x)", "`exp` is already the name of something else");
+    fails_with(
+        &at("f=@"),
+        "spline_2d",
+        "the spline `f` has 1 axes, and is called with 2 arguments",
+    );
+    fails(&[&"model", &"spline_2d"], &["needs the splines f"]);
+}
