@@ -130,6 +130,10 @@ impl PeerLibrary {
         let function: Symbol<'_, Function> =
             unsafe { self.library.get(self.symbol) }.map_err(|error| error.to_string())?;
         let all = vec![1; each];
+        let information = match &batch.information[..] {
+            [] => std::ptr::null(),
+            information => information.as_ptr().cast(),
+        };
         // SAFETY: there are `count` windows, start values for each, and room for as many outcomes; the information is what the
         // model takes; the interface allows no weights.
         let status = unsafe {
@@ -145,7 +149,7 @@ impl PeerLibrary {
                 all.as_ptr(),
                 LEAST_SQUARES,
                 size_of_val(&batch.information[..]),
-                batch.information.as_ptr().cast(),
+                information,
                 batch.parameters[each * first..each * end].as_mut_ptr(),
                 batch.states[first..end].as_mut_ptr(),
                 batch.chi2[first..end].as_mut_ptr(),

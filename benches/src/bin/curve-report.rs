@@ -5,7 +5,9 @@
 //! belong beside it.
 //!
 //! With `gpu` as its argument it measures the first GPU instead: data in its memory, and from ordinary memory and back. With
-//! `gpufit LIBRARY` it measures the GPU beside Gpufit, a call each, from ordinary memory and back.
+//! `gpufit LIBRARY` it measures the GPU beside Gpufit, a call each, from ordinary memory and back; with `cpufit LIBRARY` one
+//! core beside Cpufit. Names of models at the end
+//! choose among them.
 
 use std::ffi::c_int;
 use std::time::Instant;
@@ -13,6 +15,7 @@ use std::time::Instant;
 use benches::library::{PeerBatch, PeerLibrary};
 use benches::suite::machine::processor;
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
+use fit_formula::Formula;
 use fit_gpu::{CurveGpu, CurveResident, GpuError};
 use fit_tests::models::{SIMULATED, Simulated, model};
 use ndarray::s;
@@ -20,6 +23,14 @@ use spotfit::model::{CurveFits, CurveOptions, CurveStart, Curves, Spline, Spline
 
 const RUNS: usize = 9;
 const COUNT: usize = 100_000;
+
+/// The models that are named at the end of the command; all of them if none is.
+fn chosen() -> impl Iterator<Item = &'static Simulated> {
+    let names: Vec<String> = std::env::args().skip(1).collect();
+    let named = |case: &&Simulated| names.iter().any(|name| name == case.name);
+    let any = SIMULATED.iter().any(|case| named(&case));
+    SIMULATED.iter().filter(move |case| !any || names.iter().any(|name| name == case.name))
+}
 
 /// Million fits a second.
 fn rate(count: usize, seconds: &mut [f64]) -> f64 {
@@ -42,7 +53,7 @@ fn gpu() -> Result<(), GpuError> {
         "| model | points | first fit, s | million fits a second | evaluations | left | from host memory |"
     );
     println!("|---|---|---|---|---|---|---|");
-    for case in SIMULATED {
+    for case in chosen() {
         let (model, data, at, start) =
             (model(case.name), case.data(COUNT), case.at(), case.start());
         let place = case.points(&at);
@@ -127,24 +138,52 @@ fn information(case: &Simulated, splines: &[(String, Spline)]) -> Vec<f32> {
     all
 }
 
+/// Fits into room that is there; returns which of them another fitter would have to fit.
+type Fit<'f> = &'f dyn Fn(
+    &Formula,
+    &Curves<'_>,
+    CurveStart<'_>,
+    &CurveOptions,
+    &mut CurveFits,
+) -> Result<Vec<usize>, String>;
+
 /// Batches of several sizes, by the GPU and by Gpufit in turn.
 fn beside_gpufit(path: &str) -> Result<(), String> {
-    const RUNS: usize = 5;
     let gpu = CurveGpu::new(0).map_err(|error| error.to_string())?;
+    println!("# Formulas on {} beside Gpufit: medians of five\n", gpu.device().name);
+    beside(path, &[10, 1000, 1_000_000], &|formula, curves, start, options, fits| {
+        gpu.fit_into(formula, curves, start, options, fits).map_err(|error| error.to_string())
+    })
+}
+
+/// The same on one core, beside Cpufit.
+fn beside_cpufit(path: &str) -> Result<(), String> {
+    let cpu = CurveSimd::new(1, None).map_err(|error| error.to_string())?;
+    let set = cpu.instruction_set();
+    println!("# Formulas on one core ({}, {set}) beside Cpufit: medians of five\n", processor());
+    beside(path, &[10_000], &|formula, curves, start, options, fits| {
+        let found = cpu.fit(formula, curves, start, options);
+        *fits = found.map_err(|error| error.to_string())?;
+        Ok(Vec::new())
+    })
+}
+
+fn beside(path: &str, counts: &[usize], fit: Fit<'_>) -> Result<(), String> {
+    const RUNS: usize = 5;
     let peer = PeerLibrary::open(path)?;
-    println!("# Formulas on {} beside Gpufit: medians of {RUNS}\n", gpu.device().name);
-    println!("| model | fits | ms | Gpufit, ms | times | alike | converged | Gpufit |");
+    println!("| model | fits | ms | peer, ms | times | alike | decided | peer converged |");
     println!("|---|---|---|---|---|---|---|---|");
-    for case in SIMULATED {
+    for case in chosen() {
         let Some(&(_, number)) = GPUFIT.iter().find(|(name, _)| *name == case.name) else {
             continue;
         };
         let most = if case.extent.len() > 3 { 100_000 } else { 1_000_000 };
+        let most = counts.iter().fold(0, |all, &count| all.max(count)).min(most);
         let (model, data, at, start) = (model(case.name), case.data(most), case.at(), case.start());
         let place = case.points(&at);
         let formula = model.as_formula();
         let options = CurveOptions::new(start.len()).with_covariance(false);
-        for count in [10, 1000, most] {
+        for count in counts.iter().map(|&count| count.min(most)) {
             let part = data.slice(s![..count, ..]);
             let curves = Curves::new(part, place);
             let pixels = part.as_slice().expect("in order");
@@ -158,12 +197,12 @@ fn beside_gpufit(path: &str) -> Result<(), String> {
             let mut left = Vec::new();
             // The first call compiles the formula.
             for run in 0..=RUNS {
-                let mut result = Err(GpuError::NoDriver);
+                let mut result = Ok(Vec::new());
                 let time = seconds(|| {
                     let start = CurveStart::Shared(&start);
-                    result = gpu.fit_into(formula, &curves, start, &options, &mut fits);
+                    result = fit(formula, &curves, start, &options, &mut fits);
                 });
-                left = result.map_err(|error| error.to_string())?;
+                left = result?;
                 let mut result = Ok(());
                 let other = seconds(|| result = peer.fit_pixels(&mut batch, pixels, count));
                 result?;
@@ -198,9 +237,14 @@ fn beside_gpufit(path: &str) -> Result<(), String> {
 }
 
 fn main() {
-    if std::env::args().nth(1).as_deref() == Some("gpufit") {
-        let library = std::env::args().nth(2).unwrap_or_default();
-        if let Err(error) = beside_gpufit(&library) {
+    let library = std::env::args().nth(2).unwrap_or_default();
+    let beside = match std::env::args().nth(1).as_deref() {
+        Some("gpufit") => Some(beside_gpufit(&library)),
+        Some("cpufit") => Some(beside_cpufit(&library)),
+        _ => None,
+    };
+    if let Some(result) = beside {
+        if let Err(error) = result {
             eprintln!("{error}");
             std::process::exit(1);
         }
@@ -223,7 +267,7 @@ fn main() {
         names.join(" | ")
     );
     println!("|---|---|---|---|---|{}", "---|".repeat(sets.len()));
-    for case in SIMULATED {
+    for case in chosen() {
         // Splines of many arguments take long.
         let count = if case.extent.len() > 2 { COUNT / 20 } else { COUNT };
         // Double precision fits a tenth.

@@ -42,6 +42,7 @@ pub const SIMULATED: &[Simulated] = &[
     simulated("spline_1d", &[20.0, 5.9, 2.0], &[30], 0.5),
     simulated("spline_2d", &[20.0, -3.9, -4.2, 2.0], &[9, 9], 1.0),
     simulated("spline_3d", &[20.0, -3.9, -4.2, -4.4, 2.0], &[9, 9, 1], 0.3),
+    simulated("psf_3d", &[20.0, -3.9, -4.2, 4.4, 2.0], &[9, 9], 0.3),
     simulated("spline_3d_multichannel", &[20.0, -3.9, -4.2, -4.9, 2.0], &[9, 9, 1, 2], 0.3),
     simulated("spline_3d_phase", &[20.0, -3.3, -4.2, -6.4, 8.0, 0.7], &[7, 7, 1, 3], 0.2),
     simulated("spline_4d", &[20.0, -3.9, -4.2, -3.4, -4.1, 2.0], &[7, 7, 3, 2], 0.3),
@@ -111,7 +112,7 @@ pub fn model(name: &str) -> Model {
     let splines = match name {
         "spline_1d" => plain(1),
         "spline_2d" => plain(2),
-        "spline_3d" => plain(3),
+        "spline_3d" | "psf_3d" => plain(3),
         "spline_4d" => plain(4),
         "spline_5d" => plain(5),
         "spline_3d_multichannel" => {

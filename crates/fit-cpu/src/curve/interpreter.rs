@@ -4,9 +4,10 @@ use std::mem::size_of;
 use std::ops::Range;
 
 use fit_core::curve::At;
-use fit_formula::{Axes, Comparison, Derivative, Level, Op, Program};
+use fit_formula::{Arguments, Axes, Comparison, Derivative, Level, Op, OpId, Program};
 
 use super::functions::Functions;
+use super::lattice::{self, Argument, Lattice};
 use super::lookup::Lookup;
 
 /// The results of an operation for a block of points take no more than this, so that those of all operations stay in the
@@ -91,12 +92,9 @@ impl Layout {
         }
     }
 
-    /// The columns and rows that results of this level take.
-    fn room(&self, level: Level) -> [usize; 2] {
+    /// The columns and rows that results of this level take, of all points.
+    fn whole(&self, level: Level) -> [usize; 2] {
         let [wide, high] = self.spans(level);
-        if self.is_by_blocks(level) {
-            return self.block();
-        }
         [if wide { self.columns } else { 1 }, if high { self.rows } else { 1 }]
     }
 }
@@ -105,11 +103,31 @@ impl Layout {
 pub(crate) fn bytes(program: &Program, axes: Axes, extent: [usize; 2], bytes: usize) -> usize {
     let layout = Layout::new(axes, extent, bytes);
     let count = |[across, down]: [usize; 2]| across.saturating_mul(down);
-    let results = program.levels().iter().map(|&level| count(layout.room(level)));
+    let room = |(op, &level): (&Op, &Level)| match op {
+        // On a lattice they may be needed of all points, with as much on the way to them.
+        Op::Spline { .. } => count(layout.whole(level)).saturating_mul(4),
+        _ if layout.is_by_blocks(level) => count(layout.block()),
+        _ => count(layout.whole(level)),
+    };
+    let results = program.ops().iter().zip(program.levels()).map(room);
     let results = results.fold(0, usize::saturating_add);
     // Beside them the model and its derivatives, at worst.
     let others = count(layout.block()).saturating_mul(program.derivatives().len() + 3);
     results.saturating_add(others).saturating_mul(bytes)
+}
+
+/// A spline, what it is called with, and what its arguments are on a lattice.
+type OnLattice = ((u16, Arguments), Vec<Argument<OpId>>);
+
+/// What an operation is on a lattice, if it is a spline and these numbers have a way of their own for it.
+fn lattice_of<R: Functions>(program: &Program, op: Op, numbered: usize) -> Option<OnLattice> {
+    let Op::Spline { number, arguments, .. } = op else { return None };
+    if !R::LATTICE {
+        return None;
+    }
+    let spline = &program.splines()[usize::from(number)].1;
+    let found = lattice::arguments(program, spline, &arguments, numbered)?;
+    Some(((number, arguments), found))
 }
 
 /// What is run at once.
@@ -118,6 +136,8 @@ pub(crate) enum Step {
     One(Operation),
     /// A spline and its slopes.
     Spline(Box<Lookup>),
+    /// The same at points that are as far from each other as knots.
+    Lattice(Box<Lattice>),
 }
 
 /// An operation, where its operands are, and which columns and rows it has results for.
@@ -166,7 +186,8 @@ pub(crate) struct Interpreter<R> {
 
 impl<R: Functions> Interpreter<R> {
     /// For points in so many columns and rows; a program for points anywhere has one row.
-    pub(crate) fn new(program: &Program, axes: Axes, extent: [usize; 2]) -> Self {
+    /// The first `numbered` variables are the numbers of columns and rows.
+    pub(crate) fn new(program: &Program, axes: Axes, extent: [usize; 2], numbered: usize) -> Self {
         let layout = Layout::new(axes, extent, size_of::<R>());
         let Layout { columns, rows, length, .. } = layout;
         // 0 and 1 are always there.
@@ -176,8 +197,26 @@ impl<R: Functions> Interpreter<R> {
         let (mut variables, mut parameters) = (Vec::new(), Vec::new());
         for (&op, &level) in program.ops().iter().zip(program.levels()) {
             let [wide, high] = layout.spans(level);
-            let by_blocks = layout.is_by_blocks(level);
-            let [across, down] = layout.room(level);
+            // What depends on the points alone runs before any fit.
+            let on_lattice =
+                lattice_of::<R>(program, op, numbered).filter(|_| level.on_parameters());
+            let by_blocks = layout.is_by_blocks(level) && on_lattice.is_none();
+            let [across, down] = if by_blocks { layout.block() } else { layout.whole(level) };
+            let lattice = on_lattice.map(|(key, arguments)| {
+                let known = of_fit.iter().position(|step| match step {
+                    Step::Lattice(lattice) => lattice.key == key,
+                    _ => false,
+                });
+                known.unwrap_or_else(|| {
+                    let spline = &program.splines()[usize::from(key.0)].1;
+                    let place = |id: u32| places[id as usize].at;
+                    let room = registers.len();
+                    let lattice = Lattice::new(key, spline, &arguments, extent, place, room);
+                    registers.resize(room + lattice.size(), R::splat(0.0));
+                    of_fit.push(Step::Lattice(Box::new(lattice)));
+                    of_fit.len() - 1
+                })
+            });
             let at = registers.len();
             let place = Place {
                 at,
@@ -207,7 +246,11 @@ impl<R: Functions> Interpreter<R> {
                         (true, false) => &mut of_fit,
                         (true, true) => &mut of_points,
                     };
-                    if let Op::Spline { number, by, arguments } = op {
+                    if let (Some(known), Op::Spline { by, .. }) = (lattice, op) {
+                        if let Step::Lattice(lattice) = &mut of_fit[known] {
+                            lattice.to[usize::from(by)] = Some(at);
+                        }
+                    } else if let Op::Spline { number, by, arguments } = op {
                         let of = |&id: &u32| places[id as usize];
                         let operands = arguments.ids().iter().map(of);
                         let lookup = Lookup::among(steps, number, arguments, || {
@@ -393,6 +436,7 @@ pub(crate) fn run<R: Functions>(registers: &mut [R], steps: &[Step], block: &Blo
         match step {
             Step::One(operation) => run_operation(registers, operation, block),
             Step::Spline(lookup) => lookup.run(registers, block),
+            Step::Lattice(lattice) => R::lattice(lattice, registers),
         }
     }
 }

@@ -46,7 +46,7 @@ impl Lookup {
     ) -> &mut Self {
         let same = |step: &Step| match step {
             Step::Spline(lookup) => lookup.number == number && lookup.arguments == arguments,
-            Step::One(_) => false,
+            Step::One(_) | Step::Lattice(_) => false,
         };
         let at = steps.iter().position(same).unwrap_or_else(|| {
             steps.push(Step::Spline(Box::new(new())));
@@ -54,7 +54,7 @@ impl Lookup {
         });
         match &mut steps[at] {
             Step::Spline(lookup) => lookup,
-            Step::One(_) => unreachable!("it was found, or made"),
+            _ => unreachable!("it was found, or made"),
         }
     }
 

@@ -3,6 +3,7 @@
 mod engine;
 mod functions;
 mod interpreter;
+mod lattice;
 mod lookup;
 
 use fit_curves::{
@@ -18,6 +19,7 @@ pub(crate) use engine::Work;
 pub(crate) use functions::Functions;
 use interpreter::bytes;
 pub(crate) use interpreter::{Block, Interpreter, Step, run};
+pub(crate) use lattice::{Argument, Lattice, MOST_STILL};
 pub(crate) use lookup::RESULTS;
 
 /// Fits given to a thread at a time, at least.
@@ -153,6 +155,8 @@ pub(crate) trait Interpreted {
     fn bytes(&self, number: usize) -> usize;
     /// Whether packs of numbers in single precision are enough, and can be held in memory.
     fn is_for_packs(&self) -> bool;
+    /// How many variables are the numbers of columns and rows.
+    fn numbered(&self) -> usize;
     /// Working memory for [`Interpreted::fit`].
     fn work(&self) -> Work;
     /// Fits a data set.
@@ -177,12 +181,21 @@ impl Interpreted for Job<'_, '_, '_> {
         bytes(&self.program, self.axes, self.extent, number)
     }
 
+    fn numbered(&self) -> usize {
+        match self.curves.points {
+            Points::Index => 1,
+            Points::Grid { .. } => 2,
+            _ => 0,
+        }
+    }
+
     fn is_for_packs(&self) -> bool {
         self.is_single() && self.bytes(PACK_BYTES) <= MOST_BYTES
     }
 
     fn work(&self) -> Work {
-        let mut interpreter = Interpreter::new(&self.program, self.axes, self.extent);
+        let mut interpreter =
+            Interpreter::new(&self.program, self.axes, self.extent, self.numbered());
         self.set_points(&mut interpreter);
         let data = vec![0.0; self.curves.points()];
         Work { interpreter, data, weights: self.shared_weights(), size: 0.0 }

@@ -266,6 +266,14 @@ impl Spline {
         [piece, inner]
     }
 
+    /// Four functions of the place in a piece, between 0 and 1, which the coefficients of its B-spline are the factors of; and
+    /// their slopes.
+    #[inline(always)]
+    pub fn knots_at(place: f32) -> [[f32; 4]; 2] {
+        let Basis { weight, slope } = Basis::of_knots(place);
+        [weight, slope]
+    }
+
     /// The value, and the slope along each axis; slopes along axes of steps, and of axes that are not there, are 0.
     ///
     /// # Panics

@@ -16,6 +16,8 @@ pub(super) enum Kind {
     /// How far a spline is shifted along the axis of a variable; the number of its argument, from the first that is not a
     /// channel, is that of the variable.
     Shift(usize),
+    /// A place along the argument of a spline with this number.
+    Depth(usize),
 }
 
 /// A model with a name.
@@ -128,6 +130,9 @@ models! {
     spline_3d(x, y, z) [f] "A cubic spline (Gpufit's SPLINE_3D)"
         "a*f(x - x0, y - y0, z - z0) + b"
         { a: Linear, x0: Kind::Shift(0), y0: Kind::Shift(1), z0: Kind::Shift(2), b: Linear };
+    psf_3d(x, y) [f] "A spot in an image, as high as a spline at its depth z0: a measured point-spread function"
+        "a*f(x - x0, y - y0, z0) + b"
+        { a: Linear, x0: Kind::Shift(0), y0: Kind::Shift(1), z0: Kind::Depth(2), b: Linear };
     spline_3d_multichannel(x, y, z, channel) [f] "A cubic spline for each channel (Gpufit's SPLINE_3D_MULTICHANNEL)"
         "a*f(channel, x - x0, y - y0, z - z0) + b"
         { a: Linear, x0: Kind::Shift(0), y0: Kind::Shift(1), z0: Kind::Shift(2), b: Linear };

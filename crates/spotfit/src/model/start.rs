@@ -184,19 +184,19 @@ fn choices(kind: Kind, image: bool, points: &[Vec<f64>], formula: &Formula) -> V
         }
         Kind::Among(values) => values.to_vec(),
         Kind::Shift(axis) => shifts(formula, axis, range(axis), if image { 5 } else { 12 }),
+        Kind::Depth(axis) => {
+            let count = 7;
+            let share = |at: u32| (f64::from(at) + 0.5) / f64::from(count);
+            let length = intervals(formula, axis).unwrap_or(1.0);
+            (0..count).map(|at| length * share(at)).collect()
+        }
     }
 }
 
 /// Shifts of the first spline along an axis, with which it lies over the points: its middle at places of theirs, or, where
 /// they are at one place, that at places of its own.
 fn shifts(formula: &Formula, axis: usize, [low, length]: [f64; 2], count: u32) -> Vec<f64> {
-    let cubic = |axis: SplineAxis| match axis {
-        SplineAxis::Cubic(intervals) => Some(intervals as f64),
-        SplineAxis::Steps(_) => None,
-    };
-    let spline = formula.splines().first();
-    let extent = spline.and_then(|(_, spline)| spline.axes().filter_map(cubic).nth(axis));
-    let extent = extent.unwrap_or(length);
+    let extent = intervals(formula, axis).unwrap_or(length);
     let share = |at: u32| (f64::from(at) + 0.5) / f64::from(count);
     let shift = |at: u32| {
         if length > 0.25 * extent {
@@ -206,6 +206,16 @@ fn shifts(formula: &Formula, axis: usize, [low, length]: [f64; 2], count: u32) -
         }
     };
     (0..count).map(shift).collect()
+}
+
+/// How long the first spline is along a cubic axis.
+fn intervals(formula: &Formula, axis: usize) -> Option<f64> {
+    let cubic = |axis: SplineAxis| match axis {
+        SplineAxis::Cubic(intervals) => Some(intervals as f64),
+        SplineAxis::Steps(_) => None,
+    };
+    let (_, spline) = formula.splines().first()?;
+    spline.axes().filter_map(cubic).nth(axis)
 }
 
 /// Of several lengths on the same axis each is longer than those before: the same terms in another order are the same.

@@ -146,7 +146,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
     pub(super) fn new(job: &Job<'_, '_, '_>) -> Self {
         let (zero, one) = (P::splat(0.0), P::splat(1.0));
         let points = job.curves.points();
-        let mut interpreter = Interpreter::new(&job.program, job.axes, job.extent);
+        let mut interpreter = Interpreter::new(&job.program, job.axes, job.extent, job.numbered());
         job.set_points(&mut interpreter);
         // What depends on nothing has its value from the start.
         interpreter.run_data();

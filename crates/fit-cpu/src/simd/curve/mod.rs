@@ -2,6 +2,7 @@
 
 mod engine;
 mod functions;
+mod lattice;
 
 use std::ops::Range;
 
@@ -18,7 +19,7 @@ use super::arch::portable;
 #[cfg(target_arch = "x86_64")]
 use super::arch::{avx2, avx512};
 use crate::curve::{
-    Block, CurveReference, Functions, Interpreted, RESULTS, Step, Work, checked, run,
+    Block, CurveReference, Functions, Interpreted, Lattice, RESULTS, Step, Work, checked, run,
 };
 use crate::reference::BatchError;
 use engine::Scratch;
@@ -195,6 +196,11 @@ macro_rules! entries {
             #[inline(always)]
             fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {
                 functions::spline(spline, arguments)
+            }
+            const LATTICE: bool = true;
+            #[inline(always)]
+            fn lattice(lattice: &Lattice, registers: &mut [Self]) {
+                lattice::lattice(lattice, registers);
             }
             fn run(registers: &mut [Self], steps: &[Step], block: &Block) {
                 $(#[target_feature(enable = $features)])?
