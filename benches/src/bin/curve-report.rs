@@ -38,6 +38,12 @@ fn rate(count: usize, seconds: &mut [f64]) -> f64 {
     count as f64 / seconds[seconds.len() / 2] * 1e-6
 }
 
+/// With three digits or more.
+fn digits(value: f64) -> String {
+    let after = (2.0 - value.log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{value:.after$}")
+}
+
 fn seconds(work: impl FnOnce()) -> f64 {
     let begin = Instant::now();
     work();
@@ -54,13 +60,15 @@ fn gpu() -> Result<(), GpuError> {
     );
     println!("|---|---|---|---|---|---|---|");
     for case in chosen() {
+        let count = if case.extent.len() > 3 { COUNT / 10 } else { COUNT };
         let (model, data, at, start) =
-            (model(case.name), case.data(COUNT), case.at(), case.start());
+            (model(case.name), case.data(count), case.at(), case.start());
         let place = case.points(&at);
         let formula = model.as_formula();
         let options = CurveOptions::new(start.len()).with_covariance(false);
         let curves = Curves::new(data.view(), place);
         let few = Curves::new(data.slice(s![..10, ..]), place);
+        let parameters = start.len();
         let start = || CurveStart::Shared(&start);
         let mut first = Ok(());
         let cold = seconds(|| first = gpu.fit(formula, &few, start(), &options).map(drop));
@@ -71,21 +79,23 @@ fn gpu() -> Result<(), GpuError> {
         let (fits, left) = resident.fetch()?;
         let evaluations: u64 = fits.evaluations.iter().map(|&count| u64::from(count)).sum();
         let mut whole = Vec::new();
-        for _ in 0..3 {
+        let mut fits = CurveFits::room(count, parameters, false);
+        for _ in 0..5 {
             let mut result = Ok(());
             whole.push(seconds(|| {
-                result = gpu.fit(formula, &curves, start(), &options).map(drop);
+                let left = gpu.fit_into(formula, &curves, start(), &options, &mut fits);
+                result = left.map(drop);
             }));
             result?;
         }
         println!(
-            "| `{}` | {} | {cold:.3} | {:.0} | {:.2} | {} | {:.1} |",
+            "| `{}` | {} | {cold:.2} | {} | {:.2} | {} | {} |",
             case.name,
             data.ncols(),
-            rate(COUNT, &mut times?),
-            evaluations as f64 / COUNT as f64,
+            digits(rate(count, &mut times?)),
+            evaluations as f64 / count as f64,
             left.len(),
-            rate(COUNT, &mut whole)
+            digits(rate(count, &mut whole))
         );
     }
     Ok(())
@@ -269,7 +279,11 @@ fn main() {
     println!("|---|---|---|---|---|{}", "---|".repeat(sets.len()));
     for case in chosen() {
         // Splines of many arguments take long.
-        let count = if case.extent.len() > 2 { COUNT / 20 } else { COUNT };
+        let count = match case.extent.len() {
+            1 | 2 => COUNT,
+            3 => COUNT / 20,
+            _ => COUNT / 200,
+        };
         // Double precision fits a tenth.
         let few = count / 10;
         let (model, data, at, start) =
@@ -301,7 +315,7 @@ fn main() {
         let others: Vec<String> = times[1..]
             .iter_mut()
             .map(|times| rate(count, times))
-            .map(|rate| format!("{rate:.2} ({:.1} times)", rate / double))
+            .map(|rate| format!("{} ({:.1} times)", digits(rate), rate / double))
             .collect();
         let axes = if case.extent.len() == 2 {
             spotfit::model::Axes::Grid
@@ -310,10 +324,11 @@ fn main() {
         };
         let program = formula.program(axes, &vec![true; case.truth.len()]);
         println!(
-            "| `{}` | {} | {} | {evaluations:.2} | {double:.3} | {} |",
+            "| `{}` | {} | {} | {evaluations:.2} | {} | {} |",
             case.name,
             data.ncols(),
             program.point_operations(),
+            digits(double),
             others.join(" | ")
         );
     }
