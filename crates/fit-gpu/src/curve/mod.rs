@@ -45,8 +45,11 @@ pub struct CurveGpu {
     /// Memory of batches that are done.
     slots: Mutex<Vec<[Slot; 2]>>,
     /// The last that was used comes first.
-    kept: Mutex<Vec<(CurveMethod, Program, Option<Arc<Kept>>)>>,
+    kept: Mutex<Vec<Known>>,
 }
+
+/// A program for a method, and what it was compiled to; nothing, if it cannot be.
+type Known = (CurveMethod, Program, Option<Arc<Kept>>);
 
 /// A formula that is compiled.
 struct Kept {
@@ -275,7 +278,7 @@ impl CurveGpu {
             return Ok(None);
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |(its, other, _): &(CurveMethod, Program, _)| *its == method && other == program;
+        let same = |(its, other, _): &Known| *its == method && other == program;
         if let Some(at) = kept.iter().position(same) {
             kept[..=at].rotate_right(1);
             return Ok(kept[0].2.clone());

@@ -144,7 +144,7 @@ models! {
             y0: Kind::Shift(1),
             z0: Kind::Shift(2),
             b: Linear,
-            phi: Kind::Among(&[0.0, 1.571, 3.142, -1.571])
+            phi: Kind::Among(&[0.3, 1.9, 3.4, -1.2])
         };
     spline_4d(x, y, z, w) [f] "A cubic spline (Gpufit's SPLINE_4D)"
         "a*f(x - x0, y - y0, z - z0, w - w0) + b"
