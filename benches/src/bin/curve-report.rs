@@ -6,7 +6,7 @@
 //!
 //! With `gpu` as its argument it measures the first GPU instead: data in its memory, and from ordinary memory and back. With
 //! `gpufit LIBRARY` it measures the GPU beside Gpufit, a call each, from ordinary memory and back; with `cpufit LIBRARY` one
-//! core beside Cpufit. Names of models at the end
+//! core beside Cpufit; with `compiled` formulas beside the same models written in Rust, on one core. Names of models at the end
 //! choose among them.
 
 use std::ffi::c_int;
@@ -14,9 +14,11 @@ use std::time::Instant;
 
 use benches::library::{PeerBatch, PeerLibrary};
 use benches::suite::machine::processor;
+use fit_core::curve::CompiledModel;
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
 use fit_formula::Formula;
 use fit_gpu::{CurveGpu, CurveResident, GpuError};
+use fit_tests::compiled::{Exponential, Exponentials, Gauss, Spot};
 use fit_tests::models::{SIMULATED, Simulated, model};
 use ndarray::s;
 use spotfit::model::{CurveFits, CurveOptions, CurveStart, Curves, Spline, SplineAxis};
@@ -178,6 +180,52 @@ fn beside_cpufit(path: &str) -> Result<(), String> {
     })
 }
 
+/// Formulas and compiled models in turn, on one core.
+fn beside_compiled() -> Result<(), String> {
+    println!(
+        "# Formulas beside models written in Rust, on one core: million fits a second, medians of {RUNS}\n"
+    );
+    println!("Processor: {}\n", processor());
+    println!("| model | points | instructions | formula | compiled | time over compiled |");
+    println!("|---|---|---|---|---|---|");
+    one_compiled("exponential", &Exponential)?;
+    one_compiled("exponential_2", &Exponentials)?;
+    one_compiled("gauss_1d", &Gauss)?;
+    one_compiled("gauss_2d", &Spot)
+}
+
+fn one_compiled<M, const P: usize, const V: usize>(name: &str, compiled: &M) -> Result<(), String>
+where
+    M: CompiledModel<P, V>,
+{
+    let case = SIMULATED.iter().find(|case| case.name == name).ok_or("no such case")?;
+    let (model, data, at, start) = (model(name), case.data(COUNT), case.at(), case.start());
+    let curves = Curves::new(data.view(), case.points(&at));
+    let options = CurveOptions::new(P).with_covariance(false);
+    for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+        let simd = CurveSimd::new(1, Some(set)).map_err(|error| error.to_string())?;
+        let start = || CurveStart::Shared(&start);
+        let (mut own, mut its) = (Vec::new(), Vec::new());
+        for _ in 0..RUNS {
+            own.push(seconds(|| {
+                simd.fit(model.as_formula(), &curves, start(), &options).expect("sound");
+            }));
+            its.push(seconds(|| {
+                simd.fit_compiled(compiled, &curves, start(), &options).expect("sound");
+            }));
+        }
+        let (own, its) = (rate(COUNT, &mut own), rate(COUNT, &mut its));
+        println!(
+            "| `{name}` | {} | {set} | {} | {} | {:.2} |",
+            data.ncols(),
+            digits(own),
+            digits(its),
+            its / own
+        );
+    }
+    Ok(())
+}
+
 fn beside(path: &str, counts: &[usize], fit: Fit<'_>) -> Result<(), String> {
     const RUNS: usize = 5;
     let peer = PeerLibrary::open(path)?;
@@ -251,6 +299,7 @@ fn main() {
     let beside = match std::env::args().nth(1).as_deref() {
         Some("gpufit") => Some(beside_gpufit(&library)),
         Some("cpufit") => Some(beside_cpufit(&library)),
+        Some("compiled") => Some(beside_compiled()),
         _ => None,
     };
     if let Some(result) = beside {

@@ -21,8 +21,8 @@ pub struct Job<'c, 's, 'o> {
     start: CurveStart<'s>,
     /// How.
     pub options: &'o CurveOptions,
-    /// The model, and its derivatives by all parameters that are not fixed.
-    pub program: Arc<Program>,
+    /// The model, and its derivatives by all parameters that are not fixed, if it is a formula.
+    pub program: Option<Arc<Program>>,
     /// Where the points lie for the program.
     pub axes: Axes,
     /// Columns and rows of points.
@@ -48,22 +48,38 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         options: &'o CurveOptions,
         together: bool,
     ) -> Result<Self, CurveError> {
-        if options.parameters() != formula.parameters().len() {
-            return Err(CurveError::Shape {
-                what: "options",
-                found: vec![options.parameters()],
-                wanted: vec![formula.parameters().len()],
-            });
+        let [parameters, variables] = [formula.parameters(), formula.variables()].map(<[_]>::len);
+        let mut job = Self::of_model(parameters, variables, curves, start, options)?;
+        if together {
+            (job.axes, job.extent) = (Axes::Together, [curves.points(), 1]);
         }
-        let variables = formula.variables().len();
+        let wanted: Vec<bool> = options.fixed.iter().map(|fixed| !fixed).collect();
+        job.program = Some(formula.program(job.axes, &wanted));
+        Ok(job)
+    }
+
+    /// The same for a model of so many parameters and variables that is no formula.
+    ///
+    /// # Errors
+    /// As for [`Job::new`].
+    pub fn of_model(
+        parameters: usize,
+        variables: usize,
+        curves: &Curves<'c>,
+        start: CurveStart<'s>,
+        options: &'o CurveOptions,
+    ) -> Result<Self, CurveError> {
+        if options.parameters() != parameters {
+            let (found, wanted) = (vec![options.parameters()], vec![parameters]);
+            return Err(CurveError::Shape { what: "options", found, wanted });
+        }
         curves.validate(variables, &start, options)?;
         let curves = *curves;
         let (axes, extent) = match curves.points {
-            Points::Grid { width, height } if !together => (Axes::Grid, [width, height]),
+            Points::Grid { width, height } => (Axes::Grid, [width, height]),
             _ => (Axes::Together, [curves.points(), 1]),
         };
-        let wanted: Vec<bool> = options.fixed.iter().map(|fixed| !fixed).collect();
-        let program = formula.program(axes, &wanted);
+        let program = None;
         let free = |limits: &[f64; 2]| limits[0] == f64::NEG_INFINITY && limits[1] == f64::INFINITY;
         let has_limits = options.fixed.contains(&true)
             || match &options.limits {
@@ -136,7 +152,8 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         let weights = self.shared_weights();
         let most = weights.iter().copied().fold(0.0, f64::max);
         let weighs = |&weight: &f64| weight == 0.0 || weight >= 1e-30 * most;
-        let numbers = self.program.ops().iter().all(|op| match op {
+        let ops = self.program.iter().flat_map(|program| program.ops());
+        let numbers = ops.into_iter().all(|op| match op {
             Op::Number(number) => self.stays(*number),
             _ => true,
         });

@@ -5,6 +5,7 @@
 
 pub mod bounds;
 pub mod cases;
+pub mod compiled;
 pub mod data;
 pub mod emulation;
 pub mod explicit;

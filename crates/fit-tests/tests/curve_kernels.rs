@@ -106,7 +106,7 @@ fn fit_as_kernels_do(
         if own_weights {
             job.read_weights(number, &mut weights);
         }
-        let formula = RefCell::new(Evaluator::new(&job.program));
+        let formula = RefCell::new(Evaluator::new(job.program.as_ref().expect("a formula")));
         let mut curve = Emulated { formula, data, weights, own_weights };
         let found = match (poisson, own_weights) {
             (true, _) => fit::<_, _, 3, { CurveMethod::POISSON }>(&mut curve, &task, &begin),

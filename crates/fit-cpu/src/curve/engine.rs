@@ -1,15 +1,17 @@
 //! The search for one data set.
 
-use fit_core::curve::{Explicit, Sums, Units, covariance};
+use fit_core::curve::{CompiledModel, Explicit, Sums, Units, covariance};
 use fit_core::search::{Evaluation, Newton, Search, Settings};
 use fit_core::{Estimator, Status};
 use fit_curves::{CurveOptions, Place};
 
+use super::compiled::Compiled;
+use super::evaluate::{AtPoint, Evaluate};
 use super::interpreter::Interpreter;
 
 /// A data set, and working memory for its fit.
-pub(crate) struct Work {
-    pub(super) interpreter: Interpreter<f64>,
+pub(crate) struct Work<E> {
+    pub(super) model: E,
     pub(super) data: Vec<f64>,
     /// 0 at points that are left out.
     pub(super) weights: Vec<f64>,
@@ -62,14 +64,14 @@ impl Found {
     }
 }
 
-impl Work {
+/// A search with room for the parameters of a model.
+pub(crate) trait FitOne {
     /// Fits the data set from the start values, with the limits of each parameter.
-    pub(super) fn fit(
-        &mut self,
-        start: &[f64],
-        limits: &[[f64; 2]],
-        options: &CurveOptions,
-    ) -> Found {
+    fn fit(&mut self, start: &[f64], limits: &[[f64; 2]], options: &CurveOptions) -> Found;
+}
+
+impl FitOne for Work<Interpreter<f64>> {
+    fn fit(&mut self, start: &[f64], limits: &[[f64; 2]], options: &CurveOptions) -> Found {
         macro_rules! with_room_for {
             ($($most:literal)*) => {
                 match start.len() {
@@ -80,14 +82,28 @@ impl Work {
         }
         with_room_for!(1 2 3 4 5 6 7 8 10 12 16 24 32 64)
     }
+}
 
+impl<M, const P: usize, const V: usize> FitOne for Work<Compiled<'_, M, f64, P, V>>
+where
+    M: CompiledModel<P, V>,
+{
+    fn fit(&mut self, start: &[f64], limits: &[[f64; 2]], options: &CurveOptions) -> Found {
+        self.search::<P>(start, limits, options)
+    }
+}
+
+impl<E> Work<E> {
     /// P is at least the number of parameters; those that the model does not have are held.
     fn search<const P: usize>(
         &mut self,
         start: &[f64],
         limits: &[[f64; 2]],
         options: &CurveOptions,
-    ) -> Found {
+    ) -> Found
+    where
+        E: Evaluate<f64, P>,
+    {
         let count = start.len();
         let poisson = options.estimator == Estimator::MaximumLikelihood;
         let seen = || self.data.iter().zip(&self.weights).filter(|point| *point.1 > 0.0);
@@ -158,7 +174,10 @@ impl Work {
         poisson: bool,
         count: usize,
         degrees: i64,
-    ) -> Found {
+    ) -> Found
+    where
+        E: Evaluate<f64, P>,
+    {
         let chi2 = self.evaluate::<P>(parameters, units, poisson).normal.cost;
         let status = if chi2.is_finite() { Status::MinStep } else { Status::NotConverged };
         Found {
@@ -177,13 +196,16 @@ impl Work {
         parameters: &[f64; P],
         units: &Units<f64, P>,
         poisson: bool,
-    ) -> Evaluation<f64, P, 0> {
-        let Self { interpreter, data, weights, size, .. } = self;
-        interpreter.set_parameters(parameters);
+    ) -> Evaluation<f64, P, 0>
+    where
+        E: Evaluate<f64, P>,
+    {
+        let Self { model, data, weights, size, .. } = self;
+        model.set_parameters(parameters);
         let mut sums = Sums::zero();
-        for number in 0..interpreter.blocks() {
-            let block = interpreter.evaluate(number);
-            let results = interpreter.results::<P>(&block);
+        for number in 0..model.blocks() {
+            let block = model.evaluate(number);
+            let results = model.found(&block);
             for (at, point) in block.points().enumerate() {
                 let (datum, weight) = (data[point], weights[point]);
                 if poisson {
@@ -193,7 +215,7 @@ impl Work {
                 }
             }
         }
-        let mut scales = interpreter.scales::<P>();
+        let mut scales = model.scales();
         for j in 0..P {
             scales[j] *= units.length[j];
         }

@@ -404,6 +404,12 @@ impl<R: Functions> Interpreter<R> {
 }
 
 impl Block {
+    /// All of so many points.
+    #[inline(always)]
+    pub(super) fn whole(points: usize) -> Self {
+        Self { column: 0, row: 0, columns: points, rows: 1, first: 0 }
+    }
+
     /// The numbers of its points.
     #[inline(always)]
     pub(crate) fn points(&self) -> Range<usize> {

@@ -1,11 +1,14 @@
 //! Models given as formulas, fitted to values at any points.
 
+mod compiled;
 mod engine;
+mod evaluate;
 mod functions;
 mod interpreter;
 mod lattice;
 mod lookup;
 
+use fit_core::curve::CompiledModel;
 use fit_curves::{
     Chunk, CurveError, CurveFits, CurveOptions, CurveStart, Curves, Job, Points, chunks, clean,
 };
@@ -14,8 +17,10 @@ use rayon::prelude::*;
 
 use crate::BatchError;
 use crate::threads;
+pub(crate) use compiled::Compiled;
 use engine::Found;
-pub(crate) use engine::Work;
+pub(crate) use engine::{FitOne, Work};
+pub(crate) use evaluate::{AtPoint, Evaluate, SetPoints};
 pub(crate) use functions::Functions;
 use interpreter::bytes;
 pub(crate) use interpreter::{Block, Interpreter, Step, run};
@@ -77,7 +82,7 @@ impl CurveReference {
     ) -> Result<CurveFits, BatchError> {
         let mut fits = CurveFits::invalid(curves.count(), options.parameters(), options.covariance);
         let job = checked(formula, curves, start, options)?;
-        self.run(&job, &mut fits, |chunk| chunk.fits().collect());
+        self.run(&job, &mut fits, || job.interpreted(), |chunk| chunk.fits().collect());
         Ok(fits)
     }
 
@@ -100,7 +105,8 @@ impl CurveReference {
             return Err(CurveError::Count { what: "results", found, wanted }.into());
         }
         let job = checked(formula, curves, start, options)?;
-        self.run(&job, fits, |chunk| {
+        let work = || job.interpreted();
+        self.run(&job, fits, work, |chunk| {
             let fits = chunk.fits();
             let before = |limit: usize| left.partition_point(|&fit| fit < limit);
             left[before(fits.start)..before(fits.end)].to_vec()
@@ -108,16 +114,41 @@ impl CurveReference {
         Ok(())
     }
 
+    /// Fits a model written in Rust to curves.
+    ///
+    /// # Errors
+    /// As for [`CurveReference::fit`].
+    pub fn fit_compiled<M, const P: usize, const V: usize>(
+        &self,
+        model: &M,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+    ) -> Result<CurveFits, BatchError>
+    where
+        M: CompiledModel<P, V>,
+    {
+        let mut fits = CurveFits::invalid(curves.count(), options.parameters(), options.covariance);
+        let job = Job::of_model(P, V, curves, start, options)?;
+        let work = || job.work(Compiled::<_, f64, P, V>::new(model, job.extent));
+        self.run(&job, &mut fits, work, |chunk| chunk.fits().collect());
+        Ok(fits)
+    }
+
     /// Fits some of the curves of each chunk.
-    fn run(
+    fn run<E>(
         &self,
         job: &Job<'_, '_, '_>,
         fits: &mut CurveFits,
+        make: impl Fn() -> Work<E> + Sync,
         which: impl Fn(&Chunk<'_>) -> Vec<usize> + Sync,
-    ) {
-        let run = |work: &mut Option<Work>, mut chunk: Chunk<'_>| {
+    ) where
+        Work<E>: FitOne,
+        E: SetPoints<f64>,
+    {
+        let run = |work: &mut Option<Work<E>>, mut chunk: Chunk<'_>| {
             for fit in which(&chunk) {
-                let work = work.get_or_insert_with(|| job.work());
+                let work = work.get_or_insert_with(&make);
                 job.fit(work, fit).put(chunk.place(fit));
             }
         };
@@ -141,69 +172,82 @@ pub(crate) fn checked<'c, 's, 'o>(
 ) -> Result<Job<'c, 's, 'o>, BatchError> {
     let job = Job::new(formula, curves, start, options, false)?;
     if job.bytes(size_of::<f64>()) > MOST_BYTES {
-        let (operations, points) = (job.program.ops().len(), curves.points());
+        let operations = job.program.as_ref().map_or(0, |program| program.ops().len());
+        let points = curves.points();
         return Err(CurveError::TooManyPoints { operations, points }.into());
     }
     Ok(job)
 }
 
-/// What of a job is the interpreter's and the reference's.
-pub(crate) trait Interpreted {
+/// What of a job is the evaluation's and the reference's.
+pub(crate) trait Evaluated {
     /// Takes the variables at the points, if they are the same for all fits.
-    fn set_points<R: Functions>(&self, interpreter: &mut Interpreter<R>);
+    fn set_points<R: Functions>(&self, model: &mut impl SetPoints<R>);
     /// The bytes that the results of all operations take, for numbers of so many bytes each.
     fn bytes(&self, number: usize) -> usize;
     /// Whether packs of numbers in single precision are enough, and can be held in memory.
     fn is_for_packs(&self) -> bool;
-    /// How many variables are the numbers of columns and rows.
-    fn numbered(&self) -> usize;
-    /// Working memory for [`Interpreted::fit`].
-    fn work(&self) -> Work;
+    /// What evaluates its formula.
+    fn interpreter<R: Functions>(&self) -> Interpreter<R>;
+    /// Working memory for [`Evaluated::fit`] of its formula.
+    fn interpreted(&self) -> Work<Interpreter<f64>>;
+    /// The same for anything.
+    fn work<E: SetPoints<f64>>(&self, model: E) -> Work<E>;
     /// Fits a data set.
-    fn fit(&self, work: &mut Work, fit: usize) -> Found;
+    fn fit<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> Found
+    where
+        Work<E>: FitOne;
 }
 
-impl Interpreted for Job<'_, '_, '_> {
-    fn set_points<R: Functions>(&self, interpreter: &mut Interpreter<R>) {
+impl Evaluated for Job<'_, '_, '_> {
+    fn set_points<R: Functions>(&self, model: &mut impl SetPoints<R>) {
         match self.curves.points {
-            Points::Index => interpreter.set_points(|_, column, _| R::splat(column as f64)),
-            Points::Grid { .. } => interpreter.set_points(|variable, column, row| {
+            Points::Index => model.set_points(|_, column, _| R::splat(column as f64)),
+            Points::Grid { .. } => model.set_points(|variable, column, row| {
                 R::splat(if variable == 0 { column } else { row } as f64)
             }),
             Points::Shared(at) => {
-                interpreter.set_points(|variable, column, _| R::splat(at.get([variable, column])));
+                model.set_points(|variable, column, _| R::splat(at.get([variable, column])));
             }
             _ => {}
         }
     }
 
     fn bytes(&self, number: usize) -> usize {
-        bytes(&self.program, self.axes, self.extent, number)
-    }
-
-    fn numbered(&self) -> usize {
-        match self.curves.points {
-            Points::Index => 1,
-            Points::Grid { .. } => 2,
-            _ => 0,
-        }
+        let program = self.program.as_ref();
+        program.map_or(0, |program| bytes(program, self.axes, self.extent, number))
     }
 
     fn is_for_packs(&self) -> bool {
         self.is_single() && self.bytes(PACK_BYTES) <= MOST_BYTES
     }
 
-    fn work(&self) -> Work {
-        let mut interpreter =
-            Interpreter::new(&self.program, self.axes, self.extent, self.numbered());
-        self.set_points(&mut interpreter);
-        let data = vec![0.0; self.curves.points()];
-        Work { interpreter, data, weights: self.shared_weights(), size: 0.0 }
+    fn interpreter<R: Functions>(&self) -> Interpreter<R> {
+        let program = self.program.as_ref().expect("the job is one of a formula");
+        let numbered = match self.curves.points {
+            Points::Index => 1,
+            Points::Grid { .. } => 2,
+            _ => 0,
+        };
+        Interpreter::new(program, self.axes, self.extent, numbered)
     }
 
-    fn fit(&self, work: &mut Work, fit: usize) -> Found {
+    fn interpreted(&self) -> Work<Interpreter<f64>> {
+        self.work(self.interpreter())
+    }
+
+    fn work<E: SetPoints<f64>>(&self, mut model: E) -> Work<E> {
+        self.set_points(&mut model);
+        let data = vec![0.0; self.curves.points()];
+        Work { model, data, weights: self.shared_weights(), size: 0.0 }
+    }
+
+    fn fit<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> Found
+    where
+        Work<E>: FitOne,
+    {
         if let Points::PerFit(at) = self.curves.points {
-            work.interpreter.set_points(|variable, column, _| at.get([fit, variable, column]));
+            work.model.set_points(|variable, column, _| at.get([fit, variable, column]));
         }
         self.curves.data.row(fit, &mut work.data);
         if let Some(values) = self.curves.weights.filter(|_| self.has_own_weights()) {

@@ -164,7 +164,8 @@ impl CurveGpu {
             _ => CurveMethod::Plain,
         };
         self.card.context.enter()?;
-        let Some(kept) = self.compiled(&job.program, method)? else { return Ok(None) };
+        let Some(program) = &job.program else { return Ok(None) };
+        let Some(kept) = self.compiled(program, method)? else { return Ok(None) };
         if shape.shared > SHARED_BY_DEFAULT {
             kept.function.allow_shared(shape.shared)?;
         }

@@ -10,7 +10,7 @@ use fit_core::search::{Evaluation, Merge, Newton, Parts, Search, Settings};
 use fit_core::{Estimator, Mask};
 use fit_curves::{Chunk, Job, Points, Single};
 
-use crate::curve::{Functions, Interpreted, Interpreter};
+use crate::curve::{AtPoint, Evaluate, Evaluated, Functions};
 use crate::simd::arch::pack::Pack;
 use crate::simd::engine::{Take, enough};
 
@@ -117,8 +117,8 @@ struct Pool<P: Pack, const N: usize> {
 }
 
 /// Working memory of a thread.
-pub(super) struct Scratch<P: Pack, const N: usize> {
-    interpreter: Interpreter<P>,
+pub(super) struct Scratch<P: Pack, const N: usize, E> {
+    model: E,
     pool: Pool<P, N>,
     data: Vec<P>,
     /// Empty if all points count.
@@ -141,15 +141,14 @@ pub(super) struct Scratch<P: Pack, const N: usize> {
     square: f64,
 }
 
-impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
+impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
     #[inline(always)]
-    pub(super) fn new(job: &Job<'_, '_, '_>) -> Self {
+    pub(super) fn new(job: &Job<'_, '_, '_>, mut model: E) -> Self {
         let (zero, one) = (P::splat(0.0), P::splat(1.0));
         let points = job.curves.points();
-        let mut interpreter = Interpreter::new(&job.program, job.axes, job.extent, job.numbered());
-        job.set_points(&mut interpreter);
+        job.set_points(&mut model);
         // What depends on nothing has its value from the start.
-        interpreter.run_data();
+        model.run_data();
         let packs = points.div_ceil(P::LANES) * P::LANES;
         let poisson = job.options.estimator == Estimator::MaximumLikelihood;
         let own_weights = job.has_own_weights();
@@ -193,7 +192,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         let nobody = P::Mask::splat(false);
         let search = Search::start(&settings, &Explicit, nobody, -one, seeds.initial, units);
         Self {
-            interpreter,
+            model,
             pool: Pool {
                 rows: vec![zero; packs],
                 data: vec![zero; packs],
@@ -242,17 +241,17 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
 
     #[inline(always)]
     fn evaluate(&mut self) -> Evaluation<P, N, 0> {
-        let Self { interpreter, data, weights, seeds, search, count, poisson, .. } = self;
-        interpreter.set_parameters(&search.trial()[..*count]);
+        let Self { model, data, weights, seeds, search, count, poisson, .. } = self;
+        model.set_parameters(&search.trial()[..*count]);
         let mut sums = Sums::<P, N>::zero();
         let weighted = !weights.is_empty();
         // Something as long, if there are none.
         let weights = if weighted { weights } else { &*data };
         macro_rules! sum {
             (|$at:ident, $datum:ident, $weight:ident| $add:expr) => {
-                for number in 0..interpreter.blocks() {
-                    let block = interpreter.evaluate(number);
-                    let results = interpreter.results::<N>(&block);
+                for number in 0..model.blocks() {
+                    let block = model.evaluate(number);
+                    let results = model.found(&block);
                     let points = block.points();
                     let both = data[points.clone()].iter().zip(&weights[points]);
                     for (point, (&$datum, &$weight)) in both.enumerate() {
@@ -270,7 +269,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
         } else {
             sum!(|at, datum, _unused| sums.add_square::<false>(&at, datum, P::splat(1.0), scale));
         }
-        let mut scales = interpreter.scales::<N>();
+        let mut scales = model.scales();
         for j in 0..N {
             scales[j] = scales[j] * (search.constants().length[j] * seeds.scale);
         }
@@ -305,7 +304,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
             changed = true;
         }
         if changed && !self.pool.variables.is_empty() {
-            self.interpreter.run_data();
+            self.model.run_data();
         }
     }
 
@@ -331,7 +330,7 @@ impl<P: Pack + Functions, const N: usize> Scratch<P, N> {
             P::put(&mut self.weights, mask, weights, moves);
         }
         for (number, variable) in variables.iter().enumerate() {
-            P::put(self.interpreter.variable(number), mask, variable, moves);
+            P::put(self.model.variable(number), mask, variable, moves);
         }
         self.seeds.merge(seeds, &Take::<P> { mask, moves });
         let Seeds { initial, lower, upper, unit, degrees, .. } = self.seeds;

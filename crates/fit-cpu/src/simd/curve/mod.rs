@@ -6,7 +6,8 @@ mod lattice;
 
 use std::ops::Range;
 
-use fit_core::arithmetic::functions::Elementary;
+use fit_core::arithmetic::functions::{self as elementary, Elementary};
+use fit_core::curve::{CompiledModel, CurveNumber};
 use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, chunks};
 use fit_formula::{Formula, Function, Function2, Spline};
 use rayon::prelude::*;
@@ -19,7 +20,8 @@ use super::arch::portable;
 #[cfg(target_arch = "x86_64")]
 use super::arch::{avx2, avx512};
 use crate::curve::{
-    Block, CurveReference, Functions, Interpreted, Lattice, RESULTS, Step, Work, checked, run,
+    Block, Compiled, CurveReference, Evaluate, Evaluated, FitOne, Functions, Lattice, RESULTS,
+    SetPoints, Step, Work, checked, run,
 };
 use crate::reference::BatchError;
 use engine::Scratch;
@@ -79,23 +81,66 @@ impl CurveSimd {
         options: &CurveOptions,
     ) -> Result<CurveFits, BatchError> {
         let job = checked(formula, curves, start, options)?;
+        Ok(self.run(&job, || worker(self.set, &job), || job.interpreted()))
+    }
+
+    /// Fits a model written in Rust to curves.
+    ///
+    /// # Errors
+    /// As for [`CurveReference::fit`].
+    pub fn fit_compiled<M, const P: usize, const V: usize>(
+        &self,
+        model: &M,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+    ) -> Result<CurveFits, BatchError>
+    where
+        M: CompiledModel<P, V>,
+    {
+        let job = Job::of_model(P, V, curves, start, options)?;
+        let worker = || match self.set {
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512 => avx512_compiled(&job, model),
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => avx2_compiled(&job, model),
+            #[cfg(target_arch = "aarch64")]
+            InstructionSet::Neon => neon_compiled(&job, model),
+            _ => portable_compiled(&job, model),
+        };
+        let work = || job.work(Compiled::<_, f64, P, V>::new(model, job.extent));
+        Ok(self.run(&job, worker, work))
+    }
+
+    /// Fits in lanes, and what these leave in double precision.
+    fn run<'w, E>(
+        &self,
+        job: &Job<'_, '_, '_>,
+        worker: impl Fn() -> Box<dyn Worker + 'w> + Sync,
+        make_work: impl Fn() -> Work<E> + Sync,
+    ) -> CurveFits
+    where
+        Work<E>: FitOne,
+        E: SetPoints<f64>,
+    {
+        let Job { options, curves, .. } = job;
         let parameters = options.parameters();
         let mut fits = CurveFits::invalid(curves.count(), parameters, options.covariance);
         let single = parameters <= MOST_PARAMETERS && options.free() > 0 && job.is_for_packs();
         // Working memory, and what is needed for the rest when there is one.
-        let make = || (single.then(|| worker(self.set, &job)), None);
-        let run = |(worker, work): &mut (Option<Box<dyn Worker>>, Option<Work>),
+        let make = || (single.then(&worker), None);
+        let run = |(worker, work): &mut (Option<Box<dyn Worker + 'w>>, Option<Work<E>>),
                    mut chunk: Chunk<'_>| {
             let fits = chunk.fits();
             let left = match worker {
                 None => fits.collect(),
                 Some(worker) => {
-                    worker.run(&job, fits, &mut chunk);
+                    worker.run(job, fits, &mut chunk);
                     chunk.take_left()
                 }
             };
             for fit in left {
-                let work = work.get_or_insert_with(|| job.work());
+                let work = work.get_or_insert_with(&make_work);
                 job.fit(work, fit).put(chunk.place(fit));
             }
         };
@@ -113,7 +158,7 @@ impl CurveSimd {
                 }
             }
         }
-        Ok(fits)
+        fits
     }
 }
 
@@ -139,11 +184,11 @@ fn worker(set: InstructionSet, job: &Job<'_, '_, '_>) -> Box<dyn Worker> {
 /// The entries of an instruction set: everything in them is inlined, so all of it is compiled for it. Models have room for
 /// so many parameters; each room is code of its own.
 macro_rules! entries {
-    ($worker:ident, $pack:ty, [$($room:literal)*] $(, $features:literal)?) => {
+    ($worker:ident, $compiled:ident, $pack:ty, [$($room:literal)*] $(, $features:literal)?) => {
         fn $worker(job: &Job<'_, '_, '_>) -> Box<dyn Worker> {
             $(#[target_feature(enable = $features)])?
             unsafe fn make<const N: usize>(job: &Job<'_, '_, '_>) -> Box<dyn Worker> {
-                Box::new(Scratch::<$pack, N>::new(job))
+                Box::new(Scratch::<$pack, N, _>::new(job, job.interpreter()))
             }
             // SAFETY: a fitter of this instruction set was made after the processor said that it has it.
             unsafe {
@@ -151,6 +196,63 @@ macro_rules! entries {
                     $(0..=$room => make::<$room>(job),)*
                     _ => make::<MOST_PARAMETERS>(job),
                 }
+            }
+        }
+
+        fn $compiled<'m, M, const P: usize, const V: usize>(
+            job: &Job<'_, '_, '_>,
+            model: &'m M,
+        ) -> Box<dyn Worker + 'm>
+        where
+            M: CompiledModel<P, V>,
+        {
+            $(#[target_feature(enable = $features)])?
+            unsafe fn make<'m, M, const P: usize, const V: usize>(
+                job: &Job<'_, '_, '_>,
+                model: &'m M,
+            ) -> Box<dyn Worker + 'm>
+            where
+                M: CompiledModel<P, V>,
+            {
+                let model = Compiled::<_, $pack, P, V>::new(model, job.extent);
+                Box::new(Scratch::<$pack, P, _>::new(job, model))
+            }
+            // SAFETY: as above.
+            unsafe { make(job, model) }
+        }
+
+        impl CurveNumber for $pack {
+            #[inline(always)]
+            fn exp(self) -> Self {
+                elementary::exp(self)
+            }
+            #[inline(always)]
+            fn log(self) -> Self {
+                elementary::ln(self)
+            }
+            #[inline(always)]
+            fn power(self, exponent: Self) -> Self {
+                elementary::power(self, exponent)
+            }
+            #[inline(always)]
+            fn sin(self) -> Self {
+                elementary::sin(self)
+            }
+            #[inline(always)]
+            fn cos(self) -> Self {
+                elementary::cos(self)
+            }
+            #[inline(always)]
+            fn atan(self) -> Self {
+                elementary::atan(self)
+            }
+            #[inline(always)]
+            fn tanh(self) -> Self {
+                elementary::tanh(self)
+            }
+            #[inline(always)]
+            fn erf(self) -> Self {
+                elementary::erf(self)
             }
         }
 
@@ -212,11 +314,11 @@ macro_rules! entries {
             }
         }
 
-        impl<const N: usize> Worker for Scratch<$pack, N> {
+        impl<const N: usize, E: Evaluate<$pack, N>> Worker for Scratch<$pack, N, E> {
             fn run(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>, chunk: &mut Chunk<'_>) {
                 $(#[target_feature(enable = $features)])?
-                unsafe fn entry<const N: usize>(
-                    scratch: &mut Scratch<$pack, N>,
+                unsafe fn entry<const N: usize, E: Evaluate<$pack, N>>(
+                    scratch: &mut Scratch<$pack, N, E>,
                     job: &Job<'_, '_, '_>,
                     fits: Range<usize>,
                     chunk: &mut Chunk<'_>,
@@ -230,9 +332,9 @@ macro_rules! entries {
     };
 }
 #[cfg(target_arch = "x86_64")]
-entries!(avx512_worker, avx512::F32x16, [2 3 4 5 6 7 10], "avx512f,avx2,fma");
+entries!(avx512_worker, avx512_compiled, avx512::F32x16, [2 3 4 5 6 7 10], "avx512f,avx2,fma");
 #[cfg(target_arch = "x86_64")]
-entries!(avx2_worker, avx2::F32x8, [2 3 4 5 6 7 10], "avx2,fma");
+entries!(avx2_worker, avx2_compiled, avx2::F32x8, [2 3 4 5 6 7 10], "avx2,fma");
 #[cfg(target_arch = "aarch64")]
-entries!(neon_worker, neon::F32x4, [2 3 4 5 6 7 10], "neon");
-entries!(portable_worker, portable::Array4, [4 8]);
+entries!(neon_worker, neon_compiled, neon::F32x4, [2 3 4 5 6 7 10], "neon");
+entries!(portable_worker, portable_compiled, portable::Array4, [4 8]);

@@ -1,0 +1,90 @@
+//! What evaluates a model at the points of a data set.
+
+use fit_core::curve::At;
+
+use super::functions::Functions;
+use super::interpreter::{Block, Interpreter, Results};
+
+/// What takes the variables at the points.
+pub(crate) trait SetPoints<R> {
+    /// Takes them: `of` gives that of a variable, a column and a row.
+    fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> R);
+}
+
+/// Evaluates a model with room for P parameters.
+pub(crate) trait Evaluate<R, const P: usize>: SetPoints<R> {
+    /// The model at the points of a block.
+    type Found<'a>: AtPoint<R, P>
+    where
+        Self: 'a;
+
+    /// Where the values of a variable belong, one for each point, for points that lie anywhere.
+    fn variable(&mut self, number: usize) -> &mut [R];
+    /// Does what depends on variables alone.
+    fn run_data(&mut self);
+    /// Takes parameters.
+    fn set_parameters(&mut self, parameters: &[R]);
+    /// How many blocks of points there are.
+    fn blocks(&self) -> usize;
+    /// Evaluates the model at the points of a block.
+    fn evaluate(&mut self, number: usize) -> Block;
+    /// What was found there.
+    fn found(&self, block: &Block) -> Self::Found<'_>;
+    /// The factors that the derivatives come without.
+    fn scales(&self) -> [R; P];
+}
+
+/// The model at points of a block.
+pub(crate) trait AtPoint<R, const P: usize> {
+    /// At a point, with the derivatives but for their factors.
+    fn at(&self, point: usize) -> At<R, P>;
+}
+
+impl<R: Functions> SetPoints<R> for Interpreter<R> {
+    fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> R) {
+        Self::set_points(self, of);
+    }
+}
+
+impl<R: Functions, const P: usize> Evaluate<R, P> for Interpreter<R> {
+    type Found<'a>
+        = Results<'a, R, P>
+    where
+        Self: 'a;
+
+    #[inline(always)]
+    fn variable(&mut self, number: usize) -> &mut [R] {
+        Self::variable(self, number)
+    }
+    #[inline(always)]
+    fn run_data(&mut self) {
+        Self::run_data(self);
+    }
+    #[inline(always)]
+    fn set_parameters(&mut self, parameters: &[R]) {
+        Self::set_parameters(self, parameters);
+    }
+    #[inline(always)]
+    fn blocks(&self) -> usize {
+        Self::blocks(self)
+    }
+    #[inline(always)]
+    fn evaluate(&mut self, number: usize) -> Block {
+        Self::evaluate(self, number)
+    }
+    #[inline(always)]
+    fn found(&self, block: &Block) -> Results<'_, R, P> {
+        self.results::<P>(block)
+    }
+    #[inline(always)]
+    fn scales(&self) -> [R; P] {
+        Self::scales::<P>(self)
+    }
+}
+
+impl<R: Functions, const P: usize> AtPoint<R, P> for Results<'_, R, P> {
+    #[inline(always)]
+    fn at(&self, point: usize) -> At<R, P> {
+        Self::at(self, point)
+    }
+}

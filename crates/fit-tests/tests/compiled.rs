@@ -1,0 +1,146 @@
+//! Models written in Rust, beside the same as formulas.
+
+use fit_core::Estimator;
+use fit_core::curve::{At, CompiledModel, CurveNumber};
+use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
+use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Points, Values};
+use fit_sim::Random;
+use fit_tests::compiled::{Exponential, Exponentials, Gauss, Spot};
+use fit_tests::models::{SIMULATED, model};
+use ndarray::{Array2, Array3};
+
+/// Compares all fits of a compiled model with those of the formula in double precision: its parameters within so many
+/// standard errors, and its errors as a share.
+fn same(which: &str, wanted: &CurveFits, found: &CurveFits, most: f64) {
+    for fit in 0..wanted.len() {
+        assert!(found.statuses[fit].is_converged(), "{which} {fit}: {}", found.statuses[fit]);
+        assert_eq!(wanted.degrees[fit], found.degrees[fit], "{which} {fit}");
+        for j in 0..wanted.parameters.ncols() {
+            let error = wanted.errors[[fit, j]];
+            let off = (wanted.parameters[[fit, j]] - found.parameters[[fit, j]]).abs();
+            assert!(off <= most * error, "{which} {fit}, parameter {j}: {off} of {error}");
+            let ratio = (found.errors[[fit, j]] - error).abs();
+            assert!(ratio <= most * error, "{which} {fit}, error {j}: {ratio} of {error}");
+        }
+    }
+}
+
+/// Fits by the formula in double precision, and by the compiled model there and on all vector registers.
+fn check<M, const P: usize, const V: usize>(
+    name: &str,
+    compiled: &M,
+    curves: &Curves<'_>,
+    start: CurveStart<'_>,
+    options: &CurveOptions,
+) where
+    M: CompiledModel<P, V>,
+{
+    let formula = model(name);
+    for threads in [1, 3] {
+        let reference = CurveReference::new(threads).expect("threads");
+        let wanted = reference.fit(formula.as_formula(), curves, start, options).expect("sound");
+        let found = reference.fit_compiled(compiled, curves, start, options).expect("sound");
+        same(&format!("{name} reference"), &wanted, &found, 1e-5);
+        for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+            let simd = CurveSimd::new(threads, Some(set)).expect("available");
+            let found = simd.fit_compiled(compiled, curves, start, options).expect("sound");
+            same(&format!("{name} {set}"), &wanted, &found, 0.01);
+        }
+    }
+}
+
+fn check_simulated<M, const P: usize, const V: usize>(name: &str, compiled: &M)
+where
+    M: CompiledModel<P, V>,
+{
+    let case = SIMULATED.iter().find(|case| case.name == name).expect("a case");
+    let (data, at, start) = (case.data(300), case.at(), case.start());
+    let curves = Curves::new(data.view(), case.points(&at));
+    let options = CurveOptions::new(P);
+    check(name, compiled, &curves, CurveStart::Shared(&start), &options);
+    // A parameter that is held, and one with a limit that it does not reach.
+    let options = options.with_fixed(P - 1).with_lower(0, 0.1);
+    let mut start = case.truth.to_vec();
+    start[P - 1] *= 1.01;
+    check(name, compiled, &curves, CurveStart::Shared(&start), &options);
+}
+
+/// Proves that compiled models find what formulas find, in double precision and on lanes, with held parameters and limits, on
+/// lines and on images.
+#[test]
+fn compiled_models_find_what_formulas_find() {
+    check_simulated("exponential", &Exponential);
+    check_simulated("exponential_2", &Exponentials);
+    check_simulated("gauss_1d", &Gauss);
+    check_simulated("gauss_2d", &Spot);
+}
+
+/// Proves the same for counts, weights, and points and start values of each fit.
+#[test]
+fn compiled_models_with_all_that_fits_can_have() {
+    let (count, points) = (60, 25);
+    let x =
+        Array3::from_shape_fn((count, 1, points), |(fit, _, i)| 0.4 * i as f64 + 0.01 * fit as f64);
+    let mut random = Random::new(3, 0);
+    let data = Array2::from_shape_fn((count, points), |(fit, i)| {
+        let mean = 200.0 * (-x[[fit, 0, i]] / 3.0).exp() + 20.0;
+        (mean + mean.sqrt() * random.normal()).round().max(0.0)
+    });
+    let weights = Array2::from_shape_fn((count, points), |(fit, i)| match (fit + i) % 7 {
+        0 => 0.0,
+        1 => f64::NAN,
+        part => 0.5 + 0.1 * part as f64,
+    });
+    let start = Array2::from_shape_fn((count, 3), |(fit, j)| {
+        [180.0, 2.5, 22.0][j] * (1.0 + 0.002 * fit as f64)
+    });
+    let curves = Curves::new(data.view(), Points::PerFit(Values::from(x.view())))
+        .with_weights(weights.view());
+    for estimator in [Estimator::LeastSquares, Estimator::MaximumLikelihood] {
+        let options = CurveOptions::new(3).with_estimator(estimator);
+        check("exponential", &Exponential, &curves, start.view().into(), &options);
+    }
+}
+
+/// A model that no formula says: the larger of two decays, with a value that differs from model to model.
+struct Larger(f64);
+
+impl CompiledModel<2, 1> for Larger {
+    fn at<R: CurveNumber>(&self, [a, b]: [R; 2], [x]: [R; 1]) -> At<R, 2> {
+        let zero = R::splat(0.0);
+        let [fast, slow] = [1.0, self.0].map(|time| (-x * R::splat(1.0 / time)).exp());
+        let first = (b * slow).lt(a * fast);
+        let value = R::select(first, a * fast, b * slow);
+        let by = [R::select(first, fast, zero), R::select(first, zero, slow)];
+        At { value, by }
+    }
+}
+
+/// Proves that such a model is fitted, and that what makes no sense is told.
+#[test]
+fn models_that_no_formula_says() {
+    let data = Array2::from_shape_fn((40, 20), |(_, x)| {
+        let x = x as f64 * 0.5;
+        (9.0 * (-x).exp()).max(2.0 * (-x / 8.0).exp()) + 1e-3 * ((x * 7.0).sin())
+    });
+    let x = Array2::from_shape_fn((1, 20), |(_, i)| i as f64 * 0.5);
+    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let options = CurveOptions::new(2);
+    let start = CurveStart::Shared(&[8.0, 3.0]);
+    let simd = CurveSimd::new(1, None).expect("a processor");
+    for fits in [
+        simd.fit_compiled(&Larger(8.0), &curves, start, &options).expect("sound"),
+        simd.reference().fit_compiled(&Larger(8.0), &curves, start, &options).expect("sound"),
+    ] {
+        for fit in 0..40 {
+            assert!((fits.parameters[[fit, 0]] - 9.0).abs() < 0.01, "{fit}");
+            assert!((fits.parameters[[fit, 1]] - 2.0).abs() < 0.01, "{fit}");
+        }
+    }
+    let three = CurveOptions::new(3);
+    let error = simd.fit_compiled(&Larger(8.0), &curves, start, &three).expect_err("three");
+    assert!(error.to_string().contains("options"), "{error}");
+    let error =
+        simd.fit_compiled(&Spot, &curves, CurveStart::Shared(&[1.0; 5]), &CurveOptions::new(5));
+    assert!(error.expect_err("two variables").to_string().contains("points"));
+}
