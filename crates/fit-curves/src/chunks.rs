@@ -49,7 +49,7 @@ pub struct Place<'a> {
 /// The outcomes of a batch in pieces of so many fits.
 pub fn chunks(fits: &mut CurveFits, length: usize) -> Vec<Chunk<'_>> {
     let count = fits.parameters.ncols();
-    let whole = "arrays that were just made are in order";
+    let whole = "the arrays are in standard order";
     // A model without parameters has outcomes too.
     let numbers = (length * count).max(1);
     let mut parameters = fits.parameters.as_slice_mut().expect(whole).chunks_mut(numbers);
@@ -107,13 +107,17 @@ impl Chunk<'_> {
         self.left.push(fit);
     }
 
-    /// The same of one whose place is not known to be invalid, and makes it so.
+    /// The same of one whose place may have another outcome: it becomes invalid.
     pub fn leave_invalid(&mut self, fit: usize) {
         let place = self.place(fit);
         place.parameters.fill(f64::NAN);
         place.errors.fill(f64::NAN);
         place.covariance.fill(f64::NAN);
         *place.chi2 = f64::NAN;
+        *place.degrees = 0;
+        *place.iterations = 0;
+        *place.evaluations = 0;
+        *place.status = Status::Invalid;
         self.leave(fit);
     }
 

@@ -52,6 +52,12 @@ pub enum CurveError {
         /// The shape that is needed.
         wanted: Vec<usize>,
     },
+    /// An array does not have its last axis run fastest, without gaps.
+    #[error("the {what} must lie in standard order, the last axis fastest")]
+    Order {
+        /// What the array is.
+        what: &'static str,
+    },
     /// A number that must be finite is not.
     #[error("the {what} have a number at {at:?} that is not finite")]
     NotFinite {

@@ -77,6 +77,12 @@ impl CurveFits {
         check(self.parameters.shape(), &[count, parameters])?;
         check(self.errors.shape(), &[count, parameters])?;
         check(self.covariance.shape(), &[squares, parameters, parameters])?;
+        let ordered = self.parameters.is_standard_layout()
+            && self.errors.is_standard_layout()
+            && self.covariance.is_standard_layout();
+        if !ordered {
+            return Err(CurveError::Order { what: "room for outcomes" });
+        }
         let lengths = [
             self.chi2.len(),
             self.degrees.len(),

@@ -67,7 +67,7 @@ impl Graph {
                 let mut terms = Vec::new();
                 for (axis, &argument) in arguments.iter().enumerate() {
                     let inner = by[argument as usize];
-                    if inner != zero {
+                    if inner != zero && self.has_slope(spline, axis) {
                         let slope = self.spline(spline, axis as u8 + 1, &arguments);
                         terms.push((self.multiply(slope, inner), 1.0));
                     }

@@ -89,6 +89,8 @@ pub enum FormulaErrorKind {
     BadName(String),
     /// A parameter does not occur, or has no derivative: one that only moves a jump cannot be fitted.
     Unused(String),
+    /// A spline is given that the formula does not call.
+    UnusedSpline(String),
     /// There are more parameters than [`crate::MAX_PARAMETERS`].
     TooManyParameters,
     /// There are more variables than [`crate::MAX_VARIABLES`].
@@ -175,7 +177,8 @@ impl fmt::Display for FormulaErrorKind {
                 if *found == 1 { Ok(()) } else { f.write_str("s") }
             }
             Self::SplineArguments { name, wanted, found } => {
-                write!(f, "the spline `{name}` has {wanted} axes, and is called with {found}")?;
+                let axes = if *wanted == 1 { "axis" } else { "axes" };
+                write!(f, "the spline `{name}` has {wanted} {axes}, and is called with {found}")?;
                 f.write_str(if *found == 1 { " argument" } else { " arguments" })
             }
             Self::NeedsTruth => f.write_str("a comparison is needed here, not a number"),
@@ -192,6 +195,7 @@ impl fmt::Display for FormulaErrorKind {
             Self::Unused(name) => {
                 write!(f, "the derivative by the parameter `{name}` is 0 everywhere")
             }
+            Self::UnusedSpline(name) => write!(f, "the formula does not call the spline `{name}`"),
             Self::TooManyParameters => {
                 write!(f, "there are more than {} parameters", crate::MAX_PARAMETERS)
             }

@@ -10,7 +10,7 @@ use crate::graph::{Graph, Id};
 use crate::lower;
 use crate::parse::{Names, Parsed, Value, parse};
 use crate::program::{Axes, Program};
-use crate::spline::Spline;
+use crate::spline::{Spline, SplineAxis};
 
 /// A model function: a number for each point, of variables and parameters.
 #[derive(Clone, Debug)]
@@ -82,10 +82,17 @@ impl Formula {
         splines: &[(&str, &Spline)],
     ) -> Result<Self, FormulaError> {
         let mut graph = Graph::new(MAX_OPERATIONS);
+        let is_cubic = |axis| matches!(axis, SplineAxis::Cubic(_));
+        let axes = splines.iter().map(|(_, spline)| spline.axes().map(is_cubic).collect());
+        graph.set_splines(axes.collect());
         let Parsed { value, at, variables, parameters } = parse(text, names, splines, &mut graph)?;
         let Value::Number(value) = value else {
             return Err(FormulaError::new(at, FormulaErrorKind::NeedsNumber));
         };
+        if let Some(unused) = (0..splines.len()).find(|&number| !graph.calls(number)) {
+            let kind = FormulaErrorKind::UnusedSpline(splines[unused].0.to_string());
+            return Err(FormulaError::new(at, kind));
+        }
         let by = |number| graph.derivative(value, number);
         let derivatives: Vec<Id> = (0..parameters.len()).map(by).collect();
         if graph.is_full() {
@@ -131,7 +138,7 @@ impl Formula {
         &self.parameters
     }
 
-    /// The splines that it may call, with their names.
+    /// The splines that it calls, with their names.
     pub fn splines(&self) -> &[(String, Spline)] {
         &self.splines
     }

@@ -118,6 +118,8 @@ pub(crate) struct Graph {
     budget: usize,
     /// And looked at.
     work: usize,
+    /// Of each spline: whether it is cubic along each axis.
+    splines: Vec<Vec<bool>>,
 }
 
 /// How often each term and factor may be looked at.
@@ -128,7 +130,7 @@ impl Graph {
     pub(crate) fn new(budget: usize) -> Self {
         let work = LOOKS * budget;
         let (nodes, depends, known) = (Vec::new(), Vec::new(), BTreeMap::new());
-        let mut graph = Self { nodes, depends, known, budget, work };
+        let mut graph = Self { nodes, depends, known, budget, work, splines: Vec::new() };
         graph.number(0.0);
         graph.number(1.0);
         graph
@@ -507,6 +509,22 @@ impl Graph {
 
     pub(crate) fn choice(&mut self, condition: Id, yes: Id, no: Id) -> Id {
         if yes == no { yes } else { self.intern(Node::Choice(condition, yes, no)) }
+    }
+
+    /// Takes splines: whether each is cubic along each of its axes.
+    pub(crate) fn set_splines(&mut self, splines: Vec<Vec<bool>>) {
+        self.splines = splines;
+    }
+
+    /// Whether a spline has slopes along an axis.
+    pub(crate) fn has_slope(&self, spline: u16, axis: usize) -> bool {
+        self.splines[usize::from(spline)][axis]
+    }
+
+    /// Whether a spline was called.
+    pub(crate) fn calls(&self, spline: usize) -> bool {
+        let called = |node: &Node| matches!(node, Node::Spline(number, ..) if usize::from(*number) == spline);
+        self.nodes.iter().any(called)
     }
 
     /// A spline, or its slope along an axis.

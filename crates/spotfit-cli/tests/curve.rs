@@ -484,5 +484,5 @@ fn splines() {
         "spline_2d",
         "the spline `f` has 1 axes, and is called with 2 arguments",
     );
-    fails(&[&"model", &"spline_2d"], &["needs the splines f"]);
+    fails(&[&"model", &"spline_2d"], &["calls f: a spline for each"]);
 }

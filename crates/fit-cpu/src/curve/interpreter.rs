@@ -99,18 +99,32 @@ impl Layout {
     }
 }
 
-/// The bytes that the results of a program take, with numbers of so many bytes.
-pub(crate) fn bytes(program: &Program, axes: Axes, extent: [usize; 2], bytes: usize) -> usize {
+/// The bytes that the results of a program take, with numbers of so many bytes. With a way of their own for splines on a
+/// lattice, `numbered` says how many variables are the numbers of columns and rows.
+pub(crate) fn bytes(
+    program: &Program,
+    axes: Axes,
+    extent: [usize; 2],
+    numbered: Option<usize>,
+    bytes: usize,
+) -> usize {
     let layout = Layout::new(axes, extent, bytes);
     let count = |[across, down]: [usize; 2]| across.saturating_mul(down);
-    let room = |(op, &level): (&Op, &Level)| match op {
-        // On a lattice they may be needed of all points, with as much on the way to them.
-        Op::Spline { .. } => count(layout.whole(level)).saturating_mul(4),
+    let mut seen = Vec::new();
+    let mut room = |(op, &level): (&Op, &Level)| match lattice_of(program, *op, numbered) {
+        Some((key, arguments)) if level.on_parameters() => {
+            let on_the_way =
+                if seen.contains(&key) { 0 } else { lattice::size(&arguments, extent) };
+            seen.push(key);
+            count(layout.whole(level)).saturating_add(on_the_way)
+        }
         _ if layout.is_by_blocks(level) => count(layout.block()),
         _ => count(layout.whole(level)),
     };
-    let results = program.ops().iter().zip(program.levels()).map(room);
-    let results = results.fold(0, usize::saturating_add);
+    let mut results = 0_usize;
+    for operation in program.ops().iter().zip(program.levels()) {
+        results = results.saturating_add(room(operation));
+    }
     // Beside them the model and its derivatives, at worst.
     let others = count(layout.block()).saturating_mul(program.derivatives().len() + 3);
     results.saturating_add(others).saturating_mul(bytes)
@@ -119,14 +133,11 @@ pub(crate) fn bytes(program: &Program, axes: Axes, extent: [usize; 2], bytes: us
 /// A spline, what it is called with, and what its arguments are on a lattice.
 type OnLattice = ((u16, Arguments), Vec<Argument<OpId>>);
 
-/// What an operation is on a lattice, if it is a spline and these numbers have a way of their own for it.
-fn lattice_of<R: Functions>(program: &Program, op: Op, numbered: usize) -> Option<OnLattice> {
+/// What an operation is on a lattice, if it is a spline and there is a way of its own for it.
+fn lattice_of(program: &Program, op: Op, numbered: Option<usize>) -> Option<OnLattice> {
     let Op::Spline { number, arguments, .. } = op else { return None };
-    if !R::LATTICE {
-        return None;
-    }
     let spline = &program.splines()[usize::from(number)].1;
-    let found = lattice::arguments(program, spline, &arguments, numbered)?;
+    let found = lattice::arguments(program, spline, &arguments, numbered?)?;
     Some(((number, arguments), found))
 }
 
@@ -198,8 +209,8 @@ impl<R: Functions> Interpreter<R> {
         for (&op, &level) in program.ops().iter().zip(program.levels()) {
             let [wide, high] = layout.spans(level);
             // What depends on the points alone runs before any fit.
-            let on_lattice =
-                lattice_of::<R>(program, op, numbered).filter(|_| level.on_parameters());
+            let on_lattice = lattice_of(program, op, R::LATTICE.then_some(numbered))
+                .filter(|_| level.on_parameters());
             let by_blocks = layout.is_by_blocks(level) && on_lattice.is_none();
             let [across, down] = if by_blocks { layout.block() } else { layout.whole(level) };
             let lattice = on_lattice.map(|(key, arguments)| {
@@ -212,7 +223,7 @@ impl<R: Functions> Interpreter<R> {
                     let place = |id: u32| places[id as usize].at;
                     let room = registers.len();
                     let lattice = Lattice::new(key, spline, &arguments, extent, place, room);
-                    registers.resize(room + lattice.size(), R::splat(0.0));
+                    registers.resize(room + lattice.size, R::splat(0.0));
                     of_fit.push(Step::Lattice(Box::new(lattice)));
                     of_fit.len() - 1
                 })

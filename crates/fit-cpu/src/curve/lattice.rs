@@ -91,8 +91,9 @@ pub(crate) struct Lattice {
     pub(crate) to: [Option<usize>; RESULTS],
     /// Columns and rows; `None` for those that no argument goes along.
     pub(crate) extent: [Option<usize>; 2],
-    /// Where there is room for what is computed on the way.
+    /// Where there is room for what is computed on the way, and for how many numbers.
     pub(crate) room: usize,
+    pub(crate) size: usize,
 }
 
 impl Lattice {
@@ -105,18 +106,14 @@ impl Lattice {
         place: impl Fn(OpId) -> usize,
         room: usize,
     ) -> Self {
-        let along = |which: usize| {
-            arguments
-                .iter()
-                .any(|argument| matches!(argument, Argument::Along { axis, .. } if *axis == which))
-        };
         Self {
             key,
             spline: spline.clone(),
             arguments: arguments.iter().map(|argument| argument.map(&place)).collect(),
             to: [None; RESULTS],
-            extent: [0, 1].map(|which| along(which).then_some(extent[which])),
+            extent: along(arguments, extent),
             room,
+            size: size(arguments, extent),
         }
     }
 
@@ -129,10 +126,23 @@ impl Lattice {
     pub(crate) fn knots(&self) -> [usize; 2] {
         self.extent.map(|points| points.map_or(1, |points| points + 3))
     }
+}
 
-    /// How many numbers are computed on the way: those at the knots, and then in each row at the knots along columns.
-    pub(crate) fn size(&self) -> usize {
-        let [across, down] = self.knots();
-        (1 + MOST_STILL) * across * down + (2 + MOST_STILL) * across * self.points()[1]
-    }
+/// The columns and rows that arguments go along.
+fn along<T>(arguments: &[Argument<T>], extent: [usize; 2]) -> [Option<usize>; 2] {
+    let goes = |which: usize| {
+        arguments
+            .iter()
+            .any(|argument| matches!(argument, Argument::Along { axis, .. } if *axis == which))
+    };
+    [0, 1].map(|which| goes(which).then_some(extent[which]))
+}
+
+/// How many numbers are computed on the way: those at the knots, and then in each row at the knots along columns.
+pub(super) fn size<T>(arguments: &[Argument<T>], extent: [usize; 2]) -> usize {
+    let extent = along(arguments, extent);
+    let [across, down] = extent.map(|points| points.map_or(1, |points| points + 3));
+    let all = (1 + MOST_STILL).saturating_mul(across).saturating_mul(down);
+    let lines = (2 + MOST_STILL).saturating_mul(across).saturating_mul(extent[1].unwrap_or(1));
+    all.saturating_add(lines)
 }

@@ -100,10 +100,7 @@ impl CurveReference {
         left: &[usize],
         fits: &mut CurveFits,
     ) -> Result<(), BatchError> {
-        if fits.len() != curves.count() {
-            let (found, wanted) = (fits.len(), curves.count());
-            return Err(CurveError::Count { what: "results", found, wanted }.into());
-        }
+        fits.check_room(curves.count(), options)?;
         let job = checked(formula, curves, start, options)?;
         let work = || job.interpreted();
         self.run(&job, fits, work, |chunk| {
@@ -171,7 +168,7 @@ pub(crate) fn checked<'c, 's, 'o>(
     options: &'o CurveOptions,
 ) -> Result<Job<'c, 's, 'o>, BatchError> {
     let job = Job::new(formula, curves, start, options, false)?;
-    if job.bytes(size_of::<f64>()) > MOST_BYTES {
+    if job.bytes(false, size_of::<f64>()) > MOST_BYTES {
         let operations = job.program.as_ref().map_or(0, |program| program.ops().len());
         let points = curves.points();
         return Err(CurveError::TooManyPoints { operations, points }.into());
@@ -183,10 +180,13 @@ pub(crate) fn checked<'c, 's, 'o>(
 pub(crate) trait Evaluated {
     /// Takes the variables at the points, if they are the same for all fits.
     fn set_points<R: Functions>(&self, model: &mut impl SetPoints<R>);
-    /// The bytes that the results of all operations take, for numbers of so many bytes each.
-    fn bytes(&self, number: usize) -> usize;
+    /// The bytes that the results of all operations take, for numbers of so many bytes each, with or without a way of their
+    /// own for splines on a lattice.
+    fn bytes(&self, lattice: bool, number: usize) -> usize;
     /// Whether packs of numbers in single precision are enough, and can be held in memory.
     fn is_for_packs(&self) -> bool;
+    /// How many variables are the numbers of columns and rows.
+    fn numbered(&self) -> usize;
     /// What evaluates its formula.
     fn interpreter<R: Functions>(&self) -> Interpreter<R>;
     /// Working memory for [`Evaluated::fit`] of its formula.
@@ -213,23 +213,27 @@ impl Evaluated for Job<'_, '_, '_> {
         }
     }
 
-    fn bytes(&self, number: usize) -> usize {
+    fn bytes(&self, lattice: bool, number: usize) -> usize {
+        let numbered = lattice.then(|| self.numbered());
         let program = self.program.as_ref();
-        program.map_or(0, |program| bytes(program, self.axes, self.extent, number))
+        program.map_or(0, |program| bytes(program, self.axes, self.extent, numbered, number))
+    }
+
+    fn numbered(&self) -> usize {
+        match self.curves.points {
+            Points::Index => 1,
+            Points::Grid { .. } => 2,
+            _ => 0,
+        }
     }
 
     fn is_for_packs(&self) -> bool {
-        self.is_single() && self.bytes(PACK_BYTES) <= MOST_BYTES
+        self.is_single() && self.bytes(true, PACK_BYTES) <= MOST_BYTES
     }
 
     fn interpreter<R: Functions>(&self) -> Interpreter<R> {
         let program = self.program.as_ref().expect("the job is one of a formula");
-        let numbered = match self.curves.points {
-            Points::Index => 1,
-            Points::Grid { .. } => 2,
-            _ => 0,
-        };
-        Interpreter::new(program, self.axes, self.extent, numbered)
+        Interpreter::new(program, self.axes, self.extent, self.numbered())
     }
 
     fn interpreted(&self) -> Work<Interpreter<f64>> {

@@ -20,12 +20,16 @@ pub use resident::CurveResident;
 use slot::{Slot, Tables};
 pub use splice::spliced;
 
-/// Bytes that are sent at a time, in or out: so few that they stay in the cache of a processor.
+/// Bytes that a thread sends at a time, in or out: so few that they stay in the cache of its processor.
 const CHUNK: usize = 1 << 20;
+/// Bytes on their way, at least, that keep the device busy.
+const ON_THEIR_WAY: usize = 32 << 20;
 /// The driver takes longer for longer formulas: 0.3 s for a hundred operations.
 const MOST_OPERATIONS: usize = 2000;
 /// Formulas that are kept compiled.
 const MOST_KEPT: usize = 256;
+/// Coefficients of splines that are kept with them, but for those of the last formula.
+const MOST_COEFFICIENTS: usize = 1 << 24;
 /// From this many data sets on a thread for each keeps the device busy.
 const MANY: usize = 6_000;
 /// Threads of a block.
@@ -90,8 +94,12 @@ impl Shape {
     fn fits_of(&self, job: &Job<'_, '_, '_>) -> usize {
         let own = (self.job.start_step + 2 * self.job.limit_step) as usize;
         let found = CurveJob::found_numbers(job.options.parameters(), job.options.covariance);
-        let numbers = (self.job.rows() * job.curves.points() + own).max(found);
-        (CHUNK / (numbers * size_of::<f32>())).max(1)
+        let points = job.curves.points();
+        let numbers = (self.job.rows() * points + own).max(found);
+        let bytes = (ON_THEIR_WAY / (2 * rayon::current_num_threads())).max(CHUNK);
+        // What all of them have in common comes with each piece.
+        let shared = (job.variables + 1) * points;
+        (bytes / (numbers * size_of::<f32>())).max(shared.div_ceil(numbers)).max(1)
     }
 }
 
@@ -290,15 +298,23 @@ impl CurveGpu {
                 let module = Module::load(&self.card.context, text)?;
                 let function = module.function("fit")?;
                 let made = Kept { card: Arc::clone(&self.card), module, function };
-                for (number, (_, spline)) in program.splines().iter().enumerate() {
+                for number in spline::called(program) {
+                    let (_, spline) = &program.splines()[number];
                     let table = spline::table(number);
                     made.module.fill(&self.card.context, &table, spline.coefficients())?;
                 }
                 Some(Arc::new(made))
             }
         };
-        kept.truncate(MOST_KEPT - 1);
         kept.insert(0, (method, program.clone(), made.clone()));
+        let mut tables = 0;
+        let room = |(_, program, _): &Known| {
+            let splines = program.splines().iter();
+            tables += splines.map(|(_, spline)| spline.coefficients().len()).sum::<usize>();
+            tables <= MOST_COEFFICIENTS
+        };
+        let count = kept.iter().map(room).take_while(|&room| room).count();
+        kept.truncate(count.clamp(1, MOST_KEPT));
         Ok(made)
     }
 }

@@ -84,7 +84,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         let mut fits = CurveFits::room(count, parameters, covariance);
         self.gpu.card.context.enter()?;
         self.slot.fetch(&self.job)?;
-        let mut pieces = chunks(&mut fits, count);
+        let mut pieces = chunks(&mut fits, count.max(1));
         for piece in &mut pieces {
             self.slot.finish(&self.job, &self.shape, piece)?;
         }

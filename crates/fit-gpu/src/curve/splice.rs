@@ -33,7 +33,8 @@ pub fn spliced(program: &Program, method: CurveMethod) -> Option<String> {
                 in_entry = true;
                 // Functions and tables stand before those that use them.
                 whole.push_str(PLACE);
-                for (number, (_, spline)) in program.splines().iter().enumerate() {
+                for number in spline::called(program) {
+                    let (_, spline) = &program.splines()[number];
                     whole.push_str(&spline::declaration(number, spline)?);
                 }
                 whole.push_str(line);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fit_formula::{Spline, SplineAxis};
+use fit_formula::{Op, Program, Spline, SplineAxis};
 
 use super::splice::number;
 
@@ -12,6 +12,17 @@ const UNROLLED: usize = 3;
 /// The name of the table of coefficients of a spline in its module.
 pub(super) fn table(number: usize) -> String {
     format!("spotfit_spline_{number}")
+}
+
+/// The numbers of the splines that a program calls.
+pub(super) fn called(program: &Program) -> impl Iterator<Item = usize> {
+    let calls = |number: &usize| {
+        program
+            .ops()
+            .iter()
+            .any(|op| matches!(op, Op::Spline { number: its, .. } if usize::from(*its) == *number))
+    };
+    (0..program.splines().len()).filter(calls)
 }
 
 /// The table, with room for the coefficients; `None` if they cannot be counted in 32 bits.

@@ -1,5 +1,6 @@
 //! What computes the fits of models.
 
+use fit_core::curve::CompiledModel;
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
 use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves};
 use fit_formula::Formula;
@@ -81,6 +82,53 @@ impl CurveFitter {
             #[cfg(feature = "gpu")]
             Kind::Gpu(_, fitter) => fitter.reference(),
         }
+    }
+
+    /// Fits a model written in Rust. A GPU leaves it to the CPU, in single precision.
+    ///
+    /// ```
+    /// use ndarray::Array2;
+    /// use spotfit::Backend;
+    /// use spotfit::model::{At, CompiledModel, CurveFitter, CurveNumber, CurveOptions, Curves, Points};
+    ///
+    /// /// a·exp(−x/t).
+    /// struct Decay;
+    ///
+    /// impl CompiledModel<2, 1> for Decay {
+    ///     #[inline]
+    ///     fn at<R: CurveNumber>(&self, [a, t]: [R; 2], [x]: [R; 1]) -> At<R, 2> {
+    ///         let rate = t.reciprocal();
+    ///         let decay = (-x * rate).exp();
+    ///         At { value: a * decay, by: [decay, a * decay * x * rate * rate] }
+    ///     }
+    /// }
+    ///
+    /// let data = Array2::from_shape_fn((100, 20), |(_, x)| 5.0 * (-(x as f64) / 3.0).exp());
+    /// let curves = Curves::new(data.view(), Points::Index);
+    /// let fitter = CurveFitter::new(Backend::Cpu, 0)?;
+    /// let fits = fitter.fit_compiled(&Decay, &curves, (&[4.0, 2.0]).into(), &CurveOptions::new(2))?;
+    /// assert!((fits.parameters[[99, 1]] - 3.0).abs() < 1e-6);
+    /// # Ok::<(), spotfit::model::ModelError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the request makes no sense. A fit that fails is no error; its status says how it ended.
+    pub fn fit_compiled<M, const P: usize, const V: usize>(
+        &self,
+        model: &M,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+    ) -> Result<CurveFits, ModelError>
+    where
+        M: CompiledModel<P, V>,
+    {
+        Ok(match &self.0 {
+            Kind::Double(fitter) => fitter.fit_compiled(model, curves, start, options)?,
+            Kind::Single(fitter) => fitter.fit_compiled(model, curves, start, options)?,
+            #[cfg(feature = "gpu")]
+            Kind::Gpu(_, fitter) => fitter.fit_compiled(model, curves, start, options)?,
+        })
     }
 
     pub(super) fn fit(

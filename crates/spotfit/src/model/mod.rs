@@ -27,6 +27,7 @@ use fit_cpu::BatchError;
 use fit_formula::{Evaluator, Formula};
 use ndarray::{Array2, ArrayView1};
 
+pub use fit_core::curve::{At, CompiledModel, CurveNumber};
 pub use fit_curves::{
     CurveError, CurveFits, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Points, Values,
 };
@@ -56,7 +57,7 @@ pub enum ModelError {
     #[error("there is no model '{0}'")]
     UnknownModel(String),
     /// A model calls splines, which must be given.
-    #[error("the model '{model}' needs the splines {}: each with a name", needed.join(", "))]
+    #[error("the model '{model}' calls {}: a spline for each must be given, and no other", needed.join(", "))]
     NeedsSplines {
         /// The model.
         model: String,

@@ -12,6 +12,9 @@ const COMBINATIONS: usize = 1 << (2 * MOST_STILL);
 /// Sums over still axes: the value, and the slope along each of them.
 const PLANES: usize = 1 + MOST_STILL;
 
+/// Shifts are no larger than this.
+const FARTHEST: i64 = 1 << 40;
+
 /// What the arguments of a lane say.
 struct Lane {
     /// The first knot along columns and along rows; some may lie beyond the table.
@@ -135,7 +138,7 @@ fn planes<P: Pack, const M: usize>(lattice: &Lattice, registers: &mut [P]) {
     let [across, down] = lattice.knots();
     let [columns, rows] = lattice.points();
     let (_, high) = registers.split_at_mut(*room);
-    let (scratch, results) = high.split_at_mut(lattice.size());
+    let (scratch, results) = high.split_at_mut(lattice.size);
     let (knots, lines) = scratch.split_at_mut(PLANES * across * down);
 
     // Knots are copied lane by lane, with all still axes summed.
@@ -179,7 +182,7 @@ fn planes<P: Pack, const M: usize>(lattice: &Lattice, registers: &mut [P]) {
         let lines = &lines[plane * lines_size..][..lines_size];
         for (to, weight) in [(to, &weight), (slope_to, &slope)] {
             if let Some(to) = to {
-                let results = &mut results[to - room - lattice.size()..][..rows * columns];
+                let results = &mut results[to - room - lattice.size..][..rows * columns];
                 contract(lines, results, [across, columns], weight);
             }
         }
@@ -246,10 +249,12 @@ fn located<const M: usize>(
         match (kind, *argument) {
             (SplineAxis::Cubic(pieces), Argument::Along { axis, .. }) => {
                 let from = x.floor();
-                of.first[axis] = (from as i64).clamp(-(1 << 40), 1 << 40);
+                of.first[axis] = (from as i64).clamp(-FARTHEST, FARTHEST);
+                // Beyond all reason there is no value.
+                let near = from.abs() < FARTHEST as f32;
                 of.step[axis] = step;
                 of.count[axis] = pieces + 3;
-                let both = Spline::knots_at(x - from);
+                let both = Spline::knots_at(if near { x - from } else { f32::NAN });
                 for (to, from) in weights[axis].iter_mut().zip(both) {
                     for (to, from) in to.iter_mut().zip(from) {
                         to[lane] = from;
