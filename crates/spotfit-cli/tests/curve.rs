@@ -482,7 +482,7 @@ fn splines() {
     fails_with(
         &at("f=@"),
         "spline_2d",
-        "the spline `f` has 1 axes, and is called with 2 arguments",
+        "the spline `f` has 1 axis, and is called with 2 arguments",
     );
     fails(&[&"model", &"spline_2d"], &["calls f: a spline for each"]);
 }

@@ -164,7 +164,9 @@ impl Model {
     /// ```
     /// use spotfit::model::{Model, Spline, SplineAxis};
     ///
-    /// let psf: Vec<f64> = (0..21 * 21).map(|at| (-0.1 * ((at % 21 - 10).pow(2) + (at / 21 - 10).pow(2)) as f64).exp()).collect();
+    /// let square = |at: usize| (at as f64 - 10.0).powi(2);
+    /// let sample = |at: usize| (-0.1 * (square(at % 21) + square(at / 21))).exp();
+    /// let psf: Vec<f64> = (0..21 * 21).map(sample).collect();
     /// let psf = Spline::through(&[SplineAxis::Cubic(20); 2], &psf)?;
     /// let model = Model::named_with_splines("spline_2d", &[("f", &psf)])?;
     /// assert_eq!(model.parameters(), ["a", "x0", "y0", "b"]);
