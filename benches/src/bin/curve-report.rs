@@ -14,13 +14,13 @@ use std::time::Instant;
 
 use benches::library::{PeerBatch, PeerLibrary};
 use benches::suite::machine::processor;
-use fit_core::curve::CompiledModel;
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
 use fit_formula::Formula;
 use fit_gpu::{CurveGpu, CurveResident, GpuError};
 use fit_tests::compiled::{Exponential, Exponentials, Gauss, Spot};
 use fit_tests::models::{SIMULATED, Simulated, model};
 use ndarray::s;
+use spotfit::model::CompiledModel;
 use spotfit::model::{CurveFits, CurveOptions, CurveStart, Curves, Spline, SplineAxis};
 
 const RUNS: usize = 9;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod chunks;
+mod compiled;
 mod error;
 mod fits;
 mod job;
@@ -12,7 +13,9 @@ mod values;
 use ndarray::{ArrayView2, Ix2, Ix3};
 
 pub use chunks::{Chunk, Place, chunks};
+pub use compiled::{CompiledModel, CurveNumber};
 pub use error::CurveError;
+pub use fit_core::curve::At;
 pub use fits::CurveFits;
 pub use job::{Job, clean};
 pub use options::{CurveOptions, Limits};

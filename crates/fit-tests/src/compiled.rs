@@ -1,6 +1,6 @@
 //! Models written in Rust, as one would by hand for speed, beside formulas of the same name.
 
-use fit_core::curve::{At, CompiledModel, CurveNumber};
+use fit_curves::{At, CompiledModel, CurveNumber};
 
 /// a·exp(−x/t) + c.
 pub struct Exponential;

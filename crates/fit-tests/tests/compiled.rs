@@ -1,9 +1,10 @@
 //! Models written in Rust, beside the same as formulas.
 
 use fit_core::Estimator;
-use fit_core::curve::{At, CompiledModel, CurveNumber};
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
-use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Points, Values};
+use fit_curves::{
+    At, CompiledModel, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves, Points, Values,
+};
 use fit_sim::Random;
 use fit_tests::compiled::{Exponential, Exponentials, Gauss, Spot};
 use fit_tests::models::{SIMULATED, model};

@@ -1,6 +1,7 @@
 //! Models written in Rust, at the points of a data set.
 
-use fit_core::curve::{At, CompiledModel, CurveNumber};
+use fit_core::curve::At;
+use fit_curves::{CompiledModel, CurveNumber};
 
 use super::evaluate::{AtPoint, Evaluate, SetPoints};
 use super::interpreter::Block;

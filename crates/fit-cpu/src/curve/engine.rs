@@ -1,9 +1,9 @@
 //! The search for one data set.
 
-use fit_core::curve::{CompiledModel, Explicit, Sums, Units, covariance};
+use fit_core::curve::{Explicit, Sums, Units, covariance};
 use fit_core::search::{Evaluation, Newton, Search, Settings};
 use fit_core::{Estimator, Status};
-use fit_curves::{CurveOptions, Place};
+use fit_curves::{CompiledModel, CurveOptions, Place};
 
 use super::compiled::Compiled;
 use super::evaluate::{AtPoint, Evaluate};

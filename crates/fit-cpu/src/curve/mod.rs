@@ -8,9 +8,9 @@ mod interpreter;
 mod lattice;
 mod lookup;
 
-use fit_core::curve::CompiledModel;
 use fit_curves::{
-    Chunk, CurveError, CurveFits, CurveOptions, CurveStart, Curves, Job, Points, chunks, clean,
+    Chunk, CompiledModel, CurveError, CurveFits, CurveOptions, CurveStart, Curves, Job, Points,
+    chunks, clean,
 };
 use fit_formula::Formula;
 use rayon::prelude::*;

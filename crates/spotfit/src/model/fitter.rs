@@ -1,8 +1,7 @@
 //! What computes the fits of models.
 
-use fit_core::curve::CompiledModel;
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
-use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves};
+use fit_curves::{CompiledModel, CurveFits, CurveOptions, CurveStart, Curves};
 use fit_formula::Formula;
 #[cfg(feature = "gpu")]
 use fit_gpu::CurveGpu;

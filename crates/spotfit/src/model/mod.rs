@@ -27,9 +27,9 @@ use fit_cpu::BatchError;
 use fit_formula::{Evaluator, Formula};
 use ndarray::{Array2, ArrayView1};
 
-pub use fit_core::curve::{At, CompiledModel, CurveNumber};
 pub use fit_curves::{
-    CurveError, CurveFits, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Points, Values,
+    At, CompiledModel, CurveError, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves,
+    Limits as CurveLimits, Points, Values,
 };
 pub use fit_formula::{Axes, FormulaError, Spline, SplineAxis, SplineError, functions};
 pub use fitter::CurveFitter;

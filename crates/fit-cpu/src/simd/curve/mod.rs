@@ -7,8 +7,9 @@ mod lattice;
 use std::ops::Range;
 
 use fit_core::arithmetic::functions::{self as elementary, Elementary};
-use fit_core::curve::{CompiledModel, CurveNumber};
-use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, chunks};
+use fit_curves::{
+    Chunk, CompiledModel, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves, Job, chunks,
+};
 use fit_formula::{Formula, Function, Function2, Spline};
 use rayon::prelude::*;
 
