@@ -57,7 +57,6 @@ impl Lane {
     }
 
     /// The same of a knot that may lie beyond the table: there the cubic through the last four goes on.
-    #[inline(always)]
     fn beyond<const M: usize>(&self, table: &[f32], [column, row]: [i64; 2]) -> [f32; M] {
         let (columns, rows) = (cubic(column, self.count[0]), cubic(row, self.count[1]));
         let mut sums = [0.0; M];
@@ -146,7 +145,7 @@ fn planes<P: Pack, const M: usize>(lattice: &Lattice, registers: &mut [P]) {
     let numbers = P::numbers(knots);
     for lane in 0..P::LANES {
         let of = located::<M>(spline, arguments, to, &given, lane, &mut weights);
-        fill::<P, M>(&of, spline.coefficients(), numbers, lane, [across, down]);
+        fill::<M>(&of, spline.coefficients(), numbers, [lane, P::LANES], [across, down]);
     }
 
     // Along rows; the slope along them is one plane more.
@@ -223,7 +222,8 @@ fn sum<P: Pack>(weight: &[P; 4], knots: [P; 4]) -> P {
 }
 
 /// Where a lane is, and the functions of the places between knots along columns and rows.
-#[inline(always)]
+// As `fill`.
+#[inline(never)]
 fn located<const M: usize>(
     spline: &Spline,
     arguments: &[Argument<usize>],
@@ -294,12 +294,13 @@ fn located<const M: usize>(
 }
 
 /// Puts the knots of a lane into their places.
-#[inline(always)]
-fn fill<P: Pack, const M: usize>(
+// No lane needs vector instructions here: once is enough for all of them.
+#[inline(never)]
+fn fill<const M: usize>(
     of: &Lane,
     table: &[f32],
     numbers: &mut [f32],
-    lane: usize,
+    [lane, lanes]: [usize; 2],
     [across, down]: [usize; 2],
 ) {
     let size = across * down;
@@ -308,7 +309,7 @@ fn fill<P: Pack, const M: usize>(
     let mut put = |column: usize, row: usize, sums: [f32; M]| {
         let place = column * down + row;
         for (m, sum) in sums.into_iter().enumerate() {
-            numbers[(m * size + place) * P::LANES + lane] = sum;
+            numbers[(m * size + place) * lanes + lane] = sum;
         }
     };
     for column in columns.clone() {
