@@ -6,7 +6,7 @@ use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
 use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Points, Values};
 use fit_formula::{Formula, Spline, SplineAxis};
 use fit_gpu::CurveGpu;
-use fit_tests::models::{model, places};
+use fit_tests::models::{SIMULATED, model, places};
 use ndarray::{Array2, ArrayView2, s};
 use spotfit::model::Model;
 
@@ -71,7 +71,7 @@ fn splines_of_scipy() {
 }
 
 /// A spline whose pieces do not join smoothly: each is shifted by a little.
-fn rough(name: &str) -> (Formula, Vec<f64>) {
+fn rough(name: &str) -> Formula {
     let model = model(name);
     let (_, smooth) = &model.as_formula().splines()[0];
     let axes: Vec<SplineAxis> = smooth.axes().collect();
@@ -84,39 +84,23 @@ fn rough(name: &str) -> (Formula, Vec<f64>) {
     let spline = Spline::from_polynomials(&axes, &polynomials).expect("sound");
     assert!(!spline.is_smooth());
     let rough = Model::named_with_splines(name, &[("f", &spline)]).expect("a model");
-    let truth = match name {
-        "spline_1d" => vec![20.0, 5.9, 2.0],
-        "spline_2d" => vec![20.0, -3.9, -4.2, 2.0],
-        "spline_3d" => vec![20.0, -3.9, -4.2, -4.4, 2.0],
-        "spline_3d_multichannel" => vec![20.0, -3.9, -4.2, -4.9, 2.0],
-        _ => vec![20.0, -3.9, -4.2, -3.4, -4.1, 2.0],
-    };
-    (rough.as_formula().clone(), truth)
+    rough.as_formula().clone()
 }
 
 /// Fits in single precision: all of them, or those that are not left.
 type Fit<'f> = &'f dyn Fn(&Formula, &Curves<'_>, CurveStart<'_>, &CurveOptions) -> CurveFits;
 
 fn rough_splines_agree(which: &str, fit: Fit<'_>) {
-    let cases: [(&str, &[usize]); 5] = [
-        ("spline_1d", &[30]),
-        ("spline_2d", &[9, 9]),
-        ("spline_3d", &[9, 9, 1]),
-        ("spline_3d_multichannel", &[9, 9, 1, 2]),
-        ("spline_4d", &[7, 7, 3, 2]),
-    ];
-    for (name, extent) in cases {
-        let (formula, truth) = rough(name);
-        let places = places(extent);
-        let at = Array2::from_shape_fn((extent.len(), places.len()), |(k, point)| places[point][k]);
-        let points = match *extent {
-            [width, height] => Points::Grid { width, height },
-            _ => Points::Shared(Values::from(at.view())),
-        };
+    let names = ["spline_1d", "spline_2d", "spline_3d", "spline_3d_multichannel", "spline_4d"];
+    for case in SIMULATED.iter().filter(|case| names.contains(&case.name)) {
+        let (name, truth) = (case.name, case.truth);
+        let formula = rough(name);
+        let (places, at) = (case.places(), case.at());
+        let points = case.points(&at);
         let wanted = vec![true; truth.len()];
         let program = formula.program(fit_formula::Axes::Together, &wanted);
         let mut evaluator = fit_formula::Evaluator::new(&program);
-        evaluator.set_parameters(&truth);
+        evaluator.set_parameters(truth);
         let clean: Vec<f64> = places.iter().map(|place| evaluator.value(place)).collect();
         let mut random = fit_sim::Random::new(5, 0);
         let data =

@@ -222,7 +222,7 @@ fn sum<P: Pack>(weight: &[P; 4], knots: [P; 4]) -> P {
 }
 
 /// Where a lane is, and the functions of the places between knots along columns and rows.
-// As `fill`.
+// Single numbers, as in `fill`: compiled once for all instruction sets.
 #[inline(never)]
 fn located<const M: usize>(
     spline: &Spline,
@@ -294,7 +294,7 @@ fn located<const M: usize>(
 }
 
 /// Puts the knots of a lane into their places.
-// No lane needs vector instructions here: once is enough for all of them.
+// Single numbers, which need no vector instructions: compiled once for all sets of them.
 #[inline(never)]
 fn fill<const M: usize>(
     of: &Lane,
