@@ -74,8 +74,8 @@ mod tests {
         assert_eq!(ptx("side3"), None);
     }
 
-    /// Proves that every template is here, with an entry and marks: one place where parameters are taken, one where factors
-    /// are given, and three visits to a point.
+    /// Proves that every template is here, with an entry and marks: three visits to a point, and one place where parameters
+    /// are taken and factors are given; for least squares two more for parameters that are eliminated.
     #[test]
     fn every_template_has_its_marks() {
         for method in [CurveMethod::Plain, CurveMethod::Weighted, CurveMethod::Poisson] {
@@ -83,9 +83,14 @@ mod tests {
                 let text = template(parameters, method).expect("there is one");
                 let what = format!("{parameters}, {method:?}");
                 assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{what}");
-                let marks = ["//@prepare ", "//@scales ", "//@point ", "//@value "];
+                let marks =
+                    ["//@prepare ", "//@scales ", "//@point ", "//@value ", "//@eliminated "];
                 let counts = marks.map(|mark| text.matches(mark).count());
-                assert_eq!(counts, [1, 1, 3, 3], "{what}");
+                let expected = match method {
+                    CurveMethod::Poisson => [1, 1, 3, 3, 0],
+                    _ => [2, 3, 3, 3, 1],
+                };
+                assert_eq!(counts, expected, "{what}");
             }
             assert_eq!(template(0, method), None);
             assert_eq!(template(11, method), None);

@@ -6,8 +6,8 @@
 //!
 //! With `gpu` as its argument it measures the first GPU instead: data in its memory, and from ordinary memory and back. With
 //! `gpufit LIBRARY` it measures the GPU beside Gpufit, a call each, from ordinary memory and back; with `cpufit LIBRARY` one
-//! core beside Cpufit; with `compiled` formulas beside the same models written in Rust, on one core. Names of models at the end
-//! choose among them.
+//! core beside Cpufit. Names of models at the end choose among them, and the word `eliminated` there eliminates linear
+//! parameters, which are searched for without it.
 
 use std::ffi::c_int;
 use std::time::Instant;
@@ -17,11 +17,9 @@ use benches::suite::machine::processor;
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
 use fit_formula::Formula;
 use fit_gpu::{CurveGpu, CurveResident, GpuError};
-use fit_tests::compiled::{Exponential, Exponentials, Gauss, Spot};
 use fit_tests::models::{SIMULATED, Simulated, model};
 use ndarray::s;
-use spotfit::model::CompiledModel;
-use spotfit::model::{CurveFits, CurveOptions, CurveStart, Curves, Spline, SplineAxis};
+use spotfit::model::{CurveFits, CurveOptions, CurveStart, Curves, Linear, Spline, SplineAxis};
 
 const RUNS: usize = 9;
 const COUNT: usize = 100_000;
@@ -32,6 +30,13 @@ fn chosen() -> impl Iterator<Item = &'static Simulated> {
     let named = |case: &&Simulated| names.iter().any(|name| name == case.name);
     let any = SIMULATED.iter().any(|case| named(&case));
     SIMULATED.iter().filter(move |case| !any || names.iter().any(|name| name == case.name))
+}
+
+/// How all fit.
+fn options(parameters: usize) -> CurveOptions {
+    let eliminated = std::env::args().any(|word| word == "eliminated");
+    let linear = if eliminated { Linear::Eliminated } else { Linear::Searched };
+    CurveOptions::new(parameters).with_covariance(false).with_linear(linear)
 }
 
 /// Million fits a second.
@@ -67,7 +72,7 @@ fn gpu() -> Result<(), GpuError> {
             (model(case.name), case.data(count), case.at(), case.start());
         let place = case.points(&at);
         let formula = model.as_formula();
-        let options = CurveOptions::new(start.len()).with_covariance(false);
+        let options = options(start.len());
         let curves = Curves::new(data.view(), place);
         let few = Curves::new(data.slice(s![..10, ..]), place);
         let parameters = start.len();
@@ -180,52 +185,6 @@ fn beside_cpufit(path: &str) -> Result<(), String> {
     })
 }
 
-/// Formulas and compiled models in turn, on one core.
-fn beside_compiled() -> Result<(), String> {
-    println!(
-        "# Formulas beside models written in Rust, on one core: million fits a second, medians of {RUNS}\n"
-    );
-    println!("Processor: {}\n", processor());
-    println!("| model | points | instructions | formula | compiled | time over compiled |");
-    println!("|---|---|---|---|---|---|");
-    one_compiled("exponential", &Exponential)?;
-    one_compiled("exponential_2", &Exponentials)?;
-    one_compiled("gauss_1d", &Gauss)?;
-    one_compiled("gauss_2d", &Spot)
-}
-
-fn one_compiled<M, const P: usize, const V: usize>(name: &str, compiled: &M) -> Result<(), String>
-where
-    M: CompiledModel<P, V>,
-{
-    let case = SIMULATED.iter().find(|case| case.name == name).ok_or("no such case")?;
-    let (model, data, at, start) = (model(name), case.data(COUNT), case.at(), case.start());
-    let curves = Curves::new(data.view(), case.points(&at));
-    let options = CurveOptions::new(P).with_covariance(false);
-    for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
-        let simd = CurveSimd::new(1, Some(set)).map_err(|error| error.to_string())?;
-        let start = || CurveStart::Shared(&start);
-        let (mut own, mut its) = (Vec::new(), Vec::new());
-        for _ in 0..RUNS {
-            own.push(seconds(|| {
-                simd.fit(model.as_formula(), &curves, start(), &options).expect("sound");
-            }));
-            its.push(seconds(|| {
-                simd.fit_compiled(compiled, &curves, start(), &options).expect("sound");
-            }));
-        }
-        let (own, its) = (rate(COUNT, &mut own), rate(COUNT, &mut its));
-        println!(
-            "| `{name}` | {} | {set} | {} | {} | {:.2} |",
-            data.ncols(),
-            digits(own),
-            digits(its),
-            its / own
-        );
-    }
-    Ok(())
-}
-
 fn beside(path: &str, counts: &[usize], fit: Fit<'_>) -> Result<(), String> {
     const RUNS: usize = 5;
     let peer = PeerLibrary::open(path)?;
@@ -240,7 +199,7 @@ fn beside(path: &str, counts: &[usize], fit: Fit<'_>) -> Result<(), String> {
         let (model, data, at, start) = (model(case.name), case.data(most), case.at(), case.start());
         let place = case.points(&at);
         let formula = model.as_formula();
-        let options = CurveOptions::new(start.len()).with_covariance(false);
+        let options = options(start.len());
         for count in counts.iter().map(|&count| count.min(most)) {
             let part = data.slice(s![..count, ..]);
             let curves = Curves::new(part, place);
@@ -299,7 +258,6 @@ fn main() {
     let beside = match std::env::args().nth(1).as_deref() {
         Some("gpufit") => Some(beside_gpufit(&library)),
         Some("cpufit") => Some(beside_cpufit(&library)),
-        Some("compiled") => Some(beside_compiled()),
         _ => None,
     };
     if let Some(result) = beside {
@@ -339,7 +297,7 @@ fn main() {
             (model(case.name), case.data(count), case.at(), case.start());
         let place = case.points(&at);
         let start = || CurveStart::Shared(&start);
-        let options = CurveOptions::new(case.truth.len()).with_covariance(false);
+        let options = options(case.truth.len());
         let formula = model.as_formula();
         let reference = CurveReference::new(1).expect("the calling thread");
         let fitters: Vec<CurveSimd> =

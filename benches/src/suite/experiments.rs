@@ -15,6 +15,7 @@ use ndarray::ArrayView3;
 use rayon::prelude::*;
 
 use super::SuiteError;
+use super::formulas;
 use super::methods::{Backend, Method, Room, Roster};
 use super::record::{Cell, Data, Errors, Journal, Timing};
 use super::stated;
@@ -49,6 +50,8 @@ pub enum Experiment {
     Bound,
     /// Errors against those that fits state, for every shape, estimator and camera.
     Stated,
+    /// Formulas beside models written in Rust, and linear parameters eliminated.
+    Formulas,
 }
 
 impl Experiment {
@@ -67,6 +70,7 @@ impl Experiment {
             Self::Latency => "latency",
             Self::Bound => "bound",
             Self::Stated => "stated",
+            Self::Formulas => "formulas",
         }
     }
 }
@@ -152,6 +156,7 @@ impl Run {
             Experiment::Latency => 12,
             Experiment::Bound => SIGNALS.len() * judged,
             Experiment::Stated => stated::cells(),
+            Experiment::Formulas => formulas::cells(),
         }
     }
 
@@ -174,6 +179,7 @@ impl Run {
             Experiment::Latency => self.latency(),
             Experiment::Bound => self.bound(),
             Experiment::Stated => self.stated(),
+            Experiment::Formulas => self.formulas(),
         }
     }
 

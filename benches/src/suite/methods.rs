@@ -8,8 +8,9 @@ use fit_cpu::{Reference, Simd};
 use fit_gpu::{Family, Gpu, GpuSession, Pinnable, PinnedBuffer};
 use fit_tests::emulation::fit_in_turn;
 use fit_tests::explicit::{ExplicitCriteria, ExplicitStart, fit_explicit};
-use ndarray::ArrayView3;
+use ndarray::{ArrayView2, ArrayView3};
 use rayon::prelude::*;
+use spotfit::model::{CurveFits, CurveFitter, CurveStart, Curves, Model, Points};
 
 use crate::library::{PeerBatch, PeerLibrary};
 use crate::{Workload, peers};
@@ -90,6 +91,9 @@ pub struct Room {
     fits: Store<Fit<f32>>,
     double: Vec<Fit<f64>>,
     peer: Option<PeerBatch>,
+    /// Start values of formulas, and what was found.
+    initial: Vec<[f32; 5]>,
+    curves: Option<CurveFits>,
     pinned: bool,
     size: Size,
     count: usize,
@@ -105,6 +109,8 @@ impl Room {
             fits: Store::new(0, Fit::invalid(), false),
             double: Vec::new(),
             peer: None,
+            initial: Vec::new(),
+            curves: None,
             pinned,
             size: Size::new(0, 0),
             count: 0,
@@ -133,6 +139,8 @@ impl Room {
             *to = *from;
         }
         self.peer = None;
+        self.initial = work.initial.iter().copied().cycle().take(count).collect();
+        self.curves = None;
         (self.size, self.count) = (work.size(), count);
     }
 
@@ -172,6 +180,8 @@ enum Kind {
         double: bool,
     },
     Peer(PeerLibrary),
+    /// The spot as a formula with five parameters.
+    Formula(Box<(CurveFitter, Model)>),
     Crate(fn(&Workload, usize) -> Vec<Fit<f64>>),
 }
 
@@ -299,6 +309,23 @@ impl Method {
                 room.peer = Some(batch);
                 result
             }
+            Kind::Formula(both) => {
+                let (fitter, model) = &**both;
+                let Size { width, height } = room.size;
+                let pixels = &room.pixels[..count * width * height];
+                let data = ArrayView2::from_shape((count, width * height), pixels);
+                let data = data.expect("as many pixels");
+                let points = Points::Grid { width, height };
+                let starts = room.initial[..count].as_flattened();
+                let starts = ArrayView2::from_shape((count, 5), starts).expect("five each");
+                let start = CurveStart::PerFit(starts.into());
+                let mut options = model.options().with_covariance(false);
+                if let Some(most) = most_iterations {
+                    options.max_iterations = most.into();
+                }
+                let found = model.fit_with(fitter, &Curves::new(data, points), start, &options);
+                found.map(|found| room.curves = Some(found.fits)).map_err(|error| text(&error))
+            }
             Kind::Crate(fit) => {
                 let outcome = fit(work, count);
                 double[..count].copy_from_slice(&outcome);
@@ -312,10 +339,31 @@ impl Method {
 
     /// The first outcomes of the last fit.
     pub fn outcomes(&self, room: &mut Room, count: usize) -> Vec<Fit<f64>> {
-        match (&self.kind, &room.peer) {
-            (Kind::Peer(_), Some(batch)) => batch.fits(count).iter().map(Fit::cast).collect(),
+        match (&self.kind, &room.peer, &room.curves) {
+            (Kind::Peer(_), Some(batch), _) => batch.fits(count).iter().map(Fit::cast).collect(),
+            (Kind::Formula(_), _, Some(found)) => {
+                (0..count).map(|number| spot_of(found, number)).collect()
+            }
             _ => room.outcomes(count),
         }
+    }
+}
+
+/// A spot that a formula was fitted to.
+fn spot_of(found: &CurveFits, number: usize) -> Fit<f64> {
+    let of = |parameter: usize| found.parameters[[number, parameter]];
+    Fit {
+        x: of(1),
+        y: of(2),
+        // The model knows σ² only.
+        sigma: of(3).abs(),
+        amplitude: of(0),
+        background: of(4),
+        chi2: found.chi2[number],
+        iterations: found.iterations[number],
+        evaluations: found.evaluations[number],
+        status: found.statuses[number],
+        ..Fit::invalid()
     }
 }
 
@@ -325,7 +373,7 @@ pub struct Roster {
     pub timed: Vec<Method>,
     /// For errors: more of them, with other criteria or precisions.
     pub judged: Vec<Method>,
-    /// Crates of others, for the figures of Gpufit's paper.
+    /// What is in the figures of Gpufit's paper alone: the spot as a formula, and crates of others.
     pub crates: Vec<Method>,
     /// What was asked for and is not there: name and reason.
     pub missing: Vec<(String, String)>,
@@ -422,10 +470,23 @@ impl Roster {
                 list.push(other(name, Kind::Peer(PeerLibrary::open(path)?)));
             }
         }
-        roster.crates = vec![
+        let formula = |backend, threads| -> Result<Kind, String> {
+            let fitter = CurveFitter::new(backend, threads).map_err(|e| e.to_string())?;
+            let model = Model::named("gauss_2d").map_err(|e| e.to_string())?;
+            Ok(Kind::Formula(Box::new((fitter, model))))
+        };
+        if backends.contains(&Backend::Cpu) {
+            roster.crates.push(other("formula", formula(spotfit::Backend::Cpu, 0)?));
+            roster.crates.push(other("formula, one core", formula(spotfit::Backend::Cpu, 1)?));
+        }
+        if backends.contains(&Backend::Gpu) && roster.gpu {
+            roster.crates.push(other("formula, gpu", formula(spotfit::Backend::Gpu, 0)?));
+        }
+        let crates = [
             other("levenberg-marquardt", Kind::Crate(peers::levenberg_marquardt)),
             other("varpro", Kind::Crate(peers::varpro)),
         ];
+        roster.crates.extend(crates);
         Ok(roster)
     }
 }

@@ -8,6 +8,7 @@ pub mod claims;
 pub mod compare;
 pub mod experiments;
 pub mod figures;
+pub mod formulas;
 pub mod glossary;
 pub mod html;
 pub mod machine;

@@ -7,16 +7,43 @@
 //!
 //! Residuals are computed point by point, so χ² is as precise as the model. What the search must know is how precise that
 //! is: a residual f − d is off by the rounding of f.
+//!
+//! Parameters in which a model is linear need no search: wherever the others are, least squares has its minimum by them in
+//! closed form (variable projection: G. H. Golub and V. Pereyra, 1973). [`Sums::project`] finds that from the sums at any of
+//! their values, and what the sums are there, so it takes no other visit to the points. Steps of the others then follow the
+//! valley that the linear parameters make, because those take the best step beside them, whatever the damping.
 
 use crate::arithmetic::{Mask, Real};
 use crate::pass::deviance_of;
 use crate::search::region::Region;
-use crate::search::solve::{Symmetric, inverse};
+use crate::search::solve::{Symmetric, inverse, inverse_pivot, solve_among};
 use crate::search::{Coordinates, Evaluation, Merge, Normal, Parts};
 
 /// The parameters of a model, each measured in a length of its own that stays the same during a fit.
-#[derive(Clone, Copy, Debug)]
-pub struct Explicit;
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Explicit {
+    /// A bit for each parameter that is eliminated.
+    pub eliminated: u64,
+}
+
+impl Explicit {
+    /// Whether parameter j is eliminated.
+    #[inline(always)]
+    pub const fn eliminates(self, j: usize) -> bool {
+        self.eliminated >> j & 1 == 1
+    }
+
+    /// Start values of 0 for those that are eliminated: the sums there are as precise as the data, which those at a poor
+    /// guess are not.
+    #[inline(always)]
+    pub fn clear<R: Real, const P: usize>(self, initial: &mut [R; P]) {
+        for j in 0..P {
+            if self.eliminates(j) {
+                initial[j] = R::splat(0.0);
+            }
+        }
+    }
+}
 
 /// The length in which each parameter is measured, and its reciprocal.
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +128,10 @@ impl<const P: usize> Coordinates<P> for Explicit {
     #[inline(always)]
     fn yields(_: usize) -> bool {
         true
+    }
+    #[inline(always)]
+    fn is_damped(&self, j: usize) -> bool {
+        !self.eliminates(j)
     }
 }
 
@@ -230,6 +261,42 @@ impl<R: Real, const P: usize> Sums<R, P> {
         all
     }
 
+    /// Makes them those where the parameters that are eliminated have their best values beside the others. `scales` are the
+    /// factors that derivatives came without, times the scale of the data. The derivatives by the others may depend on
+    /// those that are eliminated by their factors alone.
+    #[inline(always)]
+    pub fn project(&mut self, which: Explicit, scales: &[R; P]) -> Projected<R, P> {
+        let zero = R::splat(0.0);
+        let before = self.cost;
+        let (mut step, positive) =
+            solve_among(&self.hessian, &self.gradient, zero, which.eliminated);
+        let mut sound = before.is_finite();
+        let mut shift = [zero; P];
+        for j in 0..P {
+            if which.eliminates(j) {
+                shift[j] = step[j] * scales[j].reciprocal();
+                sound = sound & positive[j] & shift[j].is_finite();
+            }
+        }
+        for j in 0..P {
+            if which.eliminates(j) {
+                step[j] = R::select(sound, step[j], zero);
+                shift[j] = R::select(sound, shift[j], zero);
+                self.cost = self.gradient[j].mul_add(step[j], self.cost);
+                self.gradient[j] = R::select(sound, zero, self.gradient[j]);
+            }
+        }
+        self.cost = self.cost.max(zero);
+        for j in 0..P {
+            for k in 0..P {
+                if !which.eliminates(j) && which.eliminates(k) {
+                    self.gradient[j] = self.hessian.at(j, k).mul_add(step[k], self.gradient[j]);
+                }
+            }
+        }
+        Projected { shift, gained: (before - self.cost).max(zero), before, sound }
+    }
+
     /// What the search takes; `scales` are the factors that derivatives came without, times the length of each
     /// parameter and the scale of the data. `size` is Σwd², or Σd for maximum likelihood.
     #[inline(always)]
@@ -240,13 +307,20 @@ impl<R: Real, const P: usize> Sums<R, P> {
         let size = if POISSON { size } else { (size + cost) * R::splat(2.0) };
         // One root after the other: products of squares overflow.
         let length = size.sqrt();
-        let mut normal = Normal { cost, ..Normal::zero() };
-        let mut flat = [R::Mask::splat(false); P];
         let zero = R::splat(0.0);
-        // A model that depends on no parameter here says nothing of where to go.
-        let mut resolved = self.sound & R::Mask::splat(false);
+        let nowhere = R::Mask::splat(false);
+        let mut evaluation = Evaluation {
+            normal: Normal { cost, ..Normal::zero() },
+            resolution: zero,
+            newton: Symmetric::zero(),
+            linear_by: [],
+            flat: [nowhere; P],
+            // A model that depends on no parameter here says nothing of where to go.
+            resolved: nowhere,
+        };
         let least = R::splat(const { least_square(R::EPSILON) });
         for j in 0..P {
+            let normal = &mut evaluation.normal;
             normal.gradient[j] = self.gradient[j] * scales[j];
             for k in 0..P {
                 if k >= j {
@@ -258,10 +332,10 @@ impl<R: Real, const P: usize> Sums<R, P> {
             normal.hessian.0[j][j] = R::select(seen, normal.hessian.0[j][j], zero);
             // By Cauchy and Schwarz, what the rounding of all residuals makes of the gradient.
             let most = normal.hessian.0[j][j].sqrt() * length * rounding;
-            flat[j] = normal.gradient[j].abs().le(most);
-            resolved = resolved | zero.lt(normal.hessian.0[j][j]);
+            evaluation.flat[j] = normal.gradient[j].abs().le(most);
+            evaluation.resolved = evaluation.resolved | zero.lt(normal.hessian.0[j][j]);
         }
-        let resolved = resolved & self.sound;
+        evaluation.resolved = evaluation.resolved & self.sound;
         let resolution = if POISSON {
             size * rounding
         } else {
@@ -270,10 +344,90 @@ impl<R: Real, const P: usize> Sums<R, P> {
             all * rounding
         };
         // Of what overflows nothing is known, which is no reason to call it a minimum.
-        let resolution = R::select(resolution.is_finite(), resolution, zero);
-        let newton = normal.hessian;
-        Evaluation { normal, resolution, newton, linear_by: [], flat, resolved }
+        evaluation.resolution = R::select(resolution.is_finite(), resolution, zero);
+        evaluation
     }
+}
+
+/// What [`Sums::project`] did.
+#[derive(Clone, Copy, Debug)]
+pub struct Projected<R: Real, const P: usize> {
+    /// What leads to the best values of the parameters that are eliminated.
+    pub shift: [R; P],
+    /// What that gains of the cost; rounding of the sums is a share of this too.
+    pub gained: R,
+    /// The cost where the sums were made.
+    before: R,
+    /// Whether there are such values.
+    sound: R::Mask,
+}
+
+/// Sums that were made where the cost is more than this many times that of the best values say too little of those to end
+/// a search.
+const MOST_SHIFTED: f64 = 16.0;
+/// A share of the cost that the sums may get wrong.
+const MOST_LOST: f64 = 1e-3;
+
+impl<R: Real, const P: usize> Projected<R, P> {
+    /// Makes an evaluation that is made of the sums, with `size` and what was gained, say what they are worth. Returns
+    /// whether a search may end with it, because the sums were made near enough to the best values.
+    #[inline(always)]
+    pub fn judge(&self, which: Explicit, evaluation: &mut Evaluation<R, P, 0>, size: R) -> R::Mask {
+        let Self { gained, before, sound, .. } = *self;
+        let (zero, rounding) = (R::splat(0.0), R::splat(ROUNDING * R::EPSILON));
+        let cost = evaluation.normal.cost;
+        let lost = before * rounding;
+        let little = lost.le((size + cost) * R::splat(MOST_LOST));
+        evaluation.resolved = evaluation.resolved & sound & little;
+        let settled = gained.le(cost.mul_add(R::splat(MOST_SHIFTED), evaluation.resolution));
+        // At most, so that the next evaluation there is no worse.
+        let most = cost + evaluation.resolution + lost;
+        evaluation.normal.cost = R::select(settled, cost, most);
+        let mut flat = settled;
+        for j in 0..P {
+            flat = flat & evaluation.flat[j];
+        }
+        if flat.any() {
+            // Along the valley the rounding of residuals makes less of a gradient than beside it.
+            let most = ((size + before) * R::splat(2.0)).sqrt() * rounding;
+            let Normal { gradient, hessian, .. } = &evaluation.normal;
+            let left = sweep(hessian, which);
+            for j in 0..P {
+                if !which.eliminates(j) {
+                    flat = flat & gradient[j].abs().le(left[j].max(zero).sqrt() * most);
+                }
+            }
+        }
+        for j in 0..P {
+            evaluation.flat[j] = flat;
+        }
+        settled
+    }
+}
+
+/// What is left of the diagonal when the parameters that are eliminated take their best step beside each of the others.
+#[inline(always)]
+fn sweep<R: Real, const P: usize>(hessian: &Symmetric<R, P>, which: Explicit) -> [R; P] {
+    let mut all = *hessian;
+    for k in 0..P {
+        if which.eliminates(k) {
+            let unit = inverse_pivot(all.0[k][k], hessian.0[k][k]);
+            for i in 0..P {
+                let share = all.at(i, k) * unit;
+                for j in 0..P {
+                    // Rows and columns that were swept before are not looked at again.
+                    if j >= i && i != k && j != k {
+                        all.0[i][j] = share.neg_mul_add(all.at(j, k), all.0[i][j]);
+                    }
+                }
+            }
+        }
+    }
+    let mut left = [R::splat(0.0); P];
+    for j in 0..P {
+        left[j] = all.0[j][j];
+    }
+    left
 }
 
 /// What single precision can decide; the rest is left to double precision.

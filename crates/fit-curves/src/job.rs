@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use fit_core::Estimator;
+use fit_core::curve::Explicit;
 use fit_formula::{Axes, Formula, Op, Program};
 
-use crate::{CurveError, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Points};
+use crate::{CurveError, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Linear, Points};
 
 /// Sums over more points have too few digits in single precision.
 const MOST_SINGLE_POINTS: usize = 1 << 20;
@@ -23,6 +24,8 @@ pub struct Job<'c, 's, 'o> {
     pub options: &'o CurveOptions,
     /// The model, and its derivatives by all parameters that are not fixed, if it is a formula.
     pub program: Option<Arc<Program>>,
+    /// The parameters that are eliminated.
+    pub explicit: Explicit,
     /// Where the points lie for the program.
     pub axes: Axes,
     /// Columns and rows of points.
@@ -54,7 +57,16 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
             (job.axes, job.extent) = (Axes::Together, [curves.points(), 1]);
         }
         let wanted: Vec<bool> = options.fixed.iter().map(|fixed| !fixed).collect();
-        job.program = Some(formula.program(job.axes, &wanted));
+        let program = formula.program(job.axes, &wanted);
+        let eliminates = match options.linear {
+            Linear::Auto => matches!(job.start, CurveStart::Shared(_)),
+            Linear::Eliminated => true,
+            Linear::Searched => false,
+        };
+        if eliminates && options.estimator == Estimator::LeastSquares {
+            job.explicit.eliminated = program.separable(options.unlimited());
+        }
+        job.program = Some(program);
         Ok(job)
     }
 
@@ -96,7 +108,19 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
             Points::Grid { width, height } => vec![of_axis(width), of_axis(height)],
             _ => vec![of_axis(points)],
         };
-        Ok(Self { curves, start, options, program, axes, extent, variables, has_limits, scales })
+        let explicit = Explicit::default();
+        Ok(Self {
+            curves,
+            start,
+            options,
+            program,
+            explicit,
+            axes,
+            extent,
+            variables,
+            has_limits,
+            scales,
+        })
     }
 
     /// Whether each fit has weights of its own.

@@ -18,7 +18,7 @@ pub use error::CurveError;
 pub use fit_core::curve::At;
 pub use fits::CurveFits;
 pub use job::{Job, clean};
-pub use options::{CurveOptions, Limits};
+pub use options::{CurveOptions, Limits, Linear};
 pub use single::Single;
 pub use values::{Dimensions, Element, Values};
 

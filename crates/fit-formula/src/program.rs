@@ -251,6 +251,9 @@ pub enum Axes {
     Grid,
 }
 
+/// All sets of so many parameters are tried.
+const MOST_TRIED: usize = 10;
+
 /// The value of a formula and its derivatives, as operations in the order in which they run. Those that depend on less
 /// come first.
 ///
@@ -321,6 +324,66 @@ impl Program {
     /// The splines that it calls, with their names.
     pub fn splines(&self) -> &[(String, Spline)] {
         &self.splines
+    }
+
+    /// The parameters, among those that are `allowed`, that a search for least squares can leave to a linear system: the value
+    /// is a linear function of all of them together, and the derivatives by the others depend on them by their scales
+    /// alone. There may be several such sets; this is one of the largest, or, of many parameters, one to which no other can
+    /// be added. A bit for each.
+    ///
+    /// ```
+    /// use fit_formula::{Axes, Formula};
+    ///
+    /// let formula = Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"])?;
+    /// let program = formula.program(Axes::Together, &[true; 3]);
+    /// assert_eq!(program.separable(u64::MAX), 0b101);
+    /// # Ok::<(), fit_formula::FormulaError>(())
+    /// ```
+    pub fn separable(&self, allowed: u64) -> u64 {
+        let mut on: Vec<u64> = Vec::with_capacity(self.ops.len());
+        for op in &self.ops {
+            let own = match *op {
+                Op::Parameter(number) => 1 << number,
+                _ => 0,
+            };
+            on.push(op.operands().fold(own, |all, id| all | on[id as usize]));
+        }
+        let of = |id: OpId| on[id as usize];
+        // What the derivative by each parameter depends on, and what that does without its scale.
+        let of_both: Vec<[u64; 2]> = self
+            .derivatives
+            .iter()
+            .map(|derivative| match *derivative {
+                Derivative::Fixed => [0; 2],
+                Derivative::Flat(id) => [of(id), 0],
+                Derivative::Point { u, scale } => [of(u) | scale.map_or(0, of), of(u)],
+            })
+            .collect();
+        let all = of_both.iter().enumerate();
+        let fits = |set: u64| {
+            all.clone().all(|(j, &[whole, u])| set & if set >> j & 1 == 1 { whole } else { u } == 0)
+        };
+        let alone = |j: usize| {
+            let own = 1 << j;
+            let free = self.derivatives[j] != Derivative::Fixed;
+            free && allowed & own != 0 && of_both.iter().all(|&[_, u]| u & own == 0) && fits(own)
+        };
+        let candidates: Vec<usize> = (0..of_both.len()).filter(|&j| alone(j)).collect();
+        if candidates.len() <= MOST_TRIED {
+            let chosen = |number: u64| {
+                let bits = candidates.iter().enumerate();
+                bits.map(|(at, j)| (number >> at & 1) << j).fold(0, |all, bit| all | bit)
+            };
+            let sets = (0..1 << candidates.len()).map(chosen).filter(|&set| fits(set));
+            return sets.max_by_key(|set| set.count_ones()).unwrap_or(0);
+        }
+        let mut set = 0;
+        for j in candidates {
+            if fits(set | 1 << j) {
+                set |= 1 << j;
+            }
+        }
+        set
     }
 
     /// The operations of a level, one range for each level, in order.

@@ -204,12 +204,12 @@ crate::templates!(templates);
 const fn template_build(parameters: usize) -> Build {
     let unroll_threshold = match parameters {
         0..=3 => 600,
-        4..=5 => 1_000,
-        6 => 1_500,
-        7 => 2_500,
-        _ => 8_000,
+        4..=5 => 1_500,
+        6..=7 => 4_000,
+        8 => 8_000,
+        _ => 12_000,
     };
-    Build { unroll_threshold, most_registers: None, may_spill: parameters > 6 }
+    Build { unroll_threshold, most_registers: None, may_spill: parameters > 7 }
 }
 
 /// All texts: kernels in the order of their table, templates, functions.

@@ -7,7 +7,7 @@ use fit_core::Mask;
 use fit_core::arithmetic::functions::Elementary;
 use fit_core::curve::{At, Explicit, Sums, Units, covariance, single};
 use fit_core::search::solve::Symmetric;
-use fit_core::search::{Evaluation, Newton, Search, Settings};
+use fit_core::search::{Newton, Search, Settings};
 
 /// What a kernel for models minimizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -159,6 +159,8 @@ pub trait Curve<R: Elementary, const P: usize> {
     fn weight(&self, point: usize) -> R;
     /// Replaces it, where it is the data set's own.
     fn set_weight(&mut self, point: usize, value: R);
+    /// The parameters that are eliminated, a bit for each.
+    fn eliminated(&self) -> u32;
     /// Takes parameters.
     fn prepare(&mut self, parameters: &[R; P]);
     /// The model at a point, with the derivatives but for their factors.
@@ -242,7 +244,7 @@ where
     let Known { scale, unit, size, degrees, sound } = known;
     let bounded = unit.max(R::splat(-250.0)).min(R::splat(250.0));
     let iterations = R::from(job.max_iterations);
-    let settings = Settings {
+    let mut settings = Settings {
         max_iterations: iterations,
         max_evaluations: iterations.mul_add(R::splat(10.0), R::splat(10.0)),
         max_error: R::splat(-1.0),
@@ -255,19 +257,43 @@ where
         tolerance: R::from(job.square).scaled(bounded),
     };
     let units = Units::at(&begin.initial);
+    let eliminated = if METHOD == CurveMethod::POISSON { 0 } else { curve.eliminated() };
+    let explicit = Explicit { eliminated: eliminated.into() };
+    let mut initial = begin.initial;
+    explicit.clear(&mut initial);
+    let (finish, tolerance) = (settings.finish, settings.tolerance);
     let usable = R::Mask::splat(sound);
     let mut search: Search<R, Explicit, P, 0> =
-        Search::start(&settings, &Explicit, usable, R::splat(-1.0), begin.initial, units);
+        Search::start(&settings, &explicit, usable, R::splat(-1.0), initial, units);
     while search.running().any() {
-        let mut lengths = search.constants().length;
-        for j in 0..P {
-            lengths[j] = lengths[j] * scale;
+        let mut sums = visit::<R, C, P, METHOD>(curve, search.trial(), scale);
+        let mut scales = scaled(curve.scales(), scale);
+        let mut projected = None;
+        let mut rounded = size;
+        if eliminated != 0 {
+            let made = sums.project(explicit, &scales);
+            search.shift(&made.shift);
+            curve.prepare(search.trial());
+            scales = scaled(curve.scales(), scale);
+            rounded = size + made.gained;
+            projected = Some(made);
         }
-        let evaluation =
-            evaluate::<R, C, P, METHOD>(curve, search.trial(), &lengths, [scale, size]);
-        search.update::<true>(&settings, &Explicit, &evaluation);
+        for j in 0..P {
+            scales[j] = scales[j] * search.constants().length[j];
+        }
+        let mut evaluation = if METHOD == CurveMethod::POISSON {
+            sums.evaluation::<true>(&scales, rounded)
+        } else {
+            sums.evaluation::<false>(&scales, rounded)
+        };
+        if let Some(made) = projected {
+            let settled = made.judge(explicit, &mut evaluation, size);
+            settings.finish = R::select(settled, finish, zero);
+            settings.tolerance = R::select(settled, tolerance, zero);
+        }
+        search.update::<true>(&settings, &explicit, &evaluation);
     }
-    let record = search.record(&settings, &Explicit);
+    let record = search.record(&settings, &explicit);
     let hessian = &search.at_best().hessian;
     let covariance = covariance(hessian, &Units::at(&[one; P]), &held, one);
     let mut errors = [zero; P];
@@ -368,14 +394,22 @@ where
     Known { scale, unit, size: curve.sum(size), degrees, sound: sound.all() }
 }
 
+/// Factors for data that were scaled.
+#[inline(always)]
+fn scaled<R: Elementary, const P: usize>(mut scales: [R; P], scale: R) -> [R; P] {
+    for j in 0..P {
+        scales[j] = scales[j] * scale;
+    }
+    scales
+}
+
 /// Visits the points.
 #[inline(always)]
-fn evaluate<R, C, const P: usize, const METHOD: u8>(
+fn visit<R, C, const P: usize, const METHOD: u8>(
     curve: &mut C,
     trial: &[R; P],
-    lengths: &[R; P],
-    [scale, size]: [R; 2],
-) -> Evaluation<R, P, 0>
+    scale: R,
+) -> Sums<R, P>
 where
     R: Elementary,
     C: Curve<R, P>,
@@ -416,14 +450,5 @@ where
     } else {
         visit!(|at, point| sums.add_square::<false>(&at, curve.datum(point), one, scale));
     }
-    let sums = sums.in_all(|own| curve.sum(own));
-    let mut scales = curve.scales();
-    for j in 0..P {
-        scales[j] = scales[j] * lengths[j];
-    }
-    if METHOD == CurveMethod::POISSON {
-        sums.evaluation::<true>(&scales, size)
-    } else {
-        sums.evaluation::<false>(&scales, size)
-    }
+    sums.in_all(|own| curve.sum(own))
 }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use fit_core::Estimator;
 use fit_core::curve::At;
 use fit_cpu::CurveReference;
-use fit_curves::{CurveFits, CurveOptions, Curves, Job, Points, Single, chunks};
+use fit_curves::{CurveFits, CurveOptions, Curves, Job, Linear, Points, Single, chunks};
 use fit_formula::{Evaluator, Formula};
 use fit_gpu_kernel::curve::{Begin, Curve, fit};
 use fit_gpu_kernel::{CurveJob, CurveMethod};
@@ -15,7 +15,11 @@ const START: [f64; 3] = [10.0, 5.0, 0.5];
 
 /// A data set, and the formula in the place of the marks.
 struct Emulated<'p> {
+    /// With an amplitude of 1 and no background.
     formula: RefCell<Evaluator<'p>>,
+    amplitude: f64,
+    background: f64,
+    eliminated: u32,
     data: Vec<f32>,
     weights: Vec<f32>,
     own_weights: bool,
@@ -43,18 +47,23 @@ impl Curve<f32, 3> for Emulated<'_> {
     fn set_weight(&mut self, point: usize, value: f32) {
         self.weights[point] = value;
     }
+    fn eliminated(&self) -> u32 {
+        self.eliminated
+    }
     fn prepare(&mut self, parameters: &[f32; 3]) {
-        self.formula.get_mut().set_parameters(&parameters.map(f64::from));
+        let [a, t, c] = parameters.map(f64::from);
+        self.formula.get_mut().set_parameters(&[1.0, t, 0.0]);
+        (self.amplitude, self.background) = (a, c);
     }
     fn at(&self, point: usize) -> At<f32, 3> {
         let mut formula = self.formula.borrow_mut();
-        let value = formula.value(&[point as f64]) as f32;
+        let value = (self.amplitude * formula.value(&[point as f64]) + self.background) as f32;
         let mut by = [0.0; 3];
         formula.derivatives(&mut by);
         At { value, by: by.map(|derivative| derivative as f32) }
     }
     fn scales(&self) -> [f32; 3] {
-        [1.0; 3]
+        [1.0, self.amplitude as f32, 1.0]
     }
     fn sum(&self, value: f32) -> f32 {
         value
@@ -107,7 +116,10 @@ fn fit_as_kernels_do(
             job.read_weights(number, &mut weights);
         }
         let formula = RefCell::new(Evaluator::new(job.program.as_ref().expect("a formula")));
-        let mut curve = Emulated { formula, data, weights, own_weights };
+        let eliminated = job.explicit.eliminated as u32;
+        let (amplitude, background) = (1.0, 0.0);
+        let mut curve =
+            Emulated { formula, amplitude, background, eliminated, data, weights, own_weights };
         let found = match (poisson, own_weights) {
             (true, _) => fit::<_, _, 3, { CurveMethod::POISSON }>(&mut curve, &task, &begin),
             (_, true) => fit::<_, _, 3, { CurveMethod::WEIGHTED }>(&mut curve, &task, &begin),
@@ -131,6 +143,7 @@ fn kernels_find_what_the_reference_finds() {
     let reference = CurveReference::new(1).expect("the calling thread");
     let count = 60;
     let plain = CurveOptions::new(3);
+    let searched = plain.clone().with_linear(Linear::Searched);
     let likelihood = plain.clone().with_estimator(Estimator::MaximumLikelihood);
     let limited = plain.clone().with_lower(0, 9.5).with_upper(1, 6.5);
     let held = plain.clone().with_fixed(2);
@@ -142,6 +155,7 @@ fn kernels_find_what_the_reference_finds() {
     }
     for (unit, weighted, options) in [
         (1.0, false, &plain),
+        (1.0, false, &searched),
         (1.0, false, &likelihood),
         (1.0, true, &likelihood),
         (1.0, false, &limited),

@@ -5,7 +5,7 @@
 //! ```
 
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
-use fit_curves::{CurveOptions, Curves, Points, Values};
+use fit_curves::{CurveOptions, Curves, Linear, Points, Values};
 use fit_formula::Formula;
 use ndarray::{Array2, ArrayView2};
 
@@ -115,9 +115,16 @@ fn digits(found: &[f64], certified: &[f64]) -> f64 {
 }
 
 /// Proves that the certified values are found to seven digits from all 54 starts, and that χ² and errors are those
-/// certified.
+/// certified, whether linear parameters are searched for or eliminated.
 #[test]
 fn nist_values_are_found() {
+    for linear in [Linear::Searched, Linear::Eliminated] {
+        println!("\nLinear parameters: {linear:?}\n");
+        check_nist_values(linear);
+    }
+}
+
+fn check_nist_values(linear: Linear) {
     let problems = problems();
     assert_eq!(problems.len(), 27);
     let mut reached = 0;
@@ -136,6 +143,7 @@ fn nist_values_are_found() {
         let data = ArrayView2::from_shape((1, problem.y.len()), &problem.y).expect("a row");
         let curves = Curves::new(data, Points::Shared(Values::from(problem.x.view())));
         let options = CurveOptions::new(count).with_max_iterations(5000).with_tolerance(1e-7);
+        let options = options.with_linear(linear);
         let mut row = [vec![], vec![], vec![], vec![]];
         for (start, minpack) in problem.starts.iter().zip(problem.minpack) {
             let fits = reference.fit(&formula, &curves, start[..].into(), &options).expect("sound");
@@ -187,14 +195,19 @@ fn nist_values_are_found_in_single_precision() {
         let data = ArrayView2::from_shape((1, problem.y.len()), &problem.y).expect("a row");
         let curves = Curves::new(data, Points::Shared(Values::from(problem.x.view())));
         let options = CurveOptions::new(count).with_max_iterations(5000);
+        let [searched, eliminated] = [Linear::Searched, Linear::Eliminated]
+            .map(|linear| options.clone().with_linear(linear));
         let double = CurveReference::new(1).expect("a thread");
         for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
             let single = CurveSimd::new(1, Some(set)).expect("available");
-            for start in &problem.starts {
-                let fits =
-                    single.fit(&formula, &curves, start[..].into(), &options).expect("sound");
+            let both = problem
+                .starts
+                .iter()
+                .flat_map(|start| [(start, &searched), (start, &eliminated)].into_iter());
+            for (start, options) in both {
+                let fits = single.fit(&formula, &curves, start[..].into(), options).expect("sound");
                 let wanted =
-                    double.fit(&formula, &curves, start[..].into(), &options).expect("sound");
+                    double.fit(&formula, &curves, start[..].into(), options).expect("sound");
                 let off = (0..count)
                     .map(|j| {
                         let error = fits.parameters[[0, j]] - problem.certified[j];

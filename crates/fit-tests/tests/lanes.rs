@@ -202,7 +202,11 @@ fn spliced_kernels_assemble() {
             [CurveMethod::Plain, CurveMethod::Weighted, CurveMethod::Poisson][name.len() % 3];
         let architecture = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"]
             [(name.len() + count) % 7];
-        let Some(text) = spliced(&program, method) else {
+        let eliminated = match method {
+            CurveMethod::Poisson => 0,
+            _ => program.separable(u64::MAX),
+        };
+        let Some(text) = spliced(&program, method, eliminated) else {
             lost.push(name);
             continue;
         };

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use fit_tests::models::{model, places};
 use ndarray::{Array2, Array3, ArrayView2};
 use spotfit::model::{
-    CurveFits, CurveFitter, CurveOptions, CurveStart, Curves, Model, ModelFits, Points, Values,
+    CurveFits, CurveFitter, CurveOptions, CurveStart, Curves, Linear, Model, ModelFits, Points,
+    Values,
 };
 use spotfit::{Backend, Estimator, Status};
 
@@ -523,8 +524,9 @@ fn degrees_of_freedom() {
     let x = [0.0, 1.0, 2.0, 3.0];
     let data = [1.0, 3.1, 4.9, 7.0];
     let model = Model::of_variables("a + b*x", &["x"]).expect("a line");
-    let held = model.options().with_lower(0, 1.0).with_upper(0, 1.0);
-    let fixed = model.options().with_fixed(0);
+    let options = model.options().with_linear(Linear::Searched);
+    let held = options.clone().with_lower(0, 1.0).with_upper(0, 1.0);
+    let fixed = options.with_fixed(0);
     let [held, fixed] =
         [held, fixed].map(|options| single_of(&model, &x, &data, &[1.0, 2.0], &options));
     assert_eq!(held.fits.degrees, [3]);

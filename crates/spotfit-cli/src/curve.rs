@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ndarray::Array3;
 use spotfit::model::{
-    CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Model, Points, Values,
+    CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Linear, Model, Points, Values,
 };
 use spotfit::{Backend, Estimator, Status};
 
@@ -72,6 +72,11 @@ pub(crate) struct CurveArguments {
     /// The weights are 1/variance: errors are what they say, and are not scaled by the residuals.
     #[arg(long)]
     absolute: bool,
+    /// Parameters in which the formula is linear, such as amplitudes and backgrounds: eliminated (their start values do not
+    /// count, and from poor ones fits converge more often), searched for like all others, or auto, which eliminates them
+    /// where all fits begin at the same values. Those with --bounds or --fix are never eliminated, and none with mle.
+    #[arg(long, value_enum, default_value = "auto", value_name = "HOW")]
+    linear: LinearChoice,
     /// At most N iterations.
     #[arg(long, default_value_t = 200, value_name = "N")]
     max_iterations: u32,
@@ -97,6 +102,13 @@ pub(crate) struct CurveArguments {
 enum EstimatorChoice {
     Lse,
     Mle,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LinearChoice {
+    Auto,
+    Eliminated,
+    Searched,
 }
 
 /// Where fits begin.
@@ -365,6 +377,11 @@ fn options(
         .with_estimator(match arguments.estimator {
             EstimatorChoice::Lse => Estimator::LeastSquares,
             EstimatorChoice::Mle => Estimator::MaximumLikelihood,
+        })
+        .with_linear(match arguments.linear {
+            LinearChoice::Auto => Linear::Auto,
+            LinearChoice::Eliminated => Linear::Eliminated,
+            LinearChoice::Searched => Linear::Searched,
         })
         .with_absolute(arguments.absolute)
         .with_covariance(false)

@@ -150,14 +150,15 @@ pub(super) fn p_2(record: &Record, figure: &mut Figure) {
     } else {
         let count = if record.about.quick { "100,000" } else { "5,000,000" };
         let title = format!("Where the time goes, {count} fits of 5×5 pixels");
-        let bars = Bars { title, unit: "ms".to_owned(), bars };
+        let bars = Bars { title, unit: "ms".to_owned(), bars, summed: true };
         figure.pictures.push(("parts".to_owned(), bars.svg()));
     }
 }
 
 pub(super) fn p_3a(record: &Record, figure: &mut Figure) {
     figure.caption = format!(
-        "{GPUFIT_DATA} levenberg-marquardt (a port of MINPACK) and varpro are general-purpose crates by others, in \
+        "{GPUFIT_DATA} \"formula\" is the spot as a formula with five parameters, the model gauss_2d of `spotfit curve`. \
+         levenberg-marquardt (a port of MINPACK) and varpro are general-purpose crates by others, in \
          double precision on one core, with a tolerance of 10⁻⁶."
     );
     figure

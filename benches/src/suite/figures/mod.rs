@@ -4,6 +4,7 @@ mod accuracy;
 mod bound;
 mod bus;
 mod ends;
+mod formulas;
 pub(super) mod gpufit;
 mod speed;
 mod stated;
@@ -124,6 +125,18 @@ pub const ALL: &[Entry] = &[
         &[Experiment::Stated],
         stated::stated,
     ),
+    entry(
+        "formulas",
+        "Formulas beside models written in Rust",
+        &[Experiment::Formulas],
+        formulas::formulas,
+    ),
+    entry(
+        "linear",
+        "Linear parameters eliminated: fits from poor start values",
+        &[Experiment::Formulas],
+        formulas::linear,
+    ),
     entry("cost", "Cost of a fit, by number of fits", &[Experiment::Grid], speed::cost),
 ];
 
@@ -236,6 +249,9 @@ fn by_method(method: &str, points: Vec<(f64, f64)>) -> Series {
         "cpu, background ≥ 0",
         "paper's iteration f64",
         "reference f32",
+        "formula",
+        "formula, one core",
+        "formula, gpu",
     ];
     let style = known.iter().position(|name| *name == method).unwrap_or(known.len());
     Series::new(method, points).styled(Some(style))
@@ -243,7 +259,9 @@ fn by_method(method: &str, points: Vec<(f64, f64)>) -> Series {
 
 /// Whether a method is a library that was given: what it finds is shown, not checked.
 fn is_peer(method: &str) -> bool {
-    !["reference", "cpu", "explicit", "paper's"].iter().any(|own| method.starts_with(own))
+    !["reference", "cpu", "explicit", "paper's", "formula"]
+        .iter()
+        .any(|own| method.starts_with(own))
         && !["gpu", "gpu-published"].contains(&method)
 }
 

@@ -20,6 +20,8 @@ pub struct Bars {
     pub unit: String,
     /// Each bar and its parts.
     pub bars: Vec<(String, Vec<(String, f64)>)>,
+    /// Whether the parts make a whole, which is said.
+    pub summed: bool,
 }
 
 /// Height of a bar with the gap below it.
@@ -50,7 +52,8 @@ impl Bars {
         let mut at = 46;
         for (name, parts) in &self.bars {
             let sum: f64 = parts.iter().map(|(_, value)| value).sum();
-            let head = format!("{name}: {} {} in all", label(sum), self.unit);
+            let all = format!(": {} {} in all", label(sum), self.unit);
+            let head = if self.summed { format!("{name}{all}") } else { name.clone() };
             area.draw(&Text::new(head, (12, at), text(18, INK).pos(left)))?;
             at += ROW;
             for (number, (part, value)) in parts.iter().enumerate() {

@@ -133,6 +133,15 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         &self.trial
     }
 
+    /// Moves the trial before its evaluation is handed in: to where the evaluation belongs.
+    #[inline(always)]
+    pub fn shift(&mut self, by: &[R; P]) {
+        let running = self.running();
+        for j in 0..P {
+            self.trial[j] = R::select(running, self.trial[j] + by[j], self.trial[j]);
+        }
+    }
+
     /// Which lanes are still searching.
     #[inline(always)]
     pub fn running(&self) -> R::Mask {
@@ -211,7 +220,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         self.lambda = R::select(rejected, damping * factor, self.lambda);
         if C::TRUSTS {
             self.lambda = damping;
-            self.trust(&moved, [first, accepted, rejected], &normal.hessian, decrease);
+            self.trust(coordinates, &moved, [first, accepted, rejected], &normal.hessian, decrease);
         }
         self.retrying = rejected;
         let next_pass = accepted & (first | self.running());
@@ -345,7 +354,9 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
 
         if NEWTON && settings.newton != Newton::Never {
             let little = settings.finish.mul_add(self.at_best.cost, settings.tolerance);
-            let mut last = self.running() & exact & predicted.lt(little) & zero.le(predicted);
+            // What is not damped is moved by less than others can be.
+            let least = if coordinates.damps_all() { zero } else { -little };
+            let mut last = self.running() & exact & predicted.lt(little) & least.le(predicted);
             if C::CALM < f64::INFINITY {
                 last = last & lambda.le(R::splat(C::CALM));
             }
@@ -385,6 +396,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
     #[inline(always)]
     fn trust(
         &mut self,
+        coordinates: &C,
         moved: &[R; P],
         [first, accepted, rejected]: [R::Mask; 3],
         hessian: &Symmetric<R, P>,
@@ -398,10 +410,14 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         }
         let undamped = self.lambda.le(zero);
         region.judge(&step, [first, accepted, rejected], undamped, [decrease, self.predicted]);
-        region.take(accepted, hessian, first);
+        region.take(coordinates, accepted, hessian, first);
         C::set_region(&mut self.constants, region);
-        // The region has shrunk to a point.
-        let still = accepted & !first & region.norm(&step).le(zero);
+        // Has it shrunk to a point?
+        let mut still = (accepted | rejected) & !first & region.norm(&step).le(zero);
+        if !coordinates.damps_all() {
+            // Those that are not damped move where limits hold the others.
+            still = still & !undamped;
+        }
         self.end(still, Status::NotConverged);
     }
 

@@ -35,6 +35,21 @@ pub trait Coordinates<const P: usize>:
     /// Whether steps stay in a region of trust ([`super::region`]).
     const TRUSTS: bool = false;
 
+    /// Whether the region of trust bounds the steps of parameter j; others take the step that is best beside it.
+    #[inline(always)]
+    fn is_damped(&self, j: usize) -> bool {
+        let _ = j;
+        true
+    }
+    /// Whether it bounds those of all parameters.
+    #[inline(always)]
+    fn damps_all(&self) -> bool {
+        let mut all = true;
+        for j in 0..P {
+            all = all & self.is_damped(j);
+        }
+        all
+    }
     /// The region of trust, if there is one.
     #[inline(always)]
     fn region<R: Real>(_: &Self::Constants<R>) -> Region<R, P> {

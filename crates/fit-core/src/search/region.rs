@@ -6,6 +6,7 @@
 //! implementation and theory*, 1978). Where the undamped step is within the radius, λ is 0, and the search converges as
 //! fast as Gauss and Newton's.
 
+use super::model::Coordinates;
 use super::parts::{Merge, Parts};
 use super::solve::{Symmetric, solve};
 use crate::arithmetic::{Mask, Real};
@@ -54,15 +55,23 @@ impl<R: Real, const P: usize> Region<R, P> {
     }
 
     /// Takes note of the diagonal of the Hessian in lanes where a step was accepted. The `first` time the radius is that
-    /// of a change of every parameter by its own length.
+    /// of a change of every parameter by its own length. It is only for those that are damped.
     #[inline(always)]
-    pub fn take(&mut self, accepted: R::Mask, hessian: &Symmetric<R, P>, first: R::Mask) {
+    pub fn take<C: Coordinates<P>>(
+        &mut self,
+        coordinates: &C,
+        accepted: R::Mask,
+        hessian: &Symmetric<R, P>,
+        first: R::Mask,
+    ) {
         let mut sum = R::splat(0.0);
         for j in 0..P {
-            let larger = hessian.0[j][j].max(self.largest[j]);
-            let own = R::select(first, hessian.0[j][j], larger);
-            self.largest[j] = R::select(accepted, own, self.largest[j]);
-            sum = sum + self.largest[j];
+            if coordinates.is_damped(j) {
+                let larger = hessian.0[j][j].max(self.largest[j]);
+                let own = R::select(first, hessian.0[j][j], larger);
+                self.largest[j] = R::select(accepted, own, self.largest[j]);
+                sum = sum + self.largest[j];
+            }
         }
         self.radius = R::select(accepted & first, sum.sqrt(), self.radius);
     }

@@ -53,6 +53,18 @@ pub fn solve<R: Real, const P: usize>(
     b: &[R; P],
     lambda: R,
 ) -> ([R; P], [R::Mask; P]) {
+    solve_among(h, b, lambda, u64::MAX)
+}
+
+/// The same for some of the rows and columns, a bit for each; the others have no step.
+#[inline(always)]
+pub fn solve_among<R: Real, const P: usize>(
+    h: &Symmetric<R, P>,
+    b: &[R; P],
+    lambda: R,
+    among: u64,
+) -> ([R; P], [R::Mask; P]) {
+    let has = |j: usize| among >> j & 1 == 1;
     let mut positive = [R::Mask::splat(true); P];
     let zero = R::splat(0.0);
     let damp = R::splat(1.0) + lambda;
@@ -61,36 +73,40 @@ pub fn solve<R: Real, const P: usize>(
     let (mut s, mut l) = ([[zero; P]; P], [[zero; P]; P]);
     let (mut inverse, mut z, mut step) = ([zero; P], [zero; P], [zero; P]);
     for j in 0..P {
-        z[j] = -b[j];
-        for k in 0..P {
-            if k >= j {
-                s[j][k] = if k == j { h.0[j][j] * damp } else { h.0[j][k] };
+        if has(j) {
+            z[j] = -b[j];
+            for k in 0..P {
+                if k >= j {
+                    s[j][k] = if k == j { h.0[j][j] * damp } else { h.0[j][k] };
+                }
             }
-        }
-        for m in 0..P {
-            if m < j {
-                z[j] = l[j][m].neg_mul_add(z[m], z[j]);
-                for k in 0..P {
-                    if k >= j {
-                        s[j][k] = l[j][m].neg_mul_add(s[m][k], s[j][k]);
+            for m in 0..P {
+                if m < j && has(m) {
+                    z[j] = l[j][m].neg_mul_add(z[m], z[j]);
+                    for k in 0..P {
+                        if k >= j {
+                            s[j][k] = l[j][m].neg_mul_add(s[m][k], s[j][k]);
+                        }
                     }
                 }
             }
-        }
-        inverse[j] = inverse_pivot(s[j][j], h.0[j][j]);
-        positive[j] = (h.0[j][j] * R::splat(4.0 * R::EPSILON)).lt(s[j][j]);
-        for k in 0..P {
-            if k > j {
-                l[k][j] = s[j][k] * inverse[j];
+            inverse[j] = inverse_pivot(s[j][j], h.0[j][j]);
+            positive[j] = (h.0[j][j] * R::splat(4.0 * R::EPSILON)).lt(s[j][j]);
+            for k in 0..P {
+                if k > j {
+                    l[k][j] = s[j][k] * inverse[j];
+                }
             }
         }
     }
     for i in 0..P {
         let j = P - 1 - i;
-        step[j] = z[j] * inverse[j];
-        for m in 0..P {
-            if m > j {
-                step[j] = l[m][j].neg_mul_add(step[m], step[j]);
+        if has(j) {
+            step[j] = z[j] * inverse[j];
+            for m in 0..P {
+                if m > j && has(m) {
+                    step[j] = l[m][j].neg_mul_add(step[m], step[j]);
+                }
             }
         }
     }
@@ -104,7 +120,7 @@ const fn least_pivot(epsilon: f64) -> f64 {
 
 /// 1/pivot, with the pivot kept above rounding; 0 for a row of zeros.
 #[inline(always)]
-fn inverse_pivot<R: Real>(pivot: R, diagonal: R) -> R {
+pub(crate) fn inverse_pivot<R: Real>(pivot: R, diagonal: R) -> R {
     let pivot = pivot.max(diagonal * R::splat(4.0 * R::EPSILON));
     let sound = R::splat(const { least_pivot(R::EPSILON) }).lt(pivot);
     R::select(sound, pivot.reciprocal(), R::splat(0.0))

@@ -2,7 +2,7 @@
 
 use fit_core::curve::{Explicit, Sums, Units, covariance};
 use fit_core::search::{Evaluation, Newton, Search, Settings};
-use fit_core::{Estimator, Status};
+use fit_core::{Estimator, Record, Status};
 use fit_curves::{CompiledModel, CurveOptions, Place};
 
 use super::compiled::Compiled;
@@ -17,6 +17,7 @@ pub(crate) struct Work<E> {
     pub(super) weights: Vec<f64>,
     /// What the rounding of the sums is a share of.
     pub(super) size: f64,
+    pub(super) explicit: Explicit,
 }
 
 /// What is found of a data set.
@@ -141,14 +142,21 @@ impl<E> Work<E> {
         if free == 0 {
             return self.judged::<P>(&initial, &units, poisson, count, degrees);
         }
-        let mut search: Search<f64, Explicit, P, 0> =
-            Search::start(&settings, &Explicit, true, -1.0, initial, units);
-        while search.running() {
-            let evaluation = self.evaluate::<P>(search.trial(), &units, poisson);
-            search.update::<true>(&settings, &Explicit, &evaluation);
+        let (mut search, mut record) = self.searched(&settings, self.explicit, initial, poisson);
+        let mut evaluations = record.evaluations;
+        let status = |record: &Record<f64, P, 0>| {
+            Status::from_code(record.status as u8).unwrap_or(Status::Invalid)
+        };
+        let has_ended = |status: Status| status.is_converged() || status == Status::AtLimit;
+        if self.explicit.eliminated != 0 && !has_ended(status(&record)) {
+            // With all parameters there are other ways.
+            let other = self.searched(&settings, Explicit::default(), initial, poisson);
+            evaluations += other.1.evaluations;
+            if has_ended(status(&other.1)) || other.1.cost < record.cost {
+                (search, record) = other;
+            }
         }
-        let record = search.record(&settings, &Explicit);
-        let status = Status::from_code(record.status as u8).unwrap_or(Status::Invalid);
+        let status = status(&record);
         let scaled = !(poisson || options.absolute);
         let variance = if scaled { record.cost / degrees.max(1) as f64 } else { 1.0 };
         // Without a degree of freedom the residuals say nothing of the errors.
@@ -161,9 +169,47 @@ impl<E> Work<E> {
             chi2: record.cost,
             degrees: u32::try_from(degrees).unwrap_or(u32::MAX),
             iterations: record.iterations as u32,
-            evaluations: record.evaluations as u32,
+            evaluations: evaluations as u32,
             status,
         }
+    }
+
+    /// A search, and its outcome.
+    #[allow(clippy::type_complexity)]
+    fn searched<const P: usize>(
+        &mut self,
+        settings: &Settings<f64, P>,
+        explicit: Explicit,
+        mut initial: [f64; P],
+        poisson: bool,
+    ) -> (Search<f64, Explicit, P, 0>, Record<f64, P, 0>)
+    where
+        E: Evaluate<f64, P>,
+    {
+        let units = Units::at(&initial);
+        explicit.clear(&mut initial);
+        let mut search: Search<f64, Explicit, P, 0> =
+            Search::start(settings, &explicit, true, -1.0, initial, units);
+        let mut unsettled = *settings;
+        (unsettled.finish, unsettled.tolerance) = (0.0, 0.0);
+        while search.running() {
+            let mut sums = self.sums::<P>(search.trial(), poisson);
+            let (evaluation, settled) = if explicit.eliminated == 0 {
+                (self.evaluation(&sums, &units, poisson), true)
+            } else {
+                let projected = sums.project(explicit, &self.model.scales());
+                search.shift(&projected.shift);
+                self.model.set_parameters(search.trial());
+                let size = self.size + projected.gained;
+                let mut evaluation = sums.evaluation::<false>(&self.scales(&units), size);
+                let settled = projected.judge(explicit, &mut evaluation, self.size);
+                (evaluation, settled)
+            };
+            let settings = if settled { settings } else { &unsettled };
+            search.update::<true>(settings, &explicit, &evaluation);
+        }
+        let record = search.record(settings, &explicit);
+        (search, record)
     }
 
     /// With nothing to find there is only χ².
@@ -178,7 +224,8 @@ impl<E> Work<E> {
     where
         E: Evaluate<f64, P>,
     {
-        let chi2 = self.evaluate::<P>(parameters, units, poisson).normal.cost;
+        let sums = self.sums::<P>(parameters, poisson);
+        let chi2 = self.evaluation(&sums, units, poisson).normal.cost;
         let status = if chi2.is_finite() { Status::MinStep } else { Status::NotConverged };
         Found {
             parameters: parameters[..count].to_vec(),
@@ -191,16 +238,12 @@ impl<E> Work<E> {
         }
     }
 
-    fn evaluate<const P: usize>(
-        &mut self,
-        parameters: &[f64; P],
-        units: &Units<f64, P>,
-        poisson: bool,
-    ) -> Evaluation<f64, P, 0>
+    /// Visits the points.
+    fn sums<const P: usize>(&mut self, parameters: &[f64; P], poisson: bool) -> Sums<f64, P>
     where
         E: Evaluate<f64, P>,
     {
-        let Self { model, data, weights, size, .. } = self;
+        let Self { model, data, weights, .. } = self;
         model.set_parameters(parameters);
         let mut sums = Sums::zero();
         for number in 0..model.blocks() {
@@ -215,14 +258,35 @@ impl<E> Work<E> {
                 }
             }
         }
-        let mut scales = model.scales();
+        sums
+    }
+
+    /// The factors of derivatives in these units.
+    fn scales<const P: usize>(&self, units: &Units<f64, P>) -> [f64; P]
+    where
+        E: Evaluate<f64, P>,
+    {
+        let mut scales = self.model.scales();
         for j in 0..P {
             scales[j] *= units.length[j];
         }
+        scales
+    }
+
+    fn evaluation<const P: usize>(
+        &self,
+        sums: &Sums<f64, P>,
+        units: &Units<f64, P>,
+        poisson: bool,
+    ) -> Evaluation<f64, P, 0>
+    where
+        E: Evaluate<f64, P>,
+    {
+        let scales = self.scales(units);
         if poisson {
-            sums.evaluation::<true>(&scales, *size)
+            sums.evaluation::<true>(&scales, self.size)
         } else {
-            sums.evaluation::<false>(&scales, *size)
+            sums.evaluation::<false>(&scales, self.size)
         }
     }
 }

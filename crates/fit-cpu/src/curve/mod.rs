@@ -243,7 +243,8 @@ impl Evaluated for Job<'_, '_, '_> {
     fn work<E: SetPoints<f64>>(&self, mut model: E) -> Work<E> {
         self.set_points(&mut model);
         let data = vec![0.0; self.curves.points()];
-        Work { model, data, weights: self.shared_weights(), size: 0.0 }
+        let weights = self.shared_weights();
+        Work { model, data, weights, size: 0.0, explicit: self.explicit }
     }
 
     fn fit<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> Found

@@ -26,6 +26,8 @@ struct Data {
 
 /// The marks of a model of so many parameters.
 trait Marks<const P: usize> {
+    /// The parameters that are eliminated, a bit for each.
+    fn eliminated() -> u32;
     /// Takes parameters, and the bytes from one variable to the next.
     fn prepare(parameters: [f32; P], step: u32);
     /// The derivatives at the point whose first variable lies at an address.
@@ -194,6 +196,10 @@ where
         unsafe { self.weights.add(point).write(value.0) }
     }
     #[inline(always)]
+    fn eliminated(&self) -> u32 {
+        <Self as Marks<P>>::eliminated()
+    }
+    #[inline(always)]
     fn prepare(&mut self, parameters: &[Single; P]) {
         <Self as Marks<P>>::prepare(parameters.map(|parameter| parameter.0), self.step);
     }
@@ -229,6 +235,16 @@ where
 macro_rules! marks {
     ($parameters:literal, $($name:ident $number:literal),+) => {
         impl Marks<$parameters> for Data {
+            #[inline(always)]
+            fn eliminated() -> u32 {
+                let eliminated: u32;
+                // SAFETY: what the host puts here writes this register.
+                unsafe {
+                    asm!("//@eliminated {eliminated}", eliminated = lateout(reg32) eliminated,
+                        options(nostack, preserves_flags));
+                }
+                eliminated
+            }
             #[inline(always)]
             fn prepare(parameters: [f32; $parameters], step: u32) {
                 // SAFETY: what the host puts here reads these registers, and writes its own.

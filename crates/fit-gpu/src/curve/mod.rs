@@ -52,8 +52,8 @@ pub struct CurveGpu {
     kept: Mutex<Vec<Known>>,
 }
 
-/// A program for a method, and what it was compiled to; nothing, if it cannot be.
-type Known = (CurveMethod, Program, Option<Arc<Kept>>);
+/// A program for a method with parameters that are eliminated, and what it was compiled to; nothing, if it cannot be.
+type Known = (CurveMethod, u64, Program, Option<Arc<Kept>>);
 
 /// A formula that is compiled.
 struct Kept {
@@ -173,7 +173,9 @@ impl CurveGpu {
         };
         self.card.context.enter()?;
         let Some(program) = &job.program else { return Ok(None) };
-        let Some(kept) = self.compiled(program, method)? else { return Ok(None) };
+        let Some(kept) = self.compiled(program, method, job.explicit.eliminated)? else {
+            return Ok(None);
+        };
         if shape.shared > SHARED_BY_DEFAULT {
             kept.function.allow_shared(shape.shared)?;
         }
@@ -282,17 +284,20 @@ impl CurveGpu {
         &self,
         program: &Program,
         method: CurveMethod,
+        eliminated: u64,
     ) -> Result<Option<Arc<Kept>>, GpuError> {
         if program.ops().len() > MOST_OPERATIONS {
             return Ok(None);
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |(its, other, _): &Known| *its == method && other == program;
+        let same = |(its, others, other, _): &Known| {
+            (*its, *others) == (method, eliminated) && other == program
+        };
         if let Some(at) = kept.iter().position(same) {
             kept[..=at].rotate_right(1);
-            return Ok(kept[0].2.clone());
+            return Ok(kept[0].3.clone());
         }
-        let made = match spliced(program, method) {
+        let made = match spliced(program, method, eliminated) {
             None => None,
             Some(text) => {
                 let module = Module::load(&self.card.context, text)?;
@@ -306,9 +311,9 @@ impl CurveGpu {
                 Some(Arc::new(made))
             }
         };
-        kept.insert(0, (method, program.clone(), made.clone()));
+        kept.insert(0, (method, eliminated, program.clone(), made.clone()));
         let mut tables = 0;
-        let room = |(_, program, _): &Known| {
+        let room = |(.., program, _): &Known| {
             let splines = program.splines().iter();
             tables += splines.map(|(_, spline)| spline.coefficients().len()).sum::<usize>();
             tables <= MOST_COEFFICIENTS

@@ -10,9 +10,9 @@ use fit_gpu_ptx::{curve_functions, template};
 
 use super::spline;
 
-/// The text of a kernel that fits a program by a method; `None` if it has more parameters than any template, or calls a
+/// The text of a kernel that fits a program by a method and eliminates some of its parameters, a bit for each; `None` if it has more parameters than any template, or calls a
 /// function that only the processor has.
-pub fn spliced(program: &Program, method: CurveMethod) -> Option<String> {
+pub fn spliced(program: &Program, method: CurveMethod, eliminated: u64) -> Option<String> {
     let text = template(program.derivatives().len(), method)?;
     let calls = |op: &Op| matches!(op, Op::Call(..) | Op::Call2(..));
     let library = if program.ops().iter().any(calls) { curve_functions()? } else { String::new() };
@@ -27,6 +27,9 @@ pub fn spliced(program: &Program, method: CurveMethod) -> Option<String> {
             Some("//@point") => writer.point(&mut whole, &words.collect::<Vec<_>>())?,
             Some("//@value") => {
                 let _ = writeln!(whole, "mov.b32 {}, %cv;", words.next()?);
+            }
+            Some("//@eliminated") => {
+                let _ = writeln!(whole, "mov.b32 {}, {eliminated};", words.next()?);
             }
             Some("//@scales") => writer.scales(&mut whole, &words.collect::<Vec<_>>()),
             Some(".visible") => {

@@ -29,7 +29,7 @@ use ndarray::{Array2, ArrayView1};
 
 pub use fit_curves::{
     At, CompiledModel, CurveError, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves,
-    Limits as CurveLimits, Points, Values,
+    Limits as CurveLimits, Linear, Points, Values,
 };
 pub use fit_formula::{Axes, FormulaError, Spline, SplineAxis, SplineError, functions};
 pub use fitter::CurveFitter;

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use fit_core::curve::{Explicit, Sums, Units, covariance, single};
-use fit_core::search::{Evaluation, Merge, Newton, Parts, Search, Settings};
+use fit_core::search::{Merge, Newton, Parts, Search, Settings};
 use fit_core::{Estimator, Mask};
 use fit_curves::{Chunk, Job, Points, Single};
 
@@ -126,6 +126,7 @@ pub(super) struct Scratch<P: Pack, const N: usize, E> {
     seeds: Seeds<P, N>,
     settings: Settings<P, N>,
     search: Search<P, Explicit, N, 0>,
+    explicit: Explicit,
     fits: [usize; 32],
     /// The lanes with a fit in them.
     busy: u32,
@@ -190,7 +191,8 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
         }
         let units = Units::at(&seeds.initial);
         let nobody = P::Mask::splat(false);
-        let search = Search::start(&settings, &Explicit, nobody, -one, seeds.initial, units);
+        let explicit = job.explicit;
+        let search = Search::start(&settings, &explicit, nobody, -one, seeds.initial, units);
         Self {
             model,
             pool: Pool {
@@ -207,6 +209,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
             seeds,
             settings,
             search,
+            explicit,
             fits: [0; 32],
             busy: 0,
             weight_unit,
@@ -227,8 +230,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
         self.busy = 0;
         self.refill(job, &mut next, end, chunk);
         while self.busy != 0 {
-            let evaluation = self.evaluate();
-            self.search.update::<true>(&self.settings, &Explicit, &evaluation);
+            self.step();
             let done = self.busy & !P::bits(self.search.running());
             let empty = self.pool.ready == 0 && next == end;
             if done.count_ones() >= enough(P::LANES) || (done != 0 && (empty || done == self.busy))
@@ -239,8 +241,51 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
         }
     }
 
+    /// An evaluation and a new trial, in all lanes.
     #[inline(always)]
-    fn evaluate(&mut self) -> Evaluation<P, N, 0> {
+    fn step(&mut self) {
+        let mut sums = self.sums();
+        if self.explicit.eliminated == 0 {
+            let scales = self.scales();
+            let size = self.seeds.size;
+            let evaluation = if self.poisson {
+                sums.evaluation::<true>(&scales, size)
+            } else {
+                sums.evaluation::<false>(&scales, size)
+            };
+            self.search.update::<true>(&self.settings, &self.explicit, &evaluation);
+            return;
+        }
+        let mut scales = self.model.scales();
+        for scale in &mut scales {
+            *scale = *scale * self.seeds.scale;
+        }
+        let projected = sums.project(self.explicit, &scales);
+        self.search.shift(&projected.shift);
+        self.model.set_parameters(&self.search.trial()[..self.count]);
+        let size = self.seeds.size;
+        let mut evaluation = sums.evaluation::<false>(&self.scales(), size + projected.gained);
+        let settled = projected.judge(self.explicit, &mut evaluation, size);
+        let zero = P::splat(0.0);
+        let mut settings = self.settings;
+        settings.finish = P::select(settled, settings.finish, zero);
+        settings.tolerance = P::select(settled, settings.tolerance, zero);
+        self.search.update::<true>(&settings, &self.explicit, &evaluation);
+    }
+
+    /// The factors of derivatives, in the units of the search and of the data as they were scaled.
+    #[inline(always)]
+    fn scales(&self) -> [P; N] {
+        let mut scales = self.model.scales();
+        for j in 0..N {
+            scales[j] = scales[j] * (self.search.constants().length[j] * self.seeds.scale);
+        }
+        scales
+    }
+
+    /// Visits the points.
+    #[inline(always)]
+    fn sums(&mut self) -> Sums<P, N> {
         let Self { model, data, weights, seeds, search, count, poisson, .. } = self;
         model.set_parameters(&search.trial()[..*count]);
         let mut sums = Sums::<P, N>::zero();
@@ -269,15 +314,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
         } else {
             sum!(|at, datum, _unused| sums.add_square::<false>(&at, datum, P::splat(1.0), scale));
         }
-        let mut scales = model.scales();
-        for j in 0..N {
-            scales[j] = scales[j] * (search.constants().length[j] * seeds.scale);
-        }
-        if *poisson {
-            sums.evaluation::<true>(&scales, seeds.size)
-        } else {
-            sums.evaluation::<false>(&scales, seeds.size)
-        }
+        sums
     }
 
     /// Puts new fits into the lanes that are free.
@@ -333,15 +370,16 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
             P::put(self.model.variable(number), mask, variable, moves);
         }
         self.seeds.merge(seeds, &Take::<P> { mask, moves });
-        let Seeds { initial, lower, upper, unit, degrees, .. } = self.seeds;
+        let Seeds { mut initial, lower, upper, unit, degrees, .. } = self.seeds;
         self.settings.lower = lower;
         self.settings.upper = upper;
         self.settings.finish = P::splat(self.share) / degrees;
         let unit = unit.max(P::splat(-250.0)).min(P::splat(250.0));
         self.settings.tolerance = P::splat(self.square).scaled(unit);
         let units = Units::at(&initial);
+        self.explicit.clear(&mut initial);
         let none = P::splat(-1.0);
-        let started = Search::start(&self.settings, &Explicit, mask, none, initial, units);
+        let started = Search::start(&self.settings, &self.explicit, mask, none, initial, units);
         self.search.refill(mask, &started);
     }
 
@@ -480,7 +518,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
     fn collect(&mut self, job: &Job<'_, '_, '_>, done: u32, chunk: &mut Chunk<'_>) {
         self.busy &= !done;
         let (one, infinite) = (P::splat(1.0), P::splat(f64::INFINITY));
-        let record = self.search.record(&self.settings, &Explicit);
+        let record = self.search.record(&self.settings, &self.explicit);
         let mut held = [P::Mask::splat(false); N];
         for j in 0..N {
             held[j] = self.seeds.upper[j].le(self.seeds.lower[j]);

@@ -1,0 +1,268 @@
+//! Parameters in which formulas are linear, eliminated and searched for.
+
+use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
+use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Linear, Points};
+use fit_formula::{Axes, Formula};
+use fit_sim::Random;
+use fit_tests::models::{SIMULATED, Simulated, model};
+use ndarray::{Array2, array};
+
+fn reference() -> CurveReference {
+    CurveReference::new(0).expect("threads")
+}
+
+fn options(parameters: usize, linear: Linear) -> CurveOptions {
+    CurveOptions::new(parameters).with_linear(linear)
+}
+
+fn case(name: &str) -> &'static Simulated {
+    SIMULATED.iter().find(|case| case.name == name).expect("a case")
+}
+
+fn separable(text: &str) -> Vec<String> {
+    let formula = Formula::of_variables(text, &["x"]).expect("a formula");
+    let parameters = formula.parameters();
+    let program = formula.program(Axes::Together, &vec![true; parameters.len()]);
+    let set = program.separable(u64::MAX);
+    (0..parameters.len()).filter(|j| set >> j & 1 == 1).map(|j| parameters[j].clone()).collect()
+}
+
+/// Proves which parameters are eliminated: sets as large as can be, in which none appears in the derivative by another, and
+/// on which the derivatives by others depend by a factor alone.
+#[test]
+fn which_are_eliminated() {
+    for (text, wanted) in [
+        ("a*exp(-x/t) + c", vec!["a", "c"]),
+        ("a + b*x + c*x^2", vec!["a", "b", "c"]),
+        ("a*exp(-x/t) + b*exp(-x/s) + c", vec!["a", "b", "c"]),
+        ("a/(1 + exp(-(x - x0)/w)) + c", vec!["a", "c"]),
+        // One of both, whose product is searched for.
+        ("a*b*x + c", vec!["b", "c"]),
+        // The derivative by t is a sum of terms with both amplitudes.
+        ("a*exp(-x/t) + b*x*exp(-x/t) + c", vec!["c"]),
+        ("exp(a*x)", vec![]),
+        ("abs(a)*x", vec![]),
+        ("if(a < 1, a*x, 2*a)", vec![]),
+    ] {
+        assert_eq!(separable(text), wanted, "{text}");
+    }
+    // Those that are fixed, or have limits, are searched for: here the line through given data is one at its limit.
+    let formula = Formula::of_variables("a + b*x", &["x"]).expect("a line");
+    let data = array![[1.0, 3.0, 5.0, 7.5]];
+    let curves = Curves::new(data.view(), Points::Index);
+    let limited = options(2, Linear::Eliminated).with_upper(1, 2.0);
+    let start = CurveStart::Shared(&[0.5, 1.0]);
+    let fits = reference().fit(&formula, &curves, start, &limited).expect("sound");
+    assert_eq!(fits.parameters[[0, 1]], 2.0);
+    let program = formula.program(Axes::Together, &[true, false]);
+    assert_eq!(program.separable(u64::MAX), 0b01);
+    assert_eq!(program.separable(0b10), 0);
+}
+
+/// All parameters within so many standard errors, and all errors as a share.
+fn same(what: &str, a: &CurveFits, b: &CurveFits, most: f64) {
+    for fit in 0..a.len() {
+        assert!(a.statuses[fit].is_converged(), "{what} {fit}: {}", a.statuses[fit]);
+        assert!(b.statuses[fit].is_converged(), "{what} {fit}: {}", b.statuses[fit]);
+        for j in 0..a.parameters.ncols() {
+            let error = a.errors[[fit, j]];
+            let off = (a.parameters[[fit, j]] - b.parameters[[fit, j]]).abs();
+            assert!(off <= most * error, "{what} {fit}, parameter {j}: {off} of {error}");
+            let off = (b.errors[[fit, j]] - error).abs();
+            assert!(off <= most * error, "{what} {fit}, error {j}: {off} of {error}");
+        }
+    }
+}
+
+/// Proves that the minimum is the same whether linear parameters are eliminated or not, with weights and points that are
+/// left out too, in double precision and on all vector registers.
+#[test]
+fn the_minimum_is_the_same() {
+    for name in
+        ["linear", "exponential", "exponential_2", "gauss_1d", "logistic", "gauss_2d", "spline_2d"]
+    {
+        let (case, model) = (case(name), model(name));
+        let formula = model.as_formula();
+        let (data, at, start) = (case.data(100), case.at(), case.start());
+        let mut random = Random::new(3, 0);
+        let mut weights = Array2::from_shape_fn(data.dim(), |_| 1.0 + random.normal().abs());
+        weights.indexed_iter_mut().for_each(|((fit, point), weight)| {
+            if (fit + point) % 11 == 0 {
+                *weight = if point % 2 == 0 { 0.0 } else { f64::NAN };
+            }
+        });
+        for weighted in [false, true] {
+            let mut curves = Curves::new(data.view(), case.points(&at));
+            if weighted {
+                curves = curves.with_weights(weights.view());
+            }
+            let fit = |linear| {
+                // So near that both are at the minimum.
+                let options = options(start.len(), linear).with_tolerance(1e-6);
+                let start = CurveStart::Shared(&start);
+                reference().fit(formula, &curves, start, &options).expect("sound")
+            };
+            let [searched, eliminated] = [Linear::Searched, Linear::Eliminated].map(fit);
+            let what = format!("{name}, {weighted}");
+            same(&what, &searched, &eliminated, 1e-5);
+            for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+                let simd = CurveSimd::new(0, Some(set)).expect("available");
+                let start = CurveStart::Shared(&start);
+                let options = options(searched.parameters.ncols(), Linear::Eliminated);
+                let found = simd.fit(formula, &curves, start, &options).expect("sound");
+                same(&format!("{what}, {set}"), &searched, &found, 0.01);
+            }
+        }
+    }
+}
+
+/// Proves that start values of parameters that are eliminated do not count, however wrong they are, in either precision; and
+/// that a search goes on with all parameters where those that are linear cannot be told from each other.
+#[test]
+fn their_start_does_not_count() {
+    let (case, model) = (case("exponential"), model("exponential"));
+    let formula = model.as_formula();
+    let data = case.data(50);
+    let curves = Curves::new(data.view(), Points::Index);
+    let eliminated = options(3, Linear::Eliminated);
+    let simd = CurveSimd::new(0, None).expect("a processor");
+    let fit = |start: &[f64; 3]| {
+        let start = CurveStart::Shared(start);
+        let slow = reference().fit(formula, &curves, start, &eliminated).expect("sound");
+        [slow, simd.fit(formula, &curves, start, &eliminated).expect("sound")]
+    };
+    let wanted = fit(&[10.0, 8.0, 1.0]);
+    for start in [[0.0, 8.0, 0.0], [-1e6, 8.0, 1e6], [1e-12, 8.0, -1e-12]] {
+        for (wanted, found) in wanted.iter().zip(fit(&start)) {
+            same(&format!("{start:?}"), wanted, &found, 1e-3);
+        }
+    }
+    // So slow a decay is a constant.
+    for found in fit(&[10.0, 1e17, 1.0]) {
+        assert!(found.statuses.iter().all(|status| !status.is_converged() || found.chi2[0] < 1e3));
+        assert!(
+            !found.parameters.iter().any(|value| value.is_nan())
+                || found.statuses.iter().any(|status| !status.is_converged())
+        );
+    }
+}
+
+/// Proves that fits from poor start values converge at least as often, and find as small a χ², where linear parameters are
+/// eliminated: shares of fits that begin at the truth times exp(s·n), where n has a normal distribution. They are printed.
+#[test]
+fn poor_starts() {
+    const COUNT: usize = if cfg!(long_tests) { 10_000 } else { 400 };
+    println!("| model | s | searched: converged, at the minimum | eliminated | evaluations |");
+    println!("|---|---|---|---|---|");
+    for name in ["exponential", "exponential_2", "lorentz", "logistic"] {
+        let (case, model) = (case(name), model(name));
+        let formula = model.as_formula();
+        let (data, at) = (case.data(COUNT), case.at());
+        let curves = Curves::new(data.view(), case.points(&at));
+        let parameters = case.truth.len();
+        let plain = options(parameters, Linear::Searched).with_covariance(false);
+        let best = CurveStart::Shared(case.truth);
+        let best = reference().fit(formula, &curves, best, &plain).expect("sound");
+        for spread in [0.5, 1.0] {
+            let mut random = Random::new(7, 0);
+            let starts = Array2::from_shape_fn((COUNT, parameters), |(_, j)| {
+                case.truth[j] * (spread * random.normal()).exp()
+            });
+            let shares = |linear| {
+                let start = CurveStart::PerFit(starts.view().into());
+                let options = plain.clone().with_linear(linear);
+                let fits = reference().fit(formula, &curves, start, &options).expect("sound");
+                let share = |count: usize| count as f64 / COUNT as f64;
+                let converged = fits.statuses.iter().filter(|status| status.is_converged()).count();
+                let right = |fit: &usize| fits.chi2[*fit] < best.chi2[*fit] * 1.0001;
+                let right = (0..COUNT).filter(right).count();
+                let evaluations: f64 = fits.evaluations.iter().map(|&n| f64::from(n)).sum();
+                [share(converged), share(right), evaluations / COUNT as f64]
+            };
+            let [searched, eliminated] = [Linear::Searched, Linear::Eliminated].map(shares);
+            println!(
+                "| `{name}` | {spread} | {:.1} %, {:.1} % | {:.1} %, {:.1} % | {:.1}, {:.1} |",
+                100.0 * searched[0],
+                100.0 * searched[1],
+                100.0 * eliminated[0],
+                100.0 * eliminated[1],
+                searched[2],
+                eliminated[2]
+            );
+            // Within chance.
+            let one = 1.0 / COUNT as f64;
+            let least = |share: f64| share - 3.0 * ((share * (1.0 - share) + one) * one).sqrt();
+            let fine = (0..2).all(|what| eliminated[what] >= least(searched[what]));
+            assert!(fine, "{name} {spread}: {searched:?}, {eliminated:?}");
+        }
+    }
+}
+
+/// Proves that a model with linear parameters alone is fitted at once, to the digits of double precision where points lie
+/// well, and that the mean of Auto is what it says: with start values of their own parameters are searched for.
+#[test]
+fn linear_models() {
+    let formula = Formula::of_variables("a + b*x + c*x^2 + d*x^3", &["x"]).expect("a formula");
+    let x = Array2::from_shape_fn((1, 20), |(_, i)| i as f64 / 10.0 - 1.0);
+    let truth = [1.0, -2.0, 0.5, 3.0];
+    let value = |x: f64| truth[0] + x * (truth[1] + x * (truth[2] + x * truth[3]));
+    let data = Array2::from_shape_fn((1, 20), |(_, i)| value(x[[0, i]]));
+    let curves = Curves::new(data.view(), Points::Shared(x.view().into()));
+    let start = [0.0, 0.0, 0.0, 0.0];
+    let fits = reference()
+        .fit(&formula, &curves, CurveStart::Shared(&start), &CurveOptions::new(4))
+        .expect("sound");
+    for (j, wanted) in truth.iter().enumerate() {
+        assert!((fits.parameters[[0, j]] - wanted).abs() < 1e-12, "{:?}", fits.parameters);
+    }
+    assert!(fits.evaluations[0] <= 3, "{}", fits.evaluations[0]);
+
+    let (case, model) = (case("exponential"), model("exponential"));
+    let data = case.data(20);
+    let curves = Curves::new(data.view(), Points::Index);
+    let shared = [10.0, 5.0, 0.5];
+    let own = Array2::from_shape_fn((20, 3), |(_, j)| shared[j]);
+    let fit = |start: CurveStart<'_>, linear| {
+        let options = options(3, linear);
+        reference().fit(model.as_formula(), &curves, start, &options).expect("sound").parameters
+    };
+    let per_fit = || CurveStart::PerFit(own.view().into());
+    let all = || CurveStart::Shared(&shared);
+    assert_eq!(fit(per_fit(), Linear::Auto), fit(per_fit(), Linear::Searched));
+    assert_eq!(fit(all(), Linear::Auto), fit(all(), Linear::Eliminated));
+    assert_ne!(fit(all(), Linear::Eliminated), fit(all(), Linear::Searched));
+}
+
+/// Proves that fits end at their limits where the parameters that may still move are eliminated, or searched for beside
+/// those.
+#[test]
+fn limits_hold_beside_them() {
+    let model = model("exponential");
+    let data = case("exponential").data(200);
+    let curves = Curves::new(data.view(), Points::Index);
+    for (what, limited) in [
+        ("t", options(3, Linear::Eliminated).with_upper(1, 6.5)),
+        ("a and t", options(3, Linear::Eliminated).with_lower(0, 9.0).with_upper(1, 6.5)),
+        ("t and c", options(3, Linear::Eliminated).with_upper(1, 6.5).with_upper(2, 1.2)),
+    ] {
+        let searched = limited.clone().with_linear(Linear::Searched);
+        let start = CurveStart::Shared(&[10.0, 5.0, 0.5]);
+        let fit = |options| reference().fit(model.as_formula(), &curves, start, options);
+        let [found, wanted] = [&limited, &searched].map(|options| fit(options).expect("sound"));
+        for fit in 0..200 {
+            assert_eq!(found.statuses[fit], wanted.statuses[fit], "{what} {fit}");
+            assert!(found.iterations[fit] < 20, "{what} {fit}: {}", found.iterations[fit]);
+            for j in 0..3 {
+                let off = (found.parameters[[fit, j]] - wanted.parameters[[fit, j]]).abs();
+                assert!(off <= 1e-2 * wanted.errors[[fit, j]], "{what} {fit} {j}: {off}");
+            }
+        }
+        let simd = CurveSimd::new(0, None).expect("a processor");
+        let single = simd.fit(model.as_formula(), &curves, start, &limited).expect("sound");
+        assert!(
+            single.iterations.iter().all(|&count| count < 20),
+            "{what}: {:?}",
+            single.iterations
+        );
+    }
+}
