@@ -209,7 +209,7 @@ const fn template_build(parameters: usize) -> Build {
         8 => 8_000,
         _ => 12_000,
     };
-    Build { unroll_threshold, most_registers: None, may_spill: parameters > 7 }
+    Build { unroll_threshold, most_registers: None, may_spill: parameters > 6 }
 }
 
 /// All texts: kernels in the order of their table, templates, functions.

@@ -2,7 +2,7 @@
 
 use fit_core::{Estimator, Status};
 use fit_cpu::{BatchError, CurveReference, CurveSimd, InstructionSet};
-use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Limits, Points, Values};
+use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Limits, Linear, Points, Values};
 use fit_formula::Formula;
 use fit_gpu::{CurveGpu, CurveMethod, spliced};
 use fit_tests::models::{SIMULATED, model};
@@ -66,17 +66,18 @@ fn the_gpu_agrees_with_the_reference() {
 }
 
 /// Proves that the GPU decides nearly all fits of the named models by itself, and finds what the reference finds; with a
-/// thread a fit and with a warp.
+/// thread a fit and with a warp, and with linear parameters searched for and eliminated.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_gpu_fits_models_with_names() {
     let gpu = CurveGpu::new(0).expect("a GPU");
-    for case in SIMULATED {
+    let both = [Linear::Searched, Linear::Eliminated];
+    for (case, linear) in SIMULATED.iter().flat_map(|case| both.map(|linear| (case, linear))) {
         let (name, truth) = (case.name, case.truth);
         let model = model(name);
         let (data, at, start) = (case.data(8000), case.at(), case.start());
         let place = case.points(&at);
-        let options = CurveOptions::new(truth.len());
+        let options = CurveOptions::new(truth.len()).with_linear(linear);
         // Splines of many arguments take long.
         let counts = if case.extent.len() > 3 { [60, 300] } else { [300, 8000] };
         for count in counts {
@@ -96,7 +97,7 @@ fn the_gpu_fits_models_with_names() {
             let decided = |fit: &usize| left.binary_search(fit).is_err();
             let all = (0..count).filter(decided).count();
             let near = (0..count).filter(decided).filter(near).count();
-            println!("{name}, {count}: {share:.4} left, {near} of {all} within 1 %");
+            println!("{name}, {linear:?}, {count}: {share:.4} left, {near} of {all} within 1 %");
             assert!(share < 0.02, "{name}: {share} are left");
             assert!(near as f64 >= 0.99 * all as f64, "{name}: {near} of {all}");
         }
