@@ -272,10 +272,12 @@ impl<R: Real, const P: usize> Sums<R, P> {
             solve_among(&self.hessian, &self.gradient, zero, which.eliminated);
         let mut sound = before.is_finite();
         let mut shift = [zero; P];
+        let least = R::splat(const { least_square(R::EPSILON) });
         for j in 0..P {
             if which.eliminates(j) {
                 shift[j] = step[j] * scales[j].reciprocal();
-                sound = sound & positive[j] & shift[j].is_finite();
+                let seen = positive[j] & least.le(self.hessian.0[j][j]);
+                sound = sound & seen & shift[j].is_finite();
             }
         }
         for j in 0..P {
@@ -286,7 +288,8 @@ impl<R: Real, const P: usize> Sums<R, P> {
                 self.gradient[j] = R::select(sound, zero, self.gradient[j]);
             }
         }
-        self.cost = self.cost.max(zero);
+        // What is no number stays so.
+        self.cost = R::select(sound, self.cost.max(zero), before);
         for j in 0..P {
             for k in 0..P {
                 if !which.eliminates(j) && which.eliminates(k) {
@@ -362,44 +365,51 @@ pub struct Projected<R: Real, const P: usize> {
     sound: R::Mask,
 }
 
-/// Sums that were made where the cost is more than this many times that of the best values say too little of those to end
-/// a search.
-const MOST_SHIFTED: f64 = 16.0;
+/// Sums that were made where the cost exceeds that of the best values by more than this many times say too little of those
+/// to end a search.
+const MOST_SHIFTED: f64 = 1.0;
 /// A share of the cost that the sums may get wrong.
 const MOST_LOST: f64 = 1e-3;
 
 impl<R: Real, const P: usize> Projected<R, P> {
-    /// Makes an evaluation that is made of the sums, with `size` and what was gained, say what they are worth. Returns
-    /// whether a search may end with it, because the sums were made near enough to the best values.
+    /// Makes an evaluation that is made of the sums, with `size` and what was gained, say what they are worth; `points` are
+    /// as many as were added, or fewer by some. Returns whether a search may end with it, because the sums were made near
+    /// enough to the best values.
     #[inline(always)]
-    pub fn judge(&self, which: Explicit, evaluation: &mut Evaluation<R, P, 0>, size: R) -> R::Mask {
+    pub fn judge(
+        &self,
+        which: Explicit,
+        evaluation: &mut Evaluation<R, P, 0>,
+        size: R,
+        points: R,
+    ) -> R::Mask {
         let Self { gained, before, sound, .. } = *self;
-        let (zero, rounding) = (R::splat(0.0), R::splat(ROUNDING * R::EPSILON));
+        let (zero, epsilon) = (R::splat(0.0), R::splat(R::EPSILON));
+        let rounding = R::splat(ROUNDING * R::EPSILON);
         let cost = evaluation.normal.cost;
-        let lost = before * rounding;
-        let little = lost.le((size + cost) * R::splat(MOST_LOST));
+        let little = (before * rounding).le((size + cost) * R::splat(MOST_LOST));
         evaluation.resolved = evaluation.resolved & sound & little;
         let settled = gained.le(cost.mul_add(R::splat(MOST_SHIFTED), evaluation.resolution));
-        // At most, so that the next evaluation there is no worse.
+        // As large as rounding of the sums may have made it small: the next evaluation there is no worse.
+        let lost = (points * epsilon + rounding) * before;
         let most = cost + evaluation.resolution + lost;
         evaluation.normal.cost = R::select(settled, cost, most);
-        let mut flat = settled;
+        let mut some = R::Mask::splat(false);
         for j in 0..P {
-            flat = flat & evaluation.flat[j];
+            evaluation.flat[j] = evaluation.flat[j] & settled;
+            some = some | evaluation.flat[j];
         }
-        if flat.any() {
+        if some.any() {
             // Along the valley the rounding of residuals makes less of a gradient than beside it.
             let most = ((size + before) * R::splat(2.0)).sqrt() * rounding;
             let Normal { gradient, hessian, .. } = &evaluation.normal;
             let left = sweep(hessian, which);
             for j in 0..P {
                 if !which.eliminates(j) {
-                    flat = flat & gradient[j].abs().le(left[j].max(zero).sqrt() * most);
+                    let little = gradient[j].abs().le(left[j].max(zero).sqrt() * most);
+                    evaluation.flat[j] = evaluation.flat[j] & little;
                 }
             }
-        }
-        for j in 0..P {
-            evaluation.flat[j] = flat;
         }
         settled
     }

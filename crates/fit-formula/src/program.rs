@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use crate::function::{Function, Function2};
 use crate::graph::Comparison;
-use crate::spline::{MAX_SPLINE_AXES, Spline};
+use crate::spline::{MAX_SPLINE_AXES, Spline, SplineAxis};
 
 /// The number of an operation; its operands have lower numbers.
 pub type OpId = u32;
@@ -328,7 +328,7 @@ impl Program {
 
     /// The parameters, among those that are `allowed`, that a search for least squares can leave to a linear system: the value
     /// is a linear function of all of them together, and the derivatives by the others depend on them by their scales
-    /// alone. There may be several such sets; this is one of the largest, or, of many parameters, one to which no other can
+    /// alone, and it does not jump with them. There may be several such sets; this is one of the largest, or, of many parameters, one to which no other can
     /// be added. A bit for each.
     ///
     /// ```
@@ -341,12 +341,27 @@ impl Program {
     /// ```
     pub fn separable(&self, allowed: u64) -> u64 {
         let mut on: Vec<u64> = Vec::with_capacity(self.ops.len());
+        // Those with which the value may jump, which derivatives do not tell.
+        let mut jumps = 0;
         for op in &self.ops {
             let own = match *op {
                 Op::Parameter(number) => 1 << number,
                 _ => 0,
             };
-            on.push(op.operands().fold(own, |all, id| all | on[id as usize]));
+            let all = op.operands().fold(own, |all, id| all | on[id as usize]);
+            on.push(all);
+            match *op {
+                Op::Call(Function::Floor, _) | Op::Compare(..) => jumps |= all,
+                Op::Spline { number, arguments, .. } => {
+                    let axes = self.splines[usize::from(number)].1.axes();
+                    for (axis, &id) in axes.zip(arguments.ids()) {
+                        if matches!(axis, SplineAxis::Steps(_)) {
+                            jumps |= on[id as usize];
+                        }
+                    }
+                }
+                _ => {}
+            }
         }
         let of = |id: OpId| on[id as usize];
         // What the derivative by each parameter depends on, and what that does without its scale.
@@ -365,8 +380,15 @@ impl Program {
         };
         let alone = |j: usize| {
             let own = 1 << j;
-            let free = self.derivatives[j] != Derivative::Fixed;
-            free && allowed & own != 0 && of_both.iter().all(|&[_, u]| u & own == 0) && fits(own)
+            let free = match self.derivatives[j] {
+                Derivative::Fixed => false,
+                // Nothing depends on it.
+                Derivative::Flat(id) => self.ops[id as usize] != Op::Number(0.0),
+                Derivative::Point { .. } => true,
+            };
+            free && allowed & !jumps & own != 0
+                && of_both.iter().all(|&[_, u]| u & own == 0)
+                && fits(own)
         };
         let candidates: Vec<usize> = (0..of_both.len()).filter(|&j| alone(j)).collect();
         if candidates.len() <= MOST_TRIED {

@@ -287,7 +287,7 @@ where
             sums.evaluation::<false>(&scales, rounded)
         };
         if let Some(made) = projected {
-            let settled = made.judge(explicit, &mut evaluation, size);
+            let settled = made.judge(explicit, &mut evaluation, size, degrees);
             settings.finish = R::select(settled, finish, zero);
             settings.tolerance = R::select(settled, tolerance, zero);
         }

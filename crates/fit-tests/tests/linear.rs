@@ -43,6 +43,9 @@ fn which_are_eliminated() {
         ("exp(a*x)", vec![]),
         ("abs(a)*x", vec![]),
         ("if(a < 1, a*x, 2*a)", vec![]),
+        // The value jumps where derivatives say nothing of it.
+        ("b*x + mod(c, 5)", vec!["b"]),
+        ("b*x + if(c < 0, c, c + 10)", vec!["b"]),
     ] {
         assert_eq!(separable(text), wanted, "{text}");
     }
@@ -104,6 +107,12 @@ fn the_minimum_is_the_same() {
             };
             let [searched, eliminated] = [Linear::Searched, Linear::Eliminated].map(fit);
             let what = format!("{name}, {weighted}");
+            // With no second search.
+            let most = eliminated.evaluations.iter().zip(&eliminated.iterations);
+            assert!(
+                most.into_iter().all(|(count, iterations)| *count < 2 * iterations + 4),
+                "{what}"
+            );
             same(&what, &searched, &eliminated, 1e-5);
             for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
                 let simd = CurveSimd::new(0, Some(set)).expect("available");
@@ -137,18 +146,26 @@ fn their_start_does_not_count() {
             same(&format!("{start:?}"), wanted, &found, 1e-3);
         }
     }
-    // So slow a decay is a constant.
-    for found in fit(&[10.0, 1e17, 1.0]) {
-        assert!(found.statuses.iter().all(|status| !status.is_converged() || found.chi2[0] < 1e3));
-        assert!(
-            !found.parameters.iter().any(|value| value.is_nan())
-                || found.statuses.iter().any(|status| !status.is_converged())
-        );
+    // A pulse that no point sees leaves nothing to eliminate, and data without a value are lost to all.
+    for (text, data, start) in [
+        ("a*exp(-(x - x0)^2/(2*s^2)) + c", 1.0, [5.0, -26.5, 1.0, 0.5]),
+        ("a*sqrt(x - x0) + c*s", 1.0, [1.0, 5.0, 1.0, 1.0]),
+    ] {
+        let formula = Formula::of_variables(text, &["x"]).expect("a formula");
+        let data = Array2::from_shape_fn((1, 30), |(_, x)| data + 0.1 * ((x * x) % 7) as f64);
+        let curves = Curves::new(data.view(), Points::Index);
+        let eliminated = options(4, Linear::Eliminated);
+        let start = CurveStart::Shared(&start);
+        let fits = reference().fit(&formula, &curves, start, &eliminated).expect("sound");
+        let said = fits.statuses[0].is_converged();
+        assert!(!said || fits.parameters[[0, 0]] != 0.0, "{text}: {:?}", fits.parameters);
+        assert!(fits.chi2[0] != 0.0, "{text}");
     }
 }
 
-/// Proves that fits from poor start values converge at least as often, and find as small a χ², where linear parameters are
-/// eliminated: shares of fits that begin at the truth times exp(s·n), where n has a normal distribution. They are printed.
+/// Proves that fits from poor start values converge at least as often where linear parameters are eliminated, and that no
+/// more than two in a hundred fewer find as small a χ²: shares of fits that begin at the truth times exp(s·n), where n has a
+/// normal distribution. They are printed.
 #[test]
 fn poor_starts() {
     const COUNT: usize = if cfg!(long_tests) { 10_000 } else { 400 };
@@ -189,17 +206,15 @@ fn poor_starts() {
                 searched[2],
                 eliminated[2]
             );
-            // Within chance.
-            let one = 1.0 / COUNT as f64;
-            let least = |share: f64| share - 3.0 * ((share * (1.0 - share) + one) * one).sqrt();
-            let fine = (0..2).all(|what| eliminated[what] >= least(searched[what]));
-            assert!(fine, "{name} {spread}: {searched:?}, {eliminated:?}");
+            assert!(eliminated[0] >= searched[0], "{name} {spread}: {searched:?}, {eliminated:?}");
+            assert!(eliminated[1] >= searched[1] - 0.02, "{name} {spread}: {eliminated:?}");
         }
     }
 }
 
 /// Proves that a model with linear parameters alone is fitted at once, to the digits of double precision where points lie
-/// well, and that the mean of Auto is what it says: with start values of their own parameters are searched for.
+/// well, however many points there are and whatever their noise; and that Auto eliminates them where all fits begin at the
+/// same values, and nowhere else.
 #[test]
 fn linear_models() {
     let formula = Formula::of_variables("a + b*x + c*x^2 + d*x^3", &["x"]).expect("a formula");
@@ -216,6 +231,28 @@ fn linear_models() {
         assert!((fits.parameters[[0, j]] - wanted).abs() < 1e-12, "{:?}", fits.parameters);
     }
     assert!(fits.evaluations[0] <= 3, "{}", fits.evaluations[0]);
+    let line = Formula::of_variables("a + b*x", &["x"]).expect("a line");
+    let mut random = Random::new(5, 0);
+    for (points, noise) in [(30, 1.0), (1000, 1.0), (1000, 1e-3), (20_000, 0.1)] {
+        let data = Array2::from_shape_fn((40, points), |(_, i)| {
+            (100.0 + 100.0 * i as f64 / points as f64 + noise * random.normal()) as f32
+        });
+        let curves = Curves::new(data.view(), Points::Index);
+        let start = CurveStart::Shared(&[1.0, 1.0]);
+        let simd = CurveSimd::new(0, None).expect("a processor");
+        let options = CurveOptions::new(2);
+        for fits in [
+            reference().fit(&line, &curves, start, &options).expect("sound"),
+            simd.fit(&line, &curves, start, &options).expect("sound"),
+        ] {
+            let most = fits.evaluations.iter().max();
+            assert!(
+                fits.evaluations.iter().all(|&count| count <= 4),
+                "{points}, {noise}: {most:?}"
+            );
+            assert!(fits.statuses.iter().all(|status| status.is_converged()));
+        }
+    }
 
     let (case, model) = (case("exponential"), model("exponential"));
     let data = case.data(20);
@@ -251,7 +288,7 @@ fn limits_hold_beside_them() {
         let [found, wanted] = [&limited, &searched].map(|options| fit(options).expect("sound"));
         for fit in 0..200 {
             assert_eq!(found.statuses[fit], wanted.statuses[fit], "{what} {fit}");
-            assert!(found.iterations[fit] < 20, "{what} {fit}: {}", found.iterations[fit]);
+            assert!(found.evaluations[fit] < 20, "{what} {fit}: {}", found.evaluations[fit]);
             for j in 0..3 {
                 let off = (found.parameters[[fit, j]] - wanted.parameters[[fit, j]]).abs();
                 assert!(off <= 1e-2 * wanted.errors[[fit, j]], "{what} {fit} {j}: {off}");

@@ -413,12 +413,12 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         region.take(coordinates, accepted, hessian, first);
         C::set_region(&mut self.constants, region);
         // Has it shrunk to a point?
-        let mut still = (accepted | rejected) & !first & region.norm(&step).le(zero);
+        let mut still = accepted & !first;
         if !coordinates.damps_all() {
-            // Those that are not damped move where limits hold the others.
-            still = still & !undamped;
+            // Those that are not damped may move alone, where limits hold the others, but only once.
+            still = (still & !undamped) | rejected;
         }
-        self.end(still, Status::NotConverged);
+        self.end(still & region.norm(&step).le(zero), Status::NotConverged);
     }
 
     /// A step in relative units from the best parameters: where it leads to, what the limits leave of that, and what they

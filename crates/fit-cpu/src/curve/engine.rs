@@ -147,13 +147,23 @@ impl<E> Work<E> {
         let status = |record: &Record<f64, P, 0>| {
             Status::from_code(record.status as u8).unwrap_or(Status::Invalid)
         };
-        let has_ended = |status: Status| status.is_converged() || status == Status::AtLimit;
-        if self.explicit.eliminated != 0 && !has_ended(status(&record)) {
-            // With all parameters there are other ways.
-            let other = self.searched(&settings, Explicit::default(), initial, poisson);
-            evaluations += other.1.evaluations;
-            if has_ended(status(&other.1)) || other.1.cost < record.cost {
-                (search, record) = other;
+        if self.explicit.eliminated != 0 {
+            let has_ended = |record: &_| {
+                let status = status(record);
+                status.is_converged() || status == Status::AtLimit
+            };
+            let hessian = &search.at_best().hessian;
+            let inverse = covariance(hessian, search.constants(), &held, 1.0);
+            let known = (0..count).all(|j| inverse.at(j, j).is_finite());
+            if !known || !has_ended(&record) {
+                // From the start values, with all parameters, other ways are open.
+                let other = self.searched(&settings, Explicit::default(), initial, poisson);
+                evaluations += other.1.evaluations;
+                let no_worse = record.cost <= other.1.cost;
+                let both = [&record, &other.1].map(has_ended);
+                if both == [false, true] || (both[0] == both[1] && !no_worse) {
+                    (search, record) = other;
+                }
             }
         }
         let status = status(&record);
@@ -161,7 +171,7 @@ impl<E> Work<E> {
         let variance = if scaled { record.cost / degrees.max(1) as f64 } else { 1.0 };
         // Without a degree of freedom the residuals say nothing of the errors.
         let variance = if scaled && degrees == 0 { f64::INFINITY } else { variance };
-        let all = covariance(&search.at_best().hessian, &units, &held, variance);
+        let all = covariance(&search.at_best().hessian, search.constants(), &held, variance);
         let covariance = (0..count * count).map(|at| all.at(at / count, at % count)).collect();
         Found {
             parameters: record.parameters[..count].to_vec(),
@@ -186,7 +196,14 @@ impl<E> Work<E> {
     where
         E: Evaluate<f64, P>,
     {
-        let units = Units::at(&initial);
+        let mut lengths = initial;
+        for j in 0..P {
+            if explicit.eliminates(j) {
+                // Start values of these may be anything.
+                lengths[j] = self.size.sqrt();
+            }
+        }
+        let units = Units::at(&lengths);
         explicit.clear(&mut initial);
         let mut search: Search<f64, Explicit, P, 0> =
             Search::start(settings, &explicit, true, -1.0, initial, units);
@@ -202,7 +219,8 @@ impl<E> Work<E> {
                 self.model.set_parameters(search.trial());
                 let size = self.size + projected.gained;
                 let mut evaluation = sums.evaluation::<false>(&self.scales(&units), size);
-                let settled = projected.judge(explicit, &mut evaluation, self.size);
+                let points = self.data.len() as f64;
+                let settled = projected.judge(explicit, &mut evaluation, self.size, points);
                 (evaluation, settled)
             };
             let settings = if settled { settings } else { &unsettled };

@@ -265,7 +265,8 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
         self.model.set_parameters(&self.search.trial()[..self.count]);
         let size = self.seeds.size;
         let mut evaluation = sums.evaluation::<false>(&self.scales(), size + projected.gained);
-        let settled = projected.judge(self.explicit, &mut evaluation, size);
+        let points = self.seeds.degrees;
+        let settled = projected.judge(self.explicit, &mut evaluation, size, points);
         let zero = P::splat(0.0);
         let mut settings = self.settings;
         settings.finish = P::select(settled, settings.finish, zero);
