@@ -20,10 +20,6 @@ const WELL: f64 = 0.75;
 /// And one that gained less than this badly.
 const BADLY: f64 = 0.25;
 
-/// The same of the first radius where some parameters are not damped, which lets the others go further: with all of it
-/// sums of two exponentials end twice as often at a decay that is a straight line.
-const ALONE: f64 = 0.5;
-
 /// The region in which a quadratic model is trusted.
 #[derive(Clone, Copy, Debug)]
 pub struct Region<R, const P: usize> {
@@ -59,7 +55,7 @@ impl<R: Real, const P: usize> Region<R, P> {
     }
 
     /// Takes note of the diagonal of the Hessian in lanes where a step was accepted. The `first` time the radius is that
-    /// of a change of every parameter by its own length, or [`ALONE`]. It is only for those that are damped.
+    /// of a change of every parameter by its own length. It is only for those that are damped.
     #[inline(always)]
     pub fn take<C: Coordinates<P>>(
         &mut self,
@@ -77,9 +73,7 @@ impl<R: Real, const P: usize> Region<R, P> {
                 sum = sum + self.largest[j];
             }
         }
-        let share = if coordinates.damps_all() { 1.0 } else { ALONE };
-        let radius = sum.sqrt() * R::splat(share);
-        self.radius = R::select(accepted & first, radius, self.radius);
+        self.radius = R::select(accepted & first, sum.sqrt(), self.radius);
     }
 
     /// Changes the radius after a step, by what it gained and what was predicted.
