@@ -46,7 +46,7 @@ pub trait Coordinates<const P: usize>:
     fn damps_all(&self) -> bool {
         let mut all = true;
         for j in 0..P {
-            all = all & self.is_damped(j);
+            all &= self.is_damped(j);
         }
         all
     }
