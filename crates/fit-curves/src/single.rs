@@ -90,8 +90,8 @@ impl<'a> Single<'a> {
         // Where the Hessian is singular in this precision, all of it is infinite.
         let known = errors.iter().all(|error| error.is_finite());
         // Of a search that had all of its iterations nothing better is known.
-        let spent = status == Status::MaxIterations
-            && self.iterations >= job.options.max_iterations as f32;
+        let spent =
+            status == Status::MaxIterations && self.iterations >= job.options.max_iterations as f32;
         let at_limit = status == Status::AtLimit && raw.is_converged();
         let ended = status.is_converged() || at_limit || spent;
         if exact || !ended || !known {
