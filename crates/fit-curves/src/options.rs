@@ -23,7 +23,7 @@ pub enum Limits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Linear {
-    /// They are eliminated where all fits begin at the same values, which most of them are far from.
+    /// They are eliminated where all fits begin at the same values: those are poor start values for most fits.
     #[default]
     Auto,
     /// They are eliminated.

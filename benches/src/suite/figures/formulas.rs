@@ -118,7 +118,7 @@ pub(super) fn linear(record: &Record, figure: &mut Figure) {
             }
             if let [searched, eliminated] = both[..] {
                 let what = format!(
-                    "{model}, s = {spread}: eliminated, {:.1} % converge, of {:.1} % else",
+                    "{model}, s = {spread}: eliminated, {:.1} % converge, otherwise {:.1} %",
                     100.0 * eliminated,
                     100.0 * searched
                 );
