@@ -15,6 +15,7 @@ mod range;
 pub mod render;
 mod statuses;
 pub mod storm;
+pub mod table;
 
 pub use fit_core::spot::shape::{
     Circular, Elliptical, FixedSigma, FixedSigmas, GivenSigma, Rotated, Shape,

@@ -1,0 +1,125 @@
+//! Whole lines of a text of any length.
+
+use std::io::{self, Read};
+
+use crate::table::TableError;
+use crate::table::error::LONGEST_ROW;
+
+/// Bytes read at a time.
+const READ: usize = 1 << 16;
+
+/// Reads whole lines.
+#[derive(Debug)]
+pub(super) struct Lines<R> {
+    reader: R,
+    /// What was read and not given yet.
+    buffer: Vec<u8>,
+    /// The lines before it.
+    pub(super) lines: u64,
+    /// The end of the input was seen.
+    ended: bool,
+}
+
+impl<R: Read> Lines<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self { reader, buffer: Vec::new(), lines: 0, ended: false }
+    }
+
+    /// The first line; what was read beyond it is kept.
+    pub(super) fn first(&mut self) -> Result<Vec<u8>, TableError> {
+        let mut line = self.read(1)?;
+        let end = line.iter().position(|&byte| byte == b'\n').map_or(line.len(), |end| end + 1);
+        self.buffer.splice(0..0, line.drain(end..));
+        self.lines += 1;
+        Ok(line)
+    }
+
+    /// The next whole lines: at least so many bytes, as far as there are, and at least one line.
+    pub(super) fn read(&mut self, least: usize) -> Result<Vec<u8>, TableError> {
+        let last_end =
+            |bytes: &[u8]| bytes.iter().rposition(|&byte| byte == b'\n').map(|at| at + 1);
+        let mut end = last_end(&self.buffer).unwrap_or(0);
+        while !self.ended && (end < least) {
+            if self.buffer.len() - end > LONGEST_ROW {
+                let before = self.buffer[..end].iter().filter(|&&byte| byte == b'\n').count();
+                return Err(TableError::LongRow { line: self.lines + before as u64 + 1 });
+            }
+            let known = self.buffer.len();
+            self.buffer.resize(known + READ, 0);
+            let count = loop {
+                match self.reader.read(&mut self.buffer[known..]) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    result => break result?,
+                }
+            };
+            self.buffer.truncate(known + count);
+            self.ended = count == 0;
+            end = last_end(&self.buffer[known..]).map_or(end, |at| known + at);
+        }
+        if self.ended {
+            end = self.buffer.len();
+        }
+        let rest = self.buffer.split_off(end);
+        Ok(std::mem::replace(&mut self.buffer, rest))
+    }
+}
+
+/// Cuts text into parts that end with a line.
+pub(super) fn parts(text: &[u8], count: usize) -> Vec<&[u8]> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    let size = (text.len() / count.max(1)).max(1 << 14);
+    while rest.len() > size {
+        let Some(end) = rest[size..].iter().position(|&byte| byte == b'\n') else { break };
+        let (part, after) = rest.split_at(size + end + 1);
+        parts.push(part);
+        rest = after;
+    }
+    if !rest.is_empty() {
+        parts.push(rest);
+    }
+    parts
+}
+
+pub(super) fn trim(line: &[u8]) -> &[u8] {
+    line.trim_ascii()
+}
+
+/// The fields of a line, without spaces and quotes around them.
+pub(super) struct Fields<'a> {
+    rest: Option<&'a [u8]>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn of(line: &'a [u8]) -> Self {
+        Self { rest: Some(line) }
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let line = self.rest?;
+        let line = line.trim_ascii_start();
+        if let [b'"', quoted @ ..] = line {
+            // A comma may stand between quotes.
+            if let Some(end) = quoted.iter().position(|&byte| byte == b'"') {
+                let after = &quoted[end + 1..];
+                let comma = after.iter().position(|&byte| byte == b',');
+                self.rest = comma.map(|comma| &after[comma + 1..]);
+                return Some(quoted[..end].trim_ascii());
+            }
+        }
+        match line.iter().position(|&byte| byte == b',') {
+            Some(comma) => {
+                self.rest = Some(&line[comma + 1..]);
+                Some(line[..comma].trim_ascii_end())
+            }
+            None => {
+                self.rest = None;
+                Some(line.trim_ascii_end())
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Decimal numbers, read and written so that nothing of them is lost.
+
+use std::io::Write as _;
+
+/// Powers of ten that are exact.
+const TENS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+/// Whole numbers below this are exact.
+const EXACT: u64 = 1 << 53;
+
+/// Reads a number as `str::parse` does, in a fraction of the time where it is short.
+pub(super) fn parse(text: &[u8]) -> Option<f64> {
+    short(text).or_else(|| std::str::from_utf8(text).ok()?.parse().ok())
+}
+
+/// The number of a text of digits with at most one point. With fewer than 2⁵³ units and at most 22 decimals both are
+/// exact, so that one division rounds correctly (Clinger 1990, How to read floating point numbers accurately).
+fn short(text: &[u8]) -> Option<f64> {
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, text),
+    };
+    if digits.is_empty() || digits.len() > 18 {
+        return None;
+    }
+    let (mut units, mut decimals, mut point) = (0u64, 0, false);
+    for &digit in digits {
+        match digit {
+            b'0'..=b'9' => {
+                units = 10 * units + u64::from(digit - b'0');
+                decimals += usize::from(point);
+            }
+            b'.' if !point && digits.len() > 1 => point = true,
+            _ => return None,
+        }
+    }
+    let value = (units < EXACT).then(|| units as f64 / TENS[decimals])?;
+    Some(if negative { -value } else { value })
+}
+
+/// Writes a number so that it is read back as it was, with as few digits as that takes or nearly so.
+pub(super) fn write(value: f64, text: &mut Vec<u8>) {
+    const DECIMALS: usize = 6;
+    let units = (value * TENS[DECIMALS]).round();
+    if units.abs() < EXACT as f64 && units / TENS[DECIMALS] == value && (value != 0.0) {
+        units_of(units, DECIMALS, text);
+        while text.ends_with(b"0") {
+            text.pop();
+        }
+        if text.ends_with(b".") {
+            text.pop();
+        }
+    } else {
+        general(value, |value, text| write!(text, "{value}"), text);
+    }
+}
+
+/// Writes a number with so many decimals, rounded as `format!` rounds.
+pub(super) fn write_rounded(value: f64, decimals: usize, text: &mut Vec<u8>) {
+    let scaled = value * TENS[decimals.min(22)];
+    let units = scaled.round();
+    // Where the product is near the middle between two numbers, its own rounding may decide: let others do it.
+    let clear = (scaled - scaled.trunc()).abs();
+    let clear = (clear - 0.5).abs() > 1e-6 * scaled.abs().max(1.0);
+    if decimals <= 9 && clear && units.abs() < 1e9 && units != 0.0 {
+        units_of(units, decimals, text);
+    } else {
+        general(value, |value, text| write!(text, "{value:.decimals$}"), text);
+    }
+}
+
+/// Writes a number that was single: with the digits that single precision needs.
+pub(super) fn write_single(value: f64, text: &mut Vec<u8>) {
+    general(value, |value, text| write!(text, "{}", value as f32), text);
+}
+
+/// Writes a number in the general way; what is infinite in the word that every language reads.
+fn general(
+    value: f64,
+    write: impl Fn(f64, &mut Vec<u8>) -> std::io::Result<()>,
+    text: &mut Vec<u8>,
+) {
+    match value {
+        f64::INFINITY => text.extend_from_slice(b"Infinity"),
+        f64::NEG_INFINITY => text.extend_from_slice(b"-Infinity"),
+        value => {
+            let written = write(value, text);
+            debug_assert!(written.is_ok(), "writing to memory cannot fail");
+        }
+    }
+}
+
+/// Writes a whole number of units, of which 10^`decimals` make one.
+fn units_of(units: f64, decimals: usize, text: &mut Vec<u8>) {
+    if units < 0.0 {
+        text.push(b'-');
+    }
+    let mut rest = units.abs() as u64;
+    let mut digits = [b'0'; 24];
+    let mut first = digits.len();
+    while rest > 0 || first + decimals + 1 > digits.len() {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    let (whole, fraction) = digits[first..].split_at(digits.len() - first - decimals);
+    text.extend_from_slice(whole);
+    if decimals > 0 {
+        text.push(b'.');
+        text.extend_from_slice(fraction);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Proves that numbers are read as the standard library reads them, and that what it refuses is refused.
+        #[test]
+        fn numbers_are_read_as_by_std(text in "-?[0-9]{0,12}\\.?[0-9]{0,12}(e-?[0-9]{1,3})?|[0-9.+eE-]{0,10}|nan|-inf") {
+            let expected = text.parse::<f64>().ok();
+            let found = parse(text.as_bytes());
+            prop_assert_eq!(found.map(f64::to_bits), expected.map(f64::to_bits), "{}", text);
+        }
+
+        /// Proves that what is written is read back bit for bit.
+        #[test]
+        fn numbers_come_back(value in prop_oneof![any::<f64>(), -1e6..1e6, (-1e9..1e9).prop_map(|v: f64| v.round() / 1e4)]) {
+            prop_assume!(!value.is_nan());
+            let mut text = Vec::new();
+            write(value, &mut text);
+            prop_assert_eq!(parse(&text).map(f64::to_bits), Some(value.to_bits()));
+            text.clear();
+            write_single(value, &mut text);
+            prop_assert_eq!(parse(&text).map(|found| found as f32), Some(value as f32));
+        }
+
+        /// Proves that rounding is that of the standard library, halves included.
+        #[test]
+        fn numbers_are_rounded_as_by_std(
+            value in prop_oneof![any::<f64>(), -1e5..1e5, (-1e9..1e9).prop_map(|v: f64| v.round() / 2e4)],
+            decimals in 0usize..9,
+        ) {
+            let mut text = Vec::new();
+            write_rounded(value, decimals, &mut text);
+            let expected = format!("{value:.decimals$}").replace("inf", "Infinity");
+            prop_assert_eq!(String::from_utf8(text).unwrap(), expected);
+        }
+    }
+
+    /// Proves how numbers look.
+    #[test]
+    fn numbers_are_short() {
+        let written = |value| {
+            let mut text = Vec::new();
+            write(value, &mut text);
+            String::from_utf8(text).unwrap()
+        };
+        let looks =
+            [0.0, -0.0, 1.0, 1234.5, -0.25, 0.1 + 0.2, f64::NAN, f64::INFINITY].map(written);
+        assert_eq!(
+            looks,
+            ["0", "-0", "1", "1234.5", "-0.25", "0.30000000000000004", "NaN", "Infinity"]
+        );
+    }
+}

@@ -1,0 +1,154 @@
+//! CSV tables: what they hold is read and written without loss, and what is wrong with them is said.
+
+use std::io::{self, Read};
+
+use spotfit::table::{CsvReader, CsvWriter, Kind, Table, TableError, Unit};
+
+fn read(text: &str) -> Result<Table, TableError> {
+    CsvReader::new(text.as_bytes())?.read_all(1 << 20)
+}
+
+fn written(table: &Table) -> String {
+    let mut writer = CsvWriter::new(Vec::new());
+    writer.write(table).expect("memory");
+    String::from_utf8(writer.finish().expect("memory")).expect("text")
+}
+
+const STORM: &str = "\"id\",\"frame\",\"x [nm]\",\"y [nm]\",\"sigma [nm]\",\"intensity [photon]\",\"uncertainty_xy [nm]\",\"area\",\"kind\"\n\
+    1,1,10.5,20.25,130,512.3333333333334,8.5,0.1,bead\n\
+    2,7,NaN,1e-7,131,5,9,Infinity,\"a, b\"\n";
+
+/// Proves that names, units, numbers and words are understood, and that writing gives back what was read.
+#[test]
+fn tables_come_back() {
+    let table = read(STORM).expect("a table");
+    assert_eq!(table.frames().expect("frames"), [0, 6]);
+    assert_eq!(table.column("photons").expect("photons").unit, Unit::Photon);
+    assert_eq!(table.values("x").expect("x")[0], 10.5);
+    assert_eq!(
+        table.column("kind").expect("kind").kind,
+        Kind::Words(vec!["bead".into(), "a, b".into()])
+    );
+    assert_eq!(written(&table), STORM);
+    assert_eq!(written(&read(&written(&table)).expect("again")), STORM);
+}
+
+/// Proves that tables of positions count frames from 0 and localizations from 1, and that neither is mistaken.
+#[test]
+fn frames_are_counted_from_where_the_table_says() {
+    let frames = |text| read(text).map(|table| table.frames().expect("frames"));
+    assert_eq!(frames("frame,x,y\n0,1,2\n3,1,2\n").unwrap(), [0, 3]);
+    assert_eq!(frames("frame,x [px],y [px]\n1,1,2\n").unwrap(), [0]);
+    let said = |text| frames(text).unwrap_err().to_string();
+    assert_eq!(
+        said("frame,x [nm],y [nm]\n0,1,2\n"),
+        "line 2: frame = '0' is not the number of a frame, from 1"
+    );
+    assert_eq!(
+        said("frame,x,y\n1,1,2\n\n-1,1,2\n"),
+        "line 4: frame = '-1' is not the number of a frame, from 0"
+    );
+    assert_eq!(
+        said("frame,x,y\n0.5,1,2\n"),
+        "line 2: frame = '0.5' is not the number of a frame, from 0"
+    );
+}
+
+/// Proves that the line and the column of what is wrong are named, also far into a table that many threads read.
+#[test]
+fn what_is_wrong_is_named() {
+    let mut text = "frame,x,y\r\n".to_owned();
+    for row in 0..400_000 {
+        text.push_str(&format!("{row},{}.125,7\r\n", row % 97));
+    }
+    assert_eq!(read(&text).expect("a table").rows(), 400_000);
+    let wrong = text.clone() + "5,six,7\n";
+    let said = read(&wrong).unwrap_err().to_string();
+    assert_eq!(said, "line 400002: x = 'six' is not a number");
+    let said = read(&(text + "5,6\n")).unwrap_err().to_string();
+    assert_eq!(said, "line 400002: 2 fields, but there are 3 columns");
+    assert!(read("frame,x,y\n0,1,2,3\n").unwrap_err().to_string().starts_with("line 2: 4 fields"));
+    assert!(matches!(read("x,y,x\n"), Err(TableError::TwoColumns(name)) if name == "x"));
+    assert!(matches!(read(""), Err(TableError::Header(_))));
+    assert!(matches!(read("\u{feff}\n1\n"), Err(TableError::Header(_))));
+    let many: String = (0..10_000).map(|row| format!("word{row}\n")).collect();
+    assert!(matches!(read(&("kind\n".to_owned() + &many)), Err(TableError::ManyWords { .. })));
+    let rows = read("x,y\n1,2\n3,4\n").expect("a table");
+    assert!(matches!(
+        CsvReader::new("x,y\n1,2\n3,4\n".as_bytes()).unwrap().read_all(1),
+        Err(TableError::ManyRows { most: 1 })
+    ));
+    assert_eq!(rows.rows(), 2);
+}
+
+/// Proves that a table without rows has its columns, and that columns that are not wanted may hold anything.
+#[test]
+fn only_wanted_columns_are_read() {
+    let table = read("frame,x,y\n").expect("a table");
+    assert_eq!((table.rows(), table.columns().len()), (0, 3));
+    let text = "frame,x,y\n1,one,2\n2,two,3\n".as_bytes();
+    let mut reader = CsvReader::new(text).unwrap().with_columns(&["y", "frame"]);
+    let table = reader.read_all(10).expect("without x");
+    assert_eq!(
+        table.columns().iter().map(|column| column.name.as_str()).collect::<Vec<_>>(),
+        ["frame", "y"]
+    );
+    assert_eq!(table.values("y").unwrap(), [2.0, 3.0]);
+}
+
+/// A text, then the same bytes again and again without an end; counts what is read.
+struct Endless<'a> {
+    begin: &'a [u8],
+    again: &'a [u8],
+    count: usize,
+}
+
+impl Read for Endless<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        assert!(self.count < 1 << 30, "nobody stops reading");
+        for byte in buffer.iter_mut() {
+            let begin = self.begin.get(self.count).copied();
+            let after = self.count - self.begin.len().min(self.count);
+            *byte = begin.unwrap_or(self.again[after % self.again.len()]);
+            self.count += 1;
+        }
+        Ok(buffer.len())
+    }
+}
+
+/// Proves that a row without an end is refused soon, with its line, wherever it begins. (`/dev/zero` is such a row.)
+#[test]
+fn endless_rows_are_refused() {
+    let cases = [
+        ("", "\0", 1),
+        ("frame,x,y\n", "\0", 2),
+        ("frame,x,y\n0,1,2\n0,3,", "4", 3),
+        ("frame,x,y\n", ",", 2),
+    ];
+    for (begin, again, line) in cases {
+        let mut endless = Endless { begin: begin.as_bytes(), again: again.as_bytes(), count: 0 };
+        let read = CsvReader::new(&mut endless).and_then(|mut reader| reader.read_all(1 << 20));
+        let error = read.expect_err("an error");
+        assert!(matches!(error, TableError::LongRow { line: found } if found == line), "{error}");
+        assert!(error.to_string().contains("no row ends within 64 KiB"), "{error}");
+        assert!(endless.count < 300_000, "{} bytes read", endless.count);
+    }
+}
+
+/// Proves that the longest row that is allowed is read, with and without an end of its line.
+#[test]
+fn the_longest_row_is_read() {
+    let row = |length: usize| format!("x,y,name\n1,2,{}", "n".repeat(length - 4));
+    assert_eq!(read(&(row((1 << 16) - 1) + "\n")).unwrap().rows(), 1);
+    assert_eq!(read(&row(1 << 16)).unwrap().rows(), 1);
+    assert_eq!(read(&(row((1 << 16) - 1) + "\n3,4,short\n")).unwrap().rows(), 2);
+    assert!(read(&(row(1 << 16) + "\n")).is_err());
+}
+
+/// Proves that an error repeats no more than the beginning of a long value.
+#[test]
+fn errors_are_short() {
+    let text = format!("x,y\n{},2\n", "long".repeat(5000));
+    let said = read(&text).unwrap_err().to_string();
+    assert!(said.contains("'longlong") && said.contains('…') && said.len() < 150, "{said}");
+}
