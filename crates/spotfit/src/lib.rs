@@ -1,21 +1,30 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod astigmatism;
 mod backend;
 pub mod camera_maps;
 pub mod detect;
+pub mod drift;
 mod excerpt;
 mod fitter;
+pub mod hdf5;
+pub mod link;
 pub mod localize;
 pub mod model;
 pub mod movie;
+mod near;
 pub mod npy;
 mod range;
 #[cfg(feature = "render")]
 pub mod render;
+#[cfg(test)]
+mod simulated;
+pub mod statistics;
 mod statuses;
 pub mod storm;
 pub mod table;
+pub mod yaml;
 
 pub use fit_core::spot::shape::{
     Circular, Elliptical, FixedSigma, FixedSigmas, GivenSigma, Rotated, Shape,

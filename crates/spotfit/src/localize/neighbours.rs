@@ -35,7 +35,7 @@ mod tests {
     /// and of none.
     #[test]
     fn the_nearest_is_found() {
-        assert_eq!(nearest(&[]), []);
+        assert!(nearest(&[]).is_empty());
         assert_eq!(nearest(&[(3.0, 4.0)]), [f64::INFINITY]);
         assert_eq!(nearest(&[(3.0, 4.0), (0.0, 0.0)]), [5.0, 5.0]);
         let mut random = Random::new(1, 0);

@@ -53,7 +53,10 @@ impl<R: Read> NpyReader<R> {
 
     /// Reinterprets the array as another shape with as many numbers. Nothing must have been read yet.
     pub(crate) fn set_shape(&mut self, shape: Vec<usize>) {
-        debug_assert_eq!(shape.iter().product::<usize>(), self.header.shape.iter().product());
+        debug_assert_eq!(
+            shape.iter().product::<usize>(),
+            self.header.shape.iter().product::<usize>()
+        );
         // In Fortran order the axes are permuted: a leading axis of one changes nothing.
         self.left = shape.first().copied().unwrap_or(0);
         self.header.shape = shape;
@@ -275,7 +278,7 @@ mod tests {
                     let mut numbers = Vec::<T>::new();
                     let per = shape[0] / 3 + 1;
                     while reader.read(per, &mut numbers).unwrap() > 0 {}
-                    assert_eq!(numbers.len(), shape.iter().product());
+                    assert_eq!(numbers.len(), shape.iter().product::<usize>());
                     let right = numbers.iter().enumerate().all(|(i, &n)| n == i as T);
                     assert!(right, "{descr} {shape:?} {budget}");
                 });

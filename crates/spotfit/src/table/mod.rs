@@ -22,6 +22,7 @@
 
 mod csv;
 mod error;
+mod filter;
 mod names;
 mod number;
 
@@ -30,6 +31,7 @@ use std::fmt;
 
 pub use csv::{CsvReader, CsvWriter};
 pub use error::TableError;
+pub use filter::Filter;
 
 /// The unit of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -40,7 +40,7 @@ const fn known(
 
 /// All that are known, in the order in which they are written.
 #[rustfmt::skip]
-pub(super) const KNOWN: &[Known] = {
+pub(super) static KNOWN: &[Known] = {
     use Quantity::{Angle, Count, Depth, Length, Other, Photons};
     &[
         known("id", &["id"], None, Count),

@@ -54,7 +54,10 @@ pub(super) fn write(value: f64, text: &mut Vec<u8>) {
             text.pop();
         }
     } else {
-        general(value, |value, text| write!(text, "{value}"), text);
+        general(value, |value, text| write!(text, "{value:?}"), text);
+        if text.ends_with(b".0") {
+            text.truncate(text.len() - 2);
+        }
     }
 }
 
@@ -74,7 +77,10 @@ pub(super) fn write_rounded(value: f64, decimals: usize, text: &mut Vec<u8>) {
 
 /// Writes a number that was single: with the digits that single precision needs.
 pub(super) fn write_single(value: f64, text: &mut Vec<u8>) {
-    general(value, |value, text| write!(text, "{}", value as f32), text);
+    general(value, |value, text| write!(text, "{:?}", value as f32), text);
+    if text.ends_with(b".0") {
+        text.truncate(text.len() - 2);
+    }
 }
 
 /// Writes a number in the general way; what is infinite in the word that every language reads.

@@ -14,6 +14,7 @@ use crate::excerpt::excerpt;
 use lines::{Fields, Lines, parts, trim};
 
 pub use write::CsvWriter;
+pub(super) use write::header;
 
 /// Bytes of a block.
 const BLOCK: usize = 1 << 22;

@@ -71,7 +71,7 @@ impl<W: Write> CsvWriter<W> {
 }
 
 /// The name of a column with its unit, in quotes as ThunderSTORM writes it.
-fn header(column: &Column) -> String {
+pub(in crate::table) fn header(column: &Column) -> String {
     let name = names::find(&column.name).map_or(column.name.as_str(), |known| known.csv[0]);
     let unit = column.unit.symbol().map_or_else(String::new, |symbol| format!(" [{symbol}]"));
     format!("\"{}{unit}\"", name.replace('"', "'"))

@@ -1,0 +1,297 @@
+//! Drift of beads: spots that are always on.
+
+use super::{Drift, DriftError, Positions};
+
+/// Which spots are beads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct BeadOptions {
+    /// How far a bead may move from one frame in which it is seen to the next, and how far apart two beads are at least.
+    /// Range: above 0.
+    pub radius: f64,
+    /// In which share of the frames it is seen at least. Range: above 0, to 1.
+    pub share: f64,
+}
+
+impl BeadOptions {
+    /// Beads that are seen in four of five frames.
+    pub const fn new(radius: f64) -> Self {
+        Self { radius, share: 0.8 }
+    }
+
+    fn check(&self) -> Result<(), DriftError> {
+        crate::near::check_radius("radius", self.radius)?;
+        if self.share > 0.0 && self.share <= 1.0 {
+            return Ok(());
+        }
+        Err(DriftError::Option { name: "share", value: self.share, range: "above 0, to 1" })
+    }
+}
+
+/// A bead: the rows of its localizations, one a frame, in the order of the frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bead {
+    /// Rows of the table.
+    pub rows: Vec<u32>,
+}
+
+/// Finds the beads among localizations: each is followed from frame to frame.
+///
+/// # Errors
+/// [`DriftError::NoBeads`], [`DriftError::Option`], [`DriftError::Columns`].
+pub fn find_beads(
+    positions: &Positions<'_>,
+    frames: u32,
+    options: &BeadOptions,
+) -> Result<Vec<Bead>, DriftError> {
+    options.check()?;
+    let order = ordered(positions, frames)?;
+    // Beads are on in most frames, so that each is on in one of a few frames spread over the first half.
+    let mut beads: Vec<Bead> = Vec::new();
+    let needed = (options.share * f64::from(frames)).ceil() as usize;
+    let step = (frames / 16).max(1);
+    for start in (0..frames).step_by(step as usize).take(9) {
+        let seeds = frame_of(positions, &order, start);
+        for &seed in seeds {
+            let place = at(positions, seed);
+            let known = |bead: &Bead| {
+                let rows = &bead.rows;
+                let near = rows.partition_point(|&row| positions.frames[row as usize] < start);
+                rows[near.saturating_sub(1)..]
+                    .iter()
+                    .take(2)
+                    .any(|&row| distance(at(positions, row), place) < options.radius)
+            };
+            if beads.iter().any(known) {
+                continue;
+            }
+            let rows = follow(positions, &order, frames, seed, options);
+            if rows.len() >= needed {
+                beads.push(Bead { rows });
+            }
+        }
+    }
+    if beads.is_empty() {
+        return Err(DriftError::NoBeads { share: 100.0 * options.share, frames });
+    }
+    Ok(beads)
+}
+
+/// The beads that are at given places in the first frame in which they are seen.
+///
+/// # Errors
+/// [`DriftError::NoBead`] for a place near which there is no spot in enough frames.
+pub fn beads_at(
+    positions: &Positions<'_>,
+    frames: u32,
+    places: &[[f64; 2]],
+    options: &BeadOptions,
+) -> Result<Vec<Bead>, DriftError> {
+    options.check()?;
+    let order = ordered(positions, frames)?;
+    let needed = (options.share * f64::from(frames)).ceil() as usize;
+    let mut beads = Vec::new();
+    for (number, &place) in places.iter().enumerate() {
+        let near = |row: &&u32| distance(at(positions, **row), place) < options.radius;
+        let seed = order.iter().find(near);
+        let rows = seed.map(|&seed| follow(positions, &order, frames, seed, options));
+        let seen = rows.as_ref().map_or(0, Vec::len);
+        match rows.filter(|rows| rows.len() >= needed) {
+            Some(rows) => beads.push(Bead { rows }),
+            None => return Err(DriftError::NoBead { number: number + 1, place, seen, needed }),
+        }
+    }
+    if beads.is_empty() {
+        return Err(DriftError::NoBeads { share: 100.0 * options.share, frames });
+    }
+    Ok(beads)
+}
+
+/// The rows that are finite and in the movie, in the order of the frames.
+fn ordered(positions: &Positions<'_>, frames: u32) -> Result<Vec<u32>, DriftError> {
+    let Positions { frames: of, x, y, z } = *positions;
+    let depth = z.map_or(x.len(), <[f64]>::len);
+    crate::near::check_rows(x, &[("frame", of.len()), ("y", y.len()), ("z", depth)])?;
+    let mut order = crate::near::by_frame(of);
+    order.retain(|&row| {
+        let row = row as usize;
+        let finite = x[row].is_finite() && y[row].is_finite();
+        finite && z.is_none_or(|z| z[row].is_finite()) && of[row] < frames
+    });
+    Ok(order)
+}
+
+fn at(positions: &Positions<'_>, row: u32) -> [f64; 2] {
+    [positions.x[row as usize], positions.y[row as usize]]
+}
+
+fn distance(one: [f64; 2], other: [f64; 2]) -> f64 {
+    (one[0] - other[0]).hypot(one[1] - other[1])
+}
+
+/// The rows of a frame.
+fn frame_of<'a>(positions: &Positions<'_>, order: &'a [u32], frame: u32) -> &'a [u32] {
+    let of = |row: &u32| positions.frames[*row as usize];
+    let start = order.partition_point(|row| of(row) < frame);
+    let end = start + order[start..].partition_point(|row| of(row) <= frame);
+    &order[start..end]
+}
+
+/// How many of the last places of a bead are averaged to say where it is looked for.
+const RECENT: usize = 8;
+
+/// The nearest localization in each frame after and before one, as far as it is within the radius of where the bead was.
+fn follow(
+    positions: &Positions<'_>,
+    order: &[u32],
+    frames: u32,
+    seed: u32,
+    options: &BeadOptions,
+) -> Vec<u32> {
+    let walk = |of: &mut dyn Iterator<Item = u32>| {
+        let mut rows: Vec<u32> = Vec::new();
+        let mut place = at(positions, seed);
+        for frame in of {
+            let near = frame_of(positions, order, frame)
+                .iter()
+                .map(|&row| (distance(at(positions, row), place), row));
+            let nearest = near.min_by(|a, b| a.0.total_cmp(&b.0));
+            if let Some((_, row)) = nearest.filter(|near| near.0 < options.radius) {
+                rows.push(row);
+                let recent = &rows[rows.len().saturating_sub(RECENT)..];
+                let mean = |k: usize| {
+                    recent.iter().map(|&row| at(positions, row)[k]).sum::<f64>()
+                        / recent.len() as f64
+                };
+                place = [mean(0), mean(1)];
+            }
+        }
+        rows
+    };
+    let start = positions.frames[seed as usize];
+    let mut rows = walk(&mut (0..start).rev());
+    rows.reverse();
+    rows.push(seed);
+    rows.extend(walk(&mut (start + 1..frames)));
+    rows
+}
+
+impl Drift {
+    /// The drift of beads: in each frame the mean over those that are seen, weighted by their uncertainties if there are
+    /// any; beads that move against the others lose their weight. In frames without beads it is on the line between its neighbours.
+    ///
+    /// # Errors
+    /// [`DriftError`].
+    ///
+    /// # Panics
+    /// If a bead has a row that there is not.
+    pub fn from_beads(
+        positions: &Positions<'_>,
+        beads: &[Bead],
+        uncertainty: Option<&[f64]>,
+        frames: u32,
+    ) -> Result<Self, DriftError> {
+        if let Some(given) = uncertainty {
+            crate::near::check_rows(positions.x, &[("uncertainty", given.len())])?;
+        }
+        if beads.is_empty() || frames == 0 {
+            return Err(DriftError::NoBeads { share: 0.0, frames });
+        }
+        let of = |values: &[f64]| along(positions, beads, uncertainty, frames, values);
+        let mut drift = Self {
+            x: of(positions.x),
+            y: of(positions.y),
+            z: positions.z.map(of).unwrap_or_default(),
+        };
+        drift.from_first();
+        Ok(drift)
+    }
+}
+
+/// Rounds of finding the drift from the beads' places and the reverse.
+const ROUNDS: usize = 12;
+
+/// The drift along one axis.
+fn along(
+    positions: &Positions<'_>,
+    beads: &[Bead],
+    uncertainty: Option<&[f64]>,
+    frames: u32,
+    values: &[f64],
+) -> Vec<f64> {
+    let weight_of = |row: u32| match uncertainty.map(|all| all[row as usize]) {
+        Some(error) if error > 0.0 && error.is_finite() => 1.0 / (error * error),
+        Some(_) => 0.0,
+        None => 1.0,
+    };
+    let rows: Vec<Vec<(usize, f64, f64)>> = beads
+        .iter()
+        .map(|bead| {
+            let row = |&row: &u32| {
+                (positions.frames[row as usize] as usize, values[row as usize], weight_of(row))
+            };
+            bead.rows.iter().map(row).collect()
+        })
+        .collect();
+    let mut drift = vec![0.0; frames as usize];
+    let mut trust = vec![1.0; beads.len()];
+    for round in 0..ROUNDS {
+        let mut sums = vec![(0.0, 0.0); frames as usize];
+        let mut spreads = Vec::new();
+        for (rows, trust) in rows.iter().zip(&trust) {
+            // The bead's place, from its whole path: less the drift as it is known by now.
+            let all: f64 = rows.iter().map(|row| row.2).sum();
+            let place = rows
+                .iter()
+                .map(|&(frame, value, weight)| weight * (value - drift[frame]))
+                .sum::<f64>()
+                / all.max(f64::MIN_POSITIVE);
+            let mut square = 0.0;
+            for &(frame, value, weight) in rows {
+                let off = value - place;
+                sums[frame].0 += trust * weight * off;
+                sums[frame].1 += trust * weight;
+                square += weight * (off - drift[frame]).powi(2);
+            }
+            spreads.push(square / rows.len().max(1) as f64);
+        }
+        fill(&sums, &mut drift);
+        if round > 0 && beads.len() > 2 {
+            // A bead that does not move with the others spreads more than they do.
+            let mut sorted = spreads.clone();
+            sorted.sort_by(f64::total_cmp);
+            let usual = sorted[sorted.len() / 2].max(f64::MIN_POSITIVE);
+            for (trust, spread) in trust.iter_mut().zip(&spreads) {
+                *trust = if *spread > 4.0 * usual { usual / spread } else { 1.0 };
+            }
+        }
+    }
+    drift
+}
+
+/// Means of sums; between frames without weight, lines.
+fn fill(sums: &[(f64, f64)], drift: &mut [f64]) {
+    let mut last: Option<usize> = None;
+    for frame in 0..sums.len() {
+        let (sum, weight) = sums[frame];
+        if !(weight > 0.0) {
+            continue;
+        }
+        drift[frame] = sum / weight;
+        let from = last.map_or(0, |last| last + 1);
+        for gap in from..frame {
+            drift[gap] = match last {
+                Some(last) => {
+                    let share = (gap - last) as f64 / (frame - last) as f64;
+                    drift[last] + share * (drift[frame] - drift[last])
+                }
+                None => drift[frame],
+            };
+        }
+        last = Some(frame);
+    }
+    if let Some(last) = last {
+        let value = drift[last];
+        drift[last + 1..].fill(value);
+    }
+}

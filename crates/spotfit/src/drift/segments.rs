@@ -1,0 +1,273 @@
+//! The first estimate: segments of the movie compared with each other.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::{DriftError, DriftOptions, Points};
+
+/// The drift of segments: the mean frame of each, and how far it is from the others.
+#[derive(Clone, Debug)]
+pub(super) struct Rough {
+    pub(super) frames: Vec<f64>,
+    pub(super) x: Vec<f64>,
+    pub(super) y: Vec<f64>,
+    pub(super) z: Vec<f64>,
+}
+
+/// Most pairs of localizations that are compared.
+const MOST_PAIRS: f64 = 3e7;
+/// So many localizations make a segment, as far as the numbers of segments allow.
+const IN_A_SEGMENT: usize = 800;
+const SEGMENTS: Range<usize> = 2..31;
+/// Fewer pairs in the peak of a correlation say nothing.
+const LEAST_IN_PEAK: f64 = 12.0;
+
+/// Compares all segments with all others.
+pub(super) fn compare(
+    points: &Points,
+    frames: u32,
+    options: &DriftOptions,
+) -> Result<Rough, DriftError> {
+    let count = match options.segment {
+        Some(length) => frames.div_ceil(length) as usize,
+        None => points.len() / IN_A_SEGMENT,
+    };
+    let count = count.clamp(SEGMENTS.start, SEGMENTS.end - 1);
+    let pairs = points.pairs_within(options.range);
+    let points = points.thinned((MOST_PAIRS / pairs).sqrt());
+    let segments = cut(&points, count);
+    let centres = segments.iter().map(|rows| {
+        let frames = points.frames[rows.clone()].iter().map(|&frame| f64::from(frame));
+        frames.sum::<f64>() / rows.len() as f64
+    });
+    let mut rough =
+        Rough { frames: centres.collect(), x: Vec::new(), y: Vec::new(), z: Vec::new() };
+    let shifts = in_plane(&points, &segments, options);
+    let found: f64 = shifts.iter().map(|shift| shift.weight).sum();
+    if found < LEAST_IN_PEAK {
+        let (pairs, range) = (found as usize, options.range);
+        return Err(DriftError::NoOverlap { pairs, range });
+    }
+    let tolerance = 2.0 * options.precision;
+    let solved = solve(&shifts, segments.len(), tolerance);
+    rough.x = solved.iter().map(|shift| shift[0]).collect();
+    rough.y = solved.iter().map(|shift| shift[1]).collect();
+    if points.has_depth() {
+        let shifts = in_depth(&points, &segments, &rough, options);
+        let solved = solve(&shifts, segments.len(), 2.0 * options.precision_z);
+        rough.z = solved.iter().map(|shift| shift[0]).collect();
+    }
+    Ok(rough)
+}
+
+/// Cuts points, which are in the order of frames, into parts of about as many each; no frame is in two.
+fn cut(points: &Points, count: usize) -> Vec<Range<usize>> {
+    let mut segments: Vec<Range<usize>> = Vec::new();
+    let mut start = 0;
+    for part in 1..=count {
+        let mut end = points.len() * part / count;
+        while end > start && end < points.len() && points.frames[end] == points.frames[end - 1] {
+            end += 1;
+        }
+        if end > start {
+            segments.push(start..end);
+            start = end;
+        }
+    }
+    segments
+}
+
+/// How far two segments are apart.
+#[derive(Clone, Copy, Debug)]
+struct Shift {
+    /// Their numbers.
+    of: [usize; 2],
+    /// Position in the second minus position in the first.
+    by: [f64; 2],
+    /// Pairs in the peak of the correlation.
+    weight: f64,
+}
+
+/// The peaks of the correlations of all segments in x and y.
+fn in_plane(points: &Points, segments: &[Range<usize>], options: &DriftOptions) -> Vec<Shift> {
+    let bin = options.precision.max(options.range / 150.0);
+    let half = (options.range / bin).ceil() as usize;
+    let side = 2 * half + 1;
+    let grid = crate::near::Grid::new(&points.x, &points.y, options.range);
+    let of_segment = |rows: &Range<usize>| {
+        let rows = rows.start as u32..rows.end as u32;
+        crate::near::Cells::new(grid, &points.x, &points.y, rows.into_iter())
+    };
+    let cells: Vec<_> = segments.par_iter().map(of_segment).collect();
+    let pairs = pairs_of(segments.len());
+    let shift = |&[a, b]: &[usize; 2]| {
+        let mut counts = vec![0f32; side * side];
+        for row in segments[a].clone() {
+            let (x, y) = (points.x[row], points.y[row]);
+            for other in cells[b].around(x, y).into_iter().flatten() {
+                let column = ((cells[b].x[other] - x) / bin).round() + half as f64;
+                let line = ((cells[b].y[other] - y) / bin).round() + half as f64;
+                let inside = |at: f64| at >= 0.0 && at < side as f64;
+                if inside(column) && inside(line) {
+                    counts[line as usize * side + column as usize] += 1.0;
+                }
+            }
+        }
+        let (by, weight) = peak(&mut counts, side, side);
+        let by = by.map(|at| (at - half as f64) * bin);
+        Shift { of: [a, b], by, weight }
+    };
+    pairs.par_iter().map(shift).filter(|shift| shift.weight > 0.0).collect()
+}
+
+/// The peaks of the correlations in z, of points that are near each other in the plane.
+fn in_depth(
+    points: &Points,
+    segments: &[Range<usize>],
+    rough: &Rough,
+    options: &DriftOptions,
+) -> Vec<Shift> {
+    let mut points = points.clone();
+    for (segment, rows) in segments.iter().enumerate() {
+        points.x[rows.clone()].iter_mut().for_each(|x| *x -= rough.x[segment]);
+        points.y[rows.clone()].iter_mut().for_each(|y| *y -= rough.y[segment]);
+    }
+    let near = 4.0 * options.precision;
+    let bin = options.precision_z.max(options.range_z / 500.0);
+    let half = (options.range_z / bin).ceil() as usize;
+    let side = 2 * half + 1;
+    let grid = crate::near::Grid::new(&points.x, &points.y, near);
+    let of_segment = |rows: &Range<usize>| {
+        let rows = rows.start as u32..rows.end as u32;
+        crate::near::Cells::new(grid, &points.x, &points.y, rows.into_iter())
+    };
+    let cells: Vec<_> = segments.par_iter().map(of_segment).collect();
+    let shift = |&[a, b]: &[usize; 2]| {
+        let mut counts = vec![0f32; side];
+        for row in segments[a].clone() {
+            for (other, _) in cells[b].within(points.x[row], points.y[row], near) {
+                let z = points.z[cells[b].rows[other] as usize] - points.z[row];
+                let at = (z / bin).round() + half as f64;
+                if at >= 0.0 && at < side as f64 {
+                    counts[at as usize] += 1.0;
+                }
+            }
+        }
+        let ([at, _], weight) = peak(&mut counts, side, 1);
+        Shift { of: [a, b], by: [(at - half as f64) * bin, 0.0], weight }
+    };
+    let pairs = pairs_of(segments.len());
+    pairs.par_iter().map(shift).filter(|shift| shift.weight > 0.0).collect()
+}
+
+fn pairs_of(count: usize) -> Vec<[usize; 2]> {
+    (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b])).collect()
+}
+
+/// Half of the width of the smoothing, in bins.
+const BLUR: usize = 4;
+
+/// The place of the highest peak of smoothed counts, in columns and lines, and about how many counts it has above
+/// what lies around it; 0 if that is less than chance.
+fn peak(counts: &mut [f32], width: usize, height: usize) -> ([f64; 2], f64) {
+    let weights: [f32; BLUR + 1] =
+        std::array::from_fn(|at| (-0.5 * (at as f32 / 1.6).powi(2)).exp());
+    blur(counts, width, height, &weights);
+    let sum: f32 = weights[0] + 2.0 * weights[1..].iter().sum::<f32>();
+    let area = if height > 1 { sum * sum } else { sum };
+    let highest = (0..counts.len()).max_by(|&a, &b| counts[a].total_cmp(&counts[b])).unwrap_or(0);
+    let mut sorted: Vec<f32> = counts.to_vec();
+    let middle = sorted.len() / 2;
+    let usual = *sorted.select_nth_unstable_by(middle, f32::total_cmp).1;
+    // Smoothed with these weights, one count at a place is 1 there; noise adds up as the square root.
+    let above = counts[highest] - usual;
+    let spread = (usual.max(0.0) * if height > 1 { 0.5 } else { 0.7 }).sqrt().max(1.0);
+    if above < 3.0 * spread {
+        return ([0.0; 2], 0.0);
+    }
+    let (column, line) = (highest % width, highest / width);
+    let value = |column: usize, line: usize| f64::from(counts[line * width + column]);
+    let middle = |low: f64, mid: f64, high: f64| {
+        let bend = low - 2.0 * mid + high;
+        if bend < 0.0 { (0.5 * (low - high) / bend).clamp(-0.5, 0.5) } else { 0.0 }
+    };
+    let mut at = [column as f64, line as f64];
+    if column > 0 && column + 1 < width {
+        at[0] += middle(value(column - 1, line), value(column, line), value(column + 1, line));
+    }
+    if line > 0 && line + 1 < height {
+        at[1] += middle(value(column, line - 1), value(column, line), value(column, line + 1));
+    }
+    (at, f64::from(above) * f64::from(area).sqrt())
+}
+
+fn blur(counts: &mut [f32], width: usize, height: usize, weights: &[f32]) {
+    let mut line = Vec::new();
+    let mut along = |counts: &mut [f32], start: usize, step: usize, length: usize| {
+        line.clear();
+        line.extend((0..length).map(|at| counts[start + at * step]));
+        for at in 0..length {
+            let mut sum = weights[0] * line[at];
+            for (far, weight) in weights.iter().enumerate().skip(1) {
+                let low = if at >= far { line[at - far] } else { 0.0 };
+                sum += weight * (low + line.get(at + far).copied().unwrap_or(0.0));
+            }
+            counts[start + at * step] = sum;
+        }
+    };
+    (0..height).for_each(|row| along(counts, row * width, 1, width));
+    if height > 1 {
+        (0..width).for_each(|column| along(counts, column, width, height));
+    }
+}
+
+/// The drift of each segment that agrees best with the shifts between all of them; wrong ones lose their weight.
+fn solve(shifts: &[Shift], count: usize, tolerance: f64) -> Vec<[f64; 2]> {
+    let mut drift = vec![[0.0; 2]; count];
+    // Neighbours in time are least likely to be wrong: they say where to begin.
+    for next in 1..count {
+        let nearest = shifts.iter().filter(|shift| shift.of[1] == next);
+        let best = nearest.max_by_key(|shift| (shift.of[0], shift.weight as u64));
+        drift[next] = best.map_or(drift[next - 1], |shift| {
+            let from = drift[shift.of[0]];
+            [from[0] + shift.by[0], from[1] + shift.by[1]]
+        });
+    }
+    let mut width = 20.0 * tolerance;
+    for _ in 0..60 {
+        let mut matrix = vec![0.0; count * count];
+        let mut sides = vec![[0.0; 2]; count];
+        for shift in shifts {
+            let [a, b] = shift.of;
+            let off = [0, 1].map(|k| shift.by[k] - (drift[b][k] - drift[a][k]));
+            let square = (off[0] * off[0] + off[1] * off[1]) / (width * width);
+            let weight = shift.weight / (1.0 + square).powi(2);
+            matrix[a * count + a] += weight;
+            matrix[b * count + b] += weight;
+            matrix[a * count + b] -= weight;
+            matrix[b * count + a] -= weight;
+            for k in 0..2 {
+                sides[a][k] -= weight * shift.by[k];
+                sides[b][k] += weight * shift.by[k];
+            }
+        }
+        let size = (0..count).map(|k| matrix[k * count + k]).sum::<f64>() / count as f64;
+        // Segments that nothing ties to the others stay where their neighbours are.
+        let tie = 1e-6 * size.max(f64::MIN_POSITIVE);
+        for next in 1..count {
+            let [a, b] = [next - 1, next];
+            matrix[a * count + a] += tie;
+            matrix[b * count + b] += tie;
+            matrix[a * count + b] -= tie;
+            matrix[b * count + a] -= tie;
+        }
+        matrix[0] += size;
+        if !super::spline::solve(&mut matrix, &mut sides, count) {
+            break;
+        }
+        drift = sides;
+        width = (0.8 * width).max(tolerance);
+    }
+    drift
+}

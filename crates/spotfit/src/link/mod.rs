@@ -1,0 +1,293 @@
+//! Localizations of one molecule in successive frames become one group.
+
+mod groups;
+
+use std::collections::VecDeque;
+
+use crate::near::{ColumnsError, Grid, by_frame, check_radius, check_rows, key};
+
+pub use groups::Groups;
+
+/// Which localizations belong together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkOptions {
+    /// How far a localization may lie from the mean position of the track that it continues, in x and y; in the unit
+    /// of the positions. With 4 times the localization precision, one link in fifty is missed: the distance of two
+    /// localizations has the precision's √2-fold as its standard deviation along x and y.
+    pub radius: f64,
+    /// The same along z. It counts only where there is a column of z.
+    pub radius_z: f64,
+    /// For how many frames a molecule may stay dark: 0 links successive frames only.
+    pub gap: u32,
+}
+
+/// Why localizations could not be linked.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// Something is wrong with a column or a radius.
+    #[error(transparent)]
+    Columns(#[from] ColumnsError),
+    /// Too many localizations of a frame lie near too many tracks.
+    #[error("frame {frame}: more than {most} pairs of a localization and a track lie within the radius; \
+        choose a smaller one", most = MOST_CANDIDATES)]
+    Crowded {
+        /// The frame.
+        frame: u32,
+    },
+    /// A row names a group that is not there.
+    #[error("row {row} is in group {group}, but there are {count} groups")]
+    Group {
+        /// The row, from 0.
+        row: usize,
+        /// Its group.
+        group: u32,
+        /// The number of groups.
+        count: usize,
+    },
+}
+
+/// As many pairs take 200 MB.
+const MOST_CANDIDATES: usize = 1 << 23;
+
+/// The group of each localization.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Links {
+    /// For each row the number of its group. Groups are numbered by their first frame, then by their first row.
+    pub groups: Vec<u32>,
+    /// The number of groups.
+    pub count: usize,
+    /// How many rows stand alone because a coordinate is not finite.
+    pub not_finite: usize,
+}
+
+/// A molecule that may be seen again.
+#[derive(Clone, Copy)]
+struct Track {
+    /// The mean of its positions, and how many they are.
+    mean: [f64; 3],
+    count: u32,
+    /// The frame in which it was seen last.
+    last: u32,
+    group: u32,
+    /// The next track in the same slot, or [`NONE`].
+    next: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// A localization that may continue a track.
+struct Candidate {
+    square: f64,
+    group: u32,
+    row: u32,
+    track: u32,
+}
+
+/// Links localizations of one molecule in successive frames.
+///
+/// A localization continues the track whose mean position is nearest, if it lies within the radius and was seen at
+/// most `gap` dark frames ago. A track takes one localization of a frame at most; of all pairs of a frame the nearest
+/// is linked first, then the nearest of those left, and so on. With z, nearness is the sum of the squares of the
+/// distances in x, y and in z, each in units of its radius, and both must be within their radii. Which rows are linked
+/// does not depend on the order of the rows, except between pairs that are equally near: there the track that began
+/// first takes the localization whose row is first.
+///
+/// Distances are to the mean of a track's positions so far, which is closer to the molecule than its last
+/// localization: with the same radius, fewer tracks are cut in two. Molecules that move farther than the radius while
+/// they are on are not followed.
+///
+/// Rows need not be in the order of their frames. A row with a coordinate that is not finite is a group of its own.
+///
+/// # Errors
+///
+/// If the columns differ in length or have 2³² − 1 rows or more, if a radius that counts is not positive and finite,
+/// or if more than 2²³ pairs of one frame lie within the radius.
+pub fn link(
+    frames: &[u32],
+    x: &[f64],
+    y: &[f64],
+    z: Option<&[f64]>,
+    options: &LinkOptions,
+) -> Result<Links, LinkError> {
+    check_rows(
+        x,
+        &[("y", y.len()), ("frames", frames.len()), ("z", z.map_or(x.len(), <[f64]>::len))],
+    )?;
+    check_radius("radius", options.radius)?;
+    if z.is_some() {
+        check_radius("radius_z", options.radius_z)?;
+    }
+    let place = |row: u32| {
+        let row = row as usize;
+        [x[row], y[row], z.map_or(0.0, |z| z[row])]
+    };
+    let finite = |row: u32| place(row).iter().all(|value| value.is_finite());
+    let mut groups = vec![NONE; x.len()];
+    let (mut count, mut not_finite) = (0, 0);
+    let mut tracks = Tracks::new(Grid::new(x, y, 2.0 * options.radius), x.len(), *options);
+    let mut candidates = Vec::new();
+    let order = by_frame(frames);
+    for rows in order.chunk_by(|&a, &b| frames[a as usize] == frames[b as usize]) {
+        let frame = frames[rows[0] as usize];
+        tracks.retire(frame);
+        candidates.clear();
+        for &row in rows.iter().filter(|&&row| finite(row)) {
+            tracks.near(place(row), row, &mut candidates);
+            if candidates.len() > MOST_CANDIDATES {
+                return Err(LinkError::Crowded { frame });
+            }
+        }
+        candidates.sort_unstable_by(|a, b| {
+            a.square.total_cmp(&b.square).then((a.group, a.row).cmp(&(b.group, b.row)))
+        });
+        for candidate in &candidates {
+            let group = &mut groups[candidate.row as usize];
+            if *group == NONE && tracks.seen(candidate.track) != frame {
+                *group = candidate.group;
+                tracks.carry_on(candidate.track, place(candidate.row), frame);
+            }
+        }
+        for &row in rows {
+            if groups[row as usize] == NONE {
+                groups[row as usize] = count;
+                if finite(row) {
+                    tracks.begin(place(row), frame, count);
+                } else {
+                    not_finite += 1;
+                }
+                count += 1;
+            }
+        }
+    }
+    Ok(Links { groups, count: count as usize, not_finite })
+}
+
+/// The tracks that can still be continued, in slots by the cells of their mean positions.
+struct Tracks {
+    options: LinkOptions,
+    grid: Grid,
+    /// The first track of each slot, or [`NONE`]. Several cells may share a slot.
+    slots: Vec<u32>,
+    shift: u32,
+    tracks: Vec<Track>,
+    /// Places in `tracks` that can be used again.
+    free: Vec<u32>,
+    /// Tracks with the frames in which they were seen, in the order of those.
+    seen: VecDeque<(u32, u32)>,
+}
+
+impl Tracks {
+    fn new(grid: Grid, rows: usize, options: LinkOptions) -> Self {
+        // More slots make no difference where few tracks are active at a time, and cost time for memory.
+        let bits = (rows / 4).clamp(1 << 8, 1 << 22).ilog2();
+        let (tracks, free, seen) = Default::default();
+        Self { options, grid, slots: vec![NONE; 1 << bits], shift: 64 - bits, tracks, free, seen }
+    }
+
+    fn slot(&self, cell: (i32, i32)) -> usize {
+        // Both halves of the key must reach the upper bits of the product.
+        let key = key(cell);
+        let mixed = (key ^ (key >> 29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ((mixed ^ (mixed >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93) >> self.shift) as usize
+    }
+
+    fn slot_of(&self, track: u32) -> usize {
+        let [x, y, _] = self.tracks[track as usize].mean;
+        self.slot(self.grid.cell(x, y))
+    }
+
+    /// The frame in which a track was seen last.
+    fn seen(&self, track: u32) -> u32 {
+        self.tracks[track as usize].last
+    }
+
+    /// Adds the tracks that a localization may continue.
+    fn near(&self, [x, y, z]: [f64; 3], row: u32, candidates: &mut Vec<Candidate>) {
+        let LinkOptions { radius, radius_z, .. } = self.options;
+        // A cell is wider than twice the radius: these are four cells at most.
+        let (first_column, first_row) = self.grid.cell(x - radius, y - radius);
+        let (last_column, last_row) = self.grid.cell(x + radius, y + radius);
+        for cell_row in first_row..=last_row {
+            for column in first_column..=last_column {
+                let mut track = self.slots[self.slot((column, cell_row))];
+                // A slot that two of the cells share is looked at twice; its second candidates are never used.
+                while let Some(found) = self.tracks.get(track as usize) {
+                    let lateral = (found.mean[0] - x).hypot(found.mean[1] - y) / radius;
+                    let axial = (found.mean[2] - z).abs() / radius_z;
+                    let axial = if found.mean[2] == z { 0.0 } else { axial };
+                    if lateral <= 1.0 && axial <= 1.0 {
+                        let square = lateral * lateral + axial * axial;
+                        candidates.push(Candidate { square, group: found.group, row, track });
+                    }
+                    track = found.next;
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, mean: [f64; 3], last: u32, group: u32) {
+        let track = Track { mean, count: 1, last, group, next: NONE };
+        let place = if let Some(place) = self.free.pop() {
+            self.tracks[place as usize] = track;
+            place
+        } else {
+            self.tracks.push(track);
+            (self.tracks.len() - 1) as u32
+        };
+        self.seen.push_back((place, last));
+        self.put(place);
+    }
+
+    fn carry_on(&mut self, track: u32, place: [f64; 3], frame: u32) {
+        let before = self.slot_of(track);
+        let found = &mut self.tracks[track as usize];
+        found.count += 1;
+        found.last = frame;
+        for (mean, value) in found.mean.iter_mut().zip(place) {
+            *mean += (value - *mean) / f64::from(found.count);
+        }
+        self.seen.push_back((track, frame));
+        if self.slot_of(track) != before {
+            self.take(track, before);
+            self.put(track);
+        }
+    }
+
+    /// Forgets the tracks that were last seen too long before the frame.
+    fn retire(&mut self, frame: u32) {
+        while let Some(&(track, last)) = self.seen.front()
+            && frame - last > self.options.gap.saturating_add(1)
+        {
+            self.seen.pop_front();
+            if self.seen(track) == last {
+                self.take(track, self.slot_of(track));
+                self.free.push(track);
+            }
+        }
+    }
+
+    /// Puts a track into its slot.
+    fn put(&mut self, track: u32) {
+        let slot = self.slot_of(track);
+        self.tracks[track as usize].next = self.slots[slot];
+        self.slots[slot] = track;
+    }
+
+    /// Takes a track out of the slot in which it is.
+    fn take(&mut self, track: u32, slot: usize) {
+        let next = self.tracks[track as usize].next;
+        if self.slots[slot] == track {
+            self.slots[slot] = next;
+            return;
+        }
+        let mut before = self.slots[slot];
+        while self.tracks[before as usize].next != track {
+            before = self.tracks[before as usize].next;
+        }
+        self.tracks[before as usize].next = next;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Spots that were found twice in one frame.
+
+use rayon::prelude::*;
+
+use crate::near::{Cells, ColumnsError, Grid, by_frame, check_radius, check_rows};
+
+/// Which localizations to keep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Duplicates {
+    /// For each row whether it is kept.
+    pub keep: Vec<bool>,
+    /// How many rows are not.
+    pub count: usize,
+}
+
+/// Finds localizations that lie within `radius` of a better one in the same frame; positions and radius in one unit
+/// of length.
+///
+/// The one with the larger `rank` is better, be it photons or the negative uncertainty; NaN is worse than any other
+/// rank, and of equals the first row is best. From the best down, each that is still there removes all others within
+/// the radius: in a chain whose middle is worst both ends stay. A localization whose position is not finite is kept.
+///
+/// # Errors
+///
+/// If the columns differ in length or have 2³² − 1 rows or more, or if the radius is not positive and finite.
+pub fn duplicates(
+    frames: &[u32],
+    x: &[f64],
+    y: &[f64],
+    rank: &[f64],
+    radius: f64,
+) -> Result<Duplicates, ColumnsError> {
+    check_rows(x, &[("y", y.len()), ("frames", frames.len()), ("rank", rank.len())])?;
+    check_radius("radius", radius)?;
+    let grid = Grid::new(x, y, radius);
+    let order = by_frame(frames);
+    let same = |a: &u32, b: &u32| frames[*a as usize] == frames[*b as usize];
+    let several: Vec<&[u32]> = order.chunk_by(same).filter(|rows| rows.len() > 1).collect();
+    let worse_of = |rows: &&[u32]| {
+        let cells = Cells::new(grid, x, y, rows.iter().copied());
+        worse(&cells, rank, radius)
+    };
+    let worse: Vec<u32> = several.par_iter().flat_map_iter(worse_of).collect();
+    let mut keep = vec![true; x.len()];
+    for &row in &worse {
+        keep[row as usize] = false;
+    }
+    Ok(Duplicates { keep, count: worse.len() })
+}
+
+/// The rows of one frame that are removed.
+fn worse(cells: &Cells, rank: &[f64], radius: f64) -> Vec<u32> {
+    let rank_of = |point: u32| {
+        let rank = rank[cells.rows[point as usize] as usize];
+        if rank.is_nan() { f64::NEG_INFINITY } else { rank + 0.0 }
+    };
+    let is_nan = |point: u32| rank[cells.rows[point as usize] as usize].is_nan();
+    let mut order: Vec<u32> = (0..cells.rows.len() as u32).collect();
+    order.par_sort_unstable_by(|&a, &b| {
+        let by_rank = is_nan(a).cmp(&is_nan(b)).then(rank_of(b).total_cmp(&rank_of(a)));
+        by_rank.then(cells.rows[a as usize].cmp(&cells.rows[b as usize]))
+    });
+    let mut removed = vec![false; order.len()];
+    // Those that stay are a radius apart, so that few of them look at the same points, however many these are.
+    for point in order.into_iter().map(|point| point as usize) {
+        if !removed[point] {
+            let near = cells.within(cells.x[point], cells.y[point], radius);
+            for (other, _) in near.filter(|&(other, _)| other != point) {
+                removed[other] = true;
+            }
+        }
+    }
+    let is_removed = |(&row, removed): (&u32, bool)| removed.then_some(row);
+    cells.rows.iter().zip(removed).filter_map(is_removed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fit_sim::Random;
+
+    /// Proves that in a chain the best stays and takes its neighbours, that frames are apart, and what happens to
+    /// equals, NaN and places that are not finite.
+    #[test]
+    fn the_best_stays() {
+        let keep = |frames: &[u32], x: &[f64], rank: &[f64]| {
+            let found = duplicates(frames, x, &vec![0.0; x.len()], rank, 1.0).unwrap();
+            assert_eq!(found.count, found.keep.iter().filter(|keep| !**keep).count());
+            found.keep
+        };
+        let chain = [0.0, 0.9, 1.8];
+        assert_eq!(keep(&[0; 3], &chain, &[2.0, 1.0, 3.0]), [true, false, true]);
+        assert_eq!(keep(&[0; 3], &chain, &[1.0, 3.0, 2.0]), [false, true, false]);
+        assert_eq!(keep(&[0; 3], &chain, &[3.0, 2.0, 1.0]), [true, false, true]);
+        assert_eq!(keep(&[5, 4, 5], &chain, &[1.0; 3]), [true; 3]);
+        assert_eq!(keep(&[0; 3], &[0.0; 3], &[0.0, -0.0, 0.0]), [true, false, false]);
+        let nan = f64::NAN;
+        assert_eq!(keep(&[0; 3], &[0.0; 3], &[nan, f64::NEG_INFINITY, nan]), [false, true, false]);
+        assert_eq!(keep(&[0; 3], &[nan, 0.0, nan], &[1.0; 3]), [true; 3]);
+        assert!(keep(&[], &[], &[]).is_empty());
+    }
+
+    /// Proves the outcome against the definition, taken at its word.
+    #[test]
+    fn many_are_found_as_defined() {
+        let mut random = Random::new(3, 0);
+        let mut column = |most: f64| (0..3000).map(|_| most * random.uniform()).collect::<Vec<_>>();
+        let (x, y, rank) = (column(50.0), column(50.0), column(1.0));
+        let frames: Vec<u32> = column(4.0).into_iter().map(|frame| frame as u32).collect();
+        let mut order: Vec<usize> = (0..x.len()).collect();
+        order.sort_by(|&a, &b| rank[b].total_cmp(&rank[a]));
+        let mut kept: Vec<usize> = Vec::new();
+        for row in order {
+            let clashes = |&other: &usize| {
+                frames[other] == frames[row] && (x[other] - x[row]).hypot(y[other] - y[row]) <= 1.5
+            };
+            if !kept.iter().any(clashes) {
+                kept.push(row);
+            }
+        }
+        let found = duplicates(&frames, &x, &y, &rank, 1.5).unwrap();
+        assert_eq!(found.count, x.len() - kept.len());
+        assert!(kept.into_iter().all(|row| found.keep[row]));
+    }
+}

@@ -1,0 +1,178 @@
+//! Rows for which a condition holds.
+
+use std::borrow::Cow;
+
+use fit_formula::{Condition, FormulaError};
+use rayon::prelude::*;
+
+use super::{Kind, Table, TableError, Unit, names};
+
+/// A condition on the columns of a table, such as `photons > 300 & uncertainty < 20 & 80 < sigma`.
+///
+/// Columns have the names of this [module](super), those of their file (in quotes: `"intensity [photon]" > 300`) and
+/// Picasso's. Lengths are in the unit of the table; `x_nm`, `sigma_nm`, `uncertainty_px` and so on are in the unit
+/// that the name says. `sigma` and `uncertainty` are there if those of x and y are. A comparison with NaN does not hold.
+///
+/// ```
+/// use spotfit::table::{CsvReader, Filter};
+///
+/// let text = "frame,x [nm],y [nm],intensity [photon]\n1,10,20,500\n1,90,20,100\n";
+/// let mut table = CsvReader::new(text.as_bytes())?.read_all(1000)?;
+/// let filter = Filter::new("photons > 300", &table)?;
+/// let keep = filter.keep(&table)?;
+/// table.retain(&keep);
+/// assert_eq!(table.values("x")?, [10.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Filter {
+    condition: Condition,
+    /// What each of its columns is.
+    of: Vec<Meaning>,
+}
+
+/// What a name in a condition means.
+#[derive(Clone, Debug, PartialEq)]
+struct Meaning {
+    /// The column's name in the table.
+    column: String,
+    /// The unit that is asked for.
+    unit: Option<Unit>,
+}
+
+impl Filter {
+    /// Reads a condition on the columns of a table like this one.
+    ///
+    /// # Errors
+    /// [`FormulaError`], with the place in the text.
+    pub fn new(text: &str, like: &Table) -> Result<Self, FormulaError> {
+        let known = meanings(like);
+        let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+        let condition = Condition::new(text, &names)?;
+        let meaning = |name: &String| {
+            let found = known.iter().find(|(known, _)| known == name);
+            found
+                .map(|(_, meaning)| meaning.clone())
+                .unwrap_or(Meaning { column: name.clone(), unit: None })
+        };
+        let of = condition.columns().iter().map(meaning).collect();
+        Ok(Self { condition, of })
+    }
+
+    /// The condition as it was given.
+    pub fn text(&self) -> &str {
+        self.condition.text()
+    }
+
+    /// For each row whether the condition holds.
+    ///
+    /// # Errors
+    /// [`TableError`] if a column is missing, or its unit cannot be converted.
+    pub fn keep(&self, table: &Table) -> Result<Vec<bool>, TableError> {
+        let columns: Vec<Cow<'_, [f64]>> = self
+            .of
+            .iter()
+            .map(|Meaning { column, unit }| match (unit, table.column(column)) {
+                (None, Some(found)) => Ok(Cow::Borrowed(&found.values[..])),
+                (unit, found) => {
+                    let unit = unit.or(found.map(|found| found.unit));
+                    table.lengths(column, unit.map_or_else(|| table.length_unit(), Ok)?)
+                }
+            })
+            .collect::<Result<_, TableError>>()?;
+        let mut keep = vec![false; table.rows()];
+        let size = 1 << 14;
+        keep.par_chunks_mut(size).enumerate().for_each(|(part, keep)| {
+            let mut evaluator = self.condition.evaluator();
+            let mut values = vec![0.0; columns.len()];
+            for (row, keep) in (part * size..).zip(keep) {
+                for (value, column) in values.iter_mut().zip(&columns) {
+                    *value = column[row];
+                }
+                *keep = evaluator.value(&values) != 0.0;
+            }
+        });
+        Ok(keep)
+    }
+}
+
+/// All names that a condition may use. The first of two equal ones counts.
+fn meanings(table: &Table) -> Vec<(String, Meaning)> {
+    let mut all: Vec<(String, Meaning)> = Vec::new();
+    let mut add = |name: String, column: &str, unit: Option<Unit>| {
+        if !all.iter().any(|(known, _)| *known == name) {
+            all.push((name, Meaning { column: column.to_owned(), unit }));
+        }
+    };
+    let numbers = table.columns().iter().filter(|column| !matches!(column.kind, Kind::Words(_)));
+    for column in numbers.clone() {
+        add(column.name.clone(), &column.name, None);
+    }
+    let there = |name: &str| table.column(name).is_some();
+    for (name, parts) in
+        [("sigma", ["sigma_x", "sigma_y"]), ("uncertainty", ["uncertainty_x", "uncertainty_y"])]
+    {
+        if !there(name) && parts.into_iter().all(there) {
+            add(name.to_owned(), name, None);
+        }
+        if there(name) {
+            for part in parts {
+                add(part.to_owned(), part, None);
+            }
+        }
+    }
+    for known in names::KNOWN.iter().filter(|known| known.quantity == names::Quantity::Length) {
+        let lengths = table.length_unit().ok();
+        let possible = |unit| lengths == Some(unit) || table.info.pixel_size.is_some();
+        for (symbol, unit) in [("nm", Unit::Nanometre), ("px", Unit::Pixel)] {
+            if possible(unit) && table.lengths(known.name, unit).is_ok() {
+                add(format!("{}_{symbol}", known.name), known.name, Some(unit));
+            }
+        }
+    }
+    for column in numbers {
+        add(super::csv::header(column), &column.name, None);
+        if let Some(name) = names::find(&column.name).and_then(|known| known.picasso) {
+            add(name.to_owned(), &column.name, None);
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{CsvReader, Info};
+
+    fn table() -> Table {
+        let text = "frame,\"x [nm]\",\"sigma1 [nm]\",\"sigma2 [nm]\",\"intensity [photon]\",area,status\n\
+            1,100,120,130,500,7,min_step\n2,200,90,100,NaN,8,min_step\n3,300,200,210,50,9,max\n";
+        let mut reader = CsvReader::new(text.as_bytes()).unwrap();
+        let mut table = reader.read_all(10).unwrap();
+        table.info = Info { pixel_size: Some(100.0), ..Info::default() };
+        table
+    }
+
+    /// Proves that columns have all their names, in either unit, and that NaN fulfils nothing.
+    #[test]
+    fn conditions_know_every_name() {
+        let table = table();
+        for (text, keep) in [
+            ("photons > 100", [true, false, false]),
+            ("!(photons > 100)", [false, true, true]),
+            ("\"intensity [photon]\" > 10 & x < 250", [true, false, false]),
+            ("80 < sigma < 150 & frame < 2", [true, true, false]),
+            ("sx > 100", [true, false, true]),
+            ("sigma_px < 1", [false, true, false]),
+            ("x_px == 3 | area == 7", [true, false, true]),
+            ("frame == 0", [true, false, false]),
+        ] {
+            let filter =
+                Filter::new(text, &table).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(filter.keep(&table).unwrap(), keep, "{text}");
+        }
+        for wrong in ["photon > 1", "photons", "status == 1", "photons >", "uncertainty < 1", ""] {
+            assert!(Filter::new(wrong, &table).is_err(), "{wrong}");
+        }
+    }
+}

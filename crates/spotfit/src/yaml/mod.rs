@@ -1,0 +1,133 @@
+//! YAML as Picasso writes it beside its files: some documents, each a mapping.
+//!
+//! [`read`] and [`parse`] give the documents as values; [`write`] gives their text. Scalars are resolved by the core
+//! schema of YAML 1.2; in addition, scalars of NumPy that PyYAML wrote as Python objects become numbers. What is written
+//! is ASCII, and means the same to readers of YAML 1.1 (PyYAML) and 1.2.
+
+mod build;
+mod scalar;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::io::{self, Read};
+
+pub use build::parse;
+pub use write::write;
+
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 16 << 20;
+/// How deeply lists and mappings may be nested.
+const DEEPEST: usize = 64;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Nothing.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// An integer of 64 bits. A larger one becomes a float.
+    Int(i64),
+    /// A float, NaN and infinities included.
+    Float(f64),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<Self>),
+    /// A mapping, in the order of the file. No key occurs twice. A key that is another scalar counts as its text.
+    Map(Vec<(String, Self)>),
+}
+
+impl Value {
+    /// The value of a key; nothing, if there is no such key or this is no mapping.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        let Self::Map(entries) = self else { return None };
+        entries.iter().find(|(other, _)| other == key).map(|(_, value)| value)
+    }
+
+    /// The number, if this is one. Integers beyond 2⁵³ are rounded.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Int(number) => Some(*number as f64),
+            Self::Float(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The text, if this is one.
+    pub fn text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+}
+
+/// What is wrong with YAML.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum YamlError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The file is too large.
+    #[error("the YAML file has more than {} MiB", LARGEST >> 20)]
+    Large,
+    /// The file is not UTF-8.
+    #[error("byte {0} of the YAML file is not UTF-8")]
+    Encoding(usize),
+    /// The file is not valid YAML.
+    #[error("line {line}, column {column} of the YAML file: {what}")]
+    Syntax {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// Lists and mappings are nested too deeply.
+    #[error(
+        "line {line} of the YAML file: more than {DEEPEST} lists and mappings within each other"
+    )]
+    Deep {
+        /// The line, from 1; 0, if the value should be written.
+        line: usize,
+    },
+    /// Repeated parts of the file (anchors and aliases) amount to too much.
+    #[error("line {line} of the YAML file: what anchors repeat is too large")]
+    Aliases {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// A key is a list or a mapping.
+    #[error("line {line} of the YAML file: a key is a list or a mapping")]
+    Key {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// A key occurs twice in one mapping.
+    #[error("line {line} of the YAML file: the mapping that ends here has the key '{key}' twice")]
+    Twice {
+        /// The line, from 1.
+        line: usize,
+        /// The key; the beginning of it, if it is long.
+        key: String,
+    },
+    /// A key is too long to be written.
+    #[error("a key of {0} bytes is too long for YAML")]
+    LongKey(usize),
+}
+
+/// Reads all documents of a file of up to 16 MiB in UTF-8.
+///
+/// # Errors
+///
+/// As [`parse`]; [`YamlError::Io`], and [`YamlError::Encoding`] if the file is not UTF-8.
+pub fn read(reader: impl Read) -> Result<Vec<Value>, YamlError> {
+    let mut bytes = Vec::new();
+    reader.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(YamlError::Large);
+    }
+    let text = str::from_utf8(&bytes);
+    parse(text.map_err(|error| YamlError::Encoding(error.valid_up_to()))?)
+}

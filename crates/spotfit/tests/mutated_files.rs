@@ -1,0 +1,143 @@
+//! Files that are nearly right, and the memory that reading them takes. One test, for the memory is counted for the
+//! process.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::{Cursor, Read};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use fit_sim::Random;
+use spotfit::hdf5::{H5Error, H5Reader, H5Writer, Member, NumberKind};
+use spotfit::yaml;
+
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: all memory is the system allocator's, whose demands on callers are passed on unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let size = layout.size();
+        PEAK.fetch_max(NOW.fetch_add(size, Ordering::Relaxed) + size, Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How many mutations of each file are tried.
+const TRIES: u64 = 10_000;
+
+/// Reads all that a file has, in blocks of rows. The number of parts that could be read.
+fn read_all(bytes: &[u8]) -> Result<usize, H5Error> {
+    let mut reader = H5Reader::open(Cursor::new(bytes))?;
+    let mut parts = 1;
+    parts += usize::from(reader.attribute_text("/", "metadata").is_ok());
+    for name in reader.names().to_vec() {
+        parts += usize::from(reader.attribute_text(&name, "metadata").is_ok());
+        parts += usize::from(reader.text(&name).is_ok());
+        parts += usize::from(reader.array(&name, 1 << 16).is_ok());
+        if let Ok(mut rows) = reader.rows(&name) {
+            let mut columns = vec![Vec::new(); rows.members().len()];
+            while rows.read(16, &mut columns).is_ok_and(|count| count > 0) {
+                parts += 1;
+                columns.iter_mut().for_each(Vec::clear);
+            }
+        }
+    }
+    Ok(parts)
+}
+
+/// Changes some places of a file.
+fn mutate(file: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = file.to_vec();
+    let mut below = |count: usize| (random.uniform() * count as f64) as usize;
+    for _ in 0..1 + below(4) {
+        let place = below(bytes.len().max(1)).min(bytes.len().saturating_sub(1));
+        if bytes.is_empty() {
+            break;
+        }
+        match below(9) {
+            0..=2 => bytes[place] ^= 1 << below(8),
+            3 | 4 => bytes[place] = [0, 1, 0x7f, 0x80, 0xff, b'\n', b'-', b'&'][below(8)],
+            5 => {
+                let end = bytes.len().min(place + 8);
+                bytes[place..end].fill([0, 0xff][below(2)]);
+            }
+            6 => bytes.insert(place, below(256) as u8),
+            7 => drop(bytes.remove(place)),
+            _ if below(8) == 0 => bytes.truncate(place),
+            _ => {
+                let from = below(bytes.len());
+                let part = bytes[from..].iter().take(1 + below(40)).copied().collect::<Vec<_>>();
+                bytes.splice(place..place, part);
+            }
+        }
+    }
+    bytes
+}
+
+/// Tries many mutations of a file. Reading each must take little time, and no more memory than `most`.
+fn attack(name: &str, file: &[u8], most: usize, read: impl Fn(&[u8]) -> bool) {
+    assert!(read(file), "{name} itself is read");
+    let mut good = 0;
+    let (mut slowest, mut largest) = (Duration::ZERO, 0);
+    for number in 0..TRIES {
+        let mut random = Random::new(number, 1);
+        let mutated = mutate(file, &mut random);
+        let before = NOW.load(Ordering::Relaxed);
+        PEAK.store(before, Ordering::Relaxed);
+        let start = Instant::now();
+        good += u64::from(read(&mutated));
+        slowest = slowest.max(start.elapsed());
+        let memory = PEAK.load(Ordering::Relaxed) - before;
+        assert!(memory < most, "{name}, mutation {number} took {memory} bytes");
+        assert!(start.elapsed() < Duration::from_secs(2), "{name}, mutation {number}");
+        largest = largest.max(memory);
+    }
+    println!("{name}: {good} of {TRIES} readable, {largest} bytes at most, slowest {slowest:?}");
+    // Mutations that break everything, or nothing, would test nothing.
+    assert!((TRIES / 100..TRIES).contains(&good), "{name}: {good}");
+}
+
+/// Proves that no mutation of a file makes reading it panic, take long or take more memory than a bound that depends on
+/// the file's size alone: HDF5 of every fixture and of this writer, and YAML.
+#[test]
+fn mutated_files_do_no_harm() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the fixtures") {
+        let path = entry.expect("an entry").path();
+        let mut bytes = Vec::new();
+        let packed = std::fs::File::open(&path).expect("a file");
+        flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes).expect("it is sound");
+        files.push((path.display().to_string(), bytes));
+    }
+    // A root of the newer format with too many links is not read at all.
+    files.retain(|(name, _)| !name.contains("many_latest"));
+    assert_eq!(files.len(), 6);
+    let members = [("x", NumberKind::F32), ("n", NumberKind::I64)]
+        .map(|(name, kind)| Member { name: name.into(), kind });
+    let mut writer = H5Writer::new(Cursor::new(Vec::new()), "locs", &members).expect("a writer");
+    writer.append(&[&[1.5; 30], &[-3.0; 30]]).expect("rows");
+    let written = writer.finish(Some(("metadata", "[{}]"))).expect("a file").into_inner();
+    files.push(("written".into(), written));
+    files.sort();
+    for (name, file) in &files {
+        attack(name, file, (1 << 20) + 40 * file.len(), |bytes| read_all(bytes).is_ok());
+    }
+
+    let text = "Byte Order: <\nA: &a [1, 2.5, 1e-05, .nan, 'it''s', \"\\xC5\\n\"]\nB: *a\nROI:\n- - 1\n  - 2\n\
+                N: !!python/object/apply:numpy.core.multiarray.scalar\n- !!python/object/apply:numpy.dtype\n  args:\n\
+                \x20 - f8\n  - false\n- !!binary |\n  AAAAAAAA+D8=\n---\nPlain: two\n  lines\nC: {a: 1, b: [x, y]}\n";
+    attack("yaml", text.as_bytes(), 1 << 20, |bytes| yaml::read(bytes).is_ok());
+}
