@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use spotfit::FitterOptions;
 use spotfit::localize::{LocalizeOptions, Localizer};
-use spotfit::movie::{Block, Movie, MovieLimits, Pixels};
+use spotfit::movie::{Block, Movie, MovieLimits, MovieOptions, Pixels};
 use spotfit::npy::{NpyReader, NumberType};
 use spotfit::render::{RenderOptions, render};
 use spotfit::storm::{Point, PointReader, read_positions};
@@ -121,7 +121,7 @@ fn array(file: &[u8], round: u64) -> Result<(), String> {
 }
 
 fn tiff(file: &[u8], round: u64) -> Result<(), String> {
-    movie(words(Movie::tiff(cursor(file), &MovieLimits::default()))?, round)
+    movie(words(Movie::tiff(cursor(file), &MovieOptions::default()))?, round)
 }
 
 fn raw(file: &[u8], round: u64) -> Result<(), String> {
