@@ -17,7 +17,7 @@ pub enum MovieError {
     #[error("this is not a movie that can be read (.tif, .npy, .raw with .yaml, .dax with .inf)")]
     UnknownFormat,
     /// The file is in a format of other programs that must be converted.
-    #[error("{0} cannot be read; {way}", way = .0.way())]
+    #[error("{0} must be converted first: {way}", way = .0.way())]
     Foreign(Foreign),
     /// The NPY file is wrong.
     #[error(transparent)]

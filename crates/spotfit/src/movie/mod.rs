@@ -2,10 +2,18 @@
 //!
 //! | file | what is read |
 //! |---|---|
-//! | `.tif`, `.tiff`, `.btf` | multi-page TIFF, BigTIFF, OME-TIFF and ImageJ stacks (also those larger than 4 GB), grey, 8, 16 or 32 bits, either byte order; uncompressed, LZW, Deflate, PackBits |
+//! | `.tif`, `.tiff`, `.btf`, or a folder of them | multi-page TIFF, BigTIFF, OME-TIFF and ImageJ stacks (also those larger than 4 GB), grey, 8, 16 or 32 bits, either byte order; uncompressed, LZW, Deflate, PackBits |
 //! | `.npy` | an array (t, h, w), or (h, w) for one frame, of any number type |
-//! | `.raw` | Picasso's movies with their `.yaml` beside them |
+//! | `.raw` | Picasso's movies with their `.yaml` beside them, and the size of a pixel if it says so |
 //! | `.dax` | the Zhuang lab's movies with their `.inf` beside them |
+//!
+//! OME-TIFF and ImageJ stacks say how many channels, z slices and time points they have ([`Movie::axes`]). One channel
+//! is read: a movie of several is refused until [`MovieOptions::channel`] chooses one. Slices are frames, time point by
+//! time point, for many programs save frames as slices; [`MovieOptions::slice`] takes one of them. Where the metadata are
+//! broken or contradict the file, [`Movie::notes`] says so, and the pages are frames.
+//!
+//! A movie in several files (OME-TIFF, Micro-Manager's `…_MMStack_Pos0.ome.tif`, `…_1.ome.tif` and so on, in one folder)
+//! is one movie, opened by any of the files that name the others, or by the folder. Files elsewhere are never looked for.
 //!
 //! Memory does not grow with the movie: [`Movie::read`] returns a block of frames at a time. Reading a
 //! block takes at most three times the memory of its frames, as stored or as `f32`, whichever is larger.

@@ -12,6 +12,9 @@ use crate::excerpt::excerpt;
 /// How deep elements may be nested; in the schema it is about ten.
 const DEEPEST: usize = 64;
 
+/// The most blocks of planes. One for each plane of a movie takes a hundred bytes of text, of which there are 64 MiB.
+const MOST_BLOCKS: usize = 1 << 20;
+
 /// What is read of the metadata.
 #[derive(Debug, Default)]
 pub(super) struct Ome {
@@ -66,7 +69,7 @@ impl Ome {
     fn fill(&mut self, text: &str) -> Result<(), String> {
         let mut reader = Reader::from_str(text);
         reader.config_mut().expand_empty_elements = true;
-        let mut depth = 0;
+        let (mut depth, mut blocks) = (0, 0);
         // Other elements may be called UUID, too.
         let mut block_depth = None;
         let mut in_uuid = false;
@@ -84,12 +87,17 @@ impl Ome {
                         "BinaryOnly" => self.elsewhere = attribute(&element, "MetadataFile")?,
                         "Pixels" => self.images.push(image(&element)?),
                         "TiffData" => {
+                            blocks += 1;
+                            if blocks > MOST_BLOCKS {
+                                return Err(format!("there are more than {MOST_BLOCKS} TiffData"));
+                            }
                             let image = self.images.last_mut().ok_or("TiffData without Pixels")?;
                             image.blocks.push(block(&element)?);
                             block_depth = Some(depth);
                         }
                         "UUID" if block_depth == Some(depth - 1) => {
-                            in_uuid = true;
+                            // A block is in one file.
+                            (in_uuid, block_depth) = (true, None);
                             let name = attribute(&element, "FileName")?;
                             named = Some((name.unwrap_or_default(), String::new()));
                         }
@@ -236,6 +244,7 @@ mod tests {
     fn broken_metadata_are_said_to_be() {
         let deep = "<a>".repeat(100_000);
         let many = format!("<OME {}/>", "a='1' ".repeat(200_000));
+        let blocks = format!("<OME>{PIXELS}>{}", "<TiffData/>".repeat((1 << 20) + 1));
         let lengthy = format!("<OME>{}/></OME>", PIXELS.replace("XYCZT", &"Z".repeat(9999)));
         for (text, says) in [
             ("<OME>", "in the middle"),
@@ -245,6 +254,7 @@ mod tests {
             ("<OME><Pixels SizeZ='1' SizeC='-3' SizeT='2'/></OME>", "SizeC is not a number: -3"),
             (&lengthy, "DimensionOrder is ZZZ"),
             (&deep, "nested"),
+            (&blocks, "more than 1048576 TiffData"),
             ("<!DOCTYPE x [<!ENTITY a 'b'>]><OME><Pixels SizeZ='&a;'/></OME>", "a"),
         ] {
             let broken = Ome::read(text).broken.unwrap_or_else(|| panic!("{}", excerpt(text)));

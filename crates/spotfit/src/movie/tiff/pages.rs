@@ -107,8 +107,8 @@ pub(super) fn survey(reader: &mut Reader) -> Result<Survey, MovieError> {
     for text in descriptions {
         texts.extend(text.read(&mut reader, length)?);
     }
-    let known = |text: &&String| is_ome(text) || ImageJ::read(text).is_some();
-    let description = texts.iter().find(known).cloned().unwrap_or_default();
+    let known = |text: &String| is_ome(text) || ImageJ::read(text).is_some();
+    let description = texts.into_iter().find(known).unwrap_or_default();
     Ok(Survey { pages: page, description })
 }
 
