@@ -94,7 +94,7 @@ fn channels_are_told_apart() {
             let movie = Movie::open_with(&path, &channel(c)).expect(name);
             assert_eq!(axes(&movie), [8, 3, 2, 4], "{name}");
             assert!(movie.notes().is_empty(), "{name}: {:?}", movie.notes());
-            assert_eq!(movie.files(), [path.clone()]);
+            assert_eq!(movie.files(), std::slice::from_ref(&path));
             let every = (0..8).map(|frame| 100 * (frame / 2) + 10 * (frame % 2) + c as u16);
             assert_eq!(numbers(movie), every.collect::<Vec<_>>(), "{name}");
             for z in 0..2 {
@@ -259,7 +259,7 @@ fn sets_are_one_movie() {
         let folder = Folder::new();
         let names = three_files(&folder, [1, 1, 7], metadata);
         let files: Vec<_> = names.iter().map(|name| folder.path(name)).collect();
-        for path in files.iter().map(|path| path.as_path()).chain([folder.0.path()]) {
+        for path in files.iter().map(std::path::PathBuf::as_path).chain([folder.0.path()]) {
             let movie = Movie::open(path).unwrap();
             assert_eq!(movie.files(), files);
             assert!(movie.notes().is_empty(), "{:?}", movie.notes());

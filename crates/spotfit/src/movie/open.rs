@@ -81,7 +81,7 @@ impl Movie {
 
     #[cfg(not(feature = "tiff"))]
     fn open_folder(_: &Path, _: &MovieOptions) -> Result<Self, MovieError> {
-        Err(std::io::Error::from(io::ErrorKind::IsADirectory).into())
+        Err(io::Error::from(io::ErrorKind::IsADirectory).into())
     }
 
     /// A TIFF movie in one file (feature `tiff`). It has a buffer of its own.

@@ -79,7 +79,7 @@ impl Set {
             return Ok(());
         }
         let own_name = path.and_then(Path::file_name);
-        let is_own = |&(ref name, ref uuid): &(String, String)| {
+        let is_own = |(name, uuid): &(String, String)| {
             own_name == Some(OsStr::new(name))
                 || !uuid.is_empty() && Some(uuid) == ome.uuid.as_ref()
         };
