@@ -33,10 +33,11 @@ pub(crate) enum CliError {
 }
 
 /// What the user can do about it.
-fn advice(error: &MovieError) -> &'static str {
+fn advice(error: &MovieError) -> String {
     match error {
-        MovieError::FrameSize { .. } => "; --max-frame-pixels raises the limit",
-        _ => "",
+        MovieError::FrameSize { .. } => "; --max-frame-pixels raises the limit".to_owned(),
+        MovieError::Channels(count) => format!(" with --channel N, from 1 to {count}"),
+        _ => String::new(),
     }
 }
 

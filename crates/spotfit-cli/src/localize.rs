@@ -12,19 +12,23 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::error::CliError;
 use super::fit::{FitOptions, rate};
 use super::message::say;
+use super::movie_options::{
+    Lengths, MovieArguments, first_frames, median, parse_lengths, pixel_size, tell_metadata,
+};
 use super::output::Output;
 use super::paths::refuse_same_file;
 use super::spot_options::SpotOptions;
+use spotfit::camera_maps;
 use spotfit::detect::DEFAULT_FALSE_RATE;
 use spotfit::localize::{Counts, Flags, LocalizeOptions, Localizer, Roi, estimate_sensitivity};
-use spotfit::movie::{Movie, MovieLimits};
+use spotfit::movie::{Movie, MovieOptions};
 use spotfit::storm::{StormFormat, Widths, read_positions};
-use spotfit::{Camera, camera_maps};
 
 #[derive(Debug, Args)]
 pub(crate) struct LocalizeArguments {
     /// The movie: TIFF, BigTIFF, OME-TIFF or ImageJ stack (.tif), array (t, h, w) (.npy), Picasso's
-    /// .raw with its .yaml, or the Zhuang lab's .dax with its .inf.
+    /// .raw with its .yaml, or the Zhuang lab's .dax with its .inf. Of a movie in several OME-TIFF files, any of them or
+    /// their folder.
     #[arg(value_name = "MOVIE")]
     movie: PathBuf,
     /// Where to write the localizations: a .csv file, or - for standard output.
@@ -40,9 +44,10 @@ pub(crate) struct LocalizeArguments {
     /// How far a spot must stand out, in units of the local noise of the filtered frame, instead of --false-rate.
     #[arg(long, value_name = "K", conflicts_with = "false_rate")]
     threshold: Option<f64>,
-    /// Size of a pixel in nanometres. Without it, lengths are in pixels.
-    #[arg(long, value_name = "NM")]
-    pixel_size: Option<f64>,
+    /// Size of a pixel in nanometres, or px for lengths in pixels. Without it, the size that the movie's metadata give; if
+    /// they give none, lengths are in pixels.
+    #[arg(long, value_name = "NM|px", value_parser = parse_lengths)]
+    pixel_size: Option<Lengths>,
     /// Where (0, 0) is: at the centre of the first pixel, or at its corner, as in ThunderSTORM.
     #[arg(long, value_enum, default_value = "centre", value_name = "ORIGIN")]
     origin: Origin,
@@ -56,9 +61,8 @@ pub(crate) struct LocalizeArguments {
     /// in pixels. The id of a localization is its row, from 1.
     #[arg(long, value_name = "POS.csv", conflicts_with = "roi")]
     positions: Option<PathBuf>,
-    /// The most pixels of a frame; a movie with larger frames is refused before it is read.
-    #[arg(long, default_value_t = MovieLimits::default().frame_pixels, value_name = "N")]
-    max_frame_pixels: usize,
+    #[command(flatten)]
+    movie_options: MovieArguments,
     /// Keep fits that failed, and add a column status.
     #[arg(long)]
     all: bool,
@@ -109,18 +113,17 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         let reason = "the output's name must end in .csv";
         return Err(CliError::file(&arguments.output.display().to_string(), reason));
     }
-    let wrong = |size: &f64| !(1e-6..=1e12).contains(size);
-    if let Some(size) = arguments.pixel_size.filter(wrong) {
-        return Err(CliError::option("pixel-size", &size.to_string(), "1e-6 to 1e12 nanometres"));
-    }
     let file = arguments.movie.display().to_string();
     let failed = |source| CliError::Movie { file: file.clone(), source };
-    let limits = MovieLimits::default().with_frame_pixels(arguments.max_frame_pixels);
-    let movie = Movie::open_with(&arguments.movie, &limits).map_err(failed)?;
-    refuse_same_file(&arguments.movie, &arguments.output)?;
+    let movie_options = arguments.movie_options.options()?;
+    let movie = Movie::open_with(&arguments.movie, &movie_options).map_err(failed)?;
+    for file in movie.files() {
+        refuse_same_file(file, &arguments.output)?;
+    }
     for extension in ["yaml", "inf"] {
         refuse_same_file(&arguments.movie.with_extension(extension), &arguments.output)?;
     }
+    let pixel_size = pixel_size(arguments.pixel_size, &movie)?;
     let frames = parse_frames(arguments.frames.as_deref(), movie.frames())?;
     let positions = match &arguments.positions {
         None => None,
@@ -159,14 +162,16 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     };
     let localizer = Localizer::new(movie.size(), options)?;
     let format = StormFormat::default()
-        .with_pixel_size(arguments.pixel_size)
+        .with_pixel_size(pixel_size)
         .with_corner_origin(arguments.origin == Origin::Corner)
         .with_widths(Widths::of(fit.shape))
         .with_checks(arguments.flags)
         .with_status(arguments.all);
     let mut output = Output::create(&arguments.output)?;
     output.write_all(format.header().as_bytes())?;
-    warn(arguments, &limits);
+    tell_metadata(&movie, arguments.pixel_size);
+    warn(arguments, &movie_options);
+    let what_frames_are = arguments.movie_options.frames(&movie);
 
     let bar = progress(frames.len() as u64);
     let begin = Instant::now();
@@ -187,21 +192,34 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     let localizer = localizations.into_localizer();
     super::interrupt::check()?;
     output.finish()?;
-    summarize(&localizer, begin.elapsed());
+    summarize(&localizer, begin.elapsed(), what_frames_are);
     Ok(())
 }
 
-/// Says what is not known of the camera, and what it costs.
-fn warn(arguments: &LocalizeArguments, limits: &MovieLimits) {
+/// Says what is not known of the camera, or hardly right, and what it costs.
+fn warn(arguments: &LocalizeArguments, options: &MovieOptions) {
     let spot = &arguments.spot;
-    let baseline = spot.lacks_baseline();
-    if baseline {
+    let (lacks_baseline, lacks_sensitivity) = (spot.lacks_baseline(), spot.lacks_sensitivity());
+    if lacks_baseline {
         say!("spotfit: warning: no --baseline given; photons and uncertainties assume 0 ADU");
     }
-    if spot.lacks_sensitivity() {
-        let camera = spot.camera().unwrap_or_default();
-        let offer = match seen_sensitivity(&arguments.movie, limits, &camera) {
-            _ if baseline => "; with --baseline it can be estimated".to_owned(),
+    let camera = spot.camera().unwrap_or_default();
+    // With maps of the camera there is nothing to look for.
+    let most = if lacks_sensitivity { SEEN_FOR_SENSITIVITY } else { 1 };
+    let wanted = !lacks_baseline && spot.camera().is_some();
+    let seen = wanted.then(|| first_frames(&arguments.movie, options, most)).flatten();
+    let median = seen.as_ref().and_then(median);
+    if let Some(median) = median.filter(|&median| camera.baseline > median) {
+        let baseline = camera.baseline;
+        say!(
+            "spotfit: warning: --baseline {baseline} is above the median of the first frame, {median} ADU; most pixels \
+             would have less than no light"
+        );
+    }
+    if lacks_sensitivity {
+        let found = seen.and_then(|block| estimate_sensitivity(block.pixels.windows(), &camera));
+        let offer = match found {
+            _ if lacks_baseline => "; with --baseline it can be estimated".to_owned(),
             Some(found) => {
                 let found = two_digits(found);
                 format!("; about {found} e/ADU by variance over mean: --sensitivity {found}")
@@ -211,15 +229,6 @@ fn warn(arguments: &LocalizeArguments, limits: &MovieLimits) {
         let assumed = "photons and uncertainties assume 1 photo-electron per ADU";
         say!("spotfit: warning: no --sensitivity given; {assumed}{offer}");
     }
-}
-
-/// The sensitivity that the first frames show. The movie is opened once more, for it is read from its first frame on;
-/// what is wrong with it is said there.
-fn seen_sensitivity(path: &Path, limits: &MovieLimits, camera: &Camera) -> Option<f64> {
-    // A pipe has its frames only once.
-    path.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    let block = Movie::open_with(path, limits).ok()?.read(SEEN_FOR_SENSITIVITY).ok()??;
-    estimate_sensitivity(block.pixels.windows(), camera)
 }
 
 /// Frames that are read to estimate the sensitivity.
@@ -238,10 +247,13 @@ fn progress(frames: u64) -> ProgressBar {
     bar.with_style(ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_bar()))
 }
 
-fn summarize(localizer: &Localizer, time: Duration) {
+fn summarize(localizer: &Localizer, time: Duration, what_frames_are: Option<String>) {
     let counts = localizer.counts();
     let Counts { frames, candidates, kept, .. } = counts;
     say!("{frames} frames: {candidates} candidates, {kept} localizations");
+    if let Some(what) = what_frames_are {
+        say!("{what}");
+    }
     let failed = counts
         .by_status
         .iter()

@@ -16,6 +16,7 @@ mod known;
 mod localize;
 mod message;
 mod model;
+mod movie_options;
 mod output;
 mod paths;
 mod picture;

@@ -350,8 +350,8 @@ fn senseless_requests_are_named() {
     fails(&[&"localize", &raw, &"-o", &output], &["bare.yaml", "cannot be read"]);
     let dax = folder.file("bare.dax", &[0; 100]);
     fails(&[&"localize", &dax, &"-o", &output], &["bare.inf", "cannot be read"]);
-    let other = folder.file("movie.avi", &[0; 100]);
-    fails(&[&"localize", &other, &"-o", &output], &["movie.avi", "not a movie that can be read"]);
+    let other = folder.file("movie.xyz", &[0; 100]);
+    fails(&[&"localize", &other, &"-o", &output], &["movie.xyz", "not a movie that can be read"]);
     assert!(!output.exists());
 }
 

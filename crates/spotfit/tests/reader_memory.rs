@@ -91,12 +91,15 @@ fn large_frames_are_held_once() {
     };
     let page = |bits: u32, format: u32| {
         let tags = tags(WIDTH as u32, HEIGHT as u32, bits, format, 0);
-        Movie::tiff(zeros(handmade(false, &[tags.clone(), tags], "", &[])), &limits())
+        Movie::tiff(zeros(handmade(false, &[tags.clone(), tags], "", &[])), &limits().into())
     };
     let run = |bits: u32, format: u32| {
         let mut one = tags(WIDTH as u32, HEIGHT as u32, bits, format, 0);
         one.insert(5, (270, 2, 0));
-        Movie::tiff(zeros(handmade(false, &[one], "ImageJ=1.54f\nimages=3\n\0", &[])), &limits())
+        Movie::tiff(
+            zeros(handmade(false, &[one], "ImageJ=1.54f\nimages=3\n\0", &[])),
+            &limits().into(),
+        )
     };
     // Bytes a pixel: as given, and the most that reading may hold.
     type Open<'a> = Box<dyn Fn() -> Result<Movie, MovieError> + 'a>;

@@ -94,10 +94,18 @@ fn frames_beyond_the_limit_are_refused() {
         (
             "tiff",
             Box::new(|(w, h), limits| {
-                Movie::tiff(file(handmade(false, &[tags(w, h, 16, 1, 0)], "", &[]), length), limits)
+                Movie::tiff(
+                    file(handmade(false, &[tags(w, h, 16, 1, 0)], "", &[]), length),
+                    &limits.clone().into(),
+                )
             }),
         ),
-        ("imagej", Box::new(|(w, h), limits| Movie::tiff(file(imagej(w, h), length), limits))),
+        (
+            "imagej",
+            Box::new(|(w, h), limits| {
+                Movie::tiff(file(imagej(w, h), length), &limits.clone().into())
+            }),
+        ),
         (
             "npy",
             Box::new(|(w, h), limits| {
@@ -165,7 +173,7 @@ fn a_raised_limit_is_of_use() {
     let (width, height) = (16_400u32, 16_384u32);
     let head = handmade(false, &[tags(width, height, 8, 1, 0)], "", &[]);
     let file = Box::new(Virtual::new(head, 300_000_000));
-    let mut movie = Movie::tiff(file, &limited(1 << 29)).expect("a movie");
+    let mut movie = Movie::tiff(file, &limited(1 << 29).into()).expect("a movie");
     let block = movie.read(1).expect("a frame").expect("a frame");
     assert_eq!(block.pixels.dim(), (1, height as usize, width as usize));
 }
@@ -274,7 +282,7 @@ fn strips_are_read_once() {
     let file = file.into_inner();
     let length = file.len() as u64;
     let reader = Virtual::new(file, length);
-    let mut movie = Movie::tiff(Box::new(reader.clone()), &limits()).unwrap();
+    let mut movie = Movie::tiff(Box::new(reader.clone()), &limits().into()).unwrap();
     let read = pixels(&mut movie);
     let expected: Vec<f32> = frame.iter().map(|&p| f32::from(p)).collect();
     assert!(

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use spotfit::FitterOptions;
 use spotfit::localize::{LocalizeOptions, Localizer};
-use spotfit::movie::{Block, Movie, MovieLimits, Pixels};
+use spotfit::movie::{Block, Movie, MovieError, MovieLimits, MovieOptions, Pixels};
 use spotfit::npy::{NpyReader, NumberType};
 use spotfit::render::{RenderOptions, render};
 use spotfit::storm::{Point, PointReader, read_positions};
@@ -64,12 +64,35 @@ pub(crate) fn formats() -> Vec<Format> {
         "1e-300",
         "4503599627370496",
     ];
-    const IMAGEJ: &[&str] = &["ImageJ=1.54f\n", "images=2\n", "images=4294967295\n", "slices="];
+    const IMAGEJ: &[&str] = &[
+        "ImageJ=1.54f\n",
+        "images=2\n",
+        "images=4294967295\n",
+        "slices=",
+        "channels=2\n",
+        "channels=18446744073709551615\n",
+        "frames=3\n",
+        "unit=nm\n",
+    ];
+    const OME: &[&str] = &[
+        "SizeC=\"2\"",
+        "SizeT=\"18446744073709551615\"",
+        "SizeZ=\"3\"",
+        "DimensionOrder=\"XYCTZ\"",
+        "<TiffData/>",
+        "<TiffData IFD=\"1\" PlaneCount=\"9\"/>",
+        "<UUID FileName=\"../x\">",
+        "<BinaryOnly MetadataFile=\"x\"/>",
+        "</Pixels>",
+        "&#0;",
+        "<!--",
+    ];
     vec![
         Format { name: "NPY stack", seeds: seeds::stacks(), words: NPY, read: stack },
         Format { name: "NPY movie", seeds: seeds::arrays(), words: NPY, read: array },
         Format { name: "TIFF", seeds: seeds::tiffs(), words: &[], read: tiff },
         Format { name: "ImageJ", seeds: seeds::imagej(), words: IMAGEJ, read: tiff },
+        Format { name: "OME", seeds: seeds::ome(), words: OME, read: tiff },
         Format { name: "RAW", seeds: vec![seeds::little()], words: &[], read: raw },
         Format { name: "YAML", seeds: vec![YAML.into()], words: YAML_WORDS, read: yaml },
         Format { name: "DAX", seeds: vec![seeds::little()], words: &[], read: dax },
@@ -121,7 +144,14 @@ fn array(file: &[u8], round: u64) -> Result<(), String> {
 }
 
 fn tiff(file: &[u8], round: u64) -> Result<(), String> {
-    movie(words(Movie::tiff(cursor(file), &MovieLimits::default()))?, round)
+    let opened = match Movie::tiff(cursor(file), &MovieOptions::default()) {
+        Err(MovieError::Channels(count)) => {
+            let options = MovieOptions::default().with_channel(Some(round as usize % count));
+            Movie::tiff(cursor(file), &options)
+        }
+        opened => opened,
+    };
+    movie(words(opened)?, round)
 }
 
 fn raw(file: &[u8], round: u64) -> Result<(), String> {

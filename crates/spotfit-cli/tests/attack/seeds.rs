@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use fit_sim::{Bead, MovieSimulation};
 use ndarray::Array3;
-use tiff::encoder::{Compression, DeflateLevel, TiffEncoder, colortype};
+use tiff::encoder::{Compression, DeflateLevel, Rational, TiffEncoder, colortype};
 
+use crate::common::set::{self, block};
 use crate::common::tiff::{handmade, tags};
 use crate::common::{bytes, npy};
 
@@ -111,7 +112,16 @@ pub(crate) fn imagej() -> Vec<Vec<u8>> {
         .flat_map(|(bits, format)| {
             [imagej_stack(false, bits, format), imagej_stack(true, bits, format)]
         })
+        .chain([hyperstack()])
         .collect()
+}
+
+/// A page for each of three channels.
+fn hyperstack() -> Vec<u8> {
+    let frames = FRAMES.outer_iter().map(|frame| frame.iter().copied().collect());
+    let text = "ImageJ=1.54f\nimages=3\nchannels=3\nhyperstack=true\nunit=micron\n";
+    let resolution = || Rational { n: 10, d: 1 };
+    set::frames(frames, (24, 20), text, Some((resolution(), resolution(), 1)))
 }
 
 fn imagej_stack(big_endian: bool, bits: u32, format: u32) -> Vec<u8> {
@@ -147,6 +157,23 @@ fn imagej_stack(big_endian: bool, bits: u32, format: u32) -> Vec<u8> {
     }
     file.extend(long(0));
     file
+}
+
+/// OME-TIFF: planes in order, listed backwards in another order, and of two channels.
+pub(crate) fn ome() -> Vec<Vec<u8>> {
+    let listed: String = (0..3).map(|t| block([0, 0, t], 2 - t, "m.ome.tif")).collect();
+    let size = r#"PhysicalSizeX="0.1" PhysicalSizeY="100" PhysicalSizeYUnit="nm""#;
+    [
+        set::ome("XYZCT", [1, 1, 3], size, "<TiffData/>"),
+        set::ome("XYTZC", [1, 1, 3], size, &listed),
+        set::ome("XYCZT", [1, 3, 1], "", ""),
+    ]
+    .into_iter()
+    .map(|text| {
+        let frames = FRAMES.outer_iter().map(|frame| frame.iter().copied().collect());
+        set::frames(frames, (24, 20), &text, None)
+    })
+    .collect()
 }
 
 /// Tables of positions.

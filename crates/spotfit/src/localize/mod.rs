@@ -63,12 +63,16 @@ impl Localizer {
     /// A localizer for frames of `width`×`height` pixels.
     ///
     /// # Errors
-    /// [`LocalizeError`] for options out of their range.
+    /// [`LocalizeError`] for options out of their range, and frames that are smaller than the box.
     pub fn new(
         (width, height): (usize, usize),
         mut options: LocalizeOptions,
     ) -> Result<Self, LocalizeError> {
         options.validate()?;
+        let box_size = options.box_size;
+        if width.min(height) < box_size {
+            return Err(LocalizeError::SmallFrames { width, height, box_size });
+        }
         if let Some(positions) = &mut options.positions {
             positions.sort();
         }

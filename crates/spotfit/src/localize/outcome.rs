@@ -28,6 +28,19 @@ pub enum LocalizeError {
         /// Width and height of the frames.
         found: (usize, usize),
     },
+    /// The frames are smaller than the box, so that no window fits into them.
+    #[error(
+        "frames of {width}×{height} pixels are smaller than the box of {box_size}×{box_size} pixels: \
+         no window fits into them"
+    )]
+    SmallFrames {
+        /// Width of the frames in pixels.
+        width: usize,
+        /// Height of the frames in pixels.
+        height: usize,
+        /// Side of the box in pixels.
+        box_size: usize,
+    },
     /// The movie cannot be read.
     #[error(transparent)]
     Movie(#[from] MovieError),

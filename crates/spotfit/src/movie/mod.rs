@@ -2,118 +2,52 @@
 //!
 //! | file | what is read |
 //! |---|---|
-//! | `.tif`, `.tiff`, `.btf` | multi-page TIFF, BigTIFF, OME-TIFF and ImageJ stacks (also those larger than 4 GB), grey, 8, 16 or 32 bits, either byte order; uncompressed, LZW, Deflate, PackBits |
+//! | `.tif`, `.tiff`, `.btf`, or a folder of them | multi-page TIFF, BigTIFF, OME-TIFF and ImageJ stacks (also those larger than 4 GB), grey, 8, 16 or 32 bits, either byte order; uncompressed, LZW, Deflate, PackBits |
 //! | `.npy` | an array (t, h, w), or (h, w) for one frame, of any number type |
-//! | `.raw` | Picasso's movies with their `.yaml` beside them |
+//! | `.raw` | Picasso's movies with their `.yaml` beside them, and the size of a pixel if it says so |
 //! | `.dax` | the Zhuang lab's movies with their `.inf` beside them |
+//!
+//! OME-TIFF and ImageJ stacks say how many channels, z slices and time points they have ([`Movie::axes`]). One channel
+//! is read: a movie of several is refused until [`MovieOptions::channel`] chooses one. Slices are frames, time point by
+//! time point, for many programs save frames as slices; [`MovieOptions::slice`] takes one of them. Where the metadata are
+//! broken or contradict the file, [`Movie::notes`] says so, and the pages are frames.
+//!
+//! A movie in several files (OME-TIFF, Micro-Manager's `…_MMStack_Pos0.ome.tif`, `…_1.ome.tif` and so on, in one folder)
+//! is one movie, opened by any of the files that name the others, or by the folder. Files elsewhere are never looked for.
 //!
 //! Memory does not grow with the movie: [`Movie::read`] returns a block of frames at a time. Reading a
 //! block takes at most three times the memory of its frames, as stored or as `f32`, whichever is larger.
 //! At least one frame must fit: [`MovieLimits`] says how large it may be. An array in Fortran order takes
 //! 256 MiB more (see [`crate::npy`]).
 
+mod axes;
+mod error;
+mod formats;
 mod open;
+mod options;
 mod raw;
 #[cfg(feature = "tiff")]
 mod tiff;
 
 use std::io::{self, Read, Seek};
 use std::ops::{Bound, Range, RangeBounds};
+use std::path::PathBuf;
 
 use fit_windows::{AnyWindows, Windows};
 use ndarray::Array3;
 
-use crate::excerpt::excerpt;
-use crate::npy::{NpyError, NpyReader, Number, with_number};
+use crate::npy::{NpyReader, Number, with_number};
+
+pub use axes::{Axes, PixelSize, PixelSizeSource};
+pub use error::MovieError;
+pub use formats::Foreign;
+pub use options::{MovieLimits, MovieOptions};
 
 /// Something that can be read from any place.
 pub trait ReadSeek: Read + Seek + Send {}
 impl<T: Read + Seek + Send> ReadSeek for T {}
 
 type Reader = Box<dyn ReadSeek>;
-
-/// How large a movie may be, since a header of a hundred bytes can claim frames of any size.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MovieLimits {
-    /// The most pixels of a frame, width times height. The default is 2²⁶, 8192×8192: more than
-    /// scientific cameras deliver, and 256 MiB as `f32`. Raise it if there is memory for several such
-    /// frames at a time.
-    pub frame_pixels: usize,
-}
-
-impl MovieLimits {
-    fit_core::__setters! {
-        const with_frame_pixels: frame_pixels: usize,
-    }
-
-    fn check(&self, width: usize, height: usize) -> Result<(), MovieError> {
-        let limit = self.frame_pixels;
-        match width.checked_mul(height) {
-            Some(pixels) if pixels <= limit => Ok(()),
-            _ => Err(MovieError::FrameSize { width, height, limit }),
-        }
-    }
-}
-
-impl Default for MovieLimits {
-    fn default() -> Self {
-        Self { frame_pixels: 1 << 26 }
-    }
-}
-
-/// What is wrong with a movie.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum MovieError {
-    /// Reading failed.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The name of the file does not end like that of a movie.
-    #[error("this is not a movie that can be read (.tif, .npy, .raw with .yaml, .dax with .inf)")]
-    UnknownFormat,
-    /// The NPY file is wrong.
-    #[error(transparent)]
-    Npy(#[from] NpyError),
-    /// The TIFF file is wrong.
-    #[error("frame {frame}: {reason}")]
-    Tiff {
-        /// The frame, from 1.
-        frame: usize,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The file beside the movie is missing.
-    #[error("the file {0} that describes this movie cannot be read: {1}")]
-    Sidecar(String, io::Error),
-    /// The file beside the movie lacks something, or contradicts the movie.
-    #[error("the file {file} that describes this movie: {reason}")]
-    Description {
-        /// Its name.
-        file: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The movie is not a file (but a pipe, for instance), and its format cannot be read in sequence.
-    #[error("this must be a file: only an NPY array can be read from a pipe or a device")]
-    NotAFile,
-    /// The array is not a movie.
-    #[error("expected an array (frames, height, width), got {}", excerpt(&format!("{0:?}", .0)))]
-    Shape(Vec<usize>),
-    /// The frames are larger than [`MovieLimits::frame_pixels`].
-    #[error("frames of {width}×{height} pixels are larger than the limit of {limit} pixels")]
-    FrameSize {
-        /// Width in pixels.
-        width: usize,
-        /// Height in pixels.
-        height: usize,
-        /// The most pixels of a frame.
-        limit: usize,
-    },
-    /// There are no frames.
-    #[error("the movie has no frames")]
-    Empty,
-}
 
 /// Frames as the camera delivered them. Types other than these three become `f32`.
 #[derive(Clone, Debug)]
@@ -162,6 +96,9 @@ pub struct Movie {
     height: usize,
     width: usize,
     next: usize,
+    axes: Axes,
+    notes: Vec<String>,
+    files: Vec<PathBuf>,
 }
 
 impl std::fmt::Debug for Movie {
@@ -192,7 +129,8 @@ impl Movie {
             return Err(MovieError::Empty);
         }
         limits.check(width, height)?;
-        Ok(Self { source, frames, height, width, next: 0 })
+        let (axes, notes, files) = (Axes::frames(frames), Vec::new(), Vec::new());
+        Ok(Self { source, frames, height, width, next: 0, axes, notes, files })
     }
 
     /// The number of frames.
@@ -203,6 +141,22 @@ impl Movie {
     /// Width and height of the frames in pixels.
     pub fn size(&self) -> (usize, usize) {
         (self.width, self.height)
+    }
+
+    /// Channels, slices, time points and the size of a pixel, as the metadata give them.
+    pub fn axes(&self) -> &Axes {
+        &self.axes
+    }
+
+    /// What is odd about the metadata, and what was made of it; each a sentence without a full stop. Empty for most
+    /// movies.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The files whose frames are read, in their order, if the movie was opened by its name.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     /// Skips ahead to a frame, counted from 0; at or past the end, [`Movie::read`] returns nothing more. Frames

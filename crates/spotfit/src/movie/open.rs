@@ -4,32 +4,38 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::{Dimensions, Movie, MovieError, MovieLimits, Reader, Source, raw};
+#[cfg(feature = "tiff")]
+use super::tiff::{Opened, TiffSource, set};
+use super::{
+    Dimensions, Foreign, Movie, MovieError, MovieLimits, MovieOptions, Reader, Source, raw,
+};
 use crate::npy::NpyReader;
 
 /// The longest file that describes a movie, in bytes: Picasso keeps a movie's history in it.
 const LONGEST_SIDECAR: u64 = 1 << 20;
 
 impl Movie {
-    /// Opens a movie by its file name, within the default limits.
+    /// Opens a movie by its file name, within the default limits. A movie of several channels is refused: choose one
+    /// with [`Movie::open_with`].
     ///
     /// # Errors
     /// [`MovieError`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, MovieError> {
-        Self::open_with(path, &MovieLimits::default())
+        Self::open_with(path, &MovieOptions::default())
     }
 
-    /// Opens a movie by its file name, within the given limits. A pipe or device whose name is not that of a
-    /// movie is read as NPY.
+    /// Opens a movie by its file name; of several channels or slices those that the options choose. The folder of
+    /// one movie in several OME-TIFF files is opened, too. A pipe or device whose name is not that of a movie is read as
+    /// NPY.
     ///
     /// # Errors
     /// [`MovieError`].
-    pub fn open_with(path: impl AsRef<Path>, limits: &MovieLimits) -> Result<Self, MovieError> {
+    pub fn open_with(path: impl AsRef<Path>, options: &MovieOptions) -> Result<Self, MovieError> {
         let path = path.as_ref();
-        let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+        let limits = &options.limits;
         let metadata = std::fs::metadata(path)?;
         if metadata.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
+            return Self::open_folder(path, options);
         }
         let (is_file, length) = (metadata.is_file(), metadata.len());
         // Opening a pipe waits for a writer, so a pipe that cannot be read is not opened.
@@ -37,9 +43,9 @@ impl Movie {
             if is_file { Ok(Box::new(File::open(path)?)) } else { Err(MovieError::NotAFile) }
         };
         let beside = |extension: &str| described(&path.with_extension(extension));
-        match extension.as_deref() {
+        let mut movie = match extension(path).as_deref() {
             #[cfg(feature = "tiff")]
-            Some("tif" | "tiff" | "btf" | "tf2" | "tf8") => Self::tiff(file()?, limits),
+            Some(_) if is_tiff(path) => return Self::open_tiff(file()?, Some(path), options),
             Some("raw") => {
                 let reader = file()?;
                 let (name, text) = beside("yaml")?;
@@ -54,18 +60,49 @@ impl Movie {
                 Self::npy(Box::new(File::open(path)?), is_file.then_some(length), limits)
             }
             _ if !is_file => Self::npy(Box::new(File::open(path)?), None, limits),
-            _ => Err(MovieError::UnknownFormat),
-        }
+            other => {
+                let foreign = other.and_then(Foreign::of).map(MovieError::Foreign);
+                Err(foreign.unwrap_or(MovieError::UnknownFormat))
+            }
+        }?;
+        options.channel_of(&movie.axes)?;
+        movie.files = vec![path.to_owned()];
+        Ok(movie)
     }
 
-    /// A TIFF movie (feature `tiff`). It has a buffer of its own.
+    /// Opens the one movie of a folder.
+    #[cfg(feature = "tiff")]
+    fn open_folder(folder: &Path, options: &MovieOptions) -> Result<Self, MovieError> {
+        let (first, names) = set::first_in(folder)?;
+        let movie = Self::open_with(first, options)?;
+        set::refuse_others(&names, &movie.files)?;
+        Ok(movie)
+    }
+
+    #[cfg(not(feature = "tiff"))]
+    fn open_folder(_: &Path, _: &MovieOptions) -> Result<Self, MovieError> {
+        Err(io::Error::from(io::ErrorKind::IsADirectory).into())
+    }
+
+    /// A TIFF movie in one file (feature `tiff`). It has a buffer of its own.
     ///
     /// # Errors
     /// [`MovieError`].
     #[cfg(feature = "tiff")]
-    pub fn tiff(reader: Reader, limits: &MovieLimits) -> Result<Self, MovieError> {
-        let (source, dimensions) = super::tiff::TiffSource::new(reader, limits)?;
-        Self::new(Source::Tiff(Box::new(source)), dimensions, limits)
+    pub fn tiff(reader: Reader, options: &MovieOptions) -> Result<Self, MovieError> {
+        Self::open_tiff(reader, None, options)
+    }
+
+    #[cfg(feature = "tiff")]
+    fn open_tiff(
+        reader: Reader,
+        path: Option<&Path>,
+        options: &MovieOptions,
+    ) -> Result<Self, MovieError> {
+        let Opened { source, dimensions, axes, notes, files } =
+            TiffSource::open(reader, path, options)?;
+        let movie = Self::new(Source::Tiff(Box::new(source)), dimensions, &options.limits)?;
+        Ok(Self { axes, notes, files, ..movie })
     }
 
     /// An NPY movie; `length` is the length of the file in bytes, if it is known. A reader that turns out not
@@ -104,7 +141,9 @@ impl Movie {
         limits: &MovieLimits,
     ) -> Result<Self, MovieError> {
         let (source, dimensions) = raw::picasso(reader, length, sidecar, text)?;
-        Self::new(Source::Raw(source), dimensions, limits)
+        let mut movie = Self::new(Source::Raw(source), dimensions, limits)?;
+        movie.axes.pixel_size = raw::picasso_pixel_size(text);
+        Ok(movie)
     }
 
     /// A Zhuang-lab movie: `length` bytes, described by the text of its `.inf` file.
@@ -121,6 +160,18 @@ impl Movie {
         let (source, dimensions) = raw::dax(reader, length, sidecar, text)?;
         Self::new(Source::Raw(source), dimensions, limits)
     }
+}
+
+/// The end of a file's name, in small letters.
+fn extension(path: &Path) -> Option<String> {
+    path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase)
+}
+
+/// Whether a file is called like a TIFF file.
+#[cfg(feature = "tiff")]
+pub(super) fn is_tiff(path: &Path) -> bool {
+    let endings = ["tif", "tiff", "btf", "tf2", "tf8"];
+    extension(path).is_some_and(|extension| endings.contains(&extension.as_str()))
 }
 
 /// The name and the text of the file beside a movie.

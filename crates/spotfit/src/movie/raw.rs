@@ -2,7 +2,9 @@
 
 use std::io::{self, Seek, SeekFrom};
 
-use super::{Dimensions, FrameNumber, MovieError, Pixels, Reader, stack};
+use super::{
+    Dimensions, FrameNumber, MovieError, PixelSize, PixelSizeSource, Pixels, Reader, stack,
+};
 use crate::excerpt::excerpt;
 use crate::npy::{NumberType, read_numbers, with_number};
 
@@ -97,6 +99,23 @@ fn parse<T: std::str::FromStr>(file: &str, key: &str, value: &str) -> Result<T, 
     })
 }
 
+/// What Picasso's `.yaml` says of the movie under a key.
+fn picasso_value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    // Several documents may follow each other; the first describes the movie.
+    let document = without_mark(text).trim_start().trim_start_matches("---");
+    let document = document.split("\n---").next().unwrap_or_default();
+    document.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim_matches(['\'', '"']) == key).then(|| value.trim().trim_matches(['\'', '"']))
+    })
+}
+
+/// The size of a pixel, if Picasso was told.
+pub(super) fn picasso_pixel_size(text: &str) -> Option<PixelSize> {
+    let nanometres = picasso_value(text, "Pixelsize")?.parse().ok()?;
+    PixelSize::new(nanometres, PixelSizeSource::Picasso)
+}
+
 /// Picasso's `.raw` with the text of its `.yaml`.
 pub(super) fn picasso(
     reader: Reader,
@@ -104,16 +123,7 @@ pub(super) fn picasso(
     file: &str,
     text: &str,
 ) -> Result<(RawSource, Dimensions), MovieError> {
-    // Several documents may follow each other; the first describes the movie.
-    let document = without_mark(text).trim_start().trim_start_matches("---");
-    let document = document.split("\n---").next().unwrap_or_default();
-    let value = |key: &str| {
-        let found = document.lines().find_map(|line| {
-            let (name, value) = line.split_once(':')?;
-            (name.trim_matches(['\'', '"']) == key).then(|| value.trim().trim_matches(['\'', '"']))
-        });
-        find(file, key, found)
-    };
+    let value = |key: &str| find(file, key, picasso_value(text, key));
     let number = match value("Data Type")? {
         "uint8" => NumberType::U8,
         "uint16" => NumberType::U16,

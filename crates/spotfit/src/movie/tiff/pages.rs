@@ -1,8 +1,11 @@
 //! The chain of directories, one for each page.
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::string::FromUtf8Error;
 
 use super::buffered::Buffered;
+use super::imagej::ImageJ;
+use super::ome::is_ome;
 use super::{MovieError, Reader, wrong};
 
 /// Bytes that are read at each directory.
@@ -10,7 +13,15 @@ const BUFFER: usize = 1 << 12;
 
 /// The longest text of a tag. Of a longer one the decoder would print an error to standard error by itself
 /// (tiff 0.11.3 has a `dbg!` there), and panic where that cannot be written.
-const LONGEST_TEXT: u64 = 1 << 26;
+pub(super) const LONGEST_TEXT: u64 = 1 << 26;
+
+/// What a walk along the directories shows.
+pub(super) struct Survey {
+    /// The number of directories.
+    pub(super) pages: usize,
+    /// The description of the first page, empty if there is none.
+    pub(super) description: String,
+}
 
 /// How numbers are stored.
 #[derive(Clone, Copy)]
@@ -38,8 +49,8 @@ impl Format {
     }
 }
 
-/// Counts the directories of a TIFF file without reading what they describe.
-pub(super) fn count(reader: &mut Reader) -> Result<usize, MovieError> {
+/// Counts the directories of a TIFF file without reading what they describe, and reads its description.
+pub(super) fn survey(reader: &mut Reader) -> Result<Survey, MovieError> {
     let not_tiff = || wrong(0, "this is not a TIFF file");
     let length = reader.seek(SeekFrom::End(0))?;
     let mut reader = Buffered::new(reader, BUFFER)?;
@@ -59,6 +70,7 @@ pub(super) fn count(reader: &mut Reader) -> Result<usize, MovieError> {
     }
     let mut offset = format.read(&mut reader, offset_size).map_err(|_| not_tiff())?;
     let (mut page, mut bytes) = (0, 0);
+    let mut descriptions = Vec::new();
     // A circle comes back to the mark, wherever it begins, as the mark moves on ever more seldom.
     let (mut mark, mut next_mark) = (0, 1);
     while offset != 0 {
@@ -83,11 +95,72 @@ pub(super) fn count(reader: &mut Reader) -> Result<usize, MovieError> {
             let mut entry = [0; 20];
             reader.read_exact(&mut entry[..entry_size]).map_err(|_| truncated())?;
             check_text(format, &entry[..entry_size], length).map_err(|e| wrong(page, e))?;
+            // Micro-Manager writes two: of OME, and of ImageJ.
+            if page == 0 && descriptions.len() < 2 {
+                descriptions.extend(Text::described(format, &entry[..entry_size]));
+            }
         }
         offset = format.read(&mut reader, offset_size).map_err(|_| truncated())?;
         page += 1;
     }
-    Ok(page)
+    let mut texts = Vec::new();
+    for text in descriptions {
+        texts.extend(text.read(&mut reader, length)?);
+    }
+    let known = |text: &String| is_ome(text) || ImageJ::read(text).is_some();
+    let description = texts.into_iter().find(known).unwrap_or_default();
+    Ok(Survey { pages: page, description })
+}
+
+/// Where the text of a tag is.
+struct Text {
+    count: u64,
+    /// The text itself, if it is short.
+    inside: Option<Vec<u8>>,
+    offset: u64,
+}
+
+impl Text {
+    /// The text of an entry, if it is the description of an image.
+    fn described(format: Format, entry: &[u8]) -> Option<Self> {
+        const DESCRIPTION: u64 = 270;
+        const OF_BYTES: [u64; 3] = [1, 2, 7];
+        let (offset_size, ..) = format.sizes();
+        let (tag, kind) = (format.number(&entry[..2]), format.number(&entry[2..4]));
+        if tag != DESCRIPTION || !OF_BYTES.contains(&kind) {
+            return None;
+        }
+        let (count, value) = entry[4..].split_at(offset_size);
+        let (count, offset) = (format.number(count), format.number(value));
+        let inside = value.get(..count as usize).map(<[u8]>::to_vec);
+        Some(Self { count, inside, offset })
+    }
+
+    /// The text; nothing if the file ends before it.
+    fn read(
+        self,
+        reader: &mut (impl Read + Seek),
+        length: u64,
+    ) -> Result<Option<String>, MovieError> {
+        let mut bytes = match self.inside {
+            Some(bytes) => bytes,
+            None => {
+                let end = self.offset.checked_add(self.count);
+                if self.count > LONGEST_TEXT || end.is_none_or(|end| end > length) {
+                    return Ok(None);
+                }
+                reader.seek(SeekFrom::Start(self.offset))?;
+                let mut bytes = Vec::with_capacity(self.count as usize);
+                reader.take(self.count).read_to_end(&mut bytes)?;
+                bytes
+            }
+        };
+        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+        bytes.truncate(end);
+        // Older programs write µ in Latin-1.
+        let latin = |error: FromUtf8Error| error.as_bytes().iter().map(|&b| b as char).collect();
+        Ok(Some(String::from_utf8(bytes).unwrap_or_else(latin)))
+    }
 }
 
 /// Refuses an entry that claims a text which is not there, or absurd.

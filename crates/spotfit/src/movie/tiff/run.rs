@@ -9,15 +9,6 @@ use super::{MovieError, Pages, Reader, undecodable, wrong};
 use crate::movie::raw::RawSource;
 use crate::npy::NumberType;
 
-/// The number of frames that ImageJ's description promises.
-pub(super) fn frames(decoder: &mut Pages) -> Option<usize> {
-    let description = decoder.get_tag_ascii_string(Tag::ImageDescription).ok()?;
-    if !description.starts_with("ImageJ=") {
-        return None;
-    }
-    description.lines().find_map(|line| line.strip_prefix("images=")?.trim().parse().ok())
-}
-
 /// The frames, of so many pixels each, that lie behind the only directory.
 pub(super) fn open(
     mut decoder: Pages,

@@ -1,0 +1,87 @@
+//! What can be wrong with a movie.
+
+use std::io;
+
+use super::formats::Foreign;
+use crate::excerpt::excerpt;
+use crate::npy::NpyError;
+
+/// What is wrong with a movie.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MovieError {
+    /// Reading failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The name of the file does not end like that of a movie.
+    #[error("this is not a movie that can be read (.tif, .npy, .raw with .yaml, .dax with .inf)")]
+    UnknownFormat,
+    /// The file is in a format of other programs that must be converted.
+    #[error("{0} must be converted first: {way}", way = .0.way())]
+    Foreign(Foreign),
+    /// The NPY file is wrong.
+    #[error(transparent)]
+    Npy(#[from] NpyError),
+    /// The TIFF file is wrong.
+    #[error("frame {frame}: {reason}")]
+    Tiff {
+        /// The frame, from 1.
+        frame: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file of a movie of several files is missing or wrong.
+    #[error("the file {} of this movie {reason}", excerpt(.file))]
+    Part {
+        /// Its name.
+        file: String,
+        /// What is wrong, as the rest of a sentence.
+        reason: String,
+    },
+    /// A folder does not hold one movie of TIFF files.
+    #[error("{0}")]
+    Folder(String),
+    /// There are several channels, and none was chosen.
+    #[error("the movie has {0} channels; one must be chosen")]
+    Channels(usize),
+    /// The channel or slice that was chosen does not exist.
+    #[error("there is no {axis} {number}: the movie has {count}")]
+    NoSuch {
+        /// What was chosen, `channel` or `slice`.
+        axis: &'static str,
+        /// Its number, from 1.
+        number: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// The file beside the movie is missing.
+    #[error("the file {0} that describes this movie cannot be read: {1}")]
+    Sidecar(String, io::Error),
+    /// The file beside the movie lacks something, or contradicts the movie.
+    #[error("the file {file} that describes this movie: {reason}")]
+    Description {
+        /// Its name.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The movie is not a file (but a pipe, for instance), and its format cannot be read in sequence.
+    #[error("this must be a file: only an NPY array can be read from a pipe or a device")]
+    NotAFile,
+    /// The array is not a movie.
+    #[error("expected an array (frames, height, width), got {}", excerpt(&format!("{0:?}", .0)))]
+    Shape(Vec<usize>),
+    /// The frames are larger than [`super::MovieLimits::frame_pixels`].
+    #[error("frames of {width}×{height} pixels are larger than the limit of {limit} pixels")]
+    FrameSize {
+        /// Width in pixels.
+        width: usize,
+        /// Height in pixels.
+        height: usize,
+        /// The most pixels of a frame.
+        limit: usize,
+    },
+    /// There are no frames.
+    #[error("the movie has no frames")]
+    Empty,
+}

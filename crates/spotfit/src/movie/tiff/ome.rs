@@ -1,0 +1,267 @@
+//! OME-XML, the description of an OME-TIFF (schema 2016-06): how many planes there are, and in which file and page
+//! each of them is.
+
+use std::collections::HashMap;
+
+use quick_xml::XmlVersion;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::reader::Reader;
+
+use crate::excerpt::excerpt;
+
+/// How deep elements may be nested; in the schema it is about ten.
+const DEEPEST: usize = 64;
+
+/// The most blocks of planes. One for each plane of a movie takes a hundred bytes of text, of which there are 64 MiB.
+const MOST_BLOCKS: usize = 1 << 20;
+
+/// What is read of the metadata.
+#[derive(Debug, Default)]
+pub(super) struct Ome {
+    /// What this file is called in the set.
+    pub(super) uuid: Option<String>,
+    /// The file beside this one that has the metadata in its place.
+    pub(super) elsewhere: Option<String>,
+    pub(super) images: Vec<Image>,
+    /// The files of the set that are named: name and UUID.
+    pub(super) files: Vec<(String, String)>,
+    /// Why reading ended early.
+    pub(super) broken: Option<String>,
+}
+
+/// A series of planes: one position of the stage, for instance.
+#[derive(Debug)]
+pub(super) struct Image {
+    /// Slices, channels and time points.
+    pub(super) sizes: [usize; 3],
+    /// Which of `sizes` runs fastest, and so on.
+    pub(super) order: [usize; 3],
+    /// Width and height of a pixel in nanometres.
+    pub(super) pixel: Option<(f64, f64)>,
+    pub(super) blocks: Vec<Block>,
+}
+
+/// Consecutive planes in consecutive pages of a file.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Block {
+    /// The first plane: slice, channel and time point.
+    pub(super) first: [usize; 3],
+    pub(super) page: Option<usize>,
+    pub(super) count: Option<usize>,
+    /// The file in [`Ome::files`], if one is named.
+    pub(super) file: Option<usize>,
+}
+
+/// Whether a description is meant to be OME-XML.
+pub(super) fn is_ome(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    text.starts_with('<') && (text.contains("<OME") || text.contains("<ome:OME"))
+}
+
+impl Ome {
+    /// Reads what can be read.
+    pub(super) fn read(text: &str) -> Self {
+        let mut ome = Self::default();
+        ome.broken = ome.fill(text).err();
+        ome
+    }
+
+    fn fill(&mut self, text: &str) -> Result<(), String> {
+        let mut reader = Reader::from_str(text);
+        reader.config_mut().expand_empty_elements = true;
+        let (mut depth, mut blocks) = (0, 0);
+        // Other elements may be called UUID, too.
+        let mut block_depth = None;
+        let mut in_uuid = false;
+        let mut known: HashMap<(String, String), usize> = HashMap::new();
+        let mut named: Option<(String, String)> = None;
+        loop {
+            match reader.read_event().map_err(|error| excerpt(&error.to_string()))? {
+                Event::Start(element) => {
+                    depth += 1;
+                    if depth > DEEPEST {
+                        return Err(format!("elements are nested more than {DEEPEST} deep"));
+                    }
+                    match element.local_name().as_ref() {
+                        "OME" if depth == 1 => self.uuid = attribute(&element, "UUID")?,
+                        "BinaryOnly" => self.elsewhere = attribute(&element, "MetadataFile")?,
+                        "Pixels" => self.images.push(image(&element)?),
+                        "TiffData" => {
+                            blocks += 1;
+                            if blocks > MOST_BLOCKS {
+                                return Err(format!("there are more than {MOST_BLOCKS} TiffData"));
+                            }
+                            let image = self.images.last_mut().ok_or("TiffData without Pixels")?;
+                            image.blocks.push(block(&element)?);
+                            block_depth = Some(depth);
+                        }
+                        "UUID" if block_depth == Some(depth - 1) => {
+                            // A block is in one file.
+                            (in_uuid, block_depth) = (true, None);
+                            let name = attribute(&element, "FileName")?;
+                            named = Some((name.unwrap_or_default(), String::new()));
+                        }
+                        _ => {}
+                    }
+                }
+                Event::Text(text) if in_uuid => {
+                    if let Some((_, uuid)) = &mut named {
+                        uuid.push_str(text.xml10_content().trim());
+                    }
+                }
+                Event::End(_) => {
+                    if in_uuid && let Some(name) = named.take() {
+                        let next = self.files.len();
+                        let index = *known.entry(name.clone()).or_insert(next);
+                        if index == next {
+                            self.files.push(name);
+                        }
+                        let blocks = self.images.last_mut().map(|image| &mut image.blocks);
+                        if let Some(block) = blocks.and_then(|blocks| blocks.last_mut()) {
+                            block.file = Some(index);
+                        }
+                    }
+                    in_uuid = false;
+                    if block_depth == Some(depth) {
+                        block_depth = None;
+                    }
+                    depth = depth.saturating_sub(1);
+                }
+                Event::Eof if depth > 0 => return Err("it ends in the middle".to_owned()),
+                Event::Eof => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The value of an attribute. Duplicates are not looked for: that takes the square of their number.
+fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>, String> {
+    for attribute in element.attributes().with_checks(false) {
+        let attribute = attribute.map_err(|error| excerpt(&error.to_string()))?;
+        if attribute.key.as_ref() == name {
+            let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+            let value = value.map_err(|error| excerpt(&error.to_string()))?;
+            return Ok(Some(value.into_owned()));
+        }
+    }
+    Ok(None)
+}
+
+fn number(element: &BytesStart<'_>, name: &str) -> Result<Option<usize>, String> {
+    let Some(text) = attribute(element, name)? else { return Ok(None) };
+    let number = text.trim().parse();
+    number.map(Some).map_err(|_| format!("{name} is not a number: {}", excerpt(&text)))
+}
+
+fn image(element: &BytesStart<'_>) -> Result<Image, String> {
+    let size = |name: &str| match number(element, name)? {
+        Some(0) | None => Err(format!("{name} is missing or 0")),
+        Some(size) => Ok(size),
+    };
+    let sizes = [size("SizeZ")?, size("SizeC")?, size("SizeT")?];
+    let order = match attribute(element, "DimensionOrder")?.as_deref() {
+        Some("XYZCT") => [0, 1, 2],
+        Some("XYZTC") => [0, 2, 1],
+        Some("XYCZT") => [1, 0, 2],
+        Some("XYCTZ") => [1, 2, 0],
+        Some("XYTZC") => [2, 0, 1],
+        Some("XYTCZ") => [2, 1, 0],
+        Some(other) => return Err(format!("DimensionOrder is {}", excerpt(other))),
+        None => return Err("DimensionOrder is missing".to_owned()),
+    };
+    let length = |size: &str, unit: &str| -> Result<Option<f64>, String> {
+        let Some(text) = attribute(element, size)? else { return Ok(None) };
+        let unit = attribute(element, unit)?;
+        let nanometres = nanometres(unit.as_deref().unwrap_or("µm"));
+        Ok(text.trim().parse::<f64>().ok().zip(nanometres).map(|(size, unit)| size * unit))
+    };
+    let width = length("PhysicalSizeX", "PhysicalSizeXUnit")?;
+    let height = length("PhysicalSizeY", "PhysicalSizeYUnit")?;
+    let pixel = width.map(|width| (width, height.unwrap_or(width)));
+    Ok(Image { sizes, order, pixel, blocks: Vec::new() })
+}
+
+fn block(element: &BytesStart<'_>) -> Result<Block, String> {
+    let first = |name| Ok::<_, String>(number(element, name)?.unwrap_or(0));
+    Ok(Block {
+        first: [first("FirstZ")?, first("FirstC")?, first("FirstT")?],
+        page: number(element, "IFD")?,
+        count: number(element, "PlaneCount")?,
+        file: None,
+    })
+}
+
+/// A unit of length, as OME and ImageJ write it, in nanometres.
+pub(super) fn nanometres(unit: &str) -> Option<f64> {
+    Some(match unit.trim() {
+        // The micro sign, the Greek letter, and the sign as ImageJ escapes it.
+        "µm" | "μm" | "um" | "\\u00B5m" | "micron" | "microns" | "micrometer" | "micrometre" => {
+            1e3
+        }
+        "nm" | "nanometer" | "nanometre" => 1.0,
+        "pm" => 1e-3,
+        "Å" | "\u{212b}" => 0.1,
+        "mm" | "millimeter" | "millimetre" => 1e6,
+        "cm" | "centimeter" | "centimetre" => 1e7,
+        "m" => 1e9,
+        "inch" | "in" => 2.54e7,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PIXELS: &str =
+        r#"<Pixels DimensionOrder="XYCZT" SizeX="4" SizeY="3" SizeZ="1" SizeC="2" SizeT="3" "#;
+
+    /// Proves that sizes, blocks, files and units are read, whatever the namespace, and that no UUID but a block's counts.
+    #[test]
+    fn what_matters_is_read() {
+        let text = format!(
+            r#"<?xml version="1.0" encoding="UTF-8"?><!-- a comment --><OME xmlns="http://x" UUID="urn:uuid:1">
+            <Image ID="Image:0">{PIXELS} PhysicalSizeX="0.108" PhysicalSizeY="108" PhysicalSizeYUnit="nm">
+            <Channel/><TiffData FirstC="1" FirstT="2" IFD="5" PlaneCount="1"><UUID FileName="a &amp; b.tif">urn:uuid:1</UUID>
+            </TiffData><TiffData/></Pixels></Image><Other><UUID FileName="c.tif">2</UUID></Other></OME>"#
+        );
+        let ome = Ome::read(&text);
+        assert_eq!(ome.broken, None);
+        assert_eq!(ome.uuid.as_deref(), Some("urn:uuid:1"));
+        assert_eq!(ome.files, [("a & b.tif".to_owned(), "urn:uuid:1".to_owned())]);
+        let [image] = &ome.images[..] else { panic!("{ome:?}") };
+        assert_eq!((image.sizes, image.order), ([1, 2, 3], [1, 0, 2]));
+        assert_eq!(image.pixel, Some((108.0, 108.0)));
+        let [first, second] = image.blocks[..] else { panic!("{image:?}") };
+        assert_eq!((first.first, first.page, first.count), ([0, 1, 2], Some(5), Some(1)));
+        assert_eq!((first.file, second.file, second.page), (Some(0), None, None));
+    }
+
+    /// Proves that whatever is wrong is said in a few words, that what came before it is kept, and that neither depth,
+    /// nor many attributes, nor entities take long.
+    #[test]
+    fn broken_metadata_are_said_to_be() {
+        let deep = "<a>".repeat(100_000);
+        let many = format!("<OME {}/>", "a='1' ".repeat(200_000));
+        let blocks = format!("<OME>{PIXELS}>{}", "<TiffData/>".repeat((1 << 20) + 1));
+        let lengthy = format!("<OME>{}/></OME>", PIXELS.replace("XYCZT", &"Z".repeat(9999)));
+        for (text, says) in [
+            ("<OME>", "in the middle"),
+            ("<OME></Image>", ""),
+            ("<OME><TiffData/></OME>", "TiffData without Pixels"),
+            ("<OME><Pixels SizeZ='1' SizeC='0' SizeT='2'/></OME>", "SizeC"),
+            ("<OME><Pixels SizeZ='1' SizeC='-3' SizeT='2'/></OME>", "SizeC is not a number: -3"),
+            (&lengthy, "DimensionOrder is ZZZ"),
+            (&deep, "nested"),
+            (&blocks, "more than 1048576 TiffData"),
+            ("<!DOCTYPE x [<!ENTITY a 'b'>]><OME><Pixels SizeZ='&a;'/></OME>", "a"),
+        ] {
+            let broken = Ome::read(text).broken.unwrap_or_else(|| panic!("{}", excerpt(text)));
+            assert!(broken.contains(says) && broken.chars().count() < 120, "{broken}");
+        }
+        assert_eq!(Ome::read(&many).broken, None);
+        let cut = Ome::read(&format!("<OME><Image>{PIXELS}><TiffData"));
+        assert!(cut.broken.is_some() && cut.images[0].sizes == [1, 2, 3]);
+    }
+}
