@@ -7,6 +7,7 @@ use spotfit::model::{CurveFits, Curves, Model, points};
 
 use super::error::CliError;
 use super::output::Output;
+use super::plot::short;
 
 /// Panels beside each other, and the size of each in pixels.
 const ACROSS: usize = 3;
@@ -102,19 +103,6 @@ fn range(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
 /// Where a number of a range lies between two places.
 fn place(number: f64, [low, high]: [f64; 2], [from, to]: [f64; 2]) -> f64 {
     from + (number - low) / (high - low) * (to - from)
-}
-
-/// A number of at most five digits.
-fn short(number: f64) -> String {
-    if number == 0.0 {
-        "0".to_owned()
-    } else if (1e-3..1e5).contains(&number.abs()) {
-        let digits = (3 - number.abs().log10().floor() as i32).clamp(0, 6) as usize;
-        let text = format!("{number:.digits$}");
-        if digits > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-    } else {
-        format!("{number:.3e}")
-    }
 }
 
 fn panel(model: &Model, parameters: &[f64], title: &str, x: &[f64], data: &[f64]) -> String {

@@ -13,7 +13,7 @@ use super::error::CliError;
 /// A file, or standard input, which cannot seek.
 pub(crate) enum Input {
     File(File),
-    Stream(Box<dyn Read>),
+    Stream(io::Stdin),
 }
 
 impl Read for Input {
@@ -38,7 +38,7 @@ impl Input {
     /// Opens a file, or standard input for `-`, and says how long it is, if that is known.
     pub(crate) fn open(path: &Path) -> Result<(Self, Option<u64>), CliError> {
         if path == Path::new("-") {
-            return Ok((Self::Stream(Box::new(io::stdin().lock())), None));
+            return Ok((Self::Stream(io::stdin()), None));
         }
         let file = path.display().to_string();
         let failed = |error: io::Error| CliError::read(&file)(error.into());

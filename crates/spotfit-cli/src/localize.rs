@@ -84,7 +84,7 @@ pub(crate) struct LocalizeArguments {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-enum Origin {
+pub(crate) enum Origin {
     Centre,
     Corner,
 }

@@ -8,18 +8,23 @@ mod curve_plot;
 mod curve_table;
 mod demo;
 mod devices;
+mod drift;
 mod error;
+mod filter;
 mod fit;
 mod input;
 mod interrupt;
 mod known;
+mod link;
 mod localize;
+mod locs;
 mod message;
 mod model;
 mod movie_options;
 mod output;
 mod paths;
 mod picture;
+mod plot;
 mod render;
 mod score;
 mod simulate;
@@ -52,6 +57,14 @@ enum Command {
     Fit(fit::FitArguments),
     /// Localize the spots of a movie: frames in, a table of localizations out.
     Localize(localize::LocalizeArguments),
+    /// Keep the localizations for which a condition holds.
+    Filter(filter::FilterArguments),
+    /// Write a table of localizations in another format.
+    Convert(filter::ConvertArguments),
+    /// Join localizations of one molecule in successive frames.
+    Link(link::LinkArguments),
+    /// Find drift and take it out of the localizations.
+    Drift(Box<drift::DriftArguments>),
     /// Make the super-resolved picture from a table of localizations.
     Render(render::RenderArguments),
     /// Simulate windows of spots, or a movie, with their truth.
@@ -72,6 +85,10 @@ fn main() -> ExitCode {
     let result = match command {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Localize(arguments) => localize::run(&arguments),
+        Command::Filter(arguments) => filter::run(&arguments),
+        Command::Convert(arguments) => filter::convert(&arguments),
+        Command::Link(arguments) => link::run(&arguments),
+        Command::Drift(arguments) => drift::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Curve(arguments) => curve::run(&arguments),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -80,6 +80,27 @@ impl Output {
             output.target.appear(&mut parts).map_err(CliError::write(&output.name))?;
         }
         Ok(())
+    }
+}
+
+/// For writers that take what they write through. Errors name no file.
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.target.writer().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.target.writer().flush()
+    }
+}
+
+/// Only files can be written out of order.
+impl Seek for Output {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match &mut self.target {
+            Target::Replace { writer, .. } => writer.seek(to),
+            Target::Standard(_) | Target::Direct(_) => Err(io::ErrorKind::NotSeekable.into()),
+        }
     }
 }
 

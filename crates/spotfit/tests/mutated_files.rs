@@ -48,7 +48,7 @@ fn read_all(bytes: &[u8]) -> Result<usize, H5Error> {
         parts += usize::from(reader.array(&name, 1 << 16).is_ok());
         if let Ok(mut rows) = reader.rows(&name) {
             let mut columns = vec![Vec::new(); rows.members().len()];
-            while rows.read(16, &mut columns).is_ok_and(|count| count > 0) {
+            while rows.read(&mut reader, 16, &mut columns).is_ok_and(|count| count > 0) {
                 parts += 1;
                 columns.iter_mut().for_each(Vec::clear);
             }

@@ -203,7 +203,7 @@ impl Drift {
             y: of(positions.y),
             z: positions.z.map(of).unwrap_or_default(),
         };
-        drift.from_first();
+        drift.begin_at_zero();
         Ok(drift)
     }
 }
@@ -274,7 +274,7 @@ fn fill(sums: &[(f64, f64)], drift: &mut [f64]) {
     let mut last: Option<usize> = None;
     for frame in 0..sums.len() {
         let (sum, weight) = sums[frame];
-        if !(weight > 0.0) {
+        if weight.is_nan() || weight <= 0.0 {
             continue;
         }
         drift[frame] = sum / weight;

@@ -115,6 +115,13 @@ impl DriftOptions {
         Self { precision, precision_z, range, range_z, segment: None, knots: None }
     }
 
+    fit_core::__setters! {
+        const with_range: range: f64,
+        const with_range_z: range_z: f64,
+        const with_segment: segment: Option<u32>,
+        const with_knots: knots: Option<u32>,
+    }
+
     fn check(&self, depth: bool) -> Result<(), DriftError> {
         let positive = |name, value: f64| match value > 0.0 && value.is_finite() {
             true => Ok(()),
@@ -167,7 +174,7 @@ impl Drift {
         let points = Points::new(positions, frames)?;
         let rough = segments::compare(&points, frames, options)?;
         let mut drift = refine::refine(&points, frames, &rough, options)?;
-        drift.from_first();
+        drift.begin_at_zero();
         Ok(drift)
     }
 
@@ -191,7 +198,7 @@ impl Drift {
     }
 
     /// Measures from the first frame.
-    fn from_first(&mut self) {
+    fn begin_at_zero(&mut self) {
         for values in [&mut self.x, &mut self.y, &mut self.z] {
             let first = values.first().copied().unwrap_or_default();
             values.iter_mut().for_each(|value| *value -= first);

@@ -249,7 +249,7 @@ fn step(points: &Points, spline: &Spline, curve: &mut [[f64; 3]], scale: Scale) 
     let sums = parts.par_iter().map(part).reduce_with(|a, b| a.add(&b))?.system(spline);
     let mut found = sums.sides.clone();
     let trace = (0..count).map(|k| sums.safe[k * count + k]).sum::<f64>() / count as f64;
-    if !(trace > 0.0) {
+    if trace.is_nan() || trace <= 0.0 {
         return None;
     }
     let solved = |hessian: &[f64], share: f64| {

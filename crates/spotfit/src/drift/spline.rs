@@ -62,7 +62,7 @@ pub(super) fn solve<const K: usize>(
             let sum: f64 = own[..column].iter().zip(left).map(|(a, b)| a * b).sum();
             let value = matrix[row * count + column] - sum;
             if row == column {
-                if !(value > 0.0) || !value.is_finite() {
+                if value.is_nan() || value <= 0.0 || value.is_infinite() {
                     return false;
                 }
                 matrix[row * count + column] = value.sqrt();

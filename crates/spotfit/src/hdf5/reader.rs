@@ -41,13 +41,13 @@ impl<R: Read + Seek> H5Reader<R> {
         &self.names
     }
 
-    /// Begins to read a table: a one-dimensional dataset of records of numbers.
+    /// Begins to read a table, a one-dimensional dataset of records of numbers: see [`Rows::read`].
     ///
     /// # Errors
     ///
     /// [`H5Error::Missing`] if there is no such object, [`H5Error::Sort`] if it is not such a table, and what
     /// [`Self::open`] returns if its description cannot be read.
-    pub fn rows(&mut self, name: &str) -> Result<Rows<'_, R>, H5Error> {
+    pub fn rows(&mut self, name: &str) -> Result<Rows, H5Error> {
         let mut dataset = self.dataset(name)?;
         let class = std::mem::replace(&mut dataset.datatype.class, Class::Other(String::new()));
         let members = match class {
@@ -61,8 +61,7 @@ impl<R: Read + Seek> H5Reader<R> {
         let (names, places): (Vec<_>, Vec<Place>) = members.into_iter().unzip();
         let member = |(name, place): (String, &Place)| Member { name, kind: place.number.kind };
         let members = names.into_iter().zip(&places).map(member).collect();
-        let source = &mut self.source;
-        Ok(Rows { source, dataset, members, places, next: 0, block: 0..0, buffer: Vec::new() })
+        Ok(Rows { dataset, members, places, next: 0, block: 0..0, buffer: Vec::new() })
     }
 
     /// Reads an array of one to three dimensions of numbers: its shape, and its elements, the last dimension running
@@ -160,8 +159,8 @@ impl<R: Read + Seek> H5Reader<R> {
 }
 
 /// The rows of a table, which are read one after the other.
-pub struct Rows<'a, R> {
-    source: &'a mut Source<R>,
+#[derive(Debug)]
+pub struct Rows {
     dataset: Dataset,
     members: Vec<Member>,
     places: Vec<Place>,
@@ -171,7 +170,7 @@ pub struct Rows<'a, R> {
     buffer: Vec<u8>,
 }
 
-impl<R: Read + Seek> Rows<'_, R> {
+impl Rows {
     /// The columns of the table.
     pub fn members(&self) -> &[Member] {
         &self.members
@@ -182,7 +181,7 @@ impl<R: Read + Seek> Rows<'_, R> {
         self.dataset.count
     }
 
-    /// Reads the next rows, `most` of them unless the table ends before, and appends each member's numbers to its
+    /// Reads the next rows from the file that the table is in, `most` of them unless the table ends before, and appends each member's numbers to its
     /// column. Returns the number of rows read, which is 0 at the end.
     ///
     /// # Errors
@@ -190,7 +189,12 @@ impl<R: Read + Seek> Rows<'_, R> {
     /// [`H5Error::Columns`] if the columns are not as many as the members; [`H5Error::Integer`] if an integer is beyond
     /// 2⁵³; [`H5Error::Damaged`] or [`H5Error::Io`] if the file cannot be read. Columns then may have got some of the
     /// rows.
-    pub fn read(&mut self, most: usize, columns: &mut [Vec<f64>]) -> Result<usize, H5Error> {
+    pub fn read<R: Read + Seek>(
+        &mut self,
+        reader: &mut H5Reader<R>,
+        most: usize,
+        columns: &mut [Vec<f64>],
+    ) -> Result<usize, H5Error> {
         if columns.len() != self.members.len() {
             return Err(H5Error::Columns { given: columns.len(), needed: self.members.len() });
         }
@@ -200,7 +204,7 @@ impl<R: Read + Seek> Rows<'_, R> {
         while self.next < end {
             if !self.block.contains(&self.next) {
                 self.block = 0..0;
-                self.block = self.dataset.block(self.source, self.next, &mut self.buffer)?;
+                self.block = self.dataset.block(&mut reader.source, self.next, &mut self.buffer)?;
             }
             let stop = end.min(self.block.end);
             let offset = |row: u64| (row - self.block.start) as usize * size;

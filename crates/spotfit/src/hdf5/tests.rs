@@ -66,7 +66,7 @@ fn check_table(file: &str, dataset: &str, members: &[(&str, NumberKind)]) {
         let mut columns = vec![Vec::new(); members.len()];
         loop {
             let before = columns[0].len();
-            let count = rows.read(most, &mut columns).expect("rows");
+            let count = rows.read(&mut reader, most, &mut columns).expect("rows");
             assert_eq!(count, most.min(ROWS - before));
             if count == 0 {
                 break;
@@ -202,7 +202,7 @@ fn what_is_written_is_read() {
         let mut rows = reader.rows("locs").expect("a table");
         assert_eq!(rows.count(), lengths.iter().sum::<usize>() as u64);
         let mut columns = vec![Vec::new(); ALL.len()];
-        while rows.read(9_000, &mut columns).expect("rows") > 0 {}
+        while rows.read(&mut reader, 9_000, &mut columns).expect("rows") > 0 {}
         for (place, column) in columns.iter().enumerate() {
             let all: Vec<f64> = blocks.iter().flat_map(|block| block[place].clone()).collect();
             assert_eq!(*column, all);
@@ -246,7 +246,7 @@ fn values_that_do_not_fit_are_errors() {
         let bytes = write(&[("a", kind)], &[vec![vec![value]]], None).expect("it fits");
         let mut reader = H5Reader::open(Cursor::new(bytes)).expect("an HDF5 file");
         let mut columns = [Vec::new()];
-        reader.rows("locs").expect("a table").read(1, &mut columns).expect("a row");
+        reader.rows("locs").expect("a table").read(&mut reader, 1, &mut columns).expect("a row");
         assert_eq!(columns, [[value]]);
     }
 }
@@ -259,8 +259,9 @@ fn integers_beyond_f64_are_errors() {
         let bytes = write(&[("id", kind)], &blocks, None).expect("a file");
         let mut reader = H5Reader::open(Cursor::new(bytes)).expect("an HDF5 file");
         let mut rows = reader.rows("locs").expect("a table");
-        assert_eq!(rows.read(2, &mut [Vec::new()]).expect("two rows"), 2);
-        let error = rows.read(2, &mut [Vec::new()]).expect_err("too large").to_string();
+        assert_eq!(rows.read(&mut reader, 2, &mut [Vec::new()]).expect("two rows"), 2);
+        let error =
+            rows.read(&mut reader, 2, &mut [Vec::new()]).expect_err("too large").to_string();
         assert_eq!(error, "'locs', row 2: id is an integer beyond 2^53");
     }
 }
@@ -334,7 +335,7 @@ fn large_indexes_of_h5py_are_read() {
         for (dataset, count) in [("grows", 150_000), ("fixed", 5_000)] {
             let mut columns = [Vec::new()];
             let mut rows = reader.rows(dataset).expect("a table");
-            assert_eq!(rows.read(usize::MAX, &mut columns).expect("rows"), count);
+            assert_eq!(rows.read(&mut reader, usize::MAX, &mut columns).expect("rows"), count);
             let right = columns[0].iter().enumerate().all(|(row, &n)| n == (7 * row) as f64);
             assert!(right, "{name}, {dataset}");
         }

@@ -1,5 +1,6 @@
 //! Localizations of one molecule in successive frames become one group.
 
+mod combine;
 mod groups;
 
 use std::collections::VecDeque;

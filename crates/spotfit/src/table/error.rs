@@ -89,6 +89,20 @@ pub enum TableError {
         /// The largest number allowed.
         most: usize,
     },
+    /// The HDF5 file is wrong.
+    #[error(transparent)]
+    Hdf5(#[from] crate::hdf5::H5Error),
+    /// The YAML file beside a table is wrong.
+    #[error("the file {file} that belongs to this table: {reason}")]
+    Beside {
+        /// Its name.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The name of a file does not say how a table is to be written.
+    #[error("a table's name ends in .csv, or in .hdf5 or .h5")]
+    Format,
     /// The columns of two parts of a table differ.
     #[error("the columns of the parts of this table differ: {0}")]
     Parts(String),

@@ -59,6 +59,11 @@ impl Filter {
         Ok(Self { condition, of })
     }
 
+    /// The names that a condition on a table like this one may use.
+    pub fn names(like: &Table) -> Vec<String> {
+        meanings(like).into_iter().map(|(name, _)| name).collect()
+    }
+
     /// The condition as it was given.
     pub fn text(&self) -> &str {
         self.condition.text()

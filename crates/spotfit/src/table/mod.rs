@@ -22,16 +22,20 @@
 
 mod csv;
 mod error;
+mod file;
 mod filter;
 mod names;
 mod number;
+mod picasso;
 
 use std::borrow::Cow;
 use std::fmt;
 
 pub use csv::{CsvReader, CsvWriter};
 pub use error::TableError;
+pub use file::{TableFormat, TableReader, TableWriter, Written};
 pub use filter::Filter;
+pub use picasso::{LeftOut, PicassoReader, PicassoWriter, sidecar};
 
 /// The unit of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -157,6 +161,8 @@ pub struct Info {
     pub height: Option<usize>,
     /// The number of frames.
     pub frames: Option<usize>,
+    /// All that Picasso's YAML says, a document for each step that the table went through.
+    pub documents: Vec<crate::yaml::Value>,
 }
 
 /// A table, or a block of its rows.

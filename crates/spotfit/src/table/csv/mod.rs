@@ -81,10 +81,10 @@ impl<R: Read> CsvReader<R> {
         Ok(Self { lines, layout: Layout { columns, info: Info::default() }, settled: false })
     }
 
-    /// The same with what is known of the movie.
+    /// Changes what is known of the movie.
     #[must_use]
-    pub fn with_info(mut self, info: Info) -> Self {
-        self.layout.info = info;
+    pub fn with_info(mut self, change: impl FnOnce(&mut Info)) -> Self {
+        change(&mut self.layout.info);
         self
     }
 

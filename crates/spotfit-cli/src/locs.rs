@@ -1,0 +1,281 @@
+//! Tables of localizations in files, as all verbs read and write them.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::error::CliError;
+use super::input::Input;
+use super::message::say;
+use super::output::Output;
+use super::paths::{refuse_same_file, refuse_same_output};
+use spotfit::table::{
+    Info, Table, TableError, TableFormat, TableReader, TableWriter, Unit, sidecar,
+};
+
+/// The most rows that are held in memory.
+const MOST_ROWS: usize = 1 << 28;
+/// The most rows kept of a table that can be read only once.
+const MOST_KEPT: usize = 1 << 24;
+
+/// A table to read, and what the file may not say.
+#[derive(Debug, Args)]
+pub(crate) struct LocsArguments {
+    /// The localizations: a .csv table of `spotfit localize`, ThunderSTORM or the like, or a .hdf5 table of Picasso with
+    /// its .yaml; - for CSV on standard input.
+    #[arg(value_name = "LOCS")]
+    localizations: PathBuf,
+    /// Size of a pixel in nanometres, where the table does not say it and lengths must be converted.
+    #[arg(long, value_name = "NM")]
+    pixel_size: Option<f64>,
+    /// Where (0, 0) is in tables in nanometres and in CSV tables: at the centre of the first pixel, as `spotfit localize`
+    /// writes them, or at its corner, as in ThunderSTORM. Only conversion from or to Picasso's tables needs it.
+    #[arg(long, value_enum, default_value = "centre", value_name = "ORIGIN")]
+    origin: super::localize::Origin,
+}
+
+/// A table that may be read several times.
+pub(crate) struct Locs {
+    pub(crate) name: String,
+    path: PathBuf,
+    pixel_size: Option<f64>,
+    /// Half a pixel, if (0, 0) is the corner of the first one.
+    corner: bool,
+    /// A table that can be read only once.
+    kept: Option<Table>,
+}
+
+impl LocsArguments {
+    pub(crate) fn open(&self) -> Result<Locs, CliError> {
+        if let Some(size) = self.pixel_size {
+            let good = (1e-6..=1e12).contains(&size);
+            let wrong =
+                CliError::option("pixel-size", &size.to_string(), "1e-6 to 1e12 nanometres");
+            good.then_some(()).ok_or(wrong)?;
+        }
+        let corner = self.origin == super::localize::Origin::Corner;
+        Locs::open(&self.localizations, self.pixel_size, corner)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.localizations
+    }
+}
+
+impl Locs {
+    pub(crate) fn open(
+        path: &Path,
+        pixel_size: Option<f64>,
+        corner: bool,
+    ) -> Result<Self, CliError> {
+        let name = path.display().to_string();
+        let (input, length) = Input::open(path)?;
+        let mut locs = Self { name, path: path.to_owned(), pixel_size, corner, kept: None };
+        if length.is_none() {
+            let reader = TableReader::csv(Box::new(input)).map_err(locs.wrong())?;
+            let reader = &mut locs.informed(reader);
+            let read = match reader.read_all(MOST_KEPT) {
+                Err(TableError::ManyRows { most }) => {
+                    let reason =
+                        format!("a pipe may have at most {most} localizations; use a file");
+                    return Err(CliError::file(&locs.name, reason));
+                }
+                read => read,
+            };
+            locs.kept = Some(read.map_err(locs.wrong())?);
+        }
+        Ok(locs)
+    }
+
+    fn informed(&self, reader: TableReader) -> TableReader {
+        match self.pixel_size {
+            Some(size) => reader.with_info(|info| info.pixel_size = Some(size)),
+            None => reader,
+        }
+    }
+
+    /// An error of this table.
+    pub(crate) fn wrong<E: std::fmt::Display>(&self) -> impl Fn(E) -> CliError + use<E> {
+        let name = self.name.clone();
+        move |error| CliError::file(&name, advised(&error.to_string()))
+    }
+
+    fn reader(&self, columns: Option<&[&str]>) -> Result<TableReader, CliError> {
+        let reader = TableReader::open(&self.path).map_err(self.wrong())?;
+        let reader = self.informed(reader);
+        Ok(match columns {
+            Some(columns) => reader.with_columns(columns),
+            None => reader,
+        })
+    }
+
+    /// Visits the table block by block: all columns, or these as far as they are there.
+    pub(crate) fn blocks(
+        &self,
+        columns: Option<&[&str]>,
+        mut visit: impl FnMut(Table) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        if let Some(table) = &self.kept {
+            return visit(table.clone());
+        }
+        let mut reader = self.reader(columns)?;
+        while let Some(block) = reader.read().map_err(self.wrong())? {
+            super::interrupt::check()?;
+            visit(block)?;
+        }
+        Ok(())
+    }
+
+    /// The whole table: all columns, or these as far as they are there.
+    pub(crate) fn load(&self, columns: Option<&[&str]>) -> Result<Table, CliError> {
+        let mut table = Table::default();
+        self.blocks(columns, |block| {
+            if table.rows() + block.rows() > MOST_ROWS {
+                return Err(self.wrong()(TableError::ManyRows { most: MOST_ROWS }));
+            }
+            table.append(&block).map_err(self.wrong())
+        })?;
+        Ok(table)
+    }
+
+    /// The columns, without rows, and what is known of the movie.
+    pub(crate) fn layout(&self) -> Result<Table, CliError> {
+        if let Some(table) = &self.kept {
+            return Ok(table.emptied());
+        }
+        let first = self.reader(None)?.read().map_err(self.wrong())?;
+        Ok(first.unwrap_or_default().emptied())
+    }
+
+    /// The files that must not be written over.
+    fn files(&self) -> [PathBuf; 2] {
+        [self.path.clone(), sidecar(&self.path)]
+    }
+
+    /// Begins to write a table made of this one.
+    pub(crate) fn output(&self, path: &Path) -> Result<LocsOutput, CliError> {
+        for input in self.files() {
+            refuse_same_file(&input, path)?;
+        }
+        let from_nanometres = TableFormat::of(&self.path) != Some(TableFormat::Picasso);
+        let shift = match (self.corner, from_nanometres, TableFormat::of(path)) {
+            (true, true, Some(TableFormat::Picasso)) => -0.5,
+            (true, false, Some(TableFormat::Csv)) => 0.5,
+            _ => 0.0,
+        };
+        LocsOutput::create(path, shift)
+    }
+}
+
+/// What to do about some errors.
+fn advised(error: &str) -> String {
+    if error.contains("the size of a pixel is not known") {
+        format!("{error}; give --pixel-size")
+    } else {
+        error.to_owned()
+    }
+}
+
+/// A table being written.
+pub(crate) struct LocsOutput {
+    name: String,
+    path: PathBuf,
+    writer: TableWriter<Output>,
+    /// What is added to x and y, in pixels.
+    shift: f64,
+    pub(crate) rows: usize,
+}
+
+impl LocsOutput {
+    /// Begins to write a table; its format is that of the name, or CSV for standard output.
+    pub(crate) fn create(path: &Path, shift: f64) -> Result<Self, CliError> {
+        let name = path.display().to_string();
+        let format = format_of(path)?;
+        let output = Output::create(path)?;
+        let writer = TableWriter::new(output, format);
+        Ok(Self { name, path: path.to_owned(), writer, shift, rows: 0 })
+    }
+
+    pub(crate) fn write(&mut self, mut block: Table) -> Result<(), CliError> {
+        if self.shift != 0.0 {
+            for name in ["x", "y"] {
+                let Some(mut column) = block.column(name).cloned() else { continue };
+                let size = match column.unit {
+                    Unit::Nanometre => block.info.pixel_size.ok_or_else(|| {
+                        CliError::Other("--origin corner needs --pixel-size here".to_owned())
+                    })?,
+                    _ => 1.0,
+                };
+                column.values.iter_mut().for_each(|value| *value += self.shift * size);
+                block.set(column);
+            }
+        }
+        self.rows += block.rows();
+        self.writer.write(&block).map_err(failed(&self.name))
+    }
+
+    /// Completes the table, and the YAML file beside it if it has one, together with other files.
+    pub(crate) fn finish_with(self, others: Vec<Output>) -> Result<(), CliError> {
+        let (output, written) = self.writer.finish().map_err(failed(&self.name))?;
+        let mut others = others;
+        if let Some(text) = &written.beside {
+            let mut beside = Output::create(&sidecar(&self.path))?;
+            beside.write_all(text.as_bytes())?;
+            others.push(beside);
+        }
+        output.finish_with(others)?;
+        let left_out = written.left_out;
+        if left_out.total() > 0 {
+            say!(
+                "{} rows left out, which Picasso would not read: {} not finite, {} outside of the frame, {} negative",
+                left_out.total(),
+                left_out.not_finite,
+                left_out.outside,
+                left_out.negative
+            );
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Result<(), CliError> {
+        self.finish_with(Vec::new())
+    }
+}
+
+fn failed(name: &str) -> impl Fn(TableError) -> CliError {
+    let name = name.to_owned();
+    move |error| match error {
+        TableError::Io(source) => CliError::Write { file: name.clone(), source },
+        error => CliError::file(&name, advised(&error.to_string())),
+    }
+}
+
+/// The format of a table by its name.
+pub(crate) fn format_of(path: &Path) -> Result<TableFormat, CliError> {
+    if path == Path::new("-") {
+        return Ok(TableFormat::Csv);
+    }
+    let reason = "the name of a table ends in .csv, or in .hdf5 for Picasso";
+    TableFormat::of(path).ok_or_else(|| CliError::file(&path.display().to_string(), reason))
+}
+
+/// The outputs of a verb must be different files.
+pub(crate) fn refuse_same(outputs: &[Option<&Path>]) -> Result<(), CliError> {
+    let outputs: Vec<&Path> = outputs.iter().flatten().copied().collect();
+    refuse_same_output(&outputs)
+}
+
+/// The number of frames of the movie, from what is known or from the last that has a localization.
+pub(crate) fn frames_of(info: &Info, frames: &[u32]) -> u32 {
+    let seen = frames.iter().max().map_or(0, |last| last.saturating_add(1));
+    let said = info.frames.and_then(|frames| u32::try_from(frames).ok()).unwrap_or(0);
+    seen.max(said)
+}
+
+/// A length with its unit.
+pub(crate) fn length(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Nanometre => format!("{value:.1} nm"),
+        _ => format!("{value:.3} px"),
+    }
+}

@@ -1,0 +1,278 @@
+//! Charts as SVG.
+
+use std::fmt::Write as _;
+
+/// The size of a chart, and its margins: left, top, right, bottom.
+const WIDTH: f64 = 480.0;
+const HEIGHT: f64 = 300.0;
+const MARGINS: [f64; 4] = [64.0, 30.0, 14.0, 44.0];
+
+/// Colours that people with any colour vision tell apart (Okabe & Ito).
+const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"];
+
+/// An axis.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    label: String,
+    from: Option<f64>,
+    to: Option<f64>,
+}
+
+impl Axis {
+    /// An axis that shows all values.
+    pub(crate) fn new(label: &str) -> Self {
+        Self { label: label.to_owned(), from: None, to: None }
+    }
+
+    /// The same, beginning here.
+    pub(crate) fn from(self, from: f64) -> Self {
+        Self { from: Some(from), ..self }
+    }
+
+    /// The same, ending here.
+    pub(crate) fn to(self, to: f64) -> Self {
+        Self { to: Some(to), ..self }
+    }
+
+    /// Its ends.
+    fn range(&self, values: impl Iterator<Item = f64>) -> [f64; 2] {
+        let finite = values.filter(|value| value.is_finite());
+        let [low, high] = finite.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| {
+            [low.min(value), high.max(value)]
+        });
+        let [low, high] = if low <= high { [low, high] } else { [0.0, 1.0] };
+        let room = if high > low { 0.04 * (high - low) } else { 0.5 * low.abs().max(1.0) };
+        [self.from.unwrap_or(low - room), self.to.unwrap_or(high + room)]
+    }
+}
+
+/// How values are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Look {
+    Line,
+    Points,
+    Bars,
+    /// A line from the bottom to the top.
+    Mark,
+}
+
+/// Values with a name.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    name: String,
+    look: Look,
+    points: Vec<(f64, f64)>,
+}
+
+impl Series {
+    pub(crate) fn line(name: &str, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.to_owned(), look: Look::Line, points }
+    }
+
+    pub(crate) fn points(name: &str, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.to_owned(), look: Look::Points, points }
+    }
+
+    /// Bars from zero; each begins at its x and ends at the next one's.
+    pub(crate) fn bars(name: &str, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.to_owned(), look: Look::Bars, points }
+    }
+
+    /// A vertical line.
+    pub(crate) fn mark(name: &str, x: f64) -> Self {
+        Self { name: name.to_owned(), look: Look::Mark, points: vec![(x, f64::NAN)] }
+    }
+}
+
+/// A chart.
+#[derive(Clone, Debug)]
+pub(crate) struct Chart {
+    title: String,
+    x: Axis,
+    y: Axis,
+    series: Vec<Series>,
+}
+
+impl Chart {
+    pub(crate) fn new(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Self {
+        Self { title: title.to_owned(), x, y, series }
+    }
+
+    /// The chart as a whole file, or as an element of a page.
+    pub(crate) fn svg(&self) -> String {
+        let of = |part: fn(&(f64, f64)) -> f64| {
+            self.series.iter().flat_map(move |series| series.points.iter().map(part))
+        };
+        let (x, y) = (self.x.range(of(|point| point.0)), self.y.range(of(|point| point.1)));
+        let [left, top, right, bottom] = MARGINS;
+        let at_x = |value: f64| left + (value - x[0]) / (x[1] - x[0]) * (WIDTH - left - right);
+        let at_y =
+            |value: f64| HEIGHT - bottom - (value - y[0]) / (y[1] - y[0]) * (HEIGHT - top - bottom);
+        let mut text = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
+             font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+        );
+        let mut add = |line: std::fmt::Arguments<'_>| {
+            let written = text.write_fmt(line);
+            debug_assert!(written.is_ok(), "writing to a string cannot fail");
+        };
+        add(format_args!(
+            "<text x=\"{left}\" y=\"18\" font-weight=\"bold\">{}</text>\n",
+            safe(&self.title)
+        ));
+        for tick in ticks(x) {
+            let at = at_x(tick);
+            add(format_args!(
+                "<path d=\"M{at:.1} {top}V{:.1}\" stroke=\"#ddd\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
+                HEIGHT - bottom,
+                HEIGHT - bottom + 15.0,
+                short(tick)
+            ));
+        }
+        for tick in ticks(y) {
+            let at = at_y(tick);
+            add(format_args!(
+                "<path d=\"M{left} {at:.1}H{:.1}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
+                WIDTH - right,
+                left - 5.0,
+                at + 4.0,
+                short(tick)
+            ));
+        }
+        let middle = (left + WIDTH - right) / 2.0;
+        add(format_args!(
+            "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
+            HEIGHT - 10.0,
+            safe(&self.x.label)
+        ));
+        let middle = (top + HEIGHT - bottom) / 2.0;
+        add(format_args!(
+            "<text transform=\"translate(14 {middle}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+            safe(&self.y.label)
+        ));
+        add(format_args!(
+            "<clipPath id=\"inside\"><rect x=\"{left}\" y=\"{top}\" width=\"{}\" height=\"{}\"/></clipPath>\n<g clip-path=\"url(#inside)\">\n",
+            WIDTH - left - right,
+            HEIGHT - top - bottom
+        ));
+        for (number, series) in self.series.iter().enumerate() {
+            let colour = COLOURS[number % COLOURS.len()];
+            let shown =
+                || series.points.iter().filter(|point| point.0.is_finite() && point.1.is_finite());
+            match series.look {
+                Look::Line => {
+                    let mut path = String::new();
+                    for (k, point) in shown().enumerate() {
+                        let letter = if k == 0 { 'M' } else { 'L' };
+                        let written = write!(path, "{letter}{:.1} {:.1}", at_x(point.0), at_y(point.1));
+                        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+                    }
+                    add(format_args!(
+                        "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"/>\n"
+                    ));
+                }
+                Look::Points => shown().for_each(|point| {
+                    add(format_args!(
+                        "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"1.8\" fill=\"{colour}\" fill-opacity=\"0.6\"/>\n",
+                        at_x(point.0),
+                        at_y(point.1)
+                    ));
+                }),
+                Look::Bars => series.points.windows(2).for_each(|pair| {
+                    let (from, to) = (at_x(pair[0].0), at_x(pair[1].0));
+                    let (high, low) = (at_y(pair[0].1), at_y(0.0));
+                    if [from, to, high].iter().all(|value| value.is_finite()) {
+                        add(format_args!(
+                            "<rect x=\"{from:.1}\" y=\"{high:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{colour}\" fill-opacity=\"0.45\"/>\n",
+                            (to - from).max(0.3),
+                            (low - high).max(0.0)
+                        ));
+                    }
+                }),
+                Look::Mark => {
+                    let at = at_x(series.points[0].0);
+                    add(format_args!(
+                        "<path d=\"M{at:.1} {top}V{}\" stroke=\"{colour}\" stroke-dasharray=\"4 3\"/>\n",
+                        HEIGHT - bottom
+                    ));
+                }
+            }
+        }
+        add(format_args!("</g>\n"));
+        let named = self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
+        for (line, (number, series)) in named.enumerate() {
+            let y = top + 12.0 + 14.0 * line as f64;
+            add(format_args!(
+                "<rect x=\"{}\" y=\"{:.1}\" width=\"10\" height=\"4\" fill=\"{}\"/><text x=\"{}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>\n",
+                WIDTH - right - 14.0,
+                y - 6.0,
+                COLOURS[number % COLOURS.len()],
+                WIDTH - right - 18.0,
+                safe(&series.name)
+            ));
+        }
+        text.push_str("</svg>\n");
+        text
+    }
+}
+
+/// Text that is no markup.
+pub(crate) fn safe(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.chars().filter(|symbol| !symbol.is_control()).collect()
+}
+
+/// About five round numbers in a range.
+fn ticks([low, high]: [f64; 2]) -> Vec<f64> {
+    let span = high - low;
+    if !(span > 0.0 && span.is_finite()) {
+        return Vec::new();
+    }
+    let decade = 10f64.powf((span / 5.0).log10().floor());
+    let step =
+        [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * decade).find(|step| span / step <= 6.0);
+    let step = step.unwrap_or(10.0 * decade);
+    let first = (low / step).ceil();
+    (0..12).map(|k| (first + f64::from(k)) * step).take_while(|tick| *tick <= high).collect()
+}
+
+/// A number of at most five digits.
+pub(crate) fn short(number: f64) -> String {
+    if number.abs() < 1e-12 {
+        "0".to_owned()
+    } else if (1e-3..1e6).contains(&number.abs()) {
+        let digits = (3 - number.abs().log10().floor() as i32).clamp(0, 6) as usize;
+        let text = format!("{number:.digits$}");
+        if digits > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    } else {
+        format!("{number:.1e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that axes have a few round numbers, and that odd data give a chart all the same.
+    #[test]
+    fn charts_are_drawn() {
+        assert_eq!(ticks([0.0, 10.0]), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+        assert_eq!(ticks([-0.13, 0.12]), [-0.1, -0.05, 0.0, 0.05, 0.1]);
+        assert_eq!([0.0, 1500.0, 0.25, 1e7].map(short), ["0", "1500", "0.25", "1.0e7"]);
+        for points in [vec![], vec![(1.0, 2.0)], vec![(f64::NAN, 1.0), (0.0, f64::INFINITY)]] {
+            let series = vec![
+                Series::line("a<b", points.clone()),
+                Series::points("", points.clone()),
+                Series::bars("c", points),
+                Series::mark("d", 0.5),
+            ];
+            let svg =
+                Chart::new("t & u", Axis::new("x").from(0.0), Axis::new("y").to(3.0), series).svg();
+            assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+            assert!(
+                svg.contains("a&lt;b") && svg.contains("t &amp; u") && !svg.contains("NaN"),
+                "{svg}"
+            );
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Tables in files of either format.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Seek, Write};
+use std::path::Path;
+
+use super::picasso::{self, LeftOut, PicassoReader, PicassoWriter};
+use super::{CsvReader, CsvWriter, Info, Table, TableError};
+
+/// How a table is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TableFormat {
+    /// CSV, as ThunderSTORM writes it.
+    Csv,
+    /// HDF5, as Picasso writes it.
+    Picasso,
+}
+
+impl TableFormat {
+    /// The format of files whose name ends like this one's: `.csv`, or `.hdf5` or `.h5`.
+    pub fn of(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_ascii_lowercase();
+        match extension.to_str()? {
+            "csv" => Some(Self::Csv),
+            "hdf5" | "h5" => Some(Self::Picasso),
+            _ => None,
+        }
+    }
+}
+
+/// Reads a table block by block, whatever its format.
+pub enum TableReader {
+    /// A CSV table.
+    Csv(CsvReader<Box<dyn Read + Send>>),
+    /// A table of Picasso.
+    Picasso(Box<PicassoReader<BufReader<File>>>),
+}
+
+impl TableReader {
+    /// Opens a table. The format is that of the file's name; other names are taken for CSV.
+    ///
+    /// # Errors
+    /// [`TableError`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, TableError> {
+        let path = path.as_ref();
+        let file = File::open(path)?;
+        match TableFormat::of(path) {
+            Some(TableFormat::Picasso) => {
+                let beside = picasso::beside(path)?;
+                let reader = PicassoReader::new(BufReader::new(file), beside)?;
+                Ok(Self::Picasso(Box::new(reader)))
+            }
+            _ => Self::csv(Box::new(file)),
+        }
+    }
+
+    /// Reads a CSV table from somewhere else.
+    ///
+    /// # Errors
+    /// As [`CsvReader::new`].
+    pub fn csv(reader: Box<dyn Read + Send>) -> Result<Self, TableError> {
+        Ok(Self::Csv(CsvReader::new(reader)?))
+    }
+
+    /// Changes what is known of the movie.
+    #[must_use]
+    pub fn with_info(self, change: impl FnOnce(&mut Info)) -> Self {
+        match self {
+            Self::Csv(reader) => Self::Csv(reader.with_info(change)),
+            Self::Picasso(reader) => Self::Picasso(Box::new(reader.with_info(change))),
+        }
+    }
+
+    /// Gives these columns only, as far as they are there.
+    #[must_use]
+    pub fn with_columns(self, names: &[&str]) -> Self {
+        match self {
+            Self::Csv(reader) => Self::Csv(reader.with_columns(names)),
+            Self::Picasso(reader) => Self::Picasso(Box::new(reader.with_columns(names))),
+        }
+    }
+
+    /// The next rows; the first block is there even if it has none. `None` at the end.
+    ///
+    /// # Errors
+    /// [`TableError`].
+    pub fn read(&mut self) -> Result<Option<Table>, TableError> {
+        match self {
+            Self::Csv(reader) => reader.read(),
+            Self::Picasso(reader) => reader.read(),
+        }
+    }
+
+    /// All rows that are left, up to a number of them.
+    ///
+    /// # Errors
+    /// [`TableError`]; [`TableError::ManyRows`].
+    pub fn read_all(&mut self, most: usize) -> Result<Table, TableError> {
+        let mut table = Table::default();
+        while let Some(block) = self.read()? {
+            if table.rows() + block.rows() > most {
+                return Err(TableError::ManyRows { most });
+            }
+            table.append(&block)?;
+        }
+        Ok(table)
+    }
+}
+
+impl std::fmt::Debug for TableReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Csv(_) => f.write_str("TableReader::Csv"),
+            Self::Picasso(reader) => reader.fmt(f),
+        }
+    }
+}
+
+/// Writes a table block by block.
+pub enum TableWriter<W: Write + Seek> {
+    /// As CSV.
+    Csv(CsvWriter<W>),
+    /// As Picasso's HDF5.
+    Picasso(Box<PicassoWriter<W>>),
+}
+
+/// What is to be known of a table that was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Written {
+    /// Rows that Picasso would not read, which were left out.
+    pub left_out: LeftOut,
+    /// The text of the YAML file that belongs beside a table of Picasso.
+    pub beside: Option<String>,
+}
+
+impl<W: Write + Seek> TableWriter<W> {
+    /// Writes through this.
+    pub fn new(writer: W, format: TableFormat) -> Self {
+        match format {
+            TableFormat::Csv => Self::Csv(CsvWriter::new(writer)),
+            TableFormat::Picasso => Self::Picasso(Box::new(PicassoWriter::new(writer))),
+        }
+    }
+
+    /// Appends the rows of a block; all have the same columns.
+    ///
+    /// # Errors
+    /// [`TableError`].
+    pub fn write(&mut self, block: &Table) -> Result<(), TableError> {
+        match self {
+            Self::Csv(writer) => Ok(writer.write(block)?),
+            Self::Picasso(writer) => writer.write(block),
+        }
+    }
+
+    /// Ends the table.
+    ///
+    /// # Errors
+    /// [`TableError`].
+    pub fn finish(self) -> Result<(W, Written), TableError> {
+        match self {
+            Self::Csv(writer) => Ok((writer.finish()?, Written::default())),
+            Self::Picasso(writer) => {
+                let left_out = writer.left_out();
+                let (inner, text) = writer.finish()?;
+                Ok((inner, Written { left_out, beside: Some(text) }))
+            }
+        }
+    }
+}
+
+impl Table {
+    /// Reads a whole table from a file: `.csv`, or `.hdf5` with its `.yaml`.
+    ///
+    /// # Errors
+    /// [`TableError`].
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, TableError> {
+        TableReader::open(path)?.read_all(u32::MAX as usize - 1)
+    }
+
+    /// Writes the table to a file, in the format of its name: `.csv`, or `.hdf5` with its `.yaml` beside it. It is there under its name only
+    /// when it is complete.
+    ///
+    /// # Errors
+    /// [`TableError`]; [`TableError::Format`] for other names.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<Written, TableError> {
+        let path = path.as_ref();
+        let format = TableFormat::of(path).ok_or(TableError::Format)?;
+        let part = part(path);
+        let write = || {
+            let mut writer = TableWriter::new(BufWriter::new(File::create(&part)?), format);
+            writer.write(self)?;
+            let (file, written) = writer.finish()?;
+            file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+            if let Some(text) = &written.beside {
+                std::fs::write(picasso::sidecar(path), text)?;
+            }
+            std::fs::rename(&part, path)?;
+            Ok(written)
+        };
+        let written: Result<Written, TableError> = write();
+        if written.is_err() {
+            // It may not even be there.
+            let _ = std::fs::remove_file(&part);
+        }
+        written
+    }
+}
+
+/// The file that becomes another when it is complete.
+fn part(path: &Path) -> std::path::PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.part", std::process::id()));
+    path.with_file_name(name)
+}
