@@ -84,6 +84,8 @@ pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
 
 /// The widths of the spots of a block in pixels, and whether their errors had to be estimated.
 fn widths(block: &Table) -> Result<(Vec<Widths>, bool), spotfit::table::TableError> {
+    // A circular width is no two.
+    block.values("sigma_x")?;
     let x = block.lengths("sigma_x", Unit::Pixel)?;
     let y = block.lengths("sigma_y", Unit::Pixel)?;
     if let (Ok(a), Ok(b)) =

@@ -102,7 +102,7 @@ fn localizations_are_linked() {
     let molecules: Vec<&str> = table[1..].iter().map(|row| row[molecule].as_str()).collect();
     assert_eq!(molecules[0], molecules[2]);
     assert_eq!(molecules[3], molecules[4]);
-    fails(&[&"link", &locs, &"-o", &out, &"--radius", &"-1"], &["radius"]);
+    fails(&[&"link", &locs, &"-o", &out, &"--radius", &"0"], &["radius"]);
     let bare = folder.path("bare.csv");
     fs::write(&bare, "frame,x,y\n0,1,2\n").expect("a table");
     fails(&[&"link", &bare, &"-o", &out], &["no uncertainties", "--radius"]);
