@@ -17,7 +17,8 @@ use super::table::{FitTable, Format};
 use super::{fit::rate, interrupt, picture};
 use spotfit::localize::{LocalizeOptions, Localizer};
 use spotfit::movie::Movie;
-use spotfit::storm::{Point, StormFormat};
+use spotfit::render::Point;
+use spotfit::storm::StormFormat;
 use spotfit::{
     Background, Camera, Elliptical, Estimator, Fit, Fitter, FitterOptions, Options, Shape, Size,
     Start, StatusCounts, Windows,
@@ -234,7 +235,12 @@ fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
         let found = found.map_err(CliError::movie(&name))?;
         text.clear();
         found.iter().for_each(|spot| format.row(spot, &mut text));
-        points.extend(found.iter().map(|s| Point { x: s.x, y: s.y, uncertainty: s.uncertainty }));
+        points.extend(found.iter().map(|s| Point {
+            x: s.x,
+            y: s.y,
+            uncertainty: s.uncertainty,
+            value: 0.0,
+        }));
         table.write_all(text.as_bytes())?;
         localizations.extend(found);
     }
@@ -252,7 +258,7 @@ fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
     let side_by_side = picture::side_by_side(&frame, &points, PIXEL_SIZE)
         .map_err(|error| CliError::file("movie.png", error.to_string()))?;
     let mut bytes = Vec::new();
-    side_by_side.write_png(&mut bytes).map_err(CliError::write("movie.png"))?;
+    side_by_side.write_png(&mut bytes, None).map_err(CliError::write("movie.png"))?;
     let mut image = Output::create(&folder.join("movie.png"))?;
     image.write_all(&bytes)?;
     image.finish()

@@ -2,8 +2,8 @@
 //! of positions to fit.
 //!
 //! [`StormFormat::save`] and [`StormFormat::load`] write and read a whole table in one call.
-//! [`StormFormat::header`] and [`StormFormat::row`] write a table piece by piece. [`PointReader`] reads what a
-//! picture needs from a table of any length; [`CornerReader`] reads where windows lie.
+//! [`StormFormat::header`] and [`StormFormat::row`] write a table piece by piece, [`CornerReader`] reads where windows lie.
+//! [`table`](crate::table) reads and writes tables of any columns and any length.
 
 mod columns;
 mod corners;
@@ -18,7 +18,7 @@ use crate::localize::{Checks, Flags, Localization};
 
 pub use columns::TableError;
 pub use corners::CornerReader;
-pub use read::{MOST_POSITIONS, Point, PointReader, read_positions};
+pub use read::{MOST_POSITIONS, read_positions};
 
 /// How wide a spot is, in columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
