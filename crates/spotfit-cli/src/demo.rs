@@ -18,7 +18,7 @@ use super::table::{FitTable, Format};
 use super::{fit::rate, interrupt, picture};
 use spotfit::localize::{LocalizeOptions, Localizer};
 use spotfit::movie::Movie;
-use spotfit::storm::Point;
+use spotfit::render::Point;
 use spotfit::table::{Info, Layout};
 use spotfit::{
     Background, Camera, Elliptical, Estimator, Fit, Fitter, FitterOptions, Options, Shape, Size,
@@ -233,7 +233,12 @@ fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
         interrupt::check()?;
         let found = found.map_err(CliError::movie(&name))?;
         table.write(layout.table(&found, &Info::default()))?;
-        points.extend(found.iter().map(|s| Point { x: s.x, y: s.y, uncertainty: s.uncertainty }));
+        points.extend(found.iter().map(|s| Point {
+            x: s.x,
+            y: s.y,
+            uncertainty: s.uncertainty,
+            value: 0.0,
+        }));
         localizations.extend(found);
     }
     let seconds = begin.elapsed().as_secs_f64();
@@ -250,7 +255,7 @@ fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
     let side_by_side = picture::side_by_side(&frame, &points, PIXEL_SIZE)
         .map_err(|error| CliError::file("movie.png", error.to_string()))?;
     let mut bytes = Vec::new();
-    side_by_side.write_png(&mut bytes).map_err(CliError::write("movie.png"))?;
+    side_by_side.write_png(&mut bytes, None).map_err(CliError::write("movie.png"))?;
     let mut image = Output::create(&folder.join("movie.png"))?;
     image.write_all(&bytes)?;
     image.finish()

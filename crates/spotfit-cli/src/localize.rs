@@ -22,7 +22,7 @@ use spotfit::localize::{
     Counts, Flags, LocalizeOptions, Localizer, Positions, Roi, estimate_sensitivity,
 };
 use spotfit::movie::{Movie, MovieOptions};
-use spotfit::table::{Info, Layout, TableFormat, Unit, Widths};
+use spotfit::table::{Info, Layout, Table, TableFormat, Widths};
 use spotfit::{Elliptical, Shape, camera_maps};
 
 #[derive(Debug, Args)]
@@ -236,32 +236,17 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
 /// The positions in a table, in pixels.
 fn positions(path: &Path, pixel_size: Option<f64>, corner: bool) -> Result<Positions, CliError> {
     let locs = Locs::open(path, pixel_size, false)?;
-    let mut positions = Positions::default();
+    let mut table = Table::default();
     locs.blocks(Some(&["frame", "x", "y"]), |block| {
-        let lengths = |name| block.lengths(name, Unit::Pixel).map_err(locs.wrong());
-        let (x, y) = (lengths("x")?, lengths("y")?);
-        let in_nanometres = block.column("x").is_some_and(|x| x.unit == Unit::Nanometre);
-        let origin = if corner && in_nanometres { 0.5 } else { 0.0 };
-        let frames = block.values("frame").map_err(locs.wrong())?;
-        if positions.len() + block.rows() > MOST_POSITIONS {
+        if table.rows() + block.rows() > MOST_POSITIONS {
             let reason = format!(
                 "there are more than {MOST_POSITIONS} positions; fit a part of them at a time"
             );
             return Err(CliError::file(&locs.name, reason));
         }
-        for ((&frame, &x), &y) in frames.iter().zip(x.iter()).zip(y.iter()) {
-            let row = positions.len() + 1;
-            if !(x.is_finite() && y.is_finite()) {
-                return Err(CliError::file(
-                    &locs.name,
-                    format!("row {row}: a position is not finite"),
-                ));
-            }
-            positions.push(frame as usize, x - origin, y - origin);
-        }
-        Ok(())
+        table.append(&block).map_err(locs.wrong())
     })?;
-    Ok(positions)
+    table.positions(corner).map_err(locs.wrong())
 }
 
 /// The most positions: half a gigabyte.

@@ -25,6 +25,13 @@ pub(crate) struct LocsArguments {
     /// its .yaml; - for CSV on standard input.
     #[arg(value_name = "LOCS")]
     localizations: PathBuf,
+    #[command(flatten)]
+    table: TableArguments,
+}
+
+/// What the file of a table may not say.
+#[derive(Debug, Args)]
+pub(crate) struct TableArguments {
     /// Size of a pixel in nanometres, where the table does not say it and lengths must be converted.
     #[arg(long, value_name = "NM")]
     pixel_size: Option<f64>,
@@ -47,6 +54,16 @@ pub(crate) struct Locs {
 
 impl LocsArguments {
     pub(crate) fn open(&self) -> Result<Locs, CliError> {
+        self.table.open(&self.localizations)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.localizations
+    }
+}
+
+impl TableArguments {
+    pub(crate) fn open(&self, path: &Path) -> Result<Locs, CliError> {
         if let Some(size) = self.pixel_size {
             let good = (1e-6..=1e12).contains(&size);
             let wrong =
@@ -54,11 +71,7 @@ impl LocsArguments {
             good.then_some(()).ok_or(wrong)?;
         }
         let corner = self.origin == super::localize::Origin::Corner;
-        Locs::open(&self.localizations, self.pixel_size, corner)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.localizations
+        Locs::open(path, self.pixel_size, corner)
     }
 }
 
@@ -148,8 +161,14 @@ impl Locs {
     }
 
     /// The files that must not be written over.
-    fn files(&self) -> [PathBuf; 2] {
+    pub(crate) fn files(&self) -> [PathBuf; 2] {
         [self.path.clone(), sidecar(&self.path)]
+    }
+
+    /// Where the centre of the first pixel is, in pixels.
+    pub(crate) fn origin(&self) -> f64 {
+        let picasso = TableFormat::of(&self.path) == Some(TableFormat::Picasso);
+        if self.corner && !picasso { 0.5 } else { 0.0 }
     }
 
     /// Begins to write a table made of this one.

@@ -7,8 +7,7 @@ use fit_core::{Circle, Fit};
 use fit_sim::Spots;
 use ndarray::{Array2, Axis};
 
-use spotfit::render::{Picture, RenderError, RenderOptions, render, round_length};
-use spotfit::storm::Point;
+use spotfit::render::{Picture, Point, RenderError, RenderOptions, render, round_length};
 
 /// Pixels of the picture for one of the camera.
 const MAGNIFIED: usize = 5;
@@ -28,7 +27,8 @@ pub(crate) fn side_by_side(
         left.draw(&dot, x * MAGNIFIED, y * MAGNIFIED);
     }
     let frame_edges = [-0.5, -0.5, width as f64 - 0.5, height as f64 - 0.5];
-    let options = RenderOptions::new(1.0 / MAGNIFIED as f64)
+    let options = RenderOptions::default()
+        .with_pixel(Some(1.0 / MAGNIFIED as f64))
         .with_extent(Some(frame_edges))
         .with_most_pixels(usize::MAX);
     let mut right = render(points, &options)?;
@@ -37,9 +37,9 @@ pub(crate) fn side_by_side(
         (bar / pixel_size * MAGNIFIED as f64) as usize,
         &super::render::label(bar, true),
     );
-    let mut both = Picture::filled(left.width + GAP + right.width, left.height, [255; 3]);
+    let mut both = Picture::filled(left.width() + GAP + right.width(), left.height(), [255; 3]);
     both.draw(&left, 0, 0);
-    both.draw(&right, left.width + GAP, 0);
+    both.draw(&right, left.width() + GAP, 0);
     Ok(both)
 }
 

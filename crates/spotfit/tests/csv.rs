@@ -81,6 +81,22 @@ fn what_is_wrong_is_named() {
     assert_eq!(rows.rows(), 2);
 }
 
+/// Proves that columns are found in any order after the mark of UTF-8, that an uncertainty is that of both axes, and that failed
+/// fits keep their rows.
+#[test]
+fn what_a_picture_needs_is_found() {
+    let table = read("\u{feff}y,x\n1,2\nNaN,4\n").expect("a table");
+    assert_eq!(table.values("x").unwrap(), [2.0, 4.0]);
+    assert!(table.values("y").unwrap()[1].is_nan());
+    assert!(matches!(table.lengths("uncertainty", Unit::Pixel), Err(TableError::Column(_))));
+    let text = "x [nm],y [nm],uncertainty_x [nm],uncertainty_y [nm]\n1,2,3,4\n1,2,inf,4\n";
+    let table = read(text).expect("a table");
+    let uncertainty = table.lengths("uncertainty", Unit::Nanometre).unwrap();
+    assert_eq!(uncertainty[..], [12.5f64.sqrt(), f64::INFINITY]);
+    let text = "x [nm],y [nm],uncertainty [nm]\n1,2,7\n";
+    assert_eq!(read(text).unwrap().lengths("uncertainty", Unit::Nanometre).unwrap()[..], [7.0]);
+}
+
 /// Proves that a table without rows has its columns, and that columns that are not wanted may hold anything.
 #[test]
 fn only_wanted_columns_are_read() {

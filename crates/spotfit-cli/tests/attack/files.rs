@@ -32,7 +32,7 @@ fn every_format_has_a_fuzz_target() {
 #[test]
 fn mutated_files() {
     let formats = formats();
-    let each = effort(100_000, 10_000_000) / formats.len();
+    let each = effort(130_000, 13_000_000) / formats.len();
     for (number, format) in formats.iter().enumerate() {
         // The largest frame that is read, as wide numbers and as what they become.
         memory::bounded(1500, format.name, || attack(number as u64, format, each));

@@ -20,6 +20,7 @@
 //! names. Frames are counted from 0 here. A CSV table counts them from 1 if a name has a unit, as in `x [nm]`, and
 //! otherwise from 0: the first is how localizations are written, the second how positions and truths are.
 
+mod corners;
 mod csv;
 mod error;
 mod file;
@@ -32,6 +33,7 @@ mod picasso;
 use std::borrow::Cow;
 use std::fmt;
 
+pub use corners::CornerReader;
 pub use csv::{CsvReader, CsvWriter};
 pub use error::TableError;
 pub use file::{TableFormat, TableReader, TableWriter, Written};

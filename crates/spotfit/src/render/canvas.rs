@@ -1,0 +1,302 @@
+//! The sum of all Gaussians.
+
+use rayon::prelude::*;
+
+use super::colours::{STEPS, bright};
+use super::{Blur, Colours, Contrast, Picture, Point, RenderError, View};
+
+/// Rows that one thread fills at a time.
+const BAND: usize = 32;
+/// Localizations that are drawn together.
+const BLOCK: usize = 1 << 16;
+/// A Gaussian ends after so many standard deviations.
+const REACH: f64 = 4.0;
+/// Below this width in pixels all light of a Gaussian is in one pixel.
+const POINT: f64 = 0.3;
+/// The widest Gaussian that is drawn, in pixels. A wider one would darken all others and show nothing.
+const WIDEST: f64 = 1000.0;
+
+/// What became of the localizations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Drawn {
+    /// Their centres are in the picture.
+    pub inside: u64,
+    /// Their centres are outside of it. They are drawn as far as they reach into it.
+    pub outside: u64,
+    /// They are left out: a number is not finite.
+    pub not_finite: u64,
+    /// They are left out: their uncertainty is more than 1000 pixels of the picture.
+    pub too_wide: u64,
+}
+
+/// A picture to which localizations are added block by block; they are not kept.
+///
+/// Each has a volume of one, as far as it is inside. What is in a pixel does not depend on the number of threads: it is
+/// summed in the order of the localizations.
+#[derive(Clone, Debug)]
+pub struct Canvas {
+    view: View,
+    colours: Colours,
+    /// Red, green and blue of each value; empty if the colours mean density.
+    shares: Vec<[f32; 3]>,
+    /// A number for each pixel, or three.
+    light: Vec<f32>,
+    drawn: Drawn,
+    /// The sum of what each has at its centre.
+    peaks: f64,
+}
+
+/// A Gaussian in pixels, counted from the centre of the first.
+#[derive(Clone, Copy)]
+struct Shape {
+    x: f64,
+    y: f64,
+    sigma: f64,
+    /// First and last row that it reaches.
+    rows: [u32; 2],
+    colour: [f32; 3],
+}
+
+impl Canvas {
+    /// An empty picture.
+    ///
+    /// # Errors
+    /// [`RenderError::Option`].
+    pub fn new(view: View, colours: Colours) -> Result<Self, RenderError> {
+        colours.check()?;
+        let by_value = matches!(colours, Colours::Value { .. });
+        let planes = if by_value { 3 } else { 1 };
+        Ok(Self {
+            view,
+            colours,
+            shares: if by_value { colours.shares() } else { Vec::new() },
+            light: vec![0.0; view.width * view.height * planes],
+            drawn: Drawn::default(),
+            peaks: 0.0,
+        })
+    }
+
+    /// The pixels.
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    pub(super) fn colours(&self) -> &Colours {
+        &self.colours
+    }
+
+    /// What became of the localizations so far.
+    pub fn drawn(&self) -> Drawn {
+        self.drawn
+    }
+
+    /// Adds localizations.
+    pub fn add(&mut self, points: &[Point]) {
+        for block in points.chunks(BLOCK) {
+            let shapes = self.shapes(block);
+            if self.shares.is_empty() {
+                draw::<1>(&mut self.light, self.view.width, &shapes);
+            } else {
+                draw::<3>(&mut self.light, self.view.width, &shapes);
+            }
+        }
+    }
+
+    /// The Gaussians of a block that reach into the picture.
+    fn shapes(&mut self, block: &[Point]) -> Vec<Shape> {
+        let View { left, top, pixel, width, height, blur } = self.view;
+        let mut shapes = Vec::with_capacity(block.len());
+        for point in block {
+            if !point.is_finite() {
+                self.drawn.not_finite += 1;
+                continue;
+            }
+            let sigma = match blur {
+                Blur::Fixed(sigma) => sigma / pixel,
+                Blur::Histogram => 0.0,
+                _ => (point.uncertainty / pixel).max(1.0),
+            };
+            if sigma > WIDEST {
+                self.drawn.too_wide += 1;
+                continue;
+            }
+            let (x, y) = ((point.x - left) / pixel, (point.y - top) / pixel);
+            let inside = x >= 0.0 && y >= 0.0 && x < width as f64 && y < height as f64;
+            *(if inside { &mut self.drawn.inside } else { &mut self.drawn.outside }) += 1;
+            let (x, y, reach) = match sigma < POINT {
+                true => (x.floor(), y.floor(), 0.0),
+                false => (x - 0.5, y - 0.5, REACH * sigma),
+            };
+            let meets =
+                |at: f64, length: usize| at + reach >= 0.0 && at - reach <= (length - 1) as f64;
+            if !(meets(x, width) && meets(y, height)) {
+                continue;
+            }
+            self.peaks +=
+                if reach == 0.0 { 1.0 } else { (std::f64::consts::TAU * sigma * sigma).recip() };
+            let rows = [
+                (y - reach).ceil().max(0.0) as u32,
+                (y + reach).floor().min((height - 1) as f64) as u32,
+            ];
+            let colour = match self.colours {
+                Colours::Value { low, high, .. } => {
+                    let place =
+                        ((point.value - low) / (high - low).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+                    self.shares[(place * (STEPS - 1) as f64).round() as usize]
+                }
+                _ => [1.0; 3],
+            };
+            shapes.push(Shape { x, y, sigma, rows, colour });
+        }
+        shapes
+    }
+
+    /// The density of localizations, per pixel of the picture, row after row; where colours show a value, red, green and blue
+    /// whose sum it is.
+    pub fn density(&self) -> &[f32] {
+        &self.light
+    }
+
+    /// The density that gets the brightest colour.
+    pub fn white(&self, contrast: &Contrast) -> f32 {
+        let count = self.drawn.inside + self.drawn.outside;
+        let usual = (self.peaks / count.max(1) as f64) as f32;
+        match self.shares.is_empty() {
+            true => contrast.white(self.light.iter().copied(), usual),
+            false => contrast.white(self.light.as_chunks().0.iter().map(sum), usual),
+        }
+    }
+
+    /// The picture in colours.
+    ///
+    /// # Errors
+    /// [`RenderError::Option`].
+    pub fn picture(&self, contrast: &Contrast) -> Result<Picture, RenderError> {
+        contrast.check()?;
+        let white = self.white(contrast);
+        let table = self.colours.table();
+        let pixels = match self.shares.is_empty() {
+            true => {
+                let colour = |&value: &f32| {
+                    let level = contrast.level(value, white);
+                    table[(level * (STEPS - 1) as f32).round() as usize]
+                };
+                self.light.par_iter().map(colour).collect()
+            }
+            false => {
+                let colour = |light: &[f32; 3]| bright(*light, contrast.level(sum(light), white));
+                self.light.as_chunks().0.par_iter().map(colour).collect()
+            }
+        };
+        Ok(Picture::from_pixels(self.view.width, pixels))
+    }
+
+    /// The picture in shades of grey of 16 bits.
+    ///
+    /// # Errors
+    /// [`RenderError::Option`].
+    pub fn grey(&self, contrast: &Contrast) -> Result<Picture<u16>, RenderError> {
+        contrast.check()?;
+        let white = self.white(contrast);
+        let shade = |value: f32| (contrast.level(value, white) * 65535.0).round() as u16;
+        let pixels = match self.shares.is_empty() {
+            true => self.light.par_iter().map(|&value| shade(value)).collect(),
+            false => self.light.as_chunks().0.par_iter().map(|light| shade(sum(light))).collect(),
+        };
+        Ok(Picture::from_pixels(self.view.width, pixels))
+    }
+}
+
+fn sum(light: &[f32; 3]) -> f32 {
+    light.iter().sum()
+}
+
+/// Adds Gaussians to an image of `N` numbers a pixel. Each band of rows is the work of one thread, which adds what reaches into
+/// it in order.
+fn draw<const N: usize>(light: &mut [f32], width: usize, shapes: &[Shape]) {
+    let bands = light.len().div_ceil(N * width * BAND);
+    let of = |shape: &Shape| shape.rows[0] as usize / BAND..shape.rows[1] as usize / BAND + 1;
+    let mut starts = vec![0u32; bands + 1];
+    shapes.iter().flat_map(of).for_each(|band| starts[band + 1] += 1);
+    for band in 0..bands {
+        starts[band + 1] += starts[band];
+    }
+    let mut next = starts.clone();
+    let mut order = vec![0u32; starts[bands] as usize];
+    for (number, shape) in (0..).zip(shapes) {
+        for band in of(shape) {
+            order[next[band] as usize] = number;
+            next[band] += 1;
+        }
+    }
+    light.par_chunks_mut(N * width * BAND).enumerate().for_each_init(
+        || (Vec::new(), Vec::new()),
+        |(columns, rows), (band, light)| {
+            for &number in &order[starts[band] as usize..starts[band + 1] as usize] {
+                add::<N>(light, width, band * BAND, &shapes[number as usize], columns, rows);
+            }
+        },
+    );
+}
+
+/// Adds a Gaussian to some rows, of which the first has this number.
+fn add<const N: usize>(
+    light: &mut [f32],
+    width: usize,
+    first: usize,
+    shape: &Shape,
+    columns: &mut Vec<f32>,
+    rows: &mut Vec<f32>,
+) {
+    let Shape { x, y, sigma, colour, .. } = *shape;
+    if sigma < POINT {
+        let at = (y as usize - first) * width + x as usize;
+        light[N * at..][..N].iter_mut().zip(colour).for_each(|(value, share)| *value += share);
+        return;
+    }
+    let (left, top) = (weights(x, sigma, columns), weights(y, sigma, rows));
+    let from = (-left).max(0);
+    let to = (width as i64 - left).min(columns.len() as i64);
+    if from >= to {
+        return;
+    }
+    let columns = &columns[from as usize..to as usize];
+    let start = (left + from) as usize;
+    for (line, row) in light.chunks_exact_mut(N * width).zip(first as i64..) {
+        let Some(&height) = usize::try_from(row - top).ok().and_then(|place| rows.get(place))
+        else {
+            continue;
+        };
+        let line = &mut line[N * start..][..N * columns.len()];
+        if N == 1 {
+            line.iter_mut().zip(columns).for_each(|(value, column)| *value += height * column);
+        } else {
+            for (pixel, column) in line.chunks_exact_mut(N).zip(columns) {
+                let weight = height * column;
+                pixel.iter_mut().zip(colour).for_each(|(value, share)| *value += weight * share);
+            }
+        }
+    }
+}
+
+/// The weights of a Gaussian in pixels along one axis, whose sum is one. The result is the number of the first pixel.
+fn weights(centre: f64, sigma: f64, weights: &mut Vec<f32>) -> i64 {
+    let (first, last) = ((centre - REACH * sigma).ceil(), (centre + REACH * sigma).floor());
+    weights.clear();
+    // From pixel to pixel the exponent −d²/2σ² changes by −(2d + 1)/2σ², and that by −1/σ².
+    let (half, from) = (0.5 / (sigma * sigma), first - centre);
+    let mut weight = (-half * from * from).exp();
+    let mut ratio = (-half * (2.0 * from + 1.0)).exp();
+    let change = (-2.0 * half).exp();
+    let mut sum = 0.0;
+    for _ in 0..=(last - first) as usize {
+        weights.push(weight as f32);
+        sum += weight;
+        weight *= ratio;
+        ratio *= change;
+    }
+    let scale = (1.0 / sum) as f32;
+    weights.iter_mut().for_each(|weight| *weight *= scale);
+    first as i64
+}

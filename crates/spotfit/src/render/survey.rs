@@ -1,0 +1,207 @@
+//! What all localizations have in common, from a sample of them.
+
+use rayon::prelude::*;
+
+use super::Point;
+use crate::near::{Cells, Grid};
+
+/// The most localizations of the sample; at least half as many are in it if there are as many.
+const MOST: usize = 1 << 18;
+/// How many localizations are asked for their nearest neighbour.
+const ASKED: usize = 1 << 10;
+/// The share at either end of the coordinates that may lie far from all others.
+const FAR: f64 = 0.01;
+
+/// What all localizations have in common: how many, where, how uncertain. It keeps a sample of 2¹⁸ of them, evenly spread over
+/// the table, or all where there are fewer.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    sample: Vec<Point>,
+    /// Of so many localizations one is in the sample.
+    stride: u64,
+    usable: u64,
+    unusable: u64,
+}
+
+impl Default for Survey {
+    fn default() -> Self {
+        Self { sample: Vec::new(), stride: 1, usable: 0, unusable: 0 }
+    }
+}
+
+impl Survey {
+    /// Sees more localizations. Those with a number that is not finite are counted only.
+    pub fn add(&mut self, points: &[Point]) {
+        for point in points {
+            if !point.is_finite() {
+                self.unusable += 1;
+                continue;
+            }
+            if self.usable.is_multiple_of(self.stride) {
+                if self.sample.len() == MOST {
+                    let mut number = 0;
+                    self.sample.retain(|_| {
+                        number += 1;
+                        number % 2 == 1
+                    });
+                    self.stride *= 2;
+                }
+                if self.usable.is_multiple_of(self.stride) {
+                    self.sample.push(*point);
+                }
+            }
+            self.usable += 1;
+        }
+    }
+
+    /// The localizations that can be drawn.
+    pub fn usable(&self) -> u64 {
+        self.usable
+    }
+
+    /// Those that cannot, because a number is not finite.
+    pub fn unusable(&self) -> u64 {
+        self.unusable
+    }
+
+    /// The median uncertainty of those that have one.
+    pub fn uncertainty(&self) -> Option<f64> {
+        let known = self.sample.iter().map(|point| point.uncertainty).filter(|&width| width > 0.0);
+        quantile(known.collect(), 0.5)
+    }
+
+    /// The value below which this share of the values lies.
+    pub fn value(&self, share: f64) -> Option<f64> {
+        quantile(self.sample.iter().map(|point| point.value).collect(), share)
+    }
+
+    /// The rectangle around the localizations, without those far from all others: beyond the 1st or 99th percentile of x or y by
+    /// more than these are apart.
+    pub fn extent(&self) -> Option<[f64; 4]> {
+        let fence = |of: fn(&Point) -> f64| {
+            let all: Vec<f64> = self.sample.iter().map(of).collect();
+            let (low, high) = (quantile(all.clone(), FAR)?, quantile(all, 1.0 - FAR)?);
+            Some((low - (high - low), high + (high - low)))
+        };
+        let (in_x, in_y) = (fence(|point| point.x)?, fence(|point| point.y)?);
+        let within = |value: f64, (low, high): (f64, f64)| (low..=high).contains(&value);
+        let near =
+            self.sample.iter().filter(|point| within(point.x, in_x) && within(point.y, in_y));
+        near.fold(None, |extent, point| {
+            let [l, t, r, b] = extent.unwrap_or([point.x, point.y, point.x, point.y]);
+            Some([l.min(point.x), t.min(point.y), r.max(point.x), b.max(point.y)])
+        })
+    }
+
+    fn within(&self, [left, top, right, bottom]: [f64; 4]) -> impl Iterator<Item = &Point> {
+        self.sample.iter().filter(move |point| {
+            (left..=right).contains(&point.x) && (top..=bottom).contains(&point.y)
+        })
+    }
+
+    /// The median distance to the nearest other localization.
+    pub(super) fn spacing(&self, extent: [f64; 4]) -> Option<f64> {
+        let (x, y): (Vec<f64>, Vec<f64>) =
+            self.within(extent).map(|point| (point.x, point.y)).unzip();
+        let area = (extent[2] - extent[0]) * (extent[3] - extent[1]);
+        if x.len() < 2 || !(area > 0.0 && area.is_finite()) {
+            return None;
+        }
+        let side = 2.0 * (area / x.len() as f64).sqrt();
+        let cells = Cells::new(Grid::new(&x, &y, side), &x, &y, 0..x.len() as u32);
+        let step = x.len().div_ceil(ASKED);
+        let asked: Vec<usize> = (0..x.len()).step_by(step).collect();
+        let nearest = |point: &usize| {
+            let (x, y) = (cells.x[*point], cells.y[*point]);
+            let others = cells.within(x, y, side).filter(|(other, _)| other != point);
+            others.map(|(_, square)| square).fold(f64::INFINITY, f64::min).sqrt().min(side)
+        };
+        let median = quantile(asked.par_iter().map(nearest).collect(), 0.5)?;
+        // In a part of the localizations those of one place are further apart, as the root of how many are left.
+        Some(median / (self.stride as f64).sqrt()).filter(|spacing| *spacing > 0.0)
+    }
+
+    /// About the share of the extent that Gaussians of this width make brighter than a fifth of what one of them has at its
+    /// centre.
+    pub(super) fn lit(&self, extent: [f64; 4], sigma: f64) -> f64 {
+        // Alone a Gaussian does that within 1.8 sigma: 10 sigma² in all.
+        let side = 3.2 * sigma;
+        let [left, top, right, bottom] = extent;
+        let cell = |distance: f64| (distance / side).clamp(0.0, 4e9) as u64;
+        let points = self.within(extent);
+        let mut cells: Vec<u64> =
+            points.map(|point| cell(point.x - left) << 32 | cell(point.y - top)).collect();
+        cells.par_sort_unstable();
+        cells.dedup();
+        cells.len() as f64 * (side / (right - left)) * (side / (bottom - top))
+    }
+}
+
+/// The value below which a share of the values lies.
+fn quantile(mut values: Vec<f64>, share: f64) -> Option<f64> {
+    let last = values.len().checked_sub(1)?;
+    let index = (last as f64 * share).round() as usize;
+    Some(*values.select_nth_unstable_by(index.min(last), f64::total_cmp).1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fit_sim::Random;
+
+    /// Proves that the sample of a long table is spread over all of it and bounded, however the table is cut.
+    #[test]
+    fn samples_are_even() {
+        let points: Vec<Point> =
+            (0..MOST * 5 + 17).map(|row| Point { x: row as f64, ..Point::default() }).collect();
+        let mut survey = Survey::default();
+        points.chunks(12_345).for_each(|part| survey.add(part));
+        assert_eq!((survey.usable, survey.stride), (points.len() as u64, 8));
+        assert!(survey.sample.iter().zip(0..).all(|(point, row)| point.x == f64::from(8 * row)));
+        assert!(survey.sample.len() > MOST / 2 && survey.sample.len() <= MOST);
+        let mut other = Survey::default();
+        points.chunks(99_999).for_each(|part| other.add(part));
+        assert_eq!(survey.sample, other.sample);
+    }
+
+    /// Proves that a few localizations far away do not stretch the extent, and that few localizations are all in it.
+    #[test]
+    fn far_localizations_are_no_part_of_the_extent() {
+        let mut random = Random::new(3, 0);
+        let mut points: Vec<Point> = (0..1000)
+            .map(|_| Point {
+                x: 100.0 * random.uniform(),
+                y: 50.0 * random.uniform(),
+                ..Point::default()
+            })
+            .collect();
+        points[7].x = 1e9;
+        points[8].y = -1e300;
+        points[9].x = f64::NAN;
+        let mut survey = Survey::default();
+        survey.add(&points);
+        let [left, top, right, bottom] = survey.extent().expect("an extent");
+        assert!(left >= 0.0 && top >= 0.0 && right <= 100.0 && bottom <= 50.0 && right > 99.0);
+        assert_eq!((survey.usable(), survey.unusable()), (999, 1));
+        let mut survey = Survey::default();
+        survey.add(&[Point::default(), Point { x: 1e6, y: 1.0, ..Point::default() }]);
+        assert_eq!(survey.extent(), Some([0.0, 0.0, 1e6, 1.0]));
+    }
+
+    /// Proves the distance to the nearest neighbour of points on a grid, also where only a part of them is kept.
+    #[test]
+    fn spacing_is_that_of_neighbours() {
+        for side in [40u32, 1200] {
+            let mut random = Random::new(8, 0);
+            let mut survey = Survey::default();
+            for _ in 0..side * side {
+                let (x, y) =
+                    (f64::from(side) * random.uniform(), f64::from(side) * random.uniform());
+                survey.add(&[Point { x, y, ..Point::default() }]);
+            }
+            let spacing = survey.spacing([0.0, 0.0, side.into(), side.into()]).expect("a distance");
+            // The median of Rayleigh's distribution: √(ln 2/π).
+            assert!((spacing / 0.4697 - 1.0).abs() < 0.1, "{side}: {spacing}");
+        }
+    }
+}
