@@ -33,6 +33,7 @@ mod simulate_movie;
 mod simulate_spots;
 mod splines;
 mod spot_options;
+mod stats;
 mod table;
 mod weights;
 
@@ -59,6 +60,8 @@ enum Command {
     Localize(localize::LocalizeArguments),
     /// Keep the localizations for which a condition holds.
     Filter(filter::FilterArguments),
+    /// Describe a table of localizations: numbers, precision, resolution, and a report with charts.
+    Stats(stats::StatsArguments),
     /// Write a table of localizations in another format.
     Convert(filter::ConvertArguments),
     /// Join localizations of one molecule in successive frames.
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Localize(arguments) => localize::run(&arguments),
         Command::Filter(arguments) => filter::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
         Command::Convert(arguments) => filter::convert(&arguments),
         Command::Link(arguments) => link::run(&arguments),
         Command::Drift(arguments) => drift::run(&arguments),
