@@ -23,7 +23,7 @@ use gather::{Gathered, QUANTITIES, Quantity};
 use histogram::Histogram;
 use part::Part;
 use spotfit::drift::Drift;
-use spotfit::table::{Info, Kind, Unit};
+use spotfit::table::{Info, Kind, Unit, sidecar};
 use spread::Spread;
 
 #[derive(Debug, Args)]
@@ -84,7 +84,10 @@ pub(crate) fn run(arguments: &StatsArguments) -> Result<(), CliError> {
     let StatsArguments { output, drift, .. } = arguments;
     refuse_same(&[output.as_deref(), drift.as_deref()])?;
     if let Some(output) = output {
-        refuse_same_file(arguments.locs.path(), output)?;
+        let table = arguments.locs.path();
+        for input in [table, &sidecar(table)] {
+            refuse_same_file(input, output)?;
+        }
     }
     let page = output.as_deref().map(Output::create).transpose()?;
     let report = Report::of(arguments)?;

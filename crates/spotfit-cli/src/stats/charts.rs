@@ -77,14 +77,14 @@ fn histogram(report: &Report, described: &Described) -> Option<Figure> {
     for (part, [below, above]) in histogram.beyond.iter().enumerate() {
         let whose = match name(report, part) {
             "" => String::new(),
-            name => format!("{name}: "),
+            name => format!(" ({name})"),
         };
-        if below + above > 0 {
-            caption.push(format!(
-                "Not shown, {whose}{below} below {}, {above} above {}.",
-                short(first),
-                short(last)
-            ));
+        let beyond = [(below, "below", first), (above, "above", last)];
+        let beyond = beyond.into_iter().filter(|(count, ..)| **count > 0);
+        let beyond: Vec<String> =
+            beyond.map(|(count, side, end)| format!("{count} {side} {}", short(end))).collect();
+        if !beyond.is_empty() {
+            caption.push(format!("Not shown{whose}: {}.", beyond.join(", ")));
         }
     }
     let left_out = described.spreads[0].left_out;
@@ -94,17 +94,26 @@ fn histogram(report: &Report, described: &Described) -> Option<Figure> {
     Some(Figure::new(quantity.title, axes, series, &caption))
 }
 
-/// A length and its error.
+/// A length and its error, to two digits of the error.
 pub(super) fn with_error(report: &Report, value: f64, error: f64) -> String {
-    let text = format!("{} ± {} {}", short(value), short(error), symbol(report.unit));
+    let text = format!("{} {}", rounded(value, error), symbol(report.unit));
     match (report.in_nanometres(value, report.unit), report.in_nanometres(error, report.unit)) {
-        (Some(value), Some(error)) => format!("{text} ({} ± {} nm)", short(value), short(error)),
+        (Some(value), Some(error)) => format!("{text} ({} nm)", rounded(value, error)),
         _ => text,
     }
 }
 
+fn rounded(value: f64, error: f64) -> String {
+    let decimals = 1.0 - error.log10().floor();
+    if !(error > 0.0 && decimals <= 9.0) {
+        return format!("{} ± {}", short(value), short(error));
+    }
+    let decimals = decimals.max(0.0) as usize;
+    format!("{value:.decimals$} ± {error:.decimals$}")
+}
+
 fn nena(report: &Report) -> Option<Figure> {
-    let mut series = Vec::new();
+    let (mut series, mut curves) = (Vec::new(), Vec::new());
     let mut caption = vec!["Distances to the nearest neighbour in the next frame.".to_owned()];
     let mut end = 0.0f64;
     for (part, of) in report.parts.iter().enumerate() {
@@ -119,7 +128,7 @@ fn nena(report: &Report) -> Option<Figure> {
         let curve = curve.map(|r| (r, found.curve.density(r))).collect();
         let name = name(report, part);
         series.push(Series::bars(name, bars));
-        series.push(Series::line(format!("{name} fit").trim(), curve));
+        curves.push(Series::line(format!("{name} fit").trim(), curve));
         let precision = with_error(report, found.sigma, found.standard_error);
         caption.push(match name {
             "" => format!("Precision {precision}."),
@@ -129,6 +138,7 @@ fn nena(report: &Report) -> Option<Figure> {
     if series.is_empty() {
         return None;
     }
+    series.append(&mut curves);
     let unit = symbol(report.unit);
     let x = Axis::new(&format!("distance ({unit})")).from(0.0).to(end);
     let y = Axis::new(&format!("neighbours per {unit}")).from(0.0);
@@ -167,4 +177,18 @@ fn frc(report: &Report) -> Option<Figure> {
     let x = Axis::new(&format!("spatial frequency (1/{})", symbol(report.unit))).from(0.0).to(end);
     let y = Axis::new("correlation").from(-0.2).to(1.05);
     Some(Figure::new("Resolution by Fourier ring correlation", [x, y], series, &caption))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that a number has as many digits as its error says.
+    #[test]
+    fn errors_have_two_digits() {
+        let looks = [(10.2384, 0.316), (0.10238, 0.0031), (2713.2, 14.0), (5.0, 0.0), (1.0, 1e-12)];
+        let looks = looks.map(|(value, error)| rounded(value, error));
+        let expected = ["10.24 ± 0.32", "0.1024 ± 0.0031", "2713 ± 14", "5 ± 0", "1 ± 1.0e-12"];
+        assert_eq!(looks, expected);
+    }
 }

@@ -19,7 +19,7 @@ const fn quantity(name: &'static str, title: &'static str) -> Quantity {
 /// All columns that are described where they are there.
 pub(super) static QUANTITIES: [Quantity; 15] = [
     quantity("photons", "Photons"),
-    quantity("background", "Background, per pixel"),
+    quantity("background", "Background (photons per pixel)"),
     quantity("sigma", "Sigma"),
     quantity("sigma_x", "Sigma along x"),
     quantity("sigma_y", "Sigma along y"),

@@ -48,7 +48,7 @@ fn edges([low, high]: [f64; 2], whole: bool) -> Option<Vec<f64>> {
     let step = if whole && least <= 1.0 { 1.0 } else { steps.into_iter().find(fits)? };
     let offset = if whole { -0.5 } else { 0.0 };
     let (first, last) = ((low / step).floor(), (high / step).floor() + 1.0);
-    if !(last - first <= 4.0 * BINS) {
+    if !(last - first <= 4.0 * BINS && step.is_normal()) {
         return None;
     }
     let bins = (last - first) as u32;
@@ -70,9 +70,10 @@ fn count(edges: &[f64], values: &[f64]) -> (Vec<u64>, [u64; 2]) {
         } else {
             let mut bin = (((value - edges[0]) * scale) as usize).min(bins - 1);
             // Rounding may have brought it over a border.
-            if value < edges[bin] {
+            while value < edges[bin] {
                 bin -= 1;
-            } else if value >= edges[bin + 1] {
+            }
+            while value >= edges[bin + 1] {
                 bin += 1;
             }
             counts[bin] += 1;

@@ -171,7 +171,7 @@ fn quantities(report: &Report) -> String {
             })
             .collect();
         let name = match symbol(*unit) {
-            "" => quantity.title.to_owned(),
+            "" | "photon" => quantity.title.to_owned(),
             unit => format!("{} ({unit})", quantity.title),
         };
         text.push_str(&row(&name, &cells, " class=\"n\""));
