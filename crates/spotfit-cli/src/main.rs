@@ -34,6 +34,7 @@ mod simulate_movie;
 mod simulate_spots;
 mod splines;
 mod spot_options;
+mod stats;
 mod table;
 mod weights;
 mod z;
@@ -65,6 +66,8 @@ enum Command {
     Z(z::ZArguments),
     /// Keep the localizations for which a condition holds.
     Filter(filter::FilterArguments),
+    /// Describe a table of localizations: numbers, precision, resolution, and a report with charts.
+    Stats(stats::StatsArguments),
     /// Write a table of localizations in another format.
     Convert(filter::ConvertArguments),
     /// Join localizations of one molecule in successive frames.
@@ -94,6 +97,7 @@ fn main() -> ExitCode {
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Z(arguments) => z::run(&arguments),
         Command::Filter(arguments) => filter::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
         Command::Convert(arguments) => filter::convert(&arguments),
         Command::Link(arguments) => link::run(&arguments),
         Command::Drift(arguments) => drift::run(&arguments),
