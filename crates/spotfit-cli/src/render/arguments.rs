@@ -54,7 +54,8 @@ pub(crate) struct RenderArguments {
     /// Show only the localizations for which this holds, as in `spotfit filter`; before the drift is taken out.
     #[arg(long, value_name = "CONDITION")]
     pub(super) filter: Option<String>,
-    /// Share of the lit pixels that are saturated; 0.05 if not given, adjusted so that 2 to 40 % of the picture are well lit.
+    /// Share of the lit pixels that are saturated. If not given: 0.05; up to 0.2 where the picture would be dark, less where it
+    /// would be bright nearly everywhere.
     #[arg(long, value_name = "SHARE")]
     saturated: Option<f64>,
     /// Brightness is density to this power: below 1 what is faint becomes brighter.
@@ -66,7 +67,7 @@ pub(crate) struct RenderArguments {
     /// Write the density itself, localizations per pixel, as a .tif file with numbers of 32 bits.
     #[arg(long, conflicts_with = "colour_map")]
     pub(super) raw: bool,
-    /// The most pixels that the picture may have; each takes seven bytes of memory, or fifteen where colours show a value.
+    /// The most pixels that the picture may have; each takes 7 to 15 bytes of memory.
     #[arg(long, default_value_t = MOST_PIXELS, value_name = "N")]
     max_pixels: usize,
 }

@@ -16,7 +16,9 @@ use super::locs::Locs;
 use super::message::say;
 use super::output::Output;
 use super::paths::refuse_same_file;
-use spotfit::render::{Canvas, ColourMap, Colours, Drawn, Picture, RenderOptions, Survey, View};
+use spotfit::render::{
+    Blur, Canvas, ColourMap, Colours, Drawn, Picture, RenderOptions, Survey, View,
+};
 use spotfit::table::Unit;
 
 pub(crate) fn run(arguments: &RenderArguments) -> Result<(), CliError> {
@@ -52,7 +54,7 @@ pub(crate) fn run(arguments: &RenderArguments) -> Result<(), CliError> {
 
 fn survey(sources: &[Source]) -> Result<Survey, CliError> {
     let mut survey = Survey::default();
-    sources.iter().try_for_each(|source| source.each(|points| survey.add(points)).map(drop))?;
+    sources.iter().try_for_each(|source| source.each(|points| survey.add(points)))?;
     Ok(survey)
 }
 
@@ -113,6 +115,10 @@ fn tell(sources: &[Source], colours: &Colours, view: &View, drawn: Drawn) {
         show::short(top),
         show::short(bottom)
     );
+    if view.least > pixel && view.blur == Blur::Uncertainty {
+        let written = write!(text, "\neach is at least {} {symbol} wide", show::short(view.least));
+        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+    }
     let mut more = |count: u64, what: &str| {
         if count > 0 {
             let written = write!(text, "\n{count} {what}");

@@ -9,10 +9,10 @@ use super::{Blur, Colours, Contrast, Picture, Point, RenderError, View};
 const BAND: usize = 32;
 /// Localizations that are drawn together.
 const BLOCK: usize = 1 << 16;
-/// A Gaussian ends after so many standard deviations.
-const REACH: f64 = 4.0;
 /// Below this width in pixels all light of a Gaussian is in one pixel.
-const POINT: f64 = 0.3;
+const POINT: f64 = 0.05;
+/// Below this width in pixels a pixel has the integral over it, from this width on the value at its centre.
+const NARROW: f64 = 1.0;
 /// The widest Gaussian that is drawn, in pixels. A wider one would darken all others and show nothing.
 const WIDEST: f64 = 1000.0;
 
@@ -43,7 +43,8 @@ pub struct Canvas {
     /// A number for each pixel, or three.
     light: Vec<f32>,
     drawn: Drawn,
-    /// The sum of what each has at its centre.
+    /// Those that reach into the picture, and the sum of what each has at its centre.
+    shown: u64,
     peaks: f64,
 }
 
@@ -73,6 +74,7 @@ impl Canvas {
             shares: if by_value { colours.shares() } else { Vec::new() },
             light: vec![0.0; view.width * view.height * planes],
             drawn: Drawn::default(),
+            shown: 0,
             peaks: 0.0,
         })
     }
@@ -105,7 +107,7 @@ impl Canvas {
 
     /// The Gaussians of a block that reach into the picture.
     fn shapes(&mut self, block: &[Point]) -> Vec<Shape> {
-        let View { left, top, pixel, width, height, blur } = self.view;
+        let View { left, top, pixel, width, height, blur, least } = self.view;
         let mut shapes = Vec::with_capacity(block.len());
         for point in block {
             if !point.is_finite() {
@@ -115,7 +117,7 @@ impl Canvas {
             let sigma = match blur {
                 Blur::Fixed(sigma) => sigma / pixel,
                 Blur::Histogram => 0.0,
-                _ => (point.uncertainty / pixel).max(1.0),
+                _ => point.uncertainty.max(least) / pixel,
             };
             if sigma > WIDEST {
                 self.drawn.too_wide += 1;
@@ -126,13 +128,14 @@ impl Canvas {
             *(if inside { &mut self.drawn.inside } else { &mut self.drawn.outside }) += 1;
             let (x, y, reach) = match sigma < POINT {
                 true => (x.floor(), y.floor(), 0.0),
-                false => (x - 0.5, y - 0.5, REACH * sigma),
+                false => (x - 0.5, y - 0.5, reach(sigma)),
             };
             let meets =
                 |at: f64, length: usize| at + reach >= 0.0 && at - reach <= (length - 1) as f64;
             if !(meets(x, width) && meets(y, height)) {
                 continue;
             }
+            self.shown += 1;
             self.peaks +=
                 if reach == 0.0 { 1.0 } else { (std::f64::consts::TAU * sigma * sigma).recip() };
             let rows = [
@@ -160,8 +163,7 @@ impl Canvas {
 
     /// The density that gets the brightest colour.
     pub fn white(&self, contrast: &Contrast) -> f32 {
-        let count = self.drawn.inside + self.drawn.outside;
-        let usual = (self.peaks / count.max(1) as f64) as f32;
+        let usual = (self.peaks / self.shown.max(1) as f64) as f32;
         match self.shares.is_empty() {
             true => contrast.white(self.light.iter().copied(), usual),
             false => contrast.white(self.light.as_chunks().0.iter().map(sum), usual),
@@ -280,21 +282,36 @@ fn add<const N: usize>(
     }
 }
 
+/// How far a Gaussian reaches: four standard deviations, and to the next pixel.
+fn reach(sigma: f64) -> f64 {
+    (4.0 * sigma).max(1.0)
+}
+
 /// The weights of a Gaussian in pixels along one axis, whose sum is one. The result is the number of the first pixel.
 fn weights(centre: f64, sigma: f64, weights: &mut Vec<f32>) -> i64 {
-    let (first, last) = ((centre - REACH * sigma).ceil(), (centre + REACH * sigma).floor());
+    let (first, last) = ((centre - reach(sigma)).ceil(), (centre + reach(sigma)).floor());
+    let count = (last - first) as usize + 1;
     weights.clear();
-    // From pixel to pixel the exponent −d²/2σ² changes by −(2d + 1)/2σ², and that by −1/σ².
-    let (half, from) = (0.5 / (sigma * sigma), first - centre);
-    let mut weight = (-half * from * from).exp();
-    let mut ratio = (-half * (2.0 * from + 1.0)).exp();
-    let change = (-2.0 * half).exp();
     let mut sum = 0.0;
-    for _ in 0..=(last - first) as usize {
+    let mut push = |weight: f64| {
         weights.push(weight as f32);
         sum += weight;
-        weight *= ratio;
-        ratio *= change;
+    };
+    // The exponent is −half·d².
+    let (half, from) = (0.5 / (sigma * sigma), first - centre);
+    if sigma < NARROW {
+        let below = |place: f64| libm::erf((from + place) * half.sqrt());
+        (0..count).for_each(|pixel| push(below(pixel as f64 + 0.5) - below(pixel as f64 - 0.5)));
+    } else {
+        // From pixel to pixel the exponent changes by −half·(2d + 1), and that by −2·half.
+        let mut weight = (-half * from * from).exp();
+        let mut ratio = (-half * (2.0 * from + 1.0)).exp();
+        let change = (-2.0 * half).exp();
+        for _ in 0..count {
+            push(weight);
+            weight *= ratio;
+            ratio *= change;
+        }
     }
     let scale = (1.0 / sum) as f32;
     weights.iter_mut().for_each(|weight| *weight *= scale);

@@ -7,10 +7,10 @@ use crate::range::OutOfRange;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Blur {
-    /// Each as wide as its uncertainty, but no less than a pixel of the picture.
+    /// Each as wide as its uncertainty, but no less than [`View::least`](super::View::least), usually a pixel.
     #[default]
     Uncertainty,
-    /// All as wide as the median uncertainty, but no less than a pixel of the picture.
+    /// All as wide as the median uncertainty, but no less than that.
     Average,
     /// All with this standard deviation, in the unit of the localizations.
     Fixed(f64),
@@ -34,7 +34,7 @@ pub struct RenderOptions {
     pub extent: Option<[f64; 4]>,
     /// How density becomes brightness.
     pub contrast: Contrast,
-    /// The most pixels that the picture may have; each takes seven bytes of memory, or fifteen where the colours show a value.
+    /// The most pixels that the picture may have; each takes seven bytes of memory, or 15 where the colours show a value.
     pub most_pixels: usize,
 }
 

@@ -83,7 +83,7 @@ impl<P: Ink> Picture<P> {
 
     /// The side of a dot of labels.
     fn dot(&self) -> usize {
-        (self.width.min(self.height()) / 160).max(1)
+        (self.width.min(self.height()) / 200).max(1)
     }
 
     /// Draws a scale bar of `length` pixels with its label into the lower right corner, if there is room
@@ -108,7 +108,7 @@ impl Picture {
         let dot = self.dot();
         let margin = 6 * dot;
         let (low_width, high_width) = (width(low) * dot, width(high) * dot);
-        let length = (self.width / 4).max(low_width + high_width + 4 * dot);
+        let length = (self.width / 4).max(low_width + high_width + 12 * dot);
         if length + 2 * margin > self.width || 14 * dot + margin > self.height() {
             return;
         }

@@ -21,11 +21,15 @@ pub struct Survey {
     stride: u64,
     usable: u64,
     unusable: u64,
+    /// Beyond these edges localizations were far from all others when the sample last was full.
+    fence: Option<[f64; 4]>,
+    /// Around those within that were seen, whether they are still in the sample or not.
+    bounds: Option<[f64; 4]>,
 }
 
 impl Default for Survey {
     fn default() -> Self {
-        Self { sample: Vec::new(), stride: 1, usable: 0, unusable: 0 }
+        Self { sample: Vec::new(), stride: 1, usable: 0, unusable: 0, fence: None, bounds: None }
     }
 }
 
@@ -39,19 +43,32 @@ impl Survey {
             }
             if self.usable.is_multiple_of(self.stride) {
                 if self.sample.len() == MOST {
-                    let mut number = 0;
-                    self.sample.retain(|_| {
-                        number += 1;
-                        number % 2 == 1
-                    });
-                    self.stride *= 2;
+                    self.halve();
                 }
                 if self.usable.is_multiple_of(self.stride) {
                     self.sample.push(*point);
                 }
             }
+            if self.fence.is_some_and(|fence| holds(fence, point)) {
+                self.bounds = Some(around(self.bounds, point));
+            }
             self.usable += 1;
         }
+    }
+
+    /// Keeps every second localization of the sample.
+    fn halve(&mut self) {
+        self.fence = self.fence();
+        if let Some(fence) = self.fence {
+            let near = self.sample.iter().filter(|point| holds(fence, point));
+            self.bounds = near.fold(self.bounds, |bounds, point| Some(around(bounds, point)));
+        }
+        let mut number = 0;
+        self.sample.retain(|_| {
+            number += 1;
+            number % 2 == 1
+        });
+        self.stride *= 2;
     }
 
     /// The localizations that can be drawn.
@@ -78,25 +95,28 @@ impl Survey {
     /// The rectangle around the localizations, without those far from all others: beyond the 1st or 99th percentile of x or y by
     /// more than these are apart.
     pub fn extent(&self) -> Option<[f64; 4]> {
+        let fence = self.fence()?;
+        let near = self.sample.iter().filter(|point| holds(fence, point));
+        let extent = near.fold(None, |extent, point| Some(around(extent, point)))?;
+        let Some(bounds) = self.bounds else { return Some(extent) };
+        let low = |axis: usize| bounds[axis].max(fence[axis]).min(extent[axis]);
+        let high = |axis: usize| bounds[axis].min(fence[axis]).max(extent[axis]);
+        Some([low(0), low(1), high(2), high(3)])
+    }
+
+    /// Left, top, right and bottom edge beyond which localizations are far from all others.
+    fn fence(&self) -> Option<[f64; 4]> {
         let fence = |of: fn(&Point) -> f64| {
             let all: Vec<f64> = self.sample.iter().map(of).collect();
             let (low, high) = (quantile(all.clone(), FAR)?, quantile(all, 1.0 - FAR)?);
             Some((low - (high - low), high + (high - low)))
         };
-        let (in_x, in_y) = (fence(|point| point.x)?, fence(|point| point.y)?);
-        let within = |value: f64, (low, high): (f64, f64)| (low..=high).contains(&value);
-        let near =
-            self.sample.iter().filter(|point| within(point.x, in_x) && within(point.y, in_y));
-        near.fold(None, |extent, point| {
-            let [l, t, r, b] = extent.unwrap_or([point.x, point.y, point.x, point.y]);
-            Some([l.min(point.x), t.min(point.y), r.max(point.x), b.max(point.y)])
-        })
+        let ((left, right), (top, bottom)) = (fence(|point| point.x)?, fence(|point| point.y)?);
+        Some([left, top, right, bottom])
     }
 
-    fn within(&self, [left, top, right, bottom]: [f64; 4]) -> impl Iterator<Item = &Point> {
-        self.sample.iter().filter(move |point| {
-            (left..=right).contains(&point.x) && (top..=bottom).contains(&point.y)
-        })
+    fn within(&self, extent: [f64; 4]) -> impl Iterator<Item = &Point> {
+        self.sample.iter().filter(move |point| holds(extent, point))
     }
 
     /// The median distance to the nearest other localization.
@@ -133,8 +153,20 @@ impl Survey {
             points.map(|point| cell(point.x - left) << 32 | cell(point.y - top)).collect();
         cells.par_sort_unstable();
         cells.dedup();
-        cells.len() as f64 * (side / (right - left)) * (side / (bottom - top))
+        // What one Gaussian lights lies in two cells or more.
+        0.5 * cells.len() as f64 * (side / (right - left)) * (side / (bottom - top))
     }
+}
+
+/// Whether a localization is between these edges.
+fn holds([left, top, right, bottom]: [f64; 4], point: &Point) -> bool {
+    (left..=right).contains(&point.x) && (top..=bottom).contains(&point.y)
+}
+
+/// The rectangle around others and this one.
+fn around(others: Option<[f64; 4]>, point: &Point) -> [f64; 4] {
+    let [l, t, r, b] = others.unwrap_or([point.x, point.y, point.x, point.y]);
+    [l.min(point.x), t.min(point.y), r.max(point.x), b.max(point.y)]
 }
 
 /// The value below which a share of the values lies.
@@ -159,6 +191,9 @@ mod tests {
         assert_eq!((survey.usable, survey.stride), (points.len() as u64, 8));
         assert!(survey.sample.iter().zip(0..).all(|(point, row)| point.x == f64::from(8 * row)));
         assert!(survey.sample.len() > MOST / 2 && survey.sample.len() <= MOST);
+        // Also what is no longer in the sample counts for the extent.
+        let [left, _, right, _] = survey.extent().expect("an extent");
+        assert_eq!((left, right), (0.0, (points.len() - 1) as f64));
         let mut other = Survey::default();
         points.chunks(99_999).for_each(|part| other.add(part));
         assert_eq!(survey.sample, other.sample);

@@ -57,7 +57,15 @@ fn pixels_are_half_open() {
 #[test]
 fn gaussians_have_their_volume_centre_and_width() {
     let mut random = Random::new(5, 0);
-    for sigma in [0.31, 0.5, 1.0, 2.3, 17.0] {
+    // How well the centre and the width are those of the Gaussian: where it is as narrow as a pixel, as well as pixels allow.
+    for (sigma, centre, wide) in [
+        (0.06, 0.5, 9.0),
+        (0.31, 0.06, 0.2),
+        (0.5, 0.01, 0.05),
+        (1.0, 1e-3, 0.01),
+        (2.3, 1e-3, 0.01),
+        (17.0, 1e-3, 0.01),
+    ] {
         let (x, y) = (100.0 + random.uniform(), 99.0 + random.uniform());
         let all =
             options(1.0).with_extent(Some([0.0, 0.0, 200.0, 210.0])).with_blur(Blur::Fixed(sigma));
@@ -70,11 +78,11 @@ fn gaussians_have_their_volume_centre_and_width() {
         }
         let [volume, x, y, square] = sums;
         assert!((volume - 1.0).abs() < 1e-5, "{sigma}: {volume}");
-        // A narrow Gaussian, sampled at pixels, is known less well.
-        let rough = if sigma < 1.0 { 0.06 } else { 0.001 };
-        assert!(x.abs() < rough && y.abs() < rough, "{sigma}: {x} {y}");
-        let width = square.sqrt() / sigma;
-        assert!((width - 1.0).abs() < if sigma < 1.0 { 0.2 } else { 0.01 }, "{sigma}: {width}");
+        assert!(x.abs() < centre && y.abs() < centre, "{sigma}: {x} {y}");
+        // Below one pixel each has the integral over it, which is wider by the pixel's own width.
+        let own = if sigma < 1.0 { 1.0 / 12.0 } else { 0.0 };
+        let width = (square / (sigma * sigma + own)).sqrt();
+        assert!((width - 1.0).abs() < wide, "{sigma}: {width}");
     }
 }
 

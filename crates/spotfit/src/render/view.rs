@@ -8,6 +8,8 @@ const LONGEST: f64 = 4096.0;
 const SHORTEST: f64 = 256.0;
 /// The share of such a picture that localizations light up, as far as its pixels can be made larger.
 const LIT: f64 = 0.02;
+/// The widest that a Gaussian is made so that less is dark, in pixels, where making pixels larger is not enough.
+const WIDEST: f64 = 8.0;
 /// Pixels around the localizations, where the extent is theirs.
 const MARGIN: f64 = 5.0;
 
@@ -27,6 +29,8 @@ pub struct View {
     pub height: usize,
     /// How wide the Gaussians are.
     pub blur: Blur,
+    /// The least width of those that are as wide as their uncertainty: a pixel, or more where there are few localizations.
+    pub least: f64,
 }
 
 impl Survey {
@@ -35,7 +39,8 @@ impl Survey {
     /// Without [`RenderOptions::pixel`] the side of a pixel is half the median uncertainty, or where that is not known the
     /// median distance to the nearest other localization, rounded to 1, 2 or 5 times a power of ten. It is larger
     /// where the picture would have more than 4096 pixels along a side, or where localizations would light up less than 2 % of it;
-    /// and smaller where it would have less than 256 pixels along a side.
+    /// and smaller where it would have less than 256 pixels along a side. Where localizations light up less than 2 % even so, each is
+    /// at least two to eight pixels wide.
     ///
     /// # Errors
     /// [`RenderError`].
@@ -47,8 +52,8 @@ impl Survey {
         }
         let all = options.extent.or(self.extent()).ok_or(RenderError::Empty)?;
         let sides = [all[2] - all[0], all[3] - all[1]];
-        let pixel = match options.pixel {
-            Some(pixel) => pixel,
+        let (pixel, least) = match options.pixel {
+            Some(pixel) => (pixel, pixel),
             None if sides.iter().all(|side| side.is_finite()) => self.pixel(all, options.blur),
             None => return Err(RenderError::TooLarge { width: sides[0], height: sides[1], most }),
         };
@@ -69,14 +74,15 @@ impl Survey {
             return Err(RenderError::TooLarge { width, height, most });
         }
         let blur = match options.blur {
-            Blur::Average => Blur::Fixed(self.uncertainty().unwrap_or(0.0).max(pixel)),
+            Blur::Average => Blur::Fixed(self.uncertainty().unwrap_or(0.0).max(least)),
             blur => blur,
         };
-        Ok(View { left, top, pixel, width: width as usize, height: height as usize, blur })
+        let (width, height) = (width as usize, height as usize);
+        Ok(View { left, top, pixel, width, height, blur, least })
     }
 
-    /// A round length for the side of a pixel.
-    fn pixel(&self, extent: [f64; 4], blur: Blur) -> f64 {
+    /// A round length for the side of a pixel, and the least width of a Gaussian.
+    fn pixel(&self, extent: [f64; 4], blur: Blur) -> (f64, f64) {
         let sides = [extent[2] - extent[0], extent[3] - extent[1]];
         let (longer, shorter) = (sides[0].max(sides[1]), sides[0].min(sides[1]));
         let width = match blur {
@@ -95,19 +101,23 @@ impl Survey {
         {
             step -= 1;
         }
-        let lit = |step: i32| {
+        let lit = |pixel: f64, least: f64| {
             let sigma = match blur {
                 // A pixel of a histogram is about as wide as this Gaussian's lit part.
-                Blur::Histogram => round(step) / 3.2,
+                Blur::Histogram => pixel / 3.2,
                 Blur::Fixed(width) => width,
-                _ => width.unwrap_or(0.0).max(round(step)),
+                _ => width.unwrap_or(0.0).max(least),
             };
             self.lit(extent, sigma)
         };
-        while shorter / round(step + 1) >= SHORTEST && lit(step) < LIT {
+        while shorter / round(step + 1) >= SHORTEST && lit(round(step), round(step)) < LIT {
             step += 1;
         }
-        round(step)
+        let (pixel, mut least) = (round(step), round(step));
+        while least < WIDEST * pixel && lit(pixel, least) < LIT {
+            least *= 2.0;
+        }
+        (pixel, least)
     }
 }
 
