@@ -93,8 +93,8 @@ fn ratios(photons: f64, estimator: Estimator) -> (f64, f64, f64) {
     }
     println!(
         "{photons} photons, {estimator:?}: error over bound {:.3}, over stated {:.3}, bound {:.1} nm, found {:.2} %",
-        (squares / found as f64).sqrt(),
-        (stated / found as f64).sqrt(),
+        (squares / found).sqrt(),
+        (stated / found).sqrt(),
         bound / found,
         100.0 * found / all
     );

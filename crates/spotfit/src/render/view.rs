@@ -70,7 +70,7 @@ impl Survey {
         let count = |length: f64| (length / pixel * (1.0 - 1e-9)).ceil().max(1.0);
         let (width, height) = (count(right - left), count(bottom - top));
         // NaN is no size either.
-        if !(width * height <= most as f64) {
+        if (width * height).is_nan() || width * height > most as f64 {
             return Err(RenderError::TooLarge { width, height, most });
         }
         let blur = match options.blur {

@@ -114,7 +114,7 @@ impl Layout {
         match self.widths {
             Widths::One => lengths!("sigma": |s: &Localization| s.sigma),
             _ => {
-                lengths!("sigma_x": |s: &Localization| s.sigma_x, "sigma_y": |s: &Localization| s.sigma_y)
+                lengths!("sigma_x": |s: &Localization| s.sigma_x, "sigma_y": |s: &Localization| s.sigma_y);
             }
         }
         if self.widths == Widths::Turned {
@@ -137,7 +137,7 @@ impl Layout {
             match self.widths {
                 Widths::One => lengths!("sigma_error": error(|e| e.sigma_x)),
                 _ => {
-                    lengths!("sigma_x_error": error(|e| e.sigma_x), "sigma_y_error": error(|e| e.sigma_y))
+                    lengths!("sigma_x_error": error(|e| e.sigma_x), "sigma_y_error": error(|e| e.sigma_y));
                 }
             }
         }
