@@ -98,8 +98,10 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     let mut slices = Vec::new();
     let mut size = None;
     for path in &arguments.stacks {
-        for output in [Some(&arguments.output), arguments.plot.as_ref()].into_iter().flatten() {
+        let beside = ["yaml", "inf"].map(|extension| path.with_extension(extension));
+        for output in outputs(arguments) {
             refuse_same_file(path, output)?;
+            beside.iter().try_for_each(|beside| refuse_same_file(beside, output))?;
         }
         let found = stack(
             arguments,
@@ -134,6 +136,11 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     Ok(())
 }
 
+/// The files that are written.
+fn outputs(arguments: &CalibrateArguments) -> impl Iterator<Item = &Path> {
+    [Some(&arguments.output), arguments.plot.as_ref()].into_iter().flatten().map(PathBuf::as_path)
+}
+
 /// The slices of the beads of a stack, whose numbers begin at `first`.
 fn stack(
     arguments: &CalibrateArguments,
@@ -144,6 +151,9 @@ fn stack(
     let name = path.display().to_string();
     let failed = |source| CliError::Movie { file: name.clone(), source };
     let movie = Movie::open_with(path, &arguments.movie_options.options()?).map_err(failed)?;
+    for file in movie.files() {
+        outputs(arguments).try_for_each(|output| refuse_same_file(file, output))?;
+    }
     *size = size.or(pixel_size(arguments.pixel_size, &movie)?);
     let frames = movie.frames();
     let fit = arguments.spot.apply(arguments.fit.options(), arguments.fit.background())?;

@@ -7,9 +7,12 @@ use clap::Args;
 
 use super::error::CliError;
 use super::link::usual;
-use super::locs::{Locs, LocsArguments, LocsOutput, frames_of, length, refuse_same};
+use super::locs::{
+    Locs, LocsArguments, LocsOutput, frames_of, length, refuse_replacing, refuse_same,
+};
 use super::message::say;
 use super::output::Output;
+use super::paths::refuse_same_file;
 use super::plot::{Axis, Chart, Series};
 use spotfit::drift::{BeadOptions, Drift, DriftOptions, Positions, beads_at, find_beads};
 use spotfit::table::{Column, CsvReader, CsvWriter, Info, Kind, Table, Unit};
@@ -55,8 +58,16 @@ pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
     let locs = arguments.locs.open()?;
     let (table, plot) = (arguments.table.as_deref(), arguments.plot.as_deref());
     refuse_same(&[Some(&arguments.output), table, plot])?;
+    let beads = arguments.beads.as_deref().filter(|beads| *beads != "auto").map(Path::new);
+    for input in [arguments.apply.as_deref(), beads].into_iter().flatten() {
+        refuse_replacing(input, &arguments.output)?;
+        [table, plot]
+            .into_iter()
+            .flatten()
+            .try_for_each(|output| refuse_same_file(input, output))?;
+    }
     for output in [table, plot].into_iter().flatten() {
-        super::paths::refuse_same_file(arguments.locs.path(), output)?;
+        locs.files().iter().try_for_each(|input| refuse_same_file(input, output))?;
     }
     let output = locs.output(&arguments.output)?;
     let needed =
@@ -80,12 +91,13 @@ fn find(
     unit: Unit,
 ) -> Result<Drift, CliError> {
     let frames = all.frames().map_err(locs.wrong())?;
-    let count = frames_of(&all.info, &frames);
+    let count = frames_of(&all.info, &frames)?;
     let positions = Positions {
         frames: &frames,
         x: all.values("x").map_err(locs.wrong())?,
         y: all.values("y").map_err(locs.wrong())?,
-        z: all.values("z").ok(),
+        // A table of spots without height may have the column.
+        z: all.values("z").ok().filter(|z| z.iter().any(|z| z.is_finite())),
     };
     let known = usual(all, "uncertainty", unit);
     // Without uncertainties: those of ordinary single-molecule images.

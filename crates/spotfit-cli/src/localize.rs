@@ -10,12 +10,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::error::CliError;
 use super::fit::{FitOptions, rate};
-use super::locs::{Locs, LocsOutput, format_of};
+use super::locs::{Locs, LocsOutput, format_of, refuse_replacing};
 use super::message::say;
 use super::movie_options::{
     Lengths, MovieArguments, first_frames, median, parse_lengths, pixel_size, tell_metadata,
 };
-use super::paths::refuse_same_file;
 use super::spot_options::SpotOptions;
 use spotfit::detect::DEFAULT_FALSE_RATE;
 use spotfit::localize::{
@@ -128,17 +127,17 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     let movie_options = arguments.movie_options.options()?;
     let movie = Movie::open_with(&arguments.movie, &movie_options).map_err(failed)?;
     for file in movie.files() {
-        refuse_same_file(file, &arguments.output)?;
+        refuse_replacing(file, &arguments.output)?;
     }
     for extension in ["yaml", "inf"] {
-        refuse_same_file(&arguments.movie.with_extension(extension), &arguments.output)?;
+        refuse_replacing(&arguments.movie.with_extension(extension), &arguments.output)?;
     }
     let pixel_size = pixel_size(arguments.pixel_size, &movie)?;
     let frames = parse_frames(arguments.frames.as_deref(), movie.frames())?;
     let positions = match &arguments.positions {
         None => None,
         Some(path) => {
-            refuse_same_file(path, &arguments.output)?;
+            refuse_replacing(path, &arguments.output)?;
             Some(positions(path, pixel_size, arguments.origin == Origin::Corner)?)
         }
     };
@@ -151,13 +150,13 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     let map = arguments.spot.camera_map()?;
     if let Some((_, path)) = &map {
         for path in camera_maps::files(path) {
-            refuse_same_file(&path, &arguments.output)?;
+            refuse_replacing(&path, &arguments.output)?;
         }
     }
     let calibration = match &arguments.calibration {
         None => None,
         Some(path) => {
-            refuse_same_file(path, &arguments.output)?;
+            refuse_replacing(path, &arguments.output)?;
             Some(super::calibrate::finder(path)?)
         }
     };

@@ -174,12 +174,12 @@ impl Locs {
     /// Begins to write a table made of this one.
     pub(crate) fn output(&self, path: &Path) -> Result<LocsOutput, CliError> {
         for input in self.files() {
-            refuse_same_file(&input, path)?;
+            refuse_replacing(&input, path)?;
         }
         let from_nanometres = TableFormat::of(&self.path) != Some(TableFormat::Picasso);
-        let shift = match (self.corner, from_nanometres, TableFormat::of(path)) {
-            (true, true, Some(TableFormat::Picasso)) => -0.5,
-            (true, false, Some(TableFormat::Csv)) => 0.5,
+        let shift = match (self.corner, from_nanometres, format_of(path)?) {
+            (true, true, TableFormat::Picasso) => -0.5,
+            (true, false, TableFormat::Csv) => 0.5,
             _ => 0.0,
         };
         LocsOutput::create(path, shift)
@@ -278,17 +278,39 @@ pub(crate) fn format_of(path: &Path) -> Result<TableFormat, CliError> {
     TableFormat::of(path).ok_or_else(|| CliError::file(&path.display().to_string(), reason))
 }
 
+/// The files that writing a table to this path writes.
+fn written(path: &Path) -> Vec<PathBuf> {
+    match TableFormat::of(path) {
+        Some(TableFormat::Picasso) => vec![path.to_owned(), sidecar(path)],
+        _ => vec![path.to_owned()],
+    }
+}
+
+/// Refuses an output that would replace an input, by itself or by the file beside it.
+pub(crate) fn refuse_replacing(input: &Path, output: &Path) -> Result<(), CliError> {
+    written(output).iter().try_for_each(|written| refuse_same_file(input, written))
+}
+
+/// The most frames of a movie whose drift is looked for.
+const MOST_FRAMES: u32 = 1 << 24;
+
 /// The outputs of a verb must be different files.
 pub(crate) fn refuse_same(outputs: &[Option<&Path>]) -> Result<(), CliError> {
-    let outputs: Vec<&Path> = outputs.iter().flatten().copied().collect();
-    refuse_same_output(&outputs)
+    let all: Vec<PathBuf> = outputs.iter().flatten().flat_map(|path| written(path)).collect();
+    let all: Vec<&Path> = all.iter().map(PathBuf::as_path).collect();
+    refuse_same_output(&all)
 }
 
 /// The number of frames of the movie, from what is known or from the last that has a localization.
-pub(crate) fn frames_of(info: &Info, frames: &[u32]) -> u32 {
+pub(crate) fn frames_of(info: &Info, frames: &[u32]) -> Result<u32, CliError> {
     let seen = frames.iter().max().map_or(0, |last| last.saturating_add(1));
-    let said = info.frames.and_then(|frames| u32::try_from(frames).ok()).unwrap_or(0);
-    seen.max(said)
+    let said = info.frames.map_or(0, |frames| u32::try_from(frames).unwrap_or(u32::MAX));
+    match seen.max(said) {
+        frames if frames <= MOST_FRAMES => Ok(frames),
+        frames => Err(CliError::Other(format!(
+            "{frames} frames are more than {MOST_FRAMES}; is a frame's number wrong?"
+        ))),
+    }
 }
 
 /// A length with its unit.

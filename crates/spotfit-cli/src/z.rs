@@ -6,9 +6,8 @@ use clap::{Args, ValueEnum};
 
 use super::calibrate::finder;
 use super::error::CliError;
-use super::locs::LocsArguments;
+use super::locs::{LocsArguments, refuse_replacing};
 use super::message::say;
-use super::paths::refuse_same_file;
 use spotfit::astigmatism::find::{Depth, DepthStatus, FindOptions, Finder, Measure, Widths};
 use spotfit::table::{Column, Kind, Table, Unit};
 
@@ -39,7 +38,7 @@ enum MeasureChoice {
 
 pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
     let locs = arguments.locs.open()?;
-    refuse_same_file(&arguments.calibration, &arguments.output)?;
+    refuse_replacing(&arguments.calibration, &arguments.output)?;
     let finder = finder(&arguments.calibration)?;
     let measure = match arguments.measure {
         MeasureChoice::Mahalanobis => Measure::Mahalanobis,

@@ -75,9 +75,14 @@ pub fn read(reader: impl Read) -> Result<Finder, CalibrationFileError> {
         None => {
             let step = number("Step size in nm")?.map(f64::abs);
             let half = match (number("Number of frames")?, step) {
-                (Some(frames), Some(step)) if frames * step >= 100.0 => 0.5 * frames * step,
+                (Some(frames), Some(step)) => {
+                    let each =
+                        number("Frames per step")?.filter(|each| *each >= 1.0).unwrap_or(1.0);
+                    0.5 * (frames / each).floor() * step
+                }
                 _ => 500.0,
             };
+            let half = if half >= 50.0 { half } else { 500.0 };
             widest(x, y, half, magnification)?
         }
     };

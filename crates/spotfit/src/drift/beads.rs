@@ -45,6 +45,7 @@ pub fn find_beads(
     options: &BeadOptions,
 ) -> Result<Vec<Bead>, DriftError> {
     options.check()?;
+    super::check_frames(frames)?;
     let order = ordered(positions, frames)?;
     // Beads are on in most frames, so that each is on in one of a few frames spread over the first half.
     let mut beads: Vec<Bead> = Vec::new();
@@ -88,6 +89,7 @@ pub fn beads_at(
     options: &BeadOptions,
 ) -> Result<Vec<Bead>, DriftError> {
     options.check()?;
+    super::check_frames(frames)?;
     let order = ordered(positions, frames)?;
     let needed = (options.share * f64::from(frames)).ceil() as usize;
     let mut beads = Vec::new();
@@ -137,6 +139,8 @@ fn frame_of<'a>(positions: &Positions<'_>, order: &'a [u32], frame: u32) -> &'a 
     &order[start..end]
 }
 
+/// So many frames may pass without a bead, more than twice the share that is allowed on average.
+const PATIENCE: f64 = 20.0;
 /// How many of the last places of a bead are averaged to say where it is looked for.
 const RECENT: usize = 8;
 
@@ -151,11 +155,14 @@ fn follow(
     let walk = |of: &mut dyn Iterator<Item = u32>| {
         let mut rows: Vec<u32> = Vec::new();
         let mut place = at(positions, seed);
+        // A molecule that blinks is not followed to the end.
+        let (mut walked, mut missed) = (0.0, 0.0);
         for frame in of {
             let near = frame_of(positions, order, frame)
                 .iter()
                 .map(|&row| (distance(at(positions, row), place), row));
             let nearest = near.min_by(|a, b| a.0.total_cmp(&b.0));
+            walked += 1.0;
             if let Some((_, row)) = nearest.filter(|near| near.0 < options.radius) {
                 rows.push(row);
                 let recent = &rows[rows.len().saturating_sub(RECENT)..];
@@ -164,6 +171,11 @@ fn follow(
                         / recent.len() as f64
                 };
                 place = [mean(0), mean(1)];
+            } else {
+                missed += 1.0;
+                if missed > PATIENCE + 2.0 * (1.0 - options.share) * walked {
+                    break;
+                }
             }
         }
         rows
@@ -201,7 +213,8 @@ impl Drift {
         let mut drift = Self {
             x: of(positions.x),
             y: of(positions.y),
-            z: positions.z.map(of).unwrap_or_default(),
+            // Uncertainties are those of x and y.
+            z: positions.z.map_or_else(Vec::new, |z| along(positions, beads, None, frames, z)),
         };
         drift.begin_at_zero();
         Ok(drift)
@@ -224,6 +237,8 @@ fn along(
         Some(_) => 0.0,
         None => 1.0,
     };
+    let weighted = beads.iter().flat_map(|bead| &bead.rows).any(|&row| weight_of(row) > 0.0);
+    let weight_of = |row: u32| if weighted { weight_of(row) } else { 1.0 };
     let rows: Vec<Vec<(usize, f64, f64)>> = beads
         .iter()
         .map(|bead| {

@@ -77,6 +77,16 @@ pub enum DriftError {
     },
 }
 
+/// The most frames.
+const MOST_FRAMES: u32 = 1 << 24;
+
+fn check_frames(frames: u32) -> Result<(), DriftError> {
+    if frames <= MOST_FRAMES {
+        return Ok(());
+    }
+    Err(DriftError::Option { name: "frames", value: frames.into(), range: "up to 2²⁴" })
+}
+
 /// Localizations of which the drift is looked for. All lengths have one unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Positions<'a> {
@@ -148,7 +158,7 @@ impl DriftOptions {
     }
 }
 
-/// How far everything had moved in each frame, relative to the first: what is subtracted from the positions.
+/// How far everything had moved in each frame, relative to the first that has a localization: what is subtracted from the positions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drift {
     /// For each frame.
@@ -171,10 +181,21 @@ impl Drift {
         options: &DriftOptions,
     ) -> Result<Self, DriftError> {
         options.check(positions.z.is_some())?;
-        let points = Points::new(positions, frames)?;
-        let rough = segments::compare(&points, frames, options)?;
-        let mut drift = refine::refine(&points, frames, &rough, options)?;
+        check_frames(frames)?;
+        let mut points = Points::new(positions, frames)?;
+        // Before the first localization and after the last nothing is known: the drift stays as it is there.
+        let (first, last) = (points.frames[0], points.frames[points.len() - 1]);
+        points.frames.iter_mut().for_each(|frame| *frame -= first);
+        let span = last - first + 1;
+        let rough = segments::compare(&points, span, options)?;
+        let mut drift = refine::refine(&points, span, &rough, options)?;
         drift.begin_at_zero();
+        for values in [&mut drift.x, &mut drift.y, &mut drift.z] {
+            if let Some(&end) = values.last() {
+                values.splice(0..0, std::iter::repeat_n(0.0, first as usize));
+                values.resize(frames as usize, end);
+            }
+        }
         Ok(drift)
     }
 

@@ -51,7 +51,9 @@ pub(super) fn refine(
         let points = points.thinned((MOST_PAIRS / pairs).sqrt());
         for _ in 0..STEPS {
             let Some(longest) = step(&points, &spline, &mut curve, scale) else { break };
-            if longest < NEGLIGIBLE * options.precision {
+            if longest[0] < NEGLIGIBLE * options.precision
+                && longest[1] < NEGLIGIBLE * options.precision_z
+            {
                 break;
             }
         }
@@ -196,8 +198,13 @@ impl System {
     }
 }
 
-/// One step of the curve; how far it moved at most, in the plane. `None` if there is nothing to go by.
-fn step(points: &Points, spline: &Spline, curve: &mut [[f64; 3]], scale: Scale) -> Option<f64> {
+/// One step of the curve; how far it moved at most, in the plane and along z. `None` if there is nothing to go by.
+fn step(
+    points: &Points,
+    spline: &Spline,
+    curve: &mut [[f64; 3]],
+    scale: Scale,
+) -> Option<[f64; 2]> {
     let count = spline.len();
     let depth = points.has_depth();
     let mut moved = points.clone();
@@ -285,7 +292,8 @@ fn step(points: &Points, spline: &Spline, curve: &mut [[f64; 3]], scale: Scale) 
         let [low, middle, high] = [0, 1, 2].map(|near| found[knot + near][k]);
         ((low + 4.0 * middle + high) / 6.0).abs()
     };
-    Some((0..count - 2).map(|knot| at_knot(knot, 0).max(at_knot(knot, 1))).fold(0.0, f64::max))
+    let most = |k: usize| (0..count - 2).map(|knot| at_knot(knot, k)).fold(0.0, f64::max);
+    Some([most(0).max(most(1)), if depth { most(2) } else { 0.0 }])
 }
 
 /// What second differences of the curve that have a weight ask of a step.

@@ -12,6 +12,10 @@ enum Way {
     Mean(Option<Vec<f64>>),
     /// 1/√Σσ⁻².
     Precision,
+    /// √Σσ².
+    Spread,
+    /// The mean direction of axes, in radians: they have a period of π.
+    Axis,
     /// All bits that are set in any.
     Bits,
 }
@@ -71,6 +75,8 @@ impl Table {
             ("uncertainty" | "uncertainty_x" | "uncertainty_y" | "uncertainty_z", _) => {
                 Way::Precision
             }
+            ("photons_error" | "background_error", _) => Way::Spread,
+            ("angle", _) => Way::Axis,
             ("flags", _) => Way::Bits,
             _ => Way::Mean(None),
         }
@@ -83,7 +89,17 @@ fn combine(way: &Way, column: &Column, groups: &Groups) -> Vec<f64> {
     let one = |rows: &[u32]| match way {
         Way::First => rows.first().map_or(f64::NAN, of),
         Way::Sum => rows.iter().map(of).sum(),
-        Way::Precision => rows.iter().map(|row| of(row).powi(-2)).sum::<f64>().sqrt().recip(),
+        Way::Precision => {
+            let known = rows.iter().map(of).filter(|error| *error > 0.0 && error.is_finite());
+            let sum: f64 = known.map(|error| error.powi(-2)).sum();
+            if sum > 0.0 { sum.sqrt().recip() } else { rows.first().map_or(f64::NAN, of) }
+        }
+        Way::Spread => rows.iter().map(|row| of(row).powi(2)).sum::<f64>().sqrt(),
+        Way::Axis => {
+            let sum =
+                |part: fn(f64) -> f64| rows.iter().map(|row| part(2.0 * of(row))).sum::<f64>();
+            0.5 * sum(f64::sin).atan2(sum(f64::cos))
+        }
         Way::Bits => rows.iter().fold(0u64, |bits, row| bits | of(row) as u64) as f64,
         Way::Mean(errors) => {
             let weight = |row: &u32| match errors.as_ref().map(|errors| errors[*row as usize]) {

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use fit_core::Corner;
 
-use super::{CsvReader, Table, TableError};
+use super::{CsvReader, Table, TableError, Unit};
 
 /// Reads the corners of windows from a CSV table with columns named `x` and `y`, the first pixel of each window, and
 /// `frame`, from 0, which may be left out; memory does not grow with the table.
@@ -40,7 +40,11 @@ impl<R: Read> CornerReader<R> {
         let reader = CsvReader::new(reader)?.with_columns(&["frame", "x", "y"]);
         let block = reader.layout();
         for name in ["x", "y"] {
-            block.values(name)?;
+            let column = block.column(name).ok_or_else(|| TableError::Column(name.to_owned()))?;
+            if column.unit != Unit::Pixel {
+                let (column, found) = (name.to_owned(), column.unit);
+                return Err(TableError::PixelSize { column, found, needed: Unit::Pixel });
+            }
         }
         Ok(Self { reader, block, next: 0, before: 0, ended: false })
     }

@@ -188,14 +188,15 @@ impl Table {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<Written, TableError> {
         let path = path.as_ref();
         let format = TableFormat::of(path).ok_or(TableError::Format)?;
-        let part = part(path);
+        let (part, beside) = (part(path), part(&picasso::sidecar(path)));
         let write = || {
             let mut writer = TableWriter::new(BufWriter::new(File::create(&part)?), format);
             writer.write(self)?;
             let (file, written) = writer.finish()?;
             file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
             if let Some(text) = &written.beside {
-                std::fs::write(picasso::sidecar(path), text)?;
+                std::fs::write(&beside, text)?;
+                std::fs::rename(&beside, picasso::sidecar(path))?;
             }
             std::fs::rename(&part, path)?;
             Ok(written)
@@ -204,6 +205,7 @@ impl Table {
         if written.is_err() {
             // It may not even be there.
             let _ = std::fs::remove_file(&part);
+            let _ = std::fs::remove_file(&beside);
         }
         written
     }

@@ -70,7 +70,7 @@ pub(super) static KNOWN: &[Known] = {
         known("neighbour", &["neighbour"], None, Length),
         known("goodness", &["goodness"], None, Other),
         known("flags", &["flags"], None, Count),
-        known("iterations", &["iterations"], Some("iterations"), Count),
+        known("iterations", &["iterations"], Some("iterations"), Other),
         known("molecule", &["molecule"], Some("group"), Count),
         known("on_time", &["on_time"], Some("len"), Count),
         known("detections", &["detections"], Some("n"), Count),

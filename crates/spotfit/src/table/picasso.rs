@@ -4,8 +4,11 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use fit_core::Status;
+
 use super::names::{self, Quantity};
 use super::{Column, Info, Kind, Table, TableError, Unit};
+use crate::astigmatism::find::DepthStatus;
 use crate::hdf5::{H5Reader, H5Writer, Member, NumberKind, Rows};
 use crate::yaml::{self, Value};
 
@@ -64,7 +67,7 @@ impl<R: Read + Seek> PicassoReader<R> {
             Some(documents) => documents,
             None if reader.names().iter().any(|name| name == METADATA) => {
                 // JSON is YAML. A table whose metadata cannot be read is a table all the same.
-                let text = reader.text(METADATA)?.join("");
+                let text = reader.text(METADATA).unwrap_or_default().join("");
                 match yaml::parse(&text).ok().as_deref() {
                     Some([Value::List(documents)]) => documents.clone(),
                     Some(documents) => documents.to_vec(),
@@ -73,7 +76,12 @@ impl<R: Read + Seek> PicassoReader<R> {
             }
             None => Vec::new(),
         };
-        let columns = rows.members().iter().map(column).collect();
+        let columns: Vec<Column> = rows.members().iter().map(column).collect();
+        for (place, column) in columns.iter().enumerate() {
+            if columns[..place].iter().any(|other| other.name == column.name) {
+                return Err(TableError::TwoColumns(crate::excerpt::excerpt(&column.name)));
+            }
+        }
         let wanted = vec![true; rows.members().len()];
         Ok(Self { reader, rows, columns, wanted, info: info(documents), begun: false })
     }
@@ -107,7 +115,7 @@ impl<R: Read + Seek> PicassoReader<R> {
     /// The next rows; `None` at the end.
     ///
     /// # Errors
-    /// [`TableError::Hdf5`]; [`TableError::Row`] for a frame that is none.
+    /// [`TableError::Hdf5`]; [`TableError::Row`] for a status that is none.
     pub fn read(&mut self) -> Result<Option<Table>, TableError> {
         let mut values: Vec<Vec<f64>> = self.columns.iter().map(|_| Vec::new()).collect();
         let count = self.rows.read(&mut self.reader, BLOCK, &mut values)?;
@@ -116,17 +124,55 @@ impl<R: Read + Seek> PicassoReader<R> {
         }
         self.begun = true;
         let mut table = Table::new(self.info.clone());
-        for ((column, values), wanted) in self.columns.iter().zip(values).zip(&self.wanted) {
-            if *wanted {
-                table.columns.push(Column { values, ..column.clone() });
+        for ((column, mut values), wanted) in self.columns.iter().zip(values).zip(&self.wanted) {
+            if !*wanted {
+                continue;
             }
+            match (column.name.as_str(), &column.kind) {
+                ("angle", _) => values.iter_mut().for_each(|value| *value = -value.to_radians()),
+                ("neighbour", _) => {
+                    let alone = |value: &&mut f64| **value >= f64::from(ALONE);
+                    values.iter_mut().filter(alone).for_each(|value| *value = f64::INFINITY);
+                }
+                (_, Kind::Words(words)) => {
+                    let odd = |value: &f64| !(*value >= 0.0 && *value < words.len() as f64);
+                    if let Some(row) = values.iter().position(odd) {
+                        let (column, needed) = (column.name.clone(), "the number of a status");
+                        return Err(TableError::Row {
+                            row: row as u64 + 1,
+                            column,
+                            value: values[row],
+                            needed,
+                        });
+                    }
+                }
+                _ => {}
+            }
+            table.columns.push(Column { values, ..column.clone() });
         }
         Ok(Some(table))
     }
 }
 
+/// What stands for the distance of a spot to the next where there is none: Picasso reads finite numbers only.
+const ALONE: f32 = 1e9;
+
+/// The words of a column that is a number here and in Picasso's tables.
+fn words(name: &str) -> Option<Vec<String>> {
+    match name {
+        "status" => Some(Status::ALL.map(|status| status.name().to_owned()).to_vec()),
+        "z_status" => Some(DepthStatus::ALL.map(|status| status.name().to_owned()).to_vec()),
+        _ => None,
+    }
+}
+
 /// The column of a member.
 fn column(member: &Member) -> Column {
+    if let Some(words) =
+        words(&member.name).filter(|_| !matches!(member.kind, NumberKind::F32 | NumberKind::F64))
+    {
+        return Column::new(&member.name, Unit::None, Kind::Words(words), Vec::new());
+    }
     let kind = match member.kind {
         NumberKind::F64 => Kind::Double,
         NumberKind::F32 => Kind::Single,
@@ -189,7 +235,8 @@ impl LeftOut {
 ///
 /// Lengths become pixels, the widths `sx` and `sy` and the uncertainties `lpx` and `lpy` are those of both axes where there is
 /// only one. Rows that Picasso's `load_locs` would leave out are left out and counted ([`PicassoWriter::left_out`]).
-/// Other columns are kept under their names, but for those of words.
+/// The status of a fit and that of z are numbers, in the order of [`Status::ALL`] and [`DepthStatus::ALL`]; other columns of words are
+/// left out, and all others kept under their names.
 pub struct PicassoWriter<W: Write + Seek> {
     /// Until the columns are known.
     writer: Option<W>,
@@ -252,9 +299,14 @@ impl<W: Write + Seek> PicassoWriter<W> {
         let mut values = Vec::with_capacity(columns.len());
         for column in columns.iter() {
             values.push(if column.length {
-                block.lengths(&column.name, Unit::Pixel)?.into_owned()
+                let mut lengths = block.lengths(&column.name, Unit::Pixel)?.into_owned();
+                if column.name == "neighbour" {
+                    let far = f64::from(ALONE);
+                    lengths.iter_mut().for_each(|length| *length = length.min(far));
+                }
+                lengths
             } else {
-                block.values(&column.name)?.to_vec()
+                plain(block, &column.name)?
             });
         }
         let place = |name: &str| columns.iter().position(|column| column.name == name);
@@ -315,8 +367,10 @@ impl<W: Write + Seek> PicassoWriter<W> {
 /// The columns that are written for a table.
 fn columns(table: &Table) -> Vec<Out> {
     let mut columns = Vec::new();
-    let numbers = table.columns().iter().filter(|column| !matches!(column.kind, Kind::Words(_)));
-    for column in numbers {
+    for column in table.columns() {
+        if matches!(column.kind, Kind::Words(_)) && words(&column.name).is_none() {
+            continue;
+        }
         let replaced = |name: &str| BOTH.iter().any(|(_, of)| *of == name);
         if replaced(&column.name) {
             continue;
@@ -325,7 +379,8 @@ fn columns(table: &Table) -> Vec<Out> {
         let name = known.and_then(|known| known.picasso).unwrap_or(&column.name).to_owned();
         let kind = match (&column.kind, column.name.as_str()) {
             (_, "frame") => NumberKind::U32,
-            (_, "iterations") => NumberKind::I32,
+            (Kind::Whole, "iterations") => NumberKind::I32,
+            (Kind::Words(_), _) => NumberKind::U8,
             (Kind::Whole, "molecule" | "on_time" | "detections") => NumberKind::U32,
             (Kind::Whole, _) => NumberKind::I64,
             // Single precision is 2 nm at a centimetre: enough for pixels, but for what was double before.
@@ -353,6 +408,26 @@ fn columns(table: &Table) -> Vec<Out> {
         None => usize::MAX,
     });
     columns
+}
+
+/// The values of a column as Picasso has them.
+fn plain(block: &Table, name: &str) -> Result<Vec<f64>, TableError> {
+    let values = block.values(name)?;
+    let kind = block.column(name).map(|column| &column.kind);
+    Ok(match (name, kind, words(name)) {
+        // Degrees, turned the other way, in [−90, 90).
+        ("angle", ..) => {
+            let turned = |value: &f64| (90.0 - value.to_degrees()).rem_euclid(180.0) - 90.0;
+            values.iter().map(turned).collect()
+        }
+        (_, Some(Kind::Words(mine)), Some(all)) => {
+            let place = |word: &String| all.iter().position(|known| known == word);
+            let places: Vec<f64> =
+                mine.iter().map(|word| place(word).map_or(f64::NAN, |at| at as f64)).collect();
+            values.iter().map(|&value| places[value as usize]).collect()
+        }
+        _ => values.to_vec(),
+    })
 }
 
 /// The documents with what Picasso needs: the size of the movie must be there.

@@ -18,13 +18,15 @@ pub(super) use write::header;
 
 /// Bytes of a block.
 const BLOCK: usize = 1 << 22;
+/// So many rows say which columns have words.
+const SETTLING: usize = 100;
 /// The largest whole number up to which all are exact.
 const LARGEST: f64 = (1u64 << 53) as f64;
 
 /// Reads a CSV table block by block: memory does not grow with the table, and all processors read the numbers.
 ///
-/// The first line has the names of the columns; every other line is a row. Empty lines are skipped. A column whose first
-/// value is no number has words.
+/// The first line has the names of the columns; every other line is a row. Empty lines are skipped. A column with a value in its
+/// first hundred rows that is no number has words; an empty field is NaN.
 #[derive(Debug)]
 pub struct CsvReader<R> {
     lines: Lines<R>,
@@ -156,20 +158,21 @@ impl<R: Read> CsvReader<R> {
 }
 
 impl Layout {
-    /// Finds the columns that have words; false if there is no row yet.
+    /// Finds the columns that have words among the first rows; false if there is no row yet.
     fn settle(&mut self, rows: &[u8]) -> bool {
-        let Some(first) = rows.split(|&byte| byte == b'\n').find(|line| !trim(line).is_empty())
-        else {
-            return false;
-        };
-        for (field, value) in self.columns.iter_mut().zip(Fields::of(first)) {
-            let known = names::find(&field.column.name).is_some() && field.column.name != "status";
-            let known = known && field.column.name != "z_status";
-            if !known && number::parse(value).is_none() {
-                field.column.kind = Kind::Words(Vec::new());
+        let lines = rows.split(|&byte| byte == b'\n').filter(|line| !trim(line).is_empty());
+        let mut seen = false;
+        for line in lines.take(SETTLING) {
+            seen = true;
+            for (field, value) in self.columns.iter_mut().zip(Fields::of(trim(line))) {
+                let known = names::find(&field.column.name).is_some();
+                let known = known && !matches!(field.column.name.as_str(), "status" | "z_status");
+                if !known && !value.is_empty() && number::parse(value).is_none() {
+                    field.column.kind = Kind::Words(Vec::new());
+                }
             }
         }
-        true
+        seen
     }
 
     /// Reads some lines.
@@ -230,7 +233,9 @@ impl Layout {
                 }
                 kind => {
                     let wrong = |needed| Wrong::new(What::value(field, text, needed));
-                    let value = number::parse(text).ok_or_else(|| wrong("a number"))?;
+                    let missing = text.is_empty() && *kind != Kind::Whole;
+                    let value = if missing { Some(f64::NAN) } else { number::parse(text) };
+                    let value = value.ok_or_else(|| wrong("a number"))?;
                     if *kind == Kind::Whole {
                         let fits = value.fract() == 0.0 && value.abs() < LARGEST;
                         let counts = field.column.name != "frame" || value >= field.offset;
