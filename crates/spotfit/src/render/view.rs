@@ -71,8 +71,7 @@ impl Survey {
         // A side of 0.3 has three pixels of 0.1, whatever the last bit of the quotient.
         let count = |length: f64| (length / pixel * (1.0 - 1e-9)).ceil().max(1.0);
         let (width, height) = (count(right - left), count(bottom - top));
-        // NaN is no size either.
-        if !(width * height <= most as f64) {
+        if (width * height).is_nan() || width * height > most as f64 {
             return Err(RenderError::TooLarge { width, height, most });
         }
         let blur = match options.blur {
