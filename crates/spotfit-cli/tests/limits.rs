@@ -323,8 +323,7 @@ fn pictures_are_bounded() {
     let folder = Folder::new();
     let (table, picture) = (folder.path("locs.csv"), folder.path("picture.png"));
     fs::write(&table, "x [px],y [px]\n0,0\n1631,1631\n").unwrap();
-    let fine: [&dyn AsRef<std::ffi::OsStr>; 6] =
-        [&"render", &table, &"-o", &picture, &"--pixel", &"0.1"];
+    let fine: [&dyn AsRef<OsStr>; 6] = [&"render", &table, &"-o", &picture, &"--pixel", &"0.1"];
     fails(&fine, &["locs.csv", "too large", "67108864"]);
     succeeds(&[&"render", &table, &"-o", &picture]);
     succeeds(&[&"render", &table, &"-o", &picture, &"--pixel", &"1"]);

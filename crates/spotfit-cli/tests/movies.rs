@@ -461,10 +461,7 @@ fn localizations_are_rendered() {
     let wrong = folder.file("wrong.csv", b"\"x [nm]\",\"y [nm]\"\n1,two\n");
     fails(&[&"render", &wrong, &"-o", &folder.path("no.png")], &["wrong.csv", "line 2", "'two'"]);
     let other = folder.file("other.csv", b"a,b\n1,2\n");
-    fails(
-        &[&"render", &other, &"-o", &folder.path("no.png")],
-        &["other.csv", "no column 'x'"],
-    );
+    fails(&[&"render", &other, &"-o", &folder.path("no.png")], &["other.csv", "no column 'x'"]);
     fails(&[&"render", &table, &"-o", &folder.path("no.png"), &"--pixel", &"1e-9"], &["too large"]);
     assert!(!folder.path("no.png").exists());
 }
