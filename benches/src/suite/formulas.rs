@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use fit_cpu::{CurveSimd, InstructionSet};
-use fit_tests::compiled::{Exponential, Exponentials, Gauss, Spot};
+use fit_tests::compiled::{Compiled, Exponential, Exponentials, Gauss, Spot};
 use fit_tests::models::{SIMULATED, Simulated, model};
 use fit_tests::statistics::percentile;
 use ndarray::Array2;
-use spotfit::model::{CompiledModel, CurveFits, CurveOptions, CurveStart, Curves, Linear};
+use spotfit::model::{CurveFits, CurveOptions, CurveStart, Curves, Linear};
 
 use super::SuiteError;
 use super::experiments::{Experiment, Run};
@@ -83,15 +83,12 @@ impl Run {
         Ok(())
     }
 
-    fn beside<M, const P: usize, const V: usize>(
+    fn beside(
         &mut self,
         name: &str,
-        compiled: &M,
+        compiled: &dyn Compiled,
         set: InstructionSet,
-    ) -> Result<(), SuiteError>
-    where
-        M: CompiledModel<P, V>,
-    {
+    ) -> Result<(), SuiteError> {
         if WAYS.iter().all(|of| self.done(Experiment::Formulas, &way(of, set), name)) {
             self.progress.inc(WAYS.len() as u64);
             return Ok(());
@@ -101,7 +98,7 @@ impl Run {
         let (model, data, at, start) = (model(name), case.data(count), case.at(), case.start());
         let curves = Curves::new(data.view(), case.points(&at));
         let simd = CurveSimd::new(1, Some(set)).map_err(|error| text(&error))?;
-        let options = CurveOptions::new(P).with_covariance(false);
+        let options = CurveOptions::new(start.len()).with_covariance(false);
         let mut times = [const { Vec::new() }; WAYS.len()];
         for _ in 0..CALLS {
             for (number, times) in times.iter_mut().enumerate() {
@@ -110,7 +107,7 @@ impl Run {
                 let start = CurveStart::Shared(&start);
                 let begin = Instant::now();
                 let fits = match number {
-                    2 => simd.fit_compiled(compiled, &curves, start, &options),
+                    2 => compiled.fit(&simd, &curves, start, &options),
                     _ => simd.fit(model.as_formula(), &curves, start, &options),
                 };
                 fits.map_err(|error| text(&error))?;

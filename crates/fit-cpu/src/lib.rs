@@ -9,3 +9,9 @@ pub use curve::CurveReference;
 pub use reference::{Arithmetic, BatchError, Reference};
 pub use simd::{CurveSimd, InstructionSet, Simd, WindowFitter};
 pub use threads::MOST_THREADS;
+
+/// For the tests of this crate alone.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::simd::internals::{fit_loaded, operate};
+}

@@ -1,6 +1,61 @@
 //! Models written in Rust, as one would by hand for speed, beside formulas of the same name.
 
-use fit_curves::{At, CompiledModel, CurveNumber};
+use fit_cpu::{BatchError, CurveReference, CurveSimd};
+use fit_curves::{At, CompiledModel, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves};
+
+/// One of these models. It takes half a minute to compile one for all instruction sets, so it is done here, not in each test
+/// and bench that fits it.
+pub trait Compiled {
+    /// See [`CurveSimd::fit_compiled`].
+    ///
+    /// # Errors
+    /// As there.
+    fn fit(
+        &self,
+        fitter: &CurveSimd,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+    ) -> Result<CurveFits, BatchError>;
+
+    /// See [`CurveReference::fit_compiled`].
+    ///
+    /// # Errors
+    /// As there.
+    fn fit_in_double(
+        &self,
+        fitter: &CurveReference,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+    ) -> Result<CurveFits, BatchError>;
+}
+
+macro_rules! compiled {
+    ($($model:ty)*) => {
+        $(impl Compiled for $model {
+            fn fit(
+                &self,
+                fitter: &CurveSimd,
+                curves: &Curves<'_>,
+                start: CurveStart<'_>,
+                options: &CurveOptions,
+            ) -> Result<CurveFits, BatchError> {
+                fitter.fit_compiled(self, curves, start, options)
+            }
+            fn fit_in_double(
+                &self,
+                fitter: &CurveReference,
+                curves: &Curves<'_>,
+                start: CurveStart<'_>,
+                options: &CurveOptions,
+            ) -> Result<CurveFits, BatchError> {
+                fitter.fit_compiled(self, curves, start, options)
+            }
+        })*
+    };
+}
+compiled!(Exponential Exponentials Gauss Spot);
 
 /// a·exp(−x/t) + c.
 pub struct Exponential;

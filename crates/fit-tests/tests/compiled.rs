@@ -7,7 +7,7 @@ use fit_curves::{
     Values,
 };
 use fit_sim::Random;
-use fit_tests::compiled::{Exponential, Exponentials, Gauss, Spot};
+use fit_tests::compiled::{Compiled, Exponential, Exponentials, Gauss, Spot};
 use fit_tests::models::{SIMULATED, model};
 use ndarray::{Array2, Array3};
 
@@ -28,44 +28,40 @@ fn same(which: &str, wanted: &CurveFits, found: &CurveFits, most: f64) {
 }
 
 /// Fits by the formula in double precision, and by the compiled model there and on all vector registers.
-fn check<M, const P: usize, const V: usize>(
+fn check(
     name: &str,
-    compiled: &M,
+    compiled: &dyn Compiled,
     curves: &Curves<'_>,
     start: CurveStart<'_>,
     options: &CurveOptions,
-) where
-    M: CompiledModel<P, V>,
-{
+) {
     let formula = model(name);
     // As models written in Rust are fitted.
     let as_formula = &options.clone().with_linear(Linear::Searched);
     for threads in [1, 3] {
         let reference = CurveReference::new(threads).expect("threads");
         let wanted = reference.fit(formula.as_formula(), curves, start, as_formula).expect("sound");
-        let found = reference.fit_compiled(compiled, curves, start, options).expect("sound");
+        let found = compiled.fit_in_double(&reference, curves, start, options).expect("sound");
         same(&format!("{name} reference"), &wanted, &found, 1e-5);
         for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
             let simd = CurveSimd::new(threads, Some(set)).expect("available");
-            let found = simd.fit_compiled(compiled, curves, start, options).expect("sound");
+            let found = compiled.fit(&simd, curves, start, options).expect("sound");
             same(&format!("{name} {set}"), &wanted, &found, 0.01);
         }
     }
 }
 
-fn check_simulated<M, const P: usize, const V: usize>(name: &str, compiled: &M)
-where
-    M: CompiledModel<P, V>,
-{
+fn check_simulated(name: &str, compiled: &dyn Compiled) {
     let case = SIMULATED.iter().find(|case| case.name == name).expect("a case");
     let (data, at, start) = (case.data(300), case.at(), case.start());
     let curves = Curves::new(data.view(), case.points(&at));
-    let options = CurveOptions::new(P);
+    let last = start.len() - 1;
+    let options = CurveOptions::new(start.len());
     check(name, compiled, &curves, CurveStart::Shared(&start), &options);
     // A parameter that is held, and one with a limit that it does not reach.
-    let options = options.with_fixed(P - 1).with_lower(0, 0.1);
+    let options = options.with_fixed(last).with_lower(0, 0.1);
     let mut start = case.truth.to_vec();
-    start[P - 1] *= 1.01;
+    start[last] *= 1.01;
     check(name, compiled, &curves, CurveStart::Shared(&start), &options);
 }
 
@@ -144,7 +140,6 @@ fn models_that_no_formula_says() {
     let three = CurveOptions::new(3);
     let error = simd.fit_compiled(&Larger(8.0), &curves, start, &three).expect_err("three");
     assert!(error.to_string().contains("options"), "{error}");
-    let error =
-        simd.fit_compiled(&Spot, &curves, CurveStart::Shared(&[1.0; 5]), &CurveOptions::new(5));
+    let error = Spot.fit(&simd, &curves, CurveStart::Shared(&[1.0; 5]), &CurveOptions::new(5));
     assert!(error.expect_err("two variables").to_string().contains("points"));
 }

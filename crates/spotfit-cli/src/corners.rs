@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fit_core::{ArgumentError, Corner, Size};
 use spotfit::npy::NpyReader;
-use spotfit::storm::CornerReader;
+use spotfit::table::CornerReader;
 
 use super::error::CliError;
 use super::input::Input;

@@ -11,6 +11,7 @@ use fit_sim::{MovieSimulation, SpotSimulation, Spots};
 use ndarray::Axis;
 
 use super::error::CliError;
+use super::locs::LocsOutput;
 use super::output::Output;
 use super::score::Score;
 use super::table::{FitTable, Format};
@@ -18,7 +19,7 @@ use super::{fit::rate, interrupt, picture};
 use spotfit::localize::{LocalizeOptions, Localizer};
 use spotfit::movie::Movie;
 use spotfit::render::Point;
-use spotfit::storm::StormFormat;
+use spotfit::table::{Info, Layout};
 use spotfit::{
     Background, Camera, Elliptical, Estimator, Fit, Fitter, FitterOptions, Options, Shape, Size,
     Start, StatusCounts, Windows,
@@ -223,25 +224,21 @@ fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
     let movie = Movie::open(&path).map_err(|error| CliError::movie(&name)(error.into()))?;
     let options = LocalizeOptions::default().with_camera(camera).with_checks(true);
     let localizer = Localizer::new(movie.size(), options)?;
-    let format = StormFormat::default().with_pixel_size(Some(PIXEL_SIZE));
-    let mut table = Output::create(&folder.join("locs.csv"))?;
-    table.write_all(format.header().as_bytes())?;
+    let layout = Layout::default().with_pixel_size(Some(PIXEL_SIZE));
+    let mut table = LocsOutput::create(&folder.join("locs.csv"), 0.0)?;
     let mut points = Vec::new();
     let mut localizations = Vec::new();
-    let mut text = String::new();
     let begin = Instant::now();
     for found in localizer.localize(movie, ..)? {
         interrupt::check()?;
         let found = found.map_err(CliError::movie(&name))?;
-        text.clear();
-        found.iter().for_each(|spot| format.row(spot, &mut text));
+        table.write(layout.table(&found, &Info::default()))?;
         points.extend(found.iter().map(|s| Point {
             x: s.x,
             y: s.y,
             uncertainty: s.uncertainty,
             value: 0.0,
         }));
-        table.write_all(text.as_bytes())?;
         localizations.extend(found);
     }
     let seconds = begin.elapsed().as_secs_f64();

@@ -207,19 +207,3 @@ impl CliError {
         matches!(self, Self::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Proves that options are named as they are typed.
-    #[test]
-    fn options_are_named_as_they_are_typed() {
-        let error =
-            ArgumentError::Option { name: "max_iterations", value: 0.0, range: "1 to 100000" };
-        let told = CliError::from(FitError::from(BatchError::from(error)));
-        let expected = "--max-iterations 0 is out of its range (1 to 100000)";
-        assert_eq!(told.to_string(), expected);
-        assert_eq!(typed("box_size"), "--box");
-    }
-}

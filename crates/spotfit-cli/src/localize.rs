@@ -1,6 +1,5 @@
 //! `spotfit localize`: a movie in, localizations out.
 
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,18 +10,20 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::error::CliError;
 use super::fit::{FitOptions, rate};
+use super::locs::{Locs, LocsOutput, format_of};
 use super::message::say;
 use super::movie_options::{
     Lengths, MovieArguments, first_frames, median, parse_lengths, pixel_size, tell_metadata,
 };
-use super::output::Output;
 use super::paths::refuse_same_file;
 use super::spot_options::SpotOptions;
-use spotfit::camera_maps;
 use spotfit::detect::DEFAULT_FALSE_RATE;
-use spotfit::localize::{Counts, Flags, LocalizeOptions, Localizer, Roi, estimate_sensitivity};
+use spotfit::localize::{
+    Counts, Flags, LocalizeOptions, Localizer, Positions, Roi, estimate_sensitivity,
+};
 use spotfit::movie::{Movie, MovieOptions};
-use spotfit::storm::{StormFormat, Widths, read_positions};
+use spotfit::table::{Info, Layout, Table, TableFormat, Widths};
+use spotfit::{Elliptical, Shape, camera_maps};
 
 #[derive(Debug, Args)]
 pub(crate) struct LocalizeArguments {
@@ -31,8 +32,9 @@ pub(crate) struct LocalizeArguments {
     /// their folder.
     #[arg(value_name = "MOVIE")]
     movie: PathBuf,
-    /// Where to write the localizations: a .csv file, or - for standard output.
-    #[arg(short, long, value_name = "LOCS.csv")]
+    /// Where to write the localizations: a .csv file, a .hdf5 file for Picasso (with its .yaml), or - for CSV on standard
+    /// output.
+    #[arg(short, long, value_name = "LOCS.csv|LOCS.hdf5")]
     output: PathBuf,
     /// Side of the fitted windows, in pixels; odd. About 4 sigma + 3 is a good choice.
     #[arg(long = "box", default_value_t = 7, value_name = "PX")]
@@ -57,9 +59,9 @@ pub(crate) struct LocalizeArguments {
     /// Where to look for spots: first column, first row, columns, rows.
     #[arg(long, value_name = "X,Y,W,H")]
     roi: Option<String>,
-    /// Fit these positions instead of detecting spots: a CSV file with columns frame (from 0), x and y
-    /// in pixels. The id of a localization is its row, from 1.
-    #[arg(long, value_name = "POS.csv", conflicts_with = "roi")]
+    /// Fit these positions instead of detecting spots: a CSV file with columns frame (from 0), x and y in pixels, or any
+    /// table of localizations, .csv or .hdf5. The id of a localization is its row, from 1.
+    #[arg(long, value_name = "POS", conflicts_with = "roi")]
     positions: Option<PathBuf>,
     #[command(flatten)]
     movie_options: MovieArguments,
@@ -71,6 +73,18 @@ pub(crate) struct LocalizeArguments {
     /// larger than the noise), 4 (a saturated pixel) and 8 (wider or narrower than the others).
     #[arg(long)]
     flags: bool,
+    /// Add the standard errors of photons, background and widths.
+    #[arg(long)]
+    errors: bool,
+    /// Find z of every spot from its widths, by this calibration of `spotfit calibrate` or Picasso. The shape is elliptical then.
+    /// Adds z, its uncertainty, the distance of the widths from the calibration in standard deviations (z_distance), and
+    /// z_status: found, below or above the range, ambiguous, far from the calibration, or invalid.
+    #[arg(long, value_name = "CALIBRATION.yaml")]
+    calibration: Option<PathBuf>,
+    /// Write only localizations for which this condition holds, such as 'photons > 300 & uncertainty < 20': see `spotfit
+    /// filter`.
+    #[arg(long, value_name = "CONDITION")]
+    filter: Option<String>,
     /// Drop localizations with any of these flags: neighbour, residual, saturated, width, or all.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FLAG,...")]
     drop: Vec<FlagChoice>,
@@ -108,11 +122,7 @@ fn flags(choices: &[FlagChoice]) -> Flags {
 }
 
 pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
-    let extension = arguments.output.extension().map(std::ffi::OsStr::to_ascii_lowercase);
-    if arguments.output != Path::new("-") && extension.is_none_or(|extension| extension != "csv") {
-        let reason = "the output's name must end in .csv";
-        return Err(CliError::file(&arguments.output.display().to_string(), reason));
-    }
+    format_of(&arguments.output)?;
     let file = arguments.movie.display().to_string();
     let failed = |source| CliError::Movie { file: file.clone(), source };
     let movie_options = arguments.movie_options.options()?;
@@ -129,14 +139,14 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         None => None,
         Some(path) => {
             refuse_same_file(path, &arguments.output)?;
-            let name = path.display().to_string();
-            let opened = File::open(path)
-                .map_err(|error| CliError::Read { file: name.clone(), source: error.into() })?;
-            let read = read_positions(std::io::BufReader::new(opened));
-            Some(read.map_err(|error| CliError::file(&name, error.to_string()))?)
+            Some(positions(path, pixel_size, arguments.origin == Origin::Corner)?)
         }
     };
     let fit = arguments.spot.apply(arguments.fit.options(), arguments.fit.background())?;
+    let fit = match (&arguments.calibration, fit.shape) {
+        (Some(_), Shape::Circular(_)) => fit.with_shape(Shape::Elliptical(Elliptical)),
+        _ => fit,
+    };
     let camera = fit.camera.unwrap_or_default();
     let map = arguments.spot.camera_map()?;
     if let Some((_, path)) = &map {
@@ -144,6 +154,13 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
             refuse_same_file(&path, &arguments.output)?;
         }
     }
+    let calibration = match &arguments.calibration {
+        None => None,
+        Some(path) => {
+            refuse_same_file(path, &arguments.output)?;
+            Some(super::calibrate::finder(path)?)
+        }
+    };
     let options = LocalizeOptions::default()
         .with_box_size(arguments.box_size)
         .with_false_rate(arguments.false_rate)
@@ -154,6 +171,8 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         .with_fitter(arguments.fit.fitter().with_fit(fit.with_camera(None)))
         .with_keep_all(arguments.all)
         .with_checks(arguments.flags)
+        .with_errors(arguments.errors)
+        .with_calibration(calibration.map(Arc::new))
         .with_drop(flags(&arguments.drop))
         .with_saturation(arguments.saturation);
     let options = match arguments.threshold {
@@ -161,29 +180,42 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         None => options,
     };
     let localizer = Localizer::new(movie.size(), options)?;
-    let format = StormFormat::default()
-        .with_pixel_size(pixel_size)
-        .with_corner_origin(arguments.origin == Origin::Corner)
+    let (width, height) = movie.size();
+    let info = Info::default().with_movie(pixel_size, [width, height], movie.frames());
+    // Picasso's tables have pixels; what is known of their size stands beside them.
+    let is_picasso = format_of(&arguments.output)? == TableFormat::Picasso;
+    let layout = Layout::default()
+        .with_pixel_size(pixel_size.filter(|_| !is_picasso))
+        .with_depth(arguments.calibration.is_some())
+        .with_errors(arguments.errors)
+        .with_corner_origin(arguments.origin == Origin::Corner && !is_picasso)
         .with_widths(Widths::of(fit.shape))
         .with_checks(arguments.flags)
         .with_status(arguments.all);
-    let mut output = Output::create(&arguments.output)?;
-    output.write_all(format.header().as_bytes())?;
+    let filter = arguments
+        .filter
+        .as_deref()
+        .map(|text| super::filter::parse(text, &layout.table(&[], &info)));
+    let filter = filter.transpose()?;
+    let mut output = LocsOutput::create(&arguments.output, 0.0)?;
+    output.write(layout.table(&[], &info))?;
     tell_metadata(&movie, arguments.pixel_size);
     warn(arguments, &movie_options);
     let what_frames_are = arguments.movie_options.frames(&movie);
 
     let bar = progress(frames.len() as u64);
     let begin = Instant::now();
-    let mut text = String::new();
     let mut localizations = localizer.localize(movie, frames)?;
     while let Some(found) = localizations.next() {
         super::interrupt::check()?;
         let found = found.map_err(CliError::movie(&file));
         let found = found.inspect_err(|_| bar.finish_and_clear())?;
-        text.clear();
-        found.iter().for_each(|spot| format.row(spot, &mut text));
-        output.write_all(text.as_bytes())?;
+        let mut block = layout.table(&found, &info);
+        if let Some(filter) = &filter {
+            let keep = filter.keep(&block).map_err(|error| CliError::Other(error.to_string()))?;
+            block.retain(&keep);
+        }
+        output.write(block)?;
         let counts = localizations.counts();
         bar.set_position(counts.frames as u64);
         bar.set_message(format!("{} spots", counts.kept));
@@ -191,10 +223,34 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     bar.finish_and_clear();
     let localizer = localizations.into_localizer();
     super::interrupt::check()?;
+    let written = output.rows;
     output.finish()?;
     summarize(&localizer, begin.elapsed(), what_frames_are);
+    if filter.is_some() {
+        let kept = localizer.counts().kept;
+        say!("{written} of {kept} fulfil the condition and were written");
+    }
     Ok(())
 }
+
+/// The positions in a table, in pixels.
+fn positions(path: &Path, pixel_size: Option<f64>, corner: bool) -> Result<Positions, CliError> {
+    let locs = Locs::open(path, pixel_size, false)?;
+    let mut table = Table::default();
+    locs.blocks(Some(&["frame", "x", "y"]), |block| {
+        if table.rows() + block.rows() > MOST_POSITIONS {
+            let reason = format!(
+                "there are more than {MOST_POSITIONS} positions; fit a part of them at a time"
+            );
+            return Err(CliError::file(&locs.name, reason));
+        }
+        table.append(&block).map_err(locs.wrong())
+    })?;
+    table.positions(corner).map_err(locs.wrong())
+}
+
+/// The most positions: half a gigabyte.
+const MOST_POSITIONS: usize = 1 << 24;
 
 /// Says what is not known of the camera, or hardly right, and what it costs.
 fn warn(arguments: &LocalizeArguments, options: &MovieOptions) {

@@ -14,7 +14,7 @@ use spotfit::table::{
 };
 
 /// The most rows that are held in memory.
-const MOST_ROWS: usize = 1 << 28;
+pub(crate) const MOST_ROWS: usize = 1 << 28;
 /// The most rows kept of a table that can be read only once.
 const MOST_KEPT: usize = 1 << 24;
 

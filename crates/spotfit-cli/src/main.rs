@@ -1,6 +1,7 @@
 //! The command `spotfit`: reads arguments and files, calls the library, writes files.
 #![forbid(unsafe_code)]
 
+mod calibrate;
 mod corners;
 mod curve;
 mod curve_data;
@@ -33,8 +34,10 @@ mod simulate_movie;
 mod simulate_spots;
 mod splines;
 mod spot_options;
+mod stats;
 mod table;
 mod weights;
+mod z;
 
 use std::process::ExitCode;
 
@@ -57,8 +60,14 @@ enum Command {
     Fit(fit::FitArguments),
     /// Localize the spots of a movie: frames in, a table of localizations out.
     Localize(localize::LocalizeArguments),
+    /// Learn from z stacks of beads how the widths of spots tell their height.
+    Calibrate(Box<calibrate::CalibrateArguments>),
+    /// Find the height of localizations from their two widths.
+    Z(z::ZArguments),
     /// Keep the localizations for which a condition holds.
     Filter(filter::FilterArguments),
+    /// Describe a table of localizations: numbers, precision, resolution, and a report with charts.
+    Stats(stats::StatsArguments),
     /// Write a table of localizations in another format.
     Convert(filter::ConvertArguments),
     /// Join localizations of one molecule in successive frames.
@@ -85,7 +94,10 @@ fn main() -> ExitCode {
     let result = match command {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Localize(arguments) => localize::run(&arguments),
+        Command::Calibrate(arguments) => calibrate::run(&arguments),
+        Command::Z(arguments) => z::run(&arguments),
         Command::Filter(arguments) => filter::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
         Command::Convert(arguments) => filter::convert(&arguments),
         Command::Link(arguments) => link::run(&arguments),
         Command::Drift(arguments) => drift::run(&arguments),

@@ -150,10 +150,10 @@ impl Chart {
             "<text transform=\"translate(14 {middle}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
             safe(&self.y.label)
         ));
+        // An inner svg cuts off what is outside of it. A clip path would need an id, and a page has many charts.
+        let (wide, high) = (WIDTH - left - right, HEIGHT - top - bottom);
         add(format_args!(
-            "<clipPath id=\"inside\"><rect x=\"{left}\" y=\"{top}\" width=\"{}\" height=\"{}\"/></clipPath>\n<g clip-path=\"url(#inside)\">\n",
-            WIDTH - left - right,
-            HEIGHT - top - bottom
+            "<svg x=\"{left}\" y=\"{top}\" width=\"{wide}\" height=\"{high}\" viewBox=\"{left} {top} {wide} {high}\">\n"
         ));
         for (number, series) in self.series.iter().enumerate() {
             let colour = COLOURS[number % COLOURS.len()];
@@ -198,7 +198,7 @@ impl Chart {
                 }
             }
         }
-        add(format_args!("</g>\n"));
+        add(format_args!("</svg>\n"));
         let named = self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
         for (line, (number, series)) in named.enumerate() {
             let y = top + 12.0 + 14.0 * line as f64;

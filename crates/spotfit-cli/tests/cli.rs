@@ -314,6 +314,23 @@ fn unwritable_output_is_named() {
     assert_eq!(folder.names(), ["spots.npy", "taken.csv"]);
 }
 
+/// Proves that an option that the library refuses is named as it is typed.
+#[test]
+fn options_are_named_as_they_are_typed() {
+    let folder = Folder::new();
+    let data = bytes(&two_windows(), |p| p.to_le_bytes());
+    let spots = folder.file("spots.npy", &npy("'<u2'", "False", "(2, 4, 5)", &data));
+    let expected = "--max-iterations 0 is out of its range (1 to 100000)";
+    fails(&[&"fit", &spots, &"-o", &"-", &"--max-iterations", &"0"], &[expected]);
+}
+
+/// Proves that a terminal is not told to do anything by a name, and that other symbols stay.
+#[test]
+fn escape_sequences_are_shown() {
+    let name = "a\x1b[2J\x07µ\nb\u{9b}.npy";
+    fails(&[&"fit", &name, &"-o", &"-"], &["cannot read a\\u{1b}[2J\\u{7}µ\nb\\u{9b}.npy"]);
+}
+
 /// Proves that a file that was there is replaced as a whole, links stay links, devices stay devices,
 /// and the file is readable for others as usual.
 #[cfg(unix)]

@@ -13,13 +13,13 @@ use spotfit::Camera;
 use spotfit::localize::{LocalizeOptions, Localizer};
 use spotfit::movie::Movie;
 use spotfit::ndarray::Array2;
-use spotfit::storm::StormFormat;
+use spotfit::table::{CsvWriter, Info, Layout};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // What your camera's data sheet says.
     let camera = Camera::default().with_baseline(100.0).with_sensitivity(0.46).with_read_noise(1.4);
     let options = LocalizeOptions::default().with_camera(camera).with_box_size(7);
-    let table = StormFormat::default().with_pixel_size(Some(107.0));
+    let table = Layout::default().with_pixel_size(Some(107.0));
 
     let mut arguments = std::env::args().skip(1);
     match (arguments.next(), arguments.next()) {
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 spots.extend(localizer.frame(some_frame(number).view())?);
             }
             eprintln!("{} spots in {} frames", spots.len(), localizer.counts().frames);
-            table.write(io::stdout(), &spots)?;
+            CsvWriter::new(io::stdout()).write(&table.table(&spots, &Info::default()))?;
         }
         _ => return Err("expected two files: MOVIE LOCS.csv".into()),
     }

@@ -22,7 +22,6 @@ pub mod render;
 mod simulated;
 pub mod statistics;
 mod statuses;
-pub mod storm;
 pub mod table;
 pub mod yaml;
 

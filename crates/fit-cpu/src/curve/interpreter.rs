@@ -446,6 +446,18 @@ impl<R: Functions, const P: usize> Results<'_, R, P> {
     }
 }
 
+/// Runs an operation on its own, on so many numbers for each operand.
+pub(crate) fn operate<R: Functions>(op: Op, operands: [&[R]; 2]) -> Vec<R> {
+    let count = operands[0].len();
+    let mut registers = operands.concat();
+    let to = registers.len();
+    registers.resize(to + count, R::splat(0.0));
+    let place = |at| Place { at, column: 1, row: 0, whole: true };
+    let operation = Operation::new(op, [place(0), place(count), place(0)], to, [true, false]);
+    R::run(&mut registers, &[Step::One(operation)], &Block::whole(count));
+    registers.split_off(to)
+}
+
 /// Runs operations at the points of a block, one after the other.
 #[inline(always)]
 pub(crate) fn run<R: Functions>(registers: &mut [R], steps: &[Step], block: &Block) {

@@ -23,7 +23,7 @@ pub(crate) use engine::{FitOne, Work};
 pub(crate) use evaluate::{AtPoint, Evaluate, SetPoints};
 pub(crate) use functions::Functions;
 use interpreter::bytes;
-pub(crate) use interpreter::{Block, Interpreter, Step, run};
+pub(crate) use interpreter::{Block, Interpreter, Step, operate, run};
 pub(crate) use lattice::{Argument, Lattice, MOST_STILL};
 pub(crate) use lookup::RESULTS;
 

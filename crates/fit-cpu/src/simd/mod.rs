@@ -6,6 +6,7 @@ mod curve;
 mod engine;
 mod errors;
 mod instruction_set;
+pub(crate) mod internals;
 mod load;
 mod window_fitter;
 

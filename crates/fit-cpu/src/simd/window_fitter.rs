@@ -42,7 +42,7 @@ pub struct WindowFitter {
     options: Options,
     /// What the engine was made for.
     how: How,
-    engine: Box<dyn Engine>,
+    pub(super) engine: Box<dyn Engine>,
     /// Judges fits, once errors were asked for.
     appraiser: Option<(Beside, Box<dyn Appraiser>)>,
 }
@@ -253,109 +253,5 @@ impl<T: Scalar> Sink for Room<'_, T> {
 
     fn put_invalid(&mut self, window: usize) {
         self.fits[window - self.first] = Fit::invalid();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::ops::Range;
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-
-    use super::super::arch::pack::Pack;
-    use super::super::load::{How, Load};
-    use super::*;
-
-    const SEVEN: Size = Size::new(7, 7);
-
-    /// As many windows as one likes, which differ, and one that cannot be loaded.
-    struct Endless {
-        broken: Option<usize>,
-    }
-
-    impl<P: Pack> Load<P> for Endless {
-        fn load(&self, windows: Range<usize>, packs: &mut [P], _: How) {
-            let packs = packs.chunks_exact_mut(SEVEN.pixels().div_ceil(P::LANES));
-            for (window, packs) in windows.zip(packs) {
-                assert!(self.broken != Some(window), "not a window");
-                let (x, y) = (2.0 + (window % 16) as f32 / 8.0, 2.5 + (window % 5) as f32 / 4.0);
-                for (i, number) in P::numbers(packs)[..SEVEN.pixels()].iter_mut().enumerate() {
-                    let (dx, dy) = ((i % 7) as f32 - x, (i / 7) as f32 - y);
-                    // No exponential: Miri makes its last bits random.
-                    let width = 1.0 + (dx * dx + dy * dy) / 2.4;
-                    *number = 500.0 / (width * width) + (i * i % 11) as f32;
-                }
-            }
-        }
-        fn load_notes(&self, _: Range<usize>, _: NoteKind, _: &mut [P], _: f64) {
-            unreachable!("nothing is known of the pixels");
-        }
-    }
-
-    impl Source for Endless {}
-
-    /// The outcomes by the number of their window.
-    impl Sink for BTreeMap<usize, Fit<f32>> {
-        fn put(&mut self, lanes: u32, windows: &[usize; 32], found: &Numbers) {
-            for lane in (0..32).filter(|lane| lanes >> lane & 1 == 1) {
-                let fit = Fit::from_found(&Found::from_numbers(found.map(|numbers| numbers[lane])));
-                assert!(self.insert(windows[lane], fit).is_none(), "{} again", windows[lane]);
-            }
-        }
-
-        fn put_invalid(&mut self, window: usize) {
-            panic!("there is something to fit in {window}");
-        }
-    }
-
-    fn fitters() -> impl Iterator<Item = WindowFitter> {
-        let sets = InstructionSet::ALL.into_iter().filter(|set| set.is_available());
-        sets.map(|set| WindowFitter::new(set, SEVEN, &Options::default()).unwrap())
-    }
-
-    impl WindowFitter {
-        fn outcomes(
-            &mut self,
-            source: &Endless,
-            windows: Range<usize>,
-        ) -> BTreeMap<usize, Fit<f32>> {
-            let mut outcomes = BTreeMap::new();
-            self.engine.run(source, Start::Estimate, windows, &mut outcomes);
-            outcomes
-        }
-    }
-
-    /// Proves that a fitter that a panic went through fits the next batch as a new one does.
-    #[test]
-    fn a_panic_leaves_nothing_behind() {
-        let sound = Endless { broken: None };
-        // Miri takes seconds for a window.
-        let broken_at = if cfg!(miri) { 9 } else { 50 };
-        for (mut fitter, mut fresh) in fitters().zip(fitters()) {
-            for batch in [5, broken_at + 3] {
-                let broken = Endless { broken: Some(broken_at) };
-                let panicked = AssertUnwindSafe(|| fitter.outcomes(&broken, 0..2 * broken_at));
-                assert!(catch_unwind(panicked).is_err());
-                assert_eq!(fitter.outcomes(&sound, 0..batch), fresh.outcomes(&sound, 0..batch));
-            }
-        }
-    }
-
-    /// Proves that windows beyond number 2³² keep their number.
-    #[test]
-    #[cfg(target_pointer_width = "64")]
-    #[cfg_attr(miri, ignore = "it takes many windows; the other test has all of its memory")]
-    fn windows_are_counted_beyond_32_bits() {
-        let source = Endless { broken: None };
-        for mut fitter in fitters() {
-            let many = (1 << 32) - 20;
-            let outcomes = fitter.outcomes(&source, many..many + 80);
-            let few = fitter.outcomes(&source, 76..156);
-            assert_eq!(
-                outcomes.keys().copied().collect::<Vec<_>>(),
-                Vec::from_iter(many..many + 80)
-            );
-            assert!(outcomes.into_values().eq(few.into_values()));
-        }
     }
 }

@@ -7,7 +7,6 @@ use spotfit::localize::{LocalizeOptions, Localizer};
 use spotfit::movie::{Block, Movie, MovieError, MovieLimits, MovieOptions, Pixels};
 use spotfit::npy::{NpyReader, NumberType};
 use spotfit::render::{Point, RenderOptions, Survey, render};
-use spotfit::storm::read_positions;
 use spotfit::table::{CsvReader, PicassoReader, Table, TableError, Unit};
 use spotfit::yaml;
 
@@ -259,7 +258,8 @@ fn localize(size: (usize, usize), block: &Block, options: LocalizeOptions) -> Re
 }
 
 fn positions(file: &[u8], round: u64) -> Result<(), String> {
-    let positions = words(read_positions(file))?;
+    let positions = words(words(CsvReader::new(file))?.read_all(1 << 20))?;
+    let positions = words(positions.positions(false))?;
     if !round.is_multiple_of(16) {
         return Ok(());
     }

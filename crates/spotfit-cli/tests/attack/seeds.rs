@@ -195,8 +195,8 @@ pub(crate) const PICASSO_YAML: &str = "Byte Order: <\nCamera: Test\nFrames: 30\n
 
 static HDF5: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
     let [few, many] = [1, 40].map(|times| {
-        let text = &tables()[1];
-        let mut reader = CsvReader::new(&text[..]).expect("a table");
+        let tables = tables();
+        let mut reader = CsvReader::new(&tables[1][..]).expect("a table");
         let block = reader.read().expect("rows").expect("a block");
         let mut table = Table::default();
         (0..times).for_each(|_| table.append(&block).expect("the same columns"));

@@ -58,6 +58,7 @@ pub struct FindOptionError {
 
 /// What became of a spot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum DepthStatus {
     /// z was found.
     Found,
@@ -74,6 +75,10 @@ pub enum DepthStatus {
 }
 
 impl DepthStatus {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Found, Self::Below, Self::Above, Self::Ambiguous, Self::Far, Self::Invalid];
+
     /// The name that files use.
     pub fn name(self) -> &'static str {
         match self {
@@ -89,6 +94,7 @@ impl DepthStatus {
 
 /// The height of a spot.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Depth {
     /// z in nm, with the magnification factor; the end of the range where the spot is beyond it.
     pub z: f64,
@@ -164,6 +170,16 @@ impl Finder {
         check("farthest", farthest, farthest > 0.0, "above 0")?;
         check("ambiguous", ambiguous, ambiguous >= 0.0, "0 or more")?;
         Ok(Self::prepare(curve.clone(), options))
+    }
+
+    /// The calibration.
+    pub fn curve(&self) -> &Astigmatism {
+        &self.curve
+    }
+
+    /// How z is found.
+    pub fn options(&self) -> &FindOptions {
+        &self.options
     }
 
     /// As [`Finder::new`], with options that are known to be sound.

@@ -23,6 +23,9 @@ const LAST: f64 = 1.4;
 const STEPS: usize = 7;
 /// Smaller changes of the curve end the steps of a scale, in units of the uncertainty.
 const NEGLIGIBLE: f64 = 0.02;
+/// The weight of second differences of the coefficients, in units of what localizations say of a coefficient on average: the ends
+/// of the movie, and frames without localizations, follow their neighbours.
+const STIFFNESS: f64 = 0.02;
 /// Pairs further apart than so many scales do not count.
 const REACH: f64 = 3.0;
 
@@ -252,11 +255,14 @@ fn step(points: &Points, spline: &Spline, curve: &mut [[f64; 3]], scale: Scale) 
     if trace.is_nan() || trace <= 0.0 {
         return None;
     }
+    let stiffness = STIFFNESS * trace;
+    let mut wanted = sums.sides.clone();
+    bend(curve, stiffness, &mut wanted);
     let solved = |hessian: &[f64], share: f64| {
         let mut matrix: Vec<f64> =
             hessian.iter().zip(&sums.safe).map(|(a, safe)| a + share * safe).collect();
-        stiffen(&mut matrix, count, 1e-4 * trace, true);
-        let mut sides = sums.sides.clone();
+        stiffen(&mut matrix, count, stiffness, true);
+        let mut sides = wanted.clone();
         solve(&mut matrix, &mut sides, count).then_some(sides)
     };
     // Where Newton's matrix is not positive, more of the safe one makes it so.
@@ -280,6 +286,18 @@ fn step(points: &Points, spline: &Spline, curve: &mut [[f64; 3]], scale: Scale) 
         ((low + 4.0 * middle + high) / 6.0).abs()
     };
     Some((0..count - 2).map(|knot| at_knot(knot, 0).max(at_knot(knot, 1))).fold(0.0, f64::max))
+}
+
+/// What second differences of the curve that have a weight ask of a step.
+fn bend(curve: &[[f64; 3]], weight: f64, sides: &mut [[f64; 3]]) {
+    for middle in 1..curve.len() - 1 {
+        for k in 0..3 {
+            let second = curve[middle - 1][k] - 2.0 * curve[middle][k] + curve[middle + 1][k];
+            for (i, p) in [(middle - 1, 1.0), (middle, -2.0), (middle + 1, 1.0)] {
+                sides[i][k] -= weight * p * second;
+            }
+        }
+    }
 }
 
 /// Adds the weight of second differences, so that frames without localizations follow their neighbours, and, if the

@@ -147,7 +147,7 @@ fn names_are_listed() {
     assert_eq!(many.names().len(), 21);
     assert_eq!(many.names()[7], "group 07");
     assert_eq!(many.array("table", 3).expect("an array").1, [0.0, 1.0, 2.0]);
-    let error = many.rows("group 03").err().expect("a group").to_string();
+    let error = many.rows("group 03").expect_err("a group").to_string();
     assert_eq!(error, "'group 03' is not a dataset");
     let error = try_open("many_latest").err().expect("no links").to_string();
     assert_eq!(error, "'/' cannot be read: a fractal heap of links is not supported");

@@ -35,7 +35,7 @@ pub use outcome::{Counts, LocalizeError};
 pub use pipeline::Localizations;
 pub use positions::Positions;
 pub use sensitivity::estimate_sensitivity;
-pub use spot::Localization;
+pub use spot::{Localization, SpotErrors};
 
 /// How far a fit may go from where its spot was detected, as a share of the box.
 const WANDER: f64 = 0.3;
@@ -96,7 +96,7 @@ impl Localizer {
             format!("x,y,width,height within the frame of {width}×{height} pixels"),
         )?;
         let fitter = Fitter::new(&options.fitter.clone().with_fit(options.fit()))?;
-        let judge = if options.is_checked() || !options.is_plain() {
+        let judge = if options.needs_errors() {
             let fit = options.fit().with_camera(Some(options.camera));
             // A block has too few spots for a GPU.
             let backend = match options.fitter.backend {
@@ -239,6 +239,11 @@ impl Localizer {
         let pixels = self.options.box_size * self.options.box_size;
         let chi2 = look.map_or(fit.chi2, |(residuals, _)| residuals.squares);
         let mut spot = spot::localization(fit, chi2, pixels, self.uncertainty(fit, look));
+        if let Some((_, errors)) = look {
+            spot.depth =
+                self.options.calibration.as_ref().map(|finder| spot::depth(finder, fit, errors));
+            spot.errors = self.options.errors.then(|| spot::errors(errors));
+        }
         let far = |at: f64| (at - half).abs() > wander;
         let wandered = detected && (far(fit.x) || far(fit.y));
         if self.options.is_checked() {

@@ -7,6 +7,7 @@ use fit_cpu::{BatchError, MOST_THREADS};
 use fit_windows::CameraMap;
 
 use super::{Flags, LocalizeError, Positions};
+use crate::astigmatism::find::Finder;
 use crate::backend::{FitError, FitterOptions};
 use crate::detect::{DEFAULT_FALSE_RATE, typical_variance};
 use crate::range::OutOfRange;
@@ -64,6 +65,12 @@ pub struct LocalizeOptions {
     pub keep_all: bool,
     /// Whether to check every localization ([`super::Localization::checks`]).
     pub checks: bool,
+    /// Whether localizations have the standard errors of all their numbers ([`super::Localization::errors`]).
+    pub errors: bool,
+    /// Finds the height of every spot from its widths ([`super::Localization::depth`]). The fitted shape must have two
+    /// widths. It is not serialized.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub calibration: Option<Arc<Finder>>,
     /// Localizations to drop, and to count as dropped: those with any of these flags.
     pub drop: Flags,
     /// The least value of a saturated pixel, in ADU. `None` takes the largest that the type of the pixels has;
@@ -84,6 +91,8 @@ impl Default for LocalizeOptions {
             fitter: FitterOptions::default(),
             keep_all: false,
             checks: false,
+            errors: false,
+            calibration: None,
             drop: Flags::default(),
             saturation: None,
         }
@@ -101,6 +110,8 @@ impl LocalizeOptions {
         const with_keep_all: keep_all: bool,
         with_map: map: Option<Arc<CameraMap>>,
         const with_checks: checks: bool,
+        const with_errors: errors: bool,
+        with_calibration: calibration: Option<Arc<Finder>>,
         const with_drop: drop: Flags,
         const with_saturation: saturation: Option<f64>,
     }
@@ -125,6 +136,11 @@ impl LocalizeOptions {
         let Options { shape, profile, .. } = self.fitter.fit;
         let circular = matches!(shape, Shape::Circular(_) | Shape::FixedSigma(_));
         circular && profile == PixelProfile::Sampled && !self.in_photons()
+    }
+
+    /// Whether somebody needs the errors of the fits.
+    pub(super) fn needs_errors(&self) -> bool {
+        self.is_checked() || self.errors || self.calibration.is_some() || !self.is_plain()
     }
 
     /// Whether localizations are to be checked.
@@ -166,6 +182,13 @@ impl LocalizeOptions {
         )?;
         let good = (1e-6..=1e4).contains(false_rate);
         OutOfRange::check("false_rate", false_rate, good, "1e-6 to 1e4 in a million pixels")?;
+        let two = matches!(fitter.fit.shape, Shape::Elliptical(_));
+        OutOfRange::check(
+            "calibration",
+            "given",
+            self.calibration.is_none() || two,
+            "only with the shape elliptical",
+        )?;
         let saturation = saturation.unwrap_or_default();
         OutOfRange::check("saturation", saturation, saturation.is_finite(), "any finite number")?;
         let range = format!("0 to {MOST_THREADS}; 0 takes one for each processor");

@@ -1,8 +1,9 @@
 //! A localization: a spot in photons, with its uncertainty.
 
-use fit_core::{Camera, Fit, Status};
+use fit_core::{Camera, Errors, Fit, Parameter, Status};
 
 use super::checks::Checks;
+use crate::astigmatism::find::{Depth, Finder, Widths};
 
 /// A spot in a movie. Lengths are in pixels; (0, 0) is the centre of the first pixel of the frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,10 +40,28 @@ pub struct Localization {
     pub uncertainty_x: f64,
     /// Expected standard deviation of y.
     pub uncertainty_y: f64,
+    /// The height, if it was found ([`super::LocalizeOptions::calibration`]).
+    pub depth: Option<Depth>,
+    /// Standard errors of the other numbers, if they are known ([`super::LocalizeOptions::errors`]).
+    pub errors: Option<SpotErrors>,
     /// How the fit ended.
     pub status: Status,
     /// What was checked, if it was asked for ([`super::LocalizeOptions::checks`]).
     pub checks: Option<Checks>,
+}
+
+/// Standard errors of a spot, by the fit ([`fit_core::Errors`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct SpotErrors {
+    /// Of [`Localization::intensity`], in photons.
+    pub photons: f64,
+    /// Of [`Localization::offset`], in photons.
+    pub background: f64,
+    /// Of [`Localization::sigma_x`], in pixels.
+    pub sigma_x: f64,
+    /// Of [`Localization::sigma_y`], in pixels.
+    pub sigma_y: f64,
 }
 
 impl Localization {
@@ -90,6 +109,8 @@ pub(super) fn localization(
         uncertainty: root_mean_square(uncertainty_x, uncertainty_y),
         uncertainty_x,
         uncertainty_y,
+        depth: None,
+        errors: None,
         status: fit.status,
         checks: None,
     }
@@ -98,4 +119,24 @@ pub(super) fn localization(
 /// The root mean square of two numbers.
 pub(crate) fn root_mean_square(x: f64, y: f64) -> f64 {
     if x == y { x } else { ((x * x + y * y) / 2.0).sqrt() }
+}
+
+/// The height of a spot, from the widths of its fit and their covariance.
+pub(super) fn depth(finder: &Finder, fit: &Fit<f64>, errors: &Errors) -> Depth {
+    use Parameter::{SigmaX, SigmaY};
+    let of = |parameter| f64::from(errors.of(parameter));
+    let spread = [of(SigmaX), of(SigmaY)];
+    let correlation = f64::from(errors.covariance(SigmaX, SigmaY)) / (spread[0] * spread[1]);
+    finder.find(&Widths { sigma: [fit.sigma_x, fit.sigma_y], errors: spread, correlation })
+}
+
+/// The errors of a fit in photons.
+pub(super) fn errors(errors: &Errors) -> SpotErrors {
+    let of = |parameter| f64::from(errors.of(parameter));
+    SpotErrors {
+        photons: errors.photons.into(),
+        background: of(Parameter::Background),
+        sigma_x: of(Parameter::SigmaX),
+        sigma_y: of(Parameter::SigmaY),
+    }
 }

@@ -54,6 +54,18 @@ pub enum TableError {
         /// What is expected instead.
         needed: &'static str,
     },
+    /// A word in a row is not what it should be.
+    #[error("row {row}: {column} = '{value}' is not {needed}")]
+    Word {
+        /// The row, from 1.
+        row: u64,
+        /// The column's name.
+        column: String,
+        /// The word; the beginning of it, if it is long.
+        value: String,
+        /// What is expected instead.
+        needed: &'static str,
+    },
     /// A row is longer than any row of a table of numbers.
     #[error("line {line}: no row ends within {} KiB; is this a table?", LONGEST_ROW >> 10)]
     LongRow {

@@ -136,7 +136,7 @@ fn meanings(table: &Table) -> Vec<(String, Meaning)> {
         }
     }
     for column in numbers {
-        add(super::csv::header(column), &column.name, None);
+        add(super::csv::header(column).trim_matches('"').to_owned(), &column.name, None);
         if let Some(name) = names::find(&column.name).and_then(|known| known.picasso) {
             add(name.to_owned(), &column.name, None);
         }

@@ -20,10 +20,12 @@
 //! names. Frames are counted from 0 here. A CSV table counts them from 1 if a name has a unit, as in `x [nm]`, and
 //! otherwise from 0: the first is how localizations are written, the second how positions and truths are.
 
+mod corners;
 mod csv;
 mod error;
 mod file;
 mod filter;
+mod layout;
 mod names;
 mod number;
 mod picasso;
@@ -31,10 +33,12 @@ mod picasso;
 use std::borrow::Cow;
 use std::fmt;
 
+pub use corners::CornerReader;
 pub use csv::{CsvReader, CsvWriter};
 pub use error::TableError;
 pub use file::{TableFormat, TableReader, TableWriter, Written};
 pub use filter::Filter;
+pub use layout::{Layout, Widths};
 pub use picasso::{LeftOut, PicassoReader, PicassoWriter, sidecar};
 
 /// The unit of a column.
@@ -163,6 +167,16 @@ pub struct Info {
     pub frames: Option<usize>,
     /// All that Picasso's YAML says, a document for each step that the table went through.
     pub documents: Vec<crate::yaml::Value>,
+}
+
+impl Info {
+    /// The same for a movie of so many frames of this width and height.
+    #[must_use]
+    pub fn with_movie(mut self, pixel_size: Option<f64>, size: [usize; 2], frames: usize) -> Self {
+        (self.pixel_size, self.frames) = (pixel_size, Some(frames));
+        [self.width, self.height] = size.map(Some);
+        self
+    }
 }
 
 /// A table, or a block of its rows.

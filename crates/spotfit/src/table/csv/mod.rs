@@ -97,6 +97,11 @@ impl<R: Read> CsvReader<R> {
         self
     }
 
+    /// The columns that are read, without rows.
+    pub fn layout(&self) -> Table {
+        self.layout.table(self.layout.columns.iter().map(|_| Vec::new()))
+    }
+
     /// The next rows; `None` at the end.
     ///
     /// # Errors

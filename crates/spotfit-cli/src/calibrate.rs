@@ -1,0 +1,264 @@
+//! `spotfit calibrate`: from z stacks of beads to how widths tell z.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::error::CliError;
+use super::fit::FitOptions;
+use super::locs::refuse_same;
+use super::message::say;
+use super::movie_options::{Lengths, MovieArguments, parse_lengths, pixel_size};
+use super::output::Output;
+use super::paths::refuse_same_file;
+use super::plot::{Axis, Chart, Series};
+use super::spot_options::SpotOptions;
+use spotfit::astigmatism::calibrate::{
+    Calibration, CalibrationOptions, Fate, Slice, Zero, calibrate,
+};
+use spotfit::astigmatism::file::load;
+use spotfit::astigmatism::find::Finder;
+use spotfit::astigmatism::yaml_text::yaml_text;
+use spotfit::link::{LinkOptions, link};
+use spotfit::localize::{Localization, LocalizeOptions, Localizer};
+use spotfit::movie::Movie;
+use spotfit::{Elliptical, Shape};
+
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateArguments {
+    /// Stacks of beads: movies whose frames are slices at equal steps of z.
+    #[arg(value_name = "BEADS", required = true)]
+    stacks: Vec<PathBuf>,
+    /// Where to write the calibration, which Picasso reads too.
+    #[arg(short, long, value_name = "CALIBRATION.yaml")]
+    output: PathBuf,
+    /// From slice to slice, in nanometres.
+    #[arg(long, value_name = "NM")]
+    step: f64,
+    /// Which slice is highest.
+    #[arg(long, value_enum, default_value = "first-highest", value_name = "ORDER")]
+    order: Order,
+    /// Frames taken at each step, one after the other.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    frames_per_step: u32,
+    /// Side of the fitted windows, in pixels; odd. Spots far from the focus are wide.
+    #[arg(long = "box", default_value_t = 13, value_name = "PX")]
+    box_size: usize,
+    /// Size of a pixel in nanometres; px if it is not known.
+    #[arg(long, value_name = "NM|px", value_parser = parse_lengths)]
+    pixel_size: Option<Lengths>,
+    /// The range of z that is needed, from A to B in nanometres; the widest possible if not given.
+    #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
+    range: Option<String>,
+    /// Where z is 0: where the widths are equal, or in the middle of the stack.
+    #[arg(long, value_enum, default_value = "crossing", value_name = "WHERE")]
+    zero: ZeroChoice,
+    /// What z is multiplied by in the end, because of different refractive indices; 0.7 to 0.8 for an oil objective and a
+    /// watery sample.
+    #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
+    magnification: f64,
+    /// Where to draw the widths against z, and what they differ from the curves.
+    #[arg(long, value_name = "CALIBRATION.svg")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    movie_options: MovieArguments,
+    #[command(flatten)]
+    spot: SpotOptions,
+    #[command(flatten)]
+    fit: FitOptions,
+}
+
+/// Which way the stage goes.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Order {
+    /// The first slice shows the beads highest, as in Picasso.
+    FirstHighest,
+    /// The first slice shows the beads lowest.
+    FirstLowest,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum ZeroChoice {
+    Crossing,
+    Stage,
+}
+
+/// Reads a calibration.
+pub(crate) fn finder(path: &Path) -> Result<Finder, CliError> {
+    let name = path.display().to_string();
+    load(path).map_err(|error| CliError::file(&name, error.to_string()))
+}
+
+pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
+    let good = arguments.step > 0.0 && arguments.step <= 1e5;
+    if !good {
+        return Err(CliError::option("step", &arguments.step.to_string(), "above 0, to 100000 nm"));
+    }
+    refuse_same(&[Some(&arguments.output), arguments.plot.as_deref()])?;
+    let mut slices = Vec::new();
+    let mut size = None;
+    for path in &arguments.stacks {
+        for output in [Some(&arguments.output), arguments.plot.as_ref()].into_iter().flatten() {
+            refuse_same_file(path, output)?;
+        }
+        let found = stack(
+            arguments,
+            path,
+            slices.last().map_or(0, |last: &Slice| last.bead + 1),
+            &mut size,
+        )?;
+        slices.extend(found);
+    }
+    let mut options = CalibrationOptions::new(size.unwrap_or(100.0));
+    options.range = arguments.range.as_deref().map(range).transpose()?;
+    options.magnification = arguments.magnification;
+    options.zero = match arguments.zero {
+        ZeroChoice::Crossing => Zero::Crossing,
+        ZeroChoice::Stage => Zero::Stage,
+    };
+    let beads = slices.last().map_or(0, |last| last.bead + 1);
+    // A single bead is better than none.
+    options.least_beads = options.least_beads.min(beads.max(1) as usize);
+    let calibration = calibrate(&slices, &options);
+    let calibration = calibration.map_err(|error| CliError::Other(error.to_string()))?;
+    let mut output = Output::create(&arguments.output)?;
+    output.write_all(yaml_text(&calibration).as_bytes())?;
+    let mut others = Vec::new();
+    if let Some(path) = &arguments.plot {
+        let mut picture = Output::create(path)?;
+        picture.write_all(draw(&calibration).as_bytes())?;
+        others.push(picture);
+    }
+    output.finish_with(others)?;
+    summarize(&calibration, beads, size.is_some());
+    Ok(())
+}
+
+/// The slices of the beads of a stack, whose numbers begin at `first`.
+fn stack(
+    arguments: &CalibrateArguments,
+    path: &Path,
+    first: u32,
+    size: &mut Option<f64>,
+) -> Result<Vec<Slice>, CliError> {
+    let name = path.display().to_string();
+    let failed = |source| CliError::Movie { file: name.clone(), source };
+    let movie = Movie::open_with(path, &arguments.movie_options.options()?).map_err(failed)?;
+    *size = size.or(pixel_size(arguments.pixel_size, &movie)?);
+    let frames = movie.frames();
+    let fit = arguments.spot.apply(arguments.fit.options(), arguments.fit.background())?;
+    let fit = fit.with_shape(Shape::Elliptical(Elliptical));
+    let options = LocalizeOptions::default()
+        .with_box_size(arguments.box_size)
+        .with_camera(fit.camera.unwrap_or_default())
+        .with_fitter(arguments.fit.fitter().with_fit(fit.with_camera(None)))
+        .with_errors(true);
+    let localizer = Localizer::new(movie.size(), options)?;
+    let mut found: Vec<Localization> = Vec::new();
+    for block in localizer.localize(movie, ..)? {
+        super::interrupt::check()?;
+        found.extend(block.map_err(CliError::movie(&name))?);
+    }
+    let steps = frames.div_ceil(arguments.frames_per_step as usize).max(1);
+    let middle = 0.5 * (steps as f64 - 1.0);
+    let z = |frame: usize| {
+        let step = (frame / arguments.frames_per_step as usize) as f64 - middle;
+        let sign = if arguments.order == Order::FirstHighest { -1.0 } else { 1.0 };
+        sign * step * arguments.step
+    };
+    let of = |number: fn(&Localization) -> f64| found.iter().map(number).collect::<Vec<f64>>();
+    let numbers: Vec<u32> = found.iter().map(|spot| spot.frame as u32).collect();
+    let options = LinkOptions { radius: NEAR, radius_z: 1.0, gap: GAP };
+    let links = link(&numbers, &of(|spot| spot.x), &of(|spot| spot.y), None, &options);
+    let links = links.map_err(|error| CliError::file(&name, error.to_string()))?;
+    let mut slices: Vec<Slice> = found
+        .iter()
+        .zip(&links.groups)
+        .filter_map(|(spot, &group)| {
+            let errors = spot.errors?;
+            Some(Slice {
+                bead: first + group,
+                z: z(spot.frame),
+                x: spot.x,
+                y: spot.y,
+                sigma_x: spot.sigma_x,
+                sigma_y: spot.sigma_y,
+                error_x: errors.sigma_x,
+                error_y: errors.sigma_y,
+            })
+        })
+        .collect();
+    slices.sort_by_key(|slice| slice.bead);
+    say!("{name}: {frames} frames, {} spots", slices.len());
+    Ok(slices)
+}
+
+/// How far a bead may seem to move from slice to slice, in pixels, and for how many frames it may be missed.
+const NEAR: f64 = 1.5;
+const GAP: u32 = 3;
+
+/// Two ends.
+fn range(text: &str) -> Result<[f64; 2], CliError> {
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    match numbers.as_deref() {
+        Ok(&[low, high]) if low < high => Ok([low, high]),
+        _ => Err(CliError::option("range", text, "A,B: two numbers, the first the smaller, in nm")),
+    }
+}
+
+fn summarize(calibration: &Calibration, beads: u32, in_nanometres: bool) {
+    let Calibration { rejected, residual, lateral, .. } = calibration;
+    let used = calibration.beads.iter().filter(|bead| bead.fate == Fate::Used).count();
+    let [low, high] = calibration.curve.range();
+    say!(
+        "{used} of {beads} beads used, {} slices; z from {low:.0} to {high:.0} nm",
+        calibration.used
+    );
+    let reasons = [
+        (rejected.short_beads, "beads with too few slices"),
+        (rejected.beads_without_crossing, "beads without a focus in their stack"),
+        (rejected.beads_off, "beads unlike the others"),
+        (rejected.slices_off, "slices off the curve"),
+        (rejected.slices_beyond, "slices beyond the range"),
+        (rejected.invalid_slices, "slices with a number out of range"),
+    ];
+    let left_out: Vec<String> = reasons
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, reason)| format!("{count} {reason}"))
+        .collect();
+    say!("left out: {}", if left_out.is_empty() { "none".to_owned() } else { left_out.join(", ") });
+    say!(
+        "residuals {:.4} and {:.4} px; error of z {:.1} nm rms, {:.1} nm at most on average",
+        residual[0],
+        residual[1],
+        calibration.z_error,
+        calibration.z_bias
+    );
+    if in_nanometres {
+        say!(
+            "beads move by {:.0} and {:.0} nm in x and y for each µm of z",
+            lateral[0],
+            lateral[1]
+        );
+    }
+}
+
+/// The widths against z.
+fn draw(calibration: &Calibration) -> String {
+    let [low, high] = calibration.curve.range();
+    let line = |axis: usize| -> Vec<(f64, f64)> {
+        let at = |step: u32| low + (high - low) * f64::from(step) / 200.0;
+        (0..=200).map(|step| (at(step), calibration.curve.widths(at(step))[axis])).collect()
+    };
+    let points =
+        |axis: usize| calibration.table.iter().map(|row| (row.z, row.sigma[axis])).collect();
+    let series = vec![
+        Series::line("σx", line(0)),
+        Series::line("σy", line(1)),
+        Series::points("", points(0)),
+        Series::points("", points(1)),
+    ];
+    let title = format!("Widths of {} slices", calibration.used);
+    Chart::new(&title, Axis::new("z (nm)"), Axis::new("σ (px)"), series).svg()
+}

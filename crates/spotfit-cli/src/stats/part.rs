@@ -1,0 +1,142 @@
+//! What needs frames and positions: localizations per frame, precision and resolution.
+
+use std::fmt::Display;
+
+use super::StatsArguments;
+use super::spread::{Spread, between, kept};
+use crate::error::CliError;
+use crate::interrupt;
+use spotfit::statistics::{Frc, FrcOptions, Nena, frc, nena};
+use spotfit::table::{Table, Unit};
+
+/// Bars of the chart of localizations per frame.
+const MOST_BARS: u32 = 300;
+
+/// Some rows of a table: all, or those that are kept.
+pub(super) struct Part {
+    pub(super) rows: usize,
+    /// The least and the greatest x, and the same of y.
+    pub(super) extent: Option<[[f64; 2]; 2]>,
+    pub(super) per_frame: Option<PerFrame>,
+    /// The median of the uncertainty of x and y, in their unit.
+    pub(super) stated: Option<f64>,
+    /// The precision, or why there is none; `None` if nobody asked.
+    pub(super) nena: Option<Result<Nena, String>>,
+    /// The resolution, or why there is none; `None` if nobody asked.
+    pub(super) frc: Option<Result<Frc, String>>,
+}
+
+/// Localizations per frame, empty frames included.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PerFrame {
+    pub(super) mean: f64,
+    /// With the median between them.
+    pub(super) quartiles: [f64; 3],
+    /// Means over some frames each, as bars. Frames count from 1.
+    pub(super) bars: Vec<(f64, f64)>,
+    /// How many frames these are.
+    pub(super) width: u32,
+}
+
+impl Part {
+    /// Describes rows with finite x and y of a movie of so many frames.
+    pub(super) fn of(
+        table: &Table,
+        frames: Option<&[u32]>,
+        count: Option<u32>,
+        stated: Option<f64>,
+        arguments: &StatsArguments,
+    ) -> Result<Self, CliError> {
+        let of = |name| table.values(name).unwrap_or_default();
+        let (x, y) = (of("x"), of("y"));
+        let nena = asked(!arguments.no_nena, frames, |frames| nena(frames, x, y));
+        interrupt::check()?;
+        let options = FrcOptions::default();
+        let frc = asked(!arguments.no_frc, frames, |frames| frc(frames, x, y, &options));
+        interrupt::check()?;
+        let ends = |of: &[f64]| {
+            of.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], &value| {
+                [low.min(value), high.max(value)]
+            })
+        };
+        let extent = (table.rows() > 0).then(|| [ends(x), ends(y)]);
+        let per_frame = frames.and_then(|frames| PerFrame::of(frames, count?));
+        Ok(Self { rows: table.rows(), extent, per_frame, stated, nena, frc })
+    }
+}
+
+/// What was found of the frames, or why it was not, if it was asked for.
+fn asked<T, E: Display>(
+    asked: bool,
+    frames: Option<&[u32]>,
+    find: impl Fn(&[u32]) -> Result<T, E>,
+) -> Option<Result<T, String>> {
+    asked.then(|| match frames {
+        None => Err("there is no column 'frame'".to_owned()),
+        Some([]) => Err("there are no localizations".to_owned()),
+        Some(frames) => find(frames).map_err(|error| error.to_string()),
+    })
+}
+
+/// The median of the uncertainty of x and y, of all rows and of those that are kept.
+pub(super) fn stated(table: &Table, keep: Option<&[bool]>, unit: Unit) -> [Option<f64>; 2] {
+    let Ok(values) = table.lengths("uncertainty", unit) else { return [None; 2] };
+    let median = |mut values: Vec<f64>| {
+        values.retain(|value| *value > 0.0);
+        Spread::of(&mut values).quartiles().map(|quartiles| quartiles[1])
+    };
+    let of_kept = keep.and_then(|keep| median(kept(&values, keep)));
+    [median(values.into_owned()), of_kept]
+}
+
+impl PerFrame {
+    /// Counts the rows of each of so many frames.
+    fn of(frames: &[u32], count: u32) -> Option<Self> {
+        let last = count.checked_sub(1)?;
+        let width = count.div_ceil(MOST_BARS);
+        let mut counts = vec![0u64; count.div_ceil(width) as usize];
+        for frame in frames {
+            counts[(frame / width) as usize] += 1;
+        }
+        let bar = |(bar, &rows): (usize, &u64)| {
+            let first = bar as u32 * width;
+            (f64::from(first) + 0.5, rows as f64 / f64::from(width.min(count - first)))
+        };
+        let mut bars: Vec<(f64, f64)> = counts.iter().enumerate().map(bar).collect();
+        bars.push((f64::from(count) + 0.5, 0.0));
+        // A movie may have far more frames than rows.
+        let mut sorted = frames.to_vec();
+        sorted.sort_unstable();
+        let mut counts: Vec<u32> =
+            sorted.chunk_by(|a, b| a == b).map(|rows| rows.len() as u32).collect();
+        counts.sort_unstable();
+        let empty = count as usize - counts.len();
+        let of_rank =
+            |rank: usize| f64::from(rank.checked_sub(empty).map_or(0, |seen| counts[seen]));
+        let quartiles = [0.25, 0.5, 0.75].map(|share| between(share, last as usize, of_rank));
+        let mean = frames.len() as f64 / f64::from(count);
+        Some(Self { mean, quartiles, bars, width })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that empty frames count, and that a movie of very many frames takes no more memory than its rows.
+    #[test]
+    fn localizations_per_frame_are_counted() {
+        let few = PerFrame::of(&[0, 3, 3, 3, 1, 1], 5).unwrap();
+        assert_eq!((few.mean, few.quartiles, few.width), (1.2, [0.0, 1.0, 2.0], 1));
+        let bars = [(0.5, 1.0), (1.5, 2.0), (2.5, 0.0), (3.5, 3.0), (4.5, 0.0), (5.5, 0.0)];
+        assert_eq!(few.bars, bars);
+        let many = PerFrame::of(&[7, u32::MAX - 1], u32::MAX).unwrap();
+        assert_eq!(many.quartiles, [0.0; 3]);
+        assert_eq!(many.bars.len(), 301);
+        assert_eq!(PerFrame::of(&[0], 1).unwrap().quartiles, [1.0; 3]);
+        assert_eq!(PerFrame::of(&[], 0), None);
+        let whole = PerFrame::of(&[0, 299, 300, 300], 301).unwrap();
+        assert_eq!((whole.width, whole.bars.last()), (2, Some(&(301.5, 0.0))));
+        assert_eq!(whole.bars[150], (300.5, 2.0));
+    }
+}

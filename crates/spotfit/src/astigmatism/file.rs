@@ -1,0 +1,159 @@
+//! Calibrations in files: ours and Picasso's.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::curve::{Astigmatism, CurveError, TERMS};
+use super::find::{FindOptionError, FindOptions, Finder};
+use crate::yaml::{self, Value, YamlError};
+
+/// The share of the width by which spots scatter beyond the errors of their fits, at most, that a file may say.
+const MOST_SCATTER: f64 = 0.5;
+
+/// Why a calibration could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CalibrationFileError {
+    /// It cannot be read, or is no YAML.
+    #[error(transparent)]
+    Yaml(#[from] YamlError),
+    /// Something is missing, or not what it should be.
+    #[error("this is no calibration of astigmatism: {key} {needed}")]
+    Key {
+        /// The key.
+        key: &'static str,
+        /// What is needed.
+        needed: &'static str,
+    },
+    /// The curves do not give z.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
+    /// The scatter is out of its range.
+    #[error(transparent)]
+    Scatter(#[from] FindOptionError),
+}
+
+/// Reads a calibration as [`yaml_text`](super::yaml_text::yaml_text) or Picasso writes it.
+///
+/// Picasso's files do not say for which z they hold: it is half of the stack on either side of zero ("Number of frames" times
+/// "Step size in nm"), or 500 nm if that is not said either. With a wider range the curves may turn; then the widest range
+/// on which they do not is taken.
+///
+/// # Errors
+/// [`CalibrationFileError`].
+pub fn read(reader: impl Read) -> Result<Finder, CalibrationFileError> {
+    let documents = yaml::read(reader)?;
+    let get = |key: &'static str| documents.iter().rev().find_map(|document| document.get(key));
+    let number = |key: &'static str| -> Result<Option<f64>, CalibrationFileError> {
+        match get(key) {
+            None => Ok(None),
+            Some(value) => {
+                let number = value.number().filter(|number| number.is_finite());
+                let needed = "is not a number";
+                number.map(Some).ok_or(CalibrationFileError::Key { key, needed })
+            }
+        }
+    };
+    let coefficients = |key: &'static str| {
+        let needed = "must be a list of 7 numbers, highest power first";
+        let wrong = || CalibrationFileError::Key { key, needed };
+        let mut found: [f64; TERMS] = numbers(get(key)).ok_or_else(wrong)?;
+        found.reverse();
+        Ok::<_, CalibrationFileError>(found)
+    };
+    let (x, y) = (coefficients("X Coefficients")?, coefficients("Y Coefficients")?);
+    let magnification = number("Magnification factor")?.unwrap_or(1.0);
+    let scatter = number("Scatter")?.unwrap_or(0.0).clamp(0.0, MOST_SCATTER);
+    let curve = match get("Z Range") {
+        Some(value) => {
+            let needed = "must be a list of 2 numbers, in nm";
+            let wrong = CalibrationFileError::Key { key: "Z Range", needed };
+            let range = numbers(Some(value)).ok_or(wrong)?;
+            Astigmatism::from_coefficients(x, y, range, magnification)?
+        }
+        None => {
+            let step = number("Step size in nm")?.map(f64::abs);
+            let half = match (number("Number of frames")?, step) {
+                (Some(frames), Some(step)) if frames * step >= 100.0 => 0.5 * frames * step,
+                _ => 500.0,
+            };
+            widest(x, y, half, magnification)?
+        }
+    };
+    Ok(Finder::new(&curve, FindOptions { scatter, ..FindOptions::default() })?)
+}
+
+/// Reads a calibration from a file: see [`read`].
+///
+/// # Errors
+/// [`CalibrationFileError`].
+pub fn load(path: impl AsRef<Path>) -> Result<Finder, CalibrationFileError> {
+    read(std::io::BufReader::new(File::open(path).map_err(YamlError::from)?))
+}
+
+/// A list of as many finite numbers.
+fn numbers<const N: usize>(value: Option<&Value>) -> Option<[f64; N]> {
+    let Value::List(values) = value? else { return None };
+    let numbers: Option<Vec<f64>> = values.iter().map(Value::number).collect();
+    let numbers: [f64; N] = numbers?.try_into().ok()?;
+    numbers.iter().all(|number| number.is_finite()).then_some(numbers)
+}
+
+/// The curve on the widest range around zero, up to `half` on either side, on which it gives z.
+fn widest(
+    x: [f64; TERMS],
+    y: [f64; TERMS],
+    half: f64,
+    magnification: f64,
+) -> Result<Astigmatism, CurveError> {
+    let half = half.min(1e6);
+    let curve = |share: f64| {
+        let end = share * half;
+        Astigmatism::from_coefficients(x, y, [-end, end], magnification)
+    };
+    let all = curve(1.0);
+    if all.is_ok() {
+        return all;
+    }
+    let shares = (6..20).rev().map(|step| f64::from(step) / 20.0);
+    shares.map(curve).find(Result::is_ok).unwrap_or(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::astigmatism::find::{DepthStatus, Widths};
+
+    /// Widths that z shifts against each other, in Picasso's form.
+    const PICASSO: &str = "Frame bounds: null\nMagnification factor: 0.79\nNumber of frames: 121\nStep size in nm: 10\n\
+        X Coefficients:\n- 0.0\n- 0.0\n- 0.0\n- 0.0\n- 5.0e-06\n- -2.0e-03\n- 1.5\n\
+        Y Coefficients:\n- 0.0\n- 0.0\n- 0.0\n- 0.0\n- 5.0e-06\n- 2.0e-03\n- 1.5\n";
+
+    /// Proves that Picasso's calibrations are read, with the range that they imply, and z is what they say.
+    #[test]
+    fn calibrations_of_picasso_are_read() {
+        let finder = read(PICASSO.as_bytes()).expect("a calibration");
+        let z = 200.0;
+        let sigma = [1.5 - 2e-3 * z + 5e-6 * z * z, 1.5 + 2e-3 * z + 5e-6 * z * z];
+        let depth = finder.find(&Widths { sigma, errors: [0.02; 2], correlation: 0.0 });
+        assert!((depth.z - 0.79 * z).abs() < 1e-3, "{depth:?}");
+        let far = finder.find(&Widths { sigma: [0.9, 8.0], errors: [0.02; 2], correlation: 0.0 });
+        assert_eq!(far.status, DepthStatus::Above);
+    }
+
+    /// Proves that what is wrong is named.
+    #[test]
+    fn what_is_wrong_is_named() {
+        let said = |text: &str| read(text.as_bytes()).expect_err("wrong").to_string();
+        assert!(said("").contains("X Coefficients must be a list of 7 numbers"));
+        assert!(said(&PICASSO.replacen("- 1.5\n", "", 1)).contains("X Coefficients"));
+        assert!(
+            said(&PICASSO.replace("0.79", "large"))
+                .contains("Magnification factor is not a number")
+        );
+        assert!(said(&PICASSO.replace("0.79", "-1.0")).contains("magnification"));
+        assert!(said(&(PICASSO.to_owned() + "Z Range: [1]\n")).contains("Z Range must be"));
+        assert!(said("a: [").contains("line"));
+    }
+}
