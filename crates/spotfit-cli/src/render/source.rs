@@ -1,5 +1,6 @@
 //! Where the localizations of a picture come from.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use super::arguments::RenderArguments;
@@ -9,6 +10,9 @@ use crate::{drift, filter};
 use spotfit::drift::Drift;
 use spotfit::render::Point;
 use spotfit::table::{Filter, Info, Kind, Table, TableError, Unit};
+
+/// Localizations that are visited at a time.
+const AT_A_TIME: usize = 1 << 16;
 
 /// A table, and what is done with it before it is drawn.
 pub(super) struct Source {
@@ -112,29 +116,28 @@ impl Source {
                 self.failing.set(self.failing.get() + failing);
                 block.retain(&keep);
             }
-            visit(&self.points(&block).map_err(self.locs.wrong())?);
-            Ok(())
+            self.points(&block, &mut visit).map_err(self.locs.wrong())
         })
     }
 
-    fn points(&self, block: &Table) -> Result<Vec<Point>, TableError> {
-        let mut x = block.lengths("x", self.unit)?.into_owned();
-        let mut y = block.lengths("y", self.unit)?.into_owned();
+    fn points(&self, block: &Table, mut visit: impl FnMut(&[Point])) -> Result<(), TableError> {
+        let mut x = block.lengths("x", self.unit)?;
+        let mut y = block.lengths("y", self.unit)?;
         let uncertainty = match block.lengths("uncertainty", self.unit) {
             Ok(known) => Some(known),
             Err(TableError::Column(_)) => None,
             Err(error) => return Err(error),
         };
         let mut value = match &self.value {
-            Some(value) => block.values(&value.name)?.to_vec(),
-            None => Vec::new(),
+            Some(value) => Cow::Borrowed(block.values(&value.name)?),
+            None => Cow::Borrowed(&[][..]),
         };
         if let Some(drift) = &self.drift {
             let frames = block.frames()?;
-            Drift::correct(&drift.x, &frames, &mut x);
-            Drift::correct(&drift.y, &frames, &mut y);
+            Drift::correct(&drift.x, &frames, x.to_mut());
+            Drift::correct(&drift.y, &frames, y.to_mut());
             if self.value.as_ref().is_some_and(|value| value.name == "z") {
-                Drift::correct(&drift.z, &frames, &mut value);
+                Drift::correct(&drift.z, &frames, value.to_mut());
             }
         }
         let point = |row: usize| Point {
@@ -143,7 +146,13 @@ impl Source {
             uncertainty: uncertainty.as_ref().map_or(0.0, |known| known[row]),
             value: value.get(row).copied().unwrap_or_default(),
         };
-        Ok((0..block.rows()).map(point).collect())
+        let mut points = Vec::new();
+        for first in (0..block.rows()).step_by(AT_A_TIME) {
+            points.clear();
+            points.extend((first..block.rows().min(first + AT_A_TIME)).map(point));
+            visit(&points);
+        }
+        Ok(())
     }
 }
 

@@ -80,7 +80,10 @@ pub(crate) const JOBS: [Job; 6] = [
     },
     Job { arguments: &["fit", "spots.npy", "-o", "fits.npy"], outputs: &["fits.npy"] },
     Job { arguments: &["localize", "movie.npy", "-o", "locs.csv"], outputs: &["locs.csv"] },
-    Job { arguments: &["render", "table.csv", "-o", "image.png"], outputs: &["image.png"] },
+    Job {
+        arguments: &["render", "table.csv", "--pixel", "0.05", "-o", "image.png"],
+        outputs: &["image.png"],
+    },
     Job {
         arguments: &[
             "simulate", "--count", "4000", "--size", "9", "-o", "s.npy", "--truth", "t.csv",

@@ -7,8 +7,10 @@ const LONGEST: f64 = 4096.0;
 /// The shorter side of such a picture, as far as the longer one allows.
 const SHORTEST: f64 = 256.0;
 /// The share of such a picture that localizations light up, as far as its pixels can be made larger.
-const LIT: f64 = 0.02;
-/// The widest that a Gaussian is made so that less is dark, in pixels, where making pixels larger is not enough.
+const LIT: f64 = 0.01;
+/// Fewer localizations than these are made wider until they light up so much.
+const FEW: (u64, f64) = (1000, 0.02);
+/// The widest that those few are made, in pixels.
 const WIDEST: f64 = 8.0;
 /// Pixels around the localizations, where the extent is theirs.
 const MARGIN: f64 = 5.0;
@@ -38,9 +40,9 @@ impl Survey {
     ///
     /// Without [`RenderOptions::pixel`] the side of a pixel is half the median uncertainty, or where that is not known the
     /// median distance to the nearest other localization, rounded to 1, 2 or 5 times a power of ten. It is larger
-    /// where the picture would have more than 4096 pixels along a side, or where localizations would light up less than 2 % of it;
-    /// and smaller where it would have less than 256 pixels along a side. Where localizations light up less than 2 % even so, each is
-    /// at least two to eight pixels wide.
+    /// where the picture would have more than 4096 pixels along a side, or where localizations would light up less than 1 % of it;
+    /// and smaller where it would have less than 256 pixels along a side. Where fewer than 1000 localizations light up less than
+    /// 2 % even so, each is at least two to eight pixels wide.
     ///
     /// # Errors
     /// [`RenderError`].
@@ -69,7 +71,6 @@ impl Survey {
         // A side of 0.3 has three pixels of 0.1, whatever the last bit of the quotient.
         let count = |length: f64| (length / pixel * (1.0 - 1e-9)).ceil().max(1.0);
         let (width, height) = (count(right - left), count(bottom - top));
-        // NaN is no size either.
         if (width * height).is_nan() || width * height > most as f64 {
             return Err(RenderError::TooLarge { width, height, most });
         }
@@ -114,7 +115,7 @@ impl Survey {
             step += 1;
         }
         let (pixel, mut least) = (round(step), round(step));
-        while least < WIDEST * pixel && lit(pixel, least) < LIT {
+        while self.usable() < FEW.0 && least < WIDEST * pixel && lit(pixel, least) < FEW.1 {
             least *= 2.0;
         }
         (pixel, least)
