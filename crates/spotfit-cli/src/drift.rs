@@ -91,7 +91,7 @@ fn find(
     unit: Unit,
 ) -> Result<Drift, CliError> {
     let frames = all.frames().map_err(locs.wrong())?;
-    let count = frames_of(&all.info, &frames)?;
+    let count = frames_of(&all.info, &frames);
     let positions = Positions {
         frames: &frames,
         x: all.values("x").map_err(locs.wrong())?,

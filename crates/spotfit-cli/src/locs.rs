@@ -291,9 +291,6 @@ pub(crate) fn refuse_replacing(input: &Path, output: &Path) -> Result<(), CliErr
     written(output).iter().try_for_each(|written| refuse_same_file(input, written))
 }
 
-/// The most frames of a movie whose drift is looked for.
-const MOST_FRAMES: u32 = 1 << 24;
-
 /// The outputs of a verb must be different files.
 pub(crate) fn refuse_same(outputs: &[Option<&Path>]) -> Result<(), CliError> {
     let all: Vec<PathBuf> = outputs.iter().flatten().flat_map(|path| written(path)).collect();
@@ -302,15 +299,10 @@ pub(crate) fn refuse_same(outputs: &[Option<&Path>]) -> Result<(), CliError> {
 }
 
 /// The number of frames of the movie, from what is known or from the last that has a localization.
-pub(crate) fn frames_of(info: &Info, frames: &[u32]) -> Result<u32, CliError> {
+pub(crate) fn frames_of(info: &Info, frames: &[u32]) -> u32 {
     let seen = frames.iter().max().map_or(0, |last| last.saturating_add(1));
-    let said = info.frames.map_or(0, |frames| u32::try_from(frames).unwrap_or(u32::MAX));
-    match seen.max(said) {
-        frames if frames <= MOST_FRAMES => Ok(frames),
-        frames => Err(CliError::Other(format!(
-            "{frames} frames are more than {MOST_FRAMES}; is a frame's number wrong?"
-        ))),
-    }
+    let said = info.frames.and_then(|frames| u32::try_from(frames).ok()).unwrap_or(0);
+    seen.max(said)
 }
 
 /// A length with its unit.
