@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ndarray::Array3;
 use spotfit::model::{
     CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Linear, Model, Points, Values,
@@ -164,7 +163,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     refuse_columns(columns)?;
     let mut table =
         CurveTable::create(&arguments.output, format, data.count, columns, options.estimator)?;
-    let bar = progress(data.count as u64);
+    let bar = super::progress::progress(data.count as u64, "fits", false);
     let (begin, mut fitting) = (Instant::now(), Duration::ZERO);
     let mut ended = [0_usize; Status::ALL.len()];
     let file = arguments.data.display().to_string();
@@ -228,12 +227,6 @@ fn refuse_shared_input(arguments: &CurveArguments) -> Result<(), CliError> {
         return Err(CliError::Other(reason.into()));
     }
     Ok(())
-}
-
-fn progress(fits: u64) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(fits), ProgressDrawTarget::stderr());
-    let template = "{bar:30} {pos}/{len} fits, {per_sec}, {eta} left";
-    bar.with_style(ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_bar()))
 }
 
 /// The names of the variables.

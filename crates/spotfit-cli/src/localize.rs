@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::error::CliError;
 use super::fit::{FitOptions, rate};
@@ -202,7 +201,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     warn(arguments, &movie_options);
     let what_frames_are = arguments.movie_options.frames(&movie);
 
-    let bar = progress(frames.len() as u64);
+    let bar = super::progress::progress(frames.len() as u64, "frames", true);
     let begin = Instant::now();
     let mut localizations = localizer.localize(movie, frames)?;
     while let Some(found) = localizations.next() {
@@ -293,13 +292,6 @@ const SEEN_FOR_SENSITIVITY: usize = 64;
 fn two_digits(number: f64) -> String {
     let decimals = (1.0 - number.log10().floor()).clamp(0.0, 12.0) as usize;
     format!("{number:.decimals$}")
-}
-
-/// A bar with rate and time left on a terminal, and nothing elsewhere.
-fn progress(frames: u64) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(frames), ProgressDrawTarget::stderr());
-    let template = "{bar:30} {pos}/{len} frames, {msg}, {per_sec}, {eta} left";
-    bar.with_style(ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_bar()))
 }
 
 fn summarize(localizer: &Localizer, time: Duration, what_frames_are: Option<String>) {

@@ -26,6 +26,7 @@ mod output;
 mod paths;
 mod picture;
 mod plot;
+mod progress;
 mod render;
 mod score;
 mod simulate;

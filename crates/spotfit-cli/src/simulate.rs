@@ -232,6 +232,13 @@ fn run_windows(
             "give --corners, too: without it nobody knows where in the camera a window lies";
         return Err(CliError::file("--camera", reason));
     }
+    let extension = arguments.output.extension().map(std::ffi::OsStr::to_ascii_lowercase);
+    let extension = extension.as_ref().and_then(|extension| extension.to_str()).unwrap_or("");
+    if ["tif", "tiff", "btf", "raw", "dax", "csv", "png", "hdf5", "h5", "npz"].contains(&extension)
+    {
+        let reason = "windows are written as an NPY array; the name must end in .npy";
+        return Err(CliError::file(&arguments.output.display().to_string(), reason));
+    }
     let files = [&arguments.truth, &camera.camera, &arguments.corners];
     let files = files.into_iter().flatten().map(PathBuf::as_path);
     let files: Vec<&Path> = std::iter::once(arguments.output.as_path()).chain(files).collect();

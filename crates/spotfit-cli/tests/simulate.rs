@@ -344,3 +344,14 @@ fn senseless_shapes_and_cameras_are_refused() {
         assert!(folder.names().is_empty(), "{words:?} left {:?}", folder.names());
     }
 }
+
+/// Proves that windows are not written under the name of another format.
+#[test]
+fn windows_are_npy() {
+    let folder = Folder::new();
+    for name in ["s.tif", "s.CSV", "s.hdf5"] {
+        let path = folder.path(name);
+        fails(&[&"simulate", &"--count", &"3", &"--size", &"9", &"-o", &path], &[name, ".npy"]);
+        assert!(!path.exists());
+    }
+}
