@@ -155,7 +155,9 @@ mod tests {
             (130.0, 100.0),
             (1e300, 1e290),
         ] {
-            assert_eq!(round(nearest(length)), expected, "{length}");
+            // Powers of ten may be off by a last bit.
+            let found = round(nearest(length));
+            assert!((found / expected - 1.0).abs() < 1e-12, "{length}: {found:e}");
         }
         assert!(round(nearest(0.0)) > 0.0 && round(nearest(f64::INFINITY)).is_finite());
     }
