@@ -161,8 +161,8 @@ impl Locs {
     }
 
     /// The files that must not be written over.
-    pub(crate) fn files(&self) -> [PathBuf; 2] {
-        [self.path.clone(), sidecar(&self.path)]
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        written(&self.path)
     }
 
     /// Where the centre of the first pixel is, in pixels.
@@ -278,7 +278,7 @@ pub(crate) fn format_of(path: &Path) -> Result<TableFormat, CliError> {
     TableFormat::of(path).ok_or_else(|| CliError::file(&path.display().to_string(), reason))
 }
 
-/// The files that writing a table to this path writes.
+/// The files of a table at this path.
 fn written(path: &Path) -> Vec<PathBuf> {
     match TableFormat::of(path) {
         Some(TableFormat::Picasso) => vec![path.to_owned(), sidecar(path)],

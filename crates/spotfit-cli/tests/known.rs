@@ -285,14 +285,14 @@ fn wrong_corners_are_refused() {
         ("x,y\n1,2\n26,4\n5,6\n", "window 1 of 5x5 pixels at column 26, row 4"),
         ("x,y\n1,2\n3,4\n5,16\n", "window 2 of 5x5 pixels at column 5, row 16"),
         ("x,y\n1,2\n3,4294967295\n5,6\n", "column 3, row 4294967295"),
-        ("x,y\n1,2\n3,4294967296\n5,6\n", "line 3: y = '4294967296' is not a whole number"),
-        ("x,y\n1,2\n-3,4\n5,6\n", "line 3: x = '-3' is not a whole number"),
-        ("x,y\n1,2\n3,4.5\n5,6\n", "line 3: y = '4.5' is not a whole number"),
-        ("x,y\n1,2\n3,NaN\n5,6\n", "line 3: y = 'NaN' is not a finite number"),
+        ("x,y\n1,2\n3,4294967296\n5,6\n", "row 2: y = 4294967296 is not a whole number"),
+        ("x,y\n1,2\n-3,4\n5,6\n", "row 2: x = -3 is not a whole number"),
+        ("x,y\n1,2\n3,4.5\n5,6\n", "row 2: y = 4.5 is not a whole number"),
+        ("x,y\n1,2\n3,NaN\n5,6\n", "row 2: y = NaN is not a whole number"),
         ("frame,y\n1,2\n3,4\n5,6\n", "no column 'x'"),
-        ("", "no column 'x'"),
+        ("", "the first line has no names of columns"),
         ("1,2\n3,4\n5,6\n7,8\n", "no column 'x'"),
-        ("x,y\n1,2\n3\n5,6\n", "line: 3"),
+        ("x,y\n1,2\n3\n5,6\n", "line 3: 1 fields"),
     ] {
         with(&folder.file("corners.csv", text.as_bytes()), &["corners.csv", says]);
     }

@@ -307,7 +307,7 @@ fn positions_are_fitted() {
     wrong("frame,x,y\n0,1,2\n0,one,2\n", &["pos.csv", "line 3", "x = 'one'"]);
     wrong("frame,x,y\n-1,1,2\n", &["line 2", "frame = '-1'"]);
     wrong("frame,x,y\n1.5,1,2\n", &["frame = '1.5'"]);
-    wrong("frame,x,y\n0,NaN,2\n", &["x = 'NaN' is not a finite number"]);
+    wrong("frame,x,y\n0,NaN,2\n", &["row 1: x = NaN is not a finite number"]);
     wrong("frame,x,y\n0,1\n", &["pos.csv", "line"]);
     wrong("", &["no column 'frame'"]);
 }

@@ -1,6 +1,6 @@
 //! YAML as Picasso writes it beside its files: some documents, each a mapping.
 //!
-//! [`read`] and [`parse`] give the documents as values; [`write`] gives their text. Scalars are resolved by the core
+//! [`read`] and [`parse`] give the documents as values; [`write()`] gives their text. Scalars are resolved by the core
 //! schema of YAML 1.2; in addition, scalars of NumPy that PyYAML wrote as Python objects become numbers. What is written
 //! is ASCII, and means the same to readers of YAML 1.1 (PyYAML) and 1.2.
 
