@@ -309,7 +309,7 @@ fn positions_are_fitted() {
     wrong("frame,x,y\n1.5,1,2\n", &["frame = '1.5'"]);
     wrong("frame,x,y\n0,NaN,2\n", &["row 1: x = NaN is not a finite number"]);
     wrong("frame,x,y\n0,1\n", &["pos.csv", "line"]);
-    wrong("", &["no column 'frame'"]);
+    wrong("", &["pos.csv", "the first line has no names of columns"]);
 }
 
 /// Proves that senseless options and missing files are named, and leave no output.
