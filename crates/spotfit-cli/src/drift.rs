@@ -42,10 +42,11 @@ pub(crate) struct DriftArguments {
     /// given.
     #[arg(long, value_name = "LENGTH", requires = "beads")]
     bead_radius: Option<f64>,
-    /// Frames of a segment of the first comparison; chosen by the number of localizations if not given.
+    /// Frames of a segment of the first comparison, of which there are 2 to 30; chosen by the number of localizations if not
+    /// given.
     #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u32).range(1..))]
     segment: Option<u32>,
-    /// Frames between two knots of the curve; chosen by the number of localizations if not given.
+    /// Frames between two knots of the curve, which has 4 to 150 intervals; chosen by the number of localizations if not given.
     #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u32).range(1..))]
     knots: Option<u32>,
     /// The largest drift between two segments that is looked for, in the unit of the table; a hundred times the median

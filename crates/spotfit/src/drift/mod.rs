@@ -112,9 +112,11 @@ pub struct DriftOptions {
     pub range: f64,
     /// The same in z.
     pub range_z: f64,
-    /// Frames of a segment of the first comparison; `None` chooses by the number of localizations.
+    /// Frames of a segment of the first comparison, as far as that gives 2 to 30 of them; `None` chooses by the number of
+    /// localizations.
     pub segment: Option<u32>,
-    /// Frames between two knots of the curve; `None` chooses by the number of localizations.
+    /// Frames between two knots of the curve, as far as that gives 4 to 150 intervals; `None` chooses by the number of
+    /// localizations.
     pub knots: Option<u32>,
 }
 
