@@ -44,7 +44,8 @@ pub(super) fn inverse<const N: usize>(information: &Information<N>) -> Option<[[
     });
     for pivot in 0..N {
         let own = matrix[pivot][pivot];
-        if !(own > 1.0 / MOST_ALIKE) {
+        let told = own > 1.0 / MOST_ALIKE;
+        if !told {
             return None;
         }
         matrix[pivot][pivot] = 1.0;

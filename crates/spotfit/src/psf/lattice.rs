@@ -69,7 +69,8 @@ pub(super) struct Patch {
 /// Σ weights times four lines of numbers that are `step` apart.
 fn sum_lines(to: &mut [f64], from: &[f64], step: usize, weights: &[f64; 4]) {
     let count = to.len();
-    let [a, b, c, d] = [0, 1, 2, 3].map(|k| &from[k * step..][..count]);
+    let (a, b) = (&from[..count], &from[step..][..count]);
+    let (c, d) = (&from[2 * step..][..count], &from[3 * step..][..count]);
     for (i, to) in to.iter_mut().enumerate() {
         *to = (weights[0] * a[i] + weights[1] * b[i]) + (weights[2] * c[i] + weights[3] * d[i]);
     }

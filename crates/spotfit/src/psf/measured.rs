@@ -69,7 +69,7 @@ impl Psf {
         }
         coefficients /= sum;
         if let Some(((plane, row, column), _)) =
-            coefficients.indexed_iter().find(|(_, value)| !(value.abs() < 1e15))
+            coefficients.indexed_iter().find(|(_, value)| !(-1e15..1e15).contains(*value))
         {
             return Err(PsfError::NotFinite { plane, row, column });
         }
@@ -176,7 +176,8 @@ impl Psf {
 
     /// What the model photons·f + background changes by with x, y, z, photons and background.
     pub(super) fn slopes(&self, patch: &Patch, pixel: usize, photons: f64) -> [f64; 5] {
-        let [by_plane, by_y, by_x] = [0, 1, 2].map(|axis| patch.slopes[axis][pixel]);
+        let [by_plane, by_y, by_x] = &patch.slopes;
+        let [by_plane, by_y, by_x] = [by_plane[pixel], by_y[pixel], by_x[pixel]];
         let value = patch.value[pixel];
         [-photons * by_x, -photons * by_y, photons * by_plane / self.step, value, 1.0]
     }

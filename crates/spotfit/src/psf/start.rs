@@ -179,11 +179,21 @@ fn shift(number: usize) -> f64 {
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0_f32; SUMS];
     let (a, b) = (a.chunks_exact(SUMS), b.chunks_exact(SUMS));
-    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    let rest = a.remainder().iter().zip(b.remainder());
+    for (sum, (a, b)) in sums.iter_mut().zip(rest) {
+        *sum = a * b;
+    }
     for (a, b) in a.zip(b) {
         for k in 0..SUMS {
             sums[k] += a[k] * b[k];
         }
     }
-    sums.iter().sum::<f32>() + rest
+    let mut half = SUMS / 2;
+    while half > 0 {
+        for k in 0..half {
+            sums[k] += sums[k + half];
+        }
+        half /= 2;
+    }
+    sums[0]
 }

@@ -1,6 +1,7 @@
 //! What beads cannot tell: where the PSF's centre and its z = 0 are.
 
-use super::bead::{BeadFit, Table};
+use super::bead::BeadFit;
+use super::table::Table;
 use crate::psf::lattice::{Patch, Place};
 
 /// Places in z for each plane.

@@ -4,13 +4,15 @@ mod bead;
 mod gauge;
 mod solve;
 mod start;
+mod table;
 #[cfg(test)]
 mod tests;
 
 use ndarray::Array3;
 use rayon::prelude::*;
 
-use self::bead::{BeadFit, Table};
+use self::bead::BeadFit;
+use self::table::Table;
 use super::measured::MOST;
 use super::{Psf, PsfError};
 
@@ -154,7 +156,7 @@ pub fn calibrate(beads: &[Bead], options: &CalibrateOptions) -> Result<Calibrati
     let mut fits: Vec<BeadFit<'_>> = beads.iter().map(BeadFit::new).collect();
     start::place(&mut fits);
     enough(&fits)?;
-    let mut table = table(&mut fits, options.step)?;
+    let mut table = empty_table(&mut fits, options.step)?;
     enough(&fits)?;
     let (mut rounds, mut converged) = (0, false);
     solve::solve(&mut table, &fits, 150);
@@ -218,7 +220,7 @@ fn check(beads: &[Bead], options: &CalibrateOptions) -> Result<(), PsfError> {
         if slices < 5 {
             return wrong(format!("{slices} slices; 5 are needed at least"));
         }
-        if let Some(slice) = bead.heights.iter().position(|height| !(height.abs() < 1e9)) {
+        if let Some(slice) = bead.heights.iter().position(|at| !(-1e9..1e9).contains(at)) {
             return wrong(format!("the height of slice {slice} is {} nm", bead.heights[slice]));
         }
         pixels += slices * rows * columns;
@@ -246,7 +248,7 @@ fn enough(fits: &[BeadFit<'_>]) -> Result<(), PsfError> {
 }
 
 /// An empty table over the range of z that half of the beads cover; those that cover less than half of it are rejected.
-fn table(fits: &mut [BeadFit<'_>], step: f64) -> Result<Table, PsfError> {
+fn empty_table(fits: &mut [BeadFit<'_>], step: f64) -> Result<Table, PsfError> {
     let ranges: Vec<[f64; 2]> =
         fits.iter().filter(|fit| fit.rejected.is_none()).map(BeadFit::range).collect();
     let median = |end: usize| {
@@ -258,7 +260,7 @@ fn table(fits: &mut [BeadFit<'_>], step: f64) -> Result<Table, PsfError> {
     let [low, high] = [median(0), median(1)];
     let planes = ((high - low) / step + 1e-6).floor();
     let needed = FEWEST_PLANES as f64 * step;
-    if !(planes >= FEWEST_PLANES as f64) {
+    if planes < FEWEST_PLANES as f64 {
         return Err(PsfError::ShortRange { range: (high - low).max(0.0), needed });
     }
     let [rows, columns] = fits[0].size().map(|side| side - 1 + 2 * MARGIN + 3);
@@ -287,8 +289,9 @@ fn reject(fits: &mut [BeadFit<'_>], worst: f64) -> bool {
     for fit in fits.iter_mut().filter(|fit| fit.rejected.is_none()) {
         if !fit.place.iter().all(|at| at.abs() <= FARTHEST) {
             fit.rejected = Some(Rejection::OffCentre);
-        } else if !(fit.misfit() <= worst * median) || !(fit.photons > 0.0) {
-            fit.rejected = Some(Rejection::Misfit);
+        } else {
+            let alike = fit.misfit() <= worst * median && fit.photons > 0.0;
+            fit.rejected = (!alike).then_some(Rejection::Misfit);
         }
         any |= fit.rejected.is_some();
     }

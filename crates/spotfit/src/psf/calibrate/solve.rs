@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::bead::{BeadFit, Table};
+use super::bead::BeadFit;
+use super::table::Table;
 use crate::psf::lattice::{Patch, Place};
 
 /// What second differences of neighbouring coefficients along z, y and x cost, in units of what the pixels say of the one in
@@ -68,7 +69,7 @@ pub(super) fn solve(table: &mut Table, fits: &[BeadFit<'_>], steps: usize) {
         numbers.extend(fit.covered(slice, place).map(of));
     });
     let least = LEAST * said.iter().copied().fold(0.0, f64::max);
-    if !(least > 0.0) {
+    if least.is_nan() || least <= 0.0 {
         return;
     }
     let stiffness: Vec<f64> = said.iter().map(|said| said.max(least)).collect();
@@ -139,12 +140,12 @@ fn conjugate_gradients(
     let mut size = dot(&rest, &small);
     let end = TOLERANCE * TOLERANCE * dot(right, &scaled(right));
     for _ in 0..steps {
-        if !(size > end) {
+        if size.is_nan() || size <= end {
             break;
         }
         let product = apply(&direction);
         let curvature = dot(&direction, &product);
-        if !(curvature > 0.0) {
+        if curvature.is_nan() || curvature <= 0.0 {
             break;
         }
         let length = size / curvature;

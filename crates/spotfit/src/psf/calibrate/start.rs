@@ -57,7 +57,7 @@ pub(super) fn place(fits: &mut [BeadFit<'_>]) {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (a, b)| {
                 (low.min(a), high.max(b))
             });
-        if !(high > low) {
+        if high <= low {
             return;
         }
         let step = (high - low) / PLACES as f64;
@@ -169,7 +169,8 @@ fn look(fit: &mut BeadFit<'_>) -> Option<Profile> {
     }
     photons /= count;
     let pixels = (rows * columns) as f64;
-    if !(photons > BRIGHTEST * (noise * pixels).sqrt()) || !(light > 0.0) {
+    let seen = photons > BRIGHTEST * (noise * pixels).sqrt() && light > 0.0;
+    if !seen {
         fit.rejected = Some(Rejection::Dim);
         return None;
     }
