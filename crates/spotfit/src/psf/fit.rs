@@ -1,5 +1,7 @@
 //! Fits of spots with a measured PSF.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use fit_core::{Estimator, Status};
 use ndarray::{Array2, ArrayView3, Axis};
 
@@ -86,6 +88,8 @@ pub struct PsfFitter {
     psf: Psf,
     model: Model,
     fitter: CurveFitter,
+    /// That of the size of windows that was fitted last.
+    starter: Mutex<Option<Arc<Starter>>>,
 }
 
 impl PsfFitter {
@@ -104,7 +108,8 @@ impl PsfFitter {
             &[("psf", psf.spline())],
         );
         let model = model.expect("a formula");
-        Ok(Self { psf: psf.clone(), model, fitter: CurveFitter::new(backend, threads)? })
+        let fitter = CurveFitter::new(backend, threads)?;
+        Ok(Self { psf: psf.clone(), model, fitter, starter: Mutex::default() })
     }
 
     /// The PSF.
@@ -201,9 +206,7 @@ impl PsfFitter {
     ) -> Result<Vec<Begin>, PsfError> {
         self.limits(windows)?;
         let (count, height, width) = windows.dim();
-        let [low, high] = self.psf.range();
-        let planes = ((high - low) / START_STEP).round().clamp(5.0, 41.0) as usize;
-        let starter = Starter::new(&self.psf, [height, width], planes);
+        let starter = self.starter([height, width]);
         let positive = options.estimator == Estimator::MaximumLikelihood;
         Ok(self.fitter.reference().map(count, |fit| {
             let window = windows.index_axis(Axis(0), fit);
@@ -212,6 +215,18 @@ impl PsfFitter {
                 None => starter.begin(&window.iter().copied().collect::<Vec<_>>(), positive),
             }
         }))
+    }
+
+    fn starter(&self, size: [usize; 2]) -> Arc<Starter> {
+        let mut known = self.starter.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(starter) = known.as_ref().filter(|starter| starter.size() == size) {
+            return Arc::clone(starter);
+        }
+        let [low, high] = self.psf.range();
+        let planes = ((high - low) / START_STEP).round().clamp(5.0, 41.0) as usize;
+        let starter = Arc::new(Starter::new(&self.psf, size, planes));
+        *known = Some(Arc::clone(&starter));
+        starter
     }
 
     /// The limits of the engine's parameters: all pixels are covered, and the spot is not beyond the window.

@@ -1,17 +1,20 @@
-//! Where fits begin: of a few planes and half pixels, what is most like the data.
+//! Where fits begin: at the plane that is most like the data, beside the centroid.
 
 use super::measured::Psf;
 
-/// Places of the templates along x and along y: half a pixel apart, from so far before the middle to as far beyond.
-const SHIFTS: usize = 7;
+/// Centroids for which there are templates, along x and along y, and how far they are apart in px: the middle one is 0.
+const SHIFTS: usize = 9;
+const APART: f64 = 0.4;
+/// Spots are looked for so far from the middle, in px.
+const FARTHEST: f64 = 1.5;
 /// Another plane is tried too if the squares that it leaves exceed those of the best one by less than this many times their mean.
 const CLOSE: f64 = 30.0;
 /// Sums that are added up beside each other.
 const SUMS: usize = 16;
 
 /// The PSF at a plane and a shift, less its mean.
+#[derive(Clone, Copy, Debug)]
 struct Template {
-    values: Vec<f32>,
     /// Σ of the squares of the values.
     squares: f32,
     mean: f32,
@@ -27,14 +30,16 @@ pub(super) struct Begin {
 }
 
 /// Finds start values in windows of one size.
+#[derive(Debug)]
 pub(super) struct Starter {
     size: [usize; 2],
     planes: Vec<f64>,
-    /// (plane, shift along y, shift along x).
+    /// (shift along y, shift along x, plane).
     templates: Vec<Template>,
-    /// Weights of the pixels for the centroid, less what the rim says of the background, and weights times column and row.
-    masks: [Vec<f32>; 3],
-    ones: Vec<f32>,
+    /// Their values: (shift along y, shift along x, sixteen planes, pixel, plane of these).
+    values: Vec<f32>,
+    /// (pixel, sum): 1; weights for the centroid, less what the rim says of the background; weights times column and row.
+    masks: Vec<f32>,
     /// Of each plane: the centroid (x, y) of a spot in the middle, and by how much it moves with the spot.
     centroids: Vec<[[f64; 2]; 2]>,
 }
@@ -42,83 +47,83 @@ pub(super) struct Starter {
 impl Starter {
     /// For windows of so many rows and columns, trying so many planes.
     pub(super) fn new(psf: &Psf, size: [usize; 2], planes: usize) -> Self {
-        let [height, width] = size;
-        let pixels = height * width;
+        let pixels = size[0] * size[1];
+        let middle = middle(size);
         let most = (psf.shape()[0] - 3) as f64;
         let planes: Vec<f64> =
             (0..planes).map(|at| most * (at as f64 + 0.5) / planes as f64).collect();
-        let middle = [0.5 * (width - 1) as f64, 0.5 * (height - 1) as f64];
-        let mut rim = vec![0.0; pixels];
-        let mut masks = [vec![0.0; pixels], vec![0.0; pixels], vec![0.0; pixels]];
-        let count = (2 * (height + width) - 4) as f32;
-        for pixel in 0..pixels {
-            let (row, column) = (pixel / width, pixel % width);
-            if row == 0 || column == 0 || row + 1 == height || column + 1 == width {
-                rim[pixel] = 1.0 / count;
-            }
-            let off = [column as f64 - middle[0], row as f64 - middle[1]];
-            let share = |axis: usize| off[axis] / (0.35 * (2.0 * middle[axis] + 1.0));
-            let weight = (-0.5 * (share(0) * share(0) + share(1) * share(1))).exp();
-            masks[0][pixel] = weight as f32;
-            masks[1][pixel] = (weight * off[0]) as f32;
-            masks[2][pixel] = (weight * off[1]) as f32;
-        }
-        let total = masks[0].iter().sum::<f32>();
-        for (weight, rim) in masks[0].iter_mut().zip(&rim) {
-            *weight -= total * rim;
-        }
-        let ones = vec![1.0; pixels];
-        let mut own =
-            Self { size, planes, templates: Vec::new(), masks, ones, centroids: Vec::new() };
-        let single = |at: [f64; 3]| -> Vec<f32> {
+        let single = |[x, y]: [f64; 2], plane: f64| -> Vec<f32> {
+            let at = [middle[0] + x, middle[1] + y, psf.z_of(plane)];
             psf.window(at, size).iter().map(|&value| value as f32).collect()
         };
-        for &plane in &own.planes.clone() {
-            let z = psf.z_of(plane);
-            let centroid = |x: f64, y: f64| {
-                own.centroid(&single([middle[0] + x, middle[1] + y, z])).unwrap_or([0.0; 2])
-            };
-            let still = centroid(0.0, 0.0);
-            let moved = [
-                0.5 * (centroid(1.0, 0.0)[0] - centroid(-1.0, 0.0)[0]),
-                0.5 * (centroid(0.0, 1.0)[1] - centroid(0.0, -1.0)[1]),
-            ];
-            own.centroids.push([still, moved.map(|moved| moved.max(0.2))]);
-            for place in 0..SHIFTS * SHIFTS {
-                let [x, y] = [place % SHIFTS, place / SHIFTS].map(shift);
-                let mut values = single([middle[0] + x, middle[1] + y, z]);
+        let masks = masks(size);
+        let centroids: Vec<[[f64; 2]; 2]> = planes
+            .iter()
+            .map(|&plane| {
+                let of = |x, y| centroid(&sums(&masks, &single([x, y], plane)));
+                let moved = [
+                    0.5 * (of(1.0, 0.0)[0] - of(-1.0, 0.0)[0]),
+                    0.5 * (of(0.0, 1.0)[1] - of(0.0, -1.0)[1]),
+                ];
+                [of(0.0, 0.0), moved.map(|moved| moved.max(0.2))]
+            })
+            .collect();
+        let groups = planes.len().div_ceil(SUMS);
+        let mut templates = Vec::with_capacity(SHIFTS * SHIFTS * planes.len());
+        let mut all = vec![0.0; SHIFTS * SHIFTS * groups * pixels * SUMS];
+        for shift in 0..SHIFTS * SHIFTS {
+            let found = [shift % SHIFTS, shift / SHIFTS]
+                .map(|at| APART * (at as f64 - (SHIFTS / 2) as f64));
+            for (number, (&plane, known)) in planes.iter().zip(&centroids).enumerate() {
+                let values = single(place(found, known), plane);
                 let mean = values.iter().sum::<f32>() / pixels as f32;
                 let least = values.iter().copied().fold(f32::INFINITY, f32::min);
-                values.iter_mut().for_each(|value| *value -= mean);
-                let squares = dot(&values, &values).max(f32::MIN_POSITIVE);
-                own.templates.push(Template { values, squares, mean, least });
+                let mut squares = f32::MIN_POSITIVE;
+                let group = shift * groups + number / SUMS;
+                for (pixel, value) in values.iter().enumerate() {
+                    let value = value - mean;
+                    all[(group * pixels + pixel) * SUMS + number % SUMS] = value;
+                    squares += value * value;
+                }
+                templates.push(Template { squares, mean, least });
             }
         }
-        own
+        Self { size, planes, templates, values: all, masks, centroids }
+    }
+
+    /// Rows and columns of the windows.
+    pub(super) fn size(&self) -> [usize; 2] {
+        self.size
     }
 
     /// Start values for a window; with `positive`, such that the model is above 0 at all pixels.
     pub(super) fn begin(&self, data: &[f32], positive: bool) -> Begin {
-        let middle = [0.5 * (self.size[1] - 1) as f64, 0.5 * (self.size[0] - 1) as f64];
-        let pixels = data.len() as f32;
-        let mean = dot(&self.ones, data) / pixels;
-        let squares = f64::from(dot(data, data)) - f64::from(mean) * f64::from(mean * pixels);
-        let centroid = self.centroid(data).unwrap_or([0.0; 2]);
-        let mut scores = Vec::with_capacity(self.planes.len());
-        for (plane, [still, moved]) in self.centroids.iter().enumerate() {
-            let place: [f64; 2] = std::array::from_fn(|axis| {
-                ((centroid[axis] - still[axis]) / moved[axis]).clamp(-1.5, 1.5)
-            });
-            let nearest = place.map(|at| (2.0 * at).round() as i32 + SHIFTS as i32 / 2);
-            let [x, y] = nearest.map(|at| at.clamp(0, SHIFTS as i32 - 1) as usize);
-            let number = (plane * SHIFTS + y) * SHIFTS + x;
-            let template = &self.templates[number];
-            let along = dot(&template.values, data);
-            let score = f64::from(along.max(0.0)) * f64::from(along) / f64::from(template.squares);
-            scores.push((score, along / template.squares, number, place));
+        let middle = middle(self.size);
+        let pixels = data.len();
+        let sums = sums(&self.masks, data);
+        let mean = f64::from(sums[0]) / pixels as f64;
+        let squares = f64::from(square(data)) - mean * f64::from(sums[0]);
+        let found = centroid(&sums);
+        let [x, y] = found.map(|at| {
+            let nearest = (at / APART).round() + (SHIFTS / 2) as f64;
+            // A conversion makes 0 of what is below it.
+            (nearest as usize).min(SHIFTS - 1)
+        });
+        let count = self.planes.len();
+        let shift = y * SHIFTS + x;
+        let templates = &self.templates[shift * count..][..count];
+        let groups = count.div_ceil(SUMS);
+        let values = &self.values[shift * groups * pixels * SUMS..][..groups * pixels * SUMS];
+        // Of each plane: the squares that it accounts for, and its amplitude.
+        let mut scores = Vec::with_capacity(count);
+        for (values, templates) in values.chunks_exact(pixels * SUMS).zip(templates.chunks(SUMS)) {
+            for (along, template) in self::sums(values, data).into_iter().zip(templates) {
+                let amplitude = along / template.squares;
+                scores.push((f64::from(along.max(0.0)) * f64::from(amplitude), amplitude));
+            }
         }
         let score = |at: usize| scores[at].0;
-        let last = scores.len() - 1;
+        let last = count - 1;
         let peak = |&at: &usize| {
             (at == 0 || score(at) >= score(at - 1)) && (at == last || score(at) > score(at + 1))
         };
@@ -127,10 +132,9 @@ impl Starter {
             .filter(peak)
             .filter(|at| at.abs_diff(best) > 1)
             .max_by(|&a, &b| score(a).total_cmp(&score(b)));
-        let close = CLOSE * (squares - score(best)) / f64::from(pixels);
+        let close = CLOSE * (squares - score(best)) / pixels as f64;
         let rival = rival.filter(|&at| score(best) - score(at) < close);
         let of = |at: usize| {
-            let (_, amplitude, number, place) = scores[at];
             let mut plane = self.planes[at];
             if at > 0 && at < last {
                 let (before, own, after) = (score(at - 1), score(at), score(at + 1));
@@ -140,9 +144,8 @@ impl Starter {
                     plane += shift.clamp(-0.5, 0.5) * (self.planes[1] - self.planes[0]);
                 }
             }
-            let template = &self.templates[number];
-            let mean = f64::from(mean);
-            let mut photons = f64::from(amplitude);
+            let template = &templates[at];
+            let mut photons = f64::from(scores[at].1);
             if positive {
                 photons = photons.max(0.1 * mean.max(0.0)).max(1e-3);
             }
@@ -151,49 +154,97 @@ impl Starter {
                 let least = photons * f64::from(template.least);
                 background = background.max((-least).max(0.0) + 0.05 * mean.max(0.0) + 1e-3);
             }
-            let all = [middle[0] + place[0], middle[1] + place[1], plane, photons, background];
+            let [x, y] = place(found, &self.centroids[at]);
+            let all = [middle[0] + x, middle[1] + y, plane, photons, background];
             let usual = [middle[0], middle[1], self.planes[last / 2], 1.0, 1.0];
             if all.iter().all(|value| value.is_finite()) { all } else { usual }
         };
         Begin { best: of(best), rival: rival.map(of) }
     }
+}
 
-    /// The weighted centroid (x, y) of what is above the rim, from the middle; `None` if nothing is.
-    fn centroid(&self, data: &[f32]) -> Option<[f64; 2]> {
-        // The masks times column and row add up to 0.
-        let [all, x, y] = &self.masks;
-        let light = dot(all, data);
-        let centroid = [dot(x, data) / light, dot(y, data) / light].map(f64::from);
-        let sound = light > 0.0 && centroid.iter().all(|at| at.is_finite());
-        sound.then_some(centroid)
+/// The middle (x, y) of a window.
+fn middle([height, width]: [usize; 2]) -> [f64; 2] {
+    [0.5 * (width - 1) as f64, 0.5 * (height - 1) as f64]
+}
+
+/// Where a spot is whose centroid is found there, by what is known of its plane.
+fn place(found: [f64; 2], [still, moved]: &[[f64; 2]; 2]) -> [f64; 2] {
+    std::array::from_fn(|axis| {
+        ((found[axis] - still[axis]) / moved[axis]).clamp(-FARTHEST, FARTHEST)
+    })
+}
+
+/// The weighted centroid (x, y) of what is above the rim, from the middle, by the sums with the masks; 0 if nothing is.
+fn centroid(sums: &[f32; SUMS]) -> [f64; 2] {
+    let [_, light, x, y, ..] = sums.map(f64::from);
+    let found = [x / light, y / light];
+    if light > 0.0 && found.iter().all(|at| at.is_finite()) { found } else { [0.0; 2] }
+}
+
+/// What [`Starter`] has as masks.
+fn masks(size: [usize; 2]) -> Vec<f32> {
+    let [height, width] = size;
+    let middle = middle(size);
+    let mut masks = vec![0.0; height * width * SUMS];
+    let rim = |pixel: usize| {
+        let (row, column) = (pixel / width, pixel % width);
+        row == 0 || column == 0 || row + 1 == height || column + 1 == width
+    };
+    let mut total = 0.0;
+    for (pixel, mask) in masks.chunks_exact_mut(SUMS).enumerate() {
+        let off = [(pixel % width) as f64 - middle[0], (pixel / width) as f64 - middle[1]];
+        let share = |axis: usize| off[axis] / (0.35 * (2.0 * middle[axis] + 1.0));
+        let weight = (-0.5 * (share(0) * share(0) + share(1) * share(1))).exp();
+        let all = [1.0, weight, weight * off[0], weight * off[1]];
+        mask.iter_mut().zip(all).for_each(|(to, value)| *to = value as f32);
+        total += weight;
     }
+    let background = (total / (2 * (height + width) - 4) as f64) as f32;
+    for (_, mask) in masks.chunks_exact_mut(SUMS).enumerate().filter(|&(pixel, _)| rim(pixel)) {
+        mask[1] -= background;
+    }
+    masks
 }
 
-/// A shift of templates in px.
-fn shift(number: usize) -> f64 {
-    0.5 * (number as f64 - (SHIFTS / 2) as f64)
-}
-
-/// Σ ab; on processors with wider registers than all have, with those.
+/// Σ of each of sixteen numbers of a pixel times its datum; on processors with wider registers than all have, with those.
 #[multiversion::multiversion(targets("x86_64+avx512f", "x86_64+avx2+fma"))]
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0_f32; SUMS];
-    let (a, b) = (a.chunks_exact(SUMS), b.chunks_exact(SUMS));
-    let rest = a.remainder().iter().zip(b.remainder());
-    for (sum, (a, b)) in sums.iter_mut().zip(rest) {
-        *sum = a * b;
+fn sums(rows: &[f32], data: &[f32]) -> [f32; SUMS] {
+    // Four sums of each: one waits for itself.
+    let mut four = [[0.0_f32; SUMS]; 4];
+    let (rows_of_four, data_of_four) = (rows.chunks_exact(4 * SUMS), data.chunks_exact(4));
+    let rest = rows_of_four.remainder().chunks_exact(SUMS).zip(data_of_four.remainder());
+    for (rows, data) in rows_of_four.zip(data_of_four) {
+        for j in 0..4 {
+            for k in 0..SUMS {
+                four[j][k] += rows[SUMS * j + k] * data[j];
+            }
+        }
     }
-    for (a, b) in a.zip(b) {
+    for (row, datum) in rest {
         for k in 0..SUMS {
-            sums[k] += a[k] * b[k];
+            four[0][k] += row[k] * datum;
         }
     }
-    let mut half = SUMS / 2;
-    while half > 0 {
-        for k in 0..half {
-            sums[k] += sums[k + half];
-        }
-        half /= 2;
+    let mut sums = [0.0; SUMS];
+    for k in 0..SUMS {
+        sums[k] = (four[0][k] + four[1][k]) + (four[2][k] + four[3][k]);
     }
-    sums[0]
+    sums
+}
+
+/// Σ of the squares.
+#[multiversion::multiversion(targets("x86_64+avx512f", "x86_64+avx2+fma"))]
+fn square(data: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; SUMS];
+    let data = data.chunks_exact(SUMS);
+    for (sum, value) in sums.iter_mut().zip(data.remainder()) {
+        *sum = value * value;
+    }
+    for data in data {
+        for k in 0..SUMS {
+            sums[k] += data[k] * data[k];
+        }
+    }
+    sums.iter().sum()
 }

@@ -1,6 +1,7 @@
 //! PSFs and fits together, against what is simulated.
 
 use std::sync::LazyLock;
+use std::time::Instant;
 
 use fit_core::{Estimator, Status};
 use fit_sim::Random;
@@ -205,13 +206,7 @@ fn psfs_are_checked() {
     says(refused(bad, 50.0, 1.0), "plane 1, row 2, column 3");
 }
 
-/// Time on a processor of this thread, in seconds.
-fn cpu_time() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(text.split(' ').next()?.parse::<f64>().ok()? * 1e-9)
-}
-
-/// Measures, and prints, how many fits of 13×13 pixels one core does in a second of its time, and rms errors over bounds for spots made with the
+/// Measures, and prints, how many fits of 13×13 pixels one thread does in a second, and rms errors over bounds for spots made with the
 /// fitted PSF and with the true one, from which the mean error is subtracted where it is a matter of definition.
 #[test]
 #[ignore = "measures speed and accuracy, for some seconds: --release, --nocapture"]
@@ -237,15 +232,14 @@ fn speed_and_accuracy() {
                     let fits = fitter.fit(windows.view(), &options).expect("fits");
                     // The least time of several parts: others slow a shared core down.
                     let (mut least, mut least_start) = (f64::INFINITY, f64::INFINITY);
-                    for part in windows.axis_chunks_iter(Axis(0), count / 20) {
-                        let clock = || cpu_time().expect("Linux");
-                        let begin = clock();
+                    for part in windows.axis_chunks_iter(Axis(0), count / 50) {
+                        let spots = part.len_of(Axis(0)) as f64;
+                        let begin = Instant::now();
                         fitter.start(part).expect("starts");
-                        let middle = clock();
+                        least_start = least_start.min(begin.elapsed().as_secs_f64() / spots);
+                        let begin = Instant::now();
                         fitter.fit(part, &options).expect("fits");
-                        least = least.min((clock() - middle) / part.len_of(Axis(0)) as f64);
-                        least_start =
-                            least_start.min((middle - begin) / part.len_of(Axis(0)) as f64);
+                        least = least.min(begin.elapsed().as_secs_f64() / spots);
                     }
                     if !own {
                         for j in 0..3 {
