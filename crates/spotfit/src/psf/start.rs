@@ -210,27 +210,27 @@ fn masks(size: [usize; 2]) -> Vec<f32> {
 /// Σ of each of sixteen numbers of a pixel times its datum; on processors with wider registers than all have, with those.
 #[multiversion::multiversion(targets("x86_64+avx512f", "x86_64+avx2+fma"))]
 fn sums(rows: &[f32], data: &[f32]) -> [f32; SUMS] {
-    // Four sums of each: one waits for itself.
-    let mut four = [[0.0_f32; SUMS]; 4];
-    let (rows_of_four, data_of_four) = (rows.chunks_exact(4 * SUMS), data.chunks_exact(4));
-    let rest = rows_of_four.remainder().chunks_exact(SUMS).zip(data_of_four.remainder());
-    for (rows, data) in rows_of_four.zip(data_of_four) {
-        for j in 0..4 {
-            for k in 0..SUMS {
-                four[j][k] += rows[SUMS * j + k] * data[j];
-            }
-        }
-    }
-    for (row, datum) in rest {
+    // Two sums of each: one waits for itself. Each has loops of its own, which become registers.
+    let (mut even, mut odd) = ([0.0_f32; SUMS], [0.0_f32; SUMS]);
+    let (rows, single_row) = rows.as_chunks::<SUMS>().0.as_chunks::<2>();
+    let (data, single) = data.as_chunks::<2>();
+    for ([first, second], [one, two]) in rows.iter().zip(data) {
         for k in 0..SUMS {
-            four[0][k] += row[k] * datum;
+            even[k] += first[k] * one;
+        }
+        for k in 0..SUMS {
+            odd[k] += second[k] * two;
         }
     }
-    let mut sums = [0.0; SUMS];
-    for k in 0..SUMS {
-        sums[k] = (four[0][k] + four[1][k]) + (four[2][k] + four[3][k]);
+    for (row, datum) in single_row.iter().zip(single) {
+        for k in 0..SUMS {
+            even[k] += row[k] * datum;
+        }
     }
-    sums
+    for k in 0..SUMS {
+        even[k] += odd[k];
+    }
+    even
 }
 
 /// Σ of the squares.
