@@ -15,6 +15,7 @@ pub mod model;
 pub mod movie;
 mod near;
 pub mod npy;
+pub mod psf;
 mod range;
 #[cfg(feature = "render")]
 pub mod render;

@@ -138,11 +138,17 @@ fn along<T>(arguments: &[Argument<T>], extent: [usize; 2]) -> [Option<usize>; 2]
     [0, 1].map(|which| goes(which).then_some(extent[which]))
 }
 
-/// How many numbers are computed on the way: those at the knots, and then in each row at the knots along columns.
+/// The most lanes: so many numbers more are room for what is read and written in whole registers.
+pub(crate) const SPARE: usize = 32;
+
+/// How many numbers are computed on the way: those at the knots, lane by lane and then in all lanes, and in each row at the
+/// knots along columns.
 pub(super) fn size<T>(arguments: &[Argument<T>], extent: [usize; 2]) -> usize {
     let extent = along(arguments, extent);
     let [across, down] = extent.map(|points| points.map_or(1, |points| points + 3));
-    let all = (1 + MOST_STILL).saturating_mul(across).saturating_mul(down);
+    let all =
+        (1 + MOST_STILL).saturating_mul(across).saturating_mul(down).saturating_add(2 * SPARE);
+    let all = all.saturating_mul(2);
     let lines = (2 + MOST_STILL).saturating_mul(across).saturating_mul(extent[1].unwrap_or(1));
     all.saturating_add(lines)
 }

@@ -24,7 +24,7 @@ pub(crate) use evaluate::{AtPoint, Evaluate, SetPoints};
 pub(crate) use functions::Functions;
 use interpreter::bytes;
 pub(crate) use interpreter::{Block, Interpreter, Step, operate, run};
-pub(crate) use lattice::{Argument, Lattice, MOST_STILL};
+pub(crate) use lattice::{Argument, Lattice, MOST_STILL, SPARE};
 pub(crate) use lookup::RESULTS;
 
 /// Fits given to a thread at a time, at least.

@@ -198,6 +198,26 @@ impl Spline {
         Ok(Self::of(steps, false, coefficients.to_vec()))
     }
 
+    /// A B-spline of these coefficients, one for each knot and one more at either end of each cubic axis, the last axis
+    /// fastest, as [`Spline::coefficients`] gives them.
+    ///
+    /// # Errors
+    /// If there are not as many coefficients, or one of them is not finite.
+    pub fn from_knots(axes: &[SplineAxis], coefficients: &[f64]) -> Result<Self, SplineError> {
+        if let Some(axis) = axes.iter().position(|axis| axis.pieces() == 0) {
+            return Err(SplineError::Empty { axis });
+        }
+        let lengths: Vec<usize> = axes.iter().map(|&axis| knots_along(axis)).collect();
+        check(axes, &lengths, coefficients)?;
+        Ok(Self::of_knots(axes, coefficients.to_vec()))
+    }
+
+    /// The coefficients of the B-spline in double precision, as [`Spline::from_knots`] takes them; `None` if it is kept as
+    /// polynomials.
+    pub fn knots(&self) -> Option<&[f64]> {
+        self.is_smooth().then_some(&*self.0.double)
+    }
+
     fn of_knots(axes: &[SplineAxis], knots: Vec<f64>) -> Self {
         let mut steps = Vec::new();
         let mut step = 1;
@@ -470,7 +490,7 @@ impl Number for f32 {
 /// Coefficients of a B-spline along an axis.
 const fn knots_along(axis: SplineAxis) -> usize {
     match axis {
-        SplineAxis::Cubic(intervals) => intervals + 3,
+        SplineAxis::Cubic(intervals) => intervals.saturating_add(3),
         SplineAxis::Steps(count) => count,
     }
 }

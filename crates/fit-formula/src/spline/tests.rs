@@ -205,3 +205,20 @@ fn odd_arguments_and_tables_are_told() {
         Err(SplineError::Count { wanted: Some(8), .. })
     ));
 }
+
+/// Proves that coefficients of a B-spline make the spline that they were taken from, and that too few of them, and numbers that
+/// are none, are refused.
+#[test]
+fn knots_make_the_spline_again() {
+    let axes = [SplineAxis::Cubic(4), SplineAxis::Steps(2), SplineAxis::Cubic(5)];
+    let spline = Spline::through(&axes, &samples(&axes)).expect("a spline");
+    let mut knots = spline.knots().expect("a B-spline").to_vec();
+    assert_eq!(knots.len(), 7 * 2 * 8);
+    assert_eq!(Spline::from_knots(&axes, &knots).expect("a spline"), spline);
+    let count = SplineError::Count { found: 111, wanted: Some(112) };
+    assert_eq!(Spline::from_knots(&axes, &knots[1..]), Err(count));
+    let empty = Spline::from_knots(&[SplineAxis::Cubic(0)], &[0.0; 3]);
+    assert_eq!(empty, Err(SplineError::Empty { axis: 0 }));
+    knots[5] = f64::NAN;
+    assert_eq!(Spline::from_knots(&axes, &knots), Err(SplineError::NotFinite { at: 5 }));
+}

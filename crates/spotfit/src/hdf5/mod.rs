@@ -1,8 +1,8 @@
 //! HDF5 files with a table, some arrays and some text at the root, as h5py writes them for Picasso.
 //!
 //! [`H5Reader`] reads one-dimensional datasets of records (a compound of numbers) some rows at a time, arrays of up to
-//! three dimensions, and text in datasets and attributes. [`H5Writer`] writes one dataset of records as a stream of
-//! rows, and one text after it.
+//! four dimensions, and text in datasets and attributes. [`H5Writer`] writes one dataset of records as a stream of
+//! rows, and one text after it; [`write_arrays`] writes some arrays, and a text as an attribute of the root.
 //!
 //! Implemented from the HDF5 File Format Specification, version 3.0, of The HDF Group. Files of every version of the
 //! superblock are read, with chunks that are compressed by deflate (gzip), shuffled, or protected by Fletcher's
@@ -12,6 +12,7 @@
 //! written. Only objects at the root are found; soft and external links are passed over. The checksums of metadata in
 //! the newer format are not checked.
 
+mod array_writer;
 mod arrays;
 mod chunks;
 mod dataset;
@@ -28,6 +29,7 @@ mod text;
 mod writer;
 mod writer_parts;
 
+pub use array_writer::{H5Array, write_arrays};
 pub use datatype::{Member, NumberKind};
 pub use error::H5Error;
 pub use reader::{H5Reader, Rows};

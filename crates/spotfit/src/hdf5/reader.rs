@@ -64,7 +64,7 @@ impl<R: Read + Seek> H5Reader<R> {
         Ok(Rows { dataset, members, places, next: 0, block: 0..0, buffer: Vec::new() })
     }
 
-    /// Reads an array of one to three dimensions of numbers: its shape, and its elements, the last dimension running
+    /// Reads an array of one to four dimensions of numbers: its shape, and its elements, the last dimension running
     /// fastest.
     ///
     /// # Errors
@@ -74,12 +74,12 @@ impl<R: Read + Seek> H5Reader<R> {
     pub fn array(&mut self, name: &str, most: usize) -> Result<(Vec<usize>, Vec<f64>), H5Error> {
         let dataset = self.dataset(name)?;
         let number = match &dataset.datatype.class {
-            Class::Number(number) if (1..=3).contains(&dataset.shape.len()) => *number,
+            Class::Number(number) if (1..=4).contains(&dataset.shape.len()) => *number,
             Class::Other(what) => {
                 return Err(H5Error::Unsupported { name: name.into(), what: what.clone() });
             }
             _ => {
-                let needed = "an array of numbers of one to three dimensions";
+                let needed = "an array of numbers of one to four dimensions";
                 return Err(H5Error::Sort { name: name.into(), needed });
             }
         };

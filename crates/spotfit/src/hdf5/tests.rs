@@ -110,7 +110,7 @@ fn arrays_of_h5py_are_read() {
     let error = reader.array("gain", 23).expect_err("too large").to_string();
     assert_eq!(error, "'gain' has 24 elements; at most 23 are read");
     let error = reader.array("big", 100).expect_err("a table").to_string();
-    assert_eq!(error, "'big' is not an array of numbers of one to three dimensions");
+    assert_eq!(error, "'big' is not an array of numbers of one to four dimensions");
 }
 
 /// Proves that text is read from datasets and attributes, of fixed and of variable length, and that a missing

@@ -3,7 +3,8 @@
 use std::io::{Seek, SeekFrom, Write};
 
 use super::writer_parts::{
-    HeaderMessages, SUPERBLOCK, group, number_type, record_type, superblock, text_heap,
+    HeaderMessages, SUPERBLOCK, group, record_type, superblock, text_heap, text_reference,
+    text_type,
 };
 use super::{H5Error, LONGEST_TEXT, Member, NumberKind};
 
@@ -112,7 +113,7 @@ impl<W: Write + Seek> H5Writer<W> {
 
         links.push((self.dataset.as_str(), begin + tail.len() as u64));
         let mut messages = HeaderMessages::default();
-        messages.dataspace(Some(self.rows));
+        messages.dataspace(&[self.rows]);
         messages.datatype(&record_type(&self.members));
         messages.contiguous(SUPERBLOCK as u64, rows);
         tail.extend(messages.finish());
@@ -123,29 +124,21 @@ impl<W: Write + Seek> H5Writer<W> {
                 let what = format!("two datasets have the name '{name}'");
                 return Err(H5Error::Unwritable(what));
             }
-            if text.contains('\0') || text.len() > LONGEST_TEXT {
-                let what = "a text with a zero byte, or of more than 64 MiB, cannot be written";
-                return Err(H5Error::Unwritable(what.into()));
-            }
+            check_text(text)?;
             let heap = begin + tail.len() as u64;
             tail.extend(text_heap(text));
             let place = begin + tail.len() as u64;
-            tail.extend((text.len() as u32).to_le_bytes());
-            tail.extend(if text.is_empty() { 0 } else { heap }.to_le_bytes());
-            tail.extend(u32::from(!text.is_empty()).to_le_bytes());
+            tail.extend(text_reference(text, heap));
             links.push((name, begin + tail.len() as u64));
             let mut messages = HeaderMessages::default();
-            messages.dataspace(None);
-            // The base type of a string is an unsigned byte.
-            let mut datatype = vec![0x19, 1, 1, 0, 16, 0, 0, 0];
-            datatype.extend(number_type(NumberKind::U8));
-            messages.datatype(&datatype);
+            messages.dataspace(&[]);
+            messages.datatype(&text_type());
             messages.contiguous(place, 16);
             tail.extend(messages.finish());
         }
 
         links.sort();
-        let (group, header) = group(&links, begin + tail.len() as u64);
+        let (group, header) = group(&links, begin + tail.len() as u64, HeaderMessages::default());
         tail.extend(group);
         self.out.write_all(&tail)?;
         self.out.flush()?;
@@ -157,8 +150,17 @@ impl<W: Write + Seek> H5Writer<W> {
     }
 }
 
+/// An error if a text cannot be written.
+pub(super) fn check_text(text: &str) -> Result<(), H5Error> {
+    if text.contains('\0') || text.len() > LONGEST_TEXT {
+        let what = "a text with a zero byte, or of more than 64 MiB, cannot be written";
+        return Err(H5Error::Unwritable(what.into()));
+    }
+    Ok(())
+}
+
 /// An error if a dataset cannot have this name.
-fn check_name(name: &str) -> Result<(), H5Error> {
+pub(super) fn check_name(name: &str) -> Result<(), H5Error> {
     let sound = !name.is_empty() && name != "." && !name.contains(['/', '\0']);
     if sound && name.len() < 1 << 16 {
         return Ok(());
@@ -167,7 +169,7 @@ fn check_name(name: &str) -> Result<(), H5Error> {
 }
 
 /// Stores numbers in records of a given size, at a given offset. The error is the first that cannot be stored.
-fn store(
+pub(super) fn store(
     kind: NumberKind,
     values: &[f64],
     records: &mut [u8],

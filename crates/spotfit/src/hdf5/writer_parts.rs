@@ -33,8 +33,12 @@ fn symbol(name: u64, address: u64) -> [u8; 40] {
 }
 
 /// A group with these links, sorted by name, of which there are no more than eight, to be stored at `begin`. The
-/// second result is the address of its object header.
-pub(super) fn group(links: &[(&str, u64)], begin: u64) -> (Vec<u8>, u64) {
+/// second result is the address of its object header, which has these messages too.
+pub(super) fn group(
+    links: &[(&str, u64)],
+    begin: u64,
+    mut messages: HeaderMessages,
+) -> (Vec<u8>, u64) {
     let mut names = vec![0; 8];
     let mut entries = Vec::new();
     let mut last = 0;
@@ -67,7 +71,6 @@ pub(super) fn group(links: &[(&str, u64)], begin: u64) -> (Vec<u8>, u64) {
     content.resize(size, 0);
     bytes.extend(content);
     let header = begin + bytes.len() as u64;
-    let mut messages = HeaderMessages::default();
     let table: Vec<u8> = [tree, heap].iter().flat_map(|address| address.to_le_bytes()).collect();
     messages.push(kinds::SYMBOL_TABLE, &table);
     bytes.extend(messages.finish());
@@ -92,11 +95,28 @@ impl HeaderMessages {
         self.bytes.resize(self.bytes.len() + size - content.len(), 0);
     }
 
-    /// One dimension of this size, or a single element.
-    pub(super) fn dataspace(&mut self, rows: Option<u64>) {
-        let mut content = vec![1, u8::from(rows.is_some()), 0, 0, 0, 0, 0, 0];
-        content.extend(rows.iter().flat_map(|rows| rows.to_le_bytes()));
+    /// Dimensions of these sizes; none for a single element.
+    pub(super) fn dataspace(&mut self, sizes: &[u64]) {
+        let mut content = vec![1, sizes.len() as u8, 0, 0, 0, 0, 0, 0];
+        content.extend(sizes.iter().flat_map(|size| size.to_le_bytes()));
         self.push(kinds::DATASPACE, &content);
+    }
+
+    /// An attribute of one text, which is in the heap at this address.
+    pub(super) fn attribute(&mut self, name: &str, text: &str, heap: u64) {
+        let datatype = text_type();
+        let mut content = vec![1, 0];
+        for size in [name.len() + 1, datatype.len(), 8] {
+            content.extend((size as u16).to_le_bytes());
+        }
+        content.extend(name.as_bytes());
+        content.resize(8 + (name.len() + 1).next_multiple_of(8), 0);
+        content.extend(&datatype);
+        content.resize(content.len().next_multiple_of(8), 0);
+        // A single element.
+        content.extend([1, 0, 0, 0, 0, 0, 0, 0]);
+        content.extend(text_reference(text, heap));
+        self.push(kinds::ATTRIBUTE, &content);
     }
 
     pub(super) fn datatype(&mut self, content: &[u8]) {
@@ -161,6 +181,21 @@ pub(super) fn record_type(members: &[Member]) -> Vec<u8> {
         bytes.extend(number_type(*kind));
         offset += kind.size() as u32;
     }
+    bytes
+}
+
+/// The type of a string of variable length, whose base type is an unsigned byte.
+pub(super) fn text_type() -> Vec<u8> {
+    let mut bytes = vec![0x19, 1, 1, 0, 16, 0, 0, 0];
+    bytes.extend(number_type(NumberKind::U8));
+    bytes
+}
+
+/// Where a text is: its length, the address of its collection, and its number there.
+pub(super) fn text_reference(text: &str, heap: u64) -> Vec<u8> {
+    let mut bytes = (text.len() as u32).to_le_bytes().to_vec();
+    bytes.extend(if text.is_empty() { 0 } else { heap }.to_le_bytes());
+    bytes.extend(u32::from(!text.is_empty()).to_le_bytes());
     bytes
 }
 

@@ -74,7 +74,7 @@ impl CurveFitter {
         self.reference().threads()
     }
 
-    pub(super) fn reference(&self) -> &CurveReference {
+    pub(crate) fn reference(&self) -> &CurveReference {
         match &self.0 {
             Kind::Double(fitter) => fitter,
             Kind::Single(fitter) => fitter.reference(),

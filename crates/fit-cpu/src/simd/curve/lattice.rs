@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fit_formula::{MAX_SPLINE_AXES, Spline, SplineAxis};
 
-use crate::curve::{Argument, Lattice, MOST_STILL};
+use crate::curve::{Argument, Lattice, MOST_STILL, SPARE};
 use crate::simd::arch::pack::Pack;
 
 /// Combinations of the four coefficients along each still axis.
@@ -46,6 +46,11 @@ impl Lane {
             }
         }
         sums
+    }
+
+    /// Whether the table has all of so many knots along columns and rows.
+    fn covers(&self, lengths: [usize; 2]) -> bool {
+        (0..2).all(|axis| self.within(axis, lengths[axis]) == (0..lengths[axis]))
     }
 
     /// Which of so many knots along columns or rows the table has.
@@ -138,14 +143,24 @@ fn planes<P: Pack, const M: usize>(lattice: &Lattice, registers: &mut [P]) {
     let [columns, rows] = lattice.points();
     let (_, high) = registers.split_at_mut(*room);
     let (scratch, results) = high.split_at_mut(lattice.size);
-    let (knots, lines) = scratch.split_at_mut(PLANES * across * down);
+    let (knots, scratch) = scratch.split_at_mut(PLANES * across * down + SPARE);
+    let packs = (M * across * down).div_ceil(P::LANES);
+    // A register more, for what is written beyond the last knot.
+    let (own, lines) = scratch.split_at_mut((packs + 1) * P::LANES);
 
     // Knots are copied lane by lane, with all still axes summed.
     let mut weights = [[[[0.0_f32; 32]; 4]; 2]; 2];
-    let numbers = P::numbers(knots);
-    for lane in 0..P::LANES {
+    for (lane, own) in own.chunks_exact_mut(packs + 1).enumerate() {
         let of = located::<M>(spline, arguments, to, &given, lane, &mut weights);
-        fill::<M>(&of, spline.coefficients(), numbers, [lane, P::LANES], [across, down]);
+        let numbers = P::numbers(own);
+        if of.step[1] == 1 && of.covers([across, down]) {
+            fill_columns::<P, M>(&of, spline.coefficients(), numbers, [across, down]);
+        } else {
+            fill::<M>(&of, spline.coefficients(), numbers, [across, down]);
+        }
+    }
+    for pack in 0..packs {
+        P::transpose(&own[pack..], packs + 1, &mut knots[pack * P::LANES..][..P::LANES]);
     }
 
     // Along rows; the slope along them is one plane more.
@@ -222,7 +237,7 @@ fn sum<P: Pack>(weight: &[P; 4], knots: [P; 4]) -> P {
 }
 
 /// Where a lane is, and the functions of the places between knots along columns and rows.
-// Single numbers, as in `fill`: compiled once for all instruction sets.
+// Single numbers: compiled once for all instruction sets.
 #[inline(never)]
 fn located<const M: usize>(
     spline: &Spline,
@@ -293,23 +308,59 @@ fn located<const M: usize>(
     of
 }
 
-/// Puts the knots of a lane into their places.
-// Single numbers, which need no vector instructions: compiled once for all sets of them.
-#[inline(never)]
-fn fill<const M: usize>(
+/// Puts the knots of a lane into their places, where the table has all of them and those of a column follow each other: as
+/// many at a time as a register holds. What is written beyond a column is overwritten by the next one.
+#[inline(always)]
+fn fill_columns<P: Pack, const M: usize>(
     of: &Lane,
     table: &[f32],
     numbers: &mut [f32],
-    [lane, lanes]: [usize; 2],
     [across, down]: [usize; 2],
 ) {
+    let offsets = &of.offsets[..of.combinations];
+    // Offsets ascend.
+    let last = offsets[of.combinations - 1];
+    for m in 0..M {
+        let mut products = [P::splat(0.0); COMBINATIONS];
+        for (to, &product) in products.iter_mut().zip(&of.products[m][..of.combinations]) {
+            *to = P::splat(f64::from(product));
+        }
+        for column in 0..across {
+            let first =
+                of.base + (of.first[0] as usize + column) * of.step[0] + of.first[1] as usize;
+            for row in (0..down).step_by(P::LANES) {
+                let (at, place) = (first + row, (m * across + column) * down + row);
+                if at + last + P::LANES <= table.len() {
+                    let mut sum = P::splat(0.0);
+                    for (&offset, &product) in offsets.iter().zip(&products) {
+                        sum = sum + product * P::load(&table[at + offset..][..P::LANES]);
+                    }
+                    sum.store(&mut numbers[place..][..P::LANES]);
+                } else {
+                    for row in 0..P::LANES.min(down - row) {
+                        let terms = offsets.iter().zip(&of.products[m]);
+                        let term = |(&offset, &product): (&usize, &f32)| {
+                            product * table[at + row + offset]
+                        };
+                        numbers[place + row] = terms.map(term).fold(0.0, |sum, term| sum + term);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Puts the knots of a lane into their places.
+// Single numbers, which need no vector instructions: compiled once for all sets of them.
+#[inline(never)]
+fn fill<const M: usize>(of: &Lane, table: &[f32], numbers: &mut [f32], [across, down]: [usize; 2]) {
     let size = across * down;
     // Those that the table has.
     let [columns, rows] = [of.within(0, across), of.within(1, down)];
     let mut put = |column: usize, row: usize, sums: [f32; M]| {
         let place = column * down + row;
         for (m, sum) in sums.into_iter().enumerate() {
-            numbers[(m * size + place) * lanes + lane] = sum;
+            numbers[m * size + place] = sum;
         }
     };
     for column in columns.clone() {

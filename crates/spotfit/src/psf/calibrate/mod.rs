@@ -1,0 +1,299 @@
+//! Calibration from stacks of beads.
+
+mod bead;
+mod gauge;
+mod solve;
+mod start;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use ndarray::Array3;
+use rayon::prelude::*;
+
+use self::bead::BeadFit;
+use self::table::Table;
+use super::measured::MOST;
+use super::{Psf, PsfError};
+
+/// The fewest beads.
+const FEWEST_BEADS: usize = 3;
+/// The fewest planes between knots along z.
+const FEWEST_PLANES: usize = 3;
+/// Pixels that the PSF reaches beyond the boxes, on each side. The curvature there is as small as can be.
+const MARGIN: usize = 1;
+/// Beads farther from the middle of their box than this, in pixels, do not show all of the PSF.
+const FARTHEST: f64 = 1.5;
+/// Sides of boxes.
+const SIDES: std::ops::RangeInclusive<usize> = 7..=101;
+/// The most pixels of all beads.
+const MOST_PIXELS: usize = 1 << 28;
+
+/// A stack of images of one bead at known heights of the stage.
+#[derive(Clone, Debug)]
+pub struct Bead {
+    /// Boxes of pixels (slice, row, column) with the bead near their middle, in photons, background included. Other units that are
+    /// proportional to photons do too, but then [`Calibration::misfit`] is in other units than the noise.
+    pub stack: Array3<f32>,
+    /// The height of the stage in nm, for each slice.
+    pub heights: Vec<f64>,
+}
+
+/// How a calibration is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CalibrateOptions {
+    /// The distance of the planes of the PSF, in nm; default 50. Range: 1 to 1000.
+    pub step: f64,
+    /// Whether beads may move in x and y during their stack, in proportion to z; default true. The mean motion of all beads
+    /// cannot be told from a PSF that is tilted, and is taken for that.
+    pub drift: bool,
+    /// The most rounds; default 15. Range: 1 to 1000.
+    pub rounds: u32,
+    /// Beads whose residuals are this many times those of the median bead are rejected; default 1.5. Range: above 1.
+    pub worst: f64,
+}
+
+impl Default for CalibrateOptions {
+    fn default() -> Self {
+        Self { step: 50.0, drift: true, rounds: 15, worst: 1.5 }
+    }
+}
+
+/// Why a bead was not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rejection {
+    /// A pixel is not finite.
+    NotFinite,
+    /// There is nothing that is brighter than the noise.
+    Dim,
+    /// Its brightness changes with z in another way than that of the others.
+    Profile,
+    /// It is not in the middle of its box.
+    OffCentre,
+    /// Its stack covers less than half of the range of z.
+    OutOfRange,
+    /// The PSF does not fit: a cluster, a neighbour, or an aberration of its own.
+    Misfit,
+}
+
+impl Rejection {
+    /// What it is called in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotFinite => "pixels that are not finite",
+            Self::Dim => "too dim",
+            Self::Profile => "another axial profile",
+            Self::OffCentre => "off the centre of its box",
+            Self::OutOfRange => "out of the range of z",
+            Self::Misfit => "not like the others",
+        }
+    }
+}
+
+/// Where a bead is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlacedBead {
+    /// x and y in px, from the middle of its box, at the mean height of its slices.
+    pub place: [f64; 2],
+    /// How far it moves in x and y in px while the stage goes up by one nm, beyond the mean of all beads.
+    pub drift: [f64; 2],
+    /// The height of the stage at which it is at z = 0 of the PSF, in nm.
+    pub height: f64,
+    /// Its photons in a slice.
+    pub photons: f64,
+    /// The background in each slice, in photons per pixel; that of the nearest slice, where a slice is beyond the PSF.
+    pub background: Vec<f64>,
+    /// The rms of its residuals over the square root of the model's value: 1 for Poisson noise alone.
+    pub misfit: f64,
+}
+
+/// What became of a bead.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BeadOutcome {
+    /// The PSF was made from it and others.
+    Used(PlacedBead),
+    /// It was left out.
+    Rejected(Rejection),
+}
+
+/// A PSF, and how well the beads agree with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// The PSF. Its z is the height of the stage less the bead's; it begins and ends where half of the beads have slices.
+    /// z = 0 is where it is most compact: the mean of z, weighted by how much Σf² exceeds half of its maximum. The centre is the
+    /// mean of x and y weighted by f² at z = 0. What f is in those two eighths of the rim of the box where it is lowest is taken
+    /// for background, at each plane, as the mean of five.
+    pub psf: Psf,
+    /// What became of each bead.
+    pub outcomes: Vec<BeadOutcome>,
+    /// The rms of the residuals of all beads over the square root of the model's value: 1 for Poisson noise alone.
+    pub misfit: f64,
+    /// Rounds of fits of the beads and of the PSF.
+    pub rounds: u32,
+    /// Whether the beads stayed where they were in the last round (to 0.0005 px and 0.1 nm).
+    pub converged: bool,
+}
+
+impl Calibration {
+    /// How many beads were used.
+    pub fn used(&self) -> usize {
+        self.outcomes.iter().filter(|outcome| matches!(outcome, BeadOutcome::Used(_))).count()
+    }
+}
+
+/// Makes a PSF from stacks of beads.
+///
+/// Two fits take turns: that of x, y, z, photons and a background for each slice of each bead, and that of the coefficients
+/// of the PSF to the pixels of all beads, which is linear. Weights are 1/(model's value). Heights begin where the beads'
+/// brightness, Σ(d − b)², changes with z in the same way.
+///
+/// # Errors
+/// If boxes are not alike, smaller than 7×7 or larger than 101×101 pixels, or have no slices; if options are out of range; if fewer than
+/// three beads can be used; if their range of z is shorter than three steps; or if what is found is no PSF.
+pub fn calibrate(beads: &[Bead], options: &CalibrateOptions) -> Result<Calibration, PsfError> {
+    check(beads, options)?;
+    let mut fits: Vec<BeadFit<'_>> = beads.iter().map(BeadFit::new).collect();
+    start::place(&mut fits);
+    enough(&fits)?;
+    let mut table = empty_table(&mut fits, options.step)?;
+    enough(&fits)?;
+    let (mut rounds, mut converged) = (0, false);
+    solve::solve(&mut table, &fits, 150);
+    while rounds < options.rounds && !converged {
+        rounds += 1;
+        table.normalize(&mut fits);
+        let moved: Vec<[f64; 2]> = fits
+            .par_iter_mut()
+            .filter(|fit| fit.rejected.is_none())
+            .map(|fit| fit.improve(&table, options.drift))
+            .collect();
+        gauge::fix(&table, &mut fits);
+        converged = moved.iter().all(|&[x, z]| x < 0.0005 && z < 0.1) && rounds > 2;
+        // The first PSF is blurred by errors of the heights.
+        if rounds >= 3 {
+            converged &= !reject(&mut fits, options.worst);
+            enough(&fits)?;
+        }
+        solve::solve(&mut table, &fits, 60);
+    }
+    table.normalize(&mut fits);
+    for fit in fits.iter_mut().filter(|fit| fit.rejected.is_none()) {
+        fit.weigh(&table);
+    }
+    let zero = gauge::zero(&table);
+    let used = fits.iter().filter(|fit| fit.rejected.is_none());
+    let (sum, count) =
+        used.fold((0.0, 0.0), |(sum, count), fit| (sum + fit.squares, count + fit.pixels));
+    let coefficients = Array3::from_shape_vec(table.shape, table.knots.clone());
+    let coefficients = coefficients.expect("a number for each place");
+    let psf = Psf::new(coefficients, table.step, zero)?;
+    let outcomes = fits.iter().map(|fit| fit.outcome((zero - table.zero) * table.step)).collect();
+    Ok(Calibration { psf, outcomes, misfit: (sum / count).sqrt(), rounds, converged })
+}
+
+fn check(beads: &[Bead], options: &CalibrateOptions) -> Result<(), PsfError> {
+    let number = |name, value, good, range| {
+        if good { Ok(()) } else { Err(PsfError::Number { name, value, range }) }
+    };
+    let CalibrateOptions { step, rounds, worst, .. } = *options;
+    number("the step in z", step, (1.0..=1000.0).contains(&step), "1 to 1000 nm")?;
+    number("the number of rounds", rounds.into(), (1..=1000).contains(&rounds), "1 to 1000")?;
+    number("the worst misfit", worst, worst > 1.0, "above 1")?;
+    let mut pixels = 0;
+    let size = beads.first().map(|bead| bead.stack.dim());
+    for (number, bead) in beads.iter().enumerate() {
+        let wrong = |reason: String| Err(PsfError::Bead { bead: number, reason });
+        let (slices, rows, columns) = bead.stack.dim();
+        if size.is_some_and(|(_, r, c)| (r, c) != (rows, columns)) {
+            return wrong(format!("its box of {columns}×{rows} pixels is not that of bead 0"));
+        }
+        if !SIDES.contains(&rows) || !SIDES.contains(&columns) {
+            return wrong(format!(
+                "a box of {columns}×{rows} pixels; sides of 7 to 101 pixels are needed"
+            ));
+        }
+        if bead.heights.len() != slices {
+            let heights = bead.heights.len();
+            return wrong(format!("{heights} heights of the stage for {slices} slices"));
+        }
+        if slices < 5 {
+            return wrong(format!("{slices} slices; 5 are needed at least"));
+        }
+        if let Some(slice) = bead.heights.iter().position(|at| !(-1e9..1e9).contains(at)) {
+            return wrong(format!("the height of slice {slice} is {} nm", bead.heights[slice]));
+        }
+        pixels += slices * rows * columns;
+        if pixels > MOST_PIXELS {
+            return wrong(format!("it and those before have more than {MOST_PIXELS} pixels"));
+        }
+    }
+    Ok(())
+}
+
+/// An error unless enough beads are left.
+fn enough(fits: &[BeadFit<'_>]) -> Result<(), PsfError> {
+    let left = fits.iter().filter(|fit| fit.rejected.is_none()).count();
+    if left >= FEWEST_BEADS {
+        return Ok(());
+    }
+    let mut reasons: Vec<String> = Vec::new();
+    for (bead, fit) in fits.iter().enumerate().take(20) {
+        if let Some(rejection) = fit.rejected {
+            reasons.push(format!("bead {bead}: {}", rejection.name()));
+        }
+    }
+    let reasons = if reasons.is_empty() { "none was rejected".into() } else { reasons.join(", ") };
+    Err(PsfError::TooFewBeads { left, given: fits.len(), needed: FEWEST_BEADS, reasons })
+}
+
+/// An empty table over the range of z that half of the beads cover; those that cover less than half of it are rejected.
+fn empty_table(fits: &mut [BeadFit<'_>], step: f64) -> Result<Table, PsfError> {
+    let ranges: Vec<[f64; 2]> =
+        fits.iter().filter(|fit| fit.rejected.is_none()).map(BeadFit::range).collect();
+    let median = |end: usize| {
+        let mut ends: Vec<f64> = ranges.iter().map(|range| range[end]).collect();
+        ends.sort_by(f64::total_cmp);
+        // The one that leaves less, if there are two.
+        ends[if end == 0 { ends.len() / 2 } else { (ends.len() - 1) / 2 }]
+    };
+    let [low, high] = [median(0), median(1)];
+    let planes = ((high - low) / step + 1e-6).floor();
+    let needed = FEWEST_PLANES as f64 * step;
+    if planes < FEWEST_PLANES as f64 {
+        return Err(PsfError::ShortRange { range: (high - low).max(0.0), needed });
+    }
+    let [rows, columns] = fits[0].size().map(|side| side - 1 + 2 * MARGIN + 3);
+    if planes > 1000.0 || (planes as usize + 3) * rows * columns > MOST {
+        let range = "such that there are 1000 planes and 2^20 coefficients at most";
+        return Err(PsfError::Number { name: "the step in z", value: step, range });
+    }
+    // What is left over is shared by both ends.
+    let low = low + 0.5 * (high - low - planes * step);
+    for fit in fits.iter_mut().filter(|fit| fit.rejected.is_none()) {
+        let [first, last] = fit.range();
+        if last.min(high) - first.max(low) < 0.5 * (high - low) {
+            fit.rejected = Some(Rejection::OutOfRange);
+        }
+    }
+    Ok(Table::new([planes as usize + 3, rows, columns], step, -low / step))
+}
+
+/// Rejects beads that are far from the middle of their box, or unlike the others; whether there were any.
+fn reject(fits: &mut [BeadFit<'_>], worst: f64) -> bool {
+    let mut misfits: Vec<f64> =
+        fits.iter().filter(|fit| fit.rejected.is_none()).map(BeadFit::misfit).collect();
+    misfits.sort_by(f64::total_cmp);
+    let Some(&median) = misfits.get(misfits.len().saturating_sub(1) / 2) else { return false };
+    let mut any = false;
+    for fit in fits.iter_mut().filter(|fit| fit.rejected.is_none()) {
+        if !fit.place.iter().all(|at| at.abs() <= FARTHEST) {
+            fit.rejected = Some(Rejection::OffCentre);
+        } else {
+            let alike = fit.misfit() <= worst * median && fit.photons > 0.0;
+            fit.rejected = (!alike).then_some(Rejection::Misfit);
+        }
+        any |= fit.rejected.is_some();
+    }
+    any
+}

@@ -1,0 +1,129 @@
+//! What can go wrong.
+
+use crate::hdf5::H5Error;
+use crate::model::ModelError;
+
+/// Why a point-spread function cannot be made, read, written or fitted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PsfError {
+    /// There are too few or too many coefficients.
+    #[error(
+        "a PSF has 5 to 1003 coefficients along each axis, at most 2^20 of them in all, but {planes}×{rows}×{columns} (z, y, x) \
+         were given"
+    )]
+    Shape {
+        /// Along z.
+        planes: usize,
+        /// Along y.
+        rows: usize,
+        /// Along x.
+        columns: usize,
+    },
+    /// A coefficient is not finite.
+    #[error("the coefficient of plane {plane}, row {row}, column {column} is not finite")]
+    NotFinite {
+        /// Along z, from 0.
+        plane: usize,
+        /// Along y.
+        row: usize,
+        /// Along x.
+        column: usize,
+    },
+    /// A number is out of its range.
+    #[error("{name} is {value}; it must be {range}")]
+    Number {
+        /// What it is.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it may be.
+        range: &'static str,
+    },
+    /// The pixels at z = 0 add up to nothing.
+    #[error("the pixels of the PSF at z = 0 add up to {sum}; it must be above 0")]
+    NoLight {
+        /// Their sum.
+        sum: f64,
+    },
+    /// x, y, z, photons and background cannot be told from each other.
+    #[error(
+        "x, y, z, photons and background cannot be told from each other with this PSF, at any z"
+    )]
+    NotIdentifiable,
+    /// The windows are larger than the PSF, or too small.
+    #[error(
+        "windows of {width}×{height} pixels cannot be fitted with a PSF of {across}×{down}: they must have 5 pixels or more \
+         along each side, and one less than the PSF at most"
+    )]
+    Window {
+        /// Columns of the windows.
+        width: usize,
+        /// Rows of the windows.
+        height: usize,
+        /// Pixels that the PSF reaches over along x.
+        across: usize,
+        /// Along y.
+        down: usize,
+    },
+    /// What is known of a bead does not fit together.
+    #[error("bead {bead}: {reason}")]
+    Bead {
+        /// Its number, from 0.
+        bead: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Too few beads are left.
+    #[error("{left} of {given} beads can be used, but {needed} are needed; {reasons}")]
+    TooFewBeads {
+        /// How many are left.
+        left: usize,
+        /// How many there were.
+        given: usize,
+        /// How many are needed.
+        needed: usize,
+        /// Why the others were rejected.
+        reasons: String,
+    },
+    /// The range of z that enough beads cover is too short.
+    #[error(
+        "half of the beads or more cover {range} nm of z together; at least {needed} nm are needed"
+    )]
+    ShortRange {
+        /// What is covered.
+        range: f64,
+        /// What is needed.
+        needed: f64,
+    },
+    /// A table of polynomials is no spline with continuous second derivatives.
+    #[error(
+        "the polynomials of the PSF are no spline with continuous second derivatives: where they meet, the value jumps by up to \
+         {jump:.3e} and a second derivative by up to {bend:.3e}, more than 10^-5 of the largest coefficient, {largest:.3e}"
+    )]
+    NotSmooth {
+        /// The largest jump of the value.
+        jump: f64,
+        /// The largest jump of a second derivative.
+        bend: f64,
+        /// The largest coefficient.
+        largest: f64,
+    },
+    /// A file of MATLAB.
+    #[error(
+        "this is a file of MATLAB (SMAP's _3dcal.mat), which is not read; convert it with Python: \
+         c = SXY(1).cspline; write c.coeff as a dataset 'coefficients' of an HDF5 file, in the order (z, y, x, 64), reshaped to \
+         (64, x, y, z), and an attribute 'metadata' with the text {{\"model\": \"spline-3d\", \"z_step_nm\": -dz, \
+         \"z_center\": z0, \"n_intervals\": [x, y, z]}}"
+    )]
+    Matlab,
+    /// The file says of itself what cannot be used.
+    #[error("the PSF's metadata: {0}")]
+    Metadata(String),
+    /// The HDF5 file cannot be read or written.
+    #[error(transparent)]
+    Hdf5(#[from] H5Error),
+    /// The engine cannot fit.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}

@@ -1,0 +1,192 @@
+//! PSFs in files: Picasso's spline coefficients, with our own beside them.
+
+use std::io::{Read, Seek, SeekFrom, Write};
+
+use ndarray::{Array3, Axis};
+
+use super::measured::MOST;
+use super::{Psf, PsfError};
+use crate::hdf5::{H5Array, H5Reader, NumberKind, write_arrays};
+use crate::model::{Spline, SplineAxis};
+use crate::yaml::{self, Value};
+
+/// The polynomials of all pieces, 64 for each, in single precision.
+const POLYNOMIALS: &str = "coefficients";
+/// The coefficients of the B-spline (z, y, x), in double precision.
+const KNOTS: &str = "knots";
+/// JSON, as an attribute of the root.
+const METADATA: &str = "metadata";
+
+/// Writes a PSF into an HDF5 file that Picasso reads as a calibration of the model `spline-3d`.
+///
+/// The dataset `coefficients` and the attribute `metadata` are Picasso's: 64 coefficients for each piece, z downwards, and a peak
+/// of 1 at z = 0. The dataset `knots` (z, y, x) has what [`Psf::coefficients`] gives, and `knots_zero` in the metadata
+/// what [`Psf::zero`] gives: what is read again is what was written. `pixel_size`, in nm, is for Picasso alone.
+///
+/// # Errors
+/// If the file cannot be written, or the size of a pixel is not above 0.
+pub fn write<W: Write>(out: W, psf: &Psf, pixel_size: Option<f64>) -> Result<W, PsfError> {
+    if let Some(value) = pixel_size.filter(|&size| !(size > 0.0 && size.is_finite())) {
+        return Err(PsfError::Number { name: "the size of a pixel", value, range: "above 0 nm" });
+    }
+    let [planes, rows, columns] = psf.shape();
+    let sizes = [planes, rows, columns].map(|count| count - 3);
+    let [down, across] = psf.extent();
+    let middle = [0.5 * (across - 1) as f64, 0.5 * (down - 1) as f64];
+    let values = psf.window([middle[0], middle[1], 0.0], [down, across]);
+    let peak = values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    // Picasso's z falls from plane to plane.
+    let mut turned = psf.coefficients();
+    turned.invert_axis(Axis(0));
+    let turned: Vec<f64> = turned.iter().map(|value| value / peak).collect();
+    let spline = Spline::from_knots(&sizes.map(SplineAxis::Cubic), &turned);
+    let polynomials = spline.expect("as many finite coefficients").to_polynomials();
+    let centre = sizes[0] as f64 - psf.zero();
+    let size = pixel_size.map_or_else(String::new, |size| format!("\"pixelsize\": {size:?}, "));
+    let metadata = format!(
+        "{{\"model\": \"spline-3d\", \"n_data\": [{}, {}, {}], \"n_intervals\": [{}, {}, {}], \"oversampling\": 1.0, \
+         \"lateral_centered\": true, \"z_center\": {centre:?}, \"z_init\": {centre:?}, \"z_step_nm\": {:?}, \
+         \"magnification_factor\": 1.0, \"photon_scale\": {:?}, \"box\": {}, {size}\"n_channels\": 1, \
+         \"knots_zero\": {:?}}}",
+        sizes[2] + 1,
+        sizes[1] + 1,
+        sizes[0] + 1,
+        sizes[2],
+        sizes[1],
+        sizes[0],
+        psf.step(),
+        1.0 / peak,
+        across.min(down) + 1,
+        psf.zero(),
+    );
+    let arrays = [
+        H5Array {
+            name: POLYNOMIALS,
+            shape: &[64, sizes[2], sizes[1], sizes[0]],
+            kind: NumberKind::F32,
+            values: &polynomials,
+        },
+        H5Array {
+            name: KNOTS,
+            shape: &[planes, rows, columns],
+            kind: NumberKind::F64,
+            values: psf.knots(),
+        },
+    ];
+    Ok(write_arrays(out, &arrays, Some((METADATA, &metadata)))?)
+}
+
+/// Reads a PSF from an HDF5 file that [`write`] or Picasso wrote.
+///
+/// Of Picasso's files only those of the model `spline-3d` are read. z is as Picasso gives it, the magnification factor included.
+/// Its polynomials must meet with continuous second derivatives, as those of its natural splines do.
+///
+/// # Errors
+/// If the file cannot be read, is MATLAB's (the message says how to convert that), lacks something, is of another model, if its
+/// polynomials are no C² spline, or if what it holds is no PSF.
+pub fn read<R: Read + Seek>(mut reader: R) -> Result<Psf, PsfError> {
+    let mut begin = Vec::new();
+    let io = |error: std::io::Error| PsfError::Hdf5(error.into());
+    reader.by_ref().take(7).read_to_end(&mut begin).map_err(io)?;
+    if begin == b"MATLAB " {
+        return Err(PsfError::Matlab);
+    }
+    reader.seek(SeekFrom::Start(0)).map_err(io)?;
+    let mut reader = H5Reader::open(reader)?;
+    let text = reader.attribute_text("/", METADATA)?;
+    let text = text.and_then(|texts| texts.into_iter().next());
+    let text = text.ok_or_else(|| wrong("the file has no such attribute".into()))?;
+    // JSON is YAML.
+    let metadata = yaml::parse(&text).map_err(|error| wrong(error.to_string()))?;
+    let metadata = metadata.into_iter().next().unwrap_or(Value::Null);
+    let step = number(&metadata, "z_step_nm", None)?;
+    if reader.names().iter().any(|name| name == KNOTS) {
+        let (shape, values) = reader.array(KNOTS, MOST)?;
+        let &[planes, rows, columns] = &shape[..] else {
+            return Err(wrong(format!("'{KNOTS}' has {} dimensions, not 3", shape.len())));
+        };
+        let zero = number(&metadata, "knots_zero", None)?;
+        let knots = Array3::from_shape_vec((planes, rows, columns), values);
+        return Psf::new(knots.map_err(|error| wrong(error.to_string()))?, step, zero);
+    }
+    match metadata.get("model").and_then(Value::text) {
+        Some("spline-3d") => {}
+        model => {
+            let model = model.unwrap_or("none");
+            return Err(wrong(format!("the model is {model}, and only spline-3d is read")));
+        }
+    }
+    let oversampling = number(&metadata, "oversampling", Some(1.0))?;
+    if oversampling != 1.0 {
+        return Err(wrong(format!("oversampling is {oversampling}, and only 1 is read")));
+    }
+    let (shape, polynomials) = reader.array(POLYNOMIALS, 64 * MOST)?;
+    let &[64, across, down, planes] = &shape[..] else {
+        let needed = "(64, x, y, z) is needed";
+        return Err(wrong(format!("'{POLYNOMIALS}' has the shape {shape:?}; {needed}")));
+    };
+    let mut knots = joined([planes, down, across], &polynomials)?;
+    let magnification = number(&metadata, "magnification_factor", Some(1.0))?;
+    if magnification == 0.0 {
+        return Err(wrong("'magnification_factor' is 0".into()));
+    }
+    let centre = number(&metadata, "z_center", Some(0.0))?;
+    let begin = number(&metadata, "z_init", Some(centre))?;
+    // z = (begin − plane)·step·magnification + (centre − begin)·step.
+    let mut zero = begin + (centre - begin) / magnification;
+    let step = step * magnification;
+    if step > 0.0 {
+        knots.invert_axis(Axis(0));
+        zero = planes as f64 - zero;
+    }
+    Psf::new(knots, step.abs(), zero)
+}
+
+/// The coefficients of the B-spline of so many pieces along z, y and x.
+fn joined(pieces: [usize; 3], polynomials: &[f64]) -> Result<Array3<f64>, PsfError> {
+    let [planes, rows, columns] = pieces.map(|count| count.saturating_add(3));
+    let spline = Spline::from_polynomials(&pieces.map(SplineAxis::Cubic), polynomials);
+    let spline = spline.map_err(|error| wrong(error.to_string()))?;
+    let Some(knots) = spline.knots() else {
+        let (jump, bend) = jumps(pieces, polynomials);
+        let largest = polynomials.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+        return Err(PsfError::NotSmooth { jump, bend, largest });
+    };
+    let knots = Array3::from_shape_vec((planes, rows, columns), knots.to_vec());
+    knots.map_err(|error| wrong(error.to_string()))
+}
+
+/// The largest jumps of the value and of a second derivative from a piece to the next along an axis, at the corners of pieces.
+fn jumps([planes, rows, columns]: [usize; 3], polynomials: &[f64]) -> (f64, f64) {
+    let (mut jump, mut bend) = (0.0_f64, 0.0_f64);
+    let counts = [planes, rows, columns];
+    let steps = [rows * columns, columns, 1];
+    for piece in 0..planes * rows * columns {
+        for axis in 0..3 {
+            if piece / steps[axis] % counts[axis] + 1 == counts[axis] {
+                continue;
+            }
+            let power =
+                |piece: usize, power: usize| polynomials[64 * piece + power * [16, 4, 1][axis]];
+            let next = piece + steps[axis];
+            let value: f64 = (0..4).map(|k| power(piece, k)).sum();
+            jump = jump.max((value - power(next, 0)).abs());
+            let curvature = 2.0 * power(piece, 2) + 6.0 * power(piece, 3);
+            bend = bend.max((curvature - 2.0 * power(next, 2)).abs());
+        }
+    }
+    (jump, bend)
+}
+
+fn wrong(what: String) -> PsfError {
+    PsfError::Metadata(what)
+}
+
+/// A number of the metadata, or what it is where there is none.
+fn number(metadata: &Value, name: &str, usual: Option<f64>) -> Result<f64, PsfError> {
+    let found = match metadata.get(name) {
+        None => usual,
+        Some(value) => value.number().filter(|number| number.is_finite()),
+    };
+    found.ok_or_else(|| wrong(format!("'{name}' is no number, or is not there")))
+}

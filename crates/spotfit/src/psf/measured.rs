@@ -1,0 +1,221 @@
+//! A point-spread function as a B-spline.
+
+use ndarray::{Array2, Array3, ArrayView3};
+
+use super::PsfError;
+use super::bounds::{Information, inverse};
+use super::lattice::{Patch, Place};
+use crate::model::{Spline, SplineAxis};
+
+/// The fewest and the most coefficients along an axis.
+const COUNTS: std::ops::RangeInclusive<usize> = 5..=1003;
+/// The most coefficients.
+pub(super) const MOST: usize = 1 << 20;
+
+/// A point-spread function: a cubic B-spline whose knots are a pixel apart in x and y, and a step apart in z.
+///
+/// An axis of n coefficients has n − 3 intervals between knots. The PSF's centre is in the middle of the intervals along x
+/// and y, and z = 0 is at a given plane, which need not be a knot. The value is the share of the photons in a pixel: over
+/// the pixels at ½, 1½, 2½, … intervals along x and y it adds up to 1 at z = 0, so that the amplitude of a spot is its number
+/// of photons. At other z the sum may differ, as the light outside of these pixels does.
+#[derive(Clone, Debug)]
+pub struct Psf {
+    /// (plane, row, column).
+    coefficients: Array3<f64>,
+    step: f64,
+    zero: f64,
+    /// The same for the engines: (plane, column, row).
+    spline: Spline,
+}
+
+impl PartialEq for Psf {
+    fn eq(&self, other: &Self) -> bool {
+        let of = |psf: &Self| (psf.step, psf.zero);
+        of(self) == of(other) && self.coefficients == other.coefficients
+    }
+}
+
+impl Psf {
+    /// A PSF of B-spline coefficients (z, y, x), with knots `step` nm apart in z, and z = 0 at `zero` intervals from the first
+    /// one. The coefficients are divided by what the pixels at z = 0 add up to.
+    ///
+    /// # Errors
+    /// If there are fewer than 5 coefficients along an axis, or too many; if one is not finite; if the step is not above 0, or z = 0
+    /// is not within the PSF; if the pixels at z = 0 do not add up to more than 0; or if x, y, z, photons and background
+    /// cannot be told from each other at any z.
+    pub fn new(mut coefficients: Array3<f64>, step: f64, zero: f64) -> Result<Self, PsfError> {
+        let (planes, rows, columns) = coefficients.dim();
+        let counts = [planes, rows, columns].iter().all(|count| COUNTS.contains(count));
+        if !counts || planes * rows * columns > MOST {
+            return Err(PsfError::Shape { planes, rows, columns });
+        }
+        if let Some(((plane, row, column), _)) =
+            coefficients.indexed_iter().find(|(_, value)| !value.is_finite())
+        {
+            return Err(PsfError::NotFinite { plane, row, column });
+        }
+        if !(step > 0.0 && step.is_finite()) {
+            return Err(PsfError::Number { name: "the step in z", value: step, range: "above 0" });
+        }
+        if !(0.0..=(planes - 3) as f64).contains(&zero) {
+            let name = "the plane of z = 0";
+            return Err(PsfError::Number { name, value: zero, range: "within the PSF" });
+        }
+        coefficients = coefficients.as_standard_layout().into_owned();
+        let sum = sum(&coefficients, zero);
+        // Shares of photons that single precision can hold.
+        if !(sum > 0.0 && (1.0 / sum).is_finite()) {
+            return Err(PsfError::NoLight { sum });
+        }
+        coefficients /= sum;
+        if let Some(((plane, row, column), _)) =
+            coefficients.indexed_iter().find(|(_, value)| !(-1e15..1e15).contains(*value))
+        {
+            return Err(PsfError::NotFinite { plane, row, column });
+        }
+        let axes = [planes - 3, columns - 3, rows - 3].map(SplineAxis::Cubic);
+        let turned = coefficients.view().permuted_axes([0, 2, 1]);
+        let turned: Vec<f64> = turned.iter().copied().collect();
+        let spline = Spline::from_knots(&axes, &turned).expect("as many finite coefficients");
+        let psf = Self { coefficients, step, zero, spline };
+        let planes = 4 * (psf.shape()[0] - 3);
+        let [low, high] = psf.range();
+        let place = |at: usize| low + (high - low) * (at as f64 + 0.5) / planes as f64;
+        let size = psf.extent();
+        if !(0..planes).any(|at| psf.bound(place(at), 1000.0, 1.0, size).is_some()) {
+            return Err(PsfError::NotIdentifiable);
+        }
+        Ok(psf)
+    }
+
+    /// The coefficients (z, y, x).
+    pub fn coefficients(&self) -> ArrayView3<'_, f64> {
+        self.coefficients.view()
+    }
+
+    /// The distance of two planes in nm.
+    pub fn step(&self) -> f64 {
+        self.step
+    }
+
+    /// The plane of z = 0, in steps from where the range of z begins.
+    pub fn zero(&self) -> f64 {
+        self.zero
+    }
+
+    /// The range of z in nm.
+    pub fn range(&self) -> [f64; 2] {
+        [0.0, (self.shape()[0] - 3) as f64].map(|plane| self.z_of(plane))
+    }
+
+    /// How many pixels (rows, columns) the PSF reaches over.
+    pub fn extent(&self) -> [usize; 2] {
+        let [_, rows, columns] = self.shape();
+        [rows - 3, columns - 3]
+    }
+
+    /// The value at a pixel that is this far from the spot in x and y (px), for a spot at z (nm); and its derivatives by them, in 1/px
+    /// and 1/nm. `None` beyond the PSF.
+    pub fn at(&self, [x, y, z]: [f64; 3]) -> Option<[f64; 4]> {
+        let [rows, columns] = self.extent().map(|count| count as f64);
+        let plane = self.plane_of(z);
+        let arguments = [plane, x + 0.5 * columns, y + 0.5 * rows];
+        let intervals = [(self.shape()[0] - 3) as f64, columns, rows];
+        let inside = |(at, most): (&f64, &f64)| (0.0..=*most).contains(at);
+        arguments.iter().zip(&intervals).all(inside).then(|| {
+            let [value, by_plane, by_x, by_y, ..] = self.spline.at(&arguments);
+            [value, by_x, by_y, by_plane / self.step]
+        })
+    }
+
+    /// The values at the pixels (row, column) of a window, of a spot at (x, y, z): px from the centre of the window's first
+    /// pixel, and nm. Pixels beyond the PSF are 0; z beyond its range is taken for the end of it, as NaN is for its beginning.
+    pub fn window(&self, [x, y, z]: [f64; 3], size: [usize; 2]) -> Array2<f64> {
+        let mut patch = Patch::default();
+        let place = self.place([x, y, z], size);
+        patch.evaluate(self.knots(), self.shape(), &place, false);
+        let mut window = Array2::zeros(size);
+        let mut values = patch.value.iter();
+        for row in place.rows.clone() {
+            for column in place.columns.clone() {
+                window[[row, column]] = *values.next().expect("a value for each covered pixel");
+            }
+        }
+        window
+    }
+
+    /// The Cramér–Rao bounds of the standard errors of x, y (px), z (nm), photons and background (photons per pixel) of a spot
+    /// in the middle of a window (rows, columns), for Poisson noise. `None` where these cannot be told from each other, or
+    /// numbers make no sense.
+    pub fn bound(
+        &self,
+        z: f64,
+        photons: f64,
+        background: f64,
+        size: [usize; 2],
+    ) -> Option<[f64; 5]> {
+        let [height, width] = size;
+        let inside =
+            size.iter().zip(self.extent()).all(|(size, extent)| (1..=extent).contains(size));
+        let [low, high] = self.range();
+        let sound = photons > 0.0 && background >= 0.0 && (low..=high).contains(&z);
+        if !inside || !sound {
+            return None;
+        }
+        let place = self.place([0.5 * (width - 1) as f64, 0.5 * (height - 1) as f64, z], size);
+        let mut patch = Patch::default();
+        patch.evaluate(self.knots(), self.shape(), &place, true);
+        let mut information = Information::NONE;
+        for pixel in 0..patch.value.len() {
+            let mean = (photons * patch.value[pixel] + background).max(1e-6 * photons);
+            information.add(&self.slopes(&patch, pixel, photons), 1.0 / mean);
+        }
+        let covariance = inverse(&information)?;
+        Some(std::array::from_fn(|j| covariance[j][j].sqrt()))
+    }
+
+    /// What the model photons·f + background changes by with x, y, z, photons and background.
+    pub(super) fn slopes(&self, patch: &Patch, pixel: usize, photons: f64) -> [f64; 5] {
+        let [by_plane, by_y, by_x] = &patch.slopes;
+        let [by_plane, by_y, by_x] = [by_plane[pixel], by_y[pixel], by_x[pixel]];
+        let value = patch.value[pixel];
+        [-photons * by_x, -photons * by_y, photons * by_plane / self.step, value, 1.0]
+    }
+
+    /// Where the pixels of a window are in the spline, for a spot at (x, y, z).
+    pub(super) fn place(&self, [x, y, z]: [f64; 3], size: [usize; 2]) -> Place {
+        let [rows, columns] = self.extent().map(|count| 0.5 * count as f64);
+        Place::new(self.shape(), [self.plane_of(z), rows - y, columns - x], size)
+    }
+
+    pub(super) fn knots(&self) -> &[f64] {
+        self.coefficients.as_slice().expect("standard layout")
+    }
+
+    pub(super) fn shape(&self) -> [usize; 3] {
+        self.coefficients.dim().into()
+    }
+
+    pub(super) fn plane_of(&self, z: f64) -> f64 {
+        z / self.step + self.zero
+    }
+
+    pub(super) fn z_of(&self, plane: f64) -> f64 {
+        (plane - self.zero) * self.step
+    }
+
+    pub(super) fn spline(&self) -> &Spline {
+        &self.spline
+    }
+}
+
+/// What the pixels at a plane add up to.
+pub(super) fn sum(coefficients: &Array3<f64>, plane: f64) -> f64 {
+    let shape: [usize; 3] = coefficients.dim().into();
+    let size = [shape[1] - 3, shape[2] - 3];
+    let mut patch = Patch::default();
+    let place = Place::new(shape, [plane, 0.5, 0.5], size);
+    let knots = coefficients.as_slice().expect("standard layout");
+    patch.evaluate(knots, shape, &place, false);
+    patch.value.iter().sum()
+}

@@ -1,0 +1,274 @@
+//! PSFs and fits together, against what is simulated.
+
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use fit_core::{Estimator, Status};
+use fit_sim::Random;
+use ndarray::{Array2, Array3, Axis};
+
+use super::simulated::{ASTIGMATIC, COMATIC, Stacks, Truth, spots};
+use super::*;
+use crate::Backend;
+
+fn calibrated(truth: Truth) -> Psf {
+    let (beads, _) = Stacks { beads: 20, ..Stacks::new(truth) }.make();
+    calibrate(&beads, &CalibrateOptions::default()).expect("a PSF").psf
+}
+
+static ROUND: LazyLock<Psf> = LazyLock::new(|| calibrated(ASTIGMATIC));
+pub(super) static ODD: LazyLock<Psf> = LazyLock::new(|| calibrated(COMATIC));
+
+/// Mean errors of x, y and z at heights a hundred nm apart, of bright spots that are made with the truth.
+fn systematic(psf: &Psf, truth: Truth) -> Vec<[f64; 3]> {
+    let fitter = PsfFitter::new(psf, Backend::Cpu, 1).expect("a fitter");
+    let heights = (-5..=5).map(|at| 100.0 * f64::from(at));
+    heights
+        .map(|z| {
+            let mean = |at: [f64; 3], side: usize| truth.window(at, 1.0, 0.0, side);
+            let (windows, at) = spots(mean, 500, 13, [z, z + 1e-6], [2e5, 10.0], 3);
+            let fits = fitter.fit(windows.view(), &PsfFitOptions::default()).expect("fits");
+            assert!(fits.statuses.iter().all(|status| status.is_converged()));
+            std::array::from_fn(|j| {
+                (&fits.parameters.column(j) - &at.column(j)).mean().expect("numbers")
+            })
+        })
+        .collect()
+}
+
+/// Proves that spots made with the true PSF, from one end of the range to the other, are found where they are: to 3 nm in z
+/// and 0.01 px in x and y; with a PSF that is symmetric its centre and z = 0 are those of the truth, and with one that is not they are
+/// the same at all heights.
+#[test]
+fn spots_are_where_they_are() {
+    for (number, off) in systematic(&ROUND, ASTIGMATIC).into_iter().enumerate() {
+        let [x, y, z] = off.map(f64::abs);
+        assert!(x < 0.01 && y < 0.01 && z < 3.0, "height {number}: {off:?}");
+    }
+    let all = systematic(&ODD, COMATIC);
+    let mean: [f64; 3] =
+        std::array::from_fn(|j| all.iter().map(|off| off[j]).sum::<f64>() / all.len() as f64);
+    for (number, off) in all.into_iter().enumerate() {
+        let [x, y, z] = std::array::from_fn(|j| (off[j] - mean[j]).abs());
+        assert!(x < 0.01 && y < 0.01 && z < 3.0, "height {number}: {off:?} beside {mean:?}");
+    }
+}
+
+/// rms errors over bounds, and over the errors that fits state, of x, y and z.
+fn ratios(psf: &Psf, fits: &PsfFits, truth: &Array2<f64>) -> [[f64; 3]; 2] {
+    let mut sums = [[0.0; 3]; 2];
+    for (fit, at) in truth.outer_iter().enumerate() {
+        let bound = psf.bound(at[2], at[3], at[4], [13; 2]).expect("a bound");
+        for j in 0..3 {
+            let error = fits.parameters[[fit, j]] - at[j];
+            sums[0][j] += (error / bound[j]).powi(2);
+            sums[1][j] += (error / fits.errors[[fit, j]]).powi(2);
+        }
+    }
+    sums.map(|sums| sums.map(|sum| (sum / truth.nrows() as f64).sqrt()))
+}
+
+fn own_spots(psf: &Psf, count: usize, light: [f64; 2], seed: u64) -> (Array3<f32>, Array2<f64>) {
+    let mean = |at: [f64; 3], side: usize| psf.window(at, [side; 2]);
+    spots(mean, count, 13, [-500.0, 500.0], light, seed)
+}
+
+/// Proves that errors are the Cramér–Rao bound for maximum likelihood, and those that are stated for both estimators, over
+/// ±500 nm, from 1000 photons to 5000; and that no fit is lost.
+#[test]
+fn errors_are_at_the_bound() {
+    let fitter = PsfFitter::new(&ODD, Backend::Cpu, 1).expect("a fitter");
+    for light in [[1000.0, 10.0], [5000.0, 20.0]] {
+        let (windows, truth) = own_spots(&ODD, 4000, light, 7);
+        for estimator in [Estimator::MaximumLikelihood, Estimator::LeastSquares] {
+            let options = PsfFitOptions::default().with_estimator(estimator);
+            let fits = fitter.fit(windows.view(), &options).expect("fits");
+            let good = fits.statuses.iter().filter(|status| status.is_converged()).count();
+            assert!(good >= 3995, "{good} converged");
+            let [over_bound, over_stated] = ratios(&ODD, &fits, &truth);
+            // Of 4000 fits an rms is known to 1.1 %.
+            let stated = over_stated.iter().all(|ratio| (0.96..1.06).contains(ratio));
+            assert!(stated, "{light:?} {estimator:?}: {over_stated:?}");
+            if estimator == Estimator::MaximumLikelihood {
+                let bound = over_bound.iter().all(|ratio| (0.96..1.05).contains(ratio));
+                assert!(bound, "{light:?}: {over_bound:?}");
+            }
+        }
+    }
+}
+
+/// Proves that both engines find the same, and that start values need no help from the truth: a fit that begins at it ends there too.
+#[test]
+fn engines_agree() {
+    let (windows, _) = own_spots(&ROUND, 200, [2000.0, 10.0], 2);
+    let options = PsfFitOptions::default().with_tolerance(1e-3);
+    let [single, double] = [Backend::Cpu, Backend::Reference].map(|backend| {
+        let fitter = PsfFitter::new(&ROUND, backend, 1).expect("a fitter");
+        assert_eq!(fitter.backend(), backend);
+        fitter.fit(windows.view(), &options).expect("fits")
+    });
+    for fit in 0..200 {
+        for j in 0..5 {
+            let error = double.errors[[fit, j]];
+            let off = single.parameters[[fit, j]] - double.parameters[[fit, j]];
+            assert!(off.abs() < 0.02 * error, "fit {fit}, parameter {j}: {off} of {error}");
+            assert!((single.errors[[fit, j]] / error - 1.0).abs() < 0.02);
+        }
+    }
+}
+
+/// Proves that a spot beyond the range of z ends at its limit and says so, that windows without sense give no numbers that
+/// look like an answer, and that sizes that the PSF does not cover are refused.
+#[test]
+fn ends_are_told() {
+    let psf = &*ROUND;
+    let [low, high] = psf.range();
+    let fitter = PsfFitter::new(psf, Backend::Cpu, 1).expect("a fitter");
+    let mut windows = Array3::<f32>::zeros((8, 13, 13));
+    for (number, z) in [low - 250.0, high + 250.0].into_iter().enumerate() {
+        let bright = ASTIGMATIC.window([6.0, 6.0, z], 20_000.0, 10.0, 13);
+        windows.index_axis_mut(Axis(0), number).assign(&bright.mapv(|value| value as f32));
+    }
+    windows.index_axis_mut(Axis(0), 2).fill(f32::NAN);
+    windows.index_axis_mut(Axis(0), 3).fill(-5.0);
+    windows.index_axis_mut(Axis(0), 4).fill(1e30);
+    windows[[5, 6, 6]] = f32::INFINITY;
+    let mut random = Random::new(1, 1);
+    windows.index_axis_mut(Axis(0), 6).mapv_inplace(|_| random.poisson(5.0) as f32);
+    for estimator in [Estimator::MaximumLikelihood, Estimator::LeastSquares] {
+        let options = PsfFitOptions::default().with_estimator(estimator);
+        let fits = fitter.fit(windows.view(), &options).expect("fits");
+        assert_eq!(fits.statuses[..2], [Status::AtLimit; 2]);
+        assert!((fits.parameters[[0, 2]] - low).abs() < 1e-6 * (high - low));
+        assert!((fits.parameters[[1, 2]] - high).abs() < 1e-6 * (high - low));
+        for bad in [2, 5] {
+            assert_eq!(fits.statuses[bad], Status::Invalid);
+        }
+        for bad in [3, 4, 7] {
+            assert!(!fits.statuses[bad].is_converged() || fits.parameters[[bad, 2]].is_finite());
+        }
+        for fit in 0..8 {
+            let z = fits.parameters[[fit, 2]];
+            assert!(z.is_nan() || (low - 1e-3..=high + 1e-3).contains(&z), "{fit}: {z}");
+        }
+    }
+    let none = Array3::<f32>::zeros((0, 13, 13));
+    assert_eq!(fitter.fit(none.view(), &PsfFitOptions::default()).expect("none").statuses, []);
+    for size in [(1, 4, 13), (1, 13, 19), (1, 0, 0)] {
+        let error = fitter.start(Array3::<f32>::zeros(size).view()).expect_err("refused");
+        assert!(error.to_string().contains("cannot be fitted with a PSF of 18×18"), "{error}");
+    }
+    let options = PsfFitOptions::default().with_tolerance(f64::NAN);
+    assert!(fitter.fit(windows.view(), &options).is_err());
+}
+
+/// Proves that values add up to 1 at z = 0, that derivatives are those by differences, that what is beyond the PSF is said
+/// to be, and that what is no PSF is refused.
+#[test]
+fn psfs_are_checked() {
+    let psf = &*ODD;
+    let [down, across] = psf.extent();
+    let middle = [0.5 * (across - 1) as f64, 0.5 * (down - 1) as f64, 0.0];
+    assert!((psf.window(middle, [down, across]).sum() - 1.0).abs() < 1e-12);
+    let window = psf.window([6.2, 5.7, 130.0], [13, 12]);
+    let h = 1e-4;
+    for ((row, column), value) in window.indexed_iter() {
+        let at = [column as f64 - 6.2, row as f64 - 5.7, 130.0];
+        let [own, slopes @ ..] = psf.at(at).expect("within");
+        assert!((own - value).abs() < 1e-12);
+        for axis in 0..3 {
+            let of = |step: f64| {
+                let mut at = at;
+                at[axis] += step;
+                psf.at(at).expect("within")[0]
+            };
+            assert!((slopes[axis] - (of(h) - of(-h)) / (2.0 * h)).abs() < 1e-7);
+        }
+    }
+    assert_eq!(psf.at([0.0, 0.0, psf.range()[1] + 1.0]), None);
+    assert_eq!(psf.at([9.1, 0.0, 0.0]), None);
+    assert_eq!(psf.at([f64::NAN, 0.0, 0.0]), None);
+    assert_eq!(psf.bound(0.0, 1000.0, 10.0, [30; 2]), None);
+    assert_eq!(psf.window([1e300, f64::NAN, 0.0], [3, 3]), Array2::zeros((3, 3)));
+    let refused = |knots: Array3<f64>, step: f64, zero: f64| {
+        Psf::new(knots, step, zero).expect_err("refused").to_string()
+    };
+    let good = psf.coefficients().to_owned();
+    let says = |text: String, what: &str| assert!(text.contains(what), "{text}");
+    says(refused(Array3::zeros((4, 9, 9)), 50.0, 1.0), "4×9×9");
+    says(refused(Array3::zeros((9, 9, 9)), 50.0, 1.0), "add up to 0");
+    says(refused(Array3::ones((9, 9, 9)), 50.0, 1.0), "told from each other");
+    says(refused(good.clone(), 0.0, 1.0), "the step in z");
+    says(refused(good.clone(), 50.0, -0.1), "z = 0");
+    says(refused(-good.clone(), 50.0, psf.zero()), "add up to -");
+    let mut bad = good;
+    bad[[1, 2, 3]] = f64::NAN;
+    says(refused(bad, 50.0, 1.0), "plane 1, row 2, column 3");
+}
+
+/// The time that this thread had on a processor, in seconds: on Linux, to some milliseconds; elsewhere any time.
+fn processor_time() -> f64 {
+    static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split(' ').next().and_then(|number| number.parse::<f64>().ok());
+    nanoseconds.map_or_else(|| BEGIN.elapsed().as_secs_f64(), |time| 1e-9 * time)
+}
+
+/// Measures, and prints, how many fits of 13×13 pixels one thread does in a second, and rms errors over bounds for spots made with the
+/// fitted PSF and with the true one, from which the mean error is subtracted where it is a matter of definition.
+#[test]
+#[ignore = "measures speed and accuracy, for some seconds: --release, --nocapture"]
+fn speed_and_accuracy() {
+    for (truth, psf) in [(ASTIGMATIC, &*ROUND), (COMATIC, &*ODD)] {
+        for backend in [Backend::Cpu, Backend::Reference] {
+            let fitter = PsfFitter::new(psf, backend, 1).expect("a fitter");
+            let count = if backend == Backend::Cpu { 100_000 } else { 1000 };
+            println!("{truth:?}, {backend}, {:?}", fitter.instruction_set());
+            for (light, own) in [
+                ([1000.0, 10.0], true),
+                ([1000.0, 20.0], true),
+                ([1000.0, 20.0], false),
+                ([5000.0, 20.0], true),
+                ([5000.0, 20.0], false),
+            ] {
+                let mean = |at: [f64; 3], side: usize| {
+                    if own { psf.window(at, [side; 2]) } else { truth.window(at, 1.0, 0.0, side) }
+                };
+                let (windows, mut at) = spots(mean, count, 13, [-500.0, 500.0], light, 7);
+                for estimator in [Estimator::MaximumLikelihood, Estimator::LeastSquares] {
+                    let options = PsfFitOptions::default().with_estimator(estimator);
+                    let fits = fitter.fit(windows.view(), &options).expect("fits");
+                    // The least time of several parts: others slow a shared core down.
+                    let (mut least, mut least_start) = (f64::INFINITY, f64::INFINITY);
+                    for part in windows.axis_chunks_iter(Axis(0), count / 4) {
+                        let spots = part.len_of(Axis(0)) as f64;
+                        let begin = processor_time();
+                        fitter.start(part).expect("starts");
+                        least_start = least_start.min((processor_time() - begin) / spots);
+                        let begin = processor_time();
+                        fitter.fit(part, &options).expect("fits");
+                        least = least.min((processor_time() - begin) / spots);
+                    }
+                    if !own {
+                        for j in 0..3 {
+                            let off = &fits.parameters.column(j) - &at.column(j);
+                            let off = off.mean().expect("numbers");
+                            at.column_mut(j).mapv_inplace(|value| value + off);
+                        }
+                    }
+                    let lost = fits.statuses.iter().filter(|status| !status.is_converged());
+                    let [over_bound, over_stated] = ratios(psf, &fits, &at);
+                    let iterations: u32 = fits.iterations.iter().sum();
+                    println!(
+                        "  {light:?} own {own} {estimator:?}: {:.3} million/s, starts alone {:.2}; {:.2} iterations, {} did \
+                         not converge; rms/bound {over_bound:.3?}, rms/stated {over_stated:.3?}",
+                        1e-6 / least,
+                        1e-6 / least_start,
+                        f64::from(iterations) / count as f64,
+                        lost.count(),
+                    );
+                }
+            }
+        }
+    }
+}
