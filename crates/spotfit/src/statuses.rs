@@ -12,9 +12,12 @@ pub struct StatusCounts([usize; Status::ALL.len()]);
 impl StatusCounts {
     /// Counts more fits.
     pub fn add<T>(&mut self, fits: &[Fit<T>]) {
-        for fit in fits {
-            self.0[fit.status as usize - 1] += 1;
-        }
+        fits.iter().for_each(|fit| self.count(fit.status));
+    }
+
+    /// Counts one more.
+    pub(crate) fn count(&mut self, status: Status) {
+        self.0[status as usize - 1] += 1;
     }
 
     /// Every status in the order of [`Status::ALL`], with the number of fits that ended with it.

@@ -102,7 +102,8 @@ pub struct Depth {
     /// [`Measure::Mahalanobis`] this is the Cramér–Rao bound.
     pub error: f64,
     /// How far the widths are from the curve: the Mahalanobis distance, in standard deviations, or the distance of the
-    /// square roots, in √px (Picasso's `d_zcalib`).
+    /// square roots, in √px (Picasso's `d_zcalib`). With a measured PSF: by how many standard deviations the residuals are above
+    /// the noise, which may be less than none.
     pub distance: f64,
     /// What became of the spot. The first that holds of: invalid, below or above, far, ambiguous, found. All numbers
     /// are NaN for an invalid spot, and finite otherwise.

@@ -5,6 +5,8 @@
 //! [`crate::movie::Movie`], with reading and fitting side by side.
 
 mod checks;
+mod found;
+mod measured;
 mod neighbours;
 mod options;
 mod outcome;
@@ -16,7 +18,7 @@ mod sensitivity;
 pub(crate) mod spot;
 mod widths;
 
-use fit_core::{Corner, Errors, Fit, Parameter, Pixel, Shape, Size, Start};
+use fit_core::{Corner, Errors, Fit, Pixel, Size, Start};
 use fit_windows::{AnyWindows, Windows};
 use ndarray::{ArrayView2, Axis};
 
@@ -24,8 +26,11 @@ use crate::backend::{Backend, FitError};
 use crate::detect::{DetectError, Detector};
 use crate::fitter::Fitter;
 use crate::movie::Block;
+use crate::psf::PsfFitter;
 use crate::range::OutOfRange;
-use places::{Cut, Place};
+use found::Found;
+use measured::Measured;
+use places::Cut;
 use residuals::{Look, Residuals};
 use widths::Widths;
 
@@ -36,9 +41,6 @@ pub use pipeline::Localizations;
 pub use positions::Positions;
 pub use sensitivity::estimate_sensitivity;
 pub use spot::{Localization, SpotErrors};
-
-/// How far a fit may go from where its spot was detected, as a share of the box.
-const WANDER: f64 = 0.3;
 
 /// Localizes blocks of frames of one movie, in order.
 #[derive(Debug)]
@@ -51,6 +53,8 @@ pub struct Localizer {
     fitter: Fitter,
     /// What finds the errors of fits in photons, if anybody needs them.
     judge: Option<Fitter>,
+    /// What fits in its place with a measured PSF.
+    measured: Option<Measured>,
     pool: rayon::ThreadPool,
     counts: Counts,
     widths: Widths,
@@ -108,6 +112,7 @@ impl Localizer {
         } else {
             None
         };
+        let measured = options.psf.as_ref().map(|psf| Measured::new(psf, &options)).transpose()?;
         let threads = options.fitter.threads;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let size = (width, height);
@@ -118,6 +123,7 @@ impl Localizer {
             roi,
             fitter,
             judge,
+            measured,
             pool,
             counts: Counts::default(),
             widths: Widths::default(),
@@ -167,9 +173,14 @@ impl Localizer {
         &self.counts
     }
 
-    /// The fitter in use.
+    /// The fitter in use, where there is no measured PSF.
     pub fn fitter(&self) -> &Fitter {
         &self.fitter
+    }
+
+    /// The fitter in use, where there is a measured PSF.
+    pub fn psf_fitter(&self) -> Option<&PsfFitter> {
+        self.measured.as_ref().map(Measured::fitter)
     }
 
     fn process_frames(
@@ -192,22 +203,31 @@ impl Localizer {
         let side = self.options.box_size;
         let size = Size::new(side, side);
         let corners: Vec<Corner> = places.iter().map(|place| place.corner).collect();
-        let mut fits = vec![Fit::<f64>::invalid(); corners.len()];
         let map = self.options.map.as_deref();
         let windows = frames.visit(Cut { size, corners: &corners, map });
+        let all = match &self.measured {
+            Some(measured) => measured.fit(windows, &self.options)?,
+            None => self.fitted(windows)?,
+        };
+        let mut kept = Vec::with_capacity(all.len());
+        for (place, found) in places.iter().zip(all) {
+            kept.extend(self.judge(first, place, found));
+        }
+        Ok(kept)
+    }
+
+    /// Fits windows by Gaussians.
+    fn fitted(&self, windows: AnyWindows<'_>) -> Result<Vec<Found>, LocalizeError> {
+        let mut fits = vec![Fit::<f64>::invalid(); windows.count()];
         self.fitter.fit_windows(windows, Start::Estimate, fits.as_mut_slice().into())?;
-        self.counts.by_status.add(&fits);
         if !self.options.in_photons() {
             let camera = &self.options.camera;
             fits.iter_mut().for_each(|fit| *fit = spot::in_photons(fit, camera));
         }
         let looks = self.looks(windows, &fits)?;
-        let all = places.iter().zip(&fits).enumerate();
-        let mut found = Vec::with_capacity(fits.len());
-        for (index, (place, fit)) in all {
-            found.extend(self.judge(first, place, fit, looks.get(index)));
-        }
-        Ok(found)
+        let pixels = windows.size().pixels();
+        let found = |(index, fit)| Found::of_fit(fit, looks.get(index), pixels, &self.options);
+        Ok(fits.iter().enumerate().map(found).collect())
     }
 
     /// What the windows show of their fits, if somebody needs to know.
@@ -223,104 +243,5 @@ impl Localizer {
         let look = Look { fits, options: judge.options(), camera, saturation };
         let residuals = self.pool.install(|| windows.visit(look));
         Ok(residuals.into_iter().zip(errors).collect())
-    }
-
-    /// Turns a fit in photons into a localization, or counts why not.
-    fn judge(
-        &mut self,
-        first: usize,
-        place: &Place,
-        fit: &Fit<f64>,
-        look: Option<&(Residuals, Errors)>,
-    ) -> Option<Localization> {
-        let half = (self.options.box_size / 2) as f64;
-        let wander = WANDER * self.options.box_size as f64;
-        let detected = self.options.positions.is_none();
-        let pixels = self.options.box_size * self.options.box_size;
-        let chi2 = look.map_or(fit.chi2, |(residuals, _)| residuals.squares);
-        let mut spot = spot::localization(fit, chi2, pixels, self.uncertainty(fit, look));
-        if let Some((_, errors)) = look {
-            spot.depth =
-                self.options.calibration.as_ref().map(|finder| spot::depth(finder, fit, errors));
-            spot.errors = self.options.errors.then(|| spot::errors(errors));
-        }
-        let far = |at: f64| (at - half).abs() > wander;
-        let wandered = detected && (far(fit.x) || far(fit.y));
-        if self.options.is_checked() {
-            let sound = fit.status.is_converged() && fit.amplitude > 0.0 && !wandered;
-            spot.checks = look.map(|look| self.checks(place, fit, look, sound));
-        }
-        let flags = spot.checks.map_or(Flags::default(), |checks| checks.flags);
-        let unwanted = flags.and(self.options.drop);
-        let counts = &mut self.counts;
-        let reason = if !fit.status.is_converged() {
-            // Counted by its status.
-            None
-        } else if fit.amplitude <= 0.0 {
-            Some(&mut counts.not_bright)
-        } else if wandered {
-            Some(&mut counts.wandered)
-        } else if !spot.is_finite() {
-            Some(&mut counts.not_finite)
-        } else if unwanted.is_empty() {
-            return Some(self.keep(first, place, spot));
-        } else {
-            *counts.flagged(unwanted) += 1;
-            return None;
-        };
-        if let Some(count) = reason {
-            *count += 1;
-        }
-        self.options.keep_all.then(|| self.keep(first, place, spot))
-    }
-
-    /// The expected standard deviations of x and y; not a number only for fits that are dropped or asked for.
-    fn uncertainty(&self, fit: &Fit<f64>, look: Option<&(Residuals, Errors)>) -> [f64; 2] {
-        match look {
-            Some((_, errors)) => [errors.x().into(), errors.y().into()],
-            None => {
-                // The fit is in photons already.
-                let camera = &self.options.camera;
-                let camera =
-                    camera.with_baseline(0.0).with_sensitivity(camera.em_gain.unwrap_or(1.0));
-                [fit.uncertainty(&camera).unwrap_or(f64::NAN); 2]
-            }
-        }
-    }
-
-    /// Numbers a localization, and places it in the frame.
-    fn keep(&mut self, first: usize, place: &Place, mut spot: Localization) -> Localization {
-        let detected = self.options.positions.is_none();
-        self.counts.kept += 1;
-        self.next_id += 1;
-        let id = if detected { self.next_id } else { place.id };
-        let frame = first + place.corner.frame as usize;
-        spot.x += f64::from(place.corner.x);
-        spot.y += f64::from(place.corner.y);
-        Localization { id, frame, ..spot }
-    }
-
-    /// What speaks against a localization. The width of a `sound` one is remembered.
-    fn checks(
-        &mut self,
-        place: &Place,
-        fit: &Fit<f64>,
-        (residuals, errors): &(Residuals, Errors),
-        sound: bool,
-    ) -> Checks {
-        let error = f64::from(errors.of(Parameter::SigmaX));
-        let circular = matches!(self.options.fitter.fit.shape, Shape::Circular(_));
-        let flags = Flags {
-            neighbour: place.neighbour < self.options.box_size as f64,
-            residual: f64::from(errors.excess).max(residuals.structure) > LARGE_RESIDUALS,
-            saturated: residuals.saturated,
-            width: circular && self.widths.surprise(fit.sigma, error).abs() > ODD_WIDTH,
-        };
-        if sound && circular && flags.with_width(false).is_empty() {
-            self.widths.add(fit.sigma, error);
-        }
-        let goodness = f64::from(errors.goodness);
-        let goodness = if goodness.is_finite() { goodness } else { f64::NAN };
-        Checks { neighbour: place.neighbour, goodness, flags }
     }
 }

@@ -10,6 +10,7 @@ use super::{Flags, LocalizeError, Positions};
 use crate::astigmatism::find::Finder;
 use crate::backend::{FitError, FitterOptions};
 use crate::detect::{DEFAULT_FALSE_RATE, typical_variance};
+use crate::psf::Psf;
 use crate::range::OutOfRange;
 
 /// A rectangle of pixels in which to look for spots.
@@ -71,6 +72,11 @@ pub struct LocalizeOptions {
     /// widths. It is not serialized.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub calibration: Option<Arc<Finder>>,
+    /// Fits spots with this PSF in place of a Gaussian, and finds x, y and z together ([`super::Localization::depth`]). Of the
+    /// options of the fit estimator, backend, threads and iterations hold then. [`Backend::Auto`](crate::Backend::Auto) is the CPU. It is
+    /// not serialized.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub psf: Option<Arc<Psf>>,
     /// Localizations to drop, and to count as dropped: those with any of these flags.
     pub drop: Flags,
     /// The least value of a saturated pixel, in ADU. `None` takes the largest that the type of the pixels has;
@@ -93,6 +99,7 @@ impl Default for LocalizeOptions {
             checks: false,
             errors: false,
             calibration: None,
+            psf: None,
             drop: Flags::default(),
             saturation: None,
         }
@@ -112,6 +119,7 @@ impl LocalizeOptions {
         const with_checks: checks: bool,
         const with_errors: errors: bool,
         with_calibration: calibration: Option<Arc<Finder>>,
+        with_psf: psf: Option<Arc<Psf>>,
         const with_drop: drop: Flags,
         const with_saturation: saturation: Option<f64>,
     }
@@ -140,7 +148,9 @@ impl LocalizeOptions {
 
     /// Whether somebody needs the errors of the fits.
     pub(super) fn needs_errors(&self) -> bool {
-        self.is_checked() || self.errors || self.calibration.is_some() || !self.is_plain()
+        let needed = self.is_checked() || self.errors || self.calibration.is_some();
+        // A measured PSF has its own.
+        self.psf.is_none() && (needed || !self.is_plain())
     }
 
     /// Whether localizations are to be checked.
@@ -189,6 +199,8 @@ impl LocalizeOptions {
             self.calibration.is_none() || two,
             "only with the shape elliptical",
         )?;
+        let one = self.calibration.is_none() || self.psf.is_none();
+        OutOfRange::check("psf", "given", one, "only without a calibration of widths")?;
         let saturation = saturation.unwrap_or_default();
         OutOfRange::check("saturation", saturation, saturation.is_finite(), "any finite number")?;
         let range = format!("0 to {MOST_THREADS}; 0 takes one for each processor");

@@ -4,6 +4,7 @@ use super::checks::Flags;
 use crate::backend::FitError;
 use crate::detect::DetectError;
 use crate::movie::MovieError;
+use crate::psf::PsfError;
 use crate::range::OutOfRange;
 use crate::statuses::StatusCounts;
 
@@ -41,6 +42,9 @@ pub enum LocalizeError {
         /// Side of the box in pixels.
         box_size: usize,
     },
+    /// The measured PSF cannot be used.
+    #[error(transparent)]
+    Psf(#[from] PsfError),
     /// The movie cannot be read.
     #[error(transparent)]
     Movie(#[from] MovieError),
@@ -84,6 +88,9 @@ pub struct Counts {
     pub width: usize,
     /// Localizations kept.
     pub kept: usize,
+    /// Those of them that were fitted with a measured PSF and are at an end of its range of z: they are there or beyond. Their
+    /// status is [`fit_core::Status::AtLimit`].
+    pub at_end: usize,
 }
 
 impl Counts {

@@ -17,7 +17,8 @@ pub struct Localization {
     pub x: f64,
     /// Centre.
     pub y: f64,
-    /// Standard deviation; of a spot that is not circular √(σxσy).
+    /// Standard deviation; of a spot that is not circular √(σxσy), and with a measured PSF that of the Gaussian that is as
+    /// compact ([`crate::psf::PsfQuality::sigma`]).
     pub sigma: f64,
     /// Standard deviation along the axis of the spot that is nearer to x.
     pub sigma_x: f64,
@@ -40,7 +41,7 @@ pub struct Localization {
     pub uncertainty_x: f64,
     /// Expected standard deviation of y.
     pub uncertainty_y: f64,
-    /// The height, if it was found ([`super::LocalizeOptions::calibration`]).
+    /// The height, if it was found ([`super::LocalizeOptions::calibration`], [`super::LocalizeOptions::psf`]).
     pub depth: Option<Depth>,
     /// Standard errors of the other numbers, if they are known ([`super::LocalizeOptions::errors`]).
     pub errors: Option<SpotErrors>,
@@ -58,7 +59,7 @@ pub struct SpotErrors {
     pub photons: f64,
     /// Of [`Localization::offset`], in photons.
     pub background: f64,
-    /// Of [`Localization::sigma_x`], in pixels.
+    /// Of [`Localization::sigma_x`], in pixels; 0 with a measured PSF.
     pub sigma_x: f64,
     /// Of [`Localization::sigma_y`], in pixels.
     pub sigma_y: f64,

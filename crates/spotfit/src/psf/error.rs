@@ -66,6 +66,24 @@ pub enum PsfError {
         /// Along y.
         down: usize,
     },
+    /// There are more or fewer windows than fits.
+    #[error("{windows} windows were given for {fits} fits")]
+    Counts {
+        /// The windows.
+        windows: usize,
+        /// The fits.
+        fits: usize,
+    },
+    /// The variances of pixels are not those of the windows.
+    #[error(
+        "variances of the shape {found:?} were given for windows of the shape {expected:?} (spot, row, column)"
+    )]
+    Variances {
+        /// Their shape.
+        found: (usize, usize, usize),
+        /// That of the windows.
+        expected: (usize, usize, usize),
+    },
     /// What is known of a bead does not fit together.
     #[error("bead {bead}: {reason}")]
     Bead {

@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fit_core::{Estimator, Status};
-use ndarray::{Array2, ArrayView3, Axis};
+use ndarray::{Array2, Array3, ArrayView2, ArrayView3, Axis};
 
-use super::bounds::{Information, sandwich};
+use super::judge::{Judge, PsfQuality};
 use super::lattice::Patch;
+use super::noise::{Photons, PsfNoise};
 use super::start::{Begin, Starter};
 use super::{Psf, PsfError};
 use crate::backend::Backend;
@@ -18,6 +19,8 @@ use crate::model::{
 const START_STEP: f64 = 100.0;
 /// Fits whose errors share working memory.
 const CHUNK: usize = 64;
+/// The parameters of the engine: where the spline begins, beside the centre of the first pixel; planes; photons.
+const PARAMETERS: [&str; 5] = ["x0", "y0", "z", "photons", "background"];
 
 /// How spots are fitted.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,8 +68,9 @@ pub struct PsfFits {
     /// (fit, parameter): x and y in px from the centre of the window's first pixel, z in nm, photons, and background in
     /// photons per pixel.
     pub parameters: Array2<f64>,
-    /// Their standard errors for Poisson noise: the Cramér–Rao bounds for maximum likelihood, and for least squares the sandwich
-    /// A⁻¹BA⁻¹ with A = ΣJJᵀ and B = ΣμJJᵀ. Infinite where parameters cannot be told from each other, NaN where there is no fit.
+    /// Their standard errors: the Cramér–Rao bounds for maximum likelihood without multiplied electrons, and otherwise the sandwich
+    /// A⁻¹BA⁻¹ with A = ΣwJJᵀ and B = Σw²vJJᵀ, v being the variance of a pixel and w its weight in the fit: 1 for least squares.
+    /// Infinite where parameters cannot be told from each other, NaN where there is no fit.
     /// A fit that ends on a limit has the errors of one that may cross it.
     pub errors: Array2<f64>,
     /// χ², or the deviance.
@@ -87,6 +91,8 @@ pub struct PsfFits {
 pub struct PsfFitter {
     psf: Psf,
     model: Model,
+    /// With a variable that is added: the variance of the read noise of each pixel.
+    noisy: Model,
     fitter: CurveFitter,
     /// That of the size of windows that was fitted last.
     starter: Mutex<Option<Arc<Starter>>>,
@@ -100,16 +106,15 @@ impl PsfFitter {
     /// # Errors
     /// If threads cannot be started, or there is no GPU.
     pub fn new(psf: &Psf, backend: Backend, threads: usize) -> Result<Self, PsfError> {
+        let splines = [("psf", psf.spline())];
         let formula = "photons*psf(z, x - x0, y - y0) + background";
-        let model = Model::formula_with_splines(
-            formula,
-            &["x", "y"],
-            &["x0", "y0", "z", "photons", "background"],
-            &[("psf", psf.spline())],
-        );
-        let model = model.expect("a formula");
+        let model = Model::formula_with_splines(formula, &["x", "y"], &PARAMETERS, &splines);
+        let formula = "photons*psf(z, x - x0, y - y0) + background + read";
+        let variables = ["x", "y", "read"];
+        let noisy = Model::formula_with_splines(formula, &variables, &PARAMETERS, &splines);
+        let (model, noisy) = (model.expect("a formula"), noisy.expect("a formula"));
         let fitter = CurveFitter::new(backend, threads)?;
-        Ok(Self { psf: psf.clone(), model, fitter, starter: Mutex::default() })
+        Ok(Self { psf: psf.clone(), model, noisy, fitter, starter: Mutex::default() })
     }
 
     /// The PSF.
@@ -149,17 +154,27 @@ impl PsfFitter {
         windows: ArrayView3<'_, f32>,
         options: &PsfFitOptions,
     ) -> Result<PsfFits, PsfError> {
-        let begins = self.begins(windows, options)?;
+        self.fit_noisy(windows, &PsfNoise::default(), options)
+    }
+
+    /// The same for a camera with read noise, which maximum likelihood takes for that of as many photons more
+    /// (Huang et al. 2013), and which the errors know of.
+    ///
+    /// # Errors
+    /// As [`PsfFitter::fit`], and if the noise is out of its range or of another shape than the windows.
+    pub fn fit_noisy(
+        &self,
+        windows: ArrayView3<'_, f32>,
+        noise: &PsfNoise<'_>,
+        options: &PsfFitOptions,
+    ) -> Result<PsfFits, PsfError> {
+        noise.check(windows)?;
         let limited = self.limits(windows)?;
         let poisson = options.estimator == Estimator::MaximumLikelihood;
-        let below = poisson && windows.iter().any(|&value| value < 0.0);
+        let Photons { shown, counted, weights, read } = Photons::new(windows, noise, poisson);
+        let begins = self.begins(shown.view(), options)?;
         let (count, height, width) = windows.dim();
-        let windows = if below {
-            windows.mapv(|value| if value < 0.0 { 0.0 } else { value }).into()
-        } else {
-            windows.as_standard_layout()
-        };
-        let flat = windows.view().into_shape_with_order((count, height * width));
+        let flat = counted.view().into_shape_with_order((count, height * width));
         let flat = flat.expect("standard layout");
         let mut curves = CurveOptions::new(5)
             .with_estimator(options.estimator)
@@ -168,35 +183,93 @@ impl PsfFitter {
             .with_linear(Linear::Searched)
             .with_covariance(false);
         curves.limits = limited;
-        let run = |data: ndarray::ArrayView2<'_, f32>, start: Array2<f64>| {
-            let start = CurveStart::PerFit(start.view().into());
-            let points = Points::Grid { width, height };
-            self.model.fit_with(&self.fitter, &Curves::new(data, points), start, &curves)
+        let run = |of: &[usize], start: Array2<f64>| {
+            let all = of.len() == count;
+            let select = |from: ArrayView2<'_, f32>| match all {
+                true => from.to_owned(),
+                false => from.select(Axis(0), of),
+            };
+            let own = (!all).then(|| select(flat));
+            let data = own.as_ref().map_or(flat, |own| own.view());
+            let weights = weights.as_ref().map(|weights| select(weights.view()));
+            let points = read.as_ref().map(|read| {
+                let read = select(read.view());
+                Array3::from_shape_fn((of.len(), 3, height * width), |(fit, variable, pixel)| {
+                    match variable {
+                        0 => (pixel % width) as f32,
+                        1 => (pixel / width) as f32,
+                        _ => read[[fit, pixel]],
+                    }
+                })
+            });
+            let (model, points) = match &points {
+                Some(points) => (&self.noisy, Points::PerFit(points.view().into())),
+                None => (&self.model, Points::Grid { width, height }),
+            };
+            let mut data = Curves::new(data, points);
+            if let Some(weights) = &weights {
+                data = data.with_weights(weights.view());
+            }
+            model.fit_with(&self.fitter, &data, CurveStart::PerFit(start.view().into()), &curves)
         };
         let best: Vec<[f64; 5]> = begins.iter().map(|begin| begin.best).collect();
-        let mut fits = run(flat, self.engine(&best, &curves))?;
+        let extra = if poisson && read.is_none() { noise.read } else { 0.0 };
+        let all: Vec<usize> = (0..count).collect();
+        let mut fits = run(&all, self.engine(&best, &curves, extra))?;
         let again: Vec<usize> = (0..count).filter(|&fit| begins[fit].rival.is_some()).collect();
         if !again.is_empty() {
             let rivals: Vec<[f64; 5]> = again.iter().filter_map(|&fit| begins[fit].rival).collect();
-            let others = run(flat.select(Axis(0), &again).view(), self.engine(&rivals, &curves))?;
+            let others = run(&again, self.engine(&rivals, &curves, extra))?;
             take_better(&mut fits, &others, &again);
         }
-        let mut all = self.results(fits);
-        if !poisson {
-            let errors = self.fitter.reference().map(count.div_ceil(CHUNK), |chunk| {
-                let mut patch = Patch::default();
-                let fits = chunk * CHUNK..count.min((chunk + 1) * CHUNK);
-                let of = |fit| {
-                    let parameters = std::array::from_fn(|j| all.parameters[[fit, j]]);
-                    self.sandwich(&mut patch, parameters, [height, width])
-                };
-                fits.map(of).collect::<Vec<_>>()
-            });
-            for (mut to, errors) in all.errors.outer_iter_mut().zip(errors.into_iter().flatten()) {
+        let mut all = self.results(fits, extra);
+        if !poisson || noise.excess != 1.0 {
+            let judge = Judge { psf: &self.psf, noise: *noise, poisson, size: [height, width] };
+            let errors =
+                self.each(&all, |patch, fit, parameters| judge.errors(patch, fit, parameters));
+            for (mut to, errors) in all.errors.outer_iter_mut().zip(errors) {
                 to.iter_mut().zip(errors).for_each(|(to, error)| *to = error);
             }
         }
         Ok(all)
+    }
+
+    /// What the windows (spot, row, column) that were fitted show of their fits.
+    ///
+    /// # Errors
+    /// If the windows or the noise are not those that were fitted.
+    pub fn quality(
+        &self,
+        windows: ArrayView3<'_, f32>,
+        noise: &PsfNoise<'_>,
+        fits: &PsfFits,
+    ) -> Result<Vec<PsfQuality>, PsfError> {
+        noise.check(windows)?;
+        self.limits(windows)?;
+        let (count, height, width) = windows.dim();
+        if count != fits.statuses.len() {
+            return Err(PsfError::Counts { windows: count, fits: fits.statuses.len() });
+        }
+        let judge = Judge { psf: &self.psf, noise: *noise, poisson: false, size: [height, width] };
+        Ok(self.each(fits, |patch, fit, parameters| {
+            judge.quality(patch, fit, parameters, windows.index_axis(Axis(0), fit))
+        }))
+    }
+
+    /// Computes something for each fit.
+    fn each<T: Send>(
+        &self,
+        fits: &PsfFits,
+        of: impl Fn(&mut Patch, usize, [f64; 5]) -> T + Sync,
+    ) -> Vec<T> {
+        let count = fits.statuses.len();
+        let chunks = self.fitter.reference().map(count.div_ceil(CHUNK), |chunk| {
+            let mut patch = Patch::default();
+            let own = chunk * CHUNK..count.min((chunk + 1) * CHUNK);
+            let parameters = |fit: usize| std::array::from_fn(|j| fits.parameters[[fit, j]]);
+            own.map(|fit| of(&mut patch, fit, parameters(fit))).collect::<Vec<T>>()
+        });
+        chunks.into_iter().flatten().collect()
     }
 
     fn begins(
@@ -247,23 +320,26 @@ impl PsfFitter {
         Ok(CurveLimits::Shared(vec![x, y, [0.0, planes], free, free]))
     }
 
-    /// Start values as the engine has them, within the limits.
-    fn engine(&self, starts: &[[f64; 5]], options: &CurveOptions) -> Array2<f64> {
+    /// Start values as the engine has them, within the limits, with so many photons of background more.
+    fn engine(&self, starts: &[[f64; 5]], options: &CurveOptions, extra: f64) -> Array2<f64> {
         let [down, across] = self.psf.extent().map(|extent| 0.5 * extent as f64);
         Array2::from_shape_fn((starts.len(), 5), |(fit, j)| {
-            let value = starts[fit][j] - [across, down, 0.0, 0.0, 0.0][j];
+            let value = starts[fit][j] - [across, down, 0.0, 0.0, -extra][j];
             let [low, high] = options.limit(fit, j);
             value.clamp(low, high)
         })
     }
 
-    fn results(&self, fits: ModelFits) -> PsfFits {
+    fn results(&self, fits: ModelFits, extra: f64) -> PsfFits {
         let mut fits = fits.fits;
         let [down, across] = self.psf.extent().map(|extent| 0.5 * extent as f64);
         fits.parameters.column_mut(0).mapv_inplace(|x| x + across);
         fits.parameters.column_mut(1).mapv_inplace(|y| y + down);
         fits.parameters.column_mut(2).mapv_inplace(|plane| self.psf.z_of(plane));
         fits.errors.column_mut(2).mapv_inplace(|error| error * self.psf.step());
+        if extra != 0.0 {
+            fits.parameters.column_mut(4).mapv_inplace(|background| background - extra);
+        }
         PsfFits {
             parameters: fits.parameters,
             errors: fits.errors,
@@ -271,23 +347,6 @@ impl PsfFitter {
             iterations: fits.iterations,
             statuses: fits.statuses,
         }
-    }
-
-    /// The standard errors of least squares under Poisson noise.
-    fn sandwich(&self, patch: &mut Patch, parameters: [f64; 5], size: [usize; 2]) -> [f64; 5] {
-        if !parameters.iter().all(|value| value.is_finite()) {
-            return [f64::NAN; 5];
-        }
-        let [x, y, z, photons, background] = parameters;
-        let place = self.psf.place([x, y, z], size);
-        patch.evaluate(self.psf.knots(), self.psf.shape(), &place, true);
-        let (mut a, mut b) = (Information::NONE, Information::NONE);
-        for pixel in 0..patch.value.len() {
-            let slopes = self.psf.slopes(patch, pixel, photons);
-            a.add(&slopes, 1.0);
-            b.add(&slopes, (photons * patch.value[pixel] + background).max(0.0));
-        }
-        sandwich(&a, &b).unwrap_or([f64::INFINITY; 5])
     }
 }
 

@@ -14,8 +14,10 @@ mod file;
 #[cfg(test)]
 mod file_tests;
 mod fit;
+mod judge;
 mod lattice;
 mod measured;
+mod noise;
 #[cfg(test)]
 mod simulated;
 mod start;
@@ -27,6 +29,7 @@ pub use calibrate::{
 };
 pub use error::PsfError;
 pub use file::{read, write};
-
 pub use fit::{PsfFitOptions, PsfFits, PsfFitter};
+pub use judge::PsfQuality;
 pub use measured::Psf;
+pub use noise::PsfNoise;

@@ -1,0 +1,159 @@
+//! Fits become localizations, or are counted as dropped.
+
+use fit_core::{Errors, Fit, Parameter, Shape};
+
+use super::Localizer;
+use super::checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
+use super::options::LocalizeOptions;
+use super::places::Place;
+use super::residuals::Residuals;
+use super::spot::{self, Localization};
+
+/// How far a fit may go from where its spot was detected, as a share of the box.
+const WANDER: f64 = 0.3;
+
+/// A fit that may become a localization.
+pub(super) struct Found {
+    /// In pixels of the window.
+    pub(super) spot: Localization,
+    /// Whether the fit ended where it should.
+    pub(super) converged: bool,
+    /// Whether there is light.
+    pub(super) bright: bool,
+    /// Whether it is at an end of the range of z, and so said.
+    pub(super) at_end: bool,
+    /// What its window shows of it, if somebody needs to know.
+    pub(super) seen: Option<Seen>,
+}
+
+/// What a window shows of its fit.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    /// χ² per degree of freedom.
+    pub(super) goodness: f64,
+    /// By how many standard deviations the residuals are above the noise.
+    pub(super) residual: f64,
+    pub(super) saturated: bool,
+    /// The standard error of the width.
+    pub(super) sigma_error: f64,
+}
+
+impl Found {
+    /// Of a fit of a Gaussian, in photons.
+    pub(super) fn of_fit(
+        fit: &Fit<f64>,
+        look: Option<&(Residuals, Errors)>,
+        pixels: usize,
+        options: &LocalizeOptions,
+    ) -> Self {
+        let chi2 = look.map_or(fit.chi2, |(residuals, _)| residuals.squares);
+        let mut spot = spot::localization(fit, chi2, pixels, uncertainty(fit, look, options));
+        if let Some((_, errors)) = look {
+            spot.depth =
+                options.calibration.as_ref().map(|finder| spot::depth(finder, fit, errors));
+            spot.errors = options.errors.then(|| spot::errors(errors));
+        }
+        let seen = look.map(|(residuals, errors)| Seen {
+            goodness: errors.goodness.into(),
+            residual: f64::from(errors.excess).max(residuals.structure),
+            saturated: residuals.saturated,
+            sigma_error: errors.of(Parameter::SigmaX).into(),
+        });
+        // What is not a number is not dark.
+        let dark = fit.amplitude <= 0.0;
+        let converged = fit.status.is_converged();
+        Self { spot, converged, bright: !dark, at_end: false, seen }
+    }
+}
+
+/// The expected standard deviations of x and y; not a number only for fits that are dropped or asked for.
+fn uncertainty(
+    fit: &Fit<f64>,
+    look: Option<&(Residuals, Errors)>,
+    options: &LocalizeOptions,
+) -> [f64; 2] {
+    match look {
+        Some((_, errors)) => [errors.x().into(), errors.y().into()],
+        None => {
+            // The fit is in photons already.
+            let camera = &options.camera;
+            let camera = camera.with_baseline(0.0).with_sensitivity(camera.em_gain.unwrap_or(1.0));
+            [fit.uncertainty(&camera).unwrap_or(f64::NAN); 2]
+        }
+    }
+}
+
+impl Localizer {
+    /// Turns a fit into a localization, or counts why not.
+    pub(super) fn judge(
+        &mut self,
+        first: usize,
+        place: &Place,
+        found: Found,
+    ) -> Option<Localization> {
+        let Found { mut spot, converged, bright, at_end, seen } = found;
+        let half = (self.options.box_size / 2) as f64;
+        let wander = WANDER * self.options.box_size as f64;
+        let detected = self.options.positions.is_none();
+        let far = |at: f64| (at - half).abs() > wander;
+        let wandered = detected && (far(spot.x) || far(spot.y));
+        if self.options.is_checked() {
+            let sound = converged && bright && !wandered;
+            spot.checks = seen.map(|seen| self.checks(place, &spot, seen, sound));
+        }
+        let flags = spot.checks.map_or(Flags::default(), |checks| checks.flags);
+        let unwanted = flags.and(self.options.drop);
+        let counts = &mut self.counts;
+        counts.by_status.count(spot.status);
+        let reason = if !converged {
+            // Counted by its status.
+            None
+        } else if !bright {
+            Some(&mut counts.not_bright)
+        } else if wandered {
+            Some(&mut counts.wandered)
+        } else if !spot.is_finite() {
+            Some(&mut counts.not_finite)
+        } else if unwanted.is_empty() {
+            counts.at_end += usize::from(at_end);
+            return Some(self.keep(first, place, spot));
+        } else {
+            *counts.flagged(unwanted) += 1;
+            return None;
+        };
+        if let Some(count) = reason {
+            *count += 1;
+        }
+        self.options.keep_all.then(|| self.keep(first, place, spot))
+    }
+
+    /// Numbers a localization, and places it in the frame.
+    fn keep(&mut self, first: usize, place: &Place, mut spot: Localization) -> Localization {
+        let detected = self.options.positions.is_none();
+        self.counts.kept += 1;
+        self.next_id += 1;
+        let id = if detected { self.next_id } else { place.id };
+        let frame = first + place.corner.frame as usize;
+        spot.x += f64::from(place.corner.x);
+        spot.y += f64::from(place.corner.y);
+        Localization { id, frame, ..spot }
+    }
+
+    /// What speaks against a localization. The width of a `sound` one is remembered.
+    fn checks(&mut self, place: &Place, spot: &Localization, seen: Seen, sound: bool) -> Checks {
+        let Seen { goodness, residual, saturated, sigma_error } = seen;
+        let circular = matches!(self.options.fitter.fit.shape, Shape::Circular(_));
+        let circular = circular && self.options.psf.is_none();
+        let flags = Flags {
+            neighbour: place.neighbour < self.options.box_size as f64,
+            residual: residual > LARGE_RESIDUALS,
+            saturated,
+            width: circular && self.widths.surprise(spot.sigma, sigma_error).abs() > ODD_WIDTH,
+        };
+        if sound && circular && flags.with_width(false).is_empty() {
+            self.widths.add(spot.sigma, sigma_error);
+        }
+        let goodness = if goodness.is_finite() { goodness } else { f64::NAN };
+        Checks { neighbour: place.neighbour, goodness, flags }
+    }
+}

@@ -1,0 +1,176 @@
+//! Fits with a measured PSF in place of a Gaussian.
+
+use fit_core::{Number, Pixel, Status};
+use fit_windows::{AnyWindows, NoteKind, Visitor, Windows};
+use ndarray::{Array3, Axis};
+
+use super::found::{Found, Seen};
+use super::options::LocalizeOptions;
+use super::residuals::most;
+use super::spot::{Localization, SpotErrors, root_mean_square};
+use crate::astigmatism::find::{Depth, DepthStatus};
+use crate::backend::Backend;
+use crate::psf::{Psf, PsfError, PsfFitOptions, PsfFits, PsfFitter, PsfNoise, PsfQuality};
+
+/// Fits windows with a PSF.
+#[derive(Debug)]
+pub(super) struct Measured {
+    fitter: PsfFitter,
+    options: PsfFitOptions,
+}
+
+impl Measured {
+    pub(super) fn new(psf: &Psf, options: &LocalizeOptions) -> Result<Self, PsfError> {
+        let fitter = &options.fitter;
+        let backend = match fitter.backend {
+            Backend::Auto => Backend::Cpu,
+            backend => backend,
+        };
+        let made = PsfFitter::new(psf, backend, fitter.threads)?;
+        let side = options.box_size;
+        // Says whether the PSF covers windows of this size.
+        made.start(Array3::zeros((0, side, side)).view())?;
+        let options = PsfFitOptions::default()
+            .with_estimator(fitter.fit.estimator)
+            .with_max_iterations(fitter.fit.criteria.max_iterations);
+        Ok(Self { fitter: made, options })
+    }
+
+    pub(super) fn fitter(&self) -> &PsfFitter {
+        &self.fitter
+    }
+
+    /// Fits windows of counts.
+    pub(super) fn fit(
+        &self,
+        windows: AnyWindows<'_>,
+        options: &LocalizeOptions,
+    ) -> Result<Vec<Found>, PsfError> {
+        let saturation = options.saturation.or(most(&windows)).unwrap_or(f64::INFINITY);
+        let Converted { pixels, variances, saturated } =
+            windows.visit(Convert { options, saturation });
+        let camera = &options.camera;
+        let em_gain = camera.em_gain.unwrap_or(1.0);
+        let noise =
+            PsfNoise::default().with_excess(if camera.em_gain.is_some() { 2.0 } else { 1.0 });
+        let noise = match &variances {
+            Some(variances) => noise.with_pixels(variances.view()),
+            None => noise.with_read((camera.read_noise / em_gain).powi(2)),
+        };
+        let fits = self.fitter.fit_noisy(pixels.view(), &noise, &self.options)?;
+        let quality = self.fitter.quality(pixels.view(), &noise, &fits)?;
+        let count = pixels.len_of(Axis(1)) * pixels.len_of(Axis(2));
+        let of = |(fit, (quality, saturated))| {
+            self.found(&fits, fit, quality, saturated, count, options.errors)
+        };
+        Ok(quality.into_iter().zip(saturated).enumerate().map(of).collect())
+    }
+
+    fn found(
+        &self,
+        fits: &PsfFits,
+        fit: usize,
+        quality: PsfQuality,
+        saturated: bool,
+        pixels: usize,
+        with_errors: bool,
+    ) -> Found {
+        let [x, y, z, intensity, offset] = std::array::from_fn(|j| fits.parameters[[fit, j]]);
+        let errors: [f64; 5] = std::array::from_fn(|j| fits.errors[[fit, j]]);
+        let status = fits.statuses[fit];
+        let [low, high] = self.fitter.psf().range();
+        let reach = 1e-6 * (high - low);
+        let end = match status {
+            Status::AtLimit if z <= low + reach => Some(DepthStatus::Below),
+            Status::AtLimit if z >= high - reach => Some(DepthStatus::Above),
+            _ => None,
+        };
+        let sound = status.is_converged() || end.is_some();
+        let depth = Depth {
+            z,
+            error: errors[2],
+            distance: quality.excess,
+            status: end.unwrap_or(if sound { DepthStatus::Found } else { DepthStatus::Invalid }),
+        };
+        let PsfQuality { squares, goodness, excess, sigma } = quality;
+        let spot = Localization {
+            id: 0,
+            frame: 0,
+            x,
+            y,
+            sigma,
+            sigma_x: sigma,
+            sigma_y: sigma,
+            angle: 0.0,
+            intensity,
+            offset,
+            background_std: (squares / (pixels as f64 - 5.0)).sqrt(),
+            chi2: squares,
+            uncertainty: root_mean_square(errors[0], errors[1]),
+            uncertainty_x: errors[0],
+            uncertainty_y: errors[1],
+            depth: Some(depth),
+            errors: with_errors.then_some(SpotErrors {
+                photons: errors[3],
+                background: errors[4],
+                sigma_x: 0.0,
+                sigma_y: 0.0,
+            }),
+            status,
+            checks: None,
+        };
+        let seen = Seen { goodness, residual: excess, saturated, sigma_error: 0.0 };
+        let dark = intensity <= 0.0;
+        Found { spot, converged: sound, bright: !dark, at_end: end.is_some(), seen: Some(seen) }
+    }
+}
+
+/// Converts windows of counts to photons.
+struct Convert<'a> {
+    options: &'a LocalizeOptions,
+    /// The least value of a saturated pixel.
+    saturation: f64,
+}
+
+/// Windows in photons.
+struct Converted {
+    pixels: Array3<f32>,
+    /// Of the read noise of each pixel, where they differ.
+    variances: Option<Array3<f32>>,
+    saturated: Vec<bool>,
+}
+
+impl<'w> Visitor<'w> for Convert<'_> {
+    type Output = Converted;
+
+    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Converted {
+        let camera = &self.options.camera;
+        let (gain, em_gain) = (camera.photons_per_adu(), camera.em_gain.unwrap_or(1.0));
+        let mapped = windows.known().is_mapped();
+        let shape = (windows.count(), windows.size().height, windows.size().width);
+        let mut pixels = Array3::<f32>::zeros(shape);
+        let mut variances = mapped.then(|| Array3::<f32>::zeros(shape));
+        let mut saturated = vec![false; windows.count()];
+        let mut room = vec![0.0_f64; windows.size().pixels()];
+        for (index, mut to) in pixels.outer_iter_mut().enumerate() {
+            for (value, &pixel) in room.iter_mut().zip(windows.window(index)) {
+                *value = f64::from_pixel(pixel);
+                saturated[index] |= *value >= self.saturation;
+            }
+            match &mut variances {
+                Some(variances) => {
+                    windows.convert(index, &mut room, em_gain);
+                    to.iter_mut().zip(&room).for_each(|(to, &value)| *to = value as f32);
+                    windows.notes(index, NoteKind::Variances, &mut room, em_gain);
+                    let mut own = variances.index_axis_mut(Axis(0), index);
+                    own.iter_mut().zip(&room).for_each(|(to, &value)| *to = value as f32);
+                }
+                None => {
+                    let photons = room.iter().map(|value| (value - camera.baseline) * gain);
+                    to.iter_mut().zip(photons).for_each(|(to, value)| *to = value as f32);
+                }
+            }
+        }
+        Converted { pixels, variances, saturated }
+    }
+}
