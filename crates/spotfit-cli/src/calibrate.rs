@@ -1,6 +1,7 @@
-//! `spotfit calibrate`: from z stacks of beads to how widths tell z.
+//! `spotfit calibrate`: from z stacks of beads to how widths tell z, or to a measured PSF (see [`super::calibrate_psf`]).
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
@@ -22,31 +23,39 @@ use spotfit::astigmatism::yaml_text::yaml_text;
 use spotfit::link::{LinkOptions, link};
 use spotfit::localize::{Localization, LocalizeOptions, Localizer};
 use spotfit::movie::Movie;
-use spotfit::{Elliptical, Shape};
+use spotfit::{Elliptical, Shape, camera_maps};
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
     /// Stacks of beads: movies whose frames are slices at equal steps of z.
     #[arg(value_name = "BEADS", required = true)]
-    stacks: Vec<PathBuf>,
-    /// Where to write the calibration, which Picasso reads too.
-    #[arg(short, long, value_name = "CALIBRATION.yaml")]
-    output: PathBuf,
+    pub(crate) stacks: Vec<PathBuf>,
+    /// Where to write the calibration: a .yaml file, or a .hdf5 file with --spline. Picasso reads both.
+    #[arg(short, long, value_name = "CALIBRATION.yaml|PSF.hdf5")]
+    pub(crate) output: PathBuf,
+    /// Make a measured PSF, a cubic spline in x, y and z, for `spotfit localize --psf`, in place of the widths of a Gaussian. It
+    /// takes any shape, and at least three beads; ten or more make a good one.
+    #[arg(long, conflicts_with_all = ["range", "zero"])]
+    spline: bool,
+    /// With --spline: the distance of the PSF's planes in z, in nanometres [default: 50].
+    #[arg(long, value_name = "NM", requires = "spline")]
+    pub(crate) planes: Option<f64>,
     /// From slice to slice, in nanometres.
     #[arg(long, value_name = "NM")]
-    step: f64,
+    pub(crate) step: f64,
     /// Which slice is highest.
     #[arg(long, value_enum, default_value = "first-highest", value_name = "ORDER")]
     order: Order,
     /// Frames taken at each step, one after the other.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     frames_per_step: u32,
-    /// Side of the fitted windows, in pixels; odd. Spots far from the focus are wide.
-    #[arg(long = "box", default_value_t = 13, value_name = "PX")]
-    box_size: usize,
+    /// Side of the fitted windows, in pixels; odd. Spots far from the focus are wide. With --spline the PSF is about as large: some
+    /// pixels more than the windows that are to be fitted with it [default: 13; 17 with --spline].
+    #[arg(long = "box", value_name = "PX")]
+    pub(crate) box_size: Option<usize>,
     /// Size of a pixel in nanometres; px if it is not known.
     #[arg(long, value_name = "NM|px", value_parser = parse_lengths)]
-    pixel_size: Option<Lengths>,
+    pub(crate) pixel_size: Option<Lengths>,
     /// The range of z that is needed, from A to B in nanometres; the widest possible if not given.
     #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
     range: Option<String>,
@@ -56,16 +65,16 @@ pub(crate) struct CalibrateArguments {
     /// What z is multiplied by in the end, because of different refractive indices; 0.7 to 0.8 for an oil objective and a
     /// watery sample.
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
-    magnification: f64,
-    /// Where to draw the widths against z, and what they differ from the curves.
+    pub(crate) magnification: f64,
+    /// Where to draw the widths against z, or with --spline the errors of x, y and z that 1000 photons allow.
     #[arg(long, value_name = "CALIBRATION.svg")]
-    plot: Option<PathBuf>,
+    pub(crate) plot: Option<PathBuf>,
     #[command(flatten)]
-    movie_options: MovieArguments,
+    pub(crate) movie_options: MovieArguments,
     #[command(flatten)]
-    spot: SpotOptions,
+    pub(crate) spot: SpotOptions,
     #[command(flatten)]
-    fit: FitOptions,
+    pub(crate) fit: FitOptions,
 }
 
 /// Which way the stage goes.
@@ -95,14 +104,14 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
         return Err(CliError::option("step", &arguments.step.to_string(), "above 0, to 100000 nm"));
     }
     refuse_same(&[Some(&arguments.output), arguments.plot.as_deref()])?;
+    if arguments.spline {
+        return super::calibrate_psf::run(arguments);
+    }
+    refuse_extension(&arguments.output, "yaml", "a calibration of widths")?;
     let mut slices = Vec::new();
     let mut size = None;
     for path in &arguments.stacks {
-        let beside = ["yaml", "inf"].map(|extension| path.with_extension(extension));
-        for output in outputs(arguments) {
-            refuse_same_file(path, output)?;
-            beside.iter().try_for_each(|beside| refuse_same_file(beside, output))?;
-        }
+        refuse_stack(arguments, path)?;
         let found = stack(
             arguments,
             path,
@@ -136,9 +145,56 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Refuses a name whose extension promises another kind of file.
+pub(crate) fn refuse_extension(path: &Path, needed: &str, what: &str) -> Result<(), CliError> {
+    let extension = path.extension().and_then(std::ffi::OsStr::to_str).map(str::to_ascii_lowercase);
+    let other = ["yaml", "yml", "hdf5", "h5", "csv", "svg", "png", "tif", "tiff", "npy"]
+        .iter()
+        .any(|one| extension.as_deref() == Some(one));
+    let same =
+        extension.as_deref().is_some_and(|own| own == needed || (needed == "yaml" && own == "yml"));
+    if other && !same {
+        let reason = format!("the name of {what} ends in .{needed}");
+        return Err(CliError::file(&path.display().to_string(), reason));
+    }
+    Ok(())
+}
+
+/// Refuses outputs that would replace a stack or what is beside it.
+pub(crate) fn refuse_stack(arguments: &CalibrateArguments, path: &Path) -> Result<(), CliError> {
+    let beside = ["yaml", "inf"].map(|extension| path.with_extension(extension));
+    for output in outputs(arguments) {
+        refuse_same_file(path, output)?;
+        beside.iter().try_for_each(|beside| refuse_same_file(beside, output))?;
+    }
+    let map = arguments.spot.camera_path();
+    for map in map.into_iter().flat_map(camera_maps::files) {
+        outputs(arguments).try_for_each(|output| refuse_same_file(&map, output))?;
+    }
+    Ok(())
+}
+
+/// Opens a stack, none of whose files may be written over.
+pub(crate) fn open(arguments: &CalibrateArguments, path: &Path) -> Result<Movie, CliError> {
+    let failed = |source| CliError::Movie { file: path.display().to_string(), source };
+    let movie = Movie::open_with(path, &arguments.movie_options.options()?).map_err(failed)?;
+    for file in movie.files() {
+        outputs(arguments).try_for_each(|output| refuse_same_file(file, output))?;
+    }
+    Ok(movie)
+}
+
 /// The files that are written.
 fn outputs(arguments: &CalibrateArguments) -> impl Iterator<Item = &Path> {
     [Some(&arguments.output), arguments.plot.as_ref()].into_iter().flatten().map(PathBuf::as_path)
+}
+
+/// How high beads are seen in each frame of a stack, in nm from its middle.
+pub(crate) fn heights(arguments: &CalibrateArguments, frames: usize) -> Vec<f64> {
+    let each = arguments.frames_per_step as usize;
+    let middle = 0.5 * (frames.div_ceil(each).max(1) as f64 - 1.0);
+    let sign = if arguments.order == Order::FirstHighest { -1.0 } else { 1.0 };
+    (0..frames).map(|frame| sign * ((frame / each) as f64 - middle) * arguments.step).collect()
 }
 
 /// The slices of the beads of a stack, whose numbers begin at `first`.
@@ -149,18 +205,15 @@ fn stack(
     size: &mut Option<f64>,
 ) -> Result<Vec<Slice>, CliError> {
     let name = path.display().to_string();
-    let failed = |source| CliError::Movie { file: name.clone(), source };
-    let movie = Movie::open_with(path, &arguments.movie_options.options()?).map_err(failed)?;
-    for file in movie.files() {
-        outputs(arguments).try_for_each(|output| refuse_same_file(file, output))?;
-    }
+    let movie = open(arguments, path)?;
     *size = size.or(pixel_size(arguments.pixel_size, &movie)?);
     let frames = movie.frames();
     let fit = arguments.spot.apply(arguments.fit.options(), arguments.fit.background())?;
     let fit = fit.with_shape(Shape::Elliptical(Elliptical));
     let options = LocalizeOptions::default()
-        .with_box_size(arguments.box_size)
+        .with_box_size(arguments.box_size.unwrap_or(13))
         .with_camera(fit.camera.unwrap_or_default())
+        .with_map(arguments.spot.camera_map()?.map(|(map, _)| Arc::new(map)))
         .with_fitter(arguments.fit.fitter().with_fit(fit.with_camera(None)))
         .with_errors(true);
     let localizer = Localizer::new(movie.size(), options)?;
@@ -169,13 +222,7 @@ fn stack(
         super::interrupt::check()?;
         found.extend(block.map_err(CliError::movie(&name))?);
     }
-    let steps = frames.div_ceil(arguments.frames_per_step as usize).max(1);
-    let middle = 0.5 * (steps as f64 - 1.0);
-    let z = |frame: usize| {
-        let step = (frame / arguments.frames_per_step as usize) as f64 - middle;
-        let sign = if arguments.order == Order::FirstHighest { -1.0 } else { 1.0 };
-        sign * step * arguments.step
-    };
+    let z = heights(arguments, frames);
     let of = |number: fn(&Localization) -> f64| found.iter().map(number).collect::<Vec<f64>>();
     let numbers: Vec<u32> = found.iter().map(|spot| spot.frame as u32).collect();
     let options = LinkOptions { radius: NEAR, radius_z: 1.0, gap: GAP };
@@ -188,7 +235,7 @@ fn stack(
             let errors = spot.errors?;
             Some(Slice {
                 bead: first + group,
-                z: z(spot.frame),
+                z: z[spot.frame],
                 x: spot.x,
                 y: spot.y,
                 sigma_x: spot.sigma_x,

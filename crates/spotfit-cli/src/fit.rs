@@ -16,6 +16,7 @@ use super::paths::refuse_same_file;
 use super::spot_options::SpotOptions;
 use super::table::{FitTable, Format};
 use spotfit::npy::StackReader;
+use spotfit::psf::PsfFitter;
 use spotfit::{
     AnyWindows, Backend, Background, Criteria, Errors, Fit, Fitter, FitterOptions, InstructionSet,
     Limits, MaxError, Options, Start, StatusCounts, camera_maps,
@@ -307,6 +308,14 @@ pub(crate) fn backend(fitter: &Fitter) -> String {
         }
         (Some(set), _) => format!("{} backend ({set}), {threads} threads", fitter.backend()),
         (None, _) => format!("{} backend, {threads} threads", fitter.backend()),
+    }
+}
+
+/// The backend that fits with a measured PSF, in words.
+pub(crate) fn psf_backend(fitter: &PsfFitter) -> String {
+    match fitter.instruction_set() {
+        Some(set) => format!("{} backend ({set}), {} threads", fitter.backend(), fitter.threads()),
+        None => format!("{} backend, {} threads", fitter.backend(), fitter.threads()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! `spotfit localize`: a movie in, localizations out.
 
+use std::fs::File;
+use std::io::BufReader;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,8 +22,9 @@ use spotfit::localize::{
     Counts, Flags, LocalizeOptions, Localizer, Positions, Roi, estimate_sensitivity,
 };
 use spotfit::movie::{Movie, MovieOptions};
+use spotfit::psf::{self, Psf};
 use spotfit::table::{Info, Layout, Table, TableFormat, Widths};
-use spotfit::{Elliptical, Shape, camera_maps};
+use spotfit::{Elliptical, Shape, Status, camera_maps};
 
 #[derive(Debug, Args)]
 pub(crate) struct LocalizeArguments {
@@ -34,9 +37,10 @@ pub(crate) struct LocalizeArguments {
     /// output.
     #[arg(short, long, value_name = "LOCS.csv|LOCS.hdf5")]
     output: PathBuf,
-    /// Side of the fitted windows, in pixels; odd. About 4 sigma + 3 is a good choice.
-    #[arg(long = "box", default_value_t = 7, value_name = "PX")]
-    box_size: usize,
+    /// Side of the fitted windows, in pixels; odd. About 4 sigma + 3 is a good choice [default: 7; with --psf 13, or 5 pixels fewer than
+    /// the PSF has if these are fewer].
+    #[arg(long = "box", value_name = "PX")]
+    box_size: Option<usize>,
     /// How many false spots the detector may find in a million pixels of noise alone. It takes the noise to be that of
     /// the camera's photo-electrons.
     #[arg(long, default_value_t = DEFAULT_FALSE_RATE, value_name = "R")]
@@ -79,6 +83,12 @@ pub(crate) struct LocalizeArguments {
     /// z_status: found, below or above the range, ambiguous, far from the calibration, or invalid.
     #[arg(long, value_name = "CALIBRATION.yaml")]
     calibration: Option<PathBuf>,
+    /// Fit x, y and z of every spot with this measured PSF, in place of a Gaussian: an .hdf5 file of `spotfit calibrate --spline` or of
+    /// Picasso (spline-3d). The estimator is maximum likelihood then, if nothing else is said. Adds z and its uncertainty; z_distance, by
+    /// how many standard deviations the residuals exceed the noise; and z_status: found, below or above. sigma is that of the
+    /// Gaussian that is as compact as the PSF at that z.
+    #[arg(long, value_name = "PSF.hdf5", conflicts_with = "calibration")]
+    psf: Option<PathBuf>,
     /// Write only localizations for which this condition holds, such as 'photons > 300 & uncertainty < 20': see `spotfit
     /// filter`.
     #[arg(long, value_name = "CONDITION")]
@@ -159,8 +169,19 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
             Some(super::calibrate::finder(path)?)
         }
     };
+    let psf = match &arguments.psf {
+        None => None,
+        Some(path) => {
+            refuse_replacing(path, &arguments.output)?;
+            Some(measured(path)?)
+        }
+    };
+    let fit = match &psf {
+        None => fit,
+        Some(_) => fit.with_estimator(arguments.spot.psf_estimator()?),
+    };
     let options = LocalizeOptions::default()
-        .with_box_size(arguments.box_size)
+        .with_box_size(arguments.box_size.unwrap_or(psf.as_ref().map_or(7, usual_box)))
         .with_false_rate(arguments.false_rate)
         .with_roi(arguments.roi.as_deref().map(parse_roi).transpose()?)
         .with_positions(positions)
@@ -171,6 +192,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         .with_checks(arguments.flags)
         .with_errors(arguments.errors)
         .with_calibration(calibration.map(Arc::new))
+        .with_psf(psf.map(Arc::new))
         .with_drop(flags(&arguments.drop))
         .with_saturation(arguments.saturation);
     let options = match arguments.threshold {
@@ -184,10 +206,10 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     let is_picasso = format_of(&arguments.output)? == TableFormat::Picasso;
     let layout = Layout::default()
         .with_pixel_size(pixel_size.filter(|_| !is_picasso))
-        .with_depth(arguments.calibration.is_some())
+        .with_depth(arguments.calibration.is_some() || arguments.psf.is_some())
         .with_errors(arguments.errors)
         .with_corner_origin(arguments.origin == Origin::Corner && !is_picasso)
-        .with_widths(Widths::of(fit.shape))
+        .with_widths(if arguments.psf.is_some() { Widths::One } else { Widths::of(fit.shape) })
         .with_checks(arguments.flags)
         .with_status(arguments.all);
     let filter = arguments
@@ -229,6 +251,19 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         say!("{written} of {kept} fulfil the condition and were written");
     }
     Ok(())
+}
+
+/// Reads a PSF.
+fn measured(path: &Path) -> Result<Psf, CliError> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|error| CliError::file(&name, error.to_string()))?;
+    psf::read(BufReader::new(file)).map_err(|error| CliError::file(&name, error.to_string()))
+}
+
+/// Windows in which spots may be off the middle.
+fn usual_box(psf: &Psf) -> usize {
+    let side = psf.extent()[0].min(psf.extent()[1]).saturating_sub(5);
+    (side.clamp(5, 13) - 1) | 1
 }
 
 /// The positions in a table, in pixels.
@@ -301,11 +336,12 @@ fn summarize(localizer: &Localizer, time: Duration, what_frames_are: Option<Stri
     if let Some(what) = what_frames_are {
         say!("{what}");
     }
-    let failed = counts
-        .by_status
-        .iter()
-        .filter(|(status, _)| !status.is_converged())
-        .map(|(status, count)| (status.name(), count));
+    let failed = counts.by_status.iter().filter(|(status, _)| !status.is_converged()).map(
+        |(status, count)| {
+            let kept = if status == Status::AtLimit { counts.at_end } else { 0 };
+            (status.name(), count - kept)
+        },
+    );
     let others = [
         ("at the frame's edge", counts.at_edge),
         ("in frames not looked at", counts.no_frame),
@@ -326,12 +362,18 @@ fn summarize(localizer: &Localizer, time: Duration, what_frames_are: Option<Stri
     let (fits, converged) = (counts.by_status.total(), counts.by_status.converged());
     let dropped = if dropped.is_empty() { "none".to_owned() } else { dropped.join(", ") };
     say!("{converged} of {fits} fits converged; dropped: {dropped}");
+    if counts.at_end > 0 {
+        say!("{} of those kept are at an end of the range of z, or beyond", counts.at_end);
+    }
     say!(
         "{:.2} s: {:.0} frames/s, {}; {}",
         time.as_secs_f64(),
         *frames as f64 / time.as_secs_f64(),
         rate(fits, time),
-        super::fit::backend(localizer.fitter()),
+        match localizer.psf_fitter() {
+            Some(fitter) => super::fit::psf_backend(fitter),
+            None => super::fit::backend(localizer.fitter()),
+        },
     );
 }
 

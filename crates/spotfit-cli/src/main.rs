@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod calibrate;
+mod calibrate_psf;
 mod corners;
 mod curve;
 mod curve_data;
@@ -60,7 +61,7 @@ enum Command {
     /// Fit every window of a stack: windows in, positions out.
     Fit(fit::FitArguments),
     /// Localize the spots of a movie: frames in, a table of localizations out.
-    Localize(localize::LocalizeArguments),
+    Localize(Box<localize::LocalizeArguments>),
     /// Learn from z stacks of beads how the widths of spots tell their height.
     Calibrate(Box<calibrate::CalibrateArguments>),
     /// Find the height of localizations from their two widths.

@@ -22,9 +22,10 @@ pub(crate) struct SpotOptions {
     /// The width is known: only the centre is fitted. One sigma in pixels, or two along x and y.
     #[arg(long, value_name = "S|SX,SY", conflicts_with = "shape")]
     fixed_sigma: Option<String>,
-    /// The estimator: lse (least squares) or mle (maximum likelihood for Poisson distributed photo-electrons).
-    #[arg(long, value_enum, default_value = "lse", value_name = "ESTIMATOR")]
-    estimator: EstimatorChoice,
+    /// The estimator: lse (least squares) or mle (maximum likelihood for Poisson distributed photo-electrons)
+    /// [default: lse; mle with a measured PSF].
+    #[arg(long, value_enum, value_name = "ESTIMATOR")]
+    estimator: Option<EstimatorChoice>,
     #[command(flatten)]
     camera: CameraOptions,
 }
@@ -108,7 +109,7 @@ impl SpotOptions {
             ProfileChoice::Sampled => PixelProfile::Sampled,
             ProfileChoice::Integrated => PixelProfile::Integrated,
         };
-        let (estimator, natural) = match self.estimator {
+        let (estimator, natural) = match self.estimator() {
             EstimatorChoice::Lse => (Estimator::LeastSquares, Background::Free),
             EstimatorChoice::Mle => (Estimator::MaximumLikelihood, Background::NonNegative),
         };
@@ -119,6 +120,30 @@ impl SpotOptions {
             .with_estimator(estimator)
             .with_background(background.unwrap_or(natural))
             .with_camera(camera))
+    }
+
+    fn estimator(&self) -> EstimatorChoice {
+        self.estimator.unwrap_or(EstimatorChoice::Lse)
+    }
+
+    /// The estimator for a measured PSF, whose shape, profile and width are its own.
+    pub(crate) fn psf_estimator(&self) -> Result<Estimator, CliError> {
+        let gaussian = match (&self.fixed_sigma, self.shape, self.profile) {
+            (Some(_), ..) => Some("--fixed-sigma"),
+            (None, ShapeChoice::Elliptical | ShapeChoice::Rotated, _) => Some("--shape"),
+            (.., ProfileChoice::Integrated) => Some("--profile"),
+            _ => None,
+        };
+        if let Some(name) = gaussian {
+            return Err(CliError::file(
+                name,
+                "it is for Gaussians; a measured PSF has a shape of its own",
+            ));
+        }
+        Ok(match self.estimator {
+            Some(EstimatorChoice::Lse) => Estimator::LeastSquares,
+            Some(EstimatorChoice::Mle) | None => Estimator::MaximumLikelihood,
+        })
     }
 
     /// The camera without its maps, if a word says anything about it.
@@ -136,6 +161,11 @@ impl SpotOptions {
         self.camera.sensitivity.is_none() && self.camera.camera.is_none()
     }
 
+    /// Where the maps of the camera are, if there are any.
+    pub(crate) fn camera_path(&self) -> Option<&Path> {
+        self.camera.camera.as_deref()
+    }
+
     /// The maps of the camera, if there are any, and their path.
     pub(crate) fn camera_map(&self) -> Result<Option<(CameraMap, &Path)>, CliError> {
         let Some(path) = &self.camera.camera else { return Ok(None) };
@@ -144,7 +174,7 @@ impl SpotOptions {
 
     /// What must be said about the outcome; `errors` says whether errors are wanted.
     pub(crate) fn warning(&self, errors: bool) -> Option<String> {
-        let who = match self.estimator {
+        let who = match self.estimator() {
             EstimatorChoice::Mle if errors => "maximum likelihood and errors take",
             EstimatorChoice::Mle => "maximum likelihood takes",
             EstimatorChoice::Lse if errors => "errors take",

@@ -11,6 +11,8 @@ pub const MAX_SPLINE_AXES: usize = 5;
 const RESULTS: usize = MAX_SPLINE_AXES + 1;
 /// Pieces that meet with jumps of a larger share of the largest coefficient are kept as they are.
 const SMOOTH: f64 = 1e-5;
+/// What is lost where a number becomes one of single precision, as a share of it; twice, for those who compute in it too.
+const ROUNDING: f64 = 2.0 * f32::EPSILON as f64;
 
 /// An argument of a spline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -575,13 +577,20 @@ fn each_axis(cubic: usize, all: &mut [f64], by: impl Fn([f64; 4]) -> [f64; 4]) {
 }
 
 /// The coefficients of a B-spline that is these polynomials; `None` if their second derivatives jump.
+///
+/// Each coefficient follows from up to four polynomials along each axis, from some of them with large factors. They agree if
+/// they differ by no more than a small share of the largest coefficient, or than what rounding the polynomials to single precision makes
+/// of each.
 fn joined(axes: &[SplineAxis], cubic: usize, coefficients: &[f64]) -> Option<Vec<f64>> {
     let size = 1 << (2 * cubic);
     let lengths: Vec<usize> = axes.iter().map(|&axis| knots_along(axis)).collect();
     let total = lengths.iter().product();
     let (mut sums, mut counts) = (vec![0.0; total], vec![0_u32; total]);
     let mut ranges = vec![[f64::INFINITY, f64::NEG_INFINITY]; total];
-    let mut own = vec![0.0; size];
+    // Where each must be by what is known of it, and sums with weights by how well it is known.
+    let mut known = vec![[f64::NEG_INFINITY, f64::INFINITY]; total];
+    let mut weighted = vec![[0.0; 2]; total];
+    let (mut own, mut doubt) = (vec![0.0; size], vec![0.0; size]);
     for (piece, polynomial) in coefficients.chunks_exact(size).enumerate() {
         own.copy_from_slice(polynomial);
         each_axis(cubic, &mut own, |[p0, p1, p2, p3]| {
@@ -589,18 +598,37 @@ fn joined(axes: &[SplineAxis], cubic: usize, coefficients: &[f64]) -> Option<Vec
             let (left, right) = (p2 + middle - p1, p2 + middle + p1);
             [left, middle, right, 6.0 * p3 + left + 3.0 * (right - middle)]
         });
-        for (number, &value) in own.iter().enumerate() {
+        // Rounding is of each polynomial's own numbers.
+        doubt.iter_mut().zip(polynomial).for_each(|(to, from)| *to = ROUNDING * from.abs());
+        each_axis(cubic, &mut doubt, |[p0, p1, p2, p3]| {
+            // The same, written as sums of the polynomial's numbers, none of which cancels.
+            let middle = p0 + p2 / 3.0;
+            let beside = p0 + p1 + p2 * (2.0 / 3.0);
+            [beside, middle, beside, p0 + 2.0 * p1 + p2 * (11.0 / 3.0) + 6.0 * p3]
+        });
+        for (number, (&value, &doubt)) in own.iter().zip(&doubt).enumerate() {
             let at = knot(axes, piece, number);
             sums[at] += value;
             counts[at] += 1;
             let [low, high] = &mut ranges[at];
             (*low, *high) = (low.min(value), high.max(value));
+            let [low, high] = &mut known[at];
+            (*low, *high) = (low.max(value - doubt), high.min(value + doubt));
+            let weight = 1.0 / (doubt * doubt).max(f64::MIN_POSITIVE);
+            weighted[at][0] += weight * value;
+            weighted[at][1] += weight;
         }
     }
     let most = ranges.iter().fold(0.0_f64, |most, [low, high]| most.max(-low).max(*high));
-    let smooth = ranges.iter().all(|[low, high]| high - low <= SMOOTH * most);
-    let mean = |(sum, &count): (f64, &u32)| sum / f64::from(count);
-    smooth.then(|| sums.into_iter().zip(&counts).map(mean).collect())
+    let near = |[low, high]: &[f64; 2]| high - low <= SMOOTH * most;
+    let value = |at: usize| {
+        let [sum, weight] = weighted[at];
+        let best = sum / weight;
+        let mean = sums[at] / f64::from(counts[at]);
+        if near(&ranges[at]) || !best.is_finite() { mean } else { best }
+    };
+    let agree = ranges.iter().zip(&known).all(|(range, [low, high])| near(range) || low <= high);
+    agree.then(|| (0..total).map(value).collect())
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub enum PsfError {
     NotIdentifiable,
     /// The windows are larger than the PSF, or too small.
     #[error(
-        "windows of {width}×{height} pixels cannot be fitted with a PSF of {across}×{down}: they must have 5 pixels or more \
+        "windows of {width}×{height} pixels cannot be fitted with a PSF of {across}×{down}: they must have 5 to 101 pixels \
          along each side, and one less than the PSF at most"
     )]
     Window {
@@ -83,6 +83,14 @@ pub enum PsfError {
         found: (usize, usize, usize),
         /// That of the windows.
         expected: (usize, usize, usize),
+    },
+    /// Picasso's files have room for square PSFs only.
+    #[error("a PSF of {across}×{down} pixels cannot be written: files of PSFs are for squares")]
+    NotSquare {
+        /// Along x.
+        across: usize,
+        /// Along y.
+        down: usize,
     },
     /// What is known of a bead does not fit together.
     #[error("bead {bead}: {reason}")]
@@ -129,10 +137,11 @@ pub enum PsfError {
     },
     /// A file of MATLAB.
     #[error(
-        "this is a file of MATLAB (SMAP's _3dcal.mat), which is not read; convert it with Python: \
-         c = SXY(1).cspline; write c.coeff as a dataset 'coefficients' of an HDF5 file, in the order (z, y, x, 64), reshaped to \
-         (64, x, y, z), and an attribute 'metadata' with the text {{\"model\": \"spline-3d\", \"z_step_nm\": -dz, \
-         \"z_center\": z0, \"n_intervals\": [x, y, z]}}"
+        "this is a file of MATLAB (SMAP's _3dcal.mat), which is not read; calibrate the stacks of beads with \
+         `spotfit calibrate --spline`, or convert it with Python: scipy.io.loadmat (or h5py for version 7.3, whose axes are in \
+         reverse) gives SXY.cspline.coeff, the 64 coefficients of each (x, y, z), and dz and z0; write the coefficients as a \
+         dataset 'coefficients' (64, x, y, z) in single precision, with the middle of the PSF in the middle of x and y, and an \
+         attribute 'metadata' of the file with the text {{\"model\": \"spline-3d\", \"z_step_nm\": -dz, \"z_center\": z0}}"
     )]
     Matlab,
     /// The file says of itself what cannot be used.

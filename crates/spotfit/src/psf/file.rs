@@ -30,6 +30,9 @@ pub fn write<W: Write>(out: W, psf: &Psf, pixel_size: Option<f64>) -> Result<W, 
         return Err(PsfError::Number { name: "the size of a pixel", value, range: "above 0 nm" });
     }
     let [planes, rows, columns] = psf.shape();
+    if rows != columns {
+        return Err(PsfError::NotSquare { across: columns - 3, down: rows - 3 });
+    }
     let sizes = [planes, rows, columns].map(|count| count - 3);
     let [down, across] = psf.extent();
     let middle = [0.5 * (across - 1) as f64, 0.5 * (down - 1) as f64];
@@ -78,8 +81,10 @@ pub fn write<W: Write>(out: W, psf: &Psf, pixel_size: Option<f64>) -> Result<W, 
 
 /// Reads a PSF from an HDF5 file that [`write`] or Picasso wrote.
 ///
-/// Of Picasso's files only those of the model `spline-3d` are read. z is as Picasso gives it, the magnification factor included.
-/// Its polynomials must meet with continuous second derivatives, as those of its natural splines do.
+/// Of Picasso's files only those of the model `spline-3d` are read. z is as Picasso gives it, the magnification factor included; photons are
+/// those of all pixels at z = 0, where Picasso's are those at its plane of focus. The polynomials must meet with continuous second
+/// derivatives, as those of its natural splines do. Picasso's box of n pixels has n − 1 intervals; the PSF goes on for two more on each
+/// side, where it falls to 0, so that windows of n pixels can be fitted.
 ///
 /// # Errors
 /// If the file cannot be read, is MATLAB's (the message says how to convert that), lacks something, is of another model, if its
@@ -96,18 +101,31 @@ pub fn read<R: Read + Seek>(mut reader: R) -> Result<Psf, PsfError> {
     let text = reader.attribute_text("/", METADATA)?;
     let text = text.and_then(|texts| texts.into_iter().next());
     let text = text.ok_or_else(|| wrong("the file has no such attribute".into()))?;
-    // JSON is YAML.
-    let metadata = yaml::parse(&text).map_err(|error| wrong(error.to_string()))?;
+    // JSON is YAML, but for characters that it writes as two.
+    let metadata = yaml::parse(&paired(&text)).map_err(|error| wrong(error.to_string()))?;
     let metadata = metadata.into_iter().next().unwrap_or(Value::Null);
     let step = number(&metadata, "z_step_nm", None)?;
+    let magnification = number(&metadata, "magnification_factor", Some(1.0))?;
+    if magnification == 0.0 {
+        return Err(wrong("'magnification_factor' is 0".into()));
+    }
+    let centre = number(&metadata, "z_center", Some(0.0))?;
+    let begin = number(&metadata, "z_init", Some(centre))?;
+    // z = (begin − plane)·step·magnification + (centre − begin)·step.
+    let zero = begin + (centre - begin) / magnification;
+    let scaled = step * magnification;
     if reader.names().iter().any(|name| name == KNOTS) {
         let (shape, values) = reader.array(KNOTS, MOST)?;
         let &[planes, rows, columns] = &shape[..] else {
             return Err(wrong(format!("'{KNOTS}' has {} dimensions, not 3", shape.len())));
         };
-        let zero = number(&metadata, "knots_zero", None)?;
+        let written = number(&metadata, "knots_zero", None)?;
         let knots = Array3::from_shape_vec((planes, rows, columns), values);
-        return Psf::new(knots.map_err(|error| wrong(error.to_string()))?, step, zero);
+        let knots = knots.map_err(|error| wrong(error.to_string()))?;
+        // Our own, in the other direction; unless somebody changed what Picasso reads.
+        let pieces = planes.saturating_sub(3) as f64;
+        let zero = if zero == pieces - written { written } else { pieces - zero };
+        return directed(knots, scaled, zero);
     }
     match metadata.get("model").and_then(Value::text) {
         Some("spline-3d") => {}
@@ -120,26 +138,77 @@ pub fn read<R: Read + Seek>(mut reader: R) -> Result<Psf, PsfError> {
     if oversampling != 1.0 {
         return Err(wrong(format!("oversampling is {oversampling}, and only 1 is read")));
     }
-    let (shape, polynomials) = reader.array(POLYNOMIALS, 64 * MOST)?;
+    let (shape, polynomials) = reader.array(POLYNOMIALS, 64 * MOST_PIECES)?;
     let &[64, across, down, planes] = &shape[..] else {
         let needed = "(64, x, y, z) is needed";
         return Err(wrong(format!("'{POLYNOMIALS}' has the shape {shape:?}; {needed}")));
     };
+    let sizes = [planes, down, across].map(|pieces| pieces.saturating_add(3));
+    if sizes.iter().product::<usize>() > MOST {
+        let [planes, rows, columns] = sizes;
+        return Err(PsfError::Shape { planes, rows, columns });
+    }
     let mut knots = joined([planes, down, across], &polynomials)?;
-    let magnification = number(&metadata, "magnification_factor", Some(1.0))?;
-    if magnification == 0.0 {
-        return Err(wrong("'magnification_factor' is 0".into()));
+    for axis in [1, 2] {
+        knots = longer(&knots, axis);
     }
-    let centre = number(&metadata, "z_center", Some(0.0))?;
-    let begin = number(&metadata, "z_init", Some(centre))?;
-    // z = (begin − plane)·step·magnification + (centre − begin)·step.
-    let mut zero = begin + (centre - begin) / magnification;
-    let step = step * magnification;
-    if step > 0.0 {
+    knots.invert_axis(Axis(0));
+    directed(knots, scaled, planes as f64 - zero)
+}
+
+/// The most pieces of polynomials: 128 MB.
+const MOST_PIECES: usize = 1 << 18;
+
+/// A PSF whose z rises from plane to plane if `step` is above 0, and falls otherwise.
+fn directed(mut knots: Array3<f64>, step: f64, zero: f64) -> Result<Psf, PsfError> {
+    if step < 0.0 {
+        let pieces = knots.len_of(Axis(0)).saturating_sub(3) as f64;
         knots.invert_axis(Axis(0));
-        zero = planes as f64 - zero;
+        return Psf::new(knots, -step, pieces - zero);
     }
-    Psf::new(knots, step.abs(), zero)
+    Psf::new(knots, step, zero)
+}
+
+/// Two coefficients more at both ends of an axis, such that the spline falls to 0.
+fn longer(knots: &Array3<f64>, axis: usize) -> Array3<f64> {
+    let (axis, count) = (Axis(axis), knots.len_of(Axis(axis)));
+    let mut shape = knots.raw_dim();
+    shape[axis.index()] += 4;
+    let mut all = Array3::zeros(shape);
+    all.slice_axis_mut(axis, ndarray::Slice::from(2..count + 2)).assign(knots);
+    for (end, to) in [(0, 1), (count - 1, count + 2)] {
+        all.index_axis_mut(axis, to).assign(&(0.5 * &knots.index_axis(axis, end)));
+    }
+    all
+}
+
+/// Text of JSON in which each character that is written as two halves (`\ud83d\ude00`) is one.
+fn paired(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let unit = |text: &str| -> Option<u16> {
+        let digits = text.strip_prefix("\\u")?.get(..4)?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let halves = unit(rest).zip(rest.get(6..).and_then(unit));
+        let one = halves.and_then(|(high, low)| {
+            let mut all = char::decode_utf16([high, low]).map(Result::ok);
+            all.next().flatten().filter(|_| (0xd800..0xdc00).contains(&high))
+        });
+        // Otherwise what is escaped stays so, a backslash too.
+        let length = if one.is_some() { 12 } else { 2.min(rest.len()) };
+        match (one, rest.get(..length)) {
+            (Some(one), _) => out.push(one),
+            (None, Some(escaped)) => out.push_str(escaped),
+            (None, None) => break,
+        }
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    out
 }
 
 /// The coefficients of the B-spline of so many pieces along z, y and x.

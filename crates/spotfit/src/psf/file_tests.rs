@@ -4,10 +4,11 @@ use std::io::Cursor;
 use std::process::Command;
 
 use fit_sim::Random;
+use ndarray::Axis;
 
 use super::simulated::{ASTIGMATIC, COMATIC, Truth};
 use super::tests::ODD;
-use super::{read, write};
+use super::{Psf, read, write};
 use crate::hdf5::{H5Array, NumberKind, write_arrays};
 use crate::model::{Spline, SplineAxis};
 
@@ -49,9 +50,14 @@ fn files_are_read_and_written() {
     let at = other.windows(6).rposition(|bytes| bytes == b"knots\0").expect("a name");
     other[at..at + 5].copy_from_slice(b"knobs");
     let again = read(Cursor::new(&other)).expect("a PSF");
-    assert_eq!((again.step(), again.extent()), (psf.step(), psf.extent()));
+    assert_eq!((again.step(), again.extent()), (psf.step(), psf.extent().map(|side| side + 4)));
+    // What goes on beyond the box has some light, of which shares are taken.
+    let light = |psf: &Psf| psf.window([6.0, 6.0, 0.0], [13; 2]).sum();
+    let share = light(psf) / light(&again);
+    assert!((share - 1.0).abs() < 0.03, "{share}");
     for z in [-321.0, 5.0, 480.0] {
-        let off = again.window([6.3, 5.8, z], [13; 2]) - psf.window([6.3, 5.8, z], [13; 2]);
+        let all = share * again.window([6.3, 5.8, z], [13; 2]);
+        let off = all - psf.window([6.3, 5.8, z], [13; 2]);
         assert!(off.iter().all(|off| off.abs() < 1e-6));
     }
 
@@ -76,13 +82,35 @@ fn files_are_read_and_written() {
     says(refused(&|_| (), &with("spline-3d", "spline-2d")), "the model is spline-2d");
     says(refused(&|_| (), &with("50.0", "\"x\"")), "'z_step_nm' is no number");
     says(refused(&|_| (), &with("50.0", "0")), "the step in z is 0");
-    says(refused(&|_| (), &with("14.0, \"z_init\"", "99, \"z_init\"")), "the plane of z = 0");
+    says(refused(&|_| (), &with("14.0, \"z_init\"", "1e6, \"z_init\"")), "the plane of z = 0");
+    // z = 0 beyond the planes, and names beyond 16 bits.
+    let far = read_picasso(&|_| (), &with("14.0, \"z_init\"", "40.0, \"z_init\"")).expect("a PSF");
+    assert!(far.range()[1] > 560.0 && far.range()[0] > 0.0, "{:?}", far.range());
+    let named = with("{\"model\"", "{\"Path\": \"a\\\\\\ud83d\\ude00\", \"model\"");
+    assert_eq!(read_picasso(&|_| (), &named).expect("a PSF"), of_picasso);
     says(refused(&|_| (), &with("0.8", "0.0")), "magnification_factor");
     says(refused(&|_| (), &with("\"oversampling\": 1.0", "\"oversampling\": 2")), "oversampling");
     says(refused(&|_| (), "{"), "metadata");
     says(read(Cursor::new(b"MATLAB 7.3 MAT-file")).expect_err("refused").to_string(), "Python");
     says(read(Cursor::new(b"")).expect_err("refused").to_string(), "not an HDF5 file");
     assert!(write(Vec::new(), psf, Some(0.0)).is_err());
+    let oblong =
+        Psf::new(psf.coefficients().slice_axis(Axis(1), (1..20).into()).to_owned(), 50.0, 3.0);
+    says(
+        write(Vec::new(), &oblong.expect("a PSF"), None).expect_err("refused").to_string(),
+        "squares",
+    );
+    // What somebody changed in the metadata holds for our own files too.
+    let magnified = |bytes: &[u8]| {
+        let at = bytes.windows(5).position(|bytes| bytes == b"r\": 1").expect("the factor");
+        let mut changed = bytes.to_vec();
+        changed[at + 4] = b'2';
+        read(Cursor::new(changed)).expect("a PSF")
+    };
+    let twice = magnified(&file);
+    assert!(
+        (twice.step() - 2.0 * psf.step()).abs() < 1e-9 && (twice.zero() - psf.zero()).abs() < 1e-9
+    );
     // Whatever the bytes are, there is an answer.
     let small = picasso(ASTIGMATIC, |_| (), PICASSO);
     let mut random = Random::new(3, 0);

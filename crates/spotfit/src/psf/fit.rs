@@ -7,6 +7,7 @@ use ndarray::{Array2, Array3, ArrayView2, ArrayView3, Axis};
 
 use super::judge::{Judge, PsfQuality};
 use super::lattice::Patch;
+use super::measured::DARKEST;
 use super::noise::{Photons, PsfNoise};
 use super::start::{Begin, Starter};
 use super::{Psf, PsfError};
@@ -17,6 +18,8 @@ use crate::model::{
 
 /// Planes that are tried first are this far apart, in nm.
 const START_STEP: f64 = 100.0;
+/// The longest side of windows.
+const MOST_SIDE: usize = 101;
 /// Fits whose errors share working memory.
 const CHUNK: usize = 64;
 /// The parameters of the engine: where the spline begins, beside the centre of the first pixel; planes; photons.
@@ -77,21 +80,24 @@ pub struct PsfFits {
     pub chi2: Vec<f64>,
     /// Steps taken.
     pub iterations: Vec<u32>,
-    /// How each fit ended: [`Status::AtLimit`] if z is at an end of the PSF's range, or x or y so far off that the PSF does not
-    /// cover the window.
+    /// How each fit ended: [`Status::AtLimit`] if z is at an end of the PSF's range, x or y so far off that the PSF does not
+    /// cover the window, or, for maximum likelihood, there are no photons.
     pub statuses: Vec<Status>,
 }
 
 /// Fits spots with a PSF on a backend, with threads of its own.
 ///
-/// x, y, z, photons and background are found together. Fits begin at the one of several planes of the PSF, a hundred nm
-/// apart, that is most like the data; where another plane that is not next to it is nearly as good, they begin there too,
+/// x, y, z, photons and background are found together. Fits begin at the one of several planes of the PSF, about a hundred nm
+/// apart (5 to 41 of them), that is most like the data; where another plane that is not next to it is nearly as good, they begin there too,
 /// and the better one is kept.
 #[derive(Debug)]
 pub struct PsfFitter {
     psf: Psf,
-    model: Model,
-    /// With a variable that is added: the variance of the read noise of each pixel.
+    /// For least squares.
+    plain: Model,
+    /// For maximum likelihood.
+    likely: Model,
+    /// The same with a variable that is added: the variance of the read noise of each pixel.
     noisy: Model,
     fitter: CurveFitter,
     /// That of the size of windows that was fitted last.
@@ -107,14 +113,16 @@ impl PsfFitter {
     /// If threads cannot be started, or there is no GPU.
     pub fn new(psf: &Psf, backend: Backend, threads: usize) -> Result<Self, PsfError> {
         let splines = [("psf", psf.spline())];
-        let formula = "photons*psf(z, x - x0, y - y0) + background";
-        let model = Model::formula_with_splines(formula, &["x", "y"], &PARAMETERS, &splines);
-        let formula = "photons*psf(z, x - x0, y - y0) + background + read";
-        let variables = ["x", "y", "read"];
-        let noisy = Model::formula_with_splines(formula, &variables, &PARAMETERS, &splines);
-        let (model, noisy) = (model.expect("a formula"), noisy.expect("a formula"));
+        let light = "photons*psf(z, x - x0, y - y0) + background";
+        let model = |formula: &str, variables: &[&str]| {
+            let model = Model::formula_with_splines(formula, variables, &PARAMETERS, &splines);
+            model.expect("a formula")
+        };
+        let plain = model(light, &["x", "y"]);
+        let likely = model(&format!("max({light}, {DARKEST})"), &["x", "y"]);
+        let noisy = model(&format!("max({light}, {DARKEST}) + read"), &["x", "y", "read"]);
         let fitter = CurveFitter::new(backend, threads)?;
-        Ok(Self { psf: psf.clone(), model, noisy, fitter, starter: Mutex::default() })
+        Ok(Self { psf: psf.clone(), plain, likely, noisy, fitter, starter: Mutex::default() })
     }
 
     /// The PSF.
@@ -127,6 +135,11 @@ impl PsfFitter {
         self.fitter.instruction_set()
     }
 
+    /// The number of threads on the CPU.
+    pub fn threads(&self) -> usize {
+        self.fitter.threads()
+    }
+
     /// The backend in use.
     pub fn backend(&self) -> Backend {
         self.fitter.backend()
@@ -135,7 +148,7 @@ impl PsfFitter {
     /// Where fits of windows (spot, row, column) begin: (fit, parameter), as [`PsfFits::parameters`].
     ///
     /// # Errors
-    /// If the windows are smaller than 5×5 pixels, or larger than the PSF less one pixel.
+    /// If the windows are smaller than 5×5 pixels, larger than 101×101, or larger than the PSF less one pixel.
     pub fn start(&self, windows: ArrayView3<'_, f32>) -> Result<Array2<f64>, PsfError> {
         let begins = self.begins(windows, &PsfFitOptions::default())?;
         Ok(Array2::from_shape_fn((begins.len(), 5), |(fit, j)| {
@@ -144,7 +157,8 @@ impl PsfFitter {
         }))
     }
 
-    /// Fits windows (spot, row, column) of photons, background included. For maximum likelihood numbers below 0 are taken for 0.
+    /// Fits windows (spot, row, column) of photons, background included. For maximum likelihood numbers below 0 are taken for 0,
+    /// photons and background are not below 0 either, and no pixel of the model is darker than 10⁻³ photons.
     ///
     /// # Errors
     /// As [`PsfFitter::start`], and if an option is out of its range. A fit that fails is no error; its status says how it
@@ -169,7 +183,6 @@ impl PsfFitter {
         options: &PsfFitOptions,
     ) -> Result<PsfFits, PsfError> {
         noise.check(windows)?;
-        let limited = self.limits(windows)?;
         let poisson = options.estimator == Estimator::MaximumLikelihood;
         let Photons { shown, counted, weights, read } = Photons::new(windows, noise, poisson);
         let begins = self.begins(shown.view(), options)?;
@@ -182,7 +195,8 @@ impl PsfFitter {
             .with_tolerance(options.tolerance)
             .with_linear(Linear::Searched)
             .with_covariance(false);
-        curves.limits = limited;
+        let extra = if poisson && noise.pixels.is_none() { noise.read } else { 0.0 };
+        curves.limits = self.limits(windows, poisson.then_some(extra))?;
         let run = |of: &[usize], start: Array2<f64>| {
             let all = of.len() == count;
             let select = |from: ArrayView2<'_, f32>| match all {
@@ -204,7 +218,8 @@ impl PsfFitter {
             });
             let (model, points) = match &points {
                 Some(points) => (&self.noisy, Points::PerFit(points.view().into())),
-                None => (&self.model, Points::Grid { width, height }),
+                None if poisson => (&self.likely, Points::Grid { width, height }),
+                None => (&self.plain, Points::Grid { width, height }),
             };
             let mut data = Curves::new(data, points);
             if let Some(weights) = &weights {
@@ -213,7 +228,6 @@ impl PsfFitter {
             model.fit_with(&self.fitter, &data, CurveStart::PerFit(start.view().into()), &curves)
         };
         let best: Vec<[f64; 5]> = begins.iter().map(|begin| begin.best).collect();
-        let extra = if poisson && read.is_none() { noise.read } else { 0.0 };
         let all: Vec<usize> = (0..count).collect();
         let mut fits = run(&all, self.engine(&best, &curves, extra))?;
         let again: Vec<usize> = (0..count).filter(|&fit| begins[fit].rival.is_some()).collect();
@@ -222,6 +236,7 @@ impl PsfFitter {
             let others = run(&again, self.engine(&rivals, &curves, extra))?;
             take_better(&mut fits, &others, &again);
         }
+        ends(&mut fits, &curves);
         let mut all = self.results(fits, extra);
         if !poisson || noise.excess != 1.0 {
             let judge = Judge { psf: &self.psf, noise: *noise, poisson, size: [height, width] };
@@ -245,7 +260,7 @@ impl PsfFitter {
         fits: &PsfFits,
     ) -> Result<Vec<PsfQuality>, PsfError> {
         noise.check(windows)?;
-        self.limits(windows)?;
+        self.limits(windows, None)?;
         let (count, height, width) = windows.dim();
         if count != fits.statuses.len() {
             return Err(PsfError::Counts { windows: count, fits: fits.statuses.len() });
@@ -277,7 +292,7 @@ impl PsfFitter {
         windows: ArrayView3<'_, f32>,
         options: &PsfFitOptions,
     ) -> Result<Vec<Begin>, PsfError> {
-        self.limits(windows)?;
+        self.limits(windows, None)?;
         let (count, height, width) = windows.dim();
         let starter = self.starter([height, width]);
         let positive = options.estimator == Estimator::MaximumLikelihood;
@@ -302,11 +317,20 @@ impl PsfFitter {
         starter
     }
 
-    /// The limits of the engine's parameters: all pixels are covered, and the spot is not beyond the window.
-    fn limits(&self, windows: ArrayView3<'_, f32>) -> Result<CurveLimits, PsfError> {
+    /// The limits of the engine's parameters: all pixels are covered, and the spot is not beyond the window. For maximum likelihood there
+    /// are so many photons of background more, and no fewer; nor are those of the spot below 0.
+    fn limits(
+        &self,
+        windows: ArrayView3<'_, f32>,
+        likely: Option<f64>,
+    ) -> Result<CurveLimits, PsfError> {
         let (_, height, width) = windows.dim();
         let [down, across] = self.psf.extent();
-        if height.min(width) < 5 || height >= down || width >= across {
+        let side = 5..=MOST_SIDE;
+        if ![height, width].iter().all(|own| side.contains(own))
+            || height >= down
+            || width >= across
+        {
             return Err(PsfError::Window { width, height, across, down });
         }
         let free = [f64::NEG_INFINITY, f64::INFINITY];
@@ -317,7 +341,11 @@ impl PsfFitter {
         };
         let planes = (self.psf.shape()[0] - 3) as f64;
         let (x, y) = (along(width, across), along(height, down));
-        Ok(CurveLimits::Shared(vec![x, y, [0.0, planes], free, free]))
+        let [photons, background] = match likely {
+            Some(extra) => [[0.0, f64::INFINITY], [extra, f64::INFINITY]],
+            None => [free; 2],
+        };
+        Ok(CurveLimits::Shared(vec![x, y, [0.0, planes], photons, background]))
     }
 
     /// Start values as the engine has them, within the limits, with so many photons of background more.
@@ -346,6 +374,22 @@ impl PsfFitter {
             chi2: fits.chi2,
             iterations: fits.iterations,
             statuses: fits.statuses,
+        }
+    }
+}
+
+/// A fit without background is one, and no fit that ended too early.
+fn ends(fits: &mut ModelFits, options: &CurveOptions) {
+    let fits = &mut fits.fits;
+    for fit in 0..fits.statuses.len() {
+        let at_limit = |j: usize| {
+            let [low, high] = options.limit(fit, j);
+            let reach = 1e-6 * (1.0 + low.abs().min(high.abs()));
+            let value = fits.parameters[[fit, j]];
+            value <= low + reach || value >= high - reach
+        };
+        if fits.statuses[fit] == Status::AtLimit && at_limit(4) && !(0..4).any(at_limit) {
+            fits.statuses[fit] = Status::MinStep;
         }
     }
 }

@@ -5,6 +5,7 @@ use ndarray::ArrayView2;
 use super::Psf;
 use super::bounds::{Information, sandwich};
 use super::lattice::Patch;
+use super::measured::DARKEST;
 use super::noise::PsfNoise;
 
 /// Where the model is no brighter than so many photons a pixel, the noise is that of so many.
@@ -65,9 +66,11 @@ impl Judge<'_, '_> {
             let Some(read) = self.noise.of([fit, row, column]) else { continue };
             let slopes = self.psf.slopes(patch, pixel, photons);
             let bright = (photons * patch.value[pixel] + background).max(0.0);
+            if self.poisson && bright + read <= DARKEST {
+                continue;
+            }
             let variance = self.noise.excess * bright + read;
-            let weight =
-                if self.poisson { 1.0 / (bright + read).max(1e-6 * photons.abs()) } else { 1.0 };
+            let weight = if self.poisson { 1.0 / (bright + read) } else { 1.0 };
             a.add(&slopes, weight);
             b.add(&slopes, weight * weight * variance);
         }

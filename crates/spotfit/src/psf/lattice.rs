@@ -31,6 +31,8 @@ impl Place {
     /// Of a window (rows, columns) whose first pixel is at this plane, row and column, counted in intervals between knots
     /// from where the spline begins. `shape` is that of the coefficients.
     pub(super) fn new(shape: [usize; 3], at: [f64; 3], window: [usize; 2]) -> Self {
+        // A spot that is nowhere covers nothing.
+        let at = if at.iter().any(|at| at.is_nan()) { [0.0, 1e9, 1e9] } else { at };
         let plane = at[0].clamp(0.0, (shape[0] - 3) as f64);
         let piece = (plane as usize).min(shape[0] - 4);
         let mut first = [piece, 0, 0];

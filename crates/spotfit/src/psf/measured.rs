@@ -11,13 +11,20 @@ use crate::model::{Spline, SplineAxis};
 const COUNTS: std::ops::RangeInclusive<usize> = 5..=1003;
 /// The most coefficients.
 pub(super) const MOST: usize = 1 << 20;
+/// How far z = 0 may be from where the PSF begins, in steps.
+const FARTHEST: f64 = 1e4;
+/// Photons of the darkest pixels: a likelihood takes pixels of a model that are darker for as dark as this, whatever the parameters are.
+pub(super) const DARKEST: f64 = 1e-3;
 
 /// A point-spread function: a cubic B-spline whose knots are a pixel apart in x and y, and a step apart in z.
 ///
 /// An axis of n coefficients has n − 3 intervals between knots. The PSF's centre is in the middle of the intervals along x
 /// and y, and z = 0 is at a given plane, which need not be a knot. The value is the share of the photons in a pixel: over
-/// the pixels at ½, 1½, 2½, … intervals along x and y it adds up to 1 at z = 0, so that the amplitude of a spot is its number
-/// of photons. At other z the sum may differ, as the light outside of these pixels does.
+/// the pixels at ½, 1½, 2½, … intervals along x and y it adds up to 1 at z = 0 (or at the end of the PSF that is next to it), so that the
+/// amplitude of a spot is its number of photons. At other z the sum may differ, as the light outside of these pixels does.
+///
+/// Where there is hardly any light, a measured PSF may be a little below 0. A likelihood makes no sense where a model is, and takes it
+/// for 10⁻³ photons there.
 #[derive(Clone, Debug)]
 pub struct Psf {
     /// (plane, row, column).
@@ -37,12 +44,12 @@ impl PartialEq for Psf {
 
 impl Psf {
     /// A PSF of B-spline coefficients (z, y, x), with knots `step` nm apart in z, and z = 0 at `zero` intervals from the first
-    /// one. The coefficients are divided by what the pixels at z = 0 add up to.
+    /// one, which may be beyond the PSF. The coefficients are divided by what the pixels at z = 0 add up to.
     ///
     /// # Errors
     /// If there are fewer than 5 coefficients along an axis, or too many; if one is not finite; if the step is not above 0, or z = 0
-    /// is not within the PSF; if the pixels at z = 0 do not add up to more than 0; or if x, y, z, photons and background
-    /// cannot be told from each other at any z.
+    /// more than 10⁴ steps away; if the pixels at z = 0 do not add up to more than 0; or if x, y, z, photons and background cannot be told
+    /// from each other at any z.
     pub fn new(mut coefficients: Array3<f64>, step: f64, zero: f64) -> Result<Self, PsfError> {
         let (planes, rows, columns) = coefficients.dim();
         let counts = [planes, rows, columns].iter().all(|count| COUNTS.contains(count));
@@ -57,12 +64,13 @@ impl Psf {
         if !(step > 0.0 && step.is_finite()) {
             return Err(PsfError::Number { name: "the step in z", value: step, range: "above 0" });
         }
-        if !(0.0..=(planes - 3) as f64).contains(&zero) {
-            let name = "the plane of z = 0";
-            return Err(PsfError::Number { name, value: zero, range: "within the PSF" });
+        if !(-FARTHEST..=FARTHEST).contains(&zero) {
+            let (name, range) = ("the plane of z = 0", "within 10^4 steps");
+            return Err(PsfError::Number { name, value: zero, range });
         }
         coefficients = coefficients.as_standard_layout().into_owned();
-        let sum = sum(&coefficients, zero);
+        let zeroth = zero.clamp(0.0, (planes - 3) as f64);
+        let sum = sum(&coefficients, zeroth);
         // Shares of photons that single precision can hold.
         if !(sum > 0.0 && (1.0 / sum).is_finite()) {
             return Err(PsfError::NoLight { sum });
@@ -129,7 +137,7 @@ impl Psf {
     }
 
     /// The values at the pixels (row, column) of a window, of a spot at (x, y, z): px from the centre of the window's first
-    /// pixel, and nm. Pixels beyond the PSF are 0; z beyond its range is taken for the end of it, as NaN is for its beginning.
+    /// pixel, and nm. Pixels beyond the PSF are 0, and all are if a number is NaN; z beyond the range is taken for the end of it.
     pub fn window(&self, [x, y, z]: [f64; 3], size: [usize; 2]) -> Array2<f64> {
         let mut patch = Patch::default();
         let place = self.place([x, y, z], size);
@@ -145,7 +153,7 @@ impl Psf {
     }
 
     /// The Cramér–Rao bounds of the standard errors of x, y (px), z (nm), photons and background (photons per pixel) of a spot
-    /// in the middle of a window (rows, columns), for Poisson noise. `None` where these cannot be told from each other, or
+    /// in the middle of a window (rows, columns), for Poisson noise; pixels with less than 10⁻³ photons say nothing. `None` where these cannot be told from each other, or
     /// numbers make no sense.
     pub fn bound(
         &self,
@@ -167,8 +175,10 @@ impl Psf {
         patch.evaluate(self.knots(), self.shape(), &place, true);
         let mut information = Information::NONE;
         for pixel in 0..patch.value.len() {
-            let mean = (photons * patch.value[pixel] + background).max(1e-6 * photons);
-            information.add(&self.slopes(&patch, pixel, photons), 1.0 / mean);
+            let mean = photons * patch.value[pixel] + background;
+            if mean > DARKEST {
+                information.add(&self.slopes(&patch, pixel, photons), 1.0 / mean);
+            }
         }
         let covariance = inverse(&information)?;
         Some(std::array::from_fn(|j| covariance[j][j].sqrt()))

@@ -126,7 +126,9 @@ impl Photons {
                 None if noise.read > 0.0 => counted.mapv_inplace(|to| to + noise.read as f32),
                 None => {}
             }
-            counted.mapv_inplace(|value| if value < 0.0 { 0.0 } else { value });
+            // What is infinite stays so, and ends as invalid.
+            counted
+                .mapv_inplace(|value| if value < 0.0 && value.is_finite() { 0.0 } else { value });
         }
         Self { shown, counted, weights, read }
     }

@@ -35,7 +35,8 @@ pub struct Bead {
     /// Boxes of pixels (slice, row, column) with the bead near their middle, in photons, background included. Other units that are
     /// proportional to photons do too, but then [`Calibration::misfit`] is in other units than the noise.
     pub stack: Array3<f32>,
-    /// The height of the stage in nm, for each slice.
+    /// The height of the stage in nm, for each slice: that of the bead, if the sample moves up with the stage. For an objective that
+    /// moves, it is the other way round.
     pub heights: Vec<f64>,
 }
 
@@ -47,7 +48,7 @@ pub struct CalibrateOptions {
     /// Whether beads may move in x and y during their stack, in proportion to z; default true. The mean motion of all beads
     /// cannot be told from a PSF that is tilted, and is taken for that.
     pub drift: bool,
-    /// The most rounds; default 15. Range: 1 to 1000.
+    /// The most rounds; default 15. Range: 3 to 1000: beads are judged from the third one on.
     pub rounds: u32,
     /// Beads whose residuals are this many times those of the median bead are rejected; default 1.5. Range: above 1.
     pub worst: f64,
@@ -122,8 +123,8 @@ pub enum BeadOutcome {
 pub struct Calibration {
     /// The PSF. Its z is the height of the stage less the bead's; it begins and ends where half of the beads have slices.
     /// z = 0 is where it is most compact: the mean of z, weighted by how much Σf² exceeds half of its maximum. The centre is the
-    /// mean of x and y weighted by f² at z = 0. What f is in those two eighths of the rim of the box where it is lowest is taken
-    /// for background, at each plane, as the mean of five.
+    /// mean of x and y weighted by f² at z = 0. The background of
+    /// each plane is the mean of the two darkest eighths of the rim of the box, averaged over five planes.
     pub psf: Psf,
     /// What became of each bead.
     pub outcomes: Vec<BeadOutcome>,
@@ -145,7 +146,8 @@ impl Calibration {
 /// Makes a PSF from stacks of beads.
 ///
 /// Two fits take turns: that of x, y, z, photons and a background for each slice of each bead, and that of the coefficients
-/// of the PSF to the pixels of all beads, which is linear. Weights are 1/(model's value). Heights begin where the beads'
+/// of the PSF to the pixels of all beads, which is linear. A bead has the same photons in all slices: what all beads lose by bleaching is
+/// taken for a property of the PSF. Weights are 1/(model's value). Heights begin where the beads'
 /// brightness, Σ(d − b)², changes with z in the same way.
 ///
 /// # Errors
@@ -198,7 +200,7 @@ fn check(beads: &[Bead], options: &CalibrateOptions) -> Result<(), PsfError> {
     };
     let CalibrateOptions { step, rounds, worst, .. } = *options;
     number("the step in z", step, (1.0..=1000.0).contains(&step), "1 to 1000 nm")?;
-    number("the number of rounds", rounds.into(), (1..=1000).contains(&rounds), "1 to 1000")?;
+    number("the number of rounds", rounds.into(), (3..=1000).contains(&rounds), "3 to 1000")?;
     number("the worst misfit", worst, worst > 1.0, "above 1")?;
     let mut pixels = 0;
     let size = beads.first().map(|bead| bead.stack.dim());
@@ -242,6 +244,9 @@ fn enough(fits: &[BeadFit<'_>]) -> Result<(), PsfError> {
         if let Some(rejection) = fit.rejected {
             reasons.push(format!("bead {bead}: {}", rejection.name()));
         }
+    }
+    if fits.len() > 20 {
+        reasons.push("…".to_owned());
     }
     let reasons = if reasons.is_empty() { "none was rejected".into() } else { reasons.join(", ") };
     Err(PsfError::TooFewBeads { left, given: fits.len(), needed: FEWEST_BEADS, reasons })

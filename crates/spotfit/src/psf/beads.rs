@@ -1,0 +1,91 @@
+//! Where beads are in a stack.
+
+use ndarray::ArrayView2;
+
+use super::PsfError;
+use crate::detect::Detector;
+
+/// How far a bead stands out in the mean of all slices, in units of the noise.
+const THRESHOLD: f64 = 15.0;
+/// A neighbour disturbs if it has this share of the light, and is nearer than this share of the box.
+const LIGHT: f64 = 0.1;
+const NEAR: f64 = 0.75;
+
+/// Beads in a stack, as [`find_beads`] finds them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FoundBeads {
+    /// The pixels (column, row) in the middle of the beads, the brightest bead first.
+    pub places: Vec<[usize; 2]>,
+    /// How many were left out because another one is in their box.
+    pub crowded: usize,
+    /// How many because their box would cross the frame's edge.
+    pub at_edge: usize,
+}
+
+/// Finds beads in the mean (row, column) of all slices of a stack, whose boxes of `box_size` pixels have no other bead in them.
+///
+/// ```
+/// use ndarray::Array2;
+/// use spotfit::psf::find_beads;
+///
+/// let mean = Array2::from_shape_fn((60, 80), |(row, column)| {
+///     let bead = |x: f32, y: f32| (-0.1 * ((column as f32 - x).powi(2) + (row as f32 - y).powi(2))).exp();
+///     100.0 * bead(20.0, 30.0) + 50.0 * bead(55.0, 25.0) + (row * 7 % 5 + column * 3 % 7) as f32
+/// });
+/// assert_eq!(find_beads(mean.view(), 13)?.places, [[20, 30], [55, 25]]);
+/// # Ok::<(), spotfit::psf::PsfError>(())
+/// ```
+///
+/// # Errors
+/// If the box is smaller than 7 pixels, even, or larger than the frame.
+pub fn find_beads(mean: ArrayView2<'_, f32>, box_size: usize) -> Result<FoundBeads, PsfError> {
+    let (height, width) = mean.dim();
+    if box_size < 7 || box_size.is_multiple_of(2) || box_size > height.min(width) {
+        let range = "an odd number of pixels from 7 to the side of the frame";
+        return Err(PsfError::Number { name: "the box", value: box_size as f64, range });
+    }
+    let wrong = |error: crate::detect::DetectError| PsfError::Metadata(error.to_string());
+    let detector = Detector::new(width, height, box_size, THRESHOLD).map_err(wrong)?;
+    let half = box_size / 2;
+    let fits = |at: usize, side: usize| at >= half && at + half < side;
+    let all: Vec<([usize; 2], f64)> = detector
+        .detect(mean)
+        .map_err(wrong)?
+        .into_iter()
+        .map(|candidate| {
+            ([candidate.x, candidate.y], light(mean, [candidate.x, candidate.y], half))
+        })
+        .collect();
+    let mut found = FoundBeads::default();
+    let mut kept: Vec<([usize; 2], f64)> = Vec::new();
+    for (number, &(place, light)) in all.iter().enumerate() {
+        let disturbs = |&(other, other_light): &([usize; 2], f64)| {
+            let far = (0..2).map(|axis| place[axis].abs_diff(other[axis])).max().unwrap_or(0);
+            (far as f64) < NEAR * box_size as f64 && other_light > LIGHT * light
+        };
+        let others = all[..number].iter().chain(&all[number + 1..]);
+        if !(fits(place[0], width) && fits(place[1], height)) {
+            found.at_edge += 1;
+        } else if others.into_iter().any(disturbs) {
+            found.crowded += 1;
+        } else {
+            kept.push((place, light));
+        }
+    }
+    kept.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    found.places = kept.into_iter().map(|(place, _)| place).collect();
+    Ok(found)
+}
+
+/// What is above the dimmest pixel around a place, as far as the frame goes.
+fn light(mean: ArrayView2<'_, f32>, [x, y]: [usize; 2], half: usize) -> f64 {
+    let (height, width) = mean.dim();
+    let (rows, columns) = (y.saturating_sub(half)..height, x.saturating_sub(half)..width);
+    let rows = rows.take(y.min(half) + half + 1);
+    let columns = columns.take(x.min(half) + half + 1);
+    let around = rows.flat_map(|row| columns.clone().map(move |column| mean[[row, column]]));
+    let around: Vec<f32> = around.filter(|value| value.is_finite()).collect();
+    let least = around.iter().copied().fold(f32::INFINITY, f32::min);
+    around.iter().map(|&value| f64::from(value - least)).sum()
+}
