@@ -218,7 +218,7 @@ fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
     let mut plan = simulation.plan()?;
     let path = folder.join("movie.tif");
     let truth = folder.join("movie-truth.csv");
-    super::simulate_movie::write_movie(&mut plan, &path, Some(&truth), None)?;
+    super::simulate_write::write_movie(&mut plan, &path, Some(&truth), None)?;
 
     let name = path.display().to_string();
     let movie = Movie::open(&path).map_err(|error| CliError::movie(&name)(error.into()))?;
