@@ -37,6 +37,10 @@ pub(crate) struct MovieArguments {
     /// How long a molecule glows on average, in frames.
     #[arg(long, default_value_t = 3.0, value_name = "FRAMES")]
     on_time: f64,
+    /// How long a molecule stays dark on average, in frames: the longer, the more molecules there are, as --spots is
+    /// that of a frame.
+    #[arg(long, default_value_t = 300.0, value_name = "FRAMES")]
+    off_time: f64,
     /// Number of fiducial beads, always on, ten times as bright as a molecule.
     #[arg(long, default_value_t = 0, value_name = "N")]
     beads: usize,
@@ -93,6 +97,7 @@ pub(crate) fn run(arguments: &MovieArguments) -> Result<(), CliError> {
         .with_shape(shape)
         .with_profile(arguments.looks.profile())
         .with_on_time(arguments.on_time)
+        .with_off_time(arguments.off_time)
         .with_drift(drift)
         .with_drift_z(drift_z.unwrap_or(0.0))
         .with_heights(heights);
