@@ -18,8 +18,8 @@ pub use error::SimulationError;
 pub use light::SpotProfile;
 pub use maps::Maps;
 pub use movie::{
-    Bead, MOST_BEADS, MOST_FRAME_PIXELS, MOST_MOLECULES, MoviePiece, MoviePlan, MovieSimulation,
-    MovieTruth, Structure,
+    Bead, Heights, MOST_BEADS, MOST_FRAME_PIXELS, MOST_MOLECULES, MoviePiece, MoviePlan,
+    MovieSimulation, MovieTruth, Structure,
 };
 pub use random::Random;
 pub use shape::{Defocus, SpotShape};

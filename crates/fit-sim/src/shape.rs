@@ -78,9 +78,19 @@ impl Defocus {
         check("depth", depth, 1.0, 1e6, "1 to 1e6")?;
         check("cubic", cubic, -100.0, 100.0, "-100 to 100")?;
         check("quartic", quartic, -100.0, 100.0, "-100 to 100")?;
+        if self.reaches(z_range) {
+            return Ok(());
+        }
+        Err(SimulationError::Parameter { name: "depth", value: depth, range: WIDTHS })
+    }
+
+    /// Whether no width leaves 0.1 to 100 times that in focus as long as z stays between minus this and this, in
+    /// nanometres.
+    pub(crate) fn reaches(&self, z: f64) -> bool {
+        let Self { focus, depth, cubic, quartic, .. } = *self;
         // A quartic is smallest and largest at the ends or where its derivative, t(2 + 3·cubic·t + 4·quartic·t²),
         // is zero.
-        let furthest = (z_range + focus.abs()) / depth;
+        let furthest = (z + focus.abs()) / depth;
         let root = libm::sqrt(9.0 * cubic * cubic - 32.0 * quartic);
         let turns = if quartic == 0.0 {
             [-2.0 / (3.0 * cubic); 2]
@@ -89,13 +99,12 @@ impl Defocus {
         };
         let inside = turns.into_iter().filter(|t| t.abs() < furthest);
         let sound = |t| (0.01..=1e4).contains(&self.growth(t));
-        if [-furthest, furthest].into_iter().chain(inside).all(sound) {
-            return Ok(());
-        }
-        let range = "such that no width leaves 0.1 to 100 times that in focus";
-        Err(SimulationError::Parameter { name: "depth", value: depth, range })
+        [-furthest, furthest].into_iter().chain(inside).all(sound)
     }
 }
+
+/// Which widths defocused spots may have.
+pub(crate) const WIDTHS: &str = "such that no width leaves 0.1 to 100 times that in focus";
 
 impl SpotShape {
     pub(crate) fn validate(&self) -> Result<(), SimulationError> {
@@ -105,7 +114,13 @@ impl SpotShape {
         }
     }
 
-    pub(crate) fn draw(&self, sigma: &Range<f64>, random: &mut Random) -> Outline {
+    /// Draws the shape of a spot. `height` makes its z, in nanometres, of the one that was drawn.
+    pub(crate) fn draw(
+        &self,
+        sigma: &Range<f64>,
+        random: &mut Random,
+        height: impl FnOnce(f64) -> f64,
+    ) -> Outline {
         let mut width = || random.uniform_in(sigma.start, sigma.end);
         match self {
             Self::Circular => {
@@ -120,7 +135,7 @@ impl SpotShape {
             }
             Self::Defocused(defocus) => {
                 let sigma = width();
-                let z = random.uniform_in(-defocus.z_range, defocus.z_range);
+                let z = height(random.uniform_in(-defocus.z_range, defocus.z_range));
                 Outline { sigma: defocus.widths(sigma, z), z, ..Outline::default() }
             }
         }

@@ -198,7 +198,7 @@ impl SpotSimulation {
             (side - 1) as f64 / 2.0 + off
         };
         let centre = [centre(width), centre(height)];
-        let outline = self.shape.draw(&self.sigma, &mut random);
+        let outline = self.shape.draw(&self.sigma, &mut random, |z| z);
         let light = Light::new(self.signal, centre, &outline, self.profile, 0..width, 0..height);
         let background = self.background / self.size.pixels() as f64;
         let maps = self.maps.as_ref();

@@ -4,8 +4,8 @@
 use fit_core::Size;
 use fit_core::spot::sums::Profile;
 use fit_sim::{
-    Bead, Camera, Defocus, Maps, MovieSimulation, Noise, SimulationError, SpotProfile, SpotShape,
-    SpotSimulation,
+    Bead, Camera, Defocus, Heights, Maps, MovieSimulation, Noise, SimulationError, SpotProfile,
+    SpotShape, SpotSimulation,
 };
 
 /// FNV-1a.
@@ -107,6 +107,15 @@ fn a_movie_has_the_same_bytes_everywhere() {
             "emccd",
             small().with_shape(defocused()).with_sigma_spread(0.1).with_camera(emccd),
             0xa03b_b706_efc5_3851,
+        ),
+        (
+            "in depth",
+            small()
+                .with_shape(defocused())
+                .with_heights(Heights::Structure)
+                .with_stage(50.0)
+                .with_drift_z(-2.5),
+            0x1243_50b3_0aa9_abbb,
         ),
         (
             "scmos",

@@ -46,6 +46,8 @@ fn typed(field: &str) -> String {
     match field {
         "box_size" => "--box".to_owned(),
         "map" => "--camera".to_owned(),
+        "drift_z" => "--drift".to_owned(),
+        "stage" => "--range".to_owned(),
         "sigma.start" => "--sigma-min".to_owned(),
         "sigma.end" => "--sigma-max".to_owned(),
         _ => format!("--{}", field.replace('_', "-")),

@@ -25,15 +25,17 @@ mod model;
 mod movie_options;
 mod output;
 mod paths;
-mod picture;
 mod plot;
 mod progress;
 mod render;
 mod score;
 mod simulate;
+mod simulate_beads;
 mod simulate_camera;
+mod simulate_frames;
 mod simulate_movie;
 mod simulate_spots;
+mod simulate_write;
 mod splines;
 mod spot_options;
 mod stats;
@@ -41,6 +43,7 @@ mod table;
 mod weights;
 mod z;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -93,7 +96,20 @@ enum Command {
 fn main() -> ExitCode {
     let Arguments { command } = Arguments::parse();
     interrupt::watch();
-    let result = match command {
+    match run(command) {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of our output has closed it, which is not an error.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            say!("spotfit: {error}");
+            let interrupted = matches!(error, CliError::Interrupted);
+            ExitCode::from(if interrupted { interrupt::STATUS } else { 1 })
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), CliError> {
+    match command {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Localize(arguments) => localize::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
@@ -109,15 +125,13 @@ fn main() -> ExitCode {
         Command::Model(arguments) => model::run(&arguments),
         Command::Devices => devices::run(),
         Command::Demo(arguments) => demo::run(&arguments),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        // The reader of our output has closed it, which is not an error.
-        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(error) => {
-            say!("spotfit: {error}");
-            let interrupted = matches!(error, CliError::Interrupted);
-            ExitCode::from(if interrupted { interrupt::STATUS } else { 1 })
-        }
     }
+}
+
+/// Runs a command that is given as it would be typed, without the word `spotfit`.
+fn run_typed(words: &[OsString]) -> Result<(), CliError> {
+    let name = OsString::from("spotfit");
+    let typed = std::iter::once(&name).chain(words);
+    let parsed = Arguments::try_parse_from(typed);
+    run(parsed.map_err(|error| CliError::Other(error.to_string()))?.command)
 }

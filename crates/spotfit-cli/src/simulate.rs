@@ -39,6 +39,8 @@ pub(crate) struct SimulateArguments {
 enum What {
     /// Simulate a movie: blinking molecules on lines and rings, beads, an uneven background.
     Movie(super::simulate_movie::MovieArguments),
+    /// Simulate a z stack of beads behind an astigmatic lens, for `spotfit calibrate`.
+    Beads(super::simulate_beads::BeadArguments),
 }
 
 #[derive(Debug, Args)]
@@ -188,8 +190,11 @@ fn write_corners(output: &mut Output, corners: &[Corner]) -> Result<(), CliError
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), CliError> {
     match (&arguments.what, &arguments.windows) {
         (Some(What::Movie(movie)), _) => super::simulate_movie::run(movie),
+        (Some(What::Beads(beads)), _) => super::simulate_beads::run(beads),
         (None, Some(windows)) => run_windows(windows, &arguments.spots, &arguments.camera),
-        (None, None) => Err(CliError::file("simulate", "give --count, or the command 'movie'")),
+        (None, None) => {
+            Err(CliError::file("simulate", "give --count, or the command 'movie' or 'beads'"))
+        }
     }
 }
 

@@ -13,27 +13,60 @@ pub(crate) struct SpotArguments {
     /// defocused (astigmatic: two sigmas that follow from the height z; the sigma given is that in focus).
     #[arg(long, value_enum, default_value = "circular", value_name = "SHAPE")]
     shape: ShapeChoice,
-    /// What a pixel sees: the Gaussian at its centre (sampled), or its mean over the pixel (integrated).
-    #[arg(long, value_enum, default_value = "sampled", value_name = "PROFILE")]
-    profile: ProfileChoice,
-    // The numbers come from where they are set.
+    #[command(flatten)]
+    profile: ProfileArguments,
+    // The number come from where they are set.
     #[arg(long, value_name = "NM", help = format!(
-        "With defocused spots: z is uniform within ±NM nanometres [default: {}]",
+        "Of defocused spots: z lies within ±NM nanometres [default: {}]",
         Defocus::default().z_range
     ))]
     z_range: Option<f64>,
+    #[command(flatten)]
+    focus: FocusArguments,
+}
+
+/// How widths follow from the height.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct FocusArguments {
+    // The numbers come from where they are set.
     #[arg(long, value_name = "NM", allow_hyphen_values = true, help = format!(
-        "With defocused spots: the z at which sigma_x is in focus, in nanometres; sigma_y is at its \
+        "Of defocused spots: the z at which sigma_x is in focus, in nanometres; sigma_y is at its \
          negative [default: {}]",
         Defocus::default().focus
     ))]
     focus: Option<f64>,
     #[arg(long, value_name = "NM", help = format!(
-        "With defocused spots: how far from its focus a sigma has grown by the square root of 2, in \
+        "Of defocused spots: how far from its focus a sigma has grown by the square root of 2, in \
          nanometres [default: {}]",
         Defocus::default().depth
     ))]
     depth: Option<f64>,
+}
+
+impl FocusArguments {
+    /// A curve, with what is given in place of what it has.
+    pub(crate) fn defocus(&self, default: Defocus) -> Defocus {
+        default
+            .with_focus(self.focus.unwrap_or(default.focus))
+            .with_depth(self.depth.unwrap_or(default.depth))
+    }
+}
+
+/// How pixels see spots.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ProfileArguments {
+    /// What a pixel sees: the Gaussian at its centre (sampled), or its mean over the pixel (integrated).
+    #[arg(long, value_enum, default_value = "sampled", value_name = "PROFILE")]
+    profile: ProfileChoice,
+}
+
+impl ProfileArguments {
+    pub(crate) fn profile(&self) -> SpotProfile {
+        match self.profile {
+            ProfileChoice::Sampled => SpotProfile::Sampled,
+            ProfileChoice::Integrated => SpotProfile::Integrated,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -52,7 +85,7 @@ enum ProfileChoice {
 
 impl SpotArguments {
     pub(crate) fn shape(&self) -> Result<SpotShape, CliError> {
-        let Self { z_range, focus, depth, .. } = *self;
+        let Self { z_range, focus: FocusArguments { focus, depth }, .. } = *self;
         let given = [("--z-range", z_range), ("--focus", focus), ("--depth", depth)];
         let given = given.into_iter().find(|(_, value)| value.is_some());
         if let (Some((name, _)), true) = (given, self.shape != ShapeChoice::Defocused) {
@@ -64,19 +97,13 @@ impl SpotArguments {
             ShapeChoice::Elliptical => SpotShape::Elliptical,
             ShapeChoice::Rotated => SpotShape::Rotated,
             ShapeChoice::Defocused => SpotShape::Defocused(
-                default
-                    .with_z_range(z_range.unwrap_or(default.z_range))
-                    .with_focus(focus.unwrap_or(default.focus))
-                    .with_depth(depth.unwrap_or(default.depth)),
+                self.focus.defocus(default).with_z_range(z_range.unwrap_or(default.z_range)),
             ),
         })
     }
 
     pub(crate) fn profile(&self) -> SpotProfile {
-        match self.profile {
-            ProfileChoice::Sampled => SpotProfile::Sampled,
-            ProfileChoice::Integrated => SpotProfile::Integrated,
-        }
+        self.profile.profile()
     }
 }
 

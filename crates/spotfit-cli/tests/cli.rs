@@ -461,4 +461,27 @@ fn the_demo_writes_its_files() {
     let picture = fs::read_to_string(out.join("windows.svg")).unwrap();
     assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
     assert!(picture.matches("<rect").count() > 1000);
+    let numbers = |name: &str| {
+        let line = said.lines().find(|line| line.starts_with(name)).expect(name);
+        let words: Vec<&str> = line.split_whitespace().rev().take(3).collect();
+        [2, 1, 0].map(|word| words[word].parse::<f64>().expect(line))
+    };
+    assert_eq!(numbers("Drift over 6000 frames, simulated"), [210.0, -150.0, 150.0]);
+    assert!(numbers("Drift left, rms").iter().all(|left| (0.0..4.0).contains(left)));
+    let (errors, stated) = (numbers("Error of "), numbers("Error that they state, rms"));
+    let (before, after) = (numbers("Off the structure, with"), numbers("Off the structure, drift"));
+    for axis in 0..3 {
+        assert!(errors[axis] < 1.4 * stated[axis], "{said}");
+        assert!((after[axis] / errors[axis] - 1.0).abs() < 0.05, "{said}");
+        assert!(before[axis] > 1.5 * after[axis], "{said}");
+    }
+    // Every file that is named is there, and every picture is one.
+    let list = said.split("Written to").nth(1).expect("the list of files");
+    let named = list.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+    let named: Vec<&str> = named.collect();
+    assert!(named.len() > 10);
+    for name in named {
+        let bytes = fs::read(out.join(name)).expect(name);
+        assert!(!name.ends_with(".png") || bytes.starts_with(b"\x89PNG"), "{name}");
+    }
 }

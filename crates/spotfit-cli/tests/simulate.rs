@@ -13,9 +13,11 @@ use std::process::{Command, Stdio};
 use common::{Folder, fails, rows, succeeds};
 use fit_core::{Corner, Size};
 use fit_sim::{
-    Camera, Defocus, Maps, MovieSimulation, SpotProfile, SpotShape, SpotSimulation, Truth,
+    Camera, Defocus, Heights, Maps, MovieSimulation, SpotProfile, SpotShape, SpotSimulation, Truth,
 };
 use ndarray::ArrayView2;
+use spotfit::astigmatism::file::load;
+use spotfit::astigmatism::find::Widths;
 
 /// The command with bounds on memory and files: a test that fails is not to take the machine with it.
 fn bounded() -> Command {
@@ -310,7 +312,30 @@ fn senseless_shapes_and_cameras_are_refused() {
     let windows = ["simulate", "--count", "3", "--size", "9"];
     let movie = ["simulate", "movie", "--frames", "2"];
     let [maps, corners] = [&maps, &corners].map(|path| path.to_str().unwrap());
-    let cases: [(&[&str], &[&str], &str); 16] = [
+    let beads = ["simulate", "beads"];
+    let cases: [(&[&str], &[&str], &str); 34] = [
+        (&movie, &["--drift", "1"], "--drift 1 is out of its range (X,Y or X,Y,Z: two or three"),
+        (&movie, &["--drift", "1,2,3,4"], "--drift 1,2,3,4 is out"),
+        (&movie, &["--drift", "0,0,0.1"], "--drift X,Y,Z: it needs --shape defocused"),
+        (&movie, &["--heights", "structure"], "--heights: it needs --shape defocused"),
+        (&movie, &["--heights", "flat"], "possible values: random, structure"),
+        (&movie, &["--drift", "0,0,nan", "--shape", "defocused"], "--drift NaN is out"),
+        (
+            &movie,
+            &["--drift", "0,0,-1e4", "--shape", "defocused", "--depth", "90"],
+            "--drift -10000 is out of its range (such that no width leaves",
+        ),
+        (&beads, &["--step", "0"], "--step 0 is out of its range (such that the range has 3 to"),
+        (&beads, &["--step=-20"], "--step -20 is out"),
+        (&beads, &["--step", "nan"], "--step NaN is out"),
+        (&beads, &["--step", "1e-9"], "--step 0.000000001 is out"),
+        (&beads, &["--range", "0"], "--range 0 is out of its range (above 0, to 100000 nm)"),
+        (&beads, &["--range", "inf"], "--range inf is out"),
+        (&beads, &["--range", "9e4", "--step", "1e3"], "--range 90000 is out of its range (such"),
+        (&beads, &["--spread=-1"], "--spread -1 is out of its range (0 to 100000 nm)"),
+        (&beads, &["--beads", "0"], "--beads 0 is out of its range (1 to 100: each needs 24×24"),
+        (&beads, &["--beads", "101"], "of the 256×256 pixels)"),
+        (&beads, &["--width", "20"], "--beads 20 is out of its range (1 to 0: each needs"),
         (&windows, &["--em-gain", "0.5"], "--em-gain 0.5 is out of its range (1 to 1e6)"),
         (&movie, &["--em-gain", "nan"], "--em-gain NaN is out of its range"),
         (&windows, &["--shape", "square"], "possible values: circular, elliptical, rotated"),
@@ -343,6 +368,147 @@ fn senseless_shapes_and_cameras_are_refused() {
         fails(&arguments, &[says]);
         assert!(folder.names().is_empty(), "{words:?} left {:?}", folder.names());
     }
+}
+
+/// Proves that a movie has the heights and the drift that its words say, and that random heights are what a movie has
+/// without them.
+#[test]
+fn movies_drift_in_depth() {
+    let folder = Folder::new();
+    let (output, truth) = (folder.path("m.npy"), folder.path("t.csv"));
+    let words = ["movie", "--frames", "8", "--width", "48", "--height", "40", "--shape"];
+    let movie = |more: &[&str]| {
+        let all: Vec<&str> =
+            words.iter().chain(["defocused"].iter()).chain(more).copied().collect();
+        simulate(&all, &[("-o", &output), ("--truth", &truth)]);
+        (fs::read(&output).unwrap(), table(&truth))
+    };
+    let plain = movie(&[]);
+    assert!(plain == movie(&["--heights", "random", "--drift", "0,0,0"]));
+    let (pixels, (header, rows)) = movie(&["--heights", "structure", "--drift", "0.1,-0.2,15"]);
+    assert_eq!(header, "frame,x,y,sigma_x,sigma_y,z,signal,background,molecule");
+    let mut simulation = MovieSimulation::new(48, 40, 8)
+        .with_shape(SpotShape::Defocused(Defocus::default()))
+        .with_heights(Heights::Structure)
+        .with_drift([0.1, -0.2])
+        .with_drift_z(15.0);
+    simulation.molecules = simulation.molecules_for(20.0);
+    let mut plan = simulation.plan().unwrap();
+    let piece = plan.piece(0..8);
+    let bytes: Vec<u8> = piece.frames().iter().flat_map(|p| p.to_le_bytes()).collect();
+    assert!(npy_data(&pixels) == bytes);
+    let z: Vec<f64> = (0..8).flat_map(|frame| piece.truth(frame)).map(|spot| spot.z).collect();
+    assert!(z.len() > 30);
+    assert_eq!(rows.iter().map(|row| row[5]).collect::<Vec<f64>>(), z);
+}
+
+/// Proves that a simulated stack of beads has the stage heights that it should, beads that stay apart and inside, each at a
+/// height of its own, and the same bytes each time.
+#[test]
+fn bead_stacks_are_as_documented() {
+    let folder = Folder::new();
+    let (output, truth) = (folder.path("b.tif"), folder.path("t.csv"));
+    for (count, width, height) in [("1", 24, 24), ("16", 96, 96), ("7", 30, 200), ("20", 256, 256)]
+    {
+        let (across, down) = (width.to_string(), height.to_string());
+        let mut words = vec!["beads", "--step", "30", "--range", "600", "--spread", "40"];
+        words.extend(["--beads", count, "--width", &across, "--height", &down]);
+        let run = || {
+            simulate(&words, &[("-o", &output), ("--truth", &truth)]);
+            (fs::read(&output).unwrap(), fs::read(&truth).unwrap())
+        };
+        assert!(run() == run());
+        let beads: usize = count.parse().unwrap();
+        let (_, rows) = table(&truth);
+        assert_eq!(rows.len(), 41 * beads);
+        let mut own = Vec::new();
+        for (row, number) in rows.iter().zip(0..) {
+            let (slice, bead) = (number / beads, number % beads);
+            assert_eq!([row[0], row[8]], [slice as f64, bead as f64]);
+            let stage = 600.0 - 30.0 * slice as f64;
+            if slice == 0 {
+                own.push(row[5] - stage);
+                assert!(own[bead].abs() <= 40.0);
+                let others = rows[..bead].iter();
+                let apart = |other: &Vec<f64>| (other[1] - row[1]).hypot(other[2] - row[2]);
+                assert!(others.map(apart).all(|distance| distance > 20.0), "{count}");
+                let inside = |at: f64, side: usize| (9.0..side as f64 - 10.0).contains(&at);
+                assert!(inside(row[1], width) && inside(row[2], height), "{row:?}");
+            }
+            assert!((row[5] - stage - own[bead]).abs() < 1e-9);
+            let widths = Defocus::default().widths(1.3, row[5]);
+            assert_eq!([row[3], row[4]], widths);
+        }
+        assert!(beads < 3 || own.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+}
+
+/// Proves that `simulate beads` and `calibrate` give the curve that was simulated within 3 nm over ±500 nm, and that with it
+/// `localize` finds the heights of a simulated movie with the errors that it states.
+#[test]
+fn simulated_beads_calibrate_simulated_movies() {
+    let folder = Folder::new();
+    let file = |name: &str| folder.path(name);
+    let (beads, calibration) = (file("beads.tif"), file("cal.yaml"));
+    simulate(&["beads", "--step", "20"], &[("-o", &beads)]);
+    let camera: [&dyn AsRef<OsStr>; 6] =
+        [&"--baseline", &"100", &"--sensitivity", &"1", &"--read-noise", &"1.5"];
+    let with_camera = |words: &[&dyn AsRef<OsStr>]| succeeds(&[words, &camera].concat());
+    with_camera(&[&"calibrate", &beads, &"--step", &"20", &"-o", &calibration]);
+    let finder = load(&calibration).expect("a calibration");
+    let mut worst = 0.0f64;
+    for z in (-500..=500).step_by(10).map(f64::from) {
+        let sigma = Defocus::default().widths(1.3, z);
+        let found = finder.find(&Widths { sigma, errors: [0.01; 2], correlation: 0.0 });
+        worst = worst.max((found.z - z).abs());
+    }
+    println!("the curve is off by {worst:.2} nm at most");
+    assert!(worst < 3.0, "{worst}");
+
+    let (movie, truth, locs) = (file("m.tif"), file("t.csv"), file("locs.csv"));
+    let mut words = vec!["movie", "--frames", "150", "--width", "128", "--height", "128"];
+    words.extend(["--spots", "3", "--shape", "defocused", "--heights", "structure"]);
+    words.extend(["--z-range", "400", "--drift", "0,0,0.5", "--unevenness", "0"]);
+    words.extend(["--signal", "3000", "--on-time", "10"]);
+    simulate(&words, &[("-o", &movie), ("--truth", &truth)]);
+    with_camera(&[
+        &"localize",
+        &movie,
+        &"-o",
+        &locs,
+        &"--calibration",
+        &calibration,
+        &"--estimator",
+        &"mle",
+        &"--box",
+        &"13",
+        &"--pixel-size",
+        &"px",
+        &"--drop",
+        &"all",
+    ]);
+    let (_, truth) = table(&truth);
+    let locs = rows(&fs::read(&locs).unwrap());
+    let at = |name: &str| {
+        let found = locs[0].iter().position(|column| column.trim_matches('"') == name);
+        found.unwrap_or_else(|| panic!("{name} is missing in {:?}", locs[0]))
+    };
+    let columns = ["frame", "x [px]", "y [px]", "z [nm]", "uncertainty_z [nm]"].map(at);
+    let mut errors = Vec::new();
+    for row in locs[1..].iter().filter(|row| row[at("z_status")] == "found") {
+        let [frame, x, y, z, stated] = columns.map(|column| row[column].parse::<f64>().unwrap());
+        let near = |spot: &&Vec<f64>| {
+            spot[0] + 1.0 == frame && (spot[1] - x).hypot(spot[2] - y) < 1.0 && spot[6] > 300.0
+        };
+        if let [spot] = truth.iter().filter(near).collect::<Vec<_>>()[..] {
+            errors.push([z - spot[5], stated]);
+        }
+    }
+    let rms = |of: usize| {
+        (errors.iter().map(|error| error[of].powi(2)).sum::<f64>() / errors.len() as f64).sqrt()
+    };
+    println!("{} heights: error {:.1} nm rms, stated {:.1} nm", errors.len(), rms(0), rms(1));
+    assert!(errors.len() > 200 && rms(0) < 30.0 && rms(0) < 1.2 * rms(1));
 }
 
 /// Proves that windows are not written under the name of another format.

@@ -2,6 +2,7 @@
 
 mod molecule;
 mod piece;
+mod structure;
 
 use std::ops::Range;
 
@@ -12,14 +13,15 @@ use crate::camera::{Camera, Noise};
 use crate::error::{SimulationError, check};
 use crate::light::SpotProfile;
 use crate::maps::Maps;
-use crate::shape::SpotShape;
+use crate::shape::{SpotShape, WIDTHS};
 use molecule::Molecule;
 pub use piece::{MoviePiece, MovieTruth};
+pub use structure::{Bead, Heights, Structure};
 
 /// The most pixels of a frame: 8192×8192.
 pub const MOST_FRAME_PIXELS: usize = 1 << 26;
 
-/// The most molecules of a movie; each takes 64 bytes of memory.
+/// The most molecules of a movie; each takes 80 bytes of memory.
 pub const MOST_MOLECULES: usize = 10_000_000;
 
 /// The most beads of a movie.
@@ -30,48 +32,6 @@ const PIECE: usize = 2 * MOST_FRAME_PIXELS;
 
 /// The most frames that are made at a time.
 const LONGEST_PIECE: usize = 64;
-
-/// A shape on which molecules lie.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Structure {
-    /// On a straight line, from and to (x, y) in pixels.
-    Line([f64; 2], [f64; 2]),
-    /// On a circle with centre (x, y) and radius in pixels.
-    Ring([f64; 2], f64),
-}
-
-impl Structure {
-    fn length(&self) -> f64 {
-        match *self {
-            Self::Line(from, to) => libm::hypot(to[0] - from[0], to[1] - from[1]),
-            Self::Ring(_, radius) => core::f64::consts::TAU * radius,
-        }
-    }
-
-    fn place(&self, share: f64) -> [f64; 2] {
-        match *self {
-            Self::Line(from, to) => {
-                [from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1])]
-            }
-            Self::Ring(centre, radius) => {
-                let angle = core::f64::consts::TAU * share;
-                [centre[0] + radius * libm::cos(angle), centre[1] + radius * libm::sin(angle)]
-            }
-        }
-    }
-}
-
-/// A fiducial bead: always on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bead {
-    /// Its place in the first frame, in pixels.
-    pub x: f64,
-    /// Its place in the first frame, in pixels.
-    pub y: f64,
-    /// Photo-electrons a frame.
-    pub signal: f64,
-}
 
 /// The parameters of a simulated movie.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,8 +64,16 @@ pub struct MovieSimulation {
     pub profile: SpotProfile,
     /// Beads. Range: up to [`MOST_BEADS`] of them.
     pub beads: Vec<Bead>,
-    /// Movement of everything from frame to frame, in pixels.
+    /// Movement of everything from frame to frame, in pixels. Range: −100 to 100.
     pub drift: [f64; 2],
+    /// Movement of everything along z from frame to frame, in nanometres. Range: 0, and −10⁴ to 10⁴ for
+    /// [`SpotShape::Defocused`], such that no width leaves 0.1 to 100 times that in focus.
+    pub drift_z: f64,
+    /// Where the stage is in the first frame, in nanometres: it is added to the height of every molecule and bead.
+    /// Range: 0, and −10⁶ to 10⁶ for [`SpotShape::Defocused`], with widths as for the drift.
+    pub stage: f64,
+    /// Which heights the molecules have.
+    pub heights: Heights,
     /// Mean background of a pixel in photo-electrons. Range: 0 to 10⁹.
     pub background: f64,
     /// How much the background varies over the frame, as a share of its mean. Range: 0 to 1.
@@ -137,6 +105,9 @@ impl MovieSimulation {
         const with_profile: profile: SpotProfile,
         with_beads: beads: Vec<Bead>,
         const with_drift: drift: [f64; 2],
+        const with_drift_z: drift_z: f64,
+        const with_stage: stage: f64,
+        const with_heights: heights: Heights,
         const with_background: background: f64,
         const with_unevenness: unevenness: f64,
         const with_noise: noise: Noise,
@@ -174,6 +145,9 @@ impl MovieSimulation {
             profile: SpotProfile::Sampled,
             beads: Vec::new(),
             drift: [0.0; 2],
+            drift_z: 0.0,
+            stage: 0.0,
+            heights: Heights::Random,
             background: 20.0,
             unevenness: 0.5,
             noise: Noise::Poisson,
@@ -210,6 +184,7 @@ impl MovieSimulation {
         self.shape.validate()?;
         check("drift", self.drift[0], -100.0, 100.0, "-100 to 100")?;
         check("drift", self.drift[1], -100.0, 100.0, "-100 to 100")?;
+        self.validate_heights()?;
         check("background", self.background, 0.0, 1e9, "0 to 1e9")?;
         check("unevenness", self.unevenness, 0.0, 1.0, "0 to 1")?;
         self.camera.validate()?;
@@ -220,6 +195,25 @@ impl MovieSimulation {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Checks where the stage begins and how far it goes.
+    fn validate_heights(&self) -> Result<(), SimulationError> {
+        let Self { stage, drift_z, .. } = *self;
+        let SpotShape::Defocused(defocus) = self.shape else {
+            let range = "0: spots that are not defocused have no height";
+            check("stage", stage, 0.0, 0.0, range)?;
+            return check("drift_z", drift_z, 0.0, 0.0, range);
+        };
+        check("stage", stage, -1e6, 1e6, "-1e6 to 1e6")?;
+        check("drift_z", drift_z, -1e4, 1e4, "-1e4 to 1e4")?;
+        let last = stage + drift_z * (self.frames as f64 - 1.0);
+        for (name, value, at) in [("stage", stage, stage), ("drift_z", drift_z, last)] {
+            if !defocus.reaches(at.abs() + defocus.z_range) {
+                return Err(SimulationError::Parameter { name, value, range: WIDTHS });
+            }
+        }
+        Ok(())
     }
 
     /// Places the molecules. When they glow is decided piece by piece as the movie is made, so that

@@ -2,14 +2,17 @@
 
 use std::ops::Range;
 
-use super::{MovieSimulation, Structure};
+use super::{Heights, MovieSimulation, Structure};
 use crate::random::Random;
-use crate::shape::Outline;
+use crate::shape::{Outline, SpotShape};
 
 /// A molecule at some time of the movie.
 #[derive(Clone, Debug)]
 pub(super) struct Molecule {
+    /// x and y in pixels.
     pub(super) place: [f64; 2],
+    /// The height that its structure has there, as a share of the range of z: −1 to 1.
+    pub(super) height: f64,
     random: Random,
     /// When it glows next, or has begun to, and until when, in frames.
     on: f64,
@@ -17,12 +20,26 @@ pub(super) struct Molecule {
 }
 
 impl MovieSimulation {
-    /// What a molecule looks like, or a bead, whose numbers follow after the last molecule.
-    pub(super) fn outline(&self, number: usize) -> Outline {
+    /// What a molecule looks like in a frame, or a bead, whose numbers follow after the last molecule. Beads are on no
+    /// structure, so that they have no height of it.
+    pub(super) fn outline(
+        &self,
+        number: usize,
+        of_structure: Option<f64>,
+        frame: usize,
+    ) -> Outline {
+        let structure = match (self.heights, &self.shape) {
+            (Heights::Structure, SpotShape::Defocused(defocus)) => {
+                of_structure.map(|share| share * defocus.z_range)
+            }
+            _ => None,
+        };
+        let moved = self.stage + self.drift_z * frame as f64;
         let half = self.sigma_spread * self.sigma;
         // A stream of its own: molecules blink alike whatever they look like.
         let mut random = Random::new(self.seed, (2 << 32) + number as u64);
-        self.shape.draw(&(self.sigma - half..self.sigma + half), &mut random)
+        let sigma = self.sigma - half..self.sigma + half;
+        self.shape.draw(&sigma, &mut random, |drawn| structure.unwrap_or(drawn) + moved)
     }
 }
 
@@ -36,11 +53,12 @@ impl Molecule {
         // Streams above 2³² are those of molecules, below of frames.
         let mut random = Random::new(simulation.seed, (1 << 32) + number as u64);
         let mut along = random.uniform() * total;
-        let mut place = [0.0; 2];
+        let (mut place, mut height) = ([0.0; 2], 0.0);
         for structure in &simulation.structures {
             let length = Structure::length(structure);
             if along <= length {
-                place = structure.place(along / length);
+                (place, height) =
+                    (structure.place(along / length), structure.height(along / length));
                 break;
             }
             along -= length;
@@ -48,7 +66,7 @@ impl Molecule {
         // The movie begins while the blinking has been going on.
         let on = exponential(&mut random, simulation.off_time) - simulation.on_time;
         let off = on + exponential(&mut random, simulation.on_time);
-        Self { place, random, on, off }
+        Self { place, height, random, on, off }
     }
 
     /// Advances to the end of some frames, all of them still ahead, and returns each frame in which the molecule

@@ -16,6 +16,7 @@ use crate::shape::Outline;
 struct Event {
     molecule: usize,
     place: [f64; 2],
+    height: f64,
     share: f64,
 }
 
@@ -66,9 +67,9 @@ impl<'a> MoviePiece<'a> {
         let first = frames.start;
         let mut events = vec![Vec::new(); frames.len()];
         for (number, molecule) in molecules.iter_mut().enumerate() {
-            let place = molecule.place;
+            let Molecule { place, height, .. } = *molecule;
             molecule.glow(simulation, frames.clone(), |frame, share| {
-                events[frame - first].push(Event { molecule: number, place, share });
+                events[frame - first].push(Event { molecule: number, place, height, share });
             });
         }
         Self { simulation, first, events }
@@ -78,8 +79,8 @@ impl<'a> MoviePiece<'a> {
     pub fn truth(&self, frame: usize) -> impl Iterator<Item = MovieTruth> {
         let simulation = self.simulation;
         let drift = simulation.drift.map(|d| d * frame as f64);
-        let truth = move |molecule: usize, x: f64, y: f64, signal: f64| {
-            let outline = simulation.outline(molecule);
+        let truth = move |molecule: usize, height: Option<f64>, x: f64, y: f64, signal: f64| {
+            let outline = simulation.outline(molecule, height, frame);
             let shape = outline.circle(x + drift[0], y + drift[1]);
             let background = simulation.background(shape.x, shape.y);
             let Outline { sigma: [sigma_x, sigma_y], angle, z } = outline;
@@ -87,14 +88,13 @@ impl<'a> MoviePiece<'a> {
         };
         let events = frame.checked_sub(self.first).and_then(|index| self.events.get(index));
         let beads = if events.is_some() { &simulation.beads[..] } else { &[] };
-        let molecules = events
-            .into_iter()
-            .flatten()
-            .map(move |e| truth(e.molecule, e.place[0], e.place[1], e.share * simulation.signal));
-        let beads = beads
-            .iter()
-            .enumerate()
-            .map(move |(i, bead)| truth(simulation.molecules + i, bead.x, bead.y, bead.signal));
+        let molecules = events.into_iter().flatten().map(move |event| {
+            let Event { molecule, place: [x, y], height, share } = *event;
+            truth(molecule, Some(height), x, y, share * simulation.signal)
+        });
+        let beads = beads.iter().enumerate().map(move |(i, bead)| {
+            truth(simulation.molecules + i, None, bead.x, bead.y, bead.signal)
+        });
         molecules.chain(beads)
     }
 

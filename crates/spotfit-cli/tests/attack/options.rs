@@ -21,7 +21,7 @@ struct Verb {
     options: &'static [(&'static str, &'static str)],
 }
 
-const VERBS: [Verb; 6] = [
+const VERBS: [Verb; 7] = [
     Verb { words: &["fit"], input: Some("spots.npy"), options: &[("output", "fits.csv")] },
     Verb { words: &["localize"], input: Some("movie.npy"), options: &[("output", "locs.csv")] },
     Verb { words: &["render"], input: Some("table.csv"), options: &[("output", "image.png")] },
@@ -34,6 +34,17 @@ const VERBS: [Verb; 6] = [
         words: &["simulate", "movie"],
         input: None,
         options: &[("frames", "3"), ("width", "40"), ("height", "32"), ("output", "m.npy")],
+    },
+    Verb {
+        words: &["simulate", "beads"],
+        input: None,
+        options: &[
+            ("beads", "1"),
+            ("width", "40"),
+            ("height", "32"),
+            ("step", "200"),
+            ("output", "b.npy"),
+        ],
     },
     Verb { words: &["demo"], input: None, options: &[("count", "100"), ("out", "demo")] },
 ];

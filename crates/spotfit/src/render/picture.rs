@@ -27,16 +27,26 @@ impl Ink for u16 {
 pub struct Picture<P = [u8; 3]> {
     width: usize,
     pixels: Vec<P>,
+    /// The side of a dot of labels, if it was chosen.
+    dot: Option<usize>,
 }
 
 impl<P: Ink> Picture<P> {
     /// A picture of one colour.
     pub fn filled(width: usize, height: usize, colour: P) -> Self {
-        Self { width, pixels: vec![colour; width * height] }
+        Self::from_pixels(width, vec![colour; width * height])
     }
 
     pub(super) fn from_pixels(width: usize, pixels: Vec<P>) -> Self {
-        Self { width, pixels }
+        Self { width, pixels, dot: None }
+    }
+
+    /// Chooses the size of labels: the side of the dots of which letters are made, in pixels, at least 1. A letter is five
+    /// dots high. If nobody chooses, it is a two-hundredth of the shorter side of the picture.
+    #[must_use]
+    pub fn with_dot(mut self, dot: usize) -> Self {
+        self.dot = Some(dot.max(1));
+        self
     }
 
     /// Pixels in a row.
@@ -83,7 +93,18 @@ impl<P: Ink> Picture<P> {
 
     /// The side of a dot of labels.
     fn dot(&self) -> usize {
-        (self.width.min(self.height()) / 200).max(1)
+        self.dot.unwrap_or_else(|| (self.width.min(self.height()) / 200).max(1))
+    }
+
+    /// Writes what the picture shows into the lower left corner, if there is room for it. Letters, digits and `.-+_/` are
+    /// drawn, all else is blank.
+    pub fn caption(&mut self, text: &str) {
+        let dot = self.dot();
+        let margin = 6 * dot;
+        if width(text) * dot + 2 * margin > self.width || ROWS * dot + 2 * margin > self.height() {
+            return;
+        }
+        self.text(margin, self.height() - margin - ROWS * dot, dot, text);
     }
 
     /// Draws a scale bar of `length` pixels with its label into the lower right corner, if there is room

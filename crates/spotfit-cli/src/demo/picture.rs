@@ -12,20 +12,26 @@ use spotfit::render::{Picture, Point, RenderError, RenderOptions, render, round_
 /// Pixels of the picture for one of the camera.
 const MAGNIFIED: usize = 5;
 
+/// A frame with pixels of this side.
+pub(super) fn magnified(frame: &Array2<u16>, side: usize) -> Picture {
+    let (height, width) = frame.dim();
+    let (low, high) = range(frame.iter().map(|&pixel| f64::from(pixel)));
+    let mut picture = Picture::filled(width * side, height * side, [0; 3]);
+    for ((y, x), &pixel) in frame.indexed_iter() {
+        let level = 255.0 * (f64::from(pixel) - low) / (high - low).max(1.0);
+        picture.draw(&Picture::filled(side, side, [level as u8; 3]), x * side, y * side);
+    }
+    picture
+}
+
 /// A frame, magnified, beside all localizations (in pixels).
-pub(crate) fn side_by_side(
+pub(super) fn side_by_side(
     frame: &Array2<u16>,
     points: &[Point],
     pixel_size: f64,
 ) -> Result<Picture, RenderError> {
     let (height, width) = frame.dim();
-    let (low, high) = range(frame.iter().map(|&pixel| f64::from(pixel)));
-    let mut left = Picture::filled(width * MAGNIFIED, height * MAGNIFIED, [0; 3]);
-    for ((y, x), &pixel) in frame.indexed_iter() {
-        let level = 255.0 * (f64::from(pixel) - low) / (high - low).max(1.0);
-        let dot = Picture::filled(MAGNIFIED, MAGNIFIED, [level as u8; 3]);
-        left.draw(&dot, x * MAGNIFIED, y * MAGNIFIED);
-    }
+    let left = magnified(frame, MAGNIFIED);
     let frame_edges = [-0.5, -0.5, width as f64 - 0.5, height as f64 - 0.5];
     let options = RenderOptions::default()
         .with_pixel(Some(1.0 / MAGNIFIED as f64))
@@ -35,7 +41,7 @@ pub(crate) fn side_by_side(
     let bar = round_length(width as f64 * pixel_size);
     right.scale_bar(
         (bar / pixel_size * MAGNIFIED as f64) as usize,
-        &super::render::label(bar, true),
+        &crate::render::label(bar, true),
     );
     let mut both = Picture::filled(left.width() + GAP + right.width(), left.height(), [255; 3]);
     both.draw(&left, 0, 0);
@@ -54,7 +60,7 @@ const MARGIN: usize = 74;
 
 /// The first windows of a stack: camera pixels with the fitted spot (cross and circle of radius σ)
 /// and the true centre (ring), and below them the fitted model and the residual.
-pub(crate) fn windows(spots: &Spots, fits: &[Fit<f64>]) -> String {
+pub(super) fn windows(spots: &Spots, fits: &[Fit<f64>]) -> String {
     let (_, height, width) = spots.pixels.dim();
     let shown: Vec<_> = spots
         .pixels

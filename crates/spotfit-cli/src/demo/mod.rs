@@ -1,4 +1,9 @@
-//! `spotfit demo`: simulate, fit, and compare with the paper.
+//! `spotfit demo`: simulate, fit, and compare with the paper; then movies, in two and three dimensions.
+
+mod depth;
+mod movie;
+mod picture;
+mod places;
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -7,22 +12,15 @@ use std::{fmt, fs};
 
 use clap::Args;
 use fit_sim::papers::TABLE_1;
-use fit_sim::{MovieSimulation, SpotSimulation, Spots};
-use ndarray::Axis;
+use fit_sim::{SpotSimulation, Spots};
 
 use super::error::CliError;
-use super::locs::LocsOutput;
 use super::output::Output;
-use super::score::Score;
 use super::table::{FitTable, Format};
-use super::{fit::rate, interrupt, picture};
-use spotfit::localize::{LocalizeOptions, Localizer};
-use spotfit::movie::Movie;
-use spotfit::render::Point;
-use spotfit::table::{Info, Layout};
+use super::{fit::rate, interrupt};
 use spotfit::{
-    Background, Camera, Elliptical, Estimator, Fit, Fitter, FitterOptions, Options, Shape, Size,
-    Start, StatusCounts, Windows,
+    Background, Elliptical, Estimator, Fit, Fitter, FitterOptions, Options, Shape, Size, Start,
+    StatusCounts, Windows,
 };
 
 #[derive(Debug, Args)]
@@ -53,7 +51,7 @@ impl Spread {
 }
 
 /// Prints a line. A reader such as `head` may close standard output; the files are written all the same.
-fn say(text: fmt::Arguments<'_>) -> Result<(), CliError> {
+fn print(text: fmt::Arguments<'_>) -> Result<(), CliError> {
     match writeln!(io::stdout(), "{text}") {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(CliError::write("standard output")(error))
@@ -64,9 +62,10 @@ fn say(text: fmt::Arguments<'_>) -> Result<(), CliError> {
 
 macro_rules! say {
     ($($text:tt)*) => {
-        say(format_args!($($text)*))?
+        $crate::demo::print(format_args!($($text)*))?
     };
 }
+use say;
 
 const SIZE: Size = Size::new(9, 9);
 
@@ -145,14 +144,24 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
     say!("\n{fitted} fits: {statuses}");
     say!("{} on {threads} threads, initial estimate included.", rate(fitted, time));
     stated(arguments)?;
-    movie(arguments, folder)?;
+    movie::run(arguments, folder)?;
+    depth::run(arguments, folder)?;
     say!("\nWritten to {}:", folder.display());
-    say!("  fits.csv     every fit of the case 400:40");
-    say!("  truth.csv    what was simulated");
-    say!("  windows.svg  the first windows and their fits: open it in a browser");
-    say!("  movie.tif    the simulated movie, with movie-truth.csv");
-    say!("  locs.csv     its localizations, as ThunderSTORM writes them");
-    say!("  movie.png    a frame and all localizations, side by side");
+    for (name, what) in [
+        ("fits.csv", "every fit of the case 400:40"),
+        ("truth.csv", "what was simulated"),
+        ("windows.svg", "the first windows and their fits: open it in a browser"),
+        ("movie.tif", "the simulated movie, with movie-truth.csv"),
+        ("locs.csv", "its localizations, as ThunderSTORM writes them"),
+        ("movie.png", "a frame and all localizations, side by side"),
+        ("beads.tif", "a stack of beads, with cal.yaml and cal.svg: what it says of z"),
+        ("depth.tif", "the movie that drifts, with depth-truth.csv"),
+        ("depth.csv", "its localizations, with z"),
+        ("straight.csv", "the same without the drift, which drift.csv has and drift.svg shows"),
+        ("depth.png", "a frame, the truth, and all localizations before and after, z as colour"),
+    ] {
+        say!("  {name:<14}{what}");
+    }
     Ok(())
 }
 
@@ -198,67 +207,6 @@ fn stated(arguments: &DemoArguments) -> Result<(), CliError> {
         }
     }
     Ok(())
-}
-
-/// Frames of the simulated movie, its side in pixels, and the side of a pixel in nanometres.
-const FRAMES: usize = 1000;
-const SIDE: usize = 96;
-const PIXEL_SIZE: f64 = 100.0;
-
-/// Simulates a movie, localizes it, and shows a frame beside the rendering.
-fn movie(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
-    interrupt::check()?;
-    let mut simulation = MovieSimulation::new(SIDE, SIDE, FRAMES);
-    simulation.molecules = simulation.molecules_for(8.0);
-    simulation.seed = u64::from(arguments.seed);
-    let camera = Camera::default()
-        .with_baseline(simulation.camera.baseline)
-        .with_sensitivity(1.0 / simulation.camera.gain)
-        .with_read_noise(simulation.camera.read_noise);
-    let mut plan = simulation.plan()?;
-    let path = folder.join("movie.tif");
-    let truth = folder.join("movie-truth.csv");
-    super::simulate_movie::write_movie(&mut plan, &path, Some(&truth), None)?;
-
-    let name = path.display().to_string();
-    let movie = Movie::open(&path).map_err(|error| CliError::movie(&name)(error.into()))?;
-    let options = LocalizeOptions::default().with_camera(camera).with_checks(true);
-    let localizer = Localizer::new(movie.size(), options)?;
-    let layout = Layout::default().with_pixel_size(Some(PIXEL_SIZE));
-    let mut table = LocsOutput::create(&folder.join("locs.csv"), 0.0)?;
-    let mut points = Vec::new();
-    let mut localizations = Vec::new();
-    let begin = Instant::now();
-    for found in localizer.localize(movie, ..)? {
-        interrupt::check()?;
-        let found = found.map_err(CliError::movie(&name))?;
-        table.write(layout.table(&found, &Info::default()))?;
-        points.extend(found.iter().map(|s| Point {
-            x: s.x,
-            y: s.y,
-            uncertainty: s.uncertainty,
-            value: 0.0,
-        }));
-        localizations.extend(found);
-    }
-    let seconds = begin.elapsed().as_secs_f64();
-    table.finish()?;
-    say!(
-        "\nA movie of {FRAMES} frames, {SIDE}×{SIDE} pixels: {} localizations, {:.0} frames/s.",
-        points.len(),
-        FRAMES as f64 / seconds
-    );
-    say!("{}", Score::of(&mut plan, &localizations));
-
-    let middle = FRAMES / 2;
-    let frame = plan.piece(middle..middle + 1).frames().index_axis_move(Axis(0), 0);
-    let side_by_side = picture::side_by_side(&frame, &points, PIXEL_SIZE)
-        .map_err(|error| CliError::file("movie.png", error.to_string()))?;
-    let mut bytes = Vec::new();
-    side_by_side.write_png(&mut bytes, None).map_err(CliError::write("movie.png"))?;
-    let mut image = Output::create(&folder.join("movie.png"))?;
-    image.write_all(&bytes)?;
-    image.finish()
 }
 
 fn row(case: &str, name: &str, errors: &[f64; 6]) -> Result<(), CliError> {
