@@ -1,0 +1,161 @@
+//! Measured PSFs: `calibrate --spline` and `localize --psf`.
+
+mod common;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::PathBuf;
+
+use common::{Folder, fails, rows, succeeds};
+
+type Words<'a> = Vec<&'a dyn AsRef<OsStr>>;
+
+const CAMERA: [&str; 6] = ["--baseline", "100", "--sensitivity", "1", "--read-noise", "1.5"];
+
+fn with<'a>(words: &[&'a dyn AsRef<OsStr>], more: &'a [&'a str]) -> Words<'a> {
+    let more = more.iter().map(|word| word as &dyn AsRef<OsStr>);
+    words.iter().copied().chain(more).collect()
+}
+
+fn said(words: &Words<'_>) -> String {
+    String::from_utf8_lossy(&succeeds(words).stderr).into_owned()
+}
+
+/// Errors of x, y (nm) and z of localizations near a molecule within ±`reach` nm, over those stated, and how many there are.
+fn compared(locs: &PathBuf, truth: &PathBuf, reach: f64) -> ([f64; 3], usize) {
+    let read = |path: &PathBuf| rows(&fs::read(path).expect("a table"));
+    let (table, truth) = (read(locs), read(truth));
+    let place = |table: &[Vec<String>], name: &str| {
+        let found = table[0].iter().position(|own| own.trim_matches('"') == name);
+        found.unwrap_or_else(|| panic!("no {name} in {:?}", table[0]))
+    };
+    let own = ["frame", "x [nm]", "y [nm]", "z [nm]", "uncertainty_x", "uncertainty_z [nm]"];
+    let own = own.map(|name| match name {
+        "uncertainty_x" => place(&table, "uncertainty_xy [nm]"),
+        name => place(&table, name),
+    });
+    let [status, photons] = ["z_status", "intensity [photon]"].map(|name| place(&table, name));
+    let theirs = ["frame", "x", "y", "z"].map(|name| place(&truth, name));
+    let number = |row: &Vec<String>, at: usize| row[at].parse::<f64>().expect("a number");
+    let (mut sums, mut count) = ([[0.0; 3]; 2], 0);
+    for row in &table[1..] {
+        let [frame, x, y, z, error, error_z] = own.map(|at| number(row, at));
+        let mut near = truth[1..].iter().map(|spot| theirs.map(|at| number(spot, at)));
+        let near = near.find(|spot| {
+            spot[0] + 1.0 == frame && (100.0 * spot[1] - x).hypot(100.0 * spot[2] - y) < 100.0
+        });
+        let Some([_, x0, y0, z0]) = near else { continue };
+        if z0.abs() < reach && row[status] == "found" && number(row, photons) > 2000.0 {
+            let errors = [x - 100.0 * x0, y - 100.0 * y0, z - z0];
+            for (j, (error, stated)) in errors.into_iter().zip([error, error, error_z]).enumerate()
+            {
+                sums[0][j] += error * error;
+                sums[1][j] += stated * stated;
+            }
+            count += 1;
+        }
+    }
+    (std::array::from_fn(|j| (sums[0][j] / sums[1][j]).sqrt()), count)
+}
+
+/// Proves that a PSF of simulated beads finds x, y and z of simulated molecules with the errors that it states, by both
+/// estimators, into CSV and for Picasso; that spots beyond the range say so; and that what makes no sense is refused with the
+/// reason.
+#[test]
+fn measured_psfs_find_heights() {
+    let folder = Folder::new();
+    let [stack, psf, plot, movie, truth, locs, hdf5, yaml] = [
+        "beads.tif",
+        "psf.hdf5",
+        "psf.svg",
+        "movie.tif",
+        "truth.csv",
+        "locs.csv",
+        "locs.hdf5",
+        "x.yaml",
+    ]
+    .map(|name| folder.path(name));
+    let simulate =
+        ["--width", "192", "--height", "192", "--beads", "30", "--step", "40", "--signal", "20000"];
+    succeeds(&with(&[&"simulate", &"beads", &"-o", &stack], &simulate_beads));
+    let spline = ["--spline", "--step", "40", "--pixel-size", "100"];
+    let words = with(&[&"calibrate", &stack, &"-o", &psf, &"--plot", &plot], &spline);
+    let told = said(&with(&words, &CAMERA));
+    assert!(told.contains("30 beads") && told.contains("30 of 30 beads used"), "{told}");
+    assert!(told.contains("windows of up to 17×17 pixels"), "{told}");
+    assert!(fs::read_to_string(&plot).expect("a picture").contains("z (nm)"));
+
+    let simulate = [
+        "--shape",
+        "defocused",
+        "--frames",
+        "150",
+        "--width",
+        "128",
+        "--height",
+        "128",
+        "--spots",
+        "3",
+        "--signal",
+        "4000",
+        "--unevenness",
+        "0",
+        "--sigma",
+        "1.3",
+        "--on-time",
+        "1000",
+    ];
+    succeeds(&with(&[&"simulate", &"movie", &"-o", &movie, &"--truth", &truth], &simulate));
+    let localize = with(
+        &[&"localize", &movie, &"-o", &locs, &"--psf", &psf, &"--pixel-size", &"100"],
+        &CAMERA,
+    );
+    for estimator in ["mle", "lse"] {
+        let words = with(&localize, &["--drop", "neighbour,saturated", "--errors", "--estimator"]);
+        let told = said(&with(&words, &[estimator]));
+        assert!(told.contains("converged"), "{told}");
+        let (ratios, count) = compared(&locs, &truth, 450.0);
+        println!("{estimator}: {count} heights, errors over stated {ratios:.2?}");
+        // A PSF of thirty beads and molecules that are in many frames have errors of their own.
+        assert!(count > 150, "{count}");
+        assert!(ratios.iter().all(|ratio| (0.7..1.5).contains(ratio)), "{ratios:?}");
+    }
+    let picasso =
+        with(&[&"localize", &movie, &"-o", &hdf5, &"--psf", &psf, &"--all", &"--flags"], &CAMERA);
+    succeeds(&picasso);
+    let [short, narrow] = ["short.tif", "narrow.hdf5"].map(|name| folder.path(name));
+    let simulate = [&simulate_beads[..], &["--range", "280"]].concat();
+    succeeds(&with(&[&"simulate", &"beads", &"-o", &short], &simulate));
+    let words = with(&[&"calibrate", &short, &"-o", &narrow], &spline);
+    succeeds(&with(&words, &CAMERA));
+    let ends = with(
+        &[&"localize", &movie, &"-o", &locs, &"--psf", &narrow, &"--pixel-size", &"100"],
+        &CAMERA,
+    );
+    let told = said(&ends);
+    assert!(told.contains("at an end of the range of z"), "{told}");
+    let table = String::from_utf8(fs::read(&locs).expect("a table")).expect("text");
+    assert!(table.contains("\"below\"") || table.contains("below"), "{}", &table[..400]);
+
+    let refused = |more: &[&str], parts: &[&str]| fails(&with(&localize, more), parts);
+    refused(&["--shape", "elliptical"], &["--shape", "measured PSF"]);
+    refused(&["--calibration", "x.yaml"], &["cannot be used with"]);
+    refused(&["--box", "19"], &["windows of 19×19 pixels", "PSF of 18×18"]);
+    fails(
+        &[&"localize", &movie, &"-o", &locs, &"--psf", &stack],
+        &["beads.tif", "not an HDF5 file"],
+    );
+    fails(&[&"localize", &movie, &"-o", &psf, &"--psf", &psf], &["replace an input"]);
+    let calibrate = with(&[&"calibrate", &stack, &"-o", &yaml], &spline);
+    fails(&calibrate, &["x.yaml", "a measured PSF ends in .hdf5"]);
+    fails(&[&"calibrate", &stack, &"-o", &psf, &"--step", &"20"], &["psf.hdf5", "ends in .yaml"]);
+    fails(
+        &with(&[&"calibrate", &stack, &"-o", &psf], &[&spline[..], &["--range=-5,5"]].concat()),
+        &["--range"],
+    );
+    fails(&with(&[&"calibrate", &movie, &"-o", &psf], &spline), &["beads can be used"]);
+    fails(
+        &with(&[&"calibrate", &stack, &"-o", &psf], &[&spline[..], &["--box", "8"]].concat()),
+        &["the box is 8"],
+    );
+}
