@@ -1,10 +1,12 @@
 //! The workspace's own commands: `cargo xtask`.
 
 mod packed;
+mod pictures;
 mod ptx;
 mod toolchain;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use clap::{Parser, Subcommand};
@@ -32,6 +34,16 @@ enum Task {
         /// Write nothing, but print the stored PTX of a kernel.
         #[arg(long, value_name = "NAME", conflicts_with = "check")]
         show: Option<String>,
+    },
+    /// Compare a picture with the one that is committed: PNG or SVG, within the tolerances that the differences of
+    /// processors need.
+    Picture {
+        /// The picture that is committed.
+        #[arg(value_name = "COMMITTED")]
+        committed: PathBuf,
+        /// The picture that was made.
+        #[arg(value_name = "MADE")]
+        made: PathBuf,
     },
     /// Reproduce every figure and table of both papers on this machine: numbers, pictures and a report. `cargo xtask
     /// bench --help` lists its options.
@@ -61,6 +73,9 @@ enum TaskError {
     /// What was checked is not as it should be.
     #[error("the check failed:\n{}\n`cargo xtask ptx` makes the files anew", .0.join("\n"))]
     Check(Vec<String>),
+    /// A picture is not what is committed.
+    #[error("{made} is not {committed}: {reason}")]
+    Picture { committed: String, made: String, reason: String },
     /// No kernel has that name.
     #[error("there is no kernel '{0}'; kernels/manifest.json lists them")]
     NoKernel(String),
@@ -74,6 +89,9 @@ fn main() -> ExitCode {
         Task::Ptx { check: true, all, .. } => {
             let assembled = if all { Assembled::All } else { Assembled::Sample };
             ptx::check(assembled).map(|()| ExitCode::SUCCESS)
+        }
+        Task::Picture { committed, made } => {
+            pictures::compare(&committed, &made).map(|()| ExitCode::SUCCESS)
         }
         Task::Bench { arguments } => bench(&arguments),
     };
