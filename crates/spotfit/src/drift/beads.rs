@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Drift, DriftError, Positions};
+use crate::median::median;
 
 /// Which spots are beads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -300,9 +301,7 @@ fn along(
         fill(&sums, &mut drift);
         if round > 0 && beads.len() > 2 {
             // A bead that does not move with the others spreads more than they do.
-            let mut sorted = spreads.clone();
-            sorted.sort_by(f64::total_cmp);
-            let usual = sorted[sorted.len() / 2].max(f64::MIN_POSITIVE);
+            let usual = median(spreads.iter().copied()).max(f64::MIN_POSITIVE);
             for (trust, spread) in trust.iter_mut().zip(&spreads) {
                 *trust = if *spread > 4.0 * usual { usual / spread } else { 1.0 };
             }
