@@ -126,20 +126,17 @@ impl Chosen {
         }
         let mut all = Table::default();
         let mut keep = Vec::new();
-        locs.blocks(None, |mut block| {
+        let needed = ["frame", "x", "y", "photons"];
+        let columns: Vec<&str> =
+            needed.into_iter().chain(filter.into_iter().flat_map(Filter::columns)).collect();
+        locs.blocks(Some(&columns), |mut block| {
             let answers = match filter {
                 Some(filter) => filter.keep(&block).map_err(locs.wrong())?,
                 None => vec![true; block.rows()],
             };
             block.retain(&answers);
             keep.extend(answers);
-            let mut needed = Table::new(block.info.clone());
-            for name in ["frame", "x", "y", "photons"] {
-                if let Some(column) = block.remove(name) {
-                    needed.set(column);
-                }
-            }
-            all.append(&needed).map_err(locs.wrong())
+            all.append(&block.only(&needed)).map_err(locs.wrong())
         })?;
         let (x, y) =
             (all.values("x").map_err(locs.wrong())?, all.values("y").map_err(locs.wrong())?);

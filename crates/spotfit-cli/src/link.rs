@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::error::CliError;
-use super::locs::{LocsArguments, length};
+use super::locs::{Locs, LocsArguments, LocsOutput, length};
 use super::message::say;
-use spotfit::link::{Groups, LinkOptions, link};
+use spotfit::link::{Groups, LinkOptions, Links, link};
 use spotfit::table::{Column, Kind, Table, Unit};
 
 #[derive(Debug, Args)]
@@ -35,7 +35,8 @@ pub(crate) struct LinkArguments {
 pub(crate) fn run(arguments: &LinkArguments) -> Result<(), CliError> {
     let locs = arguments.locs.open()?;
     let mut output = locs.output(&arguments.output)?;
-    let mut table = locs.load(None)?;
+    // What links depend on; the other columns are read when it is known which rows belong together.
+    let table = locs.load(Some(&FIRST))?;
     let frames = table.frames().map_err(locs.wrong())?;
     let unit = table.length_unit().map_err(locs.wrong())?;
     let radius = match arguments.radius {
@@ -67,14 +68,13 @@ pub(crate) fn run(arguments: &LinkArguments) -> Result<(), CliError> {
     let (count, not_finite) = (links.count, links.not_finite);
     let rows = table.rows();
     if arguments.label {
-        let molecules = links.groups.iter().map(|&group| f64::from(group)).collect();
-        table.set(Column::new("molecule", Unit::None, Kind::Whole, molecules));
+        drop((table, frames));
+        label(&locs, &links, &mut output)?;
     } else {
         let groups = Groups::new(&frames, &links).map_err(locs.wrong())?;
         drop((frames, links));
-        table = table.combined(&groups);
+        output.write(combined(&locs, table, &groups)?)?;
     }
-    output.write(table)?;
     output.finish()?;
     let mean = rows as f64 / count.max(1) as f64;
     say!(
@@ -86,6 +86,60 @@ pub(crate) fn run(arguments: &LinkArguments) -> Result<(), CliError> {
         say!("{not_finite} stand alone: a number is not finite");
     }
     Ok(())
+}
+
+/// What links and weighted means depend on.
+const FIRST: [&str; 8] =
+    ["frame", "x", "y", "z", "uncertainty", "uncertainty_x", "uncertainty_y", "uncertainty_z"];
+/// So many of the other columns are in memory at a time.
+const AT_A_TIME: usize = 6;
+
+/// Writes all localizations with the number of their molecule.
+fn label(locs: &Locs, links: &Links, output: &mut LocsOutput) -> Result<(), CliError> {
+    let mut groups = links.groups.iter();
+    locs.blocks(None, |mut block| {
+        let molecules: Vec<f64> =
+            groups.by_ref().take(block.rows()).map(|&group| group.into()).collect();
+        if molecules.len() != block.rows() {
+            return Err(changed(locs));
+        }
+        block.set(Column::new("molecule", Unit::None, Kind::Whole, molecules));
+        output.write(block)
+    })?;
+    if groups.len() > 0 { Err(changed(locs)) } else { Ok(()) }
+}
+
+/// One row for each molecule, of a table of which the first columns were read.
+fn combined(locs: &Locs, first: Table, groups: &Groups) -> Result<Table, CliError> {
+    let rows = first.rows();
+    let mut done = first.combined(groups);
+    drop(first);
+    let layout = locs.layout()?;
+    let others: Vec<&str> = layout.columns().iter().map(|column| column.name.as_str()).collect();
+    let others: Vec<&str> = others.into_iter().filter(|name| !FIRST.contains(name)).collect();
+    let mut rest = Table::default();
+    for names in others.chunks(AT_A_TIME) {
+        let part = locs.load(Some(names))?;
+        if part.rows() != rows {
+            return Err(changed(locs));
+        }
+        let mut part = part.combined(groups);
+        names.iter().filter_map(|name| part.remove(name)).for_each(|column| rest.set(column));
+    }
+    // In the order of the file, and then what is new.
+    let mut table = Table::new(done.info.clone());
+    let names = layout.columns().iter().map(|column| column.name.as_str());
+    for name in names.chain(["molecule", "detections", "on_time"]) {
+        if let Some(column) = done.remove(name).or_else(|| rest.remove(name)) {
+            table.set(column);
+        }
+    }
+    Ok(table)
+}
+
+/// The file had other rows when it was read before.
+fn changed(locs: &Locs) -> CliError {
+    CliError::file(&locs.name, "it changed while it was read")
 }
 
 /// The median of a column of lengths, as far as it is finite.

@@ -39,6 +39,9 @@ pub(crate) struct TableArguments {
     /// writes them, or at its corner, as in ThunderSTORM. Only conversion from or to Picasso's tables needs it.
     #[arg(long, value_enum, default_value = "centre", value_name = "ORIGIN")]
     origin: super::localize::Origin,
+    /// The number of the first frame in CSV tables, if it is not 1 where lengths have units and 0 elsewhere.
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
+    first_frame: Option<u32>,
 }
 
 /// A table that may be read several times.
@@ -48,6 +51,8 @@ pub(crate) struct Locs {
     pixel_size: Option<f64>,
     /// Half a pixel, if (0, 0) is the corner of the first one.
     corner: bool,
+    /// The number of the first frame, if it does not follow from the names of the columns.
+    first_frame: Option<u32>,
     /// A table that can be read only once.
     kept: Option<Table>,
 }
@@ -71,7 +76,9 @@ impl TableArguments {
             good.then_some(()).ok_or(wrong)?;
         }
         let corner = self.origin == super::localize::Origin::Corner;
-        Locs::open(path, self.pixel_size, corner)
+        let locs = Locs::told(path, self.pixel_size, corner, self.first_frame)?;
+        locs.say_unknown()?;
+        Ok(locs)
     }
 }
 
@@ -81,9 +88,19 @@ impl Locs {
         pixel_size: Option<f64>,
         corner: bool,
     ) -> Result<Self, CliError> {
+        Self::told(path, pixel_size, corner, None)
+    }
+
+    fn told(
+        path: &Path,
+        pixel_size: Option<f64>,
+        corner: bool,
+        first_frame: Option<u32>,
+    ) -> Result<Self, CliError> {
         let name = path.display().to_string();
         let (input, length) = Input::open(path)?;
-        let mut locs = Self { name, path: path.to_owned(), pixel_size, corner, kept: None };
+        let path = path.to_owned();
+        let mut locs = Self { name, path, pixel_size, corner, first_frame, kept: None };
         if length.is_none() {
             let reader = TableReader::csv(Box::new(input)).map_err(locs.wrong())?;
             let reader = &mut locs.informed(reader);
@@ -100,7 +117,32 @@ impl Locs {
         Ok(locs)
     }
 
+    /// Says which columns have names that are not known: nothing is made of them.
+    fn say_unknown(&self) -> Result<(), CliError> {
+        /// So many are named.
+        const MOST: usize = 12;
+        let layout = self.layout()?;
+        let unknown = layout.unknown();
+        let shown = unknown.iter().take(MOST).map(|(name, meant)| {
+            let name: String = name.chars().take(40).collect();
+            meant.map_or(name.clone(), |meant| format!("{name} (meant for {meant}?)"))
+        });
+        let shown: Vec<String> = shown.collect();
+        let more = match unknown.len().saturating_sub(MOST) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        if !shown.is_empty() {
+            say!("spotfit: columns of unknown meaning: {}{more}", shown.join(", "));
+        }
+        Ok(())
+    }
+
     fn informed(&self, reader: TableReader) -> TableReader {
+        let reader = match self.first_frame {
+            Some(first) => reader.with_first_frame(first),
+            None => reader,
+        };
         match self.pixel_size {
             Some(size) => reader.with_info(|info| info.pixel_size = Some(size)),
             None => reader,
@@ -129,7 +171,10 @@ impl Locs {
         mut visit: impl FnMut(Table) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
         if let Some(table) = &self.kept {
-            return visit(table.clone());
+            return visit(match columns {
+                Some(columns) => table.only(columns),
+                None => table.clone(),
+            });
         }
         let mut reader = self.reader(columns)?;
         while let Some(block) = reader.read().map_err(self.wrong())? {
@@ -190,6 +235,8 @@ impl Locs {
 fn advised(error: &str) -> String {
     if error.contains("the size of a pixel is not known") {
         format!("{error}; give --pixel-size")
+    } else if error.ends_with("the number of a frame, from 1") {
+        format!("{error}; give --first-frame 0 if frames are counted from 0")
     } else {
         error.to_owned()
     }

@@ -108,6 +108,85 @@ fn localizations_are_linked() {
     fails(&[&"link", &bare, &"-o", &out], &["no uncertainties", "--radius"]);
 }
 
+/// Proves that linking a table of many columns, which are read some at a time, combines each of them and keeps their order.
+#[test]
+fn wide_tables_are_linked() {
+    let folder = Folder::new();
+    let (locs, out) = (folder.path("wide.csv"), folder.path("out.csv"));
+    let others: Vec<String> = (0..15).map(|number| format!("other{number}")).collect();
+    let mut text = format!("frame,other,x [nm],y [nm],uncertainty_xy [nm],{}\n", others.join(","));
+    for row in 0..4 {
+        // Two molecules, each in two frames; numbers differ by 2, so that the means are whole.
+        let (frame, place) = (1 + row / 2, 1000 * (row % 2));
+        let values: Vec<String> = (0..15).map(|number| (10 * number + row).to_string()).collect();
+        text += &format!("{frame},{row},{place},{place},10,{}\n", values.join(","));
+    }
+    fs::write(&locs, text).expect("a table");
+    succeeds(&[&"link", &locs, &"-o", &out]);
+    let table = rows(&fs::read(&out).expect("a table"));
+    let mut names: Vec<String> = vec!["\"frame\"".to_owned()];
+    names.extend(["x [nm]", "y [nm]", "uncertainty_xy [nm]"].map(|name| format!("\"{name}\"")));
+    names.extend(["molecule", "on_time", "detections", "other"].map(|name| format!("\"{name}\"")));
+    names.extend(others.iter().map(|name| format!("\"{name}\"")));
+    assert_eq!(table[0], names);
+    assert_eq!(table.len(), 3);
+    for (molecule, row) in table[1..].iter().enumerate() {
+        let mean = |low: usize| (low + molecule + 1).to_string();
+        assert_eq!(row[names.len() - 16], mean(0));
+        for number in 0..15 {
+            assert_eq!(row[names.len() - 15 + number], mean(10 * number), "other{number}");
+        }
+        assert_eq!(
+            (row[4].as_str(), row[5].as_str(), row[6].as_str()),
+            (["0", "1"][molecule], "2", "2")
+        );
+    }
+}
+
+/// Proves that columns whose names are not known are named once, with what they may be meant for, and known ones are not.
+#[test]
+fn unknown_columns_are_named() {
+    let folder = Folder::new();
+    let (locs, out) = (folder.path("locs.csv"), folder.path("out.csv"));
+    fs::write(&locs, "frame,x [nm],y [nm],Photons,area\n1,5,6,7,8\n").expect("a table");
+    let output = succeeds(&[&"filter", &locs, &"area > 1", &"-o", &out]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let expected = "columns of unknown meaning: Photons (meant for intensity?), area\n";
+    assert!(said.contains(expected) && said.matches("Photons").count() == 1, "{said}");
+    let output = succeeds(&[&"filter", &table(&folder), &"x > 1", &"-o", &out]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!said.contains("unknown"), "{said}");
+    fs::write(&locs, "frame,x_nm,y\n1,5,6\n").expect("a table");
+    fails(&[&"stats", &locs], &["x_nm (meant for x?)", "there is no column 'x'"]);
+}
+
+/// Proves that frames of a table in nanometres may be counted from 0, and of one in pixels from 1, if that is said.
+#[test]
+fn the_first_frame_is_told() {
+    let folder = Folder::new();
+    let (locs, out) = (folder.path("locs.csv"), folder.path("out.csv"));
+    fs::write(&locs, "frame,x [nm],y [nm]\n0,5,6\n3,7,8\n").expect("a table");
+    let filter = |first: &str, out: &PathBuf| {
+        succeeds(&[&"filter", &locs, &"frame >= 0", &"-o", out, &"--first-frame", &first]);
+        let table = rows(&fs::read(out).expect("a table"));
+        table[1..].iter().map(|row| row[0].clone()).collect::<Vec<String>>()
+    };
+    fails(
+        &[&"filter", &locs, &"frame >= 0", &"-o", &out],
+        &["line 2", "from 1", "--first-frame 0"],
+    );
+    // What is written counts from 1, as all tables in nanometres here do.
+    assert_eq!(filter("0", &out), ["1", "4"]);
+    fs::write(&locs, "frame,x,y\n1,5,6\n3,7,8\n").expect("a table");
+    let kept = folder.path("one.csv");
+    succeeds(&[&"filter", &locs, &"frame == 0", &"-o", &kept, &"--first-frame", &"1"]);
+    assert_eq!(rows(&fs::read(&kept).expect("a table")).len(), 2);
+    fails(
+        &[&"filter", &locs, &"frame >= 0", &"-o", &out, &"--first-frame", &"2"],
+        &["--first-frame"],
+    );
+}
+
 /// Proves that the drift of a simulated movie is taken out, that its table can be applied elsewhere, and that a picture is drawn.
 #[test]
 fn drift_is_taken_out() {

@@ -164,6 +164,47 @@ fn beads_tell_the_drift() {
     assert!(matches!(error, DriftError::NoBead { number: 1, seen: 0, .. }), "{error}");
 }
 
+/// Proves that a bead among many spots that come and go is followed from one spot to the nearest of the next frame, as
+/// a look at all of them finds it, in whatever order the rows are.
+#[test]
+fn beads_are_followed_among_other_spots() {
+    let (frames, radius) = (300u32, 40.0);
+    let mut random = Random::new(11, 0);
+    let mut rows: Vec<(u32, f64, f64)> = Vec::new();
+    for frame in 0..frames {
+        let drift = 0.5 * f64::from(frame);
+        for bead in 0..3 {
+            let place = 2000.0 * f64::from(bead) + drift;
+            rows.push((frame, place + 3.0 * random.normal(), place + 3.0 * random.normal()));
+        }
+        rows.extend((0..200).map(|_| (frame, 6e3 * random.uniform(), 6e3 * random.uniform())));
+    }
+    // Some order in which neither frames nor places are sorted.
+    rows.sort_by_key(|row| (row.1 * 7919.0) as i64 % 1009);
+    let column = |of: fn(&(u32, f64, f64)) -> f64| rows.iter().map(of).collect::<Vec<f64>>();
+    let (x, y) = (column(|row| row.1), column(|row| row.2));
+    let of: Vec<u32> = rows.iter().map(|row| row.0).collect();
+    let positions = Positions { frames: &of, x: &x, y: &y, z: None };
+    let beads = find_beads(&positions, frames, &BeadOptions::new(radius)).expect("beads");
+    assert_eq!(beads.len(), 3);
+    for bead in &beads {
+        assert_eq!(bead.rows.len(), frames as usize);
+        // A bead is looked for at the mean of its last eight places; the one that it began with counts alone.
+        for (frame, &next) in (1..frames).zip(&bead.rows[1..]) {
+            let first = if frame == 1 { 0 } else { (frame as usize).saturating_sub(8).max(1) };
+            let recent = &bead.rows[first..frame as usize];
+            let mean = |of: &[f64]| {
+                recent.iter().map(|&row| of[row as usize]).sum::<f64>() / recent.len() as f64
+            };
+            let (mean_x, mean_y) = (mean(&x), mean(&y));
+            let off = |row: usize| (x[row] - mean_x).hypot(y[row] - mean_y);
+            let here = (0..rows.len()).filter(|&row| of[row] == frame);
+            let nearest = here.min_by(|&a, &b| off(a).total_cmp(&off(b))).expect("spots");
+            assert_eq!(next as usize, nearest, "frame {frame}");
+        }
+    }
+}
+
 /// Proves that what cannot be is refused with its reason, and that odd numbers are left out.
 #[test]
 fn what_tells_nothing_is_refused() {

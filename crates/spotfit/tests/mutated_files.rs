@@ -1,38 +1,15 @@
 //! Files that are nearly right, and the memory that reading them takes. One test, for the memory is counted for the
 //! process.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+#[path = "common/memory.rs"]
+mod memory;
+
 use std::io::{Cursor, Read};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use fit_sim::Random;
 use spotfit::hdf5::{H5Error, H5Reader, H5Writer, Member, NumberKind};
 use spotfit::yaml;
-
-struct Counting;
-
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: all memory is the system allocator's, whose demands on callers are passed on unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let size = layout.size();
-        PEAK.fetch_max(NOW.fetch_add(size, Ordering::Relaxed) + size, Ordering::Relaxed);
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// How many mutations of each file are tried.
 const TRIES: u64 = 10_000;
@@ -94,12 +71,10 @@ fn attack(name: &str, file: &[u8], most: usize, read: impl Fn(&[u8]) -> bool) {
     for number in 0..TRIES {
         let mut random = Random::new(number, 1);
         let mutated = mutate(file, &mut random);
-        let before = NOW.load(Ordering::Relaxed);
-        PEAK.store(before, Ordering::Relaxed);
         let start = Instant::now();
-        good += u64::from(read(&mutated));
+        let (readable, memory) = memory::peak(|| read(&mutated));
+        good += u64::from(readable);
         slowest = slowest.max(start.elapsed());
-        let memory = PEAK.load(Ordering::Relaxed) - before;
         assert!(memory < most, "{name}, mutation {number} took {memory} bytes");
         assert!(start.elapsed() < Duration::from_secs(2), "{name}, mutation {number}");
         largest = largest.max(memory);

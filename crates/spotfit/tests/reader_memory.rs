@@ -1,43 +1,14 @@
 //! The memory that reading takes, counted where it is allocated. One test, for it counts for the process.
 
 mod common;
+#[path = "common/memory.rs"]
+mod memory;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::npy;
 use common::tiff::{handmade, limits, tags};
 use spotfit::movie::{Movie, MovieError};
-
-struct Counting;
-
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-impl Counting {
-    fn add(bytes: usize) {
-        PEAK.fetch_max(NOW.fetch_add(bytes, Ordering::Relaxed) + bytes, Ordering::Relaxed);
-    }
-}
-
-// SAFETY: all memory is the system allocator's, whose demands on callers are passed on unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        Self::add(layout.size());
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// A beginning, and zeros to the given length.
 struct Zeros {
@@ -118,15 +89,14 @@ fn large_frames_are_held_once() {
         ("tiff f64", Box::new(|| page(64, 3)), 3 * 8),
     ];
     for (name, open, bytes) in &cases {
-        let before = NOW.load(Ordering::Relaxed);
-        PEAK.store(before, Ordering::Relaxed);
-        let mut movie = open().unwrap_or_else(|error| panic!("{name}: {error}"));
-        let frames = movie.frames();
-        for _ in 0..frames {
-            let block = movie.read(1).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert_eq!(block.expect("a frame").pixels.dim(), (1, HEIGHT, WIDTH), "{name}");
-        }
-        let peak = PEAK.load(Ordering::Relaxed) - before;
+        let ((), peak) = memory::peak(|| {
+            let mut movie = open().unwrap_or_else(|error| panic!("{name}: {error}"));
+            let frames = movie.frames();
+            for _ in 0..frames {
+                let block = movie.read(1).unwrap_or_else(|error| panic!("{name}: {error}"));
+                assert_eq!(block.expect("a frame").pixels.dim(), (1, HEIGHT, WIDTH), "{name}");
+            }
+        });
         println!("{name}: {:.2} bytes a pixel", peak as f64 / PIXELS as f64);
         assert!(peak < bytes * PIXELS + (2 << 20), "{name}: {peak} bytes for {PIXELS} pixels");
     }

@@ -106,10 +106,9 @@ impl Source {
         if self.drift.is_some() {
             columns.push("frame");
         }
-        // A condition may be on any column.
-        let columns = self.filter.is_none().then_some(&columns[..]);
+        columns.extend(self.filter.iter().flat_map(Filter::columns));
         self.failing.set(0);
-        self.locs.blocks(columns, |mut block| {
+        self.locs.blocks(Some(&columns), |mut block| {
             if let Some(filter) = &self.filter {
                 let keep = filter.keep(&block).map_err(self.locs.wrong())?;
                 let failing = keep.iter().filter(|keep| !**keep).count() as u64;

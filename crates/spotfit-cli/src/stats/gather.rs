@@ -54,10 +54,10 @@ impl Gathered {
             .into_iter()
             .chain(QUANTITIES.iter().map(|quantity| quantity.name))
             .collect();
-        // A condition may be on any column.
-        let columns = if filter.is_some() { None } else { Some(&needed[..]) };
+        let columns: Vec<&str> =
+            needed.iter().copied().chain(filter.into_iter().flat_map(Filter::columns)).collect();
         let mut gathered = Self { keep: filter.map(|_| Vec::new()), ..Self::default() };
-        locs.blocks(columns, |mut block| {
+        locs.blocks(Some(&columns), |mut block| {
             if gathered.table.rows() + block.rows() > MOST_ROWS {
                 return Err(locs.wrong()(TableError::ManyRows { most: MOST_ROWS }));
             }

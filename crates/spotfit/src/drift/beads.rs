@@ -1,6 +1,9 @@
 //! Drift of beads: spots that are always on.
 
+use rayon::prelude::*;
+
 use super::{Drift, DriftError, Positions};
+use crate::median::median;
 
 /// Which spots are beads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,14 +49,15 @@ pub fn find_beads(
 ) -> Result<Vec<Bead>, DriftError> {
     options.check()?;
     super::check_frames(frames)?;
-    let order = ordered(positions, frames)?;
+    let spots = Spots::new(positions, frames)?;
     // Beads are on in most frames, so that each is on in one of a few frames spread over the first half.
     let mut beads: Vec<Bead> = Vec::new();
     let needed = (options.share * f64::from(frames)).ceil() as usize;
     let step = (frames / 16).max(1);
     for start in (0..frames).step_by(step as usize).take(9) {
-        let seeds = frame_of(positions, &order, start);
-        for &seed in seeds {
+        let mut seeds = spots.rows[spots.of(start)].to_vec();
+        seeds.sort_unstable();
+        for seed in seeds {
             let place = at(positions, seed);
             let known = |bead: &Bead| {
                 let rows = &bead.rows;
@@ -66,7 +70,7 @@ pub fn find_beads(
             if beads.iter().any(known) {
                 continue;
             }
-            let rows = follow(positions, &order, frames, seed, options);
+            let rows = spots.follow(seed, options);
             if rows.len() >= needed {
                 beads.push(Bead { rows });
             }
@@ -90,13 +94,12 @@ pub fn beads_at(
 ) -> Result<Vec<Bead>, DriftError> {
     options.check()?;
     super::check_frames(frames)?;
-    let order = ordered(positions, frames)?;
+    let spots = Spots::new(positions, frames)?;
     let needed = (options.share * f64::from(frames)).ceil() as usize;
     let mut beads = Vec::new();
     for (number, &place) in places.iter().enumerate() {
-        let near = |row: &&u32| distance(at(positions, **row), place) < options.radius;
-        let seed = order.iter().find(near);
-        let rows = seed.map(|&seed| follow(positions, &order, frames, seed, options));
+        let first = |frame| spots.near(frame, place, options.radius).map(|(_, row)| row).min();
+        let rows = (0..frames).find_map(first).map(|seed| spots.follow(seed, options));
         let seen = rows.as_ref().map_or(0, Vec::len);
         match rows.filter(|rows| rows.len() >= needed) {
             Some(rows) => beads.push(Bead { rows }),
@@ -109,20 +112,6 @@ pub fn beads_at(
     Ok(beads)
 }
 
-/// The rows that are finite and in the movie, in the order of the frames.
-fn ordered(positions: &Positions<'_>, frames: u32) -> Result<Vec<u32>, DriftError> {
-    let Positions { frames: of, x, y, z } = *positions;
-    let depth = z.map_or(x.len(), <[f64]>::len);
-    crate::near::check_rows(x, &[("frame", of.len()), ("y", y.len()), ("z", depth)])?;
-    let mut order = crate::near::by_frame(of);
-    order.retain(|&row| {
-        let row = row as usize;
-        let finite = x[row].is_finite() && y[row].is_finite();
-        finite && z.is_none_or(|z| z[row].is_finite()) && of[row] < frames
-    });
-    Ok(order)
-}
-
 fn at(positions: &Positions<'_>, row: u32) -> [f64; 2] {
     [positions.x[row as usize], positions.y[row as usize]]
 }
@@ -131,61 +120,100 @@ fn distance(one: [f64; 2], other: [f64; 2]) -> f64 {
     (one[0] - other[0]).hypot(one[1] - other[1])
 }
 
-/// The rows of a frame.
-fn frame_of<'a>(positions: &Positions<'_>, order: &'a [u32], frame: u32) -> &'a [u32] {
-    let of = |row: &u32| positions.frames[*row as usize];
-    let start = order.partition_point(|row| of(row) < frame);
-    let end = start + order[start..].partition_point(|row| of(row) <= frame);
-    &order[start..end]
-}
-
 /// So many frames may pass without a bead, more than twice the share that is allowed on average.
 const PATIENCE: f64 = 20.0;
 /// How many of the last places of a bead are averaged to say where it is looked for.
 const RECENT: usize = 8;
 
-/// The nearest localization in each frame after and before one, as far as it is within the radius of where the bead was.
-fn follow(
-    positions: &Positions<'_>,
-    order: &[u32],
-    frames: u32,
-    seed: u32,
-    options: &BeadOptions,
-) -> Vec<u32> {
-    let walk = |of: &mut dyn Iterator<Item = u32>| {
-        let mut rows: Vec<u32> = Vec::new();
-        let mut place = at(positions, seed);
-        // A molecule that blinks is not followed to the end.
-        let (mut walked, mut missed) = (0.0, 0.0);
-        for frame in of {
-            let near = frame_of(positions, order, frame)
-                .iter()
-                .map(|&row| (distance(at(positions, row), place), row));
-            let nearest = near.min_by(|a, b| a.0.total_cmp(&b.0));
-            walked += 1.0;
-            if let Some((_, row)) = nearest.filter(|near| near.0 < options.radius) {
-                rows.push(row);
-                let recent = &rows[rows.len().saturating_sub(RECENT)..];
-                let mean = |k: usize| {
-                    recent.iter().map(|&row| at(positions, row)[k]).sum::<f64>()
-                        / recent.len() as f64
-                };
-                place = [mean(0), mean(1)];
-            } else {
-                missed += 1.0;
-                if missed > PATIENCE + 2.0 * (1.0 - options.share) * walked {
-                    break;
+/// The localizations that are finite and in the movie, frame after frame, in a frame in the order of x.
+struct Spots<'a> {
+    positions: &'a Positions<'a>,
+    /// Where each frame begins, and the end of the last.
+    starts: Vec<u32>,
+    rows: Vec<u32>,
+    x: Vec<f64>,
+}
+
+impl<'a> Spots<'a> {
+    fn new(positions: &'a Positions<'a>, frames: u32) -> Result<Self, DriftError> {
+        let Positions { frames: of, x, y, z } = *positions;
+        let depth = z.map_or(x.len(), <[f64]>::len);
+        crate::near::check_rows(x, &[("frame", of.len()), ("y", y.len()), ("z", depth)])?;
+        let mut rows = crate::near::by_frame(of);
+        rows.retain(|&row| {
+            let row = row as usize;
+            let finite = x[row].is_finite() && y[row].is_finite();
+            finite && z.is_none_or(|z| z[row].is_finite()) && of[row] < frames
+        });
+        let mut starts = vec![0; frames as usize + 1];
+        rows.iter().for_each(|&row| starts[of[row as usize] as usize + 1] += 1);
+        for frame in 0..frames as usize {
+            starts[frame + 1] += starts[frame];
+        }
+        let same_frame = |&one: &u32, &other: &u32| of[one as usize] == of[other as usize];
+        rows.par_chunk_by_mut(same_frame)
+            .for_each(|rows| rows.sort_by(|&a, &b| x[a as usize].total_cmp(&x[b as usize])));
+        let x = rows.par_iter().map(|&row| x[row as usize]).collect();
+        Ok(Self { positions, starts, rows, x })
+    }
+
+    /// Those of a frame.
+    fn of(&self, frame: u32) -> std::ops::Range<usize> {
+        self.starts[frame as usize] as usize..self.starts[frame as usize + 1] as usize
+    }
+
+    /// Those of a frame that are nearer to a place than the radius: their distances and rows.
+    fn near(
+        &self,
+        frame: u32,
+        place: [f64; 2],
+        radius: f64,
+    ) -> impl Iterator<Item = (f64, u32)> + '_ {
+        let of = self.of(frame);
+        let (x, rows) = (&self.x[of.clone()], &self.rows[of]);
+        let first = x.partition_point(|&x| x < place[0] - radius);
+        let (x, rows) = (&x[first..], &rows[first..]);
+        let beside = x.iter().zip(rows).take_while(move |(x, _)| **x <= place[0] + radius);
+        beside
+            .map(move |(&x, &row)| (distance([x, self.positions.y[row as usize]], place), row))
+            .filter(move |near| near.0 < radius)
+    }
+
+    /// The nearest localization in each frame after and before one, as far as it is within the radius of where the bead was.
+    fn follow(&self, seed: u32, options: &BeadOptions) -> Vec<u32> {
+        let walk = |of: &mut dyn Iterator<Item = u32>| {
+            let mut rows: Vec<u32> = Vec::new();
+            let mut place = at(self.positions, seed);
+            // A molecule that blinks is not followed to the end.
+            let (mut walked, mut missed) = (0.0, 0.0);
+            for frame in of {
+                let near = self.near(frame, place, options.radius);
+                walked += 1.0;
+                if let Some((_, row)) = near.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
+                {
+                    rows.push(row);
+                    let recent = &rows[rows.len().saturating_sub(RECENT)..];
+                    let mean = |k: usize| {
+                        recent.iter().map(|&row| at(self.positions, row)[k]).sum::<f64>()
+                            / recent.len() as f64
+                    };
+                    place = [mean(0), mean(1)];
+                } else {
+                    missed += 1.0;
+                    if missed > PATIENCE + 2.0 * (1.0 - options.share) * walked {
+                        break;
+                    }
                 }
             }
-        }
+            rows
+        };
+        let start = self.positions.frames[seed as usize];
+        let mut rows = walk(&mut (0..start).rev());
+        rows.reverse();
+        rows.push(seed);
+        rows.extend(walk(&mut (start + 1..self.starts.len() as u32 - 1)));
         rows
-    };
-    let start = positions.frames[seed as usize];
-    let mut rows = walk(&mut (0..start).rev());
-    rows.reverse();
-    rows.push(seed);
-    rows.extend(walk(&mut (start + 1..frames)));
-    rows
+    }
 }
 
 impl Drift {
@@ -273,9 +301,7 @@ fn along(
         fill(&sums, &mut drift);
         if round > 0 && beads.len() > 2 {
             // A bead that does not move with the others spreads more than they do.
-            let mut sorted = spreads.clone();
-            sorted.sort_by(f64::total_cmp);
-            let usual = sorted[sorted.len() / 2].max(f64::MIN_POSITIVE);
+            let usual = median(spreads.iter().copied()).max(f64::MIN_POSITIVE);
             for (trust, spread) in trust.iter_mut().zip(&spreads) {
                 *trust = if *spread > 4.0 * usual { usual / spread } else { 1.0 };
             }

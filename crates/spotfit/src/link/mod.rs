@@ -71,8 +71,9 @@ struct Track {
     /// The frame in which it was seen last.
     last: u32,
     group: u32,
-    /// The next track in the same slot, or [`NONE`].
+    /// The tracks after and before it in the same slot, or [`NONE`].
     next: u32,
+    before: u32,
 }
 
 const NONE: u32 = u32::MAX;
@@ -228,7 +229,7 @@ impl Tracks {
     }
 
     fn begin(&mut self, mean: [f64; 3], last: u32, group: u32) {
-        let track = Track { mean, count: 1, last, group, next: NONE };
+        let track = Track { mean, count: 1, last, group, next: NONE, before: NONE };
         let place = if let Some(place) = self.free.pop() {
             self.tracks[place as usize] = track;
             place
@@ -268,25 +269,27 @@ impl Tracks {
         }
     }
 
-    /// Puts a track into its slot.
+    /// Puts a track into its slot, as the first.
     fn put(&mut self, track: u32) {
         let slot = self.slot_of(track);
-        self.tracks[track as usize].next = self.slots[slot];
-        self.slots[slot] = track;
+        let next = std::mem::replace(&mut self.slots[slot], track);
+        if let Some(next) = self.tracks.get_mut(next as usize) {
+            next.before = track;
+        }
+        let found = &mut self.tracks[track as usize];
+        (found.next, found.before) = (next, NONE);
     }
 
     /// Takes a track out of the slot in which it is.
     fn take(&mut self, track: u32, slot: usize) {
-        let next = self.tracks[track as usize].next;
-        if self.slots[slot] == track {
-            self.slots[slot] = next;
-            return;
+        let Track { next, before, .. } = self.tracks[track as usize];
+        match self.tracks.get_mut(before as usize) {
+            Some(before) => before.next = next,
+            None => self.slots[slot] = next,
         }
-        let mut before = self.slots[slot];
-        while self.tracks[before as usize].next != track {
-            before = self.tracks[before as usize].next;
+        if let Some(next) = self.tracks.get_mut(next as usize) {
+            next.before = before;
         }
-        self.tracks[before as usize].next = next;
     }
 }
 

@@ -130,3 +130,24 @@ fn bad_input_is_an_error() {
     assert_eq!(Groups::new(&[0, 0], &links), Err(group));
     assert!(Groups::new(&[0], &links).is_err());
 }
+
+/// Proves that a million tracks in one place are forgotten one by one without a look at all others.
+#[test]
+fn a_crowd_is_forgotten() {
+    let count = 1_000_000;
+    let mut frames = vec![0; count];
+    let (mut x, mut y) = (vec![7.0; count], vec![9.0; count]);
+    for (frame, place) in [(5, 1e4), (6, 1e4)] {
+        frames.push(frame);
+        x.push(place);
+        y.push(place);
+    }
+    let start = std::time::Instant::now();
+    let links = link(&frames, &x, &y, None, &OPTIONS).unwrap();
+    assert_eq!(
+        (links.count, links.groups[count], links.groups[count + 1]),
+        (count + 1, 1_000_000, 1_000_000)
+    );
+    // A look at all others would take half an hour.
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}

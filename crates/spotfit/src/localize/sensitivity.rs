@@ -8,6 +8,8 @@ use fit_core::{Camera, Pixel};
 use fit_windows::{AnyWindows, Visitor, Windows};
 use ndarray::{ArrayView2, Axis, Slice};
 
+use crate::median::median;
+
 /// Side of a tile in pixels.
 const TILE: usize = 16;
 
@@ -51,7 +53,7 @@ pub fn estimate_sensitivity(frames: AnyWindows<'_>, camera: &Camera) -> Option<f
     let tiles = frames.visit(Measure { baseline: camera.baseline, rounding })?;
     let em_gain = camera.em_gain.unwrap_or(1.0);
     let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
-    let mean = median(tiles.iter().map(|tile| tile.mean).collect());
+    let mean = median(tiles.iter().map(|tile| tile.mean));
     if mean <= 0.0 {
         // The baseline is wrong.
         return None;
@@ -98,11 +100,11 @@ impl<'w> Visitor<'w> for Measure {
                 let pairs = (1..count).map(|frame| Pair::of(tile(frame - 1), tile(frame)));
                 let pairs: Vec<Pair> = pairs.collect();
                 correlations.extend(pairs.iter().map(|pair| pair.correlation));
-                let mean = median(pairs.iter().map(|pair| pair.mean).collect());
+                let mean = median(pairs.iter().map(|pair| pair.mean));
                 // The median of χ² with so many degrees of freedom is a little below its mean.
                 let freedom = (TILE * TILE - 1) as f64;
                 let below = (1.0 - 2.0 / (9.0 * freedom)).powi(3);
-                let variance = median(pairs.iter().map(|pair| pair.variance).collect()) / below;
+                let variance = median(pairs.iter().map(|pair| pair.variance)) / below;
                 tiles.push(Tile { mean: mean - self.baseline, variance: variance - self.rounding });
             }
         }
@@ -149,8 +151,8 @@ fn by_ratio(tiles: &[Tile], factor: f64, read_noise: f64) -> Option<f64> {
             / (2.0 * tile.variance)
     };
     let gains: Vec<f64> = tiles.iter().map(gain).collect();
-    let found = median(gains.clone());
-    let spread = 1.4826 * median(gains.iter().map(|gain| (gain - found).abs()).collect());
+    let found = median(gains.iter().copied());
+    let spread = 1.4826 * median(gains.iter().map(|gain| (gain - found).abs()));
     let error = spread / (gains.len() as f64).sqrt();
     (found > 0.0 && error < MOST_ERROR * found).then_some(found)
 }
@@ -171,7 +173,7 @@ fn by_line(tiles: &[Tile]) -> Option<f64> {
         }
         let found = product / square;
         let off = |tile: &Tile| tile.variance - variance - found * (tile.mean - mean);
-        let spread = 1.4826 * median(kept.iter().map(|tile| off(tile).abs()).collect());
+        let spread = 1.4826 * median(kept.iter().map(|tile| off(tile).abs()));
         let error = spread / square.sqrt();
         slope = (error < MOST_ERROR * found).then_some(found);
         kept.retain(|tile| off(tile).abs() <= 3.0 * spread);
@@ -180,15 +182,6 @@ fn by_line(tiles: &[Tile]) -> Option<f64> {
         }
     }
     slope
-}
-
-/// The middle one; not a number if there is none.
-fn median(mut values: Vec<f64>) -> f64 {
-    if values.is_empty() {
-        return f64::NAN;
-    }
-    let middle = values.len() / 2;
-    *values.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! How wide the spots of a movie are, to tell which are too wide or too narrow to be one of them.
 
+use crate::median::median;
+
 /// What is known of the widths of spots so far.
 ///
 /// It goes by the order of the spots alone, so that it does not matter how a movie is cut into blocks.
@@ -38,21 +40,16 @@ impl Widths {
         let count = self.seen.len();
         if count >= LEAST && count.is_power_of_two() {
             // Precise widths say most about the usual one.
-            let middle = median(self.seen.iter().map(|(_, error)| *error).collect());
+            let middle = median(self.seen.iter().map(|(_, error)| *error));
             let precise = || self.seen.iter().filter(|(_, error)| *error <= middle);
-            let width = median(precise().map(|(width, _)| *width).collect());
-            let off = median(precise().map(|(other, _)| (other - width).abs()).collect());
-            let noise = median(precise().map(|(_, error)| error * error).collect());
+            let width = median(precise().map(|(width, _)| *width));
+            let off = median(precise().map(|(other, _)| (other - width).abs()));
+            let noise = median(precise().map(|(_, error)| error * error));
             // The median deviation of a normal variate is this share of its standard deviation.
             let variance = ((off / 0.674_49).powi(2) - noise).max(0.0);
             self.usual = Some(Usual { width, variance });
         }
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    let middle = values.len() / 2;
-    *values.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 #[cfg(test)]

@@ -72,6 +72,15 @@ impl TableReader {
         }
     }
 
+    /// Says whether a CSV table counts frames from 0 or 1, whatever its names say.
+    #[must_use]
+    pub fn with_first_frame(self, first: u32) -> Self {
+        match self {
+            Self::Csv(reader) => Self::Csv(reader.with_first_frame(first)),
+            picasso => picasso,
+        }
+    }
+
     /// Gives these columns only, as far as they are there.
     #[must_use]
     pub fn with_columns(self, names: &[&str]) -> Self {

@@ -69,6 +69,26 @@ impl Filter {
         self.condition.text()
     }
 
+    /// The columns of a table that the condition is on, as far as it may have them; x is among them, for its unit.
+    pub fn columns(&self) -> Vec<&str> {
+        let mut all = vec!["x"];
+        for Meaning { column, .. } in &self.of {
+            let made_of: &[&str] = match column.as_str() {
+                "sigma" => &["sigma_x", "sigma_y"],
+                "uncertainty" => &["uncertainty_x", "uncertainty_y"],
+                "sigma_x" | "sigma_y" => &["sigma"],
+                "uncertainty_x" | "uncertainty_y" => &["uncertainty"],
+                _ => &[],
+            };
+            for name in std::iter::once(column.as_str()).chain(made_of.iter().copied()) {
+                if !all.contains(&name) {
+                    all.push(name);
+                }
+            }
+        }
+        all
+    }
+
     /// For each row whether the condition holds.
     ///
     /// # Errors
@@ -158,7 +178,8 @@ mod tests {
         table
     }
 
-    /// Proves that columns have all their names, in either unit, and that NaN fulfils nothing.
+    /// Proves that columns have all their names, in either unit, that NaN fulfils nothing, and that a condition names all the
+    /// columns that it needs.
     #[test]
     fn conditions_know_every_name() {
         let table = table();
@@ -175,6 +196,13 @@ mod tests {
             let filter =
                 Filter::new(text, &table).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!(filter.keep(&table).unwrap(), keep, "{text}");
+            let mut needed = table.clone();
+            for column in table.columns() {
+                if !filter.columns().contains(&column.name.as_str()) {
+                    needed.remove(&column.name);
+                }
+            }
+            assert_eq!(filter.keep(&needed).unwrap(), keep, "{text} with its columns only");
         }
         for wrong in ["photon > 1", "photons", "status == 1", "photons >", "uncertainty < 1", ""] {
             assert!(Filter::new(wrong, &table).is_err(), "{wrong}");

@@ -208,6 +208,13 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
+    /// The columns whose meaning is not known, each with the name that it may have been meant to have, such as `intensity`
+    /// for `Photons`. Nothing but conditions and copies uses them.
+    pub fn unknown(&self) -> Vec<(&str, Option<&'static str>)> {
+        let unknown = self.columns.iter().filter(|column| names::find(&column.name).is_none());
+        unknown.map(|column| (column.name.as_str(), names::similar(&column.name))).collect()
+    }
+
     /// The values of the column with this name.
     ///
     /// # Errors
@@ -239,6 +246,13 @@ impl Table {
     pub fn remove(&mut self, name: &str) -> Option<Column> {
         let place = self.columns.iter().position(|column| column.name == name)?;
         Some(self.columns.remove(place))
+    }
+
+    /// These columns only, as far as they are there.
+    #[must_use]
+    pub fn only(&self, names: &[&str]) -> Self {
+        let wanted = self.columns.iter().filter(|column| names.contains(&column.name.as_str()));
+        Self { columns: wanted.cloned().collect(), info: self.info.clone() }
     }
 
     /// The same columns without rows.

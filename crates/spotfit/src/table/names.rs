@@ -111,6 +111,22 @@ pub(super) fn from_csv(header: &str) -> Option<(&'static Known, Unit, f64)> {
     Some((known, unit, scale))
 }
 
+/// The name in CSV tables of the column that one of another name may be meant for, such as `Photons` or `x_nm`.
+pub(super) fn similar(header: &str) -> Option<&'static str> {
+    let plain = |name: &str| {
+        let name = name.split(['[', '(']).next().unwrap_or_default().trim().to_lowercase();
+        let units = ["_nm", "_px", "_um", "_pixel", "_pix", " nm", " px", "_photons", "_photon"];
+        let name = units.iter().find_map(|unit| name.strip_suffix(unit)).unwrap_or(&name);
+        name.replace([' ', '-', '_', '.'], "")
+    };
+    let wanted = plain(header);
+    let called = |known: &&Known| {
+        let all = known.csv.iter().chain([&known.name]).chain(&known.picasso);
+        all.into_iter().any(|name| plain(name) == wanted)
+    };
+    KNOWN.iter().find(called).map(|known| known.csv[0])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +142,25 @@ mod tests {
             if let Some(name) = known.picasso {
                 assert!(std::ptr::eq(from_picasso(name).unwrap(), known), "{name}");
             }
+        }
+    }
+
+    /// Proves that names that are nearly known are told.
+    #[test]
+    fn similar_names_are_told() {
+        for (header, meant) in [
+            ("Photons", "intensity"),
+            ("x_nm", "x"),
+            ("X (nm)", "x"),
+            ("Intensity [ADU]", "intensity"),
+            ("sigma 1", "sigma1"),
+            ("LPX", "uncertainty_x"),
+            ("frame_px", "frame"),
+        ] {
+            assert_eq!(similar(header), Some(meant), "{header}");
+        }
+        for header in ["area", "", "[nm]", "net_gradient"] {
+            assert_eq!(similar(header), None, "{header}");
         }
     }
 

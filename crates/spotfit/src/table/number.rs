@@ -65,10 +65,10 @@ pub(super) fn write(value: f64, text: &mut Vec<u8>) {
 pub(super) fn write_rounded(value: f64, decimals: usize, text: &mut Vec<u8>) {
     let scaled = value * TENS[decimals.min(22)];
     let units = scaled.round();
-    // Where the product is near the middle between two numbers, its own rounding may decide: let others do it.
-    let clear = (scaled - scaled.trunc()).abs();
-    let clear = (clear - 0.5).abs() > 1e-6 * scaled.abs().max(1.0);
-    if decimals <= 9 && clear && units.abs() < 1e9 && units != 0.0 {
+    // Where the product is so near the middle between two whole numbers that its own rounding may decide, let others do it.
+    let from_middle = ((scaled - scaled.trunc()).abs() - 0.5).abs();
+    let clear = from_middle > f64::EPSILON * scaled.abs();
+    if decimals <= 9 && clear && units.abs() < EXACT as f64 {
         units_of(units, decimals, text);
     } else {
         general(value, |value, text| write!(text, "{value:.decimals$}"), text);
@@ -77,10 +77,41 @@ pub(super) fn write_rounded(value: f64, decimals: usize, text: &mut Vec<u8>) {
 
 /// Writes a number that was single: with the digits that single precision needs.
 pub(super) fn write_single(value: f64, text: &mut Vec<u8>) {
-    general(value, |value, text| write!(text, "{:?}", value as f32), text);
+    let single = value as f32;
+    if let Some((units, decimals)) = shortest(single) {
+        units_of(units, decimals, text);
+        return;
+    }
+    general(value, |_, text| write!(text, "{single:?}"), text);
     if text.ends_with(b".0") {
         text.truncate(text.len() - 2);
     }
+}
+
+/// The fewest decimals with which a number is read back as it was, and how many units of the last one it is then; `None` for
+/// numbers that are very small or large, or for which this is not clear.
+fn shortest(value: f32) -> Option<(f64, usize)> {
+    let size = value.abs();
+    // Whole numbers are exact below 2²⁴. Below a power of two numbers are closer to each other than above.
+    if !(1e-3..16_777_216.0).contains(&size) || size.to_bits().trailing_zeros() >= 23 {
+        return None;
+    }
+    let wide = f64::from(size);
+    let half = (f64::from(size.next_up()) - wide) / 2.0;
+    // Nine digits are enough, and all products are exact: 25 bits times the 28 of 5¹².
+    for (decimals, ten) in TENS.iter().enumerate().take(13) {
+        let scaled = wide * ten;
+        let units = scaled.round();
+        let off = (units - scaled).abs();
+        if off < half * ten {
+            return (off < 0.5).then(|| (units.copysign(value.into()), decimals));
+        }
+        // The end of the range belongs to it for every other number.
+        if off == half * ten {
+            return None;
+        }
+    }
+    None
 }
 
 /// Writes a number in the general way; what is infinite in the word that every language reads.
@@ -101,7 +132,8 @@ fn general(
 
 /// Writes a whole number of units, of which 10^`decimals` make one.
 fn units_of(units: f64, decimals: usize, text: &mut Vec<u8>) {
-    if units < 0.0 {
+    // Also what is rounded to −0.
+    if units.is_sign_negative() {
         text.push(b'-');
     }
     let mut rest = units.abs() as u64;
@@ -146,10 +178,35 @@ mod tests {
             prop_assert_eq!(parse(&text).map(|found| found as f32), Some(value as f32));
         }
 
+        /// Proves that single precision has the digits that the standard library gives it.
+        #[test]
+        fn singles_are_written_as_by_std(
+            value in prop_oneof![
+                any::<f32>(),
+                -1e5f32..1e5,
+                (0u32..1 << 27).prop_map(|units| units as f32 / 1e4),
+                (0i32..40, -3i32..4).prop_map(|(power, off)| {
+                    f32::from_bits(((117 + power as u32) << 23).wrapping_add_signed(off))
+                }),
+            ],
+        ) {
+            let mut text = Vec::new();
+            write_single(value.into(), &mut text);
+            let expected = format!("{value:?}").replace("inf", "Infinity");
+            let expected = expected.strip_suffix(".0").unwrap_or(&expected);
+            prop_assert_eq!(String::from_utf8(text).unwrap(), expected);
+        }
+
         /// Proves that rounding is that of the standard library, halves included.
         #[test]
         fn numbers_are_rounded_as_by_std(
-            value in prop_oneof![any::<f64>(), -1e5..1e5, (-1e9..1e9).prop_map(|v: f64| v.round() / 2e4)],
+            value in prop_oneof![
+                any::<f64>(),
+                -1e5..1e5,
+                (-1e9..1e9).prop_map(|v: f64| v.round() / 2e4),
+                -1e12..1e12,
+                (-1e15..1e15).prop_map(|v: f64| v.round() / 2e4),
+            ],
             decimals in 0usize..9,
         ) {
             let mut text = Vec::new();

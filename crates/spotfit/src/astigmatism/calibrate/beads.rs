@@ -80,20 +80,16 @@ fn point(slice: &Slice) -> Option<Point> {
 }
 
 /// The median; the upper of the two in the middle. 0 for no values.
-pub(super) fn median(values: &mut [f64]) -> f64 {
-    if values.is_empty() {
-        return 0.0;
-    }
-    let middle = values.len() / 2;
-    *values.select_nth_unstable_by(middle, f64::total_cmp).1
+pub(super) fn median(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { crate::median::median(values.iter().copied()) }
 }
 
 /// The usual step of the stage in nm: the median of the differences between neighbouring z, where they differ.
 pub(super) fn step(beads: &[Bead]) -> f64 {
-    let mut steps: Vec<f64> = beads
+    let steps: Vec<f64> = beads
         .iter()
         .flat_map(|bead| bead.points.windows(2).map(|pair| pair[1].z - pair[0].z))
         .filter(|&step| step > 0.0)
         .collect();
-    median(&mut steps)
+    median(&steps)
 }

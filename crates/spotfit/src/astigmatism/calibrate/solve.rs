@@ -161,7 +161,7 @@ fn median_points(beads: &[Bead], [low, high]: [f64; 2]) -> Vec<Sample> {
         .chunk_by(|a, b| strip(a.0) == strip(b.0))
         .map(|chunk| {
             let of = |value: fn(&(f64, [f64; 2])) -> f64| {
-                median(&mut chunk.iter().map(value).collect::<Vec<_>>())
+                median(&chunk.iter().map(value).collect::<Vec<_>>())
             };
             let sigma = [of(|p| p.1[0]), of(|p| p.1[1])];
             let weight = sigma.map(|sigma| chunk.len() as f64 / (sigma * sigma));
@@ -207,9 +207,9 @@ fn square(curves: &Curves, z: f64, point: &Point, units: &[f64; 2]) -> f64 {
 /// and what curves are off anyhow.
 fn expect(beads: &mut [Bead], curves: &Curves) {
     let inside = points(beads).filter(|(_, point)| point.inside);
-    let mut squares: Vec<f64> =
+    let squares: Vec<f64> =
         inside.map(|(z, point)| square(curves, z, point, &point.errors)).collect();
-    let factor = (median(&mut squares) / MEDIAN_SQUARE).sqrt();
+    let factor = (median(&squares) / MEDIAN_SQUARE).sqrt();
     for point in beads.iter_mut().flat_map(|bead| &mut bead.points) {
         let of = |axis: usize| (factor * point.errors[axis]).hypot(OFF_ANYHOW * point.sigma[axis]);
         point.deviations = [of(0), of(1)];
@@ -312,7 +312,7 @@ fn certain(curves: &Curves, options: &CalibrationOptions) -> Result<[f64; 2], Ca
         let [[x, dx], [y, dy]] = curves.at(z);
         (x * dx - y * dy, (dx / x).hypot(dy / y))
     };
-    let usual = median(&mut (0..=LOOKS).map(|i| look(place(i)).1).collect::<Vec<_>>());
+    let usual = median(&(0..=LOOKS).map(|i| look(place(i)).1).collect::<Vec<_>>());
     let sign = look(0.0).0 > 0.0;
     let good = |z: f64| {
         let (slope, change) = look(z);

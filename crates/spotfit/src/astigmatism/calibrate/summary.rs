@@ -210,6 +210,6 @@ fn lateral(beads: &[Bead], pixel_size: f64) -> [f64; 2] {
             let slope = 1000.0 * pixel_size * product / square;
             slope.is_finite().then_some(slope)
         };
-        median(&mut beads.iter().filter(|bead| bead.used()).filter_map(slope).collect::<Vec<_>>())
+        median(&beads.iter().filter(|bead| bead.used()).filter_map(slope).collect::<Vec<_>>())
     })
 }

@@ -90,6 +90,14 @@ impl<R: Read> CsvReader<R> {
         self
     }
 
+    /// Says whether frames are counted from 0 or 1, whatever the names say.
+    #[must_use]
+    pub fn with_first_frame(mut self, first: u32) -> Self {
+        let frames = self.layout.columns.iter_mut().filter(|field| field.column.name == "frame");
+        frames.for_each(|field| field.offset = f64::from(first));
+        self
+    }
+
     /// Reads these columns only, as far as they are there; the others may hold anything.
     #[must_use]
     pub fn with_columns(mut self, names: &[&str]) -> Self {
@@ -242,7 +250,8 @@ impl Layout {
                         if !(fits && counts) {
                             return Err(wrong(match field.column.name.as_str() {
                                 "frame" if field.offset == 1.0 => "the number of a frame, from 1",
-                                "frame" => "the number of a frame, from 0",
+                                "frame" if field.offset == 0.0 => "the number of a frame, from 0",
+                                "frame" => "the number of a frame, from the first",
                                 _ => "a whole number",
                             }));
                         }
