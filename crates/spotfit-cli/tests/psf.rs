@@ -75,7 +75,7 @@ fn measured_psfs_find_heights() {
         "x.yaml",
     ]
     .map(|name| folder.path(name));
-    let simulate =
+    let simulate_beads =
         ["--width", "192", "--height", "192", "--beads", "30", "--step", "40", "--signal", "20000"];
     succeeds(&with(&[&"simulate", &"beads", &"-o", &stack], &simulate_beads));
     let spline = ["--spline", "--step", "40", "--pixel-size", "100"];
