@@ -79,7 +79,7 @@ pub fn write<W: Write>(out: W, psf: &Psf, pixel_size: Option<f64>) -> Result<W, 
     Ok(write_arrays(out, &arrays, Some((METADATA, &metadata)))?)
 }
 
-/// Reads a PSF from an HDF5 file that [`write`] or Picasso wrote.
+/// Reads a PSF from an HDF5 file that [`write()`] or Picasso wrote.
 ///
 /// Of Picasso's files only those of the model `spline-3d` are read. z is as Picasso gives it, the magnification factor included; photons are
 /// those of all pixels at z = 0, where Picasso's are those at its plane of focus. The polynomials must meet with continuous second

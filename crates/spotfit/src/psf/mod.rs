@@ -1,7 +1,7 @@
 //! Measured point-spread functions as cubic splines: calibration from stacks of beads, fits, and files.
 //!
 //! [`calibrate()`] makes a [`Psf`] from images of beads at known heights of the stage, [`PsfFitter`] finds x, y, z, photons and
-//! background of spots with it, and [`write`] and [`read`] keep it in a file that Picasso reads too.
+//! background of spots with it, and [`write()`] and [`read()`] keep it in a file that Picasso reads too.
 //!
 //! A C² cubic spline on the lattice of the pixels is a B-spline: one coefficient for each pixel and plane, and the same
 //! fraction of a pixel for all pixels of a window, so that it is three passes of four products (Babcock & Zhuang 2017 and
