@@ -8,7 +8,11 @@ use std::io::{Cursor, Read};
 use std::time::{Duration, Instant};
 
 use fit_sim::Random;
+use ndarray::Array3;
+use spotfit::astigmatism::file;
+use spotfit::astigmatism::find::{DepthStatus, Widths};
 use spotfit::hdf5::{H5Error, H5Reader, H5Writer, Member, NumberKind};
+use spotfit::psf::{self, Psf};
 use spotfit::yaml;
 
 /// How many mutations of each file are tried.
@@ -85,7 +89,8 @@ fn attack(name: &str, file: &[u8], most: usize, read: impl Fn(&[u8]) -> bool) {
 }
 
 /// Proves that no mutation of a file makes reading it panic, take long or take more memory than a bound that depends on
-/// the file's size alone: HDF5 of every fixture and of this writer, and YAML.
+/// the file's size alone: HDF5 of every fixture and of this writer, YAML, calibrations of widths, and measured PSFs, which say what
+/// they find at any height.
 #[test]
 fn mutated_files_do_no_harm() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
@@ -115,4 +120,36 @@ fn mutated_files_do_no_harm() {
                 N: !!python/object/apply:numpy.core.multiarray.scalar\n- !!python/object/apply:numpy.dtype\n  args:\n\
                 \x20 - f8\n  - false\n- !!binary |\n  AAAAAAAA+D8=\n---\nPlain: two\n  lines\nC: {a: 1, b: [x, y]}\n";
     attack("yaml", text.as_bytes(), 1 << 20, |bytes| yaml::read(bytes).is_ok());
+
+    let calibration = "X Coefficients: [1.2e-17, -3.1e-15, -9.0e-13, 2.0e-9, 1.1e-5, 1.5e-3, 1.2]\n\
+                       Y Coefficients:\n- 1.1e-17\n- 2.9e-15\n- -8.0e-13\n- -2.0e-9\n- 1.2e-5\n- -1.6e-3\n- 1.2\n\
+                       Magnification factor: 0.79\nStep size in nm: 10.0\nNumber of frames: 101\n";
+    attack("calibration", calibration.as_bytes(), 1 << 20, |bytes| {
+        let Ok(finder) = file::read(bytes) else { return false };
+        let widths = Widths { sigma: [1.3, 1.5], errors: [0.05, 0.05], correlation: 0.0 };
+        let depth = finder.find(&widths);
+        let finite = [depth.z, depth.error, depth.distance].iter().all(|number| number.is_finite());
+        assert!(finite || depth.status == DepthStatus::Invalid, "{depth:?}");
+        true
+    });
+
+    let knots = Array3::from_shape_fn((6, 8, 8), |(plane, row, column)| {
+        let square = |at: usize, width: f64| ((at as f64 - 3.5) / width).powi(2);
+        let wide = 1.0 + 0.15 * plane as f64;
+        (-0.5 * (square(row, wide) + square(column, 2.0 - 0.1 * wide))).exp()
+    });
+    let sound = Psf::new(knots, 50.0, 1.4).expect("a PSF");
+    let written = psf::write(Vec::new(), &sound, Some(100.0)).expect("a file");
+    attack("psf", &written, (1 << 20) + 40 * written.len(), |bytes| {
+        let Ok(psf) = psf::read(Cursor::new(bytes)) else { return false };
+        let [low, high] = psf.range();
+        for z in [low, 0.5 * (low + high), high] {
+            let window = psf.window([2.1, 1.9, z], [5, 5]);
+            assert!(window.iter().all(|value| value.is_finite()), "{window}");
+            if let Some(bound) = psf.bound(z, 1000.0, 10.0, [5, 5]) {
+                assert!(bound.iter().all(|error| *error > 0.0 && error.is_finite()), "{bound:?}");
+            }
+        }
+        true
+    });
 }
