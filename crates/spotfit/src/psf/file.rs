@@ -82,7 +82,7 @@ pub fn write<W: Write>(out: W, psf: &Psf, pixel_size: Option<f64>) -> Result<W, 
 /// Reads a PSF from an HDF5 file that [`write()`] or Picasso wrote.
 ///
 /// Of Picasso's files only those of the model `spline-3d` are read. z is as Picasso gives it, the magnification factor included; photons are
-/// those of all pixels at z = 0, where Picasso's are those at its plane of focus. The polynomials must meet with continuous second
+/// those of all pixels of the box at z = 0, where Picasso's are those at its plane of focus. The polynomials must meet with continuous second
 /// derivatives, as those of its natural splines do. Picasso's box of n pixels has n − 1 intervals; the PSF goes on for two more on each
 /// side, where it falls to 0, so that windows of n pixels can be fitted.
 ///
@@ -125,7 +125,7 @@ pub fn read<R: Read + Seek>(mut reader: R) -> Result<Psf, PsfError> {
         // Our own, in the other direction; unless somebody changed what Picasso reads.
         let pieces = planes.saturating_sub(3) as f64;
         let zero = if zero == pieces - written { written } else { pieces - zero };
-        return directed(knots, scaled, zero);
+        return directed(knots, scaled, zero, 0);
     }
     match metadata.get("model").and_then(Value::text) {
         Some("spline-3d") => {}
@@ -153,30 +153,34 @@ pub fn read<R: Read + Seek>(mut reader: R) -> Result<Psf, PsfError> {
         knots = longer(&knots, axis);
     }
     knots.invert_axis(Axis(0));
-    directed(knots, scaled, planes as f64 - zero)
+    directed(knots, scaled, planes as f64 - zero, LONGER)
 }
+
+/// Intervals by which Picasso's tables become longer on each side.
+const LONGER: usize = 2;
 
 /// The most pieces of polynomials: 128 MB.
 const MOST_PIECES: usize = 1 << 18;
 
-/// A PSF whose z rises from plane to plane if `step` is above 0, and falls otherwise.
-fn directed(mut knots: Array3<f64>, step: f64, zero: f64) -> Result<Psf, PsfError> {
+/// A PSF whose z rises from plane to plane if `step` is above 0, and falls otherwise. A rim of so many pixels is not counted among
+/// its light.
+fn directed(mut knots: Array3<f64>, step: f64, zero: f64, rim: usize) -> Result<Psf, PsfError> {
     if step < 0.0 {
         let pieces = knots.len_of(Axis(0)).saturating_sub(3) as f64;
         knots.invert_axis(Axis(0));
-        return Psf::new(knots, -step, pieces - zero);
+        return Psf::with_rim(knots, -step, pieces - zero, rim);
     }
-    Psf::new(knots, step, zero)
+    Psf::with_rim(knots, step, zero, rim)
 }
 
-/// Two coefficients more at both ends of an axis, such that the spline falls to 0.
+/// [`LONGER`] coefficients more at both ends of an axis, such that the spline falls to 0.
 fn longer(knots: &Array3<f64>, axis: usize) -> Array3<f64> {
     let (axis, count) = (Axis(axis), knots.len_of(Axis(axis)));
     let mut shape = knots.raw_dim();
-    shape[axis.index()] += 4;
+    shape[axis.index()] += 2 * LONGER;
     let mut all = Array3::zeros(shape);
-    all.slice_axis_mut(axis, ndarray::Slice::from(2..count + 2)).assign(knots);
-    for (end, to) in [(0, 1), (count - 1, count + 2)] {
+    all.slice_axis_mut(axis, ndarray::Slice::from(LONGER..count + LONGER)).assign(knots);
+    for (end, to) in [(0, LONGER - 1), (count - 1, count + LONGER)] {
         all.index_axis_mut(axis, to).assign(&(0.5 * &knots.index_axis(axis, end)));
     }
     all

@@ -51,13 +51,8 @@ fn files_are_read_and_written() {
     other[at..at + 5].copy_from_slice(b"knobs");
     let again = read(Cursor::new(&other)).expect("a PSF");
     assert_eq!((again.step(), again.extent()), (psf.step(), psf.extent().map(|side| side + 4)));
-    // What goes on beyond the box has some light, of which shares are taken.
-    let light = |psf: &Psf| psf.window([6.0, 6.0, 0.0], [13; 2]).sum();
-    let share = light(psf) / light(&again);
-    assert!((share - 1.0).abs() < 0.03, "{share}");
     for z in [-321.0, 5.0, 480.0] {
-        let all = share * again.window([6.3, 5.8, z], [13; 2]);
-        let off = all - psf.window([6.3, 5.8, z], [13; 2]);
+        let off = again.window([6.3, 5.8, z], [13; 2]) - psf.window([6.3, 5.8, z], [13; 2]);
         assert!(off.iter().all(|off| off.abs() < 1e-6));
     }
 

@@ -21,7 +21,7 @@ pub(super) const DARKEST: f64 = 1e-3;
 /// An axis of n coefficients has n − 3 intervals between knots. The PSF's centre is in the middle of the intervals along x
 /// and y, and z = 0 is at a given plane, which need not be a knot. The value is the share of the photons in a pixel: over
 /// the pixels at ½, 1½, 2½, … intervals along x and y it adds up to 1 at z = 0 (or at the end of the PSF that is next to it), so that the
-/// amplitude of a spot is its number of photons. At other z the sum may differ, as the light outside of these pixels does.
+/// amplitude of a spot is its number of photons; of Picasso's tables over those of the box. At other z the sum may differ, as the light outside of these pixels does.
 ///
 /// Where there is hardly any light, a measured PSF may be a little below 0. A likelihood makes no sense where a model is, and takes it
 /// for 10⁻³ photons there.
@@ -50,7 +50,17 @@ impl Psf {
     /// If there are fewer than 5 coefficients along an axis, or too many; if one is not finite; if the step is not above 0, or z = 0
     /// more than 10⁴ steps away; if the pixels at z = 0 do not add up to more than 0; or if x, y, z, photons and background cannot be told
     /// from each other at any z.
-    pub fn new(mut coefficients: Array3<f64>, step: f64, zero: f64) -> Result<Self, PsfError> {
+    pub fn new(coefficients: Array3<f64>, step: f64, zero: f64) -> Result<Self, PsfError> {
+        Self::with_rim(coefficients, step, zero, 0)
+    }
+
+    /// The same, with the sum over the pixels that are `rim` intervals or more inside along x and y.
+    pub(super) fn with_rim(
+        mut coefficients: Array3<f64>,
+        step: f64,
+        zero: f64,
+        rim: usize,
+    ) -> Result<Self, PsfError> {
         let (planes, rows, columns) = coefficients.dim();
         let counts = [planes, rows, columns].iter().all(|count| COUNTS.contains(count));
         if !counts || planes * rows * columns > MOST {
@@ -70,7 +80,7 @@ impl Psf {
         }
         coefficients = coefficients.as_standard_layout().into_owned();
         let zeroth = zero.clamp(0.0, (planes - 3) as f64);
-        let sum = sum(&coefficients, zeroth);
+        let sum = sum(&coefficients, zeroth, rim);
         // Shares of photons that single precision can hold.
         if !(sum > 0.0 && (1.0 / sum).is_finite()) {
             return Err(PsfError::NoLight { sum });
@@ -219,12 +229,13 @@ impl Psf {
     }
 }
 
-/// What the pixels at a plane add up to.
-pub(super) fn sum(coefficients: &Array3<f64>, plane: f64) -> f64 {
+/// What the pixels at a plane add up to, those in a rim of so many left out.
+pub(super) fn sum(coefficients: &Array3<f64>, plane: f64, rim: usize) -> f64 {
     let shape: [usize; 3] = coefficients.dim().into();
-    let size = [shape[1] - 3, shape[2] - 3];
+    let size = [shape[1], shape[2]].map(|count| (count - 3).saturating_sub(2 * rim));
     let mut patch = Patch::default();
-    let place = Place::new(shape, [plane, 0.5, 0.5], size);
+    let first = 0.5 + rim as f64;
+    let place = Place::new(shape, [plane, first, first], size);
     let knots = coefficients.as_slice().expect("standard layout");
     patch.evaluate(knots, shape, &place, false);
     patch.value.iter().sum()

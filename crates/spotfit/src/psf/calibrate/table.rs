@@ -28,7 +28,7 @@ impl Table {
         self.level();
         let knots = Array3::from_shape_vec(self.shape, std::mem::take(&mut self.knots));
         let mut knots = knots.expect("a number for each place");
-        let sum = sum(&knots, self.zero.clamp(0.0, (self.shape[0] - 3) as f64));
+        let sum = sum(&knots, self.zero.clamp(0.0, (self.shape[0] - 3) as f64), 0);
         if sum > 0.0 && (1.0 / sum).is_finite() {
             knots /= sum;
             fits.iter_mut().for_each(|fit| fit.photons *= sum);
