@@ -47,10 +47,10 @@ struct CameraOptions {
     #[arg(long, value_name = "E")]
     read_noise: Option<f64>,
     /// The maps of an sCMOS camera, in place of baseline, sensitivity and read noise: an NPZ file with arrays offset
-    /// (ADU), gain (ADU per photo-electron) and variance (ADU²), each (height, width) of the camera's frame, or a
-    /// folder with each as .npy or .tif. Pixels with a gain of 0, or with NaN anywhere, are masked: no fit looks at
-    /// them.
-    #[arg(long, value_name = "MAPS", conflicts_with_all = ["baseline", "sensitivity", "read_noise"])]
+    /// (ADU), gain (ADU per photo-electron) and variance (ADU²), each (height, width) of the camera's frame, a
+    /// folder with each as .npy or .tif, or a camera calibration of Picasso (.hdf5), which may have no gain: it takes --sensitivity then.
+    /// Pixels with a gain of 0, or with NaN anywhere, are masked: no fit looks at them.
+    #[arg(long, value_name = "MAPS", conflicts_with_all = ["baseline", "read_noise"])]
     camera: Option<PathBuf>,
 }
 
@@ -80,7 +80,9 @@ impl CameraOptions {
     }
 
     fn camera(&self) -> Option<Camera> {
-        let Self { baseline, sensitivity, em_gain, read_noise, camera: _ } = *self;
+        let Self { baseline, em_gain, read_noise, .. } = *self;
+        // With maps it is theirs.
+        let sensitivity = self.sensitivity.filter(|_| self.camera.is_none());
         baseline.or(sensitivity).or(em_gain).or(read_noise)?;
         let default = Camera::default();
         let camera = default
@@ -169,7 +171,11 @@ impl SpotOptions {
     /// The maps of the camera, if there are any, and their path.
     pub(crate) fn camera_map(&self) -> Result<Option<(CameraMap, &Path)>, CliError> {
         let Some(path) = &self.camera.camera else { return Ok(None) };
-        Ok(Some((camera_maps::read(path)?, path)))
+        let sensitivity = self.camera.sensitivity;
+        if let Some(value) = sensitivity.filter(|value| !(1e-12..=1e12).contains(value)) {
+            return Err(CliError::option("sensitivity", &value.to_string(), "1e-12 to 1e12"));
+        }
+        Ok(Some((camera_maps::read_with(path, sensitivity)?, path)))
     }
 
     /// What must be said about the outcome; `errors` says whether errors are wanted.

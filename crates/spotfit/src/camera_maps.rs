@@ -3,6 +3,7 @@
 //! | path | what is read |
 //! |---|---|
 //! | a file | NPZ, as `numpy.savez` and `numpy.savez_compressed` write it, with the arrays `offset`, `gain` and `variance`; others are left alone |
+//! | an `.hdf5` file | a camera calibration of Picasso, with the datasets `offset` and `variance`, and `gain` if it was measured |
 //! | a folder | `offset`, `gain` and `variance`, each as `.npy`, `.tif` or `.tiff` |
 //!
 //! Each map is an array (height, width), or an image with one page, of the size of the camera's frame: offset in ADU,
@@ -34,6 +35,7 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use crate::excerpt::excerpt;
+use crate::hdf5::{H5Error, H5Reader};
 use crate::movie::MovieLimits;
 #[cfg(feature = "tiff")]
 use crate::movie::{Movie, MovieError, Pixels};
@@ -68,8 +70,14 @@ pub enum CameraMapsProblem {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The file is not an archive of arrays.
-    #[error("this is neither a folder nor an NPZ file that can be read: {0}")]
+    #[error("this is neither a folder nor an NPZ or HDF5 file that can be read: {0}")]
     Archive(String),
+    /// The HDF5 file cannot be read.
+    #[error(transparent)]
+    Hdf5(#[from] H5Error),
+    /// There is a map of the gain, and another gain was given.
+    #[error("the maps have a gain; no other sensitivity can be given")]
+    TwoGains,
     /// A map is not there.
     #[error("the map '{name}' is missing; there is {found}")]
     Missing {
@@ -128,16 +136,43 @@ pub enum CameraMapsProblem {
     Maps(#[from] MapError),
 }
 
-/// Reads the maps of a camera from an NPZ file or a folder.
+/// Reads the maps of a camera from an NPZ file, a calibration of Picasso or a folder.
 ///
 /// # Errors
 /// [`CameraMapsError`], which names the file, and the map and its pixel where they are known.
 pub fn read(path: impl AsRef<Path>) -> Result<CameraMap, CameraMapsError> {
+    read_with(path, None)
+}
+
+/// The same; where the gain was not measured pixel by pixel, all have this sensitivity, in photo-electrons per ADU.
+///
+/// # Errors
+/// As [`read`]; and if there is a map of the gain, too.
+pub fn read_with(
+    path: impl AsRef<Path>,
+    sensitivity: Option<f64>,
+) -> Result<CameraMap, CameraMapsError> {
     let path = path.as_ref();
     let wrong = |problem| CameraMapsError { file: path.to_owned(), problem };
     let metadata = fs::metadata(path).map_err(|error| wrong(error.into()))?;
-    let maps = if metadata.is_dir() { read_folder(path) } else { read_archive(path, &metadata) };
+    let maps = if metadata.is_dir() {
+        read_folder(path)
+    } else if is_hdf5(path, &metadata) {
+        read_hdf5(path)
+    } else {
+        read_archive(path, &metadata)
+    };
     let [offset, gain, variance] = maps.map_err(wrong)?;
+    let gain = match (gain, sensitivity) {
+        (Ok(_), Some(_)) => return Err(wrong(CameraMapsProblem::TwoGains)),
+        (Ok(gain), None) => gain,
+        (Err(CameraMapsProblem::Missing { .. }), Some(sensitivity)) => {
+            let gain = offset.as_ref().map(|offset| offset.mapv(|_| (1.0 / sensitivity) as f32));
+            gain.unwrap_or_default()
+        }
+        (Err(problem), _) => return Err(wrong(problem)),
+    };
+    let (offset, variance) = (offset.map_err(wrong)?, variance.map_err(wrong)?);
     CameraMap::new(offset.view(), gain.view(), variance.view()).map_err(|error| wrong(error.into()))
 }
 
@@ -151,7 +186,8 @@ pub fn files(path: impl AsRef<Path>) -> Vec<PathBuf> {
     NAMES.into_iter().flat_map(|name| ENDINGS.map(|ending| file(name, ending))).collect()
 }
 
-type Maps = [Array2<f32>; 3];
+/// Each map, or what is wrong with it.
+type Maps = [Result<Array2<f32>, CameraMapsProblem>; 3];
 
 fn read_folder(folder: &Path) -> Result<Maps, CameraMapsProblem> {
     let map = |name| {
@@ -168,8 +204,7 @@ fn read_folder(folder: &Path) -> Result<Maps, CameraMapsProblem> {
             [one, other, ..] => Err(CameraMapsProblem::Twice { name, one, other }),
         }
     };
-    let [offset, gain, variance] = NAMES;
-    Ok([map(offset)?, map(gain)?, map(variance)?])
+    Ok(NAMES.map(map))
 }
 
 fn read_file(
@@ -192,6 +227,34 @@ fn read_file(
     read_array(file, metadata.len(), name)
 }
 
+/// Whether a file is HDF5, by how it begins.
+fn is_hdf5(path: &Path, metadata: &fs::Metadata) -> bool {
+    let mut begin = [0; 4];
+    let read = |begin: &mut [u8; 4]| File::open(path).and_then(|mut file| file.read_exact(begin));
+    metadata.is_file() && read(&mut begin).is_ok() && begin == *b"\x89HDF"
+}
+
+fn read_hdf5(path: &Path) -> Result<Maps, CameraMapsProblem> {
+    let mut reader = H5Reader::open(BufReader::new(File::open(path)?))?;
+    let names = reader.names().to_vec();
+    let map = |name: &'static str| {
+        if !names.iter().any(|own| own == name) {
+            let found = excerpt(&names.join(", "));
+            let found = if names.is_empty() { "nothing".to_owned() } else { found };
+            return Err(CameraMapsProblem::Missing { name, found });
+        }
+        let (shape, numbers) = reader.array(name, MovieLimits::default().frame_pixels)?;
+        let told = excerpt(&format!("{shape:?}"));
+        let [height, width] = shape[..] else {
+            return Err(CameraMapsProblem::Shape { name, shape: told });
+        };
+        let numbers = numbers.into_iter().map(|number| number as f32).collect();
+        let map = Array2::from_shape_vec((height, width), numbers);
+        map.map_err(|_| CameraMapsProblem::Shape { name, shape: told })
+    };
+    Ok(NAMES.map(map))
+}
+
 fn read_archive(path: &Path, metadata: &fs::Metadata) -> Result<Maps, CameraMapsProblem> {
     if !metadata.is_file() {
         return Err(CameraMapsProblem::Archive("it is a pipe or a device".to_owned()));
@@ -201,7 +264,7 @@ fn read_archive(path: &Path, metadata: &fs::Metadata) -> Result<Maps, CameraMaps
         other => CameraMapsProblem::Archive(other.to_string()),
     };
     let mut zip = ZipArchive::new(BufReader::new(File::open(path)?)).map_err(archive)?;
-    let mut map = |name: &'static str| {
+    let map = |name: &'static str| {
         let file = format!("{name}.npy");
         if zip.index_for_name(&file).is_none() {
             let names: Vec<_> = zip.file_names().flatten().collect();
@@ -217,8 +280,7 @@ fn read_archive(path: &Path, metadata: &fs::Metadata) -> Result<Maps, CameraMaps
         end.map_err(|error| CameraMapsProblem::Array { name, error: error.into() })?;
         Ok(map)
     };
-    let [offset, gain, variance] = NAMES;
-    Ok([map(offset)?, map(gain)?, map(variance)?])
+    Ok(NAMES.map(map))
 }
 
 /// Reads an NPY file of `length` bytes.

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use common::{Folder, bytes, npy};
 use spotfit::camera_maps::{self, CameraMapsError};
+use spotfit::hdf5::{H5Array, NumberKind, write_arrays};
 use spotfit::{CameraMap, ndarray::Array2};
 use zip::write::{SimpleFileOptions, ZipWriter};
 use zip::{CompressionMethod, DateTime};
@@ -228,4 +229,44 @@ fn numbers_are_judged() {
     let entries = ["offset.npy", "gain.npy", "variance.npy"].map(|name| (name, none.clone()));
     let none = npz(&entries, CompressionMethod::Stored);
     refused(&folder.file("none.npz", &none), &["no pixel with a gain"]);
+}
+
+/// Proves that camera calibrations of Picasso are read, with the sensitivity of all pixels where the gain was not measured, and that
+/// what is wrong is named.
+#[test]
+fn calibrations_of_picasso_are_read() {
+    let folder = Folder::new();
+    let path = folder.path("camera.hdf5");
+    let write = |names: &[(&'static str, usize)], shape: [usize; 2]| {
+        let values = [0, 1, 2].map(|map| numbers(map).map(f64::from));
+        let arrays: Vec<H5Array<'_>> = names
+            .iter()
+            .map(|&(name, map)| H5Array {
+                name,
+                shape: &shape,
+                kind: NumberKind::F32,
+                values: &values[map],
+            })
+            .collect();
+        let file = write_arrays(Vec::new(), &arrays, Some(("metadata", "{}"))).expect("a file");
+        fs::write(&path, file).expect("space");
+    };
+    write(&[("offset", 0), ("variance", 2), ("gain", 1)], [3, 4]);
+    assert_eq!(camera_maps::read(&path).expect("maps"), expected());
+    let error = camera_maps::read_with(&path, Some(0.5)).expect_err("refused").to_string();
+    assert!(error.contains("no other sensitivity"), "{error}");
+    write(&[("offset", 0), ("variance", 2)], [3, 4]);
+    refused(&path, &["the map 'gain' is missing; there is offset, variance"]);
+    let map = camera_maps::read_with(&path, Some(0.5)).expect("maps");
+    assert!(map.scale().iter().all(|&scale| scale == 0.5));
+    assert_eq!(map.offset(), expected().offset());
+    write(&[("offset", 0), ("variance", 2), ("gain", 1)], [12, 1]);
+    assert_eq!(camera_maps::read(&path).expect("maps").size().height, 12);
+    let whole = fs::read(&path).expect("a file");
+    for length in 4..whole.len() {
+        fs::write(&path, &whole[..length]).expect("space");
+        let _ = camera_maps::read(&path);
+    }
+    fs::write(&path, b"\x89HDF and no more").expect("space");
+    refused(&path, &["HDF5"]);
 }

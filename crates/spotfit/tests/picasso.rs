@@ -3,10 +3,14 @@
 use std::fs;
 use std::io::Cursor;
 use std::path::Path;
+use std::process::Command;
 
+use spotfit::Status;
+use spotfit::astigmatism::find::{Depth, DepthStatus};
 use spotfit::hdf5::H5Reader;
+use spotfit::localize::Localization;
 use spotfit::table::{
-    CsvReader, Info, Layout, PicassoReader, PicassoWriter, Table, TableError, Unit,
+    CsvReader, Info, Layout, PicassoReader, PicassoWriter, Table, TableError, Unit, Widths,
 };
 use spotfit::yaml::{self, Value};
 
@@ -132,4 +136,65 @@ fn files_have_their_format_by_name() {
     assert!(nanometres.save(path("other.hdf5")).is_err());
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), before);
     assert!(Table::load(Path::new("/nowhere.csv")).is_err());
+}
+
+/// Proves that pandas reads CSV tables by ThunderSTORM's column names, in two and three dimensions, and Picasso's tables by theirs, to
+/// the last digit that is written, where Python with pandas and h5py is there.
+#[test]
+fn pandas_reads_tables() {
+    let python = std::env::var("SPOTFIT_PYTHON").unwrap_or_else(|_| "python3".into());
+    let run = |code: &str, folder: &Path| {
+        Command::new(&python).args(["-c", code]).current_dir(folder).output()
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    if !run("import h5py, pandas", folder.path()).is_ok_and(|output| output.status.success()) {
+        eprintln!("not checked: {python} with pandas and h5py is not there");
+        return;
+    }
+    let spot = |id: u64| Localization {
+        id,
+        frame: id as usize,
+        x: 10.0 * id as f64,
+        y: 3.25,
+        sigma: 1.3,
+        sigma_x: 1.3,
+        sigma_y: 1.5,
+        angle: 0.0,
+        intensity: 1000.5,
+        offset: 12.25,
+        background_std: 4.0,
+        chi2: 900.0,
+        uncertainty: 0.1,
+        uncertainty_x: 0.09,
+        uncertainty_y: 0.11,
+        depth: Some(Depth { z: -123.5, error: 20.0, distance: 0.5, status: DepthStatus::Found }),
+        errors: None,
+        status: Status::MinStep,
+        checks: None,
+    };
+    let spots = [spot(1), spot(2)];
+    let flat = Layout::default().with_pixel_size(Some(100.0));
+    let deep = flat.clone().with_depth(true).with_widths(Widths::Two);
+    for (layout, name) in [(&flat, "flat.csv"), (&deep, "deep.csv"), (&deep, "deep.hdf5")] {
+        let mut table = layout.table(&spots, &Info::default().with_movie(Some(100.0), [64, 64], 9));
+        table.info.pixel_size = Some(100.0);
+        table.save(folder.path().join(name)).expect("a table");
+    }
+    let code = "import h5py, pandas\n\
+        flat, deep = pandas.read_csv('flat.csv'), pandas.read_csv('deep.csv')\n\
+        known = ['id', 'frame', 'x [nm]', 'y [nm]', 'sigma [nm]', 'intensity [photon]', 'offset [photon]',\n\
+        \x20   'bkgstd [photon]', 'chi2', 'uncertainty_xy [nm]']\n\
+        assert list(flat.columns) == known, flat.columns\n\
+        assert flat['frame'].tolist() == [2, 3] and flat['x [nm]'].tolist() == [1000.0, 2000.0]\n\
+        assert flat['uncertainty_xy [nm]'].tolist() == [10.0, 10.0]\n\
+        three = ['z [nm]', 'sigma1 [nm]', 'sigma2 [nm]', 'uncertainty_z [nm]', 'z_status']\n\
+        assert not set(three) - set(deep.columns), deep.columns\n\
+        assert deep['z [nm]'].tolist() == [-123.5] * 2 and deep['z_status'].tolist() == ['found'] * 2\n\
+        locs = pandas.DataFrame(h5py.File('deep.hdf5')['locs'][:])\n\
+        names = ['frame', 'x', 'y', 'z', 'sx', 'sy', 'photons', 'bg', 'lpx', 'lpy', 'lpz']\n\
+        assert not set(names) - set(locs.columns), locs.columns\n\
+        assert locs['frame'].tolist() == [1, 2] and locs['x'].tolist() == [10.0, 20.0]\n\
+        assert locs['z'].tolist() == [-123.5] * 2 and abs(locs['lpx'] - 0.09).max() < 1e-7\n";
+    let output = run(code, folder.path()).expect("it runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
