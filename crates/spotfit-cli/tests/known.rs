@@ -338,10 +338,12 @@ fn contradictions_are_refused() {
     let known: [Word<'_>; 4] = [&"--camera", &good, &"--corners", &corners];
     fit(&folder, &spots, &known);
     fit(&folder, &spots, &[&known[..], &[&"--em-gain", &"100"]].concat());
-    for word in ["--baseline=100", "--sensitivity=0.5", "--read-noise=1"] {
+    for word in ["--baseline=100", "--read-noise=1"] {
         let words = [&known[..], &[&word as Word<'_>]].concat();
         refuses(&folder, &spots, &words, &["--camera", "cannot be used with"]);
     }
+    let words = [&known[..], &[&"--sensitivity=0.5" as Word<'_>]].concat();
+    refuses(&folder, &spots, &words, &["good.npz", "no other sensitivity can be given"]);
     let image = folder.file("image.npy", &floats("(9, 8)", &[1.0; 72]));
     let words = [&known[..], &[&"--weights", &image]].concat();
     refuses(&folder, &spots, &words, &["image of weights has 8x9 pixels, a frame 9x9"]);
