@@ -104,6 +104,13 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
         return Err(CliError::option("step", &arguments.step.to_string(), "above 0, to 100000 nm"));
     }
     refuse_same(&[Some(&arguments.output), arguments.plot.as_deref()])?;
+    if let Some(plot) = &arguments.plot {
+        refuse_extension(plot, "svg", "a plot")?;
+    }
+    if !(arguments.magnification > 0.0 && arguments.magnification <= 100.0) {
+        let value = arguments.magnification.to_string();
+        return Err(CliError::option("magnification", &value, "above 0, to 100"));
+    }
     if arguments.spline {
         return super::calibrate_psf::run(arguments);
     }

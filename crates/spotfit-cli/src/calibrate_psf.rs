@@ -18,6 +18,8 @@ use spotfit::{Camera, CameraMap};
 
 /// Side of the boxes of beads, if nothing is said.
 const BOX: usize = 17;
+/// The fewest frames of a stack.
+const FEWEST_FRAMES: usize = 5;
 /// The most pixels of all beads: a gigabyte.
 const MOST_PIXELS: usize = 1 << 28;
 
@@ -25,6 +27,18 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     refuse_extension(&arguments.output, "hdf5", "a measured PSF")?;
     // Shape and estimator are those of the PSF.
     arguments.spot.psf_estimator()?;
+    if arguments.spot.has_estimator() {
+        return Err(CliError::file("--estimator", "a measured PSF is made by one of its own"));
+    }
+    arguments.fit.refuse_all("a measured PSF")?;
+    let camera = arguments.spot.camera().unwrap_or_default();
+    camera.validate().map_err(|error| CliError::Other(error.to_string()))?;
+    if let Some(planes) = arguments.planes.filter(|planes| !(1.0..=1000.0).contains(planes)) {
+        return Err(CliError::option("planes", &planes.to_string(), "1 to 1000 nm"));
+    }
+    if let Some(warning) = arguments.spot.warning(true) {
+        say!("spotfit: warning: {warning}");
+    }
     let mut beads = Vec::new();
     let mut size = None;
     for path in &arguments.stacks {
@@ -34,6 +48,15 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     }
     let mut options = CalibrateOptions::default();
     options.step = arguments.planes.unwrap_or(options.step);
+    options.threads = arguments.fit.threads;
+    if beads.is_empty() {
+        let side = arguments.box_size.unwrap_or(BOX);
+        let reason = format!(
+            "no beads were found: nothing is 15 times as bright as the noise in the mean of all frames, alone in its box; is \
+             --box {side} right, and the camera?"
+        );
+        return Err(CliError::Other(reason));
+    }
     let calibration = psf::calibrate(&beads, &options);
     let calibration = calibration.map_err(|error| CliError::Other(error.to_string()))?;
     let scaled = scaled(&calibration.psf, arguments.magnification)?;
@@ -50,15 +73,12 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
         others.push(picture);
     }
     output.finish_with(others)?;
-    summarize(&calibration, &scaled, beads.len());
+    summarize(arguments, &calibration, &scaled, beads.len());
     Ok(())
 }
 
 /// The PSF with the factor by which refractive indices change z.
 fn scaled(psf: &Psf, factor: f64) -> Result<Psf, CliError> {
-    if !(0.01..=100.0).contains(&factor) {
-        return Err(CliError::option("magnification", &factor.to_string(), "0.01 to 100"));
-    }
     let scaled = Psf::new(psf.coefficients().to_owned(), psf.step() * factor, psf.zero());
     scaled.map_err(|error| CliError::Other(error.to_string()))
 }
@@ -76,6 +96,11 @@ fn stack(
     let movie = open(arguments, path)?;
     *size = size.or(pixel_size(arguments.pixel_size, &movie)?);
     let (frames, (width, height)) = (movie.frames(), movie.size());
+    if frames < FEWEST_FRAMES {
+        let reason =
+            format!("it has {frames} frames; a stack of beads has {FEWEST_FRAMES} or more");
+        return Err(CliError::file(&name, reason));
+    }
     let counts = Counts {
         camera: arguments.spot.camera().unwrap_or_default(),
         map: arguments.spot.camera_map()?.map(|(map, _)| map),
@@ -185,7 +210,7 @@ fn fill(frame: &mut ndarray::ArrayViewMut2<'_, f32>, map: &CameraMap) {
     }
 }
 
-fn summarize(calibration: &Calibration, psf: &Psf, beads: usize) {
+fn summarize(arguments: &CalibrateArguments, calibration: &Calibration, psf: &Psf, beads: usize) {
     let [low, high] = psf.range();
     let [rows, columns] = psf.extent();
     say!(
@@ -212,11 +237,16 @@ fn summarize(calibration: &Calibration, psf: &Psf, beads: usize) {
         })
         .collect();
     say!("left out: {}", if left_out.is_empty() { "none".to_owned() } else { left_out.join(", ") });
-    say!(
-        "residuals {:.2} times the noise of photons, after {} rounds",
-        calibration.misfit,
-        calibration.rounds
-    );
+    // The multiplication of electrons doubles the variance.
+    let camera = arguments.spot.camera();
+    let excess: f64 = if camera.is_some_and(|camera| camera.em_gain.is_some()) { 2.0 } else { 1.0 };
+    let of = if camera.is_some() || arguments.spot.camera_path().is_some() {
+        "the noise of photons"
+    } else {
+        "the square root of the counts, which are no photons without a camera"
+    };
+    let misfit = calibration.misfit / excess.sqrt();
+    say!("residuals {misfit:.2} times {of}, after {} rounds", calibration.rounds);
     if !calibration.converged {
         say!("spotfit: warning: the places of the beads still moved in the last round");
     }

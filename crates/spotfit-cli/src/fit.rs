@@ -152,6 +152,45 @@ impl FitOptions {
         Options::default().with_criteria(criteria).with_background(background).with_limits(limits)
     }
 
+    /// Refuses words that are for fits of Gaussians alone.
+    pub(crate) fn refuse_gaussians(&self, who: &str) -> Result<(), CliError> {
+        let given = [
+            ("--criteria", !matches!(self.criteria, CriteriaChoice::Default)),
+            ("--min-delta", self.min_delta.is_some()),
+            ("--min-step", self.min_step.is_some()),
+            ("--max-error", self.max_error.is_some()),
+            ("--background", self.background.is_some()),
+            ("--centre-margin", self.centre_margin.is_some()),
+            ("--sigma-min", self.sigma_min.is_some()),
+            ("--sigma-max", self.sigma_max.is_some()),
+            ("--device", self.devices.len() > 1),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some(("--device", _)) => {
+                Err(CliError::file("--device", format!("{who} is fitted on one GPU")))
+            }
+            Some((name, _)) => {
+                Err(CliError::file(name, format!("it is for Gaussians; {who} has none")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses all words about fits but the number of threads.
+    pub(crate) fn refuse_all(&self, who: &str) -> Result<(), CliError> {
+        self.refuse_gaussians(who)?;
+        let given = [
+            ("--backend", self.backend != Backend::Auto),
+            ("--instruction-set", self.instruction_set.is_some()),
+            ("--max-iterations", self.max_iterations.is_some()),
+            ("--device", self.devices != [0]),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(CliError::file(name, format!("{who} does not depend on it"))),
+            None => Ok(()),
+        }
+    }
+
     /// The background that was asked for.
     pub(crate) fn background(&self) -> Option<Background> {
         self.background.map(|background| match background {

@@ -37,8 +37,8 @@ pub(crate) struct LocalizeArguments {
     /// output.
     #[arg(short, long, value_name = "LOCS.csv|LOCS.hdf5")]
     output: PathBuf,
-    /// Side of the fitted windows, in pixels; odd. About 4 sigma + 3 is a good choice [default: 7; with --psf 13, or 5 pixels fewer than
-    /// the PSF has if these are fewer].
+    /// Side of the fitted windows, in pixels; odd. About 4 sigma + 3 is a good choice [default: 7; with --psf the largest up to 13
+    /// that leaves 5 pixels of the PSF around].
     #[arg(long = "box", value_name = "PX")]
     box_size: Option<usize>,
     /// How many false spots the detector may find in a million pixels of noise alone. It takes the noise to be that of
@@ -85,8 +85,8 @@ pub(crate) struct LocalizeArguments {
     calibration: Option<PathBuf>,
     /// Fit x, y and z of every spot with this measured PSF, in place of a Gaussian: an .hdf5 file of `spotfit calibrate --spline` or of
     /// Picasso (spline-3d). The estimator is maximum likelihood then, if nothing else is said. Adds z and its uncertainty; z_distance, by
-    /// how many standard deviations the residuals exceed the noise; and z_status: found, below or above. sigma is that of the
-    /// Gaussian that is as compact as the PSF at that z.
+    /// how many standard deviations the residuals exceed the noise; and z_status: found, below or above (kept by default; drop them by
+    /// --filter 'z_status == found'), with --all invalid too. sigma is that of the Gaussian that is as compact as the PSF at that z.
     #[arg(long, value_name = "PSF.hdf5", conflicts_with = "calibration")]
     psf: Option<PathBuf>,
     /// Write only localizations for which this condition holds, such as 'photons > 300 & uncertainty < 20': see `spotfit
@@ -173,6 +173,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         None => None,
         Some(path) => {
             refuse_replacing(path, &arguments.output)?;
+            arguments.fit.refuse_gaussians("a measured PSF")?;
             Some(measured(path)?)
         }
     };
@@ -209,7 +210,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         .with_depth(arguments.calibration.is_some() || arguments.psf.is_some())
         .with_errors(arguments.errors)
         .with_corner_origin(arguments.origin == Origin::Corner && !is_picasso)
-        .with_widths(if arguments.psf.is_some() { Widths::One } else { Widths::of(fit.shape) })
+        .with_widths(if arguments.psf.is_some() { Widths::Measured } else { Widths::of(fit.shape) })
         .with_checks(arguments.flags)
         .with_status(arguments.all);
     let filter = arguments
@@ -360,10 +361,11 @@ fn summarize(localizer: &Localizer, time: Duration, what_frames_are: Option<Stri
         .map(|(reason, count)| format!("{count} {reason}"))
         .collect();
     let (fits, converged) = (counts.by_status.total(), counts.by_status.converged());
+    let converged = converged + counts.at_end;
     let dropped = if dropped.is_empty() { "none".to_owned() } else { dropped.join(", ") };
     say!("{converged} of {fits} fits converged; dropped: {dropped}");
     if counts.at_end > 0 {
-        say!("{} of those kept are at an end of the range of z, or beyond", counts.at_end);
+        say!("{} of them at an end of the range of z: they are there or beyond", counts.at_end);
     }
     say!(
         "{:.2} s: {:.0} frames/s, {}; {}",

@@ -236,7 +236,9 @@ fn advised(error: &str) -> String {
     if error.contains("the size of a pixel is not known") {
         format!("{error}; give --pixel-size")
     } else if error.ends_with("the number of a frame, from 1") {
-        format!("{error}; give --first-frame 0 if frames are counted from 0")
+        format!(
+            "{error}; if frames are counted from 0: --first-frame 0, or spotfit convert --first-frame 0 before"
+        )
     } else {
         error.to_owned()
     }

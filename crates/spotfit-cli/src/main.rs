@@ -65,7 +65,7 @@ enum Command {
     Fit(fit::FitArguments),
     /// Localize the spots of a movie: frames in, a table of localizations out.
     Localize(Box<localize::LocalizeArguments>),
-    /// Learn from z stacks of beads how the widths of spots tell their height.
+    /// Learn from z stacks of beads how the widths of spots tell their height, or what the PSF is.
     Calibrate(Box<calibrate::CalibrateArguments>),
     /// Find the height of localizations from their two widths.
     Z(z::ZArguments),
@@ -81,7 +81,7 @@ enum Command {
     Drift(Box<drift::DriftArguments>),
     /// Make the super-resolved picture from a table of localizations.
     Render(render::RenderArguments),
-    /// Simulate windows of spots, or a movie, with their truth.
+    /// Simulate windows of spots, a movie or a stack of beads, with their truth.
     Simulate(Box<simulate::SimulateArguments>),
     /// Fit any model to curves: data sets in, parameters with errors out.
     Curve(Box<curve::CurveArguments>),

@@ -23,7 +23,7 @@ pub(crate) struct SpotOptions {
     #[arg(long, value_name = "S|SX,SY", conflicts_with = "shape")]
     fixed_sigma: Option<String>,
     /// The estimator: lse (least squares) or mle (maximum likelihood for Poisson distributed photo-electrons)
-    /// [default: lse; mle with a measured PSF].
+    /// [default: lse; mle with localize --psf].
     #[arg(long, value_enum, value_name = "ESTIMATOR")]
     estimator: Option<EstimatorChoice>,
     #[command(flatten)]
@@ -146,6 +146,11 @@ impl SpotOptions {
             Some(EstimatorChoice::Lse) => Estimator::LeastSquares,
             Some(EstimatorChoice::Mle) | None => Estimator::MaximumLikelihood,
         })
+    }
+
+    /// Whether an estimator was asked for.
+    pub(crate) fn has_estimator(&self) -> bool {
+        self.estimator.is_some()
     }
 
     /// The camera without its maps, if a word says anything about it.

@@ -134,12 +134,32 @@ fn measured_psfs_find_heights() {
     );
     let told = said(&ends);
     assert!(told.contains("at an end of the range of z"), "{told}");
+    // What became of the candidates adds up.
+    let number = |before: &str| -> usize {
+        let at = told.find(before).unwrap_or_else(|| panic!("{before}: {told}"));
+        let word = told[..at].trim_end().rsplit([' ', '\n', '(']).next().expect("a word");
+        word.parse().unwrap_or_else(|_| panic!("{before}: {told}"))
+    };
+    let dropped = told.split("dropped: ").nth(1).and_then(|rest| rest.lines().next());
+    let dropped: usize = dropped
+        .expect("what was dropped")
+        .split(", ")
+        .filter_map(|part| part.split(' ').next()?.parse::<usize>().ok())
+        .sum();
+    assert_eq!(number("candidates"), number("localizations") + dropped, "{told}");
+    let kept = folder.path("kept.csv");
+    succeeds(&[&"filter", &locs, &"z_status == found", &"-o", &kept]);
+    let kept = String::from_utf8(fs::read(&kept).expect("a table")).expect("text");
+    assert!(kept.contains("found") && !kept.contains("below") && !kept.contains("above"));
     let table = String::from_utf8(fs::read(&locs).expect("a table")).expect("text");
     assert!(table.contains("\"below\"") || table.contains("below"), "{}", &table[..400]);
 
     let refused = |more: &[&str], parts: &[&str]| fails(&with(&localize, more), parts);
     refused(&["--shape", "elliptical"], &["--shape", "measured PSF"]);
     refused(&["--calibration", "x.yaml"], &["cannot be used with"]);
+    for option in [&["--background", "free"][..], &["--criteria", "tight"], &["--sigma-min", "1"]] {
+        refused(option, &[option[0], "for Gaussians"]);
+    }
     refused(&["--box", "19"], &["windows of 19×19 pixels", "PSF of 18×18"]);
     fails(
         &[&"localize", &movie, &"-o", &locs, &"--psf", &stack],
@@ -153,7 +173,18 @@ fn measured_psfs_find_heights() {
         &with(&[&"calibrate", &stack, &"-o", &psf], &[&spline[..], &["--range=-5,5"]].concat()),
         &["--range"],
     );
-    fails(&with(&[&"calibrate", &movie, &"-o", &psf], &spline), &["beads can be used"]);
+    fails(&with(&[&"calibrate", &movie, &"-o", &psf], &spline), &["bead"]);
+    let again = with(&[&"calibrate", &stack, &"-o", &psf], &spline);
+    for (more, parts) in [
+        (["--sensitivity", "0"], ["sensitivity", "1e-12 to 1e12"]),
+        (["--magnification", "0"], ["--magnification 0", "above 0"]),
+        (["--planes", "0.5"], ["--planes 0.5", "1 to 1000 nm"]),
+        (["--estimator", "lse"], ["--estimator", "of its own"]),
+        (["--plot", "x.png"], ["x.png", "ends in .svg"]),
+    ] {
+        fails(&with(&again, &more), &parts);
+    }
+    fails(&with(&again, &["--box", "101"]), &["no beads were found", "--box 101"]);
     fails(
         &with(&[&"calibrate", &stack, &"-o", &psf], &[&spline[..], &["--box", "8"]].concat()),
         &["the box is 8"],

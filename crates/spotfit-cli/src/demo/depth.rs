@@ -40,7 +40,11 @@ fn command(folder: &Path, words: &str) -> Result<(), CliError> {
         None => OsString::from(word),
     };
     let words: Vec<OsString> = words.split_whitespace().map(word).collect();
-    let typed: Vec<String> = words.iter().map(|word| word.display().to_string()).collect();
+    let quoted = |word: &OsString| {
+        let word = word.display().to_string();
+        if word.contains([' ', '\'']) { format!("'{}'", word.replace('\'', "'\\''")) } else { word }
+    };
+    let typed: Vec<String> = words.iter().map(quoted).collect();
     say!("$ spotfit {}", typed.join(" "));
     crate::run_typed(&words)
 }

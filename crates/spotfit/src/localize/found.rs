@@ -105,6 +105,7 @@ impl Localizer {
         let unwanted = flags.and(self.options.drop);
         let counts = &mut self.counts;
         counts.by_status.count(spot.status);
+        counts.at_end += usize::from(at_end);
         let reason = if !converged {
             // Counted by its status.
             None
@@ -115,7 +116,6 @@ impl Localizer {
         } else if !spot.is_finite() {
             Some(&mut counts.not_finite)
         } else if unwanted.is_empty() {
-            counts.at_end += usize::from(at_end);
             return Some(self.keep(first, place, spot));
         } else {
             *counts.flagged(unwanted) += 1;

@@ -1,6 +1,8 @@
 //! Fits with a measured PSF in place of a Gaussian.
 
-use fit_core::{Number, Pixel, Status};
+use std::ops::Range;
+
+use fit_core::{Number, Pixel};
 use fit_windows::{AnyWindows, NoteKind, Visitor, Windows};
 use ndarray::{Array3, Axis};
 
@@ -11,6 +13,9 @@ use super::spot::{Localization, SpotErrors, root_mean_square};
 use crate::astigmatism::find::{Depth, DepthStatus};
 use crate::backend::Backend;
 use crate::psf::{Psf, PsfError, PsfFitOptions, PsfFits, PsfFitter, PsfNoise, PsfQuality};
+
+/// Windows that are fitted at a time.
+const PART: usize = 1 << 13;
 
 /// Fits windows with a PSF.
 #[derive(Debug)]
@@ -26,7 +31,7 @@ impl Measured {
             Backend::Auto => Backend::Cpu,
             backend => backend,
         };
-        let made = PsfFitter::new(psf, backend, fitter.threads)?;
+        let made = PsfFitter::with_options(psf, &fitter.clone().with_backend(backend))?;
         let side = options.box_size;
         // Says whether the PSF covers windows of this size.
         made.start(Array3::zeros((0, side, side)).view())?;
@@ -47,23 +52,29 @@ impl Measured {
         options: &LocalizeOptions,
     ) -> Result<Vec<Found>, PsfError> {
         let saturation = options.saturation.or(most(&windows)).unwrap_or(f64::INFINITY);
-        let Converted { pixels, variances, saturated } =
-            windows.visit(Convert { options, saturation });
         let camera = &options.camera;
         let em_gain = camera.em_gain.unwrap_or(1.0);
-        let noise =
-            PsfNoise::default().with_excess(if camera.em_gain.is_some() { 2.0 } else { 1.0 });
-        let noise = match &variances {
-            Some(variances) => noise.with_pixels(variances.view()),
-            None => noise.with_read((camera.read_noise / em_gain).powi(2)),
-        };
-        let fits = self.fitter.fit_noisy(pixels.view(), &noise, &self.options)?;
-        let quality = self.fitter.quality(pixels.view(), &noise, &fits)?;
-        let count = pixels.len_of(Axis(1)) * pixels.len_of(Axis(2));
-        let of = |(fit, (quality, saturated))| {
-            self.found(&fits, fit, quality, saturated, count, options.errors)
-        };
-        Ok(quality.into_iter().zip(saturated).enumerate().map(of).collect())
+        let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
+        let count = windows.size().pixels();
+        let mut all = Vec::with_capacity(windows.count());
+        // A part at a time: what is computed on the way takes several times the memory of the pixels.
+        for first in (0..windows.count()).step_by(PART) {
+            let part = first..windows.count().min(first + PART);
+            let Converted { pixels, variances, saturated } =
+                windows.visit(Convert { options, saturation, part });
+            let noise = PsfNoise::default().with_excess(excess);
+            let noise = match &variances {
+                Some(variances) => noise.with_pixels(variances.view()),
+                None => noise.with_read((camera.read_noise / em_gain).powi(2)),
+            };
+            let fits = self.fitter.fit_noisy(pixels.view(), &noise, &self.options)?;
+            let quality = self.fitter.quality(pixels.view(), &noise, &fits)?;
+            let of = |(fit, (quality, saturated))| {
+                self.found(&fits, fit, quality, saturated, count, options.errors)
+            };
+            all.extend(quality.into_iter().zip(saturated).enumerate().map(of));
+        }
+        Ok(all)
     }
 
     fn found(
@@ -78,20 +89,10 @@ impl Measured {
         let [x, y, z, intensity, offset] = std::array::from_fn(|j| fits.parameters[[fit, j]]);
         let errors: [f64; 5] = std::array::from_fn(|j| fits.errors[[fit, j]]);
         let status = fits.statuses[fit];
-        let [low, high] = self.fitter.psf().range();
-        let reach = 1e-6 * (high - low);
-        let end = match status {
-            Status::AtLimit if z <= low + reach => Some(DepthStatus::Below),
-            Status::AtLimit if z >= high - reach => Some(DepthStatus::Above),
-            _ => None,
-        };
-        let sound = status.is_converged() || end.is_some();
-        let depth = Depth {
-            z,
-            error: errors[2],
-            distance: quality.excess,
-            status: end.unwrap_or(if sound { DepthStatus::Found } else { DepthStatus::Invalid }),
-        };
+        let end = matches!(fits.depths[fit], DepthStatus::Below | DepthStatus::Above);
+        let sound = end || fits.depths[fit] == DepthStatus::Found;
+        let depth =
+            Depth { z, error: errors[2], distance: quality.excess, status: fits.depths[fit] };
         let PsfQuality { squares, goodness, excess, sigma } = quality;
         let spot = Localization {
             id: 0,
@@ -113,15 +114,15 @@ impl Measured {
             errors: with_errors.then_some(SpotErrors {
                 photons: errors[3],
                 background: errors[4],
-                sigma_x: 0.0,
-                sigma_y: 0.0,
+                sigma_x: f64::NAN,
+                sigma_y: f64::NAN,
             }),
             status,
             checks: None,
         };
         let seen = Seen { goodness, residual: excess, saturated, sigma_error: 0.0 };
         let dark = intensity <= 0.0;
-        Found { spot, converged: sound, bright: !dark, at_end: end.is_some(), seen: Some(seen) }
+        Found { spot, converged: sound, bright: !dark, at_end: end, seen: Some(seen) }
     }
 }
 
@@ -130,6 +131,8 @@ struct Convert<'a> {
     options: &'a LocalizeOptions,
     /// The least value of a saturated pixel.
     saturation: f64,
+    /// The windows.
+    part: Range<usize>,
 }
 
 /// Windows in photons.
@@ -147,22 +150,23 @@ impl<'w> Visitor<'w> for Convert<'_> {
         let camera = &self.options.camera;
         let (gain, em_gain) = (camera.photons_per_adu(), camera.em_gain.unwrap_or(1.0));
         let mapped = windows.known().is_mapped();
-        let shape = (windows.count(), windows.size().height, windows.size().width);
+        let shape = (self.part.len(), windows.size().height, windows.size().width);
         let mut pixels = Array3::<f32>::zeros(shape);
         let mut variances = mapped.then(|| Array3::<f32>::zeros(shape));
-        let mut saturated = vec![false; windows.count()];
+        let mut saturated = vec![false; self.part.len()];
         let mut room = vec![0.0_f64; windows.size().pixels()];
-        for (index, mut to) in pixels.outer_iter_mut().enumerate() {
+        for (place, mut to) in pixels.outer_iter_mut().enumerate() {
+            let index = self.part.start + place;
             for (value, &pixel) in room.iter_mut().zip(windows.window(index)) {
                 *value = f64::from_pixel(pixel);
-                saturated[index] |= *value >= self.saturation;
+                saturated[place] |= *value >= self.saturation;
             }
             match &mut variances {
                 Some(variances) => {
                     windows.convert(index, &mut room, em_gain);
                     to.iter_mut().zip(&room).for_each(|(to, &value)| *to = value as f32);
                     windows.notes(index, NoteKind::Variances, &mut room, em_gain);
-                    let mut own = variances.index_axis_mut(Axis(0), index);
+                    let mut own = variances.index_axis_mut(Axis(0), place);
                     own.iter_mut().zip(&room).for_each(|(to, &value)| *to = value as f32);
                 }
                 None => {

@@ -88,8 +88,8 @@ pub struct Counts {
     pub width: usize,
     /// Localizations kept.
     pub kept: usize,
-    /// Those of them that were fitted with a measured PSF and are at an end of its range of z: they are there or beyond. Their
-    /// status is [`fit_core::Status::AtLimit`].
+    /// Fits with a measured PSF that ended at an end of its range of z, and nowhere else: the spot is there or beyond. Their
+    /// status is [`fit_core::Status::AtLimit`], and they are kept or dropped as those that converged.
     pub at_end: usize,
 }
 

@@ -59,7 +59,7 @@ pub struct SpotErrors {
     pub photons: f64,
     /// Of [`Localization::offset`], in photons.
     pub background: f64,
-    /// Of [`Localization::sigma_x`], in pixels; 0 with a measured PSF.
+    /// Of [`Localization::sigma_x`], in pixels; NaN with a measured PSF.
     pub sigma_x: f64,
     /// Of [`Localization::sigma_y`], in pixels.
     pub sigma_y: f64,

@@ -7,7 +7,7 @@ use fit_formula::Formula;
 use fit_gpu::CurveGpu;
 
 use super::ModelError;
-use crate::backend::Backend;
+use crate::backend::{Backend, FitterOptions};
 
 /// Fits models on a backend, with threads of its own.
 ///
@@ -41,11 +41,25 @@ impl CurveFitter {
     /// # Errors
     /// If threads cannot be started, or there is no GPU.
     pub fn new(backend: Backend, threads: usize) -> Result<Self, ModelError> {
+        let options = FitterOptions::default().with_backend(backend).with_threads(threads);
+        Self::with_options(&options)
+    }
+
+    /// A fitter with these vector instructions, or on the first of these devices; what the options say of spots does not matter.
+    ///
+    /// # Errors
+    /// As [`CurveFitter::new`], and if the processor has no such instructions.
+    pub fn with_options(options: &FitterOptions) -> Result<Self, ModelError> {
+        let FitterOptions { backend, threads, instruction_set, .. } = *options;
         Ok(Self(match backend {
             Backend::Auto | Backend::Reference => Kind::Double(CurveReference::new(threads)?),
-            Backend::Cpu => Kind::Single(CurveSimd::new(threads, None)?),
+            Backend::Cpu => Kind::Single(CurveSimd::new(threads, instruction_set)?),
             #[cfg(feature = "gpu")]
-            Backend::Gpu => Kind::Gpu(Box::new(CurveGpu::new(0)?), CurveSimd::new(threads, None)?),
+            Backend::Gpu => {
+                let device = options.devices.first().copied().unwrap_or(0);
+                let rest = CurveSimd::new(threads, instruction_set)?;
+                Kind::Gpu(Box::new(CurveGpu::new(device)?), rest)
+            }
             #[cfg(not(feature = "gpu"))]
             Backend::Gpu => return Err(ModelError::NoGpuSupport),
         }))

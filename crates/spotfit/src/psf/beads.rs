@@ -7,6 +7,8 @@ use crate::detect::Detector;
 
 /// How far a bead stands out in the mean of all slices, in units of the noise.
 const THRESHOLD: f64 = 15.0;
+/// Beads are looked for by a filter for boxes of this size at most: in larger ones they are as wide.
+const LARGEST_FILTER: usize = 21;
 /// A neighbour disturbs if it has this share of the light, and is nearer than this share of the box.
 const LIGHT: f64 = 0.1;
 const NEAR: f64 = 0.75;
@@ -46,7 +48,8 @@ pub fn find_beads(mean: ArrayView2<'_, f32>, box_size: usize) -> Result<FoundBea
         return Err(PsfError::Number { name: "the box", value: box_size as f64, range });
     }
     let wrong = |error: crate::detect::DetectError| PsfError::Metadata(error.to_string());
-    let detector = Detector::new(width, height, box_size, THRESHOLD).map_err(wrong)?;
+    let detector =
+        Detector::new(width, height, box_size.min(LARGEST_FILTER), THRESHOLD).map_err(wrong)?;
     let half = box_size / 2;
     let fits = |at: usize, side: usize| at >= half && at + half < side;
     let all: Vec<([usize; 2], f64)> = detector

@@ -147,6 +147,9 @@ pub enum PsfError {
     /// The file says of itself what cannot be used.
     #[error("the PSF's metadata: {0}")]
     Metadata(String),
+    /// The threads cannot be started.
+    #[error("the worker threads could not be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
     /// The HDF5 file cannot be read or written.
     #[error(transparent)]
     Hdf5(#[from] H5Error),

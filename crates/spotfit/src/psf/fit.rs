@@ -11,7 +11,8 @@ use super::measured::DARKEST;
 use super::noise::{Photons, PsfNoise};
 use super::start::{Begin, Starter};
 use super::{Psf, PsfError};
-use crate::backend::Backend;
+use crate::astigmatism::find::DepthStatus;
+use crate::backend::{Backend, FitterOptions};
 use crate::model::{
     CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Linear, Model, ModelFits, Points,
 };
@@ -83,6 +84,8 @@ pub struct PsfFits {
     /// How each fit ended: [`Status::AtLimit`] if z is at an end of the PSF's range, x or y so far off that the PSF does not
     /// cover the window, or, for maximum likelihood, there are no photons.
     pub statuses: Vec<Status>,
+    /// Found, or below or above the range of z where nothing but z is at a limit, and invalid where the fit failed otherwise.
+    pub depths: Vec<DepthStatus>,
 }
 
 /// Fits spots with a PSF on a backend, with threads of its own.
@@ -112,6 +115,15 @@ impl PsfFitter {
     /// # Errors
     /// If threads cannot be started, or there is no GPU.
     pub fn new(psf: &Psf, backend: Backend, threads: usize) -> Result<Self, PsfError> {
+        let options = FitterOptions::default().with_backend(backend).with_threads(threads);
+        Self::with_options(psf, &options)
+    }
+
+    /// A fitter with these vector instructions, or on the first of these devices; what the options say of spots does not matter.
+    ///
+    /// # Errors
+    /// As [`PsfFitter::new`], and if the processor has no such instructions.
+    pub fn with_options(psf: &Psf, options: &FitterOptions) -> Result<Self, PsfError> {
         let splines = [("psf", psf.spline())];
         let light = "photons*psf(z, x - x0, y - y0) + background";
         let model = |formula: &str, variables: &[&str]| {
@@ -121,7 +133,7 @@ impl PsfFitter {
         let plain = model(light, &["x", "y"]);
         let likely = model(&format!("max({light}, {DARKEST})"), &["x", "y"]);
         let noisy = model(&format!("max({light}, {DARKEST}) + read"), &["x", "y", "read"]);
-        let fitter = CurveFitter::new(backend, threads)?;
+        let fitter = CurveFitter::with_options(options)?;
         Ok(Self { psf: psf.clone(), plain, likely, noisy, fitter, starter: Mutex::default() })
     }
 
@@ -236,8 +248,8 @@ impl PsfFitter {
             let others = run(&again, self.engine(&rivals, &curves, extra))?;
             take_better(&mut fits, &others, &again);
         }
-        ends(&mut fits, &curves);
-        let mut all = self.results(fits, extra);
+        let depths = ends(&mut fits, &curves);
+        let mut all = self.results(fits, depths, extra);
         if !poisson || noise.excess != 1.0 {
             let judge = Judge { psf: &self.psf, noise: *noise, poisson, size: [height, width] };
             let errors =
@@ -358,7 +370,7 @@ impl PsfFitter {
         })
     }
 
-    fn results(&self, fits: ModelFits, extra: f64) -> PsfFits {
+    fn results(&self, fits: ModelFits, depths: Vec<DepthStatus>, extra: f64) -> PsfFits {
         let mut fits = fits.fits;
         let [down, across] = self.psf.extent().map(|extent| 0.5 * extent as f64);
         fits.parameters.column_mut(0).mapv_inplace(|x| x + across);
@@ -374,24 +386,35 @@ impl PsfFitter {
             chi2: fits.chi2,
             iterations: fits.iterations,
             statuses: fits.statuses,
+            depths,
         }
     }
 }
 
-/// A fit without background is one, and no fit that ended too early.
-fn ends(fits: &mut ModelFits, options: &CurveOptions) {
+/// What became of z. A fit without background is one, and no fit that ended too early.
+fn ends(fits: &mut ModelFits, options: &CurveOptions) -> Vec<DepthStatus> {
     let fits = &mut fits.fits;
-    for fit in 0..fits.statuses.len() {
-        let at_limit = |j: usize| {
-            let [low, high] = options.limit(fit, j);
-            let reach = 1e-6 * (1.0 + low.abs().min(high.abs()));
+    let of = |fit: usize| {
+        // Which parameters are at their lower or upper limit.
+        let [x, y, z, photons, background] = std::array::from_fn(|j| {
+            let limits = options.limit(fit, j);
             let value = fits.parameters[[fit, j]];
-            value <= low + reach || value >= high - reach
-        };
-        if fits.statuses[fit] == Status::AtLimit && at_limit(4) && !(0..4).any(at_limit) {
-            fits.statuses[fit] = Status::MinStep;
+            limits.map(|limit| (value - limit).abs() <= 1e-6 * (1.0 + limit.abs()))
+        });
+        let lateral = [x, y, photons].iter().flatten().any(|at| *at);
+        match fits.statuses[fit] {
+            status if status.is_converged() => DepthStatus::Found,
+            Status::AtLimit if lateral => DepthStatus::Invalid,
+            Status::AtLimit if z[0] => DepthStatus::Below,
+            Status::AtLimit if z[1] => DepthStatus::Above,
+            Status::AtLimit if background[0] => {
+                fits.statuses[fit] = Status::MinStep;
+                DepthStatus::Found
+            }
+            _ => DepthStatus::Invalid,
         }
-    }
+    };
+    (0..fits.parameters.nrows()).map(of).collect()
 }
 
 /// Takes those fits that are better than what was found before.

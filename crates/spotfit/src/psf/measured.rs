@@ -21,7 +21,7 @@ pub(super) const DARKEST: f64 = 1e-3;
 /// An axis of n coefficients has n − 3 intervals between knots. The PSF's centre is in the middle of the intervals along x
 /// and y, and z = 0 is at a given plane, which need not be a knot. The value is the share of the photons in a pixel: over
 /// the pixels at ½, 1½, 2½, … intervals along x and y it adds up to 1 at z = 0 (or at the end of the PSF that is next to it), so that the
-/// amplitude of a spot is its number of photons; of Picasso's tables over those of the box. At other z the sum may differ, as the light outside of these pixels does.
+/// amplitude of a spot is its number of photons. (A table of Picasso adds up to 1 over the pixels of its box.) At other z the sum may differ, as the light outside of these pixels does.
 ///
 /// Where there is hardly any light, a measured PSF may be a little below 0. A likelihood makes no sense where a model is, and takes it
 /// for 10⁻³ photons there.

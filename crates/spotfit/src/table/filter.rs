@@ -2,16 +2,19 @@
 
 use std::borrow::Cow;
 
+use fit_core::Status;
 use fit_formula::{Condition, FormulaError};
 use rayon::prelude::*;
 
-use super::{Kind, Table, TableError, Unit, names};
+use super::{Column, Kind, Table, TableError, Unit, names};
+use crate::astigmatism::find::DepthStatus;
 
 /// A condition on the columns of a table, such as `photons > 300 & uncertainty < 20 & 80 < sigma`.
 ///
 /// Columns have the names of this [module](super), those of their file (in quotes: `"intensity [photon]" > 300`) and
 /// Picasso's. Lengths are in the unit of the table; `x_nm`, `sigma_nm`, `uncertainty_px` and so on are in the unit
 /// that the name says. `sigma` and `uncertainty` are there if those of x and y are. A comparison with NaN does not hold.
+/// Columns of words are compared with words: `z_status == found`.
 ///
 /// ```
 /// use spotfit::table::{CsvReader, Filter};
@@ -29,6 +32,8 @@ pub struct Filter {
     condition: Condition,
     /// What each of its columns is.
     of: Vec<Meaning>,
+    /// All words that columns may have; one is the number of its place.
+    words: Vec<String>,
 }
 
 /// What a name in a condition means.
@@ -38,6 +43,8 @@ struct Meaning {
     column: String,
     /// The unit that is asked for.
     unit: Option<Unit>,
+    /// The number that it is, if it is a word.
+    word: Option<usize>,
 }
 
 impl Filter {
@@ -46,17 +53,35 @@ impl Filter {
     /// # Errors
     /// [`FormulaError`], with the place in the text.
     pub fn new(text: &str, like: &Table) -> Result<Self, FormulaError> {
-        let known = meanings(like);
+        let words = words(like);
+        let mut known = meanings(like);
+        // A column of words alone says nothing: with a number it would be compared in vain.
+        let mentioned = |word: &&String| text.contains(word.as_str());
+        if words.iter().any(|word| mentioned(&word)) {
+            for column in like.columns().iter().filter(|column| is_words(column)) {
+                let (name, unit, word) = (column.name.clone(), None, None);
+                known.push((name.clone(), Meaning { column: name, unit, word }));
+            }
+            for (number, word) in words.iter().enumerate().filter(|(_, word)| mentioned(word)) {
+                let meaning = Meaning { column: String::new(), unit: None, word: Some(number) };
+                known.push((word.clone(), meaning));
+            }
+        }
+        // The first of two equal ones counts.
+        let mut seen = std::collections::HashSet::new();
+        known.retain(|(name, _)| seen.insert(name.clone()));
         let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
         let condition = Condition::new(text, &names)?;
         let meaning = |name: &String| {
             let found = known.iter().find(|(known, _)| known == name);
-            found
-                .map(|(_, meaning)| meaning.clone())
-                .unwrap_or(Meaning { column: name.clone(), unit: None })
+            found.map(|(_, meaning)| meaning.clone()).unwrap_or(Meaning {
+                column: name.clone(),
+                unit: None,
+                word: None,
+            })
         };
         let of = condition.columns().iter().map(meaning).collect();
-        Ok(Self { condition, of })
+        Ok(Self { condition, of, words })
     }
 
     /// The names that a condition on a table like this one may use.
@@ -72,7 +97,7 @@ impl Filter {
     /// The columns of a table that the condition is on, as far as it may have them; x is among them, for its unit.
     pub fn columns(&self) -> Vec<&str> {
         let mut all = vec!["x"];
-        for Meaning { column, .. } in &self.of {
+        for Meaning { column, .. } in self.of.iter().filter(|of| of.word.is_none()) {
             let made_of: &[&str] = match column.as_str() {
                 "sigma" => &["sigma_x", "sigma_y"],
                 "uncertainty" => &["uncertainty_x", "uncertainty_y"],
@@ -97,7 +122,9 @@ impl Filter {
         let columns: Vec<Cow<'_, [f64]>> = self
             .of
             .iter()
-            .map(|Meaning { column, unit }| match (unit, table.column(column)) {
+            .map(|Meaning { column, unit, word }| match (unit, table.column(column)) {
+                _ if word.is_some() => Ok(Cow::Owned(vec![self.number(*word); table.rows()])),
+                (None, Some(found)) if is_words(found) => Ok(self.numbers(found)),
                 (None, Some(found)) => Ok(Cow::Borrowed(&found.values[..])),
                 (unit, found) => {
                     let unit = unit.or(found.map(|found| found.unit));
@@ -121,12 +148,52 @@ impl Filter {
     }
 }
 
+impl Filter {
+    /// A word as a number, which is none that anybody would write.
+    fn number(&self, word: Option<usize>) -> f64 {
+        1e6 + 0.5 + word.unwrap_or(self.words.len()) as f64
+    }
+
+    /// A column of words as numbers.
+    fn numbers<'a>(&self, column: &Column) -> Cow<'a, [f64]> {
+        let Kind::Words(own) = &column.kind else { return Cow::Owned(Vec::new()) };
+        let place = |word: &String| self.words.iter().position(|known| known == word);
+        let numbers: Vec<f64> = own.iter().map(|word| self.number(place(word))).collect();
+        let number = |&value: &f64| numbers.get(value as usize).copied().unwrap_or(f64::NAN);
+        Cow::Owned(column.values.iter().map(number).collect())
+    }
+}
+
+fn is_words(column: &Column) -> bool {
+    matches!(column.kind, Kind::Words(_))
+}
+
+/// The words that the columns of a table may have, whether they are in its first rows or not.
+fn words(table: &Table) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut add = |word: &str| {
+        if !all.iter().any(|known| known == word) {
+            all.push(word.to_owned());
+        }
+    };
+    for column in table.columns() {
+        let Kind::Words(own) = &column.kind else { continue };
+        own.iter().for_each(|word| add(word));
+        match column.name.as_str() {
+            "status" => Status::ALL.iter().for_each(|status| add(status.name())),
+            "z_status" => DepthStatus::ALL.iter().for_each(|status| add(status.name())),
+            _ => {}
+        }
+    }
+    all
+}
+
 /// All names that a condition may use. The first of two equal ones counts.
 fn meanings(table: &Table) -> Vec<(String, Meaning)> {
     let mut all: Vec<(String, Meaning)> = Vec::new();
     let mut add = |name: String, column: &str, unit: Option<Unit>| {
         if !all.iter().any(|(known, _)| *known == name) {
-            all.push((name, Meaning { column: column.to_owned(), unit }));
+            all.push((name, Meaning { column: column.to_owned(), unit, word: None }));
         }
     };
     let numbers = table.columns().iter().filter(|column| !matches!(column.kind, Kind::Words(_)));
@@ -192,6 +259,9 @@ mod tests {
             ("sigma_px < 1", [false, true, false]),
             ("x_px == 3 | area == 7", [true, false, true]),
             ("frame == 0", [true, false, false]),
+            ("status == min_step & frame > 0", [false, true, false]),
+            ("status != min_step", [false, false, true]),
+            ("!(status == stalled)", [true, true, true]),
         ] {
             let filter =
                 Filter::new(text, &table).unwrap_or_else(|error| panic!("{text}: {error}"));

@@ -21,6 +21,8 @@ pub enum Widths {
     Two,
     /// The same, with `angle` after `sigma_y`.
     Turned,
+    /// Of fits with a measured PSF: `sigma` without an error, `uncertainty`, `uncertainty_x` and `uncertainty_y`.
+    Measured,
 }
 
 impl Widths {
@@ -112,7 +114,7 @@ impl Layout {
             numbers!(Unit::Nanometre, "z": depth(|depth| depth.z));
         }
         match self.widths {
-            Widths::One => lengths!("sigma": |s: &Localization| s.sigma),
+            Widths::One | Widths::Measured => lengths!("sigma": |s: &Localization| s.sigma),
             _ => {
                 lengths!("sigma_x": |s: &Localization| s.sigma_x, "sigma_y": |s: &Localization| s.sigma_y);
             }
@@ -136,6 +138,7 @@ impl Layout {
             numbers!(Unit::Photon, "photons_error": error(|e| e.photons), "background_error": error(|e| e.background));
             match self.widths {
                 Widths::One => lengths!("sigma_error": error(|e| e.sigma_x)),
+                Widths::Measured => {}
                 _ => {
                     lengths!("sigma_x_error": error(|e| e.sigma_x), "sigma_y_error": error(|e| e.sigma_y));
                 }

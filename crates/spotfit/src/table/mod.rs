@@ -211,7 +211,9 @@ impl Table {
     /// The columns whose meaning is not known, each with the name that it may have been meant to have, such as `intensity`
     /// for `Photons`. Nothing but conditions and copies uses them.
     pub fn unknown(&self) -> Vec<(&str, Option<&'static str>)> {
-        let unknown = self.columns.iter().filter(|column| names::find(&column.name).is_none());
+        let known =
+            |name: &str| names::find(name).is_some() || names::PICASSO_ALONE.contains(&name);
+        let unknown = self.columns.iter().filter(|column| !known(&column.name));
         unknown.map(|column| (column.name.as_str(), names::similar(&column.name))).collect()
     }
 

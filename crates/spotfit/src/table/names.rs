@@ -82,6 +82,10 @@ pub(super) fn find(name: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.name == name)
 }
 
+/// Columns of Picasso that are copied, and that nobody has to be told about.
+pub(super) const PICASSO_ALONE: &[&str] =
+    &["net_gradient", "ellipticity", "likelihood", "log_likelihood", "chi_square_reduced"];
+
 /// The column that Picasso calls so.
 pub(super) fn from_picasso(name: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.picasso == Some(name))
@@ -115,11 +119,23 @@ pub(super) fn from_csv(header: &str) -> Option<(&'static Known, Unit, f64)> {
 pub(super) fn similar(header: &str) -> Option<&'static str> {
     let plain = |name: &str| {
         let name = name.split(['[', '(']).next().unwrap_or_default().trim().to_lowercase();
-        let units = ["_nm", "_px", "_um", "_pixel", "_pix", " nm", " px", "_photons", "_photon"];
+        let units =
+            ["_nm", "nm", "_px", "_um", "_pixel", "_pix", " nm", " px", "_photons", "_photon"];
         let name = units.iter().find_map(|unit| name.strip_suffix(unit)).unwrap_or(&name);
         name.replace([' ', '-', '_', '.'], "")
     };
     let wanted = plain(header);
+    // SMAP's.
+    let others = [
+        ("phot", "intensity"),
+        ("locprec", "uncertainty_xy"),
+        ("locprecz", "uncertainty_z"),
+        ("psfx", "sigma1"),
+        ("psfy", "sigma2"),
+    ];
+    if let Some((_, name)) = others.iter().find(|(other, _)| *other == wanted) {
+        return Some(name);
+    }
     let called = |known: &&Known| {
         let all = known.csv.iter().chain([&known.name]).chain(&known.picasso);
         all.into_iter().any(|name| plain(name) == wanted)
@@ -156,6 +172,10 @@ mod tests {
             ("sigma 1", "sigma1"),
             ("LPX", "uncertainty_x"),
             ("frame_px", "frame"),
+            ("xnm", "x"),
+            ("phot", "intensity"),
+            ("locprecnm", "uncertainty_xy"),
+            ("PSFxnm", "sigma1"),
         ] {
             assert_eq!(similar(header), Some(meant), "{header}");
         }

@@ -11,6 +11,8 @@ mod tests;
 use ndarray::Array3;
 use rayon::prelude::*;
 
+use fit_cpu::MOST_THREADS;
+
 use self::bead::BeadFit;
 use self::table::Table;
 use super::measured::MOST;
@@ -50,13 +52,15 @@ pub struct CalibrateOptions {
     pub drift: bool,
     /// The most rounds; default 15. Range: 3 to 1000: beads are judged from the third one on.
     pub rounds: u32,
+    /// Threads; 0, the default, takes one for each processor. Range: up to [`MOST_THREADS`].
+    pub threads: usize,
     /// Beads whose residuals are this many times those of the median bead are rejected; default 1.5. Range: above 1.
     pub worst: f64,
 }
 
 impl Default for CalibrateOptions {
     fn default() -> Self {
-        Self { step: 50.0, drift: true, rounds: 15, worst: 1.5 }
+        Self { step: 50.0, drift: true, rounds: 15, threads: 0, worst: 1.5 }
     }
 }
 
@@ -155,6 +159,12 @@ impl Calibration {
 /// three beads can be used; if their range of z is shorter than three steps; or if what is found is no PSF.
 pub fn calibrate(beads: &[Bead], options: &CalibrateOptions) -> Result<Calibration, PsfError> {
     check(beads, options)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build()?;
+    pool.install(|| solved(beads, options))
+}
+
+/// The PSF of beads that make sense.
+fn solved(beads: &[Bead], options: &CalibrateOptions) -> Result<Calibration, PsfError> {
     let mut fits: Vec<BeadFit<'_>> = beads.iter().map(BeadFit::new).collect();
     start::place(&mut fits);
     enough(&fits)?;
@@ -198,7 +208,9 @@ fn check(beads: &[Bead], options: &CalibrateOptions) -> Result<(), PsfError> {
     let number = |name, value, good, range| {
         if good { Ok(()) } else { Err(PsfError::Number { name, value, range }) }
     };
-    let CalibrateOptions { step, rounds, worst, .. } = *options;
+    let CalibrateOptions { step, rounds, worst, threads, .. } = *options;
+    let few = threads <= MOST_THREADS;
+    number("the number of threads", threads as f64, few, "0 to 1024")?;
     number("the step in z", step, (1.0..=1000.0).contains(&step), "1 to 1000 nm")?;
     number("the number of rounds", rounds.into(), (3..=1000).contains(&rounds), "3 to 1000")?;
     number("the worst misfit", worst, worst > 1.0, "above 1")?;
