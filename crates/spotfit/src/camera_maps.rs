@@ -163,16 +163,16 @@ pub fn read_with(
         read_archive(path, &metadata)
     };
     let [offset, gain, variance] = maps.map_err(wrong)?;
+    let offset = offset.map_err(wrong)?;
     let gain = match (gain, sensitivity) {
         (Ok(_), Some(_)) => return Err(wrong(CameraMapsProblem::TwoGains)),
         (Ok(gain), None) => gain,
         (Err(CameraMapsProblem::Missing { .. }), Some(sensitivity)) => {
-            let gain = offset.as_ref().map(|offset| offset.mapv(|_| (1.0 / sensitivity) as f32));
-            gain.unwrap_or_default()
+            offset.mapv(|_| (1.0 / sensitivity) as f32)
         }
         (Err(problem), _) => return Err(wrong(problem)),
     };
-    let (offset, variance) = (offset.map_err(wrong)?, variance.map_err(wrong)?);
+    let variance = variance.map_err(wrong)?;
     CameraMap::new(offset.view(), gain.view(), variance.view()).map_err(|error| wrong(error.into()))
 }
 

@@ -97,9 +97,10 @@ fn files_are_read_and_written() {
     );
     // What somebody changed in the metadata holds for our own files too.
     let magnified = |bytes: &[u8]| {
-        let at = bytes.windows(5).position(|bytes| bytes == b"r\": 1").expect("the factor");
+        let at = bytes.windows(9).position(|bytes| bytes == b"factor\": ").expect("the factor");
         let mut changed = bytes.to_vec();
-        changed[at + 4] = b'2';
+        assert_eq!(changed[at + 9], b'1');
+        changed[at + 9] = b'2';
         read(Cursor::new(changed)).expect("a PSF")
     };
     let twice = magnified(&file);

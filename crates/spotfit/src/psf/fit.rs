@@ -399,7 +399,9 @@ fn ends(fits: &mut ModelFits, options: &CurveOptions) -> Vec<DepthStatus> {
         let [x, y, z, photons, background] = std::array::from_fn(|j| {
             let limits = options.limit(fit, j);
             let value = fits.parameters[[fit, j]];
-            limits.map(|limit| (value - limit).abs() <= 1e-6 * (1.0 + limit.abs()))
+            limits.map(|limit| {
+                limit.is_finite() && (value - limit).abs() <= 1e-6 * (1.0 + limit.abs())
+            })
         });
         let lateral = [x, y, photons].iter().flatten().any(|at| *at);
         match fits.statuses[fit] {
