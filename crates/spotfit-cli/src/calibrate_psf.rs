@@ -10,11 +10,11 @@ use super::message::say;
 use super::movie_options::pixel_size;
 use super::output::Output;
 use super::plot::{Axis, Chart, Series};
-use spotfit::movie::{Block, Pixels};
+use spotfit::movie::Block;
 use spotfit::psf::{
     self, Bead, BeadOutcome, CalibrateOptions, Calibration, Psf, PsfError, Rejection, find_beads,
+    frames_in_photons,
 };
-use spotfit::{Camera, CameraMap};
 
 /// Side of the boxes of beads, if nothing is said.
 const BOX: usize = 17;
@@ -101,15 +101,13 @@ fn stack(
             format!("it has {frames} frames; a stack of beads has {FEWEST_FRAMES} or more");
         return Err(CliError::file(&name, reason));
     }
-    let counts = Counts {
-        camera: arguments.spot.camera().unwrap_or_default(),
-        map: arguments.spot.camera_map()?.map(|(map, _)| map),
-    };
-    counts.check(path, width, height)?;
+    let camera = arguments.spot.camera().unwrap_or_default();
+    let map = arguments.spot.camera_map()?.map(|(map, _)| map);
+    let photons = |block: Block| frames_in_photons(block, &camera, map.as_ref()).map_err(wrong);
     let mut mean = Array2::<f64>::zeros((height, width));
     for block in movie.blocks(..) {
         super::interrupt::check()?;
-        let block = counts.photons(block.map_err(failed)?);
+        let block = photons(block.map_err(failed)?)?;
         for frame in block.outer_iter() {
             mean.zip_mut_with(&frame, |sum, &value| *sum += f64::from(value));
         }
@@ -139,7 +137,7 @@ fn stack(
         super::interrupt::check()?;
         let block = block.map_err(failed)?;
         let first = block.first;
-        let block = counts.photons(block);
+        let block = photons(block)?;
         for (bead, &[x, y]) in beads.iter_mut().zip(&found.places) {
             let (x, y) = (x - side / 2, y - side / 2);
             let from = block.slice_axis(Along(1), (y..y + side).into());
@@ -149,65 +147,6 @@ fn stack(
         }
     }
     Ok(beads)
-}
-
-/// What makes photons of counts.
-struct Counts {
-    camera: Camera,
-    map: Option<CameraMap>,
-}
-
-impl Counts {
-    fn check(&self, path: &Path, width: usize, height: usize) -> Result<(), CliError> {
-        let Some(size) = self.map.as_ref().map(CameraMap::size) else { return Ok(()) };
-        if (size.width, size.height) == (width, height) {
-            return Ok(());
-        }
-        let reason = format!(
-            "its frames have {width}×{height} pixels, the camera's maps {}×{}",
-            size.width, size.height
-        );
-        Err(CliError::file(&path.display().to_string(), reason))
-    }
-
-    fn photons(&self, block: Block) -> Array3<f32> {
-        let mut frames = match block.pixels {
-            Pixels::U8(frames) => frames.mapv(f32::from),
-            Pixels::U16(frames) => frames.mapv(f32::from),
-            Pixels::F32(frames) => frames,
-        };
-        let Some(map) = &self.map else {
-            let (baseline, gain) = (self.camera.baseline, self.camera.photons_per_adu());
-            frames.mapv_inplace(|value| ((f64::from(value) - baseline) * gain) as f32);
-            return frames;
-        };
-        let em_gain = self.camera.em_gain.unwrap_or(1.0) as f32;
-        for mut frame in frames.outer_iter_mut() {
-            ndarray::Zip::from(&mut frame)
-                .and(map.offset())
-                .and(map.scale())
-                .for_each(|value, offset, scale| *value = (*value - offset) * scale / em_gain);
-            fill(&mut frame, map);
-        }
-        frames
-    }
-}
-
-/// Gives masked pixels the mean of those beside them.
-fn fill(frame: &mut ndarray::ArrayViewMut2<'_, f32>, map: &CameraMap) {
-    let (height, width) = frame.dim();
-    for ((row, column), _) in map.scale().indexed_iter().filter(|&(_, &scale)| scale == 0.0) {
-        let (mut sum, mut count) = (0.0, 0.0);
-        for y in row.saturating_sub(1)..(row + 2).min(height) {
-            for x in column.saturating_sub(1)..(column + 2).min(width) {
-                if map.scale()[[y, x]] != 0.0 {
-                    sum += frame[[y, x]];
-                    count += 1.0;
-                }
-            }
-        }
-        frame[[row, column]] = if count > 0.0 { sum / count } else { 0.0 };
-    }
 }
 
 fn summarize(arguments: &CalibrateArguments, calibration: &Calibration, psf: &Psf, beads: usize) {

@@ -11,6 +11,7 @@ mod fitter;
 pub mod hdf5;
 pub mod link;
 pub mod localize;
+mod masked;
 mod median;
 pub mod model;
 pub mod movie;

@@ -62,11 +62,10 @@ impl Measured {
             let part = first..windows.count().min(first + PART);
             let Converted { pixels, variances, saturated } =
                 windows.visit(Convert { options, saturation, part });
-            let noise = PsfNoise::default().with_excess(excess);
-            let noise = match &variances {
-                Some(variances) => noise.with_pixels(variances.view()),
-                None => noise.with_read((camera.read_noise / em_gain).powi(2)),
-            };
+            let noise = PsfNoise::default()
+                .with_excess(excess)
+                .with_read((camera.read_noise / em_gain).powi(2))
+                .with_pixels(variances.as_ref().map(|variances| variances.view()));
             let fits = self.fitter.fit_noisy(pixels.view(), &noise, &self.options)?;
             let quality = self.fitter.quality(pixels.view(), &noise, &fits)?;
             let of = |(fit, (quality, saturated))| {

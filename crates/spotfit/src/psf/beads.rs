@@ -1,9 +1,13 @@
-//! Where beads are in a stack.
+//! Stacks of beads: their frames in photons, and where beads are.
 
-use ndarray::ArrayView2;
+use fit_core::Camera;
+use fit_windows::CameraMap;
+use ndarray::{Array3, ArrayView2, Zip};
 
 use super::PsfError;
 use crate::detect::Detector;
+use crate::masked::fill;
+use crate::movie::{Block, Pixels};
 
 /// How far a bead stands out in the mean of all slices, in units of the noise.
 const THRESHOLD: f64 = 15.0;
@@ -23,6 +27,43 @@ pub struct FoundBeads {
     pub crowded: usize,
     /// How many because their box would cross the frame's edge.
     pub at_edge: usize,
+}
+
+/// Frames in photons, by a camera or by the maps of one, of which EM gain alone matters then. Masked pixels have the mean of those beside them.
+///
+/// # Errors
+/// If the maps are not of the size of the frames.
+pub fn frames_in_photons(
+    block: Block,
+    camera: &Camera,
+    map: Option<&CameraMap>,
+) -> Result<Array3<f32>, PsfError> {
+    let mut frames = match block.pixels {
+        Pixels::U8(frames) => frames.mapv(f32::from),
+        Pixels::U16(frames) => frames.mapv(f32::from),
+        Pixels::F32(frames) => frames,
+    };
+    let Some(map) = map else {
+        let gain = camera.photons_per_adu();
+        frames.mapv_inplace(|value| ((f64::from(value) - camera.baseline) * gain) as f32);
+        return Ok(frames);
+    };
+    let (_, height, width) = frames.dim();
+    let (expected, found) = ((width, height), (map.size().width, map.size().height));
+    if expected != found {
+        return Err(PsfError::Maps { expected, found });
+    }
+    let em_gain = camera.em_gain.unwrap_or(1.0) as f32;
+    let (offset, scale) = (map.offset(), map.scale());
+    for mut frame in frames.outer_iter_mut() {
+        Zip::from(&mut frame).and(&offset).and(&scale).for_each(|value, offset, scale| {
+            *value = (*value - offset) * scale / em_gain;
+        });
+        if map.masked() > 0 {
+            fill(&mut frame, |row, column| scale[[row, column]] == 0.0);
+        }
+    }
+    Ok(frames)
 }
 
 /// Finds beads in the mean (row, column) of all slices of a stack, whose boxes of `box_size` pixels have no other bead in them.

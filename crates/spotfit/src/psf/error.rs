@@ -92,6 +92,14 @@ pub enum PsfError {
         /// Along y.
         down: usize,
     },
+    /// The maps of the camera are not of the size of the frames.
+    #[error("frames have {expected:?} pixels (width, height), the camera's maps {found:?}")]
+    Maps {
+        /// Width and height of the frames.
+        expected: (usize, usize),
+        /// Width and height of the maps.
+        found: (usize, usize),
+    },
     /// What is known of a bead does not fit together.
     #[error("bead {bead}: {reason}")]
     Bead {

@@ -45,23 +45,10 @@ impl Default for PsfFitOptions {
 }
 
 impl PsfFitOptions {
-    /// With another estimator.
-    #[must_use]
-    pub fn with_estimator(mut self, estimator: Estimator) -> Self {
-        self.estimator = estimator;
-        self
-    }
-    /// With another number of iterations.
-    #[must_use]
-    pub fn with_max_iterations(mut self, max_iterations: u32) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
-    /// With another tolerance.
-    #[must_use]
-    pub fn with_tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
+    fit_core::__setters! {
+        const with_estimator: estimator: Estimator,
+        const with_max_iterations: max_iterations: u32,
+        const with_tolerance: tolerance: f64,
     }
 }
 
@@ -196,10 +183,11 @@ impl PsfFitter {
     ) -> Result<PsfFits, PsfError> {
         noise.check(windows)?;
         let poisson = options.estimator == Estimator::MaximumLikelihood;
-        let Photons { shown, counted, weights, read } = Photons::new(windows, noise, poisson);
-        let begins = self.begins(shown.view(), options)?;
+        let photons = Photons::new(windows, noise, poisson);
+        let Photons { weights, read, .. } = &photons;
+        let begins = self.begins(photons.shown(), options)?;
         let (count, height, width) = windows.dim();
-        let flat = counted.view().into_shape_with_order((count, height * width));
+        let flat = photons.counted().into_shape_with_order((count, height * width));
         let flat = flat.expect("standard layout");
         let mut curves = CurveOptions::new(5)
             .with_estimator(options.estimator)

@@ -25,7 +25,7 @@ mod start;
 #[cfg(test)]
 mod tests;
 
-pub use beads::{FoundBeads, find_beads};
+pub use beads::{FoundBeads, find_beads, frames_in_photons};
 pub use calibrate::{
     Bead, BeadOutcome, CalibrateOptions, Calibration, PlacedBead, Rejection, calibrate,
 };

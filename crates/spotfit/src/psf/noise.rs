@@ -1,9 +1,10 @@
 //! The noise of cameras, and windows as the engines take them.
 
 use fit_windows::CameraMap;
-use ndarray::{Array2, Array3, ArrayView3};
+use ndarray::{Array2, Array3, ArrayView3, CowArray, Ix3};
 
 use super::PsfError;
+use crate::masked::fill;
 
 /// The noise of the pixels of a camera.
 #[derive(Clone, Copy, Debug)]
@@ -25,23 +26,10 @@ impl Default for PsfNoise<'_> {
 }
 
 impl<'a> PsfNoise<'a> {
-    /// With another excess.
-    #[must_use]
-    pub fn with_excess(mut self, excess: f64) -> Self {
-        self.excess = excess;
-        self
-    }
-    /// With this variance of the read noise.
-    #[must_use]
-    pub fn with_read(mut self, variance: f64) -> Self {
-        self.read = variance;
-        self
-    }
-    /// With a variance for each pixel.
-    #[must_use]
-    pub fn with_pixels(mut self, variances: ArrayView3<'a, f32>) -> Self {
-        self.pixels = Some(variances);
-        self
+    fit_core::__setters! {
+        const with_excess: excess: f64,
+        const with_read: read: f64,
+        with_pixels: pixels: Option<ArrayView3<'a, f32>>,
     }
 
     pub(super) fn check(&self, windows: ArrayView3<'_, f32>) -> Result<(), PsfError> {
@@ -78,83 +66,69 @@ fn seen(variance: f32) -> Option<f32> {
 }
 
 /// Windows as start values and engines take them.
-pub(super) struct Photons {
+pub(super) struct Photons<'a> {
     /// With the mean of their neighbours in place of masked pixels.
-    pub(super) shown: Array3<f32>,
-    /// For maximum likelihood with the variance of the read noise added, and nothing below 0.
-    pub(super) counted: Array3<f32>,
+    shown: CowArray<'a, f32, Ix3>,
+    /// What is counted, where that is not what is shown: for maximum likelihood with the variance of the read noise added, and nothing
+    /// below 0.
+    counted: Option<Array3<f32>>,
     /// 0 for masked pixels: (spot, pixel). `None` if there are none.
     pub(super) weights: Option<Array2<f32>>,
     /// What the model must add for each pixel: (spot, pixel). `None` if it is the same for all.
     pub(super) read: Option<Array2<f32>>,
 }
 
-impl Photons {
-    pub(super) fn new(windows: ArrayView3<'_, f32>, noise: &PsfNoise<'_>, poisson: bool) -> Self {
+impl<'a> Photons<'a> {
+    pub(super) fn new(windows: ArrayView3<'a, f32>, noise: &PsfNoise<'_>, poisson: bool) -> Self {
         let (count, height, width) = windows.dim();
-        let mut shown = windows.as_standard_layout().into_owned();
-        let flat = |of: &dyn Fn(usize, usize, usize) -> f32| {
-            Array2::from_shape_fn((count, height * width), |(spot, pixel)| {
-                of(spot, pixel / width, pixel % width)
-            })
+        let mut shown = match windows.is_standard_layout() {
+            true => CowArray::from(windows),
+            false => CowArray::from(windows.as_standard_layout().into_owned()),
+        };
+        let flat = |of: &dyn Fn(f32) -> f32, pixels: &ArrayView3<'_, f32>| {
+            let all = pixels.iter().map(|&variance| of(variance)).collect();
+            Array2::from_shape_vec((count, height * width), all).expect("a number for each pixel")
         };
         let (mut weights, mut read) = (None, None);
         if let Some(pixels) = &noise.pixels {
-            let masked = |spot: usize, row: usize, column: usize| {
-                seen(pixels[[spot, row, column]]).is_none()
-            };
             if pixels.iter().any(|&variance| seen(variance).is_none()) {
-                weights = Some(flat(&|spot, row, column| {
-                    f32::from(u8::from(!masked(spot, row, column)))
-                }));
-                for ((spot, row, column), to) in shown.indexed_iter_mut() {
-                    if masked(spot, row, column) {
-                        *to = nearby(windows, [spot, row, column], &masked);
-                    }
+                let weight = |variance| f32::from(u8::from(seen(variance).is_some()));
+                weights = Some(flat(&weight, pixels));
+                for (mut window, pixels) in shown.outer_iter_mut().zip(pixels.outer_iter()) {
+                    fill(&mut window, |row, column| seen(pixels[[row, column]]).is_none());
                 }
             }
             if poisson {
-                read = Some(flat(&|spot, row, column| {
-                    seen(pixels[[spot, row, column]]).unwrap_or(0.0)
-                }));
+                read = Some(flat(&|variance| seen(variance).unwrap_or(0.0), pixels));
             }
         }
-        let mut counted = shown.clone();
-        if poisson {
-            match &read {
-                Some(read) => counted.iter_mut().zip(read).for_each(|(to, read)| *to += read),
-                None if noise.read > 0.0 => counted.mapv_inplace(|to| to + noise.read as f32),
-                None => {}
-            }
+        let counts = |value: f32, read: f32| {
+            let value = value + read;
             // What is infinite stays so, and ends as invalid.
-            counted
-                .mapv_inplace(|value| if value < 0.0 && value.is_finite() { 0.0 } else { value });
-        }
+            if value < 0.0 && value.is_finite() { 0.0 } else { value }
+        };
+        let counted = match &read {
+            _ if !poisson => None,
+            Some(read) => {
+                let mut all = shown.to_owned();
+                all.iter_mut().zip(read).for_each(|(to, &read)| *to = counts(*to, read));
+                Some(all)
+            }
+            None if noise.read > 0.0 || shown.iter().any(|&value| value < 0.0) => {
+                Some(shown.mapv(|value| counts(value, noise.read as f32)))
+            }
+            None => None,
+        };
         Self { shown, counted, weights, read }
     }
-}
 
-/// The mean of the pixels around one that are not masked, the nearest that there are; 0 if there is none.
-fn nearby(
-    windows: ArrayView3<'_, f32>,
-    [spot, row, column]: [usize; 3],
-    masked: &dyn Fn(usize, usize, usize) -> bool,
-) -> f32 {
-    let (_, height, width) = windows.dim();
-    for reach in 1..height.max(width) {
-        let rows = row.saturating_sub(reach)..(row + reach + 1).min(height);
-        let (mut sum, mut count) = (0.0, 0.0);
-        for row in rows {
-            for column in column.saturating_sub(reach)..(column + reach + 1).min(width) {
-                if !masked(spot, row, column) {
-                    sum += windows[[spot, row, column]];
-                    count += 1.0;
-                }
-            }
-        }
-        if count > 0.0 {
-            return sum / count;
-        }
+    /// What start values are found in.
+    pub(super) fn shown(&self) -> ArrayView3<'_, f32> {
+        self.shown.view()
     }
-    0.0
+
+    /// What is fitted.
+    pub(super) fn counted(&self) -> ArrayView3<'_, f32> {
+        self.counted.as_ref().map_or(self.shown.view(), |counted| counted.view())
+    }
 }

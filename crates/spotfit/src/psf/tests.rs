@@ -148,7 +148,7 @@ fn cameras_have_noise() {
     let none = PsfNoise::default();
     let cases = [
         ("alike", alike, none.with_read(9.0)),
-        ("each", each, none.with_pixels(variances.view())),
+        ("each", each, none.with_pixels(Some(variances.view()))),
         ("multiplied", multiplied, none.with_excess(2.0)),
     ];
     for estimator in [Estimator::MaximumLikelihood, Estimator::LeastSquares] {
@@ -175,7 +175,7 @@ fn cameras_have_noise() {
     assert!(wrong(none.with_excess(3.0)).contains("excess"));
     assert!(wrong(none.with_read(-1.0)).contains("read noise"));
     let few = variances.slice_axis(Axis(0), (0..2).into());
-    assert!(wrong(none.with_pixels(few)).contains("variances of the shape"));
+    assert!(wrong(none.with_pixels(Some(few))).contains("variances of the shape"));
 }
 
 /// Proves that both engines find the same, and that start values need no help from the truth: a fit that begins at it ends there too.
