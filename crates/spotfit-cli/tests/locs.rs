@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::PathBuf;
 
-use common::{Folder, fails, rows, succeeds};
+use common::{Folder, compared, fails, rows, succeeds};
 use fit_sim::Random;
 
 const TABLE: &str = "\"id\",\"frame\",\"x [nm]\",\"y [nm]\",\"sigma [nm]\",\"intensity [photon]\",\"offset [photon]\",\"uncertainty_xy [nm]\"\n\
@@ -362,44 +362,12 @@ fn heights_are_found() {
         &"all",
         &"--errors",
     ]);
-    let truth = rows(&fs::read(&truth).expect("the truth"));
-    let place = |table: &[Vec<String>], name: &str| {
-        let quoted = format!("\"{name}\"");
-        table[0]
-            .iter()
-            .position(|column| *column == quoted || *column == name)
-            .unwrap_or_else(|| panic!("{name}"))
-    };
     let check = |locs: &PathBuf| {
-        let table = rows(&fs::read(locs).expect("a table"));
-        let at = |name: &str| place(&table, name);
-        let (mut squares, mut expected, mut count) = (0.0, 0.0, 0);
-        for row in &table[1..] {
-            let number = |name: &str| row[at(name)].parse::<f64>().expect("a number");
-            let near = truth[1..].iter().filter(|spot| {
-                let of = |name: &str| spot[place(&truth, name)].parse::<f64>().expect("a number");
-                of("frame") + 1.0 == number("frame")
-                    && (100.0 * of("x") - number("x [nm]"))
-                        .hypot(100.0 * of("y") - number("y [nm]"))
-                        < 100.0
-            });
-            let near: Vec<_> = near.collect();
-            let ([spot], "found") = (&near[..], row[at("z_status")].as_str()) else { continue };
-            let z = spot[place(&truth, "z")].parse::<f64>().expect("a number");
-            if z.abs() < 450.0 {
-                squares += (number("z [nm]") - z).powi(2);
-                expected += number("uncertainty_z [nm]").powi(2);
-                count += 1;
-            }
-        }
-        println!(
-            "{count} heights: error {:.1} nm rms, expected {:.1}",
-            (squares / f64::from(count)).sqrt(),
-            (expected / f64::from(count)).sqrt()
-        );
-        assert!(count > 100, "{count}");
+        let found = compared(locs, &truth, 0.0, 450.0);
+        assert!(found.count > 100, "{}", found.count);
         // The calibration and a few molecules that are in many frames have errors of their own.
-        assert!((0.8..1.3).contains(&(squares / expected).sqrt()), "{squares} {expected}");
+        let ratio = found.ratios()[2];
+        assert!((0.8..1.3).contains(&ratio), "{ratio}");
     };
     check(&locs);
     let again = folder.path("again.csv");

@@ -4,9 +4,8 @@ mod common;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
 
-use common::{Folder, fails, rows, succeeds};
+use common::{Folder, compared, fails, succeeds};
 
 type Words<'a> = Vec<&'a dyn AsRef<OsStr>>;
 
@@ -19,43 +18,6 @@ fn with<'a>(words: &[&'a dyn AsRef<OsStr>], more: &'a [&'a str]) -> Words<'a> {
 
 fn said(words: &Words<'_>) -> String {
     String::from_utf8_lossy(&succeeds(words).stderr).into_owned()
-}
-
-/// Errors of x, y (nm) and z of localizations near a molecule within ±`reach` nm, over those stated, and how many there are.
-fn compared(locs: &PathBuf, truth: &PathBuf, reach: f64) -> ([f64; 3], usize) {
-    let read = |path: &PathBuf| rows(&fs::read(path).expect("a table"));
-    let (table, truth) = (read(locs), read(truth));
-    let place = |table: &[Vec<String>], name: &str| {
-        let found = table[0].iter().position(|own| own.trim_matches('"') == name);
-        found.unwrap_or_else(|| panic!("no {name} in {:?}", table[0]))
-    };
-    let own = ["frame", "x [nm]", "y [nm]", "z [nm]", "uncertainty_x", "uncertainty_z [nm]"];
-    let own = own.map(|name| match name {
-        "uncertainty_x" => place(&table, "uncertainty_xy [nm]"),
-        name => place(&table, name),
-    });
-    let [status, photons] = ["z_status", "intensity [photon]"].map(|name| place(&table, name));
-    let theirs = ["frame", "x", "y", "z"].map(|name| place(&truth, name));
-    let number = |row: &Vec<String>, at: usize| row[at].parse::<f64>().expect("a number");
-    let (mut sums, mut count) = ([[0.0; 3]; 2], 0);
-    for row in &table[1..] {
-        let [frame, x, y, z, error, error_z] = own.map(|at| number(row, at));
-        let mut near = truth[1..].iter().map(|spot| theirs.map(|at| number(spot, at)));
-        let near = near.find(|spot| {
-            spot[0] + 1.0 == frame && (100.0 * spot[1] - x).hypot(100.0 * spot[2] - y) < 100.0
-        });
-        let Some([_, x0, y0, z0]) = near else { continue };
-        if z0.abs() < reach && row[status] == "found" && number(row, photons) > 2000.0 {
-            let errors = [x - 100.0 * x0, y - 100.0 * y0, z - z0];
-            for (j, (error, stated)) in errors.into_iter().zip([error, error, error_z]).enumerate()
-            {
-                sums[0][j] += error * error;
-                sums[1][j] += stated * stated;
-            }
-            count += 1;
-        }
-    }
-    (std::array::from_fn(|j| (sums[0][j] / sums[1][j]).sqrt()), count)
 }
 
 /// Proves that a PSF of simulated beads finds x, y and z of simulated molecules with the errors that it states, by both
@@ -114,8 +76,8 @@ fn measured_psfs_find_heights() {
         let words = with(&localize, &["--drop", "neighbour,saturated", "--errors", "--estimator"]);
         let told = said(&with(&words, &[estimator]));
         assert!(told.contains("converged"), "{told}");
-        let (ratios, count) = compared(&locs, &truth, 450.0);
-        println!("{estimator}: {count} heights, errors over stated {ratios:.2?}");
+        let found = compared(&locs, &truth, 2000.0, 450.0);
+        let (ratios, count) = (found.ratios(), found.count);
         // A PSF of thirty beads and molecules that are in many frames have errors of their own.
         assert!(count > 150, "{count}");
         assert!(ratios.iter().all(|ratio| (0.7..1.5).contains(ratio)), "{ratios:?}");

@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{Folder, fails, rows, succeeds};
+use common::{Folder, compared, fails, rows, succeeds};
 use fit_core::{Corner, Size};
 use fit_sim::{
     Camera, Defocus, Heights, Maps, MovieSimulation, SpotProfile, SpotShape, SpotSimulation, Truth,
@@ -483,32 +483,13 @@ fn simulated_beads_calibrate_simulated_movies() {
         &"--box",
         &"13",
         &"--pixel-size",
-        &"px",
+        &"100",
         &"--drop",
         &"all",
     ]);
-    let (_, truth) = table(&truth);
-    let locs = rows(&fs::read(&locs).unwrap());
-    let at = |name: &str| {
-        let found = locs[0].iter().position(|column| column.trim_matches('"') == name);
-        found.unwrap_or_else(|| panic!("{name} is missing in {:?}", locs[0]))
-    };
-    let columns = ["frame", "x [px]", "y [px]", "z [nm]", "uncertainty_z [nm]"].map(at);
-    let mut errors = Vec::new();
-    for row in locs[1..].iter().filter(|row| row[at("z_status")] == "found") {
-        let [frame, x, y, z, stated] = columns.map(|column| row[column].parse::<f64>().unwrap());
-        let near = |spot: &&Vec<f64>| {
-            spot[0] + 1.0 == frame && (spot[1] - x).hypot(spot[2] - y) < 1.0 && spot[6] > 300.0
-        };
-        if let [spot] = truth.iter().filter(near).collect::<Vec<_>>()[..] {
-            errors.push([z - spot[5], stated]);
-        }
-    }
-    let rms = |of: usize| {
-        (errors.iter().map(|error| error[of].powi(2)).sum::<f64>() / errors.len() as f64).sqrt()
-    };
-    println!("{} heights: error {:.1} nm rms, stated {:.1} nm", errors.len(), rms(0), rms(1));
-    assert!(errors.len() > 200 && rms(0) < 30.0 && rms(0) < 1.2 * rms(1));
+    let found = compared(&locs, &truth, 300.0, f64::INFINITY);
+    let (error, stated) = (found.errors[2], found.stated[2]);
+    assert!(found.count > 200 && error < 30.0 && error < 1.2 * stated);
 }
 
 /// Proves that windows are not written under the name of another format.
