@@ -198,6 +198,22 @@ impl<R: Real, const P: usize> Sums<R, P> {
     /// Adds a point for Poisson maximum likelihood: 2Σ[f − d + d·ln(d/f)] (eq. 8), with the expected Hessian ΣJJᵀ/f.
     #[inline(always)]
     pub fn add_poisson<const WEIGHTED: bool>(&mut self, at: &At<R, P>, data: R, weight: R) {
+        self.add_count::<WEIGHTED, false>(at, data, weight);
+    }
+
+    /// The same with the Hessian ΣJJᵀd/f², which Gpufit takes; the model must be above 0.
+    #[inline(always)]
+    pub fn add_observed<const WEIGHTED: bool>(&mut self, at: &At<R, P>, data: R, weight: R) {
+        self.add_count::<WEIGHTED, true>(at, data, weight);
+    }
+
+    #[inline(always)]
+    fn add_count<const WEIGHTED: bool, const OBSERVED: bool>(
+        &mut self,
+        at: &At<R, P>,
+        data: R,
+        weight: R,
+    ) {
         let tiny = R::splat(TINY);
         let (value, by) = if WEIGHTED { seen(weight, at.value, at) } else { (at.value, at.by) };
         let zero = R::splat(0.0);
@@ -211,20 +227,22 @@ impl<R: Real, const P: usize> Sums<R, P> {
         } else {
             count.mul_add((count * inverse).max(tiny).ln(), -missing)
         };
+        let sound = if OBSERVED { zero.lt(value) } else { zero.le(value) };
         let (term, inverse, missing) = if WEIGHTED {
             let there = zero.lt(weight);
-            self.sound = self.sound & (!there | zero.le(value));
+            self.sound = self.sound & (!there | sound);
             (
                 R::select(there, term, zero),
                 R::select(there, inverse, zero),
                 R::select(there, missing, zero),
             )
         } else {
-            self.sound = self.sound & zero.le(value);
+            self.sound = self.sound & sound;
             (term, inverse, missing)
         };
         self.cost = self.cost + (term + term);
-        self.add(&by, Some(inverse), missing * inverse);
+        let curvature = if OBSERVED { count * inverse * inverse } else { inverse };
+        self.add(&by, Some(curvature), missing * inverse);
     }
 
     #[inline(always)]
@@ -298,6 +316,22 @@ impl<R: Real, const P: usize> Sums<R, P> {
             }
         }
         Projected { shift, gained: (before - self.cost).max(zero), before, sound }
+    }
+
+    /// Cost, gradient and Hessian, and whether the model is soundly positive, which only maximum likelihood asks for; `scales` as
+    /// for [`Sums::evaluation`].
+    #[inline(always)]
+    pub fn normal(&self, scales: &[R; P]) -> (Normal<R, P, 0>, R::Mask) {
+        let mut normal = Normal { cost: self.cost, ..Normal::zero() };
+        for j in 0..P {
+            normal.gradient[j] = self.gradient[j] * scales[j];
+            for k in 0..P {
+                if k >= j {
+                    normal.hessian.0[j][k] = self.hessian.0[j][k] * scales[j] * scales[k];
+                }
+            }
+        }
+        (normal, self.sound)
     }
 
     /// What the search takes; `scales` are the factors that derivatives came without, times the length of each

@@ -56,8 +56,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         if together {
             (job.axes, job.extent) = (Axes::Together, [curves.points(), 1]);
         }
-        let wanted: Vec<bool> = options.fixed.iter().map(|fixed| !fixed).collect();
-        let program = formula.program(job.axes, &wanted);
+        let program = job.derived(formula);
         let eliminates = match options.linear {
             Linear::Auto => matches!(job.start, CurveStart::Shared(_)),
             Linear::Eliminated => true,
@@ -68,6 +67,43 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         }
         job.program = Some(program);
         Ok(job)
+    }
+
+    /// A job for Gpufit's search, which takes any numbers: what makes no sense is the outcome of its fit. Start values must
+    /// be within the limits.
+    ///
+    /// # Errors
+    /// If there are not as many points, weights, start values or limits as data.
+    pub fn of_gpufit(
+        formula: &Formula,
+        curves: &Curves<'c>,
+        start: CurveStart<'s>,
+        options: &'o CurveOptions,
+    ) -> Result<Self, CurveError> {
+        let [parameters, variables] = [formula.parameters(), formula.variables()].map(<[_]>::len);
+        check_options(options, parameters)?;
+        options.validate()?;
+        curves.check_shapes(variables)?;
+        let given = match &start {
+            CurveStart::Estimate => return Err(CurveError::NoStart),
+            CurveStart::Shared(start) => [curves.count(), start.len()],
+            CurveStart::PerFit(start) => [start.shape()[0], start.shape()[1]],
+        };
+        let wanted = [curves.count(), parameters];
+        if given != wanted {
+            let (found, wanted) = (given.to_vec(), wanted.to_vec());
+            return Err(CurveError::Shape { what: "start values", found, wanted });
+        }
+        options.check_count(curves.count())?;
+        let mut job = Self::unchecked(variables, curves, start, options);
+        job.program = Some(job.derived(formula));
+        Ok(job)
+    }
+
+    /// The program of a formula, with the derivatives that are needed.
+    fn derived(&self, formula: &Formula) -> Arc<Program> {
+        let wanted: Vec<bool> = self.options.fixed.iter().map(|fixed| !fixed).collect();
+        formula.program(self.axes, &wanted)
     }
 
     /// The same for a model of so many parameters and variables that is no formula.
@@ -81,11 +117,17 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         start: CurveStart<'s>,
         options: &'o CurveOptions,
     ) -> Result<Self, CurveError> {
-        if options.parameters() != parameters {
-            let (found, wanted) = (vec![options.parameters()], vec![parameters]);
-            return Err(CurveError::Shape { what: "options", found, wanted });
-        }
+        check_options(options, parameters)?;
         curves.validate(variables, &start, options)?;
+        Ok(Self::unchecked(variables, curves, start, options))
+    }
+
+    fn unchecked(
+        variables: usize,
+        curves: &Curves<'c>,
+        start: CurveStart<'s>,
+        options: &'o CurveOptions,
+    ) -> Self {
         let curves = *curves;
         let (axes, extent) = match curves.points {
             Points::Grid { width, height } => (Axes::Grid, [width, height]),
@@ -109,7 +151,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
             _ => vec![of_axis(points)],
         };
         let explicit = Explicit::default();
-        Ok(Self {
+        Self {
             curves,
             start,
             options,
@@ -120,7 +162,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
             variables,
             has_limits,
             scales,
-        })
+        }
     }
 
     /// Whether each fit has weights of its own.
@@ -286,6 +328,14 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
             self.options.limit(fit, parameter)
         }
     }
+}
+
+fn check_options(options: &CurveOptions, parameters: usize) -> Result<(), CurveError> {
+    if options.parameters() == parameters {
+        return Ok(());
+    }
+    let (found, wanted) = (vec![options.parameters()], vec![parameters]);
+    Err(CurveError::Shape { what: "options", found, wanted })
 }
 
 /// The share of the mean distance of two points by which rounding may move one.

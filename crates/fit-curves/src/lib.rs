@@ -5,6 +5,7 @@ mod chunks;
 mod compiled;
 mod error;
 mod fits;
+mod gpufit;
 mod job;
 mod options;
 mod single;
@@ -17,6 +18,7 @@ pub use compiled::{CompiledModel, CurveNumber};
 pub use error::CurveError;
 pub use fit_core::curve::At;
 pub use fits::CurveFits;
+pub use gpufit::{GpufitChunk, GpufitOptions, GpufitPlace, GpufitRoom};
 pub use job::{Job, clean};
 pub use options::{CurveOptions, Limits, Linear};
 pub use single::Single;
@@ -108,6 +110,29 @@ impl<'a> Curves<'a> {
         self.data.shape()[1]
     }
 
+    /// Checks that there are points and weights for all data.
+    pub(crate) fn check_shapes(&self, variables: usize) -> Result<(), CurveError> {
+        let (count, points) = (self.count(), self.points());
+        match self.points {
+            Points::Index if variables > 1 => return Err(CurveError::IndexOfMany { variables }),
+            Points::Grid { .. } if variables > 2 => {
+                return Err(CurveError::GridOfMany { variables });
+            }
+            Points::Grid { width, height } if width.checked_mul(height) != Some(points) => {
+                return Err(CurveError::GridSize { width, height, points });
+            }
+            Points::Shared(at) => check("points", &at.shape(), &[variables, points])?,
+            Points::PerFit(at) => check("points", &at.shape(), &[count, variables, points])?,
+            Points::Index | Points::Grid { .. } => {}
+        }
+        if let Some(weights) = &self.weights {
+            let rows = weights.shape()[0];
+            let wanted = if rows == 1 { 1 } else { count };
+            check("weights", &weights.shape(), &[wanted, points])?;
+        }
+        Ok(())
+    }
+
     /// Checks that all of it fits together, for a model of so many variables; the options say how many parameters it
     /// has.
     ///
@@ -128,28 +153,13 @@ impl<'a> Curves<'a> {
         if free > points {
             return Err(CurveError::TooFewPoints { points, free });
         }
+        self.check_shapes(variables)?;
         match self.points {
-            Points::Index if variables > 1 => return Err(CurveError::IndexOfMany { variables }),
-            Points::Grid { .. } if variables > 2 => {
-                return Err(CurveError::GridOfMany { variables });
-            }
-            Points::Grid { width, height } if width.checked_mul(height) != Some(points) => {
-                return Err(CurveError::GridSize { width, height, points });
-            }
-            Points::Shared(at) => {
-                check("points", &at.shape(), &[variables, points])?;
-                finite("points", &at)?;
-            }
-            Points::PerFit(at) => {
-                check("points", &at.shape(), &[count, variables, points])?;
-                finite("points", &at)?;
-            }
+            Points::Shared(at) => finite("points", &at)?,
+            Points::PerFit(at) => finite("points", &at)?,
             Points::Index | Points::Grid { .. } => {}
         }
         if let Some(weights) = &self.weights {
-            let rows = weights.shape()[0];
-            let wanted = if rows == 1 { 1 } else { count };
-            check("weights", &weights.shape(), &[wanted, points])?;
             let wrong = |weight: f64| weight < 0.0 || weight == f64::INFINITY;
             if let Some(at) = weights.position(wrong) {
                 return Err(CurveError::Weight { fit: at[0], point: at[1] });

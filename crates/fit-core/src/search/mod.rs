@@ -24,6 +24,7 @@
 //! is not damped. Where such a step is predicted to gain less than [`Settings::finish`] of χ² it is taken without
 //! another look at the pixels.
 
+pub mod gpufit;
 mod model;
 mod parts;
 pub mod region;

@@ -71,17 +71,28 @@ pub(crate) trait FitOne {
     fn fit(&mut self, start: &[f64], limits: &[[f64; 2]], options: &CurveOptions) -> Found;
 }
 
+/// Calls a search with room for so many parameters.
+macro_rules! with_room_for {
+    ($count:expr, |$room:ident| $search:expr, $none:expr, [$($most:literal)*]) => {
+        match $count {
+            $(0..=$most => {
+                const $room: usize = $most;
+                $search
+            })*
+            _ => $none,
+        }
+    };
+}
+pub(super) use with_room_for;
+
 impl FitOne for Work<Interpreter<f64>> {
     fn fit(&mut self, start: &[f64], limits: &[[f64; 2]], options: &CurveOptions) -> Found {
-        macro_rules! with_room_for {
-            ($($most:literal)*) => {
-                match start.len() {
-                    $(0..=$most => self.search::<$most>(start, limits, options),)*
-                    _ => Found::invalid(start),
-                }
-            };
-        }
-        with_room_for!(1 2 3 4 5 6 7 8 10 12 16 24 32 64)
+        with_room_for!(
+            start.len(),
+            |ROOM| self.search::<ROOM>(start, limits, options),
+            Found::invalid(start),
+            [1 2 3 4 5 6 7 8 10 12 16 24 32 64]
+        )
     }
 }
 
@@ -210,7 +221,7 @@ impl<E> Work<E> {
         let mut unsettled = *settings;
         (unsettled.finish, unsettled.tolerance) = (0.0, 0.0);
         while search.running() {
-            let mut sums = self.sums::<P>(search.trial(), poisson);
+            let mut sums = self.sums::<P, false>(search.trial(), poisson);
             let (evaluation, settled) = if explicit.eliminated == 0 {
                 (self.evaluation(&sums, &units, poisson), true)
             } else {
@@ -242,7 +253,7 @@ impl<E> Work<E> {
     where
         E: Evaluate<f64, P>,
     {
-        let sums = self.sums::<P>(parameters, poisson);
+        let sums = self.sums::<P, false>(parameters, poisson);
         let chi2 = self.evaluation(&sums, units, poisson).normal.cost;
         let status = if chi2.is_finite() { Status::MinStep } else { Status::NotConverged };
         Found {
@@ -257,7 +268,11 @@ impl<E> Work<E> {
     }
 
     /// Visits the points.
-    fn sums<const P: usize>(&mut self, parameters: &[f64; P], poisson: bool) -> Sums<f64, P>
+    pub(super) fn sums<const P: usize, const OBSERVED: bool>(
+        &mut self,
+        parameters: &[f64; P],
+        poisson: bool,
+    ) -> Sums<f64, P>
     where
         E: Evaluate<f64, P>,
     {
@@ -269,7 +284,9 @@ impl<E> Work<E> {
             let results = model.found(&block);
             for (at, point) in block.points().enumerate() {
                 let (datum, weight) = (data[point], weights[point]);
-                if poisson {
+                if poisson && OBSERVED {
+                    sums.add_observed::<true>(&results.at(at), datum, weight);
+                } else if poisson {
                     sums.add_poisson::<true>(&results.at(at), datum, weight);
                 } else {
                     sums.add_square::<true>(&results.at(at), datum, weight, 1.0);
@@ -280,7 +297,7 @@ impl<E> Work<E> {
     }
 
     /// The factors of derivatives in these units.
-    fn scales<const P: usize>(&self, units: &Units<f64, P>) -> [f64; P]
+    pub(super) fn scales<const P: usize>(&self, units: &Units<f64, P>) -> [f64; P]
     where
         E: Evaluate<f64, P>,
     {

@@ -4,6 +4,7 @@ mod compiled;
 mod engine;
 mod evaluate;
 mod functions;
+mod gpufit;
 mod interpreter;
 mod lattice;
 mod lookup;
@@ -168,12 +169,17 @@ pub(crate) fn checked<'c, 's, 'o>(
     options: &'o CurveOptions,
 ) -> Result<Job<'c, 's, 'o>, BatchError> {
     let job = Job::new(formula, curves, start, options, false)?;
-    if job.bytes(false, size_of::<f64>()) > MOST_BYTES {
-        let operations = job.program.as_ref().map_or(0, |program| program.ops().len());
-        let points = curves.points();
-        return Err(CurveError::TooManyPoints { operations, points }.into());
-    }
+    check_memory(&job)?;
     Ok(job)
+}
+
+/// Checks that the results of all operations can be held.
+pub(crate) fn check_memory(job: &Job<'_, '_, '_>) -> Result<(), CurveError> {
+    if job.bytes(false, size_of::<f64>()) <= MOST_BYTES {
+        return Ok(());
+    }
+    let operations = job.program.as_ref().map_or(0, |program| program.ops().len());
+    Err(CurveError::TooManyPoints { operations, points: job.curves.points() })
 }
 
 /// What of a job is the evaluation's and the reference's.
@@ -197,6 +203,8 @@ pub(crate) trait Evaluated {
     fn fit<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> Found
     where
         Work<E>: FitOne;
+    /// Reads a data set: its start values and limits.
+    fn read<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> (Vec<f64>, Vec<[f64; 2]>);
 }
 
 impl Evaluated for Job<'_, '_, '_> {
@@ -251,6 +259,11 @@ impl Evaluated for Job<'_, '_, '_> {
     where
         Work<E>: FitOne,
     {
+        let (start, limits) = self.read(work, fit);
+        work.fit(&start, &limits, self.options)
+    }
+
+    fn read<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> (Vec<f64>, Vec<[f64; 2]>) {
         if let Points::PerFit(at) = self.curves.points {
             work.model.set_points(|variable, column, _| at.get([fit, variable, column]));
         }
@@ -262,6 +275,6 @@ impl Evaluated for Job<'_, '_, '_> {
         let parameters = 0..self.options.parameters();
         let start: Vec<f64> = parameters.clone().map(|j| self.start(fit, j)).collect();
         let limits: Vec<[f64; 2]> = parameters.map(|j| self.limit(fit, j)).collect();
-        work.fit(&start, &limits, self.options)
+        (start, limits)
     }
 }

@@ -5,29 +5,30 @@
 
 use std::ops::Range;
 
-use fit_core::curve::{Explicit, Sums, Units, covariance, single};
-use fit_core::search::{Merge, Newton, Parts, Search, Settings};
+use fit_core::curve::{Sums, single};
+use fit_core::search::{Merge, Parts};
 use fit_core::{Estimator, Mask};
-use fit_curves::{Chunk, Job, Points, Single};
+use fit_curves::{Job, Points};
 
+use super::way::{Kind, Leave, Way};
 use crate::curve::{AtPoint, Evaluate, Evaluated, Functions};
 use crate::simd::arch::pack::Pack;
 use crate::simd::engine::{Take, enough};
 
 /// What a fit begins with.
 #[derive(Clone, Copy, Debug)]
-struct Seeds<P, const N: usize> {
-    initial: [P; N],
-    lower: [P; N],
-    upper: [P; N],
+pub(super) struct Seeds<P, const N: usize> {
+    pub(super) initial: [P; N],
+    pub(super) lower: [P; N],
+    pub(super) upper: [P; N],
     /// The power of two that the data are multiplied by.
-    scale: P,
+    pub(super) scale: P,
     /// χ² is multiplied by two to this power, for the scales of data and weights.
-    unit: P,
+    pub(super) unit: P,
     /// What the rounding of the sums is a share of.
-    size: P,
+    pub(super) size: P,
     /// Points less parameters that are not held.
-    degrees: P,
+    pub(super) degrees: P,
 }
 
 impl<P: Pack, const N: usize> Seeds<P, N> {
@@ -44,6 +45,16 @@ impl<P: Pack, const N: usize> Seeds<P, N> {
             size: zero,
             degrees: one,
         }
+    }
+
+    /// The factors of derivatives, in units of these lengths and of the data as they were scaled.
+    #[inline(always)]
+    pub(super) fn scales<E: Evaluate<P, N>>(&self, model: &E, length: &[P; N]) -> [P; N] {
+        let mut scales = model.scales();
+        for j in 0..N {
+            scales[j] = scales[j] * (length[j] * self.scale);
+        }
+        scales
     }
 
     /// Takes the limits that are those of all fits.
@@ -117,16 +128,15 @@ struct Pool<P: Pack, const N: usize> {
 }
 
 /// Working memory of a thread.
-pub(super) struct Scratch<P: Pack, const N: usize, E> {
+pub(super) struct Scratch<P: Pack, const N: usize, E, K: Kind> {
     model: E,
     pool: Pool<P, N>,
     data: Vec<P>,
     /// Empty if all points count.
     weights: Vec<P>,
     seeds: Seeds<P, N>,
-    settings: Settings<P, N>,
-    search: Search<P, Explicit, N, 0>,
-    explicit: Explicit,
+    way: K::Way<P, N>,
+    least_degrees: f64,
     fits: [usize; 32],
     /// The lanes with a fit in them.
     busy: u32,
@@ -137,15 +147,12 @@ pub(super) struct Scratch<P: Pack, const N: usize, E> {
     same_start: bool,
     same_limits: bool,
     poisson: bool,
-    /// Where a fit ends: a share of χ² for each degree of freedom, and in units of the cost.
-    share: f64,
-    square: f64,
 }
 
-impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
+impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P, N, E, K> {
     #[inline(always)]
-    pub(super) fn new(job: &Job<'_, '_, '_>, mut model: E) -> Self {
-        let (zero, one) = (P::splat(0.0), P::splat(1.0));
+    pub(super) fn new(job: &Job<'_, '_, '_>, mut model: E, kind: &K) -> Self {
+        let zero = P::splat(0.0);
         let points = job.curves.points();
         job.set_points(&mut model);
         // What depends on nothing has its value from the start.
@@ -165,34 +172,17 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
         }
         let own_variables = matches!(job.curves.points, Points::PerFit(_));
         let variables = if own_variables { job.variables } else { 0 };
-        let options = job.options;
-        let settings = Settings {
-            max_iterations: P::splat(f64::from(options.max_iterations)),
-            max_evaluations: P::splat(10.0 * f64::from(options.max_iterations) + 10.0),
-            max_error: P::splat(-1.0),
-            min_delta: zero,
-            min_step: zero,
-            lower: [zero; N],
-            upper: [zero; N],
-            newton: Newton::Always,
-            finish: zero,
-            tolerance: zero,
-        };
-        let [share, square] = options.ends();
         let mut seeds = Seeds::zero();
         let (same_start, same_limits) = (job.has_same_start(), job.has_same_limits());
         if same_limits {
             seeds.set_limits(job);
         }
         if same_start {
-            for j in 0..options.parameters() {
+            for j in 0..job.options.parameters() {
                 seeds.initial[j] = P::splat(job.start(0, j));
             }
         }
-        let units = Units::at(&seeds.initial);
-        let nobody = P::Mask::splat(false);
-        let explicit = job.explicit;
-        let search = Search::start(&settings, &explicit, nobody, -one, seeds.initial, units);
+        let way = kind.idle(job, &seeds);
         Self {
             model,
             pool: Pool {
@@ -207,35 +197,38 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
             data: vec![zero; points],
             weights,
             seeds,
-            settings,
-            search,
-            explicit,
+            way,
+            least_degrees: kind.least_degrees(),
             fits: [0; 32],
             busy: 0,
             weight_unit,
-            count: options.parameters(),
+            count: job.options.parameters(),
             same_start,
             same_limits,
             poisson,
-            share,
-            square,
         }
     }
 
     /// Fits data sets; those that this cannot fit, or finds no minimum of, are left for another.
     #[inline(always)]
-    pub(super) fn run(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>, chunk: &mut Chunk<'_>) {
+    pub(super) fn run(
+        &mut self,
+        job: &Job<'_, '_, '_>,
+        fits: Range<usize>,
+        chunk: &mut K::Chunk<'_>,
+    ) {
         let Range { start: mut next, end } = fits;
         self.pool.ready = 0;
         self.busy = 0;
         self.refill(job, &mut next, end, chunk);
         while self.busy != 0 {
             self.step();
-            let done = self.busy & !P::bits(self.search.running());
+            let done = self.busy & !P::bits(self.way.running());
             let empty = self.pool.ready == 0 && next == end;
             if done.count_ones() >= enough(P::LANES) || (done != 0 && (empty || done == self.busy))
             {
-                self.collect(job, done, chunk);
+                self.busy &= !done;
+                self.way.collect(job, &self.seeds, done, &self.fits, chunk);
                 self.refill(job, &mut next, end, chunk);
             }
         }
@@ -244,51 +237,15 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
     /// An evaluation and a new trial, in all lanes.
     #[inline(always)]
     fn step(&mut self) {
-        let mut sums = self.sums();
-        if self.explicit.eliminated == 0 {
-            let scales = self.scales();
-            let size = self.seeds.size;
-            let evaluation = if self.poisson {
-                sums.evaluation::<true>(&scales, size)
-            } else {
-                sums.evaluation::<false>(&scales, size)
-            };
-            self.search.update::<true>(&self.settings, &self.explicit, &evaluation);
-            return;
-        }
-        let mut scales = self.model.scales();
-        for scale in &mut scales {
-            *scale = *scale * self.seeds.scale;
-        }
-        let projected = sums.project(self.explicit, &scales);
-        self.search.shift(&projected.shift);
-        self.model.set_parameters(&self.search.trial()[..self.count]);
-        let size = self.seeds.size;
-        let mut evaluation = sums.evaluation::<false>(&self.scales(), size + projected.gained);
-        let points = self.seeds.degrees;
-        let settled = projected.judge(self.explicit, &mut evaluation, size, points);
-        let zero = P::splat(0.0);
-        let mut settings = self.settings;
-        settings.finish = P::select(settled, settings.finish, zero);
-        settings.tolerance = P::select(settled, settings.tolerance, zero);
-        self.search.update::<true>(&settings, &self.explicit, &evaluation);
-    }
-
-    /// The factors of derivatives, in the units of the search and of the data as they were scaled.
-    #[inline(always)]
-    fn scales(&self) -> [P; N] {
-        let mut scales = self.model.scales();
-        for j in 0..N {
-            scales[j] = scales[j] * (self.search.constants().length[j] * self.seeds.scale);
-        }
-        scales
+        let sums = self.sums();
+        self.way.update(sums, &mut self.model, &self.seeds, self.poisson);
     }
 
     /// Visits the points.
     #[inline(always)]
     fn sums(&mut self) -> Sums<P, N> {
-        let Self { model, data, weights, seeds, search, count, poisson, .. } = self;
-        model.set_parameters(&search.trial()[..*count]);
+        let Self { model, data, weights, seeds, way, count, poisson, .. } = self;
+        model.set_parameters(&way.trial()[..*count]);
         let mut sums = Sums::<P, N>::zero();
         let weighted = !weights.is_empty();
         // Something as long, if there are none.
@@ -309,7 +266,11 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
         }
         let scale = seeds.scale;
         if *poisson {
-            sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight));
+            if <K::Way<P, N> as Way<P, N>>::OBSERVED {
+                sum!(|at, datum, weight| sums.add_observed::<true>(&at, datum, weight));
+            } else {
+                sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight));
+            }
         } else if weighted {
             sum!(|at, datum, weight| sums.add_square::<true>(&at, datum, weight, scale));
         } else {
@@ -325,7 +286,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
         job: &Job<'_, '_, '_>,
         next: &mut usize,
         end: usize,
-        chunk: &mut Chunk<'_>,
+        chunk: &mut K::Chunk<'_>,
     ) {
         let all = u32::MAX >> (32 - P::LANES);
         let mut changed = false;
@@ -371,17 +332,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
             P::put(self.model.variable(number), mask, variable, moves);
         }
         self.seeds.merge(seeds, &Take::<P> { mask, moves });
-        let Seeds { mut initial, lower, upper, unit, degrees, .. } = self.seeds;
-        self.settings.lower = lower;
-        self.settings.upper = upper;
-        self.settings.finish = P::splat(self.share) / degrees;
-        let unit = unit.max(P::splat(-250.0)).min(P::splat(250.0));
-        self.settings.tolerance = P::splat(self.square).scaled(unit);
-        let units = Units::at(&initial);
-        self.explicit.clear(&mut initial);
-        let none = P::splat(-1.0);
-        let started = Search::start(&self.settings, &self.explicit, mask, none, initial, units);
-        self.search.refill(mask, &started);
+        self.way.begin(mask, &self.seeds);
     }
 
     /// Makes the next data sets ready; those that this cannot fit are left for another.
@@ -391,7 +342,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
         job: &Job<'_, '_, '_>,
         first: usize,
         end: usize,
-        chunk: &mut Chunk<'_>,
+        chunk: &mut K::Chunk<'_>,
     ) {
         let points = self.data.len();
         let packs = points.div_ceil(P::LANES);
@@ -464,7 +415,10 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
         }
         seeds.degrees = seen - free;
         // Smaller numbers have fewer digits, or none.
-        sound = sound & one.le(seeds.degrees) & one.le(free) & P::splat(single::LEAST).le(most);
+        sound = sound
+            & P::splat(self.least_degrees).le(seeds.degrees)
+            & one.le(free)
+            & P::splat(single::LEAST).le(most);
         let mut weight_scale = one;
         if self.poisson {
             sound = sound & zero.le(least) & most.le(P::splat(single::MOST_COUNTS));
@@ -511,97 +465,6 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>> Scratch<P, N, E> {
         while others != 0 {
             chunk.leave(first + others.trailing_zeros() as usize);
             others &= others - 1;
-        }
-    }
-
-    /// Takes the outcomes of fits that have ended.
-    #[inline(always)]
-    fn collect(&mut self, job: &Job<'_, '_, '_>, done: u32, chunk: &mut Chunk<'_>) {
-        self.busy &= !done;
-        let (one, infinite) = (P::splat(1.0), P::splat(f64::INFINITY));
-        let record = self.search.record(&self.settings, &self.explicit);
-        let mut held = [P::Mask::splat(false); N];
-        for j in 0..N {
-            held[j] = self.seeds.upper[j].le(self.seeds.lower[j]);
-        }
-        let hessian = &self.search.at_best().hessian;
-        let all = covariance(hessian, &Units::at(&[one; N]), &held, one);
-        let mut numbers = Lanes::<N>::new();
-        for j in 0..N {
-            record.parameters[j].store(&mut numbers.parameters[j]);
-            self.search.constants().length[j].store(&mut numbers.lengths[j]);
-            // 1/(1 − R²): where it is large, rounding of the sums is all that tells parameters apart.
-            let alone = hessian.0[j][j] * all.at(j, j);
-            let error =
-                P::select(alone.le(P::splat(single::MOST_ALIKE)), all.at(j, j).sqrt(), infinite);
-            error.store(&mut numbers.errors[j]);
-            for k in 0..N {
-                if k >= j && job.options.covariance {
-                    all.at(j, k).store(&mut numbers.covariance[j][k]);
-                }
-            }
-        }
-        let Seeds { unit, degrees, size, .. } = self.seeds;
-        let Lanes { others, .. } = &mut numbers;
-        let raw = self.search.status();
-        let of = [record.cost, record.iterations, record.evaluations, record.status, raw];
-        for (to, number) in others.iter_mut().zip(of.into_iter().chain([unit, degrees, size])) {
-            number.store(to);
-        }
-        let mut left = done;
-        while left != 0 {
-            let lane = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let fit = self.fits[lane];
-            if !self.put(job, &numbers, lane, fit, chunk) {
-                chunk.leave(fit);
-            }
-        }
-    }
-
-    /// Writes the outcome of a lane; false if it is none.
-    fn put(
-        &self,
-        job: &Job<'_, '_, '_>,
-        numbers: &Lanes<N>,
-        lane: usize,
-        fit: usize,
-        chunk: &mut Chunk<'_>,
-    ) -> bool {
-        let of = |all: &[[f32; 32]; N]| all.map(|numbers| numbers[lane]);
-        let [parameters, lengths, errors] =
-            [of(&numbers.parameters), of(&numbers.lengths), of(&numbers.errors)];
-        let count = self.count;
-        let single = Single::from_numbers(
-            &parameters[..count],
-            &lengths[..count],
-            &errors[..count],
-            numbers.others.map(|numbers| numbers[lane]),
-        );
-        single.put(job, fit, |j, k| numbers.covariance[j][k][lane], chunk)
-    }
-}
-
-/// What was found, for all lanes.
-struct Lanes<const N: usize> {
-    parameters: [[f32; 32]; N],
-    lengths: [[f32; 32]; N],
-    errors: [[f32; 32]; N],
-    covariance: [[[f32; 32]; N]; N],
-    /// Cost, iterations, evaluations, status with and without a look at the limits, unit, degrees of freedom and size.
-    others: [[f32; 32]; 8],
-}
-
-impl<const N: usize> Lanes<N> {
-    #[inline(always)]
-    fn new() -> Self {
-        let none = [0.0; 32];
-        Self {
-            parameters: [none; N],
-            lengths: [none; N],
-            errors: [none; N],
-            covariance: [[none; N]; N],
-            others: [none; 8],
         }
     }
 }

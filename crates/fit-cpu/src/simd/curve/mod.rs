@@ -2,13 +2,17 @@
 
 mod engine;
 mod functions;
+mod gpufit;
 mod lattice;
+mod ours;
+mod way;
 
 use std::ops::Range;
 
 use fit_core::arithmetic::functions::{self as elementary, Elementary};
 use fit_curves::{
-    Chunk, CompiledModel, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves, Job, chunks,
+    Chunk, CompiledModel, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves, GpufitChunk,
+    GpufitOptions, GpufitRoom, Job, chunks,
 };
 use fit_formula::{Formula, Function, Function2, Spline};
 use rayon::prelude::*;
@@ -22,10 +26,13 @@ use super::arch::portable;
 use super::arch::{avx2, avx512};
 use crate::curve::{
     Block, Compiled, CurveReference, Evaluate, Evaluated, FitOne, Functions, Lattice, RESULTS,
-    SetPoints, Step, Work, checked, run,
+    SetPoints, Step, Work, check_memory, checked, run,
 };
 use crate::reference::BatchError;
 use engine::Scratch;
+use gpufit::Gpufit;
+use ours::Ours;
+use way::Kind;
 
 /// Data sets given to a thread at a time.
 const CHUNK: usize = 1024;
@@ -33,6 +40,8 @@ const CHUNK: usize = 1024;
 const ALONE: usize = 128;
 /// Models of more parameters are fitted in double precision.
 const MOST_PARAMETERS: usize = 16;
+/// The same for Gpufit's search.
+const MOST_OF_GPUFIT: usize = 7;
 
 /// Fits models given as formulas in single precision, one data set per lane of a vector register, on any number of
 /// threads.
@@ -82,7 +91,7 @@ impl CurveSimd {
         options: &CurveOptions,
     ) -> Result<CurveFits, BatchError> {
         let job = checked(formula, curves, start, options)?;
-        Ok(self.run(&job, || worker(self.set, &job), || job.interpreted()))
+        Ok(self.run(&job, || worker(self.set, &job, &Ours), || job.interpreted()))
     }
 
     /// Fits a model written in Rust to curves.
@@ -113,11 +122,89 @@ impl CurveSimd {
         Ok(self.run(&job, worker, work))
     }
 
+    /// Fits a formula by Gpufit's search ([`fit_core::search::gpufit`]). Start values must be within the limits.
+    ///
+    /// What single precision cannot decide is fitted again in double precision: models with more than 7 parameters, searches that end
+    /// without converging because they are singular or have no likelihood, data that the model fits to five digits, and those
+    /// that are not finite or too small; and everything where the tolerance is below 10⁻⁵.
+    ///
+    /// # Errors
+    /// If there are not as many points, weights, start values, limits or outcomes as data.
+    pub fn fit_gpufit(
+        &self,
+        formula: &Formula,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+        gpufit: &GpufitOptions,
+        room: GpufitRoom<'_>,
+    ) -> Result<(), BatchError> {
+        let job = Job::of_gpufit(formula, curves, start, options)?;
+        check_memory(&job)?;
+        let count = curves.count();
+        let single = options.parameters() <= MOST_OF_GPUFIT
+            && options.free() > 0
+            && gpufit.is_single()
+            && job.is_for_packs();
+        let kind = Gpufit(*gpufit);
+        let make = || (single.then(|| worker(self.set, &job, &kind)), None);
+        let run = |(worker, work): &mut (Option<Box<dyn Worker<Gpufit>>>, Option<_>),
+                   mut chunk: GpufitChunk<'_>| {
+            let fits = chunk.fits();
+            let left = match worker {
+                None => fits.collect(),
+                Some(worker) => {
+                    worker.run(&job, fits, &mut chunk);
+                    chunk.take_left()
+                }
+            };
+            for fit in left {
+                let work = work.get_or_insert_with(|| job.interpreted());
+                work.fit_gpufit(&job, fit, gpufit, chunk.place(fit));
+            }
+        };
+        let length = self.chunk_length(count);
+        let chunks = room.chunks(count, options.parameters(), length)?;
+        self.share(count, chunks, make, run);
+        Ok(())
+    }
+
+    /// How many data sets a thread is given at a time.
+    fn chunk_length(&self, count: usize) -> usize {
+        match self.reference.pool() {
+            Some(pool) if count > ALONE => {
+                (count / (4 * pool.current_num_threads())).clamp(ALONE / 2, CHUNK)
+            }
+            _ => CHUNK,
+        }
+    }
+
+    /// Shares the chunks of so many data sets among the threads, which `make` their own working memory.
+    fn share<C: Send, T>(
+        &self,
+        count: usize,
+        chunks: Vec<C>,
+        make: impl Fn() -> T + Sync + Send,
+        run: impl Fn(&mut T, C) + Sync + Send,
+    ) {
+        match self.reference.pool() {
+            Some(pool) if count > ALONE => {
+                pool.install(|| chunks.into_par_iter().for_each_init(make, run));
+            }
+            _ => {
+                let mut own = make();
+                for chunk in chunks {
+                    run(&mut own, chunk);
+                }
+            }
+        }
+    }
+
     /// Fits in lanes, and what these leave in double precision.
     fn run<'w, E>(
         &self,
         job: &Job<'_, '_, '_>,
-        worker: impl Fn() -> Box<dyn Worker + 'w> + Sync,
+        worker: impl Fn() -> Box<dyn Worker<Ours> + 'w> + Sync,
         make_work: impl Fn() -> Work<E> + Sync,
     ) -> CurveFits
     where
@@ -130,7 +217,7 @@ impl CurveSimd {
         let single = parameters <= MOST_PARAMETERS && options.free() > 0 && job.is_for_packs();
         // Working memory, and what is needed for the rest when there is one.
         let make = || (single.then(&worker), None);
-        let run = |(worker, work): &mut (Option<Box<dyn Worker + 'w>>, Option<Work<E>>),
+        let run = |(worker, work): &mut (Option<Box<dyn Worker<Ours> + 'w>>, Option<Work<E>>),
                    mut chunk: Chunk<'_>| {
             let fits = chunk.fits();
             let left = match worker {
@@ -146,39 +233,31 @@ impl CurveSimd {
             }
         };
         let count = curves.count();
-        match self.reference.pool() {
-            Some(pool) if count > ALONE => {
-                let length = (count / (4 * pool.current_num_threads())).clamp(ALONE / 2, CHUNK);
-                let chunks = chunks(&mut fits, length);
-                pool.install(|| chunks.into_par_iter().for_each_init(make, run));
-            }
-            _ => {
-                let mut own = make();
-                for chunk in chunks(&mut fits, CHUNK) {
-                    run(&mut own, chunk);
-                }
-            }
-        }
+        self.share(count, chunks(&mut fits, self.chunk_length(count)), make, run);
         fits
     }
 }
 
 /// Fits in the lanes of an instruction set.
-trait Worker {
+trait Worker<K: Kind> {
     /// Fits data sets.
-    fn run(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>, chunk: &mut Chunk<'_>);
+    fn run(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>, chunk: &mut K::Chunk<'_>);
 }
 
 /// A worker for an instruction set, which the processor has.
-fn worker(set: InstructionSet, job: &Job<'_, '_, '_>) -> Box<dyn Worker> {
+fn worker<K: Kind + 'static>(
+    set: InstructionSet,
+    job: &Job<'_, '_, '_>,
+    kind: &K,
+) -> Box<dyn Worker<K>> {
     match set {
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => avx512_worker(job),
+        InstructionSet::Avx512 => avx512_worker(job, kind),
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx2 => avx2_worker(job),
+        InstructionSet::Avx2 => avx2_worker(job, kind),
         #[cfg(target_arch = "aarch64")]
-        InstructionSet::Neon => neon_worker(job),
-        _ => portable_worker(job),
+        InstructionSet::Neon => neon_worker(job, kind),
+        _ => portable_worker(job, kind),
     }
 }
 
@@ -186,16 +265,19 @@ fn worker(set: InstructionSet, job: &Job<'_, '_, '_>) -> Box<dyn Worker> {
 /// so many parameters; each room is code of its own.
 macro_rules! entries {
     ($worker:ident, $compiled:ident, $pack:ty, [$($room:literal)*] $(, $features:literal)?) => {
-        fn $worker(job: &Job<'_, '_, '_>) -> Box<dyn Worker> {
+        fn $worker<K: Kind + 'static>(job: &Job<'_, '_, '_>, kind: &K) -> Box<dyn Worker<K>> {
             $(#[target_feature(enable = $features)])?
-            unsafe fn make<const N: usize>(job: &Job<'_, '_, '_>) -> Box<dyn Worker> {
-                Box::new(Scratch::<$pack, N, _>::new(job, job.interpreter()))
+            unsafe fn make<const N: usize, K: Kind + 'static>(
+                job: &Job<'_, '_, '_>,
+                kind: &K,
+            ) -> Box<dyn Worker<K>> {
+                Box::new(Scratch::<$pack, N, _, K>::new(job, job.interpreter(), kind))
             }
             // SAFETY: a fitter of this instruction set was made after the processor said that it has it.
             unsafe {
                 match job.options.parameters() {
-                    $(0..=$room => make::<$room>(job),)*
-                    _ => make::<MOST_PARAMETERS>(job),
+                    $(0..=$room => make::<$room, K>(job, kind),)*
+                    _ => make::<MOST_PARAMETERS, K>(job, kind),
                 }
             }
         }
@@ -203,7 +285,7 @@ macro_rules! entries {
         fn $compiled<'m, M, const P: usize, const V: usize>(
             job: &Job<'_, '_, '_>,
             model: &'m M,
-        ) -> Box<dyn Worker + 'm>
+        ) -> Box<dyn Worker<Ours> + 'm>
         where
             M: CompiledModel<P, V>,
         {
@@ -211,12 +293,12 @@ macro_rules! entries {
             unsafe fn make<'m, M, const P: usize, const V: usize>(
                 job: &Job<'_, '_, '_>,
                 model: &'m M,
-            ) -> Box<dyn Worker + 'm>
+            ) -> Box<dyn Worker<Ours> + 'm>
             where
                 M: CompiledModel<P, V>,
             {
                 let model = Compiled::<_, $pack, P, V>::new(model, job.extent);
-                Box::new(Scratch::<$pack, P, _>::new(job, model))
+                Box::new(Scratch::<$pack, P, _, Ours>::new(job, model, &Ours))
             }
             // SAFETY: as above.
             unsafe { make(job, model) }
@@ -315,14 +397,21 @@ macro_rules! entries {
             }
         }
 
-        impl<const N: usize, E: Evaluate<$pack, N>> Worker for Scratch<$pack, N, E> {
-            fn run(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>, chunk: &mut Chunk<'_>) {
+        impl<const N: usize, E: Evaluate<$pack, N>, K: Kind> Worker<K>
+            for Scratch<$pack, N, E, K>
+        {
+            fn run(
+                &mut self,
+                job: &Job<'_, '_, '_>,
+                fits: Range<usize>,
+                chunk: &mut K::Chunk<'_>,
+            ) {
                 $(#[target_feature(enable = $features)])?
-                unsafe fn entry<const N: usize, E: Evaluate<$pack, N>>(
-                    scratch: &mut Scratch<$pack, N, E>,
+                unsafe fn entry<const N: usize, E: Evaluate<$pack, N>, K: Kind>(
+                    scratch: &mut Scratch<$pack, N, E, K>,
                     job: &Job<'_, '_, '_>,
                     fits: Range<usize>,
-                    chunk: &mut Chunk<'_>,
+                    chunk: &mut K::Chunk<'_>,
                 ) {
                     scratch.run(job, fits, chunk);
                 }

@@ -1,0 +1,72 @@
+//! Gpufit's search for one data set.
+
+use fit_core::Estimator;
+use fit_core::curve::Units;
+use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
+use fit_curves::{GpufitOptions, GpufitPlace, Job};
+
+use super::Evaluated;
+use super::engine::{Work, with_room_for};
+use super::interpreter::Interpreter;
+
+impl Work<Interpreter<f64>> {
+    /// Fits a data set, and writes the outcome.
+    pub(crate) fn fit_gpufit(
+        &mut self,
+        job: &Job<'_, '_, '_>,
+        fit: usize,
+        options: &GpufitOptions,
+        place: GpufitPlace<'_>,
+    ) {
+        let (start, limits) = job.read(self, fit);
+        let poisson = job.options.estimator == Estimator::MaximumLikelihood;
+        let mut seen = self.data.iter().zip(&self.weights).filter(|point| *point.1 != 0.0);
+        let sound = |datum: f64| datum.is_finite() && !(poisson && datum < 0.0);
+        let nothing = |place: GpufitPlace<'_>| {
+            place.put(&start, GpufitState::Singular, f64::NAN, 1.0);
+        };
+        if !seen.all(|(&datum, &weight)| sound(datum) && weight.is_finite()) {
+            return nothing(place);
+        }
+        with_room_for!(
+            start.len(),
+            |ROOM| self.search_gpufit::<ROOM>(&start, &limits, job, options, place),
+            nothing(place),
+            [2 3 4 5 6 7 12 64]
+        );
+    }
+
+    fn search_gpufit<const P: usize>(
+        &mut self,
+        start: &[f64],
+        limits: &[[f64; 2]],
+        job: &Job<'_, '_, '_>,
+        options: &GpufitOptions,
+        place: GpufitPlace<'_>,
+    ) {
+        let count = start.len();
+        let poisson = job.options.estimator == Estimator::MaximumLikelihood;
+        let (mut initial, mut lower, mut upper) = ([0.0; P], [0.0; P], [0.0; P]);
+        initial[..count].copy_from_slice(start);
+        for (j, limits) in limits.iter().enumerate() {
+            [lower[j], upper[j]] = *limits;
+        }
+        let settings = GpufitSettings {
+            tolerance: f64::from(options.tolerance),
+            one: 1.0,
+            max_iterations: options.most_iterations(),
+            lower,
+            upper,
+            held: options.held(job.options, P),
+        };
+        let units = Units::at(&initial);
+        let mut search = GpufitSearch::start(true, initial, units.length);
+        while search.running() {
+            let sums = self.sums::<P, true>(search.trial(), poisson);
+            let (normal, positive) = sums.normal(&self.scales(&units));
+            search.update(&settings, &normal, positive || !poisson);
+        }
+        let state = GpufitState::from_code(search.state() as u8).unwrap_or(GpufitState::Singular);
+        place.put(&search.best()[..count], state, search.cost(), search.iterations());
+    }
+}

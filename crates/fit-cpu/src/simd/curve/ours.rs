@@ -1,0 +1,224 @@
+//! The search of this project in lanes.
+
+use fit_core::Mask;
+use fit_core::curve::{Explicit, Sums, Units, covariance, single};
+use fit_core::search::{Newton, Search, Settings};
+use fit_curves::{Chunk, Job, Single};
+
+use super::engine::Seeds;
+use super::way::{Kind, Way};
+use crate::curve::Evaluate;
+use crate::simd::arch::pack::Pack;
+
+/// The search that ends within a share of a standard error from the minimum.
+pub(super) struct Ours;
+
+/// Its searches in lanes.
+pub(super) struct Searches<P: Pack, const N: usize> {
+    settings: Settings<P, N>,
+    search: Search<P, Explicit, N, 0>,
+    explicit: Explicit,
+    count: usize,
+    /// Where a fit ends: a share of χ² for each degree of freedom, and in units of the cost.
+    share: f64,
+    square: f64,
+}
+
+impl Kind for Ours {
+    type Chunk<'c> = Chunk<'c>;
+    type Way<P: Pack, const N: usize> = Searches<P, N>;
+
+    #[inline(always)]
+    fn idle<P: Pack, const N: usize>(
+        &self,
+        job: &Job<'_, '_, '_>,
+        seeds: &Seeds<P, N>,
+    ) -> Searches<P, N> {
+        let (zero, one) = (P::splat(0.0), P::splat(1.0));
+        let options = job.options;
+        let settings = Settings {
+            max_iterations: P::splat(f64::from(options.max_iterations)),
+            max_evaluations: P::splat(10.0 * f64::from(options.max_iterations) + 10.0),
+            max_error: P::splat(-1.0),
+            min_delta: zero,
+            min_step: zero,
+            lower: [zero; N],
+            upper: [zero; N],
+            newton: Newton::Always,
+            finish: zero,
+            tolerance: zero,
+        };
+        let [share, square] = options.ends();
+        let units = Units::at(&seeds.initial);
+        let nobody = P::Mask::splat(false);
+        let explicit = job.explicit;
+        let search = Search::start(&settings, &explicit, nobody, -one, seeds.initial, units);
+        Searches { settings, search, explicit, count: options.parameters(), share, square }
+    }
+
+    fn least_degrees(&self) -> f64 {
+        1.0
+    }
+}
+
+impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
+    type Kind = Ours;
+    const OBSERVED: bool = false;
+
+    #[inline(always)]
+    fn trial(&self) -> &[P; N] {
+        self.search.trial()
+    }
+
+    #[inline(always)]
+    fn running(&self) -> P::Mask {
+        self.search.running()
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, mask: P::Mask, seeds: &Seeds<P, N>) {
+        let Seeds { mut initial, lower, upper, unit, degrees, .. } = *seeds;
+        self.settings.lower = lower;
+        self.settings.upper = upper;
+        self.settings.finish = P::splat(self.share) / degrees;
+        let unit = unit.max(P::splat(-250.0)).min(P::splat(250.0));
+        self.settings.tolerance = P::splat(self.square).scaled(unit);
+        let units = Units::at(&initial);
+        self.explicit.clear(&mut initial);
+        let none = P::splat(-1.0);
+        let started = Search::start(&self.settings, &self.explicit, mask, none, initial, units);
+        self.search.refill(mask, &started);
+    }
+
+    #[inline(always)]
+    fn update<E: Evaluate<P, N>>(
+        &mut self,
+        mut sums: Sums<P, N>,
+        model: &mut E,
+        seeds: &Seeds<P, N>,
+        poisson: bool,
+    ) {
+        if self.explicit.eliminated == 0 {
+            let scales = seeds.scales(model, &self.search.constants().length);
+            let size = seeds.size;
+            let evaluation = if poisson {
+                sums.evaluation::<true>(&scales, size)
+            } else {
+                sums.evaluation::<false>(&scales, size)
+            };
+            self.search.update::<true>(&self.settings, &self.explicit, &evaluation);
+            return;
+        }
+        let mut scales = model.scales();
+        for scale in &mut scales {
+            *scale = *scale * seeds.scale;
+        }
+        let projected = sums.project(self.explicit, &scales);
+        self.search.shift(&projected.shift);
+        model.set_parameters(&self.search.trial()[..self.count]);
+        let scales = seeds.scales(model, &self.search.constants().length);
+        let mut evaluation = sums.evaluation::<false>(&scales, seeds.size + projected.gained);
+        let points = seeds.degrees;
+        let settled = projected.judge(self.explicit, &mut evaluation, seeds.size, points);
+        let zero = P::splat(0.0);
+        let mut settings = self.settings;
+        settings.finish = P::select(settled, settings.finish, zero);
+        settings.tolerance = P::select(settled, settings.tolerance, zero);
+        self.search.update::<true>(&settings, &self.explicit, &evaluation);
+    }
+
+    #[inline(always)]
+    fn collect(
+        &self,
+        job: &Job<'_, '_, '_>,
+        seeds: &Seeds<P, N>,
+        done: u32,
+        fits: &[usize; 32],
+        chunk: &mut Chunk<'_>,
+    ) {
+        let (one, infinite) = (P::splat(1.0), P::splat(f64::INFINITY));
+        let record = self.search.record(&self.settings, &self.explicit);
+        let mut held = [P::Mask::splat(false); N];
+        for j in 0..N {
+            held[j] = seeds.upper[j].le(seeds.lower[j]);
+        }
+        let hessian = &self.search.at_best().hessian;
+        let all = covariance(hessian, &Units::at(&[one; N]), &held, one);
+        let mut numbers = Lanes::<N>::new();
+        for j in 0..N {
+            record.parameters[j].store(&mut numbers.parameters[j]);
+            self.search.constants().length[j].store(&mut numbers.lengths[j]);
+            // 1/(1 − R²): where it is large, rounding of the sums is all that tells parameters apart.
+            let alone = hessian.0[j][j] * all.at(j, j);
+            let error =
+                P::select(alone.le(P::splat(single::MOST_ALIKE)), all.at(j, j).sqrt(), infinite);
+            error.store(&mut numbers.errors[j]);
+            for k in 0..N {
+                if k >= j && job.options.covariance {
+                    all.at(j, k).store(&mut numbers.covariance[j][k]);
+                }
+            }
+        }
+        let Seeds { unit, degrees, size, .. } = *seeds;
+        let Lanes { others, .. } = &mut numbers;
+        let raw = self.search.status();
+        let of = [record.cost, record.iterations, record.evaluations, record.status, raw];
+        for (to, number) in others.iter_mut().zip(of.into_iter().chain([unit, degrees, size])) {
+            number.store(to);
+        }
+        let mut left = done;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let fit = fits[lane];
+            if !numbers.put(job, self.count, lane, fit, chunk) {
+                chunk.leave(fit);
+            }
+        }
+    }
+}
+
+/// What was found, for all lanes.
+struct Lanes<const N: usize> {
+    parameters: [[f32; 32]; N],
+    lengths: [[f32; 32]; N],
+    errors: [[f32; 32]; N],
+    covariance: [[[f32; 32]; N]; N],
+    /// Cost, iterations, evaluations, status with and without a look at the limits, unit, degrees of freedom and size.
+    others: [[f32; 32]; 8],
+}
+
+impl<const N: usize> Lanes<N> {
+    #[inline(always)]
+    fn new() -> Self {
+        let none = [0.0; 32];
+        Self {
+            parameters: [none; N],
+            lengths: [none; N],
+            errors: [none; N],
+            covariance: [[none; N]; N],
+            others: [none; 8],
+        }
+    }
+
+    /// Writes the outcome of a lane; false if it is none.
+    fn put(
+        &self,
+        job: &Job<'_, '_, '_>,
+        count: usize,
+        lane: usize,
+        fit: usize,
+        chunk: &mut Chunk<'_>,
+    ) -> bool {
+        let of = |all: &[[f32; 32]; N]| all.map(|numbers| numbers[lane]);
+        let [parameters, lengths, errors] =
+            [of(&self.parameters), of(&self.lengths), of(&self.errors)];
+        let single = Single::from_numbers(
+            &parameters[..count],
+            &lengths[..count],
+            &errors[..count],
+            self.others.map(|numbers| numbers[lane]),
+        );
+        single.put(job, fit, |j, k| self.covariance[j][k][lane], chunk)
+    }
+}

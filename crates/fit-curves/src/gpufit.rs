@@ -1,0 +1,153 @@
+//! Fits by Gpufit's search, for programs that depend on its iterations.
+
+use std::ops::Range;
+
+use fit_core::search::gpufit::GpufitState;
+
+use crate::{CurveError, CurveOptions};
+
+/// A smaller change of χ² is rounding in single precision.
+const LEAST_SINGLE_TOLERANCE: f32 = 1e-5;
+
+/// Where a search of Gpufit ends ([`fit_core::search::gpufit`]). Of [`CurveOptions`] it takes the estimator, parameters that are fixed,
+/// and limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GpufitOptions {
+    /// A search ends where a step changes χ² by less than this share of max(1, χ²).
+    pub tolerance: f32,
+    /// The largest number of steps; without a limit if it is 0 or less.
+    pub max_iterations: i32,
+}
+
+impl GpufitOptions {
+    /// The largest number of steps; infinite if there is none.
+    pub fn most_iterations(&self) -> f64 {
+        if self.max_iterations > 0 { f64::from(self.max_iterations) } else { f64::INFINITY }
+    }
+
+    /// A bit for each of `room` parameters that is held, or not there.
+    pub fn held(&self, options: &CurveOptions, room: usize) -> u64 {
+        let held = |&j: &usize| options.fixed.get(j).copied().unwrap_or(true);
+        (0..room).filter(held).fold(0, |held, j| held | 1 << j)
+    }
+
+    /// Whether single precision tells where a search ends: it counts the steps up to 2²⁴.
+    pub fn is_single(&self) -> bool {
+        self.tolerance >= LEAST_SINGLE_TOLERANCE && self.max_iterations < 1 << 24
+    }
+}
+
+/// Room for what is found of data sets.
+#[derive(Debug)]
+pub struct GpufitRoom<'a> {
+    /// (fit, parameter).
+    pub parameters: &'a mut [f32],
+    /// Numbers of [`GpufitState`].
+    pub states: &'a mut [i32],
+    /// χ² or the deviance.
+    pub chi2: &'a mut [f32],
+    /// Steps, whether they gained or not.
+    pub iterations: &'a mut [i32],
+}
+
+impl<'a> GpufitRoom<'a> {
+    /// The same in pieces of so many fits of so many parameters.
+    ///
+    /// # Errors
+    /// If there is not room for `fits` fits.
+    pub fn chunks(
+        self,
+        fits: usize,
+        parameters: usize,
+        length: usize,
+    ) -> Result<Vec<GpufitChunk<'a>>, CurveError> {
+        let lengths =
+            [self.parameters.len(), self.states.len(), self.chi2.len(), self.iterations.len()];
+        let wanted = [fits * parameters, fits, fits, fits];
+        if lengths != wanted {
+            let (found, wanted) = (lengths.to_vec(), wanted.to_vec());
+            return Err(CurveError::Shape { what: "room for outcomes", found, wanted });
+        }
+        let mut numbers = self.parameters.chunks_mut((length * parameters).max(1));
+        let mut chi2 = self.chi2.chunks_mut(length);
+        let mut iterations = self.iterations.chunks_mut(length);
+        let of = |(number, states)| GpufitChunk {
+            first: number * length,
+            count: parameters,
+            parameters: numbers.next().unwrap_or_default(),
+            states,
+            chi2: chi2.next().unwrap_or_default(),
+            iterations: iterations.next().unwrap_or_default(),
+            left: Vec::new(),
+        };
+        Ok(self.states.chunks_mut(length).enumerate().map(of).collect())
+    }
+}
+
+/// Room for the outcomes of some fits that follow each other.
+#[derive(Debug)]
+pub struct GpufitChunk<'a> {
+    first: usize,
+    count: usize,
+    parameters: &'a mut [f32],
+    states: &'a mut [i32],
+    chi2: &'a mut [f32],
+    iterations: &'a mut [i32],
+    left: Vec<usize>,
+}
+
+/// Room for the outcome of a fit.
+#[derive(Debug)]
+pub struct GpufitPlace<'a> {
+    /// The parameters.
+    pub parameters: &'a mut [f32],
+    /// The number of the [`GpufitState`].
+    pub state: &'a mut i32,
+    /// χ² or the deviance.
+    pub chi2: &'a mut f32,
+    /// Steps.
+    pub iterations: &'a mut i32,
+}
+
+impl GpufitPlace<'_> {
+    /// Puts an outcome into it.
+    pub fn put(self, parameters: &[f64], state: GpufitState, chi2: f64, iterations: f64) {
+        for (to, &from) in self.parameters.iter_mut().zip(parameters) {
+            *to = from as f32;
+        }
+        *self.state = i32::from(state as u8);
+        *self.chi2 = chi2 as f32;
+        *self.iterations = iterations as i32;
+    }
+}
+
+impl GpufitChunk<'_> {
+    /// The numbers of its fits.
+    #[inline]
+    pub fn fits(&self) -> Range<usize> {
+        self.first..self.first + self.states.len()
+    }
+
+    /// Room for the outcome of a fit.
+    #[inline]
+    pub fn place(&mut self, fit: usize) -> GpufitPlace<'_> {
+        let at = fit - self.first;
+        GpufitPlace {
+            parameters: &mut self.parameters[at * self.count..][..self.count],
+            state: &mut self.states[at],
+            chi2: &mut self.chi2[at],
+            iterations: &mut self.iterations[at],
+        }
+    }
+
+    /// Leaves a fit for another fitter.
+    #[inline]
+    pub fn leave(&mut self, fit: usize) {
+        self.left.push(fit);
+    }
+
+    /// Those that were left.
+    pub fn take_left(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.left)
+    }
+}

@@ -1,0 +1,314 @@
+//! What programs call. Names and arguments are Gpufit's, version 1.2.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use crate::error::{Wrong, guarded, last, set};
+use crate::fit::fit;
+use crate::fitter::pretends;
+use crate::request::{Arguments, Request};
+
+/// Fits, unless there is nothing to fit.
+///
+/// # Safety
+/// As [`Request::read`].
+unsafe fn run(arguments: &Arguments) -> c_int {
+    guarded(|| {
+        // SAFETY: as the caller says.
+        let request = unsafe { Request::read(arguments) }?;
+        request.map_or(Ok(()), fit)
+    })
+}
+
+macro_rules! calls {
+    ($(
+        $(#[$about:meta])*
+        ($name:ident, $constrained:ident, $portable:ident, $constrained_portable:ident);
+    )*) => {$(
+        $(#[$about])*
+        ///
+        /// `data` and `weights` (or null): (`n_fits`, `n_points`); `initial_parameters` and `output_parameters`: (`n_fits`, parameters of the model), which may be the same
+        /// array; `parameters_to_fit`: 0 for each parameter that keeps its start value; other outcomes: one for each fit.
+        ///
+        /// # Errors
+        /// It returns −1 if the arguments make no sense, and 0 otherwise.
+        ///
+        /// # Safety
+        /// Pointers that are not null point to as many numbers; `user_info` to `user_info_size` bytes. No other thread writes them, or
+        /// reads the outcomes, before the call returns.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            n_fits: usize,
+            n_points: usize,
+            data: *mut f32,
+            weights: *mut f32,
+            model_id: c_int,
+            initial_parameters: *mut f32,
+            tolerance: f32,
+            max_n_iterations: c_int,
+            parameters_to_fit: *mut c_int,
+            estimator_id: c_int,
+            user_info_size: usize,
+            user_info: *mut c_char,
+            output_parameters: *mut f32,
+            output_states: *mut c_int,
+            output_chi_squares: *mut f32,
+            output_n_iterations: *mut c_int,
+        ) -> c_int {
+            // SAFETY: as the caller says; there are no constraints.
+            unsafe {
+                $constrained(
+                    n_fits,
+                    n_points,
+                    data,
+                    weights,
+                    model_id,
+                    initial_parameters,
+                    std::ptr::null_mut(),
+                    std::ptr::null_mut(),
+                    tolerance,
+                    max_n_iterations,
+                    parameters_to_fit,
+                    estimator_id,
+                    user_info_size,
+                    user_info,
+                    output_parameters,
+                    output_states,
+                    output_chi_squares,
+                    output_n_iterations,
+                )
+            }
+        }
+
+        /// The same within limits: `constraints` (or null) are (`n_fits`, parameters, lower and upper), and `constraint_types` say for each
+        /// parameter which of them hold: 0 none, 1 the lower, 2 the upper, 3 both.
+        ///
+        /// # Errors
+        /// It returns −1 if the arguments make no sense, and 0 otherwise.
+        ///
+        /// # Safety
+        /// As without limits.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $constrained(
+            n_fits: usize,
+            n_points: usize,
+            data: *mut f32,
+            weights: *mut f32,
+            model_id: c_int,
+            initial_parameters: *mut f32,
+            constraints: *mut f32,
+            constraint_types: *mut c_int,
+            tolerance: f32,
+            max_n_iterations: c_int,
+            parameters_to_fit: *mut c_int,
+            estimator_id: c_int,
+            user_info_size: usize,
+            user_info: *mut c_char,
+            output_parameters: *mut f32,
+            output_states: *mut c_int,
+            output_chi_squares: *mut f32,
+            output_n_iterations: *mut c_int,
+        ) -> c_int {
+            let arguments = Arguments {
+                fits: n_fits,
+                points: n_points,
+                data,
+                weights,
+                model: model_id,
+                initial: initial_parameters,
+                constraints,
+                constraint_types,
+                tolerance,
+                max_iterations: max_n_iterations,
+                to_fit: parameters_to_fit,
+                estimator: estimator_id,
+                info_size: user_info_size,
+                info: user_info,
+                parameters: output_parameters,
+                states: output_states,
+                chi2: output_chi_squares,
+                iterations: output_n_iterations,
+            };
+            // SAFETY: as the caller says.
+            unsafe { run(&arguments) }
+        }
+
+        /// The same for languages that pass an array of pointers: 16, to the numbers, and the arrays themselves. `argc` is ignored.
+        ///
+        /// # Errors
+        /// It returns −1 if the arguments make no sense, and 0 otherwise.
+        ///
+        /// # Safety
+        /// `argv` has 16 pointers, in the order of the arguments.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $portable(_argc: c_int, argv: *mut *mut c_void) -> c_int {
+            guarded(|| {
+                // SAFETY: as the caller says.
+                let arguments = unsafe { portable(argv, false) }?;
+                // SAFETY: the same.
+                let request = unsafe { Request::read(&arguments) }?;
+                request.map_or(Ok(()), fit)
+            })
+        }
+
+        /// The same within limits: 18 pointers.
+        ///
+        /// # Errors
+        /// It returns −1 if the arguments make no sense, and 0 otherwise.
+        ///
+        /// # Safety
+        /// `argv` has 18 pointers, in the order of the arguments.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $constrained_portable(
+            _argc: c_int,
+            argv: *mut *mut c_void,
+        ) -> c_int {
+            guarded(|| {
+                // SAFETY: as the caller says.
+                let arguments = unsafe { portable(argv, true) }?;
+                // SAFETY: the same.
+                let request = unsafe { Request::read(&arguments) }?;
+                request.map_or(Ok(()), fit)
+            })
+        }
+    )*};
+}
+
+calls! {
+    /// Fits a model to data sets, as Gpufit does.
+    (gpufit, gpufit_constrained, gpufit_portable_interface, gpufit_constrained_portable_interface);
+    /// Fits a model to data sets, as Cpufit does: the same as [`gpufit()`].
+    (cpufit, cpufit_constrained, cpufit_portable_interface, cpufit_constrained_portable_interface);
+}
+
+/// Reads an array of pointers.
+///
+/// # Safety
+/// It has 16 pointers, or 18 with constraints; those to numbers point to them, or are null.
+unsafe fn portable(argv: *mut *mut c_void, constrained: bool) -> Result<Arguments, Wrong> {
+    if argv.is_null() {
+        return Err(Wrong::Null("argv"));
+    }
+    if !argv.is_aligned() {
+        return Err(Wrong::Unaligned("argv"));
+    }
+    // SAFETY: as the caller says.
+    let all = unsafe { std::slice::from_raw_parts(argv, if constrained { 18 } else { 16 }) };
+    let after = usize::from(constrained) * 2;
+    let null = std::ptr::null();
+    // SAFETY: as the caller says.
+    unsafe {
+        Ok(Arguments {
+            fits: number(all[0], "n_fits")?,
+            points: number(all[1], "n_points")?,
+            data: all[2].cast(),
+            weights: all[3].cast(),
+            model: number(all[4], "model_id")?,
+            initial: all[5].cast(),
+            constraints: if constrained { all[6].cast() } else { null },
+            constraint_types: if constrained { all[7].cast() } else { null.cast() },
+            tolerance: number(all[6 + after], "tolerance")?,
+            max_iterations: number(all[7 + after], "max_n_iterations")?,
+            to_fit: all[8 + after].cast(),
+            estimator: number(all[9 + after], "estimator_id")?,
+            info_size: number(all[10 + after], "user_info_size")?,
+            info: all[11 + after].cast(),
+            parameters: all[12 + after].cast(),
+            states: all[13 + after].cast(),
+            chi2: all[14 + after].cast(),
+            iterations: all[15 + after].cast(),
+        })
+    }
+}
+
+/// # Safety
+/// The pointer is null, or points to a number.
+unsafe fn number<T: Copy>(at: *mut c_void, name: &'static str) -> Result<T, Wrong> {
+    if at.is_null() {
+        return Err(Wrong::Null(name));
+    }
+    // SAFETY: it is not null, and as the caller says it points to a number.
+    Ok(unsafe { at.cast::<T>().read_unaligned() })
+}
+
+/// The last error of any thread, "" if there was none: in Gpufit's words, where it has some. The text stays until the same thread asks again.
+#[unsafe(no_mangle)]
+pub extern "C" fn gpufit_get_last_error() -> *const c_char {
+    last(false)
+}
+
+/// The same.
+#[unsafe(no_mangle)]
+pub extern "C" fn cpufit_get_last_error() -> *const c_char {
+    last(false)
+}
+
+/// The last error in our words: which argument was wrong, and where.
+#[unsafe(no_mangle)]
+pub extern "C" fn spotfit_get_last_error() -> *const c_char {
+    last(true)
+}
+
+/// Whether fits run on a GPU: 0, and the last error says why. They run on the CPU then. With `SPOTFIT_PRETEND_CUDA=1` it is 1, for programs that
+/// do not go on without.
+#[unsafe(no_mangle)]
+pub extern "C" fn gpufit_cuda_available() -> c_int {
+    match pretends() {
+        Ok(true) => 1,
+        Ok(false) => {
+            set(&Wrong::Device);
+            0
+        }
+        Err(wrong) => {
+            set(&wrong);
+            0
+        }
+    }
+}
+
+/// The versions of CUDA's runtime and driver: both 0, for this library uses neither. It returns 0.
+///
+/// # Safety
+/// The pointers are null, or point to numbers that nobody else uses meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gpufit_get_cuda_version(
+    runtime_version: *mut c_int,
+    driver_version: *mut c_int,
+) -> c_int {
+    for version in [runtime_version, driver_version] {
+        if !version.is_null() {
+            // SAFETY: as the caller says.
+            unsafe { version.write_unaligned(0) };
+        }
+    }
+    0
+}
+
+/// Gpufit's call for data in device memory. This library fits on the CPU so far: it returns −1.
+///
+/// # Errors
+/// Always.
+#[unsafe(no_mangle)]
+#[rustfmt::skip]
+pub extern "C" fn gpufit_cuda_interface(
+    _n_fits: usize, _n_points: usize, _gpu_data: *mut f32, _gpu_weights: *mut f32, _model_id: c_int, _tolerance: f32,
+    _max_n_iterations: c_int, _parameters_to_fit: *mut c_int, _estimator_id: c_int, _user_info_size: usize,
+    _gpu_user_info: *mut c_char, _gpu_fit_parameters: *mut f32, _gpu_output_states: *mut c_int,
+    _gpu_output_chi_squares: *mut f32, _gpu_output_n_iterations: *mut c_int,
+) -> c_int {
+    guarded(|| Err(Wrong::Device))
+}
+
+/// The same within limits.
+///
+/// # Errors
+/// Always.
+#[unsafe(no_mangle)]
+#[rustfmt::skip]
+pub extern "C" fn gpufit_constrained_cuda_interface(
+    _n_fits: usize, _n_points: usize, _gpu_data: *mut f32, _gpu_weights: *mut f32, _model_id: c_int, _tolerance: f32,
+    _max_n_iterations: c_int, _parameters_to_fit: *mut c_int, _gpu_constraints: *mut f32, _constraint_types: *mut c_int,
+    _estimator_id: c_int, _user_info_size: usize, _gpu_user_info: *mut c_char, _gpu_fit_parameters: *mut f32,
+    _gpu_output_states: *mut c_int, _gpu_output_chi_squares: *mut f32, _gpu_output_n_iterations: *mut c_int,
+) -> c_int {
+    guarded(|| Err(Wrong::Device))
+}

@@ -1,0 +1,188 @@
+//! Gpufit's models: formulas, and where the points of the data lie.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use fit_curves::Points;
+use fit_formula::Formula;
+use ndarray::{ArrayView2, ArrayView3};
+use spotfit::model::Model;
+
+use crate::error::Wrong;
+use crate::splines;
+
+/// The names of our models by Gpufit's numbers, and their parameters.
+const MODELS: [(&str, usize); 15] = [
+    ("gauss_1d", 4),
+    ("gauss_2d", 5),
+    ("gauss_2d_elliptic", 6),
+    ("gauss_2d_rotated", 7),
+    ("cauchy_2d_elliptic", 6),
+    ("linear", 2),
+    ("helix", 3),
+    ("brown_dennis", 4),
+    ("spline_1d", 3),
+    ("spline_2d", 4),
+    ("spline_3d", 5),
+    ("spline_3d_multichannel", 5),
+    ("spline_3d_phase", 6),
+    ("spline_4d", 6),
+    ("spline_5d", 7),
+];
+
+/// The number of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Id(usize);
+
+impl Id {
+    pub(crate) const MOST_PARAMETERS: usize = 7;
+
+    pub(crate) fn from_number(number: i32) -> Option<Self> {
+        usize::try_from(number).ok().filter(|&number| number < MODELS.len()).map(Self)
+    }
+    pub(crate) fn parameters(self) -> usize {
+        MODELS[self.0].1
+    }
+    pub(crate) fn name(self) -> &'static str {
+        MODELS[self.0].0
+    }
+    /// Whether `user_info` has the places of the points.
+    fn takes_places(self) -> bool {
+        matches!(self.name(), "gauss_1d" | "linear")
+    }
+    fn is_image(self) -> bool {
+        (1..=4).contains(&self.0)
+    }
+    /// The spline models: of how many axes, with channels or not, and how many splines.
+    fn splines(self) -> Option<splines::Form> {
+        let form = |axes, channels, splines| Some(splines::Form { axes, channels, splines });
+        match self.name() {
+            "spline_1d" => form(1, false, 1),
+            "spline_2d" => form(2, false, 1),
+            "spline_3d" => form(3, false, 1),
+            "spline_3d_multichannel" => form(3, true, 1),
+            "spline_3d_phase" => form(3, true, 3),
+            "spline_4d" => form(4, false, 1),
+            "spline_5d" => form(5, false, 1),
+            _ => None,
+        }
+    }
+}
+
+/// A formula, and where the points of the data lie.
+pub(crate) struct Prepared<'a> {
+    pub(crate) formula: Arc<Formula>,
+    places: Places<'a>,
+}
+
+enum Places<'a> {
+    Index,
+    Grid {
+        width: usize,
+        height: usize,
+    },
+    /// Variable after variable, the same for all fits.
+    Shared(Arc<[f64]>),
+    /// Those of `user_info`: of all fits, or of each.
+    Given {
+        values: Cow<'a, [f32]>,
+        shared: bool,
+    },
+}
+
+impl<'a> Prepared<'a> {
+    /// The model, with what `user_info` says of it.
+    pub(crate) fn new(id: Id, fits: usize, points: usize, info: &'a [u8]) -> Result<Self, Wrong> {
+        if let Some(form) = id.splines() {
+            let (formula, places) = splines::prepared(id, &form, points, info)?;
+            let places = match places {
+                splines::Places::Index => Places::Index,
+                splines::Places::Grid([width, height]) => Places::Grid { width, height },
+                splines::Places::Shared(places) => Places::Shared(places),
+            };
+            return Ok(Self { formula, places });
+        }
+        let places = if id.takes_places() {
+            given(fits, points, info)?
+        } else if id.is_image() {
+            rows(points)
+        } else {
+            Places::Index
+        };
+        Ok(Self { formula: plain(id), places })
+    }
+
+    /// The points of some fits.
+    pub(crate) fn points(&self, fits: &Range<usize>, points: usize) -> Points<'_> {
+        let variables = self.formula.variables().len();
+        let whole = "as many places as points";
+        match &self.places {
+            Places::Index => Points::Index,
+            Places::Grid { width, height } => Points::Grid { width: *width, height: *height },
+            Places::Shared(places) => Points::Shared(
+                ArrayView2::from_shape((variables, points), places).expect(whole).into(),
+            ),
+            Places::Given { values, shared: true } => {
+                let places = &values[..points];
+                Points::Shared(ArrayView2::from_shape((1, points), places).expect(whole).into())
+            }
+            Places::Given { values, shared: false } => {
+                let places = &values[fits.start * points..fits.end * points];
+                let places = ArrayView3::from_shape((fits.len(), 1, points), places).expect(whole);
+                Points::PerFit(places.into())
+            }
+        }
+    }
+}
+
+/// A model that needs nothing else.
+fn plain(id: Id) -> Arc<Formula> {
+    static FORMULAS: [OnceLock<Arc<Formula>>; 8] = [const { OnceLock::new() }; 8];
+    let make = || {
+        let model = Model::named(id.name()).expect("the library has Gpufit's models");
+        Arc::new(model.as_formula().clone())
+    };
+    FORMULAS[id.0].get_or_init(make).clone()
+}
+
+/// Places that are given: none, for all fits, or for each. Fewer than points are all 0, as in Gpufit.
+fn given(fits: usize, points: usize, info: &[u8]) -> Result<Places<'_>, Wrong> {
+    let count = info.len() / size_of::<f32>();
+    if info.is_empty() {
+        return Ok(Places::Index);
+    }
+    if count < points {
+        return Ok(Places::Given { values: vec![0.0; points].into(), shared: true });
+    }
+    let shared = count == points;
+    let wanted = if shared { points } else { fits * points };
+    if count < wanted {
+        return Err(Wrong::UserInfo(format!(
+            "it has {count} places of points; {points} are needed for all fits, or {wanted} for each of {fits}"
+        )));
+    }
+    Ok(Places::Given { values: floats(info), shared })
+}
+
+/// The numbers of an array of bytes.
+pub(crate) fn floats(info: &[u8]) -> Cow<'_, [f32]> {
+    // SAFETY: any four bytes are a number.
+    let (before, values, _) = unsafe { info.align_to::<f32>() };
+    if before.is_empty() {
+        return Cow::Borrowed(values);
+    }
+    let number = |bytes: &[u8]| f32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    Cow::Owned(info.chunks_exact(4).map(number).collect())
+}
+
+/// An image as wide as the root of its pixels, rounded down; its last row may be shorter.
+fn rows(points: usize) -> Places<'static> {
+    let width = points.isqrt();
+    if points.is_multiple_of(width) {
+        return Places::Grid { width, height: points / width };
+    }
+    let columns = (0..points).map(|point| (point % width) as f64);
+    let rows = (0..points).map(|point| (point / width) as f64);
+    Places::Shared(columns.chain(rows).collect())
+}

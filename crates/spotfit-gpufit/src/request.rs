@@ -1,0 +1,246 @@
+//! The arguments of a call, checked.
+
+use std::borrow::Cow;
+use std::ffi::c_char;
+use std::ops::Range;
+
+use fit_core::Estimator;
+use fit_curves::{GpufitOptions, GpufitRoom};
+
+use crate::error::Wrong;
+use crate::model::Id;
+
+/// The arguments as they come, in the order of `gpufit_constrained`.
+#[derive(Clone, Copy)]
+pub(crate) struct Arguments {
+    pub(crate) fits: usize,
+    pub(crate) points: usize,
+    pub(crate) data: *const f32,
+    pub(crate) weights: *const f32,
+    pub(crate) model: i32,
+    pub(crate) initial: *const f32,
+    pub(crate) constraints: *const f32,
+    pub(crate) constraint_types: *const i32,
+    pub(crate) tolerance: f32,
+    pub(crate) max_iterations: i32,
+    pub(crate) to_fit: *const i32,
+    pub(crate) estimator: i32,
+    pub(crate) info_size: usize,
+    pub(crate) info: *const c_char,
+    pub(crate) parameters: *mut f32,
+    pub(crate) states: *mut i32,
+    pub(crate) chi2: *mut f32,
+    pub(crate) iterations: *mut i32,
+}
+
+/// Data sets to fit, and how.
+pub(crate) struct Request<'a> {
+    pub(crate) fits: usize,
+    pub(crate) points: usize,
+    /// (fit, point).
+    pub(crate) data: &'a [f32],
+    /// The same.
+    pub(crate) weights: Option<&'a [f32]>,
+    pub(crate) model: Id,
+    /// (fit, parameter).
+    pub(crate) initial: Cow<'a, [f32]>,
+    pub(crate) constraints: Option<Constraints<'a>>,
+    /// Whether each parameter keeps its start value.
+    pub(crate) fixed: Vec<bool>,
+    pub(crate) estimator: Estimator,
+    pub(crate) info: &'a [u8],
+    pub(crate) options: GpufitOptions,
+    pub(crate) room: GpufitRoom<'a>,
+}
+
+/// Limits of the parameters.
+#[derive(Clone, Copy)]
+pub(crate) struct Constraints<'a> {
+    /// (fit, parameter, lower or upper).
+    bounds: &'a [f32],
+    /// Of each parameter: 0 none, 1 lower, 2 upper, 3 both; 0 where it is fixed.
+    types: [u8; Id::MOST_PARAMETERS],
+    parameters: usize,
+}
+
+impl Constraints<'_> {
+    /// The limits of the parameters of a fit.
+    pub(crate) fn of(&self, fit: usize) -> impl Iterator<Item = [f32; 2]> {
+        let of_fit = &self.bounds[2 * self.parameters * fit..][..2 * self.parameters];
+        of_fit.chunks_exact(2).zip(self.types).map(|(bounds, kind)| {
+            let lower = if kind & 1 == 1 { bounds[0] } else { f32::NEG_INFINITY };
+            let upper = if kind & 2 == 2 { bounds[1] } else { f32::INFINITY };
+            [lower, upper]
+        })
+    }
+
+    /// Whether all fits have the limits of the first.
+    pub(crate) fn are_same(&self) -> bool {
+        let mut all = self.bounds.chunks_exact(2 * self.parameters);
+        let Some(first) = all.next() else { return true };
+        all.all(|bounds| bounds == first)
+    }
+
+    fn check(&self, fits: usize) -> Result<(), Wrong> {
+        for fit in 0..fits {
+            for (parameter, [lower, upper]) in self.of(fit).enumerate() {
+                let sound = lower <= upper && lower < f32::INFINITY && upper > f32::NEG_INFINITY;
+                if !sound {
+                    return Err(Wrong::Constraint { fit, parameter, lower, upper });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Request<'a> {
+    /// Reads the arguments; `None` if there is nothing to fit.
+    ///
+    /// # Safety
+    /// Pointers that are not null point to as many numbers as Gpufit's documentation says, for the numbers of fits and points and the size of
+    /// `user_info` that are given. Nobody else writes them, or reads the outcomes, before the call ends.
+    pub(crate) unsafe fn read(of: &Arguments) -> Result<Option<Self>, Wrong> {
+        let model = Id::from_number(of.model).ok_or(Wrong::Model(of.model))?;
+        let estimator = match of.estimator {
+            0 => Estimator::LeastSquares,
+            1 => Estimator::MaximumLikelihood,
+            other => return Err(Wrong::Estimator(other)),
+        };
+        if of.fits == 0 {
+            return Ok(None);
+        }
+        if of.points == 0 {
+            return Err(Wrong::NoPoints);
+        }
+        let parameters = model.parameters();
+        let times = |a: usize, b: usize, name| a.checked_mul(b).ok_or(Wrong::TooLarge(name));
+        let data = Array::new(of.data, times(of.fits, of.points, "data")?, "data")?;
+        let numbers = times(of.fits, parameters, "initial_parameters")?;
+        let initial = Array::new(of.initial, numbers, "initial_parameters")?;
+        let to_fit = Array::new(of.to_fit, parameters, "parameters_to_fit")?;
+        let info = Array::new(of.info.cast::<u8>(), of.info_size, "user_info")?;
+        // Maximum likelihood ignores them.
+        let weighs = !of.weights.is_null() && estimator == Estimator::LeastSquares;
+        let weights =
+            if weighs { Some(Array::new(of.weights, data.length, "weights")?) } else { None };
+        let limited = !of.constraints.is_null();
+        let bounds = if limited {
+            let bounds = times(numbers, 2, "constraints")?;
+            let types = Array::new(of.constraint_types, parameters, "constraint_types")?;
+            Some((Array::new(of.constraints, bounds, "constraints")?, types))
+        } else {
+            None
+        };
+        let outcomes = [
+            Array::new(of.parameters.cast_const(), numbers, "output_parameters")?.place(),
+            Array::new(of.states.cast_const(), of.fits, "output_states")?.place(),
+            Array::new(of.chi2.cast_const(), of.fits, "output_chi_squares")?.place(),
+            Array::new(of.iterations.cast_const(), of.fits, "output_n_iterations")?.place(),
+        ];
+        let mut others = vec![data.place(), to_fit.place(), info.place()];
+        others.extend(weights.map(|weights| weights.place()));
+        if let Some((bounds, types)) = &bounds {
+            others.extend([bounds.place(), types.place()]);
+        }
+        let overlaps = |a: &Place, b: &Place| a.0.start < b.0.end && b.0.start < a.0.end;
+        for (number, own) in outcomes.iter().enumerate() {
+            let initial = (number > 0).then(|| initial.place());
+            let rest = others.iter().chain(&outcomes[number + 1..]).chain(&initial);
+            if rest.into_iter().any(|other| overlaps(own, other)) {
+                return Err(Wrong::Overlap(own.1));
+            }
+        }
+        // SAFETY: none of the arrays is null or unaligned, and as the caller says they have their numbers. Those that are
+        // written overlap with no others, but for `output_parameters`, which may be where the start values are: these are copied before.
+        unsafe {
+            let values = initial.values();
+            let shared = overlaps(&outcomes[0], &initial.place());
+            let initial = if shared { Cow::Owned(values.to_vec()) } else { Cow::Borrowed(values) };
+            let to_fit = to_fit.values();
+            let fixed: Vec<bool> = to_fit.iter().map(|&fits| fits == 0).collect();
+            let constraints = match bounds {
+                None => None,
+                Some((bounds, kinds)) => {
+                    let mut types = [0; Id::MOST_PARAMETERS];
+                    for (parameter, &kind) in kinds.values().iter().enumerate() {
+                        let known = u8::try_from(kind).ok().filter(|kind| *kind < 4);
+                        let known = known.ok_or(Wrong::ConstraintType { kind, parameter })?;
+                        types[parameter] = if fixed[parameter] { 0 } else { known };
+                    }
+                    let all = Constraints { bounds: bounds.values(), types, parameters };
+                    all.check(of.fits)?;
+                    types.iter().any(|&kind| kind != 0).then_some(all)
+                }
+            };
+            let room = GpufitRoom {
+                parameters: std::slice::from_raw_parts_mut(of.parameters, numbers),
+                states: std::slice::from_raw_parts_mut(of.states, of.fits),
+                chi2: std::slice::from_raw_parts_mut(of.chi2, of.fits),
+                iterations: std::slice::from_raw_parts_mut(of.iterations, of.fits),
+            };
+            Ok(Some(Self {
+                fits: of.fits,
+                points: of.points,
+                data: data.values(),
+                weights: weights.map(|weights| weights.values()),
+                model,
+                initial,
+                constraints,
+                fixed,
+                estimator,
+                info: info.values(),
+                options: GpufitOptions {
+                    tolerance: of.tolerance,
+                    max_iterations: of.max_iterations,
+                },
+                room,
+            }))
+        }
+    }
+}
+
+/// Bytes of an array, and its name.
+struct Place(Range<usize>, &'static str);
+
+/// An array that was given.
+#[derive(Clone, Copy)]
+struct Array<T> {
+    at: *const T,
+    length: usize,
+    name: &'static str,
+}
+
+impl<T> Array<T> {
+    /// An array is not null, unless it is empty, and lies where its numbers may.
+    fn new(at: *const T, length: usize, name: &'static str) -> Result<Self, Wrong> {
+        let bytes =
+            length.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= isize::MAX as usize);
+        let end = bytes.and_then(|bytes| at.addr().checked_add(bytes));
+        if end.is_none() {
+            return Err(Wrong::TooLarge(name));
+        }
+        if at.is_null() && length > 0 {
+            return Err(Wrong::Null(name));
+        }
+        if !at.is_aligned() && length > 0 {
+            return Err(Wrong::Unaligned(name));
+        }
+        Ok(Self { at, length, name })
+    }
+
+    fn place(&self) -> Place {
+        let start = self.at.addr();
+        Place(start..start + self.length * size_of::<T>(), self.name)
+    }
+
+    /// # Safety
+    /// There are as many numbers, and nobody writes them for so long.
+    unsafe fn values<'a>(&self) -> &'a [T] {
+        if self.length == 0 {
+            return &[];
+        }
+        // SAFETY: it is neither null nor unaligned, nor longer than an array can be; the rest is the caller's.
+        unsafe { std::slice::from_raw_parts(self.at, self.length) }
+    }
+}
