@@ -198,22 +198,6 @@ impl<R: Real, const P: usize> Sums<R, P> {
     /// Adds a point for Poisson maximum likelihood: 2Σ[f − d + d·ln(d/f)] (eq. 8), with the expected Hessian ΣJJᵀ/f.
     #[inline(always)]
     pub fn add_poisson<const WEIGHTED: bool>(&mut self, at: &At<R, P>, data: R, weight: R) {
-        self.add_count::<WEIGHTED, false>(at, data, weight);
-    }
-
-    /// The same with the Hessian ΣJJᵀd/f², which Gpufit takes; the model must be above 0.
-    #[inline(always)]
-    pub fn add_observed<const WEIGHTED: bool>(&mut self, at: &At<R, P>, data: R, weight: R) {
-        self.add_count::<WEIGHTED, true>(at, data, weight);
-    }
-
-    #[inline(always)]
-    fn add_count<const WEIGHTED: bool, const OBSERVED: bool>(
-        &mut self,
-        at: &At<R, P>,
-        data: R,
-        weight: R,
-    ) {
         let tiny = R::splat(TINY);
         let (value, by) = if WEIGHTED { seen(weight, at.value, at) } else { (at.value, at.by) };
         let zero = R::splat(0.0);
@@ -227,22 +211,41 @@ impl<R: Real, const P: usize> Sums<R, P> {
         } else {
             count.mul_add((count * inverse).max(tiny).ln(), -missing)
         };
-        let sound = if OBSERVED { zero.lt(value) } else { zero.le(value) };
         let (term, inverse, missing) = if WEIGHTED {
             let there = zero.lt(weight);
-            self.sound = self.sound & (!there | sound);
+            self.sound = self.sound & (!there | zero.le(value));
             (
                 R::select(there, term, zero),
                 R::select(there, inverse, zero),
                 R::select(there, missing, zero),
             )
         } else {
-            self.sound = self.sound & sound;
+            self.sound = self.sound & zero.le(value);
             (term, inverse, missing)
         };
         self.cost = self.cost + (term + term);
-        let curvature = if OBSERVED { count * inverse * inverse } else { inverse };
-        self.add(&by, Some(curvature), missing * inverse);
+        self.add(&by, Some(inverse), missing * inverse);
+    }
+
+    /// The same with the Hessian ΣJJᵀd/f², which Gpufit takes; the model must be above 0.
+    #[inline(always)]
+    pub fn add_observed(&mut self, at: &At<R, P>, data: R, weight: R) {
+        let zero = R::splat(0.0);
+        let there = zero.lt(weight);
+        let (value, by) = seen(weight, at.value, at);
+        let count = R::select(there, data, zero);
+        self.sound = self.sound & (!there | zero.lt(value));
+        let expected = value.max(R::splat(TINY));
+        let inverse = R::select(there, expected.reciprocal(), zero);
+        let missing = count - expected;
+        let term = if R::EPSILON > 1e-10 {
+            deviance_of(expected, count)
+        } else {
+            count.mul_add((count * inverse).max(R::splat(TINY)).ln(), -missing)
+        };
+        let term = R::select(there, term, zero);
+        self.cost = self.cost + (term + term);
+        self.add(&by, Some(count * inverse * inverse), missing * inverse);
     }
 
     #[inline(always)]

@@ -7,7 +7,7 @@ use fit_core::search::gpufit::GpufitState;
 use crate::{CurveError, CurveOptions};
 
 /// A smaller change of χ² is rounding in single precision.
-const LEAST_SINGLE_TOLERANCE: f32 = 1e-5;
+const LEAST_SINGLE_TOLERANCE: f32 = 1e-6;
 
 /// Where a search of Gpufit ends ([`fit_core::search::gpufit`]). Of [`CurveOptions`] it takes the estimator, parameters that are fixed,
 /// and limits.

@@ -179,6 +179,8 @@ impl<R: Real, const P: usize> GpufitSearch<R, P> {
         self.best.merge(&self.trial, &Replace(taken));
         self.at_best = Normal::select(taken, normal, &self.at_best);
         self.iterations = R::select(running, self.iterations + one, self.iterations);
+        // All that follow would be the same.
+        let exhausted = !first & !taken & R::splat(LAMBDA_MAX).le(self.lambda);
         let factor = R::select(taken, R::splat(0.1), R::splat(10.0));
         let damped = (self.lambda * factor).min(R::splat(LAMBDA_MAX));
         self.lambda = R::select(running & !first, damped, self.lambda);
@@ -189,6 +191,7 @@ impl<R: Real, const P: usize> GpufitSearch<R, P> {
         let all = settings.max_iterations.le(self.iterations);
         self.end(running & !first & all & !converged, GpufitState::MaxIterations);
         self.end(running & converged, GpufitState::Converged);
+        self.give_up(self.running() & exhausted, settings);
         // Nothing leads on from a start without a value.
         let nowhere = running & first & (negative | !normal.cost.is_finite());
         self.iterations = R::select(nowhere, one, self.iterations);
@@ -248,9 +251,16 @@ impl<R: Real, const P: usize> GpufitSearch<R, P> {
         self.end(singular & last, GpufitState::MaxIterations);
         // Where a step leads nowhere, and that is no end, all others do the same.
         let endless = still & !singular & !zero.lt(settings.tolerance);
+        self.iterations = R::select(endless, self.iterations + one, self.iterations);
+        self.give_up(endless, settings);
+    }
+
+    /// Ends searches that would go on as they are until all iterations are used.
+    #[inline(always)]
+    fn give_up(&mut self, mask: R::Mask, settings: &GpufitSettings<R, P>) {
         let limited = settings.max_iterations.is_finite();
-        let all = R::select(limited, settings.max_iterations, self.iterations + one);
-        self.iterations = R::select(endless, all, self.iterations);
-        self.end(endless, GpufitState::MaxIterations);
+        let all = R::select(limited, settings.max_iterations, self.iterations);
+        self.iterations = R::select(mask, all, self.iterations);
+        self.end(mask, GpufitState::MaxIterations);
     }
 }

@@ -285,7 +285,7 @@ impl<E> Work<E> {
             for (at, point) in block.points().enumerate() {
                 let (datum, weight) = (data[point], weights[point]);
                 if poisson && OBSERVED {
-                    sums.add_observed::<true>(&results.at(at), datum, weight);
+                    sums.add_observed(&results.at(at), datum, weight);
                 } else if poisson {
                     sums.add_poisson::<true>(&results.at(at), datum, weight);
                 } else {

@@ -267,7 +267,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
         let scale = seeds.scale;
         if *poisson {
             if <K::Way<P, N> as Way<P, N>>::OBSERVED {
-                sum!(|at, datum, weight| sums.add_observed::<true>(&at, datum, weight));
+                sum!(|at, datum, weight| sums.add_observed(&at, datum, weight));
             } else {
                 sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight));
             }

@@ -126,7 +126,7 @@ impl CurveSimd {
     ///
     /// What single precision cannot decide is fitted again in double precision: models with more than 7 parameters, searches that end
     /// without converging because they are singular or have no likelihood, data that the model fits to five digits, and those
-    /// that are not finite or too small; and everything where the tolerance is below 10⁻⁵.
+    /// that are not finite or too small; and everything where the tolerance is below 10⁻⁶.
     ///
     /// # Errors
     /// If there are not as many points, weights, start values, limits or outcomes as data.

@@ -1,0 +1,344 @@
+//! What programs for Gpufit observe.
+
+mod common;
+
+use common::{Call, image, words};
+use fit_sim::Random;
+
+fn gauss_1d([a, x0, s, b]: [f64; 4]) -> impl Fn(f64) -> f64 {
+    move |x| a * (-(x - x0).powi(2) / (2.0 * s * s)).exp() + b
+}
+
+fn spot([a, x0, y0, s, b]: [f64; 5]) -> impl Fn(f64, f64) -> f64 {
+    move |x, y| a * (-((x - x0).powi(2) + (y - y0).powi(2)) / (2.0 * s * s)).exp() + b
+}
+
+fn near(found: &[f32], wanted: &[f64], tolerance: f64) {
+    for (found, wanted) in found.iter().zip(wanted) {
+        assert!((f64::from(*found) - wanted).abs() < tolerance, "{found} is not {wanted}");
+    }
+}
+
+/// Proves that the smallest problems end as Gpufit's: a peak of five points, a spot of 25, an elliptical one, a line through two points,
+/// the helical valley and Brown and Dennis' problem, with parameters, χ² and state.
+#[test]
+fn small_problems_end_as_those_of_gpufit() {
+    let peak = gauss_1d([4.0, 2.0, 0.5, 1.0]);
+    let data = (0..5).map(|x| peak(f64::from(x)) as f32).collect();
+    let found = Call::new(0, 5, data, &[2.0, 1.5, 0.3, 0.0]).run().unwrap();
+    assert_eq!((found.states[0], found.chi2[0] < 1e-6), (0, true), "{found:?}");
+    near(&found.parameters, &[4.0, 2.0, 0.5, 1.0], 1e-4);
+    assert!(found.iterations[0] <= 15, "{found:?}");
+
+    let data = image(5, 25, spot([4.0, 1.8, 2.2, 0.5, 1.0]));
+    let found = Call::new(1, 25, data, &[2.0, 1.8, 2.2, 0.4, 0.0]).run().unwrap();
+    assert_eq!((found.states[0], found.chi2[0] < 1e-6), (0, true), "{found:?}");
+    near(&found.parameters, &[4.0, 1.8, 2.2, 0.5, 1.0], 1e-4);
+
+    let elliptic =
+        |x: f64, y: f64| 4.0 * (-(x - 2.0).powi(2) / 0.32 - (y - 2.0).powi(2) / 0.72).exp() + 1.0;
+    let data = image(5, 25, elliptic);
+    let found = Call::new(2, 25, data, &[2.0, 1.8, 2.2, 0.5, 0.5, 0.0]).run().unwrap();
+    assert_eq!((found.states[0], found.chi2[0] < 1e-6), (0, true), "{found:?}");
+    near(&found.parameters, &[4.0, 2.0, 2.0, 0.4, 0.6, 1.0], 1e-4);
+
+    let mut line = Call::new(5, 2, vec![0.0, 1.0], &[0.0, 0.0]);
+    line.info = vec![0.0, 1.0];
+    line.weights = Some(vec![1.0, 1.0]);
+    let found = line.run().unwrap();
+    assert_eq!((found.states[0], found.chi2[0] < 1e-6), (0, true), "{found:?}");
+    near(&found.parameters, &[0.0, 1.0], 1e-4);
+
+    let mut helix = Call::new(6, 3, vec![0.0; 3], &[-1.0, 0.0, 0.0]);
+    helix.max_iterations = 1000;
+    helix.tolerance = 1e-8;
+    let found = helix.run().unwrap();
+    assert_eq!(found.states[0], 0, "{found:?}");
+    near(&found.parameters, &[1.0, 0.0, 0.0], 1e-3);
+
+    let mut brown = Call::new(7, 20, vec![0.0; 20], &[25.0, 5.0, -5.0, -1.0]);
+    brown.max_iterations = 2000;
+    let found = brown.run().unwrap();
+    assert_eq!(found.states[0], 0, "{found:?}");
+    near(&found.parameters, &[-11.59, 13.20, -0.4034, 0.2368], 0.02);
+    assert!((found.chi2[0] - 85822.2).abs() < 1.0, "{found:?}");
+}
+
+/// Proves how iterations are counted and what the states mean: nothing to fit, a start that is the answer, no tolerance, all iterations used, a model that is
+/// not positive, a parameter that the model does not depend on, and data that are not finite.
+#[test]
+fn states_and_iterations_are_those_of_gpufit() {
+    let peak = gauss_1d([4.0, 2.0, 0.8, 1.0]);
+    let data: Vec<f32> = (0..8).map(|x| peak(f64::from(x)) as f32).collect();
+    let call = Call::new(0, 8, data.clone(), &[2.0, 1.5, 0.6, 0.5]);
+    let ends = |call: &Call| {
+        let found = call.run().unwrap();
+        (found.states[0], found.iterations[0])
+    };
+
+    let mut held = call.clone();
+    held.to_fit = vec![0; 4];
+    let found = held.run().unwrap();
+    assert_eq!((found.states[0], found.iterations[0]), (0, 0));
+    let start = gauss_1d([2.0, 1.5, 0.6, 0.5]);
+    let chi2: f64 =
+        (0..8).map(|x| (start(f64::from(x)) - f64::from(data[x as usize])).powi(2)).sum();
+    near(&found.chi2, &[chi2], 1e-4);
+    assert_eq!(found.parameters, held.initial);
+
+    let exact: Vec<f32> = image(8, 8, |x, _| 3.0 + 2.0 * x);
+    assert_eq!(ends(&Call::new(5, 8, exact, &[3.0, 2.0])), (0, 1));
+
+    let mut endless = call.clone();
+    (endless.tolerance, endless.max_iterations) = (0.0, 3000);
+    assert_eq!(ends(&endless), (1, 3000));
+    endless.max_iterations = 0;
+    assert_eq!(ends(&endless).0, 1);
+    let mut short = call.clone();
+    short.max_iterations = 2;
+    assert_eq!(ends(&short), (1, 2));
+    let mut free = call.clone();
+    free.max_iterations = -1;
+    assert_eq!(ends(&free).0, 0);
+
+    let mut negative = call.clone();
+    negative.estimator = 1;
+    negative.initial = vec![2.0, 1.5, 0.6, -0.5];
+    let found = negative.run().unwrap();
+    assert_eq!((found.states[0], found.iterations[0]), (3, 1));
+    assert!(found.chi2[0].is_nan());
+    assert_eq!(found.parameters, negative.initial);
+
+    let mut singular = call.clone();
+    singular.initial = vec![0.0, 1.5, 0.6, 0.5];
+    assert_eq!(ends(&singular), (2, 1));
+
+    let mut broken = call;
+    broken.data[3] = f32::NAN;
+    let found = broken.run().unwrap();
+    assert_eq!((found.states[0], found.parameters), (2, broken.initial));
+}
+
+/// Proves that a batch that goes through the lanes of vector registers has the outcomes of single data sets in double precision, to single precision: the
+/// same states, as good as always the same iterations, and parameters within 1 % of their error. (With a tolerance below the
+/// resolution of single precision each fit is one of double precision.)
+#[test]
+fn lanes_take_the_same_steps() {
+    let mut random = Random::new(61, 0);
+    let mut data = Vec::new();
+    for _ in 0..2000 {
+        let truth = [
+            50.0 + 100.0 * random.uniform(),
+            3.0 + 2.0 * random.uniform(),
+            3.0 + 2.0 * random.uniform(),
+            1.0 + random.uniform(),
+            10.0,
+        ];
+        let clean = image(9, 81, spot(truth));
+        data.extend(
+            clean.iter().map(|&mean| (mean + mean.sqrt() * random.normal() as f32).max(0.0)),
+        );
+    }
+    for estimator in [0, 1] {
+        let mut call = Call::new(1, 81, data.clone(), &[80.0, 4.0, 4.0, 1.4, 12.0]);
+        (call.tolerance, call.estimator, call.max_iterations) = (1e-4, estimator, 30);
+        let lanes = call.run().unwrap();
+        // So many iterations are counted in double precision.
+        call.max_iterations = 1 << 24;
+        let double = call.run().unwrap();
+        let alike = |a: &[i32], b: &[i32]| a.iter().zip(b).filter(|(a, b)| a == b).count();
+        assert!(alike(&lanes.states, &double.states) >= 1998, "{estimator}");
+        assert!(alike(&lanes.iterations, &double.iterations) >= 1980, "{estimator}");
+        let near = lanes.parameters.chunks(5).zip(double.parameters.chunks(5)).filter(|(a, b)| {
+            // A hundredth of 1.3/√photons at least.
+            (a[1] - b[1]).abs() < 4e-4 && (a[3] - b[3]).abs() < 4e-4
+        });
+        assert!(near.count() >= 1980, "{estimator}");
+    }
+}
+
+/// Proves where points lie: numbered, given for all fits or for each, all 0 where there are too few; and images that are not square.
+#[test]
+fn points_lie_where_gpufit_has_them() {
+    let line = |offset: f64, slope: f64, x: &[f32]| -> Vec<f32> {
+        x.iter().map(|&x| (offset + slope * f64::from(x)) as f32).collect()
+    };
+    let numbers: Vec<f32> = (0..6).map(|x| x as f32).collect();
+    let own = [[0.5_f32, 1.0, 2.0, 4.0, 5.0, 7.0], [-3.0, -1.0, 0.0, 1.0, 2.0, 9.0]];
+    let mut call = Call::new(
+        5,
+        6,
+        [line(1.0, 2.0, &numbers), line(4.0, -1.0, &numbers)].concat(),
+        &[0.0, 0.5],
+    );
+    near(&call.run().unwrap().parameters, &[1.0, 2.0, 4.0, -1.0], 1e-3);
+    call.info = own[0].to_vec();
+    call.data = [line(1.0, 2.0, &own[0]), line(4.0, -1.0, &own[0])].concat();
+    near(&call.run().unwrap().parameters, &[1.0, 2.0, 4.0, -1.0], 1e-3);
+    call.info = own.concat();
+    call.data = [line(1.0, 2.0, &own[0]), line(4.0, -1.0, &own[1])].concat();
+    near(&call.run().unwrap().parameters, &[1.0, 2.0, 4.0, -1.0], 1e-3);
+    call.info = vec![1.0; 3];
+    call.data = vec![5.0; 12];
+    // A slope says nothing there.
+    let found = call.run().unwrap();
+    assert_eq!(found.parameters[1], 0.5);
+    call.info = vec![1.0; 7];
+    assert!(call.run().unwrap_err().contains("7 places"), "12 or 6 are needed");
+
+    for points in [42, 40] {
+        let data = image(6, points, spot([50.0, 2.5, 3.2, 1.2, 5.0]));
+        let found = Call::new(1, points, data, &[40.0, 3.0, 3.0, 1.0, 4.0]).run().unwrap();
+        near(&found.parameters, &[50.0, 2.5, 3.2, 1.2, 5.0], 1e-3);
+    }
+}
+
+/// Proves that limits of each fit and parameter hold, that they do not touch parameters that are held, and that weights of 0
+/// leave points out.
+#[test]
+fn limits_and_weights_hold() {
+    let data: Vec<f32> = image(9, 81, spot([50.0, 4.2, 3.9, 1.2, 5.0])).repeat(2);
+    let mut call = Call::new(1, 81, data, &[40.0, 4.0, 4.0, 1.0, 4.0]);
+    let mut bounds = vec![0.0; 20];
+    // Sigma above 1.5 in the first fit, above 1 in the second; a centre between 4 and 4.1.
+    (bounds[6], bounds[16]) = (1.5, 1.0);
+    (bounds[2], bounds[3], bounds[12], bounds[13]) = (4.0, 4.1, 4.0, 4.3);
+    call.constraints = Some((bounds, vec![0, 3, 0, 1, 0]));
+    let found = call.run().unwrap();
+    assert_eq!((found.parameters[3], found.parameters[1]), (1.5, 4.1));
+    near(&found.parameters[5..], &[50.0, 4.2, 3.9, 1.2, 5.0], 1e-3);
+    call.to_fit[1] = 0;
+    call.initial[1] = 3.0;
+    assert_eq!(call.run().unwrap().parameters[1], 3.0);
+
+    let line = image(10, 10, |x, _| if x == 4.0 { 1e6 } else { 1.0 + x });
+    let mut call = Call::new(5, 10, line, &[0.0, 0.0]);
+    let mut weights = vec![2.0; 10];
+    weights[4] = 0.0;
+    call.weights = Some(weights);
+    near(&call.run().unwrap().parameters, &[1.0, 1.0], 1e-3);
+}
+
+/// Proves that every spline model reads its coefficients as Gpufit's tables have them: products of parabolas along all axes, with channels and phases,
+/// are found again.
+#[test]
+fn splines_read_their_tables() {
+    // 2 + u − u²/8 along each axis, as polynomials of unit intervals; f of channel c is 1 + c times that.
+    let shape = |u: f64| 2.0 + u - u * u / 8.0;
+    let piece = |k: usize| {
+        let k = k as f64;
+        [2.0 + k - k * k / 8.0, 1.0 - k / 4.0, -0.125, 0.0]
+    };
+    let table = |axes: usize, intervals: usize, factor: f64| -> Vec<f32> {
+        let mut all = Vec::new();
+        for number in 0..intervals.pow(axes as u32) {
+            for coefficient in 0..4_usize.pow(axes as u32) {
+                let (mut product, mut number, mut coefficient) = (factor, number, coefficient);
+                // The last axis runs fastest in both.
+                for _ in 0..axes {
+                    product *= piece(number % intervals)[coefficient % 4];
+                    (number, coefficient) = (number / intervals, coefficient / 4);
+                }
+                all.push(product as f32);
+            }
+        }
+        all
+    };
+    let shifts = [-1.3, -0.8, -1.6, -1.1, -0.9];
+    for (model, axes, channels, sets) in [
+        (8, 1, 0, 1),
+        (9, 2, 0, 1),
+        (10, 3, 0, 1),
+        (11, 3, 2, 1),
+        (12, 3, 2, 3),
+        (13, 4, 0, 1),
+        (14, 5, 0, 1),
+    ] {
+        let (side, intervals) = (4_usize, 6_usize);
+        let channel_count = channels.max(1);
+        let per_channel = if axes == 1 { 9 } else { side.pow(axes as u32) };
+        let points = per_channel * channel_count;
+        let mut info: Vec<f32> = Vec::new();
+        if channels > 0 {
+            info.push(channels as f32);
+        }
+        if axes > 1 {
+            info.extend(vec![side as f32; axes]);
+        }
+        info.extend(vec![intervals as f32; axes]);
+        for set in 0..sets {
+            for channel in 0..channel_count {
+                info.extend(table(
+                    axes,
+                    intervals,
+                    0.1 * (1.0 + channel as f64) * [1.0, 0.5, 0.25][set],
+                ));
+            }
+        }
+        let phase = 0.4_f64;
+        let mixed = if sets == 3 { 1.0 + 0.5 * phase.cos() + 0.25 * phase.sin() } else { 1.0 };
+        let data: Vec<f32> = (0..points)
+            .map(|point| {
+                let mut rest = point % per_channel;
+                let mut value = 0.1 * (1.0 + (point / per_channel) as f64) * mixed;
+                for shift in shifts.iter().take(axes) {
+                    let side = if axes == 1 { per_channel } else { side };
+                    value *= shape((rest % side) as f64 - shift);
+                    rest /= side;
+                }
+                (3.0 * value + 7.0) as f32
+            })
+            .collect();
+        let mut start = vec![2.8];
+        start.extend(vec![-1.2_f32; axes]);
+        start.push(6.0);
+        let mut truth = vec![3.0];
+        truth.extend(&shifts[..axes]);
+        truth.push(7.0);
+        if sets == 3 {
+            start.push(0.4);
+            truth.push(phase);
+        }
+        let mut call = Call::new(model, points, data, &start);
+        call.info = info;
+        call.max_iterations = 500;
+        if sets == 3 {
+            // The phase scales all channels alike, as the amplitude does.
+            call.to_fit[5] = 0;
+        }
+        // Products of parabolas tell shifts from amplitudes badly: χ² is what is found again.
+        let found = call.run().unwrap();
+        let size: f32 = call.data.iter().map(|value| value * value).sum();
+        assert!(found.chi2[0] < 1e-6 * size, "model {model}: {found:?}");
+        let mut exact = call.clone();
+        exact.initial = truth.iter().map(|&value| value as f32).collect();
+        exact.to_fit.fill(0);
+        let found = exact.run().unwrap();
+        assert!(found.chi2[0] < 1e-11 * size, "model {model}: {found:?}");
+    }
+}
+
+/// Proves that many threads may call at once, with the same outcomes.
+#[test]
+fn threads_may_call_at_once() {
+    let data = image(9, 81, spot([50.0, 4.2, 3.9, 1.2, 5.0])).repeat(300);
+    let call = Call::new(1, 81, data, &[40.0, 4.0, 4.0, 1.0, 4.0]);
+    let alone = call.run().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| assert_eq!(call.run().unwrap(), alone));
+        }
+    });
+}
+
+/// Proves that programs are told that there is no GPU, and why.
+#[test]
+fn there_is_no_gpu() {
+    assert_eq!(Gpufit::gpufit_cuda_available(), 0);
+    assert!(words(Gpufit::spotfit_get_last_error()).contains("CPU"));
+    let mut versions = [7, 7];
+    let [runtime, driver] = &mut versions;
+    // SAFETY: both point to numbers.
+    assert_eq!(unsafe { Gpufit::gpufit_get_cuda_version(runtime, driver) }, 0);
+    assert_eq!(versions, [0, 0]);
+}
