@@ -1,5 +1,7 @@
 //! What programs call. Names and arguments are Gpufit's, version 1.2.
 
+#![allow(clippy::too_many_arguments)] // They are Gpufit's.
+
 use std::ffi::{c_char, c_int, c_void};
 
 use crate::error::{Wrong, guarded, last, set};

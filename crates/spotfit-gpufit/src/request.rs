@@ -200,6 +200,9 @@ impl<'a> Request<'a> {
     }
 }
 
+/// No memory is larger.
+const MOST_BYTES: u64 = if size_of::<usize>() < 8 { isize::MAX as u64 } else { 1 << 56 };
+
 /// Bytes of an array, and its name.
 struct Place(Range<usize>, &'static str);
 
@@ -214,8 +217,7 @@ struct Array<T> {
 impl<T> Array<T> {
     /// An array is not null, unless it is empty, and lies where its numbers may.
     fn new(at: *const T, length: usize, name: &'static str) -> Result<Self, Wrong> {
-        let bytes =
-            length.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= isize::MAX as usize);
+        let bytes = length.checked_mul(size_of::<T>()).filter(|&bytes| bytes as u64 <= MOST_BYTES);
         let end = bytes.and_then(|bytes| at.addr().checked_add(bytes));
         if end.is_none() {
             return Err(Wrong::TooLarge(name));

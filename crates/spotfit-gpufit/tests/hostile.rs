@@ -232,7 +232,7 @@ fn any_arguments_end() {
         let special = [f32::NAN, f32::INFINITY, 0.0, -1.0, 1e38, 1e-40, f32::NEG_INFINITY];
         let odd = pick(&[-1, -1, 0, 1, 2, 3, 4, 5, 6]);
         let fill = |at: usize| match usize::try_from(odd) {
-            Ok(odd) if (at + number) % 5 == 0 => special[odd],
+            Ok(odd) if (at + number).is_multiple_of(5) => special[odd],
             _ => 1.0 + (at * 7 + number) as f32 % 3.0,
         };
         // As much as there is room for, or more than there can be.

@@ -56,12 +56,12 @@ fn small_problems_end_as_those_of_gpufit() {
     assert_eq!(found.states[0], 0, "{found:?}");
     near(&found.parameters, &[1.0, 0.0, 0.0], 1e-3);
 
-    let mut brown = Call::new(7, 20, vec![0.0; 20], &[25.0, 5.0, -5.0, -1.0]);
-    brown.max_iterations = 2000;
+    let mut brown = Call::new(7, 20, vec![0.0; 20], &[25.0, 5.0, -5.0, 1.0]);
+    (brown.max_iterations, brown.tolerance) = (1000, 1e-8);
     let found = brown.run().unwrap();
-    assert_eq!(found.states[0], 0, "{found:?}");
-    near(&found.parameters, &[-11.59, 13.20, -0.4034, 0.2368], 0.02);
-    assert!((found.chi2[0] - 85822.2).abs() < 1.0, "{found:?}");
+    assert_eq!((found.states[0], found.chi2[0] < 38_821.5), (0, true), "{found:?}");
+    near(&found.parameters, &[-7.302_73, 10.800_49, -0.334_276, 0.139_455], 0.01);
+    assert!(found.iterations[0] <= 83, "{found:?}");
 }
 
 /// Proves how iterations are counted and what the states mean: nothing to fit, a start that is the answer, no tolerance, all iterations used, a model that is

@@ -74,7 +74,7 @@ impl Call {
                 self.fits,
                 self.points,
                 data.as_mut_ptr(),
-                weights.as_mut().map_or(null, |weights| weights.as_mut_ptr()),
+                weights.as_mut().map_or(null, Vec::as_mut_ptr),
                 self.model,
                 initial.as_mut_ptr(),
                 if limited { bounds.as_mut_ptr() } else { null },

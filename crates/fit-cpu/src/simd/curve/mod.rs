@@ -148,7 +148,7 @@ impl CurveSimd {
             && job.is_for_packs();
         let kind = Gpufit(*gpufit);
         let make = || (single.then(|| worker(self.set, &job, &kind)), None);
-        let run = |(worker, work): &mut (Option<Box<dyn Worker<Gpufit>>>, Option<_>),
+        let run = |(worker, work): &mut (Lanes<'static, Gpufit>, Option<_>),
                    mut chunk: GpufitChunk<'_>| {
             let fits = chunk.fits();
             let left = match worker {
@@ -217,7 +217,7 @@ impl CurveSimd {
         let single = parameters <= MOST_PARAMETERS && options.free() > 0 && job.is_for_packs();
         // Working memory, and what is needed for the rest when there is one.
         let make = || (single.then(&worker), None);
-        let run = |(worker, work): &mut (Option<Box<dyn Worker<Ours> + 'w>>, Option<Work<E>>),
+        let run = |(worker, work): &mut (Lanes<'w, Ours>, Option<Work<E>>),
                    mut chunk: Chunk<'_>| {
             let fits = chunk.fits();
             let left = match worker {
@@ -243,6 +243,9 @@ trait Worker<K: Kind> {
     /// Fits data sets.
     fn run(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>, chunk: &mut K::Chunk<'_>);
 }
+
+/// A worker, unless single precision is not enough.
+type Lanes<'w, K> = Option<Box<dyn Worker<K> + 'w>>;
 
 /// A worker for an instruction set, which the processor has.
 fn worker<K: Kind + 'static>(
