@@ -6,6 +6,8 @@ use fit_core::search::gpufit::GpufitState;
 
 use crate::{CurveError, CurveOptions};
 
+/// Where there is no limit of steps a search still ends: without a tolerance it may gain a little for ever.
+const MOST_ITERATIONS: i32 = 20_000;
 /// A smaller change of χ² is rounding in single precision.
 const LEAST_SINGLE_TOLERANCE: f32 = 1e-6;
 
@@ -15,14 +17,14 @@ const LEAST_SINGLE_TOLERANCE: f32 = 1e-6;
 pub struct GpufitOptions {
     /// A search ends where a step changes χ² by less than this share of max(1, χ²).
     pub tolerance: f32,
-    /// The largest number of steps; without a limit if it is 0 or less.
+    /// The largest number of steps; 20,000 if it is 0 or less, which is no limit for Gpufit.
     pub max_iterations: i32,
 }
 
 impl GpufitOptions {
-    /// The largest number of steps; infinite if there is none.
+    /// The largest number of steps.
     pub fn most_iterations(&self) -> f64 {
-        if self.max_iterations > 0 { f64::from(self.max_iterations) } else { f64::INFINITY }
+        f64::from(if self.max_iterations > 0 { self.max_iterations } else { MOST_ITERATIONS })
     }
 
     /// A bit for each of `room` parameters that is held, or not there.

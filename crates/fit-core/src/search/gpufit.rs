@@ -50,7 +50,7 @@ pub struct GpufitSettings<R, const P: usize> {
     pub tolerance: R,
     /// The 1 of that in the units of the cost.
     pub one: R,
-    /// The largest number of iterations; infinite for none.
+    /// The largest number of iterations.
     pub max_iterations: R,
     /// The lowest value of each parameter.
     pub lower: [R; P],
@@ -251,16 +251,13 @@ impl<R: Real, const P: usize> GpufitSearch<R, P> {
         self.end(singular & last, GpufitState::MaxIterations);
         // Where a step leads nowhere, and that is no end, all others do the same.
         let endless = still & !singular & !zero.lt(settings.tolerance);
-        self.iterations = R::select(endless, self.iterations + one, self.iterations);
         self.give_up(endless, settings);
     }
 
     /// Ends searches that would go on as they are until all iterations are used.
     #[inline(always)]
     fn give_up(&mut self, mask: R::Mask, settings: &GpufitSettings<R, P>) {
-        let limited = settings.max_iterations.is_finite();
-        let all = R::select(limited, settings.max_iterations, self.iterations);
-        self.iterations = R::select(mask, all, self.iterations);
+        self.iterations = R::select(mask, settings.max_iterations, self.iterations);
         self.end(mask, GpufitState::MaxIterations);
     }
 }
