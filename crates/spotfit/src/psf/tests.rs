@@ -101,7 +101,11 @@ fn errors_are_at_the_bound() {
 /// become background.
 #[test]
 fn darkness_is_no_wall() {
-    let fitter = PsfFitter::new(&ROUND, Backend::Cpu, 1).expect("a fitter");
+    darkness_is_no_wall_on(Backend::Cpu);
+}
+
+fn darkness_is_no_wall_on(backend: Backend) {
+    let fitter = PsfFitter::new(&ROUND, backend, 1).expect("a fitter");
     for light in [[1000.0, 0.0], [1000.0, 0.1], [5000.0, 0.0], [5000.0, 0.3], [20_000.0, 1.0]] {
         let (windows, truth) = own_spots(&ROUND, 1000, light, 9);
         let fits = fitter.fit(windows.view(), &PsfFitOptions::default()).expect("fits");
@@ -124,7 +128,11 @@ fn darkness_is_no_wall() {
 /// state, and that masked pixels are not looked at.
 #[test]
 fn cameras_have_noise() {
-    let fitter = PsfFitter::new(&ROUND, Backend::Cpu, 1).expect("a fitter");
+    cameras_have_noise_on(Backend::Cpu);
+}
+
+fn cameras_have_noise_on(backend: Backend) {
+    let fitter = PsfFitter::new(&ROUND, backend, 1).expect("a fitter");
     let (clean, truth) = own_spots(&ROUND, 1500, [2000.0, 5.0], 4);
     let mut random = Random::new(5, 1);
     let variances = Array3::from_shape_fn(clean.dim(), |(_, row, column)| match (row, column) {
@@ -181,14 +189,19 @@ fn cameras_have_noise() {
 /// Proves that both engines find the same, and that start values need no help from the truth: a fit that begins at it ends there too.
 #[test]
 fn engines_agree() {
-    let (windows, _) = own_spots(&ROUND, 200, [2000.0, 10.0], 2);
-    let options = PsfFitOptions::default().with_tolerance(1e-3);
-    let [single, double] = [Backend::Cpu, Backend::Reference].map(|backend| {
+    let options = PsfFitOptions::default();
+    agrees_with_the_reference(Backend::Cpu, &options, 200);
+}
+
+fn agrees_with_the_reference(backend: Backend, options: &PsfFitOptions, count: usize) {
+    let (windows, _) = own_spots(&ROUND, count, [2000.0, 10.0], 2);
+    let options = options.clone().with_tolerance(1e-3);
+    let [single, double] = [backend, Backend::Reference].map(|backend| {
         let fitter = PsfFitter::new(&ROUND, backend, 1).expect("a fitter");
         assert_eq!(fitter.backend(), backend);
         fitter.fit(windows.view(), &options).expect("fits")
     });
-    for fit in 0..200 {
+    for fit in 0..count {
         for j in 0..5 {
             let error = double.errors[[fit, j]];
             let off = single.parameters[[fit, j]] - double.parameters[[fit, j]];
@@ -202,9 +215,13 @@ fn engines_agree() {
 /// look like an answer, and that sizes that the PSF does not cover are refused.
 #[test]
 fn ends_are_told() {
+    ends_are_told_on(Backend::Cpu);
+}
+
+fn ends_are_told_on(backend: Backend) {
     let psf = &*ROUND;
     let [low, high] = psf.range();
-    let fitter = PsfFitter::new(psf, Backend::Cpu, 1).expect("a fitter");
+    let fitter = PsfFitter::new(psf, backend, 1).expect("a fitter");
     let mut windows = Array3::<f32>::zeros((8, 13, 13));
     for (number, z) in [low - 250.0, high + 250.0].into_iter().enumerate() {
         let bright = ASTIGMATIC.window([6.0, 6.0, z], 20_000.0, 10.0, 13);
@@ -242,6 +259,54 @@ fn ends_are_told() {
     }
     let options = PsfFitOptions::default().with_tolerance(f64::NAN);
     assert!(fitter.fit(windows.view(), &options).is_err());
+}
+
+/// Proves all of it for the GPU: few spots have a warp each, many a thread.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_gpu_fits_psfs() {
+    for estimator in [Estimator::MaximumLikelihood, Estimator::LeastSquares] {
+        let options = PsfFitOptions::default().with_estimator(estimator);
+        for count in [200, 8000] {
+            agrees_with_the_reference(Backend::Gpu, &options, count);
+        }
+    }
+    darkness_is_no_wall_on(Backend::Gpu);
+    cameras_have_noise_on(Backend::Gpu);
+    ends_are_told_on(Backend::Gpu);
+}
+
+/// Measures, and prints, how many fits of 13×13 pixels the GPU does in a second, and the lanes of all processors beside it: medians of
+/// five calls in turns.
+#[test]
+#[ignore = "measures speed, and needs an NVIDIA GPU: --release, --nocapture"]
+fn speed_of_the_gpu() {
+    let backends = [Backend::Gpu, Backend::Cpu];
+    let fitters = backends.map(|backend| PsfFitter::new(&ROUND, backend, 0).expect("a fitter"));
+    for count in [1000, 100_000] {
+        let (windows, _) = own_spots(&ROUND, count, [1000.0, 20.0], 7);
+        for estimator in [Estimator::MaximumLikelihood, Estimator::LeastSquares] {
+            let options = PsfFitOptions::default().with_estimator(estimator);
+            let mut times = [const { Vec::new() }; 3];
+            for _ in 0..5 {
+                for (fitter, times) in fitters.iter().zip(&mut times) {
+                    let begin = Instant::now();
+                    fitter.fit(windows.view(), &options).expect("fits");
+                    times.push(begin.elapsed().as_secs_f64());
+                }
+                let begin = Instant::now();
+                fitters[0].start(windows.view()).expect("starts");
+                times[2].push(begin.elapsed().as_secs_f64());
+            }
+            let [gpu, lanes, starts] = times.map(|mut times| {
+                times.sort_by(f64::total_cmp);
+                1e-6 * count as f64 / times[2]
+            });
+            println!(
+                "{count} {estimator:?}: GPU {gpu:.3}, lanes {lanes:.3}, starts alone {starts:.3} million/s"
+            );
+        }
+    }
 }
 
 /// Proves that values add up to 1 at z = 0, that derivatives are those by differences, that what is beyond the PSF is said
