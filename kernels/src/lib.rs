@@ -75,25 +75,28 @@ mod tests {
     }
 
     /// Proves that every template is here, with an entry and marks: three visits to a point, and one place where parameters
-    /// are taken and factors are given; for least squares one more of both, for parameters that are eliminated.
+    /// are taken and factors are given; for least squares one more of both, for parameters that are eliminated; for Gpufit's
+    /// search one visit.
     #[test]
     fn every_template_has_its_marks() {
-        for method in [CurveMethod::Plain, CurveMethod::Weighted, CurveMethod::Poisson] {
-            for parameters in 1..=10 {
+        for (method, expected) in [
+            (CurveMethod::Plain, [2, 2, 3, 3, 1]),
+            (CurveMethod::Weighted, [2, 2, 3, 3, 1]),
+            (CurveMethod::Poisson, [1, 1, 3, 3, 0]),
+            (CurveMethod::Gpufit, [1, 1, 1, 1, 0]),
+        ] {
+            let all = if method == CurveMethod::Gpufit { 2..=7 } else { 1..=10 };
+            assert_eq!(template(all.start() - 1, method), None);
+            assert_eq!(template(all.end() + 1, method), None);
+            for parameters in all {
                 let text = template(parameters, method).expect("there is one");
                 let what = format!("{parameters}, {method:?}");
                 assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{what}");
                 let marks =
                     ["//@prepare ", "//@scales ", "//@point ", "//@value ", "//@eliminated "];
                 let counts = marks.map(|mark| text.matches(mark).count());
-                let expected = match method {
-                    CurveMethod::Poisson => [1, 1, 3, 3, 0],
-                    _ => [2, 2, 3, 3, 1],
-                };
                 assert_eq!(counts, expected, "{what}");
             }
-            assert_eq!(template(0, method), None);
-            assert_eq!(template(11, method), None);
         }
         assert!(curve_functions().expect("it is here").contains("spotfit_power"));
     }

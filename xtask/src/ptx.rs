@@ -25,7 +25,7 @@ const AT_ONCE: usize = 4;
 /// How the files were made.
 #[derive(Debug, Serialize, Deserialize)]
 struct Manifest {
-    /// `rustc --version`, without what a distribution adds.
+    /// What the compiler calls itself, without what a distribution adds, and its LLVM.
     compiler: String,
     /// The last line of `ptxas --version`.
     assembler: String,
@@ -251,7 +251,8 @@ pub(crate) fn show(name: &str) -> Result<(), TaskError> {
 /// Makes the files anew, and says which kernels need more registers than before.
 pub(crate) fn make() -> Result<(), TaskError> {
     let before = stored().ok();
-    let (compiler, assembler) = (Compiler::find_pinned()?, Assembler::find(&packages())?);
+    let maker = before.as_ref().map(|manifest| manifest.compiler.as_str());
+    let (compiler, assembler) = (Compiler::find_pinned(maker)?, Assembler::find(&packages())?);
     let Some(assembler) = assembler else {
         return Err(TaskError::Missing(
             "kernels are made where ptxas says how many registers they need; NVIDIA has none for this \
@@ -292,7 +293,8 @@ pub(crate) fn make() -> Result<(), TaskError> {
 /// another as far as that can be.
 pub(crate) fn check(assembled: Assembled) -> Result<(), TaskError> {
     let manifest = stored()?;
-    let (compiler, assembler) = (Compiler::find()?, Assembler::find(&packages())?);
+    let compiler = Compiler::find(Some(&manifest.compiler))?;
+    let assembler = Assembler::find(&packages())?;
     let tools = Tools {
         same_compiler: compiler.version == manifest.compiler,
         same_assembler: assembler.as_ref().map(Assembler::version).as_ref()

@@ -12,7 +12,7 @@ use crate::TaskError;
 pub(crate) struct Compiler {
     cargo: PathBuf,
     rustc: PathBuf,
-    /// What it calls itself.
+    /// What it calls itself, and its LLVM: the same release with another makes other texts.
     pub(crate) version: String,
 }
 
@@ -41,9 +41,9 @@ pub(crate) fn pinned() -> &'static str {
 }
 
 impl Compiler {
-    /// The pinned release if it is here: rustup's, Debian's `rustc-web`, or whatever is on the path. Else rustup's nightly,
-    /// or the first of the others.
-    pub(crate) fn find() -> Result<Self, TaskError> {
+    /// The one that made the files, if it is here: rustup's, Debian's `rustc-web`, or whatever is on the path. Else the
+    /// first of the pinned release, rustup's nightly, or the first of the others.
+    pub(crate) fn find(maker: Option<&str>) -> Result<Self, TaskError> {
         let rustup = |toolchain: &str| {
             let which = |tool: &str| {
                 let found =
@@ -57,7 +57,8 @@ impl Compiler {
         let candidates = [rustup(pinned()), rustup("nightly"), debian, any];
         let mut found: Vec<Self> =
             candidates.into_iter().flatten().filter_map(Self::with_sources).collect();
-        let best = found.iter().position(Self::is_pinned).unwrap_or(0);
+        let made = found.iter().position(|compiler| Some(&*compiler.version) == maker);
+        let best = made.or_else(|| found.iter().position(Self::is_pinned)).unwrap_or(0);
         if found.is_empty() {
             return Err(TaskError::Missing(format!(
                 "no Rust compiler with the sources of core is found; {}",
@@ -68,8 +69,8 @@ impl Compiler {
     }
 
     /// Like `find`, but no other than the pinned release will do.
-    pub(crate) fn find_pinned() -> Result<Self, TaskError> {
-        let compiler = Self::find()?;
+    pub(crate) fn find_pinned(maker: Option<&str>) -> Result<Self, TaskError> {
+        let compiler = Self::find(maker)?;
         if compiler.is_pinned() {
             return Ok(compiler);
         }
@@ -88,8 +89,7 @@ impl Compiler {
     fn with_sources((cargo, rustc): (PathBuf, PathBuf)) -> Option<Self> {
         let sysroot = text(Command::new(&rustc).args(["--print", "sysroot"]))?;
         let sources = Path::new(&sysroot).join("lib/rustlib/src/rust/library/core/src/lib.rs");
-        let version = text(Command::new(&rustc).arg("--version"))?;
-        let version = without_vendor(&version).to_owned();
+        let version = version(&text(Command::new(&rustc).arg("-vV"))?)?;
         sources.is_file().then_some(Self { cargo, rustc, version })
     }
 
@@ -148,6 +148,12 @@ fn how_to_install() -> String {
 /// Release, commit and date, without what a distribution adds: `rustc 1.96.0 (ac68faa20 2026-05-25)`.
 fn without_vendor(version: &str) -> &str {
     version.find(')').map_or(version, |end| &version[..=end])
+}
+
+/// What a compiler calls itself, and its LLVM, from what it says of itself.
+fn version(report: &str) -> Option<String> {
+    let llvm = report.lines().find_map(|line| line.strip_prefix("LLVM version: "))?;
+    Some(format!("{}, LLVM {llvm}", without_vendor(report.lines().next()?)))
 }
 
 /// Numbers what Rust names by hashes of all that the compiler calls itself: constants without a name, and crates. They
@@ -291,6 +297,20 @@ mod tests {
         assert_eq!(without_vendor(debian), without_vendor(rustup));
         assert_ne!(without_vendor(debian), without_vendor("rustc 1.96.1 (ac68faa20 2026-05-25)"));
         assert_eq!(without_vendor("rustc 1.96.0-dev"), "rustc 1.96.0-dev");
+    }
+
+    /// Proves that builds of one release with different LLVMs count as different compilers.
+    #[test]
+    fn another_llvm_is_another_compiler() {
+        let report = |llvm: &str| {
+            format!(
+                "rustc 1.96.0 (ac68faa20 2026-05-25) (built)\nbinary: rustc\nLLVM version: {llvm}"
+            )
+        };
+        let expected = "rustc 1.96.0 (ac68faa20 2026-05-25), LLVM 22.1.8";
+        assert_eq!(version(&report("22.1.8")).as_deref(), Some(expected));
+        assert_ne!(version(&report("22.1.2")).as_deref(), Some(expected));
+        assert_eq!(version("gcc 12"), None);
     }
 
     /// Proves that constants and crates are named by numbers, different ones apart, and that nothing else changes.

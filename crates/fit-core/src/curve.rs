@@ -227,14 +227,16 @@ impl<R: Real, const P: usize> Sums<R, P> {
         self.add(&by, Some(inverse), missing * inverse);
     }
 
-    /// The same with the Hessian ΣJJᵀd/f², which Gpufit takes; the model must be above 0.
+    /// The same with the Hessian ΣJJᵀd/f², which Gpufit takes. The model must not be negative; where it is 0, only a count of 0 is
+    /// possible.
     #[inline(always)]
     pub fn add_observed(&mut self, at: &At<R, P>, data: R, weight: R) {
         let zero = R::splat(0.0);
         let there = zero.lt(weight);
         let (value, by) = seen(weight, at.value, at);
         let count = R::select(there, data, zero);
-        self.sound = self.sound & (!there | zero.lt(value));
+        self.sound = self.sound & (!there | zero.le(value));
+        let impossible = zero.lt(count) & value.le(zero);
         let expected = value.max(R::splat(TINY));
         let inverse = R::select(there, expected.reciprocal(), zero);
         let missing = count - expected;
@@ -244,6 +246,7 @@ impl<R: Real, const P: usize> Sums<R, P> {
             count.mul_add((count * inverse).max(R::splat(TINY)).ln(), -missing)
         };
         let term = R::select(there, term, zero);
+        let term = R::select(impossible, R::splat(f64::INFINITY), term);
         self.cost = self.cost + (term + term);
         self.add(&by, Some(count * inverse * inverse), missing * inverse);
     }

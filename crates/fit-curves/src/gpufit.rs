@@ -53,6 +53,16 @@ pub struct GpufitRoom<'a> {
 }
 
 impl<'a> GpufitRoom<'a> {
+    /// The same room, for a call that does not keep it.
+    pub fn reborrow(&mut self) -> GpufitRoom<'_> {
+        GpufitRoom {
+            parameters: self.parameters,
+            states: self.states,
+            chi2: self.chi2,
+            iterations: self.iterations,
+        }
+    }
+
     /// The same in pieces of so many fits of so many parameters.
     ///
     /// # Errors
@@ -140,6 +150,36 @@ impl GpufitChunk<'_> {
             chi2: &mut self.chi2[at],
             iterations: &mut self.iterations[at],
         }
+    }
+
+    /// Puts the outcomes of all of its fits into their places; states and iterations are the bits of whole numbers.
+    ///
+    /// # Errors
+    /// If there are not as many as fits.
+    pub fn put_all(
+        &mut self,
+        parameters: &[f32],
+        states: &[f32],
+        chi2: &[f32],
+        iterations: &[f32],
+    ) -> Result<(), CurveError> {
+        let found = [parameters.len(), states.len(), chi2.len(), iterations.len()];
+        let count = self.states.len();
+        let wanted = [count * self.count, count, count, count];
+        if found != wanted {
+            let (found, wanted) = (found.to_vec(), wanted.to_vec());
+            return Err(CurveError::Shape { what: "outcomes", found, wanted });
+        }
+        self.parameters.copy_from_slice(parameters);
+        self.chi2.copy_from_slice(chi2);
+        let whole = |to: &mut [i32], from: &[f32]| {
+            for (to, from) in to.iter_mut().zip(from) {
+                *to = from.to_bits() as i32;
+            }
+        };
+        whole(self.states, states);
+        whole(self.iterations, iterations);
+        Ok(())
     }
 
     /// Leaves a fit for another fitter.

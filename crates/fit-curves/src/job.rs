@@ -54,7 +54,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         let [parameters, variables] = [formula.parameters(), formula.variables()].map(<[_]>::len);
         let mut job = Self::of_model(parameters, variables, curves, start, options)?;
         if together {
-            (job.axes, job.extent) = (Axes::Together, [curves.points(), 1]);
+            job.take_points_together();
         }
         let program = job.derived(formula);
         let eliminates = match options.linear {
@@ -70,7 +70,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
     }
 
     /// A job for Gpufit's search, which takes any numbers: what makes no sense is the outcome of its fit. Start values must
-    /// be within the limits.
+    /// be within the limits. Points are taken `together` as in [`Job::new`].
     ///
     /// # Errors
     /// If there are not as many points, weights, start values or limits as data.
@@ -79,6 +79,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         curves: &Curves<'c>,
         start: CurveStart<'s>,
         options: &'o CurveOptions,
+        together: bool,
     ) -> Result<Self, CurveError> {
         let [parameters, variables] = [formula.parameters(), formula.variables()].map(<[_]>::len);
         check_options(options, parameters)?;
@@ -96,8 +97,15 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         }
         options.check_count(curves.count())?;
         let mut job = Self::unchecked(variables, curves, start, options);
+        if together {
+            job.take_points_together();
+        }
         job.program = Some(job.derived(formula));
         Ok(job)
+    }
+
+    fn take_points_together(&mut self) {
+        (self.axes, self.extent) = (Axes::Together, [self.curves.points(), 1]);
     }
 
     /// The program of a formula, with the derivatives that are needed.

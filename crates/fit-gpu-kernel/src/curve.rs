@@ -19,6 +19,8 @@ pub enum CurveMethod {
     Weighted,
     /// The deviance of counts, with weights or without.
     Poisson,
+    /// Any of these, by Gpufit's search ([`crate::gpufit`]).
+    Gpufit,
 }
 
 impl CurveMethod {
@@ -28,6 +30,8 @@ impl CurveMethod {
     pub const WEIGHTED: u8 = Self::Weighted as u8;
     /// As kernels know it.
     pub const POISSON: u8 = Self::Poisson as u8;
+    /// As kernels know it.
+    pub const GPUFIT: u8 = Self::Gpufit as u8;
 }
 
 /// The argument of every kernel for models. Pointers are those of the device, and numbers are in single precision.
@@ -200,13 +204,17 @@ pub struct Found<R, const P: usize> {
 
 /// What is known of the data once they are conditioned.
 #[derive(Clone, Copy)]
-struct Known<R> {
-    scale: R,
-    unit: R,
-    size: R,
-    degrees: R,
+pub(crate) struct Known<R> {
+    /// They were multiplied by this.
+    pub(crate) scale: R,
+    /// The cost is multiplied by two to this power.
+    pub(crate) unit: R,
+    /// Σwd², or Σd of counts.
+    pub(crate) size: R,
+    /// Points less parameters that are not held.
+    pub(crate) degrees: R,
     /// Whether single precision can fit them.
-    sound: bool,
+    pub(crate) sound: bool,
 }
 
 /// Whether points have weights, and whether they are this data set's own.
@@ -324,7 +332,7 @@ where
 
 /// Scales the data and their own weights by powers of two, and leaves out what has no weight.
 #[inline(always)]
-fn condition<R, C, const P: usize, const METHOD: u8>(
+pub(crate) fn condition<R, C, const P: usize, const METHOD: u8>(
     curve: &mut C,
     job: &CurveJob,
     free: R,
@@ -396,7 +404,7 @@ where
 
 /// Factors for data that were scaled.
 #[inline(always)]
-fn scaled<R: Elementary, const P: usize>(mut scales: [R; P], scale: R) -> [R; P] {
+pub(crate) fn scaled<R: Elementary, const P: usize>(mut scales: [R; P], scale: R) -> [R; P] {
     for j in 0..P {
         scales[j] = scales[j] * scale;
     }

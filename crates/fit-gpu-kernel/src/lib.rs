@@ -10,6 +10,7 @@ pub mod alone;
 pub mod catalogue;
 pub mod curve;
 pub mod device;
+pub mod gpufit;
 mod job;
 pub mod published;
 pub mod rows;
@@ -23,5 +24,6 @@ mod entries;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use catalogue::{Family, KERNELS, Kernel, Layout, Method, SOURCES, Source};
 pub use curve::{CurveJob, CurveMethod};
+pub use gpufit::GpufitJob;
 pub use job::{Job, PixelKind, Task};
 pub use single::{Exact, Single};

@@ -252,6 +252,12 @@ macro_rules! templates {
             "curve8_poisson": 8, Poisson;
             "curve9_poisson": 9, Poisson;
             "curve10_poisson": 10, Poisson;
+            "curve2_gpufit": 2, Gpufit;
+            "curve3_gpufit": 3, Gpufit;
+            "curve4_gpufit": 4, Gpufit;
+            "curve5_gpufit": 5, Gpufit;
+            "curve6_gpufit": 6, Gpufit;
+            "curve7_gpufit": 7, Gpufit;
         }
     };
 }

@@ -10,9 +10,10 @@
 extern "C" {
 #endif
 
-#ifndef REAL
-#define REAL float
+#ifdef GPUFIT_DOUBLE
+#error "this library takes numbers in single precision"
 #endif
+#define REAL float
 
 /* model_id, with the parameters in their order */
 enum ModelID {

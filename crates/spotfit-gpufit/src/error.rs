@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use fit_cpu::BatchError;
+use fit_gpu::GpuError;
 use thiserror::Error;
 
 /// Why a call returns −1.
@@ -35,10 +36,12 @@ pub(crate) enum Wrong {
     UserInfo(String),
     #[error("SPOTFIT_{variable}={value:?}: {wanted}")]
     Setting { variable: &'static str, value: String, wanted: &'static str },
-    #[error("this library fits on the CPU: it cannot read device memory")]
-    Device,
+    #[error("SPOTFIT_BACKEND=cpu: no GPU is used")]
+    NoGpu,
     #[error(transparent)]
     Batch(#[from] BatchError),
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
     #[error("unknown error: {0}")]
     Panic(String),
 }
@@ -50,6 +53,9 @@ impl Wrong {
             Self::Model(_) => "unknown model ID",
             Self::Null(_) | Self::Unaligned(_) => "invalid argument",
             Self::TooLarge(_) => "maximum array size exceeded",
+            Self::Gpu(GpuError::OutOfMemory { place: "device", .. }) => {
+                "not enough free GPU memory available"
+            }
             _ => return None,
         })
     }

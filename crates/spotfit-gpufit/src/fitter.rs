@@ -1,41 +1,141 @@
 //! The fitter that all calls share, and what the environment says of it.
 
 use std::env;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fit_cpu::CurveSimd;
+use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom};
+use fit_formula::Formula;
+use fit_gpu::{CurveGpu, GpuError};
 
 use crate::error::Wrong;
 
 /// Threads do not follow into a process that was forked, so the fitter belongs to one.
-static FITTER: Mutex<Option<(u32, Arc<CurveSimd>)>> = Mutex::new(None);
+static FITTER: Mutex<Option<(u32, Arc<Fitter>)>> = Mutex::new(None);
 
-/// The fitter of this process.
-pub(crate) fn fitter() -> Result<Arc<CurveSimd>, Wrong> {
-    let process = std::process::id();
-    let mut fitter = FITTER.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((owner, fitter)) = &*fitter
-        && *owner == process
-    {
-        return Ok(fitter.clone());
+/// Fewer fits are done by the CPU before a GPU has them.
+const FEW: usize = 2_000;
+
+/// The CPU, and the first GPU.
+pub(crate) struct Fitter {
+    cpu: CurveSimd,
+    /// Looked for when it is wanted.
+    gpu: OnceLock<Result<CurveGpu, GpuError>>,
+}
+
+impl Fitter {
+    /// The fitter of this process.
+    pub(crate) fn get() -> Result<Arc<Self>, Wrong> {
+        let process = std::process::id();
+        let mut fitter = FITTER.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((owner, fitter)) = &*fitter
+            && *owner == process
+        {
+            return Ok(fitter.clone());
+        }
+        let made = Arc::new(Self { cpu: CurveSimd::new(threads()?, None)?, gpu: OnceLock::new() });
+        if let Some((_, other)) = fitter.replace((process, made.clone())) {
+            if other.gpu.get().is_some() {
+                // The driver does not follow either.
+                let _ = made.gpu.set(Err(GpuError::NoDriver));
+            }
+            // Its threads are in another process: nobody can wait for them.
+            std::mem::forget(other);
+        }
+        Ok(made)
     }
-    let made = Arc::new(CurveSimd::new(threads()?, None)?);
-    if let Some((_, other)) = fitter.replace((process, made.clone())) {
-        // Its threads are in another process: nobody can wait for them.
-        std::mem::forget(other);
+
+    /// The GPU, whether it is used or not.
+    pub(crate) fn gpu(&self) -> Result<&CurveGpu, Wrong> {
+        let gpu = self.gpu.get_or_init(|| CurveGpu::new(0));
+        gpu.as_ref().map_err(|error| Wrong::Gpu(error.clone()))
     }
-    Ok(made)
+
+    /// What fits so many data sets: the GPU, or nothing but the CPU.
+    fn gpu_for(&self, fits: usize) -> Result<Option<&CurveGpu>, Wrong> {
+        match Backend::chosen()? {
+            Backend::Cpu => Ok(None),
+            Backend::Gpu => self.gpu().map(Some),
+            Backend::Auto if fits < FEW => Ok(None),
+            Backend::Auto => Ok(self.gpu().ok()),
+        }
+    }
+
+    /// Fits by Gpufit's search, `anywhere` or on the CPU.
+    pub(crate) fn fit_gpufit(
+        &self,
+        anywhere: bool,
+        formula: &Formula,
+        (curves, start): (&Curves<'_>, CurveStart<'_>),
+        options: &CurveOptions,
+        gpufit: &GpufitOptions,
+        mut room: GpufitRoom<'_>,
+    ) -> Result<(), Wrong> {
+        let gpu = if anywhere { self.gpu_for(curves.count())? } else { None };
+        let Some(gpu) = gpu else {
+            return Ok(self.cpu.fit_gpufit(formula, curves, start, options, gpufit, room)?);
+        };
+        let left = gpu.fit_gpufit(formula, curves, start, options, gpufit, room.reborrow())?;
+        if left.len() == curves.count() {
+            self.cpu.fit_gpufit(formula, curves, start, options, gpufit, room)?;
+        } else if !left.is_empty() {
+            let those = (&left[..], room);
+            self.cpu.fit_gpufit_left(formula, curves, start, options, gpufit, those)?;
+        }
+        Ok(())
+    }
+
+    /// Fits by our search.
+    pub(crate) fn fit(
+        &self,
+        anywhere: bool,
+        formula: &Formula,
+        (curves, start): (&Curves<'_>, CurveStart<'_>),
+        options: &CurveOptions,
+    ) -> Result<CurveFits, Wrong> {
+        let gpu = if anywhere { self.gpu_for(curves.count())? } else { None };
+        let Some(gpu) = gpu else { return Ok(self.cpu.fit(formula, curves, start, options)?) };
+        let (mut fits, left) = gpu.fit(formula, curves, start, options)?;
+        if left.len() == fits.len() {
+            return Ok(self.cpu.fit(formula, curves, start, options)?);
+        }
+        if !left.is_empty() {
+            let reference = self.cpu.reference();
+            reference.fit_left(formula, curves, start, options, &left, &mut fits)?;
+        }
+        Ok(fits)
+    }
+}
+
+/// `SPOTFIT_BACKEND`: what `gpufit` fits on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Backend {
+    /// A GPU where there is one and the batch is large, and otherwise the CPU.
+    Auto,
+    Cpu,
+    Gpu,
+}
+
+impl Backend {
+    pub(crate) fn chosen() -> Result<Self, Wrong> {
+        let Some(value) = setting("BACKEND", "auto, cpu or gpu is needed")? else {
+            return Ok(Self::Auto);
+        };
+        match &*value {
+            "auto" => Ok(Self::Auto),
+            "cpu" => Ok(Self::Cpu),
+            "gpu" => Ok(Self::Gpu),
+            _ => Err(wrong("BACKEND", value, "auto, cpu or gpu is needed")),
+        }
+    }
 }
 
 /// `SPOTFIT_THREADS`; 0 takes one for each processor.
 fn threads() -> Result<usize, Wrong> {
-    match env::var("SPOTFIT_THREADS") {
-        Err(_) => Ok(0),
-        Ok(value) => value.trim().parse().map_err(|_| Wrong::Setting {
-            variable: "THREADS",
-            value,
-            wanted: "a number of threads is needed, 0 for one on each processor",
-        }),
+    let wanted = "a number of threads is needed, 0 for one on each processor";
+    match setting("THREADS", wanted)? {
+        None => Ok(0),
+        Some(value) => value.parse().map_err(|_| wrong("THREADS", value, wanted)),
     }
 }
 
@@ -50,12 +150,23 @@ pub(crate) fn pretends() -> Result<bool, Wrong> {
 }
 
 fn is_set(variable: &'static str) -> Result<bool, Wrong> {
-    match env::var(format!("SPOTFIT_{variable}")) {
-        Err(_) => Ok(false),
-        Ok(value) => match value.trim() {
-            "" | "0" => Ok(false),
-            "1" => Ok(true),
-            _ => Err(Wrong::Setting { variable, value, wanted: "1 or 0 is needed" }),
-        },
+    let wanted = "1 or 0 is needed";
+    match setting(variable, wanted)?.as_deref() {
+        None | Some("0") => Ok(false),
+        Some("1") => Ok(true),
+        Some(value) => Err(wrong(variable, value.to_owned(), wanted)),
     }
+}
+
+/// What a variable of the environment says; `None` if it is not there, or empty.
+fn setting(variable: &'static str, wanted: &'static str) -> Result<Option<String>, Wrong> {
+    let Some(value) = env::var_os(format!("SPOTFIT_{variable}")) else { return Ok(None) };
+    let value = value.into_string();
+    let value = value.map_err(|odd| wrong(variable, odd.to_string_lossy().into(), wanted))?;
+    let value = value.trim();
+    Ok((!value.is_empty()).then(|| value.to_owned()))
+}
+
+fn wrong(variable: &'static str, value: String, wanted: &'static str) -> Wrong {
+    Wrong::Setting { variable, value, wanted }
 }

@@ -4,27 +4,28 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use crate::error::{Wrong, guarded, last, set};
+use fit_gpu::CurveGpu;
+
+use crate::device::fit_there;
+use crate::error::{Wrong, guarded, last};
 use crate::fit::fit;
-use crate::fitter::pretends;
+use crate::fitter::{Backend, Fitter, pretends};
 use crate::request::{Arguments, Request};
 
-/// Fits, unless there is nothing to fit.
+/// Fits, `anywhere` or on the CPU, unless there is nothing to fit.
 ///
 /// # Safety
 /// As [`Request::read`].
-unsafe fn run(arguments: &Arguments) -> c_int {
-    guarded(|| {
-        // SAFETY: as the caller says.
-        let request = unsafe { Request::read(arguments) }?;
-        request.map_or(Ok(()), fit)
-    })
+unsafe fn run(arguments: &Arguments, anywhere: bool) -> Result<(), Wrong> {
+    // SAFETY: as the caller says.
+    let request = unsafe { Request::read(arguments) }?;
+    request.map_or(Ok(()), |request| fit(request, anywhere))
 }
 
 macro_rules! calls {
     ($(
         $(#[$about:meta])*
-        ($name:ident, $constrained:ident, $portable:ident, $constrained_portable:ident);
+        ($name:ident, $constrained:ident, $portable:ident, $constrained_portable:ident): $anywhere:literal;
     )*) => {$(
         $(#[$about])*
         ///
@@ -131,7 +132,7 @@ macro_rules! calls {
                 iterations: output_n_iterations,
             };
             // SAFETY: as the caller says.
-            unsafe { run(&arguments) }
+            guarded(|| unsafe { run(&arguments, $anywhere) })
         }
 
         /// The same for languages that pass an array of pointers: 16, to the numbers, and the arrays themselves. `argc` is ignored.
@@ -147,8 +148,7 @@ macro_rules! calls {
                 // SAFETY: as the caller says.
                 let arguments = unsafe { portable(argv, false) }?;
                 // SAFETY: the same.
-                let request = unsafe { Request::read(&arguments) }?;
-                request.map_or(Ok(()), fit)
+                unsafe { run(&arguments, $anywhere) }
             })
         }
 
@@ -168,8 +168,7 @@ macro_rules! calls {
                 // SAFETY: as the caller says.
                 let arguments = unsafe { portable(argv, true) }?;
                 // SAFETY: the same.
-                let request = unsafe { Request::read(&arguments) }?;
-                request.map_or(Ok(()), fit)
+                unsafe { run(&arguments, $anywhere) }
             })
         }
     )*};
@@ -177,9 +176,9 @@ macro_rules! calls {
 
 calls! {
     /// Fits a model to data sets, as Gpufit does.
-    (gpufit, gpufit_constrained, gpufit_portable_interface, gpufit_constrained_portable_interface);
-    /// Fits a model to data sets, as Cpufit does: the same as [`gpufit()`].
-    (cpufit, cpufit_constrained, cpufit_portable_interface, cpufit_constrained_portable_interface);
+    (gpufit, gpufit_constrained, gpufit_portable_interface, gpufit_constrained_portable_interface): true;
+    /// Fits a model to data sets, as Cpufit does: as [`gpufit()`], but on the CPU.
+    (cpufit, cpufit_constrained, cpufit_portable_interface, cpufit_constrained_portable_interface): false;
 }
 
 /// Reads an array of pointers.
@@ -250,24 +249,31 @@ pub extern "C" fn spotfit_get_last_error() -> *const c_char {
     last(true)
 }
 
-/// Whether fits run on a GPU: 0, and the last error says why. They run on the CPU then. With `SPOTFIT_PRETEND_CUDA=1` it is 1, for programs that
-/// do not go on without.
+/// 1 if there is a GPU that `gpufit` uses, 0 if there is none, and the last error says why: all fits run on the CPU then. With
+/// `SPOTFIT_PRETEND_CUDA=1` it is 1, for programs that do not go on without.
 #[unsafe(no_mangle)]
 pub extern "C" fn gpufit_cuda_available() -> c_int {
-    match pretends() {
-        Ok(true) => 1,
-        Ok(false) => {
-            set(&Wrong::Device);
-            0
+    let mut available = 0;
+    guarded(|| {
+        if !pretends()? {
+            the_gpu(|_| ())?;
         }
-        Err(wrong) => {
-            set(&wrong);
-            0
-        }
-    }
+        available = 1;
+        Ok(())
+    });
+    available
 }
 
-/// The versions of CUDA's runtime and driver: both 0, for this library uses neither. It returns 0.
+/// Asks the GPU something.
+fn the_gpu<T>(what: impl FnOnce(&CurveGpu) -> T) -> Result<T, Wrong> {
+    if Backend::chosen()? == Backend::Cpu {
+        return Err(Wrong::NoGpu);
+    }
+    Ok(what(Fitter::get()?.gpu()?))
+}
+
+/// The versions of CUDA's runtime and driver, as 1000·major + 10·minor: both the newest that the driver supports, for this library has no
+/// runtime; 0 if there is no GPU. It returns 0.
 ///
 /// # Safety
 /// The pointers are null, or point to numbers that nobody else uses meanwhile.
@@ -276,41 +282,118 @@ pub unsafe extern "C" fn gpufit_get_cuda_version(
     runtime_version: *mut c_int,
     driver_version: *mut c_int,
 ) -> c_int {
-    for version in [runtime_version, driver_version] {
-        if !version.is_null() {
+    let mut version = 0;
+    guarded(|| {
+        version = the_gpu(|gpu| gpu.device().driver)?;
+        Ok(())
+    });
+    for to in [runtime_version, driver_version] {
+        if !to.is_null() {
             // SAFETY: as the caller says.
-            unsafe { version.write_unaligned(0) };
+            unsafe { to.write_unaligned(version) };
         }
     }
     0
 }
 
-/// Gpufit's call for data in device memory. This library fits on the CPU so far: it returns −1.
+/// Gpufit's call for data in the memory of the first GPU, on which the fits are done: `gpu_data` and `gpu_weights` (or null): (`n_fits`, `n_points`);
+/// `gpu_fit_parameters`: (`n_fits`, parameters of the model), start values and then what is found; other outcomes: one for each fit.
+/// `parameters_to_fit` is on the host. It waits for the device's work before and for the fits.
 ///
 /// # Errors
-/// Always.
+/// It returns −1 if the arguments make no sense or there is no GPU, and 0 otherwise.
+///
+/// # Safety
+/// As for [`gpufit()`], with pointers to memory of the device.
 #[unsafe(no_mangle)]
-#[rustfmt::skip]
-pub extern "C" fn gpufit_cuda_interface(
-    _n_fits: usize, _n_points: usize, _gpu_data: *mut f32, _gpu_weights: *mut f32, _model_id: c_int, _tolerance: f32,
-    _max_n_iterations: c_int, _parameters_to_fit: *mut c_int, _estimator_id: c_int, _user_info_size: usize,
-    _gpu_user_info: *mut c_char, _gpu_fit_parameters: *mut f32, _gpu_output_states: *mut c_int,
-    _gpu_output_chi_squares: *mut f32, _gpu_output_n_iterations: *mut c_int,
+pub unsafe extern "C" fn gpufit_cuda_interface(
+    n_fits: usize,
+    n_points: usize,
+    gpu_data: *mut f32,
+    gpu_weights: *mut f32,
+    model_id: c_int,
+    tolerance: f32,
+    max_n_iterations: c_int,
+    parameters_to_fit: *mut c_int,
+    estimator_id: c_int,
+    user_info_size: usize,
+    gpu_user_info: *mut c_char,
+    gpu_fit_parameters: *mut f32,
+    gpu_output_states: *mut c_int,
+    gpu_output_chi_squares: *mut f32,
+    gpu_output_n_iterations: *mut c_int,
 ) -> c_int {
-    guarded(|| Err(Wrong::Device))
+    // SAFETY: as the caller says; there are no constraints.
+    unsafe {
+        gpufit_constrained_cuda_interface(
+            n_fits,
+            n_points,
+            gpu_data,
+            gpu_weights,
+            model_id,
+            tolerance,
+            max_n_iterations,
+            parameters_to_fit,
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            estimator_id,
+            user_info_size,
+            gpu_user_info,
+            gpu_fit_parameters,
+            gpu_output_states,
+            gpu_output_chi_squares,
+            gpu_output_n_iterations,
+        )
+    }
 }
 
-/// The same within limits.
+/// The same within limits: `gpu_constraints` as for [`gpufit_constrained()`], on the device or the host; `constraint_types` on the host.
 ///
 /// # Errors
-/// Always.
+/// It returns −1 if the arguments make no sense or there is no GPU, and 0 otherwise.
+///
+/// # Safety
+/// As without limits.
 #[unsafe(no_mangle)]
-#[rustfmt::skip]
-pub extern "C" fn gpufit_constrained_cuda_interface(
-    _n_fits: usize, _n_points: usize, _gpu_data: *mut f32, _gpu_weights: *mut f32, _model_id: c_int, _tolerance: f32,
-    _max_n_iterations: c_int, _parameters_to_fit: *mut c_int, _gpu_constraints: *mut f32, _constraint_types: *mut c_int,
-    _estimator_id: c_int, _user_info_size: usize, _gpu_user_info: *mut c_char, _gpu_fit_parameters: *mut f32,
-    _gpu_output_states: *mut c_int, _gpu_output_chi_squares: *mut f32, _gpu_output_n_iterations: *mut c_int,
+pub unsafe extern "C" fn gpufit_constrained_cuda_interface(
+    n_fits: usize,
+    n_points: usize,
+    gpu_data: *mut f32,
+    gpu_weights: *mut f32,
+    model_id: c_int,
+    tolerance: f32,
+    max_n_iterations: c_int,
+    parameters_to_fit: *mut c_int,
+    gpu_constraints: *mut f32,
+    constraint_types: *mut c_int,
+    estimator_id: c_int,
+    user_info_size: usize,
+    gpu_user_info: *mut c_char,
+    gpu_fit_parameters: *mut f32,
+    gpu_output_states: *mut c_int,
+    gpu_output_chi_squares: *mut f32,
+    gpu_output_n_iterations: *mut c_int,
 ) -> c_int {
-    guarded(|| Err(Wrong::Device))
+    let arguments = Arguments {
+        fits: n_fits,
+        points: n_points,
+        data: gpu_data,
+        weights: gpu_weights,
+        model: model_id,
+        initial: gpu_fit_parameters,
+        constraints: gpu_constraints,
+        constraint_types,
+        tolerance,
+        max_iterations: max_n_iterations,
+        to_fit: parameters_to_fit,
+        estimator: estimator_id,
+        info_size: user_info_size,
+        info: gpu_user_info,
+        parameters: gpu_fit_parameters,
+        states: gpu_output_states,
+        chi2: gpu_output_chi_squares,
+        iterations: gpu_output_n_iterations,
+    };
+    // SAFETY: as the caller says.
+    guarded(|| unsafe { fit_there(&arguments) })
 }

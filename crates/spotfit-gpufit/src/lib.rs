@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![allow(non_snake_case)] // The library has Gpufit's name.
 
+mod device;
 mod error;
 mod fit;
 mod fitter;
@@ -8,5 +9,6 @@ mod interface;
 mod model;
 mod request;
 mod splines;
+mod strict;
 
 pub use interface::*;

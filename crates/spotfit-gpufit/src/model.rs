@@ -48,7 +48,7 @@ impl Id {
         MODELS[self.0].0
     }
     /// Whether `user_info` has the places of the points.
-    fn takes_places(self) -> bool {
+    pub(crate) fn takes_places(self) -> bool {
         matches!(self.name(), "gauss_1d" | "linear")
     }
     fn is_image(self) -> bool {
@@ -111,6 +111,31 @@ impl<'a> Prepared<'a> {
             Places::Index
         };
         Ok(Self { formula: plain(id), places })
+    }
+
+    /// Whether the points of each fit lie elsewhere.
+    pub(crate) fn has_own_places(&self) -> bool {
+        matches!(self.places, Places::Given { shared: false, .. })
+    }
+
+    /// Where the points of a fit lie, as far as that is given.
+    pub(crate) fn given(&self, fit: usize, points: usize) -> Option<&[f32]> {
+        match &self.places {
+            Places::Given { values, shared } => {
+                let first = if *shared { 0 } else { fit * points };
+                Some(&values[first..first + points])
+            }
+            _ => None,
+        }
+    }
+
+    /// The same for fits whose points have been put together, one fit after the other.
+    pub(crate) fn points_of<'p>(&'p self, put: &'p [f32], points: usize) -> Points<'p> {
+        if put.is_empty() {
+            return self.points(&(0..0), points);
+        }
+        let shape = (put.len() / points, 1, points);
+        Points::PerFit(ArrayView3::from_shape(shape, put).expect("whole fits").into())
     }
 
     /// The points of some fits.

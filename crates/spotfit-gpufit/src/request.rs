@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use std::ops::Range;
 
 use fit_core::Estimator;
-use fit_curves::{GpufitOptions, GpufitRoom};
+use fit_curves::{GpufitOptions, GpufitRoom, Limits};
 
 use crate::error::Wrong;
 use crate::model::Id;
@@ -63,7 +63,25 @@ pub(crate) struct Constraints<'a> {
     parameters: usize,
 }
 
-impl Constraints<'_> {
+impl<'a> Constraints<'a> {
+    /// Those of so many fits; `None` if nothing is limited.
+    pub(crate) fn new(
+        bounds: &'a [f32],
+        kinds: &[i32],
+        fixed: &[bool],
+        fits: usize,
+    ) -> Result<Option<Self>, Wrong> {
+        let mut types = [0; Id::MOST_PARAMETERS];
+        for (parameter, &kind) in kinds.iter().enumerate() {
+            let known = u8::try_from(kind).ok().filter(|kind| *kind < 4);
+            let known = known.ok_or(Wrong::ConstraintType { kind, parameter })?;
+            types[parameter] = if fixed[parameter] { 0 } else { known };
+        }
+        let all = Self { bounds, types, parameters: kinds.len() };
+        all.check(fits)?;
+        Ok(types.iter().any(|&kind| kind != 0).then_some(all))
+    }
+
     /// The limits of the parameters of a fit.
     pub(crate) fn of(&self, fit: usize) -> impl Iterator<Item = [f32; 2]> {
         let of_fit = &self.bounds[2 * self.parameters * fit..][..2 * self.parameters];
@@ -74,11 +92,38 @@ impl Constraints<'_> {
         })
     }
 
-    /// Whether all fits have the limits of the first.
-    pub(crate) fn are_same(&self) -> bool {
-        let mut all = self.bounds.chunks_exact(2 * self.parameters);
-        let Some(first) = all.next() else { return true };
-        all.all(|bounds| bounds == first)
+    /// Moves start values of some fits into their limits.
+    pub(crate) fn confine(&self, fits: Range<usize>, starts: &mut [f32]) {
+        for (start, fit) in starts.chunks_exact_mut(self.parameters).zip(fits) {
+            for (start, [lower, upper]) in start.iter_mut().zip(self.of(fit)) {
+                *start = start.clamp(lower, upper);
+            }
+        }
+    }
+
+    /// The limits of some fits.
+    pub(crate) fn limits(&self, fits: Range<usize>) -> Limits {
+        let length = 2 * self.parameters;
+        let mut all = self.bounds[fits.start * length..fits.end * length].chunks_exact(length);
+        let first = all.next();
+        let same = all.all(|bounds| Some(bounds) == first);
+        let wide = |fit| self.of(fit).map(|limits| limits.map(f64::from));
+        if same {
+            Limits::Shared(wide(fits.start).collect())
+        } else {
+            Limits::PerFit(fits.flat_map(wide).collect())
+        }
+    }
+
+    /// Those of some fits, one after the other.
+    pub(crate) fn picked(&self, which: &[usize]) -> Vec<f32> {
+        let length = 2 * self.parameters;
+        which.iter().flat_map(|&fit| &self.bounds[fit * length..][..length]).copied().collect()
+    }
+
+    /// The same kinds of limits for other fits.
+    pub(crate) fn with<'b>(&self, bounds: &'b [f32]) -> Constraints<'b> {
+        Constraints { bounds, types: self.types, parameters: self.parameters }
     }
 
     fn check(&self, fits: usize) -> Result<(), Wrong> {
@@ -94,13 +139,24 @@ impl Constraints<'_> {
     }
 }
 
-impl<'a> Request<'a> {
-    /// Reads the arguments; `None` if there is nothing to fit.
-    ///
-    /// # Safety
-    /// Pointers that are not null point to as many numbers as Gpufit's documentation says, for the numbers of fits and points and the size of
-    /// `user_info` that are given. Nobody else writes them, or reads the outcomes, before the call ends.
-    pub(crate) unsafe fn read(of: &Arguments) -> Result<Option<Self>, Wrong> {
+/// Arrays that may be what they are said to be; nobody has looked at their numbers.
+pub(crate) struct Checked {
+    pub(crate) model: Id,
+    pub(crate) estimator: Estimator,
+    pub(crate) data: Array<f32>,
+    pub(crate) weights: Option<Array<f32>>,
+    pub(crate) initial: Array<f32>,
+    /// Whether results take their place.
+    in_place: bool,
+    pub(crate) to_fit: Array<i32>,
+    pub(crate) info: Array<u8>,
+    /// Limits, and their kinds.
+    pub(crate) limits: Option<(Array<f32>, Array<i32>)>,
+}
+
+impl Checked {
+    /// Checks arguments; `None` if there is nothing to fit.
+    pub(crate) fn new(of: &Arguments) -> Result<Option<Self>, Wrong> {
         let model = Id::from_number(of.model).ok_or(Wrong::Model(of.model))?;
         let estimator = match of.estimator {
             0 => Estimator::LeastSquares,
@@ -125,7 +181,7 @@ impl<'a> Request<'a> {
         let weights =
             if weighs { Some(Array::new(of.weights, data.length, "weights")?) } else { None };
         let limited = !of.constraints.is_null();
-        let bounds = if limited {
+        let limits = if limited {
             let bounds = times(numbers, 2, "constraints")?;
             let types = Array::new(of.constraint_types, parameters, "constraint_types")?;
             Some((Array::new(of.constraints, bounds, "constraints")?, types))
@@ -140,41 +196,54 @@ impl<'a> Request<'a> {
         ];
         let mut others = vec![data.place(), to_fit.place(), info.place()];
         others.extend(weights.map(|weights| weights.place()));
-        if let Some((bounds, types)) = &bounds {
+        if let Some((bounds, types)) = &limits {
             others.extend([bounds.place(), types.place()]);
         }
-        let overlaps = |a: &Place, b: &Place| a.0.start < b.0.end && b.0.start < a.0.end;
         for (number, own) in outcomes.iter().enumerate() {
             let initial = (number > 0).then(|| initial.place());
             let rest = others.iter().chain(&outcomes[number + 1..]).chain(&initial);
-            if rest.into_iter().any(|other| overlaps(own, other)) {
-                return Err(Wrong::Overlap(own.1));
+            if rest.into_iter().any(|other| own.overlaps(other)) {
+                return Err(Wrong::Overlap(own.name));
             }
         }
+        let in_place = outcomes[0].overlaps(&initial.place());
+        Ok(Some(Self { model, estimator, data, weights, initial, in_place, to_fit, info, limits }))
+    }
+
+    /// Whether each parameter keeps its start value.
+    ///
+    /// # Safety
+    /// `to_fit` has its numbers, on the host.
+    pub(crate) unsafe fn fixed(&self) -> Vec<bool> {
+        // SAFETY: the caller's promise.
+        unsafe { self.to_fit.values() }.iter().map(|&fits| fits == 0).collect()
+    }
+}
+
+impl<'a> Request<'a> {
+    /// Reads the arguments; `None` if there is nothing to fit.
+    ///
+    /// # Safety
+    /// Pointers that are not null point to as many numbers as Gpufit's documentation says, for the numbers of fits and points and the size of
+    /// `user_info` that are given. Nobody else writes them, or reads the outcomes, before the call ends.
+    pub(crate) unsafe fn read(of: &Arguments) -> Result<Option<Self>, Wrong> {
+        let Some(checked) = Checked::new(of)? else { return Ok(None) };
+        let Checked { model, estimator, data, weights, initial, in_place, info, .. } = checked;
         // SAFETY: none of the arrays is null or unaligned, and as the caller says they have their numbers. Those that are
         // written overlap with no others, but for `output_parameters`, which may be where the start values are: these are copied before.
         unsafe {
             let values = initial.values();
-            let shared = overlaps(&outcomes[0], &initial.place());
-            let initial = if shared { Cow::Owned(values.to_vec()) } else { Cow::Borrowed(values) };
-            let to_fit = to_fit.values();
-            let fixed: Vec<bool> = to_fit.iter().map(|&fits| fits == 0).collect();
-            let constraints = match bounds {
+            let initial =
+                if in_place { Cow::Owned(values.to_vec()) } else { Cow::Borrowed(values) };
+            let fixed = checked.fixed();
+            let constraints = match checked.limits {
                 None => None,
                 Some((bounds, kinds)) => {
-                    let mut types = [0; Id::MOST_PARAMETERS];
-                    for (parameter, &kind) in kinds.values().iter().enumerate() {
-                        let known = u8::try_from(kind).ok().filter(|kind| *kind < 4);
-                        let known = known.ok_or(Wrong::ConstraintType { kind, parameter })?;
-                        types[parameter] = if fixed[parameter] { 0 } else { known };
-                    }
-                    let all = Constraints { bounds: bounds.values(), types, parameters };
-                    all.check(of.fits)?;
-                    types.iter().any(|&kind| kind != 0).then_some(all)
+                    Constraints::new(bounds.values(), kinds.values(), &fixed, of.fits)?
                 }
             };
             let room = GpufitRoom {
-                parameters: std::slice::from_raw_parts_mut(of.parameters, numbers),
+                parameters: std::slice::from_raw_parts_mut(of.parameters, values.len()),
                 states: std::slice::from_raw_parts_mut(of.states, of.fits),
                 chi2: std::slice::from_raw_parts_mut(of.chi2, of.fits),
                 iterations: std::slice::from_raw_parts_mut(of.iterations, of.fits),
@@ -190,13 +259,17 @@ impl<'a> Request<'a> {
                 fixed,
                 estimator,
                 info: info.values(),
-                options: GpufitOptions {
-                    tolerance: of.tolerance,
-                    max_iterations: of.max_iterations,
-                },
+                options: of.options(),
                 room,
             }))
         }
+    }
+}
+
+impl Arguments {
+    /// Where searches end.
+    pub(crate) fn options(&self) -> GpufitOptions {
+        GpufitOptions { tolerance: self.tolerance, max_iterations: self.max_iterations }
     }
 }
 
@@ -204,13 +277,23 @@ impl<'a> Request<'a> {
 const MOST_BYTES: u64 = if size_of::<usize>() < 8 { isize::MAX as u64 } else { 1 << 56 };
 
 /// Bytes of an array, and its name.
-struct Place(Range<usize>, &'static str);
+struct Place {
+    bytes: Range<usize>,
+    name: &'static str,
+}
+
+impl Place {
+    fn overlaps(&self, other: &Self) -> bool {
+        let (a, b) = (&self.bytes, &other.bytes);
+        !a.is_empty() && !b.is_empty() && a.start < b.end && b.start < a.end
+    }
+}
 
 /// An array that was given.
 #[derive(Clone, Copy)]
-struct Array<T> {
-    at: *const T,
-    length: usize,
+pub(crate) struct Array<T> {
+    pub(crate) at: *const T,
+    pub(crate) length: usize,
     name: &'static str,
 }
 
@@ -233,12 +316,12 @@ impl<T> Array<T> {
 
     fn place(&self) -> Place {
         let start = self.at.addr();
-        Place(start..start + self.length * size_of::<T>(), self.name)
+        Place { bytes: start..start + self.length * size_of::<T>(), name: self.name }
     }
 
     /// # Safety
     /// There are as many numbers, and nobody writes them for so long.
-    unsafe fn values<'a>(&self) -> &'a [T] {
+    pub(crate) unsafe fn values<'a>(&self) -> &'a [T] {
         if self.length == 0 {
             return &[];
         }

@@ -39,8 +39,8 @@ struct Made {
 
 /// Programs call with the same coefficients again and again: to prepare them may take longer than the fits.
 static MADE: Mutex<VecDeque<Made>> = Mutex::new(VecDeque::new());
-/// The bytes of coefficients that are kept, but for the last.
-const MOST_BYTES: usize = 256 << 20;
+/// The bytes of `user_info` that are kept, at most; what is made of them takes up to three times as many beside them.
+const MOST_BYTES: usize = 128 << 20;
 const MOST_MADE: usize = 8;
 
 /// The model with the coefficients of `user_info`, and its points.
@@ -50,20 +50,24 @@ pub(crate) fn prepared(
     points: usize,
     info: &[u8],
 ) -> Result<(Arc<Formula>, Places), Wrong> {
-    let mut all = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    let known =
-        all.iter().position(|made| made.id == id && made.points == points && made.info == info);
-    let made = match known.and_then(|known| all.remove(known)) {
-        Some(made) => made,
-        None => make(id, form, points, info)?,
-    };
+    let lock = || MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    {
+        let mut all = lock();
+        let is_it = |made: &Made| made.id == id && made.points == points && made.info == info;
+        if let Some(at) = all.iter().position(is_it) {
+            all.make_contiguous()[..=at].rotate_right(1);
+            return Ok((all[0].formula.clone(), all[0].places.clone()));
+        }
+    }
+    // Others need not wait for it.
+    let made = make(id, form, points, info)?;
     let outcome = (made.formula.clone(), made.places.clone());
+    let mut all = lock();
     all.push_front(made);
     let mut bytes = 0;
     all.retain(|made| {
-        let keeps = bytes <= MOST_BYTES;
         bytes += made.info.len();
-        keeps
+        bytes <= MOST_BYTES
     });
     all.truncate(MOST_MADE);
     Ok(outcome)
@@ -81,8 +85,11 @@ fn make(id: Id, form: &Form, points: usize, info: &[u8]) -> Result<Made, Wrong> 
         )));
     }
     let mut sizes = Vec::new();
+    // As Gpufit, which does not read how many points the slowest axis has.
+    let unread = (!form.channels).then_some(form.axes - 1).filter(|_| form.axes > 1);
     for (at, &size) in values[..header].iter().enumerate() {
-        if !(1.0..=1e9).contains(&size) || size.fract() != 0.0 {
+        let is_size = (1.0..=1e9).contains(&size) && size.fract() == 0.0;
+        if !is_size && unread != Some(at) {
             return Err(wrong(format!("number {at}, {size}, is no size")));
         }
         sizes.push(size as usize);
@@ -95,13 +102,18 @@ fn make(id: Id, form: &Form, points: usize, info: &[u8]) -> Result<Made, Wrong> 
     if form.axes == 1 {
         extent.push(points);
     }
+    if let Some(slowest) = unread {
+        let below =
+            extent[..slowest].iter().fold(1_usize, |below, &size| below.saturating_mul(size));
+        extent[slowest] = points.div_ceil(below);
+    }
     let product = extent.iter().try_fold(channels, |product, &size| product.checked_mul(size));
-    if product != Some(points) {
+    if form.channels && product != Some(points) {
         let shape: Vec<String> = extent.iter().map(usize::to_string).collect();
         let shape = shape.join("×");
-        let of =
-            if form.channels { format!(" in each of {channels} channels") } else { String::new() };
-        return Err(wrong(format!("it is for {shape} points{of}, but n_points is {points}")));
+        return Err(wrong(format!(
+            "it is for {shape} points in each of {channels} channels, but n_points is {points}"
+        )));
     }
     let mut axes = Vec::new();
     if form.channels {
@@ -133,10 +145,12 @@ fn make(id: Id, form: &Form, points: usize, info: &[u8]) -> Result<Made, Wrong> 
         let model = Model::named_with_splines(id.name(), &named);
         model.map_err(|error| wrong(error.to_string()))?.as_formula().clone()
     };
+    if flat {
+        extent.truncate(2);
+    }
     let places = match extent[..] {
         [_] => Places::Index,
-        [width, height] => Places::Grid([width, height]),
-        [width, height, _] if flat => Places::Grid([width, height]),
+        [width, height] if width * height == points => Places::Grid([width, height]),
         _ => Places::Shared(places(&extent, form.channels, points)),
     };
     Ok(Made { id, points, info: info.to_vec(), formula: Arc::new(formula), places })

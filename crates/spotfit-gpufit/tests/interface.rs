@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Call, image, words};
+use common::{ALONE, Call, image, words};
 use fit_sim::Random;
 
 fn gauss_1d([a, x0, s, b]: [f64; 4]) -> impl Fn(f64) -> f64 {
@@ -19,7 +19,7 @@ fn near(found: &[f32], wanted: &[f64], tolerance: f64) {
     }
 }
 
-/// Proves that the smallest problems end as Gpufit's: a peak of five points, a spot of 25, an elliptical one, a line through two points,
+/// Proves that the smallest problems end as Gpufit's: a peak of five points, a spot of 25, elliptical ones, a line through two points,
 /// the helical valley and Brown and Dennis' problem, with parameters, χ² and state.
 #[test]
 fn small_problems_end_as_those_of_gpufit() {
@@ -41,6 +41,24 @@ fn small_problems_end_as_those_of_gpufit() {
     let found = Call::new(2, 25, data, &[2.0, 1.8, 2.2, 0.5, 0.5, 0.0]).run().unwrap();
     assert_eq!((found.states[0], found.chi2[0] < 1e-6), (0, true), "{found:?}");
     near(&found.parameters, &[4.0, 2.0, 2.0, 0.4, 0.6, 1.0], 1e-4);
+
+    let (angle, cauchy) = (0.3_f64, |u: f64| 1.0 / (u * u + 1.0));
+    let rotated = |x: f64, y: f64| {
+        let (dx, dy) = (x - 3.8, y - 4.3);
+        let u = dx * angle.cos() - dy * angle.sin();
+        let v = dx * angle.sin() + dy * angle.cos();
+        6.0 * (-u * u / (2.0 * 1.1 * 1.1) - v * v / (2.0 * 2.0 * 2.0)).exp() + 1.0
+    };
+    let start = [5.0, 4.0, 4.0, 1.0, 1.8, 0.8, 0.2];
+    let found = Call::new(3, 81, image(9, 81, rotated), &start).run().unwrap();
+    assert_eq!(found.states[0], 0, "{found:?}");
+    near(&found.parameters, &[6.0, 3.8, 4.3, 1.1, 2.0, 1.0, 0.3], 1e-3);
+
+    let peak = |x: f64, y: f64| 6.0 * cauchy((x - 3.8) / 1.1) * cauchy((y - 4.3) / 2.0) + 1.0;
+    let start = [5.0, 4.0, 4.0, 1.0, 1.8, 0.8];
+    let found = Call::new(4, 81, image(9, 81, peak), &start).run().unwrap();
+    assert_eq!(found.states[0], 0, "{found:?}");
+    near(&found.parameters, &[6.0, 3.8, 4.3, 1.1, 2.0, 1.0], 1e-3);
 
     let mut line = Call::new(5, 2, vec![0.0, 1.0], &[0.0, 0.0]);
     line.info = vec![0.0, 1.0];
@@ -109,6 +127,16 @@ fn states_and_iterations_are_those_of_gpufit() {
     assert!(found.chi2[0].is_nan());
     assert_eq!(found.parameters, negative.initial);
 
+    // A line that is 0 where nothing was counted may be; where something was, it may not.
+    let counts: Vec<f32> = (0..8).map(|x| 2.0 * x as f32).collect();
+    let mut line = Call::new(5, 8, counts, &[0.0, 1.5]);
+    line.estimator = 1;
+    let found = line.run().unwrap();
+    assert_eq!(found.states[0], 0, "{found:?}");
+    near(&found.parameters, &[0.0, 2.0], 1e-3);
+    line.data[0] = 1.0;
+    assert_eq!(ends(&line), (2, 1));
+
     let mut singular = call.clone();
     singular.initial = vec![0.0, 1.5, 0.6, 0.5];
     assert_eq!(ends(&singular), (2, 1));
@@ -160,6 +188,7 @@ fn lanes_take_the_same_steps() {
 /// Proves where points lie: numbered, given for all fits or for each, all 0 where there are too few; and images that are not square.
 #[test]
 fn points_lie_where_gpufit_has_them() {
+    let _alone = ALONE.lock();
     let line = |offset: f64, slope: f64, x: &[f32]| -> Vec<f32> {
         x.iter().map(|&x| (offset + slope * f64::from(x)) as f32).collect()
     };
@@ -223,21 +252,24 @@ fn limits_and_weights_hold() {
 /// are found again.
 #[test]
 fn splines_read_their_tables() {
-    // 2 + u − u²/8 along each axis, as polynomials of unit intervals; f of channel c is 1 + c times that.
-    let shape = |u: f64| 2.0 + u - u * u / 8.0;
-    let piece = |k: usize| {
-        let k = k as f64;
-        [2.0 + k - k * k / 8.0, 1.0 - k / 4.0, -0.125, 0.0]
+    // 2 + u − cu²/8 along each axis, as polynomials of unit intervals; c, the intervals and the points differ from axis to
+    // axis. Channel k has 1 + k times the product.
+    let bend = |axis: usize| [1.0, 0.7, 1.3, 0.85, 1.1][axis] / 8.0;
+    let shape = |axis: usize, u: f64| 2.0 + u - bend(axis) * u * u;
+    let piece = |axis: usize, k: usize| {
+        let (k, c) = (k as f64, bend(axis));
+        [2.0 + k - c * k * k, 1.0 - 2.0 * c * k, -c, 0.0]
     };
-    let table = |axes: usize, intervals: usize, factor: f64| -> Vec<f32> {
+    let intervals = [6, 7, 5, 6, 4];
+    let table = |axes: usize, factor: f64| -> Vec<f32> {
         let mut all = Vec::new();
-        for number in 0..intervals.pow(axes as u32) {
+        for number in 0..intervals[..axes].iter().product::<usize>() {
             for coefficient in 0..4_usize.pow(axes as u32) {
                 let (mut product, mut number, mut coefficient) = (factor, number, coefficient);
                 // The last axis runs fastest in both.
-                for _ in 0..axes {
-                    product *= piece(number % intervals)[coefficient % 4];
-                    (number, coefficient) = (number / intervals, coefficient / 4);
+                for axis in (0..axes).rev() {
+                    product *= piece(axis, number % intervals[axis])[coefficient % 4];
+                    (number, coefficient) = (number / intervals[axis], coefficient / 4);
                 }
                 all.push(product as f32);
             }
@@ -254,25 +286,25 @@ fn splines_read_their_tables() {
         (13, 4, 0, 1),
         (14, 5, 0, 1),
     ] {
-        let (side, intervals) = (4_usize, 6_usize);
+        let sides = &[4, 5, 3, 4, 2][..axes];
         let channel_count = channels.max(1);
-        let per_channel = if axes == 1 { 9 } else { side.pow(axes as u32) };
+        let per_channel = if axes == 1 { 9 } else { sides.iter().product() };
         let points = per_channel * channel_count;
         let mut info: Vec<f32> = Vec::new();
         if channels > 0 {
             info.push(channels as f32);
         }
         if axes > 1 {
-            info.extend(vec![side as f32; axes]);
+            info.extend(sides.iter().map(|&side| side as f32));
+            if channels == 0 {
+                // Gpufit does not read it.
+                info[axes - 1] = 0.0;
+            }
         }
-        info.extend(vec![intervals as f32; axes]);
+        info.extend(intervals[..axes].iter().map(|&count| count as f32));
         for set in 0..sets {
             for channel in 0..channel_count {
-                info.extend(table(
-                    axes,
-                    intervals,
-                    0.1 * (1.0 + channel as f64) * [1.0, 0.5, 0.25][set],
-                ));
+                info.extend(table(axes, 0.1 * (1.0 + channel as f64) * [1.0, 0.5, 0.25][set]));
             }
         }
         let phase = 0.4_f64;
@@ -281,9 +313,9 @@ fn splines_read_their_tables() {
             .map(|point| {
                 let mut rest = point % per_channel;
                 let mut value = 0.1 * (1.0 + (point / per_channel) as f64) * mixed;
-                for shift in shifts.iter().take(axes) {
-                    let side = if axes == 1 { per_channel } else { side };
-                    value *= shape((rest % side) as f64 - shift);
+                for (axis, shift) in shifts[..axes].iter().enumerate() {
+                    let side = if axes == 1 { per_channel } else { sides[axis] };
+                    value *= shape(axis, (rest % side) as f64 - shift);
                     rest /= side;
                 }
                 (3.0 * value + 7.0) as f32
@@ -331,14 +363,60 @@ fn threads_may_call_at_once() {
     });
 }
 
-/// Proves that programs are told that there is no GPU, and why.
+/// Proves that programs are told whether there is a GPU, and why not.
 #[test]
-fn there_is_no_gpu() {
-    assert_eq!(Gpufit::gpufit_cuda_available(), 0);
-    assert!(words(Gpufit::spotfit_get_last_error()).contains("CPU"));
+fn programs_are_told_whether_there_is_a_gpu() {
+    let _alone = ALONE.lock();
+    let available = Gpufit::gpufit_cuda_available();
+    let why = words(Gpufit::spotfit_get_last_error());
     let mut versions = [7, 7];
     let [runtime, driver] = &mut versions;
     // SAFETY: both point to numbers.
     assert_eq!(unsafe { Gpufit::gpufit_get_cuda_version(runtime, driver) }, 0);
-    assert_eq!(versions, [0, 0]);
+    if available == 1 {
+        assert!(versions.iter().all(|&version| version >= 12_000), "{versions:?}");
+    } else {
+        assert_eq!((available, versions), (0, [0, 0]));
+        assert!(why.contains("NVIDIA"), "{why}");
+    }
+}
+
+/// Proves that data sets beyond the first block have their own points, weights, start values and limits.
+#[test]
+fn blocks_keep_what_belongs_to_each_fit() {
+    let (fits, mut random) = ((1 << 17) + 100, Random::new(5, 0));
+    let (mut data, mut info, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut starts, mut bounds, mut truths) = (Vec::new(), Vec::new(), Vec::new());
+    for fit in 0..fits {
+        let (offset, slope) = (10.0 + (fit % 1000) as f64, 2.0 + (fit % 7) as f64);
+        let moved = (fit % 13) as f64;
+        for point in 0..4 {
+            let x = moved + f64::from(point) * (1.0 + 0.1 * (fit % 3) as f64);
+            info.push(x as f32);
+            data.push((offset + slope * x + 0.01 * random.normal()) as f32);
+            weights.push(if point == fit as i32 % 4 { 0.0 } else { 2.0 });
+        }
+        // What has no weight may be anything.
+        let at = data.len() - 4 + fit % 4;
+        data[at] = -1e4;
+        starts.extend([9.0, 1.0]);
+        // The limit binds in every fifth fit.
+        let most = slope + if fit % 5 == 0 { -0.5 } else { 0.5 };
+        bounds.extend([0.0, 0.0, 0.0, most as f32]);
+        truths.push([offset, slope, most]);
+    }
+    let mut call = Call::new(5, 4, data, &[0.0, 0.0]);
+    (call.tolerance, call.info, call.weights) = (1e-5, info, Some(weights));
+    (call.initial, call.constraints) = (starts, Some((bounds, vec![0, 2])));
+    let found = call.run().unwrap();
+    for (fit, (parameters, [offset, slope, most])) in
+        found.parameters.chunks(2).zip(&truths).enumerate()
+    {
+        if fit % 5 == 0 {
+            assert_eq!(parameters[1], *most as f32, "{fit}");
+        } else {
+            near(parameters, &[*offset, *slope], 0.5);
+            near(&parameters[1..], &[*slope], 0.06);
+        }
+    }
 }

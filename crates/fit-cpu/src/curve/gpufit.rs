@@ -20,7 +20,7 @@ impl Work<Interpreter<f64>> {
     ) {
         let (start, limits) = job.read(self, fit);
         let poisson = job.options.estimator == Estimator::MaximumLikelihood;
-        let mut seen = self.data.iter().zip(&self.weights).filter(|point| *point.1 != 0.0);
+        let mut seen = self.data.iter().zip(&self.weights).filter(|point| *point.1 > 0.0);
         let sound = |datum: f64| datum.is_finite() && !(poisson && datum < 0.0);
         let nothing = |place: GpufitPlace<'_>| {
             place.put(&start, GpufitState::Singular, f64::NAN, 1.0);

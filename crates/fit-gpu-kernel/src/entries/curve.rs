@@ -11,7 +11,7 @@ use crate::curve::{Begin, Curve, CurveJob, Found, fit as search};
 use crate::{Single, device};
 
 /// The data set of a thread, or of a warp.
-struct Data {
+pub(super) struct Data {
     lane: usize,
     lanes: usize,
     points: usize,
@@ -25,7 +25,7 @@ struct Data {
 }
 
 /// The marks of a model of so many parameters.
-trait Marks<const P: usize> {
+pub(super) trait Marks<const P: usize> {
     /// The parameters that are eliminated, a bit for each.
     fn eliminated() -> u32;
     /// Takes parameters, and the bytes from one variable to the next.
@@ -117,12 +117,18 @@ unsafe fn copy(job: &CurveJob, from: *const f32, length: usize, to: usize) {
 }
 
 impl Data {
+    /// Whether this thread writes what is found.
+    #[inline(always)]
+    pub(super) fn is_first(&self) -> bool {
+        self.lane == 0
+    }
+
     /// This thread's data set, and its number; `None` if there is no such data set.
     ///
     /// # Safety
     /// The job is as docs/gpu-safety.md asks; all threads of the block come here.
     #[inline(always)]
-    unsafe fn new(job: &CurveJob) -> Option<(Self, usize)> {
+    pub(super) unsafe fn new(job: &CurveJob) -> Option<(Self, usize)> {
         let (thread, block, threads) = device::place();
         let (points, lanes) = (job.points as usize, job.lanes.max(1) as usize);
         let own_weights = job.own_weights != 0;
@@ -300,6 +306,22 @@ marks!(8, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7);
 marks!(9, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7, i 8);
 marks!(10, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7, i 8, j 9);
 
+/// Where the search of a data set begins.
+///
+/// # Safety
+/// There are start values and limits for `number`.
+#[inline(always)]
+pub(super) unsafe fn begin<const P: usize>(job: &CurveJob, number: usize) -> Begin<Single, P> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        Begin {
+            initial: read::<P>(job.starts, number, job.start_step),
+            lower: read::<P>(job.lower, number, job.limit_step),
+            upper: read::<P>(job.upper, number, job.limit_step),
+        }
+    }
+}
+
 /// Reads P numbers.
 ///
 /// # Safety
@@ -324,13 +346,9 @@ where
     // SAFETY: the caller's promise; the number is below the count.
     unsafe {
         let Some((mut data, number)) = Data::new(job) else { return };
-        let begin = Begin {
-            initial: read::<P>(job.starts, number, job.start_step),
-            lower: read::<P>(job.lower, number, job.limit_step),
-            upper: read::<P>(job.upper, number, job.limit_step),
-        };
+        let begin = begin(job, number);
         let found = search::<_, _, P, METHOD>(&mut data, job, &begin);
-        if data.lane == 0 {
+        if data.is_first() {
             write(job, number, &found);
         }
     }

@@ -15,6 +15,7 @@ mod beside;
 mod curve;
 #[cfg(module = "curve_functions")]
 mod functions;
+mod gpufit;
 mod methods;
 mod published;
 mod rows;
@@ -179,6 +180,25 @@ crate::kernels!(entry);
 macro_rules! template {
     ($($name:literal: $parameters:literal, $method:ident;)*) => {$(
         #[cfg(module = $name)]
+        template_entry!($parameters, $method);
+    )*};
+}
+
+macro_rules! template_entry {
+    ($parameters:literal, Gpufit) => {
+        mod entry {
+            use super::*;
+
+            /// # Safety
+            /// See docs/gpu-safety.md.
+            #[unsafe(no_mangle)]
+            unsafe extern "ptx-kernel" fn fit(job: crate::GpufitJob) {
+                // SAFETY: the caller's promise.
+                unsafe { gpufit::fit::<$parameters>(&job) }
+            }
+        }
+    };
+    ($parameters:literal, $method:ident) => {
         mod entry {
             use super::*;
 
@@ -190,6 +210,6 @@ macro_rules! template {
                 unsafe { curve::fit::<$parameters, { crate::CurveMethod::$method as u8 }>(&job) }
             }
         }
-    )*};
+    };
 }
 crate::templates!(template);

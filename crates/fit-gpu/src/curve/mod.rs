@@ -4,11 +4,15 @@ mod resident;
 mod slot;
 mod splice;
 mod spline;
+mod there;
+mod way;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fit_core::Estimator;
-use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, Points, chunks};
+use fit_curves::{
+    Chunk, CurveFits, CurveOptions, CurveStart, Curves, GpufitChunk, GpufitOptions, GpufitRoom,
+    Job, Points, chunks,
+};
 use fit_formula::{Formula, Program};
 use fit_gpu_kernel::{CurveJob, CurveMethod};
 
@@ -19,6 +23,8 @@ use crate::driver::{Function, Module};
 pub use resident::CurveResident;
 use slot::{Slot, Tables};
 pub use splice::spliced;
+pub use there::DeviceCurves;
+use way::{Gpufit, Kind, Ours};
 
 /// Bytes that a thread sends at a time, in or out: so few that they stay in the cache of its processor.
 const CHUNK: usize = 1 << 20;
@@ -84,6 +90,8 @@ struct Shape {
     job: CurveJob,
     threads: usize,
     shared: usize,
+    /// The numbers that are found of each fit.
+    found: usize,
 }
 
 // SAFETY: no pointer of the job is set.
@@ -93,9 +101,8 @@ impl Shape {
     /// How many fits are sent at a time.
     fn fits_of(&self, job: &Job<'_, '_, '_>) -> usize {
         let own = (self.job.start_step + 2 * self.job.limit_step) as usize;
-        let found = CurveJob::found_numbers(job.options.parameters(), job.options.covariance);
         let points = job.curves.points();
-        let numbers = (self.job.rows() * points + own).max(found);
+        let numbers = (self.job.rows() * points + own).max(self.found);
         let bytes = (ON_THEIR_WAY / (2 * rayon::current_num_threads())).max(CHUNK);
         // What all of them have in common comes with each piece.
         let shared = (job.variables + 1) * points;
@@ -151,26 +158,52 @@ impl CurveGpu {
         let job = Job::new(formula, curves, start, options, true)?;
         let count = curves.count();
         fits.check_room(count, options)?;
-        let Some((shape, kept)) = self.chosen(&job)? else {
+        let Some((shape, kept)) = self.chosen(&job, &Ours)? else {
             *fits = CurveFits::invalid(count, options.parameters(), options.covariance);
             return Ok((0..count).collect());
         };
         let mut pieces = chunks(fits, shape.fits_of(&job));
-        self.run(&job, &shape, kept.function, &mut pieces)?;
+        self.run(&job, &shape, (&Ours, kept.function), &mut pieces)?;
         Ok(pieces.iter_mut().flat_map(Chunk::take_left).collect())
     }
 
+    /// Fits a formula by Gpufit's search ([`fit_core::search::gpufit`]). Start values must be within the limits. Returns which
+    /// data sets are left to another fitter, in rising order; nothing is known of their outcomes. Models of one parameter, and of more
+    /// than seven, are left as a whole.
+    ///
+    /// # Errors
+    /// [`GpuError::Curve`] if there are not as many points, weights, start values, limits or outcomes as data, others if the device
+    /// fails.
+    pub fn fit_gpufit(
+        &self,
+        formula: &Formula,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+        gpufit: &GpufitOptions,
+        room: GpufitRoom<'_>,
+    ) -> Result<Vec<usize>, GpuError> {
+        let _guest = self.card.context.visit()?;
+        let job = Job::of_gpufit(formula, curves, start, options, true)?;
+        let (count, kind) = (curves.count(), Gpufit(*gpufit));
+        let chosen = if gpufit.is_single() { self.chosen(&job, &kind)? } else { None };
+        let Some((shape, kept)) = chosen else { return Ok((0..count).collect()) };
+        let mut pieces = room.chunks(count, options.parameters(), shape.fits_of(&job))?;
+        self.run(&job, &shape, (&kind, kept.function), &mut pieces)?;
+        Ok(pieces.iter_mut().flat_map(GpufitChunk::take_left).collect())
+    }
+
     /// How a job is fitted, and by what; `None` if the GPU leaves it to another fitter.
-    fn chosen(&self, job: &Job<'_, '_, '_>) -> Result<Option<(Shape, Arc<Kept>)>, GpuError> {
+    fn chosen<K: Kind>(
+        &self,
+        job: &Job<'_, '_, '_>,
+        kind: &K,
+    ) -> Result<Option<(Shape, Arc<Kept>)>, GpuError> {
         if job.curves.count() == 0 || job.options.free() == 0 || !job.is_single() {
             return Ok(None);
         }
-        let Some(shape) = self.shape(job) else { return Ok(None) };
-        let method = match job.options.estimator {
-            Estimator::MaximumLikelihood => CurveMethod::Poisson,
-            _ if job.curves.weights.is_some() => CurveMethod::Weighted,
-            _ => CurveMethod::Plain,
-        };
+        let Some(shape) = self.shape(job, kind.numbers(job)) else { return Ok(None) };
+        let method = kind.method(job);
         self.card.context.enter()?;
         let Some(program) = &job.program else { return Ok(None) };
         let Some(kept) = self.compiled(program, method, job.explicit.eliminated)? else {
@@ -183,12 +216,12 @@ impl CurveGpu {
     }
 
     /// Fits all pieces: each thread has two on their way.
-    fn run(
+    fn run<K: Kind>(
         &self,
         job: &Job<'_, '_, '_>,
         shape: &Shape,
-        function: Function,
-        pieces: &mut [Chunk<'_>],
+        (kind, function): (&K, Function),
+        pieces: &mut [K::Chunk<'_>],
     ) -> Result<(), GpuError> {
         let tables = Tables::new(job, shape);
         let count = pieces.len();
@@ -198,22 +231,22 @@ impl CurveGpu {
             // What this thread did before may have been for another device.
             self.card.context.enter()?;
             let mut flight = Flight(Some(self.take_slots()?));
-            let mut waiting: [Option<&mut Chunk<'_>>; 2] = [None, None];
+            let mut waiting: [Option<&mut K::Chunk<'_>>; 2] = [None, None];
             for turn in (0..2).cycle() {
                 let (slot, before) = (&mut flight.slots()[turn], &mut waiting[turn]);
                 if let Some(before) = before.take() {
-                    slot.finish(job, shape, before)?;
+                    slot.finish(job, shape, kind, before)?;
                 }
                 let Some(piece) = next() else { break };
-                slot.send(job, shape, &tables, function, piece)?;
+                slot.send(job, shape, &tables, (kind, function), piece)?;
                 *before = Some(piece);
             }
             for (slot, before) in flight.slots().iter_mut().zip(waiting) {
                 if let Some(before) = before {
-                    slot.finish(job, shape, before)?;
+                    slot.finish(job, shape, kind, before)?;
                 }
             }
-            self.slots.lock().unwrap_or_else(PoisonError::into_inner).extend(flight.0.take());
+            self.keep_slots(flight);
             Ok(())
         };
         if count == 1 {
@@ -243,8 +276,13 @@ impl CurveGpu {
         }
     }
 
+    /// Keeps memory for the next batch.
+    fn keep_slots(&self, mut flight: Flight) {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).extend(flight.0.take());
+    }
+
     /// How the fits of a job are launched; `None` if a data set has no room.
-    fn shape(&self, of: &Job<'_, '_, '_>) -> Option<Shape> {
+    fn shape(&self, of: &Job<'_, '_, '_>, found: usize) -> Option<Shape> {
         let options = of.options;
         let [share, square] = options.ends();
         let own = matches!(of.curves.points, Points::PerFit(_));
@@ -266,14 +304,14 @@ impl CurveGpu {
         for threads in [THREADS, WARP] {
             let shared = bytes(&job, threads);
             if many && shared <= SHARED {
-                return Some(Shape { job, threads, shared });
+                return Some(Shape { job, threads, shared, found });
             }
         }
         job.lanes = WARP as u32;
         for threads in [THREADS, WARP] {
             let shared = bytes(&job, threads / WARP);
             if shared <= SHARED || (threads == WARP && shared <= self.card.info.shared) {
-                return Some(Shape { job, threads, shared });
+                return Some(Shape { job, threads, shared, found });
             }
         }
         None

@@ -7,6 +7,7 @@ use fit_formula::Formula;
 use fit_gpu_kernel::CurveJob;
 
 use super::slot::{Slot, Tables};
+use super::way::Ours;
 use super::{CurveGpu, Kept, Shape};
 use crate::GpuError;
 use crate::driver::Event;
@@ -46,7 +47,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
     ) -> Result<Option<Self>, GpuError> {
         let gpu = CurveGpu::new(device)?;
         let job = Job::new(formula, curves, start, options, true)?;
-        let Some((shape, kept)) = gpu.chosen(&job)? else { return Ok(None) };
+        let Some((shape, kept)) = gpu.chosen(&job, &Ours)? else { return Ok(None) };
         let tables = Tables::new(&job, &shape);
         let mut slot = Slot::new(&gpu.card)?;
         let task = slot.load(&job, &shape, &tables, 0..curves.count())?;
@@ -83,10 +84,10 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         }
         let mut fits = CurveFits::room(count, parameters, covariance);
         self.gpu.card.context.enter()?;
-        self.slot.fetch(&self.job)?;
+        self.slot.fetch(&self.shape)?;
         let mut pieces = chunks(&mut fits, count.max(1));
         for piece in &mut pieces {
-            self.slot.finish(&self.job, &self.shape, piece)?;
+            self.slot.finish(&self.job, &self.shape, &Ours, piece)?;
         }
         let left = pieces.iter_mut().flat_map(Chunk::take_left).collect();
         Ok((fits, left))

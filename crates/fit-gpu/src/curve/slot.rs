@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fit_curves::{Chunk, Job, Points, Single};
+use fit_curves::{Job, Points};
 use fit_gpu_kernel::CurveJob;
 
 use super::Shape;
+use super::way::{Back, Kind, Piece};
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::Card;
@@ -109,17 +110,17 @@ impl Slot {
     }
 
     /// Sends the data sets of a piece on their way.
-    pub(super) fn send(
+    pub(super) fn send<K: Kind>(
         &mut self,
         job: &Job<'_, '_, '_>,
         shape: &Shape,
         tables: &Tables,
-        function: Function,
-        piece: &Chunk<'_>,
+        (kind, function): (&K, Function),
+        piece: &K::Chunk<'_>,
     ) -> Result<(), GpuError> {
         let task = self.load(job, shape, tables, piece.fits())?;
-        self.launch(shape, function, &task)?;
-        self.fetch(job)
+        self.launch(shape, function, &kind.task(job, task))?;
+        self.fetch(shape)
     }
 
     /// Copies data sets to the device. Returns what a kernel is to be told of them.
@@ -131,7 +132,7 @@ impl Slot {
         fits: Range<usize>,
     ) -> Result<CurveJob, GpuError> {
         let (first, count) = (fits.start, fits.len());
-        let (points, parameters) = (job.curves.points(), job.options.parameters());
+        let points = job.curves.points();
         let own_variables = shape.job.own_variables as usize;
         // The numbers of each data set, one kind after the other.
         let widths = [
@@ -152,8 +153,7 @@ impl Slot {
         let bytes = Bytes::of::<f32>(numbers)?;
         self.host_inputs.reserve(bytes)?;
         self.inputs.reserve(bytes)?;
-        let row = CurveJob::found_numbers(parameters, job.options.covariance);
-        self.found.reserve(Bytes::of::<f32>(count * row)?)?;
+        self.found.reserve(Bytes::of::<f32>(count * shape.found)?)?;
         self.wrong.clear();
         if widths[1..].iter().any(|&width| width > 0) {
             self.wrong.resize(count, false);
@@ -225,24 +225,62 @@ impl Slot {
         Ok(task)
     }
 
+    /// Copies what `count` data sets of the device's own memory have in common to the device, and the limits of each, if they
+    /// differ. Returns what a kernel is to be told of them, but for what lies there already.
+    pub(super) fn load_tables(
+        &mut self,
+        shape: &Shape,
+        tables: &Tables,
+        limits: &[Vec<f32>; 2],
+        count: usize,
+    ) -> Result<CurveJob, GpuError> {
+        let parts = [&tables.numbers, &limits[0], &limits[1]];
+        let numbers = parts.iter().map(|part| part.len()).sum();
+        let bytes = Bytes::of::<f32>(numbers)?;
+        self.host_inputs.reserve(bytes)?;
+        self.inputs.reserve(bytes)?;
+        // SAFETY: the stream has been waited for; any bytes are numbers.
+        let mut rest = unsafe { self.host_inputs.values::<f32>(numbers) };
+        for part in parts {
+            let (to, others) = rest.split_at_mut(part.len());
+            to.copy_from_slice(part);
+            rest = others;
+        }
+        // SAFETY: the host's memory is written by nobody before the stream has been waited for.
+        unsafe {
+            let from = std::slice::from_raw_parts(self.host_inputs.pointer::<f32>(), numbers);
+            self.stream.copy_in(&self.inputs, from)?;
+        }
+        self.count = count;
+        let inputs = self.inputs.address::<f32>().cast_const();
+        let table = |which: usize| tables.at[which].map(|at| inputs.wrapping_add(at));
+        let own = inputs.wrapping_add(tables.numbers.len());
+        Ok(CurveJob {
+            variables: table(1).unwrap_or(std::ptr::null()),
+            lower: table(3).unwrap_or(own),
+            upper: table(4).unwrap_or(own.wrapping_add(limits[0].len())),
+            count: window_count(count)?,
+            ..shape.job
+        })
+    }
+
     /// Fits what was loaded.
-    pub(super) fn launch(
+    pub(super) fn launch<T: Copy>(
         &self,
         shape: &Shape,
         function: Function,
-        task: &CurveJob,
+        task: &T,
     ) -> Result<(), GpuError> {
         let fits = shape.threads / shape.job.lanes as usize;
         let blocks = self.count.div_ceil(fits) as u32;
         // SAFETY: docs/gpu-safety.md: there is memory for `count` data sets and all that they come with, and for what is
-        // found; it stays as it is until the stream has been waited for.
+        // found; it stays as it is until the stream has been waited for. The function is that of the kind of the task.
         unsafe { function.launch(&self.stream, blocks, shape.threads as u32, shape.shared, task) }
     }
 
     /// Sends what was found on its way.
-    pub(super) fn fetch(&mut self, job: &Job<'_, '_, '_>) -> Result<(), GpuError> {
-        let row = CurveJob::found_numbers(job.options.parameters(), job.options.covariance);
-        let numbers = self.count * row;
+    pub(super) fn fetch(&mut self, shape: &Shape) -> Result<(), GpuError> {
+        let numbers = self.count * shape.found;
         self.host_found.reserve(Bytes::of::<f32>(numbers)?)?;
         let to = std::ptr::slice_from_raw_parts_mut(self.host_found.pointer::<f32>(), numbers);
         // SAFETY: nobody looks there before `finish` has waited; the kernel writes every number.
@@ -250,19 +288,19 @@ impl Slot {
     }
 
     /// Waits for what is on its way, and hands it on.
-    pub(super) fn finish(
+    pub(super) fn finish<K: Kind>(
         &mut self,
         job: &Job<'_, '_, '_>,
         shape: &Shape,
-        piece: &mut Chunk<'_>,
+        kind: &K,
+        piece: &mut K::Chunk<'_>,
     ) -> Result<(), GpuError> {
         self.stream.wait()?;
         let count = self.count;
         let parameters = job.options.parameters();
-        let row = CurveJob::found_numbers(parameters, shape.job.covariance != 0);
         // SAFETY: the stream has got past the copy of that many numbers; start values were written before it.
         let (found, starts) = unsafe {
-            let found: &[f32] = self.host_found.values(count * row);
+            let found: &[f32] = self.host_found.values(count * shape.found);
             let starts = match self.starts {
                 None => &self.shared_start[..],
                 Some(at) => {
@@ -273,28 +311,7 @@ impl Slot {
             (found, starts)
         };
         let step = if self.starts.is_none() { 0 } else { parameters };
-        let mut lengths = vec![0.0_f32; parameters];
-        for (number, (fit, numbers)) in piece.fits().zip(found.chunks_exact(row)).enumerate() {
-            if step > 0 || number == 0 {
-                let start = &starts[number * step..][..parameters];
-                for (length, &start) in lengths.iter_mut().zip(start) {
-                    let size = start.abs();
-                    *length = if size > 0.0 { size } else { 1.0 };
-                }
-            }
-            let (of_parameters, rest) = numbers.split_at(parameters);
-            let (errors, rest) = rest.split_at(parameters);
-            let (others, covariance) = rest.split_at(CurveJob::OTHERS);
-            let Ok(others) = others.try_into() else { continue };
-            let single = Single::from_numbers(of_parameters, &lengths, errors, others);
-            // Row after row, each from the diagonal on.
-            let of = |j: usize, k: usize| covariance[j * parameters - j * (j + 1) / 2 + k];
-            let fine = !self.wrong.get(number).is_some_and(|&wrong| wrong);
-            if !(fine && single.put(job, fit, of, piece)) {
-                piece.leave_invalid(fit);
-            }
-        }
-        Ok(())
+        kind.put(job, &Back { found, starts, step, wrong: &self.wrong }, piece)
     }
 }
 

@@ -14,7 +14,9 @@ macro_rules! functions {
 }
 
 functions!(
+    cuCtxGetCurrent,
     cuCtxSetCurrent,
+    cuCtxSynchronize,
     cuDeviceGet,
     cuDeviceGetAttribute,
     cuDeviceGetCount,
@@ -36,6 +38,7 @@ functions!(
     cuMemGetInfo_v2,
     cuMemHostAlloc,
     cuMemHostGetDevicePointer_v2,
+    cuMemcpy,
     cuMemcpyDtoHAsync_v2,
     cuMemcpyHtoDAsync_v2,
     cuModuleGetFunction,

@@ -134,6 +134,23 @@ impl Drop for HostMemory {
     }
 }
 
+/// Copies numbers between memories of the host or of a device, and waits for it.
+///
+/// # Safety
+/// There are as many numbers at both places, in memory of the host or in some that the context reaches, and nobody else writes
+/// there.
+pub(crate) unsafe fn copy<T: Copy>(
+    context: &Context,
+    to: *mut T,
+    from: *const T,
+    count: usize,
+) -> Result<(), GpuError> {
+    context.enter()?;
+    let bytes = Bytes::of::<T>(count)?;
+    // SAFETY: the caller's promise; the driver knows memory by its address.
+    unsafe { call!(cuMemcpy(to as sys::CUdeviceptr, from as sys::CUdeviceptr, bytes.get())) }
+}
+
 /// The device's address of pinned host memory, whoever pinned it; `None` for other memory.
 pub(crate) fn seen_by_device<T>(context: &Context, memory: *const T) -> Option<*const T> {
     context.enter().ok()?;

@@ -13,7 +13,7 @@ use cudarc::driver::sys::{self, CUresult};
 use crate::GpuError;
 
 pub(crate) use function::{Function, Module};
-pub(crate) use memory::{DeviceMemory, HostMemory, seen_by_device};
+pub(crate) use memory::{DeviceMemory, HostMemory, copy, seen_by_device};
 pub(crate) use stream::{Event, Stream};
 
 /// The CUDA version whose calls are made: 11.4, of 2021.
@@ -133,6 +133,22 @@ impl Context {
         unsafe { call!(cuCtxSetCurrent(self.context)) }
     }
 
+    /// Makes it the calling thread's context for as long as the guest stays; then the thread has that of before again.
+    pub(crate) fn visit(&self) -> Result<Guest, GpuError> {
+        let mut before = std::ptr::null_mut();
+        // SAFETY: a valid pointer.
+        unsafe { call!(cuCtxGetCurrent(&mut before))? };
+        self.enter()?;
+        Ok(Guest { before })
+    }
+
+    /// Waits for all that was put into its streams, by whomever.
+    pub(crate) fn wait(&self) -> Result<(), GpuError> {
+        self.enter()?;
+        // SAFETY: there is a context.
+        unsafe { call!(cuCtxSynchronize()) }
+    }
+
     /// Free bytes of the device's memory.
     pub(crate) fn free_memory(&self) -> Result<usize, GpuError> {
         self.enter()?;
@@ -140,6 +156,18 @@ impl Context {
         // SAFETY: valid pointers, and there is a context.
         unsafe { call!(cuMemGetInfo_v2(&mut free, &mut total))? };
         Ok(free)
+    }
+}
+
+/// Whoever calls this crate from a program that uses CUDA itself.
+pub(crate) struct Guest {
+    before: sys::CUcontext,
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        // SAFETY: it was the thread's context, or none.
+        let _ = unsafe { calls::cuCtxSetCurrent(self.before) };
     }
 }
 

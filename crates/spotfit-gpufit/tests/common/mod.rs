@@ -4,6 +4,9 @@
 
 use std::ffi::{CStr, c_char};
 
+/// Tests that look at the last error, which is that of any thread, take turns.
+pub static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 /// A call, with Gpufit's usual settings.
 #[derive(Clone)]
 pub struct Call {
@@ -53,8 +56,17 @@ impl Call {
         }
     }
 
-    /// Makes the call; what it wrote, or the last error.
+    /// Makes the call of `gpufit`; what it wrote, or the last error.
     pub fn run(&self) -> Result<Found, String> {
+        self.run_by(false)
+    }
+
+    /// Makes the call of `cpufit`.
+    pub fn run_on_cpu(&self) -> Result<Found, String> {
+        self.run_by(true)
+    }
+
+    fn run_by(&self, cpu: bool) -> Result<Found, String> {
         let parameters = PARAMETERS[self.model as usize];
         let mut found = Found {
             parameters: vec![-7.0; self.fits * parameters],
@@ -68,9 +80,10 @@ impl Call {
         let (mut weights, mut info) = (self.weights.clone(), self.info.clone());
         let (mut bounds, mut types) = self.constraints.clone().unwrap_or_default();
         let limited = self.constraints.is_some();
+        let call = if cpu { Gpufit::cpufit_constrained } else { Gpufit::gpufit_constrained };
         // SAFETY: all arrays are as long as the call says, which the tests take care of.
         let code = unsafe {
-            Gpufit::gpufit_constrained(
+            call(
                 self.fits,
                 self.points,
                 data.as_mut_ptr(),

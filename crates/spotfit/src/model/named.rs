@@ -161,7 +161,7 @@ models! {
             b: Linear
         };
     helix(x) "Fletcher and Powell's helical valley: three points (Gpufit's FLETCHER_POWELL_HELIX)"
-        "turn = if(p1 > 0, atan(p2/p1), atan(p2/p1) + pi)/(2*pi); if(x < 1, 10*(p3 - 10*turn), if(x < 2, 10*(hypot(p1, p2) - 1), p3))"
+        "turn = if(p1 > 0, atan(p2/p1), if(p1 < 0, atan(p2/p1) + pi, 0))/(2*pi); if(x < 1, 10*(p3 - 10*turn), if(x < 2, 10*(hypot(p1, p2) - 1), p3))"
         { p1: Kind::Among(&[-1.0]), p2: Kind::Among(&[0.1]), p3: Kind::Among(&[0.1]) };
     brown_dennis(x) "Brown and Dennis' test problem (Gpufit's BROWN_DENNIS)"
         "t = x/5; (p1 + t*p2 - exp(t))^2 + (p3 + p4*sin(t) - cos(t))^2"

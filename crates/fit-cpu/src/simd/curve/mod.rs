@@ -139,7 +139,7 @@ impl CurveSimd {
         gpufit: &GpufitOptions,
         room: GpufitRoom<'_>,
     ) -> Result<(), BatchError> {
-        let job = Job::of_gpufit(formula, curves, start, options)?;
+        let job = Job::of_gpufit(formula, curves, start, options, false)?;
         check_memory(&job)?;
         let count = curves.count();
         let single = options.parameters() <= MOST_OF_GPUFIT
@@ -163,9 +163,37 @@ impl CurveSimd {
                 work.fit_gpufit(&job, fit, gpufit, chunk.place(fit));
             }
         };
-        let length = self.chunk_length(count);
-        let chunks = room.chunks(count, options.parameters(), length)?;
+        let chunks = room.chunks(count, options.parameters(), self.chunk_length(count))?;
         self.share(count, chunks, make, run);
+        Ok(())
+    }
+
+    /// The same in double precision for the data sets that another fitter has left, whose numbers rise; the room is for all.
+    ///
+    /// # Errors
+    /// As [`CurveSimd::fit_gpufit`].
+    pub fn fit_gpufit_left(
+        &self,
+        formula: &Formula,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+        gpufit: &GpufitOptions,
+        (left, room): (&[usize], GpufitRoom<'_>),
+    ) -> Result<(), BatchError> {
+        let job = Job::of_gpufit(formula, curves, start, options, false)?;
+        check_memory(&job)?;
+        let count = curves.count();
+        let run = |work: &mut Option<_>, mut chunk: GpufitChunk<'_>| {
+            let fits = chunk.fits();
+            let before = |limit: usize| left.partition_point(|&fit| fit < limit);
+            for &fit in &left[before(fits.start)..before(fits.end)] {
+                let work = work.get_or_insert_with(|| job.interpreted());
+                work.fit_gpufit(&job, fit, gpufit, chunk.place(fit));
+            }
+        };
+        let chunks = room.chunks(count, options.parameters(), self.chunk_length(count))?;
+        self.share(count, chunks, || None, run);
         Ok(())
     }
 

@@ -1,0 +1,175 @@
+//! What kernels find, and where it goes: kinds of search.
+
+use std::ops::Range;
+
+use fit_core::Estimator;
+use fit_curves::{Chunk, GpufitChunk, GpufitOptions, Job, Single};
+use fit_gpu_kernel::{CurveJob, CurveMethod, GpufitJob};
+
+use crate::GpuError;
+
+/// A kind of search.
+pub(super) trait Kind: Sync {
+    /// Where the outcomes of some fits go.
+    type Chunk<'c>: Piece;
+    /// The argument of its kernels.
+    type Task: Copy;
+
+    /// What its kernels minimize.
+    fn method(&self, job: &Job<'_, '_, '_>) -> CurveMethod;
+    /// The numbers that a kernel writes of each fit.
+    fn numbers(&self, job: &Job<'_, '_, '_>) -> usize;
+    /// What a kernel is told; outcomes go to `found` on the device.
+    fn task(&self, job: &Job<'_, '_, '_>, curve: CurveJob) -> Self::Task;
+    /// Hands on what came back.
+    fn put(
+        &self,
+        job: &Job<'_, '_, '_>,
+        back: &Back<'_>,
+        piece: &mut Self::Chunk<'_>,
+    ) -> Result<(), GpuError>;
+}
+
+/// What came back of some fits.
+pub(super) struct Back<'b> {
+    pub(super) found: &'b [f32],
+    /// The start values: of all, or of each, and the numbers to the next.
+    pub(super) starts: &'b [f32],
+    pub(super) step: usize,
+    /// Whether single precision is not enough for what each comes with; nothing if it is enough for all.
+    pub(super) wrong: &'b [bool],
+}
+
+impl Back<'_> {
+    fn is_wrong(&self, number: usize) -> bool {
+        self.wrong.get(number).is_some_and(|&wrong| wrong)
+    }
+}
+
+/// Fits that follow each other.
+pub(super) trait Piece: Send {
+    /// Their numbers.
+    fn fits(&self) -> Range<usize>;
+}
+
+impl Piece for Chunk<'_> {
+    fn fits(&self) -> Range<usize> {
+        Self::fits(self)
+    }
+}
+
+impl Piece for GpufitChunk<'_> {
+    fn fits(&self) -> Range<usize> {
+        Self::fits(self)
+    }
+}
+
+/// Our search.
+pub(super) struct Ours;
+
+impl Kind for Ours {
+    type Chunk<'c> = Chunk<'c>;
+    type Task = CurveJob;
+
+    fn method(&self, job: &Job<'_, '_, '_>) -> CurveMethod {
+        match job.options.estimator {
+            Estimator::MaximumLikelihood => CurveMethod::Poisson,
+            _ if job.curves.weights.is_some() => CurveMethod::Weighted,
+            _ => CurveMethod::Plain,
+        }
+    }
+
+    fn numbers(&self, job: &Job<'_, '_, '_>) -> usize {
+        CurveJob::found_numbers(job.options.parameters(), job.options.covariance)
+    }
+
+    fn task(&self, _: &Job<'_, '_, '_>, curve: CurveJob) -> CurveJob {
+        curve
+    }
+
+    fn put(
+        &self,
+        job: &Job<'_, '_, '_>,
+        back: &Back<'_>,
+        piece: &mut Chunk<'_>,
+    ) -> Result<(), GpuError> {
+        let parameters = job.options.parameters();
+        let mut lengths = vec![0.0_f32; parameters];
+        let rows = back.found.chunks_exact(self.numbers(job));
+        for (number, (fit, numbers)) in piece.fits().zip(rows).enumerate() {
+            if back.step > 0 || number == 0 {
+                let start = &back.starts[number * back.step..][..parameters];
+                for (length, &start) in lengths.iter_mut().zip(start) {
+                    let size = start.abs();
+                    *length = if size > 0.0 { size } else { 1.0 };
+                }
+            }
+            let (of_parameters, rest) = numbers.split_at(parameters);
+            let (errors, rest) = rest.split_at(parameters);
+            let (others, covariance) = rest.split_at(CurveJob::OTHERS);
+            let Ok(others) = others.try_into() else { continue };
+            let single = Single::from_numbers(of_parameters, &lengths, errors, others);
+            // Row after row, each from the diagonal on.
+            let of = |j: usize, k: usize| covariance[j * parameters - j * (j + 1) / 2 + k];
+            if back.is_wrong(number) || !single.put(job, fit, of, piece) {
+                piece.leave_invalid(fit);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gpufit's search.
+pub(super) struct Gpufit(pub(super) GpufitOptions);
+
+impl Kind for Gpufit {
+    type Chunk<'c> = GpufitChunk<'c>;
+    type Task = GpufitJob;
+
+    fn method(&self, _: &Job<'_, '_, '_>) -> CurveMethod {
+        CurveMethod::Gpufit
+    }
+
+    fn numbers(&self, job: &Job<'_, '_, '_>) -> usize {
+        job.options.parameters() + 3
+    }
+
+    fn task(&self, job: &Job<'_, '_, '_>, curve: CurveJob) -> GpufitJob {
+        let (parameters, count) = (job.options.parameters(), curve.count as usize);
+        // One kind of number after the other.
+        let states = curve.found.wrapping_add(count * parameters);
+        let chi2 = states.wrapping_add(count);
+        let poisson = job.options.estimator == Estimator::MaximumLikelihood;
+        GpufitJob {
+            parameters: curve.found,
+            states: states.cast(),
+            chi2,
+            iterations: chi2.wrapping_add(count).cast(),
+            tolerance: self.0.tolerance,
+            held: self.0.held(job.options, parameters) as u32,
+            poisson: poisson.into(),
+            curve: CurveJob { max_iterations: self.0.most_iterations() as f32, ..curve },
+        }
+    }
+
+    fn put(
+        &self,
+        job: &Job<'_, '_, '_>,
+        back: &Back<'_>,
+        piece: &mut GpufitChunk<'_>,
+    ) -> Result<(), GpuError> {
+        let (parameters, count) = (job.options.parameters(), piece.fits().len());
+        let (of_parameters, rest) = back.found.split_at(count * parameters);
+        let (states, rest) = rest.split_at(count);
+        let (chi2, iterations) = rest.split_at(count);
+        piece.put_all(of_parameters, states, chi2, iterations)?;
+        let left = |(number, state): (usize, &f32)| {
+            (back.is_wrong(number) || state.to_bits() as i32 == GpufitJob::LEFT).then_some(number)
+        };
+        let first = piece.fits().start;
+        for number in states.iter().enumerate().filter_map(left) {
+            piece.leave(first + number);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,277 @@
+//! Calls for data in device memory.
+
+use std::borrow::Cow;
+
+use fit_curves::GpufitRoom;
+use fit_gpu::{CurveGpu, DeviceCurves};
+
+use crate::error::Wrong;
+use crate::fit::{fit, options};
+use crate::fitter::{Backend, Fitter, is_strict};
+use crate::model::Prepared;
+use crate::request::{Arguments, Checked, Constraints, Request};
+
+/// Numbers of data sets that are on the host at a time, at most, if they have to be there.
+const MOST_ON_HOST: usize = 1 << 26;
+/// Fewer data sets are fitted on the host.
+const FEW: usize = 1_000;
+
+/// Fits data sets in device memory, where they lie; results take the place of start values.
+///
+/// # Safety
+/// As [`Request::read`], but for memory of a device: data, weights, `user_info`, start values and outcomes; limits may lie on either.
+pub(crate) unsafe fn fit_there(of: &Arguments) -> Result<(), Wrong> {
+    let Some(checked) = Checked::new(of)? else { return Ok(()) };
+    if Backend::chosen()? == Backend::Cpu {
+        return Err(Wrong::NoGpu);
+    }
+    let fitter = Fitter::get()?;
+    // SAFETY: as the caller says.
+    unsafe {
+        let fixed = checked.fixed();
+        let there = There { gpu: fitter.gpu()?, of, checked: &checked, fixed: &fixed };
+        let bounds = match checked.limits {
+            Some((bounds, _)) => there.read(bounds.at, 0, bounds.length)?,
+            None => Vec::new(),
+        };
+        let constraints = match checked.limits {
+            Some((_, kinds)) => Constraints::new(&bounds, kinds.values(), &fixed, of.fits)?,
+            None => None,
+        };
+        there.fit(constraints.as_ref())
+    }
+}
+
+struct There<'r> {
+    gpu: &'r CurveGpu,
+    of: &'r Arguments,
+    checked: &'r Checked,
+    fixed: &'r [bool],
+}
+
+impl There<'_> {
+    /// # Safety
+    /// As [`fit_there`].
+    unsafe fn fit(&self, constraints: Option<&Constraints<'_>>) -> Result<(), Wrong> {
+        let (of, model) = (self.of, self.checked.model);
+        // SAFETY: as the caller says.
+        unsafe {
+            // Where each fit's points lie is not needed on the host.
+            let own_places = model.takes_places() && self.checked.info.length / 4 > of.points;
+            let info = if own_places {
+                Vec::new()
+            } else {
+                self.read(of.info.cast::<u8>(), 0, of.info_size)?
+            };
+            let on_device = of.fits >= FEW && !is_strict()?;
+            if !(on_device && self.fit_on_device(&info, own_places, constraints)?) {
+                return self.fit_on_host(&info, own_places, constraints, None);
+            }
+            let states = self.read(of.states, 0, of.fits)?;
+            let is_left =
+                |(fit, &state): (usize, &i32)| (state == DeviceCurves::LEFT).then_some(fit);
+            let left: Vec<usize> = states.iter().enumerate().filter_map(is_left).collect();
+            self.fit_on_host(&info, own_places, constraints, Some(&left))
+        }
+    }
+
+    /// False if the GPU leaves all of it.
+    ///
+    /// # Safety
+    /// As [`fit_there`].
+    unsafe fn fit_on_device(
+        &self,
+        info: &[u8],
+        own_places: bool,
+        constraints: Option<&Constraints<'_>>,
+    ) -> Result<bool, Wrong> {
+        let (of, checked) = (self.of, self.checked);
+        let places = if own_places { of.info.cast::<f32>() } else { std::ptr::null() };
+        if own_places && (checked.info.length / 4 < of.fits * of.points || !places.is_aligned()) {
+            return Ok(false);
+        }
+        let prepared = Prepared::new(checked.model, of.fits, of.points, info)?;
+        let mut options = options(checked.estimator, self.fixed.to_vec());
+        // SAFETY: as the caller says.
+        unsafe {
+            if let Some(constraints) = constraints {
+                let mut starts = self.read(of.initial, 0, checked.initial.length)?;
+                constraints.confine(0..of.fits, &mut starts);
+                self.write(of.parameters, 0, &starts)?;
+                options.limits = constraints.limits(0..of.fits);
+            }
+            let curves = DeviceCurves {
+                count: of.fits,
+                points: of.points,
+                data: of.data,
+                weights: checked.weights.map_or(std::ptr::null(), |weights| weights.at),
+                places,
+                parameters: of.parameters,
+                states: of.states,
+                chi2: of.chi2,
+                iterations: of.iterations,
+            };
+            let points = prepared.points(&(0..of.fits), of.points);
+            let formula = &prepared.formula;
+            Ok(self.gpu.fit_gpufit_there(formula, points, &curves, &options, &of.options())?)
+        }
+    }
+
+    /// Fits some data sets, or all, on the host.
+    ///
+    /// # Safety
+    /// As [`fit_there`].
+    unsafe fn fit_on_host(
+        &self,
+        info: &[u8],
+        own_places: bool,
+        constraints: Option<&Constraints<'_>>,
+        which: Option<&[usize]>,
+    ) -> Result<(), Wrong> {
+        let (of, checked) = (self.of, self.checked);
+        let (points, parameters) = (of.points, checked.model.parameters());
+        let count = which.map_or(of.fits, <[usize]>::len);
+        let length = (MOST_ON_HOST / points).max(1);
+        for first in (0..count).step_by(length) {
+            let last = count.min(first + length);
+            let which: Cow<'_, [usize]> = match which {
+                Some(which) => which[first..last].into(),
+                None => (first..last).collect(),
+            };
+            // SAFETY: as the caller says.
+            unsafe {
+                let data = self.read_rows(of.data, &which, points)?;
+                let weights = match checked.weights {
+                    Some(weights) => Some(self.read_rows(weights.at, &which, points)?),
+                    None => None,
+                };
+                let info = if own_places { self.own_places(&which)? } else { info.to_vec() };
+                let initial = self.read_rows(of.initial, &which, parameters)?;
+                let bounds = constraints.map(|constraints| constraints.picked(&which));
+                let limits = constraints.zip(bounds.as_deref());
+                let mut found = initial.clone();
+                let (mut states, mut iterations) = (vec![0; which.len()], vec![0; which.len()]);
+                let mut chi2 = vec![0.0; which.len()];
+                let request = Request {
+                    fits: which.len(),
+                    points,
+                    data: &data,
+                    weights: weights.as_deref(),
+                    model: checked.model,
+                    initial: initial.into(),
+                    constraints: limits.map(|(kinds, bounds)| kinds.with(bounds)),
+                    fixed: self.fixed.to_vec(),
+                    estimator: checked.estimator,
+                    info: &info,
+                    options: of.options(),
+                    room: GpufitRoom {
+                        parameters: &mut found,
+                        states: &mut states,
+                        chi2: &mut chi2,
+                        iterations: &mut iterations,
+                    },
+                };
+                fit(request, false)?;
+                self.write_rows(of.parameters, &which, parameters, &found)?;
+                self.write_rows(of.states, &which, 1, &states)?;
+                self.write_rows(of.chi2, &which, 1, &chi2)?;
+                self.write_rows(of.iterations, &which, 1, &iterations)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `user_info` of some fits that have places of their own: bytes.
+    ///
+    /// # Safety
+    /// As [`fit_there`].
+    unsafe fn own_places(&self, which: &[usize]) -> Result<Vec<u8>, Wrong> {
+        let (of, bytes) = (self.of, 4 * self.of.points);
+        if self.checked.info.length / 4 < of.fits * of.points {
+            // Too few; the error says how many there are.
+            return Prepared::new(
+                self.checked.model,
+                of.fits,
+                of.points,
+                &vec![0; self.checked.info.length],
+            )
+            .map(|_| Vec::new());
+        }
+        // SAFETY: as the caller says.
+        unsafe { self.read_rows(of.info.cast::<u8>(), which, bytes) }
+    }
+
+    /// Some numbers of an array.
+    ///
+    /// # Safety
+    /// They are there.
+    unsafe fn read<T: Copy + Default>(
+        &self,
+        from: *const T,
+        first: usize,
+        count: usize,
+    ) -> Result<Vec<T>, Wrong> {
+        let mut to = vec![T::default(); count];
+        if count > 0 {
+            // SAFETY: the caller's promise.
+            unsafe { self.gpu.copy(to.as_mut_ptr(), from.wrapping_add(first), count)? };
+        }
+        Ok(to)
+    }
+
+    /// Puts numbers into an array.
+    ///
+    /// # Safety
+    /// There is room for them.
+    unsafe fn write<T: Copy>(&self, to: *mut T, first: usize, from: &[T]) -> Result<(), Wrong> {
+        if !from.is_empty() {
+            // SAFETY: the caller's promise.
+            unsafe { self.gpu.copy(to.wrapping_add(first), from.as_ptr(), from.len())? };
+        }
+        Ok(())
+    }
+
+    /// Some rows of an array, one after the other.
+    ///
+    /// # Safety
+    /// They are there.
+    unsafe fn read_rows<T: Copy + Default>(
+        &self,
+        from: *const T,
+        which: &[usize],
+        length: usize,
+    ) -> Result<Vec<T>, Wrong> {
+        let mut rows = Vec::with_capacity(which.len() * length);
+        for run in runs(which) {
+            // SAFETY: the caller's promise.
+            rows.extend(unsafe { self.read(from, run[0] * length, run.len() * length) }?);
+        }
+        Ok(rows)
+    }
+
+    /// Puts rows into their places.
+    ///
+    /// # Safety
+    /// There is room for them.
+    unsafe fn write_rows<T: Copy>(
+        &self,
+        to: *mut T,
+        which: &[usize],
+        length: usize,
+        rows: &[T],
+    ) -> Result<(), Wrong> {
+        let mut rest = rows;
+        for run in runs(which) {
+            let (these, others) = rest.split_at(run.len() * length);
+            // SAFETY: the caller's promise.
+            unsafe { self.write(to, run[0] * length, these)? };
+            rest = others;
+        }
+        Ok(())
+    }
+}
+
+/// Numbers that follow each other, together.
+fn runs(which: &[usize]) -> impl Iterator<Item = &[usize]> {
+    which.chunk_by(|a, b| a + 1 == *b)
+}

@@ -1,0 +1,121 @@
+//! Fits by our criteria (`SPOTFIT_STRICT=1`), told in Gpufit's words.
+
+use fit_core::Status;
+use fit_core::search::gpufit::GpufitState;
+use fit_cpu::BatchError;
+use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, GpufitPlace, GpufitRoom, Limits};
+
+use crate::error::Wrong;
+use crate::fit::rows;
+use crate::fitter::Fitter;
+use crate::model::Prepared;
+
+/// Our criteria take no more iterations.
+const MOST_ITERATIONS: i32 = 100_000;
+
+/// Data sets that follow each other.
+pub(crate) struct Block<'b> {
+    /// The number of the first.
+    pub(crate) first: usize,
+    pub(crate) points: usize,
+    /// (fit, point).
+    pub(crate) data: &'b [f32],
+    pub(crate) weights: Option<&'b [f32]>,
+    /// (fit, parameter).
+    pub(crate) starts: &'b [f32],
+}
+
+/// The iterations that our criteria may take.
+pub(crate) fn most(asked: i32) -> u32 {
+    if asked > 0 { asked.min(MOST_ITERATIONS) as u32 } else { MOST_ITERATIONS as u32 }
+}
+
+/// Fits a block. What our criteria refuse ends as a singular fit, with its start values; the others do not notice.
+pub(crate) fn fit(
+    (fitter, anywhere): (&Fitter, bool),
+    prepared: &Prepared<'_>,
+    block: &Block<'_>,
+    options: &CurveOptions,
+    room: GpufitRoom<'_>,
+) -> Result<(), Wrong> {
+    let (points, parameters) = (block.points, options.parameters());
+    let row = |values: &[f32], fit: usize, length: usize| -> Vec<f32> {
+        values[fit * length..][..length].to_vec()
+    };
+    let is_sound = |&fit: &usize| {
+        let places = prepared.given(block.first + fit, points).unwrap_or_default();
+        let weights = block.weights.map(|weights| &weights[fit * points..][..points]);
+        let starts = &block.starts[fit * parameters..][..parameters];
+        starts.iter().chain(places).all(|value| value.is_finite())
+            && weights
+                .into_iter()
+                .flatten()
+                .all(|&weight| weight < f32::INFINITY || weight.is_nan())
+    };
+    let count = block.data.len() / points;
+    let which: Vec<usize> = match options.free() <= points {
+        true => (0..count).filter(is_sound).collect(),
+        false => Vec::new(),
+    };
+    let picked = |values: &[f32], length: usize| -> Vec<f32> {
+        which.iter().flat_map(|&fit| row(values, fit, length)).collect()
+    };
+    let mut pieces = room.chunks(count, parameters, count).map_err(BatchError::from)?;
+    let Some(to) = pieces.first_mut() else { return Ok(()) };
+    let refused = |place: GpufitPlace<'_>, fit: usize| {
+        let start: Vec<f64> =
+            row(block.starts, fit, parameters).iter().map(|&v| v.into()).collect();
+        place.put(&start, GpufitState::Singular, f64::NAN, 1.0);
+    };
+    let mut left = (0..count).filter(|fit| which.binary_search(fit).is_err());
+    left.by_ref().for_each(|fit| refused(to.place(fit), fit));
+    if which.is_empty() {
+        return Ok(());
+    }
+
+    let all = 0..which.len();
+    let (data, starts) = (picked(block.data, points), picked(block.starts, parameters));
+    let mut own = Vec::new();
+    if prepared.has_own_places() {
+        let of = |&fit: &usize| prepared.given(block.first + fit, points).unwrap_or_default();
+        own = which.iter().flat_map(of).copied().collect();
+    }
+    // Points with a negative weight are left out.
+    let weights = block.weights.map(|weights| picked(weights, points));
+    let weights: Option<Vec<f32>> =
+        weights.map(|all| all.into_iter().map(|weight| weight.max(0.0)).collect());
+    let mut curves = Curves::new(rows(&data, &all, points), prepared.points_of(&own, points));
+    if let Some(weights) = &weights {
+        curves = curves.with_weights(rows(weights, &all, points));
+    }
+    let mut options = options.clone();
+    if let Limits::PerFit(limits) = &options.limits {
+        let of = |&fit: &usize| limits[fit * parameters..][..parameters].to_vec();
+        options.limits = Limits::PerFit(which.iter().flat_map(of).collect());
+    }
+    let start = CurveStart::from(rows(&starts, &all, parameters));
+    let fits = fitter.fit(anywhere, &prepared.formula, (&curves, start), &options)?;
+    for (number, &fit) in which.iter().enumerate() {
+        let place = to.place(fit);
+        match state(fits.statuses[number]) {
+            None => refused(place, fit),
+            Some(state) => put(&fits, number, state, place),
+        }
+    }
+    Ok(())
+}
+
+/// Gpufit's word; `None` if nothing was found.
+fn state(status: Status) -> Option<GpufitState> {
+    match status {
+        Status::Invalid => None,
+        Status::MaxIterations => Some(GpufitState::MaxIterations),
+        Status::NotConverged => Some(GpufitState::Singular),
+        _ => Some(GpufitState::Converged),
+    }
+}
+
+fn put(fits: &CurveFits, number: usize, state: GpufitState, place: GpufitPlace<'_>) {
+    let parameters: Vec<f64> = fits.parameters.row(number).to_vec();
+    place.put(&parameters, state, fits.chi2[number], f64::from(fits.iterations[number]));
+}
