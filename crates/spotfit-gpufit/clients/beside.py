@@ -26,18 +26,20 @@ class Library:
     def fit(self, model, data, initial, estimator, tolerance, places):
         fits, points = data.shape
         parameters = initial.shape[1]
-        found = numpy.zeros((fits, parameters), numpy.float32)
-        states, iterations = numpy.zeros((2, fits), numpy.int32)
-        chi2 = numpy.zeros(fits, numpy.float32)
+        found = numpy.ones((fits, parameters), numpy.float32)
+        states, iterations = numpy.ones((2, fits), numpy.int32)
+        chi2 = numpy.ones(fits, numpy.float32)
         free = numpy.ones(parameters, numpy.int32)
         real, whole = lambda a: a.ctypes.data_as(REALS), lambda a: a.ctypes.data_as(WHOLES)
-        begin = time.perf_counter()
-        code = self.call(
+        arguments = [
             fits, points, real(data), None, model, real(initial), tolerance, 25, whole(free), estimator, places.nbytes,
             real(places) if places.size else None, real(found), whole(states), real(chi2), whole(iterations),
-        )  # fmt: skip
+        ]  # fmt: skip
+        begin = time.perf_counter()
+        code = self.call(*arguments)
+        seconds = time.perf_counter() - begin
         assert code == 0
-        return time.perf_counter() - begin, found, states, chi2, iterations
+        return seconds, found, states, chi2, iterations
 
 
 def gauss(x, a, x0, s):

@@ -131,6 +131,7 @@ fn states_and_iterations_are_those_of_gpufit() {
     let counts: Vec<f32> = (0..8).map(|x| 2.0 * x as f32).collect();
     let mut line = Call::new(5, 8, counts, &[0.0, 1.5]);
     line.estimator = 1;
+    line.to_fit = vec![0, 1];
     let found = line.run().unwrap();
     assert_eq!(found.states[0], 0, "{found:?}");
     near(&found.parameters, &[0.0, 2.0], 1e-3);
