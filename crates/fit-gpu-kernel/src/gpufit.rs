@@ -116,10 +116,11 @@ where
     let cost = search.cost();
     // What single precision says of residuals that small, and of what cannot be solved, is rounding.
     let least = R::splat(single::LEAST_RESIDUAL * single::LEAST_RESIDUAL) * known.degrees;
+    let singular = R::splat(f64::from(GpufitState::Singular as u8));
     let decided = usable
         & (R::Mask::splat(poisson) | least.le(cost))
         & cost.is_finite()
-        & search.state().lt(R::splat(f64::from(GpufitState::Singular as u8)));
+        & !(singular.le(search.state()) & search.state().le(singular));
     let mut parameters = begin.initial;
     for j in 0..P {
         parameters[j] = R::select(decided, search.best()[j], parameters[j]);

@@ -183,10 +183,12 @@ impl Batch {
         println!(
             "{what}: of {count} {states} end alike, {iterations} after as many steps, {near} near"
         );
+        // Splines of many arguments say little of where they lie if one of them is held beside the truth.
+        let share = if self.case.extent.len() > 2 { 0.9 } else { 0.98 };
         let least = |share: f64| (share * count as f64) as usize;
-        assert!(states >= least(0.0), "{what}: {states} of {count}");
-        assert!(iterations >= least(0.0), "{what}: {iterations} of {count}");
-        assert!(near >= least(0.0), "{what}: {near} of {count}");
+        assert!(states >= least(0.99), "{what}: {states} of {count}");
+        assert!(iterations >= least(0.98), "{what}: {iterations} of {count}");
+        assert!(near >= least(share), "{what}: {near} of {count}");
     }
 }
 

@@ -1,4 +1,4 @@
-/* Cpufit's C interface, as Spotfit's libGpufit has it: the same fits as gpufit.h. MIT OR Apache-2.0. */
+/* Cpufit's C interface, as Spotfit's libGpufit has it: the same fits as gpufit.h, on the CPU. MIT OR Apache-2.0. */
 #ifndef SPOTFIT_CPUFIT_H
 #define SPOTFIT_CPUFIT_H
 

@@ -57,7 +57,8 @@ int gpufit_constrained(size_t n_fits, size_t n_points, REAL *data, REAL *weights
                        char *user_info, REAL *output_parameters, int *output_states, REAL *output_chi_squares,
                        int *output_n_iterations);
 
-/* For data in device memory. This library fits on the CPU so far: these return -1. */
+/* For data in the memory of the first GPU: all arrays but parameters_to_fit and constraint_types, which are on the host; constraints may be
+ * on either. Results take the place of the start values. */
 int gpufit_cuda_interface(size_t n_fits, size_t n_points, REAL *gpu_data, REAL *gpu_weights, int model_id,
                           REAL tolerance, int max_n_iterations, int *parameters_to_fit, int estimator_id,
                           size_t user_info_size, char *gpu_user_info, REAL *gpu_fit_parameters,
@@ -73,10 +74,10 @@ int gpufit_constrained_cuda_interface(size_t n_fits, size_t n_points, REAL *gpu_
 /* The last error of any thread, "" if there was none; the text stays until the same thread asks again. */
 char const *gpufit_get_last_error(void);
 
-/* Whether fits run on a GPU; they run on the CPU if not. */
+/* Whether there is a GPU; fits run on the CPU if not. */
 int gpufit_cuda_available(void);
 
-/* Both versions are 0 where CUDA is not used. Returns 0. */
+/* 1000 * major + 10 * minor of the newest CUDA that the driver supports, in both; 0 without a GPU. Returns 0. */
 int gpufit_get_cuda_version(int *runtime_version, int *driver_version);
 
 /* argv: pointers to the numbers, and the arrays themselves, in the order of the arguments: 16, or 18 with constraints. */

@@ -14,7 +14,7 @@ use crate::error::Wrong;
 static FITTER: Mutex<Option<(u32, Arc<Fitter>)>> = Mutex::new(None);
 
 /// Fewer fits are done by the CPU before a GPU has them.
-const FEW: usize = 2_000;
+const FEW: usize = 100;
 
 /// The CPU, and the first GPU.
 pub(crate) struct Fitter {

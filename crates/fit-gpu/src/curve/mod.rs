@@ -28,6 +28,8 @@ use way::{Gpufit, Kind, Ours};
 
 /// Bytes that a thread sends at a time, in or out: so few that they stay in the cache of its processor.
 const CHUNK: usize = 1 << 20;
+/// The same where kernels reach for them by themselves.
+const MAPPED_CHUNK: usize = 1 << 19;
 /// Bytes on their way, at least, that keep the device busy.
 const ON_THEIR_WAY: usize = 32 << 20;
 /// The driver takes longer for longer formulas: 0.3 s for a hundred operations.
@@ -92,6 +94,8 @@ struct Shape {
     shared: usize,
     /// The numbers that are found of each fit.
     found: usize,
+    /// Whether kernels read and write the host's memory.
+    mapped: bool,
 }
 
 // SAFETY: no pointer of the job is set.
@@ -103,7 +107,8 @@ impl Shape {
         let own = (self.job.start_step + 2 * self.job.limit_step) as usize;
         let points = job.curves.points();
         let numbers = (self.job.rows() * points + own).max(self.found);
-        let bytes = (ON_THEIR_WAY / (2 * rayon::current_num_threads())).max(CHUNK);
+        let sent = (ON_THEIR_WAY / (2 * rayon::current_num_threads())).max(CHUNK);
+        let bytes = if self.mapped { MAPPED_CHUNK } else { sent };
         // What all of them have in common comes with each piece.
         let shared = (job.variables + 1) * points;
         (bytes / (numbers * size_of::<f32>())).max(shared.div_ceil(numbers)).max(1)
@@ -202,7 +207,7 @@ impl CurveGpu {
         if job.curves.count() == 0 || job.options.free() == 0 || !job.is_single() {
             return Ok(None);
         }
-        let Some(shape) = self.shape(job, kind.numbers(job)) else { return Ok(None) };
+        let Some(shape) = self.shape(job, kind) else { return Ok(None) };
         let method = kind.method(job);
         self.card.context.enter()?;
         let Some(program) = &job.program else { return Ok(None) };
@@ -282,7 +287,8 @@ impl CurveGpu {
     }
 
     /// How the fits of a job are launched; `None` if a data set has no room.
-    fn shape(&self, of: &Job<'_, '_, '_>, found: usize) -> Option<Shape> {
+    fn shape<K: Kind>(&self, of: &Job<'_, '_, '_>, kind: &K) -> Option<Shape> {
+        let (found, mapped) = (kind.numbers(of), K::MAPPED);
         let options = of.options;
         let [share, square] = options.ends();
         let own = matches!(of.curves.points, Points::PerFit(_));
@@ -304,14 +310,14 @@ impl CurveGpu {
         for threads in [THREADS, WARP] {
             let shared = bytes(&job, threads);
             if many && shared <= SHARED {
-                return Some(Shape { job, threads, shared, found });
+                return Some(Shape { job, threads, shared, found, mapped });
             }
         }
         job.lanes = WARP as u32;
         for threads in [THREADS, WARP] {
             let shared = bytes(&job, threads / WARP);
             if shared <= SHARED || (threads == WARP && shared <= self.card.info.shared) {
-                return Some(Shape { job, threads, shared, found });
+                return Some(Shape { job, threads, shared, found, mapped });
             }
         }
         None

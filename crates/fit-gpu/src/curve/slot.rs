@@ -120,7 +120,7 @@ impl Slot {
     ) -> Result<(), GpuError> {
         let task = self.load(job, shape, tables, piece.fits())?;
         self.launch(shape, function, &kind.task(job, task))?;
-        self.fetch(shape)
+        if shape.mapped { Ok(()) } else { self.fetch(shape) }
     }
 
     /// Copies data sets to the device. Returns what a kernel is to be told of them.
@@ -153,7 +153,12 @@ impl Slot {
         let bytes = Bytes::of::<f32>(numbers)?;
         self.host_inputs.reserve(bytes)?;
         self.inputs.reserve(bytes)?;
-        self.found.reserve(Bytes::of::<f32>(count * shape.found)?)?;
+        let found = Bytes::of::<f32>(count * shape.found)?;
+        if shape.mapped {
+            self.host_found.reserve(found)?;
+        } else {
+            self.found.reserve(found)?;
+        }
         self.wrong.clear();
         if widths[1..].iter().any(|&width| width > 0) {
             self.wrong.resize(count, false);
@@ -195,13 +200,21 @@ impl Slot {
                 }
             });
         }
+        // What all fits read often is on the device in any case.
+        let copied = if shape.mapped { shared } else { numbers };
         // SAFETY: the host's memory is written by nobody before `finish` or `abandon` has waited.
         unsafe {
-            let from = std::slice::from_raw_parts(self.host_inputs.pointer::<f32>(), numbers);
+            let from = std::slice::from_raw_parts(self.host_inputs.pointer::<f32>(), copied);
             self.stream.copy_in(&self.inputs, from)?;
         }
         let inputs = self.inputs.address::<f32>().cast_const();
-        let place = |part: usize| inputs.wrapping_add(at[part]);
+        let (rows, found) = if shape.mapped {
+            let rows = self.host_inputs.device_address::<f32>()?;
+            (rows.cast_const(), self.host_found.device_address()?)
+        } else {
+            (inputs, self.found.address())
+        };
+        let place = |part: usize| rows.wrapping_add(at[part]);
         let own = |part: usize, table: usize| match (tables.at[table], widths[part]) {
             (Some(at), _) => inputs.wrapping_add(at),
             (None, 0) => std::ptr::null(),
@@ -214,7 +227,7 @@ impl Slot {
             starts: own(3, 2),
             lower: own(4, 3),
             upper: own(5, 4),
-            found: self.found.address(),
+            found,
             count: window_count(count)?,
             weight_unit: tables.weight_unit,
             ..shape.job

@@ -14,6 +14,8 @@ pub(super) trait Kind: Sync {
     type Chunk<'c>: Piece;
     /// The argument of its kernels.
     type Task: Copy;
+    /// Whether kernels read data from the host's memory and write to it, which takes fewer calls than copies do.
+    const MAPPED: bool;
 
     /// What its kernels minimize.
     fn method(&self, job: &Job<'_, '_, '_>) -> CurveMethod;
@@ -70,6 +72,7 @@ pub(super) struct Ours;
 impl Kind for Ours {
     type Chunk<'c> = Chunk<'c>;
     type Task = CurveJob;
+    const MAPPED: bool = false;
 
     fn method(&self, job: &Job<'_, '_, '_>) -> CurveMethod {
         match job.options.estimator {
@@ -125,6 +128,7 @@ pub(super) struct Gpufit(pub(super) GpufitOptions);
 impl Kind for Gpufit {
     type Chunk<'c> = GpufitChunk<'c>;
     type Task = GpufitJob;
+    const MAPPED: bool = true;
 
     fn method(&self, _: &Job<'_, '_, '_>) -> CurveMethod {
         CurveMethod::Gpufit

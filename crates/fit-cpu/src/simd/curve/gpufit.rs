@@ -103,9 +103,10 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
         let least =
             P::splat(if poisson { -1.0 } else { single::LEAST_RESIDUAL * single::LEAST_RESIDUAL });
         let cost = self.search.cost();
+        let (state, singular) = (self.search.state(), code(GpufitState::Singular));
         let sound = (least * seeds.degrees.max(P::splat(1.0))).le(cost)
             & cost.is_finite()
-            & self.search.state().lt(code(GpufitState::Singular));
+            & !(singular.le(state) & state.le(singular));
         let sound = P::bits(sound);
         let mut parameters = [[0.0_f32; 32]; N];
         for (to, from) in parameters.iter_mut().zip(self.search.best()) {

@@ -125,7 +125,7 @@ impl CurveSimd {
     /// Fits a formula by Gpufit's search ([`fit_core::search::gpufit`]). Start values must be within the limits.
     ///
     /// What single precision cannot decide is fitted again in double precision: models with more than 7 parameters, searches that end
-    /// without converging because they are singular or have no likelihood, data that the model fits to five digits, and those
+    /// because they are singular or begin without a likelihood, data that the model fits to five digits, and those
     /// that are not finite or too small; and everything where the tolerance is below 10⁻⁶.
     ///
     /// # Errors
