@@ -1,0 +1,30 @@
+"""Centre, width and brightness of blurred spots of light in camera images, to a hundredth of a pixel.
+
+>>> import spotfit
+>>> movie = spotfit.simulate(1000, size=9, photons=1000, background=5)
+>>> fits = spotfit.fit(movie.spots)
+>>> bool(fits.converged.all())
+True
+
+Pixel centres are integers: (0, 0) is the centre of the first pixel of a window, x goes along rows, y along columns.
+"""
+
+from ._camera import Camera
+from ._fit import Fitter, fit, fit_in_frames
+from ._fits import Errors, Fits, Status
+from ._simulate import Simulation, simulate
+from ._spotfit import CameraMap, __version__
+
+__all__ = [
+    "Camera",
+    "CameraMap",
+    "Errors",
+    "Fits",
+    "Fitter",
+    "Simulation",
+    "Status",
+    "__version__",
+    "fit",
+    "fit_in_frames",
+    "simulate",
+]

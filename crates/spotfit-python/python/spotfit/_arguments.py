@@ -1,0 +1,64 @@
+"""Arguments that Rust could not name if they were wrong."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+
+def whole(name: str, value: Any, most: int = 2**63 - 1) -> int:
+    """The integer, or an exception that names the argument."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
+    if not 0 <= number <= most:
+        raise ValueError(f"{name} = {number} is out of its range (0 to {most})")
+    return number
+
+
+def number(name: str, value: Any) -> float:
+    """The number, or an exception that names the argument."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, not {value!r}") from None
+    except OverflowError:
+        raise ValueError(f"{name} is too large") from None
+
+
+def pair(name: str, value: Any) -> tuple[float, float]:
+    """Two numbers; one is taken twice."""
+    try:
+        first, second = value
+    except TypeError:
+        first = second = value
+    except ValueError:
+        raise ValueError(f"{name} must be one number or two") from None
+    return number(name, first), number(name, second)
+
+
+def size(value: Any) -> tuple[int, int]:
+    """Height and width of windows; one number is taken twice."""
+    try:
+        height, width = value
+    except TypeError:
+        height = width = value
+    except ValueError:
+        raise ValueError("size must be one integer, or height and width") from None
+    return whole("size", height), whole("size", width)
+
+
+def camera(value: Any) -> tuple[float, float, float | None, float]:
+    """The numbers of a camera."""
+    try:
+        baseline, sensitivity, em_gain, read_noise = value
+    except (TypeError, ValueError):
+        kind = type(value).__name__
+        raise TypeError(f"camera must be a spotfit.Camera or spotfit.CameraMap, not {kind}") from None
+    return (
+        number("baseline", baseline),
+        number("sensitivity", sensitivity),
+        None if em_gain is None else number("em_gain", em_gain),
+        number("read_noise", read_noise),
+    )

@@ -1,0 +1,33 @@
+"""What a camera makes of light."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Camera(NamedTuple):
+    """How a camera turns photo-electrons into counts.
+
+    Photo-electrons are (ADU - baseline) * sensitivity / em_gain. The default takes every count for one.
+
+    Attributes
+    ----------
+    baseline : float
+        What a dark pixel reads, in ADU.
+    sensitivity : float
+        Photo-electrons per ADU, before EM gain.
+    em_gain : float or None
+        EM gain, at least 1; None for a camera without it. It doubles the variance of the counts.
+    read_noise : float
+        Standard deviation of the read noise in photo-electrons; EM gain divides it.
+
+    Examples
+    --------
+    >>> Camera(baseline=100, sensitivity=0.46)
+    Camera(baseline=100, sensitivity=0.46, em_gain=None, read_noise=0.0)
+    """
+
+    baseline: float = 0.0
+    sensitivity: float = 1.0
+    em_gain: float | None = None
+    read_noise: float = 0.0

@@ -1,0 +1,299 @@
+"""Fitting windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy.typing as npt
+
+from . import _arguments as arguments
+from ._camera import Camera
+from ._fits import Errors, Fits
+from ._spotfit import CameraMap
+from ._spotfit import Fitter as _Fitter
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import Background, Backend, Criteria, Estimator, InstructionSet, Options, Profile, Shape
+
+
+class Fitter:
+    """Fits windows with the same options, again and again. It holds its threads.
+
+    Parameters
+    ----------
+    shape : {"circular", "elliptical", "rotated", "fixed", "given"}
+        The shape of the spots. Of "fixed" ones all have the width `sigma`; of "given" ones each has that of its start.
+    sigma : float or (float, float), optional
+        For the shape "fixed": its width in pixels, or its widths along x and y.
+    profile : {"sampled", "integrated"}
+        What a pixel measures: the Gaussian at its centre, or its integral over the pixel. It matters where sigma is
+        below about 1 pixel.
+    estimator : {"lse", "mle"}
+        What is minimized: least squares, or the deviance of Poisson distributed photo-electrons.
+    camera : Camera or CameraMap, optional
+        How counts are turned into photo-electrons. Without it all numbers are in counts, and maximum likelihood and
+        errors take a count for a photo-electron. With a map the corners of the windows must be given.
+    background : {"free", "nonnegative"}, optional
+        What is known about the background. Maximum likelihood takes "nonnegative" if nothing is said, least squares
+        "free".
+    criteria : {"default", "tight", "paper"}
+        When to stop: the ordinary, for comparing with other optimizers, or those of Leutenegger & Weber 2021.
+    max_iterations : int, optional
+        At most so many iterations, 1 to 100000.
+    min_delta : float, optional
+        Stop when a step reduces chi² by less than this share; 0: never.
+    min_step : float, optional
+        Stop when a step changes no parameter by more than this share; 0: never.
+    max_error : float, optional
+        Stop when chi², summed over the window, is less than this.
+    tolerance : float, optional
+        Maximum likelihood: stop when the next step is shorter than this many standard errors.
+    centre_margin : float, optional
+        How far outside the outermost pixel centres the centre may lie, in pixels. Default: 1.
+    sigma_min : float, optional
+        The smallest sigma in pixels. Default: 0.25.
+    sigma_max : float, optional
+        The largest sigma in pixels. Default: the longer side of the window.
+    backend : {"auto", "cpu", "gpu", "reference"}
+        What computes: the CPU in single precision, NVIDIA GPUs in single precision, or the CPU in double precision,
+        slowly. "auto" is the CPU, but a GPU for batches of 300 million pixels and more if there is one.
+    instruction_set : {"avx512", "avx2", "neon", "portable"}, optional
+        Vector instructions of the backend "cpu". Default: the fastest that the processor has.
+    devices : sequence of int
+        The GPUs of the backend "gpu", by their numbers from 0.
+    threads : int
+        Threads of the CPU, at most 1024; 0 takes one for each processor.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range, or the processor lacks the instructions.
+    RuntimeError
+        If the GPU cannot be used, or threads cannot be started.
+    """
+
+    __slots__ = ("_fitter", "_map")
+
+    def __init__(
+        self,
+        *,
+        shape: Shape = "circular",
+        sigma: float | tuple[float, float] | None = None,
+        profile: Profile = "sampled",
+        estimator: Estimator = "lse",
+        camera: Camera | CameraMap | None = None,
+        background: Background | None = None,
+        criteria: Criteria = "default",
+        max_iterations: int | None = None,
+        min_delta: float | None = None,
+        min_step: float | None = None,
+        max_error: float | None = None,
+        tolerance: float | None = None,
+        centre_margin: float | None = None,
+        sigma_min: float | None = None,
+        sigma_max: float | None = None,
+        backend: Backend = "auto",
+        instruction_set: InstructionSet | None = None,
+        devices: Sequence[int] = (0,),
+        threads: int = 0,
+    ) -> None:
+        self._map = camera if isinstance(camera, CameraMap) else None
+        numbers = None if camera is None or self._map is not None else arguments.camera(camera)
+        if max_iterations is not None:
+            max_iterations = arguments.whole("max_iterations", max_iterations, 100_000)
+        self._fitter = _Fitter(
+            shape=shape,
+            sigma=None if sigma is None else arguments.pair("sigma", sigma),
+            profile=profile,
+            estimator=estimator,
+            camera=numbers,
+            background=background,
+            criteria=criteria,
+            max_iterations=max_iterations,
+            min_delta=min_delta,
+            min_step=min_step,
+            max_error=max_error,
+            tolerance=tolerance,
+            centre_margin=centre_margin,
+            sigma_min=sigma_min,
+            sigma_max=sigma_max,
+            backend=backend,
+            instruction_set=instruction_set,
+            devices=[arguments.whole("devices", device, 2**31) for device in devices],
+            threads=arguments.whole("threads", threads, 1024),
+        )
+
+    @property
+    def backend(self) -> str:
+        """The backend in use. With "auto" a batch that is large enough may still go to the GPU."""
+        return self._fitter.backend
+
+    @property
+    def instruction_set(self) -> str | None:
+        """The vector instructions in use."""
+        return self._fitter.instruction_set
+
+    @property
+    def threads(self) -> int:
+        """The number of threads that fit; 0 if the GPU does."""
+        return self._fitter.threads
+
+    def fit(
+        self,
+        spots: npt.ArrayLike,
+        *,
+        start: npt.ArrayLike | None = None,
+        weights: npt.ArrayLike | None = None,
+        corners: npt.ArrayLike | None = None,
+        errors: bool = False,
+        dtype: Literal["float32", "float64"] | None = None,
+    ) -> Fits:
+        """Fits every window of a stack. The parameters are those of `spotfit.fit`."""
+        rows = self._fitter.fit(spots, corners, None, start, weights, self._map, errors, _double(dtype))
+        return _fits(*rows)
+
+    def fit_in_frames(
+        self,
+        frames: npt.ArrayLike,
+        corners: npt.ArrayLike,
+        size: int | tuple[int, int],
+        *,
+        start: npt.ArrayLike | None = None,
+        weights: npt.ArrayLike | None = None,
+        errors: bool = False,
+        dtype: Literal["float32", "float64"] | None = None,
+    ) -> Fits:
+        """Fits windows that are cut out of frames. The parameters are those of `spotfit.fit_in_frames`."""
+        if corners is None:
+            raise TypeError("corners must be an array, not None")
+        sides = arguments.size(size)
+        rows = self._fitter.fit(frames, corners, sides, start, weights, self._map, errors, _double(dtype))
+        return _fits(*rows)
+
+    def __repr__(self) -> str:
+        details = self.instruction_set or "GPU" if self.backend != "reference" else "double precision"
+        return f"Fitter({self.backend}: {details}, {self.threads} threads)"
+
+
+def _double(dtype: str | None) -> bool | None:
+    if dtype not in (None, "float32", "float64"):
+        raise ValueError(f"dtype = {dtype!r} is not 'float32' or 'float64'")
+    return None if dtype is None else dtype == "float64"
+
+
+def _fits(rows: npt.NDArray[Any], errors: npt.NDArray[Any] | None) -> Fits:
+    return Fits(rows, None if errors is None else Errors(errors))
+
+
+_cached = lru_cache(maxsize=16)(Fitter)
+
+
+def _fitter(options: Options) -> Fitter:
+    """A fitter with these options: that of an earlier call, if there was one, for starting threads takes longer than
+    fitting some windows."""
+    try:
+        return _cached(**options)
+    except TypeError:
+        # What cannot be hashed, a list for instance, may be right.
+        return Fitter(**options)
+
+
+def fit(
+    spots: npt.ArrayLike,
+    *,
+    start: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    corners: npt.ArrayLike | None = None,
+    errors: bool = False,
+    dtype: Literal["float32", "float64"] | None = None,
+    **options: Unpack[Options],
+) -> Fits:
+    """Fits a Gaussian spot to every window of a stack.
+
+    Python goes on meanwhile: other threads run, and Ctrl-C ends the fit.
+
+    Parameters
+    ----------
+    spots : array_like (n, height, width)
+        The windows, of integers, booleans or floating-point numbers, in any memory layout. Arrays of 8 to 64 bit
+        integers, float32 and float64 are fitted where they lie. Others are copied once: other number types, the other
+        byte order, and numbers at addresses that their type does not allow.
+    start : array_like (n, 3) or (n, 5), optional
+        Where to start: x, y, sigma of each window, or x, y, sigma_x, sigma_y, angle; in pixels and radians. Without it
+        each window starts from an estimate.
+    weights : array_like (n, height, width) or (height, width), optional
+        For least squares: the weight of each pixel, or of each pixel of the frame, which needs `corners`. Pixels with
+        a weight of 0 or NaN are masked.
+    corners : array_like (n, 2), optional
+        Column and row of the first pixel of each window in the frame, for a camera map or weights of the frame.
+    errors : bool
+        Whether standard errors are wanted, too. Finding them takes longer than the fit.
+    dtype : {"float32", "float64"}, optional
+        The type of the numbers in the outcome. Default: that in which the backend computes.
+    **options
+        The options of `Fitter`: `shape`, `estimator`, `camera`, `backend` and others.
+
+    Returns
+    -------
+    Fits
+        An outcome for each window.
+
+    Raises
+    ------
+    ValueError
+        If a shape or an option makes no sense.
+    TypeError
+        If something is not what it should be, such as pixels that are no numbers.
+    MemoryError
+        If the outcomes do not fit into memory.
+
+    Examples
+    --------
+    >>> import numpy as np, spotfit
+    >>> y, x = np.mgrid[:9, :9]
+    >>> window = 100 * np.exp(-((x - 4.25) ** 2 + (y - 3.5) ** 2) / (2 * 1.5**2)) + 10
+    >>> fits = spotfit.fit(window[None])
+    >>> [round(float(value), 2) for value in (fits.x[0], fits.y[0], fits.sigma[0])]
+    [4.25, 3.5, 1.5]
+    """
+    fitter = _fitter(options)
+    return fitter.fit(spots, start=start, weights=weights, corners=corners, errors=errors, dtype=dtype)
+
+
+def fit_in_frames(
+    frames: npt.ArrayLike,
+    corners: npt.ArrayLike,
+    size: int | tuple[int, int],
+    *,
+    start: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    errors: bool = False,
+    dtype: Literal["float32", "float64"] | None = None,
+    **options: Unpack[Options],
+) -> Fits:
+    """Fits windows that are cut out of frames, without copying them first.
+
+    Parameters
+    ----------
+    frames : array_like (n, height, width)
+        The frames, as the windows of `fit`.
+    corners : array_like (m, 3)
+        Frame, column and row of the first pixel of each window. Centres in the outcome count from it.
+    size : int or (int, int)
+        Height and width of the windows in pixels; one number for squares.
+    start, weights, errors, dtype, **options
+        As of `fit`. A camera map or weights of the frame need no other corners.
+
+    Returns
+    -------
+    Fits
+        An outcome for each window, in the order of the corners.
+    """
+    fitter = _fitter(options)
+    return fitter.fit_in_frames(
+        frames, corners, size, start=start, weights=weights, errors=errors, dtype=dtype
+    )

@@ -1,0 +1,298 @@
+"""Outcomes of fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+Floats = npt.NDArray[np.floating[Any]]
+
+#: Where the variances of x, y, sigma_x, sigma_y, angle, amplitude and background stand in a packed covariance.
+_PARAMETERS = ("x", "y", "sigma_x", "sigma_y", "angle", "amplitude", "background")
+
+
+class Status(IntEnum):
+    """How a fit ended. The first four have converged."""
+
+    max_error = 1
+    """Chi² fell below the bound in the criteria."""
+    min_delta = 2
+    """The last step reduced chi² by less than the share in the criteria."""
+    min_step = 3
+    """The last step was shorter than the limit in the criteria."""
+    stalled = 4
+    """No step finds a smaller chi²: this is the minimum."""
+    at_limit = 5
+    """A parameter is on a limit."""
+    max_iterations = 6
+    """The iterations allowed were used up."""
+    not_converged = 7
+    """No step reduced chi², though one should."""
+    invalid = 8
+    """There is nothing to fit: a pixel or a start value is not finite, or all pixels are the same."""
+
+
+_NAMES = np.array(["", *(status.name for status in Status)])
+_CONVERGED = 4
+
+
+class Errors:
+    """Standard errors of fits, in the units of the fits.
+
+    They are what the noise of photons and camera makes of the estimator: the Cramér–Rao bound for maximum likelihood,
+    the sandwich for least squares, with EM gain twice the variance. A parameter that is not fitted has an error of 0;
+    one that the pixels say nothing about has an infinite one.
+
+    Attributes
+    ----------
+    array : structured array (n,)
+        What the other attributes are taken from: ``covariance`` (the upper half of the 7×7 matrix, row after row),
+        ``photons``, ``goodness``, ``excess``, ``exploding``.
+    """
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: npt.NDArray[np.void]) -> None:
+        self.array = array
+
+    def of(self, parameter: str) -> Floats:
+        """The standard error (n,) of a parameter: x, y, sigma_x, sigma_y, angle, amplitude or background."""
+        return cast(Floats, np.sqrt(self.covariance(parameter, parameter)))
+
+    def covariance(self, first: str, second: str) -> Floats:
+        """The covariance (n,) of two parameters."""
+        for name in (first, second):
+            if name not in _PARAMETERS:
+                raise ValueError(f"'{name}' is not one of {', '.join(_PARAMETERS)}")
+        row, column = sorted((_PARAMETERS.index(first), _PARAMETERS.index(second)))
+        return cast(Floats, self.array["covariance"][:, row * (13 - row) // 2 + column])
+
+    @property
+    def x(self) -> Floats:
+        """Standard error of x in pixels."""
+        return self.of("x")
+
+    @property
+    def y(self) -> Floats:
+        """Standard error of y in pixels."""
+        return self.of("y")
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard error of sigma_x in pixels; of a circular spot that of sigma."""
+        return self.of("sigma_x")
+
+    @property
+    def sigma_x(self) -> Floats:
+        """Standard error of sigma_x in pixels."""
+        return self.of("sigma_x")
+
+    @property
+    def sigma_y(self) -> Floats:
+        """Standard error of sigma_y in pixels."""
+        return self.of("sigma_y")
+
+    @property
+    def angle(self) -> Floats:
+        """Standard error of the angle in radians."""
+        return self.of("angle")
+
+    @property
+    def amplitude(self) -> Floats:
+        """Standard error of the amplitude."""
+        return self.of("amplitude")
+
+    @property
+    def background(self) -> Floats:
+        """Standard error of the background."""
+        return self.of("background")
+
+    @property
+    def photons(self) -> Floats:
+        """Standard error of the photons."""
+        return cast(Floats, self.array["photons"])
+
+    @property
+    def goodness(self) -> Floats:
+        """Pearson's chi² per degree of freedom: about 1 where the model fits and the noise is that of the camera."""
+        return cast(Floats, self.array["goodness"])
+
+    @property
+    def exploding(self) -> npt.NDArray[np.bool_]:
+        """Whether the fit does not know where the spot is: its errors are infinite, or larger than the spot."""
+        return cast("npt.NDArray[np.bool_]", self.array["exploding"])
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, index: slice | npt.NDArray[Any] | list[Any]) -> Errors:
+        return Errors(self.array[index])
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return "Errors of 0 fits"
+        return f"Errors of {len(self):,} fits, medians: x {np.median(self.x):.3g} px, y {np.median(self.y):.3g} px"
+
+
+class Fits:
+    """Outcomes of fits, one for each window, in the order of the windows.
+
+    Every number is finite, unless ``status`` is ``Status.invalid``; then all of them are NaN. Numbers of single
+    precision where the backend computes in it, else double.
+
+    Attributes
+    ----------
+    array : structured array (n,)
+        What Rust wrote: the fields ``x``, ``y``, ``sigma``, ``sigma_x``, ``sigma_y``, ``angle``, ``amplitude``,
+        ``background``, ``chi2``, ``iterations``, ``evaluations`` and ``status``. Each is an attribute too.
+    """
+
+    __slots__ = ("_errors", "array")
+
+    def __init__(self, array: npt.NDArray[np.void], errors: Errors | None = None) -> None:
+        self.array = array
+        self._errors = errors
+
+    @property
+    def x(self) -> Floats:
+        """Centre in pixels, 0 at the centre of the first pixel of a row."""
+        return cast(Floats, self.array["x"])
+
+    @property
+    def y(self) -> Floats:
+        """Centre in pixels, 0 at the centre of the first row."""
+        return cast(Floats, self.array["y"])
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviation in pixels; of a spot that is not circular √(sigma_x·sigma_y)."""
+        return cast(Floats, self.array["sigma"])
+
+    @property
+    def sigma_x(self) -> Floats:
+        """Standard deviation in pixels, along the axis of the spot that is nearer to x."""
+        return cast(Floats, self.array["sigma_x"])
+
+    @property
+    def sigma_y(self) -> Floats:
+        """Standard deviation in pixels, along the axis of the spot that is nearer to y."""
+        return cast(Floats, self.array["sigma_y"])
+
+    @property
+    def angle(self) -> Floats:
+        """Angle from x, towards y, to the axis of sigma_x, in radians: above -π/4, up to π/4."""
+        return cast(Floats, self.array["angle"])
+
+    @property
+    def amplitude(self) -> Floats:
+        """Height above the background, in photo-electrons if there is a camera, else in counts."""
+        return cast(Floats, self.array["amplitude"])
+
+    @property
+    def background(self) -> Floats:
+        """Background of a pixel, in photo-electrons if there is a camera, else in counts."""
+        return cast(Floats, self.array["background"])
+
+    @property
+    def photons(self) -> Floats:
+        """The whole light of the spot, 2π·amplitude·sigma_x·sigma_y, in the unit of the amplitude."""
+        return cast(Floats, self.amplitude * self.sigma_x * self.sigma_y * self.x.dtype.type(2 * np.pi))
+
+    @property
+    def chi2(self) -> Floats:
+        """What was minimized: Σ(data - model)², with weights if there are any; or the deviance."""
+        return cast(Floats, self.array["chi2"])
+
+    @property
+    def iterations(self) -> npt.NDArray[np.uint32]:
+        """Steps taken."""
+        return cast("npt.NDArray[np.uint32]", self.array["iterations"])
+
+    @property
+    def evaluations(self) -> npt.NDArray[np.uint32]:
+        """Visits to the pixels."""
+        return cast("npt.NDArray[np.uint32]", self.array["evaluations"])
+
+    @property
+    def status(self) -> npt.NDArray[np.uint8]:
+        """How each fit ended: a number, see `Status`."""
+        return cast("npt.NDArray[np.uint8]", self.array["status"])
+
+    @property
+    def converged(self) -> npt.NDArray[np.bool_]:
+        """Which fits met a criterion, or cannot be improved."""
+        return self.status <= _CONVERGED
+
+    @property
+    def errors(self) -> Errors:
+        """Standard errors. They exist if the fit was asked for them, with ``errors=True``."""
+        if self._errors is None:
+            raise AttributeError("there are no errors: fit with errors=True")
+        return self._errors
+
+    def counts(self) -> dict[str, int]:
+        """How many fits ended in which way, by the name of the status."""
+        counts = np.bincount(self.status, minlength=len(_NAMES))
+        return {status.name: int(counts[status]) for status in Status if counts[status]}
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns of a table, by name: what was fitted, photons, errors if there are any, and how it ended."""
+        names = ("x", "y", "sigma", "sigma_x", "sigma_y", "angle", "amplitude", "background", "photons")
+        columns: dict[str, npt.NDArray[Any]] = {name: getattr(self, name) for name in names}
+        columns |= {"chi2": self.chi2, "iterations": self.iterations, "status": _NAMES[self.status]}
+        if self._errors is not None:
+            of = self._errors
+            columns |= {f"{name}_error": of.of(name) for name in _PARAMETERS}
+            columns |= {"photons_error": of.photons, "goodness": of.goodness}
+        return columns
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The columns as a data frame of pandas."""
+        import pandas
+
+        frame = pandas.DataFrame(self.columns())
+        frame["status"] = frame["status"].astype("category")
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """The columns as a data frame of Polars."""
+        import polars
+
+        columns = {name: np.ascontiguousarray(values) for name, values in self.columns().items()}
+        return polars.DataFrame(columns)
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, index: SupportsIndex | slice | npt.NDArray[Any] | list[Any]) -> Any:
+        """One outcome as a row of `array`; with a slice, a mask or numbers, `Fits` of those."""
+        part = self.array[index]
+        if not isinstance(part, np.ndarray):
+            return part
+        return Fits(part, None if self._errors is None else Errors(self._errors.array[index]))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.array)
+
+    def __repr__(self) -> str:
+        lines = [f"Fits of {len(self):,} spots: " + (_told(self.counts()) or "nothing to do")]
+        good = self[self.converged] if len(self) else self
+        if len(good):
+            lines.append("  medians of those that converged:")
+        for name, unit in ("x", " px"), ("y", " px"), ("sigma", " px"), ("photons", ""), ("background", ""):
+            if len(good):
+                error = "" if good._errors is None else f" ± {np.median(getattr(good.errors, name)):.3g}"
+                lines.append(f"  {name:<10} {np.median(getattr(good, name)):>9.4g}{error}{unit}")
+        return "\n".join(lines)
+
+
+def _told(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())

@@ -1,0 +1,82 @@
+from os import PathLike
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["CameraMap", "Fitter", "__version__", "simulate"]
+
+__version__: str
+
+@final
+class CameraMap:
+    """Offset, gain and variance of each pixel of a camera whose pixels differ."""
+
+    def __new__(cls, offset: npt.ArrayLike, gain: npt.ArrayLike, variance: npt.ArrayLike) -> CameraMap: ...
+    @staticmethod
+    def read(path: str | PathLike[str], sensitivity: float | None = None) -> CameraMap: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def masked(self) -> int: ...
+
+@final
+class Fitter:
+    def __new__(
+        cls,
+        *,
+        shape: str,
+        sigma: tuple[float, float] | None,
+        profile: str,
+        estimator: str,
+        camera: tuple[float, float, float | None, float] | None,
+        background: str | None,
+        criteria: str,
+        max_iterations: int | None,
+        min_delta: float | None,
+        min_step: float | None,
+        max_error: float | None,
+        tolerance: float | None,
+        centre_margin: float | None,
+        sigma_min: float | None,
+        sigma_max: float | None,
+        backend: str,
+        instruction_set: str | None,
+        devices: list[int],
+        threads: int,
+    ) -> Fitter: ...
+    def fit(
+        self,
+        spots: npt.ArrayLike,
+        corners: npt.ArrayLike | None,
+        size: tuple[int, int] | None,
+        start: npt.ArrayLike | None,
+        weights: npt.ArrayLike | None,
+        camera_map: CameraMap | None,
+        errors: bool,
+        double: bool | None,
+    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void] | None]: ...
+    @property
+    def backend(self) -> str: ...
+    @property
+    def instruction_set(self) -> str | None: ...
+    @property
+    def threads(self) -> int: ...
+
+def simulate(
+    count: int,
+    *,
+    size: tuple[int, int],
+    photons: float,
+    background: float,
+    sigma: tuple[float, float],
+    shape: str,
+    defocus: tuple[float, float, float],
+    profile: str,
+    scatter: float,
+    reach: float | None,
+    noise: str,
+    camera: tuple[float, float, float | None, float],
+    maps: list[Any] | None,
+    seed: int,
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], npt.NDArray[np.uint32] | None]: ...

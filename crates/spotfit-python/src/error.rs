@@ -1,0 +1,51 @@
+//! Errors as Python's own exceptions.
+
+use std::io;
+
+use fit_core::ArgumentError;
+use fit_sim::SimulationError;
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use spotfit::camera_maps::{CameraMapsError, CameraMapsProblem};
+use spotfit::gpu::GpuError;
+use spotfit::{BatchError, FitError};
+
+/// The exception for what cannot be fitted.
+pub(crate) fn of_fit(error: FitError) -> PyErr {
+    let told = error.to_string();
+    match error {
+        FitError::Batch(BatchError::Threads(_)) => PyRuntimeError::new_err(told),
+        FitError::Gpu(GpuError::OutOfMemory { .. }) => PyMemoryError::new_err(told),
+        FitError::Gpu(_) | FitError::NoGpuSupport => PyRuntimeError::new_err(told),
+        _ => PyValueError::new_err(told),
+    }
+}
+
+/// The exception for an argument that makes no sense.
+pub(crate) fn of_argument(error: ArgumentError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// The exception for a simulation that makes no sense.
+pub(crate) fn of_simulation(error: SimulationError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// The exception for maps of a camera that cannot be read.
+pub(crate) fn of_maps(error: CameraMapsError) -> PyErr {
+    let told = error.to_string();
+    match error.problem {
+        // Python chooses the class, such as FileNotFoundError, by the kind.
+        CameraMapsProblem::Io(error) => io::Error::new(error.kind(), told).into(),
+        _ => PyValueError::new_err(told),
+    }
+}
+
+/// Room for so many values; the exception names `what` they are.
+pub(crate) fn room<T>(count: usize, what: &str) -> PyResult<Vec<T>> {
+    let mut values = Vec::new();
+    match values.try_reserve_exact(count) {
+        Ok(()) => Ok(values),
+        Err(_) => Err(PyMemoryError::new_err(format!("there is no memory for {count} {what}"))),
+    }
+}

@@ -1,0 +1,34 @@
+//! The Python package `spotfit`, as far as it is Rust: the module `spotfit._spotfit`.
+//!
+//! The Python files beside it give its functions their signatures, types and docstrings. Nothing here is an interface of
+//! its own.
+
+mod camera;
+mod error;
+mod fitter;
+mod numbers;
+mod options;
+mod pixels;
+mod rows;
+mod simulate;
+mod threads;
+
+use pyo3::prelude::*;
+
+/// What the Python files of the package call.
+#[pymodule]
+mod _spotfit {
+    #[pymodule_export]
+    use super::camera::CameraMap;
+    #[pymodule_export]
+    use super::fitter::Fitter;
+    #[pymodule_export]
+    use super::simulate::simulate;
+
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,75 @@
+//! Options of a fit by their names.
+
+use pyo3::PyResult;
+use pyo3::exceptions::PyValueError;
+use spotfit::{
+    Background, Camera, Circular, Criteria, Elliptical, Estimator, FixedSigmas, GivenSigma,
+    PixelProfile, Rotated, Shape,
+};
+
+/// The value that a word stands for.
+pub(crate) fn choose<T: Copy>(name: &str, word: &str, values: &[(&str, T)]) -> PyResult<T> {
+    let found = values.iter().find(|(own, _)| *own == word);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let words: Vec<_> = values.iter().map(|(own, _)| format!("'{own}'")).collect();
+        PyValueError::new_err(format!("{name} = '{word}' is not one of {}", words.join(", ")))
+    })
+}
+
+/// The shape of the spots; `sigma` is σx and σy in pixels.
+pub(crate) fn shape(word: &str, sigma: Option<(f64, f64)>) -> PyResult<Shape> {
+    let (sigma_x, sigma_y) = sigma.unwrap_or_default();
+    let shapes = [
+        ("circular", Shape::Circular(Circular)),
+        ("elliptical", Shape::Elliptical(Elliptical)),
+        ("rotated", Shape::Rotated(Rotated)),
+        ("fixed", Shape::FixedSigmas(FixedSigmas { sigma_x, sigma_y })),
+        ("given", Shape::GivenSigma(GivenSigma)),
+    ];
+    let shape = choose("shape", word, &shapes)?;
+    match (matches!(shape, Shape::FixedSigmas(_)), sigma) {
+        (true, None) => Err(PyValueError::new_err("shape = 'fixed' needs sigma, in pixels")),
+        (false, Some(_)) => {
+            Err(PyValueError::new_err(format!("sigma is for shape = 'fixed', not '{word}'")))
+        }
+        _ => Ok(shape),
+    }
+}
+
+/// What a pixel measures of a spot.
+pub(crate) fn profile(word: &str) -> PyResult<PixelProfile> {
+    let profiles = [("sampled", PixelProfile::Sampled), ("integrated", PixelProfile::Integrated)];
+    choose("profile", word, &profiles)
+}
+
+/// What is minimized.
+pub(crate) fn estimator(word: &str) -> PyResult<Estimator> {
+    choose("estimator", word, &Estimator::ALL.map(|estimator| (estimator.name(), estimator)))
+}
+
+/// What is known of the background; if nothing is said, what suits the estimator.
+pub(crate) fn background(word: Option<&str>, estimator: Estimator) -> PyResult<Background> {
+    let backgrounds = [("free", Background::Free), ("nonnegative", Background::NonNegative)];
+    match (word, estimator) {
+        (Some(word), _) => choose("background", word, &backgrounds),
+        (None, Estimator::MaximumLikelihood) => Ok(Background::NonNegative),
+        (None, _) => Ok(Background::Free),
+    }
+}
+
+/// When fits end.
+pub(crate) fn criteria(word: &str) -> PyResult<Criteria> {
+    let criteria =
+        [("default", Criteria::DEFAULT), ("paper", Criteria::PAPER), ("tight", Criteria::TIGHT)];
+    choose("criteria", word, &criteria)
+}
+
+/// A camera from baseline, sensitivity, EM gain and read noise.
+pub(crate) fn camera(numbers: (f64, f64, Option<f64>, f64)) -> Camera {
+    let (baseline, sensitivity, em_gain, read_noise) = numbers;
+    Camera::default()
+        .with_baseline(baseline)
+        .with_sensitivity(sensitivity)
+        .with_em_gain(em_gain)
+        .with_read_noise(read_noise)
+}

@@ -1,0 +1,60 @@
+"""The package as a whole: documented, typed, quick to import, and the README's example runs."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import spotfit
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_everything_is_documented() -> None:
+    for name in spotfit.__all__:
+        thing = getattr(spotfit, name)
+        assert name.startswith("__") or inspect.getdoc(thing), name
+        if inspect.isclass(thing):
+            for own, member in vars(thing).items():
+                if not own.startswith("_") and (callable(member) or isinstance(member, property)):
+                    assert inspect.getdoc(member), f"{name}.{own}"
+
+
+def test_examples_in_docstrings_run() -> None:
+    ran = 0
+    for module in pkgutil.iter_modules(spotfit.__path__, "spotfit."):
+        failed, attempted = doctest.testmod(importlib.import_module(module.name))
+        assert failed == 0
+        ran += attempted
+    assert doctest.testmod(spotfit).failed == 0 and ran > 5
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "crates/spotfit-python/README.md"])
+def test_examples_in_pages_run(page: str, tmp_path: Path) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert blocks, page
+    script = tmp_path / "page.py"
+    script.write_text("\n".join(blocks), encoding="utf-8")
+    subprocess.run([sys.executable, "-W", "error", script], check=True, cwd=tmp_path)
+
+
+def test_import_is_quick() -> None:
+    """At most 50 ms beyond NumPy; the quickest of five, for the machine may have other things to do."""
+    code = "import time, numpy; begin = time.perf_counter(); import spotfit; print(time.perf_counter() - begin)"
+    times = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5)]
+    assert min(times) < 0.05, times
+
+
+def test_nothing_else_is_imported() -> None:
+    code = "import sys, spotfit; print([name for name in ('pandas', 'polars', 'torch') if name in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code]) == b"[]\n"
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (Path(spotfit.__file__).parent / "py.typed").exists()
