@@ -193,7 +193,7 @@ impl<'py> WeightArray<'py> {
 }
 
 /// Raises what Ctrl-C does.
-fn check_signals(py: Python<'_>) -> PyResult<()> {
+pub(crate) fn check_signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 

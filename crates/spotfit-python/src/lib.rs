@@ -4,8 +4,10 @@
 //! its own.
 
 mod camera;
+mod curves;
 mod error;
 mod fitter;
+mod model;
 mod numbers;
 mod options;
 mod pixels;
@@ -22,6 +24,8 @@ mod _spotfit {
     use super::camera::CameraMap;
     #[pymodule_export]
     use super::fitter::Fitter;
+    #[pymodule_export]
+    use super::model::{Model, ModelFitter};
     #[pymodule_export]
     use super::simulate::simulate;
 

@@ -1,8 +1,8 @@
 """Centre, width and brightness of blurred spots of light in camera images, to a hundredth of a pixel.
 
 >>> import spotfit
->>> movie = spotfit.simulate(1000, size=9, photons=1000, background=5)
->>> fits = spotfit.fit(movie.spots)
+>>> simulation = spotfit.simulate(1000, size=9, photons=1000, background=5)
+>>> fits = spotfit.fit(simulation.spots)
 >>> bool(fits.converged.all())
 True
 
@@ -12,6 +12,7 @@ Pixel centres are integers: (0, 0) is the centre of the first pixel of a window,
 from ._camera import Camera
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
+from ._model import Model, ModelFits
 from ._simulate import Simulation, simulate
 from ._spotfit import CameraMap, __version__
 
@@ -21,6 +22,8 @@ __all__ = [
     "Errors",
     "Fits",
     "Fitter",
+    "Model",
+    "ModelFits",
     "Simulation",
     "Status",
     "__version__",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.floating[Any]]
 
-#: Where the variances of x, y, sigma_x, sigma_y, angle, amplitude and background stand in a packed covariance.
+#: The rows of a covariance.
 _PARAMETERS = ("x", "y", "sigma_x", "sigma_y", "angle", "amplitude", "background")
 
 
@@ -40,8 +40,10 @@ class Status(IntEnum):
     """There is nothing to fit: a pixel or a start value is not finite, or all pixels are the same."""
 
 
-_NAMES = np.array(["", *(status.name for status in Status)])
-_CONVERGED = 4
+#: The names of the statuses, by their numbers.
+NAMES = np.array(["", *(status.name for status in Status)])
+#: The last status of a fit that converged.
+CONVERGED = 4
 
 
 class Errors:
@@ -229,7 +231,7 @@ class Fits:
     @property
     def converged(self) -> npt.NDArray[np.bool_]:
         """Which fits met a criterion, or cannot be improved."""
-        return self.status <= _CONVERGED
+        return self.status <= CONVERGED
 
     @property
     def errors(self) -> Errors:
@@ -240,14 +242,14 @@ class Fits:
 
     def counts(self) -> dict[str, int]:
         """How many fits ended in which way, by the name of the status."""
-        counts = np.bincount(self.status, minlength=len(_NAMES))
+        counts = np.bincount(self.status, minlength=len(NAMES))
         return {status.name: int(counts[status]) for status in Status if counts[status]}
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """The columns of a table, by name: what was fitted, photons, errors if there are any, and how it ended."""
         names = ("x", "y", "sigma", "sigma_x", "sigma_y", "angle", "amplitude", "background", "photons")
         columns: dict[str, npt.NDArray[Any]] = {name: getattr(self, name) for name in names}
-        columns |= {"chi2": self.chi2, "iterations": self.iterations, "status": _NAMES[self.status]}
+        columns |= {"chi2": self.chi2, "iterations": self.iterations, "status": NAMES[self.status]}
         if self._errors is not None:
             of = self._errors
             columns |= {f"{name}_error": of.of(name) for name in _PARAMETERS}
@@ -283,7 +285,7 @@ class Fits:
         return iter(self.array)
 
     def __repr__(self) -> str:
-        lines = [f"Fits of {len(self):,} spots: " + (_told(self.counts()) or "nothing to do")]
+        lines = [f"Fits of {len(self):,} spots: " + (told(self.counts()) or "nothing to do")]
         good = self[self.converged] if len(self) else self
         if len(good):
             lines.append("  medians of those that converged:")
@@ -294,5 +296,6 @@ class Fits:
         return "\n".join(lines)
 
 
-def _told(counts: dict[str, int]) -> str:
+def told(counts: dict[str, int]) -> str:
+    """Statuses in words."""
     return ", ".join(f"{count:,} {name}" for name, count in counts.items())

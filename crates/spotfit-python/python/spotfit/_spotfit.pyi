@@ -4,7 +4,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["CameraMap", "Fitter", "__version__", "simulate"]
+__all__ = ["CameraMap", "Fitter", "Model", "ModelFitter", "__version__", "simulate"]
 
 __version__: str
 
@@ -62,6 +62,54 @@ class Fitter:
     def instruction_set(self) -> str | None: ...
     @property
     def threads(self) -> int: ...
+
+@final
+class ModelFitter:
+    def __new__(cls, backend: str, instruction_set: str | None, device: int, threads: int) -> ModelFitter: ...
+
+@final
+class Model:
+    def __new__(cls, text: str, variables: list[str], parameters: list[str] | None) -> Model: ...
+    @staticmethod
+    def named(name: str) -> Model: ...
+    @staticmethod
+    def all() -> dict[str, tuple[str, str]]: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def variables(self) -> list[str]: ...
+    @property
+    def parameters(self) -> list[str]: ...
+    @property
+    def finds_its_start(self) -> bool: ...
+    def values(self, parameters: list[float], points: list[list[float]]) -> list[float]: ...
+    def fit(
+        self,
+        fitter: ModelFitter,
+        data: npt.ArrayLike,
+        *,
+        grid: tuple[int, int] | None,
+        points: npt.ArrayLike | None,
+        start: npt.ArrayLike | None,
+        bounds: npt.ArrayLike,
+        fixed: list[bool],
+        weights: npt.ArrayLike | None,
+        estimator: str,
+        absolute: bool,
+        linear: str,
+        max_iterations: int,
+        tolerance: float,
+        covariance: bool,
+    ) -> tuple[
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64] | None,
+        npt.NDArray[np.float64],
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.uint8],
+    ]: ...
 
 def simulate(
     count: int,

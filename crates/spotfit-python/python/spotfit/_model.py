@@ -1,0 +1,388 @@
+"""Models of any kind, fitted to data of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _arguments as arguments
+from . import _spotfit
+from ._fits import CONVERGED, NAMES, Status, told
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    from ._options import Backend, Estimator, InstructionSet
+
+Doubles = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.uint32]
+Limit = float | npt.ArrayLike | None
+
+_fitter = lru_cache(maxsize=8)(_spotfit.ModelFitter)
+
+
+class Model:
+    """A model function: a formula, or one of those with names.
+
+    Parameters
+    ----------
+    formula : str
+        A formula such as ``"a*exp(-x/t) + c"``, or the name of a model (`Model.all`), which finds its own start values.
+    variables : str or sequence of str, optional
+        The names of the independent variables. Default: ``"x"``.
+    parameters : sequence of str, optional
+        The names of the parameters, in their order. Default: every name that is no variable, as they appear.
+
+    Raises
+    ------
+    ValueError
+        If the formula cannot be read. The message shows where.
+
+    Examples
+    --------
+    >>> import numpy as np, spotfit
+    >>> model = spotfit.Model("a*exp(-x/t) + c", "x")
+    >>> x = np.arange(20.0)
+    >>> fits = model.fit(5 * np.exp(-x / 3) + 1, x=x, start={"a": 1, "t": 1, "c": 0})
+    >>> round(float(fits["t"][0]), 6)
+    3.0
+    """
+
+    __slots__ = ("_model",)
+
+    def __init__(
+        self,
+        formula: str,
+        variables: str | Sequence[str] | None = None,
+        parameters: Sequence[str] | None = None,
+    ) -> None:
+        if not isinstance(formula, str):
+            raise TypeError(f"formula must be a string, not {type(formula).__name__}")
+        if formula.strip() in _named():
+            if variables is not None or parameters is not None:
+                raise ValueError(f"the model '{formula}' has names for its variables and parameters")
+            self._model = _spotfit.Model.named(formula.strip())
+            return
+        if isinstance(variables, str):
+            variables = [name.strip() for name in variables.split(",")]
+        given = ["x"] if variables is None else list(variables)
+        self._model = _spotfit.Model(formula, given, None if parameters is None else list(parameters))
+
+    @staticmethod
+    def all() -> dict[str, tuple[str, str]]:
+        """The models with names: formula, and what it is."""
+        return dict(sorted(_named().items()))
+
+    @property
+    def formula(self) -> str:
+        """The formula."""
+        return self._model.text
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the independent variables."""
+        return tuple(self._model.variables)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters."""
+        return tuple(self._model.parameters)
+
+    def __call__(self, x: npt.ArrayLike, *parameters: float, **named: float) -> Doubles:
+        """The values of the model.
+
+        Parameters
+        ----------
+        x : array_like (points,) or (variables, points)
+            Where.
+        *parameters, **named : float
+            The parameters, in their order or by name.
+
+        Returns
+        -------
+        array (points,)
+        """
+        values = dict(zip(self.parameters, parameters, strict=False)) | named
+        if len(parameters) > len(self.parameters) or set(values) != set(self.parameters):
+            raise TypeError(f"the model has the parameters {', '.join(self.parameters)}")
+        numbers = [arguments.number(name, values[name]) for name in self.parameters]
+        points = np.atleast_2d(np.asarray(x, dtype=float)).T
+        return np.array(self._model.values(numbers, points.tolist()))
+
+    def fit(
+        self,
+        y: npt.ArrayLike,
+        *,
+        x: npt.ArrayLike | None = None,
+        start: Mapping[str, npt.ArrayLike] | npt.ArrayLike | None = None,
+        bounds: Mapping[str, tuple[Limit, Limit]] | None = None,
+        fixed: str | Sequence[str] = (),
+        weights: npt.ArrayLike | None = None,
+        estimator: Estimator = "lse",
+        absolute: bool = False,
+        linear: Literal["auto", "eliminated", "searched"] = "auto",
+        max_iterations: int = 200,
+        tolerance: float = 1e-3,
+        covariance: bool = False,
+        backend: Backend = "auto",
+        instruction_set: InstructionSet | None = None,
+        device: int = 0,
+        threads: int = 0,
+    ) -> ModelFits:
+        """Fits data sets, all with the same options.
+
+        Python goes on meanwhile: other threads run, and Ctrl-C ends the fit.
+
+        Parameters
+        ----------
+        y : array_like (points,), (n, points) or (n, height, width)
+            The data: one set, many, or images, of integers or floating-point numbers. Arrays of float32, float64, uint8,
+            uint16, uint32 and int32 are fitted where they lie, others are copied once, and so are images with gaps
+            between their rows.
+        x : array_like (points,), (variables, points), (n, points) or (n, variables, points), optional
+            The independent variables: the same for all, or those of each set. The shape (n, points) is for models of one
+            variable. Default: the number of the point, or column and row of the pixel.
+        start : mapping, or array_like (parameters,) or (n, parameters), optional
+            Where to start. A mapping has a number, or one for each set, for each name. Models with names find theirs.
+        bounds : mapping, optional
+            Lower and upper limit of parameters by name; None where there is none. Each is a number, or one for each set.
+        fixed : str or sequence of str
+            Parameters that keep their start value.
+        weights : array_like (points,) or (n, points), optional
+            Weights of the points; those of 0 or NaN are left out.
+        estimator : {"lse", "mle"}
+            Least squares, or Poisson maximum likelihood.
+        absolute : bool
+            Whether weights are 1/variance, so that errors are what they say. Otherwise the residuals scale them.
+        linear : {"auto", "eliminated", "searched"}
+            What is done with parameters in which the formula is linear. Eliminated ones need no good start.
+        max_iterations : int
+            At most so many iterations, 1 to 100000.
+        tolerance : float
+            Fits end where the next step is shorter than this many standard errors.
+        covariance : bool
+            Whether the covariance is wanted, too.
+        backend : {"auto", "cpu", "gpu", "reference"}
+            What computes: the CPU in double precision ("auto" and "reference"), or in single precision the CPU or the GPU.
+        instruction_set : {"avx512", "avx2", "neon", "portable"}, optional
+            Vector instructions of the backend "cpu".
+        device : int
+            The GPU, by its number from 0.
+        threads : int
+            Threads of the CPU, at most 1024; 0 takes one for each processor.
+
+        Returns
+        -------
+        ModelFits
+            An outcome for each data set.
+        """
+        data, grid = _data(y)
+        count = len(data)
+        names = self.parameters
+        fixed = [fixed] if isinstance(fixed, str) else list(fixed)
+        for name in [*fixed, *(bounds or ())]:
+            self._check(name)
+        device = arguments.whole("device", device, 2**31)
+        threads = arguments.whole("threads", threads, 1024)
+        found = self._model.fit(
+            _fitter(backend, instruction_set, device, threads),
+            data,
+            grid=grid,
+            points=None if x is None else self._points(x, count),
+            start=self._start(start, count),
+            bounds=self._bounds(bounds or {}, count),
+            fixed=[name in fixed for name in names],
+            weights=None if weights is None else np.atleast_2d(np.asarray(weights)),
+            estimator=estimator,
+            absolute=absolute,
+            linear=linear,
+            max_iterations=arguments.whole("max_iterations", max_iterations, 100_000),
+            tolerance=arguments.number("tolerance", tolerance),
+            covariance=covariance,
+        )
+        return ModelFits(names, *found)
+
+    def _check(self, name: str) -> None:
+        if name not in self.parameters:
+            raise ValueError(f"the model has no parameter '{name}' (it has {', '.join(self.parameters)})")
+
+    def _points(self, x: npt.ArrayLike, count: int) -> npt.NDArray[Any]:
+        points = np.asarray(x)
+        if points.ndim < 2:
+            return np.atleast_2d(points)
+        if points.ndim == 2 and len(self.variables) == 1 and len(points) == count != 1:
+            return points[:, None]
+        return points
+
+    def _start(self, start: Any, count: int) -> npt.NDArray[Any] | None:
+        if start is None:
+            if not self._model.finds_its_start:
+                wanted = ", ".join(self.parameters)
+                raise ValueError(f"a formula needs start values: start must have {wanted}")
+            return None
+        if not isinstance(start, Mapping):
+            return np.asarray(start)
+        for name in start:
+            self._check(name)
+        missing = [name for name in self.parameters if name not in start]
+        if missing:
+            raise ValueError(f"start has no value for {', '.join(missing)}")
+        values = [_numbers(f"start of {name}", start[name], count) for name in self.parameters]
+        return np.stack(np.broadcast_arrays(*values), axis=-1) if values else np.zeros(0)
+
+    def _bounds(self, bounds: Mapping[str, tuple[Limit, Limit]], count: int) -> Doubles:
+        sides: list[Doubles] = []
+        for name in self.parameters:
+            try:
+                low, high = bounds.get(name, (None, None))
+            except (TypeError, ValueError):
+                raise ValueError(f"bounds of {name} must be a lower and an upper limit") from None
+            sides.append(_numbers(f"bounds of {name}", -np.inf if low is None else low, count))
+            sides.append(_numbers(f"bounds of {name}", np.inf if high is None else high, count))
+        if not sides:
+            return np.zeros((0, 2))
+        table = np.stack(np.broadcast_arrays(*sides), axis=-1)
+        return table.reshape(*table.shape[:-1], len(self.parameters), 2)
+
+    def __repr__(self) -> str:
+        return f"Model({self.formula!r}) of {', '.join(self.variables)} with {', '.join(self.parameters)}"
+
+
+class ModelFits:
+    """Outcomes of fits of a model, one for each data set. ``fits["t"]`` is the parameter t of all.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The names of the parameters.
+    parameters : array (n, parameters)
+        What was found; NaN where the status is invalid.
+    errors : array (n, parameters)
+        Standard errors; 0 for parameters that are held.
+    covariance : array (n, parameters, parameters) or None
+        Their covariance, if it was wanted.
+    chi2 : array (n,)
+        χ² = Σw(f - y)², or the deviance.
+    degrees : array (n,)
+        Points less parameters that are not held.
+    iterations, evaluations : array (n,)
+        Steps taken, and visits to the points.
+    status : array (n,)
+        How each fit ended: a number, see `Status`.
+    """
+
+    __slots__ = ("chi2", "covariance", "degrees", "errors", "evaluations", "iterations", "names", "parameters", "status")
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        parameters: Doubles,
+        errors: Doubles,
+        covariance: Doubles | None,
+        chi2: Doubles,
+        degrees: Counts,
+        iterations: Counts,
+        evaluations: Counts,
+        status: npt.NDArray[np.uint8],
+    ) -> None:
+        self.names = names
+        self.parameters = parameters
+        self.errors = errors
+        self.covariance = covariance
+        self.chi2 = chi2
+        self.degrees = degrees
+        self.iterations = iterations
+        self.evaluations = evaluations
+        self.status = status
+
+    def _number(self, name: str) -> int:
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise KeyError(f"there is no parameter '{name}' ({', '.join(self.names)})") from None
+
+    def __getitem__(self, name: str) -> Doubles:
+        """A parameter (n,) by its name."""
+        return self.parameters[:, self._number(name)]
+
+    def error_of(self, name: str) -> Doubles:
+        """The standard error (n,) of a parameter."""
+        return self.errors[:, self._number(name)]
+
+    @property
+    def converged(self) -> npt.NDArray[np.bool_]:
+        """Which fits met a criterion, or cannot be improved."""
+        return self.status <= CONVERGED
+
+    def counts(self) -> dict[str, int]:
+        """How many fits ended in which way, by the name of the status."""
+        counts = np.bincount(self.status, minlength=len(NAMES))
+        return {status.name: int(counts[status]) for status in Status if counts[status]}
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns of a table, by name: each parameter, its error, and how the fit ended."""
+        columns: dict[str, npt.NDArray[Any]] = {}
+        for name in self.names:
+            columns |= {name: self[name], f"{name}_error": self.error_of(name)}
+        columns |= {"chi2": self.chi2, "degrees": self.degrees, "iterations": self.iterations}
+        return columns | {"status": NAMES[self.status]}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The columns as a data frame of pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.columns())
+
+    def to_polars(self) -> polars.DataFrame:
+        """The columns as a data frame of Polars."""
+        import polars
+
+        return polars.DataFrame({name: np.ascontiguousarray(values) for name, values in self.columns().items()})
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __repr__(self) -> str:
+        lines = [f"ModelFits of {len(self):,} data sets: " + (told(self.counts()) or "nothing to do")]
+        good = self.converged
+        if good.any():
+            lines.append("  medians of those that converged:")
+            for name in self.names:
+                value, error = np.median(self[name][good]), np.median(self.error_of(name)[good])
+                lines.append(f"  {name:<10} {value:>9.5g} ± {error:.2g}")
+        return "\n".join(lines)
+
+
+def _named() -> dict[str, tuple[str, str]]:
+    return _spotfit.Model.all()
+
+
+def _data(y: npt.ArrayLike) -> tuple[npt.NDArray[Any], tuple[int, int] | None]:
+    """Data (fit, point), and height and width of images."""
+    if y is None:
+        raise TypeError("y must be an array, not None")
+    data = np.asanyarray(y)
+    if data.ndim == 3:
+        height, width = data.shape[1:]
+        return data.reshape(len(data), height * width), (height, width)
+    if data.ndim not in (1, 2):
+        raise ValueError(f"y must be (points,), (n, points) or (n, height, width), not of shape {data.shape}")
+    return np.atleast_2d(data), None
+
+
+def _numbers(name: str, value: Any, count: int) -> Doubles:
+    try:
+        numbers = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be numbers, not {value!r}") from None
+    if numbers.shape not in ((), (count,)):
+        raise ValueError(f"{name} must be one number or {count}, not of shape {numbers.shape}")
+    return cast(Doubles, numbers)

@@ -1,0 +1,298 @@
+//! Data sets that models are fitted to, and what is found.
+
+use numpy::ndarray::{Array1, Array2, Array3, ArrayView2, Axis, Dimension, Ix2, Ix3, Slice};
+use numpy::{
+    PyArray1, PyArray2, PyArray3, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray,
+    PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods, dtype,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use spotfit::BatchError;
+use spotfit::model::{
+    CurveFits, CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Model, ModelError,
+    Points, Values,
+};
+
+use crate::error::room;
+use crate::fitter::check_signals;
+use crate::numbers::{array, is_plain, numbers};
+
+/// Values that are fitted at a time, so that Ctrl-C does not wait long.
+const BLOCK: usize = 1 << 19;
+
+/// Parameters, errors, covariance, χ², degrees of freedom, iterations, evaluations and statuses.
+pub(crate) type Outcomes<'py> = (
+    Bound<'py, PyArray2<f64>>,
+    Bound<'py, PyArray2<f64>>,
+    Option<Bound<'py, PyArray3<f64>>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u8>>,
+);
+
+macro_rules! data {
+    ($($variant:ident($type:ident)),*) => {
+        /// Data (fit, point), borrowed from Python.
+        pub(crate) enum Data<'py> {
+            $($variant(PyReadonlyArray2<'py, $type>),)*
+        }
+
+        /// What is read of [`Data`], also without the interpreter.
+        #[derive(Clone, Copy)]
+        pub(crate) enum View<'a> {
+            $($variant(ArrayView2<'a, $type>),)*
+        }
+
+        impl<'py> Data<'py> {
+            /// Data that Rust can read as they lie.
+            fn borrow(array: &Bound<'py, PyUntypedArray>) -> PyResult<Option<Self>> {
+                let given = array.dtype();
+                $(if given.is_equiv_to(&dtype::<$type>(array.py())) {
+                    let array = array.cast::<PyArray2<$type>>()?.try_readonly();
+                    let array = array.map_err(|_| PyValueError::new_err("y is being written to"))?;
+                    return Ok(Some(Self::$variant(array)));
+                })*
+                Ok(None)
+            }
+
+            /// What is read of them.
+            pub(crate) fn view(&self) -> View<'_> {
+                match self {
+                    $(Self::$variant(array) => View::$variant(array.as_array()),)*
+                }
+            }
+        }
+
+        impl<'a> View<'a> {
+            /// Fits and points.
+            fn dim(&self) -> (usize, usize) {
+                match self {
+                    $(Self::$variant(view) => view.dim(),)*
+                }
+            }
+
+            /// Those of the fits from `start` to before `end`.
+            fn part(self, start: usize, end: usize) -> Values<'a, Ix2> {
+                match self {
+                    $(Self::$variant(mut view) => {
+                        view.slice_axis_inplace(Axis(0), Slice::from(start..end));
+                        view.into()
+                    })*
+                }
+            }
+        }
+    };
+}
+data!(F32(f32), F64(f64), U8(u8), U16(u16), U32(u32), I32(i32));
+
+impl<'py> Data<'py> {
+    pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let array = array("y", object)?;
+        if array.ndim() == 2
+            && is_plain(&array)?
+            && let Some(data) = Self::borrow(&array)?
+        {
+            return Ok(data);
+        }
+        Ok(Self::F64(numbers("y", object, "(n, points)")?))
+    }
+}
+
+/// Where the points lie.
+enum Places {
+    Index,
+    Grid { width: usize, height: usize },
+    Shared(Array2<f64>),
+    PerFit(Array3<f64>),
+}
+
+/// Where fits begin.
+enum Starts {
+    Estimate,
+    Shared(Array1<f64>),
+    PerFit(Array2<f64>),
+}
+
+/// What is known of the data.
+pub(crate) struct Known {
+    places: Places,
+    start: Starts,
+    weights: Option<Array2<f64>>,
+}
+
+/// Numbers of Rust's own.
+fn own<'py, D: Dimension>(
+    name: &str,
+    object: &Bound<'py, PyAny>,
+    shape: &str,
+) -> PyResult<numpy::ndarray::Array<f64, D>> {
+    let given: PyReadonlyArray<'py, f64, D> = numbers(name, object, shape)?;
+    Ok(given.as_array().to_owned())
+}
+
+impl Known {
+    pub(crate) fn of(
+        grid: Option<(usize, usize)>,
+        points: Option<&Bound<'_, PyAny>>,
+        start: Option<&Bound<'_, PyAny>>,
+        weights: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let places = match (points, grid) {
+            (None, None) => Places::Index,
+            (None, Some((height, width))) => Places::Grid { width, height },
+            (Some(given), _) if array("x", given)?.ndim() == 3 => {
+                Places::PerFit(own("x", given, "(n, variables, points)")?)
+            }
+            (Some(given), _) => Places::Shared(own("x", given, "(variables, points)")?),
+        };
+        let start = match start {
+            None => Starts::Estimate,
+            Some(given) if array("start", given)?.ndim() == 2 => {
+                Starts::PerFit(own("start", given, "(n, parameters)")?)
+            }
+            Some(given) => Starts::Shared(own("start", given, "(parameters) or (n, parameters)")?),
+        };
+        let shape = "(1, points) or (n, points)";
+        let weights = weights.map(|given| own("weights", given, shape)).transpose()?;
+        Ok(Self { places, start, weights })
+    }
+}
+
+/// Limits (parameter, 2), or (fit, parameter, 2).
+pub(crate) fn limits(object: &Bound<'_, PyAny>) -> PyResult<CurveLimits> {
+    let pairs = |numbers: &[f64]| numbers.as_chunks().0.to_vec();
+    let shape = "(parameters, 2) or (n, parameters, 2)";
+    if array("bounds", object)?.ndim() == 3 {
+        let limits: PyReadonlyArray<'_, f64, Ix3> = numbers("bounds", object, shape)?;
+        return Ok(CurveLimits::PerFit(pairs(limits.as_slice()?)));
+    }
+    let limits: PyReadonlyArray<'_, f64, Ix2> = numbers("bounds", object, shape)?;
+    Ok(CurveLimits::Shared(pairs(limits.as_slice()?)))
+}
+
+/// All that a fit needs without the interpreter.
+pub(crate) struct Job<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) fitter: &'a CurveFitter,
+    pub(crate) data: View<'a>,
+    pub(crate) known: &'a Known,
+    pub(crate) options: &'a CurveOptions,
+}
+
+/// What was found so far.
+struct Found {
+    parameters: Vec<f64>,
+    errors: Vec<f64>,
+    covariance: Vec<f64>,
+    chi2: Vec<f64>,
+    counts: [Vec<u32>; 3],
+    statuses: Vec<u8>,
+}
+
+impl Found {
+    fn room(count: usize, options: &CurveOptions) -> PyResult<Self> {
+        let each = options.parameters();
+        let squares = if options.covariance { each * each } else { 0 };
+        Ok(Self {
+            parameters: room(count.saturating_mul(each), "parameters")?,
+            errors: room(count.saturating_mul(each), "errors")?,
+            covariance: room(count.saturating_mul(squares), "covariances")?,
+            chi2: room(count, "outcomes")?,
+            counts: [room(count, "outcomes")?, room(count, "outcomes")?, room(count, "outcomes")?],
+            statuses: room(count, "outcomes")?,
+        })
+    }
+
+    fn add(&mut self, fits: CurveFits) {
+        self.parameters.extend(fits.parameters);
+        self.errors.extend(fits.errors);
+        self.covariance.extend(fits.covariance);
+        self.chi2.extend(fits.chi2);
+        for (all, more) in
+            self.counts.iter_mut().zip([fits.degrees, fits.iterations, fits.evaluations])
+        {
+            all.extend(more);
+        }
+        self.statuses.extend(fits.statuses.iter().map(|&status| status as u8));
+    }
+}
+
+impl Job<'_> {
+    pub(crate) fn run<'py>(&self, py: Python<'py>) -> PyResult<Outcomes<'py>> {
+        let (count, _) = self.data.dim();
+        let each = self.options.parameters();
+        let mut found = Found::room(count, self.options)?;
+        py.detach(|| self.fit(&mut found))?;
+        let Found { parameters, errors, covariance, chi2, counts, statuses } = found;
+        let table = |numbers| PyArray1::from_vec(py, numbers).reshape([count, each]);
+        let covariance = self.options.covariance.then(|| PyArray1::from_vec(py, covariance));
+        let [degrees, iterations, evaluations] =
+            counts.map(|counts| PyArray1::from_vec(py, counts));
+        Ok((
+            table(parameters)?,
+            table(errors)?,
+            covariance.map(|all| all.reshape([count, each, each])).transpose()?,
+            PyArray1::from_vec(py, chi2),
+            degrees,
+            iterations,
+            evaluations,
+            PyArray1::from_vec(py, statuses),
+        ))
+    }
+
+    fn fit(&self, found: &mut Found) -> PyResult<()> {
+        let (count, points) = self.data.dim();
+        let block = (BLOCK / points.max(1)).max(1);
+        // What is wrong with the options is told of no data, too.
+        for start in (0..count.max(1)).step_by(block) {
+            if start > 0 {
+                Python::attach(check_signals)?;
+            }
+            let fits = self.part(start, count.min(start + block)).map_err(|error| match error {
+                ModelError::Batch(BatchError::Curve(error)) => {
+                    BatchError::from(error.after(start)).into()
+                }
+                other => other,
+            });
+            found.add(fits.map_err(crate::model::of_model)?);
+        }
+        Ok(())
+    }
+
+    /// Fits the data sets from `start` to before `end`.
+    fn part(&self, start: usize, end: usize) -> Result<CurveFits, ModelError> {
+        let count = self.data.dim().0;
+        let rows = Slice::from(start..end);
+        // Arrays of another length are judged as they are.
+        let cut = |length: usize| if length == count { rows } else { Slice::from(..) };
+        let points = match &self.known.places {
+            Places::Index => Points::Index,
+            &Places::Grid { width, height } => Points::Grid { width, height },
+            Places::Shared(at) => Points::Shared(at.view().into()),
+            Places::PerFit(at) => Points::PerFit(at.slice_axis(Axis(0), cut(at.dim().0)).into()),
+        };
+        let mut curves = Curves::new(self.data.part(start, end), points);
+        if let Some(weights) = &self.known.weights {
+            let length = weights.nrows();
+            let rows = if length == 1 { Slice::from(..) } else { cut(length) };
+            curves = curves.with_weights(weights.slice_axis(Axis(0), rows));
+        }
+        let from = match &self.known.start {
+            Starts::Estimate => CurveStart::Estimate,
+            Starts::Shared(values) => CurveStart::Shared(values.as_slice().unwrap_or_default()),
+            Starts::PerFit(values) => values.slice_axis(Axis(0), cut(values.nrows())).into(),
+        };
+        let each = self.options.parameters();
+        let fits = match &self.options.limits {
+            CurveLimits::PerFit(limits) if limits.len() == count * each => {
+                let own = limits[start * each..end * each].to_vec();
+                let options = self.options.clone().with_limits(CurveLimits::PerFit(own));
+                self.model.fit_with(self.fitter, &curves, from, &options)
+            }
+            _ => self.model.fit_with(self.fitter, &curves, from, self.options),
+        };
+        Ok(fits?.fits)
+    }
+}

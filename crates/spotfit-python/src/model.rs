@@ -1,0 +1,198 @@
+//! Models of any kind: formulas, and models with names.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use spotfit::model::{CurveFitter, FormulaError, Linear, ModelError};
+use spotfit::{BatchError, FitterOptions, InstructionSet};
+
+use crate::curves::{Data, Job, Known, Outcomes, limits};
+use crate::error;
+use crate::options::{self, choose};
+use crate::threads::Own;
+
+/// What computes the fits of models.
+#[pyclass(frozen, module = "spotfit._spotfit")]
+pub(crate) struct ModelFitter {
+    options: FitterOptions,
+    fitter: Own<CurveFitter>,
+}
+
+#[pymethods]
+impl ModelFitter {
+    #[new]
+    fn new(
+        backend: &str,
+        instruction_set: Option<&str>,
+        device: usize,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let set = instruction_set.map(str::parse::<InstructionSet>).transpose();
+        let options = FitterOptions::default()
+            .with_backend(backend.parse().map_err(error::of_fit)?)
+            .with_instruction_set(set.map_err(|wrong| error::of_fit(wrong.into()))?)
+            .with_devices(vec![device])
+            .with_threads(threads);
+        let fitter = Self { options, fitter: Own::new() };
+        fitter.own()?;
+        Ok(fitter)
+    }
+}
+
+impl ModelFitter {
+    fn own(&self) -> PyResult<Arc<CurveFitter>> {
+        self.fitter.get(|| CurveFitter::with_options(&self.options).map_err(of_model))
+    }
+}
+
+/// The exception for what a model cannot do.
+pub(crate) fn of_model(error: ModelError) -> PyErr {
+    let told = error.to_string();
+    match error {
+        ModelError::Batch(BatchError::Threads(_)) => PyRuntimeError::new_err(told),
+        ModelError::Gpu(spotfit::gpu::GpuError::OutOfMemory { .. }) => PyMemoryError::new_err(told),
+        ModelError::Gpu(_) | ModelError::NoGpuSupport => PyRuntimeError::new_err(told),
+        _ => PyValueError::new_err(told),
+    }
+}
+
+/// The exception for a formula that cannot be read: the text, and below it where it is wrong.
+fn of_formula(text: &str, error: &FormulaError) -> PyErr {
+    let before = text.get(..error.at.start).unwrap_or(text);
+    let line = before.rfind('\n').map_or(0, |end| end + 1);
+    let shown = text[line..].lines().next().unwrap_or_default();
+    let indent = " ".repeat(before[line..].chars().count());
+    PyValueError::new_err(format!("{error}\n  {shown}\n  {indent}^"))
+}
+
+/// A model function with parameters.
+#[pyclass(frozen, module = "spotfit._spotfit")]
+pub(crate) struct Model(spotfit::model::Model);
+
+#[pymethods]
+impl Model {
+    #[new]
+    fn new(text: &str, variables: Vec<String>, parameters: Option<Vec<String>>) -> PyResult<Self> {
+        let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
+        let made = match &parameters {
+            Some(names) => {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                spotfit::model::Model::formula(text, &variables, &names)
+            }
+            None => spotfit::model::Model::of_variables(text, &variables),
+        };
+        made.map(Self).map_err(|error| of_formula(text, &error))
+    }
+
+    /// A model with a name.
+    #[staticmethod]
+    fn named(name: &str) -> PyResult<Self> {
+        spotfit::model::Model::named(name).map(Self).map_err(of_model)
+    }
+
+    /// The models with names: formula, and what it is.
+    #[staticmethod]
+    fn all() -> HashMap<&'static str, (&'static str, &'static str)> {
+        spotfit::model::Model::all()
+            .map(|(name, formula, about)| (name, (formula, about)))
+            .collect()
+    }
+
+    /// The formula.
+    #[getter]
+    fn text(&self) -> &str {
+        self.0.text()
+    }
+
+    /// The names of the variables.
+    #[getter]
+    fn variables(&self) -> Vec<String> {
+        self.0.variables().to_vec()
+    }
+
+    /// The names of the parameters.
+    #[getter]
+    fn parameters(&self) -> Vec<String> {
+        self.0.parameters().to_vec()
+    }
+
+    /// Whether start values are found in data.
+    #[getter]
+    fn finds_its_start(&self) -> bool {
+        self.0.finds_its_start()
+    }
+
+    /// The values (point) at points (point, variable).
+    fn values(
+        &self,
+        py: Python<'_>,
+        parameters: Vec<f64>,
+        points: Vec<Vec<f64>>,
+    ) -> PyResult<Vec<f64>> {
+        let [wanted, variables] = [self.0.parameters().len(), self.0.variables().len()];
+        if parameters.len() != wanted {
+            let told = format!("{} parameters are given, the model has {wanted}", parameters.len());
+            return Err(PyValueError::new_err(told));
+        }
+        if points.iter().any(|point| point.len() != variables) {
+            let told = format!("points must have {variables} variables");
+            return Err(PyValueError::new_err(told));
+        }
+        Ok(py.detach(|| self.0.values(&parameters, &points)))
+    }
+
+    /// Fits curves.
+    #[pyo3(signature = (
+        fitter, data, *, grid, points, start, bounds, fixed, weights, estimator, absolute, linear, max_iterations,
+        tolerance, covariance
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
+    fn fit<'py>(
+        &self,
+        py: Python<'py>,
+        fitter: &Bound<'py, ModelFitter>,
+        data: &Bound<'py, PyAny>,
+        grid: Option<(usize, usize)>,
+        points: Option<&Bound<'py, PyAny>>,
+        start: Option<&Bound<'py, PyAny>>,
+        bounds: &Bound<'py, PyAny>,
+        fixed: Vec<bool>,
+        weights: Option<&Bound<'py, PyAny>>,
+        estimator: &str,
+        absolute: bool,
+        linear: &str,
+        max_iterations: u32,
+        tolerance: f64,
+        covariance: bool,
+    ) -> PyResult<Outcomes<'py>> {
+        let ways = [
+            ("auto", Linear::Auto),
+            ("eliminated", Linear::Eliminated),
+            ("searched", Linear::Searched),
+        ];
+        let mut chosen = self
+            .0
+            .options()
+            .with_estimator(options::estimator(estimator)?)
+            .with_absolute(absolute)
+            .with_linear(choose("linear", linear, &ways)?)
+            .with_max_iterations(max_iterations)
+            .with_tolerance(tolerance)
+            .with_covariance(covariance);
+        chosen.fixed = fixed;
+        chosen.limits = limits(bounds)?;
+        let data = Data::of(data)?;
+        let known = Known::of(grid, points, start, weights)?;
+        let fitter = fitter.get().own()?;
+        let job = Job {
+            model: &self.0,
+            fitter: &fitter,
+            data: data.view(),
+            known: &known,
+            options: &chosen,
+        };
+        job.run(py)
+    }
+}
