@@ -164,6 +164,10 @@ impl Fitter {
 }
 
 impl Fitter {
+    pub(crate) fn options(&self) -> &FitterOptions {
+        &self.options
+    }
+
     fn own(&self) -> PyResult<std::sync::Arc<spotfit::Fitter>> {
         self.fitter.get(|| spotfit::Fitter::new(&self.options).map_err(error::of_fit))
     }

@@ -7,12 +7,15 @@ mod camera;
 mod curves;
 mod error;
 mod fitter;
+mod localize;
 mod model;
 mod numbers;
 mod options;
+mod pictures;
 mod pixels;
 mod rows;
 mod simulate;
+mod tables;
 mod threads;
 
 use pyo3::prelude::*;
@@ -25,9 +28,15 @@ mod _spotfit {
     #[pymodule_export]
     use super::fitter::Fitter;
     #[pymodule_export]
+    use super::localize::{ArrayLocalizer, LocalizeOptions, MovieLocalizer};
+    #[pymodule_export]
     use super::model::{Model, ModelFitter};
     #[pymodule_export]
+    use super::pictures::{find_drift, render};
+    #[pymodule_export]
     use super::simulate::simulate;
+    #[pymodule_export]
+    use super::tables::{Info, filter_table, read_table, write_table};
 
     use super::*;
 

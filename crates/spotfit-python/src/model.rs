@@ -59,7 +59,7 @@ pub(crate) fn of_model(error: ModelError) -> PyErr {
 }
 
 /// The exception for a formula that cannot be read: the text, and below it where it is wrong.
-fn of_formula(text: &str, error: &FormulaError) -> PyErr {
+pub(crate) fn of_formula(text: &str, error: &FormulaError) -> PyErr {
     let before = text.get(..error.at.start).unwrap_or(text);
     let line = before.rfind('\n').map_or(0, |end| end + 1);
     let shown = text[line..].lines().next().unwrap_or_default();

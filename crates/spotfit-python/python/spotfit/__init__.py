@@ -12,22 +12,35 @@ Pixel centres are integers: (0, 0) is the centre of the first pixel of a window,
 from ._camera import Camera
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
+from ._localize import Blocks, localize
+from ._locs import Locs, Movie, read_table, write_table
 from ._model import Model, ModelFits
+from ._pictures import Drift, Picture, find_drift, render
 from ._simulate import Simulation, simulate
 from ._spotfit import CameraMap, __version__
 
 __all__ = [
+    "Blocks",
     "Camera",
     "CameraMap",
+    "Drift",
     "Errors",
     "Fits",
     "Fitter",
+    "Locs",
     "Model",
     "ModelFits",
+    "Movie",
+    "Picture",
     "Simulation",
     "Status",
     "__version__",
+    "find_drift",
     "fit",
     "fit_in_frames",
+    "localize",
+    "read_table",
+    "render",
     "simulate",
+    "write_table",
 ]

@@ -202,6 +202,12 @@ def _fitter(options: Options) -> Fitter:
         return Fitter(**options)
 
 
+def fitter_of(options: Options) -> tuple[_Fitter, CameraMap | None]:
+    """What Rust needs of a fitter with these options."""
+    fitter = _fitter(options)
+    return fitter._fitter, fitter._map
+
+
 def fit(
     spots: npt.ArrayLike,
     *,

@@ -39,3 +39,24 @@ class Options(TypedDict, total=False):
     instruction_set: InstructionSet | None
     devices: Sequence[int]
     threads: int
+
+
+Flag = Literal["neighbour", "residual", "saturated", "width", "all"]
+
+
+class LocalizeOptions(Options, total=False):
+    """The keywords of `spotfit.Blocks`."""
+
+    box_size: int
+    false_rate: float
+    threshold: float | None
+    roi: tuple[int, int, int, int] | None
+    frames: slice | None
+    pixel_size: float | None
+    drop: Flag | Sequence[Flag]
+    keep_all: bool
+    checks: bool
+    errors: bool
+    saturation: float | None
+    channel: int | None
+    z_slice: int | None

@@ -4,7 +4,25 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["CameraMap", "Fitter", "Model", "ModelFitter", "__version__", "simulate"]
+__all__ = [
+    "ArrayLocalizer",
+    "CameraMap",
+    "Fitter",
+    "Info",
+    "LocalizeOptions",
+    "Model",
+    "ModelFitter",
+    "MovieLocalizer",
+    "__version__",
+    "filter_table",
+    "find_drift",
+    "read_table",
+    "render",
+    "simulate",
+    "write_table",
+]
+
+_Columns = list[tuple[str, str, str, npt.NDArray[Any], list[str]]]
 
 __version__: str
 
@@ -111,6 +129,88 @@ class Model:
         npt.NDArray[np.uint8],
     ]: ...
 
+@final
+class Info:
+    def __new__(
+        cls, pixel_size: float | None, width: int | None, height: int | None, frames: int | None
+    ) -> Info: ...
+    def with_pixel_size(self, pixel_size: float | None) -> Info: ...
+    @property
+    def numbers(self) -> tuple[float | None, int | None, int | None, int | None]: ...
+
+@final
+class LocalizeOptions:
+    def __new__(
+        cls,
+        fitter: Fitter,
+        camera_map: CameraMap | None,
+        *,
+        box_size: int,
+        false_rate: float,
+        threshold: float | None,
+        roi: tuple[int, int, int, int] | None,
+        drop: list[str],
+        keep_all: bool,
+        checks: bool,
+        errors: bool,
+        saturation: float | None,
+    ) -> LocalizeOptions: ...
+    def empty(self) -> _Columns: ...
+
+@final
+class ArrayLocalizer:
+    def __new__(cls, options: LocalizeOptions, height: int, width: int) -> ArrayLocalizer: ...
+    def process(self, first: int, frames: npt.ArrayLike) -> _Columns: ...
+
+@final
+class MovieLocalizer:
+    def __new__(
+        cls,
+        options: LocalizeOptions,
+        path: str | PathLike[str],
+        channel: int | None,
+        slice: int | None,
+        first: int,
+        last: int | None,
+    ) -> MovieLocalizer: ...
+    @property
+    def info(self) -> Info: ...
+    def next(self) -> tuple[_Columns, int] | None: ...
+
+def read_table(path: str | PathLike[str]) -> tuple[_Columns, Info]: ...
+def write_table(path: str | PathLike[str], columns: _Columns, info: Info) -> int: ...
+def filter_table(condition: str, columns: _Columns, info: Info) -> npt.NDArray[np.bool_]: ...
+def find_drift(
+    frame: npt.ArrayLike,
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    z: npt.ArrayLike | None,
+    *,
+    frames: int,
+    precision: tuple[float, float],
+    range: float | None,
+    segment: int | None,
+    knots: int | None,
+) -> list[npt.NDArray[np.float64]]: ...
+def render(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    uncertainty: npt.ArrayLike | None,
+    value: npt.ArrayLike | None,
+    *,
+    pixel: float | None,
+    blur: str,
+    width: float,
+    colours: str,
+    low: float,
+    high: float,
+    extent: list[float] | None,
+    saturated: float | None,
+    gamma: float,
+    most_pixels: int,
+    png: bool,
+    nanometres: float | None,
+) -> tuple[npt.NDArray[np.uint8], tuple[float, float, float], bytes]: ...
 def simulate(
     count: int,
     *,

@@ -1,0 +1,203 @@
+"""Localizing movies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _arguments as arguments
+from . import _spotfit
+from ._fit import fitter_of
+from ._locs import Locs, joined
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import Flag, LocalizeOptions, Options
+
+#: Pixels of an array that are localized at a time.
+_BLOCK = 1 << 22
+
+
+def localize(
+    movie: str | PathLike[str] | Any,
+    *,
+    progress: Callable[[int, int], object] | None = None,
+    **options: Unpack[LocalizeOptions],
+) -> Locs:
+    """Finds and fits the spots of a movie.
+
+    Python goes on meanwhile: other threads run, and Ctrl-C ends it.
+
+    Parameters
+    ----------
+    movie : path or array_like (n, height, width)
+        A file, or frames: see `Blocks`.
+    progress : callable, optional
+        Called with the number of frames done and that of all, after each block.
+    **options
+        The options of `Blocks` and of `Fitter`: `box_size`, `drop`, `camera`, `shape`, `estimator` and others.
+
+    Returns
+    -------
+    Locs
+        The localizations in the order of the frames, in pixels and photo-electrons.
+
+    Raises
+    ------
+    FileNotFoundError, OSError
+        If a file is not there, or cannot be read.
+    ValueError
+        If it is no movie, or an option is out of its range.
+
+    Examples
+    --------
+    >>> import numpy as np, spotfit
+    >>> movie = np.random.default_rng(1).poisson(20, (10, 64, 64))
+    >>> movie[:, 30:33, 40:43] += 200
+    >>> locs = spotfit.localize(movie, camera=spotfit.Camera())
+    >>> len(locs), round(float(np.median(locs.x))), round(float(np.median(locs.y)))
+    (10, 41, 31)
+    """
+    blocks = Blocks(movie, **options)
+    parts = []
+    for part in blocks:
+        parts.append(part)
+        if progress is not None:
+            progress(blocks.done, blocks.total)
+    return joined(parts) if parts else blocks.empty()
+
+
+class Blocks(Iterator[Locs]):
+    """The localizations of a movie, block by block: an iterator of `Locs`.
+
+    Parameters
+    ----------
+    movie : path or array_like (n, height, width)
+        A TIFF, OME-TIFF, NPY, Picasso ``.raw`` or ``.dax`` file, or frames. Anything with a shape that gives frames when it
+        is sliced will do, such as ``numpy.memmap``: it is taken in blocks.
+    box_size : int
+        Side of the windows in pixels: odd, 5 to 63.
+    false_rate : float
+        How many false spots may be found in a million pixels of noise.
+    threshold : float, optional
+        How far a spot must stand out, in units of the local noise, in place of what follows from `false_rate`.
+    roi : (int, int, int, int), optional
+        Where to look: first column, first row, columns, rows.
+    frames : slice, optional
+        Which frames, without a step.
+    pixel_size : float, optional
+        Side of a pixel in nanometres. It stands in the table; lengths are in pixels (`Locs.in_nanometres`).
+    drop : str or sequence of str
+        Drop localizations that cannot be trusted: "neighbour", "residual", "saturated", "width", or "all".
+    keep_all : bool
+        Keep fits that failed, too, with a column ``status``.
+    checks : bool
+        Add ``neighbour``, ``goodness`` and ``flags``.
+    errors : bool
+        Add the standard errors of photons, background and widths.
+    saturation : float, optional
+        The least value of a saturated pixel, in ADU.
+    channel, z_slice : int, optional
+        Which channel and which slice of a file, from 0.
+    **options
+        The options of `Fitter`: `camera`, `shape`, `estimator` and others.
+
+    Attributes
+    ----------
+    done, total : int
+        Frames that were localized so far, and all that will be.
+    """
+
+    def __init__(
+        self,
+        movie: str | PathLike[str] | Any,
+        *,
+        box_size: int = 7,
+        false_rate: float = 1.0,
+        threshold: float | None = None,
+        roi: tuple[int, int, int, int] | None = None,
+        frames: slice | None = None,
+        pixel_size: float | None = None,
+        drop: Flag | Sequence[Flag] = (),
+        keep_all: bool = False,
+        checks: bool = False,
+        errors: bool = False,
+        saturation: float | None = None,
+        channel: int | None = None,
+        z_slice: int | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        self._options = _spotfit.LocalizeOptions(
+            *fitter_of(options),
+            box_size=arguments.whole("box_size", box_size),
+            false_rate=arguments.number("false_rate", false_rate),
+            threshold=threshold,
+            roi=None if roi is None else _roi(roi),
+            drop=[drop] if isinstance(drop, str) else list(drop),
+            keep_all=keep_all,
+            checks=checks,
+            errors=errors,
+            saturation=saturation,
+        )
+        frames = frames or slice(None)
+        if not isinstance(frames, slice) or frames.step not in (None, 1):
+            raise ValueError("frames must be a slice without a step")
+        self.done = 0
+        size = None if pixel_size is None else arguments.number("pixel_size", pixel_size)
+        if isinstance(movie, (str, PathLike)):
+            first = arguments.whole("frames", frames.start or 0)
+            last = None if frames.stop is None else arguments.whole("frames", frames.stop)
+            channel = None if channel is None else arguments.whole("channel", channel)
+            z_slice = None if z_slice is None else arguments.whole("z_slice", z_slice)
+            source = _spotfit.MovieLocalizer(self._options, fspath(movie), channel, z_slice, first, last)
+            info = source.info
+            count = info.numbers[3] or 0
+            self.total = max(min(count, count if last is None else last) - first, 0)
+            self._next = self._of_file(source)
+        else:
+            if movie is None:
+                raise TypeError("movie must be a path or an array, not None")
+            array = movie if hasattr(movie, "shape") else np.asarray(movie)
+            if len(array.shape) != 3:
+                raise ValueError(f"movie must be (n, height, width), not of shape {tuple(array.shape)}")
+            count, height, width = (int(side) for side in array.shape)
+            first, last, _ = frames.indices(count)
+            self.total = max(last - first, 0)
+            info = _spotfit.Info(None, width, height, count)
+            localizer = _spotfit.ArrayLocalizer(self._options, height, width)
+            self._next = self._of_array(localizer, array, first, max(last, first))
+        self._info = info if size is None else info.with_pixel_size(size)
+
+    def _of_file(self, source: _spotfit.MovieLocalizer) -> Iterator[list[Any]]:
+        while (found := source.next()) is not None:
+            columns, self.done = found
+            yield columns
+
+    def _of_array(self, localizer: _spotfit.ArrayLocalizer, array: Any, first: int, last: int) -> Iterator[list[Any]]:
+        step = max(_BLOCK // max(int(array.shape[1]) * int(array.shape[2]), 1), 1)
+        for start in range(first, last, step):
+            end = min(start + step, last)
+            yield self._counted(localizer.process(start, array[start:end]), end - start)
+
+    def _counted(self, columns: list[Any], frames: int) -> list[Any]:
+        self.done += frames
+        return columns
+
+    def empty(self) -> Locs:
+        """The table without rows."""
+        return Locs._made(self._options.empty(), self._info)
+
+    def __next__(self) -> Locs:
+        return Locs._made(next(self._next), self._info)
+
+
+def _roi(roi: Any) -> tuple[int, int, int, int]:
+    try:
+        x, y, width, height = (arguments.whole("roi", side) for side in roi)
+    except ValueError as error:
+        raise ValueError(f"roi must be four integers: first column, first row, columns, rows ({error})") from None
+    return x, y, width, height

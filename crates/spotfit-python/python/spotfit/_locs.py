@@ -1,0 +1,280 @@
+"""Tables of localizations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _arguments as arguments
+from . import _spotfit
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+Array = npt.NDArray[Any]
+
+_PIXEL, _NANOMETRE = "px", "nm"
+#: In which unit columns are that Python makes.
+_UNITS = {"photons": "photon", "background": "photon", "z": _NANOMETRE, "uncertainty_z": _NANOMETRE, "angle": "rad"}
+_LENGTHS = ("x", "y", "sigma", "sigma_x", "sigma_y", "uncertainty", "uncertainty_x", "uncertainty_y")
+
+
+class Movie(NamedTuple):
+    """What is known of the movie that a table is of.
+
+    Attributes
+    ----------
+    pixel_size : float or None
+        Side of a pixel in nanometres.
+    width, height : int or None
+        Sides of the frames in pixels.
+    frames : int or None
+        The number of frames.
+    """
+
+    pixel_size: float | None = None
+    width: int | None = None
+    height: int | None = None
+    frames: int | None = None
+
+
+class Column(NamedTuple):
+    """A column: its values, its unit ("px", "nm", "photon", "rad" or ""), and how they are written."""
+
+    values: Array
+    unit: str
+    kind: str
+
+
+class Locs:
+    """Localizations: columns of numbers with names and units. ``locs.x`` and ``locs["x"]`` are the column x.
+
+    Frames are counted from 0, and (0, 0) is the centre of the first pixel. ``x``, ``y``, ``sigma`` and ``uncertainty`` are
+    in pixels or nanometres (`units`), ``z`` in nanometres, ``photons`` and ``background`` in photo-electrons.
+
+    Parameters
+    ----------
+    columns : mapping
+        Columns (n,) by name. Lengths are taken for pixels.
+    movie : Movie, optional
+        What is known of the movie.
+
+    Examples
+    --------
+    >>> locs = Locs({"frame": [0, 0, 1], "x": [3.5, 9.0, 3.6], "y": [4.0, 1.0, 4.1]})
+    >>> locs.filter("x < 5").frame.tolist()
+    [0, 1]
+    """
+
+    __slots__ = ("_columns", "_info")
+
+    def __init__(self, columns: Mapping[str, npt.ArrayLike], movie: Movie | None = None) -> None:
+        self._info = _spotfit.Info(*(movie or Movie()))
+        self._columns: dict[str, Column] = {}
+        for name, given in columns.items():
+            values = np.asarray(given)
+            if values.ndim != 1 or len(values) != len(next(iter(self._columns.values()), Column(values, "", "")).values):
+                raise ValueError(f"column '{name}' has the shape {values.shape}: all must be (n,) with the same n")
+            unit = _PIXEL if name in _LENGTHS else _UNITS.get(name, "")
+            kind = "whole" if values.dtype.kind in "iu" else "double"
+            self._columns[name] = Column(values, unit, kind)
+
+    @classmethod
+    def _of(cls, columns: dict[str, Column], info: _spotfit.Info) -> Locs:
+        locs = cls.__new__(cls)
+        locs._columns, locs._info = columns, info
+        return locs
+
+    @classmethod
+    def _made(cls, made: list[Any], info: _spotfit.Info) -> Locs:
+        columns = {}
+        for name, unit, kind, values, words in made:
+            if words:
+                values = np.array(words)[values.astype(np.int64)]
+            elif kind == "whole" and np.isfinite(values).all():
+                values = values.astype(np.int64)
+            columns[name] = Column(values, unit, kind)
+        return cls._of(columns, info)
+
+    def _given(self) -> list[Any]:
+        given = []
+        for name, (values, unit, kind) in self._columns.items():
+            words: list[str] = []
+            if values.dtype.kind in "UO":
+                found, values = np.unique(values.astype(str), return_inverse=True)
+                words = found.tolist()
+            given.append((name, unit, kind, values, words))
+        return given
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self._columns)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The unit of each column: "px", "nm", "photon", "rad" or "" where there is none."""
+        return {name: column.unit for name, column in self._columns.items()}
+
+    @property
+    def movie(self) -> Movie:
+        """What is known of the movie."""
+        return Movie(*self._info.numbers)
+
+    def __getattr__(self, name: str) -> Array:
+        if name.startswith("_") or name not in self._columns:
+            raise AttributeError(f"there is no column '{name}'")
+        return self._columns[name].values
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._columns]
+
+    def __getitem__(self, index: Any) -> Any:
+        """A column by its name; with a slice, a mask or numbers, `Locs` of those rows."""
+        if isinstance(index, str):
+            if index not in self._columns:
+                raise KeyError(f"there is no column '{index}' ({', '.join(self._columns)})")
+            return self._columns[index].values
+        columns = {}
+        for name, column in self._columns.items():
+            values = column.values[index]
+            if not isinstance(values, np.ndarray):
+                raise TypeError("rows are chosen by a slice, a mask or an array of numbers")
+            columns[name] = column._replace(values=values)
+        return Locs._of(columns, self._info)
+
+    def __len__(self) -> int:
+        return len(next(iter(self._columns.values())).values) if self._columns else 0
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def with_column(self, name: str, values: npt.ArrayLike, unit: str | None = None) -> Locs:
+        """The same with another column, or one replaced; `unit` is "px", "nm", "photon", "rad" or ""."""
+        array = np.asarray(values)
+        if array.shape != (len(self),):
+            raise ValueError(f"column '{name}' must have {len(self)} values, not the shape {array.shape}")
+        if unit not in (None, "", "px", "nm", "photon", "rad"):
+            raise ValueError(f"unit = '{unit}' is not one of 'px', 'nm', 'photon', 'rad', ''")
+        old = self._columns.get(name, Column(array, "", "whole" if array.dtype.kind in "iu" else "double"))
+        return Locs._of(self._columns | {name: old._replace(values=array, unit=unit or old.unit)}, self._info)
+
+    def with_pixel_size(self, pixel_size: float) -> Locs:
+        """The same with another side of a pixel in nanometres; no number changes."""
+        size = arguments.number("pixel_size", pixel_size)
+        if not 0 < size < np.inf:
+            raise ValueError(f"pixel_size = {size} must be above 0")
+        return Locs._of(self._columns, self._info.with_pixel_size(size))
+
+    def in_pixels(self) -> Locs:
+        """The same with lengths in pixels."""
+        return self._in(_NANOMETRE, _PIXEL)
+
+    def in_nanometres(self) -> Locs:
+        """The same with lengths in nanometres."""
+        return self._in(_PIXEL, _NANOMETRE)
+
+    def _in(self, old: str, new: str) -> Locs:
+        # Heights are in nanometres in either.
+        wanted = [
+            name
+            for name, column in self._columns.items()
+            if column.unit == old and name not in ("z", "uncertainty_z", "z_distance")
+        ]
+        if not wanted:
+            return self
+        size = self.movie.pixel_size
+        if size is None:
+            raise ValueError("the size of a pixel is not known: with_pixel_size tells it")
+        scale, kind = (size, "rounded 4") if new == _NANOMETRE else (1 / size, "rounded 6")
+        columns = {name: Column(self._columns[name].values * scale, new, kind) for name in wanted}
+        return Locs._of(self._columns | columns, self._info)
+
+    def filter(self, condition: str) -> Locs:
+        """The localizations for which a condition such as ``"photons > 300 & uncertainty < 20"`` holds."""
+        mask = _spotfit.filter_table(condition, self._given(), self._info)
+        part: Locs = self[mask]
+        return part
+
+    def save(self, path: str | PathLike[str]) -> int:
+        """Writes the table: see `write_table`."""
+        return write_table(path, self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The columns as a data frame of pandas."""
+        import pandas
+
+        return pandas.DataFrame({name: column.values for name, column in self._columns.items()})
+
+    def to_polars(self) -> polars.DataFrame:
+        """The columns as a data frame of Polars."""
+        import polars
+
+        return polars.DataFrame({name: column.values for name, column in self._columns.items()})
+
+    def __reduce__(self) -> Any:
+        return _restored, (self._columns, self.movie)
+
+    def __repr__(self) -> str:
+        frames = f" in {len(np.unique(self['frame'])):,} frames" if "frame" in self._columns else ""
+        lines = [f"{len(self):,} localizations{frames}: {', '.join(self.names)}"]
+        for name in ("photons", "background", "uncertainty", "sigma", "z"):
+            if name in self._columns and len(self):
+                column = self._columns[name]
+                lines.append(f"  median {name:<12} {np.nanmedian(column.values):>9.4g} {column.unit}".rstrip())
+        return "\n".join(lines)
+
+
+def _restored(columns: dict[str, Column], movie: Movie) -> Locs:
+    return Locs._of(columns, _spotfit.Info(*movie))
+
+
+def joined(parts: list[Locs]) -> Locs:
+    """One table of several with the same columns."""
+    first = parts[0]
+    columns = {
+        name: column._replace(values=np.concatenate([part._columns[name].values for part in parts]))
+        for name, column in first._columns.items()
+    }
+    return Locs._of(columns, first._info)
+
+
+def read_table(path: str | PathLike[str]) -> Locs:
+    """Reads a table of localizations.
+
+    Parameters
+    ----------
+    path : path
+        A ``.csv`` file of ThunderSTORM or Spotfit, or an ``.hdf5`` file of Picasso with its ``.yaml``.
+
+    Returns
+    -------
+    Locs
+    """
+    return Locs._made(*_spotfit.read_table(path))
+
+
+def write_table(path: str | PathLike[str], locs: Locs) -> int:
+    """Writes a table of localizations. The file is there under its name only when it is complete.
+
+    Parameters
+    ----------
+    path : path
+        A ``.csv`` file with ThunderSTORM's columns, or an ``.hdf5`` file of Picasso, which gets its ``.yaml``. CSV has the
+        unit that the table has; Picasso's is pixels.
+    locs : Locs
+        The localizations.
+
+    Returns
+    -------
+    int
+        How many rows were left out, because Picasso would not read them.
+    """
+    if not isinstance(locs, Locs):
+        raise TypeError(f"locs must be spotfit.Locs, not {type(locs).__name__}")
+    return _spotfit.write_table(path, locs._given(), locs._info)

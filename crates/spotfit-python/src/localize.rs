@@ -1,0 +1,231 @@
+//! Localizing movies, from files and from arrays.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use spotfit::localize::{self, Flags, Localization, Localizations, LocalizeError, Localizer, Roi};
+use spotfit::movie::{Block, Movie, MovieError, MovieOptions, Pixels};
+use spotfit::table::{self, Layout, Widths};
+
+use crate::camera::CameraMap;
+use crate::error;
+use crate::fitter::Fitter;
+use crate::options::choose;
+use crate::pixels::{self, View};
+use crate::tables::{Info, Made, columns};
+
+/// The exception for a movie that cannot be localized.
+fn of_localize(error: LocalizeError) -> PyErr {
+    let told = error.to_string();
+    match error {
+        LocalizeError::Fit(error) => error::of_fit(error),
+        LocalizeError::Movie(error) => of_movie(error),
+        LocalizeError::Threads(_) | LocalizeError::Spawn(_) => PyRuntimeError::new_err(told),
+        _ => PyValueError::new_err(told),
+    }
+}
+
+/// The exception for a movie that cannot be read.
+fn of_movie(error: MovieError) -> PyErr {
+    match error {
+        MovieError::Io(error) => error.into(),
+        other => PyValueError::new_err(other.to_string()),
+    }
+}
+
+/// How to localize a movie.
+#[pyclass(frozen, module = "spotfit._spotfit")]
+pub(crate) struct LocalizeOptions {
+    options: localize::LocalizeOptions,
+    layout: Layout,
+}
+
+#[pymethods]
+impl LocalizeOptions {
+    #[new]
+    #[pyo3(signature = (
+        fitter, camera_map, *, box_size, false_rate, threshold, roi, drop, keep_all, checks, errors, saturation
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
+    fn new(
+        fitter: &Bound<'_, Fitter>,
+        camera_map: Option<&Bound<'_, CameraMap>>,
+        box_size: usize,
+        false_rate: f64,
+        threshold: Option<f64>,
+        roi: Option<(usize, usize, usize, usize)>,
+        drop: Vec<String>,
+        keep_all: bool,
+        checks: bool,
+        errors: bool,
+        saturation: Option<f64>,
+    ) -> PyResult<Self> {
+        let fitter = fitter.get().options();
+        let fit = fitter.fit;
+        let mut flags = Flags::default();
+        let known = [
+            ("neighbour", Flags::default().with_neighbour(true)),
+            ("residual", Flags::default().with_residual(true)),
+            ("saturated", Flags::default().with_saturated(true)),
+            ("width", Flags::default().with_width(true)),
+            ("all", Flags::ALL),
+        ];
+        for word in drop {
+            let flag = choose("drop", &word, &known)?;
+            flags = Flags::from_bits(flags.bits() | flag.bits());
+        }
+        let options = localize::LocalizeOptions::default()
+            .with_box_size(box_size)
+            .with_false_rate(false_rate)
+            .with_roi(roi.map(|(x, y, width, height)| Roi { x, y, width, height }))
+            .with_camera(fit.camera.unwrap_or_default())
+            .with_map(camera_map.map(|map| Arc::new(map.get().0.clone())))
+            .with_fitter(fitter.clone().with_fit(fit.with_camera(None)))
+            .with_keep_all(keep_all)
+            .with_checks(checks)
+            .with_errors(errors)
+            .with_drop(flags)
+            .with_saturation(saturation);
+        let options = match threshold {
+            Some(threshold) => options.with_threshold(threshold),
+            None => options,
+        };
+        let layout = Layout::default()
+            .with_errors(errors)
+            .with_widths(Widths::of(fit.shape))
+            .with_checks(checks)
+            .with_status(keep_all);
+        Ok(Self { options, layout })
+    }
+
+    /// The columns without rows.
+    fn empty<'py>(&self, py: Python<'py>) -> Vec<Made<'py>> {
+        self.columns(py, &[])
+    }
+}
+
+impl LocalizeOptions {
+    fn columns<'py>(&self, py: Python<'py>, spots: &[Localization]) -> Vec<Made<'py>> {
+        columns(py, self.layout.table(spots, &table::Info::default()))
+    }
+}
+
+/// Localizes frames that Python has.
+#[pyclass(frozen, module = "spotfit._spotfit")]
+pub(crate) struct ArrayLocalizer {
+    options: Py<LocalizeOptions>,
+    localizer: Mutex<Localizer>,
+}
+
+#[pymethods]
+impl ArrayLocalizer {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        options: Py<LocalizeOptions>,
+        height: usize,
+        width: usize,
+    ) -> PyResult<Self> {
+        let made = Localizer::new((width, height), options.get().options.clone());
+        let localizer = Mutex::new(made.map_err(of_localize)?);
+        py.check_signals()?;
+        Ok(Self { options, localizer })
+    }
+
+    /// The columns of the localizations in some frames, of which the first has this number.
+    fn process<'py>(
+        &self,
+        py: Python<'py>,
+        first: usize,
+        frames: &Bound<'py, PyAny>,
+    ) -> PyResult<Vec<Made<'py>>> {
+        let frames = pixels::Pixels::of("movie", frames)?;
+        let view = frames.view();
+        let found = py.detach(|| {
+            let block = Block { first, pixels: stored(view) };
+            let mut localizer = self.localizer.lock().unwrap_or_else(PoisonError::into_inner);
+            localizer.process(&block)
+        });
+        py.check_signals()?;
+        Ok(self.options.get().columns(py, &found.map_err(of_localize)?))
+    }
+}
+
+/// Frames as movies have them.
+fn stored(frames: View<'_>) -> Pixels {
+    match frames {
+        View::U8(frames) => Pixels::U8(frames.to_owned()),
+        View::U16(frames) => Pixels::U16(frames.to_owned()),
+        View::F32(frames) => Pixels::F32(frames.to_owned()),
+        View::U32(frames) => Pixels::F32(frames.mapv(|value| value as f32)),
+        View::U64(frames) => Pixels::F32(frames.mapv(|value| value as f32)),
+        View::I8(frames) => Pixels::F32(frames.mapv(f32::from)),
+        View::I16(frames) => Pixels::F32(frames.mapv(f32::from)),
+        View::I32(frames) => Pixels::F32(frames.mapv(|value| value as f32)),
+        View::I64(frames) => Pixels::F32(frames.mapv(|value| value as f32)),
+        View::F64(frames) => Pixels::F32(frames.mapv(|value| value as f32)),
+    }
+}
+
+/// Localizes a movie in a file, while it is read.
+#[pyclass(frozen, module = "spotfit._spotfit")]
+pub(crate) struct MovieLocalizer {
+    options: Py<LocalizeOptions>,
+    found: Mutex<Option<Localizations>>,
+    info: table::Info,
+}
+
+#[pymethods]
+impl MovieLocalizer {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        options: Py<LocalizeOptions>,
+        path: PathBuf,
+        channel: Option<usize>,
+        slice: Option<usize>,
+        first: usize,
+        last: Option<usize>,
+    ) -> PyResult<Self> {
+        let (mut chosen, name) = (MovieOptions::default(), path.display().to_string());
+        (chosen.channel, chosen.slice) = (channel, slice);
+        let movie = py.detach(|| Movie::open_with(&path, &chosen));
+        let movie = movie.map_err(|error| match error {
+            MovieError::Io(error) => {
+                std::io::Error::new(error.kind(), format!("{name}: {error}")).into()
+            }
+            other => PyValueError::new_err(format!("{name}: {other}")),
+        })?;
+        let (width, height) = movie.size();
+        let info = table::Info::default().with_movie(None, [width, height], movie.frames());
+        let last = last.unwrap_or(usize::MAX);
+        let localizer = Localizer::new(movie.size(), options.get().options.clone());
+        let found = localizer.and_then(|localizer| localizer.localize(movie, first..last));
+        let found = Mutex::new(Some(found.map_err(of_localize)?));
+        Ok(Self { options, found, info })
+    }
+
+    /// What is known of the movie.
+    #[getter]
+    fn info(&self) -> Info {
+        Info(self.info.clone())
+    }
+
+    /// The columns of the next localizations, and how many frames were processed so far; `None` at the end.
+    fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<(Vec<Made<'py>>, usize)>> {
+        let found = py.detach(|| {
+            let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+            let next = found.as_mut()?.next();
+            if next.is_none() {
+                *found = None;
+            }
+            let frames = found.as_ref().map_or(0, |found| found.counts().frames);
+            next.map(|block| (block, frames))
+        });
+        py.check_signals()?;
+        let Some((block, frames)) = found else { return Ok(None) };
+        Ok(Some((self.options.get().columns(py, &block.map_err(of_localize)?), frames)))
+    }
+}

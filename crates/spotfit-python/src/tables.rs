@@ -1,0 +1,160 @@
+//! Tables of localizations: read, written, filtered.
+
+use std::io;
+use std::path::PathBuf;
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use spotfit::table::{self, Column, Filter, Kind, Table, TableError, Unit};
+
+use crate::numbers::numbers;
+
+/// What is known of the movie that a table is of.
+#[pyclass(frozen, module = "spotfit._spotfit")]
+pub(crate) struct Info(pub(crate) table::Info);
+
+#[pymethods]
+impl Info {
+    #[new]
+    fn new(
+        pixel_size: Option<f64>,
+        width: Option<usize>,
+        height: Option<usize>,
+        frames: Option<usize>,
+    ) -> Self {
+        let mut info = table::Info::default();
+        (info.pixel_size, info.width, info.height, info.frames) =
+            (pixel_size, width, height, frames);
+        Self(info)
+    }
+
+    /// The same with another side of a pixel in nanometres.
+    fn with_pixel_size(&self, pixel_size: Option<f64>) -> Self {
+        let mut info = self.0.clone();
+        info.pixel_size = pixel_size;
+        Self(info)
+    }
+
+    /// Side of a pixel in nanometres, width and height of the frames in pixels, and their number.
+    #[getter]
+    fn numbers(&self) -> (Option<f64>, Option<usize>, Option<usize>, Option<usize>) {
+        (self.0.pixel_size, self.0.width, self.0.height, self.0.frames)
+    }
+}
+
+/// A column: name, unit, kind, values, and the words that the values stand for.
+pub(crate) type Given<'py> = (String, String, String, Bound<'py, PyAny>, Vec<String>);
+pub(crate) type Made<'py> =
+    (String, &'static str, &'static str, Bound<'py, PyArray1<f64>>, Vec<String>);
+
+/// Units by their symbols.
+const UNITS: [(&str, Unit); 5] = [
+    ("", Unit::None),
+    ("px", Unit::Pixel),
+    ("nm", Unit::Nanometre),
+    ("photon", Unit::Photon),
+    ("rad", Unit::Radian),
+];
+
+/// Kinds by their names.
+const KINDS: [(&str, Kind); 5] = [
+    ("double", Kind::Double),
+    ("single", Kind::Single),
+    ("whole", Kind::Whole),
+    ("rounded 4", Kind::Rounded(4)),
+    ("rounded 6", Kind::Rounded(6)),
+];
+
+/// The exception for a table that makes no sense, or cannot be read or written.
+pub(crate) fn of_table(error: TableError) -> PyErr {
+    match error {
+        TableError::Io(error) => error.into(),
+        other => PyValueError::new_err(other.to_string()),
+    }
+}
+
+/// The same of a file.
+fn of_file(path: &std::path::Path) -> impl Fn(TableError) -> PyErr {
+    move |error| match error {
+        TableError::Io(error) => {
+            io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
+        }
+        other => PyValueError::new_err(format!("{}: {other}", path.display())),
+    }
+}
+
+/// The columns of a table as Python has them.
+pub(crate) fn columns(py: Python<'_>, mut table: Table) -> Vec<Made<'_>> {
+    let names: Vec<String> = table.columns().iter().map(|column| column.name.clone()).collect();
+    let taken = names.into_iter().filter_map(|name| table.remove(&name));
+    let made = taken.map(|Column { name, unit, kind, values }| {
+        let symbol = UNITS.iter().find(|(_, own)| *own == unit).map_or("", |(symbol, _)| symbol);
+        let told = KINDS.iter().find(|(_, own)| *own == kind).map_or("double", |(told, _)| told);
+        let words = if let Kind::Words(words) = kind { words } else { Vec::new() };
+        (name, symbol, told, PyArray1::from_vec(py, values), words)
+    });
+    made.collect()
+}
+
+/// The table of columns that Python gives.
+pub(crate) fn table(given: Vec<Given<'_>>, info: &Info) -> PyResult<Table> {
+    let mut table = Table::new(info.0.clone());
+    for (name, unit, kind, values, words) in given {
+        let values: PyReadonlyArray1<'_, f64> = numbers(&name, &values, "(n)")?;
+        let values = values.as_slice()?.to_vec();
+        if !table.columns().is_empty() && table.rows() != values.len() {
+            let told =
+                format!("{name} has {} values, other columns {}", values.len(), table.rows());
+            return Err(PyValueError::new_err(told));
+        }
+        let unit = UNITS.iter().find(|(symbol, _)| *symbol == unit);
+        let kind = if words.is_empty() {
+            KINDS
+                .iter()
+                .find(|(told, _)| *told == kind)
+                .map_or(Kind::Double, |(_, own)| own.clone())
+        } else {
+            Kind::Words(words)
+        };
+        let unit = unit.map_or(Unit::None, |(_, own)| *own);
+        table.set(Column::new(&name, unit, kind, values));
+    }
+    Ok(table)
+}
+
+/// Reads a table.
+#[pyfunction]
+pub(crate) fn read_table(py: Python<'_>, path: PathBuf) -> PyResult<(Vec<Made<'_>>, Info)> {
+    let read = py.detach(|| Table::load(&path)).map_err(of_file(&path))?;
+    let info = Info(read.info.clone());
+    Ok((columns(py, read), info))
+}
+
+/// Writes a table; how many rows Picasso would not read, which were left out.
+#[pyfunction]
+pub(crate) fn write_table(
+    py: Python<'_>,
+    path: PathBuf,
+    columns: Vec<Given<'_>>,
+    info: &Bound<'_, Info>,
+) -> PyResult<usize> {
+    let table = table(columns, info.get())?;
+    let written = py.detach(|| table.save(&path)).map_err(of_file(&path))?;
+    Ok(written.left_out.total())
+}
+
+/// For each row whether a condition holds.
+#[pyfunction]
+pub(crate) fn filter_table<'py>(
+    py: Python<'py>,
+    condition: &str,
+    columns: Vec<Given<'py>>,
+    info: &Bound<'py, Info>,
+) -> PyResult<Bound<'py, PyArray1<bool>>> {
+    let table = table(columns, info.get())?;
+    let filter = Filter::new(condition, &table)
+        .map_err(|error| crate::model::of_formula(condition, &error))?;
+    let keep = py.detach(|| filter.keep(&table)).map_err(of_table)?;
+    Ok(PyArray1::from_vec(py, keep))
+}

@@ -1,0 +1,127 @@
+"""Movies: from a file, an array, or block by block, the localizations are the same and right."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import spotfit
+
+PLACES = [(20.3, 20.0), (50.0, 40.7), (60.2, 15.4)]
+
+
+@pytest.fixture(scope="module")
+def movie() -> npt.NDArray[np.uint16]:
+    """300 frames with three spots that move by 3 pixels in x."""
+    rng = np.random.default_rng(1)
+    y, x = np.mgrid[:64, :80]
+    frames = np.full((300, 64, 80), 10.0)
+    for frame, image in enumerate(frames):
+        for left, top in PLACES:
+            image += 150 * np.exp(-((x - left - frame / 100) ** 2 + (y - top) ** 2) / (2 * 1.3**2))
+    return rng.poisson(frames).astype(np.uint16)
+
+
+def test_spots_are_found_where_they_are(movie: Any) -> None:
+    seen: list[tuple[int, int]] = []
+    locs = spotfit.localize(movie, progress=lambda done, all_: seen.append((done, all_)))
+    assert len(locs) >= 895 and seen[-1] == (300, 300)
+    for left, top in PLACES:
+        own = locs[np.hypot(locs.x - locs.frame / 100 - left, locs.y - top) < 1]
+        assert len(own) >= 295
+        pulls = (own.x - own.frame / 100 - left) / own.uncertainty
+        assert abs(np.std(pulls) - 1) < 0.15 and abs(np.mean(pulls)) < 0.3
+    assert locs.movie == spotfit.Movie(None, 80, 64, 300) and "frames" in repr(locs)
+
+
+def same(one: spotfit.Locs, other: spotfit.Locs) -> bool:
+    return one.names == other.names and all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_files_arrays_and_blocks_give_the_same(movie: Any, tmp_path: Path) -> None:
+    expected = spotfit.localize(movie)
+    np.save(tmp_path / "movie.npy", movie)
+    memmap = np.load(tmp_path / "movie.npy", mmap_mode="r")
+    for other in tmp_path / "movie.npy", str(tmp_path / "movie.npy"), memmap, movie.astype(">f8"), movie[::-1][::-1]:
+        assert same(spotfit.localize(other), expected)
+    blocks = spotfit.Blocks(np.tile(movie, (6, 1, 1)))
+    parts = list(blocks)
+    assert len(parts) > 1 and sum(len(part) for part in parts) == 6 * len(expected)
+    assert blocks.done == blocks.total == 1800
+
+
+def test_a_part_of_the_frames(movie: Any, tmp_path: Path) -> None:
+    np.save(tmp_path / "movie.npy", movie)
+    for source in movie, tmp_path / "movie.npy":
+        locs = spotfit.localize(source, frames=slice(10, 20))
+        assert set(locs.frame) == set(range(10, 20)) and spotfit.Blocks(source, frames=slice(10, 20)).total == 10
+        assert len(spotfit.localize(source, frames=slice(10, 10))) == 0
+        assert len(spotfit.localize(source, frames=slice(290, None))) >= 29
+
+
+def test_options_reach_the_localizer(movie: Any) -> None:
+    part = movie[:10]
+    camera = spotfit.Camera(baseline=5, sensitivity=0.5)
+    assert abs(np.median(spotfit.localize(part, camera=camera).background) - 2.5) < 0.2
+    assert {"sigma_x", "uncertainty_y"} <= set(spotfit.localize(part, shape="elliptical").names)
+    assert {"photons_error", "flags", "status"} <= set(spotfit.localize(part, errors=True, checks=True, keep_all=True).names)
+    assert (spotfit.localize(part, roi=(0, 0, 40, 64)).x < 40).all()
+    assert len(spotfit.localize(part, threshold=1e6)) == 0
+    assert len(spotfit.localize(part, drop="saturated", saturation=1)) == 0
+    maps = [np.full((64, 80), value) for value in (5.0, 2.0, 1.0)]
+    assert abs(np.median(spotfit.localize(part, camera=spotfit.CameraMap(*maps)).background) - 2.5) < 0.2
+
+
+def test_drift_is_found_and_taken_out(movie: Any) -> None:
+    locs = spotfit.localize(movie)
+    drift = spotfit.find_drift(locs)
+    assert abs(drift.x[-1] - 3) < 0.1 and abs(drift.y[-1]) < 0.1 and len(drift.x) == 300 and len(drift.z) == 0
+    straight = drift.correct(locs)
+    assert np.std(straight.x[straight.y < 17]) < 0.1 < np.std(locs.x[locs.y < 17])
+
+
+def test_pictures(movie: Any, tmp_path: Path) -> None:
+    locs = spotfit.localize(movie, pixel_size=100)
+    picture = spotfit.render(locs, pixel=0.1, extent=(0, 0, 80, 64))
+    assert picture.pixels.shape == (640, 800, 3) and picture.extent == pytest.approx((0, 80, 64, 0))
+    bright = np.argwhere(picture.pixels.sum(axis=2) > 300)
+    for left, top in PLACES:
+        assert np.hypot(bright[:, 1] / 10 - left - 1.5, bright[:, 0] / 10 - top).min() < 0.5
+    picture.save(tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").read_bytes()[1:4] == b"PNG" and len(list(tmp_path.iterdir())) == 1
+    coloured = spotfit.render(locs, value="frame", blur=0.2, pixel=0.5)
+    assert not np.array_equal(coloured.pixels[..., 0], coloured.pixels[..., 1])
+
+
+def test_what_is_wrong_is_named(movie: Any, tmp_path: Path) -> None:
+    (tmp_path / "text.tif").write_text("no movie")
+    cases: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
+        (tmp_path / "none.tif", {}, FileNotFoundError, "none.tif"),
+        (tmp_path / "text.tif", {}, ValueError, "text.tif"),
+        (tmp_path / "movie.xyz", {}, (ValueError, OSError), "movie.xyz"),  # type: ignore[list-item]
+        (tmp_path, {}, ValueError, ""),
+        (None, {}, TypeError, "movie"),
+        (movie[0], {}, ValueError, "movie"),
+        (movie.astype(complex), {}, TypeError, "complex"),
+        (movie[:, :4], {}, ValueError, "smaller"),
+        (movie, {"box_size": 4}, ValueError, "box"),
+        (movie, {"false_rate": -1}, ValueError, "false_rate"),
+        (movie, {"roi": (0, 0, 1000, 10)}, ValueError, "roi"),
+        (movie, {"roi": (0, 0)}, ValueError, "roi"),
+        (movie, {"drop": "bad"}, ValueError, "drop"),
+        (movie, {"frames": slice(0, 9, 2)}, ValueError, "frames"),
+        (movie, {"frames": 3}, ValueError, "frames"),
+        (movie, {"speed": 3}, TypeError, "speed"),
+    ]
+    for source, words, kind, name in cases:
+        with pytest.raises(kind, match=name or None):
+            spotfit.localize(source, **words)
+
+
+def test_an_exception_of_the_callback_ends_it(movie: Any) -> None:
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        spotfit.localize(movie, progress=stop)

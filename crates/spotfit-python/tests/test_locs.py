@@ -1,0 +1,103 @@
+"""Tables of localizations: columns, units, files."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spotfit
+
+
+@pytest.fixture
+def locs() -> spotfit.Locs:
+    rng = np.random.default_rng(2)
+    columns = {
+        "frame": np.sort(rng.integers(0, 50, 200)),
+        "x": rng.uniform(1, 60, 200),
+        "y": rng.uniform(1, 40, 200),
+        "sigma": rng.uniform(1, 2, 200),
+        "photons": rng.uniform(100, 1000, 200),
+        "background": rng.uniform(1, 2, 200),
+        "uncertainty": rng.uniform(0.01, 0.1, 200),
+    }
+    return spotfit.Locs(columns, spotfit.Movie(100.0, 64, 48, 50))
+
+
+def test_columns_have_names_and_units(locs: spotfit.Locs) -> None:
+    assert locs.units["x"] == "px" and locs.units["photons"] == "photon" and "x" in dir(locs)
+    assert locs.x is locs["x"] and len(locs) == 200 and list(locs) == list(locs.names)
+    assert np.allclose(locs.in_nanometres().x, locs.x * 100) and locs.in_nanometres().units["sigma"] == "nm"
+    assert np.allclose(locs.in_nanometres().in_pixels().x, locs.x) and locs.in_pixels() is locs
+    assert locs.with_pixel_size(50).movie.pixel_size == 50
+    assert locs.with_column("z", locs.x, "nm").units["z"] == "nm"
+    for wrong in ("z", "_x"):
+        with pytest.raises(AttributeError, match=wrong):
+            getattr(locs, wrong)
+    with pytest.raises(KeyError, match="there is no column 'z'"):
+        locs["z"]
+
+
+def test_rows_are_chosen(locs: spotfit.Locs) -> None:
+    assert locs[locs.photons > 500].photons.min() > 500
+    assert locs[3:5].x.tolist() == locs.x[3:5].tolist()
+    kept = locs.filter("photons > 500 & uncertainty < 0.05")
+    assert np.array_equal(kept.x, locs.x[(locs.photons > 500) & (locs.uncertainty < 0.05)])
+    with pytest.raises(ValueError, match=r"\n  photons >\n"):
+        locs.filter("photons >")
+    with pytest.raises(TypeError):
+        locs[3]
+
+
+@pytest.mark.parametrize("name", ["locs.csv", "locs.hdf5"])
+def test_what_is_written_is_read(locs: spotfit.Locs, tmp_path: Path, name: str) -> None:
+    assert locs.in_nanometres().save(tmp_path / name) == 0
+    back = spotfit.read_table(tmp_path / name)
+    if name.endswith("csv"):
+        back = back.with_pixel_size(100)
+    back = back.in_pixels()
+    assert back.frame.tolist() == locs.frame.tolist() and back.frame.dtype.kind == "i"
+    assert np.allclose(back.x, locs.x, atol=1e-5) and np.allclose(back.photons, locs.photons, rtol=1e-5)
+    assert not [path for path in tmp_path.iterdir() if "part" in path.name]
+
+
+def test_words_are_written(locs: spotfit.Locs, tmp_path: Path) -> None:
+    status = np.where(locs.x > 30, "min_step", "stalled")
+    locs.with_column("status", status).save(tmp_path / "locs.csv")
+    assert spotfit.read_table(tmp_path / "locs.csv")["status"].tolist() == status.tolist()
+
+
+def test_tables_of_other_packages(locs: spotfit.Locs) -> None:
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(locs.to_pandas(), pandas.DataFrame) and list(locs.to_pandas()["x"]) == list(locs.x)
+    pytest.importorskip("polars")
+    assert locs.to_polars().columns == list(locs.names)
+    assert np.array_equal(pickle.loads(pickle.dumps(locs)).x, locs.x)
+
+
+def test_what_is_wrong_is_named(locs: spotfit.Locs, tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text('"frame","x [nm]"\n1,2,3\n')
+    bare = spotfit.Locs({"frame": [0], "x": [1.0]})
+    cases: list[tuple[Any, type[Exception], str]] = [
+        (lambda: spotfit.read_table(tmp_path / "none.csv"), FileNotFoundError, "none.csv"),
+        (lambda: spotfit.read_table(tmp_path / "bad.csv"), ValueError, "bad.csv.*line 2"),
+        (lambda: locs.save(tmp_path / "locs.txt"), ValueError, "csv"),
+        (lambda: locs.save(tmp_path / "none" / "locs.csv"), FileNotFoundError, "locs.csv"),
+        (lambda: bare.save(tmp_path / "locs.hdf5"), ValueError, "y"),
+        (lambda: bare.in_nanometres(), ValueError, "pixel"),
+        (lambda: spotfit.write_table(tmp_path / "x.csv", 3), TypeError, "int"),  # type: ignore[arg-type]
+        (lambda: spotfit.Locs({"x": [1], "y": [1, 2]}), ValueError, "'y'"),
+        (lambda: locs.with_column("z", [1]), ValueError, "'z'"),
+        (lambda: locs.with_pixel_size(-1), ValueError, "pixel_size"),
+        (lambda: spotfit.render(bare), KeyError, "y"),
+        (lambda: spotfit.render(locs, colours="red"), ValueError, "colours"),  # type: ignore[arg-type]
+        (lambda: spotfit.render(locs, pixel=1e-9), ValueError, "too large"),
+        (lambda: spotfit.render(locs, extent=(1, 1, 0, 0)), ValueError, "extent"),
+        (lambda: spotfit.render(locs[:0]), ValueError, "no localizations"),
+        (lambda: spotfit.find_drift(locs[:2]), ValueError, "too few"),
+        (lambda: spotfit.find_drift(locs, segment=-1), ValueError, "segment"),
+        (lambda: spotfit.find_drift(None), TypeError, "locs"),  # type: ignore[arg-type]
+    ]
+    for call, kind, name in cases:
+        with pytest.raises(kind, match=name):
+            call()
