@@ -14,8 +14,8 @@ use spotfit::model::{
 };
 
 use crate::error::room;
-use crate::fitter::check_signals;
 use crate::numbers::{array, is_plain, numbers};
+use crate::work::check_signals;
 
 /// Values that are fitted at a time, so that Ctrl-C does not wait long.
 const BLOCK: usize = 1 << 19;

@@ -17,6 +17,7 @@ mod rows;
 mod simulate;
 mod tables;
 mod threads;
+mod work;
 
 use pyo3::prelude::*;
 

@@ -4,13 +4,13 @@ use fit_core::Corner;
 use numpy::ndarray::Dimension;
 use numpy::{
     Element, PyArray, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray, PyReadonlyArray2,
-    PyUntypedArray, PyUntypedArrayMethods, dtype, get_array_module,
+    PyReadonlyArray3, PyUntypedArray, PyUntypedArrayMethods, dtype, get_array_module,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use spotfit::Start;
+use spotfit::{Start, Weights};
 
 /// Anything as an array; `name` is the argument's.
 pub(crate) fn array<'py>(
@@ -28,8 +28,9 @@ pub(crate) fn array<'py>(
             module.call_method1(intern!(py, "asarray"), (object,))?.cast_into()?
         }
     };
-    // What is masked would be fitted.
-    if array.hasattr(intern!(py, "mask"))? {
+    // What is masked would be fitted. Arrays of NumPy's own type, which most are, have no mask.
+    let plain = array.get_type().is(py.get_type::<PyUntypedArray>());
+    if !plain && array.hasattr(intern!(py, "mask"))? {
         return Err(PyTypeError::new_err(format!(
             "{name} is a masked array: give its data, and weights of 0 where it is masked"
         )));
@@ -143,4 +144,27 @@ pub(crate) fn corners(object: &Bound<'_, PyAny>, with_frame: bool) -> PyResult<V
         corners.push(Corner { frame: whole(frame)?, x: whole(x)?, y: whole(y)? });
     }
     Ok(corners)
+}
+
+/// Weights, borrowed from Python.
+pub(crate) enum WeightArray<'py> {
+    Windows(PyReadonlyArray3<'py, f32>),
+    Frame(PyReadonlyArray2<'py, f32>),
+}
+
+impl<'py> WeightArray<'py> {
+    pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if array("weights", object)?.ndim() == 2 {
+            return Ok(Self::Frame(numbers("weights", object, "(height, width)")?));
+        }
+        let shape = "(n, height, width) or (height, width)";
+        Ok(Self::Windows(numbers("weights", object, shape)?))
+    }
+
+    pub(crate) fn values(&self) -> Weights<'_> {
+        match self {
+            Self::Windows(weights) => Weights::Windows(weights.as_array()),
+            Self::Frame(weights) => Weights::Frame(weights.as_array()),
+        }
+    }
 }

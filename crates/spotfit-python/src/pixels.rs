@@ -4,7 +4,7 @@ use fit_windows::Windows;
 use numpy::ndarray::{ArrayView3, Axis, Slice};
 use numpy::{
     Element, PyArray3, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray3, PyUntypedArray,
-    PyUntypedArrayMethods, dtype,
+    PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -24,7 +24,7 @@ pub(crate) enum Place<'a> {
 }
 
 macro_rules! pixels {
-    ($($variant:ident($type:ident)),*) => {
+    ($($variant:ident($type:ident, $kind:pat, $size:literal)),*) => {
         /// An array (n, height, width) of pixels, borrowed from Python.
         pub(crate) enum Pixels<'py> {
             $($variant(PyReadonlyArray3<'py, $type>),)*
@@ -40,10 +40,10 @@ macro_rules! pixels {
             /// The pixels of an array that Rust can read as it lies.
             fn borrow(array: &Bound<'py, PyUntypedArray>) -> PyResult<Option<Self>> {
                 let given = array.dtype();
-                $(if given.is_equiv_to(&dtype::<$type>(array.py())) {
-                    return Ok(Some(Self::$variant(borrow(array)?)));
-                })*
-                Ok(None)
+                match (given.kind(), given.itemsize()) {
+                    $(($kind, $size) => Ok(Some(Self::$variant(borrow(array)?))),)*
+                    _ => Ok(None),
+                }
             }
 
             /// What is read of them.
@@ -80,16 +80,16 @@ macro_rules! pixels {
     };
 }
 pixels!(
-    U8(u8),
-    U16(u16),
-    U32(u32),
-    U64(u64),
-    I8(i8),
-    I16(i16),
-    I32(i32),
-    I64(i64),
-    F32(f32),
-    F64(f64)
+    U8(u8, b'u', 1),
+    U16(u16, b'u', 2),
+    U32(u32, b'u', 4),
+    U64(u64, b'u', 8),
+    I8(i8, b'i', 1),
+    I16(i16, b'i', 2),
+    I32(i32, b'i', 4),
+    I64(i64, b'i', 8),
+    F32(f32, b'f', 4),
+    F64(f64, b'f', 8)
 );
 
 fn borrow<'py, T: Element>(

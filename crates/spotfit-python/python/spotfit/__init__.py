@@ -14,7 +14,8 @@ from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
 from ._localize import Blocks, localize
 from ._locs import Locs, Movie, read_table, write_table
-from ._model import Model, ModelFits
+from ._model import Model
+from ._model_fits import ModelFits
 from ._pictures import Drift, Picture, find_drift, render
 from ._simulate import Simulation, simulate
 from ._spotfit import CameraMap, __version__

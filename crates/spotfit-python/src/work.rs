@@ -1,0 +1,146 @@
+//! A stack of windows on its way to outcomes, while Python goes on.
+
+use std::time::{Duration, Instant};
+
+use fit_core::{Corner, Fit, Make, Scalar};
+use numpy::Element;
+use numpy::ndarray::{Axis, Slice};
+use pyo3::prelude::*;
+use spotfit::{AUTO_GPU_PIXELS, AnyWindows, Backend, Errors, Start, Weights};
+
+use crate::error;
+use crate::numbers;
+use crate::pixels::{Place, View};
+use crate::rows::{self, Row};
+
+/// Pixels that are fitted at a time, so that Ctrl-C does not wait long: some ten milliseconds, or what a GPU needs to
+/// overlap its copies.
+const BLOCK: usize = 1 << 22;
+const REFERENCE_BLOCK: usize = 1 << 18;
+const GPU_BLOCK: usize = AUTO_GPU_PIXELS;
+/// How often Python is asked whether Ctrl-C was pressed.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Raises what Ctrl-C does.
+pub(crate) fn check_signals(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()
+}
+
+/// All that a call needs without the interpreter.
+#[derive(Clone, Copy)]
+pub(crate) struct Work<'a> {
+    pub(crate) view: View<'a>,
+    pub(crate) place: Place<'a>,
+    pub(crate) count: usize,
+    /// Where the windows of a stack lie in the maps.
+    pub(crate) corners: Option<&'a [Corner]>,
+    pub(crate) start: Start<'a>,
+    pub(crate) weights: Option<Weights<'a>>,
+    pub(crate) map: Option<&'a spotfit::CameraMap>,
+    pub(crate) fitter: &'a spotfit::Fitter,
+    /// Whether a batch may go to the GPU if it is large enough.
+    pub(crate) auto: bool,
+    pub(crate) errors: bool,
+}
+
+/// An outcome where there is none so far.
+struct Unfitted;
+
+impl Make for Unfitted {
+    type Of<T: Scalar> = Fit<T>;
+
+    fn f32(self) -> Fit<f32> {
+        Fit::invalid()
+    }
+
+    fn f64(self) -> Fit<f64> {
+        Fit::invalid()
+    }
+}
+
+impl<'a> Work<'a> {
+    pub(crate) fn rows<'py, T: Scalar>(
+        self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)>
+    where
+        Row<Fit<T>>: Element,
+    {
+        self.check()?;
+        let mut fits = error::room(self.count, "outcomes")?;
+        let mut errors = error::room(if self.errors { self.count } else { 0 }, "errors")?;
+        py.detach(|| {
+            fits.resize(self.count, Row(T::make(Unfitted)));
+            errors.resize(errors.capacity().min(self.count), Row(Errors::unknown()));
+            self.fit(rows::values(&mut fits), rows::values(&mut errors))
+        })?;
+        let errors = self.errors.then(|| rows::array::<Errors>(py, errors));
+        Ok((rows::array(py, fits), errors))
+    }
+
+    /// What is wrong with the whole call, before anything is made for it.
+    fn check(&self) -> PyResult<()> {
+        let windows = self.windows(0, self.count);
+        let wrong = windows.validate(self.fitter.options(), self.start, self.count);
+        wrong.map_err(error::of_argument)
+    }
+
+    /// The windows from `start` to before `end`, with all that is known of them.
+    fn windows(&self, start: usize, end: usize) -> AnyWindows<'a> {
+        let mut windows = self.view.windows(self.place, start, end);
+        if let Some(corners) = self.corners {
+            windows = windows.with_corners(corners.get(start..end).unwrap_or(corners));
+        }
+        if let Some(map) = self.map {
+            windows = windows.with_map(map);
+        }
+        match self.weights {
+            Some(Weights::Windows(mut weights)) => {
+                if weights.dim().0 >= end {
+                    weights.slice_axis_inplace(Axis(0), Slice::from(start..end));
+                }
+                windows.with_weights(Weights::Windows(weights))
+            }
+            Some(frame) => windows.with_weights(frame),
+            None => windows,
+        }
+    }
+
+    fn fit<T: Scalar>(&self, fits: &mut [Fit<T>], errors: &mut [Errors]) -> PyResult<()> {
+        let block = self.block();
+        let mut asked = Instant::now();
+        for start in (0..self.count).step_by(block) {
+            if asked.elapsed() > PATIENCE {
+                Python::attach(check_signals)?;
+                asked = Instant::now();
+            }
+            let end = self.count.min(start + block);
+            let windows = self.windows(start, end);
+            let part = numbers::part(self.start, start, end);
+            let found = &mut fits[start..end];
+            let fitted = self.fitter.fit_windows(windows, part, (&mut *found).into());
+            fitted.map_err(error::of_fit)?;
+            if self.errors {
+                let judged = self.fitter.errors_into(windows, found, &mut errors[start..end]);
+                judged.map_err(error::of_fit)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many windows are fitted at a time.
+    fn block(&self) -> usize {
+        let windows = self.windows(0, self.count);
+        let each = windows.size().pixels().max(1);
+        let pixels = match self.fitter.backend() {
+            Backend::Gpu => GPU_BLOCK,
+            Backend::Reference => REFERENCE_BLOCK,
+            // Less would never be given to the GPU.
+            _ if self.auto && windows.pixels() >= AUTO_GPU_PIXELS => {
+                windows.pixels().div_ceil(windows.pixels() / AUTO_GPU_PIXELS)
+            }
+            _ => BLOCK,
+        };
+        pixels.div_ceil(each).max(1)
+    }
+}
