@@ -24,7 +24,7 @@ pub use resident::CurveResident;
 use slot::{Slot, Tables};
 pub use splice::spliced;
 pub use there::DeviceCurves;
-use way::{Gpufit, Kind, Ours};
+use way::{Gpufit, Kind, Ours, Piece as _};
 
 /// Bytes that a thread sends at a time, in or out: so few that they stay in the cache of its processor.
 const CHUNK: usize = 1 << 20;
@@ -102,6 +102,15 @@ struct Shape {
 unsafe impl Sync for Shape {}
 
 impl Shape {
+    /// The numbers of each data set, one kind after the other: data, its own weights, variables, start values, lower and upper
+    /// limits.
+    fn widths(&self) -> [usize; 6] {
+        let CurveJob { points, own_weights, own_variables, start_step, limit_step, .. } = self.job;
+        let rows = [1, own_weights, own_variables].map(|rows| rows as usize * points as usize);
+        let [start, limits] = [start_step, limit_step].map(|step| step as usize);
+        [rows[0], rows[1], rows[2], start, limits, limits]
+    }
+
     /// How many fits are sent at a time.
     fn fits_of(&self, job: &Job<'_, '_, '_>) -> usize {
         let own = (self.job.start_step + 2 * self.job.limit_step) as usize;
@@ -230,12 +239,17 @@ impl CurveGpu {
     ) -> Result<(), GpuError> {
         let tables = Tables::new(job, shape);
         let count = pieces.len();
+        let most = pieces.first().map_or(0, |piece| piece.fits().len());
         let queue = Mutex::new(pieces.iter_mut());
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
         let work = || {
             // What this thread did before may have been for another device.
             self.card.context.enter()?;
             let mut flight = Flight(Some(self.take_slots()?));
+            if count > 1 {
+                // Whichever thread has it next finds room, and need not wait for the system.
+                flight.slots().iter_mut().try_for_each(|slot| slot.reserve(shape, &tables, most))?;
+            }
             let mut waiting: [Option<&mut K::Chunk<'_>>; 2] = [None, None];
             for turn in (0..2).cycle() {
                 let (slot, before) = (&mut flight.slots()[turn], &mut waiting[turn]);

@@ -123,6 +123,25 @@ impl Slot {
         if shape.mapped { Ok(()) } else { self.fetch(shape) }
     }
 
+    /// Makes room for so many data sets. Nothing may be on its way.
+    pub(super) fn reserve(
+        &mut self,
+        shape: &Shape,
+        tables: &Tables,
+        count: usize,
+    ) -> Result<(), GpuError> {
+        let shared = tables.numbers.len();
+        let numbers = shared + count * shape.widths().iter().sum::<usize>();
+        let found = Bytes::of::<f32>(count * shape.found)?;
+        self.host_inputs.reserve(Bytes::of::<f32>(numbers)?)?;
+        self.host_found.reserve(found)?;
+        if shape.mapped {
+            return self.inputs.reserve(Bytes::of::<f32>(shared)?);
+        }
+        self.inputs.reserve(Bytes::of::<f32>(numbers)?)?;
+        self.found.reserve(found)
+    }
+
     /// Copies data sets to the device. Returns what a kernel is to be told of them.
     pub(super) fn load(
         &mut self,
@@ -133,16 +152,7 @@ impl Slot {
     ) -> Result<CurveJob, GpuError> {
         let (first, count) = (fits.start, fits.len());
         let points = job.curves.points();
-        let own_variables = shape.job.own_variables as usize;
-        // The numbers of each data set, one kind after the other.
-        let widths = [
-            points,
-            if shape.job.own_weights != 0 { points } else { 0 },
-            own_variables * points,
-            shape.job.start_step as usize,
-            shape.job.limit_step as usize,
-            shape.job.limit_step as usize,
-        ];
+        let widths = shape.widths();
         let mut at = [0; 6];
         let shared = tables.numbers.len();
         let mut numbers = shared;
@@ -150,15 +160,7 @@ impl Slot {
             *at = numbers;
             numbers += width * count;
         }
-        let bytes = Bytes::of::<f32>(numbers)?;
-        self.host_inputs.reserve(bytes)?;
-        self.inputs.reserve(bytes)?;
-        let found = Bytes::of::<f32>(count * shape.found)?;
-        if shape.mapped {
-            self.host_found.reserve(found)?;
-        } else {
-            self.found.reserve(found)?;
-        }
+        self.reserve(shape, tables, count)?;
         self.wrong.clear();
         if widths[1..].iter().any(|&width| width > 0) {
             self.wrong.resize(count, false);
@@ -294,7 +296,6 @@ impl Slot {
     /// Sends what was found on its way.
     pub(super) fn fetch(&mut self, shape: &Shape) -> Result<(), GpuError> {
         let numbers = self.count * shape.found;
-        self.host_found.reserve(Bytes::of::<f32>(numbers)?)?;
         let to = std::ptr::slice_from_raw_parts_mut(self.host_found.pointer::<f32>(), numbers);
         // SAFETY: nobody looks there before `finish` has waited; the kernel writes every number.
         unsafe { self.stream.copy_out(to, &self.found) }
