@@ -4,11 +4,13 @@ use std::cell::RefCell;
 
 use fit_core::Estimator;
 use fit_core::curve::At;
-use fit_cpu::CurveReference;
-use fit_curves::{CurveFits, CurveOptions, Curves, Job, Linear, Points, Single, chunks};
+use fit_cpu::{CurveReference, CurveSimd};
+use fit_curves::{
+    CurveFits, CurveOptions, Curves, GpufitOptions, GpufitRoom, Job, Linear, Points, Single, chunks,
+};
 use fit_formula::{Evaluator, Formula};
 use fit_gpu_kernel::curve::{Begin, Curve, fit};
-use fit_gpu_kernel::{CurveJob, CurveMethod};
+use fit_gpu_kernel::{CurveJob, CurveMethod, GpufitJob, gpufit};
 use ndarray::Array2;
 
 const START: [f64; 3] = [10.0, 5.0, 0.5];
@@ -202,4 +204,114 @@ fn kernels_find_what_the_reference_finds() {
     }
     let curves = Curves::new(data.view(), Points::Index);
     assert_eq!(fit_as_kernels_do(&formula, &curves, &plain).1, [0, 1, 2, 3]);
+}
+
+/// Proves that kernels of Gpufit's search take the steps of double precision, by least squares, with weights and by maximum likelihood, with limits
+/// and held parameters, and leave what they cannot decide with its start values.
+#[test]
+fn kernels_take_gpufits_steps() {
+    let formula = Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"]).expect("a formula");
+    let fitter = CurveSimd::new(1, None).expect("the calling thread");
+    let (count, settings) = (60, GpufitOptions { tolerance: 1e-4, max_iterations: 30 });
+    let plain = CurveOptions::new(3).with_linear(Linear::Searched).with_covariance(false);
+    let likelihood = plain.clone().with_estimator(Estimator::MaximumLikelihood);
+    let limited = plain.clone().with_upper(0, 10.5).with_lower(1, 4.5);
+    let data = decays(count, 31);
+    let starts = Array2::from_shape_fn((count, 3), |(_, j)| START[j]);
+    for (weight, options) in [
+        (None, &plain),
+        (Some(3e8), &plain),
+        (None, &likelihood),
+        (None, &limited),
+        (Some(2.0), &limited.clone().with_fixed(2)),
+    ] {
+        let weights = Array2::from_shape_fn((count, 31), |(fit, x)| {
+            if (fit + x) % 9 == 0 { 0.0 } else { weight.unwrap_or(1.0) * (1 + x % 3) as f64 }
+        });
+        let mut curves = Curves::new(data.view(), Points::Index);
+        if weight.is_some() {
+            curves = curves.with_weights(weights.view());
+        }
+        let mut parameters = vec![0.0; 3 * count];
+        let (mut states, mut iterations) = (vec![-1; count], vec![-1; count]);
+        let mut chi2 = vec![0.0; count];
+        let room = GpufitRoom {
+            parameters: &mut parameters,
+            states: &mut states,
+            chi2: &mut chi2,
+            iterations: &mut iterations,
+        };
+        // So many iterations are counted in double precision.
+        let double = GpufitOptions { max_iterations: 1 << 24, ..settings };
+        let start = starts.view().into();
+        fitter.fit_gpufit(&formula, &curves, start, options, &double, room).expect("sound");
+        let job = Job::of_gpufit(&formula, &curves, starts.view().into(), options, true);
+        let job = job.expect("sound");
+        let poisson = options.estimator == Estimator::MaximumLikelihood;
+        let mut alike = 0;
+        for fit in 0..count {
+            let found = step_as_kernels_do(&job, &settings, poisson, fit);
+            assert_eq!(found.state, states[fit] as f32, "{options:?} {fit}");
+            alike += usize::from(found.iterations == iterations[fit] as f32);
+            assert!((found.chi2 / chi2[fit] - 1.0).abs() < 1e-4, "{options:?} {fit}");
+            for j in 0..3 {
+                let off = (found.parameters[j] / parameters[3 * fit + j] - 1.0).abs();
+                assert!(off < 1e-3, "{options:?} {fit} {j}: {off}");
+            }
+        }
+        assert!(alike >= count - 1, "{options:?}: {alike}");
+    }
+    // Data that are no numbers, too small, and exact.
+    let mut data = decays(3, 31);
+    data[[0, 3]] = f64::NAN;
+    data.row_mut(1).fill(1e-40);
+    for x in 0..31 {
+        data[[2, x]] = 9.0 * (-(x as f64) / 4.0).exp() + 1.0;
+    }
+    let curves = Curves::new(data.view(), Points::Index);
+    let starts = Array2::from_shape_fn((3, 3), |(_, j)| START[j]);
+    let job = Job::of_gpufit(&formula, &curves, starts.view().into(), &plain, true).expect("sound");
+    for fit in 0..3 {
+        let found = step_as_kernels_do(&job, &settings, false, fit);
+        assert_eq!(found.state, GpufitJob::LEFT as f32, "{fit}");
+        assert_eq!(found.parameters, START.map(|start| start as f32), "{fit}");
+    }
+}
+
+/// Gpufit's search as a thread of a kernel does it.
+fn step_as_kernels_do(
+    job: &Job<'_, '_, '_>,
+    settings: &GpufitOptions,
+    poisson: bool,
+    fit: usize,
+) -> gpufit::GpufitFound<f32, 3> {
+    let points = job.curves.points();
+    let own_weights = job.has_own_weights();
+    let mut data = vec![0.0; points];
+    job.read_data(fit, &mut data);
+    let mut weights = vec![0.0; if own_weights { points } else { 0 }];
+    if own_weights {
+        job.read_weights(fit, &mut weights);
+    }
+    let task = GpufitJob {
+        curve: CurveJob {
+            points: points as u32,
+            own_weights: own_weights.into(),
+            max_iterations: settings.max_iterations as f32,
+            ..CurveJob::new()
+        },
+        tolerance: settings.tolerance,
+        held: settings.held(job.options, 3) as u32,
+        poisson: poisson.into(),
+        ..GpufitJob::new()
+    };
+    let limit = |end: usize| [0, 1, 2].map(|j| job.options.limit(fit, j)[end] as f32);
+    let mut initial = [0.0; 3];
+    job.read_start(fit, &mut initial);
+    let begin = Begin { initial, lower: limit(0), upper: limit(1) };
+    let formula = RefCell::new(Evaluator::new(job.program.as_ref().expect("a formula")));
+    let (amplitude, background, eliminated) = (1.0, 0.0, 0);
+    let mut curve =
+        Emulated { formula, amplitude, background, eliminated, data, weights, own_weights };
+    gpufit::fit(&mut curve, &task, &begin)
 }

@@ -248,7 +248,10 @@ impl CurveGpu {
             let mut flight = Flight(Some(self.take_slots()?));
             if count > 1 {
                 // Whichever thread has it next finds room, and need not wait for the system.
-                flight.slots().iter_mut().try_for_each(|slot| slot.reserve(shape, &tables, most))?;
+                flight
+                    .slots()
+                    .iter_mut()
+                    .try_for_each(|slot| slot.reserve(shape, &tables, most))?;
             }
             let mut waiting: [Option<&mut K::Chunk<'_>>; 2] = [None, None];
             for turn in (0..2).cycle() {
