@@ -1,6 +1,7 @@
 //! The reference: one window at a time, in plain scalar arithmetic.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use fit_core::pass::{Axes, Judge, Likelihood, Method, Serial, Summable, Visitor, WeightedFit};
 use fit_core::{
@@ -53,7 +54,7 @@ const CHUNK: usize = 512;
 /// from `libm`, so it gives the same bits on every machine, with any number of threads.
 #[derive(Debug)]
 pub struct Reference<R> {
-    pool: Option<rayon::ThreadPool>,
+    pool: Option<Arc<rayon::ThreadPool>>,
     arithmetic: PhantomData<R>,
 }
 
@@ -116,7 +117,7 @@ impl<R: Arithmetic> Reference<R> {
 
     /// The number of threads.
     pub fn threads(&self) -> usize {
-        self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
     /// Fits every window of a stack.

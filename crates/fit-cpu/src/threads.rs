@@ -1,5 +1,8 @@
 //! The threads that work on a batch.
 
+use std::process;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::BatchError;
@@ -7,11 +10,52 @@ use crate::BatchError;
 /// The most threads that a batch can use. Starting more takes seconds and gains nothing.
 pub const MOST_THREADS: usize = 1024;
 
-/// Threads for batches; `None` if the calling one is enough. 0 takes one for each processor.
-pub(crate) fn pool(threads: usize) -> Result<Option<ThreadPool>, BatchError> {
+/// The threads of all processors and the process that has them: they do not follow into one that is forked.
+static ALL: Mutex<Option<(u32, Weak<ThreadPool>)>> = Mutex::new(None);
+
+/// Threads for batches; `None` if the calling one is enough. 0 takes one for each processor, and those are shared by
+/// all who have them: more threads than processors gain nothing.
+pub(crate) fn pool(threads: usize) -> Result<Option<Arc<ThreadPool>>, BatchError> {
     match threads {
         1 => Ok(None),
-        0..=MOST_THREADS => Ok(Some(ThreadPoolBuilder::new().num_threads(threads).build()?)),
+        0 => all().map(Some),
+        2..=MOST_THREADS => {
+            Ok(Some(Arc::new(ThreadPoolBuilder::new().num_threads(threads).build()?)))
+        }
         given => Err(BatchError::TooManyThreads { given }),
+    }
+}
+
+fn all() -> Result<Arc<ThreadPool>, BatchError> {
+    let known = || {
+        let all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = all.as_ref().filter(|(process, _)| *process == process::id());
+        own.and_then(|(_, pool)| pool.upgrade())
+    };
+    if let Some(pool) = known() {
+        return Ok(pool);
+    }
+    // Not under the lock, which a process that is forked meanwhile would find locked for ever.
+    let pool = Arc::new(ThreadPoolBuilder::new().build()?);
+    if let Some(other) = known() {
+        return Ok(other);
+    }
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    *all = Some((process::id(), Arc::downgrade(&pool)));
+    Ok(pool)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that the threads of all processors are started once, and a number of threads as often as it is asked for.
+    #[test]
+    fn all_processors_are_shared() {
+        let [one, two] = [0, 0].map(|threads| pool(threads).unwrap().unwrap());
+        assert!(Arc::ptr_eq(&one, &two));
+        let [one, two] = [2, 2].map(|threads| pool(threads).unwrap().unwrap());
+        assert!(!Arc::ptr_eq(&one, &two));
+        assert!(pool(1).unwrap().is_none() && pool(MOST_THREADS + 1).is_err());
     }
 }

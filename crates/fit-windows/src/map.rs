@@ -79,6 +79,23 @@ impl fmt::Display for MapError {
 
 impl std::error::Error for MapError {}
 
+/// The sizes of the maps, and that none of their numbers is negative.
+fn check(
+    offset: &ArrayView2<'_, f32>,
+    others: [(&'static str, &ArrayView2<'_, f32>); 2],
+) -> Result<(), MapError> {
+    for (name, map) in others {
+        if map.dim() != offset.dim() {
+            let (offset, other) = (size_of(offset), size_of(map));
+            return Err(MapError::Sizes { offset, other, name });
+        }
+        if let Some(((y, x), &value)) = map.indexed_iter().find(|&(_, &value)| value < 0.0) {
+            return Err(MapError::Number { name, x, y, value });
+        }
+    }
+    Ok(())
+}
+
 fn size_of(map: &ArrayView2<'_, f32>) -> Size {
     Size::new(map.dim().1, map.dim().0)
 }
@@ -97,25 +114,32 @@ impl CameraMap {
         gain: ArrayView2<'_, f32>,
         variance: ArrayView2<'_, f32>,
     ) -> Result<Self, MapError> {
-        for (name, map) in [("gain", &gain), ("variance", &variance)] {
-            if map.dim() != offset.dim() {
-                let (offset, other) = (size_of(&offset), size_of(map));
-                return Err(MapError::Sizes { offset, other, name });
-            }
-            if let Some(((y, x), &value)) = map.indexed_iter().find(|&(_, &value)| value < 0.0) {
-                return Err(MapError::Number { name, x, y, value });
-            }
-        }
+        check(&offset, [("gain", &gain), ("variance", &variance)])?;
+        let scale = gain.map(|gain| gain.recip());
+        let mut electrons = variance.to_owned();
+        electrons.zip_mut_with(&scale, |variance, scale| *variance *= scale * scale);
+        Self::in_electrons(offset, scale.view(), electrons.view())
+    }
+
+    /// The map with this [`CameraMap::offset`], [`CameraMap::scale`] and [`CameraMap::variance`].
+    ///
+    /// # Errors
+    /// [`MapError`] if the sizes differ, a scale or variance is negative, or no pixel is left.
+    pub fn in_electrons(
+        offset: ArrayView2<'_, f32>,
+        scale: ArrayView2<'_, f32>,
+        variance: ArrayView2<'_, f32>,
+    ) -> Result<Self, MapError> {
+        check(&offset, [("scale", &scale), ("variance", &variance)])?;
         let mut map = Self {
             offset: offset.as_standard_layout().into_owned(),
-            scale: gain.map(|gain| gain.recip()).as_standard_layout().into_owned(),
+            scale: scale.as_standard_layout().into_owned(),
             variance: variance.as_standard_layout().into_owned(),
             masked: 0,
         };
         for ((offset, scale), variance) in
             map.offset.iter_mut().zip(&mut map.scale).zip(&mut map.variance)
         {
-            *variance *= *scale * *scale;
             let sound = offset.is_finite() && *scale > 0.0 && *variance < Self::MASKED;
             if !(sound && scale.is_finite()) {
                 (*offset, *scale, *variance) = (0.0, 0.0, Self::MASKED);

@@ -150,7 +150,13 @@ impl Fitter {
     /// The backend in use, never [`Backend::Auto`]. With `Auto`, a batch that is large enough may still go to
     /// the GPU.
     pub fn backend(&self) -> Backend {
-        match self.engine(false) {
+        self.backend_for(0)
+    }
+
+    /// The backend that fits a batch of so many pixels, never [`Backend::Auto`]. With `Auto`, the first question about
+    /// [`AUTO_GPU_PIXELS`] or more looks for a GPU.
+    pub fn backend_for(&self, pixels: usize) -> Backend {
+        match self.engine(pixels >= AUTO_GPU_PIXELS) {
             Work::Reference(_) => Backend::Reference,
             Work::Simd(_) => Backend::Cpu,
             #[cfg(feature = "gpu")]

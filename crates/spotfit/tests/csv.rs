@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use spotfit::table::{CsvReader, CsvWriter, Kind, Table, TableError, Unit};
+use spotfit::table::{Column, CsvReader, CsvWriter, Info, Kind, Table, TableError, Unit};
 
 fn read(text: &str) -> Result<Table, TableError> {
     CsvReader::new(text.as_bytes())?.read_all(1 << 20)
@@ -52,6 +52,17 @@ fn frames_are_counted_from_where_the_table_says() {
         said("frame,x,y\n0.5,1,2\n"),
         "line 2: frame = '0.5' is not the number of a frame, from 0"
     );
+}
+
+/// Proves that frames come back whatever the kind of their column is.
+#[test]
+fn frames_of_any_kind_come_back() {
+    for kind in [Kind::Whole, Kind::Double, Kind::Single, Kind::Rounded(4)] {
+        let mut table = Table::new(Info::default());
+        table.set(Column::new("frame", Unit::None, kind, vec![0.0, 4.0]));
+        table.set(Column::new("x", Unit::Pixel, Kind::Double, vec![1.0, 2.0]));
+        assert_eq!(read(&written(&table)).expect("a table").frames().expect("frames"), [0, 4]);
+    }
 }
 
 /// Proves that the line and the column of what is wrong are named, also far into a table that many threads read.

@@ -9,6 +9,8 @@ mod interpreter;
 mod lattice;
 mod lookup;
 
+use std::sync::Arc;
+
 use fit_curves::{
     Chunk, CompiledModel, CurveError, CurveFits, CurveOptions, CurveStart, Curves, Job, Points,
     chunks, clean,
@@ -41,7 +43,7 @@ const PACK_BYTES: usize = 64;
 /// the same bits on every machine, with any number of threads.
 #[derive(Debug)]
 pub struct CurveReference {
-    pool: Option<rayon::ThreadPool>,
+    pool: Option<Arc<rayon::ThreadPool>>,
 }
 
 impl CurveReference {
@@ -55,7 +57,7 @@ impl CurveReference {
 
     /// The number of threads.
     pub fn threads(&self) -> usize {
-        self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
     /// Does something for each number below `count`, on these threads.
@@ -67,7 +69,7 @@ impl CurveReference {
     }
 
     pub(crate) fn pool(&self) -> Option<&rayon::ThreadPool> {
-        self.pool.as_ref()
+        self.pool.as_deref()
     }
 
     /// Fits a formula to curves.

@@ -1,6 +1,6 @@
 //! Batches on any number of threads.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fit_core::{Corner, Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_windows::{AnyWindows, Visitor, Windows};
@@ -30,7 +30,7 @@ const ALONE: usize = 512;
 #[derive(Debug)]
 pub struct Simd {
     set: InstructionSet,
-    pool: Option<rayon::ThreadPool>,
+    pool: Option<Arc<rayon::ThreadPool>>,
     /// Working memory of earlier batches: making it takes longer than fitting a handful of windows.
     kept: Mutex<Vec<Kept>>,
 }
@@ -115,7 +115,7 @@ impl Simd {
 
     /// The number of threads.
     pub fn threads(&self) -> usize {
-        self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
     /// Fits every window of a stack, as [`crate::Reference::fit_into`] does.

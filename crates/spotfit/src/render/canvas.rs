@@ -63,16 +63,21 @@ impl Canvas {
     /// An empty picture.
     ///
     /// # Errors
-    /// [`RenderError::Option`].
+    /// [`RenderError::Option`], [`RenderError::Memory`].
     pub fn new(view: View, colours: Colours) -> Result<Self, RenderError> {
         colours.check()?;
         let by_value = matches!(colours, Colours::Value { .. });
         let planes = if by_value { 3 } else { 1 };
+        let room = view.width.checked_mul(view.height).and_then(|all| all.checked_mul(planes));
+        let room = room.filter(|&count| Vec::<f32>::new().try_reserve_exact(count).is_ok());
+        let (width, height) = (view.width, view.height);
+        // Zeros that the system gives cost nothing until they are used; so they are not written here.
+        let light = vec![0.0; room.ok_or(RenderError::Memory { width, height })?];
         Ok(Self {
             view,
             colours,
             shares: if by_value { colours.shares() } else { Vec::new() },
-            light: vec![0.0; view.width * view.height * planes],
+            light,
             drawn: Drawn::default(),
             shown: 0,
             peaks: 0.0,

@@ -104,4 +104,12 @@ pub enum RenderError {
         /// The most pixels allowed.
         most: usize,
     },
+    /// There is no memory for the picture.
+    #[error("there is no memory for a picture of {width}×{height} pixels; make its pixels larger")]
+    Memory {
+        /// Pixels in a row.
+        width: usize,
+        /// Rows.
+        height: usize,
+    },
 }

@@ -78,10 +78,14 @@ pub(in crate::table) fn header(column: &Column) -> String {
 }
 
 fn value(column: &Column, row: usize, units: bool, text: &mut Vec<u8>) {
-    let value = column.values[row];
+    // Whoever reads the file takes the 1 away, whatever the kind of the column was.
+    let value = match column.values[row] {
+        frame if units && column.name == "frame" => frame + 1.0,
+        value => value,
+    };
     match &column.kind {
         Kind::Words(words) => {
-            let word = &words[value as usize];
+            let word = &words[column.values[row] as usize];
             if word.contains([',', '"', '\n', '\r']) {
                 text.extend_from_slice(format!("\"{}\"", word.replace('"', "'")).as_bytes());
             } else {
@@ -90,10 +94,6 @@ fn value(column: &Column, row: usize, units: bool, text: &mut Vec<u8>) {
         }
         Kind::Rounded(decimals) => number::write_rounded(value, usize::from(*decimals), text),
         Kind::Single => number::write_single(value, text),
-        Kind::Double => number::write(value, text),
-        Kind::Whole => {
-            let value = if units && column.name == "frame" { value + 1.0 } else { value };
-            number::write(value, text);
-        }
+        Kind::Double | Kind::Whole => number::write(value, text),
     }
 }
