@@ -2,13 +2,17 @@
 
 use std::path::PathBuf;
 
-use numpy::PyReadonlyArray2;
+use numpy::{PyArray2, PyReadonlyArray2, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spotfit::camera_maps;
 
 use crate::error;
 use crate::numbers::numbers;
+
+/// What makes a map again, and of what.
+type Map<'py> = Bound<'py, PyArray2<f32>>;
+type Reduced<'py> = (Bound<'py, PyAny>, (Map<'py>, Map<'py>, Map<'py>));
 
 /// Offset, gain and variance of each pixel of a camera.
 #[pyclass(frozen, module = "spotfit")]
@@ -54,6 +58,24 @@ impl CameraMap {
     #[getter]
     fn masked(&self) -> usize {
         self.0.masked()
+    }
+
+    /// The map with offset (ADU), scale (photo-electrons per ADU) and variance (photo-electrons squared) of another.
+    #[staticmethod]
+    fn _in_electrons(
+        offset: PyReadonlyArray2<'_, f32>,
+        scale: PyReadonlyArray2<'_, f32>,
+        variance: PyReadonlyArray2<'_, f32>,
+    ) -> PyResult<Self> {
+        let [offset, scale, variance] = [&offset, &scale, &variance].map(|map| map.as_array());
+        let made = spotfit::CameraMap::in_electrons(offset, scale, variance);
+        made.map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let maps = [self.0.offset(), self.0.scale(), self.0.variance()];
+        let maker = py.get_type::<Self>().getattr("_in_electrons")?;
+        Ok((maker, maps.map(|map| map.to_pyarray(py)).into()))
     }
 
     fn __repr__(&self) -> String {

@@ -43,6 +43,7 @@ mod _spotfit {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        rows::init(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

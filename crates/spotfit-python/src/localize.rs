@@ -15,6 +15,7 @@ use crate::fitter::Fitter;
 use crate::options::choose;
 use crate::pixels::{self, View};
 use crate::tables::{Info, Made, columns};
+use crate::threads::Here;
 
 /// The exception for a movie that cannot be localized.
 fn of_localize(error: LocalizeError) -> PyErr {
@@ -116,7 +117,7 @@ impl LocalizeOptions {
 #[pyclass(frozen, module = "spotfit._spotfit")]
 pub(crate) struct ArrayLocalizer {
     options: Py<LocalizeOptions>,
-    localizer: Mutex<Localizer>,
+    localizer: Here<Mutex<Localizer>>,
 }
 
 #[pymethods]
@@ -129,7 +130,7 @@ impl ArrayLocalizer {
         width: usize,
     ) -> PyResult<Self> {
         let made = Localizer::new((width, height), options.get().options.clone());
-        let localizer = Mutex::new(made.map_err(of_localize)?);
+        let localizer = Here::new(Mutex::new(made.map_err(of_localize)?));
         py.check_signals()?;
         Ok(Self { options, localizer })
     }
@@ -141,16 +142,24 @@ impl ArrayLocalizer {
         first: usize,
         frames: &Bound<'py, PyAny>,
     ) -> PyResult<Vec<Made<'py>>> {
+        let localizer = self.localizer.get("localizing")?;
         let frames = pixels::Pixels::of("movie", frames)?;
         let view = frames.view();
         let found = py.detach(|| {
             let block = Block { first, pixels: stored(view) };
-            let mut localizer = self.localizer.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
             localizer.process(&block)
         });
         py.check_signals()?;
         Ok(self.options.get().columns(py, &found.map_err(of_localize)?))
     }
+}
+
+/// Where a slice of so many frames begins or ends, as Python counts: from the end below 0.
+fn edge(at: i64, frames: usize) -> usize {
+    let all = i64::try_from(frames).unwrap_or(i64::MAX);
+    let from_start = if at < 0 { all.saturating_add(at) } else { at };
+    usize::try_from(from_start.clamp(0, all)).unwrap_or(frames)
 }
 
 /// Frames as movies have them.
@@ -173,7 +182,7 @@ fn stored(frames: View<'_>) -> Pixels {
 #[pyclass(frozen, module = "spotfit._spotfit")]
 pub(crate) struct MovieLocalizer {
     options: Py<LocalizeOptions>,
-    found: Mutex<Option<Localizations>>,
+    found: Here<Mutex<Option<Localizations>>>,
     info: table::Info,
 }
 
@@ -186,8 +195,8 @@ impl MovieLocalizer {
         path: PathBuf,
         channel: Option<usize>,
         slice: Option<usize>,
-        first: usize,
-        last: Option<usize>,
+        first: Option<i64>,
+        last: Option<i64>,
     ) -> PyResult<Self> {
         let (mut chosen, name) = (MovieOptions::default(), path.display().to_string());
         (chosen.channel, chosen.slice) = (channel, slice);
@@ -200,10 +209,11 @@ impl MovieLocalizer {
         })?;
         let (width, height) = movie.size();
         let info = table::Info::default().with_movie(None, [width, height], movie.frames());
-        let last = last.unwrap_or(usize::MAX);
+        let first = edge(first.unwrap_or(0), movie.frames());
+        let last = edge(last.unwrap_or(i64::MAX), movie.frames()).max(first);
         let localizer = Localizer::new(movie.size(), options.get().options.clone());
         let found = localizer.and_then(|localizer| localizer.localize(movie, first..last));
-        let found = Mutex::new(Some(found.map_err(of_localize)?));
+        let found = Here::new(Mutex::new(Some(found.map_err(of_localize)?)));
         Ok(Self { options, found, info })
     }
 
@@ -215,8 +225,9 @@ impl MovieLocalizer {
 
     /// The columns of the next localizations, and how many frames were processed so far; `None` at the end.
     fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<(Vec<Made<'py>>, usize)>> {
+        let held = self.found.get("localizing")?;
         let found = py.detach(|| {
-            let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut found = held.lock().unwrap_or_else(PoisonError::into_inner);
             let next = found.as_mut()?.next();
             if next.is_none() {
                 *found = None;

@@ -1,12 +1,16 @@
 //! Drift and pictures of localizations.
 
+use std::io;
+
 use numpy::ndarray::Array3;
 use numpy::{PyArray1, PyArray3, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use spotfit::drift::{Drift, DriftOptions, Positions};
-use spotfit::render::{Blur, Canvas, ColourMap, Colours, Contrast, Point, RenderOptions, Survey};
+use spotfit::render::{
+    Blur, Canvas, ColourMap, Colours, Contrast, Point, RenderError, RenderOptions, Survey,
+};
 
 use crate::error::room;
 use crate::numbers::numbers;
@@ -63,6 +67,15 @@ pub(crate) fn find_drift<'py>(
     let found = py.detach(|| pool.install(|| Drift::estimate(&positions, frames, &options)));
     let Drift { x, y, z } = found.map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok([x, y, z].map(|values| PyArray1::from_vec(py, values)))
+}
+
+/// The exception for a picture that cannot be drawn.
+fn of_render(error: RenderError) -> PyErr {
+    let told = error.to_string();
+    match error {
+        RenderError::Memory { .. } => PyMemoryError::new_err(told),
+        _ => PyValueError::new_err(told),
+    }
 }
 
 /// Colours by their names.
@@ -147,14 +160,15 @@ pub(crate) fn render<'py>(
             Ok((*canvas.view(), canvas.picture(&options.contrast)?))
         })
     });
-    let (view, picture) = drawn
-        .map_err(|error: spotfit::render::RenderError| PyValueError::new_err(error.to_string()))?;
-    let mut file = Vec::new();
-    if png {
-        picture.write_png(&mut file, nanometres.map(|size| size * view.pixel))?;
-    }
+    let (view, picture) = drawn.map_err(of_render)?;
     let shape = (picture.height(), picture.width(), 3);
-    let bytes = picture.pixels().as_flattened().to_vec();
+    let (file, bytes) = py.detach(|| -> io::Result<_> {
+        let mut file = Vec::new();
+        if png {
+            picture.write_png(&mut file, nanometres.map(|size| size * view.pixel))?;
+        }
+        Ok((file, picture.pixels().as_flattened().to_vec()))
+    })?;
     let image = Array3::from_shape_vec(shape, bytes)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
     let file = PyBytes::new(py, &file);

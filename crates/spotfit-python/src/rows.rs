@@ -4,6 +4,7 @@ use std::mem::{offset_of, size_of};
 
 use fit_core::{Errors, Fit};
 use numpy::{Element, PyArray1, PyArrayDescr};
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -28,54 +29,69 @@ where
     PyArray1::from_vec(py, rows).into_any()
 }
 
-/// A field: name, type, place.
-type Field = (&'static str, &'static str, usize);
+/// A field: name, type, how many of it, place.
+type Field = (&'static str, &'static str, usize, usize);
 
 /// The dtype of these fields. `size` is the number of bytes of a row.
 fn dtype(py: Python<'_>, fields: &[Field], size: usize) -> PyResult<Py<PyArrayDescr>> {
     let words = PyDict::new(py);
     words.set_item("names", fields.iter().map(|field| field.0).collect::<Vec<_>>())?;
-    words.set_item("formats", fields.iter().map(|field| field.1).collect::<Vec<_>>())?;
-    words.set_item("offsets", fields.iter().map(|field| field.2).collect::<Vec<_>>())?;
+    let formats = fields.iter().map(|&(_, kind, count, _)| match count {
+        1 => kind.into_bound_py_any(py),
+        _ => (kind, (count,)).into_bound_py_any(py),
+    });
+    words.set_item("formats", formats.collect::<PyResult<Vec<_>>>()?)?;
+    words.set_item("offsets", fields.iter().map(|field| field.3).collect::<Vec<_>>())?;
     words.set_item("itemsize", size)?;
     Ok(PyArrayDescr::new(py, words)?.unbind())
 }
 
-/// The same dtype for all arrays.
-fn shared<'py>(
-    py: Python<'py>,
-    cell: &PyOnceLock<Py<PyArrayDescr>>,
-    fields: &[Field],
-    size: usize,
-) -> Bound<'py, PyArrayDescr> {
-    let made = cell.get_or_try_init(py, || dtype(py, fields, size));
-    made.expect("NumPy takes these fields").bind(py).clone()
+/// What the rows of an array are. It is made with the module: NumPy's Python code may make it, in which Ctrl-C would end the
+/// making, and an array must not fail.
+static F32_FITS: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+static F64_FITS: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+static ERRORS: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+
+/// Makes what arrays of rows need.
+pub(crate) fn init(py: Python<'_>) -> PyResult<()> {
+    F32_FITS.get_or_try_init(py, || fit_dtype_f32(py))?;
+    F64_FITS.get_or_try_init(py, || fit_dtype_f64(py))?;
+    ERRORS.get_or_try_init(py, || errors_dtype(py))?;
+    Ok(())
+}
+
+/// What was made with the module.
+fn made<'py>(py: Python<'py>, cell: &PyOnceLock<Py<PyArrayDescr>>) -> Bound<'py, PyArrayDescr> {
+    cell.get(py).expect("it was made with the module").bind(py).clone()
 }
 
 macro_rules! fit_rows {
-    ($number:ident, $format:literal) => {
+    ($number:ident, $format:literal, $dtype:ident, $cell:ident) => {
+        fn $dtype(py: Python<'_>) -> PyResult<Py<PyArrayDescr>> {
+            let fields = [
+                ("x", $format, 1, offset_of!(Fit<$number>, x)),
+                ("y", $format, 1, offset_of!(Fit<$number>, y)),
+                ("sigma", $format, 1, offset_of!(Fit<$number>, sigma)),
+                ("sigma_x", $format, 1, offset_of!(Fit<$number>, sigma_x)),
+                ("sigma_y", $format, 1, offset_of!(Fit<$number>, sigma_y)),
+                ("angle", $format, 1, offset_of!(Fit<$number>, angle)),
+                ("amplitude", $format, 1, offset_of!(Fit<$number>, amplitude)),
+                ("background", $format, 1, offset_of!(Fit<$number>, background)),
+                ("chi2", $format, 1, offset_of!(Fit<$number>, chi2)),
+                ("iterations", "=u4", 1, offset_of!(Fit<$number>, iterations)),
+                ("evaluations", "=u4", 1, offset_of!(Fit<$number>, evaluations)),
+                ("status", "u1", 1, offset_of!(Fit<$number>, status)),
+            ];
+            dtype(py, &fields, size_of::<Row<Fit<$number>>>())
+        }
+
         // SAFETY: the fields are numbers at their places in the row, and none is an object. A status is read from here
         // as a number, and never written by Rust again.
         unsafe impl Element for Row<Fit<$number>> {
             const IS_COPY: bool = true;
 
             fn get_dtype(py: Python<'_>) -> Bound<'_, PyArrayDescr> {
-                static DTYPE: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
-                let fields = [
-                    ("x", $format, offset_of!(Fit<$number>, x)),
-                    ("y", $format, offset_of!(Fit<$number>, y)),
-                    ("sigma", $format, offset_of!(Fit<$number>, sigma)),
-                    ("sigma_x", $format, offset_of!(Fit<$number>, sigma_x)),
-                    ("sigma_y", $format, offset_of!(Fit<$number>, sigma_y)),
-                    ("angle", $format, offset_of!(Fit<$number>, angle)),
-                    ("amplitude", $format, offset_of!(Fit<$number>, amplitude)),
-                    ("background", $format, offset_of!(Fit<$number>, background)),
-                    ("chi2", $format, offset_of!(Fit<$number>, chi2)),
-                    ("iterations", "=u4", offset_of!(Fit<$number>, iterations)),
-                    ("evaluations", "=u4", offset_of!(Fit<$number>, evaluations)),
-                    ("status", "u1", offset_of!(Fit<$number>, status)),
-                ];
-                shared(py, &DTYPE, &fields, size_of::<Self>())
+                made(py, &$cell)
             }
 
             fn clone_ref(&self, _: Python<'_>) -> Self {
@@ -84,23 +100,27 @@ macro_rules! fit_rows {
         }
     };
 }
-fit_rows!(f32, "=f4");
-fit_rows!(f64, "=f8");
+fit_rows!(f32, "=f4", fit_dtype_f32, F32_FITS);
+fit_rows!(f64, "=f8", fit_dtype_f64, F64_FITS);
 
-// SAFETY: as above. The covariance comes first, for `Errors::numbers` has the order in memory.
+/// The covariance comes first, for `Errors::numbers` has the order in memory.
+fn errors_dtype(py: Python<'_>) -> PyResult<Py<PyArrayDescr>> {
+    let fields = [
+        ("covariance", "=f4", 28, 0),
+        ("photons", "=f4", 1, offset_of!(Errors, photons)),
+        ("goodness", "=f4", 1, offset_of!(Errors, goodness)),
+        ("excess", "=f4", 1, offset_of!(Errors, excess)),
+        ("exploding", "?", 1, offset_of!(Errors, exploding)),
+    ];
+    dtype(py, &fields, size_of::<Row<Errors>>())
+}
+
+// SAFETY: as above.
 unsafe impl Element for Row<Errors> {
     const IS_COPY: bool = true;
 
     fn get_dtype(py: Python<'_>) -> Bound<'_, PyArrayDescr> {
-        static DTYPE: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
-        let fields = [
-            ("covariance", "(28,)=f4", 0),
-            ("photons", "=f4", offset_of!(Errors, photons)),
-            ("goodness", "=f4", offset_of!(Errors, goodness)),
-            ("excess", "=f4", offset_of!(Errors, excess)),
-            ("exploding", "?", offset_of!(Errors, exploding)),
-        ];
-        shared(py, &DTYPE, &fields, size_of::<Self>())
+        made(py, &ERRORS)
     }
 
     fn clone_ref(&self, _: Python<'_>) -> Self {

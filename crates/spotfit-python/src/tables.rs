@@ -8,7 +8,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spotfit::table::{self, Column, Filter, Kind, Table, TableError, Unit};
 
+use crate::error::room;
 use crate::numbers::numbers;
+use crate::threads;
 
 /// What is known of the movie that a table is of.
 #[pyclass(frozen, module = "spotfit._spotfit")]
@@ -98,11 +100,13 @@ pub(crate) fn columns(py: Python<'_>, mut table: Table) -> Vec<Made<'_>> {
 }
 
 /// The table of columns that Python gives.
-pub(crate) fn table(given: Vec<Given<'_>>, info: &Info) -> PyResult<Table> {
+pub(crate) fn table(py: Python<'_>, given: Vec<Given<'_>>, info: &Info) -> PyResult<Table> {
     let mut table = Table::new(info.0.clone());
     for (name, unit, kind, values, words) in given {
         let values: PyReadonlyArray1<'_, f64> = numbers(&name, &values, "(n)")?;
-        let values = values.as_slice()?.to_vec();
+        let given = values.as_slice()?;
+        let mut values = room(given.len(), "rows")?;
+        py.detach(|| values.extend_from_slice(given));
         if !table.columns().is_empty() && table.rows() != values.len() {
             let told =
                 format!("{name} has {} values, other columns {}", values.len(), table.rows());
@@ -126,7 +130,8 @@ pub(crate) fn table(given: Vec<Given<'_>>, info: &Info) -> PyResult<Table> {
 /// Reads a table.
 #[pyfunction]
 pub(crate) fn read_table(py: Python<'_>, path: PathBuf) -> PyResult<(Vec<Made<'_>>, Info)> {
-    let read = py.detach(|| Table::load(&path)).map_err(of_file(&path))?;
+    let pool = threads::pool()?;
+    let read = py.detach(|| pool.install(|| Table::load(&path))).map_err(of_file(&path))?;
     let info = Info(read.info.clone());
     Ok((columns(py, read), info))
 }
@@ -139,8 +144,9 @@ pub(crate) fn write_table(
     columns: Vec<Given<'_>>,
     info: &Bound<'_, Info>,
 ) -> PyResult<usize> {
-    let table = table(columns, info.get())?;
-    let written = py.detach(|| table.save(&path)).map_err(of_file(&path))?;
+    let table = table(py, columns, info.get())?;
+    let pool = threads::pool()?;
+    let written = py.detach(|| pool.install(|| table.save(&path))).map_err(of_file(&path))?;
     Ok(written.left_out.total())
 }
 
@@ -152,9 +158,10 @@ pub(crate) fn filter_table<'py>(
     columns: Vec<Given<'py>>,
     info: &Bound<'py, Info>,
 ) -> PyResult<Bound<'py, PyArray1<bool>>> {
-    let table = table(columns, info.get())?;
+    let table = table(py, columns, info.get())?;
     let filter = Filter::new(condition, &table)
         .map_err(|error| crate::model::of_formula(condition, &error))?;
-    let keep = py.detach(|| filter.keep(&table)).map_err(of_table)?;
+    let pool = threads::pool()?;
+    let keep = py.detach(|| pool.install(|| filter.keep(&table))).map_err(of_table)?;
     Ok(PyArray1::from_vec(py, keep))
 }

@@ -45,6 +45,37 @@ impl<T> Drop for Own<T> {
     }
 }
 
+/// Something that works in the process that made it only, for its threads are there.
+pub(crate) struct Here<T> {
+    process: u32,
+    held: Option<T>,
+}
+
+impl<T> Here<T> {
+    pub(crate) fn new(held: T) -> Self {
+        Self { process: process::id(), held: Some(held) }
+    }
+
+    /// What is held, or the exception for a process that was forked; `what` is told.
+    pub(crate) fn get(&self, what: &str) -> PyResult<&T> {
+        let held = self.held.as_ref().filter(|_| self.process == process::id());
+        held.ok_or_else(|| {
+            PyRuntimeError::new_err(format!(
+                "{what} goes on only in the process that began it, not in one that was forked"
+            ))
+        })
+    }
+}
+
+impl<T> Drop for Here<T> {
+    fn drop(&mut self) {
+        if self.process != process::id() {
+            // Its threads are in another process: nobody can wait for them.
+            mem::forget(self.held.take());
+        }
+    }
+}
+
 static POOL: Own<ThreadPool> = Own::new();
 
 /// The threads of this process for what is not fitting.

@@ -74,6 +74,7 @@ impl<'a> Work<'a> {
             errors.resize(errors.capacity().min(self.count), Row(Errors::unknown()));
             self.fit(rows::values(&mut fits), rows::values(&mut errors))
         })?;
+        check_signals(py)?;
         let errors = self.errors.then(|| rows::array::<Errors>(py, errors));
         Ok((rows::array(py, fits), errors))
     }
@@ -132,13 +133,12 @@ impl<'a> Work<'a> {
     fn block(&self) -> usize {
         let windows = self.windows(0, self.count);
         let each = windows.size().pixels().max(1);
-        let pixels = match self.fitter.backend() {
+        let all = windows.pixels();
+        let pixels = match self.fitter.backend_for(all) {
+            // Less would never be given to the GPU.
+            Backend::Gpu if self.auto => all.div_ceil(all / AUTO_GPU_PIXELS),
             Backend::Gpu => GPU_BLOCK,
             Backend::Reference => REFERENCE_BLOCK,
-            // Less would never be given to the GPU.
-            _ if self.auto && windows.pixels() >= AUTO_GPU_PIXELS => {
-                windows.pixels().div_ceil(windows.pixels() / AUTO_GPU_PIXELS)
-            }
             _ => BLOCK,
         };
         pixels.div_ceil(each).max(1)

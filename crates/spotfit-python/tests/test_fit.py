@@ -1,5 +1,7 @@
 """Fits find the truth, as exactly as can be known, by every option."""
 
+import pickle
+import sys
 from typing import Any
 
 import numpy as np
@@ -113,6 +115,27 @@ def test_cameras_turn_counts_into_photons(tmp_path: Any) -> None:
     assert spotfit.CameraMap.read(tmp_path / "maps.npz").masked == 1
     with pytest.raises(FileNotFoundError, match="none"):
         spotfit.CameraMap.read(tmp_path / "none.npz")
+
+
+def test_only_their_owner_keeps_maps() -> None:
+    maps = spotfit.CameraMap(*(np.full((9, 9), value) for value in (100.0, 2.0, 4.0)))
+    known = sys.getrefcount(maps)
+    for _ in range(3):
+        spotfit.fit(np.ones((2, 9, 9)), camera=maps, corners=[[0, 0]] * 2, estimator="mle")
+    assert sys.getrefcount(maps) == known
+
+
+def test_what_computes_can_be_sent_to_other_processes(counts: npt.NDArray[np.uint16]) -> None:
+    gain = np.random.default_rng(1).uniform(1, 3, (8, 9))
+    gain[2, 3] = 0
+    maps = spotfit.CameraMap(np.full((8, 9), 1.5), gain, np.full((8, 9), 2.0))
+    assert pickle.loads(pickle.dumps(maps)).masked == 1
+    for camera in maps, spotfit.Camera(1, 0.3):
+        fitter = spotfit.Fitter(camera=camera, estimator="mle", shape="elliptical")
+        again = pickle.loads(pickle.dumps(fitter))
+        corners = np.zeros((len(counts), 2))
+        expected = fitter.fit(counts, corners=corners).array
+        assert np.array_equal(again.fit(counts, corners=corners).array, expected)
 
 
 def test_windows_cut_from_frames_are_those_of_a_stack(counts: npt.NDArray[np.uint16]) -> None:

@@ -31,6 +31,25 @@ def test_parts_are_fits(fits: spotfit.Fits) -> None:
         fits[5]
 
 
+def test_fields_have_names(fits: spotfit.Fits) -> None:
+    assert np.array_equal(fits["x"], fits.x, equal_nan=True)
+    with pytest.raises(KeyError, match="there is no field 'photons'"):
+        fits["photons"]
+    for wrong in ["x", "y"], np.zeros((5, 5), int):
+        with pytest.raises(TypeError, match="slice"):
+            fits[wrong]
+
+
+def test_the_error_of_sigma_is_that_of_the_mean_width() -> None:
+    spots, truth, _ = spotfit.simulate(5000, 13, photons=3000, background=2, shape="elliptical", sigma=(1, 2), seed=2)
+    fits = spotfit.fit(spots, shape="elliptical", estimator="mle", errors=True)
+    pulls = (fits.sigma - np.sqrt(truth["sigma_x"] * truth["sigma_y"])) / fits.errors.sigma
+    assert abs(np.std(pulls[fits.converged]) - 1) < 0.04
+    round_ = spotfit.fit(spots, errors=True)
+    assert np.allclose(round_.errors.sigma, round_.errors.sigma_x) and round_.errors.sigma.dtype == np.float32
+    assert np.array_equal(fits[3:9].errors.sigma, fits.errors.sigma[3:9])
+
+
 def test_tables_have_all_columns(fits: spotfit.Fits) -> None:
     pandas = pytest.importorskip("pandas")
     frame = fits.to_pandas()

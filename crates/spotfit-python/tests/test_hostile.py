@@ -6,6 +6,7 @@ import random
 import threading
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -108,6 +109,68 @@ def test_calls_that_make_no_sense() -> None:
     assert min(ends.values()) > CALLS // 50, ends
 
 
+FORMULAS: list[Any] = ["a*x + b", "a*exp(-x/t) + c", "gauss_2d", "exponential", "line", "a*", "x", "", "a*x*y", None, 3]
+
+
+def attack(choose: random.Random, folder: Path) -> None:
+    """One call that is no fit of windows."""
+
+    def any_of(*sound: Any) -> Any:
+        return choose.choice(NOTHING + NUMBERS if choose.random() < 0.3 else sound)
+
+    def locs() -> Any:
+        rows = choose.choice([0, 1, 5, 200])
+        names = choose.sample(["frame", "x", "y", "z", "photons", "uncertainty", "sigma", "id", "a b", ""], 6)
+        columns = {name: np.arange(rows) * choose.choice([0, 1, -1, 0.1, 1e300]) for name in names}
+        if choose.random() < 0.2:
+            columns[choose.choice(names)] = arrays(choose)
+        return spotfit.Locs(columns, spotfit.Movie(any_of(None, 100.0), any_of(None, 64), any_of(None, 64), any_of(None, 9)))
+
+    what = choose.randrange(7)
+    if what == 0:
+        words: dict[str, Any] = {name: arrays(choose) for name in ("x", "start", "weights") if choose.random() < 0.4}
+        words |= {"estimator": any_of("lse", "mle"), "max_iterations": any_of(20), "bounds": any_of(None, {"a": (0, None)})}
+        spotfit.Model(choose.choice(FORMULAS)).fit(arrays(choose), **words)
+    elif what == 1:
+        spotfit.Model(choose.choice(FORMULAS))(arrays(choose), *[any_of(1, 2.0)] * choose.randrange(4))
+    elif what == 2:
+        movie = arrays(choose)
+        if choose.random() < 0.5:
+            movie = np.random.default_rng(1).poisson(20, (3, 32, 33)).astype(choose.choice("u1 u2 f4 >f8 i8".split()))
+        names = ["box_size", "false_rate", "threshold", "roi", "frames", "pixel_size", "drop", "saturation", "channel"]
+        sound = [7, 1.0, 5.0, (0, 0, 20, 20), slice(-9, 9), 100.0, "all", 1.0, None]
+        given = {name: any_of(value) for name, value in zip(names, sound, strict=True) if choose.random() < 0.3}
+        spotfit.localize(movie, **given)
+    elif what == 3:
+        locs().save(folder / choose.choice(["locs.csv", "locs.hdf5", "locs.txt"]))
+    elif what == 4:
+        locs().filter(any_of("x > 3", "photons > 3 & x < 2", "x >", "(" * 5000, "nothing < 1"))
+    elif what == 5:
+        side = any_of(None, 0.1, 1.0)
+        # No pictures that take seconds.
+        extent = any_of(None, (0, 0, 30, 20))
+        spotfit.render(
+            locs(), pixel=side, blur=any_of("average", 0.5), extent=extent, gamma=any_of(1.0), most_pixels=1 << 18,
+            value=any_of(None, "x", "z"),
+        )  # fmt: skip
+    else:
+        spotfit.find_drift(locs(), range=any_of(None, 1.0), segment=any_of(None, 3), frames=any_of(None, 9))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_other_calls_that_make_no_sense(tmp_path: Path) -> None:
+    choose = random.Random(4)
+    ends = {"done": 0, "refused": 0}
+    for _ in range(CALLS):
+        try:
+            attack(choose, tmp_path)
+            ends["done"] += 1
+        except (*ALLOWED, KeyError, OSError) as error:
+            assert str(error) and "Panic" not in repr(error), repr(error)
+            ends["refused"] += 1
+    assert min(ends.values()) > CALLS // 20, ends
+
+
 @pytest.mark.parametrize("pixels", [np.nan, np.inf, -np.inf, 3e38, 0])
 def test_pixels_that_are_no_numbers_give_a_status(pixels: float) -> None:
     spots = spotfit.simulate(3).spots
@@ -139,7 +202,10 @@ def test_what_is_wrong_is_named() -> None:
         ({"camera": 3}, TypeError, "camera"),
         ({"dtype": "int"}, ValueError, "dtype"),
         ({"speed": 3}, TypeError, "speed"),
+        ({"shape": "fixed", "sigma": "12"}, TypeError, "sigma"),
+        ({"max_iterations": 200.0}, TypeError, "max_iterations"),
     ]
+    spotfit.fit(spots, max_iterations=200)
     for words_, kind, name in cases:
         with pytest.raises(kind, match=name):
             spotfit.fit(**{"spots": spots, **words_})

@@ -56,7 +56,13 @@ def test_a_part_of_the_frames(movie: Any, tmp_path: Path) -> None:
     for source in movie, tmp_path / "movie.npy":
         locs = spotfit.localize(source, frames=slice(10, 20))
         assert set(locs.frame) == set(range(10, 20)) and spotfit.Blocks(source, frames=slice(10, 20)).total == 10
-        assert len(spotfit.localize(source, frames=slice(10, 10))) == 0
+        assert set(spotfit.localize(source, frames=slice(-3, -1)).frame) == {297, 298}
+        assert spotfit.Blocks(source, frames=slice(-3, None)).total == 3
+        assert spotfit.Blocks(source, frames=slice(-1000, 10**30)).total == 300
+        assert len(spotfit.localize(source, frames=slice(10, 10))) == 0 == len(spotfit.localize(source, frames=slice(9, 3)))
+        for wrong in 0, slice("a", None):
+            with pytest.raises((TypeError, ValueError), match="frames"):
+                spotfit.Blocks(source, frames=wrong)  # type: ignore[arg-type]
         assert len(spotfit.localize(source, frames=slice(290, None))) >= 29
 
 
@@ -76,6 +82,8 @@ def test_options_reach_the_localizer(movie: Any) -> None:
 def test_drift_is_found_and_taken_out(movie: Any) -> None:
     locs = spotfit.localize(movie)
     drift = spotfit.find_drift(locs)
+    with pytest.raises(ValueError, match="row 1 has -1"):
+        drift.correct(spotfit.Locs({"frame": [0, -1], "x": [1.0, 2.0]}))
     assert abs(drift.x[-1] - 3) < 0.1 and abs(drift.y[-1]) < 0.1 and len(drift.x) == 300 and len(drift.z) == 0
     straight = drift.correct(locs)
     assert np.std(straight.x[straight.y < 17]) < 0.1 < np.std(locs.x[locs.y < 17])
@@ -113,6 +121,13 @@ def test_what_is_wrong_is_named(movie: Any, tmp_path: Path) -> None:
         (movie, {"frames": slice(0, 9, 2)}, ValueError, "frames"),
         (movie, {"frames": 3}, ValueError, "frames"),
         (movie, {"speed": 3}, TypeError, "speed"),
+        (movie, {"channel": 0}, ValueError, "channel"),
+        (movie, {"z_slice": 7}, ValueError, "z_slice"),
+        (movie, {"pixel_size": -100}, ValueError, "pixel_size"),
+        (movie, {"pixel_size": float("nan")}, ValueError, "pixel_size"),
+        (movie, {"pixel_size": "100"}, TypeError, "pixel_size"),
+        (movie, {"shape": "given"}, ValueError, "given"),
+        (movie.astype(float), {"drop": ["width", "saturated"]}, ValueError, "saturation"),
     ]
     for source, words, kind, name in cases:
         with pytest.raises(kind, match=name or None):

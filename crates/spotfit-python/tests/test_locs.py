@@ -61,6 +61,19 @@ def test_what_is_written_is_read(locs: spotfit.Locs, tmp_path: Path, name: str) 
     assert not [path for path in tmp_path.iterdir() if "part" in path.name]
 
 
+@pytest.mark.parametrize("dtype", [float, "f4", "u2", "i8", bool])
+@pytest.mark.parametrize("name", ["locs.csv", "locs.hdf5"])
+def test_frames_of_any_type_stay_what_they_are(dtype: Any, name: str, tmp_path: Path) -> None:
+    frames = np.array([0, 1, 1], dtype)
+    columns: dict[str, Any] = {"frame": frames, "x": [1.0, 2.0, 3.0], "y": [1.0, 2.0, 3.0]}
+    movie = spotfit.Movie(100.0, 9, 9, 9)
+    bare = spotfit.Locs({name: values for name, values in columns.items() if name != "frame"}, movie)
+    for locs in spotfit.Locs(columns, movie), bare.with_column("frame", frames):
+        assert locs.frame.dtype.kind in "iu"
+        locs.in_nanometres().save(tmp_path / name)
+        assert spotfit.read_table(tmp_path / name).frame.tolist() == [0, 1, 1]
+
+
 def test_words_are_written(locs: spotfit.Locs, tmp_path: Path) -> None:
     status = np.where(locs.x > 30, "min_step", "stalled")
     locs.with_column("status", status).save(tmp_path / "locs.csv")
@@ -87,11 +100,23 @@ def test_what_is_wrong_is_named(locs: spotfit.Locs, tmp_path: Path) -> None:
         (lambda: bare.in_nanometres(), ValueError, "pixel"),
         (lambda: spotfit.write_table(tmp_path / "x.csv", 3), TypeError, "int"),  # type: ignore[arg-type]
         (lambda: spotfit.Locs({"x": [1], "y": [1, 2]}), ValueError, "'y'"),
+        (lambda: spotfit.Locs({"frame": [1, 1.5]}), ValueError, "'frame'.*row 1 has 1.5"),
+        (lambda: spotfit.Locs({"id": [np.nan]}), ValueError, "'id'"),
+        (lambda: spotfit.Locs({"frame": ["1"]}), TypeError, "'frame'"),
+        (lambda: locs.with_column("frame", locs.x), ValueError, "'frame'"),
+        (lambda: spotfit.Locs({"x": np.ma.MaskedArray([1])}), TypeError, "'x'.*masked"),
+        (lambda: spotfit.Locs({"frame": [-1], "x": [1.0]}).save(tmp_path / "x.csv"), ValueError, "'frame'"),
+        (lambda: spotfit.Locs({}, spotfit.Movie(-100.0)), ValueError, "pixel_size"),
+        (lambda: spotfit.Locs({}, spotfit.Movie(np.nan)), ValueError, "pixel_size"),
+        (lambda: spotfit.Locs({}, spotfit.Movie(1.0, -1)), ValueError, "width"),
+        (lambda: spotfit.Locs({}, 3), TypeError, "movie"),  # type: ignore[arg-type]
         (lambda: locs.with_column("z", [1]), ValueError, "'z'"),
         (lambda: locs.with_pixel_size(-1), ValueError, "pixel_size"),
         (lambda: spotfit.render(bare), KeyError, "y"),
         (lambda: spotfit.render(locs, colours="red"), ValueError, "colours"),  # type: ignore[arg-type]
         (lambda: spotfit.render(locs, pixel=1e-9), ValueError, "too large"),
+        (lambda: spotfit.render(locs, pixel=1e-7, most_pixels=2**63 - 1), MemoryError, "memory"),
+        (lambda: spotfit.render(locs, value="photons", pixel=3e-8, most_pixels=2**63 - 1), MemoryError, "memory"),
         (lambda: spotfit.render(locs, extent=(1, 1, 0, 0)), ValueError, "extent"),
         (lambda: spotfit.render(locs[:0]), ValueError, "no localizations"),
         (lambda: spotfit.find_drift(locs[:2]), ValueError, "too few"),

@@ -1,5 +1,6 @@
 """Models of any kind."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -127,10 +128,32 @@ def test_what_is_wrong_is_named() -> None:
         (("a*x + b",), {"tolerance": 3}, ValueError, "tolerance"),
         (("a*x + b",), {"backend": "fpga"}, ValueError, "fpga"),
         (("a*x + b",), {"linear": "maybe"}, ValueError, "linear"),
+        (("a*x + b",), {"x": np.ma.MaskedArray(X)}, TypeError, "x is a masked"),
+        (("a*x + b",), {"weights": np.ma.MaskedArray(X)}, TypeError, "weights is a masked"),
+        (("a*x + b",), {"start": np.ma.MaskedArray([1, 1])}, TypeError, "start is a masked"),
+        (("a*x + b",), {"start": {"a": np.ma.MaskedArray(1), "b": 1}}, TypeError, "start of a is a masked"),
+        (("a*x + b",), {"max_iterations": "9"}, TypeError, "max_iterations"),
+        (("a*x + b",), {"tolerance": "1"}, TypeError, "tolerance"),
+        (("a*x + b",), {"backend": []}, TypeError, "backend"),
     ]
     for model, words, kind, name in cases:
         with pytest.raises(kind, match=name):
             spotfit.Model(*model).fit(**{"y": y, "x": X, "start": [1, 1], **words})
+
+
+def test_a_parameter_is_given_once() -> None:
+    model = spotfit.Model("a*exp(-x/t) + c")
+    with pytest.raises(TypeError, match="a is given twice"):
+        model(X, 40, 4, 1, a=99)
+    with pytest.raises(TypeError, match="masked"):
+        model(np.ma.MaskedArray(X), 40, 4, 1)
+
+
+@pytest.mark.parametrize("given", [("a*exp(-x/t)", "x", ["t", "a"]), ("exponential",), ("a*u + b*v", ["u", "v"])])
+def test_models_can_be_sent_to_other_processes(given: tuple[Any, ...]) -> None:
+    model = spotfit.Model(*given)
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.formula, again.variables, again.parameters) == (model.formula, model.variables, model.parameters)
 
 
 def test_data_that_say_nothing_give_a_status() -> None:

@@ -74,6 +74,11 @@ def test_what_is_wrong_is_named() -> None:
     ):
         with pytest.raises(ValueError, match=name):
             spotfit.picasso.fit_spots(**{"model": 0, "spots": spots, "initial_parameters": start, **words})
+    for given in (np.ma.MaskedArray(spots), start), (spots, np.ma.MaskedArray(start)):
+        with pytest.raises(TypeError, match="masked"):
+            spotfit.picasso.fit_spots(0, *given)
+    with pytest.raises(TypeError, match="variance is a masked"):
+        spotfit.picasso.fit_spots(0, spots, start, True, variance=np.ma.MaskedArray(spots))
     assert (spotfit.picasso.fit_spots(0, spots, start)[2] == 2).all()
     assert len(spotfit.picasso.fit_spots(0, spots[:0], start[:0], True, variance=spots[:0])[0]) == 0
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
+
+import numpy as np
 
 
 def whole(name: str, value: Any, most: int = 2**63 - 1) -> int:
@@ -17,14 +20,43 @@ def whole(name: str, value: Any, most: int = 2**63 - 1) -> int:
     return number
 
 
+def index(name: str, value: Any) -> int | None:
+    """An end of a slice, near enough for any array."""
+    if value is None:
+        return None
+    try:
+        return min(max(operator.index(value), -(2**63)), 2**63 - 1)
+    except TypeError:
+        raise TypeError(f"{name} must have integers, not {type(value).__name__}") from None
+
+
 def number(name: str, value: Any) -> float:
     """The number, or an exception that names the argument."""
     try:
+        if isinstance(value, (str, bytes, bytearray)):
+            raise TypeError
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number, not {value!r}") from None
     except OverflowError:
         raise ValueError(f"{name} is too large") from None
+
+
+def length(name: str, value: Any) -> float | None:
+    """A length above 0, or None where it is not known."""
+    if value is None:
+        return None
+    size = number(name, value)
+    if not 0 < size < math.inf:
+        raise ValueError(f"{name} = {size} must be above 0, and finite")
+    return size
+
+
+def unmasked(name: str, value: Any) -> Any:
+    """The same, unless it is a masked array: what is masked would be taken for data."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: give its data, and leave out what is masked")
+    return value
 
 
 def pair(name: str, value: Any) -> tuple[float, float]:

@@ -17,7 +17,8 @@ class Camera(NamedTuple):
     sensitivity : float
         Photo-electrons per ADU, before EM gain.
     em_gain : float or None
-        EM gain, at least 1; None for a camera without it. It doubles the variance of the counts.
+        EM gain, at least 1; None for a camera without it, or with its EM register off. Any number doubles the variance of
+        the counts, 1 too: give it only where the gain is above 1.
     read_noise : float
         Standard deviation of the read noise in photo-electrons; EM gain divides it.
 

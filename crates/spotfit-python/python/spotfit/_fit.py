@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy.typing as npt
 
@@ -76,7 +76,7 @@ class Fitter:
         If the GPU cannot be used, or threads cannot be started.
     """
 
-    __slots__ = ("_fitter", "_map")
+    __slots__ = ("_fitter", "_map", "_options")
 
     def __init__(
         self,
@@ -101,6 +101,9 @@ class Fitter:
         devices: Sequence[int] = (0,),
         threads: int = 0,
     ) -> None:
+        # What another process makes the same of.
+        given = {name: value for name, value in locals().items() if name != "self"}
+        self._options = cast("Options", given | {"devices": tuple(devices)})
         self._map = camera if isinstance(camera, CameraMap) else None
         numbers = None if camera is None or self._map is not None else arguments.camera(camera)
         if max_iterations is not None:
@@ -126,6 +129,18 @@ class Fitter:
             devices=[arguments.whole("devices", device, 2**31) for device in devices],
             threads=arguments.whole("threads", threads, 1024),
         )
+
+    @classmethod
+    def _again(cls, options: Options) -> Fitter:
+        return cls(**options)
+
+    def _with_map(self, camera: CameraMap) -> Fitter:
+        other = Fitter.__new__(Fitter)
+        other._fitter, other._map, other._options = self._fitter, camera, {**self._options, "camera": camera}
+        return other
+
+    def __reduce__(self) -> Any:
+        return Fitter._again, (self._options,)
 
     @property
     def backend(self) -> str:
@@ -186,15 +201,20 @@ def _double(dtype: str | None) -> bool | None:
 
 
 def _fits(rows: npt.NDArray[Any], errors: npt.NDArray[Any] | None) -> Fits:
-    return Fits(rows, None if errors is None else Errors(errors))
+    return Fits(rows, None if errors is None else Errors(errors, rows))
 
 
-_cached = lru_cache(maxsize=16)(Fitter)
+# 2 and 2.0 are not the same: the second may be wrong.
+_cached = lru_cache(maxsize=16, typed=True)(Fitter)
 
 
 def _fitter(options: Options) -> Fitter:
     """A fitter with these options: that of an earlier call, if there was one, for starting threads takes longer than
     fitting some windows."""
+    camera = options.get("camera")
+    if isinstance(camera, CameraMap):
+        # Maps are large: only their owner keeps them.
+        return _fitter({**options, "camera": None})._with_map(camera)
     try:
         return _cached(**options)
     except TypeError:

@@ -60,10 +60,12 @@ class Errors:
         ``photons``, ``goodness``, ``excess``, ``exploding``.
     """
 
-    __slots__ = ("array",)
+    __slots__ = ("_fits", "array")
 
-    def __init__(self, array: npt.NDArray[np.void]) -> None:
+    def __init__(self, array: npt.NDArray[np.void], fits: npt.NDArray[np.void] | None = None) -> None:
         self.array = array
+        # Of which fits these are the errors: that of sigma depends on both widths.
+        self._fits = fits
 
     def of(self, parameter: str) -> Floats:
         """The standard error (n,) of a parameter: x, y, sigma_x, sigma_y, angle, amplitude or background."""
@@ -89,8 +91,15 @@ class Errors:
 
     @property
     def sigma(self) -> Floats:
-        """Standard error of sigma_x in pixels; of a circular spot that of sigma."""
-        return self.of("sigma_x")
+        """Standard error of sigma in pixels: of √(sigma_x·sigma_y) where the two differ."""
+        if self._fits is None:
+            return self.of("sigma_x")
+        x, y = (self._fits[name].astype(float) for name in ("sigma_x", "sigma_y"))
+        own = [self.covariance(*pair) for pair in (("sigma_x",) * 2, ("sigma_y",) * 2, ("sigma_x", "sigma_y"))]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            variance = (own[0] * y / x + own[1] * x / y + 2 * own[2]) / 4
+        known = np.isfinite(own[0]) & np.isfinite(own[1]) & np.isfinite(variance)
+        return np.sqrt(np.where(known, np.maximum(variance, 0), np.inf)).astype(self.array["photons"].dtype)
 
     @property
     def sigma_x(self) -> Floats:
@@ -136,7 +145,7 @@ class Errors:
         return len(self.array)
 
     def __getitem__(self, index: slice | npt.NDArray[Any] | list[Any]) -> Errors:
-        return Errors(self.array[index])
+        return Errors(self.array[index], None if self._fits is None else self._fits[index])
 
     def __repr__(self) -> str:
         if not len(self):
@@ -274,12 +283,19 @@ class Fits:
     def __len__(self) -> int:
         return len(self.array)
 
-    def __getitem__(self, index: SupportsIndex | slice | npt.NDArray[Any] | list[Any]) -> Any:
-        """One outcome as a row of `array`; with a slice, a mask or numbers, `Fits` of those."""
+    def __getitem__(self, index: str | SupportsIndex | slice | npt.NDArray[Any] | list[Any]) -> Any:
+        """A field of `array` by its name; one outcome as a row of it; with a slice, a mask or numbers, `Fits` of those."""
+        if isinstance(index, str):
+            names = self.array.dtype.names or ()
+            if index not in names:
+                raise KeyError(f"there is no field '{index}' ({', '.join(names)})")
+            return self.array[index]
         part = self.array[index]
         if not isinstance(part, np.ndarray):
             return part
-        return Fits(part, None if self._errors is None else Errors(self._errors.array[index]))
+        if part.dtype != self.array.dtype or part.ndim != 1:
+            raise TypeError("fits are chosen by a slice, a mask or numbers (n,), fields one by one by their name")
+        return Fits(part, None if self._errors is None else self._errors[cast(slice, index)])
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.array)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Pixels of an array that are localized at a time.
 _BLOCK = 1 << 22
+#: Pixels whose largest value is that of a saturated one.
+_NARROW = (np.dtype(np.uint8), np.dtype(np.uint16))
 
 
 def localize(
@@ -88,7 +90,7 @@ class Blocks(Iterator[Locs]):
     roi : (int, int, int, int), optional
         Where to look: first column, first row, columns, rows.
     frames : slice, optional
-        Which frames, without a step.
+        Which frames, without a step; negative numbers count from the end.
     pixel_size : float, optional
         Side of a pixel in nanometres. It stands in the table; lengths are in pixels (`Locs.in_nanometres`).
     drop : str or sequence of str
@@ -100,9 +102,10 @@ class Blocks(Iterator[Locs]):
     errors : bool
         Add the standard errors of photons, background and widths.
     saturation : float, optional
-        The least value of a saturated pixel, in ADU.
+        The least value of a saturated pixel, in ADU. Default: that of integers of 8 or 16 bits is
+        their largest value; no other number is taken for saturated.
     channel, z_slice : int, optional
-        Which channel and which slice of a file, from 0.
+        Which channel and which slice, from 0; of files only.
     **options
         The options of `Fitter`: `camera`, `shape`, `estimator` and others.
 
@@ -131,36 +134,43 @@ class Blocks(Iterator[Locs]):
         z_slice: int | None = None,
         **options: Unpack[Options],
     ) -> None:
+        if options.get("shape") == "given":
+            raise ValueError("shape = 'given' needs start values: spotfit.fit takes them, localizing does not")
+        dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
         self._options = _spotfit.LocalizeOptions(
             *fitter_of(options),
             box_size=arguments.whole("box_size", box_size),
             false_rate=arguments.number("false_rate", false_rate),
             threshold=threshold,
             roi=None if roi is None else _roi(roi),
-            drop=[drop] if isinstance(drop, str) else list(drop),
+            drop=dropped,
             keep_all=keep_all,
             checks=checks,
             errors=errors,
             saturation=saturation,
         )
-        frames = frames or slice(None)
+        frames = slice(None) if frames is None else frames
         if not isinstance(frames, slice) or frames.step not in (None, 1):
             raise ValueError("frames must be a slice without a step")
+        frames = slice(arguments.index("frames", frames.start), arguments.index("frames", frames.stop))
         self.done = 0
-        size = None if pixel_size is None else arguments.number("pixel_size", pixel_size)
+        size = arguments.length("pixel_size", pixel_size)
         if isinstance(movie, (str, PathLike)):
-            first = arguments.whole("frames", frames.start or 0)
-            last = None if frames.stop is None else arguments.whole("frames", frames.stop)
             channel = None if channel is None else arguments.whole("channel", channel)
             z_slice = None if z_slice is None else arguments.whole("z_slice", z_slice)
-            source = _spotfit.MovieLocalizer(self._options, fspath(movie), channel, z_slice, first, last)
+            source = _spotfit.MovieLocalizer(self._options, fspath(movie), channel, z_slice, frames.start, frames.stop)
             info = source.info
-            count = info.numbers[3] or 0
-            self.total = max(min(count, count if last is None else last) - first, 0)
+            first, last, _ = frames.indices(info.numbers[3] or 0)
+            self.total = max(last - first, 0)
             self._next = self._of_file(source)
         else:
             if movie is None:
                 raise TypeError("movie must be a path or an array, not None")
+            for name, number in (("channel", channel), ("z_slice", z_slice)):
+                if number is not None:
+                    raise ValueError(f"{name} is for files: an array has none")
+            if saturation is None and "saturated" in dropped and getattr(movie, "dtype", None) not in _NARROW:
+                raise ValueError("drop = 'saturated' needs saturation, in ADU, for pixels that are not uint8 or uint16")
             array = movie if hasattr(movie, "shape") else np.asarray(movie)
             if len(array.shape) != 3:
                 raise ValueError(f"movie must be (n, height, width), not of shape {tuple(array.shape)}")

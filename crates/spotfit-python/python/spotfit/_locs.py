@@ -21,6 +21,8 @@ Array = npt.NDArray[Any]
 _PIXEL, _NANOMETRE = "px", "nm"
 #: In which unit columns are that Python makes.
 _UNITS = {"photons": "photon", "background": "photon", "z": _NANOMETRE, "uncertainty_z": _NANOMETRE, "angle": "rad"}
+#: Columns that count.
+_WHOLE = ("frame", "id")
 _LENGTHS = ("x", "y", "sigma", "sigma_x", "sigma_y", "uncertainty", "uncertainty_x", "uncertainty_y")
 
 
@@ -74,10 +76,10 @@ class Locs:
     __slots__ = ("_columns", "_info")
 
     def __init__(self, columns: Mapping[str, npt.ArrayLike], movie: Movie | None = None) -> None:
-        self._info = _spotfit.Info(*(movie or Movie()))
+        self._info = _known(movie or Movie())
         self._columns: dict[str, Column] = {}
         for name, given in columns.items():
-            values = np.asarray(given)
+            values = _values(name, given)
             if values.ndim != 1 or len(values) != len(next(iter(self._columns.values()), Column(values, "", "")).values):
                 raise ValueError(f"column '{name}' has the shape {values.shape}: all must be (n,) with the same n")
             unit = _PIXEL if name in _LENGTHS else _UNITS.get(name, "")
@@ -156,20 +158,21 @@ class Locs:
 
     def with_column(self, name: str, values: npt.ArrayLike, unit: str | None = None) -> Locs:
         """The same with another column, or one replaced; `unit` is "px", "nm", "photon", "rad" or ""."""
-        array = np.asarray(values)
+        array = _values(name, values)
         if array.shape != (len(self),):
             raise ValueError(f"column '{name}' must have {len(self)} values, not the shape {array.shape}")
         if unit not in (None, "", "px", "nm", "photon", "rad"):
             raise ValueError(f"unit = '{unit}' is not one of 'px', 'nm', 'photon', 'rad', ''")
-        old = self._columns.get(name, Column(array, "", "whole" if array.dtype.kind in "iu" else "double"))
+        kind = "whole" if array.dtype.kind in "iu" else "double"
+        old = self._columns.get(name, Column(array, "", kind))
+        if name in _WHOLE:
+            old = old._replace(kind=kind)
         return Locs._of(self._columns | {name: old._replace(values=array, unit=unit or old.unit)}, self._info)
 
     def with_pixel_size(self, pixel_size: float) -> Locs:
         """The same with another side of a pixel in nanometres; no number changes."""
         size = arguments.number("pixel_size", pixel_size)
-        if not 0 < size < np.inf:
-            raise ValueError(f"pixel_size = {size} must be above 0")
-        return Locs._of(self._columns, self._info.with_pixel_size(size))
+        return Locs._of(self._columns, self._info.with_pixel_size(arguments.length("pixel_size", size)))
 
     def in_pixels(self) -> Locs:
         """The same with lengths in pixels."""
@@ -234,6 +237,33 @@ def _restored(columns: dict[str, Column], movie: Movie) -> Locs:
     return Locs._of(columns, _spotfit.Info(*movie))
 
 
+def _known(movie: Movie) -> _spotfit.Info:
+    try:
+        pixel_size, width, height, frames = movie
+    except (TypeError, ValueError):
+        raise TypeError(f"movie must be a spotfit.Movie, not {movie!r}") from None
+    size = arguments.length("pixel_size", pixel_size)
+    return _spotfit.Info(size, _count("width", width), _count("height", height), _count("frames", frames))
+
+
+def _count(name: str, value: int | None) -> int | None:
+    return None if value is None else arguments.whole(name, value)
+
+
+def _values(name: str, given: npt.ArrayLike) -> Array:
+    """The values of a column. Files count frames from 1 or 0 as they are whole numbers, so these must be."""
+    values = np.asarray(arguments.unmasked(f"column '{name}'", given))
+    if name not in _WHOLE or values.dtype.kind == "i":
+        return values
+    if values.dtype.kind not in "uifb":
+        raise TypeError(f"column '{name}' must be whole numbers, not {values.dtype}")
+    numbers = values.astype(float)
+    wrong = np.flatnonzero(~((np.trunc(numbers) == numbers) & (np.abs(numbers) < 2**53)))
+    if len(wrong):
+        raise ValueError(f"column '{name}' must be whole numbers: row {wrong[0]} has {numbers.flat[wrong[0]]:g}")
+    return values.astype(np.int64)
+
+
 def joined(parts: list[Locs]) -> Locs:
     """One table of several with the same columns."""
     first = parts[0]
@@ -277,4 +307,6 @@ def write_table(path: str | PathLike[str], locs: Locs) -> int:
     """
     if not isinstance(locs, Locs):
         raise TypeError(f"locs must be spotfit.Locs, not {type(locs).__name__}")
+    if "frame" in locs.names and np.any(locs["frame"] < 0):
+        raise ValueError("column 'frame' has numbers below 0: frames are counted from 0")
     return _spotfit.write_table(path, locs._given(), locs._info)

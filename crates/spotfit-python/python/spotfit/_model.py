@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
 Limit = float | npt.ArrayLike | None
 
-_fitter = lru_cache(maxsize=8)(_spotfit.ModelFitter)
+_cached = lru_cache(maxsize=8, typed=True)(_spotfit.ModelFitter)
+
+
+def _fitter(*options: Any) -> _spotfit.ModelFitter:
+    try:
+        return _cached(*options)
+    except TypeError:
+        # What cannot be hashed is named by Rust.
+        return _spotfit.ModelFitter(*options)
 
 
 class Model:
@@ -48,7 +56,7 @@ class Model:
     3.0
     """
 
-    __slots__ = ("_model",)
+    __slots__ = ("_given", "_model")
 
     def __init__(
         self,
@@ -58,6 +66,8 @@ class Model:
     ) -> None:
         if not isinstance(formula, str):
             raise TypeError(f"formula must be a string, not {type(formula).__name__}")
+        # What another process makes the same of.
+        self._given = (formula, variables, parameters)
         if formula.strip() in _named():
             if variables is not None or parameters is not None:
                 raise ValueError(f"the model '{formula}' has names for its variables and parameters")
@@ -102,11 +112,15 @@ class Model:
         -------
         array (points,)
         """
-        values = dict(zip(self.parameters, parameters, strict=False)) | named
+        values = dict(zip(self.parameters, parameters, strict=False))
+        for name in named:
+            if name in values:
+                raise TypeError(f"the parameter {name} is given twice")
+        values |= named
         if len(parameters) > len(self.parameters) or set(values) != set(self.parameters):
             raise TypeError(f"the model has the parameters {', '.join(self.parameters)}")
         numbers = [arguments.number(name, values[name]) for name in self.parameters]
-        points = np.atleast_2d(np.asarray(x, dtype=float)).T
+        points = np.atleast_2d(np.asarray(arguments.unmasked("x", x), dtype=float)).T
         return np.array(self._model.values(numbers, points.tolist()))
 
     def fit(
@@ -192,7 +206,7 @@ class Model:
             start=self._start(start, count),
             bounds=self._bounds(bounds or {}, count),
             fixed=[name in fixed for name in names],
-            weights=None if weights is None else np.atleast_2d(np.asarray(weights)),
+            weights=None if weights is None else np.atleast_2d(np.asarray(arguments.unmasked("weights", weights))),
             estimator=estimator,
             absolute=absolute,
             linear=linear,
@@ -207,7 +221,7 @@ class Model:
             raise ValueError(f"the model has no parameter '{name}' (it has {', '.join(self.parameters)})")
 
     def _points(self, x: npt.ArrayLike, count: int) -> npt.NDArray[Any]:
-        points = np.asarray(x)
+        points = np.asarray(arguments.unmasked("x", x))
         if points.ndim < 2:
             return np.atleast_2d(points)
         if points.ndim == 2 and len(self.variables) == 1 and len(points) == count != 1:
@@ -221,7 +235,7 @@ class Model:
                 raise ValueError(f"a formula needs start values: start must have {wanted}")
             return None
         if not isinstance(start, Mapping):
-            return np.asarray(start)
+            return np.asarray(arguments.unmasked("start", start))
         for name in start:
             self._check(name)
         missing = [name for name in self.parameters if name not in start]
@@ -243,6 +257,9 @@ class Model:
             return np.zeros((0, 2))
         table = np.stack(np.broadcast_arrays(*sides), axis=-1)
         return table.reshape(*table.shape[:-1], len(self.parameters), 2)
+
+    def __reduce__(self) -> Any:
+        return Model, self._given
 
     def __repr__(self) -> str:
         return f"Model({self.formula!r}) of {', '.join(self.variables)} with {', '.join(self.parameters)}"
@@ -266,6 +283,7 @@ def _data(y: npt.ArrayLike) -> tuple[npt.NDArray[Any], tuple[int, int] | None]:
 
 
 def _numbers(name: str, value: Any, count: int) -> Doubles:
+    arguments.unmasked(name, value)
     try:
         numbers = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

@@ -39,7 +39,12 @@ class Drift(NamedTuple):
         """The localizations without the drift. After the last frame the drift is that of the last."""
         if not len(self.x):
             return locs
-        frames = np.minimum(np.asarray(locs["frame"], dtype=np.int64), len(self.x) - 1)
+        given = np.asarray(locs["frame"], dtype=float)
+        # A negative number would count from the end.
+        wrong = np.flatnonzero(~((given >= 0) & (np.trunc(given) == given) & np.isfinite(given)))
+        if len(wrong):
+            raise ValueError(f"frame must be whole numbers from 0: row {wrong[0]} has {given[wrong[0]]:g}")
+        frames = np.minimum(given, len(self.x) - 1).astype(np.int64)
         for name, drift in zip(self._fields, self, strict=True):
             if len(drift) and name in locs.names:
                 locs = locs.with_column(name, locs[name] - drift[frames])
@@ -173,6 +178,8 @@ def render(
     """
     _check(locs)
     kind, width = (blur, 0.0) if isinstance(blur, str) else ("fixed", arguments.number("blur", blur))
+    if not isinstance(value, (str, type(None))):
+        raise TypeError(f"value must be the name of a column, not {type(value).__name__}")
     shown = None if value is None else locs[value]
     if shown is not None and limits is None:
         finite = shown[np.isfinite(shown)]

@@ -37,6 +37,10 @@ class CameraMap:
     def shape(self) -> tuple[int, int]: ...
     @property
     def masked(self) -> int: ...
+    @staticmethod
+    def _in_electrons(
+        offset: npt.NDArray[np.float32], scale: npt.NDArray[np.float32], variance: npt.NDArray[np.float32]
+    ) -> CameraMap: ...
 
 @final
 class Fitter:
@@ -170,7 +174,7 @@ class MovieLocalizer:
         path: str | PathLike[str],
         channel: int | None,
         slice: int | None,
-        first: int,
+        first: int | None,
         last: int | None,
     ) -> MovieLocalizer: ...
     @property

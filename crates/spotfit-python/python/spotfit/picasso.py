@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from . import _arguments as arguments
 from ._fit import fit as _fit
 from ._fits import Status
 from ._spotfit import CameraMap
@@ -76,10 +77,10 @@ def fit_spots(
     if model not in _MODELS:
         raise ValueError(f"model = {model} is not 0 (spherical), 1 (elliptic) or 2 (rotated)")
     shape, names = _MODELS[model]
-    windows = np.asarray(spots, dtype=np.float32)
+    windows = np.asarray(arguments.unmasked("spots", spots), dtype=np.float32)
     if windows.ndim != 3:
         raise ValueError(f"spots must have the shape (n, box, box), not {windows.shape}")
-    start = np.asarray(initial_parameters, dtype=float)
+    start = np.asarray(arguments.unmasked("initial_parameters", initial_parameters), dtype=float)
     if start.shape != (len(windows), len(names)):
         raise ValueError(f"initial_parameters must have the shape {(len(windows), len(names))}, not {start.shape}")
     of = dict(zip(names, start.T, strict=True))
@@ -87,6 +88,7 @@ def fit_spots(
     angle = -of["angle"] if shape == "rotated" else np.zeros(len(windows))
     sides = [of["sigma"]] * 2 if shape == "circular" else [of["sigma_x"], of["sigma_y"]]
     outline = np.stack([of["x"], of["y"], *sides, angle], axis=1)
+    arguments.unmasked("variance", variance)
     noise = None if variance is None or not mle else _noise(np.asarray(variance, dtype=np.float32), windows.shape)
     fits = _fit(
         windows,
