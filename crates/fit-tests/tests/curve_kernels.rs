@@ -241,10 +241,10 @@ fn kernels_take_gpufits_steps() {
             chi2: &mut chi2,
             iterations: &mut iterations,
         };
-        // So many iterations are counted in double precision.
-        let double = GpufitOptions { max_iterations: 1 << 24, ..settings };
-        let start = starts.view().into();
-        fitter.fit_gpufit(&formula, &curves, start, options, &double, room).expect("sound");
+        let (all, start) = ((0..count).collect::<Vec<_>>(), starts.view().into());
+        let those = (&all[..], room);
+        let wanted = fitter.fit_gpufit_left(&formula, &curves, start, options, &settings, those);
+        wanted.expect("sound");
         let job = Job::of_gpufit(&formula, &curves, starts.view().into(), options, true);
         let job = job.expect("sound");
         let poisson = options.estimator == Estimator::MaximumLikelihood;
