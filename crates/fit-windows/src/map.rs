@@ -115,7 +115,8 @@ impl CameraMap {
         variance: ArrayView2<'_, f32>,
     ) -> Result<Self, MapError> {
         check(&offset, [("gain", &gain), ("variance", &variance)])?;
-        let scale = gain.map(|gain| gain.recip());
+        // None is negative, but for the sign of a 0.
+        let scale = gain.map(|gain| gain.abs().recip());
         let mut electrons = variance.to_owned();
         electrons.zip_mut_with(&scale, |variance, scale| *variance *= scale * scale);
         Self::in_electrons(offset, scale.view(), electrons.view())
