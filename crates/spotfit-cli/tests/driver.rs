@@ -39,10 +39,12 @@ fn spotfit(library: &Folder, arguments: &[&str]) -> Output {
 /// `--backend gpu`, and nothing to a fit on the CPU.
 #[test]
 fn a_driver_without_its_functions_is_named() {
-    let most = "int cuCtxSetCurrent(void *c) { return 0; }\n\
+    let most = "int cuCtxGetCurrent(void **c) { *c = 0; return 0; }\n\
+                int cuCtxSetCurrent(void *c) { return 0; }\n\
+                int cuCtxSynchronize(void) { return 0; }\n\
                 int cuInit(unsigned f) { return 0; }\n\
                 int cuDriverGetVersion(int *v) { *v = 12000; return 0; }\n";
-    for (functions, missing) in [("", "cuCtxSetCurrent"), (most, "cuDeviceGet")] {
+    for (functions, missing) in [("", "cuCtxGetCurrent"), (most, "cuDeviceGet")] {
         let Some(folder) = library(functions) else { return };
         let reason = format!(
             "the NVIDIA driver cannot be used: its library libcuda.so.1 has no function {missing}"
