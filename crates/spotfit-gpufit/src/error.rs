@@ -38,6 +38,8 @@ pub(crate) enum Wrong {
     Setting { variable: &'static str, value: String, wanted: &'static str },
     #[error("SPOTFIT_BACKEND=cpu: no GPU is used")]
     NoGpu,
+    #[error("the process was forked from one that had used the GPU: no GPU is used")]
+    Forked,
     #[error(transparent)]
     Batch(#[from] BatchError),
     #[error(transparent)]

@@ -21,6 +21,8 @@ pub(crate) struct Fitter {
     cpu: CurveSimd,
     /// Looked for when it is wanted.
     gpu: OnceLock<Result<CurveGpu, GpuError>>,
+    /// Whether the process was forked from one that had used the driver, which does not follow.
+    is_forked: bool,
 }
 
 impl Fitter {
@@ -33,12 +35,11 @@ impl Fitter {
         {
             return Ok(fitter.clone());
         }
-        let made = Arc::new(Self { cpu: CurveSimd::new(threads()?, None)?, gpu: OnceLock::new() });
+        let parent = fitter.as_ref().map(|(_, fitter)| fitter);
+        let is_forked = parent.is_some_and(|other| other.is_forked || other.gpu.get().is_some());
+        let cpu = CurveSimd::new(threads()?, None)?;
+        let made = Arc::new(Self { cpu, gpu: OnceLock::new(), is_forked });
         if let Some((_, other)) = fitter.replace((process, made.clone())) {
-            if other.gpu.get().is_some() {
-                // The driver does not follow either.
-                let _ = made.gpu.set(Err(GpuError::NoDriver));
-            }
             // Its threads are in another process: nobody can wait for them.
             std::mem::forget(other);
         }
@@ -47,6 +48,9 @@ impl Fitter {
 
     /// The GPU, whether it is used or not.
     pub(crate) fn gpu(&self) -> Result<&CurveGpu, Wrong> {
+        if self.is_forked {
+            return Err(Wrong::Forked);
+        }
         let gpu = self.gpu.get_or_init(|| CurveGpu::new(0));
         gpu.as_ref().map_err(|error| Wrong::Gpu(error.clone()))
     }
