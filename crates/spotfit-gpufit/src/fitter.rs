@@ -35,8 +35,8 @@ impl Fitter {
         {
             return Ok(fitter.clone());
         }
-        let parent = fitter.as_ref().map(|(_, fitter)| fitter);
-        let is_forked = parent.is_some_and(|other| other.is_forked || other.gpu.get().is_some());
+        let had_gpu = |other: &Self| other.is_forked || matches!(other.gpu.get(), Some(Ok(_)));
+        let is_forked = fitter.as_ref().is_some_and(|(_, parent)| had_gpu(parent));
         let cpu = CurveSimd::new(threads()?, None)?;
         let made = Arc::new(Self { cpu, gpu: OnceLock::new(), is_forked });
         if let Some((_, other)) = fitter.replace((process, made.clone())) {
