@@ -32,6 +32,9 @@ pub enum GpuError {
         /// The oldest CUDA version that will do, in the same form.
         needed: i32,
     },
+    /// Kernels do not read such pixels where they lie.
+    #[error("pixels in the memory of a GPU must be f32, u16 or u8")]
+    PixelType,
     /// The driver has no device.
     #[error("no NVIDIA GPU: the driver was found, but no device{0}")]
     NoDevice(String),

@@ -2,10 +2,13 @@
 
 use fit_core::{Criteria, Errors, Fit, Options, Size, Start, Status};
 use fit_cpu::{InstructionSet, Reference, Simd};
-use fit_gpu::{Family, Gpu, GpuError, GpuSession, PinnedBuffer, Resident, devices};
+use fit_gpu::{
+    DeviceStart, DeviceWindows, Family, Gpu, GpuError, GpuSession, InPlace, PinnedBuffer, Resident,
+    device_of, devices,
+};
 use fit_sim::SpotSimulation;
 use fit_tests::emulation::estimates;
-use ndarray::{Array3, ArrayView3, s};
+use ndarray::{Array3, ArrayView3, ShapeBuilder, s};
 use spotfit::{Backend, FitError, Fitter, FitterOptions, Pixel, Windows};
 
 /// Enough windows for the kernels that want many.
@@ -115,6 +118,7 @@ fn all_ways_give_the_same() {
         let view = ArrayView3::from_shape((count, 9, 9), &pixels).expect("as many");
         gpu.fit_into(&options, view, Start::Estimate, &mut pinned).expect("a GPU");
         assert_eq!(format!("{:?}", &pinned[..]), format!("{all:?}"));
+        in_place(&options, &pixels, &all);
     }
     errors_are_the_same(&gpu, &options);
     let few = spots.slice(s![..3000, .., ..]);
@@ -130,6 +134,37 @@ fn all_ways_give_the_same() {
     }
     let mut fits = vec![Fit::<f32>::invalid(); 701];
     assert!(session.fit_into(few.slice(s![..701, .., ..]), Start::Estimate, &mut fits).is_err());
+}
+
+/// Checks windows of 9×9 pixels, where they lie in memory that the device reaches, against what is `expected`; and that outcomes stay
+/// while someone has them.
+fn in_place(options: &Options, pixels: &PinnedBuffer<f32>, expected: &[Fit<f32>]) {
+    let shape = (expected.len(), 9, 9).strides((0, 0, 0));
+    let shapes = ArrayView3::from_shape(shape, &[0.0_f32]).expect("one is enough");
+    let windows = DeviceWindows {
+        shapes: Windows::stack(shapes).into(),
+        pixels: pixels.as_ptr().cast(),
+        weights: std::ptr::null(),
+        start: DeviceStart::Host(Start::Estimate),
+    };
+    let fitter = InPlace::new(0).expect("a GPU");
+    // SAFETY: a device has pinned memory at the host's addresses, and there are as many windows.
+    let fit = |errors| unsafe { fitter.fit(options, &windows, errors) };
+    let found = [fit(false), fit(true), fit(true)].map(|fits| fits.expect("a GPU"));
+    for fits in &found {
+        let mut host = vec![Fit::<f32>::invalid(); expected.len()];
+        fits.fetch(&mut host).expect("a GPU");
+        assert_eq!(format!("{host:?}"), format!("{expected:?}"));
+        let short = fits.fetch(&mut host[1..]);
+        assert!(matches!(short, Err(GpuError::Argument(_))), "{short:?}");
+    }
+    let own = device_of(found[0].fits().cast()).expect("a GPU");
+    assert_eq!((own, device_of(expected.as_ptr().cast()).expect("a GPU")), (Some(0), None));
+    let double = ArrayView3::from_shape(shape, &[0.0_f64]).expect("one is enough");
+    let windows = DeviceWindows { shapes: Windows::stack(double).into(), ..windows };
+    // SAFETY: nothing is read of pixels that no kernel reads.
+    let wrong = unsafe { fitter.fit(options, &windows, false) };
+    assert!(matches!(wrong, Err(GpuError::PixelType)), "{wrong:?}");
 }
 
 /// Checks that errors are the same to the bit from the device's memory, from pinned memory into pinned memory and from

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spotfit::{
     Backend, BatchError, FitterOptions, InstructionSet, Limits, MaxError, Options, Size,
 };
 
 use crate::camera::CameraMap;
+use crate::device::{Outcomes, There};
 use crate::numbers::{self, Starts, WeightArray};
 use crate::pixels::{Pixels, Place};
 use crate::threads::Own;
@@ -130,6 +132,30 @@ impl Fitter {
         } else {
             work.rows::<f32>(py)
         }
+    }
+
+    /// Outcomes of windows that lie in the memory of a GPU; they stay there.
+    #[pyo3(signature = (spots, device, corners, size, start, weights, camera_map, errors))]
+    #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
+    fn fit_there(
+        &self,
+        spots: &Bound<'_, PyAny>,
+        device: usize,
+        corners: Option<&Bound<'_, PyAny>>,
+        size: Option<(usize, usize)>,
+        start: Option<&Bound<'_, PyAny>>,
+        weights: Option<&Bound<'_, PyAny>>,
+        camera_map: Option<&Bound<'_, CameraMap>>,
+        errors: bool,
+    ) -> PyResult<Outcomes> {
+        if !matches!(self.options.backend, Backend::Auto | Backend::Gpu) {
+            return Err(PyValueError::new_err(format!(
+                "backend = '{}' fits what is in the host's memory, and these pixels are in that of GPU {device}",
+                self.options.backend.name()
+            )));
+        }
+        let there = There { pixels: spots, corners, size, start, weights, map: camera_map, errors };
+        there.fit(&self.options.fit, device)
     }
 
     /// The backend in use.

@@ -5,6 +5,8 @@
 
 mod camera;
 mod curves;
+mod device;
+mod dlpack;
 mod error;
 mod fitter;
 mod localize;
@@ -26,6 +28,8 @@ use pyo3::prelude::*;
 mod _spotfit {
     #[pymodule_export]
     use super::camera::CameraMap;
+    #[pymodule_export]
+    use super::device::{DeviceArray, Outcomes, device_of};
     #[pymodule_export]
     use super::fitter::Fitter;
     #[pymodule_export]

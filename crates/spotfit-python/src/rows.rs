@@ -30,7 +30,7 @@ where
 }
 
 /// A field: name, type, how many of it, place.
-type Field = (&'static str, &'static str, usize, usize);
+pub(crate) type Field = (&'static str, &'static str, usize, usize);
 
 /// The dtype of these fields. `size` is the number of bytes of a row.
 fn dtype(py: Python<'_>, fields: &[Field], size: usize) -> PyResult<Py<PyArrayDescr>> {
@@ -66,9 +66,10 @@ fn made<'py>(py: Python<'py>, cell: &PyOnceLock<Py<PyArrayDescr>>) -> Bound<'py,
 }
 
 macro_rules! fit_rows {
-    ($number:ident, $format:literal, $dtype:ident, $cell:ident) => {
-        fn $dtype(py: Python<'_>) -> PyResult<Py<PyArrayDescr>> {
-            let fields = [
+    ($number:ident, $format:literal, $fields:ident, $dtype:ident, $cell:ident) => {
+        /// The fields of an outcome.
+        pub(crate) const fn $fields() -> [Field; 12] {
+            [
                 ("x", $format, 1, offset_of!(Fit<$number>, x)),
                 ("y", $format, 1, offset_of!(Fit<$number>, y)),
                 ("sigma", $format, 1, offset_of!(Fit<$number>, sigma)),
@@ -81,8 +82,11 @@ macro_rules! fit_rows {
                 ("iterations", "=u4", 1, offset_of!(Fit<$number>, iterations)),
                 ("evaluations", "=u4", 1, offset_of!(Fit<$number>, evaluations)),
                 ("status", "u1", 1, offset_of!(Fit<$number>, status)),
-            ];
-            dtype(py, &fields, size_of::<Row<Fit<$number>>>())
+            ]
+        }
+
+        fn $dtype(py: Python<'_>) -> PyResult<Py<PyArrayDescr>> {
+            dtype(py, &$fields(), size_of::<Row<Fit<$number>>>())
         }
 
         // SAFETY: the fields are numbers at their places in the row, and none is an object. A status is read from here
@@ -100,19 +104,22 @@ macro_rules! fit_rows {
         }
     };
 }
-fit_rows!(f32, "=f4", fit_dtype_f32, F32_FITS);
-fit_rows!(f64, "=f8", fit_dtype_f64, F64_FITS);
+fit_rows!(f32, "=f4", fit_fields, fit_dtype_f32, F32_FITS);
+fit_rows!(f64, "=f8", fit_fields_f64, fit_dtype_f64, F64_FITS);
 
-/// The covariance comes first, for `Errors::numbers` has the order in memory.
-fn errors_dtype(py: Python<'_>) -> PyResult<Py<PyArrayDescr>> {
-    let fields = [
+/// The fields of errors. The covariance comes first, for `Errors::numbers` has the order in memory.
+pub(crate) const fn errors_fields() -> [Field; 5] {
+    [
         ("covariance", "=f4", 28, 0),
         ("photons", "=f4", 1, offset_of!(Errors, photons)),
         ("goodness", "=f4", 1, offset_of!(Errors, goodness)),
         ("excess", "=f4", 1, offset_of!(Errors, excess)),
         ("exploding", "?", 1, offset_of!(Errors, exploding)),
-    ];
-    dtype(py, &fields, size_of::<Row<Errors>>())
+    ]
+}
+
+fn errors_dtype(py: Python<'_>) -> PyResult<Py<PyArrayDescr>> {
+    dtype(py, &errors_fields(), size_of::<Row<Errors>>())
 }
 
 // SAFETY: as above.

@@ -151,6 +151,25 @@ pub(crate) unsafe fn copy<T: Copy>(
     unsafe { call!(cuMemcpy(to as sys::CUdeviceptr, from as sys::CUdeviceptr, bytes.get())) }
 }
 
+/// The number of the device in whose memory an address lies; `None` for other memory, and for none.
+pub(crate) fn device_of(address: *const c_void) -> Option<usize> {
+    let (mut kind, mut number): (u32, i32) = (0, 0);
+    let mut attributes = [
+        sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+    ];
+    let mut answers =
+        [std::ptr::from_mut(&mut kind).cast(), std::ptr::from_mut(&mut number).cast()];
+    // SAFETY: the answers are numbers of 32 bits; any address may be asked for.
+    let result = unsafe {
+        let (attributes, answers) = (attributes.as_mut_ptr(), answers.as_mut_ptr());
+        calls::cuPointerGetAttributes(2, attributes, answers, address as sys::CUdeviceptr)
+    };
+    let there = kind == sys::CUmemorytype::CU_MEMORYTYPE_DEVICE as u32;
+    let number = usize::try_from(number).ok();
+    number.filter(|_| result == CUresult::CUDA_SUCCESS && there)
+}
+
 /// The device's address of pinned host memory, whoever pinned it; `None` for other memory.
 pub(crate) fn seen_by_device<T>(context: &Context, memory: *const T) -> Option<*const T> {
     context.enter().ok()?;

@@ -13,7 +13,7 @@ use cudarc::driver::sys::{self, CUresult};
 use crate::GpuError;
 
 pub(crate) use function::{Function, Module};
-pub(crate) use memory::{DeviceMemory, HostMemory, copy, seen_by_device};
+pub(crate) use memory::{DeviceMemory, HostMemory, copy, device_of, seen_by_device};
 pub(crate) use stream::{Event, Stream};
 
 /// The CUDA version whose calls are made: 11.4, of 2021.

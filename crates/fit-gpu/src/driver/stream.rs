@@ -26,6 +26,16 @@ impl Stream {
         Ok(Self { stream, context: Arc::clone(context) })
     }
 
+    /// The driver's handle.
+    pub(crate) fn raw(&self) -> *mut c_void {
+        self.stream.cast()
+    }
+
+    /// The context that it belongs to.
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// Waits for all that was put into it. A fault of a kernel is reported here.
     pub(crate) fn wait(&self) -> Result<(), GpuError> {
         // SAFETY: the stream exists.
@@ -138,6 +148,15 @@ impl Event {
         // SAFETY: a valid pointer, and there is a context.
         unsafe { call!(cuEventCreate(&mut event, sys::CUevent_flags::CU_EVENT_DEFAULT as u32))? };
         Ok(Self { event, context: Arc::clone(context) })
+    }
+
+    /// Records it in a stream of someone else's; null is the default one.
+    ///
+    /// # Safety
+    /// The stream exists, in the same context.
+    pub(crate) unsafe fn record_in(&self, stream: *mut c_void) -> Result<(), GpuError> {
+        // SAFETY: the caller's promise; the event exists.
+        unsafe { call!(cuEventRecord(self.event, stream.cast())) }
     }
 
     /// Seconds from `self` to `end`, both of which have been passed.

@@ -10,6 +10,7 @@ Pixel centres are integers: (0, 0) is the centre of the first pixel of a window,
 """
 
 from ._camera import Camera
+from ._device import DeviceErrors, DeviceFits
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
 from ._localize import Blocks, localize
@@ -18,12 +19,15 @@ from ._model import Model
 from ._model_fits import ModelFits
 from ._pictures import Drift, Picture, find_drift, render
 from ._simulate import Simulation, simulate
-from ._spotfit import CameraMap, __version__
+from ._spotfit import CameraMap, DeviceArray, __version__
 
 __all__ = [
     "Blocks",
     "Camera",
     "CameraMap",
+    "DeviceArray",
+    "DeviceErrors",
+    "DeviceFits",
     "Drift",
     "Errors",
     "Fits",

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
+import numpy as np
 import numpy.typing as npt
 
 from . import _arguments as arguments
 from ._camera import Camera
+from ._device import DeviceFits
 from ._fits import Errors, Fits
-from ._spotfit import CameraMap
+from ._spotfit import CameraMap, device_of
 from ._spotfit import Fitter as _Fitter
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from typing_extensions import Unpack
 
     from ._options import Background, Backend, Criteria, Estimator, InstructionSet, Options, Profile, Shape
+
+    class OnDevice(Protocol):
+        """An array that may be in the memory of a GPU: a tensor of PyTorch, an array of CuPy."""
+
+        def __dlpack_device__(self) -> Any: ...
 
 
 class Fitter:
@@ -157,6 +166,29 @@ class Fitter:
         """The number of threads that fit; 0 if the GPU does."""
         return self._fitter.threads
 
+    @overload
+    def fit(
+        self,
+        spots: npt.NDArray[Any],
+        *,
+        start: npt.ArrayLike | None = None,
+        weights: npt.ArrayLike | None = None,
+        corners: npt.ArrayLike | None = None,
+        errors: bool = False,
+        dtype: Literal["float32", "float64"] | None = None,
+    ) -> Fits: ...
+    @overload
+    def fit(
+        self,
+        spots: OnDevice,
+        *,
+        start: npt.ArrayLike | OnDevice | None = None,
+        weights: npt.ArrayLike | OnDevice | None = None,
+        corners: npt.ArrayLike | None = None,
+        errors: bool = False,
+        dtype: Literal["float32"] | None = None,
+    ) -> DeviceFits: ...
+    @overload
     def fit(
         self,
         spots: npt.ArrayLike,
@@ -166,11 +198,45 @@ class Fitter:
         corners: npt.ArrayLike | None = None,
         errors: bool = False,
         dtype: Literal["float32", "float64"] | None = None,
-    ) -> Fits:
+    ) -> Fits: ...
+    def fit(
+        self,
+        spots: Any,
+        *,
+        start: Any = None,
+        weights: Any = None,
+        corners: npt.ArrayLike | None = None,
+        errors: bool = False,
+        dtype: Literal["float32", "float64"] | None = None,
+    ) -> Fits | DeviceFits:
         """Fits every window of a stack. The parameters are those of `spotfit.fit`."""
-        rows = self._fitter.fit(spots, corners, None, start, weights, self._map, errors, _double(dtype))
-        return _fits(*rows)
+        return self._fit("spots", spots, corners, None, start, weights, errors, dtype)
 
+    @overload
+    def fit_in_frames(
+        self,
+        frames: npt.NDArray[Any],
+        corners: npt.ArrayLike,
+        size: int | tuple[int, int],
+        *,
+        start: npt.ArrayLike | None = None,
+        weights: npt.ArrayLike | None = None,
+        errors: bool = False,
+        dtype: Literal["float32", "float64"] | None = None,
+    ) -> Fits: ...
+    @overload
+    def fit_in_frames(
+        self,
+        frames: OnDevice,
+        corners: npt.ArrayLike,
+        size: int | tuple[int, int],
+        *,
+        start: npt.ArrayLike | OnDevice | None = None,
+        weights: npt.ArrayLike | OnDevice | None = None,
+        errors: bool = False,
+        dtype: Literal["float32"] | None = None,
+    ) -> DeviceFits: ...
+    @overload
     def fit_in_frames(
         self,
         frames: npt.ArrayLike,
@@ -181,13 +247,45 @@ class Fitter:
         weights: npt.ArrayLike | None = None,
         errors: bool = False,
         dtype: Literal["float32", "float64"] | None = None,
-    ) -> Fits:
+    ) -> Fits: ...
+    def fit_in_frames(
+        self,
+        frames: Any,
+        corners: npt.ArrayLike,
+        size: int | tuple[int, int],
+        *,
+        start: Any = None,
+        weights: Any = None,
+        errors: bool = False,
+        dtype: Literal["float32", "float64"] | None = None,
+    ) -> Fits | DeviceFits:
         """Fits windows that are cut out of frames. The parameters are those of `spotfit.fit_in_frames`."""
         if corners is None:
             raise TypeError("corners must be an array, not None")
-        sides = arguments.size(size)
-        rows = self._fitter.fit(frames, corners, sides, start, weights, self._map, errors, _double(dtype))
-        return _fits(*rows)
+        return self._fit("frames", frames, corners, arguments.size(size), start, weights, errors, dtype)
+
+    def _fit(
+        self,
+        name: str,
+        pixels: Any,
+        corners: npt.ArrayLike | None,
+        size: tuple[int, int] | None,
+        start: Any,
+        weights: Any,
+        errors: bool,
+        dtype: str | None,
+    ) -> Fits | DeviceFits:
+        double = _double(dtype)
+        # NumPy's own arrays, which most are, need not be asked.
+        device = None if type(pixels) is np.ndarray else device_of(name, pixels)
+        if device is None:
+            rows = self._fitter.fit(pixels, corners, size, start, weights, self._map, errors, double)
+            return _fits(*rows)
+        if double:
+            raise ValueError("dtype = 'float64' needs pixels in the host's memory: GPUs compute in float32")
+        return DeviceFits(
+            self._fitter.fit_there(pixels, device, corners, size, start, weights, self._map, errors)
+        )
 
     def __repr__(self) -> str:
         details = self.instruction_set or "GPU" if self.backend != "reference" else "double precision"
@@ -228,6 +326,29 @@ def fitter_of(options: Options) -> tuple[_Fitter, CameraMap | None]:
     return fitter._fitter, fitter._map
 
 
+@overload
+def fit(
+    spots: npt.NDArray[Any],
+    *,
+    start: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    corners: npt.ArrayLike | None = None,
+    errors: bool = False,
+    dtype: Literal["float32", "float64"] | None = None,
+    **options: Unpack[Options],
+) -> Fits: ...
+@overload
+def fit(
+    spots: OnDevice,
+    *,
+    start: npt.ArrayLike | OnDevice | None = None,
+    weights: npt.ArrayLike | OnDevice | None = None,
+    corners: npt.ArrayLike | None = None,
+    errors: bool = False,
+    dtype: Literal["float32"] | None = None,
+    **options: Unpack[Options],
+) -> DeviceFits: ...
+@overload
 def fit(
     spots: npt.ArrayLike,
     *,
@@ -237,7 +358,17 @@ def fit(
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
     **options: Unpack[Options],
-) -> Fits:
+) -> Fits: ...
+def fit(
+    spots: Any,
+    *,
+    start: Any = None,
+    weights: Any = None,
+    corners: npt.ArrayLike | None = None,
+    errors: bool = False,
+    dtype: Literal["float32", "float64"] | None = None,
+    **options: Unpack[Options],
+) -> Fits | DeviceFits:
     """Fits a Gaussian spot to every window of a stack.
 
     Python goes on meanwhile: other threads run, and Ctrl-C ends the fit.
@@ -248,6 +379,9 @@ def fit(
         The windows, of integers, booleans or floating-point numbers, in any memory layout. Arrays of 8 to 64 bit
         integers, float32 and float64 are fitted where they lie. Others are copied once: other number types, the other
         byte order, and numbers at addresses that their type does not allow.
+        Arrays in the memory of an NVIDIA GPU, such as tensors of PyTorch or arrays of CuPy, are fitted there, by DLPack or
+        ``__cuda_array_interface__``: of float32, uint16, uint8 or booleans, in C order. `start` and `weights` may be there too, of
+        float32.
     start : array_like (n, 3) or (n, 5), optional
         Where to start: x, y, sigma of each window, or x, y, sigma_x, sigma_y, angle; in pixels and radians. Without it
         each window starts from an estimate.
@@ -265,8 +399,8 @@ def fit(
 
     Returns
     -------
-    Fits
-        An outcome for each window.
+    Fits or DeviceFits
+        An outcome for each window; in the memory of the GPU, if the windows are there.
 
     Raises
     ------
@@ -276,6 +410,8 @@ def fit(
         If something is not what it should be, such as pixels that are no numbers.
     MemoryError
         If the outcomes do not fit into memory.
+    RuntimeError
+        If the GPU cannot be used.
 
     Examples
     --------
@@ -290,6 +426,31 @@ def fit(
     return fitter.fit(spots, start=start, weights=weights, corners=corners, errors=errors, dtype=dtype)
 
 
+@overload
+def fit_in_frames(
+    frames: npt.NDArray[Any],
+    corners: npt.ArrayLike,
+    size: int | tuple[int, int],
+    *,
+    start: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    errors: bool = False,
+    dtype: Literal["float32", "float64"] | None = None,
+    **options: Unpack[Options],
+) -> Fits: ...
+@overload
+def fit_in_frames(
+    frames: OnDevice,
+    corners: npt.ArrayLike,
+    size: int | tuple[int, int],
+    *,
+    start: npt.ArrayLike | OnDevice | None = None,
+    weights: npt.ArrayLike | OnDevice | None = None,
+    errors: bool = False,
+    dtype: Literal["float32"] | None = None,
+    **options: Unpack[Options],
+) -> DeviceFits: ...
+@overload
 def fit_in_frames(
     frames: npt.ArrayLike,
     corners: npt.ArrayLike,
@@ -300,7 +461,18 @@ def fit_in_frames(
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
     **options: Unpack[Options],
-) -> Fits:
+) -> Fits: ...
+def fit_in_frames(
+    frames: Any,
+    corners: npt.ArrayLike,
+    size: int | tuple[int, int],
+    *,
+    start: Any = None,
+    weights: Any = None,
+    errors: bool = False,
+    dtype: Literal["float32", "float64"] | None = None,
+    **options: Unpack[Options],
+) -> Fits | DeviceFits:
     """Fits windows that are cut out of frames, without copying them first.
 
     Parameters
@@ -316,8 +488,8 @@ def fit_in_frames(
 
     Returns
     -------
-    Fits
-        An outcome for each window, in the order of the corners.
+    Fits or DeviceFits
+        An outcome for each window, in the order of the corners; in the memory of the GPU, if the frames are there.
     """
     fitter = _fitter(options)
     return fitter.fit_in_frames(

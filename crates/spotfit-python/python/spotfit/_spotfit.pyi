@@ -7,6 +7,8 @@ import numpy.typing as npt
 __all__ = [
     "ArrayLocalizer",
     "CameraMap",
+    "DeviceArray",
+    "DeviceOutcomes",
     "Fitter",
     "Info",
     "LocalizeOptions",
@@ -14,6 +16,7 @@ __all__ = [
     "ModelFitter",
     "MovieLocalizer",
     "__version__",
+    "device_of",
     "filter_table",
     "find_drift",
     "read_table",
@@ -42,6 +45,42 @@ class CameraMap:
         offset: npt.NDArray[np.float32], scale: npt.NDArray[np.float32], variance: npt.NDArray[np.float32]
     ) -> CameraMap: ...
 
+@final
+class DeviceArray:
+    """A column of outcomes on a GPU."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def device(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    def numpy(self) -> npt.NDArray[Any]: ...
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
+
+@final
+class DeviceOutcomes:
+    def __len__(self) -> int: ...
+    @property
+    def device(self) -> int: ...
+    @property
+    def has_errors(self) -> bool: ...
+    def fetch(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void] | None]: ...
+    def column(self, name: str, of_errors: bool) -> DeviceArray: ...
+
+def device_of(name: str, object: object) -> int | None: ...
 @final
 class Fitter:
     def __new__(
@@ -78,6 +117,17 @@ class Fitter:
         errors: bool,
         double: bool | None,
     ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void] | None]: ...
+    def fit_there(
+        self,
+        spots: Any,
+        device: int,
+        corners: npt.ArrayLike | None,
+        size: tuple[int, int] | None,
+        start: Any,
+        weights: Any,
+        camera_map: CameraMap | None,
+        errors: bool,
+    ) -> DeviceOutcomes: ...
     @property
     def backend(self) -> str: ...
     @property

@@ -1,0 +1,461 @@
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::ptr::null;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fit_core::{ArgumentError, Corner, Errors, Fit, Options, PixelProfile, Start};
+use fit_gpu_kernel::{Job, Method, PixelKind, Task};
+use fit_windows::{AnyWindows, Weights};
+use ndarray::{ArrayView3, ShapeBuilder};
+
+use crate::GpuError;
+use crate::beside::Beside;
+use crate::bytes::{Bytes, window_count};
+use crate::card::{Card, Choice, Launch, method_of};
+use crate::driver::{self, Context, DeviceMemory, Event, HostMemory, Stream};
+use crate::pixels::{gather_outlines, gather_starts};
+
+static ONE: [f32; 1] = [1.0];
+
+/// The number of the device in whose memory an address lies; `None` for the host's, pinned or not, and for what is no memory.
+///
+/// # Errors
+/// [`GpuError`] if there is no driver.
+pub fn device_of(address: *const c_void) -> Result<Option<usize>, GpuError> {
+    driver::start()?;
+    Ok(driver::device_of(address))
+}
+
+/// Windows in memory of a device that belongs to someone else: a tensor of PyTorch, for instance.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceWindows<'a> {
+    /// Shapes, the type of the pixels and all that is known beside them. The pixels of these views are never looked at: one of
+    /// strides 0 over a single pixel will do ([`AnyWindows::F32`], `U16` or `U8`).
+    pub shapes: AnyWindows<'a>,
+    /// The device's address of the windows, or of the frames that they are cut from, in C order.
+    pub pixels: *const c_void,
+    /// The device's address of weights (n, height, width) in C order, or null.
+    pub weights: *const f32,
+    /// Where fits start.
+    pub start: DeviceStart<'a>,
+}
+
+/// Where fits start whose windows are on a device.
+#[derive(Clone, Copy, Debug)]
+pub enum DeviceStart<'a> {
+    /// The values are in the host's memory, or there are none.
+    Host(Start<'a>),
+    /// The device's address of x, y, σ for each window.
+    Circles(*const [f32; 3]),
+    /// The device's address of x, y, σx, σy and the angle for each window.
+    Outlines(*const [f32; 5]),
+}
+
+/// Fits windows where they lie in the memory of a device; outcomes stay there too.
+pub struct InPlace {
+    card: Arc<Card>,
+    desk: Mutex<Desk>,
+    spare: Arc<Spare>,
+}
+
+impl std::fmt::Debug for InPlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "InPlace {{ {} }}", self.card.info.name)
+    }
+}
+
+/// What one fit after the other uses.
+struct Desk {
+    // First, for fields go in this order: it waits for what is in it before the memory goes.
+    stream: Stream,
+    before: Event,
+    corners: DeviceMemory,
+    starts: DeviceMemory,
+    planes: DeviceMemory,
+    weights: DeviceMemory,
+    host: HostMemory,
+}
+
+impl InPlace {
+    /// A fitter on the device with this number.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn new(device: usize) -> Result<Self, GpuError> {
+        let card = Card::get(device)?;
+        let _guest = card.context.visit()?;
+        let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
+        let desk = Desk {
+            stream: Stream::new(&card.context)?,
+            before: Event::new(&card.context)?,
+            corners: memory()?,
+            starts: memory()?,
+            planes: memory()?,
+            weights: memory()?,
+            host: HostMemory::new(&card.context, Bytes::NONE)?,
+        };
+        Ok(Self { desk: Mutex::new(desk), spare: Arc::default(), card: Arc::clone(&card) })
+    }
+
+    /// The stream in which fits are done, a `CUstream` of the device's primary context. What someone else puts into it now comes
+    /// before the next fit.
+    pub fn stream(&self) -> *mut c_void {
+        self.desk().stream.raw()
+    }
+
+    /// Lets fits from now on wait for all that is in this stream, a `CUstream` of the device's primary context; null is the default
+    /// stream.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    ///
+    /// # Safety
+    /// The stream exists.
+    pub unsafe fn wait_for(&self, stream: *mut c_void) -> Result<(), GpuError> {
+        let _guest = self.card.context.visit()?;
+        let desk = self.desk();
+        // SAFETY: the caller's promise.
+        unsafe { desk.before.record_in(stream)? };
+        desk.stream.wait_for(&desk.before)
+    }
+
+    /// Fits all windows, finds the `errors` of the fits if they are wanted, and waits for both.
+    ///
+    /// # Errors
+    /// [`GpuError`], also for types of pixels that kernels do not read: [`GpuError::PixelType`].
+    ///
+    /// # Safety
+    /// The addresses are those of this device, with as many numbers as the shapes say, aligned to their types; nobody writes there meanwhile
+    /// but what is in the stream already.
+    pub unsafe fn fit(
+        &self,
+        options: &Options,
+        windows: &DeviceWindows<'_>,
+        errors: bool,
+    ) -> Result<DeviceFits, GpuError> {
+        let context = &self.card.context;
+        let _guest = context.visit()?;
+        let DeviceWindows { shapes: windows, pixels, weights, start } = *windows;
+        let kind = kind_of(&windows)?;
+        let (size, count) = (windows.size(), windows.count());
+        // Those of the host are uploaded with what is known.
+        let beside = Beside::new(&windows, options);
+        let windows = if weights.is_null() {
+            windows
+        } else {
+            let shape = (count, size.height, size.width).strides((0, 0, 0));
+            let shown = ArrayView3::from_shape(shape, &ONE);
+            let shown = shown.map_err(|_| GpuError::TooManyWindows { count })?;
+            windows.with_weights(Weights::Windows(shown))
+        };
+        match start {
+            DeviceStart::Host(start) => windows.validate(options, start, count)?,
+            _ => windows.validate_judged(options, count, count)?,
+        }
+        let known = windows.known();
+        let method = method_of(options, windows.note_kind(options));
+        let noted = known.is_mapped() || known.is_weighted();
+        let choice = Choice {
+            family: None,
+            shape: options.shape.name(),
+            size,
+            count,
+            started: !matches!(start, DeviceStart::Host(Start::Estimate)),
+            method,
+            noted,
+            integrated: options.profile == PixelProfile::Integrated,
+        };
+        let launch = self.card.launch(&choice)?;
+        let judge = if errors {
+            let task = Task::judging(size, options, known.is_mapped(), known.is_weighted())?;
+            let choice = Choice { method: Method::Errors, started: true, ..choice };
+            Some((task, self.card.launch(&choice)?))
+        } else {
+            None
+        };
+        let mut job = Job::new(Task::of(size, options, known.is_mapped())?, kind);
+        job.pixels = pixels;
+        job.count = window_count(count)?;
+        if windows.corners().is_some() {
+            let (_, height, width) = windows.frames();
+            let side = |side| u32::try_from(side).map_err(|_| GpuError::TooManyWindows { count });
+            (job.frame_width, job.frame_height) = (side(width)?, side(height)?);
+        }
+
+        let fits = self.spare.take(context, Bytes::of::<Fit<f32>>(count)?)?;
+        let mut judged = None;
+        if errors {
+            judged = Some(self.spare.take(context, Bytes::of::<Errors>(count)?)?);
+        }
+        job.fits = fits.address().cast_mut().cast();
+        let mut desk = self.desk();
+        let flight = Flight(&mut desk);
+        // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that is found, shapes were checked, and the flight waits
+        // before any of it goes.
+        unsafe {
+            flight.0.load(&windows, beside.as_ref(), start, &launch, &mut job)?;
+            if !weights.is_null() {
+                job.weights = weights;
+            }
+            launch.run(&flight.0.stream, &job)?;
+            if let (Some((task, launch)), Some(errors)) = (&judge, &judged) {
+                let job = Job { task: *task, errors: errors.address().cast_mut().cast(), ..job };
+                launch.run(&flight.0.stream, &job)?;
+            }
+        }
+        flight.0.stream.wait()?;
+        Ok(DeviceFits { count, fits, errors: judged })
+    }
+
+    fn desk(&self) -> std::sync::MutexGuard<'_, Desk> {
+        // Every fit begins anew.
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits for all that is on its way when a fit ends, however it ends: until then the device uses memory of the caller.
+struct Flight<'a>(&'a mut Desk);
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        // An error has been reported by the call that met it, or will be by the next.
+        let _ = self.0.stream.wait();
+    }
+}
+
+/// How kernels read the pixels.
+fn kind_of(windows: &AnyWindows<'_>) -> Result<PixelKind, GpuError> {
+    match windows {
+        AnyWindows::F32(_) => Ok(PixelKind::F32),
+        AnyWindows::U16(_) => Ok(PixelKind::U16),
+        AnyWindows::U8(_) => Ok(PixelKind::U8),
+        _ => Err(GpuError::PixelType),
+    }
+}
+
+impl Desk {
+    /// Copies what the host has, and tells the job where it is.
+    ///
+    /// # Safety
+    /// What is copied stays as it is until the stream has been waited for.
+    unsafe fn load(
+        &mut self,
+        windows: &AnyWindows<'_>,
+        beside: Option<&Beside<'_>>,
+        start: DeviceStart<'_>,
+        launch: &Launch,
+        job: &mut Job,
+    ) -> Result<(), GpuError> {
+        let (size, count, stream) = (windows.size(), windows.count(), &self.stream);
+        if let Some(corners) = windows.places() {
+            self.corners.reserve(Bytes::of::<Corner>(count)?)?;
+            // SAFETY: the caller's promise, here and below.
+            unsafe { stream.copy_in(&self.corners, corners)? };
+            job.places = self.corners.address();
+            if job.frame_width > 0 {
+                job.corners = job.places;
+            }
+        }
+        if let Some(beside) = beside {
+            // SAFETY: see above.
+            unsafe { beside.upload(stream, &mut self.planes, job)? };
+            if let Some(weights) = beside.of_windows() {
+                if weights.len() != count * size.pixels() {
+                    let given = weights.len();
+                    return Err(ArgumentError::OutputCount { spots: count, given }.into());
+                }
+                self.weights.reserve(Bytes::of::<f32>(weights.len())?)?;
+                // SAFETY: see above.
+                unsafe { stream.copy_in(&self.weights, weights)? };
+                job.weights = self.weights.address();
+            }
+        }
+        let outlines = launch.takes_outlines();
+        let (mut circles_there, mut outlines_there) = (Vec::new(), Vec::new());
+        let start = match start {
+            DeviceStart::Circles(there) if !outlines => {
+                job.starts = there;
+                return Ok(());
+            }
+            DeviceStart::Outlines(there) if outlines => {
+                job.outlines = there;
+                return Ok(());
+            }
+            DeviceStart::Host(start) => start,
+            // In the other form they take the way over the host.
+            DeviceStart::Circles(there) => {
+                stream.wait()?;
+                circles_there.resize(count, [0.0; 3]);
+                // SAFETY: there are as many, which nobody writes now.
+                unsafe {
+                    driver::copy(stream.context(), circles_there.as_mut_ptr(), there, count)?
+                };
+                Start::F32(&circles_there)
+            }
+            DeviceStart::Outlines(there) => {
+                stream.wait()?;
+                outlines_there.resize(count, [0.0; 5]);
+                // SAFETY: see above.
+                unsafe {
+                    driver::copy(stream.context(), outlines_there.as_mut_ptr(), there, count)?
+                };
+                circles_there.extend(
+                    outlines_there
+                        .iter()
+                        .map(|&[x, y, sigma_x, sigma_y, _]| [x, y, (sigma_x * sigma_y).sqrt()]),
+                );
+                Start::F32(&circles_there)
+            }
+        };
+        if start == Start::Estimate {
+            return Ok(());
+        }
+        if outlines {
+            let bytes = Bytes::of::<[f32; 5]>(count)?;
+            self.starts.reserve(bytes)?;
+            self.host.reserve(bytes)?;
+            // SAFETY: the device is not at work with it; nothing is said of the values.
+            let to = unsafe { self.host.values::<MaybeUninit<[f32; 5]>>(count) };
+            gather_outlines(start, 0..count, to);
+            // SAFETY: see above.
+            unsafe { stream.copy_in(&self.starts, to)? };
+            job.outlines = self.starts.address();
+        } else {
+            let bytes = Bytes::of::<[f32; 3]>(count)?;
+            self.starts.reserve(bytes)?;
+            self.host.reserve(bytes)?;
+            // SAFETY: see above.
+            let to = unsafe { self.host.values::<MaybeUninit<[f32; 3]>>(count) };
+            gather_starts(start, 0..count, to);
+            // SAFETY: see above.
+            unsafe { stream.copy_in(&self.starts, to)? };
+            job.starts = self.starts.address();
+        }
+        Ok(())
+    }
+}
+
+/// Outcomes in the memory of a device.
+pub struct DeviceFits {
+    count: usize,
+    fits: Lent,
+    errors: Option<Lent>,
+}
+
+impl std::fmt::Debug for DeviceFits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DeviceFits {{ {} fits }}", self.count)
+    }
+}
+
+impl DeviceFits {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The device's address of the outcomes, one after the other. They stay there as long as `self`.
+    pub fn fits(&self) -> *const Fit<f32> {
+        self.fits.address().cast()
+    }
+
+    /// The device's address of the errors, if they were wanted.
+    pub fn errors(&self) -> Option<*const Errors> {
+        self.errors.as_ref().map(|errors| errors.address().cast())
+    }
+
+    /// Copies the outcomes to the host.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn fetch(&self, fits: &mut [Fit<f32>]) -> Result<(), GpuError> {
+        self.fits.fetch(fits, self.count)
+    }
+
+    /// Copies the errors to the host. Without any, all are unknown.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn fetch_errors(&self, errors: &mut [Errors]) -> Result<(), GpuError> {
+        match &self.errors {
+            Some(found) => found.fetch(errors, self.count),
+            None => {
+                errors.fill(Errors::unknown());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Memory that was given back. Allocating takes longer than many fits.
+#[derive(Default)]
+struct Spare(Mutex<Vec<DeviceMemory>>);
+
+/// What is kept: outcomes and errors of one call.
+const KEPT: usize = 2;
+
+impl Spare {
+    fn take(self: &Arc<Self>, context: &Arc<Context>, bytes: Bytes) -> Result<Lent, GpuError> {
+        let suits = |memory: &DeviceMemory| {
+            let (has, needs) = (memory.bytes().get(), bytes.get());
+            has >= needs && has / 2 <= needs
+        };
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.iter().position(suits).map(|index| kept.swap_remove(index));
+        drop(kept);
+        let memory = match found {
+            Some(memory) => {
+                // Who had it may have put work with it into a stream, and not have waited.
+                context.wait()?;
+                memory
+            }
+            None => match DeviceMemory::new(context, bytes) {
+                Err(GpuError::OutOfMemory { .. }) => {
+                    self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+                    DeviceMemory::new(context, bytes)?
+                }
+                other => other?,
+            },
+        };
+        Ok(Lent { memory: Some(memory), context: Arc::clone(context), spare: Arc::clone(self) })
+    }
+}
+
+/// Memory that is given back.
+struct Lent {
+    memory: Option<DeviceMemory>,
+    context: Arc<Context>,
+    spare: Arc<Spare>,
+}
+
+impl Lent {
+    fn address(&self) -> *const c_void {
+        self.memory.as_ref().map_or(null(), |memory| memory.address::<c_void>().cast_const())
+    }
+
+    fn fetch<T: Copy>(&self, to: &mut [T], count: usize) -> Result<(), GpuError> {
+        if to.len() != count {
+            return Err(ArgumentError::OutputCount { spots: count, given: to.len() }.into());
+        }
+        let _guest = self.context.visit()?;
+        // SAFETY: a kernel has written as many of this type, and nobody writes there.
+        unsafe { driver::copy(&self.context, to.as_mut_ptr(), self.address().cast(), count) }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // Whoever drops it may use another device.
+        let _guest = self.context.visit();
+        let mut kept = self.spare.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(self.memory.take());
+        if kept.len() > KEPT {
+            kept.remove(0);
+        }
+    }
+}
