@@ -314,6 +314,17 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         }
     }
 
+    /// The same of fits that follow each other.
+    pub fn read_all_starts(&self, fits: Range<usize>, into: &mut [f32]) {
+        match &self.start {
+            CurveStart::PerFit(start) => start.rows_single(&fits, into),
+            _ => {
+                let rows = into.chunks_exact_mut(self.options.parameters().max(1));
+                fits.zip(rows).for_each(|(fit, row)| self.read_start(fit, row));
+            }
+        }
+    }
+
     /// Whether all fits have the same start values.
     #[inline]
     pub fn has_same_start(&self) -> bool {

@@ -79,6 +79,8 @@ pub(super) struct Slot {
     /// Where start values begin in the inputs, if each has its own.
     starts: Option<usize>,
     shared_start: Vec<f32>,
+    /// The tables that the device's memory begins with.
+    tables_there: Vec<f32>,
 }
 
 impl Slot {
@@ -95,6 +97,7 @@ impl Slot {
             wrong: Vec::new(),
             starts: None,
             shared_start: Vec::new(),
+            tables_there: Vec::new(),
         })
     }
 
@@ -135,11 +138,12 @@ impl Slot {
         let found = Bytes::of::<f32>(count * shape.found)?;
         self.host_inputs.reserve(Bytes::of::<f32>(numbers)?)?;
         self.host_found.reserve(found)?;
-        if shape.mapped {
-            return self.inputs.reserve(Bytes::of::<f32>(shared)?);
+        let there = Bytes::of::<f32>(if shape.mapped { shared } else { numbers })?;
+        if self.inputs.bytes() < there {
+            self.tables_there.clear();
+            self.inputs.reserve(there)?;
         }
-        self.inputs.reserve(Bytes::of::<f32>(numbers)?)?;
-        self.found.reserve(found)
+        if shape.mapped { Ok(()) } else { self.found.reserve(found) }
     }
 
     /// Copies data sets to the device. Returns what a kernel is to be told of them.
@@ -181,17 +185,19 @@ impl Slot {
                 wrong[number] = true;
             }
         };
-        job.read_all_data(fits, data);
+        job.read_all_data(fits.clone(), data);
         rows(weights, widths[1], |number, to| flag(number, job.read_weights(first + number, to)));
         rows(variables, widths[2], |number, to| {
             for (variable, to) in to.chunks_exact_mut(points).enumerate() {
                 flag(number, job.read_variable(first + number, variable, to));
             }
         });
-        rows(starts, widths[3], |number, to| {
-            job.read_start(first + number, to);
-            flag(number, job.holds(first + number));
-        });
+        if widths[3] > 0 {
+            job.read_all_starts(fits.clone(), starts);
+            if job.options.fixed.contains(&true) {
+                fits.clone().for_each(|fit| flag(fit - first, job.holds(fit)));
+            }
+        }
         for (end, limits) in [lower, upper].into_iter().enumerate() {
             rows(limits, widths[4], |number, to| {
                 for (j, to) in to.iter_mut().enumerate() {
@@ -203,11 +209,18 @@ impl Slot {
             });
         }
         // What all fits read often is on the device in any case.
-        let copied = if shape.mapped { shared } else { numbers };
-        // SAFETY: the host's memory is written by nobody before `finish` or `abandon` has waited.
-        unsafe {
-            let from = std::slice::from_raw_parts(self.host_inputs.pointer::<f32>(), copied);
-            self.stream.copy_in(&self.inputs, from)?;
+        let copied = match shape.mapped {
+            true if self.tables_there == tables.numbers => 0,
+            true => shared,
+            false => numbers,
+        };
+        if copied > 0 {
+            self.tables_there.clone_from(&tables.numbers);
+            // SAFETY: the host's memory is written by nobody before `finish` or `abandon` has waited.
+            unsafe {
+                let from = std::slice::from_raw_parts(self.host_inputs.pointer::<f32>(), copied);
+                self.stream.copy_in(&self.inputs, from)?;
+            }
         }
         let inputs = self.inputs.address::<f32>().cast_const();
         let (rows, found) = if shape.mapped {
@@ -254,6 +267,7 @@ impl Slot {
         let bytes = Bytes::of::<f32>(numbers)?;
         self.host_inputs.reserve(bytes)?;
         self.inputs.reserve(bytes)?;
+        self.tables_there.clear();
         // SAFETY: the stream has been waited for; any bytes are numbers.
         let mut rest = unsafe { self.host_inputs.values::<f32>(numbers) };
         for part in parts {
