@@ -11,6 +11,7 @@ Pixel centres are integers: (0, 0) is the centre of the first pixel of a window,
 
 from ._camera import Camera
 from ._device import DeviceErrors, DeviceFits
+from ._files import fit_files
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
 from ._localize import Blocks, localize
@@ -20,6 +21,8 @@ from ._model_fits import ModelFits
 from ._pictures import Drift, Picture, find_drift, render
 from ._simulate import Simulation, simulate
 from ._spotfit import CameraMap, DeviceArray, __version__
+from ._spotfit import CameraMap, __version__
+from ._summary import FileOutcome, FilesSummary
 
 __all__ = [
     "Blocks",
@@ -30,6 +33,8 @@ __all__ = [
     "DeviceFits",
     "Drift",
     "Errors",
+    "FileOutcome",
+    "FilesSummary",
     "Fits",
     "Fitter",
     "Locs",
@@ -42,6 +47,7 @@ __all__ = [
     "__version__",
     "find_drift",
     "fit",
+    "fit_files",
     "fit_in_frames",
     "localize",
     "read_table",

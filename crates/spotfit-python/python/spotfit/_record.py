@@ -1,0 +1,121 @@
+"""What a table was made of, and how: the file beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _arguments as arguments
+from ._fit import Fitter
+from ._localize import Blocks
+from ._spotfit import CameraMap, __version__
+
+#: What changes the time that a fit takes, but nothing in its table.
+_SPEED = ("threads", "devices")
+#: What tells one movie from another. Not its folder: the same disk has other paths on other machines.
+_MOVIE = ("movie", "size", "mtime_ns")
+
+Record = dict[str, Any]
+
+
+def made_from(movie: str) -> Record:
+    """What is recorded of a movie: its name, its size and when it was changed; of a folder those of the files in it."""
+    files = [movie]
+    if os.path.isdir(movie):
+        files = [entry.path for entry in os.scandir(movie) if entry.is_file()]
+    stats = [os.stat(file) for file in files]
+    size, mtime = sum(stat.st_size for stat in stats), max((stat.st_mtime_ns for stat in stats), default=0)
+    return {"movie": os.path.basename(os.path.normpath(movie)), "size": size, "mtime_ns": mtime}
+
+
+def options_of(options: Mapping[str, Any]) -> Record:
+    """All options of `Blocks` and `Fitter`, given or not, as JSON has them: what means the same looks the same."""
+    every = {**(Blocks.__init__.__kwdefaults__ or {}), **(Fitter.__init__.__kwdefaults__ or {}), **options}
+    drop = every["drop"]
+    every["drop"] = [drop] if isinstance(drop, str) else sorted(set(drop))
+    every["frames"] = every["frames"] or slice(None)
+    if every["sigma"] is not None:
+        every["sigma"] = arguments.pair("sigma", every["sigma"])
+    if every["camera"] is not None and not isinstance(every["camera"], CameraMap):
+        every["camera"] = arguments.camera(every["camera"])
+    return {name: _plain(name, value) for name, value in sorted(every.items()) if name not in _SPEED}
+
+
+def _plain(name: str, value: Any) -> Any:
+    if isinstance(value, CameraMap):
+        return {"map": _hash(value)}
+    if isinstance(value, slice):
+        return [_plain(name, value.start), _plain(name, value.stop)]
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, (tuple, list)):
+        return [_plain(name, part) for part in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"{name} must be a number, a word, or several, not {type(value).__name__}")
+
+
+def _hash(camera: CameraMap) -> str:
+    from hashlib import sha256
+
+    told = sha256(repr(camera.shape).encode())
+    for values in camera.__reduce__()[1]:  # type: ignore[index]
+        told.update(np.ascontiguousarray(values, "<f4"))
+    return told.hexdigest()
+
+
+def read(path: str) -> Record | None:
+    """The record in a file; None if there is no file."""
+    import json
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            record = json.load(file)
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        record = None
+    if not isinstance(record, dict) or not isinstance(record.get("options"), dict):
+        raise ValueError(f"{path} is no record of a fit")
+    return record
+
+
+def write(path: str, record: Record) -> None:
+    """Writes a record, and waits until it is on the disk."""
+    import json
+
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        json.dump({**record, "spotfit": __version__}, file, indent=1, ensure_ascii=False)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def settle(folder: str) -> None:
+    """Waits until the names in a folder are on the disk, where folders can be asked that."""
+    if hasattr(os, "O_DIRECTORY"):
+        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+def difference(then: Record, now: Record) -> str | None:
+    """In words how two records differ, or None."""
+    for name in _MOVIE:
+        if then.get(name) != now[name]:
+            return f"made of another movie ({name} {then.get(name)} then, {now[name]} now)"
+    old, new = then["options"], now["options"]
+    names = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+    if not names:
+        return None
+    told = ", ".join(f"{name} {_short(old.get(name))} then, {_short(new.get(name))} now" for name in names)
+    return f"made with other options ({told})"
+
+
+def _short(value: Any) -> str:
+    return str(value) if isinstance(value, str) else f"{value!r:.60}"
