@@ -62,8 +62,8 @@ def _hash(camera: CameraMap) -> str:
     from hashlib import sha256
 
     told = sha256(repr(camera.shape).encode())
-    for values in camera.__reduce__()[1]:  # type: ignore[index]
-        told.update(np.ascontiguousarray(values, "<f4"))
+    for values in camera.__reduce__()[1]:
+        told.update(np.asarray(values, "<f4").tobytes())
     return told.hexdigest()
 
 
