@@ -21,7 +21,6 @@ from ._model_fits import ModelFits
 from ._pictures import Drift, Picture, find_drift, render
 from ._simulate import Simulation, simulate
 from ._spotfit import CameraMap, DeviceArray, __version__
-from ._spotfit import CameraMap, __version__
 from ._summary import FileOutcome, FilesSummary
 
 __all__ = [

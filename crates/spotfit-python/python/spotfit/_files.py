@@ -251,7 +251,8 @@ def _name(movie: str) -> str:
 
 def _check(options: dict[str, Any], elsewhere: bool) -> None:
     """Tells of options that are wrong for every movie. Whether there is a GPU, only a worker knows."""
-    here = dict(options)
+    arguments.whole("threads", options["threads"], 1024)
+    here = {**options, "threads": 1}
     for name in ("channel", "z_slice"):
         number = here.pop(name, None)
         if number is not None:
