@@ -163,7 +163,7 @@ def test_what_is_wrong_is_named() -> None:
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A cluster of two processes."""
     distributed = pytest.importorskip("distributed")
-    words = {"n_workers": 2, "threads_per_worker": 2, "dashboard_address": None}
+    words = {"n_workers": 2, "threads_per_worker": 2, "dashboard_address": ":0"}
     folder = tmp_path_factory.mktemp("workers")
     with (
         dask.config.set({"distributed.admin.log-format": "%(message)s", "temporary-directory": str(folder)}),
