@@ -28,7 +28,7 @@ pub(crate) enum CliError {
     Movie { file: String, source: MovieError },
     #[error("{name} {value} is out of its range ({range})")]
     Option { name: String, value: String, range: String },
-    #[error("interrupted; no output was written")]
+    #[error("{}", super::interrupt::words())]
     Interrupted,
 }
 

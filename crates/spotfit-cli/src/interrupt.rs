@@ -5,6 +5,7 @@
 
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -14,6 +15,9 @@ use super::output;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// What an interruption means for the outputs, where it is more than that there are none.
+static MEANING: Mutex<Option<String>> = Mutex::new(None);
+
 /// How long the work may take to end by itself.
 const GRACE: Duration = Duration::from_millis(400);
 /// How long the process may take to end after that: libraries clean up too.
@@ -21,6 +25,21 @@ const END: Duration = Duration::from_millis(400);
 
 /// The exit status of a process that was interrupted.
 pub(crate) const STATUS: u8 = 130;
+
+fn meaning() -> MutexGuard<'static, Option<String>> {
+    MEANING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says what an interruption from now on means for the outputs.
+pub(crate) fn means(what: String) {
+    *meaning() = Some(what);
+}
+
+/// What to say of an interruption.
+pub(crate) fn words() -> String {
+    let meaning = meaning();
+    format!("interrupted; {}", meaning.as_deref().unwrap_or("no output was written"))
+}
 
 /// Starts to watch for signals. A second one does not wait for the work.
 pub(crate) fn watch() {

@@ -10,7 +10,7 @@ use super::message::say;
 use super::output::Output;
 use super::paths::{refuse_same_file, refuse_same_output};
 use spotfit::table::{
-    Info, Table, TableError, TableFormat, TableReader, TableWriter, Unit, sidecar,
+    Info, LeftOut, Table, TableError, TableFormat, TableReader, TableWriter, Unit, sidecar,
 };
 
 /// The most rows that are held in memory.
@@ -284,15 +284,8 @@ impl LocsOutput {
 
     /// Completes the table, and the YAML file beside it if it has one, together with other files.
     pub(crate) fn finish_with(self, others: Vec<Output>) -> Result<(), CliError> {
-        let (output, written) = self.writer.finish().map_err(failed(&self.name))?;
-        let mut others = others;
-        if let Some(text) = &written.beside {
-            let mut beside = Output::create(&sidecar(&self.path))?;
-            beside.write_all(text.as_bytes())?;
-            others.push(beside);
-        }
-        output.finish_with(others)?;
-        let left_out = written.left_out;
+        let (output, beside, left_out) = self.files()?;
+        output.finish_with(others.into_iter().chain(beside))?;
         if left_out.total() > 0 {
             say!(
                 "{} rows left out, which Picasso would not read: {} not finite, {} outside of the frame, {} negative",
@@ -303,6 +296,32 @@ impl LocsOutput {
             );
         }
         Ok(())
+    }
+
+    /// Completes the table between two files, made when it is known how many rows it has: the first appears before any of
+    /// the table's, the second after all of them.
+    pub(crate) fn finish_between(
+        self,
+        around: impl FnOnce(usize) -> Result<[Output; 2], CliError>,
+    ) -> Result<(), CliError> {
+        let rows = self.rows;
+        let (output, beside, left_out) = self.files()?;
+        let [first, last] = around(rows.saturating_sub(left_out.total()))?;
+        first.finish_with([Some(output), beside, Some(last)].into_iter().flatten())
+    }
+
+    /// The table, the file beside it if it has one, and the rows that are not in it.
+    fn files(self) -> Result<(Output, Option<Output>, LeftOut), CliError> {
+        let (output, written) = self.writer.finish().map_err(failed(&self.name))?;
+        let beside = match &written.beside {
+            None => None,
+            Some(text) => {
+                let mut beside = Output::create(&sidecar(&self.path))?;
+                beside.write_all(text.as_bytes())?;
+                Some(beside)
+            }
+        };
+        Ok((output, beside, written.left_out))
     }
 
     pub(crate) fn finish(self) -> Result<(), CliError> {
@@ -328,7 +347,7 @@ pub(crate) fn format_of(path: &Path) -> Result<TableFormat, CliError> {
 }
 
 /// The files of a table at this path.
-fn written(path: &Path) -> Vec<PathBuf> {
+pub(crate) fn written(path: &Path) -> Vec<PathBuf> {
     match TableFormat::of(path) {
         Some(TableFormat::Picasso) => vec![path.to_owned(), sidecar(path)],
         _ => vec![path.to_owned()],

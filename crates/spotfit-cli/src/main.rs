@@ -1,6 +1,7 @@
 //! The command `spotfit`: reads arguments and files, calls the library, writes files.
 #![forbid(unsafe_code)]
 
+mod batch;
 mod calibrate;
 mod calibrate_psf;
 mod corners;
@@ -65,6 +66,8 @@ enum Command {
     Fit(fit::FitArguments),
     /// Localize the spots of a movie: frames in, a table of localizations out.
     Localize(Box<localize::LocalizeArguments>),
+    /// Localize the spots of many movies, from a list: a table for each, and what is done is not done again.
+    Batch(Box<batch::BatchArguments>),
     /// Learn from z stacks of beads how the widths of spots tell their height, or what the PSF is.
     Calibrate(Box<calibrate::CalibrateArguments>),
     /// Find the height of localizations from their two widths.
@@ -112,6 +115,7 @@ fn run(command: Command) -> Result<(), CliError> {
     match command {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Localize(arguments) => localize::run(&arguments),
+        Command::Batch(arguments) => batch::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Z(arguments) => z::run(&arguments),
         Command::Filter(arguments) => filter::run(&arguments),

@@ -5,7 +5,6 @@ use std::path::Path;
 use clap::Args;
 
 use super::error::CliError;
-use super::message::say;
 use spotfit::movie::{Block, Movie, MovieLimits, MovieOptions, Pixels};
 
 /// Which frames a movie consists of.
@@ -70,13 +69,20 @@ const USUAL_PIXELS: std::ops::RangeInclusive<f64> = 5.0..=2000.0;
 /// The size of a pixel in nanometres, if lengths are to be in nanometres: what is asked for, or else what the movie says.
 pub(crate) fn pixel_size(asked: Option<Lengths>, movie: &Movie) -> Result<Option<f64>, CliError> {
     match asked {
-        Some(Lengths::Pixels) => Ok(None),
+        Some(_) => asked_size(asked),
+        None => Ok(movie.axes().pixel_size.map(|size| size.nanometres)),
+    }
+}
+
+/// The size of a pixel in nanometres that is asked for.
+pub(crate) fn asked_size(asked: Option<Lengths>) -> Result<Option<f64>, CliError> {
+    match asked {
         Some(Lengths::Nanometres(size)) if !(1e-6..=1e12).contains(&size) => {
             let range = "1e-6 to 1e12 nanometres, or px";
             Err(CliError::option("pixel-size", &size.to_string(), range))
         }
         Some(Lengths::Nanometres(size)) => Ok(Some(size)),
-        None => Ok(movie.axes().pixel_size.map(|size| size.nanometres)),
+        Some(Lengths::Pixels) | None => Ok(None),
     }
 }
 
@@ -89,20 +95,24 @@ fn shown(nanometres: f64) -> String {
     }
 }
 
-/// Says what was made of the movie's metadata.
-pub(crate) fn tell_metadata(movie: &Movie, asked: Option<Lengths>) {
+/// What was made of the movie's metadata, for messages.
+pub(crate) fn metadata(movie: &Movie, asked: Option<Lengths>) -> Vec<String> {
+    let mut told = Vec::new();
     for note in movie.notes() {
-        say!("spotfit: warning: {note}");
+        told.push(format!("spotfit: warning: {note}"));
     }
     if let [first, .., last] = movie.files() {
         let name = |path: &Path| path.file_name().unwrap_or_default().display().to_string();
         let count = movie.files().len();
-        say!("spotfit: {count} files are one movie: {} to {}", name(first), name(last));
+        let (first, last) = (name(first), name(last));
+        told.push(format!("spotfit: {count} files are one movie: {first} to {last}"));
     }
     let said = movie.axes().pixel_size.filter(|_| asked.is_none());
     if let Some(size) = said {
         let shown = shown(size.nanometres);
-        say!("spotfit: pixels of {shown} nm, by {}; --pixel-size NM|px overrules it", size.source);
+        let source = size.source;
+        let text = format!("pixels of {shown} nm, by {source}; --pixel-size NM|px overrules it");
+        told.push(format!("spotfit: {text}"));
     }
     let size = match asked {
         Some(Lengths::Nanometres(size)) => Some(size),
@@ -110,11 +120,11 @@ pub(crate) fn tell_metadata(movie: &Movie, asked: Option<Lengths>) {
         None => said.map(|size| size.nanometres),
     };
     if let Some(size) = size.filter(|size| !USUAL_PIXELS.contains(size)) {
-        say!(
-            "spotfit: warning: pixels of {} nm are unusual; --pixel-size is in nanometres",
-            shown(size)
-        );
+        let shown = shown(size);
+        let text = format!("pixels of {shown} nm are unusual; --pixel-size is in nanometres");
+        told.push(format!("spotfit: warning: {text}"));
     }
+    told
 }
 
 /// The first frames of a movie, which is opened once more: it is read from its first frame on, and what is wrong with it

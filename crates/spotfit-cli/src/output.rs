@@ -1,5 +1,6 @@
 //! Files that appear under their name only when they are complete.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -179,13 +180,18 @@ const LETTERS: usize = 6;
 /// Bytes of a file's name that its part bears: names have a limit.
 const LONGEST: usize = 120;
 
+/// How the names of a file's parts begin.
+fn start_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let end = (0..=LONGEST.min(name.len())).rev().find(|&end| name.is_char_boundary(end));
+    format!("{PREFIX}{}-", &name[..end.unwrap_or_default()])
+}
+
 /// A file beside the one that it will replace. Its lock says that its process lives.
 fn part_of(path: &Path) -> io::Result<NamedTempFile> {
     let folder = folder(path);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let end = (0..=LONGEST.min(name.len())).rev().find(|&end| name.is_char_boundary(end));
-    let start = format!("{PREFIX}{}-", &name[..end.unwrap_or_default()]);
-    remove_dead(folder, &start);
+    let start = start_of(path);
+    remove_dead(folder, |other| other == start);
     let mut builder = Builder::new();
     builder.prefix(&start).suffix(SUFFIX).rand_bytes(LETTERS);
     if let Some(permissions) = usual_permissions(path) {
@@ -203,13 +209,23 @@ fn part_of(path: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Removes the parts of a file whose processes were killed.
-fn remove_dead(folder: &Path, start: &str) {
+/// Removes the parts of these files whose processes were killed; all of them lie in one folder. Parts of other files stay:
+/// where locks hold within one machine only, the process of such a part may live on another.
+pub(crate) fn remove_parts(within: &Path, files: &[PathBuf]) {
+    let starts: HashSet<String> = files.iter().map(|file| start_of(file)).collect();
+    remove_dead(within, |start| starts.contains(start));
+}
+
+/// Removes the parts whose processes were killed, of those whose names begin in such a way.
+fn remove_dead(folder: &Path, is_ours: impl Fn(&str) -> bool) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let named = |name: OsString| {
         let name = name.to_string_lossy();
-        let letters = name.strip_prefix(start).and_then(|rest| rest.strip_suffix(SUFFIX));
-        letters.is_some_and(|letters| letters.len() == LETTERS)
+        let start = name.strip_suffix(SUFFIX).and_then(|rest| {
+            let (start, _) = rest.split_at_checked(rest.len().checked_sub(LETTERS)?)?;
+            Some(start)
+        });
+        start.is_some_and(&is_ours)
     };
     for entry in entries.flatten().filter(|entry| named(entry.file_name())) {
         let dead = File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
