@@ -18,7 +18,7 @@ use clap::{Args, ValueEnum};
 
 use super::error::CliError;
 use super::interrupt;
-use super::localize::Job;
+use super::localize::{Job, Listener, Topic};
 use super::message::say;
 use super::output::remove_parts;
 use board::{Board, Hearing};
@@ -193,7 +193,7 @@ fn one(task: &Task, board: &Board) -> Result<Tally, CliError> {
     let hearing = Hearing::new(task, board);
     let job = Job { movie: &task.path, output: &task.output, words: &task.words };
     let mut tally = Tally::default();
-    job.run(&hearing, |locs, counts| {
+    let done = job.run(&hearing, |locs, counts| {
         let begun = hearing.record()?;
         locs.finish_between(|rows| {
             tally = Tally::of(counts, rows);
@@ -201,6 +201,9 @@ fn one(task: &Task, board: &Board) -> Result<Tally, CliError> {
             Ok([begun.output(&task.record)?, done.output(&task.record)?])
         })
     })?;
+    if let Some(text) = done.frames_are {
+        hearing.hear(Topic::Metadata, format!("spotfit: {text}"));
+    }
     Ok(tally)
 }
 
@@ -222,7 +225,7 @@ fn failed(task: &Task, error: &CliError, board: &Board) -> String {
 
 /// Says what has become of all.
 fn summarize(tasks: &[Task], outcomes: &[Outcome], time: Duration) -> Result<(), CliError> {
-    let (mut fitted, mut finished, mut failed) = (0, 0, 0);
+    let (mut fitted, mut finished, mut failed) = (0, 0, Vec::new());
     let (mut frames, mut localizations) = (0, 0);
     for (task, outcome) in tasks.iter().zip(outcomes) {
         match outcome {
@@ -235,18 +238,21 @@ fn summarize(tasks: &[Task], outcomes: &[Outcome], time: Duration) -> Result<(),
                 finished += 1;
                 localizations += tally.localizations;
             }
-            Outcome::Failed(reason) => {
-                failed += 1;
-                say!("failed: {}: {reason}", task.movie);
-            }
+            Outcome::Failed(reason) => failed.push((&task.movie, reason)),
         }
     }
-    let count = tasks.len();
+    // They were told when they failed, which may be long ago.
+    for (movie, reason) in failed.iter().filter(|_| fitted > 0) {
+        say!("failed: {movie}: {reason}");
+    }
+    let (count, failed) = (tasks.len(), failed.len());
     say!(
         "{count} movies: {fitted} localized now, {finished} finished before, {failed} failed; {localizations} localizations"
     );
-    let seconds = time.as_secs_f64();
-    say!("{seconds:.2} s: {:.0} frames/s", frames as f64 / seconds);
+    if fitted > 0 {
+        let seconds = time.as_secs_f64();
+        say!("{seconds:.2} s: {:.0} frames/s", frames as f64 / seconds);
+    }
     match failed {
         0 => Ok(()),
         _ => Err(CliError::Other(format!("{failed} of {count} movies failed"))),

@@ -1,5 +1,6 @@
 //! What a manifest asks for: the movies, their outputs and options, and what is wrong with them before any is begun.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::fs;
@@ -125,11 +126,14 @@ pub(super) fn tasks(
         }
     }
     let inputs = inputs(&tasks, &arguments.manifest);
+    let replaced = |file: &Path| inputs.get(&resolve(file).ok()?);
+    if let Some(input) = replaced(summary) {
+        let file = summary.display();
+        wrong.typed(format!("the summary {file} would replace {input}; choose another --out"));
+    }
     for (number, task) in &tasks {
         for file in task.files() {
-            let Some(input) = resolve(&file).ok().and_then(|path| inputs.get(&path)) else {
-                continue;
-            };
+            let Some(input) = replaced(&file) else { continue };
             let file = file.display();
             let reason = format!(
                 "the output {file} would replace {input}; choose another --out, or another name in a column 'output'"
@@ -179,7 +183,7 @@ impl Plan<'_> {
             return Err(Reason::Line(reason));
         }
         let words = typed.with(&self.known, &line.cells, beside).map_err(Reason::Line)?;
-        let key = words.words();
+        let key = words.words(&self.known);
         let options = words.that_matter();
         let words = match self.meanings.get(&key) {
             Some(found) => found.clone().ok_or(Reason::Told)?,
@@ -200,7 +204,7 @@ impl Plan<'_> {
 
     /// What words mean, if nothing is wrong with them.
     fn meaning(&self, words: &Typed, output: &Path) -> Result<Arc<LocalizeWords>, String> {
-        let mut words = words.parse()?;
+        let mut words = words.parse(&self.known)?;
         words.check(output).map_err(|error| error.to_string())?;
         words.shared_by(self.arguments.jobs.into());
         Ok(Arc::new(words))
@@ -225,12 +229,15 @@ impl Plan<'_> {
             return Err(format!("the output '{name}' is to be a name without its ending"));
         }
         // Some file systems do not tell large letters from small ones.
-        if let Some(other) = self.names.insert(small, line.number) {
-            self.names.insert(name.to_lowercase(), other);
-            return Err(format!(
-                "its output has the name '{name}', like that of line {other}; a column 'output' gives them names"
-            ));
-        }
+        match self.names.entry(small) {
+            Entry::Vacant(free) => free.insert(line.number),
+            Entry::Occupied(other) => {
+                let other = other.get();
+                return Err(format!(
+                    "its output has the name '{name}', like that of line {other}; a column 'output' gives them names"
+                ));
+            }
+        };
         Ok(name)
     }
 }
@@ -242,11 +249,11 @@ fn name_of(path: &Path) -> Option<String> {
     }
     let name = path.file_stem()?.to_str()?;
     let split = name.len().checked_sub(4).and_then(|at| name.split_at_checked(at));
-    Some(match split {
+    let name = match split {
         Some((start, end)) if !start.is_empty() && end.eq_ignore_ascii_case(".ome") => start,
         _ => name,
-    })
-    .map(str::to_owned)
+    };
+    Some(name.to_owned())
 }
 
 /// The files that are read, which no output may replace, and what they are.

@@ -6,7 +6,7 @@
 //! not come to its end, and fits the movie again. Outputs without a record, or beside one that says `failed`, are somebody
 //! else's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -212,18 +212,17 @@ impl Record {
         if self.output != now.output {
             return Some(format!("made as {} then, {} now", self.output, now.output));
         }
-        let mut differences = Vec::new();
-        for name in self.options.keys().chain(now.options.keys()) {
-            let said = |options: &BTreeMap<String, String>| match options.get(name) {
-                None => "not given".to_owned(),
-                Some(value) => value.clone(),
-            };
-            let (then, now) = (said(&self.options), said(&now.options));
-            let difference = format!("{name} {then} then, {now} now");
-            if then != now && !differences.contains(&difference) {
-                differences.push(difference);
-            }
-        }
+        let said = |options: &BTreeMap<String, String>, name: &String| {
+            options.get(name).map_or("not given".to_owned(), Clone::clone)
+        };
+        let names: BTreeSet<&String> = self.options.keys().chain(now.options.keys()).collect();
+        let unlike = names.into_iter().filter(|&name| self.options.get(name) != now.options.get(name));
+        let differences: Vec<String> = unlike
+            .map(|name| {
+                let (then, now) = (said(&self.options, name), said(&now.options, name));
+                format!("{name} {then} then, {now} now")
+            })
+            .collect();
         if !differences.is_empty() {
             return Some(format!("made with other options ({})", differences.join("; ")));
         }

@@ -53,7 +53,11 @@ impl Known {
         }
         let asked = name.trim_start_matches('-').to_lowercase().replace(['_', ' '], "-");
         let all = self.0.iter().filter_map(Arg::get_long).chain(["movie", "output"]);
-        let near = |known: &&str| strsim::jaro_winkler(known, &asked);
+        // A part of a name is often taken for it: gain, for em-gain.
+        let near = |known: &&str| {
+            let parts = known.split('-').map(|part| 0.9 * strsim::jaro(part, &asked));
+            parts.fold(strsim::jaro_winkler(known, &asked), f64::max)
+        };
         let nearest = all.max_by(|one, other| near(one).total_cmp(&near(other)));
         let nearest = nearest.unwrap_or_default();
         Err(format!("unknown column '{name}'; the nearest that is known is {nearest}"))
@@ -91,8 +95,8 @@ impl Typed {
     }
 
     /// What the words mean together.
-    pub(super) fn parse(&self) -> Result<LocalizeWords, String> {
-        let matches = command().try_get_matches_from(self.words());
+    pub(super) fn parse(&self, known: &Known) -> Result<LocalizeWords, String> {
+        let matches = command().try_get_matches_from(self.words(known));
         matches.and_then(|matches| LocalizeWords::from_arg_matches(&matches)).map_err(|error| {
             // What follows is for those who type.
             let text = error.to_string();
@@ -103,8 +107,7 @@ impl Typed {
     }
 
     /// The words as they would be typed.
-    pub(super) fn words(&self) -> Vec<OsString> {
-        let known = Known::new();
+    pub(super) fn words(&self, known: &Known) -> Vec<OsString> {
         let word = |(name, value): (&String, &Value)| {
             let mut word = OsString::from(format!("--{name}"));
             if !known.named(name).is_some_and(is_flag) {
