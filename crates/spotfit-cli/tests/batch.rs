@@ -384,6 +384,37 @@ fn errors_of_the_manifest_have_their_line() {
     assert_eq!(fs::read(folder.path("summary.csv")).unwrap(), b"movie\na.tif\n");
 }
 
+/// Proves that no manifest, however broken, makes the command panic or leave temporary files.
+#[test]
+fn broken_manifests_are_survived() {
+    let folder = Folder::new();
+    movies(&folder, &["a.tif", "b.tif"], 2);
+    let whole = b"# x\nmovie,output,baseline,flags,roi,psf\r\n\"a.tif\",a,90,true,\"0,0,40,40\",\n\nb.tif,,,,,\n";
+    let mut random = fit_sim::Random::new(5, 0);
+    let mut endings = [0; 2];
+    for _ in 0..60 {
+        let mut text = whole.to_vec();
+        for _ in 0..1 + (1.5 * random.uniform()) as usize {
+            let at = (random.uniform() * text.len() as f64) as usize;
+            let odd = b"\"\n\r,;\t#\0\xff/.-0atrue";
+            let byte = odd[(random.uniform() * odd.len() as f64) as usize];
+            match (random.uniform() * 3.0) as usize {
+                0 => text[at] = byte,
+                1 => text.insert(at, byte),
+                _ => drop(text.remove(at)),
+            }
+        }
+        folder.file("m.csv", &text);
+        let (code, said) = spotfit(&folder, &batch("m.csv", "out", &["--overwrite"]));
+        assert!([0, 1].contains(&code), "{code}: {said}");
+        endings[code as usize] += 1;
+        let made = fs::read_dir(folder.path("out")).into_iter().flatten().flatten();
+        let parts = made.filter(|file| file.file_name().to_string_lossy().contains(".part"));
+        assert_eq!(parts.count(), 0, "{:?}", String::from_utf8_lossy(&text));
+    }
+    assert!(endings.iter().all(|&count| count > 2), "{endings:?} proves nothing");
+}
+
 /// Proves that a manifest may come from standard input, whose paths count from the current folder, and that each warning
 /// is told once.
 #[test]

@@ -216,7 +216,8 @@ impl Record {
             options.get(name).map_or("not given".to_owned(), Clone::clone)
         };
         let names: BTreeSet<&String> = self.options.keys().chain(now.options.keys()).collect();
-        let unlike = names.into_iter().filter(|&name| self.options.get(name) != now.options.get(name));
+        let unlike =
+            names.into_iter().filter(|&name| self.options.get(name) != now.options.get(name));
         let differences: Vec<String> = unlike
             .map(|name| {
                 let (then, now) = (said(&self.options, name), said(&now.options, name));
