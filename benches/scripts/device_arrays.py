@@ -2,7 +2,7 @@
 
 The kernel's own time is that by PyTorch's profiler, so both are of the same run. Prints the medians of RUNS calls.
 
-    python device.py [WINDOWS] [RUNS]
+    python3 benches/scripts/device_arrays.py [WINDOWS] [RUNS]
 """
 
 import statistics
