@@ -288,7 +288,7 @@ impl Desk {
                 circles_there.resize(count, [0.0; 3]);
                 // SAFETY: there are as many, which nobody writes now.
                 unsafe {
-                    driver::copy(stream.context(), circles_there.as_mut_ptr(), there, count)?
+                    driver::copy(stream.context(), circles_there.as_mut_ptr(), there, count)?;
                 };
                 Start::F32(&circles_there)
             }
@@ -297,7 +297,7 @@ impl Desk {
                 outlines_there.resize(count, [0.0; 5]);
                 // SAFETY: see above.
                 unsafe {
-                    driver::copy(stream.context(), outlines_there.as_mut_ptr(), there, count)?
+                    driver::copy(stream.context(), outlines_there.as_mut_ptr(), there, count)?;
                 };
                 circles_there.extend(
                     outlines_there
