@@ -6,20 +6,38 @@ use fit_core::{Corner, Fit, Make, Scalar};
 use numpy::Element;
 use numpy::ndarray::{Axis, Slice};
 use pyo3::prelude::*;
+use rayon::prelude::*;
 use spotfit::{AUTO_GPU_PIXELS, AnyWindows, Backend, Errors, Start, Weights};
 
 use crate::error;
 use crate::numbers;
 use crate::pixels::{Place, View};
 use crate::rows::{self, Row};
+use crate::threads;
 
-/// Pixels that are fitted at a time, so that Ctrl-C does not wait long: some ten milliseconds, or what a GPU needs to
+/// Pixels that are fitted at a time, at first, so that Ctrl-C does not wait long: some ten milliseconds, or what a GPU needs to
 /// overlap its copies.
 const BLOCK: usize = 1 << 22;
 const REFERENCE_BLOCK: usize = 1 << 18;
 const GPU_BLOCK: usize = AUTO_GPU_PIXELS;
 /// How often Python is asked whether Ctrl-C was pressed.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// Blocks that take less are doubled: at the end of each the threads wait for the last of them.
+const BRIEF: Duration = Duration::from_millis(40);
+
+/// Rows that a thread fills by itself.
+const FILLED: usize = 1 << 15;
+
+/// Fills room with the same row. The system finds the memory meanwhile, which takes one thread a percent or two of the fits' time.
+fn fill<R: Copy + Send + Sync>(room: &mut Vec<R>, count: usize, row: R) -> PyResult<()> {
+    if count <= FILLED {
+        room.resize(count, row);
+    } else {
+        let rows = rayon::iter::repeat_n(row, count).with_min_len(FILLED);
+        threads::pool()?.install(|| rows.collect_into_vec(room));
+    }
+    Ok(())
+}
 
 /// Raises what Ctrl-C does.
 pub(crate) fn check_signals(py: Python<'_>) -> PyResult<()> {
@@ -70,8 +88,8 @@ impl<'a> Work<'a> {
         let mut fits = error::room(self.count, "outcomes")?;
         let mut errors = error::room(if self.errors { self.count } else { 0 }, "errors")?;
         py.detach(|| {
-            fits.resize(self.count, Row(T::make(Unfitted)));
-            errors.resize(errors.capacity().min(self.count), Row(Errors::unknown()));
+            fill(&mut fits, self.count, Row(T::make(Unfitted)))?;
+            fill(&mut errors, if self.errors { self.count } else { 0 }, Row(Errors::unknown()))?;
             self.fit(rows::values(&mut fits), rows::values(&mut errors))
         })?;
         check_signals(py)?;
@@ -108,14 +126,15 @@ impl<'a> Work<'a> {
     }
 
     fn fit<T: Scalar>(&self, fits: &mut [Fit<T>], errors: &mut [Errors]) -> PyResult<()> {
-        let block = self.block();
-        let mut asked = Instant::now();
-        for start in (0..self.count).step_by(block) {
+        let (mut block, grows) = self.block();
+        let (mut start, mut asked) = (0, Instant::now());
+        while start < self.count {
             if asked.elapsed() > PATIENCE {
                 Python::attach(check_signals)?;
                 asked = Instant::now();
             }
-            let end = self.count.min(start + block);
+            let begun = Instant::now();
+            let end = self.count.min(start.saturating_add(block));
             let windows = self.windows(start, end);
             let part = numbers::part(self.start, start, end);
             let found = &mut fits[start..end];
@@ -125,22 +144,26 @@ impl<'a> Work<'a> {
                 let judged = self.fitter.errors_into(windows, found, &mut errors[start..end]);
                 judged.map_err(error::of_fit)?;
             }
+            start = end;
+            if grows && begun.elapsed() < BRIEF {
+                block = block.saturating_mul(2);
+            }
         }
         Ok(())
     }
 
-    /// How many windows are fitted at a time.
-    fn block(&self) -> usize {
+    /// How many windows are fitted at a time, and whether it may be more.
+    fn block(&self) -> (usize, bool) {
         let windows = self.windows(0, self.count);
         let each = windows.size().pixels().max(1);
         let all = windows.pixels();
-        let pixels = match self.fitter.backend_for(all) {
+        let (pixels, grows) = match self.fitter.backend_for(all) {
             // Less would never be given to the GPU.
-            Backend::Gpu if self.auto => all.div_ceil(all / AUTO_GPU_PIXELS),
-            Backend::Gpu => GPU_BLOCK,
-            Backend::Reference => REFERENCE_BLOCK,
-            _ => BLOCK,
+            Backend::Gpu if self.auto => (all.div_ceil(all / AUTO_GPU_PIXELS), false),
+            Backend::Gpu => (GPU_BLOCK, false),
+            Backend::Reference => (REFERENCE_BLOCK, true),
+            _ => (BLOCK, true),
         };
-        pixels.div_ceil(each).max(1)
+        (pixels.div_ceil(each).max(1), grows)
     }
 }
