@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pytest
 import spotfit
 import spotfit._files
+import spotfit._workers
 
 killable = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL")
 
@@ -137,7 +138,11 @@ def test_one_failure_does_not_stop_the_others(movies: list[Path], tmp_path: Path
 
 
 @killable
-def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("traces", [True, False])
+def test_a_killed_worker_loses_nothing(traces: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it was at a movie, or between two, where it leaves no trace."""
+    if not traces:
+        monkeypatch.setattr(spotfit._workers, "begun", lambda folder: {})
     paths = [tmp_path / f"{number}.npy" for number in range(8)]
     for number, path in enumerate(paths):
         np.save(path, frames(1500, number))
