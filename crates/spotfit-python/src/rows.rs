@@ -1,13 +1,19 @@
 //! Outcomes as rows of structured NumPy arrays, without a copy.
 
-use std::mem::{offset_of, size_of};
+use std::mem::{MaybeUninit, offset_of, size_of};
 
 use fit_core::{Errors, Fit};
-use numpy::{Element, PyArray1, PyArrayDescr};
+use numpy::{
+    Element, PyArray1, PyArrayDescr, PyArrayMethods, PyUntypedArrayMethods, get_array_module,
+};
 use pyo3::IntoPyObjectExt;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
+use rayon::prelude::*;
+
+use crate::threads;
 
 /// Something as a row of an array.
 #[derive(Clone, Copy)]
@@ -19,6 +25,51 @@ pub(crate) fn values<T>(rows: &mut [Row<T>]) -> &mut [T] {
     let (data, count) = (rows.as_mut_ptr(), rows.len());
     // SAFETY: a row has the layout of its value, and the rows are borrowed as long as the values.
     unsafe { std::slice::from_raw_parts_mut(data.cast::<T>(), count) }
+}
+
+/// An array of rows that nobody has written. The memory is NumPy's, which asks the system for large pages.
+///
+/// # Errors
+/// NumPy's `MemoryError`.
+pub(crate) fn room<T>(py: Python<'_>, count: usize) -> PyResult<Bound<'_, PyArray1<Row<T>>>>
+where
+    Row<T>: Element,
+{
+    let module = get_array_module(py)?;
+    let array = module.call_method1(intern!(py, "empty"), (count, Row::<T>::get_dtype(py)))?;
+    Ok(array.cast_into()?)
+}
+
+/// The rows of an array that nobody has written.
+///
+/// # Safety
+/// The array is that of [`room`], and nobody else has it as long as the rows are borrowed.
+pub(crate) unsafe fn unfilled<'a, T>(
+    array: &'a mut Bound<'_, PyArray1<Row<T>>>,
+) -> &'a mut [MaybeUninit<Row<T>>]
+where
+    Row<T>: Element,
+{
+    // SAFETY: NumPy has made room for as many, aligned to their type, and nobody else has it.
+    unsafe { std::slice::from_raw_parts_mut(array.data().cast(), array.len()) }
+}
+
+/// Rows that a thread fills by itself.
+const FILLED: usize = 1 << 15;
+
+/// Fills rows with the same one. The system finds the memory meanwhile, which takes one thread a percent or two of the fits' time.
+pub(crate) fn filled<R: Copy + Send + Sync>(
+    rows: &mut [MaybeUninit<R>],
+    row: R,
+) -> PyResult<&mut [R]> {
+    if rows.len() <= FILLED {
+        rows.fill(MaybeUninit::new(row));
+    } else {
+        let parts = rows.par_chunks_mut(FILLED);
+        threads::pool()?.install(|| parts.for_each(|part| part.fill(MaybeUninit::new(row))));
+    }
+    // SAFETY: all of them were written.
+    Ok(unsafe { &mut *(std::ptr::from_mut(rows) as *mut [R]) })
 }
 
 /// Rows as an array that owns them.

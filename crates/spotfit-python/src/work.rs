@@ -6,14 +6,12 @@ use fit_core::{Corner, Fit, Make, Scalar};
 use numpy::Element;
 use numpy::ndarray::{Axis, Slice};
 use pyo3::prelude::*;
-use rayon::prelude::*;
 use spotfit::{AUTO_GPU_PIXELS, AnyWindows, Backend, Errors, Start, Weights};
 
 use crate::error;
 use crate::numbers;
 use crate::pixels::{Place, View};
 use crate::rows::{self, Row};
-use crate::threads;
 
 /// Pixels that are fitted at a time, at first, so that Ctrl-C does not wait long: some ten milliseconds, or what a GPU needs to
 /// overlap its copies.
@@ -24,20 +22,6 @@ const GPU_BLOCK: usize = AUTO_GPU_PIXELS;
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Blocks that take less are doubled: at the end of each the threads wait for the last of them.
 const BRIEF: Duration = Duration::from_millis(40);
-
-/// Rows that a thread fills by itself.
-const FILLED: usize = 1 << 15;
-
-/// Fills room with the same row. The system finds the memory meanwhile, which takes one thread a percent or two of the fits' time.
-fn fill<R: Copy + Send + Sync>(room: &mut Vec<R>, count: usize, row: R) -> PyResult<()> {
-    if count <= FILLED {
-        room.resize(count, row);
-    } else {
-        let rows = rayon::iter::repeat_n(row, count).with_min_len(FILLED);
-        threads::pool()?.install(|| rows.collect_into_vec(room));
-    }
-    Ok(())
-}
 
 /// Raises what Ctrl-C does.
 pub(crate) fn check_signals(py: Python<'_>) -> PyResult<()> {
@@ -85,16 +69,18 @@ impl<'a> Work<'a> {
         Row<Fit<T>>: Element,
     {
         self.check()?;
-        let mut fits = error::room(self.count, "outcomes")?;
-        let mut errors = error::room(if self.errors { self.count } else { 0 }, "errors")?;
+        let mut fits = rows::room::<Fit<T>>(py, self.count)?;
+        let mut errors = rows::room::<Errors>(py, if self.errors { self.count } else { 0 })?;
+        // SAFETY: nobody else has the arrays, which stay where they are.
+        let (of_fits, of_errors) =
+            unsafe { (rows::unfilled::<Fit<T>>(&mut fits), rows::unfilled::<Errors>(&mut errors)) };
         py.detach(|| {
-            fill(&mut fits, self.count, Row(T::make(Unfitted)))?;
-            fill(&mut errors, if self.errors { self.count } else { 0 }, Row(Errors::unknown()))?;
-            self.fit(rows::values(&mut fits), rows::values(&mut errors))
+            let fits = rows::filled(of_fits, Row(T::make(Unfitted)))?;
+            let errors = rows::filled(of_errors, Row(Errors::unknown()))?;
+            self.fit(rows::values::<Fit<T>>(fits), rows::values::<Errors>(errors))
         })?;
         check_signals(py)?;
-        let errors = self.errors.then(|| rows::array::<Errors>(py, errors));
-        Ok((rows::array(py, fits), errors))
+        Ok((fits.into_any(), self.errors.then(|| errors.into_any())))
     }
 
     /// What is wrong with the whole call, before anything is made for it.

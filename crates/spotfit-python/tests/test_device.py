@@ -55,7 +55,7 @@ def test_words_that_make_no_sense_are_refused() -> None:
         spotfit.fit(Elsewhere(2), dtype="float64")  # type: ignore[call-overload]
     for backend in "cpu", "reference":
         with pytest.raises(ValueError, match=f"backend = '{backend}' fits what is in the host's memory"):
-            spotfit.fit(Elsewhere(2), backend=backend)  # type: ignore[call-overload]
+            spotfit.fit(Elsewhere(2), backend=backend)
 
 
 def test_what_the_host_shares_is_fitted_there() -> None:
@@ -70,7 +70,8 @@ def test_what_the_host_shares_is_fitted_there() -> None:
             return self.array
 
     spots = spotfit.simulate(10, size=9, photons=1000, background=5).spots
-    assert (spotfit.fit(OfHost(spots)).array == spotfit.fit(spots).array).all()  # type: ignore[union-attr, unused-ignore]
+    shared: Any = OfHost(spots)
+    assert (spotfit.fit(shared).array == spotfit.fit(spots).array).all()
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +214,7 @@ def test_wrong_tensors_are_refused(spots: Any) -> None:
         {"start": Interface()},
     ):
         with pytest.raises((TypeError, ValueError), match="start|weights"):
-            spotfit.fit(there, **words)  # type: ignore[arg-type]
+            spotfit.fit(there, **words)
     for interface in Interface(), Interface(data=(0, False)), Interface(data=(spots.ctypes.data, False)):
         with pytest.raises(ValueError, match="no memory of a GPU"):
             spotfit.fit(interface)

@@ -23,10 +23,15 @@ if TYPE_CHECKING:
 
     from ._options import Background, Backend, Criteria, Estimator, InstructionSet, Options, Profile, Shape
 
-    class OnDevice(Protocol):
-        """An array that may be in the memory of a GPU: a tensor of PyTorch, an array of CuPy."""
-
+    class _ByDLPack(Protocol):
         def __dlpack_device__(self) -> Any: ...
+
+    class _ByInterface(Protocol):
+        @property
+        def __cuda_array_interface__(self) -> Any: ...
+
+    #: An array that may be in the memory of a GPU: a tensor of PyTorch, an array of CuPy.
+    OnDevice = _ByDLPack | _ByInterface
 
 
 class Fitter:
