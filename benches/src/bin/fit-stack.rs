@@ -3,7 +3,8 @@
 //!
 //! It writes the windows (`windows.f32`) and their truth (`truth.f64`: x, y, σx, σy) to a folder, as numbers without a
 //! header. A line `default` or `tight` makes it fit them all with these criteria, answer with the seconds, the mean
-//! evaluations and the share that converged, and write the fits (`fits.f64`: x, y, σx, σy).
+//! evaluations and the share that converged, and write the fits (`fits.f64`: x, y, σx, σy). With `anew` it fits them by
+//! `spotfit::Fitter::fit`, which makes room for the outcomes each time, as `against_rust.py` wants it.
 
 use std::fs;
 use std::io::{self, BufRead, Write};
@@ -71,15 +72,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with_estimator(Estimator::MaximumLikelihood)
         .with_background(Background::NonNegative);
     let mut fits = vec![Fit::<f32>::invalid(); arguments.count];
+    let own = spotfit::Fitter::new(
+        &spotfit::FitterOptions::from(options).with_threads(arguments.threads),
+    )?;
     for line in io::stdin().lock().lines() {
+        let mut anew = false;
         let criteria = match line?.as_str() {
             "default" => Criteria::DEFAULT,
             "tight" => Criteria::TIGHT,
+            "anew" => {
+                anew = true;
+                Criteria::DEFAULT
+            }
             other => return Err(format!("'{other}' is neither default nor tight").into()),
         };
         let options = options.with_criteria(criteria);
         let begin = Instant::now();
-        fitter.fit_into(&options, spots.pixels.view(), Start::Estimate, &mut fits)?;
+        if anew {
+            fits = own.fit(spots.pixels.view(), Start::Estimate)?;
+        } else {
+            fitter.fit_into(&options, spots.pixels.view(), Start::Estimate, &mut fits)?;
+        }
         let seconds = begin.elapsed().as_secs_f64();
         let count = fits.len() as f64;
         let evaluations: f64 = fits.iter().map(|fit| f64::from(fit.evaluations)).sum();

@@ -284,6 +284,28 @@ fn changes_are_refused_without_overwrite() {
     assert!(!folder.path("out/b.batch.json").exists());
 }
 
+/// Proves that a movie in several files is one, by its folder or a file of it, and that a change of any file is noticed.
+#[test]
+fn several_files_are_one_movie() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("set.1")).expect("a folder");
+    let parts = ["set.1/x_MMStack_Pos0.ome.tif", "set.1/x_MMStack_Pos0_1.ome.tif"];
+    movies(&folder, &parts, 7);
+    folder.file("list.txt", format!("set.1/\n{}\n", parts[0]).as_bytes());
+    let said = does(&folder, &batch("list.txt", "out", &[]));
+    assert_eq!(said.matches("2 files are one movie").count(), 1, "{said}");
+    assert_eq!(summary(&folder, "out/summary.csv", "frames"), ["14"; 2]);
+    let made = files(&folder, "out");
+    assert!(made["set.1.hdf5"] == localized(&folder, "set.1", "hdf5", &CAMERA));
+    assert!(made.contains_key("x_MMStack_Pos0.hdf5"), "{:?}", made.keys());
+    does(&folder, &batch("list.txt", "out", &[]));
+    assert!(made == files(&folder, "out"));
+    let file = fs::File::options().append(true).open(folder.path(parts[1])).expect("a file");
+    file.set_modified(SystemTime::now() + Duration::from_secs(5)).expect("a time");
+    let reason = "set.1/: made before x_MMStack_Pos0_1.ome.tif was changed";
+    fails(&folder, &batch("list.txt", "out", &[]), &[reason, "2 of 2 movies failed"]);
+}
+
 /// Proves that a movie that is missing, broken, or too small fails alone, with its reason in the message, the record and the
 /// summary, the same on every run, and that it is localized once it is there.
 #[test]
