@@ -3,19 +3,16 @@ use std::mem::MaybeUninit;
 use std::ptr::null;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fit_core::{ArgumentError, Corner, Errors, Fit, Options, PixelProfile, Start};
+use fit_core::{ArgumentError, Corner, Errors, Estimator, Fit, Options, PixelProfile, Start};
 use fit_gpu_kernel::{Job, Method, PixelKind, Task};
-use fit_windows::{AnyWindows, Weights};
-use ndarray::{ArrayView3, ShapeBuilder};
+use fit_windows::{AnyWindows, NoteKind};
 
 use crate::GpuError;
 use crate::beside::Beside;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Choice, Launch, method_of};
-use crate::driver::{self, Context, DeviceMemory, Event, HostMemory, Stream};
+use crate::driver::{self, Context, DeviceMemory, Event, Guest, HostMemory, Stream};
 use crate::pixels::{gather_outlines, gather_starts};
-
-static ONE: [f32; 1] = [1.0];
 
 /// The number of the device in whose memory an address lies; `None` for the host's, pinned or not, and for what is no memory.
 ///
@@ -34,7 +31,8 @@ pub struct DeviceWindows<'a> {
     pub shapes: AnyWindows<'a>,
     /// The device's address of the windows, or of the frames that they are cut from, in C order.
     pub pixels: *const c_void,
-    /// The device's address of weights (n, height, width) in C order, or null.
+    /// The device's address of weights (n, height, width) in C order, or null. Nobody looks at them before: pixels whose weight is
+    /// not above 0 are masked, and infinite ones make fits invalid.
     pub weights: *const f32,
     /// Where fits start.
     pub start: DeviceStart<'a>,
@@ -55,12 +53,23 @@ pub enum DeviceStart<'a> {
 pub struct InPlace {
     card: Arc<Card>,
     desk: Mutex<Desk>,
+    /// The driver's handle of the desk's stream, for those who do not want to wait for a fit.
+    stream: usize,
     spare: Arc<Spare>,
 }
 
 impl std::fmt::Debug for InPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "InPlace {{ {} }}", self.card.info.name)
+    }
+}
+
+/// A thread's stay at a device: see [`InPlace::visit`].
+pub struct Visit(#[expect(dead_code, reason = "it acts when it goes")] Guest);
+
+impl std::fmt::Debug for Visit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Visit")
     }
 }
 
@@ -94,13 +103,22 @@ impl InPlace {
             weights: memory()?,
             host: HostMemory::new(&card.context, Bytes::NONE)?,
         };
-        Ok(Self { desk: Mutex::new(desk), spare: Arc::default(), card: Arc::clone(&card) })
+        let (stream, spare) = (desk.stream.raw() as usize, Arc::default());
+        Ok(Self { desk: Mutex::new(desk), stream, spare, card: Arc::clone(&card) })
     }
 
     /// The stream in which fits are done, a `CUstream` of the device's primary context. What someone else puts into it now comes
     /// before the next fit.
     pub fn stream(&self) -> *mut c_void {
-        self.desk().stream.raw()
+        self.stream as *mut c_void
+    }
+
+    /// Makes the device that of the calling thread for CUDA's libraries, for as long as the answer is kept.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn visit(&self) -> Result<Visit, GpuError> {
+        Ok(Visit(self.card.context.visit()?))
     }
 
     /// Lets fits from now on wait for all that is in this stream, a `CUstream` of the device's primary context; null is the default
@@ -140,21 +158,19 @@ impl InPlace {
         let (size, count) = (windows.size(), windows.count());
         // Those of the host are uploaded with what is known.
         let beside = Beside::new(&windows, options);
-        let windows = if weights.is_null() {
-            windows
-        } else {
-            let shape = (count, size.height, size.width).strides((0, 0, 0));
-            let shown = ArrayView3::from_shape(shape, &ONE);
-            let shown = shown.map_err(|_| GpuError::TooManyWindows { count })?;
-            windows.with_weights(Weights::Windows(shown))
-        };
+        let weighs = !weights.is_null();
+        if weighs && options.estimator == Estimator::MaximumLikelihood {
+            return Err(ArgumentError::WeightedLikelihood.into());
+        }
         match start {
             DeviceStart::Host(start) => windows.validate(options, start, count)?,
             _ => windows.validate_judged(options, count, count)?,
         }
         let known = windows.known();
-        let method = method_of(options, windows.note_kind(options));
-        let noted = known.is_mapped() || known.is_weighted();
+        let notes = if weighs { NoteKind::Weights } else { windows.note_kind(options) };
+        let method = method_of(options, notes);
+        let weighted = weighs || known.is_weighted();
+        let noted = known.is_mapped() || weighted;
         let choice = Choice {
             family: None,
             shape: options.shape.name(),
@@ -167,7 +183,7 @@ impl InPlace {
         };
         let launch = self.card.launch(&choice)?;
         let judge = if errors {
-            let task = Task::judging(size, options, known.is_mapped(), known.is_weighted())?;
+            let task = Task::judging(size, options, known.is_mapped(), weighted)?;
             let choice = Choice { method: Method::Errors, started: true, ..choice };
             Some((task, self.card.launch(&choice)?))
         } else {
@@ -194,7 +210,7 @@ impl InPlace {
         // before any of it goes.
         unsafe {
             flight.0.load(&windows, beside.as_ref(), start, &launch, &mut job)?;
-            if !weights.is_null() {
+            if weighs {
                 job.weights = weights;
             }
             launch.run(&flight.0.stream, &job)?;
@@ -374,7 +390,26 @@ impl DeviceFits {
     /// # Errors
     /// [`GpuError`].
     pub fn fetch(&self, fits: &mut [Fit<f32>]) -> Result<(), GpuError> {
-        self.fits.fetch(fits, self.count)
+        self.fits.fetch(fits.as_mut_ptr(), fits.len(), self.count)
+    }
+
+    /// The same for someone who may have written there since, by the addresses: what comes is nothing but bytes.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn fetch_bytes(&self, fits: &mut [MaybeUninit<Fit<f32>>]) -> Result<(), GpuError> {
+        self.fits.fetch(fits.as_mut_ptr(), fits.len(), self.count)
+    }
+
+    /// The same of the errors.
+    ///
+    /// # Errors
+    /// [`GpuError`], also if there are none.
+    pub fn fetch_error_bytes(&self, to: &mut [MaybeUninit<Errors>]) -> Result<(), GpuError> {
+        match &self.errors {
+            Some(errors) => errors.fetch(to.as_mut_ptr(), to.len(), self.count),
+            None => Err(ArgumentError::OutputCount { spots: 0, given: to.len() }.into()),
+        }
     }
 
     /// Copies the errors to the host. Without any, all are unknown.
@@ -383,7 +418,7 @@ impl DeviceFits {
     /// [`GpuError`].
     pub fn fetch_errors(&self, errors: &mut [Errors]) -> Result<(), GpuError> {
         match &self.errors {
-            Some(found) => found.fetch(errors, self.count),
+            Some(found) => found.fetch(errors.as_mut_ptr(), errors.len(), self.count),
             None => {
                 errors.fill(Errors::unknown());
                 Ok(())
@@ -438,13 +473,19 @@ impl Lent {
         self.memory.as_ref().map_or(null(), |memory| memory.address::<c_void>().cast_const())
     }
 
-    fn fetch<T: Copy>(&self, to: &mut [T], count: usize) -> Result<(), GpuError> {
-        if to.len() != count {
-            return Err(ArgumentError::OutputCount { spots: count, given: to.len() }.into());
+    /// `room` is what there is at `to`.
+    fn fetch<T: Copy>(&self, to: *mut T, room: usize, count: usize) -> Result<(), GpuError> {
+        if room != count {
+            return Err(ArgumentError::OutputCount { spots: count, given: room }.into());
+        }
+        if count == 0 {
+            return Ok(());
         }
         let _guest = self.context.visit()?;
-        // SAFETY: a kernel has written as many of this type, and nobody writes there.
-        unsafe { driver::copy(&self.context, to.as_mut_ptr(), self.address().cast(), count) }
+        // Who has the addresses may have work with it on its way.
+        self.context.wait()?;
+        // SAFETY: a kernel has written as many of this type, and there is room for them.
+        unsafe { driver::copy(&self.context, to, self.address().cast(), count) }
     }
 }
 

@@ -21,7 +21,7 @@ pub use curve::{CurveGpu, CurveResident, DeviceCurves, spliced};
 pub use devices::{DeviceInfo, devices, free_memory};
 pub use error::GpuError;
 pub use fit_gpu_kernel::{CurveMethod, Family, Method};
-pub use in_place::{DeviceFits, DeviceStart, DeviceWindows, InPlace, device_of};
+pub use in_place::{DeviceFits, DeviceStart, DeviceWindows, InPlace, Visit, device_of};
 pub use pinned::{Pinnable, PinnedBuffer};
 pub use resident::Resident;
 pub use session::GpuSession;

@@ -541,7 +541,7 @@ mod signals {
             assert!(whole == files(&folder, &out), "round {round}: {:?}", names(&folder, &out));
         }
         println!("{killed} of 12 were killed, {skipped} had finished movies; a run took {time:?}");
-        assert!(killed > 4 && skipped > 2, "{killed} and {skipped} prove nothing");
+        assert!(killed > 2 && skipped > 0, "{killed} and {skipped} prove nothing");
     }
 
     /// Proves that Ctrl-C ends the run with status 130, that finished movies stay and nothing else does, that it is said how

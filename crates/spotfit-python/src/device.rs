@@ -18,13 +18,19 @@ use crate::dlpack::{self, Kind, Offer};
 use crate::error;
 use crate::numbers::{self, Starts, WeightArray};
 use crate::pixels::{Place, View};
-use crate::rows::{self, Field, Row};
+use crate::rows::{self, Field};
 use crate::threads::{Here, Own};
+use crate::work::check_signals;
 
 /// Fitters by the number of their device, of this process.
 static IN_PLACE: Own<Mutex<HashMap<usize, Arc<InPlace>>>> = Own::new();
 
-fn in_place(device: usize) -> PyResult<Arc<InPlace>> {
+fn in_place(py: Python<'_>, device: usize) -> PyResult<Arc<InPlace>> {
+    // Making a context takes a while, and another thread may be at it.
+    py.detach(|| of_process(device))
+}
+
+fn of_process(device: usize) -> PyResult<Arc<InPlace>> {
     let all = IN_PLACE.get(|| Ok(Mutex::default()))?;
     let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = all.get(&device) {
@@ -45,7 +51,11 @@ pub(crate) fn device_of(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Optio
     let (protocol, interface) =
         (intern!(py, "__dlpack_device__"), intern!(py, "__cuda_array_interface__"));
     if let Some(device) = object.getattr_opt(protocol)? {
-        let (kind, number): (i32, i32) = device.call0()?.extract()?;
+        let (kind, number): (i32, i32) = match device.call0() {
+            // It cannot be shared, but perhaps copied.
+            Err(error) if error.is_instance_of::<PyBufferError>(py) => return Ok(None),
+            told => told?.extract()?,
+        };
         return match kind {
             dlpack::CUDA | dlpack::CUDA_MANAGED => Ok(usize::try_from(number).ok()),
             // Of the processor, and pinned.
@@ -103,9 +113,7 @@ impl<'py> Foreign<'py> {
             return Err(PyValueError::new_err(format!("{name} is not aligned to its numbers")));
         }
         if !found.shape.contains(&0) && owner(found.address)? != Some(device) {
-            return Err(PyValueError::new_err(format!(
-                "{name} is not in the memory of GPU {device}, as the pixels are"
-            )));
+            return Err(elsewhere(name, device));
         }
         Ok(found)
     }
@@ -115,6 +123,8 @@ impl<'py> Foreign<'py> {
         let words = PyDict::new(py);
         words.set_item(intern!(py, "stream"), fitter.stream() as usize)?;
         words.set_item(intern!(py, "max_version"), (1, 0))?;
+        // Libraries share what is on the device that is theirs at the moment.
+        let _visit = fitter.visit().map_err(|error| error::of_fit(error.into()))?;
         let capsule = match protocol.call((), Some(&words)) {
             // Before DLPack 1 there was no such word.
             Err(error) if error.is_instance_of::<PyTypeError>(py) => {
@@ -125,7 +135,8 @@ impl<'py> Foreign<'py> {
         };
         let seen = dlpack::read(name, &capsule)?;
         let strides = seen.strides.map(|strides| {
-            strides.iter().map(|stride| stride * seen.kind.bytes() as i64).collect::<Vec<_>>()
+            let bytes = seen.kind.bytes() as i64;
+            strides.iter().map(|stride| stride.saturating_mul(bytes)).collect::<Vec<_>>()
         });
         in_order(name, &seen.shape, strides.as_deref(), seen.kind.bytes())?;
         let (address, kind, shape) = (seen.address, seen.kind, seen.shape);
@@ -160,16 +171,16 @@ impl<'py> Foreign<'py> {
                 "{name} is a masked array: give its data, and weights of 0 where it is masked"
             )));
         }
-        // 1 is the default stream, 2 that of the thread: both are addresses to the driver.
+        // 1 is the default stream, 2 that of the thread: both are addresses to the driver. Some say nothing where they mean the
+        // default stream, which is 0 there.
         let stream: Option<usize> = match words.get_item(intern!(py, "stream")) {
             Ok(stream) => stream.extract()?,
             Err(_) => None,
         };
-        if let Some(stream) = stream {
-            // SAFETY: the array's owner says that the stream exists.
-            let waits = unsafe { fitter.wait_for(stream as *mut c_void) };
-            waits.map_err(|error| error::of_fit(error.into()))?;
-        }
+        let stream = stream.unwrap_or_default();
+        // SAFETY: the array's owner says that the stream exists.
+        let waits = py.detach(|| unsafe { fitter.wait_for(stream as *mut c_void) });
+        waits.map_err(|error| error::of_fit(error.into()))?;
         Ok(Self { address, kind, shape, _keep: object.clone() })
     }
 
@@ -183,6 +194,10 @@ impl<'py> Foreign<'py> {
             ))),
         }
     }
+}
+
+fn elsewhere(name: &str, device: usize) -> PyErr {
+    PyValueError::new_err(format!("{name} is not in the memory of GPU {device}, as the pixels are"))
 }
 
 fn wrong_kind(name: &str, given: &str) -> PyErr {
@@ -242,7 +257,7 @@ impl There<'_, '_> {
     pub(crate) fn fit(&self, options: &spotfit::Options, device: usize) -> PyResult<Outcomes> {
         let py = self.pixels.py();
         let name = if self.size.is_some() { "frames" } else { "spots" };
-        let fitter = in_place(device)?;
+        let fitter = in_place(py, device)?;
         let pixels = Foreign::of(name, self.pixels, device, &fitter)?;
         let kind = match pixels.kind {
             Kind::BOOL => Kind::U8,
@@ -268,9 +283,12 @@ impl There<'_, '_> {
             shapes = shapes.with_map(&map.get().0);
         }
 
-        let on_device = |name, object: Option<&Bound<'_, PyAny>>| match object {
-            Some(object) => device_of(name, object),
-            None => Ok(None),
+        let on_device = |name, object: Option<&Bound<'_, PyAny>>| {
+            let found = object.map_or(Ok(None), |object| device_of(name, object))?;
+            match found.is_some_and(|found| found != device) {
+                true => Err(elsewhere(name, device)),
+                false => Ok(found),
+            }
         };
         let foreign = match (on_device("weights", self.weights)?, self.weights) {
             (Some(_), Some(given)) => Some(Foreign::of("weights", given, device, &fitter)?),
@@ -325,6 +343,7 @@ impl There<'_, '_> {
         // were checked.
         let fitted = py.detach(|| unsafe { fitter.fit(options, &windows.get(), errors) });
         let fits = fitted.map_err(|error| error::of_fit(FitError::from(error)))?;
+        check_signals(py)?;
         Ok(Outcomes { fits: Arc::new(Here::new(fits)), device })
     }
 }
@@ -375,22 +394,8 @@ impl Outcomes {
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
-        let found = self.fits.get(WHAT)?;
-        let mut fits = error::room(found.len(), "outcomes")?;
-        let judged = found.errors().is_some();
-        let mut errors = error::room(if judged { found.len() } else { 0 }, "errors")?;
-        py.detach(|| {
-            fits.resize(found.len(), Row(Fit::<f32>::invalid()));
-            found.fetch(rows::values(&mut fits))?;
-            if judged {
-                errors.resize(found.len(), Row(Errors::unknown()));
-                found.fetch_errors(rows::values(&mut errors))?;
-            }
-            Ok(())
-        })
-        .map_err(|error| error::of_fit(FitError::Gpu(error)))?;
-        let errors = judged.then(|| rows::array::<Errors>(py, errors));
-        Ok((rows::array(py, fits), errors))
+        let judged = self.has_errors()?.then(|| self.fetch_errors(py)).transpose()?;
+        Ok((self.fetch_fits(py)?, judged))
     }
 
     /// A field of the outcomes, or of their errors.
@@ -431,6 +436,28 @@ impl Outcomes {
             shape,
             strides,
         })
+    }
+}
+
+impl Outcomes {
+    fn fetch_fits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.fits.get(WHAT)?;
+        let mut fits = rows::room::<Fit<f32>>(py, found.len())?;
+        // SAFETY: nobody else has the array.
+        let to = unsafe { rows::unfilled::<Fit<f32>>(&mut fits) };
+        let fetched = py.detach(|| found.fetch_bytes(rows::unfilled_values(to)));
+        fetched.map_err(|error| error::of_fit(FitError::Gpu(error)))?;
+        Ok(fits.into_any())
+    }
+
+    fn fetch_errors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.fits.get(WHAT)?;
+        let mut errors = rows::room::<Errors>(py, found.len())?;
+        // SAFETY: as above.
+        let to = unsafe { rows::unfilled::<Errors>(&mut errors) };
+        let fetched = py.detach(|| found.fetch_error_bytes(rows::unfilled_values(to)));
+        fetched.map_err(|error| error::of_fit(FitError::Gpu(error)))?;
+        Ok(errors.into_any())
     }
 }
 
@@ -527,8 +554,8 @@ impl DeviceArray {
     /// A copy in the host's memory.
     fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let outcomes = Outcomes { fits: self.owner.clone(), device: self.device };
-        let (fits, errors) = outcomes.fetch(py)?;
-        let rows = errors.filter(|_| self.of_errors).unwrap_or(fits);
+        let rows =
+            if self.of_errors { outcomes.fetch_errors(py) } else { outcomes.fetch_fits(py) }?;
         let column = rows.get_item(&self.field)?;
         column.call_method1(intern!(py, "astype"), (self.text,))
     }

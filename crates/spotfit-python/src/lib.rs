@@ -41,7 +41,7 @@ mod _spotfit {
     #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]
-    use super::tables::{Info, filter_table, read_table, write_table};
+    use super::tables::{Info, filter_table, link_table, read_table, write_table};
 
     use super::*;
 

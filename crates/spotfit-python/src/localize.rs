@@ -1,13 +1,20 @@
 //! Localizing movies, from files and from arrays.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use spotfit::astigmatism;
+use spotfit::astigmatism::file::CalibrationFileError;
+use spotfit::astigmatism::find::Finder;
 use spotfit::localize::{self, Flags, Localization, Localizations, LocalizeError, Localizer, Roi};
 use spotfit::movie::{Block, Movie, MovieError, MovieOptions, Pixels};
+use spotfit::psf::{self, Psf};
 use spotfit::table::{self, Layout, Widths};
+use spotfit::yaml::YamlError;
 
 use crate::camera::CameraMap;
 use crate::error;
@@ -36,6 +43,26 @@ fn of_movie(error: MovieError) -> PyErr {
     }
 }
 
+/// Reads a calibration of astigmatism.
+fn finder(path: &Path) -> PyResult<Finder> {
+    astigmatism::file::load(path).map_err(|error| match error {
+        CalibrationFileError::Yaml(YamlError::Io(error)) => of_io(path, &error),
+        other => PyValueError::new_err(format!("{}: {other}", path.display())),
+    })
+}
+
+/// Reads a PSF.
+fn measured(path: &Path) -> PyResult<Psf> {
+    let file = File::open(path).map_err(|error| of_io(path, &error))?;
+    psf::read(BufReader::new(file))
+        .map_err(|error| PyValueError::new_err(format!("{}: {error}", path.display())))
+}
+
+/// The exception for a file that cannot be read: Python chooses the class, such as `FileNotFoundError`, by the kind.
+fn of_io(path: &Path, error: &io::Error) -> PyErr {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
+}
+
 /// How to localize a movie.
 #[pyclass(frozen, module = "spotfit._spotfit")]
 pub(crate) struct LocalizeOptions {
@@ -47,13 +74,14 @@ pub(crate) struct LocalizeOptions {
 impl LocalizeOptions {
     #[new]
     #[pyo3(signature = (
-        fitter, camera_map, *, box_size, false_rate, threshold, roi, drop, keep_all, checks, errors, saturation
+        fitter, camera_map, *, box_size, false_rate, threshold, roi, drop, keep_all, checks, errors, saturation,
+        calibration, psf
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
         fitter: &Bound<'_, Fitter>,
         camera_map: Option<&Bound<'_, CameraMap>>,
-        box_size: usize,
+        box_size: Option<usize>,
         false_rate: f64,
         threshold: Option<f64>,
         roi: Option<(usize, usize, usize, usize)>,
@@ -62,7 +90,13 @@ impl LocalizeOptions {
         checks: bool,
         errors: bool,
         saturation: Option<f64>,
+        calibration: Option<PathBuf>,
+        psf: Option<PathBuf>,
     ) -> PyResult<Self> {
+        let calibration = calibration.map(|path| finder(&path)).transpose()?;
+        let psf = psf.map(|path| measured(&path)).transpose()?;
+        let has_depth = calibration.is_some() || psf.is_some();
+        let widths = psf.as_ref().map(|_| Widths::Measured);
         let fitter = fitter.get().options();
         let fit = fitter.fit;
         let mut flags = Flags::default();
@@ -78,7 +112,7 @@ impl LocalizeOptions {
             flags = Flags::from_bits(flags.bits() | flag.bits());
         }
         let options = localize::LocalizeOptions::default()
-            .with_box_size(box_size)
+            .with_box_size(box_size.unwrap_or(psf.as_ref().map_or(7, Psf::usual_box)))
             .with_false_rate(false_rate)
             .with_roi(roi.map(|(x, y, width, height)| Roi { x, y, width, height }))
             .with_camera(fit.camera.unwrap_or_default())
@@ -88,14 +122,17 @@ impl LocalizeOptions {
             .with_checks(checks)
             .with_errors(errors)
             .with_drop(flags)
-            .with_saturation(saturation);
+            .with_saturation(saturation)
+            .with_calibration(calibration.map(Arc::new))
+            .with_psf(psf.map(Arc::new));
         let options = match threshold {
             Some(threshold) => options.with_threshold(threshold),
             None => options,
         };
         let layout = Layout::default()
             .with_errors(errors)
-            .with_widths(Widths::of(fit.shape))
+            .with_depth(has_depth)
+            .with_widths(widths.unwrap_or(Widths::of(fit.shape)))
             .with_checks(checks)
             .with_status(keep_all);
         Ok(Self { options, layout })
@@ -202,9 +239,7 @@ impl MovieLocalizer {
         (chosen.channel, chosen.slice) = (channel, slice);
         let movie = py.detach(|| Movie::open_with(&path, &chosen));
         let movie = movie.map_err(|error| match error {
-            MovieError::Io(error) => {
-                std::io::Error::new(error.kind(), format!("{name}: {error}")).into()
-            }
+            MovieError::Io(error) => of_io(&path, &error),
             other => PyValueError::new_err(format!("{name}: {other}")),
         })?;
         let (width, height) = movie.size();

@@ -7,6 +7,7 @@ use numpy::{
     Element, PyArray1, PyArrayDescr, PyArrayMethods, PyUntypedArrayMethods, get_array_module,
 };
 use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -36,7 +37,12 @@ where
     Row<T>: Element,
 {
     let module = get_array_module(py)?;
-    let array = module.call_method1(intern!(py, "empty"), (count, Row::<T>::get_dtype(py)))?;
+    let made = module.call_method1(intern!(py, "empty"), (count, Row::<T>::get_dtype(py)));
+    // For NumPy what no address can tell is a wrong value.
+    let array = made.map_err(|error| match error.is_instance_of::<PyValueError>(py) {
+        true => PyMemoryError::new_err(format!("there is no memory for {count} rows")),
+        false => error,
+    })?;
     Ok(array.cast_into()?)
 }
 
@@ -52,6 +58,12 @@ where
 {
     // SAFETY: NumPy has made room for as many, aligned to their type, and nobody else has it.
     unsafe { std::slice::from_raw_parts_mut(array.data().cast(), array.len()) }
+}
+
+/// The values in rows that nobody has written.
+pub(crate) fn unfilled_values<T>(rows: &mut [MaybeUninit<Row<T>>]) -> &mut [MaybeUninit<T>] {
+    // SAFETY: a row has the layout of its value.
+    unsafe { &mut *(std::ptr::from_mut(rows) as *mut [MaybeUninit<T>]) }
 }
 
 /// Rows that a thread fills by itself.
@@ -70,14 +82,6 @@ pub(crate) fn filled<R: Copy + Send + Sync>(
     }
     // SAFETY: all of them were written.
     Ok(unsafe { &mut *(std::ptr::from_mut(rows) as *mut [R]) })
-}
-
-/// Rows as an array that owns them.
-pub(crate) fn array<T>(py: Python<'_>, rows: Vec<Row<T>>) -> Bound<'_, PyAny>
-where
-    Row<T>: Element,
-{
-    PyArray1::from_vec(py, rows).into_any()
 }
 
 /// A field: name, type, how many of it, place.

@@ -29,6 +29,19 @@ class Elsewhere:
         raise BufferError("nothing is here")
 
 
+class NotShared:
+    """Can be copied, but not shared."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        raise BufferError("it is in several places")
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.array
+
+
 class Interface:
     """Has an interface of CUDA."""
 
@@ -70,8 +83,9 @@ def test_what_the_host_shares_is_fitted_there() -> None:
             return self.array
 
     spots = spotfit.simulate(10, size=9, photons=1000, background=5).spots
-    shared: Any = OfHost(spots)
-    assert (spotfit.fit(shared).array == spotfit.fit(spots).array).all()
+    for shared in OfHost(spots), NotShared(spots):
+        given: Any = shared
+        assert (spotfit.fit(given).array == spotfit.fit(spots).array).all()
 
 
 @pytest.fixture(scope="module")
@@ -167,28 +181,39 @@ def test_windows_are_cut_there(spots: Any) -> None:
         spotfit.fit_in_frames(there, [(0, 85, 0)], 9)
 
 
+class AsInterface:
+    """A tensor that says in which stream it is written."""
+
+    def __init__(self, tensor: Any, **words: Any) -> None:
+        self.__cuda_array_interface__ = {**tensor.__cuda_array_interface__, "version": 3, **words}
+
+
 @needs_gpu
 def test_streams_come_before_the_fit(spots: Any) -> None:
     there = torch.from_numpy(spots).cuda()
     expected = spotfit.fit(there).to_host().array.tobytes()
-    stream = torch.cuda.Stream()
-    with torch.cuda.stream(stream):
-        for _ in range(20):
-            late = torch.zeros_like(there)
-            # Takes a while before the pixels are there.
-            torch.cuda._sleep(20_000_000)
-            late.copy_(there)
-            assert spotfit.fit(late).to_host().array.tobytes() == expected
-
-    class AsInterface:
-        def __init__(self, tensor: Any, stream: int) -> None:
-            self.__cuda_array_interface__ = {**tensor.__cuda_array_interface__, "version": 3, "stream": stream}
-
-    late = torch.zeros_like(there)
-    with torch.cuda.stream(stream):
-        torch.cuda._sleep(20_000_000)
-        late.copy_(there)
-        assert spotfit.fit(AsInterface(late, stream.cuda_stream)).to_host().array.tobytes() == expected
+    side = torch.cuda.Stream()
+    default = torch.cuda.default_stream()
+    ways: list[tuple[Any, Any]] = [
+        (side, lambda late: late),
+        (default, lambda late: late),
+        (side, lambda late: AsInterface(late, stream=side.cuda_stream)),
+        (default, lambda late: AsInterface(late, stream=1)),
+        (default, lambda late: AsInterface(late, stream=None)),
+        (default, lambda late: AsInterface(late)),
+    ]
+    # Memory that is taken again would be waited for.
+    held = [spotfit.fit(there) for _ in range(3)]
+    for stream, told in ways:
+        for _ in range(3):
+            with torch.cuda.stream(stream):
+                late = torch.zeros_like(there)
+                torch.cuda.synchronize()
+                # Takes a while before the pixels are there.
+                torch.cuda._sleep(40_000_000)
+                late.copy_(there)
+                held.append(spotfit.fit(told(late)))
+            assert held[-1].to_host().array.tobytes() == expected
 
 
 @needs_gpu
@@ -220,7 +245,12 @@ def test_wrong_tensors_are_refused(spots: Any) -> None:
             spotfit.fit(interface)
     with pytest.raises(TypeError):
         spotfit.fit(spots, weights=there)
+    assert len(spotfit.fit(there[:0]).to_host()) == 0 == len(np.asarray(spotfit.fit(there[:0]).x))
     assert len(spotfit.fit(there[:0])) == 0 and len(spotfit.fit(there[:0], errors=True).errors) == 0
+    bright = there > 10
+    assert np.array_equal(spotfit.fit(bright).to_host().x, spotfit.fit(bright.to(torch.uint8)).to_host().x, equal_nan=True)
+    with pytest.raises(ValueError, match="likelihood"):
+        spotfit.fit(there, weights=torch.ones_like(there), estimator="mle")
     pinned = torch.from_numpy(spots).pin_memory()
     assert isinstance(spotfit.fit(pinned), spotfit.Fits)
     assert len(spotfit.fit(there[5:6])) == 1

@@ -210,7 +210,7 @@ impl Slot {
         }
         // What all fits read often is on the device in any case.
         let copied = match shape.mapped {
-            true if self.tables_there == tables.numbers => 0,
+            true if same(&self.tables_there, &tables.numbers) => 0,
             true => shared,
             false => numbers,
         };
@@ -341,6 +341,11 @@ impl Slot {
         let step = if self.starts.is_none() { 0 } else { parameters };
         kind.put(job, &Back { found, starts, step, wrong: &self.wrong }, piece)
     }
+}
+
+/// Whether numbers are the same to the bit: 0 and -0 are not.
+fn same(one: &[f32], other: &[f32]) -> bool {
+    one.iter().map(|number| number.to_bits()).eq(other.iter().map(|number| number.to_bits()))
 }
 
 /// Fills rows of so many numbers.

@@ -57,7 +57,7 @@ impl LocalizeWords {
             Some(_) => fit.with_estimator(self.spot.psf_estimator()?),
         };
         let options = LocalizeOptions::default()
-            .with_box_size(self.box_size.unwrap_or(psf.as_ref().map_or(7, usual_box)))
+            .with_box_size(self.box_size.unwrap_or(psf.as_ref().map_or(7, Psf::usual_box)))
             .with_false_rate(self.false_rate)
             .with_roi(self.roi.as_deref().map(parse_roi).transpose()?)
             .with_camera(camera)
@@ -165,12 +165,6 @@ fn measured(path: &Path) -> Result<Psf, CliError> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|error| CliError::file(&name, error.to_string()))?;
     psf::read(BufReader::new(file)).map_err(|error| CliError::file(&name, error.to_string()))
-}
-
-/// Windows in which spots may be off the middle.
-fn usual_box(psf: &Psf) -> usize {
-    let side = psf.extent()[0].min(psf.extent()[1]).saturating_sub(5);
-    (side.clamp(5, 13) - 1) | 1
 }
 
 /// The positions in a table, in pixels.

@@ -385,8 +385,8 @@ def fit(
         integers, float32 and float64 are fitted where they lie. Others are copied once: other number types, the other
         byte order, and numbers at addresses that their type does not allow.
         Arrays in the memory of an NVIDIA GPU, such as tensors of PyTorch or arrays of CuPy, are fitted there, by DLPack or
-        ``__cuda_array_interface__``: of float32, uint16, uint8 or booleans, in C order. `start` and `weights` may be there too, of
-        float32.
+        ``__cuda_array_interface__``: of float32, uint16, uint8 or booleans, in C order. `start` and the weights of each window may be
+        there too, of float32. Such a fit ends before Ctrl-C is heard.
     start : array_like (n, 3) or (n, 5), optional
         Where to start: x, y, sigma of each window, or x, y, sigma_x, sigma_y, angle; in pixels and radians. Without it
         each window starts from an estimate.

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 #: Pixels of an array that are localized at a time.
 _BLOCK = 1 << 22
+#: Options that a measured PSF has no use for.
+_GAUSSIAN = (
+    "shape", "sigma", "profile", "criteria", "background", "min_delta", "min_step", "max_error", "tolerance", "centre_margin",
+    "sigma_min", "sigma_max",
+)  # fmt: skip
 #: Pixels whose largest value is that of a saturated one.
 _NARROW = (np.dtype(np.uint8), np.dtype(np.uint16))
 
@@ -81,8 +86,8 @@ class Blocks(Iterator[Locs]):
     movie : path or array_like (n, height, width)
         A TIFF, OME-TIFF, NPY, Picasso ``.raw`` or ``.dax`` file, or frames. Anything with a shape that gives frames when it
         is sliced will do, such as ``numpy.memmap``: it is taken in blocks.
-    box_size : int
-        Side of the windows in pixels: odd, 5 to 63.
+    box_size : int, optional
+        Side of the windows in pixels: odd, 5 to 63. Default: 7; with `psf` the largest up to 13 that leaves 5 pixels of it around.
     false_rate : float
         How many false spots may be found in a million pixels of noise.
     threshold : float, optional
@@ -104,6 +109,12 @@ class Blocks(Iterator[Locs]):
     saturation : float, optional
         The least value of a saturated pixel, in ADU. Default: that of integers of 8 or 16 bits is
         their largest value; no other number is taken for saturated.
+    calibration : path, optional
+        A calibration of ``spotfit calibrate`` or Picasso, by which z of every spot follows from its widths. The shape is
+        "elliptical" then, if nothing else is said. Adds ``z`` and its uncertainty in nanometres, ``z_distance`` and ``z_status``.
+    psf : path, optional
+        A measured PSF of ``spotfit calibrate --spline`` or Picasso (``spline-3d``), with which x, y and z are fitted in place
+        of a Gaussian; by maximum likelihood, if nothing else is said. Adds the same columns.
     channel, z_slice : int, optional
         Which channel and which slice, from 0; of files only.
     **options
@@ -119,7 +130,7 @@ class Blocks(Iterator[Locs]):
         self,
         movie: str | PathLike[str] | Any,
         *,
-        box_size: int = 7,
+        box_size: int | None = None,
         false_rate: float = 1.0,
         threshold: float | None = None,
         roi: tuple[int, int, int, int] | None = None,
@@ -130,16 +141,27 @@ class Blocks(Iterator[Locs]):
         checks: bool = False,
         errors: bool = False,
         saturation: float | None = None,
+        calibration: str | PathLike[str] | None = None,
+        psf: str | PathLike[str] | None = None,
         channel: int | None = None,
         z_slice: int | None = None,
         **options: Unpack[Options],
     ) -> None:
         if options.get("shape") == "given":
             raise ValueError("shape = 'given' needs start values: spotfit.fit takes them, localizing does not")
+        if psf is not None:
+            if calibration is not None:
+                raise ValueError("calibration and psf both give z: take one of them")
+            gaussian = [name for name in _GAUSSIAN if name in options]
+            if gaussian:
+                raise ValueError(f"{gaussian[0]} is for Gaussians: a measured PSF has a shape of its own")
+            options.setdefault("estimator", "mle")
+        if calibration is not None and options.get("shape", "circular") == "circular":
+            options["shape"] = "elliptical"
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
         self._options = _spotfit.LocalizeOptions(
             *fitter_of(options),
-            box_size=arguments.whole("box_size", box_size),
+            box_size=None if box_size is None else arguments.whole("box_size", box_size),
             false_rate=arguments.number("false_rate", false_rate),
             threshold=threshold,
             roi=None if roi is None else _roi(roi),
@@ -148,6 +170,8 @@ class Blocks(Iterator[Locs]):
             checks=checks,
             errors=errors,
             saturation=saturation,
+            calibration=calibration,
+            psf=psf,
         )
         frames = slice(None) if frames is None else frames
         if not isinstance(frames, slice) or frames.step not in (None, 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Literal, TypedDict
 
 from ._camera import Camera
@@ -47,7 +48,7 @@ Flag = Literal["neighbour", "residual", "saturated", "width", "all"]
 class LocalizeOptions(Options, total=False):
     """The keywords of `spotfit.Blocks`."""
 
-    box_size: int
+    box_size: int | None
     false_rate: float
     threshold: float | None
     roi: tuple[int, int, int, int] | None
@@ -58,5 +59,7 @@ class LocalizeOptions(Options, total=False):
     checks: bool
     errors: bool
     saturation: float | None
+    calibration: str | PathLike[str] | None
+    psf: str | PathLike[str] | None
     channel: int | None
     z_slice: int | None

@@ -37,6 +37,11 @@ def options_of(options: Mapping[str, Any]) -> Record:
     drop = every["drop"]
     every["drop"] = [drop] if isinstance(drop, str) else sorted(set(drop))
     every["frames"] = every["frames"] or slice(None)
+    for name in ("calibration", "psf"):
+        if every[name] is not None:
+            every[name] = _content(every[name])
+    if every["box_size"] is None and every["psf"] is None:
+        every["box_size"] = 7
     if every["sigma"] is not None:
         every["sigma"] = arguments.pair("sigma", every["sigma"])
     if every["camera"] is not None and not isinstance(every["camera"], CameraMap):
@@ -56,6 +61,14 @@ def _plain(name: str, value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise TypeError(f"{name} must be a number, a word, or several, not {type(value).__name__}")
+
+
+def _content(path: Any) -> str:
+    """A file by what is in it."""
+    from hashlib import sha256
+
+    with open(path, "rb") as file:
+        return f"{os.path.basename(path)} {sha256(file.read()).hexdigest()}"
 
 
 def _hash(camera: CameraMap) -> str:

@@ -19,6 +19,7 @@ __all__ = [
     "device_of",
     "filter_table",
     "find_drift",
+    "link_table",
     "read_table",
     "render",
     "simulate",
@@ -199,7 +200,7 @@ class LocalizeOptions:
         fitter: Fitter,
         camera_map: CameraMap | None,
         *,
-        box_size: int,
+        box_size: int | None,
         false_rate: float,
         threshold: float | None,
         roi: tuple[int, int, int, int] | None,
@@ -208,6 +209,8 @@ class LocalizeOptions:
         checks: bool,
         errors: bool,
         saturation: float | None,
+        calibration: str | PathLike[str] | None,
+        psf: str | PathLike[str] | None,
     ) -> LocalizeOptions: ...
     def empty(self) -> _Columns: ...
 
@@ -231,6 +234,9 @@ class MovieLocalizer:
     def info(self) -> Info: ...
     def next(self) -> tuple[_Columns, int] | None: ...
 
+def link_table(
+    columns: list[Any], info: Info, *, radius: float, radius_z: float, gap: int, label: bool
+) -> _Columns: ...
 def read_table(path: str | PathLike[str]) -> tuple[_Columns, Info]: ...
 def write_table(path: str | PathLike[str], columns: _Columns, info: Info) -> int: ...
 def filter_table(condition: str, columns: _Columns, info: Info) -> npt.NDArray[np.bool_]: ...

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _arguments as arguments
+from ._device import DeviceFits
 from ._fit import fit as _fit
 from ._fits import Errors, Fits
 from ._localize import localize as _localize
@@ -181,7 +182,9 @@ def _joined(parts: list[Locs]) -> Locs:
 
 def _fit_block(spots: npt.NDArray[Any], *beside: npt.NDArray[Any], names: list[str], options: dict[str, Any]) -> npt.NDArray[Any]:
     own: dict[str, Any] = dict(zip(names, beside, strict=True))
-    return _rows(_fit(spots, **own, **options))
+    found = _fit(spots, **own, **options)
+    # Chunks may be arrays of CuPy.
+    return _rows(found.to_host() if isinstance(found, DeviceFits) else found)
 
 
 def _rows(found: Fits) -> npt.NDArray[Any]:

@@ -132,6 +132,12 @@ impl Psf {
         [rows - 3, columns - 3]
     }
 
+    /// Side of windows in which spots may be off the middle: the largest up to 13 that leaves 5 pixels of the PSF around, at least 5.
+    pub fn usual_box(&self) -> usize {
+        let side = self.extent()[0].min(self.extent()[1]).saturating_sub(5);
+        (side.clamp(5, 13) - 1) | 1
+    }
+
     /// The value at a pixel that is this far from the spot in x and y (px), for a spot at z (nm); and its derivatives by them, in 1/px
     /// and 1/nm. `None` beyond the PSF.
     pub fn at(&self, [x, y, z]: [f64; 3]) -> Option<[f64; 4]> {
