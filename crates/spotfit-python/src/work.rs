@@ -70,17 +70,22 @@ impl<'a> Work<'a> {
     {
         self.check()?;
         let mut fits = rows::room::<Fit<T>>(py, self.count)?;
-        let mut errors = rows::room::<Errors>(py, if self.errors { self.count } else { 0 })?;
+        let mut errors = None;
+        if self.errors {
+            errors = Some(rows::room::<Errors>(py, self.count)?);
+        }
         // SAFETY: nobody else has the arrays, which stay where they are.
-        let (of_fits, of_errors) =
-            unsafe { (rows::unfilled::<Fit<T>>(&mut fits), rows::unfilled::<Errors>(&mut errors)) };
+        let (of_fits, of_errors) = unsafe {
+            let of_errors = errors.as_mut().map(|errors| rows::unfilled::<Errors>(errors));
+            (rows::unfilled::<Fit<T>>(&mut fits), of_errors.unwrap_or_default())
+        };
         py.detach(|| {
             let fits = rows::filled(of_fits, Row(T::make(Unfitted)))?;
             let errors = rows::filled(of_errors, Row(Errors::unknown()))?;
             self.fit(rows::values::<Fit<T>>(fits), rows::values::<Errors>(errors))
         })?;
         check_signals(py)?;
-        Ok((fits.into_any(), self.errors.then(|| errors.into_any())))
+        Ok((fits.into_any(), errors.map(Bound::into_any)))
     }
 
     /// What is wrong with the whole call, before anything is made for it.
