@@ -36,6 +36,10 @@ pub(crate) fn room<T>(py: Python<'_>, count: usize) -> PyResult<Bound<'_, PyArra
 where
     Row<T>: Element,
 {
+    if count <= FILLED {
+        // SAFETY: it is filled before anyone reads it. So little memory there is.
+        return Ok(unsafe { PyArray1::new(py, count, false) });
+    }
     let module = get_array_module(py)?;
     let made = module.call_method1(intern!(py, "empty"), (count, Row::<T>::get_dtype(py)));
     // For NumPy what no address can tell is a wrong value.
