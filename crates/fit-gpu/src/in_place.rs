@@ -32,7 +32,7 @@ pub struct DeviceWindows<'a> {
     /// The device's address of the windows, or of the frames that they are cut from, in C order.
     pub pixels: *const c_void,
     /// The device's address of weights (n, height, width) in C order, or null. Nobody looks at them before: pixels whose weight is
-    /// not above 0 are masked, and infinite ones make fits invalid.
+    /// not above 0 are masked, and all must be finite.
     pub weights: *const f32,
     /// Where fits start.
     pub start: DeviceStart<'a>,
@@ -262,7 +262,7 @@ impl Desk {
         launch: &Launch,
         job: &mut Job,
     ) -> Result<(), GpuError> {
-        let (size, count, stream) = (windows.size(), windows.count(), &self.stream);
+        let (count, stream) = (windows.count(), &self.stream);
         if let Some(corners) = windows.places() {
             self.corners.reserve(Bytes::of::<Corner>(count)?)?;
             // SAFETY: the caller's promise, here and below.
@@ -276,10 +276,6 @@ impl Desk {
             // SAFETY: see above.
             unsafe { beside.upload(stream, &mut self.planes, job)? };
             if let Some(weights) = beside.of_windows() {
-                if weights.len() != count * size.pixels() {
-                    let given = weights.len();
-                    return Err(ArgumentError::OutputCount { spots: count, given }.into());
-                }
                 self.weights.reserve(Bytes::of::<f32>(weights.len())?)?;
                 // SAFETY: see above.
                 unsafe { stream.copy_in(&self.weights, weights)? };
@@ -287,7 +283,7 @@ impl Desk {
             }
         }
         let outlines = launch.takes_outlines();
-        let (mut circles_there, mut outlines_there) = (Vec::new(), Vec::new());
+        let (circles_there, outlines_there): (Vec<[f32; 3]>, Vec<[f64; 5]>);
         let start = match start {
             DeviceStart::Circles(there) if !outlines => {
                 job.starts = there;
@@ -297,58 +293,67 @@ impl Desk {
                 job.outlines = there;
                 return Ok(());
             }
+            DeviceStart::Host(Start::Estimate) => return Ok(()),
             DeviceStart::Host(start) => start,
             // In the other form they take the way over the host.
             DeviceStart::Circles(there) => {
-                stream.wait()?;
-                circles_there.resize(count, [0.0; 3]);
-                // SAFETY: there are as many, which nobody writes now.
-                unsafe {
-                    driver::copy(stream.context(), circles_there.as_mut_ptr(), there, count)?;
-                };
+                // SAFETY: there are as many.
+                circles_there = unsafe { fetched(stream, there, count)? };
                 Start::F32(&circles_there)
             }
             DeviceStart::Outlines(there) => {
-                stream.wait()?;
-                outlines_there.resize(count, [0.0; 5]);
-                // SAFETY: see above.
-                unsafe {
-                    driver::copy(stream.context(), outlines_there.as_mut_ptr(), there, count)?;
-                };
-                circles_there.extend(
-                    outlines_there
-                        .iter()
-                        .map(|&[x, y, sigma_x, sigma_y, _]| [x, y, (sigma_x * sigma_y).sqrt()]),
-                );
-                Start::F32(&circles_there)
+                // SAFETY: as above.
+                let found: Vec<[f32; 5]> = unsafe { fetched(stream, there, count)? };
+                outlines_there = found.iter().map(|outline| outline.map(f64::from)).collect();
+                Start::Outlines(&outlines_there)
             }
         };
-        if start == Start::Estimate {
-            return Ok(());
-        }
-        if outlines {
-            let bytes = Bytes::of::<[f32; 5]>(count)?;
-            self.starts.reserve(bytes)?;
-            self.host.reserve(bytes)?;
-            // SAFETY: the device is not at work with it; nothing is said of the values.
-            let to = unsafe { self.host.values::<MaybeUninit<[f32; 5]>>(count) };
-            gather_outlines(start, 0..count, to);
-            // SAFETY: see above.
-            unsafe { stream.copy_in(&self.starts, to)? };
-            job.outlines = self.starts.address();
-        } else {
-            let bytes = Bytes::of::<[f32; 3]>(count)?;
-            self.starts.reserve(bytes)?;
-            self.host.reserve(bytes)?;
-            // SAFETY: see above.
-            let to = unsafe { self.host.values::<MaybeUninit<[f32; 3]>>(count) };
-            gather_starts(start, 0..count, to);
-            // SAFETY: see above.
-            unsafe { stream.copy_in(&self.starts, to)? };
-            job.starts = self.starts.address();
+        // SAFETY: see above.
+        unsafe {
+            if outlines {
+                job.outlines = self.send(count, |to| gather_outlines(start, 0..count, to))?;
+            } else {
+                job.starts = self.send(count, |to| gather_starts(start, 0..count, to))?;
+            }
         }
         Ok(())
     }
+
+    /// Sends start values on their way. Returns where they will be.
+    ///
+    /// # Safety
+    /// The stream is waited for before the next.
+    unsafe fn send<T: Copy>(
+        &mut self,
+        count: usize,
+        gather: impl FnOnce(&mut [MaybeUninit<T>]),
+    ) -> Result<*const T, GpuError> {
+        let bytes = Bytes::of::<T>(count)?;
+        self.starts.reserve(bytes)?;
+        self.host.reserve(bytes)?;
+        // SAFETY: the device is not at work with it; nothing is said of the values.
+        let to = unsafe { self.host.values::<MaybeUninit<T>>(count) };
+        gather(to);
+        // SAFETY: the caller's promise.
+        unsafe { self.stream.copy_in(&self.starts, to)? };
+        Ok(self.starts.address::<T>().cast_const())
+    }
+}
+
+/// Numbers of the device, after all that is in the stream.
+///
+/// # Safety
+/// There are as many.
+unsafe fn fetched<T: Copy + Default>(
+    stream: &Stream,
+    there: *const T,
+    count: usize,
+) -> Result<Vec<T>, GpuError> {
+    stream.wait()?;
+    let mut here = vec![T::default(); count];
+    // SAFETY: the caller's promise; nobody writes there now.
+    unsafe { driver::copy(stream.context(), here.as_mut_ptr(), there, count)? };
+    Ok(here)
 }
 
 /// Outcomes in the memory of a device.

@@ -159,10 +159,7 @@ def test_what_comes_with_windows_may_be_there_too(spots: Any) -> None:
             words: Any = {"shape": shape}
             host = spotfit.fit(spots, start=start, backend="gpu", **words)
             same(spotfit.fit(there, start=start, **words), host)
-            if shape == "elliptical" or start is circles:
-                same(spotfit.fit(there, start=torch.from_numpy(start).cuda(), **words), host)
-    close = spotfit.fit(there, start=torch.from_numpy(outlines).cuda()).to_host()
-    assert np.median(abs(close.x - truth.x)) < 1e-4
+            same(spotfit.fit(there, start=torch.from_numpy(start).cuda(), **words), host)
     camera = spotfit.CameraMap(*(rng.uniform(low, high, (40, 50)) for low, high in ((0, 3), (0.8, 1.2), (0, 4))))
     corners = rng.integers(0, 30, (len(spots), 2))
     for estimator in "lse", "mle":
