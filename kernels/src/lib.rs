@@ -76,7 +76,7 @@ mod tests {
 
     /// Proves that every template is here, with an entry and marks: three visits to a point, and one place where parameters
     /// are taken and factors are given; for least squares one more of both, for parameters that are eliminated; for Gpufit's
-    /// search one visit.
+    /// search one visit, and for crowds, which eliminate parameters too, two times the parameters and three times the factors.
     #[test]
     fn every_template_has_its_marks() {
         for (method, expected) in [
@@ -84,17 +84,26 @@ mod tests {
             (CurveMethod::Weighted, [2, 2, 3, 3, 1]),
             (CurveMethod::Poisson, [1, 1, 3, 3, 0]),
             (CurveMethod::Gpufit, [1, 1, 1, 1, 0]),
+            (CurveMethod::Crowd, [2, 3, 1, 1, 1]),
         ] {
-            let all = if method == CurveMethod::Gpufit { 2..=7 } else { 1..=10 };
+            let crowd = method == CurveMethod::Crowd;
+            let (all, step) = match method {
+                CurveMethod::Gpufit => (2..=7, 1),
+                CurveMethod::Crowd => (16..=32, 16),
+                _ => (1..=10, 1),
+            };
             assert_eq!(template(all.start() - 1, method), None);
             assert_eq!(template(all.end() + 1, method), None);
-            for parameters in all {
+            for parameters in all.step_by(step) {
                 let text = template(parameters, method).expect("there is one");
                 let what = format!("{parameters}, {method:?}");
                 assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{what}");
-                let marks =
-                    ["//@prepare ", "//@scales ", "//@point ", "//@value ", "//@eliminated "];
-                let counts = marks.map(|mark| text.matches(mark).count());
+                let of = if crowd { "all_" } else { "" };
+                let marks = ["prepare", "scales", "point"].map(|mark| format!("//@{of}{mark} "));
+                let others = ["//@value ", "//@eliminated "].map(str::to_owned);
+                let marks = [&marks[..], &others].concat();
+                let counts: Vec<usize> =
+                    marks.iter().map(|mark| text.matches(mark).count()).collect();
                 assert_eq!(counts, expected, "{what}");
             }
         }

@@ -4,7 +4,8 @@
 //! begin 10 % beside the truth, and all give parameters and errors. The record names the processor; date and command
 //! belong beside it.
 //!
-//! With `gpu` as its argument it measures the first GPU instead: data in its memory, and from ordinary memory and back. With
+//! With `gpu` as its argument it measures the first GPU instead: data in its memory, and from ordinary memory and back; with
+//! `peaks` the same device with sums of one to ten Gauss peaks. With
 //! `gpufit LIBRARY` it measures the GPU beside Gpufit, a call each, from ordinary memory and back; with `cpufit LIBRARY` one
 //! core beside Cpufit. Names of models at the end choose among them, and the word `eliminated` there eliminates linear
 //! parameters, which are searched for without it.
@@ -18,6 +19,7 @@ use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
 use fit_formula::Formula;
 use fit_gpu::{CurveGpu, CurveResident, GpuError};
 use fit_tests::models::{SIMULATED, Simulated, model};
+use fit_tests::peaks::Peaks;
 use ndarray::s;
 use spotfit::model::{CurveFits, CurveOptions, CurveStart, Curves, Linear, Spline, SplineAxis};
 
@@ -103,6 +105,61 @@ fn gpu() -> Result<(), GpuError> {
             evaluations as f64 / count as f64,
             left.len(),
             digits(rate(count, &mut whole))
+        );
+    }
+    Ok(())
+}
+
+/// Sums of peaks in the memory of the device: models of 4 and 10 parameters, of which a thread has all, or each thread of a warp
+/// some of the points, and of more, which have a crowd.
+fn peaks() -> Result<(), GpuError> {
+    let gpu = CurveGpu::new(0)?;
+    println!("# Sums of Gauss peaks on {}: median of {RUNS}\n", gpu.device().name);
+    println!(
+        "| peaks | parameters | points | fits | first fit, s | thousand fits a second | evaluations | left | 10¹² operations a second |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (peaks, points) in [
+        (1, 40),
+        (3, 120),
+        (3, 4096),
+        (4, 120),
+        (4, 4096),
+        (5, 200),
+        (5, 4096),
+        (6, 240),
+        (8, 320),
+        (10, 200),
+        (10, 400),
+        (10, 4096),
+    ] {
+        let model = Peaks::new(peaks, points);
+        let (formula, start, parameters) = (&model.formula, model.start(), model.truth.len());
+        let count = (40_000_000 / points / parameters).max(6000);
+        let data = model.data(count);
+        let curves = Curves::new(data.view(), spotfit::model::Points::Index);
+        let few = Curves::new(data.slice(s![..10, ..]), spotfit::model::Points::Index);
+        let options = options(parameters);
+        let start = || CurveStart::Shared(&start);
+        let mut first = Ok(());
+        let cold = seconds(|| first = gpu.fit(formula, &few, start(), &options).map(drop));
+        first?;
+        let resident = CurveResident::new(0, formula, &curves, start(), &options)?;
+        let Some(mut resident) = resident else { continue };
+        let times = (0..RUNS).map(|_| resident.fit()).collect::<Result<Vec<_>, _>>();
+        let (fits, left) = resident.fetch()?;
+        let evaluations: u64 = fits.evaluations.iter().map(|&count| u64::from(count)).sum();
+        let program = formula.program(spotfit::model::Axes::Together, &vec![true; parameters]);
+        // A multiply-add is two; half of a symmetric matrix is enough.
+        let sums = 2 * (parameters + parameters * (parameters + 1) / 2);
+        let operations = evaluations as f64 * (points * (program.point_operations() + sums)) as f64;
+        let rate = rate(count, &mut times?);
+        println!(
+            "| {peaks} | {parameters} | {points} | {count} | {cold:.2} | {} | {:.2} | {} | {} |",
+            digits(rate * 1e3),
+            evaluations as f64 / count as f64,
+            left.len(),
+            digits(operations / count as f64 * rate * 1e-6)
         );
     }
     Ok(())
@@ -267,8 +324,13 @@ fn main() {
         }
         return;
     }
-    if std::env::args().nth(1).as_deref() == Some("gpu") {
-        if let Err(error) = gpu() {
+    let device = match std::env::args().nth(1).as_deref() {
+        Some("gpu") => Some(gpu()),
+        Some("peaks") => Some(peaks()),
+        _ => None,
+    };
+    if let Some(result) = device {
+        if let Err(error) = result {
             eprintln!("{error}");
             std::process::exit(1);
         }

@@ -158,11 +158,11 @@ pub struct Sums<R: Real, const P: usize> {
 /// A count of 0 has no logarithm, and a model of 0 no reciprocal.
 const TINY: f64 = 1e-30;
 /// Squares below this have lost digits, and say nothing.
-const fn least_square(epsilon: f64) -> f64 {
+pub(crate) const fn least_square(epsilon: f64) -> f64 {
     if epsilon < 1e-10 { 1e-290 } else { 1e-32 }
 }
 /// The rounding units that a residual may be off by, in all.
-const ROUNDING: f64 = 4.0;
+pub(crate) const ROUNDING: f64 = 4.0;
 
 impl<R: Real, const P: usize> Sums<R, P> {
     /// Of no points.
@@ -198,19 +198,10 @@ impl<R: Real, const P: usize> Sums<R, P> {
     /// Adds a point for Poisson maximum likelihood: 2Σ[f − d + d·ln(d/f)] (eq. 8), with the expected Hessian ΣJJᵀ/f.
     #[inline(always)]
     pub fn add_poisson<const WEIGHTED: bool>(&mut self, at: &At<R, P>, data: R, weight: R) {
-        let tiny = R::splat(TINY);
         let (value, by) = if WEIGHTED { seen(weight, at.value, at) } else { (at.value, at.by) };
         let zero = R::splat(0.0);
         let count = if WEIGHTED { R::select(zero.lt(weight), data, zero) } else { data };
-        let expected = value.max(tiny);
-        let inverse = expected.reciprocal();
-        let missing = count - expected;
-        let term = if R::EPSILON > 1e-10 {
-            // The logarithm times a large count is off by more than 1.
-            deviance_of(expected, count)
-        } else {
-            count.mul_add((count * inverse).max(tiny).ln(), -missing)
-        };
+        let [term, inverse, missing] = counted(value, count);
         let (term, inverse, missing) = if WEIGHTED {
             let there = zero.lt(weight);
             self.sound = self.sound & (!there | zero.le(value));
@@ -407,9 +398,9 @@ pub struct Projected<R: Real, const P: usize> {
 
 /// Sums that were made where the cost exceeds that of the best values by more than this many times say too little of those
 /// to end a search.
-const MOST_SHIFTED: f64 = 1.0;
+pub(crate) const MOST_SHIFTED: f64 = 1.0;
 /// A share of the cost that the sums may get wrong.
-const MOST_LOST: f64 = 1e-3;
+pub(crate) const MOST_LOST: f64 = 1e-3;
 
 impl<R: Real, const P: usize> Projected<R, P> {
     /// Makes an evaluation that is made of the sums, with `size` and what was gained, say what they are worth; `points` are
@@ -497,6 +488,22 @@ pub mod single {
     pub const MOST_ALIKE: f64 = 2e4;
     /// Numbers of single precision are no farther from each other than this share of a standard error.
     pub const MOST_SPACED: f64 = 0.02;
+}
+
+/// Where a model expects `value` counts: half of what a count adds to the deviance, 1/`value`, and what is missing.
+#[inline(always)]
+pub(crate) fn counted<R: Real>(value: R, count: R) -> [R; 3] {
+    let tiny = R::splat(TINY);
+    let expected = value.max(tiny);
+    let inverse = expected.reciprocal();
+    let missing = count - expected;
+    let term = if R::EPSILON > 1e-10 {
+        // The logarithm times a large count is off by more than 1.
+        deviance_of(expected, count)
+    } else {
+        count.mul_add((count * inverse).max(tiny).ln(), -missing)
+    };
+    [term, inverse, missing]
 }
 
 /// What is seen of a point with a weight: nothing, if it is 0.

@@ -7,6 +7,7 @@
 pub mod arithmetic;
 mod camera;
 mod corner;
+pub mod crowd;
 pub mod curve;
 mod error;
 mod fit;

@@ -207,7 +207,9 @@ const fn template_build(parameters: usize) -> Build {
         4..=5 => 1_500,
         6..=7 => 4_000,
         8 => 8_000,
-        _ => 12_000,
+        9..=10 => 12_000,
+        // A crowd's, whose loops over points and pivots stay loops.
+        _ => 1_500,
     };
     Build { unroll_threshold, most_registers: None, may_spill: parameters > 6 }
 }

@@ -5,6 +5,7 @@ use core::ptr::{null, null_mut};
 
 use fit_core::Mask;
 use fit_core::arithmetic::functions::Elementary;
+use fit_core::crowd::CROWD;
 use fit_core::curve::{At, Explicit, Sums, Units, covariance, single};
 use fit_core::search::solve::Symmetric;
 use fit_core::search::{Newton, Search, Settings};
@@ -21,6 +22,8 @@ pub enum CurveMethod {
     Poisson,
     /// Any of these, by Gpufit's search ([`crate::gpufit`]).
     Gpufit,
+    /// Any of the first three, of many parameters or points ([`fit_core::crowd`]).
+    Crowd,
 }
 
 impl CurveMethod {
@@ -124,6 +127,11 @@ impl CurveJob {
     pub const fn found_numbers(parameters: usize, covariance: bool) -> usize {
         let pairs = if covariance { parameters * (parameters + 1) / 2 } else { 0 };
         2 * parameters + Self::OTHERS + pairs
+    }
+
+    /// The numbers that a crowd has in shared memory, for models of up to so many parameters.
+    pub const fn crowd_numbers(most: usize) -> usize {
+        2 * most + CROWD + CROWD * (most + 4)
     }
 
     /// The rows of `points` numbers that a fit has in shared memory: its data, and its own weights and variables.

@@ -217,7 +217,7 @@ macro_rules! kernels {
 /// "name": parameters, Method;
 /// ```
 ///
-/// The method is one of [`CurveMethod`](crate::curve::CurveMethod).
+/// The method is one of [`CurveMethod`](crate::curve::CurveMethod). Of crowds the parameters are the most that a model may have.
 #[macro_export]
 macro_rules! templates {
     ($expand:ident) => {
@@ -258,6 +258,8 @@ macro_rules! templates {
             "curve5_gpufit": 5, Gpufit;
             "curve6_gpufit": 6, Gpufit;
             "curve7_gpufit": 7, Gpufit;
+            "crowd16": 16, Crowd;
+            "crowd32": 32, Crowd;
         }
     };
 }

@@ -11,6 +11,7 @@ pub mod emulation;
 pub mod explicit;
 pub mod hostile;
 pub mod models;
+pub mod peaks;
 pub mod stated;
 pub mod statistics;
 pub mod tolerances;

@@ -6,6 +6,7 @@ use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Limits, Linear, Po
 use fit_formula::Formula;
 use fit_gpu::{CurveGpu, CurveMethod, spliced};
 use fit_tests::models::{SIMULATED, model};
+use fit_tests::peaks::Peaks;
 use ndarray::{Array1, Array2, Array3, s};
 use spotfit::model::Model;
 
@@ -63,6 +64,60 @@ fn the_gpu_agrees_with_the_reference() {
     what_single_precision_cannot_resolve_on(&fitters);
     odd_models_agree_with_the_reference_on(&fitters);
     held_places_stay_on(&fitters);
+}
+
+/// Proves that crowds of threads agree with double precision: models of 13 to 31 parameters, few and many points, every method, and models of
+/// few parameters whose points have no room in shared memory.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn crowds_on_the_gpu_agree_with_the_reference() {
+    let gpu = CurveGpu::new(0).expect("a GPU");
+    for (count, points, fits) in [
+        (4, 70, 200),
+        (5, 128, 7000),
+        (6, 100, 50),
+        (8, 1000, 60),
+        (10, 170, 300),
+        (10, 4096, 40),
+        (1, 70_000, 3),
+    ] {
+        let peaks = Peaks::new(count, points);
+        let (formula, start, parameters) = (&peaks.formula, peaks.start(), peaks.truth.len());
+        let data = peaks.data(fits);
+        let mut weights =
+            Array2::from_shape_fn((fits, points), |(fit, x)| 0.1 * (1 + (fit + x) % 4) as f64);
+        for fit in 0..fits {
+            weights[[fit, (3 + fit) % points]] = if fit % 2 == 0 { 0.0 } else { f64::NAN };
+        }
+        let x = Array3::from_shape_fn((fits, 1, points), |(_, _, x)| x as f64);
+        let plain = CurveOptions::new(parameters);
+        let searched = plain.clone().with_linear(Linear::Searched);
+        let likelihood = plain.clone().with_estimator(Estimator::MaximumLikelihood);
+        let limited = plain.clone().with_upper(1, 40.5).with_lower(3, 0.9895 * peaks.truth[3]);
+        for (weighted, own, options) in [
+            (false, false, &plain),
+            (false, true, &searched),
+            (false, false, &likelihood),
+            (true, false, &likelihood),
+            (false, false, &limited),
+            (false, false, &plain.clone().with_fixed(2)),
+            (true, false, &plain),
+            (true, true, &plain.clone().with_absolute(true)),
+        ] {
+            let own_points = Points::PerFit(Values::from(x.view()));
+            let mut curves = Curves::new(data.view(), if own { own_points } else { Points::Index });
+            if weighted {
+                curves = curves.with_weights(weights.view());
+            }
+            let start = || CurveStart::Shared(&start);
+            let wanted = reference().fit(formula, &curves, start(), options).expect("sound");
+            let (found, left) = gpu.fit(formula, &curves, start(), options).expect("a GPU");
+            let what = format!("{count} peaks, {points} points, {weighted}, {own}, {options:?}");
+            assert!(left.is_empty(), "{what}: {} are left", left.len());
+            agree(&wanted, &found, options.estimator, &what);
+        }
+        println!("{count} peaks, {points} points, {fits} fits: as double precision");
+    }
 }
 
 /// Proves that the GPU decides nearly all fits of the named models by itself, and finds what the reference finds; with a
@@ -193,6 +248,21 @@ fn spliced_kernels_assemble() {
     };
     let folder = std::env::temp_dir().join(format!("spotfit-spliced-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
+    // What the assembler says of a text.
+    let assembles = |text: &str, architecture: &str, what: &str| {
+        assert!(!text.contains("//@"), "{what}: a mark is left");
+        let file = folder.join("kernel.ptx");
+        std::fs::write(&file, text).expect("a file");
+        let output = std::process::Command::new(&assembler)
+            .args(["-v", "-arch", architecture, "-o"])
+            .arg(folder.join("cubin"))
+            .arg(&file)
+            .output()
+            .expect("the assembler runs");
+        let report = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{what}, {architecture}: {report}");
+        report
+    };
     let mut lost = Vec::new();
     for (name, _, _) in Model::all() {
         let model = model(name);
@@ -207,21 +277,30 @@ fn spliced_kernels_assemble() {
             CurveMethod::Poisson => 0,
             _ => program.separable(u64::MAX),
         };
-        let Some(text) = spliced(&program, method, eliminated) else {
-            lost.push(name);
-            continue;
-        };
-        assert!(!text.contains("//@"), "{name}: a mark is left");
-        let file = folder.join(format!("{name}.ptx"));
-        std::fs::write(&file, text).expect("a file");
-        let output = std::process::Command::new(&assembler)
-            .args(["-arch", architecture, "-o"])
-            .arg(folder.join("cubin"))
-            .arg(&file)
-            .output()
-            .expect("the assembler runs");
-        let report = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{name}, {method:?}, {architecture}: {report}");
+        // Some as a crowd has them too, in the other methods.
+        let crowds = if count % 3 == 0 { &[false, true][..] } else { &[false] };
+        for &crowd in crowds {
+            let method = if crowd { CurveMethod::Plain } else { method };
+            let Some(text) = spliced(&program, method, eliminated, crowd) else {
+                lost.push(name);
+                continue;
+            };
+            assembles(&text, architecture, &format!("{name}, {method:?}, {crowd}"));
+        }
+    }
+    // Of many parameters, with next to no stack.
+    for (count, method) in
+        [(4, CurveMethod::Weighted), (5, CurveMethod::Poisson), (10, CurveMethod::Plain)]
+    {
+        let formula = Peaks::new(count, 100).formula;
+        let parameters = formula.parameters().len();
+        let program = formula.program(fit_formula::Axes::Together, &vec![true; parameters]);
+        let text = spliced(&program, method, program.separable(u64::MAX), true);
+        let report = assembles(&text.expect("a kernel"), "sm_90", &format!("{count} peaks"));
+        let stack =
+            report.split(" bytes stack frame").next().and_then(|all| all.rsplit(' ').next());
+        let stack: usize = stack.and_then(|bytes| bytes.trim().parse().ok()).expect("it says so");
+        assert!(stack <= 64, "{count} peaks: {report}");
     }
     std::fs::remove_dir_all(&folder).expect("it was made here");
     println!("left to the processor: {lost:?}");

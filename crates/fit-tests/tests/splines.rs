@@ -296,7 +296,8 @@ fn all_calls_assemble() {
     for case in CALLED {
         let (formula, truth, _) = called(case);
         let program = formula.program(fit_formula::Axes::Together, &vec![true; truth.len()]);
-        let text = fit_gpu::spliced(&program, fit_gpu::CurveMethod::Plain, 0).expect("a kernel");
+        let text =
+            fit_gpu::spliced(&program, fit_gpu::CurveMethod::Plain, 0, false).expect("a kernel");
         let file = folder.join("kernel.ptx");
         std::fs::write(&file, text).expect("a file");
         let output = std::process::Command::new(&assembler)

@@ -114,7 +114,7 @@ pub fn solve_among<R: Real, const P: usize>(
 }
 
 /// A pivot below this is zero: its reciprocal is beyond the precision.
-const fn least_pivot(epsilon: f64) -> f64 {
+pub(crate) const fn least_pivot(epsilon: f64) -> f64 {
     if epsilon < 1e-10 { 1e-290 } else { 1e-37 }
 }
 

@@ -12,6 +12,7 @@ use methods::{errors, least, likelihood, weighted};
 
 mod alone;
 mod beside;
+mod crowd;
 mod curve;
 #[cfg(module = "curve_functions")]
 mod functions;
@@ -195,6 +196,19 @@ macro_rules! template_entry {
             unsafe extern "ptx-kernel" fn fit(job: crate::GpufitJob) {
                 // SAFETY: the caller's promise.
                 unsafe { gpufit::fit::<$parameters>(&job) }
+            }
+        }
+    };
+    ($parameters:literal, Crowd) => {
+        mod entry {
+            use super::*;
+
+            /// # Safety
+            /// See docs/gpu-safety.md.
+            #[unsafe(no_mangle)]
+            unsafe extern "ptx-kernel" fn fit(job: crate::CurveJob) {
+                // SAFETY: the caller's promise.
+                unsafe { crowd::fit::<$parameters>(&job) }
             }
         }
     };

@@ -22,6 +22,7 @@ use crate::devices::DeviceInfo;
 use crate::driver::{Function, Module};
 pub use resident::CurveResident;
 use slot::{Slot, Tables};
+use splice::crowd_of;
 pub use splice::spliced;
 pub use there::DeviceCurves;
 use way::{Gpufit, Kind, Ours, Piece as _};
@@ -42,6 +43,8 @@ const MOST_COEFFICIENTS: usize = 1 << 24;
 const MANY: usize = 6_000;
 /// Threads of a block.
 const THREADS: usize = 64;
+/// More parameters than these are a crowd's.
+const MOST_ALONE: usize = 10;
 /// Threads of a warp.
 const WARP: usize = 32;
 /// Bytes of shared memory that a block of many fits may take, so that several of them fit on a multiprocessor.
@@ -50,8 +53,8 @@ const SHARED: usize = 48 * 1024;
 /// Fits models given as formulas on a GPU, in single precision. The driver compiles a formula the first time, in 0.1 to 0.9 s.
 ///
 /// What single precision cannot decide is left to another fitter (as the lanes of a processor leave it), and so are whole
-/// batches: models of more than ten parameters, functions that only the processor has (`erfcx`, the Faddeeva function, the
-/// derivative of `lgamma`), and data sets of more points than shared memory holds.
+/// batches: models of more than 32 parameters, functions that only the processor has (`erfcx`, the Faddeeva function, the
+/// derivative of `lgamma`), and, of Gpufit's search, more parameters than seven and more points than shared memory holds.
 pub struct CurveGpu {
     card: Arc<Card>,
     /// Memory of batches that are done.
@@ -60,8 +63,11 @@ pub struct CurveGpu {
     kept: Mutex<Vec<Known>>,
 }
 
-/// A program for a method with parameters that are eliminated, and what it was compiled to; nothing, if it cannot be.
-type Known = (CurveMethod, u64, Program, Option<Arc<Kept>>);
+/// A program, a way to fit it, and what it was compiled to; nothing, if it cannot be.
+type Known = (Way, Program, Option<Arc<Kept>>);
+
+/// What is minimized, the parameters that are eliminated, a bit for each, and whether data sets have crowds.
+type Way = (CurveMethod, u64, bool);
 
 /// A formula that is compiled.
 struct Kept {
@@ -96,6 +102,8 @@ struct Shape {
     found: usize,
     /// Whether kernels read and write the host's memory.
     mapped: bool,
+    /// Whether each data set has a crowd of threads ([`fit_core::crowd`]).
+    crowd: bool,
 }
 
 // SAFETY: no pointer of the job is set.
@@ -220,7 +228,8 @@ impl CurveGpu {
         let method = kind.method(job);
         self.card.context.enter()?;
         let Some(program) = &job.program else { return Ok(None) };
-        let Some(kept) = self.compiled(program, method, job.explicit.eliminated)? else {
+        let way = (method, job.explicit.eliminated, shape.crowd);
+        let Some(kept) = self.compiled(program, way)? else {
             return Ok(None);
         };
         if shape.shared > SHARED_BY_DEFAULT {
@@ -323,42 +332,40 @@ impl CurveGpu {
             ..CurveJob::new()
         };
         let bytes = |job: &CurveJob, fits: usize| fits * job.stride() * size_of::<f32>();
-        let many = of.curves.count() >= MANY;
+        let alone = options.parameters() <= MOST_ALONE;
+        let many = alone && of.curves.count() >= MANY;
         for threads in [THREADS, WARP] {
             let shared = bytes(&job, threads);
             if many && shared <= SHARED {
-                return Some(Shape { job, threads, shared, found, mapped });
+                return Some(Shape { job, threads, shared, found, mapped, crowd: false });
             }
         }
         job.lanes = WARP as u32;
         for threads in [THREADS, WARP] {
             let shared = bytes(&job, threads / WARP);
-            if shared <= SHARED || (threads == WARP && shared <= self.card.info.shared) {
-                return Some(Shape { job, threads, shared, found, mapped });
+            let room = shared <= SHARED || (threads == WARP && shared <= self.card.info.shared);
+            if alone && room {
+                return Some(Shape { job, threads, shared, found, mapped, crowd: false });
             }
         }
-        None
+        let most = crowd_of(options.parameters()).filter(|_| K::CROWDS)?;
+        let shared = THREADS / WARP * CurveJob::crowd_numbers(most) * size_of::<f32>();
+        Some(Shape { job, threads: THREADS, shared, found, mapped, crowd: true })
     }
 
     /// The compiled kernel of a program.
-    fn compiled(
-        &self,
-        program: &Program,
-        method: CurveMethod,
-        eliminated: u64,
-    ) -> Result<Option<Arc<Kept>>, GpuError> {
+    fn compiled(&self, program: &Program, way: Way) -> Result<Option<Arc<Kept>>, GpuError> {
         if program.ops().len() > MOST_OPERATIONS {
             return Ok(None);
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |(its, others, other, _): &Known| {
-            (*its, *others) == (method, eliminated) && other == program
-        };
+        let same = |(its, other, _): &Known| *its == way && other == program;
         if let Some(at) = kept.iter().position(same) {
             kept[..=at].rotate_right(1);
-            return Ok(kept[0].3.clone());
+            return Ok(kept[0].2.clone());
         }
-        let made = match spliced(program, method, eliminated) {
+        let (method, eliminated, crowd) = way;
+        let made = match spliced(program, method, eliminated, crowd) {
             None => None,
             Some(text) => {
                 let module = Module::load(&self.card.context, text)?;
@@ -372,9 +379,9 @@ impl CurveGpu {
                 Some(Arc::new(made))
             }
         };
-        kept.insert(0, (method, eliminated, program.clone(), made.clone()));
+        kept.insert(0, (way, program.clone(), made.clone()));
         let mut tables = 0;
-        let room = |(.., program, _): &Known| {
+        let room = |(_, program, _): &Known| {
             let splines = program.splines().iter();
             tables += splines.map(|(_, spline)| spline.coefficients().len()).sum::<usize>();
             tables <= MOST_COEFFICIENTS

@@ -10,10 +10,21 @@ use fit_gpu_ptx::{curve_functions, template};
 
 use super::spline;
 
-/// The text of a kernel that fits a program by a method and eliminates some of its parameters, a bit for each; `None` if it has more parameters than any template, or calls a
-/// function that only the processor has.
-pub fn spliced(program: &Program, method: CurveMethod, eliminated: u64) -> Option<String> {
-    let text = template(program.derivatives().len(), method)?;
+/// The text of a kernel that fits a program by a method and eliminates some of its parameters, a bit for each; by a `crowd` of
+/// threads a data set, of which each has a parameter, or by threads that have all of them. `None` if it has more parameters than any such
+/// template, or calls a function that only the processor has.
+pub fn spliced(
+    program: &Program,
+    method: CurveMethod,
+    eliminated: u64,
+    crowd: bool,
+) -> Option<String> {
+    let parameters = program.derivatives().len();
+    let text = if crowd {
+        template(crowd_of(parameters)?, CurveMethod::Crowd)?
+    } else {
+        template(parameters, method)?
+    };
     let calls = |op: &Op| matches!(op, Op::Call(..) | Op::Call2(..));
     let library = if program.ops().iter().any(calls) { curve_functions()? } else { String::new() };
     let library = Library::new(&library);
@@ -23,15 +34,39 @@ pub fn spliced(program: &Program, method: CurveMethod, eliminated: u64) -> Optio
     for line in text.lines() {
         let mut words = line.split_whitespace();
         match words.next() {
-            Some("//@prepare") => writer.prepare(&mut whole, &words.collect::<Vec<_>>())?,
-            Some("//@point") => writer.point(&mut whole, &words.collect::<Vec<_>>())?,
+            Some("//@prepare") => {
+                let step = words.next()?;
+                writer.prepare(&mut whole, step, Given::In(&words.collect::<Vec<_>>()))?;
+            }
+            Some("//@all_prepare") => {
+                let step = words.next()?;
+                writer.prepare(&mut whole, step, Given::At(words.next()?))?;
+            }
+            Some("//@point") => {
+                let place = words.next()?;
+                writer.point(&mut whole, place, Given::In(&words.collect::<Vec<_>>()))?;
+            }
+            Some("//@all_point") => {
+                let place = words.next()?;
+                writer.point(&mut whole, place, Given::At(words.next()?))?;
+            }
             Some("//@value") => {
                 let _ = writeln!(whole, "mov.b32 {}, %cv;", words.next()?);
             }
             Some("//@eliminated") => {
                 let _ = writeln!(whole, "mov.b32 {}, {eliminated};", words.next()?);
             }
-            Some("//@scales") => writer.scales(&mut whole, &words.collect::<Vec<_>>()),
+            Some("//@parameters") => {
+                let _ = writeln!(whole, "mov.b32 {}, {parameters};", words.next()?);
+            }
+            Some("//@poisson") => {
+                let poisson = u8::from(method == CurveMethod::Poisson);
+                let _ = writeln!(whole, "mov.b32 {}, {poisson};", words.next()?);
+            }
+            Some("//@scales") => {
+                writer.scales(&mut whole, Given::In(&words.collect::<Vec<_>>()));
+            }
+            Some("//@all_scales") => writer.scales(&mut whole, Given::At(words.next()?)),
             Some(".visible") => {
                 in_entry = true;
                 // Functions and tables stand before those that use them.
@@ -57,6 +92,48 @@ pub fn spliced(program: &Program, method: CurveMethod, eliminated: u64) -> Optio
     }
     let others = library.needed(&whole);
     Some(whole.replacen(PLACE, &others, 1))
+}
+
+/// The parameters that a crowd's kernel has room for, where a model has so many.
+pub(super) fn crowd_of(parameters: usize) -> Option<usize> {
+    CROWDS.into_iter().find(|&most| parameters <= most)
+}
+
+/// The parameters that the kernels of crowds have room for.
+const CROWDS: [usize; 2] = [16, 32];
+
+/// Where numbers of the parameters are.
+#[derive(Clone, Copy)]
+enum Given<'g> {
+    /// In registers.
+    In(&'g [&'g str]),
+    /// In memory, one after the other, from an address in a register on.
+    At(&'g str),
+    /// Nowhere.
+    Not,
+}
+
+impl Given<'_> {
+    /// Reads one.
+    fn read(self, to: &str, number: usize) -> Option<String> {
+        Some(match self {
+            Self::In(registers) => format!("mov.b32 {to}, {};", registers.get(number)?),
+            Self::At(place) => format!("ld.f32 {to}, [{place}+{}];", 4 * number),
+            Self::Not => return None,
+        })
+    }
+
+    /// Writes one.
+    fn write(self, number: usize, value: &str) -> Option<String> {
+        Some(match self {
+            Self::In(registers) => format!("mov.b32 {}, {value};", registers.get(number)?),
+            // Only registers can be stored.
+            Self::At(place) => {
+                format!("mov.b32 %cx0, {value};\nst.f32 [{place}+{}], %cx0;", 4 * number)
+            }
+            Self::Not => return None,
+        })
+    }
 }
 
 /// Where functions go that are called.
@@ -168,9 +245,8 @@ impl Writer<'_> {
         }
     }
 
-    /// What depends on parameters alone. The registers are the bytes from one variable to the next, and the parameters.
-    fn prepare(&self, to: &mut String, registers: &[&str]) -> Option<()> {
-        let (step, parameters) = registers.split_first()?;
+    /// What depends on parameters alone. `step` are the bytes from one variable to the next.
+    fn prepare(&self, to: &mut String, step: &str, parameters: Given<'_>) -> Option<()> {
         to.push_str("{\n.reg .pred %cp;\n.reg .b32 %cx<4>;\n");
         for variable in 1..self.program.variables().len() {
             let _ = writeln!(to, "mul.wide.u32 %cs{variable}, {step}, {variable};");
@@ -184,9 +260,8 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// The model at a point. The registers are where its first variable lies, and where derivatives go.
-    fn point(&self, to: &mut String, registers: &[&str]) -> Option<()> {
-        let (place, derivatives) = registers.split_first()?;
+    /// The model at a point, whose first variable lies at `place`.
+    fn point(&self, to: &mut String, place: &str, derivatives: Given<'_>) -> Option<()> {
         let _ = writeln!(
             to,
             "{{\n.reg .pred %cp;\n.reg .b64 %ca;\n.reg .b32 %cx<4>;\n.reg .b32 %ct<{}>;",
@@ -194,31 +269,35 @@ impl Writer<'_> {
         );
         for (id, (op, level)) in self.program.ops().iter().zip(self.program.levels()).enumerate() {
             if level.on_variables() {
-                self.write(to, id as OpId, *op, &[], place)?;
+                self.write(to, id as OpId, *op, Given::Not, place)?;
             }
         }
-        for (register, derivative) in derivatives.iter().zip(self.program.derivatives()) {
+        for (j, derivative) in self.program.derivatives().iter().enumerate() {
             let value = match *derivative {
                 Derivative::Fixed => number(0.0),
                 Derivative::Flat(_) => number(1.0),
                 Derivative::Point { u, .. } => self.of(u),
             };
-            let _ = writeln!(to, "mov.b32 {register}, {value};");
+            let _ = writeln!(to, "{}", derivatives.write(j, &value)?);
         }
         let _ = writeln!(to, "mov.b32 %cv, {};\n}}", self.of(self.program.value()));
         Some(())
     }
 
     /// The factors that derivatives come without.
-    fn scales(&self, to: &mut String, registers: &[&str]) {
-        for (register, derivative) in registers.iter().zip(self.program.derivatives()) {
+    fn scales(&self, to: &mut String, factors: Given<'_>) {
+        to.push_str("{\n.reg .b32 %cx<1>;\n");
+        for (j, derivative) in self.program.derivatives().iter().enumerate() {
             let value = match *derivative {
                 Derivative::Fixed => number(0.0),
                 Derivative::Flat(id) => self.of(id),
                 Derivative::Point { scale, .. } => scale.map_or(number(1.0), |id| self.of(id)),
             };
-            let _ = writeln!(to, "mov.b32 {register}, {value};");
+            if let Some(line) = factors.write(j, &value) {
+                let _ = writeln!(to, "{line}");
+            }
         }
+        to.push('}');
     }
 
     /// An operation.
@@ -227,16 +306,14 @@ impl Writer<'_> {
         text: &mut String,
         id: OpId,
         op: Op,
-        parameters: &[&str],
+        parameters: Given<'_>,
         place: &str,
     ) -> Option<()> {
         let to = self.of(id);
         let of = |id: OpId| self.of(id);
         let line = match op {
             Op::Number(_) => return Some(()),
-            Op::Parameter(parameter) => {
-                format!("mov.b32 {to}, {};", parameters.get(usize::from(parameter))?)
-            }
+            Op::Parameter(parameter) => parameters.read(&to, usize::from(parameter))?,
             Op::Variable(0) => format!("ld.f32 {to}, [{place}];"),
             Op::Variable(variable) => {
                 format!("add.s64 %ca, {place}, %cs{variable};\nld.f32 {to}, [%ca];")

@@ -16,6 +16,8 @@ pub(super) trait Kind: Sync {
     type Task: Copy;
     /// Whether kernels read data from the host's memory and write to it, which takes fewer calls than copies do.
     const MAPPED: bool;
+    /// Whether crowds of threads can search so.
+    const CROWDS: bool;
 
     /// What its kernels minimize.
     fn method(&self, job: &Job<'_, '_, '_>) -> CurveMethod;
@@ -73,6 +75,7 @@ impl Kind for Ours {
     type Chunk<'c> = Chunk<'c>;
     type Task = CurveJob;
     const MAPPED: bool = false;
+    const CROWDS: bool = true;
 
     fn method(&self, job: &Job<'_, '_, '_>) -> CurveMethod {
         match job.options.estimator {
@@ -129,6 +132,7 @@ impl Kind for Gpufit {
     type Chunk<'c> = GpufitChunk<'c>;
     type Task = GpufitJob;
     const MAPPED: bool = true;
+    const CROWDS: bool = false;
 
     fn method(&self, _: &Job<'_, '_, '_>) -> CurveMethod {
         CurveMethod::Gpufit

@@ -1,0 +1,319 @@
+//! The search of models of many parameters, of which each thread of a kernel has one, on the host: lanes of a pack stand in for
+//! threads.
+
+use fit_core::crowd::{CROWD, Crowd, Own, Told, fit};
+use fit_core::{Estimator, LaneMask, Lanes, Real};
+use fit_cpu::CurveReference;
+use fit_curves::{CurveFits, CurveOptions, Curves, Job, Linear, Points, Single, chunks};
+use fit_formula::{Evaluator, Formula};
+use fit_tests::peaks::Peaks;
+use ndarray::Array2;
+
+type Warp = Lanes<f32, CROWD>;
+
+/// A data set, and a sum of peaks in the place of the marks.
+struct Emulated<'p, const N: usize> {
+    /// With amplitudes of 1 and no background.
+    formula: Evaluator<'p>,
+    given: Warp,
+    parameters: usize,
+    data: Vec<f32>,
+    weights: Vec<f32>,
+    own_weights: bool,
+    /// Derivatives, and a residual and a weight, of the point of each thread.
+    rows: [[f32; N]; CROWD],
+    notes: [[f32; 2]; CROWD],
+    shown: [Warp; N],
+}
+
+/// The lanes in which something holds.
+fn mask(of: impl Fn(usize) -> bool) -> LaneMask<CROWD> {
+    LaneMask(std::array::from_fn(of))
+}
+
+fn exchanged(value: Warp, step: usize) -> Warp {
+    Lanes(std::array::from_fn(|lane| value.0[lane ^ step]))
+}
+
+impl<const N: usize> Emulated<'_, N> {
+    fn read(&self, all: &[f32], round: usize) -> Warp {
+        Lanes(std::array::from_fn(|lane| *all.get(CROWD * round + lane).unwrap_or(&f32::NAN)))
+    }
+    /// The point of a round at which a thread looks.
+    fn place(point: usize, lane: usize) -> usize {
+        point + lane / N * N
+    }
+}
+
+impl<const N: usize> Crowd<Warp, N> for Emulated<'_, N> {
+    fn times(&self, number: usize) -> usize {
+        number
+    }
+    fn rounds(&self) -> usize {
+        self.data.len().div_ceil(CROWD)
+    }
+    fn has(&self, round: usize) -> LaneMask<CROWD> {
+        mask(|lane| CROWD * round + lane < self.data.len())
+    }
+    fn datum(&self, round: usize) -> Warp {
+        self.read(&self.data, round)
+    }
+    fn weighted(&self) -> [bool; 2] {
+        [!self.weights.is_empty(), self.own_weights]
+    }
+    fn weight(&self, round: usize) -> Warp {
+        self.read(&self.weights, round)
+    }
+    fn prepare(&mut self, parameter: Warp) {
+        self.given = parameter;
+        let shape = |j: usize| match j % 3 {
+            _ if j == 0 => 0.0,
+            1 => 1.0,
+            _ => parameter.0[j].into(),
+        };
+        self.formula.set_parameters(&(0..self.parameters).map(shape).collect::<Vec<_>>());
+    }
+    fn model(&mut self, round: usize) -> Warp {
+        Lanes(std::array::from_fn(|lane| {
+            self.formula.value(&[(CROWD * round + lane) as f64]);
+            let mut by = vec![0.0; self.parameters];
+            self.formula.derivatives(&mut by);
+            for (to, by) in self.rows[lane].iter_mut().zip(by) {
+                *to = by as f32;
+            }
+            let peaks = (1..self.parameters).step_by(3);
+            peaks.fold(self.given.0[0], |sum, j| self.given.0[j].mul_add(self.rows[lane][j], sum))
+        }))
+    }
+    fn note(&mut self, counts: LaneMask<CROWD>, residual: Warp, weight: Warp) {
+        for lane in 0..CROWD {
+            if !counts.0[lane] {
+                self.rows[lane] = [0.0; N];
+            }
+            self.notes[lane] = [residual.0[lane], weight.0[lane]];
+        }
+    }
+    fn noted(&self, point: usize) -> [Warp; 3] {
+        let at = |lane: usize| Self::place(point, lane);
+        [
+            Lanes(std::array::from_fn(|lane| self.rows[at(lane)][lane % N])),
+            Lanes(std::array::from_fn(|lane| self.notes[at(lane)][0])),
+            Lanes(std::array::from_fn(|lane| self.notes[at(lane)][1])),
+        ]
+    }
+    fn derivatives(&self, point: usize, four: usize) -> [Warp; 4] {
+        std::array::from_fn(|i| {
+            let of = |lane| self.rows[Self::place(point, lane)][4 * four + i];
+            Lanes(std::array::from_fn(of))
+        })
+    }
+    fn forget(&mut self) {}
+    fn scale(&self) -> Warp {
+        let all = self.given.0;
+        let scale = |j: usize| if j % 3 == 1 || j == 0 { 1.0 } else { all[(j - 1) / 3 * 3 + 1] };
+        Lanes(std::array::from_fn(|lane| scale(lane % N)))
+    }
+    fn show(&mut self, value: Warp, by: usize) {
+        for at in 0..N {
+            self.shown[at] = Warp::splat(value.0[(at + by) % N].into());
+        }
+    }
+    fn shown(&self, four: usize) -> [Warp; 4] {
+        std::array::from_fn(|i| self.shown[4 * four + i])
+    }
+    fn of(&self, parameter: usize, value: Warp) -> Warp {
+        Lanes([value.0[parameter]; CROWD])
+    }
+    fn is(&self, parameter: usize) -> LaneMask<CROWD> {
+        mask(|lane| lane % N == parameter)
+    }
+    fn is_among(&self, parameters: u32) -> LaneMask<CROWD> {
+        mask(|lane| parameters >> (lane % N) & 1 == 1)
+    }
+    fn sum(&self, value: Warp) -> Warp {
+        [16, 8, 4, 2, 1].into_iter().fold(value, |sum, step| sum + exchanged(sum, step))
+    }
+    fn most(&self, value: Warp) -> Warp {
+        [16, 8, 4, 2, 1].into_iter().fold(value, |most, step| most.max(exchanged(most, step)))
+    }
+    fn of_same(&self, value: Warp) -> Warp {
+        if N == CROWD { value } else { value + exchanged(value, N) }
+    }
+    fn over(&self, value: Warp) -> Warp {
+        let steps = [16, 8, 4, 2, 1].into_iter().filter(|&step| step < N);
+        steps.fold(value, |sum, step| sum + exchanged(sum, step))
+    }
+}
+
+/// Fits as the warps of a kernel do. Also returns which fits are left to another fitter.
+fn fit_as_kernels_do<const N: usize>(
+    formula: &Formula,
+    curves: &Curves<'_>,
+    start: &[f64],
+    options: &CurveOptions,
+) -> (CurveFits, Vec<usize>) {
+    let job = Job::new(formula, curves, start.into(), options, true).expect("sound");
+    let own_weights = job.has_own_weights();
+    let [share, square] = options.ends();
+    let told = Told {
+        poisson: options.estimator == Estimator::MaximumLikelihood,
+        eliminated: job.explicit.eliminated as u32,
+        max_iterations: Warp::splat(f64::from(options.max_iterations)),
+        share: Warp::splat(share),
+        square: Warp::splat(square),
+        weight_unit: Warp::splat(0.0),
+    };
+    let parameters = options.parameters();
+    let each =
+        |of: &dyn Fn(usize) -> f64| -> Warp {
+            Lanes(std::array::from_fn(|lane| {
+                if lane % N < parameters { of(lane % N) as f32 } else { 0.0 }
+            }))
+        };
+    let own = Own {
+        initial: each(&|j| start[j]),
+        lower: each(&|j| job.limit(0, j)[0]),
+        upper: each(&|j| job.limit(0, j)[1]),
+    };
+    let mut fits = CurveFits::invalid(curves.count(), parameters, true);
+    let mut chunks = chunks(&mut fits, curves.count());
+    let chunk = &mut chunks[0];
+    for number in chunk.fits() {
+        let mut data = vec![0.0; curves.points()];
+        job.read_data(number, &mut data);
+        let mut weights = vec![0.0; if own_weights { curves.points() } else { 0 }];
+        if own_weights {
+            job.read_weights(number, &mut weights);
+        }
+        let mut crowd = Emulated::<N> {
+            formula: Evaluator::new(job.program.as_ref().expect("a formula")),
+            given: Warp::splat(0.0),
+            parameters,
+            data,
+            weights,
+            own_weights,
+            rows: [[0.0; N]; CROWD],
+            notes: [[0.0; 2]; CROWD],
+            shown: [Warp::splat(0.0); N],
+        };
+        let found = fit(&mut crowd, &told, &own);
+        // What all threads have is the same in all of them.
+        for other in found.others {
+            assert!(other.0.iter().all(|one| one.to_bits() == other.0[0].to_bits()), "{other:?}");
+        }
+        let lengths: Vec<f32> = start
+            .iter()
+            .map(|&value| if value == 0.0 { 1.0 } else { value.abs() as f32 })
+            .collect();
+        let others = found.others.map(|other| other.0[0]);
+        let (values, errors) = (&found.parameter.0[..parameters], &found.error.0[..parameters]);
+        let single = Single::from_numbers(values, &lengths, errors, others);
+        if !single.put(&job, number, |j, k| found.covariance[k].0[j], chunk) {
+            chunk.leave(number);
+        }
+    }
+    let left = chunk.take_left();
+    (fits, left)
+}
+
+fn agrees<const N: usize>(
+    formula: &Formula,
+    start: &[f64],
+    curves: &Curves<'_>,
+    options: &CurveOptions,
+) {
+    let reference = CurveReference::new(1).expect("the calling thread");
+    let wanted = reference.fit(formula, curves, start.into(), options).expect("sound");
+    let (found, left) = fit_as_kernels_do::<N>(formula, curves, start, options);
+    let what = format!("{N}, {} points, {options:?}", curves.points());
+    assert!(left.is_empty(), "{what}: {left:?}");
+    let mut alike = 0;
+    for fit in 0..curves.count() {
+        let statuses = [found.statuses[fit], wanted.statuses[fit]];
+        assert_eq!(statuses[0].is_converged(), statuses[1].is_converged(), "{what} {fit}");
+        assert_eq!(found.degrees[fit], wanted.degrees[fit], "{what} {fit}");
+        let chi2 = found.chi2[fit] / wanted.chi2[fit];
+        assert!((chi2 - 1.0).abs() < 1e-3, "{what} {fit}: χ² {chi2}");
+        alike += usize::from(found.iterations[fit] == wanted.iterations[fit]);
+        for j in 0..start.len() {
+            let error = wanted.errors[[fit, j]];
+            let off = (found.parameters[[fit, j]] - wanted.parameters[[fit, j]]).abs();
+            assert!(off <= 0.01 * error, "{what} {fit} {j}: {off} of {error}");
+            let errors = found.errors[[fit, j]] / error;
+            assert!(error == 0.0 || (0.99..1.01).contains(&errors), "{what} {fit} {j}: {errors}");
+            for k in 0..start.len() {
+                let [one, other] = [&found, &wanted].map(|fits| fits.covariance[[fit, j, k]]);
+                let most = 0.01 * error * wanted.errors[[fit, k]];
+                assert!((one - other).abs() <= most, "{what} {fit} {j} {k}: {one}, {other}");
+            }
+        }
+    }
+    // The same steps, but where rounding decides.
+    assert!(10 * alike >= 8 * curves.count(), "{what}: {alike}");
+}
+
+/// Proves that crowds find what the reference finds and take its steps, by least squares and maximum likelihood, with weights, masked
+/// points, limits and held parameters, linear parameters eliminated and not, with rows of 16 and 32 numbers.
+#[test]
+fn crowds_find_what_the_reference_finds() {
+    for (count, points) in [(1, 40), (4, 70), (5, 128), (8, 125), (10, 160)] {
+        let peaks = Peaks::new(count, points);
+        let (formula, parameters, start) = (&peaks.formula, peaks.truth.len(), peaks.start());
+        let fits = 6;
+        let data = peaks.data(fits);
+        let mut weights =
+            Array2::from_shape_fn((fits, points), |(fit, x)| 0.1 * (1 + (fit + x) % 4) as f64);
+        for fit in 0..fits {
+            weights[[fit, (3 + fit) % points]] = if fit % 2 == 0 { 0.0 } else { f64::NAN };
+        }
+        let plain = CurveOptions::new(parameters);
+        let searched = plain.clone().with_linear(Linear::Searched);
+        let likelihood = plain.clone().with_estimator(Estimator::MaximumLikelihood);
+        let limited = plain.clone().with_upper(1, 40.5).with_lower(3, 0.9895 * peaks.truth[3]);
+        let held = plain.clone().with_fixed(2);
+        for (weighted, options) in [
+            (false, &plain),
+            (false, &searched),
+            (false, &likelihood),
+            (true, &likelihood),
+            (false, &limited),
+            (false, &held),
+            (true, &plain),
+            (true, &searched),
+        ] {
+            let mut curves = Curves::new(data.view(), Points::Index);
+            if weighted {
+                curves = curves.with_weights(weights.view());
+            }
+            if parameters <= 16 {
+                agrees::<16>(formula, &start, &curves, options);
+            }
+            agrees::<32>(formula, &start, &curves, options);
+        }
+    }
+}
+
+/// Proves that what single precision cannot decide is left: data that are not finite, too small, and exact; and a singular model.
+#[test]
+fn crowds_leave_what_they_cannot_decide() {
+    let peaks = Peaks::new(4, 70);
+    let mut data = peaks.data(4);
+    data[[0, 3]] = f64::NAN;
+    data.row_mut(1).fill(0.0);
+    data.row_mut(2).fill(1e-40);
+    for x in 0..70 {
+        data[[3, x]] = Peaks::value(&peaks.truth, x);
+    }
+    let curves = Curves::new(data.view(), Points::Index);
+    let options = CurveOptions::new(peaks.truth.len());
+    let left = fit_as_kernels_do::<16>(&peaks.formula, &curves, &peaks.truth, &options).1;
+    assert_eq!(left, [0, 1, 2, 3]);
+    // A peak that no point sees.
+    let (one, two) = (Peaks::new(1, 40), Peaks::new(2, 40));
+    let data = one.data(1);
+    let curves = Curves::new(data.view(), Points::Index);
+    let [b, a, x, s] = one.truth[..] else { panic!("a peak and a background") };
+    let start = [b, a, x, s, a, 1000.0, s];
+    let options = CurveOptions::new(7).with_linear(Linear::Searched);
+    assert_eq!(fit_as_kernels_do::<32>(&two.formula, &curves, &start, &options).1, [0]);
+}
