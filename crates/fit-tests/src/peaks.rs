@@ -20,7 +20,7 @@ impl Peaks {
     /// If there are more parameters than a formula may have.
     pub fn new(count: usize, points: usize) -> Self {
         let distance = points as f64 / count as f64;
-        let (mut text, mut names, mut truth) = (String::new(), vec!["b".to_owned()], vec![2.0]);
+        let (mut text, mut names, mut truth) = (String::new(), vec!["b".to_owned()], vec![20.0]);
         for peak in 0..count {
             text += &format!("a{peak}*exp(-(x - x{peak})^2/(2*s{peak}^2)) + ");
             names.extend(["a", "x", "s"].map(|name| format!("{name}{peak}")));
