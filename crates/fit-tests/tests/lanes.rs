@@ -278,7 +278,7 @@ fn spliced_kernels_assemble() {
             _ => program.separable(u64::MAX),
         };
         // Some as a crowd has them too, in the other methods.
-        let crowds = if count % 3 == 0 { &[false, true][..] } else { &[false] };
+        let crowds = if count.is_multiple_of(3) { &[false, true][..] } else { &[false] };
         for &crowd in crowds {
             let method = if crowd { CurveMethod::Plain } else { method };
             let Some(text) = spliced(&program, method, eliminated, crowd) else {

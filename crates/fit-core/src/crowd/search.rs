@@ -209,7 +209,7 @@ impl<R: Real, const N: usize> Search<R, N> {
             let (inverse, positive) = self.inverse_of(crowd, keeps, lambda);
             step = matrix::product(crowd, &inverse, b);
             if times == 0 {
-                exact = exact & crowd.all(positive | held);
+                exact &= crowd.all(positive | held);
             }
             let norm = self.norm(crowd, step);
             if norm.le(most).any() {

@@ -215,7 +215,7 @@ fn finish<R: Real, C: Crowd<R, N>, const N: usize>(
     let most = diagonal.sqrt() * length * rounding;
     evaluation.flat = R::select(evaluation.gradient.abs().le(most), one, zero);
     let some = crowd.most(R::select(zero.lt(diagonal), one, zero));
-    evaluation.resolved = evaluation.resolved & zero.lt(some).any();
+    evaluation.resolved &= zero.lt(some).any();
     let resolution = if poisson {
         size * rounding
     } else {
