@@ -182,8 +182,10 @@ impl<'a> Curves<'a> {
             CurveStart::PerFit(start) => {
                 check("start values", &start.shape(), &[count, parameters])?;
                 options.check_count(count)?;
-                for fit in 0..count {
-                    options.allow((0..parameters).map(|j| start.get([fit, j])), Some(fit))?;
+                if !options.allows_all(start) {
+                    for fit in 0..count {
+                        options.allow((0..parameters).map(|j| start.get([fit, j])), Some(fit))?;
+                    }
                 }
             }
         }

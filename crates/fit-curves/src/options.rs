@@ -1,8 +1,9 @@
 //! How curves are fitted.
 
 use fit_core::Estimator;
+use ndarray::Ix2;
 
-use crate::CurveError;
+use crate::{CurveError, Values};
 
 /// Between which values each parameter stays.
 #[derive(Clone, Debug, PartialEq)]
@@ -243,6 +244,14 @@ impl CurveOptions {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether start values of each fit are surely fine; where fits have limits of their own nobody knows.
+    pub(crate) fn allows_all(&self, starts: &Values<'_, Ix2>) -> bool {
+        let Limits::Shared(limits) = &self.limits else { return false };
+        let any = [f64::NEG_INFINITY, f64::INFINITY];
+        let limit = |(&limit, &fixed)| if fixed { any } else { limit };
+        starts.are_within(&limits.iter().zip(&self.fixed).map(limit).collect::<Vec<_>>())
     }
 
     /// Checks start values: of a fit, or of all.

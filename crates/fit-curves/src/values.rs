@@ -3,6 +3,13 @@
 use std::ops::Range;
 
 use ndarray::{ArrayView, Axis, Dim, Dimension, Ix1, Ix2, Ix3, Slice};
+use rayon::iter::ParallelIterator;
+use rayon::slice::ParallelSlice;
+
+/// Numbers that are looked at together.
+const PART: usize = 1 << 14;
+/// Numbers that limits are repeated for, so that many are compared at once.
+const TILE: usize = 256;
 
 /// The numbers of an array, of any type and memory layout.
 #[derive(Clone, Copy, Debug)]
@@ -81,8 +88,25 @@ macro_rules! elements {
                 }
             }
 
+            /// Whether a condition holds for all numbers. Threads of a pool share the work.
+            pub fn all(&self, holds: impl Fn(f64) -> bool + Sync) -> bool {
+                match self {
+                    $(Self::$variant(array) => {
+                        // Without a branch for each, so that many are looked at at once.
+                        let every = |all: bool, value: &$type| all & holds(f64::from(*value));
+                        match array.as_slice() {
+                            Some(all) => parts(all, PART, |part| part.iter().fold(true, every)),
+                            None => array.iter().fold(true, every),
+                        }
+                    })*
+                }
+            }
+
             /// Where the first number is for which the condition holds.
-            pub fn position(&self, holds: impl Fn(f64) -> bool) -> Option<Vec<usize>> {
+            pub fn position(&self, holds: impl Fn(f64) -> bool + Sync) -> Option<Vec<usize>> {
+                if self.all(|value| !holds(value)) {
+                    return None;
+                }
                 match self {
                     $(Self::$variant(array) => array
                         .iter()
@@ -108,6 +132,42 @@ macro_rules! elements {
         }
 
         impl Values<'_, Ix2> {
+            /// Whether all numbers of each row are finite and between the limits of their columns, which may be numbers too. Threads of a
+            /// pool share the work.
+            ///
+            /// # Panics
+            /// If there are not as many limits as columns.
+            pub fn are_within(&self, limits: &[[f64; 2]]) -> bool {
+                assert_eq!(self.shape()[1], limits.len(), "limits for each column");
+                if limits.is_empty() {
+                    return true;
+                }
+                let length = limits.len() * TILE.div_ceil(limits.len());
+                let end = |end: usize| -> Vec<f64> {
+                    let of = |limit: &[f64; 2]| limit[end].clamp(f64::MIN, f64::MAX);
+                    limits.iter().map(of).cycle().take(length).collect()
+                };
+                let (lower, upper) = (end(0), end(1));
+                match self {
+                    $(Self::$variant(array) => {
+                        let every = |all: bool, ((&value, &lower), &upper): ((&$type, &f64), &f64)| {
+                            let value = f64::from(value);
+                            all & (lower <= value) & (value <= upper)
+                        };
+                        match array.as_slice() {
+                            Some(all) => parts(all, length * PART / TILE, |part| {
+                                part.chunks(length).all(|tile| {
+                                    tile.iter().zip(&lower).zip(&upper).fold(true, every)
+                                })
+                            }),
+                            None => array.rows().into_iter().all(|row| {
+                                row.iter().zip(&lower).zip(&upper).fold(true, every)
+                            }),
+                        }
+                    })*
+                }
+            }
+
             /// The numbers of a row.
             ///
             /// # Panics
@@ -177,6 +237,16 @@ elements! {
     u16, U16;
     u32, U32;
     i32, I32;
+}
+
+/// Whether all parts of that length pass. A thread that belongs to a pool has the others help; one that does not would wake threads that
+/// nobody asked for.
+fn parts<T: Sync>(all: &[T], length: usize, pass: impl Fn(&[T]) -> bool + Send + Sync) -> bool {
+    if all.len() > 4 * length && rayon::current_thread_index().is_some() {
+        all.par_chunks(length).all(pass)
+    } else {
+        all.chunks(length).all(pass)
+    }
 }
 
 impl<'a, T: Element, D: Dimensions> From<ArrayView<'a, T, D>> for Values<'a, D> {

@@ -1,7 +1,7 @@
 //! Models of many parameters, fitted by a crowd: 32 threads that have a parameter each, and a point each in turn.
 //!
 //! What a thread could keep of a model of a few parameters, it cannot of one of thirty: their Hessian has a thousand numbers.
-//! Here each thread has a row of it. The sums ([`sums`]), the elimination ([`matrix`]) and the search ([`search`]) are those of
+//! Here each thread has a row of it. The sums (`sums`), the elimination (`matrix`) and the search (`search`) are those of
 //! [`crate::curve`] and [`crate::search`] with their steps in the same order; only where numbers are differs, and that a
 //! Hessian is inverted where those solve. The number of a parameter is that of its thread; where there are 16 of them, the
 //! upper half of the threads has the same parameters as the lower, and the other points.

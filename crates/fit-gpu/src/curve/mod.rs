@@ -177,8 +177,10 @@ impl CurveGpu {
         options: &CurveOptions,
         fits: &mut CurveFits,
     ) -> Result<Vec<usize>, GpuError> {
-        let job = Job::new(formula, curves, start, options, true)?;
         let count = curves.count();
+        let job = || Job::new(formula, curves, start, options, true);
+        // Threads of a pool check start values and weights together.
+        let job = if count < MANY { job() } else { rayon::scope(|_| job()) }?;
         fits.check_room(count, options)?;
         let Some((shape, kept)) = self.chosen(&job, &Ours)? else {
             *fits = CurveFits::invalid(count, options.parameters(), options.covariance);
