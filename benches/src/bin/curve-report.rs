@@ -17,10 +17,10 @@ use benches::library::{PeerBatch, PeerLibrary};
 use benches::suite::machine::processor;
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
 use fit_formula::Formula;
-use fit_gpu::{CurveGpu, CurveResident, GpuError};
+use fit_gpu::{CurveGpu, CurveResident, GpuError, PinnedBuffer};
 use fit_tests::models::{SIMULATED, Simulated, model};
 use fit_tests::peaks::Peaks;
-use ndarray::s;
+use ndarray::{ArrayView2, s};
 use spotfit::model::{CurveFits, CurveOptions, CurveStart, Curves, Linear, Spline, SplineAxis};
 
 const RUNS: usize = 9;
@@ -65,9 +65,9 @@ fn gpu() -> Result<(), GpuError> {
     let gpu = CurveGpu::new(0)?;
     println!("# Formulas on {}: median of {RUNS}\n", gpu.device().name);
     println!(
-        "| model | points | first fit, s | million fits a second | evaluations | left | from host memory |"
+        "| model | points | first fit, s | million fits a second | evaluations | left | from host memory | pinned |"
     );
-    println!("|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|");
     for case in chosen() {
         let count = if case.extent.len() > 3 { COUNT / 10 } else { COUNT };
         let (model, data, at, start) =
@@ -87,24 +87,31 @@ fn gpu() -> Result<(), GpuError> {
         let times = (0..RUNS).map(|_| resident.fit()).collect::<Result<Vec<_>, _>>();
         let (fits, left) = resident.fetch()?;
         let evaluations: u64 = fits.evaluations.iter().map(|&count| u64::from(count)).sum();
-        let mut whole = Vec::new();
         let mut fits = CurveFits::room(count, parameters, false);
-        for _ in 0..5 {
-            let mut result = Ok(());
-            whole.push(seconds(|| {
-                let left = gpu.fit_into(formula, &curves, start(), &options, &mut fits);
-                result = left.map(drop);
-            }));
-            result?;
+        let mut pinned = PinnedBuffer::<f32>::new(data.len())?;
+        pinned.copy_from_slice(data.as_slice().expect("in order"));
+        let there = ArrayView2::from_shape(data.dim(), &pinned[..]).expect("as many");
+        let there = Curves::new(there, place);
+        let [mut ordinary, mut of_pinned] = [const { Vec::new() }; 2];
+        for _ in 0..RUNS {
+            for (curves, times) in [(&curves, &mut ordinary), (&there, &mut of_pinned)] {
+                let mut result = Ok(());
+                times.push(seconds(|| {
+                    let left = gpu.fit_into(formula, curves, start(), &options, &mut fits);
+                    result = left.map(drop);
+                }));
+                result?;
+            }
         }
         println!(
-            "| `{}` | {} | {cold:.2} | {} | {:.2} | {} | {} |",
+            "| `{}` | {} | {cold:.2} | {} | {:.2} | {} | {} | {} |",
             case.name,
             data.ncols(),
             digits(rate(count, &mut times?)),
             evaluations as f64 / count as f64,
             left.len(),
-            digits(rate(count, &mut whole))
+            digits(rate(count, &mut ordinary)),
+            digits(rate(count, &mut of_pinned))
         );
     }
     Ok(())

@@ -12,15 +12,15 @@ pub struct Chunk<'a> {
     first: usize,
     /// Parameters of a fit.
     count: usize,
-    parameters: &'a mut [f64],
-    errors: &'a mut [f64],
+    pub(crate) parameters: &'a mut [f64],
+    pub(crate) errors: &'a mut [f64],
     /// Empty if it is not to be kept.
-    covariance: &'a mut [f64],
-    chi2: &'a mut [f64],
-    degrees: &'a mut [u32],
-    iterations: &'a mut [u32],
-    evaluations: &'a mut [u32],
-    statuses: &'a mut [Status],
+    pub(crate) covariance: &'a mut [f64],
+    pub(crate) chi2: &'a mut [f64],
+    pub(crate) degrees: &'a mut [u32],
+    pub(crate) iterations: &'a mut [u32],
+    pub(crate) evaluations: &'a mut [u32],
+    pub(crate) statuses: &'a mut [Status],
     /// Fits that are left for another fitter.
     left: Vec<usize>,
 }

@@ -68,58 +68,23 @@ impl<'a> Single<'a> {
         chunk: &mut Chunk<'_>,
     ) -> bool {
         let Self { parameters, lengths, errors, .. } = *self;
-        let [cost, degrees, size] = [self.cost, self.degrees, self.size].map(f64::from);
-        let [status, raw] = [self.status, self.raw]
-            .map(|code| Status::from_code(code as u8).unwrap_or(Status::Invalid));
-        let poisson = job.options.estimator == Estimator::MaximumLikelihood;
+        let rules = Rules::of(job);
         let unit = power_of_two(self.unit);
-        let chi2 = cost / unit;
-        let variance = if poisson {
-            1.0
-        } else if job.options.absolute {
-            unit
-        } else {
-            cost / degrees
-        };
+        let [cost, degrees, size] = [self.cost, self.degrees, self.size].map(f64::from);
+        let Measured { chi2, variance, exact } =
+            rules.measure([cost, degrees, size, unit], self.status);
         let deviation = variance.sqrt();
-        let least = match status {
-            Status::Stalled => MOST_ROUNDED * MOST_ROUNDED * (size + cost),
-            _ => LEAST_RESIDUAL * LEAST_RESIDUAL,
-        };
-        let exact = !poisson && cost < least * degrees;
-        // Where the Hessian is singular in this precision, all of it is infinite.
-        let known = errors.iter().all(|error| error.is_finite());
-        // Of a search that had all of its iterations nothing better is known.
-        let spent =
-            status == Status::MaxIterations && self.iterations >= job.options.max_iterations as f32;
-        let at_limit = status == Status::AtLimit && raw.is_converged();
-        let ended = status.is_converged() || at_limit || spent;
-        if exact || !ended || !known {
-            return false;
-        }
-        let count = parameters.len();
+        let status = status(self.status);
         let length = |j: usize| f64::from(lengths[j]);
-        for j in 0..count {
-            let spacing = f64::from(parameters[j].abs() * f32::EPSILON);
-            let error = f64::from(errors[j]) * length(j) * deviation;
-            if error > 0.0 && spacing > MOST_SPACED * error {
-                return false;
-            }
+        let error = |j: usize| f64::from(errors[j]) * length(j) * deviation;
+        let told = |j: usize| is_told(parameters[j], errors[j], error(j));
+        let count = parameters.len();
+        if exact || !rules.is_end(status, self.raw, self.iterations) || !(0..count).all(told) {
+            return false;
         }
         let place = chunk.place(fit);
         for j in 0..count {
-            let found = parameters[j];
-            let mut value = f64::from(found);
-            if job.has_limits {
-                // They were rounded.
-                let [lower, upper] = job.limit(fit, j);
-                value = match found {
-                    _ if found == lower as f32 => lower,
-                    _ if found == upper as f32 => upper,
-                    _ => value.clamp(lower, upper),
-                };
-            }
-            place.parameters[j] = value;
+            place.parameters[j] = kept(job, fit, j, parameters[j]);
             if !place.covariance.is_empty() {
                 let factor = variance * length(j);
                 for k in j..count {
@@ -128,7 +93,7 @@ impl<'a> Single<'a> {
                     place.covariance[k * count + j] = value;
                 }
             }
-            place.errors[j] = f64::from(errors[j]) * length(j) * deviation;
+            place.errors[j] = error(j);
         }
         *place.chi2 = chi2;
         *place.degrees = degrees as u32;
@@ -137,6 +102,204 @@ impl<'a> Single<'a> {
         *place.status = status;
         true
     }
+}
+
+/// What searches in single precision found of data sets that follow each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Singles<'a> {
+    /// The parameters of one after the other; errors in the same way; cost, iterations, evaluations, status with and without a
+    /// look at the limits, unit, degrees of freedom and size, each of all data sets; if it is wanted, the upper half of the inverse
+    /// Hessian, row after row ([`Single`] says what they are).
+    pub found: &'a [f32],
+    /// Start values: of all, or of each.
+    pub starts: &'a [f32],
+    /// Numbers from the start values of a fit to those of the next: 0 if all have the same.
+    pub step: usize,
+    /// Whether single precision is not enough for what each comes with; nothing if it is enough for all.
+    pub wrong: &'a [bool],
+}
+
+/// Fits that are judged together.
+const BLOCK: usize = 64;
+
+impl Singles<'_> {
+    /// Writes the outcomes of all fits of a chunk; those that single precision could not decide are left, and invalid.
+    pub fn put(&self, job: &Job<'_, '_, '_>, chunk: &mut Chunk<'_>) {
+        let (fits, parameters) = (chunk.fits(), job.options.parameters());
+        let count = fits.len();
+        let numbers = count * parameters;
+        let (of_parameters, rest) = self.found.split_at(numbers);
+        let (of_errors, rest) = rest.split_at(numbers);
+        let (others, covariance) = rest.split_at(8 * count);
+        let other = |which: usize| &others[which * count..][..count];
+        let (iterations, evaluations) = (other(1), other(2));
+        let (statuses, raw) = (other(3), other(4));
+        let rules = Rules::of(job);
+        for (to, from) in [
+            (&mut *chunk.iterations, iterations),
+            (chunk.evaluations, evaluations),
+            (chunk.degrees, other(6)),
+        ] {
+            to.iter_mut().zip(from).for_each(|(to, &from)| *to = whole(from));
+        }
+        if job.has_limits {
+            for number in 0..numbers {
+                let (fit, j) = (fits.start + number / parameters, number % parameters);
+                chunk.parameters[number] = kept(job, fit, j, of_parameters[number]);
+            }
+        } else {
+            let to = chunk.parameters.iter_mut();
+            to.zip(of_parameters).for_each(|(to, &from)| *to = f64::from(from));
+        }
+        let mut lengths = vec![0.0; parameters];
+        for first in (0..count).step_by(BLOCK) {
+            let these = first..(first + BLOCK).min(count);
+            let mut deviations = [0.0; BLOCK];
+            let mut fine = [true; BLOCK];
+            let mut units = [0.0; BLOCK];
+            for (unit, &power) in units.iter_mut().zip(&other(5)[these.clone()]) {
+                *unit = power_of_two(power);
+            }
+            let mut variances = [0.0; BLOCK];
+            let known = [0, 6, 7, 3].map(|which| &other(which)[these.clone()]);
+            let chi2 = &mut chunk.chi2[these.clone()];
+            for i in 0..these.len() {
+                let [cost, degrees, size] =
+                    [0, 1, 2].map(|which: usize| f64::from(known[which][i]));
+                let measured = rules.measure([cost, degrees, size, units[i]], known[3][i]);
+                chi2[i] = measured.chi2;
+                variances[i] = measured.variance;
+                deviations[i] = measured.variance.sqrt();
+                fine[i] = !measured.exact;
+            }
+            for (i, at) in these.clone().enumerate() {
+                let status = status(statuses[at]);
+                chunk.statuses[at] = status;
+                fine[i] &= rules.is_end(status, raw[at], iterations[at]);
+                if self.step > 0 || at == 0 {
+                    let starts = &self.starts[at * self.step..][..parameters];
+                    for (length, &start) in lengths.iter_mut().zip(starts) {
+                        let size = start.abs();
+                        *length = f64::from(if size > 0.0 { size } else { 1.0 });
+                    }
+                }
+                let row = at * parameters..(at + 1) * parameters;
+                let from = of_parameters[row.clone()].iter().zip(&of_errors[row.clone()]);
+                for ((to, length), (&parameter, &root)) in
+                    chunk.errors[row].iter_mut().zip(&lengths).zip(from)
+                {
+                    *to = f64::from(root) * length * deviations[i];
+                    fine[i] &= is_told(parameter, root, *to);
+                }
+                if !chunk.covariance.is_empty() {
+                    let pairs = parameters * (parameters + 1) / 2;
+                    let mut upper = covariance[at * pairs..][..pairs].iter();
+                    let to = &mut chunk.covariance[at * parameters * parameters..];
+                    for j in 0..parameters {
+                        let factor = variances[i] * lengths[j];
+                        for (k, &value) in (j..parameters).zip(&mut upper) {
+                            let value = f64::from(value) * factor * lengths[k];
+                            to[j * parameters + k] = value;
+                            to[k * parameters + j] = value;
+                        }
+                    }
+                }
+            }
+            for (i, at) in these.enumerate() {
+                if !fine[i] || self.wrong.get(at).is_some_and(|&wrong| wrong) {
+                    chunk.leave_invalid(fits.start + at);
+                }
+            }
+        }
+    }
+}
+
+/// What is asked of outcomes.
+#[derive(Clone, Copy)]
+struct Rules {
+    poisson: bool,
+    absolute: bool,
+    most_iterations: f32,
+}
+
+/// What follows from the cost.
+struct Measured {
+    chi2: f64,
+    /// That of the data.
+    variance: f64,
+    /// Whether residuals are so small that they are rounding.
+    exact: bool,
+}
+
+impl Rules {
+    #[inline(always)]
+    fn of(job: &Job<'_, '_, '_>) -> Self {
+        Self {
+            poisson: job.options.estimator == Estimator::MaximumLikelihood,
+            absolute: job.options.absolute,
+            most_iterations: job.options.max_iterations as f32,
+        }
+    }
+
+    #[inline(always)]
+    fn measure(self, [cost, degrees, size, unit]: [f64; 4], status: f32) -> Measured {
+        const STALLED: f32 = Status::Stalled as u8 as f32;
+        let own = if self.absolute { unit } else { cost / degrees };
+        let least = if status == STALLED {
+            MOST_ROUNDED * MOST_ROUNDED * (size + cost)
+        } else {
+            LEAST_RESIDUAL * LEAST_RESIDUAL
+        };
+        Measured {
+            chi2: cost / unit,
+            variance: if self.poisson { 1.0 } else { own },
+            exact: !self.poisson & (cost < least * degrees),
+        }
+    }
+
+    /// Whether nothing better is known of a search that ended so: it converged, at a limit or within, or had all of its iterations.
+    #[inline(always)]
+    fn is_end(self, ended: Status, raw: f32, iterations: f32) -> bool {
+        ended.is_converged()
+            || (ended == Status::AtLimit && status(raw).is_converged())
+            || (ended == Status::MaxIterations && iterations >= self.most_iterations)
+    }
+}
+
+#[inline(always)]
+fn status(code: f32) -> Status {
+    Status::from_code(code as u8).unwrap_or(Status::Invalid)
+}
+
+/// Whether the root of a variance is known, which it is not where the Hessian is singular in this precision, and the error is more
+/// than the distance of two numbers.
+#[inline(always)]
+fn is_told(parameter: f32, root: f32, error: f64) -> bool {
+    let spacing = f64::from(parameter.abs() * f32::EPSILON);
+    root.is_finite() & !((error > 0.0) & (spacing > MOST_SPACED * error))
+}
+
+/// A parameter within its limits, which were rounded.
+#[inline(always)]
+fn kept(job: &Job<'_, '_, '_>, fit: usize, parameter: usize, found: f32) -> f64 {
+    let value = f64::from(found);
+    if !job.has_limits {
+        return value;
+    }
+    let [lower, upper] = job.limit(fit, parameter);
+    match found {
+        _ if found == lower as f32 => lower,
+        _ if found == upper as f32 => upper,
+        _ => value.clamp(lower, upper),
+    }
+}
+
+/// A whole number from 0 to 2²³ − 1.
+#[inline(always)]
+fn whole(number: f32) -> u32 {
+    const ALL: f32 = (1 << 23) as f32;
+    // Its bits are the last of the sum: many at once, which a conversion is not everywhere.
+    (number + ALL).to_bits() & ((1 << 23) - 1)
 }
 
 /// 2ⁿ for a whole number.

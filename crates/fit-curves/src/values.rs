@@ -132,6 +132,14 @@ macro_rules! elements {
         }
 
         impl Values<'_, Ix2> {
+            /// All rows, one after the other, if they are of single precision and lie so.
+            pub fn as_single(&self) -> Option<&[f32]> {
+                match self {
+                    Self::F32(array) => array.as_slice(),
+                    _ => None,
+                }
+            }
+
             /// Whether all numbers of each row are finite and between the limits of their columns, which may be numbers too. Threads of a
             /// pool share the work.
             ///

@@ -46,9 +46,10 @@ impl CurveMethod {
 ///   how many there are.
 /// - `starts`: the parameters of each fit, `start_step` numbers from one to the next (0 if all have the same). `lower` and
 ///   `upper` are their limits, with `limit_step`.
-/// - `found`: for each fit [`CurveJob::found_numbers`] numbers, all of which the kernel writes: the parameters, the roots of
-///   the diagonal of the inverse Hessian, cost, iterations, evaluations, status with and without a look at the limits, unit,
-///   degrees of freedom and size (as [`Single`] has them), and the upper half of the inverse Hessian if `covariance`.
+/// - `found`: for each fit [`CurveJob::found_numbers`] numbers, all of which the kernel writes: the parameters of one fit after the other; in the same way the
+///   roots of the diagonal of the inverse Hessian; cost, iterations, evaluations, status with and without a look at the limits,
+///   unit, degrees of freedom and size (as [`Single`] has them), each of all fits; and if `covariance` the upper halves of
+///   the inverse Hessians.
 ///
 /// [`Single`]: https://docs.rs/fit-curves
 #[derive(Clone, Copy, Debug)]

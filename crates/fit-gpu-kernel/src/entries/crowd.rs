@@ -323,21 +323,23 @@ unsafe fn write<const N: usize>(
     own: usize,
     found: &Found<Single, N>,
 ) {
-    let wanted = job.covariance != 0;
+    let count = job.count as usize;
     // SAFETY: the caller's promise.
     unsafe {
-        let to = job.found.add(number * CurveJob::found_numbers(parameters, wanted));
-        to.add(own).write(found.parameter.0);
-        to.add(parameters + own).write(found.error.0);
-        let others = to.add(2 * parameters);
+        let to = job.found.add(number * parameters + own);
+        to.write(found.parameter.0);
+        to.add(count * parameters).write(found.error.0);
         if own == 0 {
+            let to = job.found.add(2 * count * parameters + number);
             for i in 0..CurveJob::OTHERS {
-                others.add(i).write(found.others[i].0);
+                to.add(i * count).write(found.others[i].0);
             }
         }
-        if wanted {
+        if job.covariance != 0 {
             // Row after row, each from the diagonal on.
-            let row = others.add(CurveJob::OTHERS + own * parameters - own * (own + 1) / 2);
+            let pairs = parameters * (parameters + 1) / 2;
+            let to = job.found.add((2 * parameters + CurveJob::OTHERS) * count + number * pairs);
+            let row = to.add(own * parameters - own * (own + 1) / 2);
             for k in 0..N {
                 if k >= own && k < parameters {
                     row.add(k).write(found.covariance[k].0);

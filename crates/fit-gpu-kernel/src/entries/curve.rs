@@ -359,21 +359,21 @@ where
 #[inline(always)]
 unsafe fn write<const P: usize>(job: &CurveJob, number: usize, found: &Found<Single, P>) {
     let Found { parameters, errors, others, covariance } = found;
-    let wanted = job.covariance != 0;
-    let numbers = CurveJob::found_numbers(P, wanted);
+    let count = job.count as usize;
     // SAFETY: the caller's promise, and one thread writes these numbers.
     unsafe {
-        let mut to = job.found.add(number * numbers);
+        let mut to = job.found.add(number * P);
         for j in 0..P {
             to.add(j).write(parameters[j].0);
-            to.add(P + j).write(errors[j].0);
+            to.add(count * P + j).write(errors[j].0);
         }
-        to = to.add(2 * P);
+        to = job.found.add(2 * count * P + number);
         for i in 0..CurveJob::OTHERS {
-            to.add(i).write(others[i].0);
+            to.write(others[i].0);
+            to = to.add(count);
         }
-        if wanted {
-            to = to.add(CurveJob::OTHERS);
+        if job.covariance != 0 {
+            to = job.found.add((2 * P + CurveJob::OTHERS) * count + number * (P * (P + 1) / 2));
             for j in 0..P {
                 for k in 0..P {
                     if k >= j {

@@ -19,7 +19,7 @@ use fit_gpu_kernel::{CurveJob, CurveMethod};
 use crate::GpuError;
 use crate::card::{Card, SHARED_BY_DEFAULT};
 use crate::devices::DeviceInfo;
-use crate::driver::{Function, Module};
+use crate::driver::{Function, Module, seen_by_device};
 pub use resident::CurveResident;
 use slot::{Slot, Tables};
 use splice::crowd_of;
@@ -31,6 +31,8 @@ use way::{Gpufit, Kind, Ours, Piece as _};
 const CHUNK: usize = 1 << 20;
 /// The same where kernels reach for them by themselves.
 const MAPPED_CHUNK: usize = 1 << 19;
+/// The same from where the caller pinned them.
+const PINNED_CHUNK: usize = 1 << 21;
 /// Bytes on their way, at least, that keep the device busy.
 const ON_THEIR_WAY: usize = 32 << 20;
 /// The driver takes longer for longer formulas: 0.3 s for a hundred operations.
@@ -102,6 +104,8 @@ struct Shape {
     found: usize,
     /// Whether kernels read and write the host's memory.
     mapped: bool,
+    /// Whether the data lie in memory that the caller pinned, and are copied from there.
+    pinned: bool,
     /// Whether each data set has a crowd of threads ([`fit_core::crowd`]).
     crowd: bool,
 }
@@ -114,7 +118,8 @@ impl Shape {
     /// limits.
     fn widths(&self) -> [usize; 6] {
         let CurveJob { points, own_weights, own_variables, start_step, limit_step, .. } = self.job;
-        let rows = [1, own_weights, own_variables].map(|rows| rows as usize * points as usize);
+        let data = u32::from(!self.pinned);
+        let rows = [data, own_weights, own_variables].map(|rows| rows as usize * points as usize);
         let [start, limits] = [start_step, limit_step].map(|step| step as usize);
         [rows[0], rows[1], rows[2], start, limits, limits]
     }
@@ -125,7 +130,11 @@ impl Shape {
         let points = job.curves.points();
         let numbers = (self.job.rows() * points + own).max(self.found);
         let sent = (ON_THEIR_WAY / (2 * rayon::current_num_threads())).max(CHUNK);
-        let bytes = if self.mapped { MAPPED_CHUNK } else { sent };
+        let bytes = match self {
+            Self { mapped: true, .. } => MAPPED_CHUNK,
+            Self { pinned: true, .. } => PINNED_CHUNK,
+            _ => sent,
+        };
         // What all of them have in common comes with each piece.
         let shared = (job.variables + 1) * points;
         (bytes / (numbers * size_of::<f32>())).max(shared.div_ceil(numbers)).max(1)
@@ -317,6 +326,8 @@ impl CurveGpu {
     /// How the fits of a job are launched; `None` if a data set has no room.
     fn shape<K: Kind>(&self, of: &Job<'_, '_, '_>, kind: &K) -> Option<Shape> {
         let (found, mapped) = (kind.numbers(of), K::MAPPED);
+        let lies = |data: &[f32]| seen_by_device(&self.card.context, data.as_ptr()).is_some();
+        let pinned = !mapped && of.curves.data.as_single().is_some_and(lies);
         let options = of.options;
         let [share, square] = options.ends();
         let own = matches!(of.curves.points, Points::PerFit(_));
@@ -339,7 +350,7 @@ impl CurveGpu {
         for threads in [THREADS, WARP] {
             let shared = bytes(&job, threads);
             if many && shared <= SHARED {
-                return Some(Shape { job, threads, shared, found, mapped, crowd: false });
+                return Some(Shape { job, threads, shared, found, mapped, pinned, crowd: false });
             }
         }
         job.lanes = WARP as u32;
@@ -347,12 +358,12 @@ impl CurveGpu {
             let shared = bytes(&job, threads / WARP);
             let room = shared <= SHARED || (threads == WARP && shared <= self.card.info.shared);
             if alone && room {
-                return Some(Shape { job, threads, shared, found, mapped, crowd: false });
+                return Some(Shape { job, threads, shared, found, mapped, pinned, crowd: false });
             }
         }
         let most = crowd_of(options.parameters()).filter(|_| K::CROWDS)?;
         let shared = THREADS / WARP * CurveJob::crowd_numbers(most) * size_of::<f32>();
-        Some(Shape { job, threads: THREADS, shared, found, mapped, crowd: true })
+        Some(Shape { job, threads: THREADS, shared, found, mapped, pinned, crowd: true })
     }
 
     /// The compiled kernel of a program.

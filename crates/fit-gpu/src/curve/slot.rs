@@ -70,6 +70,7 @@ pub(super) struct Slot {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
     inputs: DeviceMemory,
+    data: DeviceMemory,
     found: DeviceMemory,
     host_inputs: HostMemory,
     host_found: HostMemory,
@@ -90,6 +91,7 @@ impl Slot {
         Ok(Self {
             stream: Stream::new(&card.context)?,
             inputs: memory()?,
+            data: memory()?,
             found: memory()?,
             host_inputs: host()?,
             host_found: host()?,
@@ -185,7 +187,15 @@ impl Slot {
                 wrong[number] = true;
             }
         };
-        job.read_all_data(fits.clone(), data);
+        match job.curves.data.as_single().filter(|_| shape.pinned) {
+            Some(all) => {
+                let these = &all[fits.start * points..fits.end * points];
+                self.data.reserve(Bytes::of::<f32>(these.len())?)?;
+                // SAFETY: the caller's memory stays as it is until `finish` or `abandon` has waited.
+                unsafe { self.stream.copy_in(&self.data, these)? };
+            }
+            None => job.read_all_data(fits.clone(), data),
+        }
         rows(weights, widths[1], |number, to| flag(number, job.read_weights(first + number, to)));
         rows(variables, widths[2], |number, to| {
             for (variable, to) in to.chunks_exact_mut(points).enumerate() {
@@ -236,7 +246,7 @@ impl Slot {
             (None, _) => place(part),
         };
         let task = CurveJob {
-            data: place(0),
+            data: if shape.pinned { self.data.address::<f32>().cast_const() } else { place(0) },
             weights: own(1, 0),
             variables: own(2, 1),
             starts: own(3, 2),

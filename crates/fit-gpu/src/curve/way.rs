@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use fit_core::Estimator;
-use fit_curves::{Chunk, GpufitChunk, GpufitOptions, Job, Single};
+use fit_curves::{Chunk, GpufitChunk, GpufitOptions, Job, Singles};
 use fit_gpu_kernel::{CurveJob, CurveMethod, GpufitJob};
 
 use crate::GpuError;
@@ -99,28 +99,8 @@ impl Kind for Ours {
         back: &Back<'_>,
         piece: &mut Chunk<'_>,
     ) -> Result<(), GpuError> {
-        let parameters = job.options.parameters();
-        let mut lengths = vec![0.0_f32; parameters];
-        let rows = back.found.chunks_exact(self.numbers(job));
-        for (number, (fit, numbers)) in piece.fits().zip(rows).enumerate() {
-            if back.step > 0 || number == 0 {
-                let start = &back.starts[number * back.step..][..parameters];
-                for (length, &start) in lengths.iter_mut().zip(start) {
-                    let size = start.abs();
-                    *length = if size > 0.0 { size } else { 1.0 };
-                }
-            }
-            let (of_parameters, rest) = numbers.split_at(parameters);
-            let (errors, rest) = rest.split_at(parameters);
-            let (others, covariance) = rest.split_at(CurveJob::OTHERS);
-            let Ok(others) = others.try_into() else { continue };
-            let single = Single::from_numbers(of_parameters, &lengths, errors, others);
-            // Row after row, each from the diagonal on.
-            let of = |j: usize, k: usize| covariance[j * parameters - j * (j + 1) / 2 + k];
-            if back.is_wrong(number) || !single.put(job, fit, of, piece) {
-                piece.leave_invalid(fit);
-            }
-        }
+        let Back { found, starts, step, wrong } = *back;
+        Singles { found, starts, step, wrong }.put(job, piece);
         Ok(())
     }
 }
