@@ -32,6 +32,18 @@ macro_rules! embed_templates {
 }
 fit_gpu_kernel::templates!(embed_templates);
 
+macro_rules! embed_written {
+    ($($name:literal: $parameters:literal, $model:ident;)*) => {
+        fn packed_written(model: &str) -> Option<&'static [u8]> {
+            match ["written_", model].concat().as_str() {
+                $($name => Some(include_bytes!(concat!("../", $name, ".ptx.lzma"))),)*
+                _ => None,
+            }
+        }
+    };
+}
+fit_gpu_kernel::written!(embed_written);
+
 /// Memory that unpacking may take, in KiB: enough for any module.
 const MOST_MEMORY: u32 = 64 << 10;
 
@@ -45,6 +57,12 @@ pub fn ptx(kernel: &str) -> Option<String> {
 /// begin with `//@` stand for a formula's own instructions. `None` if there is no template for so many.
 pub fn template(parameters: usize, method: CurveMethod) -> Option<String> {
     unpacked(packed_template(parameters, method)?)
+}
+
+/// The PTX of a model that is written in Rust, to measure formulas beside it: a module with one entry, `fit`. `None` if there is no such
+/// model.
+pub fn written(model: &str) -> Option<String> {
+    unpacked(packed_written(model)?)
 }
 
 /// The PTX of functions that formulas call: a module without an entry.

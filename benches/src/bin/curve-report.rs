@@ -5,7 +5,7 @@
 //! belong beside it.
 //!
 //! With `gpu` as its argument it measures the first GPU instead: data in its memory, and from ordinary memory and back; with
-//! `peaks` the same device with sums of one to ten Gauss peaks. With
+//! `peaks` the same device with sums of one to ten Gauss peaks, with `written` two models beside the same written in Rust. With
 //! `gpufit LIBRARY` it measures the GPU beside Gpufit, a call each, from ordinary memory and back; with `cpufit LIBRARY` one
 //! core beside Cpufit. Names of models at the end choose among them, and the word `eliminated` there eliminates linear
 //! parameters, which are searched for without it.
@@ -17,10 +17,10 @@ use benches::library::{PeerBatch, PeerLibrary};
 use benches::suite::machine::processor;
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
 use fit_formula::Formula;
-use fit_gpu::{CurveGpu, CurveResident, GpuError, PinnedBuffer};
+use fit_gpu::{CurveGpu, CurveRecord, CurveRecords, CurveResident, GpuError, PinnedBuffer};
 use fit_tests::models::{SIMULATED, Simulated, model};
 use fit_tests::peaks::Peaks;
-use ndarray::{ArrayView2, s};
+use ndarray::{Array2, ArrayView2, s};
 use spotfit::model::{CurveFits, CurveOptions, CurveStart, Curves, Linear, Spline, SplineAxis};
 
 const RUNS: usize = 9;
@@ -62,12 +62,14 @@ fn seconds(work: impl FnOnce()) -> f64 {
 /// Kernels on data in the memory of the device, and batches from ordinary memory and back.
 fn gpu() -> Result<(), GpuError> {
     const COUNT: usize = 1_000_000;
+    /// So often are they in pinned memory, one after the other.
+    const TIMES: usize = 5;
     let gpu = CurveGpu::new(0)?;
     println!("# Formulas on {}: median of {RUNS}\n", gpu.device().name);
     println!(
-        "| model | points | first fit, s | million fits a second | evaluations | left | from host memory | pinned |"
+        "| model | points | first fit, s | million fits a second | evaluations | left | from host memory | pinned | pinned, records |"
     );
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|");
     for case in chosen() {
         let count = if case.extent.len() > 3 { COUNT / 10 } else { COUNT };
         let (model, data, at, start) =
@@ -87,31 +89,83 @@ fn gpu() -> Result<(), GpuError> {
         let times = (0..RUNS).map(|_| resident.fit()).collect::<Result<Vec<_>, _>>();
         let (fits, left) = resident.fetch()?;
         let evaluations: u64 = fits.evaluations.iter().map(|&count| u64::from(count)).sum();
-        let mut fits = CurveFits::room(count, parameters, false);
-        let mut pinned = PinnedBuffer::<f32>::new(data.len())?;
-        pinned.copy_from_slice(data.as_slice().expect("in order"));
-        let there = ArrayView2::from_shape(data.dim(), &pinned[..]).expect("as many");
+        let all = count * TIMES;
+        let [mut fits, mut more] =
+            [count, all].map(|count| CurveFits::room(count, parameters, false));
+        let mut pinned = PinnedBuffer::<f32>::new(data.len() * TIMES)?;
+        for part in pinned.chunks_exact_mut(data.len()) {
+            part.copy_from_slice(data.as_slice().expect("in order"));
+        }
+        let there = ArrayView2::from_shape((all, data.ncols()), &pinned[..]).expect("as many");
         let there = Curves::new(there, place);
-        let [mut ordinary, mut of_pinned] = [const { Vec::new() }; 2];
-        for _ in 0..RUNS {
-            for (curves, times) in [(&curves, &mut ordinary), (&there, &mut of_pinned)] {
+        let mut records = CurveRecords::new();
+        let [mut ordinary, mut of_pinned, mut recorded] = [const { Vec::new() }; 3];
+        for run in 0..=RUNS {
+            for (curves, fits, times) in
+                [(&curves, &mut fits, &mut ordinary), (&there, &mut more, &mut of_pinned)]
+            {
                 let mut result = Ok(());
                 times.push(seconds(|| {
-                    let left = gpu.fit_into(formula, curves, start(), &options, &mut fits);
+                    let left = gpu.fit_into(formula, curves, start(), &options, fits);
                     result = left.map(drop);
                 }));
                 result?;
             }
+            let mut result = Ok(());
+            let time = seconds(|| {
+                let left = gpu.fit_records(formula, &there, start(), &options, &mut records);
+                result = left.map(drop);
+            });
+            result?;
+            // The first makes room.
+            if run > 0 {
+                recorded.push(time);
+            }
         }
         println!(
-            "| `{}` | {} | {cold:.2} | {} | {:.2} | {} | {} | {} |",
+            "| `{}` | {} | {cold:.2} | {} | {:.2} | {} | {} | {} | {} |",
             case.name,
             data.ncols(),
             digits(rate(count, &mut times?)),
             evaluations as f64 / count as f64,
             left.len(),
             digits(rate(count, &mut ordinary)),
-            digits(rate(count, &mut of_pinned))
+            digits(rate(all, &mut of_pinned)),
+            digits(rate(all, &mut recorded))
+        );
+    }
+    Ok(())
+}
+
+/// Models written in Rust beside the same as formulas, in the memory of the device, one after the other.
+fn written() -> Result<(), GpuError> {
+    const COUNT: usize = 1_000_000;
+    println!("# A formula beside Rust on {}: medians of {RUNS}\n", CurveGpu::new(0)?.device().name);
+    println!("| model | points | million fits a second | in Rust | time over that in Rust |");
+    println!("|---|---|---|---|---|");
+    for case in chosen().filter(|case| ["exponential", "gauss_2d"].contains(&case.name)) {
+        let (model, data, at, start) =
+            (model(case.name), case.data(COUNT), case.at(), case.start());
+        let (formula, options) = (model.as_formula(), options(start.len()));
+        let curves = Curves::new(data.view(), case.points(&at));
+        let resident =
+            || CurveResident::new(0, formula, &curves, CurveStart::Shared(&start), &options);
+        let Some(mut formulas) = resident()? else { continue };
+        let other = resident()?.map(|resident| resident.written(case.name)).transpose()?;
+        let Some(mut other) = other.flatten() else { continue };
+        let [mut times, mut its] = [const { Vec::new() }; 2];
+        for _ in 0..RUNS {
+            times.push(formulas.fit()?);
+            its.push(other.fit()?);
+        }
+        let (own, its) = (rate(COUNT, &mut times), rate(COUNT, &mut its));
+        println!(
+            "| `{}` | {} | {} | {} | {:.2} |",
+            case.name,
+            data.ncols(),
+            digits(own),
+            digits(its),
+            its / own
         );
     }
     Ok(())
@@ -219,21 +273,39 @@ fn information(case: &Simulated, splines: &[(String, Spline)]) -> Vec<f32> {
     all
 }
 
-/// Fits into room that is there; returns which of them another fitter would have to fit.
-type Fit<'f> = &'f dyn Fn(
+/// Parameters and their errors of some fits, and which of them another fitter would have to fit.
+struct Found {
+    parameters: Array2<f64>,
+    errors: Array2<f64>,
+    left: Vec<usize>,
+}
+
+/// Fits in so many seconds.
+type Fit<'f> = &'f mut dyn FnMut(
     &Formula,
     &Curves<'_>,
     CurveStart<'_>,
     &CurveOptions,
-    &mut CurveFits,
-) -> Result<Vec<usize>, String>;
+) -> Result<(f64, Found), String>;
 
 /// Batches of several sizes, by the GPU and by Gpufit in turn.
 fn beside_gpufit(path: &str) -> Result<(), String> {
     let gpu = CurveGpu::new(0).map_err(|error| error.to_string())?;
     println!("# Formulas on {} beside Gpufit: medians of five\n", gpu.device().name);
-    beside(path, &[10, 1000, 1_000_000], &|formula, curves, start, options, fits| {
-        gpu.fit_into(formula, curves, start, options, fits).map_err(|error| error.to_string())
+    let mut records = CurveRecords::new();
+    beside(path, &[10, 1000, 1_000_000], &mut |formula, curves, start, options| {
+        let mut result = Ok(Vec::new());
+        let time = seconds(|| {
+            result = gpu.fit_records(formula, curves, start, options, &mut records);
+        });
+        let left = result.map_err(|error| error.to_string())?;
+        let of = |value: &dyn Fn(&CurveRecord<'_>, usize) -> f64| {
+            Array2::from_shape_fn((curves.count(), options.parameters()), |(fit, j)| {
+                records.get(fit).map_or(f64::NAN, |record| value(&record, j))
+            })
+        };
+        let parameters = of(&|record, j| record.parameters()[j].into());
+        Ok((time, Found { parameters, errors: of(&|record, j| record.error(j)), left }))
     })
 }
 
@@ -242,10 +314,12 @@ fn beside_cpufit(path: &str) -> Result<(), String> {
     let cpu = CurveSimd::new(1, None).map_err(|error| error.to_string())?;
     let set = cpu.instruction_set();
     println!("# Formulas on one core ({}, {set}) beside Cpufit: medians of five\n", processor());
-    beside(path, &[10_000], &|formula, curves, start, options, fits| {
-        let found = cpu.fit(formula, curves, start, options);
-        *fits = found.map_err(|error| error.to_string())?;
-        Ok(Vec::new())
+    beside(path, &[10_000], &mut |formula, curves, start, options| {
+        let mut result = None;
+        let time = seconds(|| result = Some(cpu.fit(formula, curves, start, options)));
+        let fits = result.expect("it was called").map_err(|error| error.to_string())?;
+        let CurveFits { parameters, errors, .. } = fits;
+        Ok((time, Found { parameters, errors, left: Vec::new() }))
     })
 }
 
@@ -274,16 +348,11 @@ fn beside(path: &str, counts: &[usize], fit: Fit<'_>) -> Result<(), String> {
             let information = information(case, formula.splines());
             let mut batch = PeerBatch::of_model(number, data.ncols(), &initial, count, information);
             let (mut own, mut its) = (Vec::new(), Vec::new());
-            let mut fits = CurveFits::room(count, start.len(), false);
-            let mut left = Vec::new();
-            // The first call compiles the formula.
+            let mut last = None;
+            // The first call compiles the formula, and makes room.
             for run in 0..=RUNS {
-                let mut result = Ok(Vec::new());
-                let time = seconds(|| {
-                    let start = CurveStart::Shared(&start);
-                    result = fit(formula, &curves, start, &options, &mut fits);
-                });
-                left = result?;
+                let (time, found) = fit(formula, &curves, CurveStart::Shared(&start), &options)?;
+                last = Some(found);
                 let mut result = Ok(());
                 let other = seconds(|| result = peer.fit_pixels(&mut batch, pixels, count));
                 result?;
@@ -292,12 +361,12 @@ fn beside(path: &str, counts: &[usize], fit: Fit<'_>) -> Result<(), String> {
                     its.push(other);
                 }
             }
+            let Some(Found { parameters: ours, errors, left }) = last else { continue };
             let (parameters, converged) = batch.found();
             let alike = |fit: &usize| {
                 (0..start.len()).all(|j| {
-                    let off =
-                        fits.parameters[[*fit, j]] - f64::from(parameters[fit * start.len() + j]);
-                    off.abs() < 0.01 * fits.errors[[*fit, j]]
+                    let off = ours[[*fit, j]] - f64::from(parameters[fit * start.len() + j]);
+                    off.abs() < 0.01 * errors[[*fit, j]]
                 })
             };
             let share = |count_of: usize| count_of as f64 / count as f64;
@@ -334,6 +403,7 @@ fn main() {
     let device = match std::env::args().nth(1).as_deref() {
         Some("gpu") => Some(gpu()),
         Some("peaks") => Some(peaks()),
+        Some("written") => Some(written()),
         _ => None,
     };
     if let Some(result) = device {

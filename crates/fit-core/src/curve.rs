@@ -15,15 +15,23 @@
 
 use crate::arithmetic::{Mask, Real};
 use crate::pass::deviance_of;
-use crate::search::region::Region;
+use crate::search::region::{ROUNDS, Region};
 use crate::search::solve::{Symmetric, inverse, inverse_pivot, solve_among};
 use crate::search::{Coordinates, Evaluation, Merge, Normal, Parts};
 
 /// The parameters of a model, each measured in a length of its own that stays the same during a fit.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Explicit {
     /// A bit for each parameter that is eliminated.
     pub eliminated: u64,
+    /// Times that λ is improved for a step, at most.
+    pub rounds: usize,
+}
+
+impl Default for Explicit {
+    fn default() -> Self {
+        Self { eliminated: 0, rounds: ROUNDS }
+    }
 }
 
 impl Explicit {
@@ -92,6 +100,10 @@ impl<const P: usize> Coordinates<P> for Explicit {
     const ALIKE: bool = true;
     const TRUSTS: bool = true;
 
+    #[inline(always)]
+    fn rounds(&self) -> usize {
+        self.rounds
+    }
     #[inline(always)]
     fn region<R: Real>(units: &Units<R, P>) -> Region<R, P> {
         units.region

@@ -21,7 +21,7 @@ pub use fits::CurveFits;
 pub use gpufit::{GpufitChunk, GpufitOptions, GpufitPlace, GpufitRoom};
 pub use job::{Job, clean};
 pub use options::{CurveOptions, Limits, Linear};
-pub use single::{Single, Singles};
+pub use single::{Rules, Single, Singles};
 pub use values::{Dimensions, Element, Values};
 
 /// Where the points of the data lie: the values of the variables of the model.

@@ -1,5 +1,8 @@
 //! What single precision finds, and whether it is enough.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use fit_core::curve::single::{LEAST_RESIDUAL, MOST_ROUNDED, MOST_SPACED};
 use fit_core::{Estimator, Status};
 
@@ -34,6 +37,13 @@ pub struct Single<'a> {
 }
 
 impl<'a> Single<'a> {
+    /// The length in which a parameter that starts there is measured.
+    #[inline(always)]
+    pub fn length(start: f32) -> f32 {
+        let size = start.abs();
+        if size > 0.0 { size } else { 1.0 }
+    }
+
     /// From the numbers that a search gives: those of the parameters, and the others in the order of the fields.
     #[inline(always)]
     pub fn from_numbers(
@@ -57,6 +67,49 @@ impl<'a> Single<'a> {
         }
     }
 
+    #[inline(always)]
+    fn measured(&self, rules: Rules) -> Measured {
+        let [cost, degrees, size] = [self.cost, self.degrees, self.size].map(f64::from);
+        rules.measure([cost, degrees, size, power_of_two(self.unit)], self.status)
+    }
+
+    #[inline(always)]
+    fn error_by(&self, parameter: usize, deviation: f64) -> f64 {
+        f64::from(self.errors[parameter]) * f64::from(self.lengths[parameter]) * deviation
+    }
+
+    #[inline(always)]
+    fn is_decided_by(&self, rules: Rules, measured: &Measured, deviation: f64) -> bool {
+        let told = |j: usize| {
+            let error = self.error_by(j, deviation) as f32;
+            is_told(self.parameters[j], self.errors[j], error)
+        };
+        !measured.exact
+            && rules.is_end(status(self.status), self.raw, self.iterations)
+            && (0..self.parameters.len()).all(told)
+    }
+
+    /// χ² or the deviance.
+    pub fn chi2(&self, rules: Rules) -> f64 {
+        self.measured(rules).chi2
+    }
+
+    /// What an element of the inverse Hessian is multiplied by to make the covariance of two parameters.
+    pub fn covariance_unit(&self, rules: Rules, [j, k]: [usize; 2]) -> f64 {
+        let length = |j: usize| f64::from(self.lengths[j]);
+        self.measured(rules).variance * length(j) * length(k)
+    }
+
+    /// The standard error of a parameter.
+    pub fn error(&self, rules: Rules, parameter: usize) -> f64 {
+        self.error_by(parameter, self.measured(rules).variance.sqrt())
+    }
+
+    /// How the fit ended.
+    pub fn ended(&self) -> Status {
+        status(self.status)
+    }
+
     /// Writes the outcome of a fit; false if single precision could not decide it. `covariance` gives the inverse of the
     /// Hessian, of which the upper half is asked for.
     #[inline(always)]
@@ -67,24 +120,18 @@ impl<'a> Single<'a> {
         covariance: impl Fn(usize, usize) -> f32,
         chunk: &mut Chunk<'_>,
     ) -> bool {
-        let Self { parameters, lengths, errors, .. } = *self;
         let rules = Rules::of(job);
-        let unit = power_of_two(self.unit);
-        let [cost, degrees, size] = [self.cost, self.degrees, self.size].map(f64::from);
-        let Measured { chi2, variance, exact } =
-            rules.measure([cost, degrees, size, unit], self.status);
+        let measured = self.measured(rules);
+        let Measured { chi2, variance, .. } = measured;
         let deviation = variance.sqrt();
-        let status = status(self.status);
-        let length = |j: usize| f64::from(lengths[j]);
-        let error = |j: usize| f64::from(errors[j]) * length(j) * deviation;
-        let told = |j: usize| is_told(parameters[j], errors[j], error(j));
-        let count = parameters.len();
-        if exact || !rules.is_end(status, self.raw, self.iterations) || !(0..count).all(told) {
+        if !self.is_decided_by(rules, &measured, deviation) {
             return false;
         }
+        let count = self.parameters.len();
+        let length = |j: usize| f64::from(self.lengths[j]);
         let place = chunk.place(fit);
         for j in 0..count {
-            place.parameters[j] = kept(job, fit, j, parameters[j]);
+            place.parameters[j] = kept(job, fit, j, self.parameters[j]);
             if !place.covariance.is_empty() {
                 let factor = variance * length(j);
                 for k in j..count {
@@ -93,13 +140,13 @@ impl<'a> Single<'a> {
                     place.covariance[k * count + j] = value;
                 }
             }
-            place.errors[j] = error(j);
+            place.errors[j] = self.error_by(j, deviation);
         }
         *place.chi2 = chi2;
-        *place.degrees = degrees as u32;
+        *place.degrees = self.degrees as u32;
         *place.iterations = self.iterations as u32;
         *place.evaluations = self.evaluations as u32;
-        *place.status = status;
+        *place.status = status(self.status);
         true
     }
 }
@@ -122,7 +169,67 @@ pub struct Singles<'a> {
 /// Fits that are judged together.
 const BLOCK: usize = 64;
 
-impl Singles<'_> {
+impl<'a> Singles<'a> {
+    /// What was found of a fit of a model of so many parameters, which are measured in these lengths.
+    pub fn single<'s>(&self, fit: usize, count: usize, lengths: &'s [f32]) -> Single<'s>
+    where
+        'a: 's,
+    {
+        let (parameters, numbers) = (lengths.len(), count * lengths.len());
+        let row = |first: usize| &self.found[first + fit * parameters..][..parameters];
+        let others = std::array::from_fn(|which| self.found[2 * numbers + which * count + fit]);
+        Single::from_numbers(row(0), lengths, row(numbers), others)
+    }
+
+    /// Which of so many fits single precision could not decide, in rising order; `lengths` are those of the parameters of all, or of
+    /// each. Nobody asks for the start values.
+    pub fn undecided(
+        &self,
+        rules: Rules,
+        [count, parameters]: [usize; 2],
+        lengths: &[f32],
+    ) -> Vec<usize> {
+        let numbers = count * parameters;
+        let (of_parameters, rest) = self.found.split_at(numbers);
+        let (of_errors, others) = rest.split_at(numbers);
+        let other = |which: usize| &others[which * count..][..count];
+        // Row after row, as parameters and errors come: loops without branches, of which a compiler makes vectors.
+        let same = lengths.len() == parameters;
+        let lengths: Cow<'_, [f32]> =
+            if same { lengths.repeat(BLOCK).into() } else { lengths.into() };
+        let mut deviations = vec![0.0_f32; BLOCK * parameters];
+        let mut told = vec![true; BLOCK * parameters];
+        let mut left = Vec::new();
+        for first in (0..count).step_by(BLOCK) {
+            let these = first..(first + BLOCK).min(count);
+            let row = first * parameters..these.end * parameters;
+            let judged = rules.judge(&other, these.clone());
+            for (to, &own) in deviations.chunks_exact_mut(parameters).zip(&judged.deviations) {
+                to.fill(own as f32);
+            }
+            let lengths = &lengths[if same { 0 } else { row.start }..];
+            let from = of_parameters[row.clone()].iter().zip(&of_errors[row]);
+            for ((to, (&parameter, &root)), (length, deviation)) in
+                told.iter_mut().zip(from).zip(lengths.iter().zip(&deviations))
+            {
+                *to = is_told(parameter, root, root * length * deviation);
+            }
+            let rows = told.chunks_exact(parameters).zip(judged.fine);
+            for (at, (told, fine)) in these.zip(rows) {
+                let wrong = self.wrong.get(at).is_some_and(|&wrong| wrong);
+                if !fine || wrong || told.contains(&false) {
+                    left.push(at);
+                }
+            }
+        }
+        left
+    }
+
+    /// Where the status of one of so many fits lies.
+    pub const fn status_at(fit: usize, count: usize, parameters: usize) -> usize {
+        (2 * parameters + 3) * count + fit
+    }
+
     /// Writes the outcomes of all fits of a chunk; those that single precision could not decide are left, and invalid.
     pub fn put(&self, job: &Job<'_, '_, '_>, chunk: &mut Chunk<'_>) {
         let (fits, parameters) = (chunk.fits(), job.options.parameters());
@@ -132,12 +239,10 @@ impl Singles<'_> {
         let (of_errors, rest) = rest.split_at(numbers);
         let (others, covariance) = rest.split_at(8 * count);
         let other = |which: usize| &others[which * count..][..count];
-        let (iterations, evaluations) = (other(1), other(2));
-        let (statuses, raw) = (other(3), other(4));
-        let rules = Rules::of(job);
+        let (rules, statuses) = (Rules::of(job), other(3));
         for (to, from) in [
-            (&mut *chunk.iterations, iterations),
-            (chunk.evaluations, evaluations),
+            (&mut *chunk.iterations, other(1)),
+            (chunk.evaluations, other(2)),
             (chunk.degrees, other(6)),
         ] {
             to.iter_mut().zip(from).for_each(|(to, &from)| *to = whole(from));
@@ -154,33 +259,15 @@ impl Singles<'_> {
         let mut lengths = vec![0.0; parameters];
         for first in (0..count).step_by(BLOCK) {
             let these = first..(first + BLOCK).min(count);
-            let mut deviations = [0.0; BLOCK];
-            let mut fine = [true; BLOCK];
-            let mut units = [0.0; BLOCK];
-            for (unit, &power) in units.iter_mut().zip(&other(5)[these.clone()]) {
-                *unit = power_of_two(power);
-            }
-            let mut variances = [0.0; BLOCK];
-            let known = [0, 6, 7, 3].map(|which| &other(which)[these.clone()]);
-            let chi2 = &mut chunk.chi2[these.clone()];
-            for i in 0..these.len() {
-                let [cost, degrees, size] =
-                    [0, 1, 2].map(|which: usize| f64::from(known[which][i]));
-                let measured = rules.measure([cost, degrees, size, units[i]], known[3][i]);
-                chi2[i] = measured.chi2;
-                variances[i] = measured.variance;
-                deviations[i] = measured.variance.sqrt();
-                fine[i] = !measured.exact;
-            }
+            let Judged { chi2, variances, deviations, mut fine } =
+                rules.judge(&other, these.clone());
+            chunk.chi2[these.clone()].copy_from_slice(&chi2[..these.len()]);
             for (i, at) in these.clone().enumerate() {
-                let status = status(statuses[at]);
-                chunk.statuses[at] = status;
-                fine[i] &= rules.is_end(status, raw[at], iterations[at]);
+                chunk.statuses[at] = status(statuses[at]);
                 if self.step > 0 || at == 0 {
                     let starts = &self.starts[at * self.step..][..parameters];
-                    for (length, &start) in lengths.iter_mut().zip(starts) {
-                        let size = start.abs();
-                        *length = f64::from(if size > 0.0 { size } else { 1.0 });
+                    for (to, &start) in lengths.iter_mut().zip(starts) {
+                        *to = f64::from(Single::length(start));
                     }
                 }
                 let row = at * parameters..(at + 1) * parameters;
@@ -189,7 +276,7 @@ impl Singles<'_> {
                     chunk.errors[row].iter_mut().zip(&lengths).zip(from)
                 {
                     *to = f64::from(root) * length * deviations[i];
-                    fine[i] &= is_told(parameter, root, *to);
+                    fine[i] &= is_told(parameter, root, *to as f32);
                 }
                 if !chunk.covariance.is_empty() {
                     let pairs = parameters * (parameters + 1) / 2;
@@ -214,9 +301,9 @@ impl Singles<'_> {
     }
 }
 
-/// What is asked of outcomes.
-#[derive(Clone, Copy)]
-struct Rules {
+/// What a batch asks of the outcomes of its fits.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
     poisson: bool,
     absolute: bool,
     most_iterations: f32,
@@ -231,9 +318,45 @@ struct Measured {
     exact: bool,
 }
 
+/// What follows of a block of fits.
+struct Judged {
+    chi2: [f64; BLOCK],
+    variances: [f64; BLOCK],
+    deviations: [f64; BLOCK],
+    /// Whether they ended, and not by rounding.
+    fine: [bool; BLOCK],
+}
+
 impl Rules {
+    /// What follows of some fits, from the numbers of all in the order of [`Single`]'s fields.
     #[inline(always)]
-    fn of(job: &Job<'_, '_, '_>) -> Self {
+    fn judge<'f>(self, other: &impl Fn(usize) -> &'f [f32], these: Range<usize>) -> Judged {
+        let zeros = [0.0; BLOCK];
+        let mut all =
+            Judged { chi2: zeros, variances: zeros, deviations: zeros, fine: [true; BLOCK] };
+        let mut units = zeros;
+        for (unit, &power) in units.iter_mut().zip(&other(5)[these.clone()]) {
+            *unit = power_of_two(power);
+        }
+        let known = [0, 6, 7, 3].map(|which| &other(which)[these.clone()]);
+        for i in 0..these.len() {
+            let [cost, degrees, size] = [0, 1, 2].map(|which: usize| f64::from(known[which][i]));
+            let measured = self.measure([cost, degrees, size, units[i]], known[3][i]);
+            all.chi2[i] = measured.chi2;
+            all.variances[i] = measured.variance;
+            all.deviations[i] = measured.variance.sqrt();
+            all.fine[i] = !measured.exact;
+        }
+        let (iterations, raw) = (&other(1)[these.clone()], &other(4)[these]);
+        for (i, (&iterations, &raw)) in iterations.iter().zip(raw).enumerate() {
+            all.fine[i] &= self.is_end(status(known[3][i]), raw, iterations);
+        }
+        all
+    }
+
+    /// Those of a job.
+    #[inline(always)]
+    pub fn of(job: &Job<'_, '_, '_>) -> Self {
         Self {
             poisson: job.options.estimator == Estimator::MaximumLikelihood,
             absolute: job.options.absolute,
@@ -274,9 +397,9 @@ fn status(code: f32) -> Status {
 /// Whether the root of a variance is known, which it is not where the Hessian is singular in this precision, and the error is more
 /// than the distance of two numbers.
 #[inline(always)]
-fn is_told(parameter: f32, root: f32, error: f64) -> bool {
-    let spacing = f64::from(parameter.abs() * f32::EPSILON);
-    root.is_finite() & !((error > 0.0) & (spacing > MOST_SPACED * error))
+fn is_told(parameter: f32, root: f32, error: f32) -> bool {
+    let spacing = parameter.abs() * f32::EPSILON;
+    root.is_finite() & !((root > 0.0) & (spacing > MOST_SPACED as f32 * error))
 }
 
 /// A parameter within its limits, which were rounded.

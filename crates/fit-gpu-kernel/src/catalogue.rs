@@ -199,8 +199,14 @@ macro_rules! templates {
 }
 crate::templates!(templates);
 
-/// How a template is compiled: loops over parameters are to be unrolled, so that all numbers are in registers, but not the
-/// one that damps a step, which would make the text long.
+macro_rules! written {
+    ($($name:literal: $parameters:literal, $model:ident;)*) => {
+        const WRITTEN: &[(&str, usize)] = &[$(($name, $parameters)),*];
+    };
+}
+crate::written!(written);
+
+/// How a template is compiled: loops over parameters are to be unrolled, so that all numbers are in registers.
 const fn template_build(parameters: usize) -> Build {
     let unroll_threshold = match parameters {
         0..=3 => 600,
@@ -214,9 +220,10 @@ const fn template_build(parameters: usize) -> Build {
     Build { unroll_threshold, most_registers: None, may_spill: parameters > 6 }
 }
 
-/// All texts: kernels in the order of their table, templates, functions.
+/// All texts: kernels in the order of their table, templates, models written in Rust, functions.
 pub const SOURCES: &[Source] = &{
-    const COUNT: usize = KERNELS.len() + TEMPLATES.len();
+    const CURVES: usize = KERNELS.len() + TEMPLATES.len();
+    const COUNT: usize = CURVES + WRITTEN.len();
     let build = Build { unroll_threshold: 4_000, most_registers: None, may_spill: true };
     let mut all = [Source { name: "curve_functions", build, whole: false }; COUNT + 1];
     let mut i = 0;
@@ -225,7 +232,8 @@ pub const SOURCES: &[Source] = &{
         i += 1;
     }
     while i < COUNT {
-        let (name, parameters) = TEMPLATES[i - KERNELS.len()];
+        let (name, parameters) =
+            if i < CURVES { TEMPLATES[i - KERNELS.len()] } else { WRITTEN[i - CURVES] };
         let build = template_build(parameters);
         all[i] = Source { name, build, whole: true };
         i += 1;

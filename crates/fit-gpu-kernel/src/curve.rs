@@ -10,6 +10,8 @@ use fit_core::curve::{At, Explicit, Sums, Units, covariance, single};
 use fit_core::search::solve::Symmetric;
 use fit_core::search::{Newton, Search, Settings};
 
+use crate::device;
+
 /// What a kernel for models minimizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -275,7 +277,12 @@ where
     };
     let units = Units::at(&begin.initial);
     let eliminated = if METHOD == CurveMethod::POISSON { 0 } else { curve.eliminated() };
-    let explicit = Explicit { eliminated: eliminated.into() };
+    let mut explicit = Explicit { eliminated: eliminated.into(), ..Explicit::default() };
+    if P > 5 {
+        // Rounds that the compiler counts are written one after the other: half of a text that the driver has to compile. With fewer
+        // parameters it leaves the loop as it is.
+        explicit.rounds = device::anew(explicit.rounds as u32) as usize;
+    }
     let mut initial = begin.initial;
     explicit.clear(&mut initial);
     let (finish, tolerance) = (settings.finish, settings.tolerance);

@@ -17,7 +17,7 @@ mod session;
 mod slot;
 
 pub use batch::Gpu;
-pub use curve::{CurveGpu, CurveResident, DeviceCurves, spliced};
+pub use curve::{CurveGpu, CurveRecord, CurveRecords, CurveResident, DeviceCurves, spliced};
 pub use devices::{DeviceInfo, devices, free_memory};
 pub use error::GpuError;
 pub use fit_gpu_kernel::{CurveMethod, Family, Method};

@@ -4,10 +4,10 @@ use fit_core::{Estimator, Status};
 use fit_cpu::{BatchError, CurveReference, CurveSimd, InstructionSet};
 use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Limits, Linear, Points, Values};
 use fit_formula::Formula;
-use fit_gpu::{CurveGpu, CurveMethod, spliced};
+use fit_gpu::{CurveGpu, CurveMethod, CurveRecords, CurveResident, PinnedBuffer, spliced};
 use fit_tests::models::{SIMULATED, model};
 use fit_tests::peaks::Peaks;
-use ndarray::{Array1, Array2, Array3, s};
+use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 use spotfit::model::Model;
 
 /// What fits in single precision, and leaves the rest to double precision.
@@ -118,6 +118,128 @@ fn crowds_on_the_gpu_agree_with_the_reference() {
         }
         println!("{count} peaks, {points} points, {fits} fits: as double precision");
     }
+}
+
+/// Proves that the models written in Rust, beside which formulas are measured, find what the formulas find; and that there are no others, nor
+/// for other methods.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn models_written_in_rust_find_the_same_on_the_gpu() {
+    for case in SIMULATED.iter().filter(|case| ["exponential", "gauss_2d"].contains(&case.name)) {
+        let (model, data, at, start) = (model(case.name), case.data(8000), case.at(), case.start());
+        let curves = Curves::new(data.view(), case.points(&at));
+        let options = CurveOptions::new(start.len()).with_linear(Linear::Searched);
+        let likelihood = options.clone().with_estimator(Estimator::MaximumLikelihood);
+        let of = |options| {
+            let start = CurveStart::Shared(&start);
+            CurveResident::new(0, model.as_formula(), &curves, start, options)
+                .expect("a GPU")
+                .expect("room")
+        };
+        assert!(of(&options).written("sine").expect("a GPU").is_none());
+        assert!(of(&likelihood).written(case.name).expect("a GPU").is_none());
+        let mut formula = of(&options);
+        let mut other = of(&options).written(case.name).expect("a GPU").expect("it is there");
+        assert_eq!(other.fetch().expect("a GPU").1.len(), 8000, "nothing is fitted yet");
+        formula.fit().expect("a GPU");
+        other.fit().expect("a GPU");
+        let [(wanted, left), (found, others)] =
+            [formula, other].map(|mut resident| resident.fetch().expect("a GPU"));
+        assert!(left.is_empty() && others.is_empty(), "{}: {left:?}, {others:?}", case.name);
+        let mut far = 0.0_f64;
+        for (place, &value) in found.parameters.indexed_iter() {
+            far = far.max((value - wanted.parameters[place]).abs() / wanted.errors[place]);
+        }
+        println!("{}: {far} of a standard error", case.name);
+        assert!(far < 0.01, "{}: {far}", case.name);
+    }
+}
+
+/// Proves that outcomes left as a device writes them say what those in double precision say, for every kind of batch, and that data in
+/// pinned memory are fitted alike.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn records_say_what_fits_say() {
+    let gpu = CurveGpu::new(0).expect("a GPU");
+    let peaks = Peaks::new(5, 128);
+    let decay = decay();
+    let mut many = decays(20_000, 30).mapv(|value| value as f32);
+    many[[7, 3]] = f32::NAN;
+    many[[12_345, 0]] = f32::INFINITY;
+    let few = many.slice(s![..500, ..]).to_owned();
+    let crowded = peaks.data(300).mapv(|value| value as f32);
+    let mut records = CurveRecords::new();
+    for (formula, data, start) in [
+        (&decay, &many, vec![8.0, 5.0, 1.0]),
+        (&decay, &few, vec![8.0, 5.0, 1.0]),
+        (&peaks.formula, &crowded, peaks.start()),
+    ] {
+        let (count, points) = data.dim();
+        let mut pinned = PinnedBuffer::<f32>::new(data.len()).expect("memory");
+        pinned.copy_from_slice(data.as_slice().expect("in order"));
+        let pinned = ArrayView2::from_shape((count, points), &pinned[..]).expect("as many");
+        let starts = Array2::from_shape_fn((count, start.len()), |(fit, j)| {
+            start[j] * (1.0 + 0.01 * (fit % 3) as f64)
+        });
+        let weights = Array2::from_shape_fn((count, points), |(fit, x)| (1 + (fit + x) % 4) as f64);
+        let plain = CurveOptions::new(start.len());
+        let likelihood = plain.clone().with_estimator(Estimator::MaximumLikelihood);
+        let limited = plain.clone().with_upper(1, 1.002 * start[1]).with_covariance(false);
+        for (weighted, own, options) in [
+            (false, false, &plain),
+            (false, true, &likelihood),
+            (false, false, &limited),
+            (true, true, &plain.clone().with_absolute(true)),
+        ] {
+            let of = |data| {
+                let curves = Curves::new(data, Points::Index);
+                if weighted { curves.with_weights(weights.view()) } else { curves }
+            };
+            let start = || if own { starts.view().into() } else { CurveStart::Shared(&start) };
+            let what = format!("{count} fits, {weighted}, {own}, {options:?}");
+            let (wanted, left) = gpu.fit(formula, &of(data.view()), start(), options).expect(&what);
+            let alike = gpu.fit(formula, &of(pinned), start(), options).expect(&what);
+            assert_eq!(alike.1, left, "{what}");
+            for fit in (0..count).filter(|fit| left.binary_search(fit).is_err()) {
+                assert_eq!(alike.0.parameters.row(fit), wanted.parameters.row(fit), "{what}");
+                assert_eq!(alike.0.errors.row(fit), wanted.errors.row(fit), "{what}");
+            }
+            for curves in [of(pinned), of(data.view())] {
+                let found = gpu.fit_records(formula, &curves, start(), options, &mut records);
+                assert_eq!(found.expect(&what), left, "{what}");
+                assert_eq!(records.count(), count);
+                for fit in 0..count {
+                    let Some(record) = records.get(fit) else {
+                        assert!(left.binary_search(&fit).is_ok(), "{what}: {fit}");
+                        continue;
+                    };
+                    assert!(left.binary_search(&fit).is_err(), "{what}: {fit}");
+                    assert_eq!(record.chi2(), wanted.chi2[fit], "{what}: {fit}");
+                    assert_eq!(record.status(), wanted.statuses[fit], "{what}: {fit}");
+                    let counts = [record.degrees(), record.iterations(), record.evaluations()];
+                    let those =
+                        [wanted.degrees[fit], wanted.iterations[fit], wanted.evaluations[fit]];
+                    assert_eq!(counts, those, "{what}: {fit}");
+                    for (j, &value) in record.parameters().iter().enumerate() {
+                        assert_eq!(value, wanted.parameters[[fit, j]] as f32, "{what}: {fit}");
+                        assert_eq!(record.error(j), wanted.errors[[fit, j]], "{what}: {fit}");
+                        for k in 0..=j {
+                            let there = options.covariance.then(|| wanted.covariance[[fit, j, k]]);
+                            let off = |(a, b): (f64, f64)| (a - b).abs() > 1e-12 * b.abs();
+                            let here = record.covariance(j, k);
+                            assert_eq!(here.is_some(), there.is_some(), "{what}");
+                            assert!(
+                                !here.zip(there).is_some_and(off),
+                                "{what}: {here:?} {there:?}"
+                            );
+                        }
+                    }
+                }
+            }
+            println!("{what}: {} are left", left.len());
+        }
+    }
+    assert!(records.get(300).is_none());
 }
 
 /// Proves that the GPU decides nearly all fits of the named models by itself, and finds what the reference finds; with a

@@ -291,7 +291,8 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                 }
                 (step, positive) = solve(&h, &b, lambda);
                 if C::TRUSTS {
-                    lambda = C::region(&self.constants).damp(&h, &b, self.running(), &mut step);
+                    let among = (self.running(), coordinates.rounds());
+                    lambda = C::region(&self.constants).damp(&h, &b, among, &mut step);
                 }
                 let mut sound = R::Mask::splat(true);
                 for j in 0..P {

@@ -5,7 +5,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::LAMBDA_MAX;
 use super::parts::Parts;
-use super::region::Region;
+use super::region::{ROUNDS, Region};
 use super::solve::Symmetric;
 use crate::arithmetic::{Mask, Real};
 
@@ -49,6 +49,11 @@ pub trait Coordinates<const P: usize>:
             all &= self.is_damped(j);
         }
         all
+    }
+    /// Times that λ is improved for a step in the region of trust, at most.
+    #[inline(always)]
+    fn rounds(&self) -> usize {
+        ROUNDS
     }
     /// The region of trust, if there is one.
     #[inline(always)]

@@ -110,14 +110,20 @@ impl<R: Real, const P: usize> Region<R, P> {
     }
 
     /// Damps a step, which is the solution without damping, until it is within the radius, in the lanes that are
-    /// `running`; returns λ.
+    /// `running`, in so many rounds at most; returns λ.
     #[inline(always)]
-    pub fn damp(&self, h: &Symmetric<R, P>, b: &[R; P], running: R::Mask, step: &mut [R; P]) -> R {
+    pub fn damp(
+        &self,
+        h: &Symmetric<R, P>,
+        b: &[R; P],
+        (running, rounds): (R::Mask, usize),
+        step: &mut [R; P],
+    ) -> R {
         let zero = R::splat(0.0);
         let mut lambda = zero;
         let most = self.radius * R::splat(1.0 + SLACK);
         let mut norm = self.norm(step);
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds {
             let outside = running & !norm.le(most);
             if !outside.any() {
                 return lambda;

@@ -123,6 +123,17 @@ impl Data {
         self.lane == 0
     }
 
+    /// The value of a variable at a point.
+    ///
+    /// # Safety
+    /// There are such a variable and such a point.
+    #[inline(always)]
+    pub(super) unsafe fn variable(&self, number: u64, point: usize) -> f32 {
+        let place = self.variables + number * u64::from(self.step) + 4 * point as u64;
+        // SAFETY: the caller's promise.
+        unsafe { (place as *const f32).read() }
+    }
+
     /// This thread's data set, and its number; `None` if there is no such data set.
     ///
     /// # Safety
@@ -357,7 +368,11 @@ where
 /// # Safety
 /// There is room for what was found of `count` data sets, and `number` is below that.
 #[inline(always)]
-unsafe fn write<const P: usize>(job: &CurveJob, number: usize, found: &Found<Single, P>) {
+pub(super) unsafe fn write<const P: usize>(
+    job: &CurveJob,
+    number: usize,
+    found: &Found<Single, P>,
+) {
     let Found { parameters, errors, others, covariance } = found;
     let count = job.count as usize;
     // SAFETY: the caller's promise, and one thread writes these numbers.

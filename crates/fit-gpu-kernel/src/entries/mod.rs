@@ -23,6 +23,7 @@ mod rows;
 mod team;
 mod threads;
 mod together;
+mod written;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
@@ -227,3 +228,21 @@ macro_rules! template_entry {
     };
 }
 crate::templates!(template);
+
+macro_rules! written_entry {
+    ($($name:literal: $parameters:literal, $model:ident;)*) => {$(
+        #[cfg(module = $name)]
+        mod entry {
+            use super::*;
+
+            /// # Safety
+            /// See docs/gpu-safety.md.
+            #[unsafe(no_mangle)]
+            unsafe extern "ptx-kernel" fn fit(job: crate::CurveJob) {
+                // SAFETY: the caller's promise.
+                unsafe { written::fit::<written::$model, $parameters>(&job) }
+            }
+        }
+    )*};
+}
+crate::written!(written_entry);

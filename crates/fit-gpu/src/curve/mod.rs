@@ -1,5 +1,6 @@
 //! Models given as formulas, fitted on a GPU.
 
+mod records;
 mod resident;
 mod slot;
 mod splice;
@@ -20,6 +21,7 @@ use crate::GpuError;
 use crate::card::{Card, SHARED_BY_DEFAULT};
 use crate::devices::DeviceInfo;
 use crate::driver::{Function, Module, seen_by_device};
+pub use records::{CurveRecord, CurveRecords};
 pub use resident::CurveResident;
 use slot::{Slot, Tables};
 use splice::crowd_of;
@@ -29,8 +31,12 @@ use way::{Gpufit, Kind, Ours, Piece as _};
 
 /// Bytes that a thread sends at a time, in or out: so few that they stay in the cache of its processor.
 const CHUNK: usize = 1 << 20;
-/// The same where kernels reach for them by themselves.
-const MAPPED_CHUNK: usize = 1 << 19;
+/// The same where kernels reach for them by themselves: as much as a batch has that is sent as a whole, and the least and the most
+/// of larger ones, of which every thread sends some pieces.
+const MAPPED_WHOLE: usize = 1 << 19;
+const MAPPED_CHUNKS: [usize; 2] = [1 << 18, 1 << 20];
+/// Pieces of each thread.
+const MAPPED_PIECES: usize = 4;
 /// The same from where the caller pinned them.
 const PINNED_CHUNK: usize = 1 << 21;
 /// Bytes on their way, at least, that keep the device busy.
@@ -78,6 +84,14 @@ struct Kept {
     function: Function,
 }
 
+impl Kept {
+    fn new(card: &Arc<Card>, text: String) -> Result<Self, GpuError> {
+        let module = Module::load(&card.context, text)?;
+        let function = module.function("fit")?;
+        Ok(Self { card: Arc::clone(card), module, function })
+    }
+}
+
 impl Drop for Kept {
     fn drop(&mut self) {
         // Without a context there is nothing to release.
@@ -104,8 +118,8 @@ struct Shape {
     found: usize,
     /// Whether kernels read and write the host's memory.
     mapped: bool,
-    /// Whether the data lie in memory that the caller pinned, and are copied from there.
-    pinned: bool,
+    /// Where the device sees the data, if the caller pinned their memory.
+    pinned: Option<usize>,
     /// Whether each data set has a crowd of threads ([`fit_core::crowd`]).
     crowd: bool,
 }
@@ -118,26 +132,46 @@ impl Shape {
     /// limits.
     fn widths(&self) -> [usize; 6] {
         let CurveJob { points, own_weights, own_variables, start_step, limit_step, .. } = self.job;
-        let data = u32::from(!self.pinned);
+        let data = u32::from(self.pinned.is_none());
         let rows = [data, own_weights, own_variables].map(|rows| rows as usize * points as usize);
         let [start, limits] = [start_step, limit_step].map(|step| step as usize);
         [rows[0], rows[1], rows[2], start, limits, limits]
     }
 
+    /// The most numbers that go one way with each fit.
+    fn numbers(&self) -> usize {
+        let own = (self.job.start_step + 2 * self.job.limit_step) as usize;
+        (self.job.rows() * self.job.points as usize + own).max(self.found)
+    }
+
+    /// The same kernel, which reads the host's memory and writes to it where that takes less time than copies: if there is little to
+    /// move, which spares calls, or little to bring back.
+    fn with_memory<K: Kind>(self, count: usize) -> Self {
+        let few = count.saturating_mul(self.numbers() * size_of::<f32>()) <= MAPPED_WHOLE;
+        Self { mapped: K::MAPPED || few, ..self }
+    }
+
     /// How many fits are sent at a time.
     fn fits_of(&self, job: &Job<'_, '_, '_>) -> usize {
-        let own = (self.job.start_step + 2 * self.job.limit_step) as usize;
-        let points = job.curves.points();
-        let numbers = (self.job.rows() * points + own).max(self.found);
-        let sent = (ON_THEIR_WAY / (2 * rayon::current_num_threads())).max(CHUNK);
+        let (points, numbers) = (job.curves.points(), self.numbers());
+        let threads = rayon::current_num_threads();
         let bytes = match self {
-            Self { mapped: true, .. } => MAPPED_CHUNK,
-            Self { pinned: true, .. } => PINNED_CHUNK,
-            _ => sent,
+            Self { mapped: true, .. } => {
+                let [least, most] = MAPPED_CHUNKS;
+                match job.curves.count().saturating_mul(numbers * size_of::<f32>()) {
+                    all if all <= MAPPED_WHOLE => all,
+                    all => (all / (MAPPED_PIECES * threads)).clamp(least, most),
+                }
+            }
+            Self { pinned: Some(_), .. } => PINNED_CHUNK,
+            _ => (ON_THEIR_WAY / (2 * threads)).max(CHUNK),
         };
         // What all of them have in common comes with each piece.
         let shared = (job.variables + 1) * points;
-        (bytes / (numbers * size_of::<f32>())).max(shared.div_ceil(numbers)).max(1)
+        let fits = (bytes / (numbers * size_of::<f32>())).max(shared.div_ceil(numbers)).max(1);
+        // Whole blocks, whose rows begin where a warp's read does.
+        let parted = THREADS < fits && fits < job.curves.count();
+        if parted { fits / THREADS * THREADS } else { fits }
     }
 }
 
@@ -295,16 +329,19 @@ impl CurveGpu {
             return work();
         }
         let failed = Mutex::new(None);
-        rayon::scope(|scope| {
-            for _ in 0..rayon::current_num_threads().min(count) {
-                scope.spawn(|_| {
-                    if let Err(error) = work() {
-                        // The others find nothing to do.
-                        while next().is_some() {}
-                        *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                    }
-                });
+        let part = || {
+            if let Err(error) = work() {
+                // The others find nothing to do.
+                while next().is_some() {}
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             }
+        };
+        // The caller's thread begins at once; those of the pool take a tenth of a millisecond to wake.
+        rayon::in_place_scope(|scope| {
+            for _ in 1..rayon::current_num_threads().min(count) {
+                scope.spawn(|_| part());
+            }
+            part();
         });
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
@@ -325,9 +362,9 @@ impl CurveGpu {
 
     /// How the fits of a job are launched; `None` if a data set has no room.
     fn shape<K: Kind>(&self, of: &Job<'_, '_, '_>, kind: &K) -> Option<Shape> {
-        let (found, mapped) = (kind.numbers(of), K::MAPPED);
-        let lies = |data: &[f32]| seen_by_device(&self.card.context, data.as_ptr()).is_some();
-        let pinned = !mapped && of.curves.data.as_single().is_some_and(lies);
+        let found = kind.numbers(of);
+        let seen = |data: &[f32]| seen_by_device(&self.card.context, data.as_ptr());
+        let pinned = of.curves.data.as_single().and_then(seen).map(<*const f32>::addr);
         let options = of.options;
         let [share, square] = options.ends();
         let own = matches!(of.curves.points, Points::PerFit(_));
@@ -345,12 +382,15 @@ impl CurveGpu {
             ..CurveJob::new()
         };
         let bytes = |job: &CurveJob, fits: usize| fits * job.stride() * size_of::<f32>();
+        let (mapped, crowd) = (false, false);
+        let shape =
+            |job, threads, shared| Shape { job, threads, shared, found, mapped, pinned, crowd };
         let alone = options.parameters() <= MOST_ALONE;
         let many = alone && of.curves.count() >= MANY;
         for threads in [THREADS, WARP] {
             let shared = bytes(&job, threads);
             if many && shared <= SHARED {
-                return Some(Shape { job, threads, shared, found, mapped, pinned, crowd: false });
+                return Some(shape(job, threads, shared).with_memory::<K>(of.curves.count()));
             }
         }
         job.lanes = WARP as u32;
@@ -358,12 +398,13 @@ impl CurveGpu {
             let shared = bytes(&job, threads / WARP);
             let room = shared <= SHARED || (threads == WARP && shared <= self.card.info.shared);
             if alone && room {
-                return Some(Shape { job, threads, shared, found, mapped, pinned, crowd: false });
+                return Some(shape(job, threads, shared).with_memory::<K>(of.curves.count()));
             }
         }
         let most = crowd_of(options.parameters()).filter(|_| K::CROWDS)?;
         let shared = THREADS / WARP * CurveJob::crowd_numbers(most) * size_of::<f32>();
-        Some(Shape { job, threads: THREADS, shared, found, mapped, pinned, crowd: true })
+        // It reads its data again and again, which copies suit.
+        Some(Shape { crowd: true, ..shape(job, THREADS, shared) })
     }
 
     /// The compiled kernel of a program.
@@ -381,9 +422,7 @@ impl CurveGpu {
         let made = match spliced(program, method, eliminated, crowd) {
             None => None,
             Some(text) => {
-                let module = Module::load(&self.card.context, text)?;
-                let function = module.function("fit")?;
-                let made = Kept { card: Arc::clone(&self.card), module, function };
+                let made = Kept::new(&self.card, text)?;
                 for number in spline::called(program) {
                     let (_, spline) = &program.splines()[number];
                     let table = spline::table(number);

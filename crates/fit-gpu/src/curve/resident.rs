@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, chunks};
 use fit_formula::Formula;
-use fit_gpu_kernel::CurveJob;
+use fit_gpu_kernel::{CurveJob, CurveMethod};
 
 use super::slot::{Slot, Tables};
-use super::way::Ours;
+use super::way::{Ours, method};
 use super::{CurveGpu, Kept, Shape};
 use crate::GpuError;
+use crate::card::SHARED_BY_DEFAULT;
 use crate::driver::Event;
 
 /// Curves in the memory of a device, to fit them again and again: to measure kernels.
@@ -48,6 +49,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         let gpu = CurveGpu::new(device)?;
         let job = Job::new(formula, curves, start, options, true)?;
         let Some((shape, kept)) = gpu.chosen(&job, &Ours)? else { return Ok(None) };
+        let shape = Shape { mapped: false, ..shape };
         let tables = Tables::new(&job, &shape);
         let mut slot = Slot::new(&gpu.card)?;
         let task = slot.load(&job, &shape, &tables, 0..curves.count())?;
@@ -55,6 +57,23 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         let (begin, end) = (Event::new(&gpu.card.context)?, Event::new(&gpu.card.context)?);
         let fitted = false;
         Ok(Some(Self { slot, job, shape, task, kept, begin, end, fitted, gpu }))
+    }
+
+    /// The same with the model written in Rust in the place of the formula, which has to say the same with the same parameters: to measure
+    /// what a formula costs. `None` if there is no such model, or what it takes is more than unweighted squares of few points.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn written(mut self, model: &str) -> Result<Option<Self>, GpuError> {
+        let plain = method(&self.job) == CurveMethod::Plain && !self.shape.crowd;
+        let fits = plain && self.job.explicit.eliminated == 0;
+        let Some(text) = fit_gpu_ptx::written(model).filter(|_| fits) else { return Ok(None) };
+        let kept = Kept::new(&self.gpu.card, text)?;
+        if self.shape.shared > SHARED_BY_DEFAULT {
+            kept.function.allow_shared(self.shape.shared)?;
+        }
+        (self.kept, self.fitted) = (Arc::new(kept), false);
+        Ok(Some(self))
     }
 
     /// Fits all curves. Returns the seconds that the kernel took, by the device's own clock.
@@ -84,7 +103,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         }
         let mut fits = CurveFits::room(count, parameters, covariance);
         self.gpu.card.context.enter()?;
-        self.slot.fetch(&self.shape)?;
+        self.slot.fetch(&self.shape, None)?;
         let mut pieces = chunks(&mut fits, count.max(1));
         for piece in &mut pieces {
             self.slot.finish(&self.job, &self.shape, &Ours, piece)?;

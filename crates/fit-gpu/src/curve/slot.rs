@@ -11,7 +11,10 @@ use super::way::{Back, Kind, Piece};
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::Card;
-use crate::driver::{DeviceMemory, Function, HostMemory, Stream};
+use crate::driver::{DeviceMemory, Function, HostMemory, Stream, seen_by_device};
+
+/// Numbers that a warp reads at once where it can: across the bus, others are two reads.
+const LINE: usize = 32;
 
 /// What all data sets of a batch have in common.
 pub(super) struct Tables {
@@ -61,6 +64,8 @@ impl Tables {
             put(3, &limits(0));
             put(4, &limits(1));
         }
+        // What comes after them begins where a warp's read does.
+        numbers.resize(numbers.len().next_multiple_of(LINE), 0.0);
         Self { numbers, at, weight_unit, start }
     }
 }
@@ -121,11 +126,15 @@ impl Slot {
         shape: &Shape,
         tables: &Tables,
         (kind, function): (&K, Function),
-        piece: &K::Chunk<'_>,
+        piece: &mut K::Chunk<'_>,
     ) -> Result<(), GpuError> {
-        let task = self.load(job, shape, tables, piece.fits())?;
+        let mut task = self.load(job, shape, tables, piece.fits())?;
+        if let Some(room) = piece.room().filter(|_| shape.mapped) {
+            let there = seen_by_device(self.stream.context(), room.as_ptr());
+            task.found = there.map_or(task.found, <*const f32>::cast_mut);
+        }
         self.launch(shape, function, &kind.task(job, task))?;
-        if shape.mapped { Ok(()) } else { self.fetch(shape) }
+        if shape.mapped { Ok(()) } else { self.fetch(shape, piece.room()) }
     }
 
     /// Makes room for so many data sets. Nothing may be on its way.
@@ -187,14 +196,19 @@ impl Slot {
                 wrong[number] = true;
             }
         };
-        match job.curves.data.as_single().filter(|_| shape.pinned) {
-            Some(all) => {
+        let mut pinned = None;
+        match (shape.pinned, job.curves.data.as_single()) {
+            (Some(there), Some(_)) if shape.mapped => {
+                pinned = Some((there as *const f32).wrapping_add(fits.start * points));
+            }
+            (Some(_), Some(all)) => {
                 let these = &all[fits.start * points..fits.end * points];
                 self.data.reserve(Bytes::of::<f32>(these.len())?)?;
                 // SAFETY: the caller's memory stays as it is until `finish` or `abandon` has waited.
                 unsafe { self.stream.copy_in(&self.data, these)? };
+                pinned = Some(self.data.address::<f32>().cast_const());
             }
-            None => job.read_all_data(fits.clone(), data),
+            _ => job.read_all_data(fits.clone(), data),
         }
         rows(weights, widths[1], |number, to| flag(number, job.read_weights(first + number, to)));
         rows(variables, widths[2], |number, to| {
@@ -246,7 +260,7 @@ impl Slot {
             (None, _) => place(part),
         };
         let task = CurveJob {
-            data: if shape.pinned { self.data.address::<f32>().cast_const() } else { place(0) },
+            data: pinned.unwrap_or_else(|| place(0)),
             weights: own(1, 0),
             variables: own(2, 1),
             starts: own(3, 2),
@@ -317,10 +331,15 @@ impl Slot {
         unsafe { function.launch(&self.stream, blocks, shape.threads as u32, shape.shared, task) }
     }
 
-    /// Sends what was found on its way.
-    pub(super) fn fetch(&mut self, shape: &Shape) -> Result<(), GpuError> {
+    /// Sends what was found on its way, to pinned memory with room for it or to the slot's own.
+    pub(super) fn fetch(
+        &mut self,
+        shape: &Shape,
+        room: Option<&mut [f32]>,
+    ) -> Result<(), GpuError> {
         let numbers = self.count * shape.found;
-        let to = std::ptr::slice_from_raw_parts_mut(self.host_found.pointer::<f32>(), numbers);
+        let own = || std::ptr::slice_from_raw_parts_mut(self.host_found.pointer::<f32>(), numbers);
+        let to = room.map_or_else(own, |room| std::ptr::from_mut(&mut room[..numbers]));
         // SAFETY: nobody looks there before `finish` has waited; the kernel writes every number.
         unsafe { self.stream.copy_out(to, &self.found) }
     }

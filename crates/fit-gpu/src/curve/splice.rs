@@ -436,7 +436,7 @@ pub(super) fn number(value: f64) -> String {
     format!("0f{:08X}", (value as f32).to_bits())
 }
 
-/// eˣ = 2ⁿ⁻¹·2ʳ⁺¹, where n is a whole number and r near 0, where the approximation of a power is good.
+/// eˣ = 2ⁿ⁻¹·2ʳ⁺¹, where n is a whole number and r near 0, where the approximation of a power is good; 0 below 2⁻¹²⁵.
 fn exponential(to: &str, x: &str) -> String {
     // ln 2 in two parts; the first has so few digits that its products with whole numbers are exact.
     let [low, high, log2_e, first, second, one, minus_one] = [
@@ -458,8 +458,8 @@ fn exponential(to: &str, x: &str) -> String {
          fma.rn.f32 %cx2, %cx1, {second}, %cx2;\n\
          fma.rn.f32 %cx2, %cx2, {log2_e}, {one};\n\
          add.rn.f32 %cx1, %cx1, {minus_one};\n\
-         ex2.approx.f32 %cx2, %cx2;\n\
-         ex2.approx.f32 %cx1, %cx1;\n\
+         ex2.approx.ftz.f32 %cx2, %cx2;\n\
+         ex2.approx.ftz.f32 %cx1, %cx1;\n\
          setp.nan.f32 %cp, {x}, {x};\n\
          mul.rn.f32 %cx2, %cx2, %cx1;\n\
          selp.f32 {to}, {x}, %cx2, %cp;"

@@ -14,7 +14,7 @@ pub(super) trait Kind: Sync {
     type Chunk<'c>: Piece;
     /// The argument of its kernels.
     type Task: Copy;
-    /// Whether kernels read data from the host's memory and write to it, which takes fewer calls than copies do.
+    /// Whether kernels read data from the host's memory and write to it in large batches too: what they find is little.
     const MAPPED: bool;
     /// Whether crowds of threads can search so.
     const CROWDS: bool;
@@ -45,7 +45,7 @@ pub(super) struct Back<'b> {
 }
 
 impl Back<'_> {
-    fn is_wrong(&self, number: usize) -> bool {
+    pub(super) fn is_wrong(&self, number: usize) -> bool {
         self.wrong.get(number).is_some_and(|&wrong| wrong)
     }
 }
@@ -54,6 +54,10 @@ impl Back<'_> {
 pub(super) trait Piece: Send {
     /// Their numbers.
     fn fits(&self) -> Range<usize>;
+    /// Pinned memory for all that is found, if it is to be left there.
+    fn room(&mut self) -> Option<&mut [f32]> {
+        None
+    }
 }
 
 impl Piece for Chunk<'_> {
@@ -78,11 +82,7 @@ impl Kind for Ours {
     const CROWDS: bool = true;
 
     fn method(&self, job: &Job<'_, '_, '_>) -> CurveMethod {
-        match job.options.estimator {
-            Estimator::MaximumLikelihood => CurveMethod::Poisson,
-            _ if job.curves.weights.is_some() => CurveMethod::Weighted,
-            _ => CurveMethod::Plain,
-        }
+        method(job)
     }
 
     fn numbers(&self, job: &Job<'_, '_, '_>) -> usize {
@@ -102,6 +102,15 @@ impl Kind for Ours {
         let Back { found, starts, step, wrong } = *back;
         Singles { found, starts, step, wrong }.put(job, piece);
         Ok(())
+    }
+}
+
+/// What our search minimizes.
+pub(super) fn method(job: &Job<'_, '_, '_>) -> CurveMethod {
+    match job.options.estimator {
+        Estimator::MaximumLikelihood => CurveMethod::Poisson,
+        _ if job.curves.weights.is_some() => CurveMethod::Weighted,
+        _ => CurveMethod::Plain,
     }
 }
 

@@ -1,0 +1,280 @@
+//! Outcomes that stay as the device writes them.
+
+use std::ops::Range;
+
+use fit_core::Status;
+use fit_curves::{CurveOptions, CurveStart, Curves, Job, Rules, Single, Singles};
+use fit_formula::Formula;
+use fit_gpu_kernel::{CurveJob, CurveMethod};
+
+use super::way::{Back, Kind, Piece, method};
+use super::{CurveGpu, MANY};
+use crate::{GpuError, PinnedBuffer};
+
+/// Outcomes of fits in pinned memory, as a device writes them: 2P + 8 numbers of single precision for P parameters. To put them into
+/// [`fit_curves::CurveFits`] takes a host longer than the bus; here they are turned into outcomes when they are asked for.
+///
+/// Room that is there is used again, since pinned memory takes the system long to make.
+#[derive(Debug)]
+pub struct CurveRecords {
+    memory: Option<PinnedBuffer<f32>>,
+    /// The lengths in which parameters are measured, of all fits, or of each.
+    lengths: Vec<f32>,
+    batch: Option<Batch>,
+}
+
+/// What is known of a batch.
+#[derive(Clone, Copy, Debug)]
+struct Batch {
+    count: usize,
+    parameters: usize,
+    covariance: bool,
+    /// Fits that came back together.
+    together: usize,
+    /// Numbers of each.
+    numbers: usize,
+    rules: Rules,
+}
+
+/// The outcome of a fit.
+#[derive(Clone, Copy, Debug)]
+pub struct CurveRecord<'a> {
+    single: Single<'a>,
+    /// Row after row, each from the diagonal on.
+    covariance: &'a [f32],
+    rules: Rules,
+}
+
+impl Default for CurveRecords {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CurveRecords {
+    /// No outcomes.
+    pub const fn new() -> Self {
+        Self { memory: None, lengths: Vec::new(), batch: None }
+    }
+
+    /// How many fits there are.
+    pub fn count(&self) -> usize {
+        self.batch.map_or(0, |batch| batch.count)
+    }
+
+    /// The outcome of a fit; `None` if there is no such fit, and for fits that were left to another fitter.
+    pub fn get(&self, fit: usize) -> Option<CurveRecord<'_>> {
+        let batch = self.batch.filter(|batch| fit < batch.count)?;
+        let Batch { parameters, together, numbers, rules, .. } = batch;
+        let first = fit / together * together;
+        let these = together.min(batch.count - first);
+        let found = &self.memory.as_ref()?[first * numbers..][..these * numbers];
+        let own = if self.lengths.len() > parameters { fit * parameters } else { 0 };
+        let lengths = &self.lengths[own..][..parameters];
+        let singles = Singles { found, starts: &[], step: 0, wrong: &[] };
+        let single = singles.single(fit - first, these, lengths);
+        let pairs = if batch.covariance { parameters * (parameters + 1) / 2 } else { 0 };
+        let covariance = &found[these * (numbers - pairs)..][(fit - first) * pairs..][..pairs];
+        // Those that are left were made invalid.
+        let decided = single.ended() != Status::Invalid;
+        decided.then_some(CurveRecord { single, covariance, rules })
+    }
+}
+
+impl<'a> CurveRecord<'a> {
+    /// The parameters; one that ended on a limit is the limit in single precision.
+    pub fn parameters(&self) -> &'a [f32] {
+        self.single.parameters
+    }
+
+    /// The standard error of a parameter; 0 for one that is held.
+    ///
+    /// # Panics
+    /// If there is no such parameter.
+    pub fn error(&self, parameter: usize) -> f64 {
+        self.single.error(self.rules, parameter)
+    }
+
+    /// The covariance of two parameters; `None` if it was not asked for.
+    ///
+    /// # Panics
+    /// If there are no such parameters.
+    pub fn covariance(&self, j: usize, k: usize) -> Option<f64> {
+        let parameters = self.single.parameters.len();
+        assert!(j < parameters && k < parameters, "there are {parameters} parameters");
+        let (j, k) = (j.min(k), j.max(k));
+        let element = self.covariance.get(j * parameters - j * (j + 1) / 2 + k)?;
+        Some(f64::from(*element) * self.single.covariance_unit(self.rules, [j, k]))
+    }
+
+    /// χ² = Σw(f − d)², or the deviance of maximum likelihood.
+    pub fn chi2(&self) -> f64 {
+        self.single.chi2(self.rules)
+    }
+
+    /// Points less parameters that are not held.
+    pub fn degrees(&self) -> u32 {
+        self.single.degrees as u32
+    }
+
+    /// Steps taken.
+    pub fn iterations(&self) -> u32 {
+        self.single.iterations as u32
+    }
+
+    /// Visits to the points.
+    pub fn evaluations(&self) -> u32 {
+        self.single.evaluations as u32
+    }
+
+    /// How it ended.
+    pub fn status(&self) -> Status {
+        self.single.ended()
+    }
+}
+
+/// Our search, whose outcomes stay as they come.
+struct Recorded;
+
+/// Fits that come back together.
+struct Together<'c> {
+    fits: Range<usize>,
+    found: &'c mut [f32],
+    /// Empty if all fits have the same.
+    lengths: &'c mut [f32],
+    /// The lengths of all.
+    same: &'c [f32],
+    left: Vec<usize>,
+}
+
+impl Piece for Together<'_> {
+    fn fits(&self) -> Range<usize> {
+        self.fits.clone()
+    }
+    fn room(&mut self) -> Option<&mut [f32]> {
+        Some(self.found)
+    }
+}
+
+impl Kind for Recorded {
+    type Chunk<'c> = Together<'c>;
+    type Task = CurveJob;
+    const MAPPED: bool = false;
+    const CROWDS: bool = true;
+
+    fn method(&self, job: &Job<'_, '_, '_>) -> CurveMethod {
+        method(job)
+    }
+
+    fn numbers(&self, job: &Job<'_, '_, '_>) -> usize {
+        CurveJob::found_numbers(job.options.parameters(), job.options.covariance)
+    }
+
+    fn task(&self, _: &Job<'_, '_, '_>, curve: CurveJob) -> CurveJob {
+        curve
+    }
+
+    fn put(
+        &self,
+        job: &Job<'_, '_, '_>,
+        back: &Back<'_>,
+        piece: &mut Together<'_>,
+    ) -> Result<(), GpuError> {
+        let (count, parameters) = (piece.fits.len(), job.options.parameters());
+        for (to, &start) in piece.lengths.iter_mut().zip(back.starts) {
+            *to = Single::length(start);
+        }
+        let lengths = if piece.lengths.is_empty() { piece.same } else { &*piece.lengths };
+        let singles = Singles { found: piece.found, starts: &[], step: 0, wrong: back.wrong };
+        let left = singles.undecided(Rules::of(job), [count, parameters], lengths);
+        for &fit in &left {
+            let status = f32::from(Status::Invalid as u8);
+            piece.found[Singles::status_at(fit, count, parameters)] = status;
+        }
+        piece.left = left.iter().map(|fit| piece.fits.start + fit).collect();
+        Ok(())
+    }
+}
+
+impl CurveGpu {
+    /// Fits a formula to curves and leaves the outcomes as they come. From data in a [`PinnedBuffer`] this is as fast as the bus. Also returns
+    /// which of them are left to another fitter, in rising order.
+    ///
+    /// ```no_run
+    /// use fit_curves::{CurveOptions, Curves, Points};
+    /// use fit_formula::Formula;
+    /// use fit_gpu::{CurveGpu, CurveRecords, PinnedBuffer};
+    /// use ndarray::ArrayView2;
+    ///
+    /// let gpu = CurveGpu::new(0)?;
+    /// let decay = Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"])?;
+    /// let mut data = PinnedBuffer::<f32>::new(1_000_000 * 30)?;
+    /// data.fill(1.0); // What was measured.
+    /// let view = ArrayView2::from_shape((1_000_000, 30), &data[..])?;
+    /// let curves = Curves::new(view, Points::Index);
+    /// let mut records = CurveRecords::new();
+    /// let start = [10.0, 3.0, 0.0];
+    /// let left = gpu.fit_records(&decay, &curves, (&start).into(), &CurveOptions::new(3), &mut records)?;
+    /// if let Some(first) = records.get(0) {
+    ///     println!("t = {} ± {}", first.parameters()[1], first.error(1));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`CurveGpu::fit`]. After an error there are no outcomes.
+    pub fn fit_records(
+        &self,
+        formula: &Formula,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+        records: &mut CurveRecords,
+    ) -> Result<Vec<usize>, GpuError> {
+        records.batch = None;
+        let count = curves.count();
+        let job = || Job::new(formula, curves, start, options, true);
+        // Threads of a pool check start values and weights together.
+        let job = if count < MANY { job() } else { rayon::scope(|_| job()) }?;
+        let Some((shape, kept)) = self.chosen(&job, &Recorded)? else {
+            return Ok((0..count).collect());
+        };
+        let (parameters, together) = (options.parameters(), shape.fits_of(&job).min(count));
+        let numbers = shape.found;
+        let wanted = count.checked_mul(numbers).ok_or(GpuError::TooManyWindows { count })?;
+        if records.memory.as_ref().is_none_or(|memory| memory.len() < wanted) {
+            records.memory = None;
+            records.memory = Some(PinnedBuffer::new(wanted)?);
+        }
+        let Some(memory) = &mut records.memory else { return Ok((0..count).collect()) };
+        let own = !job.has_same_start();
+        let same: Vec<f32> = match own {
+            true => Vec::new(),
+            false => (0..parameters).map(|j| Single::length(job.start(0, j) as f32)).collect(),
+        };
+        records.lengths.clear();
+        records.lengths.resize(if own { count * parameters } else { 0 }, 0.0);
+        let mut lengths = records.lengths.chunks_mut(together * parameters);
+        let piece = |(number, found)| {
+            let first = number * together;
+            Together {
+                fits: first..(first + together).min(count),
+                found,
+                lengths: lengths.next().unwrap_or_default(),
+                same: &same,
+                left: Vec::new(),
+            }
+        };
+        let mut pieces: Vec<_> =
+            memory[..wanted].chunks_mut(together * numbers).enumerate().map(piece).collect();
+        self.run(&job, &shape, (&Recorded, kept.function), &mut pieces)?;
+        let left = pieces.into_iter().flat_map(|piece| piece.left).collect();
+        if !own {
+            records.lengths = same;
+        }
+        let rules = Rules::of(&job);
+        let covariance = options.covariance;
+        records.batch = Some(Batch { count, parameters, covariance, together, numbers, rules });
+        Ok(left)
+    }
+}
