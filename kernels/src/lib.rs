@@ -33,7 +33,7 @@ macro_rules! embed_templates {
 fit_gpu_kernel::templates!(embed_templates);
 
 macro_rules! embed_written {
-    ($($name:literal: $parameters:literal, $model:ident;)*) => {
+    ($($name:literal: $parameters:literal, $variables:literal, $model:ident;)*) => {
         fn packed_written(model: &str) -> Option<&'static [u8]> {
             match ["written_", model].concat().as_str() {
                 $($name => Some(include_bytes!(concat!("../", $name, ".ptx.lzma"))),)*
@@ -59,8 +59,8 @@ pub fn template(parameters: usize, method: CurveMethod) -> Option<String> {
     unpacked(packed_template(parameters, method)?)
 }
 
-/// The PTX of a model that is written in Rust, to measure formulas beside it: a module with one entry, `fit`. `None` if there is no such
-/// model.
+/// The PTX of a model that is written in Rust, `exponential` or `gauss_2d`, to measure formulas beside it: a module with one entry,
+/// `fit`. `None` for other models.
 pub fn written(model: &str) -> Option<String> {
     unpacked(packed_written(model)?)
 }
@@ -126,5 +126,18 @@ mod tests {
             }
         }
         assert!(curve_functions().expect("it is here").contains("spotfit_power"));
+    }
+
+    /// Proves that the models written in Rust are here, without marks.
+    #[test]
+    fn written_models_are_here() {
+        for model in ["exponential", "gauss_2d"] {
+            let text = written(model).expect("there is one");
+            assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{model}");
+            assert!(!text.contains("//@"), "{model}");
+            assert!(fit_gpu_kernel::written_extent(model).is_some(), "{model}");
+        }
+        assert_eq!(written("sine"), None);
+        assert_eq!(fit_gpu_kernel::written_extent("sine"), None);
     }
 }

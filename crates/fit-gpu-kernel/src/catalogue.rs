@@ -200,11 +200,17 @@ macro_rules! templates {
 crate::templates!(templates);
 
 macro_rules! written {
-    ($($name:literal: $parameters:literal, $model:ident;)*) => {
-        const WRITTEN: &[(&str, usize)] = &[$(($name, $parameters)),*];
+    ($($name:literal: $parameters:literal, $variables:literal, $model:ident;)*) => {
+        const WRITTEN: &[(&str, [usize; 2])] = &[$(($name, [$parameters, $variables])),*];
     };
 }
 crate::written!(written);
+
+/// How many parameters and variables a model has that is written in Rust; `None` if there is no such model.
+pub fn written_extent(model: &str) -> Option<[usize; 2]> {
+    let named = |(name, _): &&(&str, [usize; 2])| name.strip_prefix("written_") == Some(model);
+    WRITTEN.iter().find(named).map(|(_, extent)| *extent)
+}
 
 /// How a template is compiled: loops over parameters are to be unrolled, so that all numbers are in registers.
 const fn template_build(parameters: usize) -> Build {
@@ -232,8 +238,11 @@ pub const SOURCES: &[Source] = &{
         i += 1;
     }
     while i < COUNT {
-        let (name, parameters) =
-            if i < CURVES { TEMPLATES[i - KERNELS.len()] } else { WRITTEN[i - CURVES] };
+        let (name, parameters) = if i < CURVES {
+            TEMPLATES[i - KERNELS.len()]
+        } else {
+            (WRITTEN[i - CURVES].0, WRITTEN[i - CURVES].1[0])
+        };
         let build = template_build(parameters);
         all[i] = Source { name, build, whole: true };
         i += 1;

@@ -22,7 +22,7 @@ pub mod team;
 mod entries;
 
 #[cfg(not(target_arch = "nvptx64"))]
-pub use catalogue::{Family, KERNELS, Kernel, Layout, Method, SOURCES, Source};
+pub use catalogue::{Family, KERNELS, Kernel, Layout, Method, SOURCES, Source, written_extent};
 pub use curve::{CurveJob, CurveMethod};
 pub use gpufit::GpufitJob;
 pub use job::{Job, PixelKind, Task};

@@ -267,14 +267,14 @@ macro_rules! templates {
 /// The table of models that are written in Rust, to measure formulas beside them: `written!(expand)` calls `expand!` with the lines
 ///
 /// ```text
-/// "name": parameters, Model;
+/// "written_name": parameters, variables, Model;
 /// ```
 #[macro_export]
 macro_rules! written {
     ($expand:ident) => {
         $expand! {
-            "written_exponential": 3, Exponential;
-            "written_gauss_2d": 5, Spot;
+            "written_exponential": 3, 1, Exponential;
+            "written_gauss_2d": 5, 2, Spot;
         }
     };
 }

@@ -6,11 +6,13 @@ use fit_core::Estimator;
 use fit_core::curve::At;
 use fit_cpu::{CurveReference, CurveSimd};
 use fit_curves::{
-    CurveFits, CurveOptions, Curves, GpufitOptions, GpufitRoom, Job, Linear, Points, Single, chunks,
+    Chunk, CurveFits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom, Job, Linear,
+    Points, Rules, Single, Singles, chunks,
 };
 use fit_formula::{Evaluator, Formula};
 use fit_gpu_kernel::curve::{Begin, Curve, fit};
 use fit_gpu_kernel::{CurveJob, CurveMethod, GpufitJob, gpufit};
+use fit_sim::Random;
 use ndarray::Array2;
 
 const START: [f64; 3] = [10.0, 5.0, 0.5];
@@ -314,4 +316,76 @@ fn step_as_kernels_do(
     let mut curve =
         Emulated { formula, amplitude, background, eliminated, data, weights, own_weights };
     gpufit::fit(&mut curve, &task, &begin)
+}
+
+/// Proves that outcomes which stay as a device writes them leave the same fits to another fitter as those that are put into double
+/// precision, whatever a kernel may write; and that what is left is known by its status.
+#[test]
+fn records_leave_what_fits_leave() {
+    const COUNT: usize = 20_000;
+    let formula = Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"]).expect("sound");
+    let parameters = START.len();
+    let mut random = Random::new(7, 0);
+    let data = Array2::<f32>::ones((COUNT, 30));
+    let curves = Curves::new(data.view(), Points::Index);
+    let starts = Array2::from_shape_fn((COUNT, parameters), |(fit, j)| START[j] + fit as f64);
+    let wrong: Vec<bool> = (0..COUNT).map(|fit| fit % 97 == 5).collect();
+    let plain = CurveOptions::new(parameters).with_linear(Linear::Searched);
+    let likelihood = plain.clone().with_estimator(Estimator::MaximumLikelihood);
+    for (own, options) in [
+        (false, plain.clone()),
+        (true, plain.clone().with_absolute(true)),
+        (true, likelihood),
+        (false, plain.with_covariance(false)),
+    ] {
+        let numbers = CurveJob::found_numbers(parameters, options.covariance);
+        let mut found = vec![0.0; COUNT * numbers];
+        let power = |random: &mut Random, least: f64, most: f64| {
+            10.0_f64.powf(least + (most - least) * random.uniform()) as f32
+        };
+        for fit in 0..COUNT {
+            for j in 0..parameters {
+                found[fit * parameters + j] = power(&mut random, -2.0, 3.0);
+                found[(COUNT + fit) * parameters + j] = match random.uniform() {
+                    rare if rare < 0.02 => f32::INFINITY,
+                    rare if rare < 0.04 => f32::NAN,
+                    rare if rare < 0.06 => 0.0,
+                    _ => power(&mut random, -6.0, 1.0),
+                };
+            }
+            let status = (1.0 + 8.0 * random.uniform()).floor() as f32;
+            let (size, unit) = (power(&mut random, -1.0, 2.0), (fit % 7) as f32 - 3.0);
+            let others = [
+                power(&mut random, -10.0, 1.0),
+                (fit % 100) as f32,
+                9.0,
+                status,
+                3.0,
+                unit,
+                27.0,
+                size,
+            ];
+            for (which, value) in others.into_iter().enumerate() {
+                found[2 * COUNT * parameters + which * COUNT + fit] = value;
+            }
+            assert_eq!(found[Singles::status_at(fit, COUNT, parameters)], status);
+        }
+        let start = if own { starts.view().into() } else { CurveStart::Shared(&START) };
+        let job = Job::new(&formula, &curves, start, &options, true).expect("sound");
+        let of_each: Vec<f32> = if own {
+            starts.iter().map(|&start| start as f32).collect()
+        } else {
+            START.map(|start| start as f32).to_vec()
+        };
+        let step = if own { parameters } else { 0 };
+        let singles = Singles { found: &found, starts: &of_each, step, wrong: &wrong };
+        let mut fits = CurveFits::room(COUNT, parameters, options.covariance);
+        let mut pieces = chunks(&mut fits, COUNT);
+        singles.put(&job, &mut pieces[0]);
+        let wanted: Vec<usize> = pieces.iter_mut().flat_map(Chunk::take_left).collect();
+        let lengths: Vec<f32> = of_each.iter().map(|&start| Single::length(start)).collect();
+        let left = singles.undecided(Rules::of(&job), [COUNT, parameters], &lengths);
+        assert_eq!(left, wanted, "{options:?}");
+        assert!((COUNT / 20..COUNT - COUNT / 20).contains(&left.len()), "{}", left.len());
+    }
 }

@@ -136,7 +136,9 @@ fn models_written_in_rust_find_the_same_on_the_gpu() {
                 .expect("a GPU")
                 .expect("room")
         };
-        assert!(of(&options).written("sine").expect("a GPU").is_none());
+        for other in ["exponential", "gauss_2d", "sine"].iter().filter(|name| **name != case.name) {
+            assert!(of(&options).written(other).expect("a GPU").is_none(), "{other}");
+        }
         assert!(of(&likelihood).written(case.name).expect("a GPU").is_none());
         let mut formula = of(&options);
         let mut other = of(&options).written(case.name).expect("a GPU").expect("it is there");

@@ -230,7 +230,7 @@ macro_rules! template_entry {
 crate::templates!(template);
 
 macro_rules! written_entry {
-    ($($name:literal: $parameters:literal, $model:ident;)*) => {$(
+    ($($name:literal: $parameters:literal, $variables:literal, $model:ident;)*) => {$(
         #[cfg(module = $name)]
         mod entry {
             use super::*;

@@ -58,7 +58,7 @@ const WARP: usize = 32;
 /// Bytes of shared memory that a block of many fits may take, so that several of them fit on a multiprocessor.
 const SHARED: usize = 48 * 1024;
 
-/// Fits models given as formulas on a GPU, in single precision. The driver compiles a formula the first time, in 0.1 to 0.9 s.
+/// Fits models given as formulas on a GPU, in single precision. The driver compiles a formula the first time, in 0.1 to 1 s.
 ///
 /// What single precision cannot decide is left to another fitter (as the lanes of a processor leave it), and so are whole
 /// batches: models of more than 32 parameters, functions that only the processor has (`erfcx`, the Faddeeva function, the

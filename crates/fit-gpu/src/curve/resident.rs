@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, chunks};
 use fit_formula::Formula;
-use fit_gpu_kernel::{CurveJob, CurveMethod};
+use fit_gpu_kernel::{CurveJob, CurveMethod, written_extent};
 
 use super::slot::{Slot, Tables};
 use super::way::{Ours, method};
@@ -60,13 +60,16 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
     }
 
     /// The same with the model written in Rust in the place of the formula, which has to say the same with the same parameters: to measure
-    /// what a formula costs. `None` if there is no such model, or what it takes is more than unweighted squares of few points.
+    /// what a formula costs. `None` if there is no such model of as many parameters and variables, or what is minimized is more than unweighted squares
+    /// of few points.
     ///
     /// # Errors
     /// [`GpuError`].
     pub fn written(mut self, model: &str) -> Result<Option<Self>, GpuError> {
         let plain = method(&self.job) == CurveMethod::Plain && !self.shape.crowd;
-        let fits = plain && self.job.explicit.eliminated == 0;
+        let extent = Some([self.job.options.parameters(), self.job.variables]);
+        let same = written_extent(model) == extent;
+        let fits = plain && same && self.job.explicit.eliminated == 0;
         let Some(text) = fit_gpu_ptx::written(model).filter(|_| fits) else { return Ok(None) };
         let kept = Kept::new(&self.gpu.card, text)?;
         if self.shape.shared > SHARED_BY_DEFAULT {
