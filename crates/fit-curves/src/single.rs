@@ -182,7 +182,8 @@ impl<'a> Singles<'a> {
     }
 
     /// Which of so many fits single precision could not decide, in rising order; `lengths` are those of the parameters of all, or of
-    /// each. Nobody asks for the start values.
+    /// each. Nobody asks for the start values. Errors are multiplied in single precision here, which leaves a fit whose errors are too small
+    /// for that.
     pub fn undecided(
         &self,
         rules: Rules,

@@ -279,7 +279,7 @@ where
     let eliminated = if METHOD == CurveMethod::POISSON { 0 } else { curve.eliminated() };
     let mut explicit = Explicit { eliminated: eliminated.into(), ..Explicit::default() };
     if P > 5 {
-        // Rounds that the compiler counts are written one after the other: half of a text that the driver has to compile. With fewer
+        // Rounds that the compiler counts are written one after the other: a third of a text that the driver has to compile. With fewer
         // parameters it leaves the loop as it is.
         explicit.rounds = device::anew(explicit.rounds as u32) as usize;
     }

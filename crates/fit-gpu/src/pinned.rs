@@ -67,15 +67,26 @@ impl<T: Pinnable> PinnedBuffer<T> {
     /// # Errors
     /// [`GpuError`] if there is no GPU or no such memory.
     pub fn new(length: usize) -> Result<Self, GpuError> {
-        let bytes = Bytes::of::<T>(length)?;
+        // What has no address is an error where there is no GPU too.
+        Bytes::of::<T>(length)?;
         let card = Card::get(0)?;
-        let memory = HostMemory::new(&card.context, bytes)?;
+        Self::on(&card, length)
+    }
+
+    /// The same, made by the driver for this device.
+    pub(crate) fn on(card: &Card, length: usize) -> Result<Self, GpuError> {
+        let memory = HostMemory::new(&card.context, Bytes::of::<T>(length)?)?;
         let first = memory.pointer::<T>();
         for i in 0..length {
             // SAFETY: there is room for `length` values, aligned to pages.
             unsafe { first.add(i).write(T::blank()) };
         }
         Ok(Self { memory, length, values: PhantomData })
+    }
+
+    /// Where devices see it.
+    pub(crate) fn device_address(&self) -> Result<*mut T, GpuError> {
+        self.memory.device_address()
     }
 }
 

@@ -319,7 +319,7 @@ fn step_as_kernels_do(
 }
 
 /// Proves that outcomes which stay as a device writes them leave the same fits to another fitter as those that are put into double
-/// precision, whatever a kernel may write; and that what is left is known by its status.
+/// precision; and that what is left is known by its status.
 #[test]
 fn records_leave_what_fits_leave() {
     const COUNT: usize = 20_000;

@@ -2,7 +2,10 @@
 
 use fit_core::{Estimator, Status};
 use fit_cpu::{BatchError, CurveReference, CurveSimd, InstructionSet};
-use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Limits, Linear, Points, Values};
+use fit_curves::{
+    CurveFits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom, Limits, Linear, Points,
+    Values,
+};
 use fit_formula::Formula;
 use fit_gpu::{CurveGpu, CurveMethod, CurveRecords, CurveResident, PinnedBuffer, spliced};
 use fit_tests::models::{SIMULATED, model};
@@ -242,6 +245,52 @@ fn records_say_what_fits_say() {
         }
     }
     assert!(records.get(300).is_none());
+
+    // What is left as a whole counts, and an error leaves nothing.
+    let (options, start) = (CurveOptions::new(3), [8.0, 5.0, 1.0]);
+    let precise = options.clone().with_tolerance(1e-5);
+    let curves = Curves::new(few.view(), Points::Index);
+    let left = gpu.fit_records(&decay, &curves, (&start).into(), &precise, &mut records);
+    assert_eq!(left.expect("a GPU"), (0..500).collect::<Vec<_>>());
+    assert_eq!((records.count(), records.get(0).is_none()), (500, true));
+    gpu.fit_records(&decay, &curves, (&start).into(), &options, &mut records).expect("a GPU");
+    assert!(records.get(0).is_some());
+    let wrong = gpu.fit_records(&decay, &curves, (&[8.0, 5.0]).into(), &options, &mut records);
+    assert!(wrong.is_err());
+    assert_eq!((records.count(), records.get(0).is_none()), (0, true));
+}
+
+/// Proves that Gpufit's search reads data in pinned memory where they lie, and finds the same to the bit.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn gpufits_search_reads_pinned_data() {
+    let gpu = CurveGpu::new(0).expect("a GPU");
+    let options = CurveOptions::new(3).with_linear(Linear::Searched);
+    let gpufit = GpufitOptions { tolerance: 1e-4, max_iterations: 25 };
+    for count in [500, 20_011] {
+        let data = decays(count, 30).mapv(|value| value as f32);
+        let mut pinned = PinnedBuffer::<f32>::new(data.len()).expect("memory");
+        pinned.copy_from_slice(data.as_slice().expect("in order"));
+        let there = ArrayView2::from_shape(data.dim(), &pinned[..]).expect("as many");
+        let starts = Array2::from_shape_fn((count, 3), |(_, j)| [8.0_f32, 5.0, 1.0][j]);
+        let [wanted, found] = [data.view(), there].map(|data| {
+            let mut parameters = vec![0.0; count * 3];
+            let (mut states, mut chi2, mut iterations) =
+                (vec![-9; count], vec![0.0; count], vec![0; count]);
+            let room = GpufitRoom {
+                parameters: &mut parameters,
+                states: &mut states,
+                chi2: &mut chi2,
+                iterations: &mut iterations,
+            };
+            let curves = Curves::new(data, Points::Index);
+            let start = CurveStart::from(starts.view());
+            let left = gpu.fit_gpufit(&decay(), &curves, start, &options, &gpufit, room);
+            (left.expect("a GPU"), parameters, states, chi2, iterations)
+        });
+        assert!(wanted.0.len() < count / 10 && !wanted.2.contains(&-9), "{count}");
+        assert_eq!(found, wanted, "{count}");
+    }
 }
 
 /// Proves that the GPU decides nearly all fits of the named models by itself, and finds what the reference finds; with a

@@ -31,11 +31,11 @@ use way::{Gpufit, Kind, Ours, Piece as _};
 
 /// Bytes that a thread sends at a time, in or out: so few that they stay in the cache of its processor.
 const CHUNK: usize = 1 << 20;
-/// The same where kernels reach for them by themselves: as much as a batch has that is sent as a whole, and the least and the most
-/// of larger ones, of which every thread sends some pieces.
+/// Where kernels reach for them by themselves, a batch of no more is sent as a whole.
 const MAPPED_WHOLE: usize = 1 << 19;
+/// The least and the most of a piece of a larger one.
 const MAPPED_CHUNKS: [usize; 2] = [1 << 18, 1 << 20];
-/// Pieces of each thread.
+/// Pieces that each thread has of it, between these bounds.
 const MAPPED_PIECES: usize = 4;
 /// The same from where the caller pinned them.
 const PINNED_CHUNK: usize = 1 << 21;
@@ -120,6 +120,8 @@ struct Shape {
     mapped: bool,
     /// Where the device sees the data, if the caller pinned their memory.
     pinned: Option<usize>,
+    /// Whether what is found is left in the pieces' own pinned memory.
+    left_there: bool,
     /// Whether each data set has a crowd of threads ([`fit_core::crowd`]).
     crowd: bool,
 }
@@ -278,7 +280,8 @@ impl CurveGpu {
             return Ok(None);
         };
         if shape.shared > SHARED_BY_DEFAULT {
-            kept.function.allow_shared(shape.shared)?;
+            // For all calls: others may launch the same function at the same time.
+            kept.function.allow_shared(self.card.info.shared)?;
         }
         Ok(Some((shape, kept)))
     }
@@ -363,8 +366,12 @@ impl CurveGpu {
     /// How the fits of a job are launched; `None` if a data set has no room.
     fn shape<K: Kind>(&self, of: &Job<'_, '_, '_>, kind: &K) -> Option<Shape> {
         let found = kind.numbers(of);
-        let seen = |data: &[f32]| seen_by_device(&self.card.context, data.as_ptr());
-        let pinned = of.curves.data.as_single().and_then(seen).map(<*const f32>::addr);
+        let seen = |number: &f32| Some(seen_by_device(&self.card.context, number)?.addr());
+        let pinned = of.curves.data.as_single().and_then(|data| {
+            // A part of an array may be pinned.
+            let (first, last) = (seen(data.first()?)?, seen(data.last()?)?);
+            (last.checked_sub(first) == Some(size_of_val(data) - size_of::<f32>())).then_some(first)
+        });
         let options = of.options;
         let [share, square] = options.ends();
         let own = matches!(of.curves.points, Points::PerFit(_));
@@ -382,9 +389,16 @@ impl CurveGpu {
             ..CurveJob::new()
         };
         let bytes = |job: &CurveJob, fits: usize| fits * job.stride() * size_of::<f32>();
-        let (mapped, crowd) = (false, false);
-        let shape =
-            |job, threads, shared| Shape { job, threads, shared, found, mapped, pinned, crowd };
+        let shape = |job, threads, shared| Shape {
+            job,
+            threads,
+            shared,
+            found,
+            mapped: false,
+            pinned,
+            left_there: K::LEFT_THERE,
+            crowd: false,
+        };
         let alone = options.parameters() <= MOST_ALONE;
         let many = alone && of.curves.count() >= MANY;
         for threads in [THREADS, WARP] {

@@ -11,22 +11,29 @@ use super::way::{Back, Kind, Piece, method};
 use super::{CurveGpu, MANY};
 use crate::{GpuError, PinnedBuffer};
 
-/// Outcomes of fits in pinned memory, as a device writes them: 2P + 8 numbers of single precision for P parameters. To put them into
+/// Outcomes of fits in pinned memory, as a device writes them: 2P + 8 numbers of single precision for P parameters, and P(P + 1)/2 more with
+/// their covariance. To put them into
 /// [`fit_curves::CurveFits`] takes a host longer than the bus; here they are turned into outcomes when they are asked for.
 ///
 /// Room that is there is used again, since pinned memory takes the system long to make.
-#[derive(Debug)]
 pub struct CurveRecords {
     memory: Option<PinnedBuffer<f32>>,
     /// The lengths in which parameters are measured, of all fits, or of each.
     lengths: Vec<f32>,
+    count: usize,
+    /// Nothing, if all are left.
     batch: Option<Batch>,
+}
+
+impl std::fmt::Debug for CurveRecords {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CurveRecords {{ {} fits }}", self.count)
+    }
 }
 
 /// What is known of a batch.
 #[derive(Clone, Copy, Debug)]
 struct Batch {
-    count: usize,
     parameters: usize,
     covariance: bool,
     /// Fits that came back together.
@@ -54,20 +61,20 @@ impl Default for CurveRecords {
 impl CurveRecords {
     /// No outcomes.
     pub const fn new() -> Self {
-        Self { memory: None, lengths: Vec::new(), batch: None }
+        Self { memory: None, lengths: Vec::new(), count: 0, batch: None }
     }
 
     /// How many fits there are.
     pub fn count(&self) -> usize {
-        self.batch.map_or(0, |batch| batch.count)
+        self.count
     }
 
     /// The outcome of a fit; `None` if there is no such fit, and for fits that were left to another fitter.
     pub fn get(&self, fit: usize) -> Option<CurveRecord<'_>> {
-        let batch = self.batch.filter(|batch| fit < batch.count)?;
+        let batch = self.batch.filter(|_| fit < self.count)?;
         let Batch { parameters, together, numbers, rules, .. } = batch;
         let first = fit / together * together;
-        let these = together.min(batch.count - first);
+        let these = together.min(self.count - first);
         let found = &self.memory.as_ref()?[first * numbers..][..these * numbers];
         let own = if self.lengths.len() > parameters { fit * parameters } else { 0 };
         let lengths = &self.lengths[own..][..parameters];
@@ -82,7 +89,7 @@ impl CurveRecords {
 }
 
 impl<'a> CurveRecord<'a> {
-    /// The parameters; one that ended on a limit is the limit in single precision.
+    /// The parameters; one that is held, or ended on a limit, is that value in single precision.
     pub fn parameters(&self) -> &'a [f32] {
         self.single.parameters
     }
@@ -140,6 +147,8 @@ struct Recorded;
 struct Together<'c> {
     fits: Range<usize>,
     found: &'c mut [f32],
+    /// Where the device sees that.
+    there: usize,
     /// Empty if all fits have the same.
     lengths: &'c mut [f32],
     /// The lengths of all.
@@ -151,8 +160,8 @@ impl Piece for Together<'_> {
     fn fits(&self) -> Range<usize> {
         self.fits.clone()
     }
-    fn room(&mut self) -> Option<&mut [f32]> {
-        Some(self.found)
+    fn room(&mut self) -> Option<(&mut [f32], usize)> {
+        Some((self.found, self.there))
     }
 }
 
@@ -160,6 +169,7 @@ impl Kind for Recorded {
     type Chunk<'c> = Together<'c>;
     type Task = CurveJob;
     const MAPPED: bool = false;
+    const LEFT_THERE: bool = true;
     const CROWDS: bool = true;
 
     fn method(&self, job: &Job<'_, '_, '_>) -> CurveMethod {
@@ -197,7 +207,7 @@ impl Kind for Recorded {
 }
 
 impl CurveGpu {
-    /// Fits a formula to curves and leaves the outcomes as they come. From data in a [`PinnedBuffer`] this is as fast as the bus. Also returns
+    /// Fits a formula to curves and leaves the outcomes as they come. From data in a [`PinnedBuffer`] this takes little longer than the bus does. Also returns
     /// which of them are left to another fitter, in rising order.
     ///
     /// ```no_run
@@ -231,12 +241,13 @@ impl CurveGpu {
         options: &CurveOptions,
         records: &mut CurveRecords,
     ) -> Result<Vec<usize>, GpuError> {
-        records.batch = None;
+        (records.count, records.batch) = (0, None);
         let count = curves.count();
         let job = || Job::new(formula, curves, start, options, true);
         // Threads of a pool check start values and weights together.
         let job = if count < MANY { job() } else { rayon::scope(|_| job()) }?;
         let Some((shape, kept)) = self.chosen(&job, &Recorded)? else {
+            records.count = count;
             return Ok((0..count).collect());
         };
         let (parameters, together) = (options.parameters(), shape.fits_of(&job).min(count));
@@ -244,15 +255,15 @@ impl CurveGpu {
         let wanted = count.checked_mul(numbers).ok_or(GpuError::TooManyWindows { count })?;
         if records.memory.as_ref().is_none_or(|memory| memory.len() < wanted) {
             records.memory = None;
-            records.memory = Some(PinnedBuffer::new(wanted)?);
+            records.memory = Some(PinnedBuffer::on(&self.card, wanted)?);
         }
         let Some(memory) = &mut records.memory else { return Ok((0..count).collect()) };
+        let there = memory.device_address()?;
         let own = !job.has_same_start();
         let same: Vec<f32> = match own {
             true => Vec::new(),
             false => (0..parameters).map(|j| Single::length(job.start(0, j) as f32)).collect(),
         };
-        records.lengths.clear();
         records.lengths.resize(if own { count * parameters } else { 0 }, 0.0);
         let mut lengths = records.lengths.chunks_mut(together * parameters);
         let piece = |(number, found)| {
@@ -260,6 +271,7 @@ impl CurveGpu {
             Together {
                 fits: first..(first + together).min(count),
                 found,
+                there: there.wrapping_add(first * numbers).addr(),
                 lengths: lengths.next().unwrap_or_default(),
                 same: &same,
                 left: Vec::new(),
@@ -274,7 +286,8 @@ impl CurveGpu {
         }
         let rules = Rules::of(&job);
         let covariance = options.covariance;
-        records.batch = Some(Batch { count, parameters, covariance, together, numbers, rules });
+        records.count = count;
+        records.batch = Some(Batch { parameters, covariance, together, numbers, rules });
         Ok(left)
     }
 }

@@ -73,7 +73,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         let Some(text) = fit_gpu_ptx::written(model).filter(|_| fits) else { return Ok(None) };
         let kept = Kept::new(&self.gpu.card, text)?;
         if self.shape.shared > SHARED_BY_DEFAULT {
-            kept.function.allow_shared(self.shape.shared)?;
+            kept.function.allow_shared(self.gpu.card.info.shared)?;
         }
         (self.kept, self.fitted) = (Arc::new(kept), false);
         Ok(Some(self))

@@ -11,9 +11,9 @@ use super::way::{Back, Kind, Piece};
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::Card;
-use crate::driver::{DeviceMemory, Function, HostMemory, Stream, seen_by_device};
+use crate::driver::{DeviceMemory, Function, HostMemory, Stream};
 
-/// Numbers that a warp reads at once where it can: across the bus, others are two reads.
+/// Numbers that a warp reads at once. Across the bus it takes two reads where they do not begin at a multiple of so many.
 const LINE: usize = 32;
 
 /// What all data sets of a batch have in common.
@@ -129,12 +129,12 @@ impl Slot {
         piece: &mut K::Chunk<'_>,
     ) -> Result<(), GpuError> {
         let mut task = self.load(job, shape, tables, piece.fits())?;
-        if let Some(room) = piece.room().filter(|_| shape.mapped) {
-            let there = seen_by_device(self.stream.context(), room.as_ptr());
-            task.found = there.map_or(task.found, <*const f32>::cast_mut);
+        let room = piece.room();
+        if let Some((_, there)) = room.as_ref().filter(|_| shape.mapped) {
+            task.found = *there as *mut f32;
         }
         self.launch(shape, function, &kind.task(job, task))?;
-        if shape.mapped { Ok(()) } else { self.fetch(shape, piece.room()) }
+        if shape.mapped { Ok(()) } else { self.fetch(shape, room.map(|(numbers, _)| numbers)) }
     }
 
     /// Makes room for so many data sets. Nothing may be on its way.
@@ -148,7 +148,9 @@ impl Slot {
         let numbers = shared + count * shape.widths().iter().sum::<usize>();
         let found = Bytes::of::<f32>(count * shape.found)?;
         self.host_inputs.reserve(Bytes::of::<f32>(numbers)?)?;
-        self.host_found.reserve(found)?;
+        if !shape.left_there {
+            self.host_found.reserve(found)?;
+        }
         let there = Bytes::of::<f32>(if shape.mapped { shared } else { numbers })?;
         if self.inputs.bytes() < there {
             self.tables_there.clear();
@@ -357,7 +359,8 @@ impl Slot {
         let parameters = job.options.parameters();
         // SAFETY: the stream has got past the copy of that many numbers; start values were written before it.
         let (found, starts) = unsafe {
-            let found: &[f32] = self.host_found.values(count * shape.found);
+            let numbers = if shape.left_there { 0 } else { count * shape.found };
+            let found: &[f32] = self.host_found.values(numbers);
             let starts = match self.starts {
                 None => &self.shared_start[..],
                 Some(at) => {

@@ -436,7 +436,7 @@ pub(super) fn number(value: f64) -> String {
     format!("0f{:08X}", (value as f32).to_bits())
 }
 
-/// eˣ = 2ⁿ⁻¹·2ʳ⁺¹, where n is a whole number and r near 0, where the approximation of a power is good; 0 below 2⁻¹²⁵.
+/// eˣ = 2ⁿ⁻¹·2ʳ⁺¹, where n is a whole number and r near 0, where the approximation of a power is good; 0 below 2⁻¹²⁵·⁵.
 fn exponential(to: &str, x: &str) -> String {
     // ln 2 in two parts; the first has so few digits that its products with whole numbers are exact.
     let [low, high, log2_e, first, second, one, minus_one] = [

@@ -16,6 +16,8 @@ pub(super) trait Kind: Sync {
     type Task: Copy;
     /// Whether kernels read data from the host's memory and write to it in large batches too: what they find is little.
     const MAPPED: bool;
+    /// Whether what is found is left in the pieces' own pinned memory.
+    const LEFT_THERE: bool = false;
     /// Whether crowds of threads can search so.
     const CROWDS: bool;
 
@@ -36,6 +38,7 @@ pub(super) trait Kind: Sync {
 
 /// What came back of some fits.
 pub(super) struct Back<'b> {
+    /// Nothing, if it is left in the piece's own memory.
     pub(super) found: &'b [f32],
     /// The start values: of all, or of each, and the numbers to the next.
     pub(super) starts: &'b [f32],
@@ -54,8 +57,8 @@ impl Back<'_> {
 pub(super) trait Piece: Send {
     /// Their numbers.
     fn fits(&self) -> Range<usize>;
-    /// Pinned memory for all that is found, if it is to be left there.
-    fn room(&mut self) -> Option<&mut [f32]> {
+    /// Pinned memory for all that is found, if it is to be left there, and where the device sees it.
+    fn room(&mut self) -> Option<(&mut [f32], usize)> {
         None
     }
 }
