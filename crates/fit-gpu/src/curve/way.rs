@@ -48,7 +48,7 @@ pub(super) struct Back<'b> {
 }
 
 impl Back<'_> {
-    pub(super) fn is_wrong(&self, number: usize) -> bool {
+    fn is_wrong(&self, number: usize) -> bool {
         self.wrong.get(number).is_some_and(|&wrong| wrong)
     }
 }
