@@ -13,6 +13,7 @@
 use std::ffi::c_int;
 use std::time::Instant;
 
+use benches::bus::Bus;
 use benches::library::{PeerBatch, PeerLibrary};
 use benches::suite::machine::processor;
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
@@ -64,8 +65,15 @@ fn gpu() -> Result<(), GpuError> {
     const COUNT: usize = 1_000_000;
     /// So often are they in pinned memory, one after the other.
     const TIMES: usize = 5;
+    /// Bytes that are copied to measure the bus.
+    const COPIED: usize = 256 << 20;
+    let mut bus = Bus::new(0, COPIED)?;
+    let times = (0..5).map(|_| bus.seconds(COPIED, 0)).collect::<Result<Vec<_>, _>>();
+    let bandwidth = rate(COPIED, &mut times?) * 1e-3;
+    drop(bus);
     let gpu = CurveGpu::new(0)?;
     println!("# Formulas on {}: median of {RUNS}\n", gpu.device().name);
+    println!("The bus carries {bandwidth:.1} GB/s to the device.\n");
     println!(
         "| model | points | first fit, s | million fits a second | evaluations | left | from host memory | pinned | pinned, records |"
     );
@@ -100,16 +108,20 @@ fn gpu() -> Result<(), GpuError> {
         let there = Curves::new(there, place);
         let mut records = CurveRecords::new();
         let [mut ordinary, mut of_pinned, mut recorded] = [const { Vec::new() }; 3];
+        // The first makes room.
         for run in 0..=RUNS {
             for (curves, fits, times) in
                 [(&curves, &mut fits, &mut ordinary), (&there, &mut more, &mut of_pinned)]
             {
                 let mut result = Ok(());
-                times.push(seconds(|| {
+                let time = seconds(|| {
                     let left = gpu.fit_into(formula, curves, start(), &options, fits);
                     result = left.map(drop);
-                }));
+                });
                 result?;
+                if run > 0 {
+                    times.push(time);
+                }
             }
             let mut result = Ok(());
             let time = seconds(|| {
@@ -117,7 +129,6 @@ fn gpu() -> Result<(), GpuError> {
                 result = left.map(drop);
             });
             result?;
-            // The first makes room.
             if run > 0 {
                 recorded.push(time);
             }

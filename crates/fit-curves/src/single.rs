@@ -78,17 +78,6 @@ impl<'a> Single<'a> {
         f64::from(self.errors[parameter]) * f64::from(self.lengths[parameter]) * deviation
     }
 
-    #[inline(always)]
-    fn is_decided_by(&self, rules: Rules, measured: &Measured, deviation: f64) -> bool {
-        let told = |j: usize| {
-            let error = self.error_by(j, deviation) as f32;
-            is_told(self.parameters[j], self.errors[j], error)
-        };
-        !measured.exact
-            && rules.is_end(status(self.status), self.raw, self.iterations)
-            && (0..self.parameters.len()).all(told)
-    }
-
     /// χ² or the deviance.
     pub fn chi2(&self, rules: Rules) -> f64 {
         self.measured(rules).chi2
@@ -121,13 +110,16 @@ impl<'a> Single<'a> {
         chunk: &mut Chunk<'_>,
     ) -> bool {
         let rules = Rules::of(job);
-        let measured = self.measured(rules);
-        let Measured { chi2, variance, .. } = measured;
-        let deviation = variance.sqrt();
-        if !self.is_decided_by(rules, &measured, deviation) {
+        let Measured { chi2, variance, exact } = self.measured(rules);
+        let (count, deviation) = (self.parameters.len(), variance.sqrt());
+        let told = |j: usize| {
+            let error = self.error_by(j, deviation) as f32;
+            is_told(self.parameters[j], self.errors[j], error)
+        };
+        let ends = rules.is_end(self.ended(), self.raw, self.iterations);
+        if exact || !ends || !(0..count).all(told) {
             return false;
         }
-        let count = self.parameters.len();
         let length = |j: usize| f64::from(self.lengths[j]);
         let place = chunk.place(fit);
         for j in 0..count {
@@ -146,7 +138,7 @@ impl<'a> Single<'a> {
         *place.degrees = self.degrees as u32;
         *place.iterations = self.iterations as u32;
         *place.evaluations = self.evaluations as u32;
-        *place.status = status(self.status);
+        *place.status = self.ended();
         true
     }
 }

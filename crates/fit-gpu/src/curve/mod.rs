@@ -11,8 +11,8 @@ mod way;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fit_curves::{
-    Chunk, CurveFits, CurveOptions, CurveStart, Curves, GpufitChunk, GpufitOptions, GpufitRoom,
-    Job, Points, chunks,
+    Chunk, CurveError, CurveFits, CurveOptions, CurveStart, Curves, GpufitChunk, GpufitOptions,
+    GpufitRoom, Job, Points, chunks,
 };
 use fit_formula::{Formula, Program};
 use fit_gpu_kernel::{CurveJob, CurveMethod};
@@ -31,14 +31,14 @@ use way::{Gpufit, Kind, Ours, Piece as _};
 
 /// Bytes that a thread sends at a time, in or out: so few that they stay in the cache of its processor.
 const CHUNK: usize = 1 << 20;
+/// The same from where the caller pinned them.
+const PINNED_CHUNK: usize = 1 << 21;
 /// Where kernels reach for them by themselves, a batch of no more is sent as a whole.
 const MAPPED_WHOLE: usize = 1 << 19;
 /// The least and the most of a piece of a larger one.
 const MAPPED_CHUNKS: [usize; 2] = [1 << 18, 1 << 20];
 /// Pieces that each thread has of it, between these bounds.
 const MAPPED_PIECES: usize = 4;
-/// The same from where the caller pinned them.
-const PINNED_CHUNK: usize = 1 << 21;
 /// Bytes on their way, at least, that keep the device busy.
 const ON_THEIR_WAY: usize = 32 << 20;
 /// The driver takes longer for longer formulas: 0.3 s for a hundred operations.
@@ -146,11 +146,15 @@ impl Shape {
         (self.job.rows() * self.job.points as usize + own).max(self.found)
     }
 
+    /// The bytes that go one way with so many fits.
+    fn bytes(&self, count: usize) -> usize {
+        count.saturating_mul(self.numbers() * size_of::<f32>())
+    }
+
     /// The same kernel, which reads the host's memory and writes to it where that takes less time than copies: if there is little to
     /// move, which spares calls, or little to bring back.
     fn with_memory<K: Kind>(self, count: usize) -> Self {
-        let few = count.saturating_mul(self.numbers() * size_of::<f32>()) <= MAPPED_WHOLE;
-        Self { mapped: K::MAPPED || few, ..self }
+        Self { mapped: K::MAPPED || self.bytes(count) <= MAPPED_WHOLE, ..self }
     }
 
     /// How many fits are sent at a time.
@@ -160,7 +164,7 @@ impl Shape {
         let bytes = match self {
             Self { mapped: true, .. } => {
                 let [least, most] = MAPPED_CHUNKS;
-                match job.curves.count().saturating_mul(numbers * size_of::<f32>()) {
+                match self.bytes(job.curves.count()) {
                     all if all <= MAPPED_WHOLE => all,
                     all => (all / (MAPPED_PIECES * threads)).clamp(least, most),
                 }
@@ -170,11 +174,23 @@ impl Shape {
         };
         // What all of them have in common comes with each piece.
         let shared = (job.variables + 1) * points;
-        let fits = (bytes / (numbers * size_of::<f32>())).max(shared.div_ceil(numbers)).max(1);
+        let fits = (bytes / self.bytes(1)).max(shared.div_ceil(numbers)).max(1);
         // Whole blocks, whose rows begin where a warp's read does.
         let parted = THREADS < fits && fits < job.curves.count();
         if parted { fits / THREADS * THREADS } else { fits }
     }
+}
+
+/// A job of our search.
+fn checked<'c, 's, 'o>(
+    formula: &Formula,
+    curves: &Curves<'c>,
+    start: CurveStart<'s>,
+    options: &'o CurveOptions,
+) -> Result<Job<'c, 's, 'o>, CurveError> {
+    let job = || Job::new(formula, curves, start, options, true);
+    // Threads of a pool check start values and weights together.
+    if curves.count() < MANY { job() } else { rayon::scope(|_| job()) }
 }
 
 impl CurveGpu {
@@ -223,9 +239,7 @@ impl CurveGpu {
         fits: &mut CurveFits,
     ) -> Result<Vec<usize>, GpuError> {
         let count = curves.count();
-        let job = || Job::new(formula, curves, start, options, true);
-        // Threads of a pool check start values and weights together.
-        let job = if count < MANY { job() } else { rayon::scope(|_| job()) }?;
+        let job = checked(formula, curves, start, options)?;
         fits.check_room(count, options)?;
         let Some((shape, kept)) = self.chosen(&job, &Ours)? else {
             *fits = CurveFits::invalid(count, options.parameters(), options.covariance);

@@ -7,8 +7,8 @@ use fit_curves::{CurveOptions, CurveStart, Curves, Job, Rules, Single, Singles};
 use fit_formula::Formula;
 use fit_gpu_kernel::{CurveJob, CurveMethod};
 
-use super::way::{Back, Kind, Piece, method};
-use super::{CurveGpu, MANY};
+use super::way::{Back, Kind, Ours, Piece};
+use super::{CurveGpu, checked};
 use crate::{GpuError, PinnedBuffer};
 
 /// Outcomes of fits in pinned memory, as a device writes them: 2P + 8 numbers of single precision for P parameters, and P(P + 1)/2 more with
@@ -173,15 +173,15 @@ impl Kind for Recorded {
     const CROWDS: bool = true;
 
     fn method(&self, job: &Job<'_, '_, '_>) -> CurveMethod {
-        method(job)
+        Ours.method(job)
     }
 
     fn numbers(&self, job: &Job<'_, '_, '_>) -> usize {
-        CurveJob::found_numbers(job.options.parameters(), job.options.covariance)
+        Ours.numbers(job)
     }
 
-    fn task(&self, _: &Job<'_, '_, '_>, curve: CurveJob) -> CurveJob {
-        curve
+    fn task(&self, job: &Job<'_, '_, '_>, curve: CurveJob) -> CurveJob {
+        Ours.task(job, curve)
     }
 
     fn put(
@@ -243,9 +243,7 @@ impl CurveGpu {
     ) -> Result<Vec<usize>, GpuError> {
         (records.count, records.batch) = (0, None);
         let count = curves.count();
-        let job = || Job::new(formula, curves, start, options, true);
-        // Threads of a pool check start values and weights together.
-        let job = if count < MANY { job() } else { rayon::scope(|_| job()) }?;
+        let job = checked(formula, curves, start, options)?;
         let Some((shape, kept)) = self.chosen(&job, &Recorded)? else {
             records.count = count;
             return Ok((0..count).collect());

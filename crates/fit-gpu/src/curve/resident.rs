@@ -7,7 +7,7 @@ use fit_formula::Formula;
 use fit_gpu_kernel::{CurveJob, CurveMethod, written_extent};
 
 use super::slot::{Slot, Tables};
-use super::way::{Ours, method};
+use super::way::{Kind as _, Ours};
 use super::{CurveGpu, Kept, Shape};
 use crate::GpuError;
 use crate::card::SHARED_BY_DEFAULT;
@@ -66,7 +66,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
     /// # Errors
     /// [`GpuError`].
     pub fn written(mut self, model: &str) -> Result<Option<Self>, GpuError> {
-        let plain = method(&self.job) == CurveMethod::Plain && !self.shape.crowd;
+        let plain = Ours.method(&self.job) == CurveMethod::Plain && !self.shape.crowd;
         let extent = Some([self.job.options.parameters(), self.job.variables]);
         let same = written_extent(model) == extent;
         let fits = plain && same && self.job.explicit.eliminated == 0;

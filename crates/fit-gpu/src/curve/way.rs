@@ -85,7 +85,11 @@ impl Kind for Ours {
     const CROWDS: bool = true;
 
     fn method(&self, job: &Job<'_, '_, '_>) -> CurveMethod {
-        method(job)
+        match job.options.estimator {
+            Estimator::MaximumLikelihood => CurveMethod::Poisson,
+            _ if job.curves.weights.is_some() => CurveMethod::Weighted,
+            _ => CurveMethod::Plain,
+        }
     }
 
     fn numbers(&self, job: &Job<'_, '_, '_>) -> usize {
@@ -105,15 +109,6 @@ impl Kind for Ours {
         let Back { found, starts, step, wrong } = *back;
         Singles { found, starts, step, wrong }.put(job, piece);
         Ok(())
-    }
-}
-
-/// What our search minimizes.
-pub(super) fn method(job: &Job<'_, '_, '_>) -> CurveMethod {
-    match job.options.estimator {
-        Estimator::MaximumLikelihood => CurveMethod::Poisson,
-        _ if job.curves.weights.is_some() => CurveMethod::Weighted,
-        _ => CurveMethod::Plain,
     }
 }
 
