@@ -30,13 +30,16 @@ pub struct Criteria {
     /// Ends a fit as `min_delta` when a step reduced χ² by less than `min_delta`·χ²: the test
     /// `χ²_before − χ²_after < min_delta·χ²_before`. Range: 0 (never) to 1, exclusive.
     pub min_delta: f64,
-    /// Ends a fit as `min_step` when no parameter changed by more than its share: the tests
-    /// `|Δx̄| < min_step·max(|x̄|, σ)`, the same for ȳ, and `|Δσ| < min_step·σ`, with the step
-    /// actually taken, after limiting. Range: 0 (never) to 1, exclusive.
-    ///
-    /// The paper compares with |p_j| alone; max(|x̄|, σ) is the same except near the window's edge
-    /// x̄ = 0, where |x̄| would ask for more precision than numbers have.
+    /// Ends a fit as `min_step` when no parameter changed by more than this share of σ: the tests
+    /// `|Δx̄| < min_step·σ`, the same for ȳ, and `|Δσ| < min_step·σ`, with the step actually taken,
+    /// after limiting. Range: 0 (never) to 1, exclusive.
     pub min_step: f64,
+    /// Whether `min_step` compares the step of a centre with max(|x̄|, σ) in place of σ. A fit then ends the sooner the
+    /// further its spot is from the first pixel.
+    ///
+    /// The paper compares with |p_j|; max(|x̄|, σ) is the same except near the window's edge x̄ = 0, where |x̄| would ask
+    /// for more precision than numbers have.
+    pub step_by_place: bool,
     /// Least squares without weights: whether steps near the minimum are Newton steps, which take the exact Hessian in
     /// place of JᵀJ. They converge in fewer evaluations, and also where the model does not fit the data.
     pub newton: bool,
@@ -70,6 +73,7 @@ impl Criteria {
         const with_max_error: max_error: MaxError,
         const with_min_delta: min_delta: f64,
         const with_min_step: min_step: f64,
+        const with_step_by_place: step_by_place: bool,
         const with_newton: newton: bool,
         const with_finish: finish: f64,
         const with_tolerance: tolerance: f64,
@@ -83,6 +87,7 @@ impl Criteria {
         max_iterations: 20,
         max_evaluations: 100,
         max_error: MaxError::PerPixel(1.0 / 3.0),
+        step_by_place: true,
         newton: false,
         finish: 0.0,
         ..Self::DEFAULT
@@ -96,6 +101,7 @@ impl Criteria {
         max_error: MaxError::Off,
         min_delta: 1e-6,
         min_step: 1e-4,
+        step_by_place: false,
         newton: true,
         finish: 1e-4,
         tolerance: 0.03,
@@ -108,6 +114,7 @@ impl Criteria {
         max_error: MaxError::Off,
         min_delta: 1e-9,
         min_step: 1e-6,
+        step_by_place: false,
         newton: true,
         finish: 0.0,
         tolerance: 1e-6,

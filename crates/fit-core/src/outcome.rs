@@ -164,6 +164,7 @@ pub struct Fit<T> {
     /// Background β in the same unit.
     pub background: T,
     /// What was minimized: χ² = Σ(h − g)² (eq. 2) in that unit squared, with weights if there are any; or the deviance.
+    /// The largest number where that is beyond the range of numbers, and 0 where it is below.
     pub chi2: T,
     /// Passes of the outer loop (see [`crate::Criteria`]).
     pub iterations: u32,
@@ -194,14 +195,15 @@ impl<T: Scalar> Fit<T> {
         }
     }
 
-    /// The outcome of one fit from its numbers. It is invalid if the cost overflows, as χ² does for pixels near the
-    /// end of the number range.
+    /// The outcome of one fit from its numbers. It is invalid if amplitude or background overflow. A cost beyond the range
+    /// of numbers, as χ² is for pixels beyond the root of the largest, becomes the largest.
     #[inline(always)]
     pub fn from_found(found: &Found<T>) -> Self {
         let Found { outline, linear: [amplitude, background], cost, .. } = *found;
         let Outline { x, y, sigma_x, sigma_y, angle } = outline;
         let invalid = T::splat(Status::Invalid.code()).le(found.status);
-        if invalid || !(amplitude.abs() + background.abs() + cost.abs()).is_finite() {
+        let sound = (amplitude.abs() + background.abs()).is_finite() && cost.le(cost);
+        if invalid || !sound {
             return Self::invalid();
         }
         Self {
@@ -218,7 +220,7 @@ impl<T: Scalar> Fit<T> {
             angle,
             amplitude,
             background,
-            chi2: cost,
+            chi2: cost.min(T::splat(largest(T::EPSILON))),
             iterations: found.iterations.to_f64() as u32,
             evaluations: found.evaluations.to_f64() as u32,
             status: Status::from_code(found.status.to_f64() as u8).unwrap_or(Status::NotConverged),
@@ -252,31 +254,6 @@ impl<T: Scalar> Fit<T> {
         T::splat(self.signal().to_f64() * camera.photons_per_adu())
     }
 
-    /// The expected standard deviation of x, and of y, in pixels, for a least-squares fit of photons: eq. 6 of
-    /// Mortensen et al., Nature Methods 7, 377 (2010), with twice the variance under EM gain. `None` if the amplitude
-    /// is not positive or the outcome is invalid.
-    ///
-    /// ```
-    /// use fit_core::{Camera, Fit, Status};
-    ///
-    /// let fit = Fit { x: 4.0, y: 4.0, sigma: 1.2, amplitude: 100.0, background: 110.0, ..Fit::invalid() };
-    /// let camera = Camera::default().with_baseline(100.0).with_sensitivity(0.5);
-    /// let uncertainty: f64 = fit.uncertainty(&camera).expect("a bright spot");
-    /// assert!((uncertainty - 0.0833).abs() < 0.0001);
-    /// ```
-    pub fn uncertainty(&self, camera: &Camera) -> Option<T> {
-        let gain = camera.photons_per_adu();
-        let fit = self.cast::<f64>();
-        let intensity = fit.signal() * gain;
-        let noise = camera.read_noise / camera.em_gain.unwrap_or(1.0);
-        let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
-        let s2 = fit.sigma * fit.sigma;
-        let b2 = ((fit.background - camera.baseline) * gain).max(0.0) + noise * noise;
-        let bound = 16.0 / 9.0 + 8.0 * core::f64::consts::PI * s2 * b2 / intensity;
-        let variance = excess * s2 / intensity * bound;
-        (intensity > 0.0).then(|| T::splat(libm::sqrt(variance)))
-    }
-
     /// The same outcome in another precision, rounded to nearest. A finite number beyond the
     /// range of `U` becomes the largest finite one.
     #[inline(always)]
@@ -305,6 +282,11 @@ impl<T: Scalar> Fit<T> {
             status: self.status,
         }
     }
+}
+
+/// The largest number of an arithmetic.
+const fn largest(epsilon: f64) -> f64 {
+    if epsilon < 1e-10 { f64::MAX } else { f32::MAX as f64 }
 }
 
 /// Room for outcomes in the precision that the caller wants.

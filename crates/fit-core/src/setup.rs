@@ -44,8 +44,8 @@ impl<R: Real, S: Outlined<P>, const P: usize> Setup<R, S, P> {
     pub fn for_shape(shape: S, size: Size, options: &Options) -> Result<Self, ArgumentError> {
         size.validate()?;
         options.validate()?;
-        shape.validate()?;
         let Options { criteria, background, limits, profile, .. } = *options;
+        shape.validate_in(size, &limits)?;
         if limits.sigma_min >= limits.sigma_max_in(size) {
             return Err(ArgumentError::Option {
                 name: "sigma_min",
@@ -68,6 +68,7 @@ impl<R: Real, S: Outlined<P>, const P: usize> Setup<R, S, P> {
             max_error: R::splat(max_error),
             min_delta: R::splat(criteria.min_delta),
             min_step: R::splat(criteria.min_step),
+            step_by_place: criteria.step_by_place,
             lower,
             upper,
             newton: if criteria.newton { Newton::Near } else { Newton::Never },

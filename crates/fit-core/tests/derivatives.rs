@@ -1,7 +1,7 @@
 //! Proves the first and second derivatives of every shape and estimator against differences.
 
 use fit_core::pass::{Axes, Likelihood, LikelihoodSeed, LitConstants, Method, Serial, SpotSearch};
-use fit_core::pass::{LeastSquaresSeed, Summable, Visitor, WeightedFit};
+use fit_core::pass::{LeastSquaresSeed, Summable, Visitor, WeightedFit, WeightedSeed};
 use fit_core::search::{Coordinates, Evaluation};
 use fit_core::spot::shape::{Elliptical, FixedSigmas, Outlined, Rotated};
 use fit_core::{
@@ -89,6 +89,23 @@ fn units<C: Coordinates<P>, const P: usize>(
     std::array::from_fn(|j| coordinates.length(constants, p, j) * C::UNITS[j])
 }
 
+/// A seed that can begin elsewhere.
+trait Seed<const P: usize> {
+    fn begin_at(&mut self, p: &[f64; P]);
+}
+
+impl<C, const P: usize> Seed<P> for LeastSquaresSeed<f64, C, P> {
+    fn begin_at(&mut self, p: &[f64; P]) {
+        self.parameters = *p;
+    }
+}
+
+impl<C, const P: usize> Seed<P> for WeightedSeed<f64, C, P> {
+    fn begin_at(&mut self, p: &[f64; P]) {
+        self.least.begin_at(p);
+    }
+}
+
 struct LeastSquares<M, S: Summable<P>, const P: usize> {
     method: M,
     shape: S,
@@ -98,12 +115,8 @@ struct LeastSquares<M, S: Summable<P>, const P: usize> {
 
 impl<M, S: Summable<P>, const P: usize> At<P, 2> for LeastSquares<M, S, P>
 where
-    M: Method<
-            f64,
-            Seed = LeastSquaresSeed<f64, S::Constants<f64>, P>,
-            Search = SpotSearch<f64, S, P>,
-            Evaluation = Evaluation<f64, P, 2>,
-        >,
+    M: Method<f64, Search = SpotSearch<f64, S, P>, Evaluation = Evaluation<f64, P, 2>>,
+    M::Seed: Seed<P>,
 {
     fn at(&self, p: &[f64; P]) -> (Evaluation<f64, P, 2>, [f64; P]) {
         let mut pixels = pixels();
@@ -111,7 +124,7 @@ where
         let mut axes = Axes::new(&mut scratch, SIZE).unwrap();
         let mut tile = Serial::new(&mut pixels[..], SIZE, &mut axes).with_notes(&self.notes);
         let (mut seed, usable) = self.method.prepare(&mut tile, Some(start()));
-        seed.parameters = *p;
+        seed.begin_at(p);
         let search = self.method.begin(&seed, usable);
         let evaluation = self.method.evaluate(&mut tile, &seed, &search);
         (evaluation, units(&self.shape, &self.constants, p))
@@ -225,7 +238,7 @@ fn a_held_background_has_derivatives_too() {
             seed.parameters = *p;
             let search = self.0.begin(&seed, usable);
             let evaluation = Method::evaluate(&self.0, &mut tile, &seed, &search);
-            let held = evaluation.normal.linear[1] - seed.data.zero;
+            let held = evaluation.normal.linear[1] - seed.data.dark;
             assert!(held.abs() < 1e-12, "β is not held: {held}");
             (evaluation, units(&self.1, &self.2, p))
         }

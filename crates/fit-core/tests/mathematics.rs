@@ -90,7 +90,7 @@ fn moved(shape: Circle<f64>, j: usize, by: f64) -> Circle<f64> {
 fn held_background(pixels: &[f64], sums: &Sums<f64, 3>) -> (Conditioning<f64>, Background) {
     let mut data = Conditioning::identity(pixels);
     // Whatever eq. 6 gives for β: from this level on it is below, and so β is held there.
-    data.zero = amplitudes(sums, &data, Background::Free).beta + 5.0;
+    data.dark = amplitudes(sums, &data, Background::Free).beta + 5.0;
     (data, Background::NonNegative)
 }
 
@@ -321,8 +321,8 @@ proptest! {
         let spread: f64 = conditioned.iter().map(|&c| (f64::from(c) - mean).powi(2)).sum();
         close(f64::from(data.mean), mean, 1.0, 1e-6)?;
         close(f64::from(data.spread), spread, spread, 1e-5)?;
-        let (low, high) = (data.zero, data.zero);
+        let (low, high) = (data.dark, data.dark);
         prop_assert_eq!(low, high);
-        prop_assert_eq!(data.background(data.zero), 0.0);
+        prop_assert_eq!(data.background(data.dark), 0.0);
     }
 }

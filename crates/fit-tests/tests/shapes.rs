@@ -262,6 +262,6 @@ fn a_senseless_width_is_refused() {
     for sigma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let shape = Shape::FixedSigma(FixedSigma { sigma });
         let error = Options::default().with_shape(shape).validate().unwrap_err().to_string();
-        assert!(error.contains("fixed sigma") && error.contains("0.1 to 1000"), "{error}");
+        assert!(error.contains("fixed_sigma") && error.contains("0.1 to 1000"), "{error}");
     }
 }

@@ -17,7 +17,7 @@
 use super::group::Group;
 use super::likelihood::HIDDEN;
 use super::shape::Summable;
-use super::tile::Tile;
+use super::tile::{Tile, keep};
 use super::weigh::{Noise, Weighted};
 use crate::arithmetic::{Mask, Real};
 use crate::camera::Camera;
@@ -205,10 +205,13 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> Judge<R, S, P, Q> 
         let even = !likelihood && !self.noted;
         let spot = self.shape.spot(self.profile, &model.constants, &model.p);
         let mut sums = [Symmetric::zero(); 2];
+        // C does not depend on the unit of the weights, but their squares may leave the range of numbers.
+        let one = R::splat(1.0);
+        let scale = if likelihood || even { one } else { heaviest(tile).normalizer() };
         let mut pixels = Pixels::new(self, &model, false);
         for (squared, sums) in sums.iter_mut().enumerate() {
             if (squared == 0 && !even) || (squared == 1 && !bound) {
-                pixels = Pixels::new(self, &model, squared == 1);
+                pixels = Pixels { scale, ..Pixels::new(self, &model, squared == 1) };
                 let all = self.shape.weigh::<_, _, _, false, true>(tile, spot, &mut pixels);
                 *sums = information(&all);
             }
@@ -330,6 +333,20 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> Judge<R, S, P, Q> 
     }
 }
 
+/// The largest weight of the window.
+#[inline(always)]
+fn heaviest<R: Real, T: Tile<R>>(tile: &T) -> R {
+    let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
+    let mut heaviest = zero;
+    for line in 0..tile.lines() {
+        let there = tile.there(lane, line);
+        for place in 0..length {
+            heaviest = keep::<R, T>(there, tile.weight(lane, line, place), zero).max(heaviest);
+        }
+    }
+    -tile.group().least(-heaviest)
+}
+
 /// The pixels of a window beside a model.
 #[derive(Clone, Copy)]
 struct Pixels<R> {
@@ -339,6 +356,8 @@ struct Pixels<R> {
     least: R,
     /// Whether the pixels are weighed as in B, and not as in A.
     squared: bool,
+    /// What weights are multiplied by.
+    scale: R,
     pearson: R,
     spread: R,
     seen: R,
@@ -369,6 +388,7 @@ impl<R: Real> Pixels<R> {
             linear: model.linear,
             least: model.least,
             squared,
+            scale: R::splat(1.0),
             pearson: zero,
             spread: zero,
             seen: zero,
@@ -425,7 +445,7 @@ impl<R: Real> Noise<R> for Pixels<R> {
         let inverse = variance.reciprocal();
         let weight = match self.estimator {
             Estimator::MaximumLikelihood => plain.reciprocal(),
-            Estimator::LeastSquares => weight,
+            Estimator::LeastSquares => weight * self.scale,
         };
         // κ₄ of photo-electrons is μ, and 24μ after the multiplication of electrons.
         let fourth = bright * self.noise.excess.mul_add(R::splat(23.0), R::splat(-22.0));

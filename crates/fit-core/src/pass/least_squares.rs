@@ -34,15 +34,17 @@ impl<R: Real, C: Parts<R>, const P: usize> Parts<R> for LeastSquaresSeed<R, C, P
     }
 }
 
-/// Conditions the pixels and estimates the start where none is given. Also returns the lanes in which there is
-/// something to fit.
+/// Conditions the pixels, of which a dark one has the value `baseline`, and estimates the start where none is given.
+/// Also returns the lanes in which there is something to fit.
 #[inline(always)]
 pub(super) fn prepare<R: Real, T: Store<R>, S: Summable<P>, const P: usize>(
     shape: &S,
     tile: &mut T,
     start: Option<Outline<R>>,
+    baseline: R,
 ) -> (LeastSquaresSeed<R, S::Constants<R>, P>, R::Mask) {
     let (data, extent) = condition(tile);
+    let data = data.with_baseline(baseline);
     let (parameters, constants) = match start {
         Some(start) => shape.parameters(start),
         None => shape.parameters(estimate(tile, &extent).into()),
@@ -108,10 +110,10 @@ pub(super) fn found<R: Real, S: Summable<P>, const P: usize>(
     if finished && setup.background() == Background::NonNegative {
         background = background.max(R::splat(0.0));
     }
-    let (photons, baseline) = setup.units();
+    let (photons, _) = setup.units();
     Found {
         outline: setup.shape().outline(search.constants(), search.best()),
-        linear: [data.amplitude(alpha) * photons, (background - baseline) * photons],
+        linear: [data.amplitude(alpha) * photons, background * photons],
         cost: data.chi2(cost) * photons * photons,
         iterations: record.iterations,
         evaluations: record.evaluations,
@@ -138,7 +140,7 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
         tile: &mut T,
         start: Option<Outline<R>>,
     ) -> (Self::Seed, R::Mask) {
-        prepare(self.shape(), tile, start)
+        prepare(self.shape(), tile, start, self.units().1)
     }
     #[inline(always)]
     fn idle(&self) -> Self::Seed {

@@ -151,6 +151,12 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for Lit<S
         j == P + 1
     }
     #[inline(always)]
+    fn may_end_at<R: Real>(&self, p: &[R; Q]) -> R::Mask {
+        // The profile is between 0 and 1, so the model is positive everywhere. Elsewhere an evaluation tells.
+        let zero = R::splat(0.0);
+        zero.lt(p[P].min(zero) + p[P + 1])
+    }
+    #[inline(always)]
     fn reports(j: usize) -> bool {
         // A background of nothing is as good as any, as it is for least squares.
         j != P + 1
@@ -223,6 +229,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             max_error: of.max_error,
             min_delta: of.min_delta,
             min_step: of.min_step,
+            step_by_place: of.step_by_place,
             lower,
             upper,
             newton: Newton::Always,
@@ -259,10 +266,10 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         for line in 0..tile.lines() {
             let there = tile.there(lane, line);
             for place in 0..length {
-                let counts = (tile.pixel(line, place) + seed.data.offset) * unit;
+                let counts = (tile.pixel(line, place) - seed.data.dark) * unit;
                 let note = if NOTES { tile.note(lane, line, place) } else { zero };
                 let variance = self.variance + of_seen(note, note);
-                let photons = (counts - self.baseline) * self.photons;
+                let photons = counts * self.photons;
                 let pixel = keep::<R, T>(there, (photons + variance).max(zero), zero);
                 tile.set(line, place, there, pixel);
                 total = total + pixel;
@@ -490,14 +497,14 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         if NOTES && self.mapped {
             hide::<R, T, true>(tile, R::splat(HIDDEN));
         }
-        let (seed, usable) = prepare(&self.shape.0, tile, start);
+        let (seed, usable) = prepare(&self.shape.0, tile, start, self.baseline);
         let mut search = self.start.begin(&seed, usable);
         for _ in 0..tile.times(START_EVALUATIONS) {
             step(&self.start, tile, &seed.data, &mut search);
         }
         let [alpha, beta] = search.at_best().linear;
         let alpha = seed.data.amplitude(alpha) * self.photons;
-        let beta = (seed.data.background(beta) - self.baseline) * self.photons;
+        let beta = seed.data.background(beta) * self.photons;
         let [low, high, mean, total] = self.count_photons(tile, &seed);
         let floor = R::splat(FLOOR);
         let least_alpha = (high - low) * floor;

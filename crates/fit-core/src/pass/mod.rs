@@ -36,4 +36,4 @@ pub use shape::{Gathered, Summable, Visitor};
 pub use sheared::Sheared;
 pub use tile::{Along, Around, Line, Side, Store, Tile};
 pub use weigh::{ByAxes, Noise, Weighted, weigh};
-pub use weighted::WeightedFit;
+pub use weighted::{WeightedFit, WeightedSeed};

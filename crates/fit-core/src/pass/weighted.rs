@@ -1,14 +1,15 @@
 //! Weighted least squares: Σw(αf + β − g)², with a weight for each pixel.
 
-use super::least_squares::{found, idle};
+use super::least_squares::{found, idle, prepare};
 use super::method::{CANCELS, Finish, Found, Method};
 use super::tile::{Store, Tile, keep};
 use super::weigh::Noise;
-use super::{Group, LeastSquaresSeed, SpotSearch, Summable, condition, estimate, residual_chi2};
+use super::{Group, LeastSquaresSeed, SpotSearch, Summable, residual_chi2};
 use crate::arithmetic::{Mask, Real};
 use crate::error::ArgumentError;
 use crate::options::Options;
-use crate::search::{Evaluation, Normal, Search};
+use crate::search::solve::Symmetric;
+use crate::search::{Evaluation, Merge, Normal, Parts, Search};
 use crate::setup::Setup;
 use crate::size::{Outline, Size};
 use crate::spot::assembly::assemble;
@@ -79,6 +80,24 @@ fn is_hidden<R: Real, const ABOVE: bool>(note: R, bound: R) -> R::Mask {
     if ABOVE { bound.lt(note) } else { note.le(bound) }
 }
 
+/// What a weighted fit begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct WeightedSeed<R: Real, C, const P: usize> {
+    /// The same as without weights; its sums over the pixels are weighted.
+    pub least: LeastSquaresSeed<R, C, P>,
+    /// The power of two that brings the largest weight of the window into [1, 2). All sums are multiplied by it, so that
+    /// weights may be in any unit: their squares would leave the range of single precision.
+    pub scale: R,
+}
+
+impl<R: Real, C: Parts<R>, const P: usize> Parts<R> for WeightedSeed<R, C, P> {
+    #[inline(always)]
+    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+        self.least.merge(&other.least, how);
+        self.scale = how.number(self.scale, other.scale);
+    }
+}
+
 /// A pixel's weight, and its weighted value.
 struct Weights;
 
@@ -90,7 +109,7 @@ impl<R: Real> Noise<R> for Weights {
 }
 
 impl<R: Real, S: Summable<P>, const P: usize> Method<R> for WeightedFit<R, S, P> {
-    type Seed = LeastSquaresSeed<R, S::Constants<R>, P>;
+    type Seed = WeightedSeed<R, S::Constants<R>, P>;
     type Search = SpotSearch<R, S, P>;
     type Evaluation = Evaluation<R, P, 2>;
 
@@ -110,13 +129,9 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for WeightedFit<R, S, P>
     ) -> (Self::Seed, R::Mask) {
         let zero = R::splat(0.0);
         hide::<R, T, false>(tile, zero);
-        let (mut data, extent) = condition(tile);
-        let (parameters, constants) = match start {
-            Some(start) => self.0.shape().parameters(start),
-            None => self.0.shape().parameters(estimate(tile, &extent).into()),
-        };
+        let (mut least, mut usable) = prepare(self.0.shape(), tile, start, self.0.units().1);
         let (lane, length) = (tile.group().lane(), tile.length());
-        let (mut n, mut sum, mut squares) = (zero, zero, zero);
+        let (mut n, mut sum, mut squares, mut heaviest) = (zero, zero, zero, zero);
         for line in 0..tile.lines() {
             let there = tile.there(lane, line);
             for place in 0..length {
@@ -124,30 +139,31 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for WeightedFit<R, S, P>
                 let pixel = tile.pixel(line, place);
                 let weighted = weight * pixel;
                 n = n + weight;
+                heaviest = heaviest.max(weight);
                 sum = keep::<R, T>(there, sum + weighted, sum);
                 squares = keep::<R, T>(there, weighted.mul_add(pixel, squares), squares);
             }
         }
         let group = tile.group();
         let (n, sum, squares) = (group.sum(n), group.sum(sum), group.sum(squares));
-        data.n = n;
-        data.inverse_n = n.reciprocal();
-        data.mean = sum * data.inverse_n;
-        data.spread = sum.neg_mul_add(data.mean, squares).max(zero);
-        let mut usable = data.usable & zero.lt(data.spread) & data.spread.is_finite();
-        for j in 0..P {
-            usable = usable & parameters[j].is_finite();
-        }
-        (LeastSquaresSeed { parameters, constants, data }, usable)
+        let scale = (-group.least(-heaviest)).normalizer();
+        let data = &mut least.data;
+        data.n = n * scale;
+        data.inverse_n = data.n.reciprocal();
+        data.mean = sum * scale * data.inverse_n;
+        data.spread = (sum * scale).neg_mul_add(data.mean, squares * scale).max(zero);
+        usable = usable & zero.lt(data.spread) & data.spread.is_finite();
+        (WeightedSeed { least, scale }, usable)
     }
     #[inline(always)]
     fn idle(&self) -> Self::Seed {
-        idle(self.0.shape(), Setup::size(&self.0))
+        let least = idle(self.0.shape(), Setup::size(&self.0));
+        WeightedSeed { least, scale: R::splat(1.0) }
     }
     #[inline(always)]
     fn begin(&self, seed: &Self::Seed, usable: R::Mask) -> Self::Search {
-        let LeastSquaresSeed { parameters, constants, data } = *seed;
-        let max_cost = self.0.max_cost(&data);
+        let WeightedSeed { least: LeastSquaresSeed { parameters, constants, data }, scale } = *seed;
+        let max_cost = self.0.max_cost(&data) * scale;
         Search::start(self.0.settings(), self.0.shape(), usable, max_cost, parameters, constants)
     }
     #[inline(always)]
@@ -168,16 +184,27 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for WeightedFit<R, S, P>
         let shape = self.0.shape();
         let spot = shape.spot(self.0.profile(), search.constants(), search.trial());
         let all = shape.weigh::<_, _, _, false, true>(tile, spot, &mut Weights);
-        let sums: Sums<R, P> = Sums {
-            f: all.f,
-            ff: all.ff,
-            fg: all.r_f,
-            df: all.df,
-            f_df: all.f_df,
-            g_df: all.r_df,
-            df_df: all.df_df,
+        let (zero, scale) = (R::splat(0.0), seed.scale);
+        let mut sums: Sums<R, P> = Sums {
+            f: all.f * scale,
+            ff: all.ff * scale,
+            fg: all.r_f * scale,
+            df: [zero; P],
+            f_df: [zero; P],
+            g_df: [zero; P],
+            df_df: Symmetric::zero(),
         };
-        assemble(&sums, &seed.data, self.0.background())
+        for j in 0..P {
+            sums.df[j] = all.df[j] * scale;
+            sums.f_df[j] = all.f_df[j] * scale;
+            sums.g_df[j] = all.r_df[j] * scale;
+            for k in 0..P {
+                if k >= j {
+                    sums.df_df.0[j][k] = all.df_df.0[j][k] * scale;
+                }
+            }
+        }
+        assemble(&sums, &seed.least.data, self.0.background())
     }
     #[inline(always)]
     fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
@@ -195,14 +222,18 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for WeightedFit<R, S, P>
         let Normal { mut cost, linear, .. } = *search.at_best();
         let cancels = match finish {
             Finish::Residuals => R::Mask::splat(true),
-            Finish::WhereSumsCancel => cost.lt(R::splat(CANCELS * R::EPSILON) * seed.data.spread),
+            Finish::WhereSumsCancel => {
+                cost.lt(R::splat(CANCELS * R::EPSILON) * seed.least.data.spread)
+            }
         };
         if (cancels & ended).any() {
             let shape = self.0.shape();
             let spot = shape.spot(self.0.profile(), search.constants(), search.best());
             let exact = residual_chi2::<_, _, _, _, true>(tile, shape, spot, linear);
-            cost = R::select(cancels, exact, cost);
+            cost = R::select(cancels, exact * seed.scale, cost);
         }
-        found(&self.0, &seed.data, search, cost)
+        let mut found = found(&self.0, &seed.least.data, search, cost);
+        found.cost = found.cost * seed.scale.reciprocal();
+        found
     }
 }

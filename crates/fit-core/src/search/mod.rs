@@ -359,6 +359,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             // What is not damped is moved by less than others can be.
             let least = if coordinates.damps_all() { zero } else { -little };
             let mut last = self.running() & exact & predicted.lt(little) & least.le(predicted);
+            last = last & coordinates.may_end_at(&trial);
             if C::CALM < f64::INFINITY {
                 last = last & lambda.le(R::splat(C::CALM));
             }

@@ -69,7 +69,7 @@ pub trait Coordinates<const P: usize>:
     fn length<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P], j: usize) -> R;
     /// 1/[`Coordinates::length`].
     fn inverse_length<R: Real>(memo: &Self::Memo<R>, j: usize) -> R;
-    /// What the test `min_step` compares a step of parameter j with.
+    /// What the test `min_step` compares a step of parameter j with, unless the settings ask for more.
     fn yardstick<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P], j: usize) -> R;
     /// Shortens a step from `from` to `to` if it is longer than one step may be.
     fn confine<R: Real>(&self, constants: &Self::Constants<R>, from: &[R; P], to: [R; P])
@@ -94,6 +94,12 @@ pub trait Coordinates<const P: usize>:
     fn yields(j: usize) -> bool {
         let _ = j;
         false
+    }
+    /// Whether a step to these parameters may be the last, which is taken without another look at the pixels: whether the
+    /// model has a cost there.
+    #[inline(always)]
+    fn may_end_at<R: Real>(&self, _: &[R; P]) -> R::Mask {
+        R::Mask::splat(true)
     }
     /// Whether a fit that ends with parameter j on a limit says so.
     #[inline(always)]
@@ -131,6 +137,8 @@ pub struct Settings<R, const P: usize> {
     pub min_delta: R,
     /// The share of [`Coordinates::yardstick`] by which a parameter must change.
     pub min_step: R,
+    /// Whether it is that of the parameter itself where this is larger, as in the paper.
+    pub step_by_place: bool,
     /// The lowest value of each parameter.
     pub lower: [R; P],
     /// The highest.
@@ -169,7 +177,10 @@ impl<R: Real, const P: usize> Settings<R, P> {
     ) -> R::Mask {
         let mut small = R::Mask::splat(true);
         for j in 0..P {
-            let yardstick = coordinates.yardstick(constants, from, j);
+            let mut yardstick = coordinates.yardstick(constants, from, j);
+            if self.step_by_place {
+                yardstick = yardstick.max(from[j].abs());
+            }
             small = small & moved[j].abs().lt(self.min_step * yardstick);
         }
         small

@@ -91,7 +91,7 @@ impl<R: Real> Projection<R> {
         (sums.f * self.inverse_n).neg_mul_add(self.alpha(), self.level)
     }
 
-    /// β as the option asks: eq. 6, or held at `data.zero` where eq. 6 would go below it.
+    /// β as the option asks: eq. 6, or held at `data.dark` where eq. 6 would go below it.
     #[inline(always)]
     fn choose<const P: usize>(
         sums: &Sums<R, P>,
@@ -102,14 +102,14 @@ impl<R: Real> Projection<R> {
         match background {
             Background::Free => free,
             Background::NonNegative => {
-                let held = free.beta(sums).lt(data.zero);
+                let held = free.beta(sums).lt(data.dark);
                 if !held.any() {
                     return free;
                 }
                 let zero = R::splat(0.0);
                 Self::new(
                     sums,
-                    R::select(held, data.zero, free.level),
+                    R::select(held, data.dark, free.level),
                     R::select(held, zero, free.inverse_n),
                 )
             }

@@ -22,8 +22,8 @@ pub struct Conditioning<R: Real> {
     pub mean: R,
     /// Σ(g′ − mean)²: χ² of the best constant.
     pub spread: R,
-    /// The conditioned value of grey value 0.
-    pub zero: R,
+    /// The conditioned value of a dark pixel: of grey value 0, or of the camera's baseline ([`Conditioning::with_baseline`]).
+    pub dark: R,
     /// The power of two s.
     pub scale: R,
     /// The offset o.
@@ -40,7 +40,7 @@ impl<R: Real> Parts<R> for Conditioning<R> {
         self.inverse_n = how.number(self.inverse_n, other.inverse_n);
         self.mean = how.number(self.mean, other.mean);
         self.spread = how.number(self.spread, other.spread);
-        self.zero = how.number(self.zero, other.zero);
+        self.dark = how.number(self.dark, other.dark);
         self.scale = how.number(self.scale, other.scale);
         self.offset = how.number(self.offset, other.offset);
         self.usable = how.mask(self.usable, other.usable);
@@ -106,7 +106,7 @@ impl<R: Real> Conditioning<R> {
             inverse_n,
             mean,
             spread: sum.neg_mul_add(mean, squares),
-            zero: -offset,
+            dark: -offset,
             scale,
             offset,
             // A pixel that is infinite or no number makes the sum so.
@@ -138,7 +138,7 @@ impl<R: Real> Conditioning<R> {
             inverse_n,
             mean: sum * inverse_n,
             spread: squares - sum * sum * inverse_n,
-            zero,
+            dark: zero,
             scale: R::splat(1.0),
             offset: zero,
             usable,
@@ -151,10 +151,17 @@ impl<R: Real> Conditioning<R> {
         alpha * self.scale.reciprocal()
     }
 
-    /// A background in the units of the pixels.
+    /// The same where a dark pixel has this value.
+    #[inline(always)]
+    pub fn with_baseline(self, baseline: R) -> Self {
+        Self { dark: baseline.mul_add(self.scale, -self.offset), ..self }
+    }
+
+    /// A background in the units of the pixels, above a dark pixel. It keeps its precision whatever the baseline, since
+    /// no number as large as that is formed.
     #[inline(always)]
     pub fn background(&self, beta: R) -> R {
-        (beta + self.offset) * self.scale.reciprocal()
+        (beta - self.dark) * self.scale.reciprocal()
     }
 
     /// A χ² in the units of the pixels squared.

@@ -42,18 +42,16 @@ impl Found {
     /// Of a fit of a Gaussian, in photons.
     pub(super) fn of_fit(
         fit: &Fit<f64>,
-        look: Option<&(Residuals, Errors)>,
+        errors: &Errors,
+        residuals: Option<&Residuals>,
         pixels: usize,
         options: &LocalizeOptions,
     ) -> Self {
-        let chi2 = look.map_or(fit.chi2, |(residuals, _)| residuals.squares);
-        let mut spot = spot::localization(fit, chi2, pixels, uncertainty(fit, look, options));
-        if let Some((_, errors)) = look {
-            spot.depth =
-                options.calibration.as_ref().map(|finder| spot::depth(finder, fit, errors));
-            spot.errors = options.errors.then(|| spot::errors(errors));
-        }
-        let seen = look.map(|(residuals, errors)| Seen {
+        let chi2 = residuals.map_or(fit.chi2, |residuals| residuals.squares);
+        let mut spot = spot::localization(fit, chi2, pixels, errors);
+        spot.depth = options.calibration.as_ref().map(|finder| spot::depth(finder, fit, errors));
+        spot.errors = options.errors.then(|| spot::errors(errors));
+        let seen = residuals.map(|residuals| Seen {
             goodness: errors.goodness.into(),
             residual: f64::from(errors.excess).max(residuals.structure),
             saturated: residuals.saturated,
@@ -63,23 +61,6 @@ impl Found {
         let dark = fit.amplitude <= 0.0;
         let converged = fit.status.is_converged();
         Self { spot, converged, bright: !dark, at_end: false, seen }
-    }
-}
-
-/// The expected standard deviations of x and y; not a number only for fits that are dropped or asked for.
-fn uncertainty(
-    fit: &Fit<f64>,
-    look: Option<&(Residuals, Errors)>,
-    options: &LocalizeOptions,
-) -> [f64; 2] {
-    match look {
-        Some((_, errors)) => [errors.x().into(), errors.y().into()],
-        None => {
-            // The fit is in photons already.
-            let camera = &options.camera;
-            let camera = camera.with_baseline(0.0).with_sensitivity(camera.em_gain.unwrap_or(1.0));
-            [fit.uncertainty(&camera).unwrap_or(f64::NAN); 2]
-        }
     }
 }
 

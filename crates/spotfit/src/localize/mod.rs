@@ -22,7 +22,7 @@ use fit_core::{Corner, Errors, Fit, Pixel, Size, Start};
 use fit_windows::{AnyWindows, Windows};
 use ndarray::{ArrayView2, Axis};
 
-use crate::backend::{Backend, FitError};
+use crate::backend::Backend;
 use crate::detect::{DetectError, Detector};
 use crate::fitter::Fitter;
 use crate::movie::Block;
@@ -51,7 +51,7 @@ pub struct Localizer {
     detector: Detector,
     roi: Roi,
     fitter: Fitter,
-    /// What finds the errors of fits in photons, if anybody needs them.
+    /// What finds the errors of fits in photons; a measured PSF has its own.
     judge: Option<Fitter>,
     /// What fits in its place with a measured PSF.
     measured: Option<Measured>,
@@ -100,7 +100,7 @@ impl Localizer {
             format!("x,y,width,height within the frame of {width}×{height} pixels"),
         )?;
         let fitter = Fitter::new(&options.fitter.clone().with_fit(options.fit()))?;
-        let judge = if options.needs_errors() {
+        let judge = if options.psf.is_none() {
             let fit = options.fit().with_camera(Some(options.camera));
             // A block has too few spots for a GPU.
             let backend = match options.fitter.backend {
@@ -224,24 +224,27 @@ impl Localizer {
             let camera = &self.options.camera;
             fits.iter_mut().for_each(|fit| *fit = spot::in_photons(fit, camera));
         }
-        let looks = self.looks(windows, &fits)?;
+        let errors = match &self.judge {
+            Some(judge) => judge.errors(windows, &fits)?,
+            None => vec![Errors::unknown(); fits.len()],
+        };
+        let residuals = self.residuals(windows, &fits);
         let pixels = windows.size().pixels();
-        let found = |(index, fit)| Found::of_fit(fit, looks.get(index), pixels, &self.options);
-        Ok(fits.iter().enumerate().map(found).collect())
+        let all = fits.iter().zip(&errors).enumerate();
+        let found = |(index, (fit, errors))| {
+            Found::of_fit(fit, errors, residuals.get(index), pixels, &self.options)
+        };
+        Ok(all.map(found).collect())
     }
 
     /// What the windows show of their fits, if somebody needs to know.
-    fn looks(
-        &self,
-        windows: AnyWindows<'_>,
-        fits: &[Fit<f64>],
-    ) -> Result<Vec<(Residuals, Errors)>, FitError> {
-        let Some(judge) = &self.judge else { return Ok(Vec::new()) };
-        let errors = judge.errors(windows, fits)?;
-        let LocalizeOptions { camera, saturation, .. } = &self.options;
+    fn residuals(&self, windows: AnyWindows<'_>, fits: &[Fit<f64>]) -> Vec<Residuals> {
+        if !self.options.needs_residuals() {
+            return Vec::new();
+        }
+        let LocalizeOptions { camera, saturation, fitter, .. } = &self.options;
         let saturation = saturation.or(residuals::most(&windows));
-        let look = Look { fits, options: judge.options(), camera, saturation };
-        let residuals = self.pool.install(|| windows.visit(look));
-        Ok(residuals.into_iter().zip(errors).collect())
+        let look = Look { fits, options: &fitter.fit, camera, saturation };
+        self.pool.install(|| windows.visit(look))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fit_core::{ArgumentError, Camera, Estimator, Options, PixelProfile, Shape, Size};
+use fit_core::{ArgumentError, Camera, Estimator, Options, Shape, Size};
 use fit_cpu::{BatchError, MOST_THREADS};
 use fit_windows::CameraMap;
 
@@ -139,18 +139,10 @@ impl LocalizeOptions {
         self.fitter.fit.with_camera(camera)
     }
 
-    /// Whether the uncertainty follows from the numbers of the fit alone ([`fit_core::Fit::uncertainty`]).
-    pub(super) fn is_plain(&self) -> bool {
-        let Options { shape, profile, .. } = self.fitter.fit;
-        let circular = matches!(shape, Shape::Circular(_) | Shape::FixedSigma(_));
-        circular && profile == PixelProfile::Sampled && !self.in_photons()
-    }
-
-    /// Whether somebody needs the errors of the fits.
-    pub(super) fn needs_errors(&self) -> bool {
-        let needed = self.is_checked() || self.errors || self.calibration.is_some();
-        // A measured PSF has its own.
-        self.psf.is_none() && (needed || !self.is_plain())
+    /// Whether somebody needs to look at the windows again: for checks, and for Σ(h − g)² where the fit minimized
+    /// something else.
+    pub(super) fn needs_residuals(&self) -> bool {
+        self.is_checked() || self.in_photons()
     }
 
     /// Whether localizations are to be checked.
@@ -180,8 +172,9 @@ impl LocalizeOptions {
         let odd = box_size % 2 == 1 && (5..=63).contains(box_size);
         OutOfRange::check("box_size", box_size, odd, "an odd number from 5 to 63")?;
         let argument = |error: ArgumentError| FitError::from(BatchError::from(error));
-        fit_core::Setup::<f64>::new(Size::new(*box_size, *box_size), &fitter.fit)
-            .map_err(argument)?;
+        let size = Size::new(*box_size, *box_size);
+        fit_core::Setup::<f64>::new(size, &fitter.fit).map_err(argument)?;
+        fitter.fit.shape.validate_in(size, &fitter.fit.limits).map_err(argument)?;
         camera.validate().map_err(argument)?;
         let counts = fitter.fit.camera.is_none();
         OutOfRange::check(

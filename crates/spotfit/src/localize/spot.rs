@@ -36,8 +36,7 @@ pub struct Localization {
     pub chi2: f64,
     /// Expected standard deviation of x and of y: the root mean square of the two below.
     pub uncertainty: f64,
-    /// Expected standard deviation of x: the standard error of the fit ([`fit_core::Errors`]). For least-squares fits of
-    /// circular, sampled spots without a camera map that are not checked it is [`Fit::uncertainty`].
+    /// Expected standard deviation of x: the standard error of the fit ([`fit_core::Errors`]).
     pub uncertainty_x: f64,
     /// Expected standard deviation of y.
     pub uncertainty_y: f64,
@@ -92,8 +91,9 @@ pub(super) fn localization(
     fit: &Fit<f64>,
     chi2: f64,
     pixels: usize,
-    [uncertainty_x, uncertainty_y]: [f64; 2],
+    errors: &Errors,
 ) -> Localization {
+    let (uncertainty_x, uncertainty_y) = (errors.x().into(), errors.y().into());
     Localization {
         id: 0,
         frame: 0,

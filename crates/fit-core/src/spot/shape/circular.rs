@@ -38,8 +38,8 @@ impl Coordinates<3> for Circular {
         memo[0]
     }
     #[inline(always)]
-    fn yardstick<R: Real>(&self, _: &[R; 0], p: &[R; 3], j: usize) -> R {
-        if j < 2 { p[j].abs().max(p[2]) } else { p[2] }
+    fn yardstick<R: Real>(&self, _: &[R; 0], p: &[R; 3], _: usize) -> R {
+        p[2]
     }
     #[inline(always)]
     fn confine<R: Real>(&self, _: &[R; 0], from: &[R; 3], [x, y, sigma]: [R; 3]) -> [R; 3] {

@@ -37,7 +37,7 @@ impl Coordinates<4> for Elliptical {
     }
     #[inline(always)]
     fn yardstick<R: Real>(&self, _: &[R; 0], p: &[R; 4], j: usize) -> R {
-        if j < 2 { p[j].abs().max(p[2 + j]) } else { p[j] }
+        p[2 + j % 2]
     }
     #[inline(always)]
     fn confine<R: Real>(

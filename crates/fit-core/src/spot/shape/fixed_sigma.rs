@@ -22,7 +22,7 @@ use crate::spot::sums::{DataSums, Sums};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FixedSigma {
-    /// Standard deviation σ in pixels. Range: 0.1 to 1000.
+    /// Standard deviation σ in pixels. Range: 0.1 to [`Limits::sigma_max`], at most 1000.
     pub sigma: f64,
 }
 
@@ -30,9 +30,9 @@ pub struct FixedSigma {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FixedSigmas {
-    /// Standard deviation σx in pixels. Range: 0.1 to 1000.
+    /// Standard deviation σx in pixels. Range: as [`FixedSigma::sigma`].
     pub sigma_x: f64,
-    /// Standard deviation σy in pixels. Range: 0.1 to 1000.
+    /// Standard deviation σy in pixels. Range: as [`FixedSigma::sigma`].
     pub sigma_y: f64,
 }
 
@@ -70,8 +70,8 @@ impl Coordinates<2> for Fixed {
         memo[j]
     }
     #[inline(always)]
-    fn yardstick<R: Real>(&self, sigmas: &[R; 2], p: &[R; 2], j: usize) -> R {
-        p[j].abs().max(sigmas[j])
+    fn yardstick<R: Real>(&self, sigmas: &[R; 2], _: &[R; 2], j: usize) -> R {
+        sigmas[j]
     }
     #[inline(always)]
     fn confine<R: Real>(&self, _: &[R; 2], _: &[R; 2], to: [R; 2]) -> [R; 2] {
@@ -82,7 +82,16 @@ impl Coordinates<2> for Fixed {
 impl Outlined<2> for Fixed {
     fn validate(&self) -> Result<(), ArgumentError> {
         for sigma in self.sigmas.into_iter().flatten() {
-            check("fixed sigma", sigma, 0.1, 1e3, "0.1 to 1000")?;
+            check("fixed_sigma", sigma, 0.1, 1e3, "0.1 to 1000 pixels")?;
+        }
+        Ok(())
+    }
+    fn validate_in(&self, size: Size, limits: &Limits) -> Result<(), ArgumentError> {
+        self.validate()?;
+        let longest = limits.sigma_max_in(size);
+        for sigma in self.sigmas.into_iter().flatten() {
+            let range = "in pixels, at most sigma_max or the longer side of the window";
+            check("fixed_sigma", sigma, 0.1, longest, range)?;
         }
         Ok(())
     }

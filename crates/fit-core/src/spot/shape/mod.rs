@@ -34,6 +34,13 @@ pub trait Outlined<const P: usize>: Coordinates<P> {
     fn validate(&self) -> Result<(), ArgumentError> {
         Ok(())
     }
+    /// Checks the constants of the shape for windows of this size.
+    ///
+    /// # Errors
+    /// [`ArgumentError::Option`].
+    fn validate_in(&self, _: Size, _: &Limits) -> Result<(), ArgumentError> {
+        self.validate()
+    }
     /// The constants of the shape, as they are sent to a device.
     fn numbers(&self) -> [f32; NUMBERS];
     /// The shape with these [constants](Outlined::numbers).
@@ -151,6 +158,14 @@ impl Shape {
     /// [`ArgumentError::Option`].
     pub fn validate(self) -> Result<(), ArgumentError> {
         self.fixed().map_or(Ok(()), |fixed| fixed.validate())
+    }
+
+    /// Checks them for windows of this size.
+    ///
+    /// # Errors
+    /// [`ArgumentError::Option`].
+    pub fn validate_in(self, size: Size, limits: &Limits) -> Result<(), ArgumentError> {
+        self.fixed().map_or(Ok(()), |fixed| fixed.validate_in(size, limits))
     }
 }
 

@@ -50,11 +50,7 @@ impl Coordinates<5> for Rotated {
     }
     #[inline(always)]
     fn yardstick<R: Real>(&self, _: &[R; 0], p: &[R; 5], j: usize) -> R {
-        match j {
-            0 | 1 => p[j].abs().max(p[2 + j]),
-            2 | 3 => p[j],
-            _ => rest(p[4]),
-        }
+        if j < 4 { p[2 + j % 2] } else { rest(p[4]) }
     }
     #[inline(always)]
     fn confine<R: Real>(&self, _: &[R; 0], from: &[R; 5], [x, y, s_x, s_y, r]: [R; 5]) -> [R; 5] {
