@@ -137,7 +137,8 @@ pub enum Background {
     #[default]
     Free,
     /// β ≥ 0, in closed form: where eq. 6 gives β < 0, β = 0 and α = **G**/**F**, with the matching
-    /// derivatives. Use it when only the camera's offset has been subtracted; it makes σ more precise.
+    /// derivatives. With a camera ([`Options::camera`]) 0 is its baseline. Use it when only the camera's offset has been
+    /// subtracted, or is known as the baseline; it makes σ more precise.
     NonNegative,
 }
 

@@ -80,7 +80,7 @@ pub(crate) struct FitOptions {
     /// Stop when a step reduces χ² by less than this share; 0: never.
     #[arg(long, value_name = "X")]
     min_delta: Option<f64>,
-    /// Stop when a step changes no parameter by more than this share; 0: never.
+    /// Stop when a step changes neither centre nor width by more than this share of the width; 0: never.
     #[arg(long, value_name = "X")]
     min_step: Option<f64>,
     /// Stop when χ² (in counts², summed over the window) is less than this.

@@ -61,7 +61,7 @@ class Fitter:
     min_delta : float, optional
         Stop when a step reduces chi² by less than this share; 0: never.
     min_step : float, optional
-        Stop when a step changes no parameter by more than this share; 0: never.
+        Stop when a step changes neither centre nor width by more than this share of the width; 0: never.
     max_error : float, optional
         Stop when chi², summed over the window, is less than this.
     tolerance : float, optional
