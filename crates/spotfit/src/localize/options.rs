@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fit_core::{ArgumentError, Camera, Estimator, Options, Shape, Size};
+use fit_core::{ArgumentError, Background, Camera, Estimator, Options, Shape, Size};
 use fit_cpu::{BatchError, MOST_THREADS};
 use fit_windows::CameraMap;
 
@@ -131,9 +131,9 @@ impl LocalizeOptions {
         self
     }
 
-    /// The options of the fit. Least squares does not depend on the camera: its outcomes are converted in double
-    /// precision, whatever the backend computes in. Maximum likelihood needs photo-electrons, and a map converts all
-    /// pixels.
+    /// The options of the fit. Least squares with a free background does not depend on the camera: its outcomes are
+    /// converted in double precision, whatever the backend computes in. Maximum likelihood needs photo-electrons, β ≥ 0 the
+    /// baseline, and a map converts all pixels.
     pub(super) fn fit(&self) -> Options {
         let camera = self.in_photons().then_some(self.camera);
         self.fitter.fit.with_camera(camera)
@@ -142,7 +142,7 @@ impl LocalizeOptions {
     /// Whether somebody needs to look at the windows again: for checks, and for Σ(h − g)² where the fit minimized
     /// something else.
     pub(super) fn needs_residuals(&self) -> bool {
-        self.is_checked() || self.in_photons()
+        self.is_checked() || self.minimizes_else()
     }
 
     /// Whether localizations are to be checked.
@@ -163,6 +163,11 @@ impl LocalizeOptions {
 
     /// Whether fits are in photo-electrons.
     pub(super) fn in_photons(&self) -> bool {
+        self.minimizes_else() || self.fitter.fit.background != Background::Free
+    }
+
+    /// Whether fits minimize something else than Σ(h − g)² of all pixels.
+    fn minimizes_else(&self) -> bool {
         self.map.is_some() || self.fitter.fit.estimator == Estimator::MaximumLikelihood
     }
 
