@@ -247,6 +247,28 @@ mod tests {
     use ndarray::Array3;
 
     use super::*;
+    use crate::PinnedBuffer;
+    use crate::driver::fault;
+
+    /// Proves that nothing is on its way when a call ends, whichever call of the driver failed.
+    #[test]
+    #[ignore = "needs an NVIDIA GPU"]
+    fn no_error_leaves_copies_under_way() {
+        const COUNT: usize = 1_000_000;
+        let (window, options) = (Array3::<u8>::zeros((1, 9, 9)), Options::default());
+        let spots = window.broadcast((COUNT, 9, 9)).expect("a view without memory");
+        let mut resident = Resident::new(0, spots, Start::Estimate).expect("a GPU");
+        let look = |resident: &Resident, told: &str| {
+            assert!(resident.stream.is_done().expect("no fault"), "{told}");
+        };
+        fault::each(&mut resident, |resident| resident.fit(&options), look);
+        let fits = std::cell::RefCell::new(PinnedBuffer::new(COUNT).expect("memory"));
+        fault::each(&mut resident, |resident| resident.fetch(&mut fits.borrow_mut()), look);
+        let errors = std::cell::RefCell::new(PinnedBuffer::new(COUNT).expect("memory"));
+        let judge =
+            |resident: &mut Resident| resident.errors_into(&options, &mut errors.borrow_mut());
+        fault::each(&mut resident, judge, look);
+    }
 
     /// Proves that views which repeat a window more often than a kernel counts, or than there are bytes for, are
     /// errors.
