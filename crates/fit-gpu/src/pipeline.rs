@@ -10,7 +10,7 @@ use crate::beside::Beside;
 use crate::bytes::Bytes;
 use crate::card::{Card, Choice, method_of};
 use crate::devices::DeviceInfo;
-use crate::driver::{DeviceMemory, Event};
+use crate::driver::{DeviceMemory, Event, Stream};
 use crate::pixels::{self, kind_of};
 use crate::slot::{Reach, Slot};
 
@@ -70,11 +70,15 @@ pub(crate) struct Part<'a, 's> {
 pub(crate) struct Pipeline {
     card: Arc<Card>,
     slots: [Slot; SLOTS],
-    /// Whole frames, for windows that are cut on the device.
-    frames: DeviceMemory,
-    frames_there: Event,
+    frames: Frames,
     /// Maps of a camera, and an image of weights.
     planes: DeviceMemory,
+}
+
+/// Whole frames, for windows that are cut on the device.
+struct Frames {
+    memory: DeviceMemory,
+    there: Event,
 }
 
 /// Waits for all that is on its way when a batch ends, however it ends: until then the device uses memory
@@ -92,8 +96,10 @@ impl Pipeline {
         let card = Card::get(number)?;
         Ok(Self {
             slots: [Slot::new(&card)?, Slot::new(&card)?, Slot::new(&card)?],
-            frames: DeviceMemory::new(&card.context, Bytes::NONE)?,
-            frames_there: Event::new(&card.context)?,
+            frames: Frames {
+                memory: DeviceMemory::new(&card.context, Bytes::NONE)?,
+                there: Event::new(&card.context)?,
+            },
             planes: DeviceMemory::new(&card.context, Bytes::NONE)?,
             card,
         })
@@ -122,7 +128,7 @@ impl Pipeline {
             }
         };
         let kind = kind_of(&windows);
-        self.card.context.enter()?;
+        let _guest = self.card.context.enter()?;
         let shape = options.shape.name();
         let started = !matches!(deed, Deed::Fit(Start::Estimate));
         let noted = beside.is_some();
@@ -143,28 +149,30 @@ impl Pipeline {
         };
         let chunk = count.div_ceil(chunks).max(1);
         let mut job = Job::new(task, kind);
+        let Self { card, slots, frames, planes } = self;
+        let flight = Flight(slots);
+        let stream = flight.0[0].stream();
         if let Some(beside) = beside {
-            let stream = self.slots[0].stream();
             stream.wait()?;
-            // SAFETY: the stream is waited for.
-            unsafe { beside.upload(stream, &mut self.planes, &mut job)? };
+            // SAFETY: the flight waits for the stream, if the next line does not.
+            unsafe { beside.upload(stream, planes, &mut job)? };
             stream.wait()?;
         }
-        let frames = match windows.corners() {
-            Some(_) => self.upload_frames(windows)?,
+        let sides = match windows.corners() {
+            // SAFETY: the flight waits for the stream.
+            Some(_) => unsafe { frames.upload(card, stream, windows)? },
             None => None,
         };
-        if let Some((width, height)) = frames {
-            job.pixels = self.frames.address::<u8>().cast_const().cast();
+        if let Some((width, height)) = sides {
+            job.pixels = frames.memory.address::<u8>().cast_const().cast();
             (job.frame_width, job.frame_height) = (width, height);
         }
-        let flight = Flight(&mut self.slots);
         let chunks = (range.start..range.end).step_by(chunk);
         for (number, first) in chunks.enumerate() {
             let slot = &mut flight.0[number % SLOTS];
             slot.finish(range.start, results)?;
-            if frames.is_some() {
-                slot.wait_for(&self.frames_there)?;
+            if sides.is_some() {
+                slot.wait_for(&frames.there)?;
             }
             slot.send(part, first..range.end.min(first + chunk), job, &launch, &reach, results)?;
         }
@@ -173,10 +181,20 @@ impl Pipeline {
         }
         Ok(())
     }
+}
 
+impl Frames {
     /// Copies whole frames to the device, if they lie in memory as they should and there is room. Gives
     /// their width and height; without, the host cuts.
-    fn upload_frames(&mut self, windows: AnyWindows<'_>) -> Result<Option<(u32, u32)>, GpuError> {
+    ///
+    /// # Safety
+    /// The frames stay as they are until the stream has been waited for, also after an error.
+    unsafe fn upload(
+        &mut self,
+        card: &Card,
+        stream: &Stream,
+        windows: AnyWindows<'_>,
+    ) -> Result<Option<(u32, u32)>, GpuError> {
         let (_, height, width) = windows.frames();
         let Some(slice) = pixels::frames(&windows) else {
             return Ok(None);
@@ -185,20 +203,15 @@ impl Pipeline {
             return Ok(None);
         };
         let bytes = Bytes::of::<u8>(slice.len())?;
-        let free = || self.card.context.free_memory();
-        let there = is_room(bytes.get(), self.frames.bytes().get(), free)?;
-        let stream = self.slots[0].stream();
+        let free = || card.context.free_memory();
+        let there = is_room(bytes.get(), self.memory.bytes().get(), free)?;
         stream.wait()?;
-        if !there || self.frames.reserve(bytes).is_err() {
+        if !there || self.memory.reserve(bytes).is_err() {
             return Ok(None);
         }
-        // SAFETY: the frames live until the batch ends, and before that `Flight` waits for the copy, or the next
-        // lines do.
-        unsafe { stream.copy_in(&self.frames, slice)? };
-        if let Err(error) = stream.record(&self.frames_there) {
-            let _ = stream.wait();
-            return Err(error);
-        }
+        // SAFETY: the caller's promise.
+        unsafe { stream.copy_in(&self.memory, slice)? };
+        stream.record(&self.there)?;
         Ok(Some((width, height)))
     }
 }

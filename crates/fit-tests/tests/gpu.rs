@@ -221,9 +221,8 @@ fn windows_of_other_sizes_take_no_memory_away() {
     let shared = devices().expect("a GPU")[0].shared;
     // Both need more than any kernel has unasked.
     let [large, small] = if shared > 110_000 { [160, 115] } else { [124, 115] };
-    let spots = |side| {
-        SpotSimulation::new(Size::new(side, side)).generate(0..3).expect("sound").pixels
-    };
+    let spots =
+        |side| SpotSimulation::new(Size::new(side, side)).generate(0..3).expect("sound").pixels;
     let options = Options::default();
     let batch = |spots: ArrayView3<'_, f32>| {
         let gpu = Gpu::new(&[0]).expect("a GPU");

@@ -31,8 +31,8 @@ pub(crate) fn each<S, T>(
         look(state, &told);
         if all_well {
             assert!(done.is_ok(), "{told}");
-            println!("{before} calls");
             return;
         }
+        println!("{told}");
     }
 }
