@@ -99,7 +99,7 @@ impl Resident {
             }
             starts = Some([circles, outlines]);
         }
-        landing.is_over();
+        landing.done();
         Ok(Self {
             fits: DeviceMemory::new(context, Bytes::of::<Fit<f32>>(count)?)?,
             errors: DeviceMemory::new(context, Bytes::NONE)?,

@@ -166,7 +166,7 @@ impl GpuSession {
         // kernel has written all outcomes.
         unsafe { self.launch.run(&self.stream, &job)? };
         self.watch(words)?;
-        landing.is_over();
+        landing.done();
         // SAFETY: the kernel has written that many outcomes as the same type, and writes no more.
         let from = unsafe { std::slice::from_raw_parts(self.fits.pointer::<Fit<f32>>(), count) };
         fits.copy_from_slice(from);

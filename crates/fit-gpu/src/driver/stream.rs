@@ -151,7 +151,7 @@ pub(crate) struct Landing<'s>(&'s Stream);
 
 impl Landing<'_> {
     /// Nothing is on its way any more that matters.
-    pub(crate) fn is_over(self) {
+    pub(crate) fn done(self) {
         std::mem::forget(self);
     }
 }
