@@ -513,7 +513,8 @@ impl Drop for Busy {
 }
 
 /// Proves that fits in place wait for no other stream of the user's; and that memory of outcomes whose address someone had serves no
-/// other fit before all is done that was on its way when they went.
+/// other fit before all is done that was on its way when they went. Under compute-sanitizer, which itself waits for all streams,
+/// this fails.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn other_streams_are_not_waited_for() {
