@@ -122,6 +122,7 @@ impl Card {
     /// The kernel for a batch, and how to launch it.
     pub(crate) fn launch(&self, choice: &Choice) -> Result<Launch, GpuError> {
         let (kernel, size) = (choice.kernel()?, choice.size);
+        let _guest = self.context.enter()?;
         let block = kernel.block(size, choice.noted);
         if block.shared > self.info.shared {
             let pixels = kernel.most_pixels(self.info.shared, choice.noted);
@@ -129,7 +130,7 @@ impl Card {
         }
         let function = self.function(kernel)?;
         if block.shared > SHARED {
-            function.allow_shared(block.shared)?;
+            function.allow_all_shared(&self.context)?;
         }
         Ok(Launch { function, block, outlines: kernel.takes_outlines() })
     }

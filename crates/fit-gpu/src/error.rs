@@ -32,6 +32,9 @@ pub enum GpuError {
         /// The oldest CUDA version that will do, in the same form.
         needed: i32,
     },
+    /// Pixels have weights in the memory of the device and in the host's.
+    #[error("weights are given twice: in the memory of the device, and on the host")]
+    WeightsTwice,
     /// Kernels do not read such pixels where they lie.
     #[error("pixels in the memory of a GPU must be f32, u16 or u8")]
     PixelType,

@@ -1,7 +1,9 @@
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::null;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use fit_core::{ArgumentError, Corner, Errors, Estimator, Fit, Options, PixelProfile, Start};
 use fit_gpu_kernel::{Job, Method, PixelKind, Task};
@@ -32,7 +34,7 @@ pub struct DeviceWindows<'a> {
     /// The device's address of the windows, or of the frames that they are cut from, in C order.
     pub pixels: *const c_void,
     /// The device's address of weights (n, height, width) in C order, or null. Nobody looks at them before: pixels whose weight is
-    /// not above 0 are masked, and all must be finite.
+    /// not above 0 are masked, and all must be finite. Then the shapes have none.
     pub weights: *const f32,
     /// Where fits start.
     pub start: DeviceStart<'a>,
@@ -92,7 +94,7 @@ impl InPlace {
     /// [`GpuError`].
     pub fn new(device: usize) -> Result<Self, GpuError> {
         let card = Card::get(device)?;
-        let _guest = card.context.visit()?;
+        let _guest = card.context.enter()?;
         let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
         let desk = Desk {
             stream: Stream::new(&card.context)?,
@@ -103,7 +105,9 @@ impl InPlace {
             weights: memory()?,
             host: HostMemory::new(&card.context, Bytes::NONE)?,
         };
-        let (stream, spare) = (desk.stream.raw() as usize, Arc::default());
+        let stream = desk.stream.raw() as usize;
+        let out = Mutex::new(Stream::new(&card.context)?);
+        let spare = Arc::new(Spare { kept: Mutex::default(), out });
         Ok(Self { desk: Mutex::new(desk), stream, spare, card: Arc::clone(&card) })
     }
 
@@ -118,7 +122,7 @@ impl InPlace {
     /// # Errors
     /// [`GpuError`].
     pub fn visit(&self) -> Result<Visit, GpuError> {
-        Ok(Visit(self.card.context.visit()?))
+        Ok(Visit(self.card.context.enter()?))
     }
 
     /// Lets fits from now on wait for all that is in this stream, a `CUstream` of the device's primary context; null is the default
@@ -130,17 +134,18 @@ impl InPlace {
     /// # Safety
     /// The stream exists.
     pub unsafe fn wait_for(&self, stream: *mut c_void) -> Result<(), GpuError> {
-        let _guest = self.card.context.visit()?;
+        let _guest = self.card.context.enter()?;
         let desk = self.desk();
         // SAFETY: the caller's promise.
         unsafe { desk.before.record_in(stream)? };
         desk.stream.wait_for(&desk.before)
     }
 
-    /// Fits all windows, finds the `errors` of the fits if they are wanted, and waits for both.
+    /// Fits all windows, finds the `errors` of the fits if they are wanted, and waits for both, but for no other stream's work.
     ///
     /// # Errors
-    /// [`GpuError`], also for types of pixels that kernels do not read: [`GpuError::PixelType`].
+    /// [`GpuError`], also for types of pixels that kernels do not read: [`GpuError::PixelType`]; and for weights at both places:
+    /// [`GpuError::WeightsTwice`].
     ///
     /// # Safety
     /// The addresses are those of this device, with as many numbers as the shapes say, aligned to their types; nobody writes there meanwhile
@@ -152,20 +157,13 @@ impl InPlace {
         errors: bool,
     ) -> Result<DeviceFits, GpuError> {
         let context = &self.card.context;
-        let _guest = context.visit()?;
+        let _guest = context.enter()?;
+        let kind = windows.check(options)?;
         let DeviceWindows { shapes: windows, pixels, weights, start } = *windows;
-        let kind = kind_of(&windows)?;
         let (size, count) = (windows.size(), windows.count());
         // Those of the host are uploaded with what is known.
         let beside = Beside::new(&windows, options);
         let weighs = !weights.is_null();
-        if weighs && options.estimator == Estimator::MaximumLikelihood {
-            return Err(ArgumentError::WeightedLikelihood.into());
-        }
-        match start {
-            DeviceStart::Host(start) => windows.validate(options, start, count)?,
-            _ => windows.validate_judged(options, count, count)?,
-        }
         let known = windows.known();
         let notes = if weighs { NoteKind::Weights } else { windows.note_kind(options) };
         let method = method_of(options, notes);
@@ -223,7 +221,7 @@ impl InPlace {
         Ok(DeviceFits { count, fits, errors: judged })
     }
 
-    fn desk(&self) -> std::sync::MutexGuard<'_, Desk> {
+    fn desk(&self) -> MutexGuard<'_, Desk> {
         // Every fit begins anew.
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -236,6 +234,28 @@ impl Drop for Flight<'_> {
     fn drop(&mut self) {
         // An error has been reported by the call that met it, or will be by the next.
         let _ = self.0.stream.wait();
+    }
+}
+
+impl DeviceWindows<'_> {
+    /// Checks all that can be told without a device. Returns how kernels read the pixels.
+    fn check(&self, options: &Options) -> Result<PixelKind, GpuError> {
+        let Self { shapes, weights, start, .. } = self;
+        let kind = kind_of(shapes)?;
+        if !weights.is_null() {
+            if shapes.known().is_weighted() {
+                return Err(GpuError::WeightsTwice);
+            }
+            if options.estimator == Estimator::MaximumLikelihood {
+                return Err(ArgumentError::WeightedLikelihood.into());
+            }
+        }
+        let count = shapes.count();
+        match start {
+            DeviceStart::Host(start) => shapes.validate(options, *start, count)?,
+            _ => shapes.validate_judged(options, count, count)?,
+        }
+        Ok(kind)
     }
 }
 
@@ -349,14 +369,16 @@ unsafe fn fetched<T: Copy + Default>(
     there: *const T,
     count: usize,
 ) -> Result<Vec<T>, GpuError> {
-    stream.wait()?;
     let mut here = vec![T::default(); count];
-    // SAFETY: the caller's promise; nobody writes there now.
-    unsafe { driver::copy(stream.context(), here.as_mut_ptr(), there, count)? };
+    let _landing = stream.landing();
+    // SAFETY: the caller's promise; the landing waits before anyone looks.
+    unsafe { stream.fetch(here.as_mut_ptr().cast(), there.cast(), Bytes::of::<T>(count)?)? };
+    stream.wait()?;
     Ok(here)
 }
 
-/// Outcomes in the memory of a device.
+/// Outcomes in the memory of a device. Who has asked for their addresses may still have work with them in streams when he lets go of
+/// them: the memory is used again when all is done that was in the device's streams then.
 pub struct DeviceFits {
     count: usize,
     fits: Lent,
@@ -382,12 +404,17 @@ impl DeviceFits {
 
     /// The device's address of the outcomes, one after the other. They stay there as long as `self`.
     pub fn fits(&self) -> *const Fit<f32> {
-        self.fits.address().cast()
+        self.fits.shown().cast()
+    }
+
+    /// Whether errors were wanted.
+    pub fn has_errors(&self) -> bool {
+        self.errors.is_some()
     }
 
     /// The device's address of the errors, if they were wanted.
     pub fn errors(&self) -> Option<*const Errors> {
-        self.errors.as_ref().map(|errors| errors.address().cast())
+        self.errors.as_ref().map(|errors| errors.shown().cast())
     }
 
     /// Copies the outcomes to the host.
@@ -432,43 +459,106 @@ impl DeviceFits {
     }
 }
 
-/// Memory that was given back. Allocating takes longer than many fits.
-#[derive(Default)]
-struct Spare(Mutex<Vec<DeviceMemory>>);
+/// Memory that was given back, and a stream in which outcomes are fetched. Allocating takes longer than many fits.
+struct Spare {
+    /// The oldest comes first.
+    kept: Mutex<Vec<Returned>>,
+    out: Mutex<Stream>,
+}
 
-/// What is kept: outcomes and errors of one call.
-const KEPT: usize = 2;
+/// What is kept: outcomes and errors of two calls.
+const KEPT: usize = 4;
+
+/// Making memory takes longer than this.
+const MAKING: Duration = Duration::from_micros(100);
+
+/// Memory that was given back.
+struct Returned {
+    memory: DeviceMemory,
+    after: After,
+}
+
+/// When memory may be used again.
+enum After {
+    /// Nobody had its address.
+    Now,
+    /// Who had it may have put work with it into a stream, and not have waited: an event behind all that was on its way.
+    Event(Event),
+    /// The same, with a driver that has no such event.
+    Everything,
+}
+
+impl Returned {
+    /// Whether it need not be waited for, or not longer than it takes to make other memory. Without an event nobody can tell.
+    fn is_free(&self) -> bool {
+        let After::Event(event) = &self.after else { return true };
+        let begin = Instant::now();
+        loop {
+            match event.is_passed() {
+                true => return true,
+                false if begin.elapsed() > MAKING => return false,
+                false => std::hint::spin_loop(),
+            }
+        }
+    }
+
+    fn wait(self, context: &Context) -> Result<DeviceMemory, GpuError> {
+        match self.after {
+            After::Now => {}
+            After::Event(event) => event.wait()?,
+            After::Everything => context.wait()?,
+        }
+        Ok(self.memory)
+    }
+}
+
+impl After {
+    /// Behind all that is on its way.
+    fn all(context: &Arc<Context>) -> Self {
+        match Event::behind_all(context) {
+            Ok(Some(event)) => Self::Event(event),
+            _ => Self::Everything,
+        }
+    }
+}
 
 impl Spare {
     fn take(self: &Arc<Self>, context: &Arc<Context>, bytes: Bytes) -> Result<Lent, GpuError> {
-        let suits = |memory: &DeviceMemory| {
-            let (has, needs) = (memory.bytes().get(), bytes.get());
+        let suits = |returned: &Returned| {
+            let (has, needs) = (returned.memory.bytes().get(), bytes.get());
             has >= needs && has / 2 <= needs
         };
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = kept.iter().position(suits).map(|index| kept.swap_remove(index));
+        let mut kept = self.kept();
+        let free = kept.iter().position(|returned| suits(returned) && returned.is_free());
+        // Sooner more memory than a wait for what others have on their way, but not ever more.
+        let full = kept.len() >= KEPT;
+        let found = free.or_else(|| kept.iter().position(|returned| full && suits(returned)));
+        let found = found.map(|index| kept.remove(index));
         drop(kept);
         let memory = match found {
-            Some(memory) => {
-                // Who had it may have put work with it into a stream, and not have waited.
-                context.wait()?;
-                memory
-            }
+            Some(returned) => returned.wait(context)?,
             None => match DeviceMemory::new(context, bytes) {
                 Err(GpuError::OutOfMemory { .. }) => {
-                    self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+                    self.kept().clear();
                     DeviceMemory::new(context, bytes)?
                 }
                 other => other?,
             },
         };
-        Ok(Lent { memory: Some(memory), context: Arc::clone(context), spare: Arc::clone(self) })
+        let (context, spare) = (Arc::clone(context), Arc::clone(self));
+        Ok(Lent { memory: Some(memory), seen: AtomicBool::new(false), context, spare })
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Returned>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Memory that is given back.
 struct Lent {
     memory: Option<DeviceMemory>,
+    /// Whether someone else got the address.
+    seen: AtomicBool,
     context: Arc<Context>,
     spare: Arc<Spare>,
 }
@@ -476,6 +566,12 @@ struct Lent {
 impl Lent {
     fn address(&self) -> *const c_void {
         self.memory.as_ref().map_or(null(), |memory| memory.address::<c_void>().cast_const())
+    }
+
+    /// The address for someone else.
+    fn shown(&self) -> *const c_void {
+        self.seen.store(true, Ordering::Relaxed);
+        self.address()
     }
 
     /// `room` is what there is at `to`.
@@ -486,22 +582,64 @@ impl Lent {
         if count == 0 {
             return Ok(());
         }
-        let _guest = self.context.visit()?;
-        // Who has the addresses may have work with it on its way.
-        self.context.wait()?;
+        let _guest = self.context.enter()?;
+        let out = self.spare.out.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.seen.load(Ordering::Relaxed) {
+            // Who has the address may have work with it on its way.
+            match After::all(&self.context) {
+                After::Event(event) => out.wait_for(&event)?,
+                _ => self.context.wait()?,
+            }
+        }
+        let _landing = out.landing();
         // SAFETY: a kernel has written as many of this type, and there is room for them.
-        unsafe { driver::copy(&self.context, to, self.address().cast(), count) }
+        unsafe { out.fetch(to.cast(), self.address(), Bytes::of::<T>(count)?)? };
+        out.wait()
     }
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
+        let Some(memory) = self.memory.take() else { return };
         // Whoever drops it may use another device.
-        let _guest = self.context.visit();
-        let mut kept = self.spare.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend(self.memory.take());
-        if kept.len() > KEPT {
-            kept.remove(0);
+        let _guest = self.context.enter();
+        let seen = self.seen.load(Ordering::Relaxed);
+        let after = if seen { After::all(&self.context) } else { After::Now };
+        let mut kept = self.spare.kept();
+        kept.push(Returned { memory, after });
+        let too_old = (kept.len() > KEPT).then(|| kept.remove(0));
+        drop(kept);
+        // The driver waits for work with what it frees.
+        drop(too_old);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fit_windows::{Weights, Windows};
+    use ndarray::{Array2, Array3};
+
+    use super::*;
+
+    /// Proves that windows with weights at both places are refused before a device is asked, whichever they are on the host: a kernel
+    /// would take those of the device for the image that the host has.
+    #[test]
+    fn weights_at_both_places_are_refused() {
+        let (spots, image) = (Array3::<f32>::zeros((2, 9, 9)), Array2::<f32>::ones((40, 50)));
+        let corners = [Corner { frame: 0, x: 3, y: 4 }; 2];
+        let plain = Windows::stack(spots.view()).with_corners(&corners);
+        let there = [1.0_f32; 162];
+        let check = |shapes: Windows<'_, f32>, weights: *const f32| {
+            let start = DeviceStart::Host(Start::Estimate);
+            let windows = DeviceWindows { shapes: shapes.into(), pixels: null(), weights, start };
+            windows.check(&Options::default())
+        };
+        for weights in [Weights::Frame(image.view()), Weights::Windows(spots.view())] {
+            let both = plain.with_weights(weights);
+            let refused = check(both, there.as_ptr());
+            assert!(matches!(refused, Err(GpuError::WeightsTwice)), "{refused:?}");
+            check(both, null()).expect("weights of the host");
         }
+        check(plain, there.as_ptr()).expect("weights on the device");
     }
 }

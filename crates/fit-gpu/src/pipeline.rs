@@ -10,7 +10,7 @@ use crate::beside::Beside;
 use crate::bytes::Bytes;
 use crate::card::{Card, Choice, method_of};
 use crate::devices::DeviceInfo;
-use crate::driver::{DeviceMemory, Event};
+use crate::driver::{DeviceMemory, Event, Stream};
 use crate::pixels::{self, kind_of};
 use crate::slot::{Reach, Slot};
 
@@ -70,11 +70,15 @@ pub(crate) struct Part<'a, 's> {
 pub(crate) struct Pipeline {
     card: Arc<Card>,
     slots: [Slot; SLOTS],
-    /// Whole frames, for windows that are cut on the device.
-    frames: DeviceMemory,
-    frames_there: Event,
+    frames: Frames,
     /// Maps of a camera, and an image of weights.
     planes: DeviceMemory,
+}
+
+/// Whole frames, for windows that are cut on the device.
+struct Frames {
+    memory: DeviceMemory,
+    there: Event,
 }
 
 /// Waits for all that is on its way when a batch ends, however it ends: until then the device uses memory
@@ -92,8 +96,10 @@ impl Pipeline {
         let card = Card::get(number)?;
         Ok(Self {
             slots: [Slot::new(&card)?, Slot::new(&card)?, Slot::new(&card)?],
-            frames: DeviceMemory::new(&card.context, Bytes::NONE)?,
-            frames_there: Event::new(&card.context)?,
+            frames: Frames {
+                memory: DeviceMemory::new(&card.context, Bytes::NONE)?,
+                there: Event::new(&card.context)?,
+            },
             planes: DeviceMemory::new(&card.context, Bytes::NONE)?,
             card,
         })
@@ -122,7 +128,7 @@ impl Pipeline {
             }
         };
         let kind = kind_of(&windows);
-        self.card.context.enter()?;
+        let _guest = self.card.context.enter()?;
         let shape = options.shape.name();
         let started = !matches!(deed, Deed::Fit(Start::Estimate));
         let noted = beside.is_some();
@@ -143,28 +149,30 @@ impl Pipeline {
         };
         let chunk = count.div_ceil(chunks).max(1);
         let mut job = Job::new(task, kind);
+        let Self { card, slots, frames, planes } = self;
+        let flight = Flight(slots);
+        let stream = flight.0[0].stream();
         if let Some(beside) = beside {
-            let stream = self.slots[0].stream();
             stream.wait()?;
-            // SAFETY: the stream is waited for.
-            unsafe { beside.upload(stream, &mut self.planes, &mut job)? };
+            // SAFETY: the flight waits for the stream, if the next line does not.
+            unsafe { beside.upload(stream, planes, &mut job)? };
             stream.wait()?;
         }
-        let frames = match windows.corners() {
-            Some(_) => self.upload_frames(windows)?,
+        let sides = match windows.corners() {
+            // SAFETY: the flight waits for the stream.
+            Some(_) => unsafe { frames.upload(card, stream, windows)? },
             None => None,
         };
-        if let Some((width, height)) = frames {
-            job.pixels = self.frames.address::<u8>().cast_const().cast();
+        if let Some((width, height)) = sides {
+            job.pixels = frames.memory.address::<u8>().cast_const().cast();
             (job.frame_width, job.frame_height) = (width, height);
         }
-        let flight = Flight(&mut self.slots);
         let chunks = (range.start..range.end).step_by(chunk);
         for (number, first) in chunks.enumerate() {
             let slot = &mut flight.0[number % SLOTS];
             slot.finish(range.start, results)?;
-            if frames.is_some() {
-                slot.wait_for(&self.frames_there)?;
+            if sides.is_some() {
+                slot.wait_for(&frames.there)?;
             }
             slot.send(part, first..range.end.min(first + chunk), job, &launch, &reach, results)?;
         }
@@ -173,10 +181,20 @@ impl Pipeline {
         }
         Ok(())
     }
+}
 
+impl Frames {
     /// Copies whole frames to the device, if they lie in memory as they should and there is room. Gives
     /// their width and height; without, the host cuts.
-    fn upload_frames(&mut self, windows: AnyWindows<'_>) -> Result<Option<(u32, u32)>, GpuError> {
+    ///
+    /// # Safety
+    /// The frames stay as they are until the stream has been waited for, also after an error.
+    unsafe fn upload(
+        &mut self,
+        card: &Card,
+        stream: &Stream,
+        windows: AnyWindows<'_>,
+    ) -> Result<Option<(u32, u32)>, GpuError> {
         let (_, height, width) = windows.frames();
         let Some(slice) = pixels::frames(&windows) else {
             return Ok(None);
@@ -185,20 +203,15 @@ impl Pipeline {
             return Ok(None);
         };
         let bytes = Bytes::of::<u8>(slice.len())?;
-        let free = || self.card.context.free_memory();
-        let there = is_room(bytes.get(), self.frames.bytes().get(), free)?;
-        let stream = self.slots[0].stream();
+        let free = || card.context.free_memory();
+        let there = is_room(bytes.get(), self.memory.bytes().get(), free)?;
         stream.wait()?;
-        if !there || self.frames.reserve(bytes).is_err() {
+        if !there || self.memory.reserve(bytes).is_err() {
             return Ok(None);
         }
-        // SAFETY: the frames live until the batch ends, and before that `Flight` waits for the copy, or the next
-        // lines do.
-        unsafe { stream.copy_in(&self.frames, slice)? };
-        if let Err(error) = stream.record(&self.frames_there) {
-            let _ = stream.wait();
-            return Err(error);
-        }
+        // SAFETY: the caller's promise.
+        unsafe { stream.copy_in(&self.memory, slice)? };
+        stream.record(&self.there)?;
         Ok(Some((width, height)))
     }
 }
@@ -215,7 +228,57 @@ fn is_room<E>(
 
 #[cfg(test)]
 mod tests {
+    use fit_core::{Corner, Fit, Size};
+    use fit_windows::{Weights, Windows};
+    use ndarray::{ArrayView2, ArrayView3};
+
     use super::*;
+    use crate::driver::fault;
+    use crate::{Pinnable, PinnedBuffer};
+
+    /// Proves that nothing is on its way when a batch ends, whichever call failed: neither frames and an image of weights, nor windows
+    /// and outcomes.
+    #[test]
+    #[ignore = "needs an NVIDIA GPU"]
+    fn no_error_leaves_copies_under_way() {
+        const SIDE: usize = 8000;
+        const COUNT: usize = 2_000_000;
+        fn pinned<T: Pinnable>(length: usize) -> PinnedBuffer<T> {
+            PinnedBuffer::new(length).expect("memory")
+        }
+        let mut image = pinned::<f32>(SIDE * SIDE);
+        image.fill(1.0);
+        let pixels = pinned::<u8>(COUNT * 81);
+        let corners: Vec<Corner> = (0..100).map(|x| Corner { frame: 0, x, y: 0 }).collect();
+        let frames = ArrayView3::from_shape((1, SIDE, SIDE), &pixels[..SIDE * SIDE]).expect("all");
+        let image = ArrayView2::from_shape((SIDE, SIDE), &image).expect("as many");
+        let spots = ArrayView3::from_shape((COUNT, 9, 9), &pixels).expect("as many");
+        let cuts = Windows::cuts(frames, Size::new(9, 9), &corners);
+        let options = &Options::default();
+        let mut fits = pinned::<Fit<f32>>(COUNT);
+        for windows in [
+            AnyWindows::from(cuts.with_weights(Weights::Frame(image))),
+            Windows::stack(spots).into(),
+        ] {
+            let range = 0..windows.count();
+            let (family, deed) = (None, Deed::Fit(Start::Estimate));
+            let beside = Beside::new(&windows, options);
+            let beside = beside.as_ref();
+            let fits = std::cell::RefCell::new(&mut fits[range.clone()]);
+            let part = Part { options, family, windows, deed, range, beside };
+            fault::each(
+                &mut Pipeline::new(0).expect("a GPU"),
+                |pipeline| {
+                    let mut fits = fits.borrow_mut();
+                    pipeline.run(&part, &mut Results::Fits((&mut **fits).into()))
+                },
+                |pipeline, told| {
+                    let is_done = |slot: &Slot| slot.stream().is_done().expect("no fault");
+                    assert!(pipeline.slots.iter().all(is_done), "{told}");
+                },
+            );
+        }
+    }
 
     /// Proves that frames of the same size go to the device in every batch or in none, up to half of its memory; and
     /// that larger ones count what smaller ones hold as free.

@@ -61,12 +61,15 @@ impl Resident {
         let bytes = Bytes::of_windows(count, size, kind)?;
         let card = Card::get(device)?;
         let context = &card.context;
+        let _guest = context.enter()?;
         let stream = Stream::new(context)?;
         let pixels = DeviceMemory::new(context, bytes)?;
         // In parts, so that little host memory is pinned.
         let window = Bytes::of_windows(1, size, kind)?.get();
         let part = ((64 << 20) / window).max(1);
         let mut host = HostMemory::new(context, Bytes::of_windows(part.min(count), size, kind)?)?;
+        // Goes before the host's memory does.
+        let landing = stream.landing();
         for first in (0..count).step_by(part) {
             let these = part.min(count - first);
             // SAFETY: the stream has been waited for; any bytes are bytes.
@@ -96,6 +99,7 @@ impl Resident {
             }
             starts = Some([circles, outlines]);
         }
+        landing.done();
         Ok(Self {
             fits: DeviceMemory::new(context, Bytes::of::<Fit<f32>>(count)?)?,
             errors: DeviceMemory::new(context, Bytes::NONE)?,
@@ -139,7 +143,7 @@ impl Resident {
     }
 
     fn run(&mut self, options: &Options, family: Option<Family>) -> Result<f64, GpuError> {
-        self.card.context.enter()?;
+        let _guest = self.card.context.enter()?;
         let (size, count) = (self.size, self.count);
         let task = Task::of(size, options, false)?;
         let (shape, started) = (options.shape.name(), self.starts.is_some());
@@ -172,6 +176,7 @@ impl Resident {
 
     /// Launches a kernel, and returns the seconds that it took.
     fn launch(&self, launch: &Launch, job: &Job) -> Result<f64, GpuError> {
+        let _landing = self.stream.landing();
         self.stream.record(&self.begin)?;
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that is found, which lives as long as
         // `self`, and the stream is waited for.
@@ -201,7 +206,7 @@ impl Resident {
             errors.fill(Errors::unknown());
             return Ok(0.0);
         }
-        self.card.context.enter()?;
+        let _guest = self.card.context.enter()?;
         let (family, method, started, noted) = (None, Method::Errors, true, false);
         let shape = options.shape.name();
         let integrated = options.profile == PixelProfile::Integrated;
@@ -216,6 +221,7 @@ impl Resident {
             ..Job::new(task, self.kind)
         };
         let seconds = self.launch(&launch, &job)?;
+        let _landing = self.stream.landing();
         // SAFETY: the kernel has written the errors of every fit; the stream is waited for before anyone looks.
         unsafe { self.stream.copy_out(std::ptr::from_mut(errors), &self.errors)? };
         self.stream.wait()?;
@@ -235,7 +241,8 @@ impl Resident {
             fits.fill(Fit::invalid());
             return Ok(());
         }
-        self.card.context.enter()?;
+        let _guest = self.card.context.enter()?;
+        let _landing = self.stream.landing();
         // SAFETY: the kernel has written every outcome; the stream is waited for before anyone looks.
         unsafe { self.stream.copy_out(std::ptr::from_mut(fits), &self.fits)? };
         self.stream.wait()
@@ -247,6 +254,28 @@ mod tests {
     use ndarray::Array3;
 
     use super::*;
+    use crate::PinnedBuffer;
+    use crate::driver::fault;
+
+    /// Proves that nothing is on its way when a call ends, whichever call of the driver failed.
+    #[test]
+    #[ignore = "needs an NVIDIA GPU"]
+    fn no_error_leaves_copies_under_way() {
+        const COUNT: usize = 1_000_000;
+        let (window, options) = (Array3::<u8>::zeros((1, 9, 9)), Options::default());
+        let spots = window.broadcast((COUNT, 9, 9)).expect("a view without memory");
+        let mut resident = Resident::new(0, spots, Start::Estimate).expect("a GPU");
+        let look = |resident: &Resident, told: &str| {
+            assert!(resident.stream.is_done().expect("no fault"), "{told}");
+        };
+        fault::each(&mut resident, |resident| resident.fit(&options), look);
+        let fits = std::cell::RefCell::new(PinnedBuffer::new(COUNT).expect("memory"));
+        fault::each(&mut resident, |resident| resident.fetch(&mut fits.borrow_mut()), look);
+        let errors = std::cell::RefCell::new(PinnedBuffer::new(COUNT).expect("memory"));
+        let judge =
+            |resident: &mut Resident| resident.errors_into(&options, &mut errors.borrow_mut());
+        fault::each(&mut resident, judge, look);
+    }
 
     /// Proves that views which repeat a window more often than a kernel counts, or than there are bytes for, are
     /// errors.

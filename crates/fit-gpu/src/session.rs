@@ -63,6 +63,7 @@ impl GpuSession {
         let starts = Bytes::of::<[f32; 5]>(most)?;
         let fits = Bytes::of::<Fit<f32>>(most)?;
         let card = Card::get(device)?;
+        let _guest = card.context.enter()?;
         let host = |bytes| HostMemory::new(&card.context, bytes);
         let shape = options.shape.name();
         let method = method_of(options, NoteKind::None);
@@ -118,7 +119,8 @@ impl GpuSession {
             let error = ArgumentError::OutputCount { spots: count, given: self.most };
             return Err(error.into());
         }
-        self.card.context.enter()?;
+        let _guest = self.card.context.enter()?;
+        let landing = self.stream.landing();
         let bytes = Bytes::of_windows(count, size, kind)?.get();
         // SAFETY: the device is not at work; any bytes are bytes.
         let to = unsafe { self.pixels.values::<u8>(bytes) };
@@ -164,6 +166,7 @@ impl GpuSession {
         // kernel has written all outcomes.
         unsafe { self.launch.run(&self.stream, &job)? };
         self.watch(words)?;
+        landing.done();
         // SAFETY: the kernel has written that many outcomes as the same type, and writes no more.
         let from = unsafe { std::slice::from_raw_parts(self.fits.pointer::<Fit<f32>>(), count) };
         fits.copy_from_slice(from);
@@ -190,7 +193,30 @@ impl GpuSession {
 
 #[cfg(test)]
 mod tests {
+    use ndarray::Array3;
+
     use super::*;
+    use crate::driver::fault;
+
+    /// Proves that nothing is on its way when a call ends with an error, whichever call of the driver failed.
+    #[test]
+    #[ignore = "needs an NVIDIA GPU"]
+    fn no_error_leaves_copies_under_way() {
+        const COUNT: usize = 300_000;
+        let spots = Array3::<f32>::zeros((COUNT, 9, 9));
+        let options = Options::default();
+        let mut session = GpuSession::new(0, Size::new(9, 9), COUNT, &options).expect("a GPU");
+        let fits = std::cell::RefCell::new(vec![Fit::invalid(); COUNT]);
+        fault::each(
+            &mut session,
+            |session| session.fit_into(spots.view(), Start::Estimate, &mut fits.borrow_mut()),
+            |session, told| {
+                // Who got all outcomes does not wait for the end of the kernel.
+                let all_well = told.ends_with("None");
+                assert!(all_well || session.stream.is_done().expect("no fault"), "{told}");
+            },
+        );
+    }
 
     /// Proves that a session for more windows than have an address, or than a kernel counts, is an error.
     #[test]

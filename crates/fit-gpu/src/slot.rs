@@ -54,25 +54,25 @@ impl Reach {
         let context = &card.context;
         let pixels = slice(&part.windows, part.range.clone());
         Self {
-            pixels: pixels.is_some_and(|slice| seen_by_device(context, slice.as_ptr()).is_some()),
+            pixels: pixels.is_some_and(|slice| seen_by_device(context, slice).is_some()),
             starts: match part.deed {
-                Deed::Fit(Start::F32(starts)) => seen_by_device(context, starts.as_ptr()),
+                Deed::Fit(Start::F32(starts)) => seen_by_device(context, starts),
                 _ => None,
             },
             fits: match results {
                 // Kernels write outcomes of this type.
                 Results::Fits(Outcomes::F32(fits)) => {
-                    seen_by_device(context, fits.as_ptr()).map(<*const Fit<f32>>::cast_mut)
+                    seen_by_device(context, fits).map(<*const Fit<f32>>::cast_mut)
                 }
                 _ => None,
             },
             judged: match part.deed {
-                Deed::Judge(Fits::F32(fits)) => seen_by_device(context, fits.as_ptr()).is_some(),
+                Deed::Judge(Fits::F32(fits)) => seen_by_device(context, fits).is_some(),
                 _ => false,
             },
             errors: match results {
                 Results::Errors(errors) => {
-                    seen_by_device(context, errors.as_ptr()).map(<*const Errors>::cast_mut)
+                    seen_by_device(context, errors).map(<*const Errors>::cast_mut)
                 }
                 Results::Fits(_) => None,
             },

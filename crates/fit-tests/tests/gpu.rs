@@ -1,6 +1,6 @@
 //! What is the GPU's alone: every kernel, memory that stays on the device, errors, and a machine without one.
 
-use fit_core::{Criteria, Errors, Fit, Options, Size, Start, Status};
+use fit_core::{Corner, Criteria, Errors, Fit, Options, Size, Start, Status};
 use fit_cpu::{InstructionSet, Reference, Simd};
 use fit_gpu::{
     DeviceStart, DeviceWindows, Family, Gpu, GpuError, GpuSession, InPlace, PinnedBuffer, Resident,
@@ -8,6 +8,7 @@ use fit_gpu::{
 };
 use fit_sim::SpotSimulation;
 use fit_tests::emulation::estimates;
+use fit_windows::Weights;
 use ndarray::{Array3, ArrayView3, ShapeBuilder, s};
 use spotfit::{Backend, FitError, Fitter, FitterOptions, Pixel, Windows};
 
@@ -210,6 +211,89 @@ fn errors_are_the_same(gpu: &Gpu, options: &Options) {
         errors[7] = Errors::unknown();
         assert!(errors == pinned[..], "{count}: resident");
     }
+}
+
+/// Proves that a session for windows that need much shared memory goes on when a batch of smaller ones comes in between, and that
+/// threads with windows of several sizes do not disturb each other.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn windows_of_other_sizes_take_no_memory_away() {
+    let shared = devices().expect("a GPU")[0].shared;
+    // Both need more than any kernel has unasked.
+    let [large, small] = if shared > 110_000 { [160, 115] } else { [124, 115] };
+    let spots =
+        |side| SpotSimulation::new(Size::new(side, side)).generate(0..3).expect("sound").pixels;
+    let options = Options::default();
+    let batch = |spots: ArrayView3<'_, f32>| {
+        let gpu = Gpu::new(&[0]).expect("a GPU");
+        let mut fits = vec![Fit::<f32>::invalid(); spots.dim().0];
+        gpu.fit_into(&options, spots, Start::Estimate, &mut fits).expect("a batch");
+        let mut errors = vec![Errors::unknown(); fits.len()];
+        let windows = Windows::stack(spots).into();
+        gpu.errors_into(&options, windows, &fits, &mut errors).expect("errors");
+        format!("{fits:?} {errors:?}")
+    };
+    let in_session = |session: &mut GpuSession, spots: ArrayView3<'_, f32>| {
+        let mut fits = vec![Fit::<f32>::invalid(); spots.dim().0];
+        session.fit_into(spots, Start::Estimate, &mut fits).expect("a session");
+        format!("{fits:?}")
+    };
+    let [large, small] = [large, small].map(spots);
+    let (height, width) = (large.dim().1, large.dim().2);
+    let mut session = GpuSession::new(0, Size::new(width, height), 3, &options).expect("a GPU");
+    let before = in_session(&mut session, large.view());
+    batch(small.view());
+    assert_eq!(in_session(&mut session, large.view()), before);
+
+    let expected = [&large, &small].map(|spots| batch(spots.view()));
+    std::thread::scope(|scope| {
+        for (spots, expected) in [&large, &small].into_iter().zip(&expected) {
+            scope.spawn(move || {
+                for _ in 0..100 {
+                    assert_eq!(&batch(spots.view()), expected);
+                }
+            });
+        }
+    });
+    assert_eq!(in_session(&mut session, large.view()), before);
+}
+
+/// Proves that weights of the host, of windows or an image, beside weights on the device are refused.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn weights_are_given_once() {
+    const COUNT: usize = 500;
+    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..COUNT).expect("sound").pixels;
+    let mut pixels = PinnedBuffer::<f32>::new(spots.len()).expect("memory");
+    pixels.copy_from_slice(spots.as_slice().expect("standard layout"));
+    let mut there = PinnedBuffer::<f32>::new(spots.len()).expect("memory");
+    there.fill(1.0);
+    let shape = (COUNT, 9, 9).strides((0, 0, 0));
+    let one = [0.0_f32];
+    let shapes = ArrayView3::from_shape(shape, &one).expect("one is enough");
+    let corners = vec![Corner { frame: 0, x: 2500, y: 2500 }; COUNT];
+    let image = ndarray::Array2::<f32>::ones((3000, 3000));
+    let each = Array3::<f32>::ones((COUNT, 9, 9));
+    let fitter = InPlace::new(0).expect("a GPU");
+    let plain = Windows::stack(shapes);
+    let fit = |shapes: Windows<'_, f32>| {
+        let windows = DeviceWindows {
+            shapes: shapes.into(),
+            pixels: pixels.as_ptr().cast(),
+            weights: there.as_ptr(),
+            start: DeviceStart::Host(Start::Estimate),
+        };
+        // SAFETY: a device has pinned memory at the host's addresses, and there are as many windows and weights.
+        unsafe { fitter.fit(&Options::default(), &windows, false) }
+    };
+    fit(plain).expect("weights on the device");
+    for weights in [Weights::Frame(image.view()), Weights::Windows(each.view())] {
+        let both = plain.with_corners(&corners).with_weights(weights);
+        let error = fit(both).expect_err("weights at both places");
+        let text = error.to_string();
+        assert!(text.contains("weights") && text.contains("host"), "{text}");
+    }
+    fit(plain).expect("the GPU goes on");
 }
 
 /// Windows that are flat, no numbers, infinite, empty, and of one bright pixel, in turn.

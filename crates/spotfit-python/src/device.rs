@@ -386,7 +386,7 @@ impl Outcomes {
     /// Whether there are errors.
     #[getter]
     fn has_errors(&self) -> PyResult<bool> {
-        Ok(self.fits.get(WHAT)?.errors().is_some())
+        Ok(self.fits.get(WHAT)?.has_errors())
     }
 
     /// Copies outcomes, and errors if there are any, to the host.
@@ -402,14 +402,12 @@ impl Outcomes {
     fn column(&self, name: &str, of_errors: bool) -> PyResult<DeviceArray> {
         let found = self.fits.get(WHAT)?;
         let wrong = || PyKeyError::new_err(format!("there is no field '{name}'"));
-        let (address, row, field) = if of_errors {
-            let Some(errors) = found.errors() else { return Err(wrong()) };
-            let field = rows::errors_fields().into_iter().find(|field| field.0 == name);
-            (errors as usize, size_of::<Errors>(), field)
-        } else {
-            let field = rows::fit_fields().into_iter().find(|field| field.0 == name);
-            (found.fits() as usize, size_of::<Fit<f32>>(), field)
+        let (row, fields) = match of_errors {
+            true if !found.has_errors() => return Err(wrong()),
+            true => (size_of::<Errors>(), rows::errors_fields().to_vec()),
+            false => (size_of::<Fit<f32>>(), rows::fit_fields().to_vec()),
         };
+        let field = fields.into_iter().find(|field| field.0 == name);
         let (_, format, many, offset): Field = field.ok_or_else(wrong)?;
         let (kind, text) = match format {
             "=f4" => (Kind::F32, "<f4"),
@@ -424,13 +422,13 @@ impl Outcomes {
             strides.push(kind.bytes());
         }
         let owner = self.fits.clone();
-        let (field, address) = (name.to_owned(), address + offset);
+        let field = name.to_owned();
         Ok(DeviceArray {
             owner,
             device: self.device,
             field,
             of_errors,
-            address,
+            offset,
             kind,
             text,
             shape,
@@ -469,12 +467,25 @@ pub(crate) struct DeviceArray {
     device: usize,
     field: String,
     of_errors: bool,
-    address: usize,
+    /// In bytes from the first outcome.
+    offset: usize,
     kind: Kind,
     text: &'static str,
     shape: Vec<usize>,
     /// In bytes.
     strides: Vec<usize>,
+}
+
+impl DeviceArray {
+    /// Where it begins, for someone who may put work with it into any stream.
+    fn address(&self) -> PyResult<usize> {
+        let found = self.owner.get(WHAT)?;
+        let first = match found.errors() {
+            Some(errors) if self.of_errors => errors as usize,
+            _ => found.fits() as usize,
+        };
+        Ok(first + self.offset)
+    }
 }
 
 #[pymethods]
@@ -521,7 +532,6 @@ impl DeviceArray {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = stream;
-        self.owner.get(WHAT)?;
         if dl_device.is_some_and(|device| device != (dlpack::CUDA, self.device))
             || copy == Some(true)
         {
@@ -532,19 +542,18 @@ impl DeviceArray {
         let strides = self.strides.iter().map(|stride| stride / self.kind.bytes()).collect();
         let (kind, shape) = (self.kind, self.shape.clone());
         let device = i32::try_from(self.device).unwrap_or_default();
-        let offer = Offer { address: self.address, device, kind, shape, strides };
+        let offer = Offer { address: self.address()?, device, kind, shape, strides };
         let versioned = max_version.is_some_and(|(major, _)| major >= 1);
         dlpack::give(py, &offer, self.owner.clone(), versioned)
     }
 
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.owner.get(WHAT)?;
         let words = PyDict::new(py);
         let tuple = |sides: &[usize]| pyo3::types::PyTuple::new(py, sides);
         words.set_item("shape", tuple(&self.shape)?)?;
         words.set_item("typestr", self.text)?;
-        words.set_item("data", (self.address, false))?;
+        words.set_item("data", (self.address()?, false))?;
         words.set_item("strides", tuple(&self.strides)?)?;
         words.set_item("version", 3)?;
         words.set_item("stream", py.None())?;

@@ -213,6 +213,36 @@ def test_streams_come_before_the_fit(spots: Any) -> None:
             assert held[-1].to_host().array.tobytes() == expected
 
 
+@pytest.mark.skipif(
+    torch is None or torch.cuda.device_count() < 2, reason="needs two NVIDIA GPUs and PyTorch"
+)
+def test_the_current_device_stays(spots: Any) -> None:
+    decays = 50 * np.exp(-np.arange(20) / 6) + np.random.default_rng(1).random((5000, 20), dtype=np.float32)
+    for device, other in (0, 1), (1, 0):
+        torch.cuda.set_device(device)
+        there = torch.from_numpy(spots).to(f"cuda:{other}")
+
+        def stays(device: int = device) -> None:
+            tensor = torch.ones(1000, device="cuda")
+            assert tensor.device.index == torch.cuda.current_device() == device
+            assert spotfit._spotfit.device_of("it", AsInterface(tensor)) == device
+            tensor.sum().item()
+
+        stays()
+        spotfit.fit(spots, backend="gpu", devices=[other])
+        stays()
+        fits = spotfit.fit(there, errors=True)
+        stays()
+        columns = torch.from_dlpack(fits.x), np.asarray(fits.y)
+        stays()
+        fits.to_host()
+        stays()
+        del fits, columns
+        stays()
+        spotfit.Model("a*exp(-x/t) + c", "x").fit(decays, start={"a": 40, "t": 4, "c": 1}, backend="gpu", device=other)
+        stays()
+
+
 @needs_gpu
 def test_wrong_tensors_are_refused(spots: Any) -> None:
     there = torch.from_numpy(spots).cuda()

@@ -86,6 +86,7 @@ struct Kept {
 
 impl Kept {
     fn new(card: &Arc<Card>, text: String) -> Result<Self, GpuError> {
+        let _guest = card.context.enter()?;
         let module = Module::load(&card.context, text)?;
         let function = module.function("fit")?;
         Ok(Self { card: Arc::clone(card), module, function })
@@ -95,7 +96,7 @@ impl Kept {
 impl Drop for Kept {
     fn drop(&mut self) {
         // Without a context there is nothing to release.
-        if self.card.context.enter().is_ok() {
+        if let Ok(_guest) = self.card.context.enter() {
             // SAFETY: a batch that launches the function has a share in this until its streams have been waited for.
             unsafe { self.module.unload() };
         }
@@ -238,6 +239,7 @@ impl CurveGpu {
         options: &CurveOptions,
         fits: &mut CurveFits,
     ) -> Result<Vec<usize>, GpuError> {
+        let _guest = self.card.context.enter()?;
         let count = curves.count();
         let job = checked(formula, curves, start, options)?;
         fits.check_room(count, options)?;
@@ -266,7 +268,7 @@ impl CurveGpu {
         gpufit: &GpufitOptions,
         room: GpufitRoom<'_>,
     ) -> Result<Vec<usize>, GpuError> {
-        let _guest = self.card.context.visit()?;
+        let _guest = self.card.context.enter()?;
         let job = Job::of_gpufit(formula, curves, start, options, true)?;
         let (count, kind) = (curves.count(), Gpufit(*gpufit));
         let chosen = if gpufit.is_single() { self.chosen(&job, &kind)? } else { None };
@@ -287,15 +289,13 @@ impl CurveGpu {
         }
         let Some(shape) = self.shape(job, kind) else { return Ok(None) };
         let method = kind.method(job);
-        self.card.context.enter()?;
         let Some(program) = &job.program else { return Ok(None) };
         let way = (method, job.explicit.eliminated, shape.crowd);
         let Some(kept) = self.compiled(program, way)? else {
             return Ok(None);
         };
         if shape.shared > SHARED_BY_DEFAULT {
-            // For all calls: others may launch the same function at the same time.
-            kept.function.allow_shared(self.card.info.shared)?;
+            kept.function.allow_all_shared(&self.card.context)?;
         }
         Ok(Some((shape, kept)))
     }
@@ -315,7 +315,7 @@ impl CurveGpu {
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
         let work = || {
             // What this thread did before may have been for another device.
-            self.card.context.enter()?;
+            let _guest = self.card.context.enter()?;
             let mut flight = Flight(Some(self.take_slots()?));
             if count > 1 {
                 // Whichever thread has it next finds room, and need not wait for the system.
@@ -380,12 +380,8 @@ impl CurveGpu {
     /// How the fits of a job are launched; `None` if a data set has no room.
     fn shape<K: Kind>(&self, of: &Job<'_, '_, '_>, kind: &K) -> Option<Shape> {
         let found = kind.numbers(of);
-        let seen = |number: &f32| Some(seen_by_device(&self.card.context, number)?.addr());
-        let pinned = of.curves.data.as_single().and_then(|data| {
-            // A part of an array may be pinned.
-            let (first, last) = (seen(data.first()?)?, seen(data.last()?)?);
-            (last.checked_sub(first) == Some(size_of_val(data) - size_of::<f32>())).then_some(first)
-        });
+        let seen = |data: &[f32]| Some(seen_by_device(&self.card.context, data)?.addr());
+        let pinned = of.curves.data.as_single().and_then(seen);
         let options = of.options;
         let [share, square] = options.ends();
         let own = matches!(of.curves.points, Points::PerFit(_));

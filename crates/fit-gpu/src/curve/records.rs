@@ -242,6 +242,7 @@ impl CurveGpu {
         records: &mut CurveRecords,
     ) -> Result<Vec<usize>, GpuError> {
         (records.count, records.batch) = (0, None);
+        let _guest = self.card.context.enter()?;
         let count = curves.count();
         let job = checked(formula, curves, start, options)?;
         let Some((shape, kept)) = self.chosen(&job, &Recorded)? else {

@@ -47,6 +47,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         options: &'o CurveOptions,
     ) -> Result<Option<Self>, GpuError> {
         let gpu = CurveGpu::new(device)?;
+        let _guest = gpu.card.context.enter()?;
         let job = Job::new(formula, curves, start, options, true)?;
         let Some((shape, kept)) = gpu.chosen(&job, &Ours)? else { return Ok(None) };
         let shape = Shape { mapped: false, ..shape };
@@ -73,7 +74,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         let Some(text) = fit_gpu_ptx::written(model).filter(|_| fits) else { return Ok(None) };
         let kept = Kept::new(&self.gpu.card, text)?;
         if self.shape.shared > SHARED_BY_DEFAULT {
-            kept.function.allow_shared(self.gpu.card.info.shared)?;
+            kept.function.allow_all_shared(&self.gpu.card.context)?;
         }
         (self.kept, self.fitted) = (Arc::new(kept), false);
         Ok(Some(self))
@@ -84,7 +85,8 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
     /// # Errors
     /// [`GpuError`].
     pub fn fit(&mut self) -> Result<f64, GpuError> {
-        self.gpu.card.context.enter()?;
+        let _guest = self.gpu.card.context.enter()?;
+        let _landing = self.slot.stream().landing();
         self.slot.stream().record(&self.begin)?;
         self.slot.launch(&self.shape, self.kept.function, &self.task)?;
         self.slot.stream().record(&self.end)?;
@@ -105,7 +107,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
             return Ok((none, (0..count).collect()));
         }
         let mut fits = CurveFits::room(count, parameters, covariance);
-        self.gpu.card.context.enter()?;
+        let _guest = self.gpu.card.context.enter()?;
         self.slot.fetch(&self.shape, None)?;
         let mut pieces = chunks(&mut fits, count.max(1));
         for piece in &mut pieces {

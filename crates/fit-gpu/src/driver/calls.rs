@@ -1,6 +1,8 @@
 //! The functions of the driver's library that are called. All calls go through this list, and the driver starts only
 //! if every function is found.
 
+use std::sync::OnceLock;
+
 use cudarc::driver::sys;
 
 use crate::GpuError;
@@ -28,7 +30,9 @@ functions!(
     cuEventCreate,
     cuEventDestroy_v2,
     cuEventElapsedTime,
+    cuEventQuery,
     cuEventRecord,
+    cuEventSynchronize,
     cuFuncSetAttribute,
     cuInit,
     cuLaunchKernel,
@@ -39,7 +43,7 @@ functions!(
     cuMemHostAlloc,
     cuMemHostGetDevicePointer_v2,
     cuMemcpy,
-    cuMemcpyDtoHAsync_v2,
+    cuMemcpyAsync,
     cuMemcpyHtoDAsync_v2,
     cuModuleGetFunction,
     cuModuleGetGlobal_v2,
@@ -72,6 +76,18 @@ pub(super) fn find() -> Result<(), GpuError> {
         }
     }
     Ok(())
+}
+
+/// Records an event behind all that is in the streams of a context.
+pub(super) type RecordBehindAll =
+    unsafe extern "C" fn(sys::CUcontext, sys::CUevent) -> sys::CUresult;
+
+/// What drivers before CUDA 12.5 do not have. The library was found.
+pub(super) fn record_behind_all() -> Option<RecordBehindAll> {
+    static FOUND: OnceLock<Option<RecordBehindAll>> = OnceLock::new();
+    // SAFETY: the function of that name has these arguments.
+    let find = || unsafe { sys::culib().get::<RecordBehindAll>("cuCtxRecordEvent") };
+    *FOUND.get_or_init(|| find().ok().map(|found| *found))
 }
 
 #[cfg(test)]

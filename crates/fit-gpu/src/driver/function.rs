@@ -16,7 +16,7 @@ unsafe impl Sync for Module {}
 
 impl Module {
     pub(crate) fn load(context: &Context, ptx: String) -> Result<Self, GpuError> {
-        context.enter()?;
+        let _guest = context.enter()?;
         let text = CString::new(ptx).expect("PTX has no zero bytes");
         let mut module = std::ptr::null_mut();
         // SAFETY: the text ends with a zero, and there is a context.
@@ -51,6 +51,7 @@ impl Module {
         name: &str,
         values: &[f32],
     ) -> Result<(), GpuError> {
+        let _guest = context.enter()?;
         let stream = Stream::new(context)?;
         let name = CString::new(name).expect("names have no zero bytes");
         let (mut pointer, mut bytes) = (0, 0);
@@ -76,11 +77,15 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// Allows it more shared memory than it may have by default.
-    pub(crate) fn allow_shared(&self, bytes: usize) -> Result<(), GpuError> {
+    /// Allows it as much shared memory as a block can have on the device, where a kernel has less by default. It is never less than
+    /// that: others may launch the same function, now or later, with more than one of them needs.
+    pub(crate) fn allow_all_shared(&self, context: &Context) -> Result<(), GpuError> {
+        let most = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        let most = context.device.attribute(most)?;
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let _guest = context.enter()?;
         // SAFETY: the function's module is loaded.
-        unsafe { call!(cuFuncSetAttribute(self.0, attribute, bytes as i32)) }
+        unsafe { call!(cuFuncSetAttribute(self.0, attribute, most)) }
     }
 
     /// Puts the kernel into a stream.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUresult};
 
-use super::{Context, call, calls, check};
+use super::{Context, call, calls, check, copy_in_parts};
 use crate::GpuError;
 use crate::bytes::Bytes;
 
@@ -17,7 +17,7 @@ pub(crate) struct DeviceMemory {
 
 impl DeviceMemory {
     pub(crate) fn new(context: &Arc<Context>, bytes: Bytes) -> Result<Self, GpuError> {
-        context.enter()?;
+        let _guest = context.enter()?;
         let mut pointer = 0;
         // SAFETY: a valid pointer, and there is a context.
         match unsafe { calls::cuMemAlloc_v2(&mut pointer, bytes.get().max(1)) } {
@@ -53,7 +53,7 @@ impl DeviceMemory {
 
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
-        let _ = self.context.enter();
+        let _guest = self.context.enter();
         // SAFETY: nobody else has the memory; the driver waits for work that uses it.
         let _ = unsafe { calls::cuMemFree_v2(self.pointer) };
     }
@@ -73,7 +73,7 @@ unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
     pub(crate) fn new(context: &Arc<Context>, bytes: Bytes) -> Result<Self, GpuError> {
-        context.enter()?;
+        let _guest = context.enter()?;
         let mut pointer = std::ptr::null_mut();
         let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
         // SAFETY: a valid pointer, and there is a context.
@@ -118,7 +118,7 @@ impl HostMemory {
 
     /// Where the device sees it.
     pub(crate) fn device_address<T>(&self) -> Result<*mut T, GpuError> {
-        self.context.enter()?;
+        let _guest = self.context.enter()?;
         let mut address = 0;
         // SAFETY: the memory was allocated to be mapped.
         unsafe { call!(cuMemHostGetDevicePointer_v2(&mut address, self.pointer(), 0))? };
@@ -128,7 +128,7 @@ impl HostMemory {
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        let _ = self.context.enter();
+        let _guest = self.context.enter();
         // SAFETY: nobody else has the memory, and streams that used it have been waited for.
         let _ = unsafe { calls::cuMemFreeHost(self.pointer.as_ptr()) };
     }
@@ -145,10 +145,13 @@ pub(crate) unsafe fn copy<T: Copy>(
     from: *const T,
     count: usize,
 ) -> Result<(), GpuError> {
-    context.enter()?;
-    let bytes = Bytes::of::<T>(count)?;
-    // SAFETY: the caller's promise; the driver knows memory by its address.
-    unsafe { call!(cuMemcpy(to as sys::CUdeviceptr, from as sys::CUdeviceptr, bytes.get())) }
+    let _guest = context.enter()?;
+    let (to, from) = (to as sys::CUdeviceptr, from as sys::CUdeviceptr);
+    copy_in_parts("cuMemcpy", Bytes::of::<T>(count)?.get(), &|first, bytes| {
+        let first = first as sys::CUdeviceptr;
+        // SAFETY: the caller's promise; the driver knows memory by its address.
+        unsafe { calls::cuMemcpy(to + first, from + first, bytes) }
+    })
 }
 
 /// The number of the device in whose memory an address lies; `None` for other memory, and for none.
@@ -170,20 +173,134 @@ pub(crate) fn device_of(address: *const c_void) -> Option<usize> {
     number.filter(|_| result == CUresult::CUDA_SUCCESS && there)
 }
 
-/// The device's address of pinned host memory, whoever pinned it; `None` for other memory.
-pub(crate) fn seen_by_device<T>(context: &Context, memory: *const T) -> Option<*const T> {
-    context.enter().ok()?;
+/// The device's address of host memory that is pinned from the first byte to the last, whoever pinned it; `None` for other memory.
+pub(crate) fn seen_by_device<T>(context: &Context, memory: &[T]) -> Option<*const T> {
+    let _guest = context.enter().ok()?;
+    let there = span(memory.as_ptr().addr(), size_of_val(memory), pinned_at)?;
+    Some(there as *const T)
+}
+
+/// Memory that was pinned together, from an address of the host on.
+#[derive(Clone, Copy)]
+struct Pinned {
+    /// The device's address of the same.
+    there: usize,
+    /// Bytes from there to its end.
+    left: usize,
+}
+
+/// The device's address of so many bytes of the host, if all are pinned and the device sees them one after the other.
+fn span(first: usize, bytes: usize, pinned_at: impl Fn(usize) -> Option<Pinned>) -> Option<usize> {
+    let Pinned { there, mut left } = pinned_at(first)?;
+    // Parts may have been pinned one by one.
+    while left < bytes {
+        let next = pinned_at(first.checked_add(left)?)?;
+        if next.there != there.checked_add(left)? || next.left == 0 {
+            return None;
+        }
+        left = left.checked_add(next.left)?;
+    }
+    Some(there)
+}
+
+/// What the driver says of an address of the host.
+fn pinned_at(address: usize) -> Option<Pinned> {
+    use sys::CUpointer_attribute as Attribute;
     let (mut kind, mut there): (u32, sys::CUdeviceptr) = (0, 0);
+    let (mut start, mut size): (sys::CUdeviceptr, usize) = (0, 0);
     let mut attributes = [
-        sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-        sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+        Attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        Attribute::CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+        Attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+        Attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE,
     ];
-    let mut answers = [std::ptr::from_mut(&mut kind).cast(), std::ptr::from_mut(&mut there).cast()];
-    // SAFETY: the answers are a number of 32 bits and an address; any address may be asked for.
+    let mut answers = [
+        std::ptr::from_mut(&mut kind).cast(),
+        std::ptr::from_mut(&mut there).cast(),
+        std::ptr::from_mut(&mut start).cast(),
+        std::ptr::from_mut(&mut size).cast(),
+    ];
+    // SAFETY: the answers are a number of 32 bits, two addresses and a size; any address may be asked for.
     let result = unsafe {
         let (attributes, answers) = (attributes.as_mut_ptr(), answers.as_mut_ptr());
-        calls::cuPointerGetAttributes(2, attributes, answers, memory as sys::CUdeviceptr)
+        calls::cuPointerGetAttributes(4, attributes, answers, address as sys::CUdeviceptr)
     };
     let pinned = kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32 && there != 0;
-    (result == CUresult::CUDA_SUCCESS && pinned).then_some(there as *const T)
+    if result != CUresult::CUDA_SUCCESS || !pinned {
+        return None;
+    }
+    let (there, start) = (there as usize, start as usize);
+    // The range is told by addresses of the host, which on most machines are those of the device too.
+    let inside = |at: usize| at.checked_sub(start).and_then(|before| size.checked_sub(before));
+    let left = inside(address).or_else(|| inside(there))?;
+    Some(Pinned { there, left })
+}
+
+#[cfg(test)]
+mod tests {
+    use cudarc::driver::sys::{cuMemHostRegister_v2, cuMemHostUnregister};
+
+    use super::*;
+    use crate::PinnedBuffer;
+    use crate::card::Card;
+
+    /// Proves that memory is taken as pinned only from the first byte to the last: not if its beginning, its end or its middle is
+    /// not, nor if a device sees its parts elsewhere.
+    #[test]
+    fn a_span_is_pinned_as_a_whole() {
+        // Beginning, end and the device's address.
+        let seen = |parts: &[[usize; 3]], first: usize, last: usize| {
+            let pinned_at = |at: usize| {
+                let part = parts.iter().find(|part| part[0] <= at && at < part[1])?;
+                Some(Pinned { there: part[2] + (at - part[0]), left: part[1] - at })
+            };
+            span(first, last - first, pinned_at)
+        };
+        let whole = [[1000, 2000, 9000]];
+        assert_eq!(seen(&whole, 1000, 2000), Some(9000));
+        assert_eq!(seen(&whole, 1400, 1401), Some(9400));
+        assert_eq!(seen(&whole, 1000, 2001), None, "without the end");
+        assert_eq!(seen(&whole, 999, 2000), None, "without the beginning");
+        assert_eq!(seen(&[], 1000, 2000), None);
+        assert_eq!(seen(&[[1000, 1300, 9000], [1700, 2000, 9700]], 1000, 2000), None, "a hole");
+        let parts = [[1000, 1300, 9000], [1300, 1700, 9300], [1700, 2000, 9700]];
+        assert_eq!(seen(&parts, 1100, 1900), Some(9100), "pinned one by one");
+        let apart = [[1000, 1300, 9000], [1300, 2000, 9400]];
+        assert_eq!(seen(&apart, 1100, 1900), None, "the device sees them elsewhere");
+        assert_eq!(seen(&apart, 1300, 1900), Some(9400));
+    }
+
+    /// Proves that the driver tells how far pinned memory reaches, which it made or someone registered.
+    #[test]
+    #[ignore = "needs an NVIDIA GPU"]
+    fn the_driver_tells_what_is_pinned() {
+        const PAGE: usize = 4096;
+        let card = Card::get(0).expect("a GPU");
+        let seen = |memory: &[u8]| seen_by_device(&card.context, memory).is_some();
+        let buffer = PinnedBuffer::<u8>::new(100 * PAGE + 5).expect("memory");
+        assert!(seen(&buffer) && seen(&buffer[7..]) && seen(&buffer[..1]) && seen(&buffer[300..]));
+        let room = vec![0u8; 100 * PAGE];
+        assert!(!seen(&room));
+        let first = room.as_ptr().align_offset(PAGE) + PAGE;
+        let pages = |from: usize, to: usize| &room[first + from * PAGE..first + to * PAGE];
+        let register = |from: usize, to: usize| {
+            let _guest = card.context.enter().expect("a context");
+            let (pages, flags) = (pages(from, to), sys::CU_MEMHOSTREGISTER_PORTABLE);
+            let first = pages.as_ptr().cast_mut().cast::<c_void>();
+            // SAFETY: the pages stay until they are let go of.
+            let result = unsafe { cuMemHostRegister_v2(first, pages.len(), flags) };
+            assert_eq!(result, CUresult::CUDA_SUCCESS);
+            first
+        };
+        let registered = [register(10, 30), register(60, 80)];
+        assert!(seen(pages(10, 30)) && seen(pages(11, 29)) && seen(pages(60, 80)));
+        for (from, to) in [(9, 30), (10, 31), (9, 31), (10, 80), (30, 60), (0, 10)] {
+            assert!(!seen(pages(from, to)), "pages {from} to {to}");
+        }
+        let _guest = card.context.enter().expect("a context");
+        for first in registered {
+            // SAFETY: no device is at work with them.
+            assert_eq!(unsafe { cuMemHostUnregister(first) }, CUresult::CUDA_SUCCESS);
+        }
+    }
 }

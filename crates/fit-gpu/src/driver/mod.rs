@@ -2,6 +2,8 @@
 //! call the driver; docs/gpu-safety.md tells what its calls must guarantee.
 
 mod calls;
+#[cfg(test)]
+pub(crate) mod fault;
 mod function;
 mod memory;
 mod stream;
@@ -34,10 +36,21 @@ fn check(call: &'static str, result: CUresult) -> Result<(), GpuError> {
 
 macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        check(stringify!($function), $crate::driver::calls::$function($($argument),*))
+        match $crate::driver::fault(stringify!($function)) {
+            Some(error) => Err(error),
+            None => check(stringify!($function), $crate::driver::calls::$function($($argument),*)),
+        }
     };
 }
 use call;
+
+/// What a call fails with, if a test lets it fail.
+#[cfg(not(test))]
+const fn fault(_: &'static str) -> Option<GpuError> {
+    None
+}
+#[cfg(test)]
+use fault::fault;
 
 /// Finds the driver, and starts it. Gives the number of devices.
 pub(crate) fn start() -> Result<usize, GpuError> {
@@ -62,6 +75,33 @@ pub(crate) fn start() -> Result<usize, GpuError> {
             return Err(GpuError::NoDevice(String::new()));
         }
         Ok(count as usize)
+    }
+}
+
+/// Copies so many bytes by a call that is told where it begins and how many. Memory of the caller may be registered with the driver in
+/// part; what is and what is not the driver does not copy by one call.
+fn copy_in_parts(
+    call: &'static str,
+    bytes: usize,
+    copy: &impl Fn(usize, usize) -> CUresult,
+) -> Result<(), GpuError> {
+    match fault(call) {
+        Some(error) => Err(error),
+        None => check(call, in_parts(0, bytes, copy)),
+    }
+}
+
+/// Halves what is refused.
+fn in_parts(first: usize, bytes: usize, copy: &impl Fn(usize, usize) -> CUresult) -> CUresult {
+    match copy(first, bytes) {
+        CUresult::CUDA_ERROR_INVALID_VALUE if bytes > 1 => {
+            let half = bytes / 2;
+            match in_parts(first, half, copy) {
+                CUresult::CUDA_SUCCESS => in_parts(first + half, bytes - half, copy),
+                error => error,
+            }
+        }
+        other => other,
     }
 }
 
@@ -127,31 +167,30 @@ impl Context {
         Ok(Arc::new(Self { context, device }))
     }
 
-    /// Makes it the calling thread's context.
-    pub(crate) fn enter(&self) -> Result<(), GpuError> {
-        // SAFETY: the context lives as long as this.
-        unsafe { call!(cuCtxSetCurrent(self.context)) }
-    }
-
-    /// Makes it the calling thread's context for as long as the guest stays; then the thread has that of before again.
-    pub(crate) fn visit(&self) -> Result<Guest, GpuError> {
+    /// Makes it the calling thread's context for as long as the guest stays; then the thread has that of before again. Nothing
+    /// else changes a thread's context. Within the stay of another guest it costs next to nothing.
+    pub(crate) fn enter(&self) -> Result<Guest, GpuError> {
         let mut before = std::ptr::null_mut();
         // SAFETY: a valid pointer.
         unsafe { call!(cuCtxGetCurrent(&mut before))? };
-        self.enter()?;
-        Ok(Guest { before })
+        if before == self.context {
+            return Ok(Guest { before: None });
+        }
+        // SAFETY: the context lives as long as this.
+        unsafe { call!(cuCtxSetCurrent(self.context))? };
+        Ok(Guest { before: Some(before) })
     }
 
     /// Waits for all that was put into its streams, by whomever.
     pub(crate) fn wait(&self) -> Result<(), GpuError> {
-        self.enter()?;
+        let _guest = self.enter()?;
         // SAFETY: there is a context.
         unsafe { call!(cuCtxSynchronize()) }
     }
 
     /// Free bytes of the device's memory.
     pub(crate) fn free_memory(&self) -> Result<usize, GpuError> {
-        self.enter()?;
+        let _guest = self.enter()?;
         let (mut free, mut total) = (0, 0);
         // SAFETY: valid pointers, and there is a context.
         unsafe { call!(cuMemGetInfo_v2(&mut free, &mut total))? };
@@ -159,15 +198,19 @@ impl Context {
     }
 }
 
-/// Whoever calls this crate from a program that uses CUDA itself.
+/// A thread's stay at a context: whoever calls this crate may use CUDA himself, with another one.
+#[must_use = "the thread has its own context again as soon as the guest goes"]
 pub(crate) struct Guest {
-    before: sys::CUcontext,
+    /// Nothing, if it was there before.
+    before: Option<sys::CUcontext>,
 }
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        // SAFETY: it was the thread's context, or none.
-        let _ = unsafe { calls::cuCtxSetCurrent(self.before) };
+        if let Some(before) = self.before {
+            // SAFETY: it was the thread's context, or none.
+            let _ = unsafe { calls::cuCtxSetCurrent(before) };
+        }
     }
 }
 
@@ -175,5 +218,44 @@ impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: it was retained once. An error at the end of a process changes nothing.
         let _ = unsafe { calls::cuDevicePrimaryCtxRelease_v2(self.device.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    /// Proves that memory which is registered in part is copied whole, byte by byte once, by few calls; and that an error of another
+    /// kind, or one that stays, ends the copy.
+    #[test]
+    fn copies_go_in_parts_where_they_must() {
+        use CUresult::{CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_FAILED, CUDA_SUCCESS};
+        const BYTES: usize = 1_000_003;
+        for edges in [vec![], vec![1], vec![4096, 999_999], vec![123_457, 500_000, 777_777]] {
+            let (copied, calls) = (RefCell::new(vec![0u8; BYTES]), RefCell::new(0));
+            let copy = |first: usize, bytes: usize| {
+                *calls.borrow_mut() += 1;
+                if edges.iter().any(|&edge| first < edge && edge < first + bytes) {
+                    return CUDA_ERROR_INVALID_VALUE;
+                }
+                copied.borrow_mut()[first..first + bytes].iter_mut().for_each(|byte| *byte += 1);
+                CUDA_SUCCESS
+            };
+            assert_eq!(in_parts(0, BYTES, &copy), CUDA_SUCCESS);
+            assert!(copied.borrow().iter().all(|&times| times == 1), "{edges:?}");
+            assert!(*calls.borrow() <= 1 + 50 * edges.len(), "{edges:?}: {calls:?}");
+        }
+        for error in [CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_FAILED] {
+            let calls = RefCell::new(0);
+            let copy = |_, _| {
+                *calls.borrow_mut() += 1;
+                error
+            };
+            assert_eq!(in_parts(0, BYTES, &copy), error);
+            assert!(*calls.borrow() <= 21, "{calls:?}");
+        }
+        assert_eq!(in_parts(0, 0, &|_, _| CUDA_SUCCESS), CUDA_SUCCESS);
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUresult};
 
-use super::{Context, DeviceMemory, call, calls, check};
+use super::{Context, DeviceMemory, call, calls, check, copy_in_parts};
 use crate::GpuError;
 use crate::bytes::Bytes;
 
@@ -18,7 +18,7 @@ unsafe impl Send for Stream {}
 
 impl Stream {
     pub(crate) fn new(context: &Arc<Context>) -> Result<Self, GpuError> {
-        context.enter()?;
+        let _guest = context.enter()?;
         let mut stream = std::ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: a valid pointer, and there is a context.
@@ -31,15 +31,16 @@ impl Stream {
         self.stream.cast()
     }
 
-    /// The context that it belongs to.
-    pub(crate) fn context(&self) -> &Context {
-        &self.context
-    }
-
     /// Waits for all that was put into it. A fault of a kernel is reported here.
     pub(crate) fn wait(&self) -> Result<(), GpuError> {
         // SAFETY: the stream exists.
         unsafe { call!(cuStreamSynchronize(self.stream)) }
+    }
+
+    /// Waits for all that is in it when the answer goes, however a call ends: until then the device may be at work with memory
+    /// of the caller.
+    pub(crate) fn landing(&self) -> Landing<'_> {
+        Landing(self)
     }
 
     /// Whether all that was put into it is done. A fault of a kernel is reported here.
@@ -79,15 +80,12 @@ impl Stream {
             room.is_some_and(|room| size_of_val(from) <= room),
             "the device's memory is too small"
         );
-        // SAFETY: both have that many bytes; the rest is the caller's promise.
-        unsafe {
-            call!(cuMemcpyHtoDAsync_v2(
-                to.pointer + offset as u64,
-                from.as_ptr().cast(),
-                size_of_val(from),
-                self.stream
-            ))
-        }
+        let to = to.pointer + offset as u64;
+        copy_in_parts("cuMemcpyHtoDAsync", size_of_val(from), &|first, bytes| {
+            let from = from.as_ptr().cast::<c_void>().wrapping_byte_add(first);
+            // SAFETY: both have that many bytes; the rest is the caller's promise.
+            unsafe { calls::cuMemcpyHtoDAsync_v2(to + first as u64, from, bytes, self.stream) }
+        })
     }
 
     /// Copies to the host, in the order of the stream.
@@ -103,9 +101,25 @@ impl Stream {
         let bytes = Bytes::of::<T>(to.len())?;
         assert!(bytes <= from.bytes, "the device's memory is too small");
         // SAFETY: both have that many bytes; the rest is the caller's promise.
-        unsafe {
-            call!(cuMemcpyDtoHAsync_v2(to.cast::<c_void>(), from.pointer, bytes.get(), self.stream))
-        }
+        unsafe { self.fetch(to.cast(), from.address(), bytes) }
+    }
+
+    /// Copies so many bytes to the host from memory that the device reaches, in the order of the stream.
+    ///
+    /// # Safety
+    /// As for [`Stream::copy_out`], and both have that many bytes.
+    pub(crate) unsafe fn fetch(
+        &self,
+        to: *mut c_void,
+        from: *const c_void,
+        bytes: Bytes,
+    ) -> Result<(), GpuError> {
+        let (to, from) = (to as sys::CUdeviceptr, from as sys::CUdeviceptr);
+        copy_in_parts("cuMemcpyAsync", bytes.get(), &|first, bytes| {
+            let first = first as u64;
+            // SAFETY: the caller's promise; the driver knows memory by its address.
+            unsafe { calls::cuMemcpyAsync(to + first, from + first, bytes, self.stream) }
+        })
     }
 
     pub(crate) fn record(&self, event: &Event) -> Result<(), GpuError> {
@@ -122,13 +136,30 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        let _ = self.context.enter();
+        let _guest = self.context.enter();
         // SAFETY: nobody else has the stream; what is still in it must have its memory until it is done,
         // so it is waited for. Errors have been reported by the calls that made them.
         unsafe {
             let _ = calls::cuStreamSynchronize(self.stream);
             let _ = calls::cuStreamDestroy_v2(self.stream);
         }
+    }
+}
+
+/// Waits for a stream when it goes.
+pub(crate) struct Landing<'s>(&'s Stream);
+
+impl Landing<'_> {
+    /// Nothing is on its way any more that matters.
+    pub(crate) fn done(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Landing<'_> {
+    fn drop(&mut self) {
+        // An error has been reported by the call that met it, or will be by the next.
+        let _ = self.0.wait();
     }
 }
 
@@ -143,11 +174,32 @@ unsafe impl Send for Event {}
 
 impl Event {
     pub(crate) fn new(context: &Arc<Context>) -> Result<Self, GpuError> {
-        context.enter()?;
+        let _guest = context.enter()?;
         let mut event = std::ptr::null_mut();
         // SAFETY: a valid pointer, and there is a context.
         unsafe { call!(cuEventCreate(&mut event, sys::CUevent_flags::CU_EVENT_DEFAULT as u32))? };
         Ok(Self { event, context: Arc::clone(context) })
+    }
+
+    /// An event behind all that is in the streams of a context now, whoever made them; `None` from a driver that has none.
+    pub(crate) fn behind_all(context: &Arc<Context>) -> Result<Option<Self>, GpuError> {
+        let Some(record) = calls::record_behind_all() else { return Ok(None) };
+        let event = Self::new(context)?;
+        // SAFETY: both exist, and belong together.
+        let result = unsafe { record(context.context, event.event) };
+        Ok((result == CUresult::CUDA_SUCCESS).then_some(event))
+    }
+
+    /// Whether all is done that it is behind; so it is too after a fault, which the next wait reports.
+    pub(crate) fn is_passed(&self) -> bool {
+        // SAFETY: the event exists.
+        unsafe { calls::cuEventQuery(self.event) != CUresult::CUDA_ERROR_NOT_READY }
+    }
+
+    /// Waits for all that it is behind.
+    pub(crate) fn wait(&self) -> Result<(), GpuError> {
+        // SAFETY: the event exists.
+        unsafe { call!(cuEventSynchronize(self.event)) }
     }
 
     /// Records it in a stream of someone else's; null is the default one.
@@ -170,7 +222,7 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        let _ = self.context.enter();
+        let _guest = self.context.enter();
         // SAFETY: nobody else has the event.
         let _ = unsafe { calls::cuEventDestroy_v2(self.event) };
     }
