@@ -248,3 +248,6 @@ impl Localizer {
         Ok(residuals.into_iter().zip(errors).collect())
     }
 }
+
+#[cfg(test)]
+mod tests;
