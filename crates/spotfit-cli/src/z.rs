@@ -26,7 +26,7 @@ pub(crate) struct ZArguments {
     #[arg(long, value_enum, default_value = "mahalanobis", value_name = "MEASURE")]
     measure: MeasureChoice,
     /// Side of the windows in which the spots were fitted, in pixels; odd. How much of a spot they hold says how well its widths are
-    /// known [default: that of the calibration, or 13].
+    /// known [default: what the table tells by bkgstd and chi2, or else that of the calibration, or 13].
     #[arg(long = "box", value_name = "PX")]
     box_size: Option<usize>,
     /// Drop localizations whose z was not found: beyond the range, ambiguous, or far from the calibration.
@@ -55,10 +55,12 @@ pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
     let finder = TableFinder::new(finder.with_box_size(box_size), arguments.box_size)?;
     let mut output = locs.output(&arguments.output)?;
     let mut counts = [0usize; DepthStatus::ALL.len()];
-    let mut estimated = false;
+    let mut estimated = None;
     locs.blocks(None, |mut block| {
         let (depths, guessed) = finder.find(&block).map_err(locs.wrong())?;
-        estimated |= guessed;
+        if guessed {
+            estimated = Some(finder.box_size(&block));
+        }
         depths.iter().for_each(|depth| counts[depth.status as usize] += 1);
         set_depths(&mut block, &depths);
         if arguments.found {
@@ -78,8 +80,7 @@ pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
         .collect();
     let others = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
     say!("z of {} of {total} localizations; others: {others}", counts[DepthStatus::Found as usize]);
-    if estimated {
-        let side = finder.box_size();
+    if let Some(side) = estimated {
         say!(
             "the table has no errors of the widths; they were estimated from photons, background and uncertainties, for windows \
              of {side}×{side} pixels"

@@ -406,6 +406,19 @@ fn heights_are_found() {
     let said = String::from_utf8_lossy(&said.stderr).into_owned();
     assert!(said.contains("windows of 13×13 pixels"), "{said}");
     check(&again);
+    words(&plain, &["--shape", "elliptical", "--box", "9"]);
+    let said = succeeds(&[
+        &"z",
+        &plain,
+        &"--calibration",
+        &calibration,
+        &"-o",
+        &again,
+        &"--pixel-size",
+        &"100",
+    ]);
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.contains("windows of 9×9 pixels"), "{said}");
     // The calibration brings its box, and another one is warned about.
     let name = calibration.to_str().expect("a name").to_owned();
     let name: &'static str = Box::leak(name.into_boxed_str());

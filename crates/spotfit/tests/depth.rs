@@ -241,8 +241,22 @@ fn tables_that_do_not_tell_z_are_refused() {
         let said = TableFinder::new(finder(), Some(side)).expect_err("a side").to_string();
         assert!(said.contains("box_size"), "{said}");
     }
-    let carried = |side| TableFinder::new(finder().with_box_size(side), None).expect("sound");
-    assert_eq!((carried(Some(9)).box_size(), carried(None).box_size()), (9, 13));
+    let side = |carried, given, table: &Table| {
+        let finder = TableFinder::new(finder().with_box_size(carried), given).expect("sound");
+        finder.box_size(table)
+    };
+    assert_eq!(side(None, None, &table), 13);
+    assert_eq!(side(Some(9), None, &table), 9);
+    let mut told = table;
+    let mut set = |name: &str, values: [f64; 4]| {
+        told.set(Column::new(name, Unit::None, Kind::Double, values.to_vec()));
+    };
+    set("chi2", [76.0 * 4.0, 76.0, 76.0 * 9.0, f64::NAN]);
+    set("background_std", [2.0, 1.0, 3.0, 1.0]);
+    assert_eq!(side(Some(13), None, &told), 9);
+    assert_eq!(side(Some(13), Some(7), &told), 7);
+    told.set(Column::new("chi2", Unit::None, Kind::Double, vec![50.0, 400.0, 8000.0, 1.0]));
+    assert_eq!(side(Some(11), None, &told), 11);
 }
 
 /// Proves that z by maximum likelihood is as good as the light allows.

@@ -31,7 +31,7 @@ def find_z(
         in Picasso.
     box_size : int, optional
         Side of the windows in which the spots were fitted, in pixels: odd, 5 to 63. How much of a spot they hold says how well its
-        widths are known. Default: that of the calibration, or 13.
+        widths are known. Default: what ``chi2`` and ``background_std`` tell, or else that of the calibration, or 13.
 
     Returns
     -------

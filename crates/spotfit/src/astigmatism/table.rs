@@ -36,23 +36,26 @@ pub enum TableDepthError {
 /// Finds z of the rows of tables, which have the two widths of each spot.
 ///
 /// Where a table has no errors of the widths (`sigma_x_error`, `sigma_y_error`), they follow from what it has. For an elliptical
-/// Gaussian with the photons and the background of the row, in a window of [`TableFinder::box_size`], the covariance of the
+/// Gaussian with the photons and the background of the row, in a window like that of the fit, the covariance of the
 /// fit ([`fit_core::Errors`]) says how the errors of the widths go with those of the centre, and `uncertainty_x` and
 /// `uncertainty_y` say how large these are. So EM gain, read noise and the profile are heeded as far as the uncertainties heed
 /// them; of least squares and maximum likelihood that is taken whose uncertainties are nearer. Without uncertainties it is
 /// least squares and a camera without read noise. How the errors of the two widths are correlated no table has, and it follows from
 /// photons and background for every table that has these.
+///
+/// The side of the windows is what [`TableFinder::new`] says, what the table tells (`chi2` over the square of
+/// `background_std` is the number of pixels less 5), what the calibration carries ([`Finder::box_size`]), or 13.
 #[derive(Debug)]
 pub struct TableFinder {
     finder: Finder,
-    box_size: usize,
+    box_size: Option<usize>,
     /// By least squares, and by maximum likelihood.
     judges: [Fitter; 2],
 }
 
 impl TableFinder {
     /// Prepares for finding z by a calibration. `box_size` is the side, in pixels, of the windows in which the spots were fitted: odd,
-    /// 5 to 63; by default that of the calibration, or 13.
+    /// 5 to 63.
     ///
     /// # Errors
     /// If the side is out of its range, or threads cannot be started.
@@ -60,14 +63,13 @@ impl TableFinder {
         if let Some(side) = box_size {
             OutOfRange::check("box_size", side, is_box(&side), "an odd number from 5 to 63")?;
         }
-        let carried = finder.box_size().filter(is_box);
         let judge = |estimator| {
             let shape = Shape::Elliptical(Elliptical);
             let fit = Options::default().with_shape(shape).with_estimator(estimator);
             Fitter::new(&FitterOptions::default().with_fit(fit).with_backend(Backend::Cpu))
         };
         let judges = [judge(Estimator::LeastSquares)?, judge(Estimator::MaximumLikelihood)?];
-        Ok(Self { finder, box_size: box_size.or(carried).unwrap_or(BOX), judges })
+        Ok(Self { finder, box_size, judges })
     }
 
     /// The calibration.
@@ -75,9 +77,10 @@ impl TableFinder {
         &self.finder
     }
 
-    /// The side, in pixels, of the windows in which the spots are taken to have been fitted.
-    pub fn box_size(&self) -> usize {
-        self.box_size
+    /// The side, in pixels, of the windows in which the spots of a table are taken to have been fitted.
+    pub fn box_size(&self, table: &Table) -> usize {
+        let carried = || self.finder.box_size().filter(is_box);
+        self.box_size.or_else(|| told_box(table)).or_else(carried).unwrap_or(BOX)
     }
 
     /// z of each row, and whether the errors of the widths had to be estimated.
@@ -119,6 +122,7 @@ impl TableFinder {
         };
         let centre = [length("x").ok(), length("y").ok()];
         let known = length("uncertainty_x").ok().zip(length("uncertainty_y").ok());
+        let side = self.box_size(table);
         // One number for both is their root mean square.
         let single = table.column("uncertainty_x").or(table.column("uncertainty_y")).is_none();
         for first in (0..widths.len()).step_by(PART) {
@@ -128,13 +132,13 @@ impl TableFinder {
                 .map(|row| {
                     let at = |axis: usize| {
                         let at = centre[axis].as_ref().map_or(0.0, |all| all[row]);
-                        (self.box_size / 2) as f64 + (at - at.round())
+                        (side / 2) as f64 + (at - at.round())
                     };
                     let [sigma_x, sigma_y] = widths[row].sigma;
                     spot([at(0), at(1)], [sigma_x, sigma_y], photons[row], background[row])
                 })
                 .collect();
-            let judged = self.judged(&spots)?;
+            let judged = self.judged(&spots, side)?;
             for (place, row) in rows.enumerate() {
                 let of = |which: usize| Judged::of(&judged[which][place]);
                 let uncertainty = known.as_ref().map(|(x, y)| [x[row], y[row]]);
@@ -169,8 +173,7 @@ impl TableFinder {
     }
 
     /// The errors of fits that end with these spots, by either estimator.
-    fn judged(&self, spots: &[Fit<f64>]) -> Result<[Vec<Errors>; 2], FitError> {
-        let side = self.box_size;
+    fn judged(&self, spots: &[Fit<f64>], side: usize) -> Result<[Vec<Errors>; 2], FitError> {
         let mut pixels = Array3::<f64>::zeros((spots.len(), side, side));
         let mut across = vec![0.0; side];
         for (mut window, spot) in pixels.outer_iter_mut().zip(spots) {
@@ -191,6 +194,22 @@ impl TableFinder {
         let [least_squares, likelihood] = &self.judges;
         Ok([least_squares.errors(windows(), spots)?, likelihood.errors(windows(), spots)?])
     }
+}
+
+/// The side of the windows of fits whose table has the sum of the squared residuals and their standard deviation.
+fn told_box(table: &Table) -> Option<usize> {
+    let (chi2, deviation) = (table.values("chi2").ok()?, table.values("background_std").ok()?);
+    let pixels = chi2.iter().zip(deviation).map(|(chi2, deviation)| chi2 / deviation.powi(2) + 5.0);
+    let mut sides: Vec<f64> = pixels.map(f64::sqrt).filter(|side| side.is_finite()).collect();
+    if sides.is_empty() {
+        return None;
+    }
+    sides.sort_unstable_by(f64::total_cmp);
+    let side = sides[sides.len() / 2].round();
+    // Other programs mean other things by these words, and rows then do not agree.
+    let agree =
+        [sides.len() / 4, sides.len() * 3 / 4].iter().all(|&at| (sides[at] - side).abs() < 0.1);
+    Some(side as usize).filter(|side| agree && is_box(side))
 }
 
 /// What is needed of the covariance of a fit.
