@@ -63,14 +63,32 @@ fn span(tile: usize, length: usize, tiles: usize) -> Range<usize> {
     tile * length / tiles..((tile + 1) * length).div_ceil(tiles)
 }
 
-/// Those of the places 0 to `length` that are looked at in a line, in two runs of every other one: with the lines of a
-/// square they make a chequered pattern that looks the same turned and mirrored. Half of the pixels are enough for a
-/// median, and a pattern with a direction would make the candidates depend on how the camera is turned.
+/// Which places of a line of a tile are looked at, of those of its `length` places that are `inside`: two runs of every other
+/// one. With the lines of a square they make a chequered pattern that looks the same turned and mirrored. Half of the pixels are
+/// enough for a median, and a pattern with a direction would make the candidates depend on how the camera is turned.
 #[inline(always)]
-fn chequered(line: usize, lines: usize, length: usize) -> [StepBy<Range<usize>>; 2] {
+fn chequered(
+    (line, lines): (usize, usize),
+    length: usize,
+    inside: &Range<usize>,
+) -> [StepBy<Range<usize>>; 2] {
     let odd = line.min(lines - 1 - line) % 2;
-    let (half, other) = (length.div_ceil(2), length.div_ceil(2) + (length / 2 + 1 + odd) % 2);
-    [(odd..half).step_by(2), (other..length).step_by(2)]
+    let half = length.div_ceil(2);
+    let first = if odd < inside.start { odd + 2 } else { odd };
+    let other = half + (length / 2 + 1 + odd) % 2;
+    [(first..half.min(inside.end)).step_by(2), (other..inside.end).step_by(2)]
+}
+
+/// Adds the numbers at some places.
+#[inline(always)]
+fn gather(all: &mut Vec<f32>, line: &[f32], places: [StepBy<Range<usize>>; 2]) {
+    for run in places {
+        let start = all.len();
+        all.resize(start + run.len(), 0.0);
+        for (to, place) in all[start..].iter_mut().zip(run) {
+            *to = line[place];
+        }
+    }
 }
 
 /// The standard deviation of the noise, tile by tile.
@@ -93,26 +111,25 @@ impl NoiseMap {
         let mut horizontal = [0.0; TILE + 1];
         for row in 0..rows {
             for column in 0..columns {
-                let (y, x) = (tiles.start(row)..tiles.end(row), span(column, width, columns));
+                let (lines, x) = (tiles.start(row)..tiles.end(row), span(column, width, columns));
                 responses.clear();
-                let (lines, length) = (y.len(), x.len());
                 // The outermost pixels have no response.
                 let across = x.start.max(1)..x.end.min(width - 1);
-                for y in y.start.max(1)..y.end.min(height - 1) {
+                let down = lines.start.max(1)..lines.end.min(height - 1);
+                let down = if across.is_empty() { 0..0 } else { down };
+                let inside = across.start - x.start..across.end.saturating_sub(x.start);
+                for y in down {
                     let at = |y: usize| &pixels[y * width..(y + 1) * width];
                     let (above, here, below) = (at(y - 1), at(y), at(y + 1));
                     for (down, i) in vertical.iter_mut().zip(across.start - 1..across.end + 1) {
                         *down = above[i] - 2.0 * here[i] + below[i];
                     }
                     let (left, middle, right) = (&vertical, &vertical[1..], &vertical[2..]);
-                    for (i, response) in horizontal[..across.len()].iter_mut().enumerate() {
+                    for (i, response) in horizontal[inside.clone()].iter_mut().enumerate() {
                         *response = (left[i] - 2.0 * middle[i] + right[i]).abs();
                     }
-                    let skipped = across.start - x.start;
-                    for run in chequered(y - tiles.start(row), lines, length) {
-                        let there = run.filter(|i| (skipped..skipped + across.len()).contains(i));
-                        responses.extend(there.map(|i| horizontal[i - skipped]));
-                    }
+                    let places = chequered((y - lines.start, lines.len()), x.len(), &inside);
+                    gather(&mut responses, &horizontal, places);
                 }
                 levels.push(level(&mut responses));
             }
@@ -135,9 +152,8 @@ impl NoiseMap {
                 let lines = y.len();
                 for (line, y) in y.enumerate() {
                     let here = &signal[y * width..][x.clone()];
-                    for run in chequered(line, lines, here.len()) {
-                        values.extend(run.map(|i| here[i]));
-                    }
+                    let places = chequered((line, lines), here.len(), &(0..here.len()));
+                    gather(&mut values, here, places);
                 }
                 let white = self.levels[row * columns + column] * gain;
                 levels.push(texture(&mut values).max(white));

@@ -297,26 +297,11 @@ fn mapped_frames_are_searched_in_electrons() {
     assert!(other.to_string().contains("96×80"), "{other}");
 }
 
-/// A frame in each of the eight ways to turn and mirror it, and where a pixel of each was in the first.
-fn symmetries(
-    frame: &Array2<u16>,
-) -> Vec<(Array2<u16>, Box<dyn Fn(usize, usize) -> (usize, usize)>)> {
-    let (height, width) = frame.dim();
-    let mut all: Vec<(Array2<u16>, Box<dyn Fn(usize, usize) -> (usize, usize)>)> = Vec::new();
-    for way in 0..8 {
-        let back = move |x: usize, y: usize| {
-            let (x, y) = if way & 4 != 0 { (y, x) } else { (x, y) };
-            let x = if way & 1 != 0 { width - 1 - x } else { x };
-            (x, if way & 2 != 0 { height - 1 - y } else { y })
-        };
-        let shape = if way & 4 != 0 { (width, height) } else { (height, width) };
-        let turned = Array2::from_shape_fn(shape, |(y, x)| {
-            let (x, y) = back(x, y);
-            frame[(y, x)]
-        });
-        all.push((turned, Box::new(back)));
-    }
-    all
+/// Where the pixel at (x, y) of a frame that was turned and mirrored, in one of eight ways, was before.
+fn before(way: usize, [width, height]: [usize; 2], x: usize, y: usize) -> (usize, usize) {
+    let (x, y) = if way & 4 != 0 { (y, x) } else { (x, y) };
+    let x = if way & 1 != 0 { width - 1 - x } else { x };
+    (x, if way & 2 != 0 { height - 1 - y } else { y })
 }
 
 /// Proves that a frame that is turned or mirrored has the same candidates: in frames of small whole numbers, where many
@@ -354,8 +339,13 @@ fn candidates_do_not_depend_on_the_direction() {
                 random.poisson(photons + light.sum::<f64>()) as u16
             });
             let mut expected: Option<Vec<(usize, usize, f32)>> = None;
-            for (turned, back) in symmetries(&frame) {
-                let (rows, columns) = turned.dim();
+            for way in 0..8 {
+                let back = |x: usize, y: usize| before(way, [width, height], x, y);
+                let (rows, columns) = if way & 4 != 0 { (width, height) } else { (height, width) };
+                let turned = Array2::from_shape_fn((rows, columns), |(y, x)| {
+                    let (x, y) = back(x, y);
+                    frame[(y, x)]
+                });
                 let detector = Detector::new(columns, rows, box_size, 3.0).unwrap();
                 let found = detector.detect(turned.view()).unwrap();
                 assert_eq!(detector.detect_in_strips(turned.view(), 1), found);
@@ -379,13 +369,13 @@ fn candidates_do_not_depend_on_the_direction() {
                         if others.iter().any(|other| at(spot, other)) {
                             continue;
                         }
-                        let equal = |other: &&(usize, usize, f32)| {
+                        let equal = |other: &(usize, usize, f32)| {
                             let far = other.0.abs_diff(spot.0).max(other.1.abs_diff(spot.1));
                             far <= box_size / 2 && centre(other) == centre(spot)
                         };
                         let rounded = (spot.2 / 3.0 - 1.0).abs() < 1e-5;
                         assert!(
-                            rounded || others.iter().find(equal).is_some(),
+                            rounded || others.iter().any(equal),
                             "{width}×{height}, {photons} photons, {seed}: {spot:?}"
                         );
                         swapped += 1;

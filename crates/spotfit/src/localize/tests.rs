@@ -65,7 +65,7 @@ fn spots_do_not_depend_on_the_direction() {
                 assert_eq!(spots.len(), expected.len(), "{background} {estimator:?} {way}");
                 let mut apart = 0;
                 for spot in &spots {
-                    let same = |other: &&Localization| {
+                    let same = |other: &Localization| {
                         let near = |a: f64, b: f64, by: f64| (a - b).abs() < by;
                         other.frame == spot.frame
                             && near(other.x, spot.x, 1e-3)
@@ -73,7 +73,7 @@ fn spots_do_not_depend_on_the_direction() {
                             && near(other.intensity / spot.intensity, 1.0, 1e-3)
                             && near(other.uncertainty / spot.uncertainty, 1.0, 1e-3)
                     };
-                    apart += usize::from(expected.iter().find(same).is_none());
+                    apart += usize::from(!expected.iter().any(same));
                 }
                 assert!(apart * 100 <= spots.len(), "{background} {estimator:?} {way}: {apart}");
             }
