@@ -35,13 +35,13 @@ pub enum TableDepthError {
 
 /// Finds z of the rows of tables, which have the two widths of each spot.
 ///
-/// Where a table has no errors of the widths (`sigma_x_error`, `sigma_y_error`), they follow from what it has. For an elliptical
-/// Gaussian with the photons and the background of the row, in a window like that of the fit, the covariance of the
-/// fit ([`fit_core::Errors`]) says how the errors of the widths go with those of the centre, and `uncertainty_x` and
-/// `uncertainty_y` say how large these are. So EM gain, read noise and the profile are heeded as far as the uncertainties heed
-/// them; of least squares and maximum likelihood that is taken whose uncertainties are nearer. Without uncertainties it is
-/// least squares and a camera without read noise. How the errors of the two widths are correlated no table has, and it follows from
-/// photons and background for every table that has these.
+/// Where a table has no errors of the widths (`sigma_x_error`, `sigma_y_error`), they follow from what it has. For an
+/// elliptical Gaussian with the photons and the background of the row, in a window like that of the fit, the covariance
+/// of the fit ([`fit_core::Errors`]) says how the errors of the widths go with those of the centre, and `uncertainty_x`
+/// and `uncertainty_y` say how large these are. So EM gain, read noise and the profile are heeded as far as the
+/// uncertainties heed them; of least squares and maximum likelihood that is taken whose uncertainties are nearer.
+/// Without uncertainties it is least squares and a camera without read noise. How the errors of the two widths are
+/// correlated no table has, and it follows from photons and background for every table that has these.
 ///
 /// The side of the windows is what [`TableFinder::new`] says, what the table tells (`chi2` over the square of
 /// `background_std` is the number of pixels less 5), what the calibration carries ([`Finder::box_size`]), or 13.
@@ -54,8 +54,8 @@ pub struct TableFinder {
 }
 
 impl TableFinder {
-    /// Prepares for finding z by a calibration. `box_size` is the side, in pixels, of the windows in which the spots were fitted: odd,
-    /// 5 to 63.
+    /// Prepares for finding z by a calibration. `box_size` is the side, in pixels, of the windows in which the spots
+    /// were fitted: odd, 5 to 63.
     ///
     /// # Errors
     /// If the side is out of its range, or threads cannot be started.
@@ -86,8 +86,8 @@ impl TableFinder {
     /// z of each row, and whether the errors of the widths had to be estimated.
     ///
     /// # Errors
-    /// [`TableError::Column`] if there are no `sigma_x` and `sigma_y`, or neither their errors nor `photons` and `background`;
-    /// [`TableError::PixelSize`].
+    /// [`TableError::Column`] if there are no `sigma_x` and `sigma_y`, or neither their errors nor `photons` and
+    /// `background`; [`TableError::PixelSize`].
     pub fn find(&self, table: &Table) -> Result<(Vec<Depth>, bool), TableDepthError> {
         let (widths, estimated) = self.widths(table)?;
         Ok((widths.iter().map(|widths| self.finder.find(widths)).collect(), estimated))

@@ -20,7 +20,7 @@
 //! threshold of 7 finds spots whose peak is about 3 times the noise of a pixel.
 //!
 //! Cost per pixel: 2·(2·⌈3σ⌉ + 1) multiply-adds for the Gaussian (14 for box 7), about 12 additions for
-//! each of the two box means, 9 on every other row for the noise, partial sorts of half of the pixels, and
+//! each of the two box means, 9 for the noise, partial sorts of half of the pixels, and
 //! a comparison; `docs/localization.md` has the measured time.
 
 mod false_rate;
@@ -313,8 +313,8 @@ impl Detector {
     }
 
     /// One of each group of tops that are within reach of each other, and so are equals: the one that is nearest to the
-    /// centre of the frame, which is the same one however the frame is turned or mirrored. Where two are equally near, that is where the
-    /// frame's symmetry makes one of the other, the first in reading order.
+    /// centre of the frame, which is the same one however the frame is turned or mirrored. Where two are equally near,
+    /// that is where the frame's symmetry makes one of the other, the first in reading order.
     fn of_equals(&self, tops: Vec<Candidate>, radius: usize) -> Vec<Candidate> {
         let from_centre = |top: &Candidate| {
             let off = |at: usize, length: usize| (2 * at + 1).abs_diff(length) as u64;

@@ -30,8 +30,8 @@ const LEAST_PAIRS: usize = 100;
 /// Noise whose neighbouring pixels correlate by more than this was smoothed or interpolated.
 const MOST_CORRELATED: f64 = 0.1;
 
-/// The part of the variance that comes from light that moves is its correlation in neighbouring pixels times this: spots are as
-/// wide as that.
+/// The part of the variance that comes from light that moves is its correlation in neighbouring pixels times this:
+/// spots are as wide as that.
 const MOVING: f64 = 1.25;
 
 /// An estimate is sound if its standard error is below this share.
@@ -40,8 +40,8 @@ const MOST_ERROR: f64 = 0.04;
 /// Where nothing is known of the read noise, so many photons of background make sure that it does not matter.
 const ENOUGH_PHOTONS: f64 = 20.0;
 
-/// A read noise matters if it makes this share of the variance of the darker pixels, or more: left out, errors are too small by
-/// half of it.
+/// A read noise matters if it makes this share of the variance of the darker pixels, or more: left out, errors are too
+/// small by half of it.
 const LEAST_SHARE: f64 = 0.15;
 
 /// How many standard errors a read noise must be above none.
@@ -81,8 +81,8 @@ pub enum CameraDoubt {
         /// The least that the movie allows.
         least: f64,
     },
-    /// The sensitivity given is more than twice this: otherwise the camera would have a read noise of more than 20 photo-electrons,
-    /// or 200 after EM gain.
+    /// The sensitivity given is more than twice this: otherwise the camera would have a read noise of more than 20
+    /// photo-electrons, or 200 after EM gain.
     HighSensitivity {
         /// What the camera was said to have.
         given: f64,
@@ -182,10 +182,11 @@ pub fn camera_doubts(frames: AnyWindows<'_>, camera: &Camera) -> Vec<CameraDoubt
     found.map(|found| CameraDoubt::ReadNoise { found }).into_iter().collect()
 }
 
-/// The read noise in photo-electrons (before EM gain divides it), by the variance that light leaves over in the darkest quarter of the first of
-/// some frames, or `None` if they do not say that there is one that matters: see [`estimate_sensitivity`]; besides where it makes
-/// less than 15 % of the variance, and where more than 20 photons of even light would make a wrong
-/// sensitivity look like read noise. Of the camera it takes baseline, sensitivity and EM gain, which must be right.
+/// The read noise in photo-electrons (before EM gain divides it), by the variance that light leaves over in the darkest
+/// quarter of the first of some frames, or `None` if they do not say that there is one that matters: see
+/// [`estimate_sensitivity`]; besides where it makes less than 15 % of the variance, and where more than 20 photons of
+/// even light would make a wrong sensitivity look like read noise. Of the camera it takes baseline, sensitivity and EM
+/// gain, which must be right.
 pub fn estimate_read_noise(frames: AnyWindows<'_>, camera: &Camera) -> Option<f64> {
     read_noise(&measure(frames, camera)?, camera)
 }
@@ -488,8 +489,8 @@ mod tests {
         movie.plan().expect("a sound simulation").piece(0..30).frames()
     }
 
-    /// Proves that a read noise that was left out is found within 10 % in dim light, with molecules that blink and with EM gain, that it is no
-    /// longer doubted once it is given, and that nothing is said where it does not matter.
+    /// Proves that a read noise that was left out is found within 10 % in dim light, with molecules that blink and with
+    /// EM gain, that it is no longer doubted once it is given, and that nothing is said where it does not matter.
     #[test]
     fn a_read_noise_that_was_left_out_is_found() {
         let mut offered = 0;
@@ -536,8 +537,8 @@ mod tests {
         assert!(offered >= 10, "{offered}");
     }
 
-    /// Proves that a sensitivity, or an EM gain, that is off by three times or a hundred is contradicted in bright and dim light, and that none that is
-    /// off by less than 1.5 times is.
+    /// Proves that a sensitivity, or an EM gain, that is off by three times or a hundred is contradicted in bright and
+    /// dim light, and that none that is off by less than 1.5 times is.
     #[test]
     fn a_wrong_gain_is_contradicted() {
         for (background, unevenness, em_gain) in
@@ -581,8 +582,8 @@ mod tests {
         }
     }
 
-    /// Proves that right words are not doubted, whatever is in the movie: many molecules, long and short ones, ones that move, and pixels that
-    /// differ.
+    /// Proves that right words are not doubted, whatever is in the movie: many molecules, long and short ones, and
+    /// ones that move.
     #[test]
     fn right_words_are_not_doubted() {
         for (background, read_noise, em_gain) in [

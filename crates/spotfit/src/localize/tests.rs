@@ -25,8 +25,8 @@ fn turned(frames: &Array3<u16>, way: usize) -> Array3<u16> {
 }
 
 /// Proves that a movie that is turned or mirrored has the same spots, turned and mirrored, with the same photons and
-/// uncertainties, by either estimator: what is left is rounding, and that of two equals that lie as far from the centre of the frame
-/// another may be in the middle of the window.
+/// uncertainties, by either estimator: what is left is rounding, and that of two equals that lie as far from the centre
+/// of the frame another may be in the middle of the window.
 #[test]
 fn spots_do_not_depend_on_the_direction() {
     let camera = fit_sim::Camera::default().with_baseline(100.0).with_read_noise(1.5);
