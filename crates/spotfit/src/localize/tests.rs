@@ -8,6 +8,7 @@ use super::found::Found;
 use super::places::Place;
 use super::*;
 use crate::astigmatism;
+use crate::backend::FitterOptions;
 
 /// Frames in one of the eight ways to turn and mirror them.
 fn turned(frames: &Array3<u16>, way: usize) -> Array3<u16> {
@@ -31,17 +32,19 @@ fn turned(frames: &Array3<u16>, way: usize) -> Array3<u16> {
 fn spots_do_not_depend_on_the_direction() {
     let camera = fit_sim::Camera::default().with_baseline(100.0).with_read_noise(1.5);
     for (background, photons) in [(0.3, 100.0), (20.0, 1000.0)] {
-        let movie = MovieSimulation::new(101, 90, 12)
+        let movie = MovieSimulation::new(101, 91, 30)
             .with_camera(camera)
             .with_background(background)
             .with_signal(photons);
-        let frames = movie.plan().expect("a sound simulation").piece(0..12).frames();
+        let frames = movie.plan().expect("a sound simulation").piece(0..30).frames();
         let (_, height, width) = frames.dim();
         for estimator in [Estimator::LeastSquares, Estimator::MaximumLikelihood] {
             let fit = Options::default().with_estimator(estimator).with_criteria(Criteria::TIGHT);
+            // Single precision leaves more of dim spots to rounding.
+            let fitter = FitterOptions::from(fit).with_backend(Backend::Reference);
             let options = LocalizeOptions::default()
                 .with_camera(Camera::default().with_baseline(100.0).with_read_noise(1.5))
-                .with_fitter(fit.into());
+                .with_fitter(fitter);
             let mut expected: Option<Vec<Localization>> = None;
             for way in 0..8 {
                 let frames = turned(&frames, way);
@@ -61,7 +64,7 @@ fn spots_do_not_depend_on_the_direction() {
                     }
                 }
                 let expected = expected.get_or_insert_with(|| spots.clone());
-                assert!(expected.len() > 50, "{}", expected.len());
+                assert!(expected.len() > 150, "{}", expected.len());
                 assert_eq!(spots.len(), expected.len(), "{background} {estimator:?} {way}");
                 let mut apart = 0;
                 for spot in &spots {
@@ -73,7 +76,10 @@ fn spots_do_not_depend_on_the_direction() {
                             && near(other.intensity / spot.intensity, 1.0, 1e-3)
                             && near(other.uncertainty / spot.uncertainty, 1.0, 1e-3)
                     };
-                    apart += usize::from(!expected.iter().any(same));
+                    if !expected.iter().any(same) {
+                        println!("{background} {estimator:?} {way}: {spot:?}");
+                        apart += 1;
+                    }
                 }
                 assert!(apart * 100 <= spots.len(), "{background} {estimator:?} {way}: {apart}");
             }
