@@ -233,6 +233,7 @@ def find_z(
     measure: str,
     box_size: int | None,
 ) -> tuple[_Columns, bool]: ...
+
 @final
 class ArrayLocalizer:
     def __new__(cls, options: LocalizeOptions, height: int, width: int) -> ArrayLocalizer: ...
