@@ -130,6 +130,7 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     let mut options = CalibrationOptions::new(size.unwrap_or(100.0));
     options.range = arguments.range.as_deref().map(range).transpose()?;
     options.magnification = arguments.magnification;
+    options.box_size = Some(box_size(arguments));
     options.zero = match arguments.zero {
         ZeroChoice::Crossing => Zero::Crossing,
         ZeroChoice::Stage => Zero::Stage,
@@ -150,6 +151,11 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     output.finish_with(others)?;
     summarize(&calibration, beads, size.is_some());
     Ok(())
+}
+
+/// Side of the windows of beads.
+fn box_size(arguments: &CalibrateArguments) -> usize {
+    arguments.box_size.unwrap_or(13)
 }
 
 /// Refuses a name whose extension promises another kind of file.
@@ -218,7 +224,7 @@ fn stack(
     let fit = arguments.spot.apply(arguments.fit.options(), arguments.fit.background())?;
     let fit = fit.with_shape(Shape::Elliptical(Elliptical));
     let options = LocalizeOptions::default()
-        .with_box_size(arguments.box_size.unwrap_or(13))
+        .with_box_size(box_size(arguments))
         .with_camera(fit.camera.unwrap_or_default())
         .with_map(arguments.spot.camera_map()?.map(|(map, _)| Arc::new(map)))
         .with_fitter(arguments.fit.fitter().with_fit(fit.with_camera(None)))

@@ -5,6 +5,7 @@ use std::io;
 use fit_core::ArgumentError;
 use fit_sim::SimulationError;
 use spotfit::BatchError;
+use spotfit::astigmatism::table::TableDepthError;
 use spotfit::camera_maps::CameraMapsError;
 use spotfit::detect::DetectError;
 use spotfit::localize::LocalizeError;
@@ -99,6 +100,16 @@ impl Refused for LocalizeError {
     }
 }
 
+impl Refused for TableDepthError {
+    fn refused(&self) -> Option<(&str, String, &str)> {
+        match self {
+            Self::Option(error) => error.refused(),
+            Self::Fit(error) => error.refused(),
+            _ => None,
+        }
+    }
+}
+
 impl Refused for RenderError {
     fn refused(&self) -> Option<(&str, String, &str)> {
         match self {
@@ -144,7 +155,7 @@ impl From<ModelError> for CliError {
         Self::Other(error.to_string())
     }
 }
-from!(FitError, LocalizeError, SimulationError);
+from!(FitError, LocalizeError, SimulationError, TableDepthError);
 
 impl From<CameraMapsError> for CliError {
     fn from(error: CameraMapsError) -> Self {

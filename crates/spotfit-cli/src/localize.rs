@@ -42,8 +42,8 @@ pub(crate) struct LocalizeArguments {
 /// How movies are localized, for every command that does it.
 #[derive(Debug, Args)]
 pub(crate) struct LocalizeWords {
-    /// Side of the fitted windows, in pixels; odd. About 4 sigma + 3 is a good choice [default: 7; with --psf the largest up to 13
-    /// that leaves 5 pixels of the PSF around].
+    /// Side of the fitted windows, in pixels; odd. About 4 sigma + 3 is a good choice [default: 7; with
+    /// --calibration that of the beads, with --psf the largest up to 13 that leaves 5 pixels of the PSF around].
     #[arg(long = "box", value_name = "PX")]
     box_size: Option<usize>,
     /// How many false spots the detector may find in a million pixels of noise alone. It takes the noise to be that of
@@ -194,6 +194,7 @@ fn summarize(localizer: &Localizer, time: Duration, what_frames_are: Option<Stri
         ("amplitude not positive", counts.not_bright),
         ("moved to a neighbour", counts.wandered),
         ("not finite in photons", counts.not_finite),
+        ("with infinite errors of x or y", counts.undetermined),
         ("saturated", counts.saturated),
         ("with a neighbour", counts.neighbour),
         ("with residuals larger than the noise", counts.residual),

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::Args;
 
 use super::error::CliError;
+use spotfit::localize::frames_for_estimates;
 use spotfit::movie::{Block, Movie, MovieLimits, MovieOptions, Pixels};
 
 /// Which frames a movie consists of.
@@ -127,14 +128,16 @@ pub(crate) fn metadata(movie: &Movie, asked: Option<Lengths>) -> Vec<String> {
     told
 }
 
-/// The first frames of a movie, which is opened once more: it is read from its first frame on, and what is wrong with it
+/// The first frame of a movie, or as `many` as estimates look at. The movie is opened once more: it is read from its first frame on, and what is wrong with it
 /// is said there. Nothing of a pipe, which has its frames only once.
-pub(crate) fn first_frames(path: &Path, options: &MovieOptions, most: usize) -> Option<Block> {
+pub(crate) fn first_frames(path: &Path, options: &MovieOptions, many: bool) -> Option<Block> {
     let metadata = path.metadata().ok()?;
     if !metadata.is_file() && !metadata.is_dir() {
         return None;
     }
-    Movie::open_with(path, options).ok()?.read(most).ok()?
+    let mut movie = Movie::open_with(path, options).ok()?;
+    let most = if many { frames_for_estimates(movie.size()) } else { 1 };
+    movie.read(most).ok()?
 }
 
 /// The median of the first frame, unless a pixel of it is not a number.

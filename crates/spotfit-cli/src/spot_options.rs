@@ -168,6 +168,16 @@ impl SpotOptions {
         self.camera.sensitivity.is_none() && self.camera.camera.is_none()
     }
 
+    /// Whether nothing says what the read noise is.
+    pub(crate) fn lacks_read_noise(&self) -> bool {
+        self.camera.read_noise.is_none() && self.camera.camera.is_none()
+    }
+
+    /// Whether the camera has maps.
+    pub(crate) fn has_maps(&self) -> bool {
+        self.camera.camera.is_some()
+    }
+
     /// Where the maps of the camera are, if there are any.
     pub(crate) fn camera_path(&self) -> Option<&Path> {
         self.camera.camera.as_deref()

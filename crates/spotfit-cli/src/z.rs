@@ -8,8 +8,8 @@ use super::calibrate::finder;
 use super::error::CliError;
 use super::locs::{LocsArguments, refuse_replacing};
 use super::message::say;
-use spotfit::astigmatism::find::{Depth, DepthStatus, FindOptions, Finder, Measure, Widths};
-use spotfit::table::{Column, Kind, Table, Unit};
+use spotfit::astigmatism::find::{DepthStatus, FindOptions, Finder, Measure};
+use spotfit::astigmatism::table::{TableFinder, set_depths};
 
 #[derive(Debug, Args)]
 pub(crate) struct ZArguments {
@@ -25,6 +25,10 @@ pub(crate) struct ZArguments {
     /// of their square roots, as in Picasso.
     #[arg(long, value_enum, default_value = "mahalanobis", value_name = "MEASURE")]
     measure: MeasureChoice,
+    /// Side of the windows in which the spots were fitted, in pixels; odd. How much of a spot they hold says how well its widths are
+    /// known [default: what the table tells by bkgstd and chi2, or else that of the calibration, or 13].
+    #[arg(long = "box", value_name = "PX")]
+    box_size: Option<usize>,
     /// Drop localizations whose z was not found: beyond the range, ambiguous, or far from the calibration.
     #[arg(long)]
     found: bool,
@@ -45,17 +49,20 @@ pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
         MeasureChoice::Roots => Measure::SquareRoots,
     };
     let options = FindOptions { measure, ..*finder.options() };
+    let box_size = finder.box_size();
     let finder =
         Finder::new(finder.curve(), options).map_err(|error| CliError::Other(error.to_string()))?;
+    let finder = TableFinder::new(finder.with_box_size(box_size), arguments.box_size)?;
     let mut output = locs.output(&arguments.output)?;
     let mut counts = [0usize; DepthStatus::ALL.len()];
-    let mut estimated = false;
+    let mut estimated = None;
     locs.blocks(None, |mut block| {
-        let (widths, guessed) = widths(&block).map_err(locs.wrong())?;
-        estimated |= guessed;
-        let depths: Vec<Depth> = widths.iter().map(|widths| finder.find(widths)).collect();
+        let (depths, guessed) = finder.find(&block).map_err(locs.wrong())?;
+        if guessed {
+            estimated = Some(finder.box_size(&block));
+        }
         depths.iter().for_each(|depth| counts[depth.status as usize] += 1);
-        set(&mut block, &depths);
+        set_depths(&mut block, &depths);
         if arguments.found {
             let keep: Vec<bool> =
                 depths.iter().map(|depth| depth.status == DepthStatus::Found).collect();
@@ -73,57 +80,11 @@ pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
         .collect();
     let others = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
     say!("z of {} of {total} localizations; others: {others}", counts[DepthStatus::Found as usize]);
-    if estimated {
+    if let Some(side) = estimated {
         say!(
-            "the table has no errors of the widths; they were estimated from photons and background"
+            "the table has no errors of the widths; they were estimated from photons, background and uncertainties, for windows \
+             of {side}×{side} pixels"
         );
     }
     Ok(())
-}
-
-/// The widths of the spots of a block in pixels, and whether their errors had to be estimated.
-fn widths(block: &Table) -> Result<(Vec<Widths>, bool), spotfit::table::TableError> {
-    // A circular width is no two.
-    block.values("sigma_x")?;
-    let x = block.lengths("sigma_x", Unit::Pixel)?;
-    let y = block.lengths("sigma_y", Unit::Pixel)?;
-    if let (Ok(a), Ok(b)) =
-        (block.lengths("sigma_x_error", Unit::Pixel), block.lengths("sigma_y_error", Unit::Pixel))
-    {
-        let pairs = x.iter().zip(y.iter()).zip(a.iter().zip(b.iter()));
-        let widths = pairs.map(|((&x, &y), (&a, &b))| Widths {
-            sigma: [x, y],
-            errors: [a, b],
-            correlation: 0.0,
-        });
-        return Ok((widths.collect(), false));
-    }
-    let (photons, background) = (block.values("photons")?, block.values("background")?);
-    let estimate = |row: usize| {
-        // The variance of a width by maximum likelihood is σ²/2N without background; with it, larger by the same factor as
-        // that of a centre (Rieger & Stallinga 2014, ChemPhysChem 15:664).
-        let tau = std::f64::consts::TAU * x[row] * y[row] * background[row].max(0.0) / photons[row];
-        let factor = 1.0 + 4.0 * tau + (2.0 * tau / (1.0 + 4.0 * tau)).sqrt();
-        let share = (factor / (2.0 * photons[row])).sqrt();
-        Widths {
-            sigma: [x[row], y[row]],
-            errors: [share * x[row], share * y[row]],
-            correlation: 0.0,
-        }
-    };
-    Ok(((0..block.rows()).map(estimate).collect(), true))
-}
-
-/// Adds the heights to a block.
-fn set(block: &mut Table, depths: &[Depth]) {
-    let mut add = |name: &str, unit: Unit, of: fn(&Depth) -> f64| {
-        let values = depths.iter().map(of).collect();
-        block.set(Column::new(name, unit, Kind::Rounded(4), values));
-    };
-    add("z", Unit::Nanometre, |depth| depth.z);
-    add("uncertainty_z", Unit::Nanometre, |depth| depth.error);
-    add("z_distance", Unit::None, |depth| depth.distance);
-    let words = DepthStatus::ALL.map(|status| status.name().to_owned()).to_vec();
-    let values = depths.iter().map(|depth| depth.status as usize as f64).collect();
-    block.set(Column::new("z_status", Unit::None, Kind::Words(words), values));
 }

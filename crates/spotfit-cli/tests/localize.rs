@@ -157,6 +157,33 @@ fn a_missing_sensitivity_is_offered() {
     assert!(said.contains("no --sensitivity given") && !said.contains("over mean"), "{said}");
 }
 
+/// Proves that a read noise that was left out is offered, and nobody is bothered who gives it; and that words that the movie contradicts by
+/// far are warned about.
+#[test]
+fn words_that_the_movie_contradicts_are_warned_about() {
+    let folder = Folder::new();
+    let movie = simulate(&folder, &["--background", "2", "--read-noise", "1.5"]);
+    let camera = ["--baseline", "100", "--sensitivity", "1"];
+    let (_, said) = localize(&folder, &movie, &camera);
+    let (_, offer) = said.split_once(": --read-noise ").expect("an offer");
+    let offer: f64 = offer.split_whitespace().next().expect("a number").parse().expect("a number");
+    assert!((offer / 1.5 - 1.0).abs() < 0.1, "{said}");
+    for noise in ["1.5", "0"] {
+        let (_, said) =
+            localize(&folder, &movie, &[&camera[..], &["--read-noise", noise]].concat());
+        assert!(!said.contains("warning"), "{said}");
+    }
+    for wrong in [
+        &["--sensitivity", "100"] as &[&str],
+        &["--sensitivity", "0.01"],
+        &["--sensitivity", "1", "--em-gain", "100"],
+    ] {
+        let (_, said) = localize(&folder, &movie, &[&["--baseline", "100"], wrong].concat());
+        let told = said.contains("sensitivity or EM gain is wrong");
+        assert!(told && !said.contains("--read-noise"), "{wrong:?}: {said}");
+    }
+}
+
 /// Proves that more false spots allowed are more candidates, and that a threshold replaces the rate.
 #[test]
 fn the_rate_of_false_spots_is_followed() {

@@ -382,6 +382,51 @@ fn heights_are_found() {
         &"100",
     ]);
     check(&again);
+    // Without the errors of the widths the stated errors are the same, nearly.
+    let (plain, by_box) = (folder.path("plain.csv"), folder.path("box.csv"));
+    let words = |output: &PathBuf, more: &[&'static str]| {
+        let mut all: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"localize", &movie, &"-o"];
+        let output = output.clone();
+        all.push(&output);
+        all.extend([&"--pixel-size" as &dyn AsRef<std::ffi::OsStr>, &"100", &"--drop", &"all"]);
+        all.extend(more.iter().map(|word| word as &dyn AsRef<std::ffi::OsStr>));
+        String::from_utf8_lossy(&with(&all).stderr).into_owned()
+    };
+    words(&plain, &["--shape", "elliptical", "--estimator", "mle", "--box", "13"]);
+    let said = succeeds(&[
+        &"z",
+        &plain,
+        &"--calibration",
+        &calibration,
+        &"-o",
+        &again,
+        &"--pixel-size",
+        &"100",
+    ]);
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.contains("windows of 13×13 pixels"), "{said}");
+    check(&again);
+    words(&plain, &["--shape", "elliptical", "--box", "9"]);
+    let said = succeeds(&[
+        &"z",
+        &plain,
+        &"--calibration",
+        &calibration,
+        &"-o",
+        &again,
+        &"--pixel-size",
+        &"100",
+    ]);
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.contains("windows of 9×9 pixels"), "{said}");
+    // The calibration brings its box, and another one is warned about.
+    let name = calibration.to_str().expect("a name").to_owned();
+    let name: &'static str = Box::leak(name.into_boxed_str());
+    let said = words(&by_box, &["--calibration", name, "--estimator", "mle", "--errors"]);
+    assert!(!said.contains("13×13"), "{said}");
+    assert_eq!(fs::read(&by_box).expect("a table"), fs::read(&locs).expect("a table"));
+    let said = words(&by_box, &["--calibration", name, "--box", "7"]);
+    assert!(said.contains("7×7 pixels, and those of the calibration had 13×13"), "{said}");
     fails(
         &[&"z", &table(&folder), &"--calibration", &calibration, &"-o", &again],
         &["no column 'sigma_x'"],

@@ -33,7 +33,10 @@ mod _spotfit {
     #[pymodule_export]
     use super::fitter::Fitter;
     #[pymodule_export]
-    use super::localize::{ArrayLocalizer, LocalizeOptions, MovieLocalizer};
+    use super::localize::{
+        ArrayLocalizer, LocalizeOptions, MovieLocalizer, doubts_of_movie, estimates, find_z,
+        frames_for_estimates,
+    };
     #[pymodule_export]
     use super::model::{Model, ModelFitter};
     #[pymodule_export]

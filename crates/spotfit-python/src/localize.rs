@@ -9,8 +9,11 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use spotfit::astigmatism;
 use spotfit::astigmatism::file::CalibrationFileError;
-use spotfit::astigmatism::find::Finder;
-use spotfit::localize::{self, Flags, Localization, Localizations, LocalizeError, Localizer, Roi};
+use spotfit::astigmatism::find::{FindOptions, Finder, Measure};
+use spotfit::astigmatism::table::{TableFinder, set_depths};
+use spotfit::localize::{
+    self, CameraDoubt, Flags, Localization, Localizations, LocalizeError, Localizer, Roi,
+};
 use spotfit::movie::{Block, Movie, MovieError, MovieOptions, Pixels};
 use spotfit::psf::{self, Psf};
 use spotfit::table::{self, Layout, Widths};
@@ -19,9 +22,9 @@ use spotfit::yaml::YamlError;
 use crate::camera::CameraMap;
 use crate::error;
 use crate::fitter::Fitter;
-use crate::options::choose;
+use crate::options::{self, choose};
 use crate::pixels::{self, View};
-use crate::tables::{Info, Made, columns};
+use crate::tables::{self, Given, Info, Made, columns};
 use crate::threads::Here;
 
 /// The exception for a movie that cannot be localized.
@@ -49,6 +52,32 @@ fn finder(path: &Path) -> PyResult<Finder> {
         CalibrationFileError::Yaml(YamlError::Io(error)) => of_io(path, &error),
         other => PyValueError::new_err(format!("{}: {other}", path.display())),
     })
+}
+
+/// z of the localizations of a table by their two widths, and whether the errors of the widths had to be estimated.
+#[pyfunction]
+#[pyo3(signature = (columns, info, calibration, *, measure, box_size))]
+pub(crate) fn find_z<'py>(
+    py: Python<'py>,
+    columns: Vec<Given<'py>>,
+    info: &Bound<'py, Info>,
+    calibration: PathBuf,
+    measure: &str,
+    box_size: Option<usize>,
+) -> PyResult<(Vec<Made<'py>>, bool)> {
+    let measures = [("mahalanobis", Measure::Mahalanobis), ("roots", Measure::SquareRoots)];
+    let measure = choose("measure", measure, &measures)?;
+    let mut table = tables::table(py, columns, info.get())?;
+    let read = finder(&calibration)?;
+    let options = FindOptions { measure, ..*read.options() };
+    let wrong = |told: String| PyValueError::new_err(told);
+    let made = Finder::new(read.curve(), options).map_err(|error| wrong(error.to_string()))?;
+    let made = TableFinder::new(made.with_box_size(read.box_size()), box_size);
+    let made = made.map_err(|error| wrong(error.to_string()))?;
+    let found = py.detach(|| made.find(&table));
+    let (depths, estimated) = found.map_err(|error| wrong(error.to_string()))?;
+    set_depths(&mut table, &depths);
+    Ok((tables::columns(py, table), estimated))
 }
 
 /// Reads a PSF.
@@ -112,7 +141,6 @@ impl LocalizeOptions {
             flags = Flags::from_bits(flags.bits() | flag.bits());
         }
         let options = localize::LocalizeOptions::default()
-            .with_box_size(box_size.unwrap_or(psf.as_ref().map_or(7, Psf::usual_box)))
             .with_false_rate(false_rate)
             .with_roi(roi.map(|(x, y, width, height)| Roi { x, y, width, height }))
             .with_camera(fit.camera.unwrap_or_default())
@@ -125,6 +153,8 @@ impl LocalizeOptions {
             .with_saturation(saturation)
             .with_calibration(calibration.map(Arc::new))
             .with_psf(psf.map(Arc::new));
+        let box_size = box_size.unwrap_or(options.usual_box());
+        let options = options.with_box_size(box_size);
         let options = match threshold {
             Some(threshold) => options.with_threshold(threshold),
             None => options,
@@ -136,6 +166,11 @@ impl LocalizeOptions {
             .with_checks(checks)
             .with_status(keep_all);
         Ok(Self { options, layout })
+    }
+
+    /// What is odd about the options.
+    fn notes(&self) -> Vec<String> {
+        self.options.notes()
     }
 
     /// The columns without rows.
@@ -190,6 +225,62 @@ impl ArrayLocalizer {
         py.check_signals()?;
         Ok(self.options.get().columns(py, &found.map_err(of_localize)?))
     }
+}
+
+/// How many of the first frames the estimates look at.
+#[pyfunction]
+pub(crate) fn frames_for_estimates(height: usize, width: usize) -> usize {
+    localize::frames_for_estimates((width, height))
+}
+
+/// Baseline, sensitivity, EM gain and read noise.
+type CameraNumbers = (f64, f64, Option<f64>, f64);
+
+/// What frames say of the sensitivity of their camera, what of its read noise, and what against it.
+#[pyfunction]
+pub(crate) fn estimates(
+    py: Python<'_>,
+    frames: &Bound<'_, PyAny>,
+    camera: CameraNumbers,
+) -> PyResult<(Option<f64>, Option<f64>, Vec<String>)> {
+    let camera = options::camera(camera);
+    camera.validate().map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let frames = pixels::Pixels::of("movie", frames)?;
+    let view = frames.view();
+    Ok(py.detach(|| {
+        let frames = stored(view);
+        let sensitivity = localize::estimate_sensitivity(frames.windows(), &camera);
+        let read_noise = localize::estimate_read_noise(frames.windows(), &camera);
+        (sensitivity, read_noise, told(&localize::camera_doubts(frames.windows(), &camera)))
+    }))
+}
+
+/// The same for a file: what its first frames say against a camera. What is wrong with the file is said when it is localized.
+#[pyfunction]
+pub(crate) fn doubts_of_movie(
+    py: Python<'_>,
+    path: PathBuf,
+    channel: Option<usize>,
+    slice: Option<usize>,
+    camera: CameraNumbers,
+) -> Vec<String> {
+    let camera = options::camera(camera);
+    let mut chosen = MovieOptions::default();
+    (chosen.channel, chosen.slice) = (channel, slice);
+    py.detach(|| {
+        // A pipe has its frames only once.
+        let metadata = path.metadata().ok()?;
+        let mut movie = Movie::open_with(&path, &chosen)
+            .ok()
+            .filter(|_| metadata.is_file() || metadata.is_dir())?;
+        let block = movie.read(localize::frames_for_estimates(movie.size())).ok()??;
+        Some(told(&localize::camera_doubts(block.pixels.windows(), &camera)))
+    })
+    .unwrap_or_default()
+}
+
+fn told(doubts: &[CameraDoubt]) -> Vec<String> {
+    doubts.iter().map(ToString::to_string).collect()
 }
 
 /// Where a slice of so many frames begins or ends, as Python counts: from the end below 0.

@@ -37,6 +37,8 @@ def folder(tmp_path_factory: Any) -> Path:
     )  # fmt: skip
     words = ["movie.tif", "--pixel-size", "100", *CAMERA]
     run("localize", *words, "-o", "by-widths.hdf5", "--calibration", "cal.yaml", "--box", "13")
+    run("localize", *words, "-o", "two-widths.hdf5", "--shape", "elliptical", "--box", "13")
+    run("z", "two-widths.hdf5", "-o", "by-table.hdf5", "--calibration", "cal.yaml")
     run("localize", *words, "-o", "by-psf.hdf5", "--psf", "psf.hdf5", "--errors")
     run("link", "by-psf.hdf5", "-o", "linked.hdf5", "--gap", "2")
     run("link", "by-psf.hdf5", "-o", "labelled.hdf5", "--radius", "0.4", "--radius-z", "90", "--label")
@@ -54,10 +56,31 @@ def same(found: spotfit.Locs, path: Path) -> None:
 
 def test_heights_by_widths_are_those_of_the_command(folder: Path) -> None:
     camera = spotfit.Camera(100, 1, None, 1.5)
-    words: Any = {"camera": camera, "box_size": 13, "pixel_size": 100, "calibration": folder / "cal.yaml"}
+    # The calibration brings its box.
+    words: Any = {"camera": camera, "pixel_size": 100, "calibration": folder / "cal.yaml"}
     found = spotfit.localize(folder / "movie.tif", **words)
     assert {"z", "uncertainty_z", "z_distance", "z_status", "sigma_x"} <= set(found.names)
     same(found, folder / "by-widths.hdf5")
+
+
+def test_another_box_than_that_of_the_calibration_is_warned_about(folder: Path) -> None:
+    camera = spotfit.Camera(100, 1, None, 1.5)
+    with pytest.warns(UserWarning, match="7×7 pixels, and those of the calibration had 13×13"):
+        spotfit.localize(folder / "movie.tif", camera=camera, calibration=folder / "cal.yaml", box_size=7)
+
+
+def test_heights_of_a_table_are_those_of_the_command(folder: Path) -> None:
+    table = spotfit.read_table(folder / "two-widths.hdf5")
+    found = spotfit.find_z(table, folder / "cal.yaml", box_size=13)
+    same(found, folder / "by-table.hdf5")
+    with pytest.raises(ValueError, match="sigma_x"):
+        spotfit.find_z(spotfit.Locs({"frame": [0], "x": [1.0], "y": [1.0]}), folder / "cal.yaml")
+    with pytest.raises(ValueError, match="box_size"):
+        spotfit.find_z(table, folder / "cal.yaml", box_size=8)
+    with pytest.raises(ValueError, match="measure"):
+        spotfit.find_z(table, folder / "cal.yaml", measure="least")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="Locs"):
+        spotfit.find_z({"x": [1.0]}, folder / "cal.yaml")  # type: ignore[arg-type]
 
 
 def test_heights_by_a_psf_are_those_of_the_command_and_right(folder: Path) -> None:

@@ -79,6 +79,30 @@ def test_options_reach_the_localizer(movie: Any) -> None:
     assert abs(np.median(spotfit.localize(part, camera=spotfit.CameraMap(*maps)).background) - 2.5) < 0.2
 
 
+def test_a_camera_that_the_movie_contradicts_is_warned_about(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    dim = (rng.poisson(2.0, (40, 64, 64)) + rng.normal(100, 1.5, (40, 64, 64))).round().astype(np.uint16)
+    np.save(tmp_path / "dim.npy", dim)
+    known = spotfit.Camera(baseline=100)
+    noise = spotfit.estimate_read_noise(dim, known)
+    assert noise is not None and abs(noise - 1.5) < 0.15
+    assert spotfit.estimate_read_noise(dim[:1], known) is None
+    for source in dim, tmp_path / "dim.npy":
+        with pytest.warns(UserWarning, match=r"read noise of about 1\.\d photo-electrons"):
+            spotfit.localize(source, camera=known)
+        for wrong in known._replace(sensitivity=100), known._replace(em_gain=100):
+            with pytest.warns(UserWarning, match="sensitivity or EM gain is wrong"):
+                spotfit.localize(source, camera=wrong)
+        # Warnings are errors here.
+        spotfit.localize(source, camera=known._replace(read_noise=1.5))
+        spotfit.localize(source)
+    bright = (100 + 2 * rng.poisson(50.0, (40, 64, 64))).astype(np.uint16)
+    found = spotfit.estimate_sensitivity(bright, known)
+    assert found is not None and abs(found - 0.5) < 0.03
+    with pytest.raises(ValueError, match="height, width"):
+        spotfit.estimate_sensitivity(bright[0], known)
+
+
 def test_drift_is_found_and_taken_out(movie: Any) -> None:
     locs = spotfit.localize(movie)
     drift = spotfit.find_drift(locs)

@@ -1,12 +1,14 @@
 //! z from the widths of simulated spots, beside the Cramér–Rao bound.
 
-use fit_sim::{Defocus, SpotShape, SpotSimulation, Spots};
+use fit_sim::{Defocus, Random, SpotProfile, SpotShape, SpotSimulation, Spots};
 use spotfit::astigmatism::calibrate::{CalibrationOptions, Slice, calibrate};
 use spotfit::astigmatism::curve::Astigmatism;
 use spotfit::astigmatism::find::{Depth, DepthStatus, FindOptions, Finder, Widths};
+use spotfit::astigmatism::table::TableFinder;
+use spotfit::table::{Column, Info, Kind, Table, Unit};
 use spotfit::{
-    Camera, Elliptical, Errors, Estimator, Fit, Fitter, FitterOptions, Options, Parameter, Shape,
-    Size, Start, Status, Windows,
+    Camera, Elliptical, Errors, Estimator, Fit, Fitter, FitterOptions, Options, Parameter,
+    PixelProfile, Shape, Size, Start, Status, Windows,
 };
 
 const SIZE: Size = Size::new(15, 15);
@@ -99,6 +101,162 @@ fn ratios(photons: f64, estimator: Estimator) -> (f64, f64, f64) {
         100.0 * found / all
     );
     ((squares / found).sqrt(), found / all, (stated / found).sqrt())
+}
+
+/// A table of fits as `localize` without errors of the widths has it.
+fn table(fits: &[Fit<f64>], errors: &[Errors], with_errors: bool) -> Table {
+    let mut table = Table::new(Info::default());
+    let mut add = |name: &str, unit: Unit, of: &dyn Fn(usize) -> f64| {
+        let values = (0..fits.len()).map(of).collect();
+        table.set(Column::new(name, unit, Kind::Double, values));
+    };
+    let error = |row: usize, parameter| f64::from(errors[row].of(parameter));
+    add("x", Unit::Pixel, &|row| fits[row].x);
+    add("y", Unit::Pixel, &|row| fits[row].y);
+    add("sigma_x", Unit::Pixel, &|row| fits[row].sigma_x);
+    add("sigma_y", Unit::Pixel, &|row| fits[row].sigma_y);
+    add("photons", Unit::Photon, &|row| fits[row].signal());
+    add("background", Unit::Photon, &|row| fits[row].background);
+    add("uncertainty_x", Unit::Pixel, &|row| error(row, Parameter::X));
+    add("uncertainty_y", Unit::Pixel, &|row| error(row, Parameter::Y));
+    if with_errors {
+        add("sigma_x_error", Unit::Pixel, &|row| error(row, Parameter::SigmaX));
+        add("sigma_y_error", Unit::Pixel, &|row| error(row, Parameter::SigmaY));
+    }
+    table
+}
+
+/// Proves that z of a table is off by as much as stated, with the errors of the widths and without them: by either
+/// estimator, of sampled and integrated spots, by cameras with and without EM gain and read noise.
+#[test]
+fn heights_of_tables_are_off_by_as_much_as_stated() {
+    use Estimator::{LeastSquares, MaximumLikelihood};
+    let plain = Camera::default();
+    let em = plain.with_em_gain(Some(1.0));
+    let noisy = plain.with_read_noise(2.0);
+    for (photons, background, profile, camera) in [
+        (1000.0, 10.0, PixelProfile::Sampled, plain),
+        (3000.0, 10.0, PixelProfile::Sampled, plain),
+        (3000.0, 1.0, PixelProfile::Sampled, plain),
+        (1000.0, 10.0, PixelProfile::Integrated, plain),
+        (3000.0, 40.0, PixelProfile::Integrated, plain),
+        (3000.0, 10.0, PixelProfile::Sampled, em),
+        (1000.0, 2.0, PixelProfile::Sampled, noisy),
+    ] {
+        let defocus = Defocus::default().with_z_range(500.0);
+        let sum = background * SIZE.pixels() as f64;
+        let simulation = SpotSimulation::new(SIZE)
+            .with_signal(photons)
+            .with_background(sum)
+            .with_sigma(SIGMA..SIGMA)
+            .with_shape(SpotShape::Defocused(defocus))
+            .with_profile(match profile {
+                PixelProfile::Integrated => SpotProfile::Integrated,
+                _ => SpotProfile::Sampled,
+            })
+            .with_reach(Some(0.5))
+            .with_seed(5);
+        let mut spots = simulation.generate(0..5000).expect("a sound simulation");
+        let mut random = Random::new(5, 0);
+        for pixel in &mut spots.pixels {
+            if camera.em_gain.is_some() {
+                *pixel = random.gamma(f64::from(*pixel)) as f32;
+            }
+            *pixel += (camera.read_noise * random.normal()) as f32;
+        }
+        let finder = Finder::new(&curve(&defocus), FindOptions::default()).expect("sound");
+        let finder = TableFinder::new(finder, Some(15)).expect("a sound size");
+        for estimator in [LeastSquares, MaximumLikelihood] {
+            let options = Options::default()
+                .with_shape(Shape::Elliptical(Elliptical))
+                .with_profile(profile)
+                .with_estimator(estimator)
+                .with_camera(Some(camera));
+            let fitter = Fitter::new(&FitterOptions::from(options)).expect("sound options");
+            let fits: Vec<Fit<f64>> =
+                fitter.fit(spots.pixels.view(), Start::Estimate).expect("fits");
+            let windows = Windows::stack(spots.pixels.view()).into();
+            let errors = fitter.errors(windows, &fits).expect("errors");
+            for with_errors in [true, false] {
+                let table = table(&fits, &errors, with_errors);
+                let (depths, estimated) = finder.find(&table).expect("a table");
+                assert_eq!(estimated, !with_errors);
+                let found: Vec<f64> = fits
+                    .iter()
+                    .zip(&depths)
+                    .zip(&spots.truth)
+                    .filter(|((fit, depth), _)| {
+                        fit.status.is_converged() && depth.status == DepthStatus::Found
+                    })
+                    .map(|((_, depth), truth)| (depth.z - truth.z) / depth.error)
+                    .collect();
+                let ratio = (found.iter().map(|r| r * r).sum::<f64>() / found.len() as f64).sqrt();
+                println!(
+                    "{photons}:{background} {profile:?} {camera:?} {estimator:?} errors {with_errors}: {ratio:.3} of {}",
+                    found.len()
+                );
+                assert!((0.95..1.15).contains(&ratio), "{photons} {estimator:?}: {ratio}");
+                assert!(found.len() > 4900, "{}", found.len());
+            }
+        }
+    }
+}
+
+/// Proves that what a table lacks is named, that rows that make no sense are invalid and no others, and that a side of windows out of
+/// its range is refused.
+#[test]
+fn tables_that_do_not_tell_z_are_refused() {
+    let defocus = Defocus::default();
+    let finder = || Finder::new(&curve(&defocus), FindOptions::default()).expect("sound");
+    let spot = Fit {
+        x: 7.2,
+        y: 7.0,
+        sigma_x: 1.4,
+        sigma_y: 1.6,
+        amplitude: 70.0,
+        background: 5.0,
+        sigma: 1.5,
+        status: Status::MinStep,
+        ..Fit::invalid()
+    };
+    let mut fits = vec![spot; 4];
+    fits[1].amplitude = -70.0;
+    fits[2].sigma_x = f64::NAN;
+    let errors = vec![Errors::unknown(); 4];
+    let mut table = table(&fits, &errors, false);
+    let of = |table: &Table| TableFinder::new(finder(), None).expect("sound").find(table);
+    // Uncertainties that are infinite say nothing, and least squares is assumed.
+    let (depths, estimated) = of(&table).expect("a table");
+    let statuses: Vec<DepthStatus> = depths.iter().map(|depth| depth.status).collect();
+    let (found, invalid) = (DepthStatus::Found, DepthStatus::Invalid);
+    assert!(estimated);
+    assert_eq!(statuses, [found, invalid, invalid, found]);
+    table.remove("background");
+    let said = of(&table).expect_err("no background").to_string();
+    assert!(said.contains("background"), "{said}");
+    table.remove("sigma_x");
+    let said = of(&table).expect_err("no width").to_string();
+    assert!(said.contains("sigma_x"), "{said}");
+    for side in [4, 8, 65] {
+        let said = TableFinder::new(finder(), Some(side)).expect_err("a side").to_string();
+        assert!(said.contains("box_size"), "{said}");
+    }
+    let side = |carried, given, table: &Table| {
+        let finder = TableFinder::new(finder().with_box_size(carried), given).expect("sound");
+        finder.box_size(table)
+    };
+    assert_eq!(side(None, None, &table), 13);
+    assert_eq!(side(Some(9), None, &table), 9);
+    let mut told = table;
+    let mut set = |name: &str, values: [f64; 4]| {
+        told.set(Column::new(name, Unit::None, Kind::Double, values.to_vec()));
+    };
+    set("chi2", [76.0 * 4.0, 76.0, 76.0 * 9.0, f64::NAN]);
+    set("background_std", [2.0, 1.0, 3.0, 1.0]);
+    assert_eq!(side(Some(13), None, &told), 9);
+    assert_eq!(side(Some(13), Some(7), &told), 7);
+    told.set(Column::new("chi2", Unit::None, Kind::Double, vec![50.0, 400.0, 8000.0, 1.0]));
+    assert_eq!(side(Some(11), None, &told), 11);
 }
 
 /// Proves that z by maximum likelihood is as good as the light allows.

@@ -24,6 +24,12 @@ pub(crate) enum Topic {
     Median,
     /// The words lack a sensitivity.
     Sensitivity,
+    /// The camera of the words does not go with the noise of the movie.
+    Camera,
+    /// The words lack a read noise.
+    ReadNoise,
+    /// What is odd about the words whatever the movie.
+    Options,
 }
 
 /// Who hears what is said of a movie and how far it is.
@@ -96,6 +102,9 @@ impl Job<'_> {
         output.write(layout.table(&[], &info))?;
         for text in metadata(&movie, words.pixel_size) {
             listener.hear(Topic::Metadata, text);
+        }
+        for note in told.notes {
+            listener.hear(Topic::Options, format!("spotfit: warning: {note}"));
         }
         warn(self, &movie_options, listener);
         let frames_are = words.movie_options.frames(&movie);

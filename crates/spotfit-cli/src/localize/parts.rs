@@ -20,6 +20,8 @@ pub(super) struct Told {
     /// Without positions.
     pub(super) options: LocalizeOptions,
     pub(super) shape: Shape,
+    /// What is odd about them.
+    pub(super) notes: Vec<String>,
 }
 
 impl LocalizeWords {
@@ -57,7 +59,6 @@ impl LocalizeWords {
             Some(_) => fit.with_estimator(self.spot.psf_estimator()?),
         };
         let options = LocalizeOptions::default()
-            .with_box_size(self.box_size.unwrap_or(psf.as_ref().map_or(7, Psf::usual_box)))
             .with_false_rate(self.false_rate)
             .with_roi(self.roi.as_deref().map(parse_roi).transpose()?)
             .with_camera(camera)
@@ -70,11 +71,14 @@ impl LocalizeWords {
             .with_psf(psf.map(Arc::new))
             .with_drop(flags(&self.drop))
             .with_saturation(self.saturation);
+        let box_size = self.box_size.unwrap_or(options.usual_box());
+        let options = options.with_box_size(box_size);
         let options = match self.threshold {
             Some(threshold) => options.with_threshold(threshold),
             None => options,
         };
-        Ok(Told { options, shape: fit.shape })
+        let notes = options.notes();
+        Ok(Told { options, shape: fit.shape, notes })
     }
 
     /// The positions to fit, if they are given.
@@ -118,7 +122,7 @@ impl LocalizeWords {
             }
             File::open(path).map_err(|error| CliError::file(&name, error.to_string()))?;
         }
-        let Told { options, shape } = self.told(output)?;
+        let Told { options, shape, .. } = self.told(output)?;
         if let Some(text) = &self.filter {
             // Whether columns can be had in nanometres the movie may say.
             let parse = |size| {

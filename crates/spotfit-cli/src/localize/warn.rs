@@ -2,7 +2,7 @@
 
 use super::job::{Job, Listener, Topic};
 use crate::movie_options::{first_frames, median};
-use spotfit::localize::estimate_sensitivity;
+use spotfit::localize::{CameraDoubt, camera_doubts, estimate_sensitivity, two_digits};
 use spotfit::movie::MovieOptions;
 
 /// Says what is not known of the camera, or hardly right, and what it costs.
@@ -15,12 +15,15 @@ pub(super) fn warn(job: &Job<'_>, options: &MovieOptions, listener: &impl Listen
     }
     let camera = spot.camera().unwrap_or_default();
     let wants_sensitivity = lacks_sensitivity && listener.wants(Topic::Sensitivity);
+    // What a read noise is depends on the sensitivity.
+    let wants_doubts = !lacks_sensitivity
+        && (listener.wants(Topic::Camera)
+            || spot.lacks_read_noise() && listener.wants(Topic::ReadNoise));
+    let many = wants_sensitivity || wants_doubts;
     // With maps of the camera there is nothing to look for.
-    let most = if wants_sensitivity { SEEN_FOR_SENSITIVITY } else { 1 };
-    let wanted = !lacks_baseline
-        && spot.camera().is_some()
-        && (wants_sensitivity || listener.wants(Topic::Median));
-    let seen = wanted.then(|| first_frames(job.movie, options, most)).flatten();
+    let wanted = !lacks_baseline && !spot.has_maps() && spot.camera().is_some();
+    let wanted = wanted && (many || listener.wants(Topic::Median));
+    let seen = wanted.then(|| first_frames(job.movie, options, many)).flatten();
     let median = seen.as_ref().and_then(median);
     if let Some(median) = median.filter(|&median| camera.baseline > median) {
         let baseline = camera.baseline;
@@ -29,6 +32,18 @@ pub(super) fn warn(job: &Job<'_>, options: &MovieOptions, listener: &impl Listen
              would have less than no light"
         );
         listener.hear(Topic::Median, text);
+    }
+    let doubts = seen.as_ref().filter(|_| wants_doubts);
+    for doubt in doubts.map_or(Vec::new(), |seen| camera_doubts(seen.pixels.windows(), &camera)) {
+        match doubt {
+            CameraDoubt::ReadNoise { found } if spot.lacks_read_noise() => {
+                let text = format!("spotfit: warning: {doubt}: --read-noise {}", two_digits(found));
+                listener.hear(Topic::ReadNoise, text);
+            }
+            // It was said to be 0.
+            CameraDoubt::ReadNoise { .. } => {}
+            doubt => listener.hear(Topic::Camera, format!("spotfit: warning: {doubt}")),
+        }
     }
     if wants_sensitivity {
         let found = seen.and_then(|block| estimate_sensitivity(block.pixels.windows(), &camera));
@@ -44,13 +59,4 @@ pub(super) fn warn(job: &Job<'_>, options: &MovieOptions, listener: &impl Listen
         let text = format!("spotfit: warning: no --sensitivity given; {assumed}{offer}");
         listener.hear(Topic::Sensitivity, text);
     }
-}
-
-/// Frames that are read to estimate the sensitivity.
-const SEEN_FOR_SENSITIVITY: usize = 64;
-
-/// A positive number with two digits that count.
-fn two_digits(number: f64) -> String {
-    let decimals = (1.0 - number.log10().floor()).clamp(0.0, 12.0) as usize;
-    format!("{number:.decimals$}")
 }

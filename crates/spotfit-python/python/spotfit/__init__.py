@@ -15,7 +15,7 @@ from ._files import fit_files
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
 from ._link import link
-from ._localize import Blocks, localize
+from ._localize import Blocks, estimate_read_noise, estimate_sensitivity, localize
 from ._locs import Locs, Movie, read_table, write_table
 from ._model import Model
 from ._model_fits import ModelFits
@@ -23,6 +23,7 @@ from ._pictures import Drift, Picture, find_drift, render
 from ._simulate import Simulation, simulate
 from ._spotfit import CameraMap, DeviceArray, __version__
 from ._summary import FileOutcome, FilesSummary
+from ._z import find_z
 
 __all__ = [
     "Blocks",
@@ -45,7 +46,10 @@ __all__ = [
     "Simulation",
     "Status",
     "__version__",
+    "estimate_read_noise",
+    "estimate_sensitivity",
     "find_drift",
+    "find_z",
     "fit",
     "fit_files",
     "fit_in_frames",

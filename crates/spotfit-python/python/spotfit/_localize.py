@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from . import _arguments as arguments
 from . import _spotfit
+from ._camera import Camera
 from ._fit import fitter_of
 from ._locs import Locs, joined
 
@@ -87,7 +89,8 @@ class Blocks(Iterator[Locs]):
         A TIFF, OME-TIFF, NPY, Picasso ``.raw`` or ``.dax`` file, or frames. Anything with a shape that gives frames when it
         is sliced will do, such as ``numpy.memmap``: it is taken in blocks.
     box_size : int, optional
-        Side of the windows in pixels: odd, 5 to 63. Default: 7; with `psf` the largest up to 13 that leaves 5 pixels of it around.
+        Side of the windows in pixels: odd, 5 to 63. Default: 7; with `calibration` that of the beads, with `psf` the largest up to
+        13 that leaves 5 pixels of it around.
     false_rate : float
         How many false spots may be found in a million pixels of noise.
     threshold : float, optional
@@ -124,6 +127,12 @@ class Blocks(Iterator[Locs]):
     ----------
     done, total : int
         Frames that were localized so far, and all that will be.
+
+    Warns
+    -----
+    UserWarning
+        If the first frames contradict a `Camera` that is given (its sensitivity or EM gain by more than a factor of 2, a read noise
+        of 0 where there is one that matters), or `box_size` is not that of the calibration.
     """
 
     def __init__(
@@ -173,6 +182,10 @@ class Blocks(Iterator[Locs]):
             calibration=calibration,
             psf=psf,
         )
+        for note in self._options.notes():
+            warnings.warn(note, stacklevel=2)
+        given = options.get("camera")
+        camera = None if given is None or isinstance(given, _spotfit.CameraMap) else arguments.camera(given)
         frames = slice(None) if frames is None else frames
         if not isinstance(frames, slice) or frames.step not in (None, 1):
             raise ValueError("frames must be a slice without a step")
@@ -183,6 +196,8 @@ class Blocks(Iterator[Locs]):
             channel = None if channel is None else arguments.whole("channel", channel)
             z_slice = None if z_slice is None else arguments.whole("z_slice", z_slice)
             source = _spotfit.MovieLocalizer(self._options, fspath(movie), channel, z_slice, frames.start, frames.stop)
+            if camera is not None:
+                _doubt(_spotfit.doubts_of_movie(fspath(movie), channel, z_slice, camera))
             info = source.info
             first, last, _ = frames.indices(info.numbers[3] or 0)
             self.total = max(last - first, 0)
@@ -203,6 +218,9 @@ class Blocks(Iterator[Locs]):
             self.total = max(last - first, 0)
             info = _spotfit.Info(None, width, height, count)
             localizer = _spotfit.ArrayLocalizer(self._options, height, width)
+            if camera is not None:
+                few = array[first : min(last, first + _spotfit.frames_for_estimates(height, width))]
+                _doubt(_spotfit.estimates(few, camera)[2])
             self._next = self._of_array(localizer, array, first, max(last, first))
         self._info = info if size is None else info.with_pixel_size(size)
 
@@ -227,6 +245,71 @@ class Blocks(Iterator[Locs]):
 
     def __next__(self) -> Locs:
         return Locs._made(next(self._next), self._info)
+
+
+def estimate_sensitivity(movie: Any, camera: Camera | None = None) -> float | None:
+    """Photo-electrons per ADU, before EM gain, by variance over mean of the first frames of a movie.
+
+    Parameters
+    ----------
+    movie : array_like (n, height, width)
+        Frames, of which the first 64 are looked at, of large ones fewer.
+    camera : Camera, optional
+        Its baseline, EM gain and, unless it is 0, read noise are taken for granted.
+
+    Returns
+    -------
+    float or None
+        None if the frames do not say: a single one, noise that is not that of single pixels, little light.
+
+    Examples
+    --------
+    >>> import numpy as np, spotfit
+    >>> movie = 100 + 2 * np.random.default_rng(1).poisson(50, (20, 64, 64))
+    >>> round(spotfit.estimate_sensitivity(movie, spotfit.Camera(baseline=100)), 1)
+    0.5
+    """
+    return _estimates(movie, camera)[0]
+
+
+def estimate_read_noise(movie: Any, camera: Camera | None = None) -> float | None:
+    """The read noise in photo-electrons, by what noise light leaves over in the darkest quarter of the first frames of a movie.
+
+    Parameters
+    ----------
+    movie : array_like (n, height, width)
+        Frames, of which the first 64 are looked at, of large ones fewer.
+    camera : Camera, optional
+        Its baseline, sensitivity and EM gain are taken for granted.
+
+    Returns
+    -------
+    float or None
+        None if the frames do not say that there is one that matters: if it makes less than 15 % of the variance, or if there are more
+        than 20 photons of even light, where a wrong sensitivity looks the same.
+
+    Examples
+    --------
+    >>> import numpy as np, spotfit
+    >>> rng = np.random.default_rng(1)
+    >>> movie = 100 + rng.poisson(2, (20, 64, 64)) + rng.normal(0, 1.5, (20, 64, 64))
+    >>> round(spotfit.estimate_read_noise(movie, spotfit.Camera(baseline=100)), 1)
+    1.5
+    """
+    return _estimates(movie, camera)[1]
+
+
+def _estimates(movie: Any, camera: Camera | None) -> tuple[float | None, float | None, list[str]]:
+    array = movie if hasattr(movie, "shape") else np.asarray(movie)
+    if len(array.shape) != 3:
+        raise ValueError(f"movie must be (n, height, width), not of shape {tuple(array.shape)}")
+    count = _spotfit.frames_for_estimates(int(array.shape[1]), int(array.shape[2]))
+    return _spotfit.estimates(array[:count], arguments.camera(Camera() if camera is None else camera))
+
+
+def _doubt(doubts: list[str]) -> None:
+    for doubt in doubts:
+        warnings.warn(doubt, stacklevel=3)
 
 
 def _roi(roi: Any) -> tuple[int, int, int, int]:

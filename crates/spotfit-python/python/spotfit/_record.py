@@ -40,7 +40,7 @@ def options_of(options: Mapping[str, Any]) -> Record:
     for name in ("calibration", "psf"):
         if every[name] is not None:
             every[name] = _content(every[name])
-    if every["box_size"] is None and every["psf"] is None:
+    if every["box_size"] is None and every["psf"] is None and every["calibration"] is None:
         every["box_size"] = 7
     if every["sigma"] is not None:
         every["sigma"] = arguments.pair("sigma", every["sigma"])

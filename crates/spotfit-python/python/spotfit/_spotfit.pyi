@@ -212,7 +212,27 @@ class LocalizeOptions:
         calibration: str | PathLike[str] | None,
         psf: str | PathLike[str] | None,
     ) -> LocalizeOptions: ...
+    def notes(self) -> list[str]: ...
     def empty(self) -> _Columns: ...
+
+def frames_for_estimates(height: int, width: int) -> int: ...
+def estimates(
+    frames: npt.ArrayLike, camera: tuple[float, float, float | None, float]
+) -> tuple[float | None, float | None, list[str]]: ...
+def doubts_of_movie(
+    path: str | PathLike[str],
+    channel: int | None,
+    slice: int | None,
+    camera: tuple[float, float, float | None, float],
+) -> list[str]: ...
+def find_z(
+    columns: list[Any],
+    info: Info,
+    calibration: str | PathLike[str],
+    *,
+    measure: str,
+    box_size: int | None,
+) -> tuple[_Columns, bool]: ...
 
 @final
 class ArrayLocalizer:

@@ -11,6 +11,9 @@ use crate::yaml::{self, Value, YamlError};
 /// The share of the width by which spots scatter beyond the errors of their fits, at most, that a file may say.
 const MOST_SCATTER: f64 = 0.5;
 
+/// The key of the side of the windows; Picasso's metadata have the same.
+pub(super) const BOX: &str = "Box Size";
+
 /// Why a calibration could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -86,7 +89,16 @@ pub fn read(reader: impl Read) -> Result<Finder, CalibrationFileError> {
             widest(x, y, half, magnification)?
         }
     };
-    Ok(Finder::new(&curve, FindOptions { scatter, ..FindOptions::default() })?)
+    let box_size = match number(BOX)? {
+        None => None,
+        Some(side) if side.fract() == 0.0 && (1.0..=1023.0).contains(&side) => Some(side as usize),
+        Some(_) => {
+            let needed = "is not a whole number of pixels from 1 to 1023";
+            return Err(CalibrationFileError::Key { key: BOX, needed });
+        }
+    };
+    let finder = Finder::new(&curve, FindOptions { scatter, ..FindOptions::default() })?;
+    Ok(finder.with_box_size(box_size))
 }
 
 /// Reads a calibration from a file: see [`read`].
@@ -145,6 +157,9 @@ mod tests {
         assert!((depth.z - 0.79 * z).abs() < 1e-3, "{depth:?}");
         let far = finder.find(&Widths { sigma: [0.9, 8.0], errors: [0.02; 2], correlation: 0.0 });
         assert_eq!(far.status, DepthStatus::Above);
+        assert_eq!(finder.box_size(), None);
+        let boxed = read(format!("{PICASSO}Box Size: 13\n").as_bytes()).expect("a calibration");
+        assert_eq!(boxed.box_size(), Some(13));
     }
 
     /// Proves that what is wrong is named.
@@ -157,6 +172,10 @@ mod tests {
             said(&PICASSO.replace("0.79", "large"))
                 .contains("Magnification factor is not a number")
         );
+        let boxed = |side: &str| said(&format!("{PICASSO}Box Size: {side}\n"));
+        assert!(boxed("large").contains("Box Size is not a number"));
+        assert!(boxed("0").contains("Box Size is not a whole number"));
+        assert!(boxed("7.5").contains("Box Size is not a whole number"));
         assert!(said(&PICASSO.replace("0.79", "-1.0")).contains("magnification"));
         assert!(said(&(PICASSO.to_owned() + "Z Range: [1]\n")).contains("Z Range must be"));
         assert!(said("a: [").contains("line"));

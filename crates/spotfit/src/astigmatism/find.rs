@@ -123,6 +123,7 @@ const MAX_ITERATIONS: usize = 40;
 pub struct Finder {
     curve: Astigmatism,
     options: FindOptions,
+    box_size: Option<usize>,
     /// The widths, or their roots, at the nodes.
     x: [f64; NODES],
     y: [f64; NODES],
@@ -178,6 +179,19 @@ impl Finder {
         &self.curve
     }
 
+    /// The same for widths of windows of this side, in pixels. z does not depend on it; see [`Finder::box_size`].
+    #[must_use]
+    pub fn with_box_size(mut self, box_size: Option<usize>) -> Self {
+        self.box_size = box_size;
+        self
+    }
+
+    /// The side, in pixels, of the windows that the calibration was made from, if it is known. Widths of other windows may be
+    /// biased in another way, and far from the focus a small window leaves out most of the spot.
+    pub fn box_size(&self) -> Option<usize> {
+        self.box_size
+    }
+
     /// How z is found.
     pub fn options(&self) -> &FindOptions {
         &self.options
@@ -185,7 +199,7 @@ impl Finder {
 
     /// As [`Finder::new`], with options that are known to be sound.
     pub(crate) fn prepare(curve: Astigmatism, options: FindOptions) -> Self {
-        let mut finder = Self { curve, options, x: [0.0; NODES], y: [0.0; NODES] };
+        let mut finder = Self { curve, options, box_size: None, x: [0.0; NODES], y: [0.0; NODES] };
         for i in 0..NODES {
             [finder.x[i], finder.y[i]] = finder.curve_at(node(i)).map(|[value, ..]| value);
         }

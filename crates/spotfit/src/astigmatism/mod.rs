@@ -11,4 +11,5 @@ pub mod find;
 mod polynomial;
 #[cfg(test)]
 mod simulated;
+pub mod table;
 pub mod yaml_text;

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use super::calibrate::Calibration;
+use super::file::BOX;
 
 /// The calibration in the format of Picasso, which reads the two lists of coefficients (highest power first, pixels per
 /// nmᵏ) and the magnification factor. The other keys are Spotfit's: range and step in nm, numbers of beads and slices,
-/// and what [`Calibration`] says of the residuals. Numbers read back as they were, to the last bit.
+/// the side of the windows, and what [`Calibration`] says of the residuals. Numbers read back as they were, to the last bit.
 ///
 /// Picasso looks for z between −1000 and 1000 nm, whatever the range.
 pub fn yaml_text(calibration: &Calibration) -> String {
@@ -27,6 +28,9 @@ pub fn yaml_text(calibration: &Calibration) -> String {
     line("Slices", calibration.used.to_string());
     line("Scatter", number(calibration.scatter));
     line("Z Error", number(calibration.z_error));
+    if let Some(side) = calibration.box_size {
+        line(BOX, side.to_string());
+    }
     list(&mut text, "Z Range", &curve.range());
     list(&mut text, "Residuals", &calibration.residual);
     text

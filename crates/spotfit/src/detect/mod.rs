@@ -10,13 +10,17 @@
 //!    no effect and spots hardly any. The second is the spread of the filtered frame below its median; it
 //!    matters in movies with a textured background and in smoothed movies, whose pixels are not independent.
 //! 3. A pixel is a candidate if it is the highest within (box − 3)/2 pixels (at least 1) and stands out
-//!    by more than `threshold` times that noise.
+//!    by more than `threshold` times that noise. Of equals that is the one nearest to the centre of the frame.
+//!
+//! A frame that is turned or mirrored has the same candidates, turned and mirrored, as far as rounding allows. Two equals that
+//! are as far from the centre cannot be told from each other if the frame itself is symmetric; there the first in reading
+//! order is taken, which is the other one, a pixel or two away, in the turned frame.
 //!
 //! The threshold is given, or follows from a rate of false spots ([`Detector::with_false_rate`]). In white noise a
 //! threshold of 7 finds spots whose peak is about 3 times the noise of a pixel.
 //!
 //! Cost per pixel: 2·(2·⌈3σ⌉ + 1) multiply-adds for the Gaussian (14 for box 7), about 12 additions for
-//! each of the two box means, 9 on every other row for the noise, partial sorts of half of the pixels, and
+//! each of the two box means, 9 for the noise, partial sorts of half of the pixels, and
 //! a comparison; `docs/localization.md` has the measured time.
 
 mod false_rate;
@@ -35,7 +39,7 @@ use ndarray::{ArrayView2, Axis, Slice};
 use crate::range::OutOfRange;
 use false_rate::Thresholds;
 use filter::{box_mean, smooth};
-use ground::{Ground, make_finite};
+use ground::{Ground, corners, make_finite};
 use map::Converter;
 pub(crate) use map::typical_variance;
 use noise::{Column, NoiseMap};
@@ -225,7 +229,10 @@ impl Detector {
             // Photo-electrons have no baseline.
             (Some(_), _) => Some(Ground { level: 0.0, mean: 0.0 }),
             (None, [_]) => None,
-            (None, _) => Some(Ground::of(frame.iter().map(|pixel| pixel.to_f32()))),
+            (None, _) => {
+                let corners = corners(self.width, self.height, |y, x| frame[(y, x)].to_f32());
+                Some(Ground::of(corners, frame.iter().map(|pixel| pixel.to_f32())))
+            }
         };
         let search = |strip: &Strip| {
             let rows = frame.slice_axis(Axis(0), Slice::from(strip.rows.clone()));
@@ -266,7 +273,7 @@ impl Detector {
     fn peaks(&self, signal: &[f32], noise: &NoiseMap, strip: &Strip) -> Vec<Candidate> {
         let (width, height, top) = (self.width, strip.rows.len(), strip.rows.start);
         let radius = (self.box_size.saturating_sub(3) / 2).max(1);
-        let mut found = Vec::new();
+        let mut tops = Vec::new();
         // With a threshold for each tile, what a pixel must exceed is interpolated as a whole.
         let (limits, threshold) = match &self.threshold {
             Threshold::Fixed(threshold) => (None, *threshold),
@@ -275,7 +282,11 @@ impl Detector {
             }
         };
         let (mut limit, mut levels) = (vec![0.0; width], vec![0.0; width]);
-        for y in strip.own.start - top..strip.own.end - top {
+        // Of equals one may lie in the next strip.
+        let beyond = 2 * radius;
+        let first = (strip.own.start - top).saturating_sub(beyond);
+        let own = strip.own.start - top..strip.own.end - top;
+        for y in first..(own.end + beyond).min(height) {
             limits.as_ref().unwrap_or(noise).row(y, &mut limit);
             let row = &signal[y * width..(y + 1) * width];
             let bright = bright(row, &limit, threshold);
@@ -284,24 +295,64 @@ impl Detector {
             }
             for x in bright {
                 let (value, level) = (row[x], levels[x]);
+                let most = value + EQUAL * value;
                 let rows = y.saturating_sub(radius)..(y + radius + 1).min(height);
                 let columns = x.saturating_sub(radius)..(x + radius + 1).min(width);
-                let highest = rows.clone().all(|other_y| {
-                    columns.clone().all(|other_x| {
-                        let other = signal[other_y * width + other_x];
-                        // Of equals the first in reading order is the peak.
-                        let before = (other_y, other_x) < (y, x);
-                        if before { other < value } else { other <= value }
-                    })
+                let highest = rows.clone().all(|row| {
+                    let row = &signal[row * width..(row + 1) * width];
+                    row[columns.clone()].iter().all(|&other| other <= most)
                 });
                 if highest {
-                    found.push(Candidate { x, y: top + y, significance: value / level });
+                    tops.push(Candidate { x, y: top + y, significance: value / level });
                 }
             }
         }
+        let mut found = self.of_equals(tops, radius);
+        found.retain(|candidate| strip.own.contains(&candidate.y));
         found
     }
+
+    /// One of each group of tops that are within reach of each other, and so are equals: the one that is nearest to the
+    /// centre of the frame, which is the same one however the frame is turned or mirrored. Where two are equally near,
+    /// that is where the frame's symmetry makes one of the other, the first in reading order.
+    fn of_equals(&self, tops: Vec<Candidate>, radius: usize) -> Vec<Candidate> {
+        let from_centre = |top: &Candidate| {
+            let off = |at: usize, length: usize| (2 * at + 1).abs_diff(length) as u64;
+            off(top.x, self.width).pow(2) + off(top.y, self.height).pow(2)
+        };
+        // Every top leads to another of its group, and the last of them to itself.
+        let mut leads: Vec<usize> = (0..tops.len()).collect();
+        let last = |leads: &[usize], mut top: usize| {
+            while leads[top] != top {
+                top = leads[top];
+            }
+            top
+        };
+        for (i, top) in tops.iter().enumerate() {
+            let near = |other: &Candidate| other.x.abs_diff(top.x) <= radius;
+            for j in (0..i).rev().take_while(|&j| tops[j].y + radius >= top.y) {
+                if near(&tops[j]) {
+                    let (one, other) = (last(&leads, i), last(&leads, j));
+                    leads[one.max(other)] = one.min(other);
+                }
+            }
+        }
+        let mut best: Vec<usize> = (0..tops.len()).collect();
+        for (i, top) in tops.iter().enumerate() {
+            let group = last(&leads, i);
+            if from_centre(top) < from_centre(&tops[best[group]]) {
+                best[group] = i;
+            }
+        }
+        let chosen = |i: usize| best[last(&leads, i)] == i;
+        let all = tops.iter().enumerate();
+        all.filter(|&(i, _)| chosen(i)).map(|(_, top)| *top).collect()
+    }
 }
+
+/// Values of the filtered frame that differ by less than this share are equals: rounding, which is the frame's size times
+/// 10⁻⁷ and depends on its direction, decides nothing.
+const EQUAL: f32 = 1.0 / 65536.0;
 
 fn fixed(threshold: f64) -> Result<Threshold, OutOfRange> {
     let good = threshold > 0.0 && threshold.is_finite();
@@ -342,7 +393,7 @@ fn detect(
     memory.resize(FRAMES * size, 0.0);
     let (pixels, rest) = memory.split_at_mut(size);
     let (other, background) = rest.split_at_mut(size);
-    make_finite(pixels, ground);
+    make_finite(pixels, width, ground);
     let column = Column::new(strip.frame, strip.rows.start, strip.rows.end);
     let noise = NoiseMap::new(pixels, width, column);
     if noise.is_zero() {

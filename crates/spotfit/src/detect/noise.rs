@@ -1,4 +1,7 @@
-//! The noise of a frame, tile by tile.
+//! The noise of a frame, tile by tile. A frame that is turned or mirrored has the same.
+
+use std::iter::StepBy;
+use std::ops::Range;
 
 /// Side of the tiles in which the noise is estimated.
 pub(super) const TILE: usize = 32;
@@ -23,16 +26,22 @@ impl Column {
     pub(super) fn new(frame: usize, top: usize, end: usize) -> Self {
         let tiles = frame.div_ceil(TILE).max(1);
         let whole = Self { frame, tiles, top: 0, first: 0, rows: tiles };
-        let inside = |tile: &usize| whole.start(*tile) >= top && whole.start(*tile + 1) <= end;
+        let inside = |tile: &usize| whole.start(*tile) >= top && whole.end(*tile) <= end;
         let first = (0..tiles).find(inside).unwrap_or_default();
         let rows = (first..tiles).take_while(inside).count();
         Self { frame, tiles, top, first, rows }
     }
 
-    /// The first row of a tile, counted from the first one here: tiles of equal size cover the frame.
+    /// The first row of a tile, counted from the first one here.
     #[inline(always)]
     fn start(&self, tile: usize) -> usize {
-        (self.first + tile) * self.frame / self.tiles - self.top
+        span(self.first + tile, self.frame, self.tiles).start - self.top
+    }
+
+    /// The row after the last one of a tile.
+    #[inline(always)]
+    fn end(&self, tile: usize) -> usize {
+        span(self.first + tile, self.frame, self.tiles).end - self.top
     }
 
     /// Which two tiles a row lies between, and how far from the first to the second.
@@ -44,6 +53,41 @@ impl Column {
         let above = (position as usize).min(self.tiles - 1);
         let here = |tile: usize| tile.saturating_sub(self.first).min(self.rows - 1);
         (here(above), here((above + 1).min(self.tiles - 1)), position - above as f32)
+    }
+}
+
+/// Where a tile lies on a side of the frame: tiles of equal size cover it, and share the pixel that lies in two. Counted from
+/// the other end of the side, they are the same.
+#[inline(always)]
+fn span(tile: usize, length: usize, tiles: usize) -> Range<usize> {
+    tile * length / tiles..((tile + 1) * length).div_ceil(tiles)
+}
+
+/// Which places of a line of a tile are looked at, of those of its `length` places that are `inside`: two runs of every other
+/// one. With the lines of a square they make a chequered pattern that looks the same turned and mirrored. Half of the pixels are
+/// enough for a median, and a pattern with a direction would make the candidates depend on how the camera is turned.
+#[inline(always)]
+fn chequered(
+    (line, lines): (usize, usize),
+    length: usize,
+    inside: &Range<usize>,
+) -> [StepBy<Range<usize>>; 2] {
+    let odd = line.min(lines - 1 - line) % 2;
+    let half = length.div_ceil(2);
+    let first = if odd < inside.start { odd + 2 } else { odd };
+    let other = half + (length / 2 + 1 + odd) % 2;
+    [(first..half.min(inside.end)).step_by(2), (other..inside.end).step_by(2)]
+}
+
+/// Adds the numbers at some places.
+#[inline(always)]
+fn gather(all: &mut Vec<f32>, line: &[f32], places: [StepBy<Range<usize>>; 2]) {
+    for run in places {
+        let start = all.len();
+        all.resize(start + run.len(), 0.0);
+        for (to, place) in all[start..].iter_mut().zip(run) {
+            *to = line[place];
+        }
     }
 }
 
@@ -62,29 +106,30 @@ impl NoiseMap {
         let (height, tiles) = (pixels.len() / width, column);
         let mut levels = Vec::with_capacity(columns * rows);
         let mut responses = Vec::with_capacity(TILE * TILE);
-        // Tiles have at most TILE columns.
-        let mut vertical = [0.0; TILE + 2];
+        // Tiles have at most TILE + 1 columns.
+        let mut vertical = [0.0; TILE + 3];
+        let mut horizontal = [0.0; TILE + 1];
         for row in 0..rows {
             for column in 0..columns {
-                // Tiles of equal size that cover the frame; the outermost pixels have no response.
-                let y = tiles.start(row).max(1)..tiles.start(row + 1).min(height - 1);
-                let x = (column * width / columns).max(1)
-                    ..((column + 1) * width / columns).min(width - 1);
+                let (lines, x) = (tiles.start(row)..tiles.end(row), span(column, width, columns));
                 responses.clear();
-                let columns = x.len();
-                // Every other row is enough for a median.
-                for y in y.step_by(2) {
+                // The outermost pixels have no response.
+                let across = x.start.max(1)..x.end.min(width - 1);
+                let down = lines.start.max(1)..lines.end.min(height - 1);
+                let down = if across.is_empty() { 0..0 } else { down };
+                let inside = across.start - x.start..across.end.saturating_sub(x.start);
+                for y in down {
                     let at = |y: usize| &pixels[y * width..(y + 1) * width];
                     let (above, here, below) = (at(y - 1), at(y), at(y + 1));
-                    for (down, i) in vertical.iter_mut().zip(x.start - 1..x.end + 1) {
+                    for (down, i) in vertical.iter_mut().zip(across.start - 1..across.end + 1) {
                         *down = above[i] - 2.0 * here[i] + below[i];
                     }
-                    let start = responses.len();
-                    responses.resize(start + columns, 0.0);
                     let (left, middle, right) = (&vertical, &vertical[1..], &vertical[2..]);
-                    for (i, response) in responses[start..].iter_mut().enumerate() {
+                    for (i, response) in horizontal[inside.clone()].iter_mut().enumerate() {
                         *response = (left[i] - 2.0 * middle[i] + right[i]).abs();
                     }
+                    let places = chequered((y - lines.start, lines.len()), x.len(), &inside);
+                    gather(&mut responses, &horizontal, places);
                 }
                 levels.push(level(&mut responses));
             }
@@ -102,11 +147,14 @@ impl NoiseMap {
         let mut values = Vec::with_capacity(TILE * TILE);
         for row in 0..rows {
             for column in 0..columns {
-                let y = tiles.start(row)..tiles.start(row + 1);
-                let x = column * width / columns..(column + 1) * width / columns;
+                let (y, x) = (tiles.start(row)..tiles.end(row), span(column, width, columns));
                 values.clear();
-                y.step_by(2)
-                    .for_each(|y| values.extend_from_slice(&signal[y * width..][x.clone()]));
+                let lines = y.len();
+                for (line, y) in y.enumerate() {
+                    let here = &signal[y * width..][x.clone()];
+                    let places = chequered((line, lines), here.len(), &(0..here.len()));
+                    gather(&mut values, here, places);
+                }
                 let white = self.levels[row * columns + column] * gain;
                 levels.push(texture(&mut values).max(white));
             }

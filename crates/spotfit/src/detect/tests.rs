@@ -23,9 +23,10 @@ fn noise_and_gain_are_those_of_white_noise() {
         .map(|i| 100.0 + (i % 256) as f32 * 0.7 + 5.0 * random.normal() as f32)
         .collect();
     let noise = NoiseMap::new(&frame, 256, Column::new(192, 0, 192));
-    for level in &noise.levels {
-        assert!((level - 5.0).abs() < 0.8, "{level}");
-    }
+    // A median of 512 responses, each of which depends on its neighbours, is known within 7 %.
+    let off = noise.levels.iter().map(|level| (level / 5.0 - 1.0).powi(2)).sum::<f32>();
+    let off = (off / noise.levels.len() as f32).sqrt();
+    assert!(off < 0.08, "{off}");
     let mean = noise.levels.iter().sum::<f32>() / noise.levels.len() as f32;
     assert!((mean - 5.0).abs() < 0.1, "{mean}");
 
@@ -294,4 +295,115 @@ fn mapped_frames_are_searched_in_electrons() {
     assert_eq!(found, [(70, 26)]);
     let other = Detector::new(height, width, 7, 7.0).unwrap().with_map(&map).unwrap_err();
     assert!(other.to_string().contains("96×80"), "{other}");
+}
+
+/// Where the pixel at (x, y) of a frame that was turned and mirrored, in one of eight ways, was before.
+fn before(way: usize, [width, height]: [usize; 2], x: usize, y: usize) -> (usize, usize) {
+    let (x, y) = if way & 4 != 0 { (y, x) } else { (x, y) };
+    let x = if way & 1 != 0 { width - 1 - x } else { x };
+    (x, if way & 2 != 0 { height - 1 - y } else { y })
+}
+
+/// Proves that a frame that is turned or mirrored has the same candidates: in frames of small whole numbers, where many
+/// neighbours are equal, in bright ones, of sides that tiles do not divide into, in strips. Only of two equals that are as far from
+/// the centre of the frame may each be taken, and what is at the threshold to five digits may be lost.
+#[test]
+fn candidates_do_not_depend_on_the_direction() {
+    let (mut all, mut swapped) = (0, 0);
+    for (case, (width, height, photons, box_size)) in [
+        (96, 96, 0.05_f64, 7),
+        (83, 131, 0.2, 7),
+        (83, 131, 1.0, 5),
+        (64, 101, 1.0, 7),
+        (127, 65, 3.0, 11),
+        (100, 75, 40.0, 7),
+        (97, 97, 900.0, 7),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for seed in 0..30 {
+            let mut random = Random::new(seed, case as u64);
+            let spots: Vec<[f64; 3]> = (0..12)
+                .map(|_| {
+                    let at = |length: usize, random: &mut Random| random.uniform() * length as f64;
+                    let (x, y) = (at(width, &mut random), at(height, &mut random));
+                    [x, y, 0.5 + 10.0 * random.uniform()]
+                })
+                .collect();
+            let frame = Array2::from_shape_fn((height, width), |(y, x)| {
+                let light = spots.iter().map(|[at_x, at_y, bright]| {
+                    let (dx, dy) = (x as f64 - at_x, y as f64 - at_y);
+                    bright * (1.0 + photons).sqrt() * (-(dx * dx + dy * dy) / 3.4).exp()
+                });
+                random.poisson(photons + light.sum::<f64>()) as u16
+            });
+            let mut expected: Option<Vec<(usize, usize, f32)>> = None;
+            for way in 0..8 {
+                let back = |x: usize, y: usize| before(way, [width, height], x, y);
+                let (rows, columns) = if way & 4 != 0 { (width, height) } else { (height, width) };
+                let turned = Array2::from_shape_fn((rows, columns), |(y, x)| {
+                    let (x, y) = back(x, y);
+                    frame[(y, x)]
+                });
+                let detector = Detector::new(columns, rows, box_size, 3.0).unwrap();
+                let found = detector.detect(turned.view()).unwrap();
+                assert_eq!(detector.detect_in_strips(turned.view(), 1), found);
+                let found: Vec<(usize, usize, f32)> = found
+                    .iter()
+                    .map(|c| {
+                        let (x, y) = back(c.x, c.y);
+                        (x, y, c.significance)
+                    })
+                    .collect();
+                let expected = expected.get_or_insert_with(|| found.clone());
+                all += expected.len();
+                let centre = |&(x, y, _): &(usize, usize, f32)| {
+                    let off = |at: usize, length: usize| (2 * at + 1).abs_diff(length);
+                    off(x, width).pow(2) + off(y, height).pow(2)
+                };
+                let at =
+                    |a: &(usize, usize, f32), b: &(usize, usize, f32)| (a.0, a.1) == (b.0, b.1);
+                for (some, others) in [(&found, &*expected), (&*expected, &found)] {
+                    for spot in some {
+                        if others.iter().any(|other| at(spot, other)) {
+                            continue;
+                        }
+                        let equal = |other: &(usize, usize, f32)| {
+                            let far = other.0.abs_diff(spot.0).max(other.1.abs_diff(spot.1));
+                            far <= box_size / 2 && centre(other) == centre(spot)
+                        };
+                        let rounded = (spot.2 / 3.0 - 1.0).abs() < 1e-5;
+                        assert!(
+                            rounded || others.iter().any(equal),
+                            "{width}×{height}, {photons} photons, {seed}: {spot:?}"
+                        );
+                        swapped += 1;
+                    }
+                }
+            }
+        }
+    }
+    println!("{swapped} of {all} were equals as far from the centre, or at the threshold");
+    assert!(all > 10_000 && swapped * 1000 < all, "{swapped} of {all}");
+}
+
+/// Proves that a plateau of equals is one candidate, in the middle of a frame as at a seam of strips.
+#[test]
+fn equals_are_one_candidate() {
+    for (height, at) in [(64, 30), (2011, 700)] {
+        let mut random = Random::new(9, 0);
+        let mut frame = Array2::from_shape_fn((height, 64), |_| random.poisson(4.0) as u16);
+        for y in at - 4..at + 4 {
+            for x in 20..28 {
+                frame[(y, x)] =
+                    if (at - 1..at + 1).contains(&y) && (23..25).contains(&x) { 90 } else { 4 };
+            }
+        }
+        let detector = Detector::new(64, height, 7, 8.0).unwrap();
+        for pixels in [usize::MAX, 64 * at] {
+            let found = detector.detect_in_strips(frame.view(), pixels);
+            assert_eq!(found.len(), 1, "{found:?}");
+        }
+    }
 }

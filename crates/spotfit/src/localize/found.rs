@@ -96,6 +96,8 @@ impl Localizer {
             Some(&mut counts.wandered)
         } else if !spot.is_finite() {
             Some(&mut counts.not_finite)
+        } else if !spot.is_determined() {
+            Some(&mut counts.undetermined)
         } else if unwanted.is_empty() {
             return Some(self.keep(first, place, spot));
         } else {

@@ -8,7 +8,7 @@ mod checks;
 mod found;
 mod measured;
 mod neighbours;
-mod options;
+pub(crate) mod options;
 mod outcome;
 mod pipeline;
 mod places;
@@ -39,7 +39,10 @@ pub use options::{LocalizeOptions, Roi};
 pub use outcome::{Counts, LocalizeError};
 pub use pipeline::Localizations;
 pub use positions::Positions;
-pub use sensitivity::estimate_sensitivity;
+pub use sensitivity::{
+    CameraDoubt, camera_doubts, estimate_read_noise, estimate_sensitivity, frames_for_estimates,
+    two_digits,
+};
 pub use spot::{Localization, SpotErrors};
 
 /// Localizes blocks of frames of one movie, in order.
@@ -248,3 +251,6 @@ impl Localizer {
         self.pool.install(|| windows.visit(look))
     }
 }
+
+#[cfg(test)]
+mod tests;

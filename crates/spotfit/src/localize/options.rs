@@ -131,6 +131,30 @@ impl LocalizeOptions {
         self
     }
 
+    /// The side of the windows that goes with these options, in pixels, if nobody says another: that of the calibration of
+    /// widths, if it is known and a side that windows may have; with a measured PSF [`Psf::usual_box`]; else 7.
+    pub fn usual_box(&self) -> usize {
+        let carried = self.calibration.as_ref().and_then(|calibration| calibration.box_size());
+        match (carried.filter(is_box), &self.psf) {
+            (Some(side), _) => side,
+            (None, Some(psf)) => psf.usual_box(),
+            (None, None) => Self::default().box_size,
+        }
+    }
+
+    /// What is odd about these options, for people.
+    pub fn notes(&self) -> Vec<String> {
+        let carried = self.calibration.as_ref().and_then(|calibration| calibration.box_size());
+        let other = carried.filter(|&side| side != self.box_size).map(|side| {
+            let own = self.box_size;
+            format!(
+                "the windows have {own}×{own} pixels, and those of the calibration had {side}×{side}: widths, and z by them, may \
+                 be biased"
+            )
+        });
+        other.into_iter().collect()
+    }
+
     /// The options of the fit. Least squares with a free background does not depend on the camera: its outcomes are
     /// converted in double precision, whatever the backend computes in. Maximum likelihood needs photo-electrons, β ≥ 0 the
     /// baseline, and a map converts all pixels.
@@ -174,8 +198,8 @@ impl LocalizeOptions {
     /// Checks what neither the detector nor the fitter checks.
     pub(super) fn validate(&self) -> Result<(), LocalizeError> {
         let Self { box_size, false_rate, camera, fitter, saturation, .. } = self;
-        let odd = box_size % 2 == 1 && (5..=63).contains(box_size);
-        OutOfRange::check("box_size", box_size, odd, "an odd number from 5 to 63")?;
+        let good = is_box(box_size);
+        OutOfRange::check("box_size", box_size, good, "an odd number from 5 to 63")?;
         let argument = |error: ArgumentError| FitError::from(BatchError::from(error));
         let size = Size::new(*box_size, *box_size);
         fit_core::Setup::<f64>::new(size, &fitter.fit).map_err(argument)?;
@@ -205,6 +229,11 @@ impl LocalizeOptions {
         let (threads, good) = (fitter.threads, fitter.threads <= MOST_THREADS);
         Ok(OutOfRange::check("threads", threads, good, range)?)
     }
+}
+
+/// Whether windows may have this side.
+pub(crate) fn is_box(side: &usize) -> bool {
+    side % 2 == 1 && (5..=63).contains(side)
 }
 
 #[cfg(test)]

@@ -78,6 +78,9 @@ pub struct Counts {
     pub wandered: usize,
     /// Converged fits dropped because a number in photons is not finite.
     pub not_finite: usize,
+    /// Converged fits dropped because the expected standard deviation of x or y is infinite, though all other numbers are
+    /// finite: the window does not tell where the spot is.
+    pub undetermined: usize,
     /// Converged fits dropped because a pixel of the window is saturated ([`super::LocalizeOptions::drop`]).
     pub saturated: usize,
     /// Converged fits dropped because of a neighbour.

@@ -1,8 +1,12 @@
-//! How many photo-electrons an ADU is, from the noise of a movie: variance over mean.
+//! What the noise of a movie says of its camera: how many photo-electrons an ADU is, by variance over mean, and the read noise,
+//! by the variance that is left where there is little light.
 //!
 //! The variance of a pixel grows with its light: variance = excess·(mean − baseline)/gain + read noise², with `gain`
 //! photo-electrons per ADU. It is measured in tiles, from the differences of consecutive frames, in which everything
-//! that stands still cancels; molecules that blink disturb few tiles of few frames, and medians leave these out.
+//! that stands still cancels; molecules that blink disturb few tiles of few frames, and medians leave these out. What they
+//! leave in is seen from neighbouring pixels: light that moves changes them together, and noise does not.
+
+use std::fmt;
 
 use fit_core::{Camera, Pixel};
 use fit_windows::{AnyWindows, Visitor, Windows};
@@ -16,6 +20,8 @@ const TILE: usize = 16;
 /// The most frames, and their most pixels, that are looked at.
 const MOST_FRAMES: usize = 64;
 const MOST_PIXELS: usize = 1 << 22;
+/// Of large frames so many are looked at nevertheless.
+const LEAST_FRAMES: usize = 4;
 
 /// The least tiles, and the least pairs of a tile and two frames, that say something.
 const LEAST_TILES: usize = 9;
@@ -24,11 +30,166 @@ const LEAST_PAIRS: usize = 100;
 /// Noise whose neighbouring pixels correlate by more than this was smoothed or interpolated.
 const MOST_CORRELATED: f64 = 0.1;
 
+/// The part of the variance that comes from light that moves is its correlation in neighbouring pixels times this:
+/// spots are as wide as that.
+const MOVING: f64 = 1.25;
+
 /// An estimate is sound if its standard error is below this share.
 const MOST_ERROR: f64 = 0.04;
 
 /// Where nothing is known of the read noise, so many photons of background make sure that it does not matter.
 const ENOUGH_PHOTONS: f64 = 20.0;
+
+/// A read noise matters if it makes this share of the variance of the darker pixels, or more: left out, errors are too
+/// small by half of it.
+const LEAST_SHARE: f64 = 0.15;
+
+/// How many standard errors a read noise must be above none.
+const CERTAIN: f64 = 4.0;
+
+/// Which share of the tiles tells the read noise: the darkest.
+const DARKEST: usize = 4;
+
+/// A number is contradicted if what the movie says differs by more than this factor.
+const CONTRADICTED: f64 = 2.0;
+
+/// No camera has a read noise of more photo-electrons than this, without EM gain and with it.
+const MOST_READ_NOISE: [f64; 2] = [20.0, 200.0];
+
+/// How many of the first frames the estimates look at, of a movie of frames of `width`×`height` pixels.
+pub fn frames_for_estimates((width, height): (usize, usize)) -> usize {
+    let most = MOST_PIXELS / width.saturating_mul(height).max(1);
+    most.clamp(LEAST_FRAMES, MOST_FRAMES)
+}
+
+/// What a movie says against what was said of its camera.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum CameraDoubt {
+    /// The noise is that of light if an ADU has so many photo-electrons before EM gain, and the sensitivity given, or the EM
+    /// gain, is off by more than a factor of 2.
+    Sensitivity {
+        /// What the camera was said to have.
+        given: f64,
+        /// What the movie says.
+        found: f64,
+    },
+    /// The sensitivity given is less than half of this: otherwise light would have more noise than the movie has.
+    LowSensitivity {
+        /// What the camera was said to have.
+        given: f64,
+        /// The least that the movie allows.
+        least: f64,
+    },
+    /// The sensitivity given is more than twice this: otherwise the camera would have a read noise of more than 20
+    /// photo-electrons, or 200 after EM gain.
+    HighSensitivity {
+        /// What the camera was said to have.
+        given: f64,
+        /// The largest that the movie allows.
+        most: f64,
+    },
+    /// The movie has more noise than its light, and no read noise is known.
+    ReadNoise {
+        /// What read noise that is, in photo-electrons.
+        found: f64,
+    },
+}
+
+impl fmt::Display for CameraDoubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = "photo-electrons by the noise of the first frames";
+        match *self {
+            Self::Sensitivity { given, found } => {
+                let found = two_digits(found);
+                write!(
+                    f,
+                    "an ADU has about {found} {unit}, not {given}: sensitivity or EM gain is wrong"
+                )
+            }
+            Self::LowSensitivity { given, least } => {
+                let least = two_digits(least);
+                write!(
+                    f,
+                    "an ADU has {least} or more {unit}, not {given}: sensitivity or EM gain is wrong"
+                )
+            }
+            Self::HighSensitivity { given, most } => {
+                let most = two_digits(most);
+                write!(
+                    f,
+                    "an ADU has {most} or fewer {unit}, not {given}: sensitivity or EM gain is wrong"
+                )
+            }
+            Self::ReadNoise { found } => {
+                let found = two_digits(found);
+                write!(
+                    f,
+                    "the first frames have more noise than light: a read noise of about {found} photo-electrons would explain \
+                     it; without it errors and uncertainties are too small"
+                )
+            }
+        }
+    }
+}
+
+/// A positive number with two digits that count.
+pub fn two_digits(number: f64) -> String {
+    let decimals = (1.0 - number.log10().floor()).clamp(0.0, 12.0) as usize;
+    format!("{number:.decimals$}")
+}
+
+/// What the first of some frames say against a camera. Nothing where they do not say: see [`estimate_sensitivity`] and
+/// [`estimate_read_noise`]. A read noise above 0 is not doubted.
+///
+/// ```
+/// use fit_sim::MovieSimulation;
+/// use spotfit::localize::{CameraDoubt, camera_doubts};
+/// use spotfit::{Camera, Windows};
+///
+/// let camera = fit_sim::Camera::default().with_baseline(100.0).with_read_noise(1.5);
+/// let movie = MovieSimulation::new(128, 128, 20).with_camera(camera).with_background(2.0);
+/// let frames = movie.plan()?.piece(0..20).frames();
+/// let known = Camera::default().with_baseline(100.0);
+/// let doubts = |camera: &Camera| camera_doubts(Windows::stack(frames.view()).into(), camera);
+/// assert!(matches!(doubts(&known)[..], [CameraDoubt::ReadNoise { found }] if (found - 1.5).abs() < 0.2));
+/// assert!(doubts(&known.with_read_noise(1.5)).is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn camera_doubts(frames: AnyWindows<'_>, camera: &Camera) -> Vec<CameraDoubt> {
+    let Some(tiles) = measure(frames, camera) else { return Vec::new() };
+    let noise = Light::of(camera);
+    let given = camera.sensitivity;
+    if let Some(found) = sensitivity(&tiles, camera) {
+        let ratio = found / given;
+        if !(1.0 / CONTRADICTED..=CONTRADICTED).contains(&ratio) {
+            return vec![CameraDoubt::Sensitivity { given, found }];
+        }
+    } else {
+        // Light alone would make more noise; the largest read noise, less.
+        let bound = |read_noise| noise.solved(&tiles, read_noise);
+        let least = bound(0.0);
+        if least > CONTRADICTED * given {
+            return vec![CameraDoubt::LowSensitivity { given, least }];
+        }
+        let most = bound(MOST_READ_NOISE[usize::from(camera.em_gain.is_some())]);
+        if CONTRADICTED * most < given {
+            return vec![CameraDoubt::HighSensitivity { given, most }];
+        }
+    }
+    let unknown = camera.read_noise == 0.0;
+    let found = if unknown { read_noise(&tiles, camera) } else { None };
+    found.map(|found| CameraDoubt::ReadNoise { found }).into_iter().collect()
+}
+
+/// The read noise in photo-electrons (before EM gain divides it), by the variance that light leaves over in the darkest
+/// quarter of the first of some frames, or `None` if they do not say that there is one that matters: see
+/// [`estimate_sensitivity`]; besides where it makes less than 15 % of the variance, and where more than 20 photons of
+/// even light would make a wrong sensitivity look like read noise. Of the camera it takes baseline, sensitivity and EM
+/// gain, which must be right.
+pub fn estimate_read_noise(frames: AnyWindows<'_>, camera: &Camera) -> Option<f64> {
+    read_noise(&measure(frames, camera)?, camera)
+}
 
 /// The photo-electrons per ADU (before EM gain) by variance over mean of the first of some frames, or `None` if they
 /// do not say: one frame, noise that is not that of single pixels, little light. Of the camera it takes baseline, EM
@@ -47,32 +208,91 @@ const ENOUGH_PHOTONS: f64 = 20.0;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn estimate_sensitivity(frames: AnyWindows<'_>, camera: &Camera) -> Option<f64> {
+    sensitivity(&measure(frames, camera)?, camera)
+}
+
+/// How the noise of light shows in ADU.
+#[derive(Clone, Copy)]
+struct Light {
+    /// Variance over mean, times the sensitivity.
+    factor: f64,
+    /// What divides photo-electrons.
+    em_gain: f64,
+}
+
+impl Light {
+    fn of(camera: &Camera) -> Self {
+        let em_gain = camera.em_gain.unwrap_or(1.0);
+        let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
+        Self { factor: excess * em_gain, em_gain }
+    }
+
+    /// Photo-electrons per ADU with a known read noise in electrons, by a tile: the solution of
+    /// variance = factor·mean/sensitivity + read noise²/sensitivity².
+    fn solved_by(&self, tile: &Tile, read_noise: f64) -> f64 {
+        let light = self.factor * tile.mean;
+        (light + (light * light + 4.0 * tile.variance * read_noise.powi(2)).sqrt())
+            / (2.0 * tile.variance)
+    }
+
+    /// The median of the tiles.
+    fn solved(&self, tiles: &[Tile], read_noise: f64) -> f64 {
+        median(tiles.iter().map(|tile| self.solved_by(tile, read_noise)))
+    }
+}
+
+/// The tiles of a movie that say something, if there are enough of them, with light.
+fn measure(frames: AnyWindows<'_>, camera: &Camera) -> Option<Vec<Tile>> {
     // Whole counts have the variance of rounding, too.
     let whole = !matches!(frames, AnyWindows::F32(_) | AnyWindows::F64(_));
     let rounding = if whole { 1.0 / 12.0 } else { 0.0 };
     let tiles = frames.visit(Measure { baseline: camera.baseline, rounding })?;
-    let em_gain = camera.em_gain.unwrap_or(1.0);
-    let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
+    // Otherwise the baseline is wrong.
+    (median(tiles.iter().map(|tile| tile.mean)) > 0.0).then_some(tiles)
+}
+
+fn sensitivity(tiles: &[Tile], camera: &Camera) -> Option<f64> {
+    let light = Light::of(camera);
     let mean = median(tiles.iter().map(|tile| tile.mean));
-    if mean <= 0.0 {
-        // The baseline is wrong.
-        return None;
-    }
     let found = if camera.read_noise > 0.0 {
-        by_ratio(&tiles, excess * em_gain, camera.read_noise)?
+        by_ratio(tiles, light, camera.read_noise)?
     } else {
-        let line = by_line(&tiles).map(|slope| excess * em_gain / slope);
-        let enough = |&found: &f64| mean * found / em_gain >= ENOUGH_PHOTONS;
-        line.or_else(|| by_ratio(&tiles, excess * em_gain, 0.0).filter(enough))?
+        let line = by_line(tiles).map(|slope| light.factor / slope);
+        let enough = |&found: &f64| mean * found / light.em_gain >= ENOUGH_PHOTONS;
+        line.or_else(|| by_ratio(tiles, light, 0.0).filter(enough))?
     };
     (found.is_finite() && found > 0.0).then_some(found)
+}
+
+fn read_noise(tiles: &[Tile], camera: &Camera) -> Option<f64> {
+    let light = Light::of(camera);
+    let sensitivity = camera.sensitivity;
+    let mut dark: Vec<&Tile> = tiles.iter().collect();
+    dark.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+    dark.truncate((tiles.len() / DARKEST).max(LEAST_TILES));
+    let squared =
+        |tile: &&Tile| sensitivity * (sensitivity * tile.variance - light.factor * tile.mean);
+    let squares: Vec<f64> = dark.iter().map(squared).collect();
+    let found = median(squares.iter().copied());
+    let spread = 1.4826 * median(squares.iter().map(|square| (square - found).abs()));
+    let error = spread / (squares.len() as f64).sqrt();
+    let all = sensitivity * sensitivity * median(dark.iter().map(|tile| tile.variance));
+    let photons = sensitivity / light.em_gain * median(dark.iter().map(|tile| tile.mean));
+    // With much light a sensitivity that is a little wrong looks the same, unless the light is uneven and tells it.
+    let agrees = |slope: f64| (light.factor / slope / sensitivity - 1.0).abs() < 0.1;
+    let sure = photons < ENOUGH_PHOTONS || by_line(tiles).is_some_and(agrees);
+    let matters = found > CERTAIN * error && found > LEAST_SHARE * all;
+    (sure && matters && photons > 0.0).then(|| found.sqrt())
 }
 
 /// A tile in all frames, in ADU.
 struct Tile {
     /// Above the baseline.
     mean: f64,
+    /// Without that of light that moves.
     variance: f64,
+    /// Of the differences of neighbouring pixels.
+    correlation: f64,
 }
 
 struct Measure {
@@ -87,7 +307,7 @@ impl<'w> Visitor<'w> for Measure {
     fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> Option<Vec<Tile>> {
         let frames = frames.frames();
         let (count, height, width) = frames.dim();
-        let count = count.min(MOST_FRAMES).min(MOST_PIXELS / (width * height).max(1));
+        let count = count.min(frames_for_estimates((width, height)));
         let mut tiles = Vec::new();
         let mut correlations = Vec::new();
         for y in (0..(height + 1).saturating_sub(TILE)).step_by(TILE) {
@@ -100,18 +320,24 @@ impl<'w> Visitor<'w> for Measure {
                 let pairs = (1..count).map(|frame| Pair::of(tile(frame - 1), tile(frame)));
                 let pairs: Vec<Pair> = pairs.collect();
                 correlations.extend(pairs.iter().map(|pair| pair.correlation));
+                let correlation = median(pairs.iter().map(|pair| pair.correlation));
                 let mean = median(pairs.iter().map(|pair| pair.mean));
                 // The median of χ² with so many degrees of freedom is a little below its mean.
                 let freedom = (TILE * TILE - 1) as f64;
                 let below = (1.0 - 2.0 / (9.0 * freedom)).powi(3);
                 let variance = median(pairs.iter().map(|pair| pair.variance)) / below;
-                tiles.push(Tile { mean: mean - self.baseline, variance: variance - self.rounding });
+                let variance = (variance - self.rounding) * (1.0 - MOVING * correlation);
+                tiles.push(Tile { mean: mean - self.baseline, variance, correlation });
             }
         }
-        let enough = tiles.len() >= LEAST_TILES && correlations.len() >= LEAST_PAIRS;
+        let many = correlations.len() >= LEAST_PAIRS;
         let good = |tile: &Tile| tile.mean.is_finite() && tile.variance > 0.0;
-        (enough && median(correlations).abs() < MOST_CORRELATED && tiles.iter().all(good))
-            .then_some(tiles)
+        if !many || median(correlations).abs() >= MOST_CORRELATED || !tiles.iter().all(good) {
+            return None;
+        }
+        // Something moves in the others.
+        tiles.retain(|tile| tile.correlation.abs() < MOST_CORRELATED);
+        (tiles.len() >= LEAST_TILES).then_some(tiles)
     }
 }
 
@@ -142,15 +368,9 @@ impl Pair {
     }
 }
 
-/// Photo-electrons per ADU with a known read noise in electrons: the solution of
-/// variance = factor·mean/gain + read noise²/gain², the median of the tiles.
-fn by_ratio(tiles: &[Tile], factor: f64, read_noise: f64) -> Option<f64> {
-    let gain = |tile: &Tile| {
-        let light = factor * tile.mean;
-        (light + (light * light + 4.0 * tile.variance * read_noise.powi(2)).sqrt())
-            / (2.0 * tile.variance)
-    };
-    let gains: Vec<f64> = tiles.iter().map(gain).collect();
+/// Photo-electrons per ADU with a known read noise in electrons, if the tiles agree.
+fn by_ratio(tiles: &[Tile], light: Light, read_noise: f64) -> Option<f64> {
+    let gains: Vec<f64> = tiles.iter().map(|tile| light.solved_by(tile, read_noise)).collect();
     let found = median(gains.iter().copied());
     let spread = 1.4826 * median(gains.iter().map(|gain| (gain - found).abs()));
     let error = spread / (gains.len() as f64).sqrt();
@@ -256,5 +476,157 @@ mod tests {
         let dim = dim.plan().expect("a sound simulation").piece(0..30).frames();
         let known = known.with_read_noise(0.0);
         assert_eq!(estimate_sensitivity(Windows::stack(dim.view()).into(), &known), None);
+    }
+
+    /// A movie of these molecules in a frame, each of 1000 photons and on for so many frames.
+    fn crowded(camera: fit_sim::Camera, background: f64, molecules: f64, on: f64) -> Array3<u16> {
+        let mut movie = MovieSimulation::new(128, 160, 30)
+            .with_camera(camera)
+            .with_background(background)
+            .with_on_time(on)
+            .with_seed(7);
+        movie.molecules = movie.molecules_for(molecules);
+        movie.plan().expect("a sound simulation").piece(0..30).frames()
+    }
+
+    /// Proves that a read noise that was left out is found within 10 % in dim light, with molecules that blink and with
+    /// EM gain, that it is no longer doubted once it is given, and that nothing is said where it does not matter.
+    #[test]
+    fn a_read_noise_that_was_left_out_is_found() {
+        let mut offered = 0;
+        for (background, read_noise, gain, em_gain) in [
+            (0.2, 1.5, 1.0, None),
+            (1.0, 1.5, 2.17, None),
+            (5.0, 1.5, 1.0, None),
+            (5.0, 3.0, 0.5, None),
+            (1.0, 100.0, 0.1, Some(50.0)),
+            (0.5, 0.0, 1.0, None),
+            (5.0, 0.5, 1.0, None),
+            (60.0, 1.5, 1.0, None),
+            (2.0, 20.0, 0.1, Some(200.0)),
+        ] {
+            let camera = fit_sim::Camera::default()
+                .with_baseline(200.0)
+                .with_gain(gain)
+                .with_read_noise(read_noise)
+                .with_em_gain(em_gain);
+            let known = Camera::default()
+                .with_baseline(200.0)
+                .with_sensitivity(1.0 / gain)
+                .with_em_gain(em_gain);
+            for molecules in [0.0, 8.0] {
+                let frames = crowded(camera, background, molecules, 3.0);
+                let doubts =
+                    |camera: &Camera| camera_doubts(Windows::stack(frames.view()).into(), camera);
+                let found = doubts(&known);
+                println!("{background} photons, {camera:?}, {molecules}: {found:?}");
+                let in_photons = read_noise / em_gain.unwrap_or(1.0);
+                let light = background * if em_gain.is_some() { 2.0 } else { 1.0 };
+                if in_photons.powi(2) > 0.2 * (in_photons.powi(2) + light) {
+                    let [CameraDoubt::ReadNoise { found }] = found[..] else {
+                        panic!("{background} {read_noise}: {found:?}")
+                    };
+                    assert!((found / read_noise - 1.0).abs() < 0.1, "{found} for {read_noise}");
+                    offered += 1;
+                } else if in_photons.powi(2) < 0.1 * (in_photons.powi(2) + 0.5 * light) {
+                    assert_eq!(found, [], "{background} {read_noise}");
+                }
+                assert_eq!(doubts(&known.with_read_noise(read_noise.max(1e-9))), []);
+            }
+        }
+        assert!(offered >= 10, "{offered}");
+    }
+
+    /// Proves that a sensitivity, or an EM gain, that is off by three times or a hundred is contradicted in bright and
+    /// dim light, and that none that is off by less than 1.5 times is.
+    #[test]
+    fn a_wrong_gain_is_contradicted() {
+        for (background, unevenness, em_gain) in
+            [(50.0, 0.5, None), (50.0, 0.0, None), (3.0, 0.5, None), (20.0, 0.3, Some(100.0))]
+        {
+            let camera = fit_sim::Camera::default()
+                .with_baseline(200.0)
+                .with_read_noise(if em_gain.is_some() { 20.0 } else { 1.5 })
+                .with_em_gain(em_gain);
+            let mut movie = MovieSimulation::new(128, 160, 30)
+                .with_camera(camera)
+                .with_background(background)
+                .with_unevenness(unevenness);
+            movie.molecules = movie.molecules_for(8.0);
+            let frames = movie.plan().expect("a sound simulation").piece(0..30).frames();
+            let known = Camera::default().with_baseline(200.0).with_em_gain(em_gain);
+            for read_noise in [0.0, camera.read_noise] {
+                let wrong = |sensitivity: f64, em_gain| {
+                    let camera = known
+                        .with_read_noise(read_noise)
+                        .with_sensitivity(sensitivity)
+                        .with_em_gain(em_gain);
+                    let doubts = camera_doubts(Windows::stack(frames.view()).into(), &camera);
+                    println!("{background}, {unevenness}, {read_noise}, {sensitivity}: {doubts:?}");
+                    doubts.iter().any(|doubt| !matches!(doubt, CameraDoubt::ReadNoise { .. }))
+                };
+                for off in [1.0 / 1.5, 1.0, 1.5] {
+                    assert!(!wrong(off, em_gain), "{background} {off}");
+                }
+                for off in [0.01, 100.0] {
+                    assert!(wrong(off, em_gain), "{background} {off}");
+                }
+                // Where the movie tells the sensitivity, and not only between what it lies.
+                if background > 10.0 || read_noise > 0.0 {
+                    assert!(wrong(1.0 / 3.0, em_gain) && wrong(3.0, em_gain), "{background}");
+                }
+                if em_gain.is_some() {
+                    assert!(wrong(1.0, Some(5.0)) && wrong(1.0, Some(2000.0)));
+                }
+            }
+        }
+    }
+
+    /// Proves that right words are not doubted, whatever is in the movie: many molecules, long and short ones, and
+    /// ones that move.
+    #[test]
+    fn right_words_are_not_doubted() {
+        for (background, read_noise, em_gain) in [
+            (0.3, 1.5, None),
+            (4.0, 0.3, None),
+            (20.0, 1.5, None),
+            (300.0, 6.0, None),
+            (5.0, 20.0, Some(300.0)),
+        ] {
+            let camera = fit_sim::Camera::default()
+                .with_baseline(100.0)
+                .with_read_noise(read_noise)
+                .with_gain(if em_gain.is_some() { 0.1 } else { 1.0 })
+                .with_em_gain(em_gain);
+            let known = Camera::default()
+                .with_baseline(100.0)
+                .with_sensitivity(if em_gain.is_some() { 10.0 } else { 1.0 })
+                .with_em_gain(em_gain)
+                .with_read_noise(read_noise);
+            for (molecules, on) in
+                [(0.0, 3.0), (20.0, 2.0), (60.0, 3.0), (200.0, 3.0), (60.0, 1000.0)]
+            {
+                let frames = crowded(camera, background, molecules, on);
+                let doubts = camera_doubts(Windows::stack(frames.view()).into(), &known);
+                assert_eq!(doubts, [], "{background}, {read_noise}, {molecules}, {on}");
+                // Where the read noise does not matter, nobody needs to give it.
+                let photons = read_noise / em_gain.unwrap_or(1.0);
+                if photons * photons < 0.05 * background {
+                    let known = known.with_read_noise(0.0);
+                    let doubts = camera_doubts(Windows::stack(frames.view()).into(), &known);
+                    assert_eq!(doubts, [], "{background}, {molecules}, {on}, not given");
+                }
+                // The whole frame moves by a pixel every other frame.
+                let mut moved = frames.slice_axis(Axis(2), Slice::from(1..)).to_owned();
+                for (frame, mut to) in moved.outer_iter_mut().enumerate() {
+                    if frame % 2 == 1 {
+                        let whole = frames.index_axis(Axis(0), frame);
+                        to.assign(&whole.slice_axis(Axis(1), Slice::from(..-1)));
+                    }
+                }
+                let doubts = camera_doubts(Windows::stack(moved.view()).into(), &known);
+                assert_eq!(doubts, [], "{background}, {molecules}, {on}, moved");
+            }
+        }
     }
 }

@@ -65,13 +65,17 @@ pub struct SpotErrors {
 }
 
 impl Localization {
-    /// Whether all of its numbers are finite, but for those of the checks.
+    /// Whether all of its numbers are finite, but for its errors and those of the checks.
     pub(super) fn is_finite(&self) -> bool {
         let Self { x, y, sigma_x, sigma_y, angle, intensity, offset, .. } = *self;
-        let Self { background_std, chi2, uncertainty_x, uncertainty_y, .. } = *self;
-        let shape = [x, y, sigma_x, sigma_y, angle, uncertainty_x, uncertainty_y];
-        let light = [intensity, offset, background_std, chi2];
-        shape.iter().chain(&light).all(|number| number.is_finite())
+        let Self { background_std, chi2, .. } = *self;
+        let numbers = [x, y, sigma_x, sigma_y, angle, intensity, offset, background_std, chi2];
+        numbers.iter().all(|number| number.is_finite())
+    }
+
+    /// Whether the errors of its centre are finite.
+    pub(super) fn is_determined(&self) -> bool {
+        self.uncertainty_x.is_finite() && self.uncertainty_y.is_finite()
     }
 }
 

@@ -51,6 +51,8 @@ pub struct Calibration {
     pub beads: Vec<BeadOutcome>,
     /// What was not used, and why.
     pub rejected: Rejected,
+    /// [`CalibrationOptions::box_size`].
+    pub box_size: Option<usize>,
     /// How many slices were used: within the range, of beads that were used, and not rejected.
     pub used: usize,
     /// The usual step of the stage in nm.

@@ -27,6 +27,9 @@ pub struct CalibrationOptions {
     pub magnification: f64,
     /// A bead needs so many slices. 5 or more.
     pub least_slices: usize,
+    /// The side, in pixels, of the windows in which the widths were fitted, if it is known. The calibration carries it, so that
+    /// spots are fitted in windows of the same side ([`Finder::box_size`](super::super::find::Finder::box_size)).
+    pub box_size: Option<usize>,
     /// The calibration needs so many beads, and so many, or half of the beads if that is more, must have slices on both
     /// sides of every z of its range. 1 or more.
     pub least_beads: usize,
@@ -42,6 +45,7 @@ impl CalibrationOptions {
             range: None,
             magnification: 1.0,
             least_slices: 10,
+            box_size: None,
             least_beads: 3,
         }
     }
@@ -65,6 +69,9 @@ impl CalibrationOptions {
         }
         if self.least_slices < 5 {
             return wrong("least_slices", self.least_slices as f64, "5 or more");
+        }
+        if let Some(side) = self.box_size.filter(|side| !(1..=1023).contains(side)) {
+            return wrong("box_size", side as f64, "from 1 to 1023 pixels");
         }
         if self.least_beads < 1 {
             return wrong("least_beads", 0.0, "1 or more");

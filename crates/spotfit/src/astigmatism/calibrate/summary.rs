@@ -153,6 +153,7 @@ pub(super) fn summarize(
         z_bias: many.map(|row| row.z_bias.abs()).fold(0.0, f64::max),
         curve: Astigmatism::from_coefficients(x, y, range, options.magnification)?,
         rejected: rejected(&beads, invalid),
+        box_size: options.box_size,
         used: all.count,
         step: step(&beads),
         residual: total.deviation,

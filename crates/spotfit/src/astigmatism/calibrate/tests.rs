@@ -274,6 +274,7 @@ fn errors_name_what_is_wrong() {
         (CalibrationOptions { range: Some([0.0, f64::NAN]), ..usual() }, "an end of range is NaN"),
         (CalibrationOptions { least_slices: 2, ..usual() }, "least_slices is 2"),
         (CalibrationOptions { least_beads: 0, ..usual() }, "least_beads is 0"),
+        (CalibrationOptions { box_size: Some(0), ..usual() }, "box_size is 0"),
     ] {
         let error = calibrate(&slices, &options).unwrap_err().to_string();
         assert!(error.starts_with(words), "{error}");
