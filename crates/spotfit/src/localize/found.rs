@@ -48,7 +48,8 @@ impl Found {
         options: &LocalizeOptions,
     ) -> Self {
         let chi2 = residuals.map_or(fit.chi2, |residuals| residuals.squares);
-        let mut spot = spot::localization(fit, chi2, pixels, errors);
+        let uncertainty = [errors.x().into(), errors.y().into()];
+        let mut spot = spot::localization(fit, chi2, pixels, uncertainty);
         spot.depth = options.calibration.as_ref().map(|finder| spot::depth(finder, fit, errors));
         spot.errors = options.errors.then(|| spot::errors(errors));
         let seen = residuals.map(|residuals| Seen {

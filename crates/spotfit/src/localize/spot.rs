@@ -95,9 +95,8 @@ pub(super) fn localization(
     fit: &Fit<f64>,
     chi2: f64,
     pixels: usize,
-    errors: &Errors,
+    [uncertainty_x, uncertainty_y]: [f64; 2],
 ) -> Localization {
-    let (uncertainty_x, uncertainty_y) = (errors.x().into(), errors.y().into());
     Localization {
         id: 0,
         frame: 0,
