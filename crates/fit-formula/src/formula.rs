@@ -19,9 +19,9 @@ pub struct Formula {
     variables: Vec<String>,
     parameters: Vec<String>,
     splines: Vec<(String, Spline)>,
-    graph: Graph,
-    value: Id,
-    derivatives: Vec<Id>,
+    pub(crate) graph: Graph,
+    pub(crate) value: Id,
+    pub(crate) derivatives: Vec<Id>,
     /// With all derivatives; those of images only if there are two variables.
     together: Option<Arc<Program>>,
     grid: Option<Arc<Program>>,
