@@ -3,13 +3,13 @@
 //! The slope of a formula by a variable is compared with its derivatives by the parameters: where ∂f/∂x = Σ v_j·∂f/∂p_j for
 //! all points, f(x + s; p) is f(x; q) with dq/ds = v(q), q(0) = p. For a place it is v = −1, for the offset of a straight line its slope.
 
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::function::Function;
 use crate::graph::{Graph, Id, Node, ONE};
-use crate::spline::SplineAxis;
-use crate::{Formula, Spline};
+use crate::spline::{Spline, SplineAxis};
 
 /// What a shift along the axis of a variable does to the parameters of a formula: f(x + s; p) = f(x; q), with dq_j/ds = c_j + Σ A_jk·q_k.
 /// No parameter depends on itself, not even by way of others, so q is a polynomial of s.
@@ -68,31 +68,80 @@ impl Translation {
     }
 }
 
-impl Formula {
+/// Of more parameters none are tried in pairs.
+const MOST_PAIRED: usize = 16;
+
+/// What the parameters of a formula can take up.
+#[derive(Clone, Debug, Default)]
+pub struct Invariance {
+    translations: Vec<Option<Translation>>,
+    additive: Vec<(usize, f64)>,
+}
+
+impl Invariance {
     /// What a shift along the axis of a variable does to the parameters; `None` where the formula does not say that the model stays
-    /// the same.
+    /// the same, and if there is no such variable.
     ///
     /// ```
     /// let line = fit_formula::Formula::of_variables("a + b*x", &["x"])?;
-    /// let shift = line.translation(0).unwrap();
+    /// let shift = line.invariance().translation(0).unwrap();
     /// let mut parameters = [1.0, 2.0];
     /// shift.apply(&mut parameters, 10.0);
     /// assert_eq!(parameters, [21.0, 2.0]); // 1 + 2x = 21 + 2(x − 10)
     /// let decay = fit_formula::Formula::of_variables("a*exp(-x/t)", &["x"])?;
-    /// assert_eq!(decay.translation(0), None);
+    /// assert_eq!(decay.invariance().translation(0), None);
     /// # Ok::<(), fit_formula::FormulaError>(())
     /// ```
+    pub fn translation(&self, variable: usize) -> Option<&Translation> {
+        self.translations.get(variable)?.as_ref()
+    }
+
+    /// Parameters, with a factor for each, that together take up what is added to the value: f(p) + y = f(p + y·factors). None where
+    /// no one or two of them do.
     ///
-    /// # Panics
-    /// If there is no such variable.
-    pub fn translation(&self, variable: usize) -> Option<Translation> {
-        assert!(variable < self.variables().len(), "there is no such variable");
-        let mut graph = self.graph.clone();
-        let count = self.derivatives.len();
-        let slope = graph.slope(self.value, variable);
-        let mut found = Translation { constant: vec![0.0; count], linear: Vec::new() };
-        let mut speeds = Vec::new();
-        for (number, speed) in graph.along(slope, &self.derivatives)? {
+    /// ```
+    /// let formula = fit_formula::Formula::of_variables("a*exp(-x/t) + c", &["x"])?;
+    /// assert_eq!(formula.invariance().additive(), [(2, 1.0)]);
+    /// # Ok::<(), fit_formula::FormulaError>(())
+    /// ```
+    pub fn additive(&self) -> &[(usize, f64)] {
+        &self.additive
+    }
+
+    /// Of a value with these derivatives by the parameters, and so many variables.
+    pub(crate) fn new(
+        graph: &Graph,
+        value: Id,
+        derivatives: &[Id],
+        variables: usize,
+        splines: &[(String, Spline)],
+    ) -> Self {
+        let mut graph = graph.clone();
+        let jumps = graph.jumps(value, splines);
+        let mut of = Looked { graph, value, derivatives, jumps };
+        Self {
+            translations: (0..variables).map(|variable| of.translation(variable)).collect(),
+            additive: of.additive(),
+        }
+    }
+}
+
+/// A formula that is looked at.
+struct Looked<'d> {
+    graph: Graph,
+    value: Id,
+    derivatives: &'d [Id],
+    /// The numbers with which the value may jump.
+    jumps: Vec<Id>,
+}
+
+impl Looked<'_> {
+    fn translation(&mut self, variable: usize) -> Option<Translation> {
+        let Self { graph, value, derivatives, jumps } = self;
+        let slope = graph.slope(*value, variable);
+        let mut found = Translation { constant: vec![0.0; derivatives.len()], linear: Vec::new() };
+        let speeds = graph.along(slope, derivatives)?;
+        for &(number, speed) in &speeds {
             for (id, factor) in graph.terms(speed) {
                 match *graph.node(id) {
                     _ if id == ONE => found.constant[number] += factor,
@@ -100,9 +149,8 @@ impl Formula {
                     _ => return None,
                 }
             }
-            speeds.push((number, speed));
         }
-        let still = graph.jumps(self.value, self.splines()).into_iter().all(|id| {
+        let still = jumps.iter().all(|&id| {
             let mut change = vec![(graph.slope(id, variable), 1.0)];
             for &(number, speed) in &speeds {
                 let by = graph.derivative(id, number);
@@ -114,30 +162,20 @@ impl Formula {
         sound.then_some(found)
     }
 
-    /// Parameters, with a factor for each, that together take up what is added to the value: f(p) + y = f(p + y·factors). None where
-    /// no one or two of them do.
-    ///
-    /// ```
-    /// let formula = fit_formula::Formula::of_variables("a*exp(-x/t) + c", &["x"])?;
-    /// assert_eq!(formula.additive(), [(2, 1.0)]);
-    /// # Ok::<(), fit_formula::FormulaError>(())
-    /// ```
-    pub fn additive(&self) -> Vec<(usize, f64)> {
-        let mut graph = self.graph.clone();
-        let count = self.derivatives.len();
-        let jumps = graph.jumps(self.value, self.splines());
-        let pairs = (0..count).flat_map(|j| (j..count).map(move |k| (j, k)));
-        let alone = (0..count).map(|j| (j, j));
-        for (j, k) in alone.chain(pairs) {
-            let all: Vec<usize> = if j == k { vec![j] } else { vec![j, k] };
-            let mut sum = |of: &dyn Fn(&mut Graph, usize) -> Id| {
-                let terms: Vec<_> = all.iter().map(|&j| (of(&mut graph, j), 1.0)).collect();
-                graph.constant_sum(&terms)
-            };
-            let Some(own) = sum(&|_, j| self.derivatives[j]).filter(|&own| own != 0.0) else {
-                continue;
-            };
-            if jumps.iter().all(|&id| sum(&|graph, j| graph.derivative(id, j)) == Some(0.0)) {
+    fn additive(&mut self) -> Vec<(usize, f64)> {
+        let Self { graph, derivatives, jumps, .. } = self;
+        let count = derivatives.len();
+        let most = if count <= MOST_PAIRED { count } else { 0 };
+        let pairs = (0..most).flat_map(|j| (j + 1..most).map(move |k| vec![j, k]));
+        for all in (0..count).map(|j| vec![j]).chain(pairs) {
+            let own: Vec<_> = all.iter().map(|&j| (derivatives[j], 1.0)).collect();
+            let own = graph.constant_sum(&own).filter(|&own| own != 0.0 && own.is_finite());
+            let Some(own) = own else { continue };
+            let still = jumps.iter().all(|&id| {
+                let change: Vec<_> = all.iter().map(|&j| (graph.derivative(id, j), 1.0)).collect();
+                graph.constant_sum(&change) == Some(0.0)
+            });
+            if still && !graph.is_full() {
                 return all.into_iter().map(|j| (j, 1.0 / own)).collect();
             }
         }
@@ -273,7 +311,7 @@ impl Graph {
     }
 
     /// The numbers with which a value may jump, which derivatives do not tell.
-    fn jumps(&mut self, of: Id, splines: &[(alloc::string::String, Spline)]) -> Vec<Id> {
+    fn jumps(&mut self, of: Id, splines: &[(String, Spline)]) -> Vec<Id> {
         let mut all = Vec::new();
         for id in self.parts(&[of]) {
             match self.node(id).clone() {

@@ -25,7 +25,7 @@ pub use error::{FormulaError, FormulaErrorKind};
 pub use formula::Formula;
 pub use function::{Function, Function2};
 pub use graph::Comparison;
-pub use invariance::Translation;
+pub use invariance::{Invariance, Translation};
 pub use library::functions;
 pub use program::{Arguments, Axes, Derivative, Evaluator, Level, Op, OpId, Program};
 pub use spline::{MAX_SPLINE_AXES, Spline, SplineAxis, SplineError};

@@ -34,7 +34,7 @@ fn shifts_along_an_axis() {
         let formula = Formula::of_variables(text, &["x"]).unwrap();
         let count = formula.parameters().len();
         let parameters: Vec<f64> = (0..count).map(|j| 1.25 + 0.375 * j as f64).collect();
-        let Some(shift) = formula.translation(0) else {
+        let Some(shift) = formula.invariance().translation(0) else {
             assert_eq!(text, "b*x", "{text}");
             continue;
         };
@@ -80,7 +80,7 @@ fn no_shift_is_made_up() {
         "c*exp(a*x + b)*exp(b)",
     ] {
         let formula = Formula::of_variables(text, &["x"]).unwrap();
-        assert_eq!(formula.translation(0), None, "{text}");
+        assert_eq!(formula.invariance().translation(0), None, "{text}");
     }
 }
 
@@ -97,12 +97,12 @@ fn offsets_of_the_value() {
         ("a*x + b + if(b > 0, 1, 2)", &[]),
     ] {
         let formula = Formula::of_variables(text, &["x"]).unwrap();
-        let found = formula.additive();
+        let found = formula.invariance().additive();
         assert_eq!(found.len(), wanted.len(), "{text}: {found:?}");
         let parameters: Vec<f64> =
             (0..formula.parameters().len()).map(|j| 1.5 + j as f64).collect();
         let mut moved = parameters.clone();
-        for &(j, factor) in &found {
+        for &(j, factor) in found {
             moved[j] += 3.0 * factor;
         }
         if !found.is_empty() {
