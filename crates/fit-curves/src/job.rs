@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use fit_core::Estimator;
 use fit_core::curve::Explicit;
-use fit_formula::{Axes, Formula, Op, Program};
+use fit_formula::{Axes, Formula, Invariance, Op, Program};
 
+use crate::frame::{Frame, can_shift};
 use crate::{CurveError, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Linear, Points};
 
 /// Sums over more points have too few digits in single precision.
@@ -36,6 +37,9 @@ pub struct Job<'c, 's, 'o> {
     pub has_limits: bool,
     /// Of each variable: the mean distance of two points, and the largest.
     scales: Vec<[f64; 2]>,
+    /// What the parameters of the formula can take up, and the variables that can be shifted; nothing for other models.
+    invariance: Option<Arc<Invariance>>,
+    shiftable: Vec<bool>,
 }
 
 impl<'c, 's, 'o> Job<'c, 's, 'o> {
@@ -52,7 +56,8 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         together: bool,
     ) -> Result<Self, CurveError> {
         let [parameters, variables] = [formula.parameters(), formula.variables()].map(<[_]>::len);
-        let mut job = Self::of_model(parameters, variables, curves, start, options)?;
+        let mut job = Self::of_model(parameters, variables, curves, start, options)
+            .map_err(|error| error.with_names(formula.parameters()))?;
         if together {
             job.take_points_together();
         }
@@ -66,6 +71,9 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
             job.explicit.eliminated = program.separable(options.unlimited());
         }
         job.program = Some(program);
+        job.invariance = Some(Arc::clone(formula.invariance()));
+        let can_shift = |variable| can_shift(formula, options, variable);
+        job.shiftable = (0..variables).map(can_shift).collect();
         Ok(job)
     }
 
@@ -83,7 +91,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
     ) -> Result<Self, CurveError> {
         let [parameters, variables] = [formula.parameters(), formula.variables()].map(<[_]>::len);
         check_options(options, parameters)?;
-        options.validate()?;
+        options.validate().map_err(|error| error.with_names(formula.parameters()))?;
         curves.check_shapes(variables)?;
         let given = match &start {
             CurveStart::Estimate => return Err(CurveError::NoStart),
@@ -170,7 +178,20 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
             variables,
             has_limits,
             scales,
+            invariance: None,
+            shiftable: Vec::new(),
         }
+    }
+
+    /// What is subtracted from the variables of a fit, so that they lie near 0; nothing where the model would not stay the same.
+    pub fn origin(&self, fit: usize) -> Vec<f64> {
+        self.curves.origin(fit, &self.shiftable)
+    }
+
+    /// The coordinates for a fit whose variables begin there, and whose data lie between these; `None` if they are its own.
+    pub fn frame(&self, origin: &[f64], data: [f64; 2]) -> Option<Frame> {
+        let poisson = self.options.estimator == Estimator::MaximumLikelihood;
+        Frame::new(self.invariance.as_ref()?, origin, data, poisson)
     }
 
     /// Whether each fit has weights of its own.

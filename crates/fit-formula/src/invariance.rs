@@ -21,9 +21,9 @@ pub struct Translation {
 }
 
 impl Translation {
-    /// The parameters that move by a number that is the same wherever the others are.
-    pub fn moves(&self, parameter: usize) -> bool {
-        self.constant[parameter] != 0.0
+    /// Whether what some parameter moves by depends on others.
+    pub fn is_mixture(&self) -> bool {
+        !self.linear.is_empty()
     }
 
     /// Whether what a parameter moves by depends on others.

@@ -133,6 +133,9 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         Some(path) => Some(curve_data::read_all(path)?),
         None => data.x.take(),
     };
+    if let Some(at) = &at {
+        at.check_points(data.count, data.points)?;
+    }
     let variables = variables(arguments, &data, at.as_ref());
     let model = model(arguments, &variables)?;
     let start = starts(arguments, &model)?;
