@@ -39,6 +39,11 @@ fn extent(values: impl Iterator<Item = f64>) -> [f64; 2] {
     values.fold(none, |[low, high], value| [low.min(value), high.max(value)])
 }
 
+/// Whether the values of a variable lie far from 0.
+pub(crate) fn is_far(values: impl Iterator<Item = f64>) -> bool {
+    middle(extent(values), FARTHEST).is_some()
+}
+
 impl Curves<'_> {
     /// What is subtracted from each variable of a fit, so that it lies near 0; nothing from those that cannot be shifted.
     pub fn origin(&self, fit: usize, can_shift: &[bool]) -> Vec<f64> {

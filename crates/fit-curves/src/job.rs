@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use fit_core::Estimator;
 use fit_core::curve::Explicit;
-use fit_formula::{Axes, Formula, Invariance, Op, Program};
+use fit_formula::{Axes, Formula, Invariance, Op, Program, Translation};
 
-use crate::frame::{Frame, can_shift};
+use crate::frame::{Frame, can_shift, is_far};
 use crate::{CurveError, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Linear, Points};
 
 /// Sums over more points have too few digits in single precision.
@@ -234,8 +234,10 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         let Self { curves, options, .. } = self;
         let points = 0..curves.points();
         let told = match curves.points {
-            Points::Shared(at) => (0..self.variables)
-                .all(|variable| is_single(points.clone().map(|point| at.get([variable, point])))),
+            Points::Shared(at) => (0..self.variables).all(|variable| {
+                let of = || points.clone().map(|point| at.get([variable, point]));
+                is_single(of()) && !(self.mixes(variable) && is_far(of()))
+            }),
             _ => true,
         };
         let limits = match &options.limits {
@@ -291,8 +293,15 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         for (point, to) in into.iter_mut().enumerate() {
             *to = at.get([fit, variable, point]) as f32;
         }
-        let points = 0..self.curves.points();
-        is_single(points.map(|point| at.get([fit, variable, point])))
+        let of = || (0..self.curves.points()).map(|point| at.get([fit, variable, point]));
+        is_single(of()) && !(self.mixes(variable) && is_far(of()))
+    }
+
+    /// Whether a shift of a variable makes other parameters of several: then single precision hardly tells them from each other far
+    /// from 0, and double precision does it near 0.
+    fn mixes(&self, variable: usize) -> bool {
+        let shift = self.invariance.as_ref().and_then(|all| all.translation(variable));
+        shift.is_some_and(Translation::is_mixture)
     }
 
     /// A start value.
