@@ -602,6 +602,8 @@ pub fn determined<const P: usize>(
 
 /// The inverse as far as there is one, and the parameters with a part in the null space: elimination LDLᵀ with the largest pivot
 /// first, of the matrix with a diagonal of 1.
+#[cold]
+#[inline(never)]
 fn pivoted<const P: usize>(of: &Symmetric<f64, P>) -> (Symmetric<f64, P>, [bool; P]) {
     let mut unknown = [false; P];
     let mut root = [0.0; P];

@@ -188,6 +188,19 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         self.curves.origin(fit, &self.shiftable)
     }
 
+    /// The parameters that a shift of some variable changes, such as places and phases, a bit for each.
+    pub fn places(&self) -> u64 {
+        let shifts = self
+            .invariance
+            .iter()
+            .flat_map(|all| (0..self.variables).filter_map(|variable| all.translation(variable)));
+        let moved = |shift: &Translation| {
+            let moved = (0..self.options.parameters()).filter(|&j| shift.moves(j));
+            moved.fold(0, |all, j| all | 1 << j)
+        };
+        shifts.fold(0, |all, shift| all | moved(shift))
+    }
+
     /// The coordinates for a fit whose variables begin there, and whose data lie between these; `None` if they are its own.
     pub fn frame(&self, origin: &[f64], data: [f64; 2]) -> Option<Frame> {
         let poisson = self.options.estimator == Estimator::MaximumLikelihood;

@@ -21,6 +21,11 @@ pub struct Translation {
 }
 
 impl Translation {
+    /// Whether it changes a parameter.
+    pub fn moves(&self, parameter: usize) -> bool {
+        self.constant[parameter] != 0.0 || self.mixes(parameter)
+    }
+
     /// Whether what some parameter moves by depends on others.
     pub fn is_mixture(&self) -> bool {
         !self.linear.is_empty()

@@ -22,6 +22,8 @@ pub(crate) struct Work<E> {
     pub(super) origin: Vec<f64>,
     /// The parameters in which the model is linear, a bit for each.
     pub(super) linear: u64,
+    /// Those whose size tells how well they are to be known at least: neither these nor places, which may be 0.
+    sized: u64,
     /// What data and weights are multiplied by where their squares would overflow, or vanish.
     scale: Option<[f64; 2]>,
 }
@@ -168,6 +170,7 @@ impl<E> Work<E> {
             explicit: job.explicit,
             origin,
             linear,
+            sized: !(linear | job.places()),
             scale: None,
         }
     }
@@ -310,12 +313,12 @@ impl<E> Work<E> {
         // The variance of data that are known to their last digit, and what the search cannot tell.
         let mut least = 0.0;
         if !poisson {
-            let seen_weights: f64 = self.weights.iter().filter(|&&weight| weight > 0.0).sum();
+            let seen_weights = self.weights.iter().filter(|&&weight| weight > 0.0);
+            let weights: f64 = seen_weights.map(|weight| weight * scale[1]).sum();
             let own = rounding * scale[0];
-            let given =
-                self.size * (f64::EPSILON * f64::EPSILON) + own * own * seen_weights * scale[1];
+            let given = self.size * (f64::EPSILON * f64::EPSILON) + own * own * weights;
             let each = given / (12.0 * seen.points as f64);
-            for j in (0..count).filter(|&j| !out[j] && self.linear >> j & 1 == 0) {
+            for j in (0..count).filter(|&j| !out[j] && self.sized >> j & 1 == 1) {
                 let size = record.parameters[j] * units.inverse[j];
                 unknown[j] |= inverse.at(j, j) * each >= 1.0_f64.max(size * size);
             }
@@ -323,6 +326,9 @@ impl<E> Work<E> {
             if status == Status::Stalled {
                 least = (2.0 * (UNRESOLVED * UNRESOLVED) * (self.size + record.cost)).max(least);
             }
+        }
+        for j in (0..count).filter(|&j| !out[j]) {
+            unknown[j] |= !(0.0..=f64::MAX).contains(&inverse.at(j, j));
         }
         if unknown.contains(&true) && (status.is_converged() || status == Status::AtLimit) {
             status = Status::NotConverged;
@@ -341,8 +347,9 @@ impl<E> Work<E> {
                 own => finite(own.sqrt() * units.length[j] * deviation),
             })
             .collect();
-        let mut covariance = vec![0.0; count * count];
         let mixed = frame.as_ref().is_some_and(Frame::mixes);
+        let wanted = options.covariance || mixed;
+        let mut covariance = vec![0.0; if wanted { count * count } else { 0 }];
         for (at, to) in covariance.iter_mut().enumerate() {
             let (j, k) = (at / count, at % count);
             *to = match inverse.at(j, k) {
