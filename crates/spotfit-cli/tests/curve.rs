@@ -281,7 +281,7 @@ fn wrong_requests_are_named() {
             &data,
             formula,
             &[start[0], start[1], &"--x", &short],
-            &["the points have the shape [4, 2], but [4, 30] is needed"],
+            &["here of 4 data sets with 30 points; this array is [4, 2]"],
         ),
         (&data, formula, &[start[0], start[1], &"--weights", &five], &["5 rows for 4 data sets"]),
         (
