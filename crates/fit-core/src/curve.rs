@@ -562,3 +562,116 @@ pub fn covariance<R: Real, const P: usize>(
     }
     all
 }
+
+/// Below this share of its diagonal element a pivot in double precision is rounding of the sums.
+const LEAST_SHARE: f64 = 32.0 * f64::EPSILON;
+/// A smaller part in a direction that the data say nothing of is rounding.
+const LEAST_PART: f64 = 1e-6;
+
+/// The inverse of the Hessian of the parameters that are not `held`, in double precision, and those that the data do not determine: χ² has
+/// a valley, or is flat, along a direction with a part of theirs. Their elements mean nothing; those of all others are what they are
+/// wherever in the valley the search has stopped.
+pub fn determined<const P: usize>(
+    hessian: &Symmetric<f64, P>,
+    held: &[bool; P],
+) -> (Symmetric<f64, P>, [bool; P]) {
+    let mut free = *hessian;
+    for j in 0..P {
+        for k in j..P {
+            if held[j] || held[k] {
+                free.0[j][k] = if j == k { 1.0 } else { 0.0 };
+            }
+        }
+    }
+    let (mut all, definite) = inverse(&free);
+    let plain = |j: usize| free.0[j][j] * all.0[j][j] * LEAST_SHARE < 1.0;
+    let mut unknown = [false; P];
+    if !definite || !(0..P).all(plain) {
+        (all, unknown) = pivoted(&free);
+    }
+    for j in 0..P {
+        for k in j..P {
+            if held[j] || held[k] {
+                all.0[j][k] = 0.0;
+            }
+        }
+        unknown[j] &= !held[j];
+    }
+    (all, unknown)
+}
+
+/// The inverse as far as there is one, and the parameters with a part in the null space: elimination LDLᵀ with the largest pivot
+/// first, of the matrix with a diagonal of 1.
+#[cold]
+#[inline(never)]
+fn pivoted<const P: usize>(of: &Symmetric<f64, P>) -> (Symmetric<f64, P>, [bool; P]) {
+    let mut unknown = [false; P];
+    let mut root = [0.0; P];
+    for j in 0..P {
+        let own = of.0[j][j].sqrt();
+        unknown[j] = !(own > 0.0 && own.is_finite());
+        root[j] = if unknown[j] { f64::INFINITY } else { own };
+    }
+    let mut rest = [[0.0; P]; P];
+    for j in 0..P {
+        for k in 0..P {
+            rest[j][k] = of.at(j, k) / root[j] / root[k];
+        }
+    }
+    // `l[i][n]`: the share of pivot n in row i. Rows that were taken are in `order`.
+    let (mut l, mut pivots) = ([[0.0; P]; P], [0.0; P]);
+    let (mut order, mut taken, mut count) = ([0; P], unknown, 0);
+    while let Some(next) = (0..P)
+        .filter(|&j| !taken[j] && rest[j][j] > LEAST_SHARE)
+        .max_by(|&a, &b| rest[a][a].total_cmp(&rest[b][b]))
+    {
+        (order[count], taken[next], pivots[count]) = (next, true, rest[next][next]);
+        l[next][count] = 1.0;
+        for i in (0..P).filter(|&i| !taken[i]) {
+            l[i][count] = rest[i][next] / pivots[count];
+        }
+        for i in (0..P).filter(|&i| !taken[i]) {
+            for k in (0..P).filter(|&k| !taken[k]) {
+                rest[i][k] -= l[i][count] * rest[next][k];
+            }
+        }
+        count += 1;
+    }
+    // Lᵀ·x = y, for those that were taken.
+    let solved = |mut y: [f64; P]| {
+        for n in (0..count).rev() {
+            for m in n + 1..count {
+                y[n] -= l[order[m]][n] * y[m];
+            }
+        }
+        y
+    };
+    for k in (0..P).filter(|&k| !taken[k]) {
+        // What the others do to make up for one of the rest.
+        unknown[k] = true;
+        let by = solved(l[k].map(|share| -share));
+        let most = by.iter().fold(1.0_f64, |most, part| most.max(part.abs()));
+        for n in 0..count {
+            unknown[order[n]] |= by[n].abs() > LEAST_PART * most;
+        }
+    }
+    let mut all = Symmetric::zero();
+    for n in 0..count {
+        let mut y = [0.0; P];
+        y[n] = 1.0;
+        for m in 0..count {
+            for q in 0..m {
+                y[m] -= l[order[m]][q] * y[q];
+            }
+        }
+        for m in 0..count {
+            y[m] /= pivots[m];
+        }
+        let column = solved(y);
+        for m in 0..count {
+            let (j, k) = (order[n].min(order[m]), order[n].max(order[m]));
+            all.0[j][k] = column[m] / root[j] / root[k];
+        }
+    }
+    (all, unknown)
+}

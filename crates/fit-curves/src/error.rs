@@ -74,13 +74,32 @@ pub enum CurveError {
         /// The point, from 0.
         point: usize,
     },
-    /// A start value is not within the limits.
-    #[error("the start value {value} of parameter {parameter}{} is not within its limits {lower} to {upper}", of(*fit))]
+    /// A start value is not finite.
+    #[error("the start value {value} of {}{} is not finite", named(*parameter, name), of(*fit))]
+    StartNotFinite {
+        /// The fit, from 0; `None` if all fits have the same.
+        fit: Option<usize>,
+        /// The parameter, from 0.
+        parameter: usize,
+        /// What it is called, if it has a name.
+        name: Option<String>,
+        /// Its start value.
+        value: f64,
+    },
+    /// A start value is not within the limits. One at which a parameter is held has to be, too.
+    #[error(
+        "the start value {value} of {}{}{} is not within its limits {lower} to {upper}",
+        named(*parameter, name), of(*fit), if *held { ", which is held there," } else { "" }
+    )]
     Start {
         /// The fit, from 0; `None` if all fits have the same.
         fit: Option<usize>,
         /// The parameter, from 0.
         parameter: usize,
+        /// What it is called, if it has a name.
+        name: Option<String>,
+        /// Whether it is held.
+        held: bool,
         /// Its start value.
         value: f64,
         /// The lower limit.
@@ -89,12 +108,14 @@ pub enum CurveError {
         upper: f64,
     },
     /// A lower limit is above the upper one, or one is NaN.
-    #[error("the limits {lower} to {upper} of parameter {parameter}{} leave nothing between them", of(*fit))]
+    #[error("the limits {lower} to {upper} of {}{} leave nothing between them", named(*parameter, name), of(*fit))]
     CrossedLimits {
         /// The fit, from 0; `None` if all fits have the same.
         fit: Option<usize>,
         /// The parameter, from 0.
         parameter: usize,
+        /// What it is called, if it has a name.
+        name: Option<String>,
         /// The lower limit.
         lower: f64,
         /// The upper limit.
@@ -138,13 +159,34 @@ impl CurveError {
     pub fn after(mut self, before: usize) -> Self {
         match &mut self {
             Self::Weight { fit, .. } => *fit += before,
-            Self::Start { fit: Some(fit), .. } | Self::CrossedLimits { fit: Some(fit), .. } => {
-                *fit += before;
-            }
+            Self::Start { fit: Some(fit), .. }
+            | Self::StartNotFinite { fit: Some(fit), .. }
+            | Self::CrossedLimits { fit: Some(fit), .. } => *fit += before,
             Self::NotFinite { at, .. } if at.len() > 1 => at[0] += before,
             _ => {}
         }
         self
+    }
+
+    /// The same with the name of the parameter that it is about, of these.
+    #[must_use]
+    pub fn with_names(mut self, names: &[String]) -> Self {
+        match &mut self {
+            Self::Start { parameter, name, .. }
+            | Self::StartNotFinite { parameter, name, .. }
+            | Self::CrossedLimits { parameter, name, .. } => {
+                *name = names.get(*parameter).cloned();
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
+fn named(parameter: usize, name: &Option<String>) -> String {
+    match name {
+        Some(name) => format!("parameter '{name}'"),
+        None => format!("parameter {parameter}"),
     }
 }
 

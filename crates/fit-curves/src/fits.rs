@@ -11,14 +11,15 @@ use crate::{CurveError, CurveOptions};
 pub struct CurveFits {
     /// (fit, parameter).
     pub parameters: Array2<f64>,
-    /// Their standard errors: (fit, parameter); 0 for those that are held. If the data say nothing of one parameter,
-    /// those of all others are infinite too. A fit that ends on a limit has the errors of one that may cross it.
+    /// Their standard errors: (fit, parameter); 0 for those that are held, and for those that ended on a limit, beside which the
+    /// errors of the others are those of the fit in which it is held there. Those of parameters that the data do not determine, alone or
+    /// with others (as of a·b only the product), are infinite.
     pub errors: Array2<f64>,
     /// Their covariance: (fit, parameter, parameter); of no fit if it was not to be kept.
     pub covariance: Array3<f64>,
     /// χ² = Σw(f − d)², or the deviance 2Σ[f − d + d·ln(d/f)] of maximum likelihood.
     pub chi2: Vec<f64>,
-    /// Points less parameters that are not held.
+    /// Points less parameters that are neither held nor ended on a limit.
     pub degrees: Vec<u32>,
     /// Steps taken.
     pub iterations: Vec<u32>,
@@ -91,6 +92,15 @@ impl CurveFits {
             self.statuses.len(),
         ];
         lengths.into_iter().try_for_each(|length| check(&[length], &[count]))
+    }
+
+    /// Whether a fit was found: it has converged, or ended on a limit that was set.
+    ///
+    /// # Panics
+    /// If there is no such fit.
+    pub fn is_found(&self, fit: usize) -> bool {
+        let status = self.statuses[fit];
+        status.is_converged() || status == Status::AtLimit
     }
 
     /// How many there are.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use fit_core::Estimator;
 use fit_core::curve::Explicit;
-use fit_formula::{Axes, Formula, Op, Program};
+use fit_formula::{Axes, Formula, Invariance, Op, Program, Translation};
 
+use crate::frame::{Frame, can_shift, is_far};
 use crate::{CurveError, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Linear, Points};
 
 /// Sums over more points have too few digits in single precision.
@@ -36,6 +37,9 @@ pub struct Job<'c, 's, 'o> {
     pub has_limits: bool,
     /// Of each variable: the mean distance of two points, and the largest.
     scales: Vec<[f64; 2]>,
+    /// What the parameters of the formula can take up, and the variables that can be shifted; nothing for other models.
+    invariance: Option<Arc<Invariance>>,
+    shiftable: Vec<bool>,
 }
 
 impl<'c, 's, 'o> Job<'c, 's, 'o> {
@@ -52,7 +56,8 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         together: bool,
     ) -> Result<Self, CurveError> {
         let [parameters, variables] = [formula.parameters(), formula.variables()].map(<[_]>::len);
-        let mut job = Self::of_model(parameters, variables, curves, start, options)?;
+        let mut job = Self::of_model(parameters, variables, curves, start, options)
+            .map_err(|error| error.with_names(formula.parameters()))?;
         if together {
             job.take_points_together();
         }
@@ -66,6 +71,9 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
             job.explicit.eliminated = program.separable(options.unlimited());
         }
         job.program = Some(program);
+        job.invariance = Some(Arc::clone(formula.invariance()));
+        let can_shift = |variable| can_shift(formula, options, variable);
+        job.shiftable = (0..variables).map(can_shift).collect();
         Ok(job)
     }
 
@@ -83,7 +91,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
     ) -> Result<Self, CurveError> {
         let [parameters, variables] = [formula.parameters(), formula.variables()].map(<[_]>::len);
         check_options(options, parameters)?;
-        options.validate()?;
+        options.validate().map_err(|error| error.with_names(formula.parameters()))?;
         curves.check_shapes(variables)?;
         let given = match &start {
             CurveStart::Estimate => return Err(CurveError::NoStart),
@@ -170,7 +178,33 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
             variables,
             has_limits,
             scales,
+            invariance: None,
+            shiftable: Vec::new(),
         }
+    }
+
+    /// What is subtracted from the variables of a fit, so that they lie near 0; nothing where the model would not stay the same.
+    pub fn origin(&self, fit: usize) -> Vec<f64> {
+        self.curves.origin(fit, &self.shiftable)
+    }
+
+    /// The parameters that a shift of some variable changes, such as places and phases, a bit for each.
+    pub fn places(&self) -> u64 {
+        let shifts = self
+            .invariance
+            .iter()
+            .flat_map(|all| (0..self.variables).filter_map(|variable| all.translation(variable)));
+        let moved = |shift: &Translation| {
+            let moved = (0..self.options.parameters()).filter(|&j| shift.moves(j));
+            moved.fold(0, |all, j| all | 1 << j)
+        };
+        shifts.fold(0, |all, shift| all | moved(shift))
+    }
+
+    /// The coordinates for a fit whose variables begin there, and whose data lie between these; `None` if they are its own.
+    pub fn frame(&self, origin: &[f64], data: [f64; 2]) -> Option<Frame> {
+        let poisson = self.options.estimator == Estimator::MaximumLikelihood;
+        Frame::new(self.invariance.as_ref()?, origin, data, poisson)
     }
 
     /// Whether each fit has weights of its own.
@@ -213,8 +247,10 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         let Self { curves, options, .. } = self;
         let points = 0..curves.points();
         let told = match curves.points {
-            Points::Shared(at) => (0..self.variables)
-                .all(|variable| is_single(points.clone().map(|point| at.get([variable, point])))),
+            Points::Shared(at) => (0..self.variables).all(|variable| {
+                let of = || points.clone().map(|point| at.get([variable, point]));
+                is_single(of()) && !(self.mixes(variable) && is_far(of()))
+            }),
             _ => true,
         };
         let limits = match &options.limits {
@@ -270,8 +306,15 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         for (point, to) in into.iter_mut().enumerate() {
             *to = at.get([fit, variable, point]) as f32;
         }
-        let points = 0..self.curves.points();
-        is_single(points.map(|point| at.get([fit, variable, point])))
+        let of = || (0..self.curves.points()).map(|point| at.get([fit, variable, point]));
+        is_single(of()) && !(self.mixes(variable) && is_far(of()))
+    }
+
+    /// Whether a shift of a variable makes other parameters of several: then single precision hardly tells them from each other far
+    /// from 0, and double precision does it near 0.
+    fn mixes(&self, variable: usize) -> bool {
+        let shift = self.invariance.as_ref().and_then(|all| all.translation(variable));
+        shift.is_some_and(Translation::is_mixture)
     }
 
     /// A start value.

@@ -226,7 +226,7 @@ impl CurveOptions {
             if !sound {
                 let fit = (!shared).then_some(number / parameters.max(1));
                 let parameter = number % parameters.max(1);
-                return Err(CurveError::CrossedLimits { fit, parameter, lower, upper });
+                return Err(CurveError::CrossedLimits { fit, parameter, name: None, lower, upper });
             }
         }
         Ok(())
@@ -249,9 +249,7 @@ impl CurveOptions {
     /// Whether start values of each fit are surely fine; where fits have limits of their own nobody knows.
     pub(crate) fn allows_all(&self, starts: &Values<'_, Ix2>) -> bool {
         let Limits::Shared(limits) = &self.limits else { return false };
-        let any = [f64::NEG_INFINITY, f64::INFINITY];
-        let limit = |(&limit, &fixed)| if fixed { any } else { limit };
-        starts.are_within(&limits.iter().zip(&self.fixed).map(limit).collect::<Vec<_>>())
+        starts.are_within(limits)
     }
 
     /// Checks start values: of a fit, or of all.
@@ -262,15 +260,12 @@ impl CurveOptions {
     ) -> Result<(), CurveError> {
         for (parameter, value) in start.enumerate() {
             if !value.is_finite() {
-                let at = fit.into_iter().chain([parameter]).collect();
-                return Err(CurveError::NotFinite { what: "start values", at });
-            }
-            if self.fixed[parameter] {
-                continue;
+                return Err(CurveError::StartNotFinite { fit, parameter, name: None, value });
             }
             let [lower, upper] = self.limit(fit.unwrap_or(0), parameter);
             if !(lower..=upper).contains(&value) {
-                return Err(CurveError::Start { fit, parameter, value, lower, upper });
+                let (name, held) = (None, self.fixed[parameter]);
+                return Err(CurveError::Start { fit, parameter, name, held, value, lower, upper });
             }
         }
         Ok(())

@@ -4,16 +4,26 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::function::{Function, Function2};
-use crate::graph::{Comparison, Graph, Id, Node, ONE};
+use crate::graph::{Comparison, Depends, Graph, Id, Node, ONE};
 
 impl Graph {
     /// The derivative of a number by a parameter.
     pub(crate) fn derivative(&mut self, of: Id, parameter: usize) -> Id {
+        self.derivative_where(of, |on| on.parameters >> parameter & 1 == 1)
+    }
+
+    /// The derivative of a number by a variable.
+    pub(crate) fn slope(&mut self, of: Id, variable: usize) -> Id {
+        self.derivative_where(of, |on| on.variables >> variable & 1 == 1)
+    }
+
+    /// The derivative by the parameter or variable on which the parts depend that are told.
+    fn derivative_where(&mut self, of: Id, depends: impl Fn(Depends) -> bool) -> Id {
         let zero = self.number(0.0);
         // Those of all parts, which come in order.
         let mut by = vec![zero; self.len()];
         for id in self.parts(&[of]) {
-            if self.depends(id).parameters >> parameter & 1 == 1 {
+            if depends(self.depends(id)) {
                 by[id as usize] = self.derivative_of(id, &by);
             }
             if self.is_full() {
@@ -27,8 +37,9 @@ impl Graph {
     fn derivative_of(&mut self, id: Id, by: &[Id]) -> Id {
         let zero = by[0];
         match self.node(id).clone() {
-            Node::Number(_) | Node::Variable(_) => zero,
-            Node::Parameter(_) => ONE,
+            Node::Number(_) => zero,
+            // Of others nobody asks.
+            Node::Variable(_) | Node::Parameter(_) => ONE,
             Node::Sum { terms, .. } => {
                 let terms: Vec<_> = terms
                     .into_iter()

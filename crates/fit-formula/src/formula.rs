@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use crate::MAX_OPERATIONS;
 use crate::error::{FormulaError, FormulaErrorKind};
 use crate::graph::{Graph, Id};
+use crate::invariance::Invariance;
 use crate::lower;
 use crate::parse::{Names, Parsed, Value, parse};
 use crate::program::{Axes, Program};
@@ -22,6 +23,7 @@ pub struct Formula {
     graph: Graph,
     value: Id,
     derivatives: Vec<Id>,
+    invariance: Arc<Invariance>,
     /// With all derivatives; those of images only if there are two variables.
     together: Option<Arc<Program>>,
     grid: Option<Arc<Program>>,
@@ -103,8 +105,9 @@ impl Formula {
             let kind = FormulaErrorKind::Unused(parameters[number].clone());
             return Err(FormulaError::new(at, kind));
         }
-        let splines =
+        let splines: Vec<_> =
             splines.iter().map(|&(name, spline)| (name.to_string(), spline.clone())).collect();
+        let invariance = Invariance::new(&graph, value, &derivatives, variables.len(), &splines);
         let all = alloc::vec![true; parameters.len()];
         let image = variables.len() == 2;
         let text = text.to_string();
@@ -117,6 +120,7 @@ impl Formula {
             graph,
             value,
             derivatives,
+            invariance: Arc::new(invariance),
             together,
             grid,
         };
@@ -141,6 +145,11 @@ impl Formula {
     /// The splines that it calls, with their names.
     pub fn splines(&self) -> &[(String, Spline)] {
         &self.splines
+    }
+
+    /// What the parameters can take up: the same model in other coordinates.
+    pub fn invariance(&self) -> &Arc<Invariance> {
+        &self.invariance
     }
 
     /// The operations for the value and for the derivatives by the parameters that are wanted. For all of them they are made

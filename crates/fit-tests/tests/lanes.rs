@@ -114,9 +114,13 @@ fn crowds_on_the_gpu_agree_with_the_reference() {
             }
             let start = || CurveStart::Shared(&start);
             let wanted = reference().fit(formula, &curves, start(), options).expect("sound");
-            let (found, left) = gpu.fit(formula, &curves, start(), options).expect("a GPU");
+            let (mut found, left) = gpu.fit(formula, &curves, start(), options).expect("a GPU");
             let what = format!("{count} peaks, {points} points, {weighted}, {own}, {options:?}");
-            assert!(left.is_empty(), "{what}: {} are left", left.len());
+            // Kernels know of no limit where they invert the Hessian.
+            let limited = |&fit: &usize| wanted.statuses[fit] == Status::AtLimit;
+            assert!(left.iter().all(limited), "{what}: {} are left", left.len());
+            let rest = reference().fit_left(formula, &curves, start(), options, &left, &mut found);
+            rest.expect("sound");
             agree(&wanted, &found, options.estimator, &what);
         }
         println!("{count} peaks, {points} points, {fits} fits: as double precision");
@@ -776,7 +780,9 @@ fn functions_do_not_depend_on_neighbours_on(fitters: &[Fitter]) {
             starts.row_mut(fit).assign(&Array1::from(odd.to_vec()));
             data.row_mut(fit).fill(1e20);
         }
+        // Of a and t only a/t^1.5 is known: one of them has to be given.
         let options = CurveOptions::new(3);
+        let options = if text.contains("x/t") { options.with_fixed(0) } else { options };
         for fitter in fitters {
             let curves = Curves::new(data.view(), Points::Index);
             let all = fitter.fit(&formula, &curves, starts.view().into(), &options).expect("sound");

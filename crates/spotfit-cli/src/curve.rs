@@ -14,7 +14,7 @@ use super::curve_data::{self, Data, Numbers};
 use super::curve_plot::Plot;
 use super::curve_table::CurveTable;
 use super::error::CliError;
-use super::fit::rate;
+use super::fit::{found, rate};
 use super::message::say;
 use super::paths::refuse_same_file;
 use super::splines::{self, Splines};
@@ -133,6 +133,9 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         Some(path) => Some(curve_data::read_all(path)?),
         None => data.x.take(),
     };
+    if let Some(at) = &at {
+        at.check_points(data.count, data.points)?;
+    }
     let variables = variables(arguments, &data, at.as_ref());
     let model = model(arguments, &variables)?;
     let start = starts(arguments, &model)?;
@@ -428,14 +431,13 @@ fn summarize(count: usize, ended: &[usize], threads: usize, fitting: Duration, a
         .collect();
     let counts = if counts.is_empty() { "nothing to do".to_owned() } else { counts.join(", ") };
     say!("{count} fits: {counts}");
-    let converged: usize = Status::ALL
-        .iter()
-        .zip(ended)
-        .filter(|(status, _)| status.is_converged())
-        .map(|(_, count)| count)
-        .sum();
+    let counted = |of: fn(Status) -> bool| -> usize {
+        let all = Status::ALL.iter().zip(ended);
+        all.filter(|(status, _)| of(**status)).map(|(_, count)| count).sum()
+    };
     say!(
-        "{converged} converged; {threads} threads; fitting {:.2} s ({}), in all {:.2} s",
+        "{}; {threads} threads; fitting {:.2} s ({}), in all {:.2} s",
+        found(counted(Status::is_converged), counted(|status| status == Status::AtLimit)),
         fitting.as_secs_f64(),
         rate(count, fitting),
         all.as_secs_f64(),

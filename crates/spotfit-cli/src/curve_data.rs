@@ -166,20 +166,32 @@ impl Numbers {
         }
     }
 
+    /// Checks that there is a place for each point of the data sets, before it is asked what variables there are.
+    pub(crate) fn check_points(&self, count: usize, points: usize) -> Result<(), CliError> {
+        match self.shape[..] {
+            [given] | [_, given] if given == points => Ok(()),
+            [fits, _, given] if fits == count && given == points => Ok(()),
+            _ => Err(self.refuse_points(count, points)),
+        }
+    }
+
+    fn refuse_points(&self, count: usize, points: usize) -> CliError {
+        let Self { file, shape, .. } = self;
+        let reason = format!(
+            "points are (point), (variable, point) or (fit, variable, point), here of {count} data sets with {points} points; \
+             this array is {shape:?}"
+        );
+        let turned = matches!(shape[..], [first, last] if first == points && last != points);
+        CliError::file(file, if turned { reason + ", which is (point, variable)" } else { reason })
+    }
+
     /// Points of some data sets: (1 or fit, variable, point).
     pub(crate) fn part(&self, part: &Range<usize>, count: usize) -> Result<Array3<f64>, CliError> {
         let (fits, variables, points) = match self.shape[..] {
             [points] => (1, 1, points),
             [variables, points] => (1, variables, points),
             [fits, variables, points] if fits == count => (fits, variables, points),
-            _ => {
-                let reason = format!(
-                    "points are (point), (variable, point) or (fit, variable, point), with {count} data sets; \
-                     this array is {:?}",
-                    self.shape
-                );
-                return Err(CliError::file(&self.file, reason));
-            }
+            _ => return Err(self.refuse_points(count, self.shape.last().copied().unwrap_or(0))),
         };
         let rows = if fits == 1 { 0..1 } else { part.clone() };
         let size = variables * points;

@@ -19,7 +19,7 @@ use spotfit::npy::StackReader;
 use spotfit::psf::PsfFitter;
 use spotfit::{
     AnyWindows, Backend, Background, Criteria, Errors, Fit, Fitter, FitterOptions, InstructionSet,
-    Limits, MaxError, Options, Start, StatusCounts, camera_maps,
+    Limits, MaxError, Options, Start, Status, StatusCounts, camera_maps,
 };
 
 /// What is read, fitted and written at a time: some ten milliseconds to a second of work.
@@ -120,6 +120,11 @@ enum BackgroundChoice {
 }
 
 impl FitOptions {
+    /// Whether the user has set a limit.
+    fn has_limits(&self) -> bool {
+        [self.centre_margin, self.sigma_min, self.sigma_max].iter().any(Option::is_some)
+    }
+
     pub(crate) fn fitter(&self) -> FitterOptions {
         FitterOptions::from(self.options())
             .with_backend(self.backend)
@@ -248,6 +253,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         fits: Vec::new(),
         errors: arguments.errors.then(Vec::new),
         counts: StatusCounts::default(),
+        limited: arguments.fit.has_limits(),
         fitting: Duration::ZERO,
     };
     job.run(stack)
@@ -283,6 +289,8 @@ struct Job<'a> {
     /// `None` if they are not wanted.
     errors: Option<Vec<Errors>>,
     counts: StatusCounts,
+    /// Whether limits were set.
+    limited: bool,
     fitting: Duration,
 }
 
@@ -324,9 +332,11 @@ impl Job<'_> {
         let total = self.counts.total();
         let counts = if total > 0 { self.counts.to_string() } else { "nothing to do".to_owned() };
         say!("{total} spots: {counts}");
+        let at_limit = |&(status, _): &(Status, usize)| self.limited && status == Status::AtLimit;
+        let at_limit = self.counts.iter().find(at_limit).map_or(0, |(_, count)| count);
         say!(
-            "{} converged; {}; fitting {:.2} s ({}), in all {:.2} s",
-            self.counts.converged(),
+            "{}; {}; fitting {:.2} s ({}), in all {:.2} s",
+            found(self.counts.converged(), at_limit),
             backend(self.fitter),
             self.fitting.as_secs_f64(),
             rate(total, self.fitting),
@@ -355,6 +365,14 @@ pub(crate) fn psf_backend(fitter: &PsfFitter) -> String {
     match fitter.instruction_set() {
         Some(set) => format!("{} backend ({set}), {} threads", fitter.backend(), fitter.threads()),
         None => format!("{} backend, {} threads", fitter.backend(), fitter.threads()),
+    }
+}
+
+/// How many fits were found, in words: within the limits, and at one that the user has set.
+pub(crate) fn found(converged: usize, at_limit: usize) -> String {
+    match at_limit {
+        0 => format!("{converged} converged"),
+        _ => format!("{converged} converged, {at_limit} found at a limit"),
     }
 }
 

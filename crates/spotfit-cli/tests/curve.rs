@@ -164,6 +164,19 @@ fn everything_beside_the_data() {
     let fits = with(&[&"--start", &"a=6,t=2,c=0", &"--bounds", &"t=:3.5,c=0:"]);
     assert_eq!(column(&fits, "t")[1..], [3.5, 3.5]);
     assert!(fits[2].last().is_some_and(|status| status == "at_limit"));
+    // Those count as found, and the errors of the others are those of the fit in which t is held there.
+    let (limited, said) = fit(
+        &folder,
+        &clean,
+        &[&formula[..], &[&"--start", &"a=6,t=2,c=0", &"--bounds", &"t=:2.5"]].concat(),
+    );
+    assert!(said.contains("0 converged, 3 found at a limit"), "{said}");
+    let held = with(&[&"--start", &"a=6,t=2.5,c=0", &"--fix", &"t"]);
+    assert_eq!(column(&limited, "t_error"), [0.0; 3]);
+    assert_eq!(column(&limited, "degrees"), column(&held, "degrees"));
+    for (found, wanted) in column(&limited, "a_error").iter().zip(column(&held, "a_error")) {
+        assert!((found / wanted - 1.0).abs() < 1e-3, "{found}, {wanted}");
+    }
     let fits = with(&[&"--start", &"a=6,t=2,c=1", &"--fix", &"c"]);
     assert_eq!(column(&fits, "c_error"), [0.0; 3]);
     close(&column(&fits, "t"), |fit| 3.0 + fit);
@@ -199,7 +212,23 @@ fn wrong_requests_are_named() {
     let fits = folder.path("none.csv");
     let formula = "a*exp(-x/t) + c";
     let start: [Word<'_>; 2] = [&"--start", &"a=1,t=1,c=0"];
-    let cases: [(&Path, &str, &[Word<'_>], &[&str]); 28] = [
+    let tall = folder.file("tall.npy", &doubles(&format!("({POINTS}, 2)"), &[1.0; 2 * POINTS]));
+    let cases: [(&Path, &str, &[Word<'_>], &[&str]); 31] = [
+        (
+            &data,
+            formula,
+            &[&"--start", &"a=8,t=1,c=0", &"--fix", &"a", &"--bounds", &"a=0:1"],
+            &[
+                "start value 8 of parameter 'a', which is held there, is not within its limits 0 to 1",
+            ],
+        ),
+        (
+            &data,
+            formula,
+            &[&"--start", &"a=1,t=1,c=0", &"--x", &tall],
+            &["(point), (variable, point)", "this array is [", ", 2], which is (point, variable)"],
+        ),
+        (&data, "linear", &[&"--x", &tall], &["this array is [", ", 2], which is"]),
         (&data, "a*exp(-x/t", &start, &["--model:\na*exp(-x/t", "but the formula ends"]),
         (
             &data,
@@ -232,14 +261,14 @@ fn wrong_requests_are_named() {
             &data,
             formula,
             &[start[0], start[1], &"--bounds", &"t=5:2"],
-            &["limits 5 to 2 of parameter 1"],
+            &["limits 5 to 2 of parameter 't'"],
         ),
         (&data, formula, &[start[0], start[1], &"--bounds", &"t=5"], &["'5' is not LOW:HIGH"]),
         (
             &data,
             formula,
             &[start[0], start[1], &"--bounds", &"t=2:"],
-            &["start value 1 of parameter 1 is not within its limits 2 to inf"],
+            &["start value 1 of parameter 't' is not within its limits 2 to inf"],
         ),
         (
             &data,
@@ -252,7 +281,7 @@ fn wrong_requests_are_named() {
             &data,
             formula,
             &[start[0], start[1], &"--x", &short],
-            &["the points have the shape [4, 2], but [4, 30] is needed"],
+            &["here of 4 data sets with 30 points; this array is [4, 2]"],
         ),
         (&data, formula, &[start[0], start[1], &"--weights", &five], &["5 rows for 4 data sets"]),
         (
@@ -261,7 +290,7 @@ fn wrong_requests_are_named() {
             &[start[0], start[1], &"--max-iterations", &"0"],
             &["--max-iterations 0 is out of its range (1 to 100000)"],
         ),
-        (&data, "exponential", &[&"--bounds", &"t=5:2"], &["limits 5 to 2 of parameter 1"]),
+        (&data, "exponential", &[&"--bounds", &"t=5:2"], &["limits 5 to 2 of parameter 't'"]),
         (&data, "exponential", &[&"--variables", &"t"], &["a model with a name has names"]),
         (&data, "a*exp(-\"x\"/\"t<\")", &start, &["`t<` cannot be the name of a parameter"]),
         (

@@ -162,4 +162,39 @@ def test_data_that_say_nothing_give_a_status() -> None:
     fits = spotfit.Model("exponential").fit(y, x=X)
     assert fits.converged.tolist() == [True, False, True]
     fits = spotfit.Model("a*b*x").fit(y, x=X, start=[1, 1])
-    assert not np.isfinite(fits.errors).any() or not fits.converged.any()
+    assert not np.isfinite(fits.errors).any() and not fits.converged.any()
+    fits = spotfit.Model("exponential").fit(np.full(len(X), 5.0), x=X)
+    assert not fits.converged.any()
+
+
+def test_errors_at_a_limit_are_those_beside_it() -> None:
+    y, _ = decays(3)
+    model = spotfit.Model("a*exp(-x/t) + c")
+    limited = model.fit(y, x=X, start={"a": 5, "t": 1.0, "c": 1}, bounds={"t": (None, 1.5)}, covariance=True)
+    held = model.fit(y, x=X, start={"a": 5, "t": 1.5, "c": 1}, fixed="t", covariance=True)
+    assert (limited.status == spotfit.Status.at_limit).all()
+    assert limited.found.all() and not limited.converged.any() and "found at a limit" in repr(limited)
+    np.testing.assert_allclose(limited.errors, held.errors, rtol=1e-3)
+    np.testing.assert_allclose(limited.covariance, held.covariance, rtol=1e-3, atol=1e-12)
+    np.testing.assert_array_equal(limited.degrees, held.degrees)
+
+
+def test_numbers_far_from_zero() -> None:
+    x = np.arange(40.0)
+    rng = np.random.default_rng(5)
+    y = 2 + 0.25 * x + rng.normal(0, 0.1, 40)
+    model = spotfit.Model("a + b*x")
+    plain = model.fit(y, x=x, start=[0, 0])
+    for shift, level, scale in [(1.7e9, 0, 1), (1.7e12, 1e9, 1), (0, 0, 1e-150), (0, 0, 1e300)]:
+        for backend in ("reference", "cpu"):
+            fits = model.fit((y + level) * scale, x=x + shift, start=[0, 0], backend=backend)
+            assert fits.converged.all()
+            off = (fits["b"] / scale - plain["b"]) / plain.error_of("b")
+            assert abs(off).max() < 0.01
+            np.testing.assert_allclose(fits.error_of("b") / scale, plain.error_of("b"), rtol=0.01)
+
+
+def test_a_held_parameter_outside_its_limits_is_named() -> None:
+    y, _ = decays(1)
+    with pytest.raises(ValueError, match="start value 8 of parameter 'a', which is held there, is not within its limits 0 to 1"):
+        spotfit.Model("a*exp(-x/t)").fit(y, x=X, start=[8, 1], fixed="a", bounds={"a": (0, 1)})

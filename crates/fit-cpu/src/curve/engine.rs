@@ -1,9 +1,9 @@
 //! The search for one data set.
 
-use fit_core::curve::{Explicit, Sums, Units, covariance};
+use fit_core::curve::{At, Explicit, Sums, Units, determined};
 use fit_core::search::{Evaluation, Newton, Search, Settings};
 use fit_core::{Estimator, Record, Status};
-use fit_curves::{CompiledModel, CurveOptions, Place};
+use fit_curves::{CompiledModel, CurveOptions, Frame, Job, Place};
 
 use super::compiled::Compiled;
 use super::evaluate::{AtPoint, Evaluate};
@@ -18,12 +18,21 @@ pub(crate) struct Work<E> {
     /// What the rounding of the sums is a share of.
     pub(super) size: f64,
     pub(super) explicit: Explicit,
+    /// What was subtracted from each variable.
+    pub(super) origin: Vec<f64>,
+    /// The parameters in which the model is linear, a bit for each.
+    pub(super) linear: u64,
+    /// Those whose size tells how well they are to be known at least: neither these nor places, which may be 0.
+    sized: u64,
+    /// What data and weights are multiplied by where their squares would overflow, or vanish.
+    scale: Option<[f64; 2]>,
 }
 
 /// What is found of a data set.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     parameters: Vec<f64>,
+    errors: Vec<f64>,
     /// Row after row.
     covariance: Vec<f64>,
     chi2: f64,
@@ -37,10 +46,7 @@ impl Found {
     /// Puts it into its place.
     pub(crate) fn put(&self, place: Place<'_>) {
         place.parameters.copy_from_slice(&self.parameters);
-        let count = place.parameters.len();
-        for j in 0..count {
-            place.errors[j] = self.covariance[j * count + j].sqrt();
-        }
+        place.errors.copy_from_slice(&self.errors);
         if !place.covariance.is_empty() {
             place.covariance.copy_from_slice(&self.covariance);
         }
@@ -55,6 +61,7 @@ impl Found {
         let count = start.len();
         Self {
             parameters: vec![f64::NAN; count],
+            errors: vec![f64::NAN; count],
             covariance: vec![f64::NAN; count * count],
             chi2: f64::NAN,
             degrees: 0,
@@ -65,10 +72,20 @@ impl Found {
     }
 }
 
+/// What a fit is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// Where the search begins.
+    pub(super) start: &'a [f64],
+    /// The limits of each parameter.
+    pub(super) limits: &'a [[f64; 2]],
+    pub(super) options: &'a CurveOptions,
+}
+
 /// A search with room for the parameters of a model.
 pub(crate) trait FitOne {
-    /// Fits the data set from the start values, with the limits of each parameter.
-    fn fit(&mut self, start: &[f64], limits: &[[f64; 2]], options: &CurveOptions) -> Found;
+    /// Fits the data set of a job.
+    fn fit(&mut self, job: &Job<'_, '_, '_>, asked: Asked<'_>) -> Found;
 }
 
 /// Calls a search with room for so many parameters.
@@ -86,11 +103,11 @@ macro_rules! with_room_for {
 pub(super) use with_room_for;
 
 impl FitOne for Work<Interpreter<f64>> {
-    fn fit(&mut self, start: &[f64], limits: &[[f64; 2]], options: &CurveOptions) -> Found {
+    fn fit(&mut self, job: &Job<'_, '_, '_>, asked: Asked<'_>) -> Found {
         with_room_for!(
-            start.len(),
-            |ROOM| self.search::<ROOM>(start, limits, options),
-            Found::invalid(start),
+            asked.start.len(),
+            |ROOM| self.search::<ROOM>(job, asked),
+            Found::invalid(asked.start),
             [1 2 3 4 5 6 7 8 10 12 16 24 32 64]
         )
     }
@@ -100,40 +117,128 @@ impl<M, const P: usize, const V: usize> FitOne for Work<Compiled<'_, M, f64, P, 
 where
     M: CompiledModel<P, V>,
 {
-    fn fit(&mut self, start: &[f64], limits: &[[f64; 2]], options: &CurveOptions) -> Found {
-        self.search::<P>(start, limits, options)
+    fn fit(&mut self, job: &Job<'_, '_, '_>, asked: Asked<'_>) -> Found {
+        self.search::<P>(job, asked)
     }
 }
 
+/// Largest data and weights whose squares, and their sums, are numbers without being scaled; the smallest are 1 over this.
+const MOST_PLAIN: f64 = 1e60;
+
+/// What rounding leaves of residuals that the search cannot tell from none.
+const UNRESOLVED: f64 = 4.0 * f64::EPSILON;
+
+/// Two to the power that makes a number that large one between 1 and 2.
+fn normalizer(number: f64) -> f64 {
+    let exponent = (number.to_bits() >> 52) as i64 - 1023;
+    f64::from_bits(((1023 - exponent.clamp(-1000, 1000)) as u64) << 52)
+}
+
+/// What data and weights of this size are multiplied by, if they have to be.
+fn scales(most: f64, heaviest: f64) -> Option<[f64; 2]> {
+    let is_plain = |size: f64| size == 0.0 || (1.0 / MOST_PLAIN..=MOST_PLAIN).contains(&size);
+    let of = |size: f64| if size == 0.0 { 1.0 } else { normalizer(size) };
+    let plain = is_plain(most) && is_plain(heaviest);
+    (!plain).then(|| [of(most), of(heaviest)])
+}
+
+/// An infinity in place of what is no number.
+fn finite(number: f64) -> f64 {
+    if number.is_finite() { number } else { f64::INFINITY }
+}
+
+/// What is seen of a data set.
+struct Seen {
+    /// Whether there is a fit for it.
+    sound: bool,
+    points: usize,
+    /// The lowest and the highest datum.
+    extent: [f64; 2],
+    heaviest: f64,
+}
+
 impl<E> Work<E> {
+    /// For the data sets of a job, whose weights are these unless each has its own.
+    pub(super) fn new(model: E, job: &Job<'_, '_, '_>, origin: Vec<f64>) -> Self {
+        let data = vec![0.0; job.curves.points()];
+        let linear = job.program.as_ref().map_or(0, |program| program.separable(u64::MAX));
+        Self {
+            model,
+            data,
+            weights: job.shared_weights(),
+            size: 0.0,
+            explicit: job.explicit,
+            origin,
+            linear,
+            sized: !(linear | job.places()),
+            scale: None,
+        }
+    }
+
+    fn see(&self, poisson: bool) -> Seen {
+        let [mut low, mut high] = [f64::INFINITY, f64::NEG_INFINITY];
+        let (mut sound, mut points, mut heaviest) = (true, 0, 0.0_f64);
+        for (&datum, &weight) in self.data.iter().zip(&self.weights) {
+            if weight > 0.0 {
+                sound &= datum.is_finite() && !(poisson && datum < 0.0);
+                points += 1;
+                (low, high) = (low.min(datum), high.max(datum));
+                heaviest = heaviest.max(weight);
+            }
+        }
+        Seen { sound, points, extent: [low, high], heaviest }
+    }
+
+    /// Σwd², or Σd, of the data as they are scaled.
+    fn size_of_data(&self, poisson: bool) -> f64 {
+        let seen = self.data.iter().zip(&self.weights).filter(|point| *point.1 > 0.0);
+        match self.scale {
+            _ if poisson => seen.map(|(&d, _)| d).sum(),
+            None => seen.map(|(&d, &w)| w * d * d).sum(),
+            Some([data, weight]) => seen.map(|(&d, &w)| w * weight * (d * data) * (d * data)).sum(),
+        }
+    }
+
     /// P is at least the number of parameters; those that the model does not have are held.
-    fn search<const P: usize>(
-        &mut self,
-        start: &[f64],
-        limits: &[[f64; 2]],
-        options: &CurveOptions,
-    ) -> Found
+    fn search<const P: usize>(&mut self, job: &Job<'_, '_, '_>, asked: Asked<'_>) -> Found
     where
         E: Evaluate<f64, P>,
     {
+        let Asked { start, limits, options } = asked;
         let count = start.len();
         let poisson = options.estimator == Estimator::MaximumLikelihood;
-        let seen = || self.data.iter().zip(&self.weights).filter(|point| *point.1 > 0.0);
-        let sound = |datum: f64| datum.is_finite() && !(poisson && datum < 0.0);
-        let all_sound = seen().all(|(&datum, _)| sound(datum));
+        let seen = self.see(poisson);
         let (mut initial, mut lower, mut upper) = ([0.0; P], [0.0; P], [0.0; P]);
         let mut held = [true; P];
         initial[..count].copy_from_slice(start);
+        let frame = job.frame(&self.origin, seen.extent);
+        let mut own = Vec::new();
+        let mut within = limits;
+        if let Some(frame) = &frame {
+            own.extend_from_slice(limits);
+            frame.enter_limits(&mut own);
+            within = &own;
+            frame.enter(&mut initial[..count]);
+        }
         for j in 0..count {
-            [lower[j], upper[j]] = limits[j];
+            [lower[j], upper[j]] = within[j];
             held[j] = lower[j] == upper[j];
         }
-        self.size = seen().map(|(&d, &w)| if poisson { d } else { w * d * d }).sum();
         let free = held.iter().filter(|&&held| !held).count();
-        let degrees = seen().count() as i64 - free as i64;
-        if degrees < 0 || !all_sound {
+        let degrees = seen.points as i64 - free as i64;
+        if degrees < 0 || !seen.sound {
             return Found::invalid(start);
         }
+        let level = frame.as_ref().map_or(0.0, Frame::level);
+        let rounding = f64::EPSILON * level.abs();
+        let ends = seen.extent.map(|end| (end - level).abs());
+        self.scale =
+            if poisson { None } else { scales(ends[0].max(ends[1]).max(rounding), seen.heaviest) };
+        let scale = self.scale.unwrap_or([1.0; 2]);
+        if level != 0.0 {
+            self.data.iter_mut().for_each(|datum| *datum -= level);
+        }
+        self.size = self.size_of_data(poisson);
         let [share, tolerance] = options.ends();
         let finish = share / degrees.max(1) as f64;
         let settings = Settings {
@@ -148,26 +253,38 @@ impl<E> Work<E> {
             upper,
             newton: Newton::Always,
             finish,
-            tolerance,
+            tolerance: tolerance * scale[0] * scale[0] * scale[1],
         };
-        let units = Units::at(&initial);
+        let own_cost = |cost: f64| cost / scale[0] / scale[0] / scale[1];
         if free == 0 {
-            return self.judged::<P>(&initial, &units, poisson, count, degrees);
+            let units = Units::at(&initial);
+            let sums = self.sums::<P, false>(&initial, poisson, &units);
+            let chi2 = own_cost(self.evaluation(&sums, &units, poisson).normal.cost);
+            let status = if chi2.is_finite() { Status::MinStep } else { Status::NotConverged };
+            return Found {
+                parameters: start.to_vec(),
+                errors: vec![0.0; count],
+                covariance: vec![0.0; count * count],
+                chi2,
+                degrees: u32::try_from(degrees).unwrap_or(u32::MAX),
+                iterations: 0,
+                evaluations: 1,
+                status,
+            };
         }
         let (mut search, mut record) = self.searched(&settings, self.explicit, initial, poisson);
         let mut evaluations = record.evaluations;
         let status = |record: &Record<f64, P, 0>| {
             Status::from_code(record.status as u8).unwrap_or(Status::Invalid)
         };
+        let mut told = None;
         if self.explicit.eliminated != 0 {
             let has_ended = |record: &_| {
                 let status = status(record);
                 status.is_converged() || status == Status::AtLimit
             };
-            let hessian = &search.at_best().hessian;
-            let inverse = covariance(hessian, search.constants(), &held, 1.0);
-            let known = (0..count).all(|j| inverse.at(j, j).is_finite());
-            if !known || !has_ended(&record) {
+            let all = determined(&search.at_best().hessian, &held);
+            if all.1.contains(&true) || !has_ended(&record) {
                 // From the start values, with all parameters, other ways are open.
                 let other = self.searched(&settings, Explicit::default(), initial, poisson);
                 evaluations += other.1.evaluations;
@@ -176,19 +293,93 @@ impl<E> Work<E> {
                 if both == [false, true] || (both[0] == both[1] && !no_worse) {
                     (search, record) = other;
                 }
+            } else {
+                told = Some(all);
             }
         }
-        let status = status(&record);
-        let scaled = !(poisson || options.absolute);
-        let variance = if scaled { record.cost / degrees.max(1) as f64 } else { 1.0 };
-        // Without a degree of freedom the residuals say nothing of the errors.
-        let variance = if scaled && degrees == 0 { f64::INFINITY } else { variance };
-        let all = covariance(&search.at_best().hessian, search.constants(), &held, variance);
-        let covariance = (0..count * count).map(|at| all.at(at / count, at % count)).collect();
+        // A parameter that ended on a limit counts as held there: the errors of the others are those beside it.
+        let reached = |j: usize| {
+            let at = record.parameters[j];
+            !held[j] && (at <= lower[j] || upper[j] <= at)
+        };
+        let mut out = held;
+        let mut degrees = degrees;
+        for j in (0..count).filter(|&j| reached(j)) {
+            (out[j], degrees, told) = (true, degrees + 1, None);
+        }
+        let (inverse, mut unknown) =
+            told.unwrap_or_else(|| determined(&search.at_best().hessian, &out));
+        let units = search.constants();
+        let mut status = status(&record);
+        // The variance of data that are known to their last digit, and what the search cannot tell.
+        let mut least = 0.0;
+        if !poisson {
+            let seen_weights = self.weights.iter().filter(|&&weight| weight > 0.0);
+            let weights: f64 = seen_weights.map(|weight| weight * scale[1]).sum();
+            let own = rounding * scale[0];
+            let given = self.size * (f64::EPSILON * f64::EPSILON) + own * own * weights;
+            let each = given / (12.0 * seen.points as f64);
+            for j in (0..count).filter(|&j| !out[j] && self.sized >> j & 1 == 1) {
+                let size = record.parameters[j] * units.inverse[j];
+                unknown[j] |= inverse.at(j, j) * each >= 1.0_f64.max(size * size);
+            }
+            least = each;
+            if status == Status::Stalled {
+                least = (2.0 * (UNRESOLVED * UNRESOLVED) * (self.size + record.cost)).max(least);
+            }
+        }
+        for j in (0..count).filter(|&j| !out[j]) {
+            unknown[j] |= !(0.0..=f64::MAX).contains(&inverse.at(j, j));
+        }
+        if unknown.contains(&true) && (status.is_converged() || status == Status::AtLimit) {
+            status = Status::NotConverged;
+        }
+        let deviation = match degrees {
+            _ if poisson => 1.0,
+            _ if options.absolute => scale[0] * scale[1].sqrt(),
+            // Without a degree of freedom the residuals say nothing of the errors.
+            0 => f64::INFINITY,
+            _ => (record.cost / degrees as f64).max(least).sqrt(),
+        };
+        let mut errors: Vec<f64> = (0..count)
+            .map(|j| match inverse.at(j, j) {
+                _ if out[j] => 0.0,
+                _ if unknown[j] => f64::INFINITY,
+                own => finite(own.sqrt() * units.length[j] * deviation),
+            })
+            .collect();
+        let mixed = frame.as_ref().is_some_and(Frame::mixes);
+        let wanted = options.covariance || mixed;
+        let mut covariance = vec![0.0; if wanted { count * count } else { 0 }];
+        for (at, to) in covariance.iter_mut().enumerate() {
+            let (j, k) = (at / count, at % count);
+            *to = match inverse.at(j, k) {
+                _ if out[j] || out[k] => 0.0,
+                _ if unknown[j] || unknown[k] => f64::INFINITY,
+                own if mixed => own / (inverse.at(j, j).sqrt() * inverse.at(k, k).sqrt()),
+                own => finite(own * (units.length[j] * deviation) * (units.length[k] * deviation)),
+            };
+        }
+        let mut parameters = record.parameters[..count].to_vec();
+        if let Some(frame) = &frame {
+            frame.leave(&mut parameters);
+            if mixed {
+                frame.leave_errors(&mut errors, &mut covariance);
+            }
+            for j in 0..count {
+                let [low, high] = limits[j];
+                parameters[j] = match record.parameters[j] {
+                    at if at <= lower[j] => low,
+                    at if upper[j] <= at => high,
+                    _ => parameters[j].clamp(low, high),
+                };
+            }
+        }
         Found {
-            parameters: record.parameters[..count].to_vec(),
+            parameters,
+            errors,
             covariance,
-            chi2: record.cost,
+            chi2: own_cost(record.cost),
             degrees: u32::try_from(degrees).unwrap_or(u32::MAX),
             iterations: record.iterations as u32,
             evaluations: evaluations as u32,
@@ -210,9 +401,11 @@ impl<E> Work<E> {
     {
         let mut lengths = initial;
         for j in 0..P {
-            if explicit.eliminates(j) {
+            match self.scale {
                 // Start values of these may be anything.
-                lengths[j] = self.size.sqrt();
+                None if explicit.eliminates(j) => lengths[j] = self.size.sqrt(),
+                Some([data, _]) if self.linear >> j & 1 == 1 => lengths[j] = 1.0 / data,
+                _ => {}
             }
         }
         let units = Units::at(&lengths);
@@ -222,11 +415,15 @@ impl<E> Work<E> {
         let mut unsettled = *settings;
         (unsettled.finish, unsettled.tolerance) = (0.0, 0.0);
         while search.running() {
-            let mut sums = self.sums::<P, false>(search.trial(), poisson);
+            let mut sums = self.sums::<P, false>(search.trial(), poisson, &units);
             let (evaluation, settled) = if explicit.eliminated == 0 {
                 (self.evaluation(&sums, &units, poisson), true)
             } else {
-                let projected = sums.project(explicit, &self.model.scales());
+                let factors = match self.scale {
+                    None => self.model.scales(),
+                    Some(_) => units.inverse,
+                };
+                let projected = sums.project(explicit, &factors);
                 search.shift(&projected.shift);
                 self.model.set_parameters(search.trial());
                 let size = self.size + projected.gained;
@@ -242,43 +439,38 @@ impl<E> Work<E> {
         (search, record)
     }
 
-    /// With nothing to find there is only χ².
-    fn judged<const P: usize>(
-        &mut self,
-        parameters: &[f64; P],
-        units: &Units<f64, P>,
-        poisson: bool,
-        count: usize,
-        degrees: i64,
-    ) -> Found
-    where
-        E: Evaluate<f64, P>,
-    {
-        let sums = self.sums::<P, false>(parameters, poisson);
-        let chi2 = self.evaluation(&sums, units, poisson).normal.cost;
-        let status = if chi2.is_finite() { Status::MinStep } else { Status::NotConverged };
-        Found {
-            parameters: parameters[..count].to_vec(),
-            covariance: vec![0.0; count * count],
-            chi2,
-            degrees: u32::try_from(degrees).unwrap_or(u32::MAX),
-            iterations: 0,
-            evaluations: 1,
-            status,
-        }
-    }
-
     /// Visits the points.
     pub(super) fn sums<const P: usize, const OBSERVED: bool>(
         &mut self,
         parameters: &[f64; P],
         poisson: bool,
+        units: &Units<f64, P>,
     ) -> Sums<f64, P>
     where
         E: Evaluate<f64, P>,
     {
-        let Self { model, data, weights, .. } = self;
+        let Self { model, data, weights, scale, .. } = self;
         model.set_parameters(parameters);
+        if let Some([of_data, of_weights]) = *scale {
+            // Whole derivatives, in these units: their parts may be as far out as the data.
+            let mut factors = model.scales();
+            for (factor, length) in factors.iter_mut().zip(units.length) {
+                *factor = *factor * of_data * length;
+            }
+            let mut sums = Sums::zero();
+            for number in 0..model.blocks() {
+                let block = model.evaluate(number);
+                let results = model.found(&block);
+                for (at, point) in block.points().enumerate() {
+                    let At { value, mut by } = results.at(at);
+                    by.iter_mut().zip(factors).for_each(|(by, factor)| *by *= factor);
+                    let at = At { value: value * of_data, by };
+                    let (datum, weight) = (data[point] * of_data, weights[point] * of_weights);
+                    sums.add_square::<true>(&at, datum, weight, 1.0);
+                }
+            }
+            return sums;
+        }
         let mut sums = Sums::zero();
         for number in 0..model.blocks() {
             let block = model.evaluate(number);
@@ -302,6 +494,9 @@ impl<E> Work<E> {
     where
         E: Evaluate<f64, P>,
     {
+        if self.scale.is_some() {
+            return [1.0; P];
+        }
         let mut scales = self.model.scales();
         for j in 0..P {
             scales[j] *= units.length[j];

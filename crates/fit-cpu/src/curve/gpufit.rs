@@ -62,7 +62,7 @@ impl Work<Interpreter<f64>> {
         let units = Units::at(&initial);
         let mut search = GpufitSearch::start(true, initial, units.length);
         while search.running() {
-            let sums = self.sums::<P, true>(search.trial(), poisson);
+            let sums = self.sums::<P, true>(search.trial(), poisson, &units);
             let (normal, positive) = sums.normal(&self.scales(&units));
             search.update(&settings, &normal, positive || !poisson);
         }

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use crate::BatchError;
 use crate::threads;
 pub(crate) use compiled::Compiled;
-use engine::Found;
+use engine::{Asked, Found};
 pub(crate) use engine::{FitOne, Work};
 pub(crate) use evaluate::{AtPoint, Evaluate, SetPoints};
 pub(crate) use functions::Functions;
@@ -251,23 +251,38 @@ impl Evaluated for Job<'_, '_, '_> {
     }
 
     fn work<E: SetPoints<f64>>(&self, mut model: E) -> Work<E> {
-        self.set_points(&mut model);
-        let data = vec![0.0; self.curves.points()];
-        let weights = self.shared_weights();
-        Work { model, data, weights, size: 0.0, explicit: self.explicit }
+        let mut origin = Vec::new();
+        match self.curves.points {
+            Points::Shared(at) => {
+                origin = self.origin(0);
+                let begin = |variable: usize| origin.get(variable).copied().unwrap_or(0.0);
+                model
+                    .set_points(|variable, column, _| at.get([variable, column]) - begin(variable));
+            }
+            _ => self.set_points(&mut model),
+        }
+        Work::new(model, self, origin)
     }
 
     fn fit<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> Found
     where
         Work<E>: FitOne,
     {
+        if matches!(self.curves.points, Points::PerFit(_)) {
+            work.origin = self.origin(fit);
+        }
         let (start, limits) = self.read(work, fit);
-        work.fit(&start, &limits, self.options)
+        let asked = Asked { start: &start, limits: &limits, options: self.options };
+        work.fit(self, asked)
     }
 
     fn read<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> (Vec<f64>, Vec<[f64; 2]>) {
         if let Points::PerFit(at) = self.curves.points {
-            work.model.set_points(|variable, column, _| at.get([fit, variable, column]));
+            let Work { model, origin, .. } = work;
+            let begin = |variable: usize| origin.get(variable).copied().unwrap_or(0.0);
+            model.set_points(|variable, column, _| {
+                at.get([fit, variable, column]) - begin(variable)
+            });
         }
         self.curves.data.row(fit, &mut work.data);
         if let Some(values) = self.curves.weights.filter(|_| self.has_own_weights()) {

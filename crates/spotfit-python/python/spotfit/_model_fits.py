@@ -28,13 +28,14 @@ class ModelFits:
     parameters : array (n, parameters)
         What was found; NaN where the status is invalid.
     errors : array (n, parameters)
-        Standard errors; 0 for parameters that are held.
+        Standard errors; 0 for parameters that are held, or ended on a limit: those of the others are beside it. Infinite
+        for parameters that the data do not determine.
     covariance : array (n, parameters, parameters) or None
         Their covariance, if it was wanted.
     chi2 : array (n,)
         χ² = Σw(f - y)², or the deviance.
     degrees : array (n,)
-        Points less parameters that are not held.
+        Points less parameters that are neither held nor ended on a limit.
     iterations, evaluations : array (n,)
         Steps taken, and visits to the points.
     status : array (n,)
@@ -84,6 +85,11 @@ class ModelFits:
         """Which fits met a criterion, or cannot be improved."""
         return self.status <= CONVERGED
 
+    @property
+    def found(self) -> npt.NDArray[np.bool_]:
+        """Which fits have converged, or ended on a limit that was set."""
+        return self.status <= Status.at_limit
+
     def counts(self) -> dict[str, int]:
         """How many fits ended in which way, by the name of the status."""
         counts = np.bincount(self.status, minlength=len(NAMES))
@@ -117,9 +123,10 @@ class ModelFits:
 
     def __repr__(self) -> str:
         lines = [f"ModelFits of {len(self):,} data sets: " + (told(self.counts()) or "nothing to do")]
-        good = self.converged
+        good = self.found
         if good.any():
-            lines.append("  medians of those that converged:")
+            limited = " or were found at a limit" if (self.status == Status.at_limit).any() else ""
+            lines.append(f"  medians of those that converged{limited}:")
             for name in self.names:
                 value, error = np.median(self[name][good]), np.median(self.error_of(name)[good])
                 lines.append(f"  {name:<10} {value:>9.5g} ± {error:.2g}")

@@ -32,11 +32,11 @@ fn turned(frames: &Array3<u16>, way: usize) -> Array3<u16> {
 fn spots_do_not_depend_on_the_direction() {
     let camera = fit_sim::Camera::default().with_baseline(100.0).with_read_noise(1.5);
     for (background, photons) in [(0.3, 100.0), (20.0, 1000.0)] {
-        let movie = MovieSimulation::new(101, 91, 30)
+        let movie = MovieSimulation::new(101, 91, 60)
             .with_camera(camera)
             .with_background(background)
             .with_signal(photons);
-        let frames = movie.plan().expect("a sound simulation").piece(0..30).frames();
+        let frames = movie.plan().expect("a sound simulation").piece(0..60).frames();
         let (_, height, width) = frames.dim();
         for estimator in [Estimator::LeastSquares, Estimator::MaximumLikelihood] {
             let fit = Options::default().with_estimator(estimator).with_criteria(Criteria::TIGHT);

@@ -24,6 +24,7 @@ mod start;
 
 use fit_core::Estimator;
 use fit_cpu::BatchError;
+use fit_curves::Frame;
 use fit_formula::{Evaluator, Formula};
 use ndarray::{Array2, ArrayView1};
 
@@ -297,16 +298,26 @@ impl Model {
         options
             .validate()
             .and_then(|()| options.check_count(curves.count()))
-            .map_err(BatchError::from)?;
+            .map_err(|error| BatchError::from(error.with_names(self.parameters())))?;
         let free = options.clone().with_limits(self.options().limits);
         let variables = named.variables.len();
         curves.validate(variables, &anything[..].into(), &free).map_err(BatchError::from)?;
         let kinds: Vec<Kind> = named.parameters.iter().map(|parameter| parameter.1).collect();
+        // Near 0, where candidates can be told from each other.
+        let invariance = self.formula.invariance();
+        let can_shift: Vec<bool> =
+            (0..variables).map(|variable| invariance.translation(variable).is_some()).collect();
+        let candidates = |fit: usize| {
+            let origin = curves.origin(fit, &can_shift);
+            let mut points = thinned(points(curves, variables, fit));
+            for point in &mut points {
+                point.iter_mut().zip(&origin).for_each(|(at, origin)| *at -= origin);
+            }
+            (Candidates::new(&self.formula, &kinds, &points), origin)
+        };
         let shared = match curves.points {
             Points::PerFit(_) => None,
-            _ => {
-                Some(Candidates::new(&self.formula, &kinds, &thinned(points(curves, variables, 0))))
-            }
+            _ => Some(candidates(0)),
         };
         let positive = options.estimator == Estimator::MaximumLikelihood;
         let of_fit = |fit: usize| {
@@ -316,11 +327,18 @@ impl Model {
                 values.row(if values.shape()[0] == 1 { 0 } else { fit }, &mut weights);
             }
             fill(&mut data, &weights);
-            let data = thinned(data);
-            let own = shared.is_none().then(|| thinned(points(curves, variables, fit)));
-            let own = own.map(|points| Candidates::new(&self.formula, &kinds, &points));
-            let best = shared.as_ref().or(own.as_ref()).map(|from| from.best(&data, positive));
-            let mut best = best.unwrap_or_default();
+            let mut data = thinned(data);
+            let own = shared.is_none().then(|| candidates(fit));
+            let Some((from, origin)) = shared.as_ref().or(own.as_ref()) else { return Vec::new() };
+            let none = [f64::INFINITY, f64::NEG_INFINITY];
+            let extent = data.iter().fold(none, |[low, high], &d| [low.min(d), high.max(d)]);
+            let frame = Frame::new(invariance, origin, extent, positive);
+            let level = frame.as_ref().map_or(0.0, Frame::level);
+            data.iter_mut().for_each(|datum| *datum -= level);
+            let mut best = from.best(&data, positive);
+            if let Some(frame) = frame {
+                frame.leave(&mut best);
+            }
             for (j, value) in best.iter_mut().enumerate() {
                 let [lower, upper] = options.limit(fit, j);
                 *value = if value.is_finite() { *value } else { 1.0 }.clamp(lower, upper);

@@ -24,6 +24,8 @@ struct Entry {
     parameters: Vec<f64>,
     /// The model without its linear parts, at each point.
     rest: Vec<f64>,
+    /// The largest of it.
+    most: f64,
     /// Orthonormal combinations of the derivatives by linear parameters.
     basis: Vec<Vec<f64>>,
     /// Their coefficients: derivative l is the sum of factors\[l\]\[m\] times basis m.
@@ -72,15 +74,19 @@ impl Candidates {
     fn nearest(&self, data: &[f64], positive: bool) -> Option<Vec<f64>> {
         let mut best: Option<(f64, Vec<f64>)> = None;
         let mut residual = vec![0.0; data.len()];
+        let most = largest(data);
         for entry in &self.entries {
+            // In a unit of their size: their squares may be no numbers.
+            let unit = power_of_two(most.max(entry.most));
+            let inverse = unit.recip();
             for (to, (data, rest)) in residual.iter_mut().zip(data.iter().zip(&entry.rest)) {
-                *to = data - rest;
+                *to = (data - rest) * inverse;
             }
             let size = dot(&residual, &residual);
             let along: Vec<f64> = entry.basis.iter().map(|basis| dot(basis, &residual)).collect();
-            let left = size - dot(&along, &along);
+            let left = (size - dot(&along, &along)).max(0.0).sqrt() * unit;
             if best.as_ref().is_none_or(|best| left < best.0) {
-                if positive && !entry.is_positive(&along) {
+                if positive && !entry.is_positive(&along, unit) {
                     continue;
                 }
                 let mut parameters = entry.parameters.clone();
@@ -89,7 +95,7 @@ impl Candidates {
                 for l in (0..self.linear.len()).rev() {
                     let own = entry.factors[l][l];
                     let value = if own > 0.0 { rest[l] / own } else { 0.0 };
-                    parameters[self.linear[l]] = value;
+                    parameters[self.linear[l]] = value * unit;
                     for (rest, factor) in rest.iter_mut().zip(&entry.factors[l]) {
                         *rest -= value * factor;
                     }
@@ -102,11 +108,11 @@ impl Candidates {
 }
 
 impl Entry {
-    /// Whether the model is above 0 at all points, with these coefficients.
-    fn is_positive(&self, along: &[f64]) -> bool {
+    /// Whether the model is above 0 at all points, with these coefficients in that unit.
+    fn is_positive(&self, along: &[f64], unit: f64) -> bool {
         (0..self.rest.len()).all(|point| {
             let linear = self.basis.iter().zip(along).map(|(basis, share)| basis[point] * share);
-            self.rest[point] + linear.sum::<f64>() > 0.0
+            self.rest[point] / unit + linear.sum::<f64>() > 0.0
         })
     }
 
@@ -149,8 +155,20 @@ impl Entry {
             basis.push(column);
         }
         let sound = rest.iter().chain(basis.iter().flatten()).all(|value| value.is_finite());
-        sound.then_some(Self { parameters, rest, basis, factors })
+        let most = largest(&rest);
+        sound.then_some(Self { parameters, rest, most, basis, factors })
     }
+}
+
+fn largest(of: &[f64]) -> f64 {
+    of.iter().fold(0.0, |most, number| most.max(number.abs()))
+}
+
+/// The power of two that a number is nearest above, so that nothing is rounded; 1 for 0.
+fn power_of_two(number: f64) -> f64 {
+    let exponent = (number.to_bits() >> 52) as i64 - 1023;
+    let exponent = if number > 0.0 { exponent.clamp(-1000, 1000) } else { 0 };
+    f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -140,8 +140,14 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
         let (one, infinite) = (P::splat(1.0), P::splat(f64::INFINITY));
         let record = self.search.record(&self.settings, &self.explicit);
         let mut held = [P::Mask::splat(false); N];
+        let mut degrees = seeds.degrees;
         for j in 0..N {
-            held[j] = seeds.upper[j].le(seeds.lower[j]);
+            let at = record.parameters[j];
+            let (low, high) = (at.le(seeds.lower[j]), seeds.upper[j].le(at));
+            let free = seeds.lower[j].lt(seeds.upper[j]);
+            // One that ended on a limit counts as held there.
+            held[j] = !free | low | high;
+            degrees = degrees + P::select(free & held[j], one, P::splat(0.0));
         }
         let hessian = &self.search.at_best().hessian;
         let all = covariance(hessian, &Units::at(&[one; N]), &held, one);
@@ -160,7 +166,7 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
                 }
             }
         }
-        let Seeds { unit, degrees, size, .. } = *seeds;
+        let Seeds { unit, size, .. } = *seeds;
         let Lanes { others, .. } = &mut numbers;
         let raw = self.search.status();
         let of = [record.cost, record.iterations, record.evaluations, record.status, raw];
