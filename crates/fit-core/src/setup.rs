@@ -68,7 +68,7 @@ impl<R: Real, S: Outlined<P>, const P: usize> Setup<R, S, P> {
             max_error: R::splat(max_error),
             min_delta: R::splat(criteria.min_delta),
             min_step: R::splat(criteria.min_step),
-            step_by_place: criteria.step_by_place,
+            step_by_place: R::splat(f64::from(u8::from(criteria.step_by_place))),
             lower,
             upper,
             newton: if criteria.newton { Newton::Near } else { Newton::Never },

@@ -269,7 +269,7 @@ where
         max_error: R::splat(-1.0),
         min_delta: zero,
         min_step: zero,
-        step_by_place: false,
+        step_by_place: zero,
         lower: begin.lower,
         upper: begin.upper,
         newton: Newton::Always,

@@ -44,13 +44,13 @@ pub struct Task {
     height: u32,
     /// 1 where the background is not negative.
     nonnegative: u32,
-    /// 1 where `min_step` compares with the place of the centre.
-    step_by_place: u32,
     max_iterations: f32,
     max_evaluations: f32,
     max_error: f32,
     min_delta: f32,
     min_step: f32,
+    /// 1 where `min_step` compares with the place of the centre.
+    step_by_place: f32,
     lower: [f32; MOST_PARAMETERS],
     upper: [f32; MOST_PARAMETERS],
     /// What the shape has by itself.
@@ -91,12 +91,12 @@ impl Task {
             width: width as u32,
             height: height as u32,
             nonnegative: (setup.background() == Background::NonNegative).into(),
-            step_by_place: settings.step_by_place.into(),
             max_iterations: settings.max_iterations,
             max_evaluations: settings.max_evaluations,
             max_error: settings.max_error,
             min_delta: settings.min_delta,
             min_step: settings.min_step,
+            step_by_place: settings.step_by_place,
             photons,
             baseline,
             variance: 0.0,
@@ -231,7 +231,7 @@ impl Task {
             max_error: self.max_error.into(),
             min_delta: self.min_delta.into(),
             min_step: self.min_step.into(),
-            step_by_place: self.step_by_place != 0,
+            step_by_place: self.step_by_place.into(),
             lower,
             upper,
             // Kernels do the paper's iteration: the sums of second derivatives have no room in their registers.

@@ -248,7 +248,7 @@ impl<E> Work<E> {
             max_error: -1.0,
             min_delta: 0.0,
             min_step: 0.0,
-            step_by_place: false,
+            step_by_place: 0.0,
             lower,
             upper,
             newton: Newton::Always,

@@ -42,7 +42,7 @@ impl Kind for Ours {
             max_error: P::splat(-1.0),
             min_delta: zero,
             min_step: zero,
-            step_by_place: false,
+            step_by_place: zero,
             lower: [zero; N],
             upper: [zero; N],
             newton: Newton::Always,
