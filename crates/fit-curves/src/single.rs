@@ -342,9 +342,7 @@ impl Rules {
         }
         let (iterations, raw) = (&other(1)[these.clone()], &other(4)[these]);
         for (i, (&iterations, &raw)) in iterations.iter().zip(raw).enumerate() {
-            // Kernels know of no limit where they invert the Hessian.
-            let ended = status(known[3][i]);
-            all.fine[i] &= ended != Status::AtLimit && self.is_end(ended, raw, iterations);
+            all.fine[i] &= self.is_end(status(known[3][i]), raw, iterations);
         }
         all
     }

@@ -320,6 +320,14 @@ where
     }
     let record = search.record(&settings, &explicit);
     let hessian = &search.at_best().hessian;
+    let mut degrees = degrees;
+    for j in 0..P {
+        // One that ended on a limit counts as held there.
+        let at = record.parameters[j];
+        let on_limit = at.le(begin.lower[j]) | begin.upper[j].le(at);
+        degrees = degrees + R::select(on_limit & !held[j], one, zero);
+        held[j] = held[j] | on_limit;
+    }
     let covariance = covariance(hessian, &Units::at(&[one; P]), &held, one);
     let mut errors = [zero; P];
     for j in 0..P {

@@ -207,7 +207,13 @@ impl SpotOptions {
 }
 
 fn fixed(text: &str) -> Result<Shape, CliError> {
-    let wrong = || CliError::option("fixed-sigma", text, "S or SX,SY in pixels, 0.1 to 1000");
+    let wrong = || {
+        CliError::option(
+            "fixed-sigma",
+            text,
+            "S or SX,SY in pixels, 0.1 to the longer side of the window or --sigma-max",
+        )
+    };
     let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
     let numbers = numbers.map_err(|_| wrong())?;
     if !numbers.iter().all(|sigma| (0.1..=1e3).contains(sigma)) {

@@ -137,6 +137,10 @@ pub fn fit<R: Real, C: Crowd<R, N>, const N: usize>(
         search.update(crowd, own, &evaluation);
     }
     let (status, raw) = search.outcome(crowd, own);
+    // One that ended on a limit counts as held there.
+    let on_limit = search.best.le(own.lower) | own.upper.le(search.best);
+    let degrees = known.degrees + crowd.over(R::select(on_limit & !held, one, zero));
+    let held = held | on_limit;
     let mut covariance = search.hessian;
     let keeps = R::select(held, zero, one);
     matrix::keep(crowd, &mut covariance, keeps);
@@ -166,7 +170,7 @@ pub fn fit<R: Real, C: Crowd<R, N>, const N: usize>(
             status,
             raw,
             known.unit,
-            known.degrees,
+            degrees,
             known.size,
         ],
     }

@@ -137,7 +137,8 @@ pub struct Settings<R, const P: usize> {
     pub min_delta: R,
     /// The share of [`Coordinates::yardstick`] by which a parameter must change.
     pub min_step: R,
-    /// 1 if it is that of the parameter itself where this is larger, as in the paper; else 0.
+    /// 1 if it is that of the centre itself where this is larger, as in the paper; else 0. The centre are the first two
+    /// parameters.
     pub step_by_place: R,
     /// The lowest value of each parameter.
     pub lower: [R; P],
@@ -177,8 +178,10 @@ impl<R: Real, const P: usize> Settings<R, P> {
     ) -> R::Mask {
         let mut small = R::Mask::splat(true);
         for j in 0..P {
-            let place = from[j].abs() * self.step_by_place;
-            let yardstick = coordinates.yardstick(constants, from, j).max(place);
+            let mut yardstick = coordinates.yardstick(constants, from, j);
+            if j < 2 {
+                yardstick = yardstick.max(from[j].abs() * self.step_by_place);
+            }
             small = small & moved[j].abs().lt(self.min_step * yardstick);
         }
         small
