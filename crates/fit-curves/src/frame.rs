@@ -45,9 +45,16 @@ pub(crate) fn is_far(values: impl Iterator<Item = f64>) -> bool {
 }
 
 impl Curves<'_> {
-    /// What is subtracted from each variable of a fit, so that it lies near 0; nothing from those that cannot be shifted.
+    /// What is subtracted from each variable of a fit, so that it lies near 0; nothing from those that cannot be shifted. Points
+    /// without weight do not count, unless the points are those of all fits and the weights each fit's own.
     pub fn origin(&self, fit: usize, can_shift: &[bool]) -> Vec<f64> {
-        let points = 0..self.points();
+        let own = matches!(self.points, Points::PerFit(_));
+        let weights = self.weights.and_then(|weights| match weights.shape()[0] {
+            1 => Some((weights, 0)),
+            _ => own.then_some((weights, fit)),
+        });
+        let weighs = |&point: &usize| weights.is_none_or(|(of, row)| of.get([row, point]) > 0.0);
+        let points = (0..self.points()).filter(weighs);
         let of = |variable: usize| match self.points {
             Points::Shared(at) => extent(points.clone().map(|point| at.get([variable, point]))),
             Points::PerFit(at) => {

@@ -310,9 +310,12 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         is_single(of()) && !(self.mixes(variable) && is_far(of()))
     }
 
-    /// Whether a shift of a variable makes other parameters of several: then single precision hardly tells them from each other far
-    /// from 0, and double precision does it near 0.
+    /// Whether a shift of a variable that may be made makes other parameters of several: then single precision hardly tells them
+    /// from each other far from 0, and double precision does it near 0.
     fn mixes(&self, variable: usize) -> bool {
+        if !self.shiftable.get(variable).is_some_and(|&can| can) {
+            return false;
+        }
         let shift = self.invariance.as_ref().and_then(|all| all.translation(variable));
         shift.is_some_and(Translation::is_mixture)
     }

@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::function::Function;
+use crate::function::{Function, Function2};
 use crate::graph::{Graph, Id, Node, ONE};
 use crate::spline::{Spline, SplineAxis};
 
@@ -320,7 +320,9 @@ impl Graph {
         let mut all = Vec::new();
         for id in self.parts(&[of]) {
             match self.node(id).clone() {
-                Node::Call(Function::Floor, a) => all.push(a),
+                // A tangent has poles, and an angle starts anew after a turn.
+                Node::Call(Function::Floor | Function::Tan, a) => all.push(a),
+                Node::Call2(Function2::Atan2, a, b) => all.extend([a, b]),
                 Node::Compare(_, a, b) => all.push(self.subtract(a, b)),
                 Node::Spline(number, _, arguments) => {
                     let axes = splines[usize::from(number)].1.axes();

@@ -78,6 +78,8 @@ fn no_shift_is_made_up() {
         "a*sin(w*x + phi) + c*w + d*exp(-x/t)",
         "(a + x)*(b + x)*c*x",
         "c*exp(a*x + b)*exp(b)",
+        "c + atan(tan(x))",
+        "c + atan2(sin(x), cos(x))",
     ] {
         let formula = Formula::of_variables(text, &["x"]).unwrap();
         assert_eq!(formula.invariance().translation(0), None, "{text}");
@@ -95,6 +97,7 @@ fn offsets_of_the_value() {
         ("a*exp(-x/t)", &[]),
         ("a*x + b^2", &[]),
         ("a*x + b + if(b > 0, 1, 2)", &[]),
+        ("atan2(sin(w*x + phi), cos(w*x + phi)) + c", &[(2, 1.0)]),
     ] {
         let formula = Formula::of_variables(text, &["x"]).unwrap();
         let found = formula.invariance().additive();

@@ -311,8 +311,12 @@ fn limits_far_from_zero() {
     let y: Vec<f64> = (0..40).map(|i| 0.5 * f64::from(i)).collect();
     let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
     let fits = fit(&line, &fitter, (&x, &y, None), (&[0.0, 0.5]).into(), &options).fits;
-    let converged = fits.statuses[0].is_converged();
-    assert!(!converged || fits.parameters[[0, 0]] >= 0.0, "{fits:?}");
+    // The offset is held at 0 where x is 0: what is left is a line through the origin.
+    let squares: f64 = x.iter().map(|x| x * x).sum();
+    let products: f64 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
+    assert_eq!(fits.parameters[[0, 0]], 0.0, "{fits:?}");
+    let slope = fits.parameters[[0, 1]];
+    assert!((slope * squares / products - 1.0).abs() < 1e-6, "{fits:?}");
 }
 
 /// Proves that an offset of the data does not matter, as long as they can hold what lies on it; and that nothing is found where they cannot.
@@ -382,6 +386,13 @@ fn flat_and_exact_data() {
                 let fits = fit(&model, &fitter, (&x, &flat, None), from, &model.options()).fits;
                 assert!(!fits.statuses[0].is_converged(), "{told}: {fits:?}");
             }
+        }
+        // A limit that the data do not press against is no finding either.
+        let model = Case::of("a*exp(-x/t) + c", &[], &[]).model;
+        let options = model.options().with_lower(1, 30.0);
+        for start in [[1.0, 30.0, 1.0], [0.0, 30.0, 5.0]] {
+            let fits = fit(&model, &fitter, (&x, &flat, None), (&start).into(), &options).fits;
+            assert_eq!(fits.statuses[0], Status::NotConverged, "{start:?}: {fits:?}");
         }
         let line: Vec<f64> = x.iter().map(|x| 3.0 - 0.1 * x).collect();
         for (text, data, wanted) in [

@@ -152,6 +152,9 @@ pub(crate) fn read_all(path: &Path) -> Result<Numbers, CliError> {
     Ok(Numbers { file, shape, values })
 }
 
+/// The most variables of a formula.
+const MOST_VARIABLES: usize = 31;
+
 impl Numbers {
     /// All numbers.
     pub(crate) fn into_values(self) -> Vec<f64> {
@@ -169,6 +172,10 @@ impl Numbers {
     /// Checks that there is a place for each point of the data sets, before it is asked what variables there are.
     pub(crate) fn check_points(&self, count: usize, points: usize) -> Result<(), CliError> {
         match self.shape[..] {
+            // No model has so many variables.
+            [fits, given] if fits == count && fits > MOST_VARIABLES && given == points => {
+                Err(self.refuse_points(count, points))
+            }
             [given] | [_, given] if given == points => Ok(()),
             [fits, _, given] if fits == count && given == points => Ok(()),
             _ => Err(self.refuse_points(count, points)),
@@ -182,7 +189,15 @@ impl Numbers {
              this array is {shape:?}"
         );
         let turned = matches!(shape[..], [first, last] if first == points && last != points);
-        CliError::file(file, if turned { reason + ", which is (point, variable)" } else { reason })
+        let flat = matches!(shape[..], [first, last] if first == count && last == points);
+        CliError::file(
+            file,
+            match (turned, flat) {
+                (true, _) => reason + ", which is (point, variable)",
+                (_, true) => reason + ", which is (fit, point): make it (fit, 1, point)",
+                _ => reason,
+            },
+        )
     }
 
     /// Points of some data sets: (1 or fit, variable, point).

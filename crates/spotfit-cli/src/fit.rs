@@ -19,7 +19,7 @@ use spotfit::npy::StackReader;
 use spotfit::psf::PsfFitter;
 use spotfit::{
     AnyWindows, Backend, Background, Criteria, Errors, Fit, Fitter, FitterOptions, InstructionSet,
-    Limits, MaxError, Options, Start, Status, StatusCounts, camera_maps,
+    Limits, MaxError, Options, Size, Start, Status, StatusCounts, camera_maps,
 };
 
 /// What is read, fitted and written at a time: some ten milliseconds to a second of work.
@@ -120,9 +120,9 @@ enum BackgroundChoice {
 }
 
 impl FitOptions {
-    /// Whether the user has set a limit.
-    fn has_limits(&self) -> bool {
-        [self.centre_margin, self.sigma_min, self.sigma_max].iter().any(Option::is_some)
+    fn set_limits(&self) -> SetLimits {
+        let Self { centre_margin, sigma_min, sigma_max, .. } = *self;
+        SetLimits { centre_margin, sigma_min, sigma_max }
     }
 
     pub(crate) fn fitter(&self) -> FitterOptions {
@@ -253,7 +253,8 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         fits: Vec::new(),
         errors: arguments.errors.then(Vec::new),
         counts: StatusCounts::default(),
-        limited: arguments.fit.has_limits(),
+        set: arguments.fit.set_limits(),
+        at_limit: 0,
         fitting: Duration::ZERO,
     };
     job.run(stack)
@@ -278,6 +279,34 @@ fn refuse_shared_input(arguments: &FitArguments) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Limits that the user has set, in pixels.
+struct SetLimits {
+    centre_margin: Option<f64>,
+    sigma_min: Option<f64>,
+    sigma_max: Option<f64>,
+}
+
+impl SetLimits {
+    /// Whether a fit ended on one of them, as far as its outcome tells, which may be in single precision.
+    fn has_ended(&self, fit: &Fit<f64>, size: Size) -> bool {
+        const NEAR: f64 = 1e-5;
+        if fit.status != Status::AtLimit {
+            return false;
+        }
+        let outside = |at: f64, side: usize, margin: f64| {
+            let most = (side - 1) as f64 + margin;
+            at <= NEAR - margin || at >= most - NEAR * (1.0 + most.abs())
+        };
+        let centre = self.centre_margin.is_some_and(|margin| {
+            outside(fit.x, size.width, margin) || outside(fit.y, size.height, margin)
+        });
+        let sigmas = [fit.sigma_x, fit.sigma_y];
+        let narrow = |least: f64| sigmas.iter().any(|&sigma| sigma <= least * (1.0 + NEAR));
+        let wide = |most: f64| sigmas.iter().any(|&sigma| sigma >= most * (1.0 - NEAR));
+        centre || self.sigma_min.is_some_and(narrow) || self.sigma_max.is_some_and(wide)
+    }
+}
+
 /// A stack on its way from file to file.
 struct Job<'a> {
     file: &'a str,
@@ -289,8 +318,10 @@ struct Job<'a> {
     /// `None` if they are not wanted.
     errors: Option<Vec<Errors>>,
     counts: StatusCounts,
-    /// Whether limits were set.
-    limited: bool,
+    /// The limits that the user has set.
+    set: SetLimits,
+    /// The fits that ended on one of them.
+    at_limit: usize,
     fitting: Duration,
 }
 
@@ -314,6 +345,8 @@ impl Job<'_> {
         }
         self.fitting += begin.elapsed();
         self.counts.add(&self.fits);
+        let size = windows.size();
+        self.at_limit += self.fits.iter().filter(|fit| self.set.has_ended(fit, size)).count();
         self.table.write(&self.fits, errors.as_deref().unwrap_or_default())?;
         self.errors = errors;
         Ok(())
@@ -332,11 +365,9 @@ impl Job<'_> {
         let total = self.counts.total();
         let counts = if total > 0 { self.counts.to_string() } else { "nothing to do".to_owned() };
         say!("{total} spots: {counts}");
-        let at_limit = |&(status, _): &(Status, usize)| self.limited && status == Status::AtLimit;
-        let at_limit = self.counts.iter().find(at_limit).map_or(0, |(_, count)| count);
         say!(
             "{}; {}; fitting {:.2} s ({}), in all {:.2} s",
-            found(self.counts.converged(), at_limit),
+            found(self.counts.converged(), self.at_limit),
             backend(self.fitter),
             self.fitting.as_secs_f64(),
             rate(total, self.fitting),

@@ -211,7 +211,7 @@ fn fixed(text: &str) -> Result<Shape, CliError> {
         CliError::option(
             "fixed-sigma",
             text,
-            "S or SX,SY in pixels, 0.1 to the longer side of the window or --sigma-max",
+            "S or SX,SY in pixels, 0.1 to 1000, no wider than the window",
         )
     };
     let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();

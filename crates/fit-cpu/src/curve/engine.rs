@@ -125,6 +125,10 @@ where
 /// Largest data and weights whose squares, and their sums, are numbers without being scaled; the smallest are 1 over this.
 const MOST_PLAIN: f64 = 1e60;
 
+/// A gradient by a parameter, over the root of its element in the Hessian, is rounding below the root of this share of the data's
+/// squares.
+const PUSHED: f64 = (8.0 * f64::EPSILON) * (8.0 * f64::EPSILON);
+
 /// What rounding leaves of residuals that the search cannot tell from none.
 const UNRESOLVED: f64 = 4.0 * f64::EPSILON;
 
@@ -255,7 +259,8 @@ impl<E> Work<E> {
             finish,
             tolerance: tolerance * scale[0] * scale[0] * scale[1],
         };
-        let own_cost = |cost: f64| cost / scale[0] / scale[0] / scale[1];
+        // In this order what is not beyond the range of numbers does not pass through there.
+        let own_cost = |cost: f64| cost / scale[0] / scale[1] / scale[0];
         if free == 0 {
             let units = Units::at(&initial);
             let sums = self.sums::<P, false>(&initial, poisson, &units);
@@ -297,11 +302,16 @@ impl<E> Work<E> {
                 told = Some(all);
             }
         }
-        // A parameter that ended on a limit counts as held there: the errors of the others are those beside it.
-        let reached = |j: usize| {
+        // A parameter that ended on a limit counts as held there: the errors of the others are those beside it. One that
+        // the data do not push against it only happens to be there.
+        let (gradient, hessian) = (search.at_best().gradient, search.at_best().hessian);
+        let pushed =
+            |j: usize, share: f64| gradient[j] * gradient[j] > share * self.size * hessian.0[j][j];
+        let on_limit = |j: usize| {
             let at = record.parameters[j];
             !held[j] && (at <= lower[j] || upper[j] <= at)
         };
+        let reached = |j: usize| on_limit(j) && pushed(j, PUSHED);
         let mut out = held;
         let mut degrees = degrees;
         for j in (0..count).filter(|&j| reached(j)) {
@@ -311,6 +321,12 @@ impl<E> Work<E> {
             told.unwrap_or_else(|| determined(&search.at_best().hessian, &out));
         let units = search.constants();
         let mut status = status(&record);
+        let gave_up = search.status() as u8 == Status::NotConverged as u8;
+        let open = |j: usize| !held[j] && !on_limit(j) && pushed(j, UNRESOLVED);
+        if status == Status::AtLimit && gave_up && (0..count).any(open) {
+            // The others were still on their way.
+            status = Status::NotConverged;
+        }
         // The variance of data that are known to their last digit, and what the search cannot tell.
         let mut least = 0.0;
         if !poisson {
