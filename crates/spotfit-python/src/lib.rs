@@ -34,8 +34,8 @@ mod _spotfit {
     use super::fitter::Fitter;
     #[pymodule_export]
     use super::localize::{
-        ArrayLocalizer, LocalizeOptions, MovieLocalizer, doubts_of_movie, estimates, find_z,
-        frames_for_estimates,
+        ArrayLocalizer, LocalizeOptions, MovieLocalizer, doubts, doubts_of_movie, estimates,
+        find_z, frames_for_estimates,
     };
     #[pymodule_export]
     use super::model::{Model, ModelFitter};

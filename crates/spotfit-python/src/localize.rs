@@ -236,23 +236,42 @@ pub(crate) fn frames_for_estimates(height: usize, width: usize) -> usize {
 /// Baseline, sensitivity, EM gain and read noise.
 type CameraNumbers = (f64, f64, Option<f64>, f64);
 
-/// What frames say of the sensitivity of their camera, what of its read noise, and what against it.
+/// What frames say of the sensitivity of their camera, and of its read noise.
 #[pyfunction]
 pub(crate) fn estimates(
     py: Python<'_>,
     frames: &Bound<'_, PyAny>,
     camera: CameraNumbers,
-) -> PyResult<(Option<f64>, Option<f64>, Vec<String>)> {
+) -> PyResult<(Option<f64>, Option<f64>)> {
+    of_frames(py, frames, camera, |frames, camera| {
+        let sensitivity = localize::estimate_sensitivity(frames.windows(), camera);
+        (sensitivity, localize::estimate_read_noise(frames.windows(), camera))
+    })
+}
+
+/// What frames say against a camera.
+#[pyfunction]
+pub(crate) fn doubts(
+    py: Python<'_>,
+    frames: &Bound<'_, PyAny>,
+    camera: CameraNumbers,
+) -> PyResult<Vec<String>> {
+    of_frames(py, frames, camera, |frames, camera| {
+        told(&localize::camera_doubts(frames.windows(), camera))
+    })
+}
+
+fn of_frames<T: Send>(
+    py: Python<'_>,
+    frames: &Bound<'_, PyAny>,
+    camera: CameraNumbers,
+    say: impl Fn(&Pixels, &spotfit::Camera) -> T + Send + Sync,
+) -> PyResult<T> {
     let camera = options::camera(camera);
     camera.validate().map_err(|error| PyValueError::new_err(error.to_string()))?;
     let frames = pixels::Pixels::of("movie", frames)?;
     let view = frames.view();
-    Ok(py.detach(|| {
-        let frames = stored(view);
-        let sensitivity = localize::estimate_sensitivity(frames.windows(), &camera);
-        let read_noise = localize::estimate_read_noise(frames.windows(), &camera);
-        (sensitivity, read_noise, told(&localize::camera_doubts(frames.windows(), &camera)))
-    }))
+    Ok(py.detach(|| say(&stored(view), &camera)))
 }
 
 /// The same for a file: what its first frames say against a camera. What is wrong with the file is said when it is localized.

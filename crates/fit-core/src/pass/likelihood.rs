@@ -112,6 +112,10 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for Lit<S
         }
     }
     #[inline(always)]
+    fn place<R: Real>(&self, p: &[R; Q], j: usize) -> R {
+        if j < P { self.0.place(&first(p), j) } else { p[j].abs() }
+    }
+    #[inline(always)]
     fn confine<R: Real>(
         &self,
         constants: &Self::Constants<R>,

@@ -71,6 +71,11 @@ pub trait Coordinates<const P: usize>:
     fn inverse_length<R: Real>(memo: &Self::Memo<R>, j: usize) -> R;
     /// What the test `min_step` compares a step of parameter j with, unless the settings ask for more.
     fn yardstick<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P], j: usize) -> R;
+    /// |p_j|, with which the paper compares a step of parameter j; 0 for one that it does not know.
+    #[inline(always)]
+    fn place<R: Real>(&self, p: &[R; P], j: usize) -> R {
+        p[j].abs()
+    }
     /// Shortens a step from `from` to `to` if it is longer than one step may be.
     fn confine<R: Real>(&self, constants: &Self::Constants<R>, from: &[R; P], to: [R; P])
     -> [R; P];
@@ -137,8 +142,7 @@ pub struct Settings<R, const P: usize> {
     pub min_delta: R,
     /// The share of [`Coordinates::yardstick`] by which a parameter must change.
     pub min_step: R,
-    /// 1 if it is that of the centre itself where this is larger, as in the paper; else 0. The centre are the first two
-    /// parameters.
+    /// 1 if it is that of [`Coordinates::place`] where this is larger, as in the paper; else 0.
     pub step_by_place: R,
     /// The lowest value of each parameter.
     pub lower: [R; P],
@@ -178,10 +182,8 @@ impl<R: Real, const P: usize> Settings<R, P> {
     ) -> R::Mask {
         let mut small = R::Mask::splat(true);
         for j in 0..P {
-            let mut yardstick = coordinates.yardstick(constants, from, j);
-            if j < 2 {
-                yardstick = yardstick.max(from[j].abs() * self.step_by_place);
-            }
+            let place = coordinates.place(from, j) * self.step_by_place;
+            let yardstick = coordinates.yardstick(constants, from, j).max(place);
             small = small & moved[j].abs().lt(self.min_step * yardstick);
         }
         small

@@ -15,10 +15,8 @@ pub(super) fn warn(job: &Job<'_>, options: &MovieOptions, listener: &impl Listen
     }
     let camera = spot.camera().unwrap_or_default();
     let wants_sensitivity = lacks_sensitivity && listener.wants(Topic::Sensitivity);
-    // What a read noise is depends on the sensitivity.
-    let wants_doubts = !lacks_sensitivity
-        && (listener.wants(Topic::Camera)
-            || spot.lacks_read_noise() && listener.wants(Topic::ReadNoise));
+    let wants_doubts = !lacks_sensitivity && listener.wants(Topic::Camera)
+        || spot.lacks_read_noise() && listener.wants(Topic::ReadNoise);
     let many = wants_sensitivity || wants_doubts;
     // With maps of the camera there is nothing to look for.
     let wanted = !lacks_baseline && !spot.has_maps() && spot.camera().is_some();
@@ -33,9 +31,17 @@ pub(super) fn warn(job: &Job<'_>, options: &MovieOptions, listener: &impl Listen
         );
         listener.hear(Topic::Median, text);
     }
+    let estimated = seen
+        .as_ref()
+        .filter(|_| wants_sensitivity)
+        .and_then(|block| estimate_sensitivity(block.pixels.windows(), &camera));
+    // What a read noise is depends on the sensitivity: on the one that is offered, or assumed.
+    let likely = estimated.map_or(camera, |found| camera.with_sensitivity(found));
     let doubts = seen.as_ref().filter(|_| wants_doubts);
-    for doubt in doubts.map_or(Vec::new(), |seen| camera_doubts(seen.pixels.windows(), &camera)) {
+    for doubt in doubts.map_or(Vec::new(), |seen| camera_doubts(seen.pixels.windows(), &likely)) {
         match doubt {
+            // It was not given.
+            CameraDoubt::Sensitivity { .. } if lacks_sensitivity => {}
             CameraDoubt::ReadNoise { found } if spot.lacks_read_noise() => {
                 let text = format!("spotfit: warning: {doubt}: --read-noise {}", two_digits(found));
                 listener.hear(Topic::ReadNoise, text);
@@ -46,8 +52,7 @@ pub(super) fn warn(job: &Job<'_>, options: &MovieOptions, listener: &impl Listen
         }
     }
     if wants_sensitivity {
-        let found = seen.and_then(|block| estimate_sensitivity(block.pixels.windows(), &camera));
-        let offer = match found {
+        let offer = match estimated {
             _ if lacks_baseline => "; with --baseline it can be estimated".to_owned(),
             Some(found) => {
                 let found = two_digits(found);

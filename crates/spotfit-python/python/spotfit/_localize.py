@@ -220,7 +220,7 @@ class Blocks(Iterator[Locs]):
             localizer = _spotfit.ArrayLocalizer(self._options, height, width)
             if camera is not None:
                 few = array[first : min(last, first + _spotfit.frames_for_estimates(height, width))]
-                _doubt(_spotfit.estimates(few, camera)[2])
+                _doubt(_spotfit.doubts(few, camera))
             self._next = self._of_array(localizer, array, first, max(last, first))
         self._info = info if size is None else info.with_pixel_size(size)
 
@@ -299,7 +299,7 @@ def estimate_read_noise(movie: Any, camera: Camera | None = None) -> float | Non
     return _estimates(movie, camera)[1]
 
 
-def _estimates(movie: Any, camera: Camera | None) -> tuple[float | None, float | None, list[str]]:
+def _estimates(movie: Any, camera: Camera | None) -> tuple[float | None, float | None]:
     array = movie if hasattr(movie, "shape") else np.asarray(movie)
     if len(array.shape) != 3:
         raise ValueError(f"movie must be (n, height, width), not of shape {tuple(array.shape)}")

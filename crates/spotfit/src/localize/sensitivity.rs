@@ -243,12 +243,22 @@ impl Light {
 
 /// The tiles of a movie that say something, if there are enough of them, with light.
 fn measure(frames: AnyWindows<'_>, camera: &Camera) -> Option<Vec<Tile>> {
-    // Whole counts have the variance of rounding, too.
-    let whole = !matches!(frames, AnyWindows::F32(_) | AnyWindows::F64(_));
+    // Whole counts have the variance of rounding, too, whatever they are stored as.
+    let whole = match &frames {
+        AnyWindows::F32(windows) => is_whole(windows, |value| value.fract() == 0.0),
+        AnyWindows::F64(windows) => is_whole(windows, |value| value.fract() == 0.0),
+        _ => true,
+    };
     let rounding = if whole { 1.0 / 12.0 } else { 0.0 };
     let tiles = frames.visit(Measure { baseline: camera.baseline, rounding })?;
     // Otherwise the baseline is wrong.
     (median(tiles.iter().map(|tile| tile.mean)) > 0.0).then_some(tiles)
+}
+
+/// Whether this is so of all pixels of the first frame.
+fn is_whole<P: Pixel>(windows: &Windows<'_, P>, whole: impl Fn(P) -> bool) -> bool {
+    let frames = windows.frames();
+    frames.outer_iter().next().is_some_and(|frame| frame.iter().all(|&value| whole(value)))
 }
 
 fn sensitivity(tiles: &[Tile], camera: &Camera) -> Option<f64> {
@@ -280,7 +290,7 @@ fn read_noise(tiles: &[Tile], camera: &Camera) -> Option<f64> {
     let photons = sensitivity / light.em_gain * median(dark.iter().map(|tile| tile.mean));
     // With much light a sensitivity that is a little wrong looks the same, unless the light is uneven and tells it.
     let agrees = |slope: f64| (light.factor / slope / sensitivity - 1.0).abs() < 0.1;
-    let sure = photons < ENOUGH_PHOTONS || by_line(tiles).is_some_and(agrees);
+    let sure = by_line(tiles).map_or(photons < ENOUGH_PHOTONS, agrees);
     let matters = found > CERTAIN * error && found > LEAST_SHARE * all;
     (sure && matters && photons > 0.0).then(|| found.sqrt())
 }

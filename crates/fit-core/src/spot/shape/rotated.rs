@@ -53,6 +53,10 @@ impl Coordinates<5> for Rotated {
         if j < 4 { p[2 + j % 2] } else { rest(p[4]) }
     }
     #[inline(always)]
+    fn place<R: Real>(&self, p: &[R; 5], j: usize) -> R {
+        if j < 4 { p[j].abs() } else { R::splat(0.0) }
+    }
+    #[inline(always)]
     fn confine<R: Real>(&self, _: &[R; 0], from: &[R; 5], [x, y, s_x, s_y, r]: [R; 5]) -> [R; 5] {
         let one = R::splat(1.0);
         let most = (one - from[4].abs()).neg_mul_add(R::splat(LEAST_SHARE), one);
