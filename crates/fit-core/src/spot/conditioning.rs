@@ -154,7 +154,8 @@ impl<R: Real> Conditioning<R> {
     /// The same where a dark pixel has this value.
     #[inline(always)]
     pub fn with_baseline(self, baseline: R) -> Self {
-        Self { dark: baseline.mul_add(self.scale, -self.offset), ..self }
+        // The product is exact.
+        Self { dark: baseline * self.scale - self.offset, ..self }
     }
 
     /// A background in the units of the pixels, above a dark pixel. It keeps its precision whatever the baseline, since
