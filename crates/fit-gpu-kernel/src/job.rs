@@ -49,8 +49,6 @@ pub struct Task {
     max_error: f32,
     min_delta: f32,
     min_step: f32,
-    /// 1 where `min_step` compares with the place of the centre.
-    step_by_place: f32,
     lower: [f32; MOST_PARAMETERS],
     upper: [f32; MOST_PARAMETERS],
     /// What the shape has by itself.
@@ -68,6 +66,8 @@ pub struct Task {
     likely: u32,
     /// The variance of photo-electrons per photo-electron: 2 with EM gain.
     excess: f32,
+    /// 1 where `min_step` compares with the place of the centre.
+    step_by_place: f32,
 }
 
 /// The most parameters of a shape.

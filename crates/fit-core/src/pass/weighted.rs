@@ -129,7 +129,8 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for WeightedFit<R, S, P>
     ) -> (Self::Seed, R::Mask) {
         let zero = R::splat(0.0);
         hide::<R, T, false>(tile, zero);
-        let (mut least, mut usable) = prepare(self.0.shape(), tile, start, self.0.units().1);
+        let (seed, mut usable) = prepare(self.0.shape(), tile, start, self.0.units().1);
+        let LeastSquaresSeed { parameters, constants, mut data } = seed;
         let (lane, length) = (tile.group().lane(), tile.length());
         let (mut n, mut sum, mut squares, mut heaviest) = (zero, zero, zero, zero);
         for line in 0..tile.lines() {
@@ -147,12 +148,12 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for WeightedFit<R, S, P>
         let group = tile.group();
         let (n, sum, squares) = (group.sum(n), group.sum(sum), group.sum(squares));
         let scale = (-group.least(-heaviest)).normalizer();
-        let data = &mut least.data;
         data.n = n * scale;
         data.inverse_n = data.n.reciprocal();
         data.mean = sum * scale * data.inverse_n;
         data.spread = (sum * scale).neg_mul_add(data.mean, squares * scale).max(zero);
         usable = usable & zero.lt(data.spread) & data.spread.is_finite();
+        let least = LeastSquaresSeed { parameters, constants, data };
         (WeightedSeed { least, scale }, usable)
     }
     #[inline(always)]
