@@ -482,9 +482,6 @@ struct Returned {
 enum After {
     /// Nobody had its address.
     Now,
-    /// Someone had it. An event is recorded when memory is wanted, and not when it is given back, which may happen at any time:
-    /// while a program captures a graph, too, which an event in all streams would spoil.
-    Unknown,
     /// Who had it may have put work with it into a stream, and not have waited: an event behind all that was on its way.
     Event(Event),
     /// The same, with a driver that has no such event.
@@ -509,7 +506,7 @@ impl Returned {
         match self.after {
             After::Now => {}
             After::Event(event) => event.wait()?,
-            After::Unknown | After::Everything => context.wait()?,
+            After::Everything => context.wait()?,
         }
         Ok(self.memory)
     }
@@ -532,10 +529,6 @@ impl Spare {
             has >= needs && has / 2 <= needs
         };
         let mut kept = self.kept();
-        for returned in kept.iter_mut().filter(|returned| matches!(returned.after, After::Unknown))
-        {
-            returned.after = After::all(context);
-        }
         let free = kept.iter().position(|returned| suits(returned) && returned.is_free());
         // Sooner more memory than a wait for what others have on their way, but not ever more.
         let full = kept.len() >= KEPT;
@@ -611,7 +604,7 @@ impl Drop for Lent {
         // Whoever drops it may use another device.
         let _guest = self.context.enter();
         let seen = self.seen.load(Ordering::Relaxed);
-        let after = if seen { After::Unknown } else { After::Now };
+        let after = if seen { After::all(&self.context) } else { After::Now };
         let mut kept = self.spare.kept();
         kept.push(Returned { memory, after });
         let too_old = (kept.len() > KEPT).then(|| kept.remove(0));
