@@ -24,8 +24,6 @@ struct Entry {
     parameters: Vec<f64>,
     /// The model without its linear parts, at each point.
     rest: Vec<f64>,
-    /// The largest of it.
-    most: f64,
     /// Orthonormal combinations of the derivatives by linear parameters.
     basis: Vec<Vec<f64>>,
     /// Their coefficients: derivative l is the sum of factors\[l\]\[m\] times basis m.
@@ -74,18 +72,21 @@ impl Candidates {
     fn nearest(&self, data: &[f64], positive: bool) -> Option<Vec<f64>> {
         let mut best: Option<(f64, Vec<f64>)> = None;
         let mut residual = vec![0.0; data.len()];
+        // In a unit of their size where their squares may be no numbers.
         let most = largest(data);
+        let is_plain = most == 0.0 || (1e-100..=1e100).contains(&most);
+        let unit = if is_plain { 1.0 } else { power_of_two(most) };
         for entry in &self.entries {
-            // In a unit of their size: their squares may be no numbers.
-            let unit = power_of_two(most.max(entry.most));
-            let inverse = unit.recip();
             for (to, (data, rest)) in residual.iter_mut().zip(data.iter().zip(&entry.rest)) {
-                *to = (data - rest) * inverse;
+                *to = data - rest;
+            }
+            if !is_plain {
+                residual.iter_mut().for_each(|residual| *residual /= unit);
             }
             let size = dot(&residual, &residual);
             let along: Vec<f64> = entry.basis.iter().map(|basis| dot(basis, &residual)).collect();
-            let left = (size - dot(&along, &along)).max(0.0).sqrt() * unit;
-            if best.as_ref().is_none_or(|best| left < best.0) {
+            let left = size - dot(&along, &along);
+            if left.is_finite() && best.as_ref().is_none_or(|best| left < best.0) {
                 if positive && !entry.is_positive(&along, unit) {
                     continue;
                 }
@@ -155,8 +156,7 @@ impl Entry {
             basis.push(column);
         }
         let sound = rest.iter().chain(basis.iter().flatten()).all(|value| value.is_finite());
-        let most = largest(&rest);
-        sound.then_some(Self { parameters, rest, most, basis, factors })
+        sound.then_some(Self { parameters, rest, basis, factors })
     }
 }
 
