@@ -175,6 +175,7 @@ def test_errors_at_a_limit_are_those_beside_it() -> None:
     assert (limited.status == spotfit.Status.at_limit).all()
     assert limited.found.all() and not limited.converged.any() and "found at a limit" in repr(limited)
     np.testing.assert_allclose(limited.errors, held.errors, rtol=1e-3)
+    assert limited.covariance is not None and held.covariance is not None
     np.testing.assert_allclose(limited.covariance, held.covariance, rtol=1e-3, atol=1e-12)
     np.testing.assert_array_equal(limited.degrees, held.degrees)
 
