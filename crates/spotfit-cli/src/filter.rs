@@ -7,7 +7,7 @@ use clap::Args;
 use super::error::CliError;
 use super::locs::{Locs, LocsArguments};
 use super::message::say;
-use spotfit::statistics::{density, duplicates};
+use spotfit::statistics::{density_up_to, duplicates};
 use spotfit::table::{Filter, Table};
 
 #[derive(Debug, Args)]
@@ -161,7 +161,7 @@ impl Chosen {
                     .map(|(value, _)| *value)
                     .collect()
             };
-            let counts = density(&only(x), &only(y), radius).map_err(locs.wrong())?;
+            let counts = density_up_to(&only(x), &only(y), radius, least).map_err(locs.wrong())?;
             let mut counts = counts.into_iter();
             for stay in stays.iter_mut().filter(|stay| **stay) {
                 *stay = counts.next().is_some_and(|count| count >= least);

@@ -88,11 +88,23 @@ pub(crate) fn run(arguments: &LinkArguments) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What links and weighted means depend on.
-const FIRST: [&str; 8] =
-    ["frame", "x", "y", "z", "uncertainty", "uncertainty_x", "uncertainty_y", "uncertainty_z"];
-/// So many of the other columns are in memory at a time.
+/// What links, weighted means and counts depend on.
+const FIRST: [&str; 10] = [
+    "frame",
+    "x",
+    "y",
+    "z",
+    "uncertainty",
+    "uncertainty_x",
+    "uncertainty_y",
+    "uncertainty_z",
+    "detections",
+    "on_time",
+];
+/// So many of the other columns are in memory at a time, and more if they have fewer numbers than [`NUMBERS`]: the file is read for
+/// each of these parts.
 const AT_A_TIME: usize = 6;
+const NUMBERS: usize = 1 << 25;
 
 /// Writes all localizations with the number of their molecule.
 fn label(locs: &Locs, links: &Links, output: &mut LocsOutput) -> Result<(), CliError> {
@@ -118,7 +130,7 @@ fn combined(locs: &Locs, first: Table, groups: &Groups) -> Result<Table, CliErro
     let others: Vec<&str> = layout.columns().iter().map(|column| column.name.as_str()).collect();
     let others: Vec<&str> = others.into_iter().filter(|name| !FIRST.contains(name)).collect();
     let mut rest = Table::default();
-    for names in others.chunks(AT_A_TIME) {
+    for names in others.chunks(AT_A_TIME.max(NUMBERS / rows.max(1))) {
         let part = locs.load(Some(names))?;
         if part.rows() != rows {
             return Err(changed(locs));

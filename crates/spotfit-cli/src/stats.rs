@@ -123,6 +123,7 @@ impl Report {
         };
         let Gathered { mut table, frames, keep, left_out } = Gathered::of(&locs, filter.as_ref())?;
         let stated = part::stated(&table, keep.as_deref(), unit);
+        let linked = part::is_linked(&table);
         let described = QUANTITIES.iter().filter_map(|quantity| {
             let column = table.remove(quantity.name)?;
             let whole = column.kind == Kind::Whole;
@@ -132,12 +133,14 @@ impl Report {
         super::interrupt::check()?;
         let info = layout.info.clone();
         let count = frames.as_ref().map(|frames| frames_of(&info, frames));
-        let mut parts = vec![Part::of(&table, frames.as_deref(), count, stated[0], arguments)?];
+        let frames_of_all = frames.as_deref();
+        let mut parts = vec![Part::of(&table, frames_of_all, count, stated[0], linked, arguments)?];
         let rows = table.rows() + left_out;
         if let Some(keep) = keep {
             table.retain(&keep);
             let frames = frames.map(|frames| spread::kept(&frames, &keep));
-            parts.push(Part::of(&table, frames.as_deref(), count, stated[1], arguments)?);
+            let frames = frames.as_deref();
+            parts.push(Part::of(&table, frames, count, stated[1], linked, arguments)?);
         }
         Ok(Self {
             file: locs.name.clone(),

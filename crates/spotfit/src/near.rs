@@ -156,6 +156,21 @@ impl Cells {
         self.starts[cell] as usize..self.starts[cell + 1] as usize
     }
 
+    /// The cells that hold points among those no more than so many columns and rows from the one that holds a place.
+    pub(crate) fn cells_around(
+        &self,
+        (x, y): (f64, f64),
+        reach: i32,
+    ) -> impl Iterator<Item = usize> + '_ {
+        let (column, row) = self.grid.cell(x, y);
+        (row - reach..=row + reach).flat_map(move |row| {
+            let (first, last) = (key((column - reach, row)), key((column + reach, row)));
+            let begin = self.keys.partition_point(|&other| other < first);
+            let beyond = self.keys[begin..].iter().take_while(move |&&key| key <= last);
+            begin..begin + beyond.count()
+        })
+    }
+
     /// The points in the cell that holds a place and in the eight around it. All points within the grid's side of the
     /// place are among them.
     pub(crate) fn around(&self, x: f64, y: f64) -> [Range<usize>; 3] {

@@ -26,6 +26,15 @@ pub(crate) struct Work<E> {
     sized: u64,
     /// What data and weights are multiplied by where their squares would overflow, or vanish.
     scale: Option<[f64; 2]>,
+    /// Where the last search began: memory for the next.
+    pub(super) begin: Begin,
+}
+
+/// Where a search begins, and the limits of each parameter.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Begin {
+    pub(super) start: Vec<f64>,
+    pub(super) limits: Vec<[f64; 2]>,
 }
 
 /// What is found of a data set.
@@ -176,21 +185,30 @@ impl<E> Work<E> {
             linear,
             sized: !(linear | job.places()),
             scale: None,
+            begin: Begin::default(),
         }
     }
 
     fn see(&self, poisson: bool) -> Seen {
-        let [mut low, mut high] = [f64::INFINITY, f64::NEG_INFINITY];
-        let (mut sound, mut points, mut heaviest) = (true, 0, 0.0_f64);
-        for (&datum, &weight) in self.data.iter().zip(&self.weights) {
-            if weight > 0.0 {
-                sound &= datum.is_finite() && !(poisson && datum < 0.0);
-                points += 1;
-                (low, high) = (low.min(datum), high.max(datum));
-                heaviest = heaviest.max(weight);
+        // Side by side, since each comparison waits for the one before.
+        const LANES: usize = 4;
+        let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+        // What is no number, or infinite, stays in a sum of zeros.
+        let (mut zeros, mut heaviest, mut points) = ([0.0; LANES], [0.0; LANES], 0);
+        for (data, weights) in self.data.chunks(LANES).zip(self.weights.chunks(LANES)) {
+            for (k, (&datum, &weight)) in data.iter().zip(weights).enumerate() {
+                let there = weight > 0.0;
+                low[k] = if there & (datum < low[k]) { datum } else { low[k] };
+                high[k] = if there & (datum > high[k]) { datum } else { high[k] };
+                heaviest[k] = if weight > heaviest[k] { weight } else { heaviest[k] };
+                zeros[k] += if there { 0.0 * datum } else { 0.0 };
+                points += usize::from(there);
             }
         }
-        Seen { sound, points, extent: [low, high], heaviest }
+        let extent =
+            [low.into_iter().fold(low[0], f64::min), high.into_iter().fold(high[0], f64::max)];
+        let sound = zeros == [0.0; LANES] && !(poisson && extent[0] < 0.0);
+        Seen { sound, points, extent, heaviest: heaviest.into_iter().fold(0.0, f64::max) }
     }
 
     /// Σwd², or Σd, of the data as they are scaled.
@@ -238,7 +256,8 @@ impl<E> Work<E> {
         let ends = seen.extent.map(|end| (end - level).abs());
         self.scale =
             if poisson { None } else { scales(ends[0].max(ends[1]).max(rounding), seen.heaviest) };
-        let scale = self.scale.unwrap_or([1.0; 2]);
+        let own_scale = self.scale;
+        let scale = own_scale.unwrap_or([1.0; 2]);
         if level != 0.0 {
             self.data.iter_mut().for_each(|datum| *datum -= level);
         }
@@ -260,7 +279,10 @@ impl<E> Work<E> {
             tolerance: tolerance * scale[0] * scale[0] * scale[1],
         };
         // In this order what is not beyond the range of numbers does not pass through there.
-        let own_cost = |cost: f64| cost / scale[0] / scale[1] / scale[0];
+        let own_cost = |cost: f64| match own_scale {
+            None => cost,
+            Some(scale) => cost / scale[0] / scale[1] / scale[0],
+        };
         if free == 0 {
             let units = Units::at(&initial);
             let sums = self.sums::<P, false>(&initial, poisson, &units);
@@ -330,10 +352,12 @@ impl<E> Work<E> {
         // The variance of data that are known to their last digit, and what the search cannot tell.
         let mut least = 0.0;
         if !poisson {
-            let seen_weights = self.weights.iter().filter(|&&weight| weight > 0.0);
-            let weights: f64 = seen_weights.map(|weight| weight * scale[1]).sum();
-            let own = rounding * scale[0];
-            let given = self.size * (f64::EPSILON * f64::EPSILON) + own * own * weights;
+            let mut given = self.size * (f64::EPSILON * f64::EPSILON);
+            if rounding > 0.0 {
+                let own = rounding * scale[0];
+                let seen_weights = self.weights.iter().filter(|&&weight| weight > 0.0);
+                given += own * own * seen_weights.map(|weight| weight * scale[1]).sum::<f64>();
+            }
             let each = given / (12.0 * seen.points as f64);
             for j in (0..count).filter(|&j| !out[j] && self.sized >> j & 1 == 1) {
                 let size = record.parameters[j] * units.inverse[j];

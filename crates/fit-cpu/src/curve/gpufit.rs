@@ -6,7 +6,7 @@ use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
 use fit_curves::{GpufitOptions, GpufitPlace, Job};
 
 use super::Evaluated;
-use super::engine::{Work, with_room_for};
+use super::engine::{Begin, Work, with_room_for};
 use super::interpreter::Interpreter;
 
 impl Work<Interpreter<f64>> {
@@ -18,7 +18,7 @@ impl Work<Interpreter<f64>> {
         options: &GpufitOptions,
         place: GpufitPlace<'_>,
     ) {
-        let (start, limits) = job.read(self, fit);
+        let Begin { start, limits } = job.read(self, fit);
         let poisson = job.options.estimator == Estimator::MaximumLikelihood;
         let mut seen = self.data.iter().zip(&self.weights).filter(|point| *point.1 > 0.0);
         let sound = |datum: f64| datum.is_finite() && !(poisson && datum < 0.0);

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use crate::BatchError;
 use crate::threads;
 pub(crate) use compiled::Compiled;
-use engine::{Asked, Found};
+use engine::{Asked, Begin, Found};
 pub(crate) use engine::{FitOne, Work};
 pub(crate) use evaluate::{AtPoint, Evaluate, SetPoints};
 pub(crate) use functions::Functions;
@@ -205,8 +205,8 @@ pub(crate) trait Evaluated {
     fn fit<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> Found
     where
         Work<E>: FitOne;
-    /// Reads a data set: its start values and limits.
-    fn read<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> (Vec<f64>, Vec<[f64; 2]>);
+    /// Reads a data set.
+    fn read<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> Begin;
 }
 
 impl Evaluated for Job<'_, '_, '_> {
@@ -271,12 +271,14 @@ impl Evaluated for Job<'_, '_, '_> {
         if matches!(self.curves.points, Points::PerFit(_)) {
             work.origin = self.origin(fit);
         }
-        let (start, limits) = self.read(work, fit);
-        let asked = Asked { start: &start, limits: &limits, options: self.options };
-        work.fit(self, asked)
+        let begin = self.read(work, fit);
+        let asked = Asked { start: &begin.start, limits: &begin.limits, options: self.options };
+        let found = work.fit(self, asked);
+        work.begin = begin;
+        found
     }
 
-    fn read<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> (Vec<f64>, Vec<[f64; 2]>) {
+    fn read<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> Begin {
         if let Points::PerFit(at) = self.curves.points {
             let Work { model, origin, .. } = work;
             let begin = |variable: usize| origin.get(variable).copied().unwrap_or(0.0);
@@ -290,8 +292,11 @@ impl Evaluated for Job<'_, '_, '_> {
             clean(&mut work.weights);
         }
         let parameters = 0..self.options.parameters();
-        let start: Vec<f64> = parameters.clone().map(|j| self.start(fit, j)).collect();
-        let limits: Vec<[f64; 2]> = parameters.map(|j| self.limit(fit, j)).collect();
-        (start, limits)
+        let mut begin = std::mem::take(&mut work.begin);
+        begin.start.clear();
+        begin.start.extend(parameters.clone().map(|j| self.start(fit, j)));
+        begin.limits.clear();
+        begin.limits.extend(parameters.map(|j| self.limit(fit, j)));
+        begin
     }
 }

@@ -1,7 +1,7 @@
 //! The report: one page of HTML that needs no other file and no script.
 
 use super::charts::{self, with_error};
-use super::part::Part;
+use super::part::{LINKED_FRAMES, Part};
 use super::{Described, Report, symbol};
 use crate::plot::{safe, short};
 use spotfit::table::Unit;
@@ -131,6 +131,9 @@ fn precision(report: &Report) -> String {
         )
     });
     add("Localizations per frame", &|part| {
+        if part.linked {
+            return Some(none(&LINKED_FRAMES.to_owned()));
+        }
         let per_frame = part.per_frame.as_ref()?;
         let [low, median, high] = per_frame.quartiles.map(short);
         let mean = short(per_frame.mean);

@@ -9,6 +9,13 @@ use crate::interrupt;
 use spotfit::statistics::{Frc, FrcOptions, Nena, frc, nena};
 use spotfit::table::{Table, Unit};
 
+/// Why there is no precision by nearest neighbours.
+const LINKED_NENA: &str = "rows are molecules of several localizations (column detections), none of which is there again in the next \
+    frame; the table from before they were linked tells it";
+/// Why nothing is said of localizations per frame.
+pub(super) const LINKED_FRAMES: &str =
+    "rows are molecules (column detections), each in the frame in which it was first seen";
+
 /// Bars of the chart of localizations per frame.
 const MOST_BARS: u32 = 300;
 
@@ -20,6 +27,8 @@ pub(super) struct Part {
     pub(super) per_frame: Option<PerFrame>,
     /// The median of the uncertainty of x and y, in their unit.
     pub(super) stated: Option<f64>,
+    /// Whether rows are molecules, of several localizations each.
+    pub(super) linked: bool,
     /// The precision, or why there is none; `None` if nobody asked.
     pub(super) nena: Option<Result<Nena, String>>,
     /// The resolution, or why there is none; `None` if nobody asked.
@@ -45,11 +54,15 @@ impl Part {
         frames: Option<&[u32]>,
         count: Option<u32>,
         stated: Option<f64>,
+        linked: bool,
         arguments: &StatsArguments,
     ) -> Result<Self, CliError> {
         let of = |name| table.values(name).unwrap_or_default();
         let (x, y) = (of("x"), of("y"));
-        let nena = asked(!arguments.no_nena, frames, |frames| nena(frames, x, y));
+        let nena = match linked {
+            true => (!arguments.no_nena).then(|| Err(LINKED_NENA.to_owned())),
+            false => asked(!arguments.no_nena, frames, |frames| nena(frames, x, y)),
+        };
         interrupt::check()?;
         let options = FrcOptions::default();
         let frc = asked(!arguments.no_frc, frames, |frames| frc(frames, x, y, &options));
@@ -60,8 +73,8 @@ impl Part {
             })
         };
         let extent = (table.rows() > 0).then(|| [ends(x), ends(y)]);
-        let per_frame = frames.and_then(|frames| PerFrame::of(frames, count?));
-        Ok(Self { rows: table.rows(), extent, per_frame, stated, nena, frc })
+        let per_frame = frames.filter(|_| !linked).and_then(|frames| PerFrame::of(frames, count?));
+        Ok(Self { rows: table.rows(), extent, per_frame, stated, linked, nena, frc })
     }
 }
 
@@ -76,6 +89,12 @@ fn asked<T, E: Display>(
         Some([]) => Err("there are no localizations".to_owned()),
         Some(frames) => find(frames).map_err(|error| error.to_string()),
     })
+}
+
+/// Whether rows are molecules that were linked of several localizations.
+pub(super) fn is_linked(table: &Table) -> bool {
+    let counts = table.values("detections").unwrap_or_default();
+    counts.iter().any(|&count| count > 1.0)
 }
 
 /// The median of the uncertainty of x and y, of all rows and of those that are kept.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::part::Part;
+use super::part::{LINKED_FRAMES, Part};
 use super::{Report, symbol};
 use spotfit::table::Unit;
 
@@ -69,6 +69,9 @@ fn of_part(
         for (end, value) in ENDS.iter().zip(per_frame.quartiles) {
             add(&format!("localizations_per_frame_{end}"), Ok(value), "");
         }
+    }
+    if part.linked {
+        add("localizations_per_frame_mean", Err(LINKED_FRAMES.to_owned()), "");
     }
     for described in &report.described {
         let (name, spread) = (described.quantity.name, &described.spreads[number]);

@@ -22,9 +22,10 @@ enum Way {
 
 impl Table {
     /// One row for each group: photons and background are summed, positions weighted by 1/σ² of their uncertainties,
-    /// uncertainties combined to 1/√Σσ⁻². The frame, words and `id` are those of the first; bits of `flags` are those of any;
+    /// uncertainties combined to 1/√Σσ⁻². The frame, words, `id` and `group` are those of the first; bits of `flags` are those of any;
     /// all else is the mean. Three columns are new: `detections`, their number; `on_time`, the frames from the first to the last;
-    /// and `molecule`, the group, from 0.
+    /// and `molecule`, the group, from 0. Where rows were linked before, `detections` adds up theirs, and `on_time` ends with the
+    /// last frame of any.
     ///
     /// # Panics
     /// If a group has a row that there is not.
@@ -35,7 +36,10 @@ impl Table {
             let values = combine(&self.way(column), column, groups);
             let kind = match &column.kind {
                 Kind::Whole
-                    if !matches!(column.name.as_str(), "frame" | "id" | "flags" | "molecule") =>
+                    if !matches!(
+                        column.name.as_str(),
+                        "frame" | "id" | "flags" | "molecule" | "group"
+                    ) =>
                 {
                     Kind::Double
                 }
@@ -45,13 +49,19 @@ impl Table {
         }
         let whole =
             |name: &str, values: Vec<f64>| Column::new(name, Unit::None, Kind::Whole, values);
-        let frames = self.column("frame").map(|column| &column.values[..]);
+        let of = |name: &str| self.column(name).map(|column| &column.values[..]);
         table.set(whole("molecule", (0..groups.len()).map(|group| group as f64).collect()));
-        table.set(whole("detections", groups.iter().map(|rows| rows.len() as f64).collect()));
-        if let Some(frames) = frames {
-            let length = |rows: &[u32]| match rows {
-                [first, .., last] => frames[*last as usize] - frames[*first as usize] + 1.0,
-                _ => 1.0,
+        // What is no count counts as one.
+        let before = |of: Option<&[f64]>, row: u32| of.map_or(1.0, |of| of[row as usize].max(1.0));
+        let counted = of("detections");
+        let detections = |rows: &[u32]| rows.iter().map(|&row| before(counted, row)).sum();
+        table.set(whole("detections", groups.iter().map(detections).collect()));
+        if let Some(frames) = of("frame") {
+            let lasted = of("on_time");
+            let length = |rows: &[u32]| {
+                let end = |&row: &u32| frames[row as usize] + before(lasted, row);
+                let begin = rows.first().map_or(0.0, |&row| frames[row as usize]);
+                rows.iter().map(end).fold(begin, f64::max) - begin
             };
             table.set(whole("on_time", groups.iter().map(length).collect()));
         }
@@ -67,7 +77,7 @@ impl Table {
             Way::Mean(known.map(|column| column.values.clone()))
         };
         match (column.name.as_str(), &column.kind) {
-            ("frame" | "id" | "molecule", _) | (_, Kind::Words(_)) => Way::First,
+            ("frame" | "id" | "molecule" | "group", _) | (_, Kind::Words(_)) => Way::First,
             ("photons" | "background", _) => Way::Sum,
             ("x", _) => weight("uncertainty_x"),
             ("y", _) => weight("uncertainty_y"),
@@ -154,5 +164,23 @@ mod tests {
         assert_eq!((of("detections"), of("on_time")), (vec![2.0, 1.0], vec![2.0, 1.0]));
         assert_eq!((of("frame"), of("id")), (vec![0.0, 1.0], vec![1.0, 3.0]));
         assert_eq!(of("status"), [0.0, 0.0]);
+    }
+
+    /// Proves that rows that were linked before count as what they were, that columns of others stay, and that a molecule that is on while
+    /// another row of it ends is on to the end.
+    #[test]
+    fn linked_rows_are_added_up() {
+        let text = "frame,x [nm],y [nm],detections,on_time,group\n\
+            1,100,50,3,9,7\n2,110,50,2,3,7\n2,900,900,4,5,8\n3,500,500,NaN,NaN,9\n";
+        let table = CsvReader::new(text.as_bytes()).unwrap().read_all(10).unwrap();
+        let (frames, x, y) =
+            (table.frames().unwrap(), table.values("x").unwrap(), table.values("y").unwrap());
+        let options = LinkOptions { radius: 50.0, radius_z: 1.0, gap: 0 };
+        let links = link(&frames, x, y, None, &options).unwrap();
+        let combined = table.combined(&Groups::new(&frames, &links).unwrap());
+        let of = |name: &str| combined.values(name).unwrap().to_vec();
+        assert_eq!(of("detections"), [5.0, 4.0, 1.0]);
+        assert_eq!(of("on_time"), [9.0, 5.0, 1.0]);
+        assert_eq!((of("molecule"), of("group")), (vec![0.0, 1.0, 2.0], vec![7.0, 8.0, 9.0]));
     }
 }

@@ -14,7 +14,8 @@
 //! | `background` | `offset [photon]` | `bg` | a pixel |
 //! | `uncertainty` | `uncertainty_xy [nm]` | | of x and y |
 //! | `uncertainty_x`, `_y`, `_z` | `uncertainty_x [nm]`, … | `lpx`, `lpy`, `lpz` | |
-//! | `molecule`, `detections`, `on_time` | the same | `group`, `n`, `len` | after linking |
+//! | `detections`, `on_time` | the same | `n`, `len` | after linking |
+//! | `molecule` | the same | the same | after linking; `group` is another column, such as Picasso's picks |
 //!
 //! Lengths are in pixels or nanometres, as in the file; [`Table::lengths`] gives them in either. Other columns keep their
 //! names. Frames are counted from 0 here. A CSV table counts them from 1 if a name has a unit, as in `x [nm]`, and

@@ -71,7 +71,7 @@ pub(super) static KNOWN: &[Known] = {
         known("goodness", &["goodness"], None, Other),
         known("flags", &["flags"], None, Count),
         known("iterations", &["iterations"], Some("iterations"), Other),
-        known("molecule", &["molecule"], Some("group"), Count),
+        known("molecule", &["molecule"], None, Count),
         known("on_time", &["on_time"], Some("len"), Count),
         known("detections", &["detections"], Some("n"), Count),
         known("status", &["status"], None, Other),
