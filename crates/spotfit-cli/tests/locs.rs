@@ -140,6 +140,47 @@ fn wide_tables_are_linked() {
     }
 }
 
+/// Proves that a table that was linked can be linked again, in either format: what was counted adds up, and Picasso's groups stay.
+#[test]
+fn linked_tables_are_linked_again() {
+    let folder = Folder::new();
+    let locs = folder.path("locs.csv");
+    let mut text = "frame,x [nm],y [nm],uncertainty_xy [nm],group\n".to_owned();
+    // Three molecules in frames 1 to 4, dark for three frames, and in frames 8 to 9.
+    for frame in [1, 2, 3, 4, 8, 9] {
+        for molecule in 0..3 {
+            text += &format!("{frame},{0},{0},10,{1}\n", 1000 * (molecule + 1), 70 + molecule);
+        }
+    }
+    fs::write(&locs, text).expect("a table");
+    for kind in ["csv", "hdf5"] {
+        let [first, second, back] =
+            ["first", "second", "back"].map(|name| folder.path(&format!("{name}.{kind}")));
+        succeeds(&[&"link", &locs, &"-o", &first, &"--gap", &"1", &"--pixel-size", &"100"]);
+        succeeds(&[&"link", &first, &"-o", &second, &"--gap", &"9"]);
+        let out = folder.path("out.csv");
+        for (table, groups, detections, on_time) in [
+            (&first, 6, vec!["4", "4", "4", "2", "2", "2"], vec!["4", "4", "4", "2", "2", "2"]),
+            (&second, 3, vec!["6"; 3], vec!["9"; 3]),
+        ] {
+            succeeds(&[&"convert", table, &"-o", &out, &"--pixel-size", &"100"]);
+            let rows = rows(&fs::read(&out).expect("a table"));
+            let column = |name: &str| -> Vec<&str> {
+                let at = rows[0].iter().position(|column| column.trim_matches('"') == name);
+                let at = at.unwrap_or_else(|| panic!("{name} in {:?}", rows[0]));
+                rows[1..].iter().map(|row| &row[at][..]).collect()
+            };
+            assert_eq!(column("detections"), detections, "{kind}");
+            assert_eq!(column("on_time"), on_time, "{kind}");
+            assert_eq!(column("molecule").len(), groups);
+            let picks: Vec<f64> =
+                column("group").iter().map(|group| group.parse().expect("a number")).collect();
+            assert_eq!(picks, [70.0, 71.0, 72.0].repeat(groups / 3), "{kind}");
+        }
+        succeeds(&[&"link", &first, &"-o", &back, &"--label"]);
+    }
+}
+
 /// Proves that columns whose names are not known are named once, with what they may be meant for, and known ones are not.
 #[test]
 fn unknown_columns_are_named() {

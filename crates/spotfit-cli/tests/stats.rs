@@ -338,3 +338,33 @@ fn names_are_no_markup() {
     let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
     assert_eq!(json["filter"].as_str(), Some(condition));
 }
+
+/// Proves that nothing is said of a linked table that has no meaning there: its molecules are not seen again in the next frame.
+#[test]
+fn linked_tables_have_no_nearest_neighbours() {
+    let folder = Folder::new();
+    let locs = localizations(&folder);
+    let linked = folder.path("linked.csv");
+    succeeds(&[&"link", &locs, &"-o", &linked]);
+    let [before, after] = [&locs, &linked].map(|table| stats(table, &[]));
+    let meaningless = ["nena_precision", "nena_precision_error", "localizations_per_frame_mean"];
+    for name in meaningless {
+        assert!(before.contains_key(name), "{name}");
+        assert!(!after.contains_key(name), "{name}");
+    }
+    assert!(after.contains_key("detections_median") && after.contains_key("stated_precision"));
+    let told = succeeds(&[&"stats", &linked, &"--json"]);
+    let said = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(said.contains("no nena_precision: rows are molecules"), "{said}");
+    assert!(said.contains("no localizations_per_frame_mean"), "{said}");
+    let page = report(&folder, &linked, &["--filter", "detections > 1"]);
+    assert_eq!(
+        page.matches("none: rows are molecules").count(),
+        4,
+        "of all and of those that are kept"
+    );
+    // A table in which no molecule has two is as good as one that was not linked.
+    let alone = folder.path("alone.csv");
+    succeeds(&[&"filter", &linked, &"detections == 1", &"-o", &alone]);
+    assert!(stats(&alone, &[]).contains_key("localizations_per_frame_mean"));
+}
