@@ -297,12 +297,13 @@ def test_threads_fit_beside_each_other(spots: Any) -> None:
 @needs_gpu
 def test_the_memory_serves_again(spots: Any) -> None:
     there = torch.from_numpy(spots).cuda()
-    first = spotfit.fit(there, errors=True)
-    places = {first.x.__cuda_array_interface__["data"][0], first.errors.photons.__cuda_array_interface__["data"][0]}
-    del first
+    spotfit.fit(there, errors=True)
     free, _ = torch.cuda.mem_get_info()
+    # Memory of which someone knew the place rests until what was on its way then is done: a few take turns.
+    places = set()
     for _ in range(1000):
         again = spotfit.fit(there, errors=True)
-        assert again.x.__cuda_array_interface__["data"][0] in places
+        places.add(again.x.__cuda_array_interface__["data"][0])
         del again
+    assert len(places) <= 10
     assert free - torch.cuda.mem_get_info()[0] < 50_000_000
