@@ -84,7 +84,7 @@ pub(super) fn find(name: &str) -> Option<&'static Known> {
 
 /// Columns of Picasso that are copied, and that nobody has to be told about.
 pub(super) const PICASSO_ALONE: &[&str] =
-    &["net_gradient", "ellipticity", "likelihood", "log_likelihood", "chi_square_reduced"];
+    &["group", "net_gradient", "ellipticity", "likelihood", "log_likelihood", "chi_square_reduced"];
 
 /// The column that Picasso calls so.
 pub(super) fn from_picasso(name: &str) -> Option<&'static Known> {
