@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn linked_rows_are_added_up() {
         let text = "frame,x [nm],y [nm],detections,on_time,group\n\
-            1,100,50,3,9,7\n2,110,50,2,3,7\n2,900,900,4,5,8\n3,500,500,NaN,NaN,9\n";
+            1,100,50,3,9,7\n2,110,50,2,3,7\n2,900,900,4,5,8\n3,500,500,1,1,9\n";
         let table = CsvReader::new(text.as_bytes()).unwrap().read_all(10).unwrap();
         let (frames, x, y) =
             (table.frames().unwrap(), table.values("x").unwrap(), table.values("y").unwrap());
