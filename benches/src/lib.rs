@@ -2,6 +2,7 @@
 //! the suite that reproduces the papers.
 
 pub mod bus;
+pub mod drift_cases;
 pub mod library;
 pub mod peers;
 pub mod suite;

@@ -62,25 +62,36 @@ pub(crate) struct Series {
     name: String,
     look: Look,
     points: Vec<(f64, f64)>,
+    /// x, and the ends at it of what is drawn faintly.
+    band: Vec<(f64, f64, f64)>,
 }
 
 impl Series {
+    fn new(name: &str, look: Look, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.to_owned(), look, points, band: Vec::new() }
+    }
+
     pub(crate) fn line(name: &str, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.to_owned(), look: Look::Line, points }
+        Self::new(name, Look::Line, points)
     }
 
     pub(crate) fn points(name: &str, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.to_owned(), look: Look::Points, points }
+        Self::new(name, Look::Points, points)
     }
 
     /// Bars from zero; each begins at its x and ends at the next one's.
     pub(crate) fn bars(name: &str, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.to_owned(), look: Look::Bars, points }
+        Self::new(name, Look::Bars, points)
     }
 
     /// A vertical line.
     pub(crate) fn mark(name: &str, x: f64) -> Self {
-        Self { name: name.to_owned(), look: Look::Mark, points: vec![(x, f64::NAN)] }
+        Self::new(name, Look::Mark, vec![(x, f64::NAN)])
+    }
+
+    /// The same over a faint band, such as that of an error: x, and its lower and upper end there.
+    pub(crate) fn with_band(self, band: Vec<(f64, f64, f64)>) -> Self {
+        Self { band, ..self }
     }
 }
 
@@ -103,7 +114,10 @@ impl Chart {
         let of = |part: fn(&(f64, f64)) -> f64| {
             self.series.iter().flat_map(move |series| series.points.iter().map(part))
         };
-        let (x, y) = (self.x.range(of(|point| point.0)), self.y.range(of(|point| point.1)));
+        let bands = self.series.iter().flat_map(|series| &series.band);
+        let ends = bands.flat_map(|&(_, low, high)| [low, high]);
+        let x = self.x.range(of(|point| point.0));
+        let y = self.y.range(of(|point| point.1).chain(ends));
         let [left, top, right, bottom] = MARGINS;
         let at_x = |value: f64| left + (value - x[0]) / (x[1] - x[0]) * (WIDTH - left - right);
         let at_y =
@@ -157,6 +171,20 @@ impl Chart {
         ));
         for (number, series) in self.series.iter().enumerate() {
             let colour = COLOURS[number % COLOURS.len()];
+            let whole =
+                |end: &&(f64, f64, f64)| [end.0, end.1, end.2].into_iter().all(f64::is_finite);
+            let band: Vec<_> = series.band.iter().filter(whole).collect();
+            if !band.is_empty() {
+                let there = band.iter().map(|end| (end.0, end.2));
+                let back = band.iter().rev().map(|end| (end.0, end.1));
+                let corners = there.chain(back);
+                let corners: Vec<String> =
+                    corners.map(|(x, y)| format!("{:.1},{:.1}", at_x(x), at_y(y))).collect();
+                add(format_args!(
+                    "<polygon points=\"{}\" fill=\"{colour}\" fill-opacity=\"0.2\"/>\n",
+                    corners.join(" ")
+                ));
+            }
             let shown =
                 || series.points.iter().filter(|point| point.0.is_finite() && point.1.is_finite());
             match series.look {
@@ -260,8 +288,9 @@ mod tests {
         assert_eq!(ticks([-0.13, 0.12]), [-0.1, -0.05, 0.0, 0.05, 0.1]);
         assert_eq!([0.0, 1500.0, 0.25, 1e7].map(short), ["0", "1500", "0.25", "1.0e7"]);
         for points in [vec![], vec![(1.0, 2.0)], vec![(f64::NAN, 1.0), (0.0, f64::INFINITY)]] {
+            let band = points.iter().map(|&(x, y)| (x, y - 0.5, y + 0.5)).collect();
             let series = vec![
-                Series::line("a<b", points.clone()),
+                Series::line("a<b", points.clone()).with_band(band),
                 Series::points("", points.clone()),
                 Series::bars("c", points),
                 Series::mark("d", 0.5),
@@ -274,5 +303,27 @@ mod tests {
                 "{svg}"
             );
         }
+    }
+
+    /// Proves that a band goes there along its upper end and back along its lower one, in the colour of its line, and that the
+    /// axis leaves room for it.
+    #[test]
+    fn bands_are_drawn() {
+        let line = Series::line("a", vec![(0.0, 1.0), (1.0, 1.0)]);
+        let chart = |line: Series| {
+            let y = Axis::new("y").from(0.0).to(2.0);
+            Chart::new("t", Axis::new("x").from(0.0).to(1.0), y, vec![line]).svg()
+        };
+        assert!(!chart(line.clone()).contains("<polygon"));
+        let band = vec![(0.0, 0.5, 1.5), (f64::NAN, 0.0, 1.0), (1.0, 0.0, 2.0)];
+        let svg = chart(line.clone().with_band(band));
+        let expected = format!(
+            "<polygon points=\"64.0,86.5 466.0,30.0 466.0,256.0 64.0,199.5\" fill=\"{}\" fill-opacity=\"0.2\"/>",
+            COLOURS[0]
+        );
+        assert!(svg.contains(&expected), "{svg}");
+        let open = |line: Series| Chart::new("t", Axis::new("x"), Axis::new("y"), vec![line]).svg();
+        let (alone, wide) = (open(line.clone()), open(line.with_band(vec![(0.0, -90.0, 90.0)])));
+        assert!(wide.contains(">-50</text>") && !alone.contains(">-50</text>"), "{wide}");
     }
 }

@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &DemoArguments, folder: &Path) -> Result<(), CliErr
         let step = DRIFT[axis] * if axis < 2 { PIXEL_SIZE } else { 1.0 };
         (0..FRAMES).map(|frame| step * frame as f64).collect()
     };
-    let simulated = Drift { x: of(0), y: of(1), z: of(2) };
+    let simulated = Drift { x: of(0), y: of(1), z: of(2), ..Drift::default() };
 
     let pairs = drifting.pairs(&moving);
     let (errors, stated) = (drifting.errors(&moving, &pairs), drifting.stated(&pairs));

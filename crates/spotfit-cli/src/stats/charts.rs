@@ -30,7 +30,10 @@ pub(super) fn of(report: &Report) -> Vec<Figure> {
     figures.extend(nena(report));
     figures.extend(frc(report));
     if let Some(drift) = &report.drift {
-        let caption = "What was subtracted from the positions.".to_owned();
+        let mut caption = "What was subtracted from the positions.".to_owned();
+        if !drift.x_error.is_empty() {
+            caption.push_str(" Bands reach one standard error to either side.");
+        }
         figures.push(Figure { svg: draw(drift, report.unit), caption });
     }
     figures

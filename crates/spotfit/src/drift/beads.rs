@@ -136,7 +136,7 @@ struct Spots<'a> {
 
 impl<'a> Spots<'a> {
     fn new(positions: &'a Positions<'a>, frames: u32) -> Result<Self, DriftError> {
-        let Positions { frames: of, x, y, z } = *positions;
+        let Positions { frames: of, x, y, z, .. } = *positions;
         let depth = z.map_or(x.len(), <[f64]>::len);
         crate::near::check_rows(x, &[("frame", of.len()), ("y", y.len()), ("z", depth)])?;
         let mut rows = crate::near::by_frame(of);
@@ -228,9 +228,9 @@ impl Drift {
     pub fn from_beads(
         positions: &Positions<'_>,
         beads: &[Bead],
-        uncertainty: Option<&[f64]>,
         frames: u32,
     ) -> Result<Self, DriftError> {
+        let uncertainty = positions.uncertainty;
         if let Some(given) = uncertainty {
             crate::near::check_rows(positions.x, &[("uncertainty", given.len())])?;
         }
@@ -243,6 +243,7 @@ impl Drift {
             y: of(positions.y),
             // Uncertainties are those of x and y.
             z: positions.z.map_or_else(Vec::new, |z| along(positions, beads, None, frames, z)),
+            ..Self::default()
         };
         drift.begin_at_zero();
         Ok(drift)

@@ -6,11 +6,19 @@
 //! all times lie as near to each other as their uncertainty allows. [`Drift::from_beads`] follows spots that are always on.
 
 mod beads;
+mod chance;
+mod guess;
+mod matrix;
+mod pairs;
+mod points;
+mod prior;
 mod refine;
 mod segments;
-mod spline;
 
 use crate::near::ColumnsError;
+
+use points::Points;
+use refine::Search;
 
 pub use beads::{Bead, BeadOptions, beads_at, find_beads};
 
@@ -30,6 +38,24 @@ pub enum DriftError {
         value: f64,
         /// The allowed values, in words.
         range: &'static str,
+    },
+    /// Parts of so many frames are too many, or too few.
+    #[error(
+        "{name} = {frames} makes {count} parts of the {span} frames with localizations; {least} to {most} are possible"
+    )]
+    Count {
+        /// The option's name.
+        name: &'static str,
+        /// Frames of a part.
+        frames: u32,
+        /// How many there would be.
+        count: usize,
+        /// The frames.
+        span: u32,
+        /// The fewest.
+        least: usize,
+        /// The most.
+        most: usize,
     },
     /// There are too few localizations, or all are in a few frames.
     #[error(
@@ -52,6 +78,17 @@ pub enum DriftError {
         pairs: usize,
         /// How far apart they may be.
         range: f64,
+    },
+    /// The curve that was found makes no more pairs than chance does.
+    #[error(
+        "the drift cannot be told from chance: pairs of localizations of different times agree with it by {significance:.1} \
+        standard deviations ({needed} are needed); is there a structure, or are there molecules that come back?"
+    )]
+    Chance {
+        /// By how many standard deviations pairs are nearer to each other than by chance.
+        significance: f64,
+        /// How many are needed.
+        needed: f64,
     },
     /// No bead was found.
     #[error("no spot is there in {share:.0} % of the {frames} frames; is there a bead?")]
@@ -77,6 +114,35 @@ pub enum DriftError {
     },
 }
 
+/// Segments and intervals of the curve that can be asked for.
+const SEGMENTS: std::ops::RangeInclusive<usize> = 2..=64;
+const KNOTS: std::ops::RangeInclusive<usize> = 2..=2048;
+
+/// How many parts of so many frames there are.
+fn count_of(
+    name: &'static str,
+    frames: Option<u32>,
+    span: u32,
+    range: std::ops::RangeInclusive<usize>,
+) -> Result<Option<usize>, DriftError> {
+    let Some(frames) = frames else { return Ok(None) };
+    let count = (f64::from(span) / f64::from(frames)).round() as usize;
+    if range.contains(&count) {
+        return Ok(Some(count));
+    }
+    let (least, most) = (*range.start(), *range.end());
+    Err(DriftError::Count { name, frames, count, span, least, most })
+}
+
+/// Where successive frames are the same, the rows of each.
+fn runs(frames: &[u32]) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+    let mut start = 0;
+    frames.chunk_by(|a, b| a == b).map(move |rows| {
+        start += rows.len();
+        start - rows.len()..start
+    })
+}
+
 /// The most frames.
 const MOST_FRAMES: u32 = 1 << 24;
 
@@ -98,6 +164,11 @@ pub struct Positions<'a> {
     pub y: &'a [f64],
     /// Heights, if the drift along the axis is wanted.
     pub z: Option<&'a [f64]>,
+    /// The uncertainty of x and y of each, if it is known; without it, all count alike. What is not above 0 and finite
+    /// counts as the median.
+    pub uncertainty: Option<&'a [f64]>,
+    /// The same for z.
+    pub uncertainty_z: Option<&'a [f64]>,
 }
 
 /// How drift is looked for.
@@ -112,19 +183,21 @@ pub struct DriftOptions {
     pub range: f64,
     /// The same in z.
     pub range_z: f64,
-    /// Frames of a segment of the first comparison, as far as that gives 2 to 30 of them; `None` chooses by the number of
-    /// localizations.
+    /// Frames of a segment of the first comparison. Range: such that there are 2 to 64 of them; `None` chooses by the
+    /// number of localizations.
     pub segment: Option<u32>,
-    /// Frames between two knots of the curve, as far as that gives 4 to 150 intervals; `None` chooses by the number of
-    /// localizations.
+    /// Frames between two knots of the curve. Range: such that there are 2 to 2048 intervals; `None` makes them as
+    /// short as the data ask for. How smooth the curve is the data decide in both cases.
     pub knots: Option<u32>,
+    /// Whether drift is stated that cannot be told from chance.
+    pub anyway: bool,
 }
 
 impl DriftOptions {
     /// Looks for drift up to a hundred times the precision in x and y, and up to 20 times in z.
     pub fn new(precision: f64, precision_z: f64) -> Self {
         let (range, range_z) = (100.0 * precision, 20.0 * precision_z);
-        Self { precision, precision_z, range, range_z, segment: None, knots: None }
+        Self { precision, precision_z, range, range_z, segment: None, knots: None, anyway: false }
     }
 
     fit_core::__setters! {
@@ -132,6 +205,7 @@ impl DriftOptions {
         const with_range_z: range_z: f64,
         const with_segment: segment: Option<u32>,
         const with_knots: knots: Option<u32>,
+        const with_anyway: anyway: bool,
     }
 
     fn check(&self, depth: bool) -> Result<(), DriftError> {
@@ -161,6 +235,9 @@ impl DriftOptions {
 }
 
 /// How far everything had moved in each frame, relative to the first that has a localization: what is subtracted from the positions.
+///
+/// Errors are standard errors of the drift in that frame relative to the mean drift of all frames: where the whole picture lies
+/// is no question of drift. They are empty if they are not known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drift {
     /// For each frame.
@@ -169,6 +246,12 @@ pub struct Drift {
     pub y: Vec<f64>,
     /// For each frame; empty if it was not looked for.
     pub z: Vec<f64>,
+    /// The standard error of [`Drift::x`].
+    pub x_error: Vec<f64>,
+    /// The standard error of [`Drift::y`].
+    pub y_error: Vec<f64>,
+    /// The standard error of [`Drift::z`].
+    pub z_error: Vec<f64>,
 }
 
 impl Drift {
@@ -184,19 +267,39 @@ impl Drift {
     ) -> Result<Self, DriftError> {
         options.check(positions.z.is_some())?;
         check_frames(frames)?;
-        let mut points = Points::new(positions, frames)?;
+        let mut points = Points::new(positions, frames, options)?;
         // Before the first localization and after the last nothing is known: the drift stays as it is there.
         let (first, last) = (points.frames[0], points.frames[points.len() - 1]);
         points.frames.iter_mut().for_each(|frame| *frame -= first);
         let span = last - first + 1;
-        let rough = segments::compare(&points, span, options)?;
-        let mut drift = refine::refine(&points, span, &rough, options)?;
-        drift.begin_at_zero();
-        for values in [&mut drift.x, &mut drift.y, &mut drift.z] {
-            if let Some(&end) = values.last() {
-                values.splice(0..0, std::iter::repeat_n(0.0, first as usize));
-                values.resize(frames as usize, end);
-            }
+        let segment = count_of("segment", options.segment, span, SEGMENTS)?;
+        let knots = count_of("knots", options.knots, span, KNOTS)?;
+        let points = points.merged(span);
+        let range = [options.range / options.precision, options.range_z / options.precision_z];
+        let search = Search { points: &points, span, range: range[0], knots };
+        let curve = guess::first(&search, segment, range);
+        let (values, errors) = search.fine(curve);
+        if !options.anyway {
+            chance::check(&search, &values)?;
+        }
+        let mut drift = Self::default();
+        let [x, y, z] = [&mut drift.x, &mut drift.y, &mut drift.z];
+        let [x_error, y_error, z_error] =
+            [&mut drift.x_error, &mut drift.y_error, &mut drift.z_error];
+        let to = [(x, x_error), (y, y_error), (z, z_error)];
+        for (axis, ((to, to_error), (of, error))) in
+            to.into_iter().zip(values.into_iter().zip(errors)).enumerate()
+        {
+            let unit = if axis < 2 { options.precision } else { options.precision_z };
+            let widened = |of: Vec<f64>, zero: f64| -> Vec<f64> {
+                let (Some(&begin), Some(&end)) = (of.first(), of.last()) else { return of };
+                let before = std::iter::repeat_n(begin, first as usize);
+                let after = std::iter::repeat_n(end, (frames - last - 1) as usize);
+                before.chain(of).chain(after).map(|value| unit * (value - zero)).collect()
+            };
+            let begin = of.first().copied().unwrap_or_default();
+            *to = widened(of, begin);
+            *to_error = widened(error, 0.0);
         }
         Ok(drift)
     }
@@ -220,6 +323,15 @@ impl Drift {
         }
     }
 
+    /// Adds the error of the drift to uncertainties of positions, as independent errors add up: `of` is [`Drift::x_error`],
+    /// [`Drift::y_error`] or [`Drift::z_error`]. After the last frame it is that of the last; if it is empty, nothing changes.
+    pub fn add_error(of: &[f64], frames: &[u32], uncertainties: &mut [f64]) {
+        let Some(last) = of.len().checked_sub(1) else { return };
+        for (uncertainty, &frame) in uncertainties.iter_mut().zip(frames) {
+            *uncertainty = uncertainty.hypot(of[(frame as usize).min(last)]);
+        }
+    }
+
     /// Measures from the first frame.
     fn begin_at_zero(&mut self) {
         for values in [&mut self.x, &mut self.y, &mut self.z] {
@@ -229,88 +341,3 @@ impl Drift {
     }
 }
 
-/// The localizations that are compared.
-#[derive(Clone, Debug)]
-struct Points {
-    frames: Vec<u32>,
-    x: Vec<f64>,
-    y: Vec<f64>,
-    /// Empty if there is none.
-    z: Vec<f64>,
-}
-
-/// Fewer localizations say nothing.
-const LEAST: usize = 100;
-
-impl Points {
-    /// Those that are finite, in the order of their frames.
-    fn new(positions: &Positions<'_>, frames: u32) -> Result<Self, DriftError> {
-        let Positions { frames: of, x, y, z } = *positions;
-        let rows = z.map_or(x.len(), <[f64]>::len);
-        crate::near::check_rows(x, &[("frame", of.len()), ("y", y.len()), ("z", rows)])?;
-        let mut order = crate::near::by_frame(of);
-        order.retain(|&row| {
-            let row = row as usize;
-            let finite = x[row].is_finite() && y[row].is_finite();
-            finite && z.is_none_or(|z| z[row].is_finite()) && of[row] < frames
-        });
-        let gather = |from: &[f64]| order.iter().map(|&row| from[row as usize]).collect::<Vec<_>>();
-        let points = Self {
-            frames: order.iter().map(|&row| of[row as usize]).collect(),
-            x: gather(x),
-            y: gather(y),
-            z: z.map(gather).unwrap_or_default(),
-        };
-        let seen = points.frames.chunk_by(|a, b| a == b).count();
-        if points.len() < LEAST || seen < 2 {
-            return Err(DriftError::Few { found: points.len(), frames: seen, needed: LEAST });
-        }
-        Ok(points)
-    }
-
-    fn len(&self) -> usize {
-        self.x.len()
-    }
-
-    fn has_depth(&self) -> bool {
-        !self.z.is_empty()
-    }
-
-    /// A share of them, the same in every run.
-    fn thinned(&self, share: f64) -> Self {
-        if share >= 1.0 {
-            return self.clone();
-        }
-        // The golden ratio spreads whole numbers evenly over 2⁶⁴, whatever share is taken.
-        let limit = (share * 2f64.powi(64)) as u64;
-        let kept = |row: &usize| (*row as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) < limit;
-        let rows: Vec<usize> = (0..self.len()).filter(kept).collect();
-        let gather = |from: &[f64]| match from.is_empty() {
-            true => Vec::new(),
-            false => rows.iter().map(|&row| from[row]).collect(),
-        };
-        Self {
-            frames: rows.iter().map(|&row| self.frames[row]).collect(),
-            x: gather(&self.x),
-            y: gather(&self.y),
-            z: gather(&self.z),
-        }
-    }
-
-    /// About how many pairs are within a radius of each other, from a sample.
-    fn pairs_within(&self, radius: f64) -> f64 {
-        let sample = self.thinned(2e4 / self.len() as f64);
-        let share = sample.len() as f64 / self.len() as f64;
-        let cells = sample.cells(radius);
-        let mut count = 0usize;
-        for row in 0..sample.len() {
-            count += cells.within(sample.x[row], sample.y[row], radius).count() - 1;
-        }
-        0.5 * count as f64 / (share * share)
-    }
-
-    fn cells(&self, side: f64) -> crate::near::Cells {
-        let grid = crate::near::Grid::new(&self.x, &self.y, side);
-        crate::near::Cells::new(grid, &self.x, &self.y, 0..self.len() as u32)
-    }
-}

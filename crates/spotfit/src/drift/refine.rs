@@ -1,326 +1,477 @@
-//! The curve at which localizations of all times lie nearest to each other.
+//! The curve at which localizations of all times lie nearest to each other, as smooth as they allow.
 //!
-//! With d the drift, pᵢ the positions and tᵢ the frames, it maximizes Σ exp(−r²/2s²) over pairs, r = pᵢ − pⱼ − d(tᵢ) + d(tⱼ),
-//! by Newton's method: pairs of one molecule, or of one structure, pull, and those that are near by chance cancel out. The
-//! scale s goes down to what the uncertainty of two localizations gives.
+//! With d the drift, pᵢ the positions and tᵢ the frames, it maximizes c·Σ wᵢwⱼ(1 − r²/R²)³ − ½dᵀPd over pairs, r = pⱼ − pᵢ − d(tⱼ) +
+//! d(tᵢ), by Newton's method: pairs of one molecule, or of one structure, pull, and those that are near by chance cancel
+//! out. c makes the sum a log-likelihood: pairs that share a localization are not independent, and how much their pull varies from
+//! one part of the field to the next says by how much they count less. P is a random walk or a smooth curve
+//! ([`super::prior`]); which of them, and how stiff, is decided by the marginal likelihood.
 
 use rayon::prelude::*;
 
-use super::segments::Rough;
-use super::spline::{Spline, solve};
-use super::{Drift, DriftError, DriftOptions, Points};
+use super::matrix::{Band, BandFactor, Cholesky, descend};
+use super::pairs::{Bins, Pairs, Sums, Wanted};
+use super::points::Points;
+use super::prior::Prior;
 
-/// Most pairs of localizations in a step.
-const MOST_PAIRS: f64 = 2e6;
-/// So many localizations for each knot, as far as the numbers of knots allow.
-const FOR_A_KNOT: usize = 250;
-const MOST_KNOTS: usize = 150;
-/// The scales, in units of the last.
+/// The last reach, in units of the precision of a distance.
+const LAST: f64 = 3.4;
+/// The scales before it, in its unit.
 const SCALES: [f64; 3] = [4.0, 2.0, 1.0];
-/// The last scale in units of the uncertainty of a distance.
-const LAST: f64 = 1.4;
-/// Steps at each scale.
-const STEPS: usize = 7;
-/// Smaller changes of the curve end the steps of a scale, in units of the uncertainty.
+/// The most pairs in a step.
+const MOST_PAIRS: f64 = 2e6;
+/// Bins of the first curve, of the one whose smoothness is chosen, and of the last.
+const COARSE: usize = 64;
+const MIDDLE: usize = 128;
+const FINE: usize = 2048;
+/// So many localizations make a bin at least.
+const IN_A_BIN: usize = 4;
+/// Changes below that end the steps, in units of the precision.
 const NEGLIGIBLE: f64 = 0.02;
-/// The weight of second differences of the coefficients, in units of what localizations say of a coefficient on average: the ends
-/// of the movie, and frames without localizations, follow their neighbours.
-const STIFFNESS: f64 = 0.02;
-/// Pairs further apart than so many scales do not count.
-const REACH: f64 = 3.0;
 
-pub(super) fn refine(
-    points: &Points,
-    frames: u32,
-    rough: &Rough,
-    options: &DriftOptions,
-) -> Result<Drift, DriftError> {
-    let knots = match options.knots {
-        Some(length) => f64::from(frames) / f64::from(length),
-        None => (points.len() / FOR_A_KNOT) as f64,
-    };
-    let knots = knots.clamp(4.0, MOST_KNOTS as f64).min(f64::from(frames));
-    let spline = Spline::new(frames, f64::from(frames) / knots);
-    let mut curve = fitted(&spline, rough);
-    for scale in SCALES {
-        let scale = Scale {
-            plane: scale * LAST * std::f64::consts::SQRT_2 * options.precision,
-            depth: scale * LAST * std::f64::consts::SQRT_2 * options.precision_z,
-        };
-        let pairs = points.pairs_within(REACH * scale.plane);
-        let points = points.thinned((MOST_PAIRS / pairs).sqrt());
-        for _ in 0..STEPS {
-            let Some(longest) = step(&points, &spline, &mut curve, scale) else { break };
-            if longest[0] < NEGLIGIBLE * options.precision
-                && longest[1] < NEGLIGIBLE * options.precision_z
-            {
+/// A curve and what is known of it.
+#[derive(Clone, Debug)]
+pub(super) struct Curve {
+    pub(super) bins: Bins,
+    /// For each axis and bin.
+    pub(super) values: Vec<Vec<f64>>,
+    pub(super) priors: Vec<Prior>,
+    /// What makes a log-likelihood of the sum over pairs, for each axis.
+    pub(super) shares: Vec<f64>,
+}
+
+impl Curve {
+    pub(super) fn new(bins: Bins, values: Vec<Vec<f64>>) -> Self {
+        Self { bins, values, priors: Vec::new(), shares: Vec::new() }
+    }
+
+    pub(super) fn frames(&self) -> Vec<Vec<f64>> {
+        self.values.iter().map(|of| self.bins.values(of)).collect()
+    }
+
+    pub(super) fn again(&self, count: usize) -> Self {
+        let bins = Bins { count, span: self.bins.span };
+        Self {
+            bins,
+            values: self.values.iter().map(|of| self.bins.again(of, bins)).collect(),
+            priors: self.priors.iter().map(|prior| prior.finer(count)).collect(),
+            shares: self.shares.clone(),
+        }
+    }
+}
+
+/// How pairs are compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Search<'a> {
+    pub(super) points: &'a Points,
+    pub(super) span: u32,
+    /// The largest drift that is looked for.
+    pub(super) range: f64,
+    /// The bins of the last curve, if that is not left to the data.
+    pub(super) knots: Option<usize>,
+}
+
+impl Search<'_> {
+    pub(super) fn reach(&self, scale: f64) -> f64 {
+        scale * LAST * std::f64::consts::SQRT_2 * self.points.precision()
+    }
+
+    fn most_bins(&self) -> usize {
+        (self.points.len() / IN_A_BIN).min(self.span as usize).max(2)
+    }
+
+    pub(super) fn coarse_bins(&self) -> Bins {
+        Bins { count: COARSE.min(self.most_bins()), span: self.span }
+    }
+
+    /// Steps at one scale, in the bins of the curve.
+    pub(super) fn steps(&self, curve: &mut Curve, scale: f64, lags: [u32; 2], most: usize) -> f64 {
+        let reach = self.reach(scale);
+        let wanted = Wanted { reach: 1.2 * reach, lags, most: MOST_PAIRS };
+        let mut pairs = None;
+        let mut moved = 0.0;
+        let mut value = 0.0;
+        for _ in 0..most {
+            let frames = curve.frames();
+            if moved > 0.1 * reach {
+                pairs = None;
+            }
+            let pairs = pairs.get_or_insert_with(|| {
+                moved = 0.0;
+                Pairs::list(self.points, curve.bins, &frames, &wanted)
+            });
+            let damping = if scale > 1.0 { 0.3 } else { 0.1 };
+            let sums = pairs.sums(&frames, reach, damping);
+            let parts = pairs.parts(&frames, reach, curve.bins);
+            value = sums.value;
+            let longest = self.step(curve, &sums, &parts, 0.3 * reach);
+            moved += longest;
+            if longest < NEGLIGIBLE * self.points.precision() * scale {
                 break;
             }
         }
+        value
     }
-    let values = |k: usize| {
-        let of: Vec<f64> = curve.iter().map(|coefficients| coefficients[k]).collect();
-        (0..frames).map(|frame| spline.value(&of, f64::from(frame))).collect()
-    };
-    let z = if points.has_depth() { values(2) } else { Vec::new() };
-    Ok(Drift { x: values(0), y: values(1), z })
-}
 
-/// Standard deviations in the plane and along the axis.
-#[derive(Clone, Copy, Debug)]
-struct Scale {
-    plane: f64,
-    depth: f64,
-}
-
-/// The smooth curve through the first estimate.
-fn fitted(spline: &Spline, rough: &Rough) -> Vec<[f64; 3]> {
-    let count = spline.len();
-    let (mut matrix, mut sides) = (vec![0.0; count * count], vec![[0.0; 3]; count]);
-    let values = |k: usize| match k {
-        0 => &rough.x,
-        1 => &rough.y,
-        _ => &rough.z,
-    };
-    // The estimates are of segments: lines between their middles.
-    for step in 0..=4 * count {
-        let frame = spline.total() * step as f64 / (4 * count) as f64;
-        let (first, weights) = spline.at(frame);
-        let value: [f64; 3] = std::array::from_fn(|k| between(&rough.frames, values(k), frame));
-        for (i, a) in weights.iter().enumerate() {
-            for (j, b) in weights.iter().enumerate() {
-                matrix[(first + i) * count + first + j] += a * b;
+    /// One step; how far it went at most.
+    fn step(&self, curve: &mut Curve, sums: &Sums, parts: &[Vec<f64>], most: f64) -> f64 {
+        let slope = (self.range / curve.bins.count as f64).powi(2);
+        let chosen: Vec<Option<(Prior, f64, Vec<f64>)>> = (0..self.points.axes())
+            .into_par_iter()
+            .map(|axis| {
+                let own = Axis::new(sums, axis, &curve.values[axis])?;
+                own.choose(&parts[axis], curve.priors.get(axis), slope)
+            })
+            .collect();
+        let mut longest = 0f64;
+        let (mut priors, mut shares) = (Vec::new(), Vec::new());
+        for (axis, chosen) in chosen.into_iter().enumerate() {
+            let Some((prior, share, change)) = chosen else { return 0.0 };
+            for (value, change) in curve.values[axis].iter_mut().zip(change) {
+                longest = longest.max(change.abs());
+                *value += change.clamp(-most, most);
             }
-            for k in 0..3 {
-                sides[first + i][k] += a * value[k];
+            priors.push(prior);
+            shares.push(share);
+        }
+        (curve.priors, curve.shares) = (priors, shares);
+        longest
+    }
+
+    /// The curve at the scales down to the last, from a first one in coarse bins.
+    pub(super) fn coarse(&self, curve: &mut Curve) -> f64 {
+        let all = [1, u32::MAX];
+        for scale in &SCALES[..2] {
+            self.steps(curve, *scale, all, 6);
+        }
+        self.steps(curve, SCALES[2], all, 2)
+    }
+
+    /// The last curve and its standard errors, for each axis and frame.
+    pub(super) fn fine(&self, curve: Curve) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+        let all = [1, u32::MAX];
+        let middle = self.knots.unwrap_or(MIDDLE).min(MIDDLE).min(self.most_bins());
+        let mut curve = curve.again(middle);
+        self.steps(&mut curve, 1.0, all, 4);
+        let reach = self.reach(1.0);
+        let count = self.knots.unwrap_or(FINE).min(self.most_bins()).max(2);
+        let count = self.wanted_bins(&curve, count);
+        let mut curve = curve.again(count);
+        let mut pairs = None;
+        let mut sums = None;
+        for round in 0..4 {
+            let frames = curve.frames();
+            let wanted = Wanted { reach: 1.2 * reach, lags: all, most: MOST_PAIRS };
+            let pairs = pairs
+                .get_or_insert_with(|| Pairs::list(self.points, curve.bins, &frames, &wanted));
+            let found = pairs.sums(&frames, reach, 0.1);
+            let longest = self.step_finely(&mut curve, &found, round);
+            sums = Some(found);
+            if round > 0 && longest < NEGLIGIBLE * self.points.precision() {
+                break;
             }
         }
-    }
-    stiffen(&mut matrix, count, 1e-3, false);
-    solve(&mut matrix, &mut sides, count);
-    sides
-}
-
-/// The value on the lines between points, and as at the ends beyond them.
-fn between(at: &[f64], values: &[f64], place: f64) -> f64 {
-    let (Some(first), Some(last)) = (values.first(), values.last()) else { return 0.0 };
-    let after = at.partition_point(|&other| other <= place);
-    if after == 0 {
-        return *first;
-    }
-    if after == at.len() {
-        return *last;
-    }
-    let share = (place - at[after - 1]) / (at[after] - at[after - 1]);
-    values[after - 1] + share * (values[after] - values[after - 1])
-}
-
-/// Times at which pairs are counted, between two knots.
-const TIMES: usize = 4;
-
-/// The pairs of two times: the sums of weights, of weights for Newton's method in the plane and along the axis, and of weighted
-/// distances.
-type Between = [f64; 6];
-
-/// The sums of a step: for each time and each later one.
-struct Sums {
-    times: usize,
-    pairs: Vec<Between>,
-}
-
-impl Sums {
-    fn new(times: usize) -> Self {
-        Self { times, pairs: vec![[0.0; 6]; times * times] }
-    }
-
-    fn add(mut self, other: &Self) -> Self {
-        for (to, from) in self.pairs.iter_mut().zip(&other.pairs) {
-            to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
-        }
-        self
-    }
-
-    /// The system for the coefficients.
-    fn system(&self, spline: &Spline) -> System {
-        let count = spline.len();
-        let square = || vec![0.0; count * count];
-        let mut system = System {
-            plane: square(),
-            depth: square(),
-            safe: square(),
-            sides: vec![[0.0; 3]; count],
+        let frames = curve.frames();
+        let errors = match (pairs, sums) {
+            (Some(pairs), Some(sums)) => self.errors(&curve, &sums, &pairs, &frames, middle),
+            _ => Vec::new(),
         };
-        let middle = |time: usize| (time as f64 + 0.5) * spline.total() / self.times as f64 - 0.5;
-        let weights: Vec<_> = (0..self.times).map(|time| spline.at(middle(time))).collect();
-        for one in 0..self.times {
-            for other in one..self.times {
-                let sums = &self.pairs[one * self.times + other];
-                if sums[0] > 0.0 {
-                    system.add(&weights[one], &weights[other], sums);
-                }
+        (frames, errors)
+    }
+
+    /// So many bins that the curve does not change much in one.
+    fn wanted_bins(&self, _curve: &Curve, most: usize) -> usize {
+        most
+    }
+
+    fn step_finely(&self, curve: &mut Curve, sums: &Sums, round: usize) -> f64 {
+        let most = 0.3 * self.reach(1.0);
+        let changes: Vec<Option<(Prior, Vec<f64>)>> = (0..self.points.axes())
+            .into_par_iter()
+            .map(|axis| {
+                let own = Axis::new(sums, axis, &curve.values[axis])?;
+                own.finely(&curve.priors[axis], curve.shares[axis], round)
+            })
+            .collect();
+        let mut longest = 0f64;
+        for (axis, change) in changes.into_iter().enumerate() {
+            let Some((prior, change)) = change else { continue };
+            curve.priors[axis] = prior;
+            for (value, change) in curve.values[axis].iter_mut().zip(change) {
+                longest = longest.max(change.abs());
+                *value += change.clamp(-most, most);
             }
         }
-        system
+        longest
+    }
+
+    /// Standard errors: those of a curve in fewer bins, with what is local in the finer ones.
+    fn errors(
+        &self,
+        curve: &Curve,
+        sums: &Sums,
+        pairs: &Pairs,
+        frames: &[Vec<f64>],
+        middle: usize,
+    ) -> Vec<Vec<f64>> {
+        let coarse = Bins { count: middle, span: self.span };
+        let parts = pairs.parts(frames, self.reach(1.0), coarse);
+        let merged = sums.merged(curve.bins, coarse);
+        (0..self.points.axes())
+            .into_par_iter()
+            .map(|axis| {
+                let fine = Axis::new(sums, axis, &curve.values[axis]);
+                let values = curve.bins.again(&curve.values[axis], coarse);
+                let merged = Axis::new(&merged, axis, &values);
+                let (Some(fine), Some(merged)) = (fine, merged) else { return Vec::new() };
+                let prior = curve.priors[axis].finer(middle);
+                let errors = merged.errors(&prior, curve.shares[axis], &parts[axis]);
+                let near = merged.band(&prior, curve.shares[axis]).map(|band| band.inverse());
+                let within =
+                    fine.band(&curve.priors[axis], curve.shares[axis]).map(|band| band.inverse());
+                let (Some(errors), Some(near), Some(within)) = (errors, near, within) else {
+                    return Vec::new();
+                };
+                let near: Vec<f64> = near.iter().map(|row| row[0]).collect();
+                let within: Vec<f64> = within.iter().map(|row| row[0]).collect();
+                let error = |frame: u32| {
+                    let frame = f64::from(frame);
+                    let own = coarse.value(&errors, frame);
+                    let local = curve.bins.value(&within, frame) - coarse.value(&near, frame);
+                    (own + local).max(0.25 * own).sqrt()
+                };
+                (0..self.span).map(error).collect()
+            })
+            .collect()
     }
 }
 
-/// Linear systems for the coefficients of the curve.
-struct System {
-    /// Second derivatives by the coefficients, in x and y alike.
-    plane: Vec<f64>,
-    /// Along z.
-    depth: Vec<f64>,
-    /// The same without what makes chance cancel: always positive.
-    safe: Vec<f64>,
-    sides: Vec<[f64; 3]>,
+/// One axis of what pairs say at a curve.
+struct Axis<'a> {
+    count: usize,
+    bend: &'a [f32],
+    degree: &'a [f64],
+    pull: &'a [f64],
+    values: &'a [f64],
+    /// The least weight of a bin.
+    least: f64,
 }
 
-impl System {
-    /// Adds pairs: the drift at the second time minus that at the first takes their distances away.
-    fn add(&mut self, one: &(usize, [f64; 4]), other: &(usize, [f64; 4]), sums: &Between) {
-        let count = self.sides.len();
-        let mut places = [(0, 0.0); 8];
-        for k in 0..4 {
-            places[k] = (one.0 + k, -one.1[k]);
-            places[4 + k] = (other.0 + k, other.1[k]);
-        }
-        let [safe, plane, depth, off @ ..] = *sums;
-        for (i, p) in places {
-            for k in 0..3 {
-                self.sides[i][k] += p * off[k];
-            }
-            for (j, q) in places {
-                self.plane[i * count + j] += p * q * plane;
-                self.depth[i * count + j] += p * q * depth;
-                self.safe[i * count + j] += p * q * safe;
-            }
-        }
-    }
-}
+/// The values of the variance that are tried: of the whole way, in units of the precision.
+const LOWEST: f64 = 1e-5;
+const HIGHEST: f64 = 1e7;
+/// From one to the next.
+const FACTOR: f64 = 6.0;
+/// Degrees of freedom of the distribution of steps.
+const FREEDOM: f64 = 3.0;
 
-/// One step of the curve; how far it moved at most, in the plane and along z. `None` if there is nothing to go by.
-fn step(
-    points: &Points,
-    spline: &Spline,
-    curve: &mut [[f64; 3]],
-    scale: Scale,
-) -> Option<[f64; 2]> {
-    let count = spline.len();
-    let depth = points.has_depth();
-    let mut moved = points.clone();
-    for row in 0..points.len() {
-        let (first, weights) = spline.at(f64::from(points.frames[row]));
-        let drift: [f64; 3] = std::array::from_fn(|k| {
-            weights.iter().zip(&curve[first..]).map(|(weight, c)| weight * c[k]).sum()
-        });
-        moved.x[row] -= drift[0];
-        moved.y[row] -= drift[1];
-        if depth {
-            moved.z[row] -= drift[2];
-        }
+impl<'a> Axis<'a> {
+    fn new(sums: &'a Sums, axis: usize, values: &'a [f64]) -> Option<Self> {
+        let degree = &sums.degree[axis];
+        let mean = degree.iter().sum::<f64>() / degree.len() as f64;
+        (mean > 0.0).then_some(Self {
+            count: sums.count,
+            bend: &sums.bend[axis],
+            degree,
+            pull: &sums.pull[axis],
+            values,
+            least: 1e-3 * mean,
+        })
     }
-    let reach = REACH * scale.plane;
-    let cells = moved.cells(reach);
-    let size = points.len().div_ceil(rayon::current_num_threads()).max(1);
-    let parts: Vec<_> = (0..points.len()).step_by(size).collect();
-    let times = TIMES * count;
-    let time: Vec<u32> = points
-        .frames
-        .iter()
-        .map(|&frame| ((f64::from(frame) + 0.5) / spline.total() * times as f64) as u32)
-        .collect();
-    let part = |&start: &usize| {
-        let mut sums = Sums::new(times);
-        for row in start..points.len().min(start + size) {
-            for (other, square) in cells.within(moved.x[row], moved.y[row], reach) {
-                let far = cells.rows[other] as usize;
-                // Each pair once: points are in the order of time. Pairs of one time say nothing.
-                if far <= row || time[far] == time[row] {
-                    continue;
-                }
-                let z = if depth { moved.z[far] - moved.z[row] } else { 0.0 };
-                let (square, deep) = (square / scale.plane.powi(2), (z / scale.depth).powi(2));
-                if deep > REACH * REACH {
-                    continue;
-                }
-                let weight = (-0.5 * (square + deep)).exp();
-                let (x, y) = (cells.x[other] - moved.x[row], cells.y[other] - moved.y[row]);
-                let to = &mut sums.pairs[time[row] as usize * times + time[far] as usize];
-                to[0] += weight;
-                to[1] += weight * (1.0 - 0.5 * square);
-                to[2] += weight * (1.0 - deep);
-                to[3] += weight * x;
-                to[4] += weight * y;
-                to[5] += weight * z;
-            }
-        }
-        sums
-    };
-    let sums = parts.par_iter().map(part).reduce_with(|a, b| a.add(&b))?.system(spline);
-    let mut found = sums.sides.clone();
-    let trace = (0..count).map(|k| sums.safe[k * count + k]).sum::<f64>() / count as f64;
-    if trace.is_nan() || trace <= 0.0 {
-        return None;
+
+    fn mean(&self) -> f64 {
+        self.degree.iter().sum::<f64>() / self.count as f64
     }
-    let stiffness = STIFFNESS * trace;
-    let mut wanted = sums.sides.clone();
-    bend(curve, stiffness, &mut wanted);
-    let solved = |hessian: &[f64], share: f64| {
+
+    /// c·H + P, with a weight for the mean, which is free.
+    fn dense(&self, prior: &Prior, share: f64) -> Option<Cholesky> {
+        let count = self.count;
+        let fixed = share * self.mean() / count as f64;
         let mut matrix: Vec<f64> =
-            hessian.iter().zip(&sums.safe).map(|(a, safe)| a + share * safe).collect();
-        stiffen(&mut matrix, count, stiffness, true);
-        let mut sides = wanted.clone();
-        solve(&mut matrix, &mut sides, count).then_some(sides)
-    };
-    // Where Newton's matrix is not positive, more of the safe one makes it so.
-    let any =
-        |hessian: &[f64]| [0.05, 0.2, 1.0].into_iter().find_map(|share| solved(hessian, share));
-    let plane = any(&sums.plane)?;
-    let along = if depth { any(&sums.depth)? } else { plane.clone() };
-    for ((to, plane), along) in found.iter_mut().zip(&plane).zip(&along) {
-        *to = [plane[0], plane[1], along[2]];
-    }
-    for (coefficients, change) in curve.iter_mut().zip(&mut found) {
-        for k in 0..3 {
-            let most = if k < 2 { scale.plane } else { scale.depth };
-            change[k] = change[k].clamp(-most, most);
-            coefficients[k] += change[k];
-        }
-    }
-    // At the knots: coefficients beyond the ends matter little, and move much.
-    let at_knot = |knot: usize, k: usize| {
-        let [low, middle, high] = [0, 1, 2].map(|near| found[knot + near][k]);
-        ((low + 4.0 * middle + high) / 6.0).abs()
-    };
-    let most = |k: usize| (0..count - 2).map(|knot| at_knot(knot, k)).fold(0.0, f64::max);
-    Some([most(0).max(most(1)), if depth { most(2) } else { 0.0 }])
-}
-
-/// What second differences of the curve that have a weight ask of a step.
-fn bend(curve: &[[f64; 3]], weight: f64, sides: &mut [[f64; 3]]) {
-    for middle in 1..curve.len() - 1 {
-        for k in 0..3 {
-            let second = curve[middle - 1][k] - 2.0 * curve[middle][k] + curve[middle + 1][k];
-            for (i, p) in [(middle - 1, 1.0), (middle, -2.0), (middle + 1, 1.0)] {
-                sides[i][k] -= weight * p * second;
+            self.bend.iter().map(|&bend| fixed - share * f64::from(bend)).collect();
+        let mut band = Band::new(self.degree.iter().map(|degree| share * degree));
+        prior.add_to(&mut band);
+        for (k, row) in band.rows.iter().enumerate() {
+            for (far, value) in row.iter().enumerate().take(count - k) {
+                matrix[k * count + k + far] += value;
+                if far > 0 {
+                    matrix[(k + far) * count + k] += value;
+                }
             }
         }
+        Cholesky::new(matrix, count)
+    }
+
+    /// c·H + P without what ties bins that are not neighbours.
+    fn band(&self, prior: &Prior, share: f64) -> Option<BandFactor> {
+        let mut band =
+            Band::new(self.degree.iter().map(|degree| share * degree.max(self.least)));
+        prior.add_to(&mut band);
+        band.factor()
+    }
+
+    /// What is left to pull, c·g − P·d.
+    fn rest(&self, prior: &Prior, share: f64) -> Vec<f64> {
+        let force = prior.force(self.values);
+        self.pull.iter().zip(force).map(|(pull, force)| share * pull - force).collect()
+    }
+
+    /// The logarithm of the marginal likelihood of a prior, and the step that it makes.
+    fn evidence(&self, prior: &Prior, share: f64) -> Option<(f64, Vec<f64>)> {
+        let matrix = self.dense(prior, share)?;
+        let rest = self.rest(prior, share);
+        let mut change = rest.clone();
+        matrix.solve(&mut change);
+        let gained: f64 = rest.iter().zip(&change).map(|(a, b)| a * b).sum();
+        let force = prior.force(self.values);
+        let against: f64 = force.iter().zip(self.values).map(|(a, b)| a * b).sum();
+        let volume = prior.log_determinant() - matrix.log_determinant();
+        Some((0.5 * (volume - against + gained), change))
+    }
+
+    /// The smoothness that the data ask for, and the step.
+    fn choose(
+        &self,
+        parts: &[f64],
+        before: Option<&Prior>,
+        slope: f64,
+    ) -> Option<(Prior, f64, Vec<f64>)> {
+        let mut share = {
+            let squares: f64 = parts.iter().map(|part| part * part).sum();
+            self.degree.iter().sum::<f64>() / squares.max(f64::MIN_POSITIVE)
+        };
+        if let Some(before) = before {
+            share = self.share(before, share, parts).unwrap_or(share);
+        }
+        let mut best = self.best(share, slope)?;
+        if before.is_none() {
+            share = self.share(&best.0, share, parts).unwrap_or(share);
+            best = self.best(share, slope)?;
+        }
+        Some((best.0, share, best.1))
+    }
+
+    fn best(&self, share: f64, slope: f64) -> Option<(Prior, Vec<f64>)> {
+        let mut best: Option<(f64, Prior, Vec<f64>)> = None;
+        for order in [1, 2] {
+            let count = self.count as f64;
+            let power = if order == 1 { count } else { count.powi(3) / 3.0 };
+            let prior = |whole: f64| Prior::new(order, whole / power, self.count, slope);
+            let mut tried: Vec<(f64, f64)> = Vec::new();
+            let mut attempt = |whole: f64, tried: &mut Vec<(f64, f64)>| {
+                let Some((value, change)) = self.evidence(&prior(whole), share) else { return };
+                tried.push((whole.ln(), value));
+                if best.as_ref().is_none_or(|best| value > best.0) {
+                    best = Some((value, prior(whole), change));
+                }
+            };
+            let mut whole = LOWEST;
+            while whole < HIGHEST {
+                attempt(whole, &mut tried);
+                whole *= FACTOR;
+            }
+            // The top of the parabola through the best and its neighbours.
+            let top = (0..tried.len()).max_by(|&a, &b| tried[a].1.total_cmp(&tried[b].1))?;
+            if top > 0 && top + 1 < tried.len() {
+                let [low, middle, high] = [top - 1, top, top + 1].map(|k| tried[k].1);
+                let bend = low - 2.0 * middle + high;
+                if bend < 0.0 {
+                    let off = (0.5 * (low - high) / bend).clamp(-0.7, 0.7);
+                    attempt((tried[top].0 + off * FACTOR.ln()).exp(), &mut tried);
+                }
+            }
+        }
+        best.map(|(_, prior, change)| (prior, change))
+    }
+
+    /// What makes a log-likelihood of the sum over pairs: their curvature over how much their pull varies.
+    fn share(&self, prior: &Prior, share: f64, parts: &[f64]) -> Option<f64> {
+        let inverse = self.dense(prior, share)?.inverse();
+        let count = self.count;
+        let mut bend = 0.0;
+        for (k, row) in inverse.chunks(count).enumerate() {
+            bend += row[k] * self.degree[k];
+            let ties = row.iter().zip(&self.bend[k * count..]);
+            bend -= ties.map(|(a, b)| a * f64::from(*b)).sum::<f64>();
+        }
+        let mut varies = 0.0;
+        for part in parts.chunks(count).filter(|part| part.iter().any(|value| *value != 0.0)) {
+            for (row, value) in inverse.chunks(count).zip(part).filter(|(_, value)| **value != 0.0)
+            {
+                varies += value * row.iter().zip(part).map(|(a, b)| a * b).sum::<f64>();
+            }
+        }
+        (bend > 0.0 && varies > 0.0).then_some(bend / varies)
+    }
+
+    /// A step in many bins, with steps of the curve that are not normally distributed if some stand out.
+    fn finely(&self, prior: &Prior, share: f64, _round: usize) -> Option<(Prior, Vec<f64>)> {
+        let mut prior = prior.clone();
+        let step = |prior: &Prior| {
+            let band = self.band(prior, share)?;
+            let fixed = share * 1e-9 * self.mean();
+            let own = prior.clone();
+            let product = |of: &[f64]| {
+                let mut out = own.force(of);
+                let narrow: Vec<f32> = of.iter().map(|&value| value as f32).collect();
+                for (k, out) in out.iter_mut().enumerate() {
+                    let ties = product(&self.bend[k * self.count..][..self.count], &narrow);
+                    *out += (share * self.degree[k] + fixed) * of[k] - share * f64::from(ties);
+                }
+                out
+            };
+            let change = descend(product, &band, &self.rest(prior, share), 40);
+            Some((band, change))
+        };
+        let gaussian = prior.clone();
+        let mut found = step(&prior)?;
+        for _ in 0..10 {
+            let curve: Vec<f64> =
+                self.values.iter().zip(&found.1).map(|(value, change)| value + change).collect();
+            let squares = prior.squares(&curve, &found.0.inverse());
+            let own =
+                |square: &f64| (FREEDOM + square / prior.variance) / (FREEDOM + 1.0);
+            let weights: Vec<f64> = squares.iter().map(own).collect();
+            let scale = squares.iter().zip(&weights).map(|(s, w)| s / w).sum::<f64>();
+            let variance = scale / squares.len() as f64;
+            let settled = (variance / prior.variance).ln().abs() < 0.05;
+            prior.variance = variance;
+            prior.own = weights;
+            found = step(&prior)?;
+            if settled {
+                break;
+            }
+        }
+        if prior.own.iter().all(|own| *own < OUTSTANDING) {
+            prior = gaussian;
+            found = step(&prior)?;
+        }
+        Some((prior, found.1))
+    }
+
+    /// The variance of the curve in each bin, its mean aside, and corrected for pulls that vary more than the curvature says.
+    fn errors(&self, prior: &Prior, share: f64, parts: &[f64]) -> Option<Vec<f64>> {
+        let share = self.share(prior, share, parts).unwrap_or(share);
+        let count = self.count;
+        let inverse = self.dense(prior, share)?.inverse();
+        let means: Vec<f64> =
+            inverse.chunks(count).map(|row| row.iter().sum::<f64>() / count as f64).collect();
+        let mean = means.iter().sum::<f64>() / count as f64;
+        Some((0..count).map(|k| inverse[k * count + k] - 2.0 * means[k] + mean).collect())
     }
 }
 
-/// Adds the weight of second differences, so that frames without localizations follow their neighbours, and, if the
-/// system leaves the mean open, of the mean.
-fn stiffen(matrix: &mut [f64], count: usize, weight: f64, mean: bool) {
-    for middle in 1..count - 1 {
-        let places = [(middle - 1, 1.0), (middle, -2.0), (middle + 1, 1.0)];
-        for (i, p) in places {
-            for (j, q) in places {
-                matrix[i * count + j] += weight * p * q;
-            }
+/// A step that is so many times as likely to be large as the others is no chance.
+const OUTSTANDING: f64 = 12.0;
+
+/// The sum of products, in eight parts that go side by side.
+fn product(a: &[f32], b: &[f32]) -> f32 {
+    let mut parts = [0f32; 16];
+    let (mut left, mut right) = (a.chunks_exact(16), b.chunks_exact(16));
+    for (a, b) in left.by_ref().zip(right.by_ref()) {
+        for k in 0..16 {
+            parts[k] += a[k] * b[k];
         }
     }
-    if mean {
-        let share = weight / count as f64;
-        matrix.iter_mut().for_each(|entry| *entry += share);
-    }
+    let rest = left.remainder().iter().zip(right.remainder());
+    parts.iter().sum::<f32>() + rest.map(|(a, b)| a * b).sum::<f32>()
 }

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{DriftError, DriftOptions, Points};
+use super::matrix::Cholesky;
+use super::points::Points;
 
 /// The drift of segments: the mean frame of each, and how far it is from the others.
 #[derive(Clone, Debug)]
@@ -16,49 +17,57 @@ pub(super) struct Rough {
 }
 
 /// Most pairs of localizations that are compared.
-const MOST_PAIRS: f64 = 3e7;
-/// So many localizations make a segment, as far as the numbers of segments allow.
-const IN_A_SEGMENT: usize = 800;
-const SEGMENTS: Range<usize> = 2..31;
-/// Fewer pairs in the peak of a correlation say nothing.
-const LEAST_IN_PEAK: f64 = 12.0;
+const MOST_PAIRS: f64 = 2e7;
 
-/// Compares all segments with all others.
-pub(super) fn compare(
-    points: &Points,
-    frames: u32,
-    options: &DriftOptions,
-) -> Result<Rough, DriftError> {
-    let count = match options.segment {
-        Some(length) => frames.div_ceil(length) as usize,
-        None => points.len() / IN_A_SEGMENT,
-    };
-    let count = count.clamp(SEGMENTS.start, SEGMENTS.end - 1);
-    let pairs = points.pairs_within(options.range);
+/// What is looked for, in units of the precision.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Comparison {
+    /// The number of segments.
+    pub(super) count: usize,
+    /// The largest drift between two segments, in x and y and in z.
+    pub(super) range: [f64; 2],
+}
+
+impl Rough {
+    /// The drift at a frame along an axis, on lines between the middles of segments.
+    pub(super) fn at(&self, axis: usize, frame: f64) -> f64 {
+        let values = [&self.x, &self.y, &self.z][axis];
+        let (Some(first), Some(last)) = (values.first(), values.last()) else { return 0.0 };
+        let after = self.frames.partition_point(|&other| other <= frame);
+        if after == 0 {
+            return *first;
+        }
+        if after == values.len() {
+            return *last;
+        }
+        let (from, to) = (self.frames[after - 1], self.frames[after]);
+        values[after - 1] + (frame - from) / (to - from) * (values[after] - values[after - 1])
+    }
+}
+
+/// Compares all segments with all others; how many pairs there are in the peaks of correlations.
+pub(super) fn compare(points: &Points, comparison: &Comparison) -> (Rough, f64) {
+    let pairs = points.pairs_within(comparison.range[0]);
     let points = points.thinned((MOST_PAIRS / pairs).sqrt());
-    let segments = cut(&points, count);
+    let segments = cut(&points, comparison.count);
     let centres = segments.iter().map(|rows| {
         let frames = points.frames[rows.clone()].iter().map(|&frame| f64::from(frame));
         frames.sum::<f64>() / rows.len() as f64
     });
     let mut rough =
         Rough { frames: centres.collect(), x: Vec::new(), y: Vec::new(), z: Vec::new() };
-    let shifts = in_plane(&points, &segments, options);
-    let found: f64 = shifts.iter().map(|shift| shift.weight).sum();
-    if found < LEAST_IN_PEAK {
-        let (pairs, range) = (found as usize, options.range);
-        return Err(DriftError::NoOverlap { pairs, range });
-    }
-    let tolerance = 2.0 * options.precision;
+    let shifts = in_plane(&points, &segments, comparison);
+    let found = shifts.iter().map(|shift| shift.weight).sum();
+    let tolerance = 2.0 * points.precision();
     let solved = solve(&shifts, segments.len(), tolerance);
     rough.x = solved.iter().map(|shift| shift[0]).collect();
     rough.y = solved.iter().map(|shift| shift[1]).collect();
-    if points.has_depth() {
-        let shifts = in_depth(&points, &segments, &rough, options);
-        let solved = solve(&shifts, segments.len(), 2.0 * options.precision_z);
+    if points.axes() == 3 {
+        let shifts = in_depth(&points, &segments, &rough, comparison);
+        let solved = solve(&shifts, segments.len(), tolerance);
         rough.z = solved.iter().map(|shift| shift[0]).collect();
     }
-    Ok(rough)
+    (rough, found)
 }
 
 /// Cuts points, which are in the order of frames, into parts of about as many each; no frame is in two.
@@ -90,11 +99,12 @@ struct Shift {
 }
 
 /// The peaks of the correlations of all segments in x and y.
-fn in_plane(points: &Points, segments: &[Range<usize>], options: &DriftOptions) -> Vec<Shift> {
-    let bin = options.precision.max(options.range / 150.0);
-    let half = (options.range / bin).ceil() as usize;
+fn in_plane(points: &Points, segments: &[Range<usize>], comparison: &Comparison) -> Vec<Shift> {
+    let range = comparison.range[0];
+    let bin = points.precision().max(range / 150.0);
+    let half = (range / bin).ceil() as usize;
     let side = 2 * half + 1;
-    let grid = crate::near::Grid::new(&points.x, &points.y, options.range);
+    let grid = crate::near::Grid::new(&points.x, &points.y, range);
     let of_segment = |rows: &Range<usize>| {
         let rows = rows.start as u32..rows.end as u32;
         crate::near::Cells::new(grid, &points.x, &points.y, rows.into_iter())
@@ -126,16 +136,16 @@ fn in_depth(
     points: &Points,
     segments: &[Range<usize>],
     rough: &Rough,
-    options: &DriftOptions,
+    comparison: &Comparison,
 ) -> Vec<Shift> {
     let mut points = points.clone();
     for (segment, rows) in segments.iter().enumerate() {
         points.x[rows.clone()].iter_mut().for_each(|x| *x -= rough.x[segment]);
         points.y[rows.clone()].iter_mut().for_each(|y| *y -= rough.y[segment]);
     }
-    let near = 4.0 * options.precision;
-    let bin = options.precision_z.max(options.range_z / 500.0);
-    let half = (options.range_z / bin).ceil() as usize;
+    let near = 4.0 * points.precision();
+    let bin = points.precision().max(comparison.range[1] / 500.0);
+    let half = (comparison.range[1] / bin).ceil() as usize;
     let side = 2 * half + 1;
     let grid = crate::near::Grid::new(&points.x, &points.y, near);
     let of_segment = |rows: &Range<usize>| {
@@ -263,10 +273,12 @@ fn solve(shifts: &[Shift], count: usize, tolerance: f64) -> Vec<[f64; 2]> {
             matrix[b * count + a] -= tie;
         }
         matrix[0] += size;
-        if !super::spline::solve(&mut matrix, &mut sides, count) {
-            break;
+        let Some(matrix) = Cholesky::new(matrix, count) else { break };
+        for k in 0..2 {
+            let mut side: Vec<f64> = sides.iter().map(|side| side[k]).collect();
+            matrix.solve(&mut side);
+            drift.iter_mut().zip(side).for_each(|(drift, side)| drift[k] = side);
         }
-        drift = sides;
         width = (0.8 * width).max(tolerance);
     }
     drift

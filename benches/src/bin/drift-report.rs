@@ -1,0 +1,321 @@
+//! Measures how well drift is found in simulated tables: `cargo run --release -p benches --bin drift-report -- cases`.
+//!
+//! Beside what is left of the drift it prints the errors that are stated, so that both can be compared: the ratio is the root
+//! mean square, over frames and axes, of what is left in units of the stated error, and 1 if the errors are right.
+
+use std::time::Instant;
+
+use benches::drift_cases::{
+    CASES, DEPTH, Table, case, huge, left, median, most, ratio, rms, structured, unstructured,
+};
+use clap::builder::PossibleValuesParser;
+use clap::{Parser, Subcommand};
+use spotfit::drift::{Drift, DriftError, DriftOptions, Positions};
+
+/// Prints a line. A reader that goes away, as `head` does, is no reason to stop.
+macro_rules! say {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($text)*);
+    }};
+}
+
+/// Measure how well drift is found in simulated tables.
+#[derive(Debug, Parser)]
+#[command(max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    what: What,
+    /// Print every table
+    #[arg(long, global = true)]
+    verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Find the drift of nine cases
+    Cases {
+        /// How many seeds of each
+        #[arg(long, value_name = "NUMBER", default_value_t = 5)]
+        seeds: u64,
+        /// Which of them [default: all]
+        #[arg(value_parser = PossibleValuesParser::new(CASES))]
+        names: Vec<String>,
+    },
+    /// Find the drift of tables that have a structure: is it as near as stated?
+    Structured {
+        /// The first seed
+        #[arg(long, value_name = "SEED", default_value_t = 0)]
+        from: u64,
+        /// The seed after the last
+        #[arg(long, value_name = "SEED", default_value_t = 200)]
+        to: u64,
+    },
+    /// Look for drift in tables that have no structure: is it refused?
+    Unstructured {
+        /// The first seed
+        #[arg(long, value_name = "SEED", default_value_t = 0)]
+        from: u64,
+        /// The seed after the last
+        #[arg(long, value_name = "SEED", default_value_t = 200)]
+        to: u64,
+    },
+    /// Find the drift of ten million localizations in 100,000 frames
+    Huge,
+}
+
+/// Seconds of the processors that this process took, in steps of 10 ms.
+fn processor_seconds() -> f64 {
+    /// Ticks of a second, which Linux fixes for programs.
+    const TICKS: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program, in brackets, may have spaces. User and system time are fields 14 and 15, from 1.
+    let after = stat.rsplit_once(')').map_or("", |parts| parts.1);
+    let ticks = after.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
+    ticks.map(|ticks| ticks.unwrap_or(f64::NAN)).sum::<f64>() / TICKS
+}
+
+/// A line of the memory of this process, in MiB.
+fn memory(key: &str) -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+    let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+    kibibytes.unwrap_or(f64::NAN) / 1024.0
+}
+
+/// What was found in a table.
+struct Found {
+    drift: Result<Drift, DriftError>,
+    /// Seconds of the processors.
+    processor: f64,
+    /// Seconds on the clock.
+    clock: f64,
+}
+
+impl Found {
+    fn new(table: &Table) -> Self {
+        let (precision, heights) = (table.precision(), table.uncertainty_z());
+        let deep = !heights.is_empty();
+        let positions = Positions {
+            frames: &table.frames,
+            x: &table.x,
+            y: &table.y,
+            z: deep.then_some(&table.z[..]),
+            uncertainty: Some(&table.uncertainty),
+            uncertainty_z: deep.then_some(&heights[..]),
+        };
+        let range = f64::max(100.0 * precision, 500.0);
+        let options = DriftOptions::new(precision, DEPTH * precision).with_range(range);
+        let (begin, before) = (Instant::now(), processor_seconds());
+        let drift = Drift::estimate(&positions, table.count, &options);
+        let clock = begin.elapsed().as_secs_f64();
+        Self { drift, processor: processor_seconds() - before, clock }
+    }
+}
+
+/// How good a drift is, axis by axis and in all.
+struct Quality {
+    /// The root mean square of what is left of each axis.
+    left: Vec<f64>,
+    /// The root mean square of the stated error of each axis.
+    stated: Vec<f64>,
+    ratio: f64,
+    /// The most that is left anywhere in units of the stated error.
+    most: f64,
+}
+
+impl Quality {
+    fn new(table: &Table, drift: &Drift) -> Self {
+        assert_eq!(drift.frames(), table.count as usize, "{}", table.name);
+        let axes = table.axes();
+        let found = [&drift.x[..], &drift.y, &drift.z];
+        let stated = [&drift.x_error[..], &drift.y_error, &drift.z_error];
+        let (found, stated) = (&found[..axes], &stated[..axes]);
+        let what_is_left = |axis: usize| rms(left(found[axis], &table.truth, axis));
+        Self {
+            left: (0..axes).map(what_is_left).collect(),
+            stated: stated.iter().map(|stated| rms(stated.iter().copied())).collect(),
+            ratio: ratio(found, stated, &table.truth),
+            most: most(found, stated, &table.truth),
+        }
+    }
+
+    fn text(&self) -> String {
+        let Self { left, stated, ratio, most } = self;
+        format!(
+            "left {} nm, stated {} nm, ratio {ratio:.2}, at most {most:.1} errors",
+            list(left),
+            list(stated)
+        )
+    }
+}
+
+/// Numbers side by side.
+fn list(numbers: &[f64]) -> String {
+    numbers.iter().map(|number| format!("{number:.2}")).collect::<Vec<_>>().join(" / ")
+}
+
+/// The means of columns of numbers.
+fn means<'a>(rows: impl Iterator<Item = &'a Vec<f64>> + Clone) -> Vec<f64> {
+    let columns = rows.clone().next().map_or(0, Vec::len);
+    let count = rows.clone().count() as f64;
+    (0..columns).map(|column| rows.clone().map(|row| row[column]).sum::<f64>() / count).collect()
+}
+
+fn cases(names: &[String], seeds: u64, verbose: bool) {
+    say!("Means of {seeds} seeds; lengths are root mean squares in nm.\n");
+    say!("| case | rows | answered | left | stated | ratio | processor, s | clock, s |");
+    say!("|---|---|---|---|---|---|---|---|");
+    let chosen = |name: &&str| names.is_empty() || names.iter().any(|chosen| chosen == name);
+    for name in CASES.into_iter().filter(chosen) {
+        let mut qualities = Vec::new();
+        let mut times = Vec::new();
+        let mut rows = 0;
+        let mut notes = Vec::new();
+        for seed in 1..=seeds {
+            let table = case(name, seed);
+            rows += table.frames.len();
+            let found = Found::new(&table);
+            times.push(vec![found.processor, found.clock]);
+            match found.drift {
+                Ok(drift) => {
+                    let quality = Quality::new(&table, &drift);
+                    if verbose {
+                        notes.push(format!("{name} {seed}: {}", quality.text()));
+                    }
+                    qualities.push(quality);
+                }
+                Err(error) => notes.push(format!("{name} {seed}: {error}")),
+            }
+        }
+        let of_axes = |of: fn(&Quality) -> &Vec<f64>| list(&means(qualities.iter().map(of)));
+        let time = means(times.iter());
+        say!(
+            "| {name} | {} | {} | {} | {} | {:.2} | {:.2} | {:.2} |",
+            rows as u64 / seeds.max(1),
+            qualities.len(),
+            of_axes(|quality| &quality.left),
+            of_axes(|quality| &quality.stated),
+            rms(qualities.iter().map(|quality| quality.ratio)),
+            time.first().unwrap_or(&f64::NAN),
+            time.last().unwrap_or(&f64::NAN)
+        );
+        notes.iter().for_each(|note| eprintln!("  {note}"));
+    }
+}
+
+fn with_structure(seeds: std::ops::Range<u64>, verbose: bool) {
+    /// So many of the worst are named.
+    const WORST: usize = 10;
+    /// Errors that are right to this factor are good enough.
+    const GOOD: f64 = 2.0;
+    let (mut answered, mut refused) = (Vec::new(), 0usize);
+    let (mut processor, mut clock) = (0.0, 0.0);
+    for seed in seeds {
+        let table = structured(seed);
+        let found = Found::new(&table);
+        processor += found.processor;
+        clock += found.clock;
+        let head = format!("{seed}: {}, {} rows", table.name, table.frames.len());
+        let text = match found.drift {
+            Ok(drift) => {
+                let quality = Quality::new(&table, &drift);
+                let text = format!("{head}: {}", quality.text());
+                answered.push((quality.ratio, text.clone()));
+                text
+            }
+            Err(error) => {
+                refused += 1;
+                format!("{head}: {error}")
+            }
+        };
+        if verbose {
+            say!("{text}");
+        }
+    }
+    let ratios: Vec<f64> = answered.iter().map(|found| found.0).collect();
+    let good = ratios.iter().filter(|&&ratio| ratio <= GOOD).count();
+    say!(
+        "{} answered, {refused} refused; {good} with a ratio of {GOOD} or less; overall {:.2}, median {:.2}",
+        ratios.len(),
+        rms(ratios.iter().copied()),
+        median(&ratios)
+    );
+    say!("{processor:.1} s of the processors, {clock:.1} s on the clock");
+    // What is no number is worst.
+    answered.sort_by(|a, b| b.0.total_cmp(&a.0));
+    say!("The worst:");
+    answered.iter().take(WORST).for_each(|found| say!("  {}", found.1));
+}
+
+fn without_structure(seeds: std::ops::Range<u64>, verbose: bool) {
+    /// Drift of so many stated errors in any frame is wrong where there is none.
+    const WITHIN: f64 = 3.0;
+    let (mut refused, mut right, mut wrong) = ([0usize; 3], 0usize, Vec::new());
+    for seed in seeds {
+        let table = unstructured(seed);
+        let head = format!("{seed}: {}, {} rows", table.name, table.frames.len());
+        let (text, fine) = match Found::new(&table).drift {
+            Ok(drift) => {
+                let quality = Quality::new(&table, &drift);
+                let fine = quality.most <= WITHIN;
+                right += usize::from(fine);
+                (format!("{head}: {}", quality.text()), fine)
+            }
+            Err(error) => {
+                let reason = match error {
+                    DriftError::Chance { .. } => Some(0),
+                    DriftError::NoOverlap { .. } => Some(1),
+                    DriftError::Few { .. } => Some(2),
+                    _ => None,
+                };
+                if let Some(reason) = reason {
+                    refused[reason] += 1;
+                }
+                (format!("{head}: {error}"), reason.is_some())
+            }
+        };
+        if verbose {
+            say!("{text}");
+        }
+        if !fine {
+            wrong.push(text);
+        }
+    }
+    let [chance, overlap, few] = refused;
+    say!(
+        "{} refused ({chance} chance, {overlap} no overlap, {few} few), {right} answered within {WITHIN} errors, {} others",
+        chance + overlap + few,
+        wrong.len()
+    );
+    wrong.iter().for_each(|text| say!("  {text}"));
+}
+
+fn largest() {
+    let table = huge(1);
+    let (rows, frames) = (table.frames.len(), table.count);
+    // Only what the search takes is of interest: the peak begins at what the table takes, where the system allows that.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    let before = memory("VmRSS");
+    let found = Found::new(&table);
+    say!(
+        "{rows} rows, {frames} frames: {:.1} s on the clock, {:.1} s of the processors, {:.0} MiB at most, {before:.0} MiB before",
+        found.clock,
+        found.processor,
+        memory("VmHWM")
+    );
+    match found.drift {
+        Ok(drift) => say!("{}", Quality::new(&table, &drift).text()),
+        Err(error) => say!("{error}"),
+    }
+}
+
+fn main() {
+    let Arguments { what, verbose } = Arguments::parse();
+    match what {
+        What::Cases { seeds, names } => cases(&names, seeds, verbose),
+        What::Structured { from, to } => with_structure(from..to, verbose),
+        What::Unstructured { from, to } => without_structure(from..to, verbose),
+        What::Huge => largest(),
+    }
+}

@@ -1,0 +1,59 @@
+//! Where the search begins: it only finds the nearest top.
+
+use super::pairs::Bins;
+use super::refine::{Curve, Search};
+use super::segments::{Comparison, compare};
+
+/// So many localizations make a segment, as far as the numbers of segments allow.
+const IN_A_SEGMENT: [usize; 2] = [800, 200];
+const SEGMENTS: [usize; 2] = [2, 30];
+/// Parts of the movie within which localizations are compared first, where segments are not.
+const NEAR: [(u32, f64); 4] = [(32, 8.0), (16, 6.0), (8, 6.0), (4, 4.0)];
+
+/// The best of the curves that first guesses lead to.
+pub(super) fn first(search: &Search<'_>, segment: Option<usize>, range: [f64; 2]) -> Curve {
+    let mut best: Option<(f64, Curve)> = None;
+    let mut consider = |mut curve: Curve| {
+        let value = search.coarse(&mut curve);
+        if std::env::var("DRIFT_DEBUG").is_ok() {
+            eprintln!("guess value {value}");
+        }
+        if best.as_ref().is_none_or(|best| value > best.0) {
+            best = Some((value, curve));
+        }
+    };
+    let bins = search.coarse_bins();
+    let counts = match segment {
+        Some(count) => vec![count],
+        None => {
+            let mut counts = IN_A_SEGMENT
+                .map(|rows| (search.points.len() / rows).clamp(SEGMENTS[0], SEGMENTS[1]))
+                .to_vec();
+            counts.dedup();
+            counts
+        }
+    };
+    for count in counts {
+        let (rough, _) = compare(search.points, &Comparison { count, range });
+        let of = |axis| (0..bins.count).map(|bin| rough.at(axis, bins.middle(bin))).collect();
+        consider(Curve::new(bins, (0..search.points.axes()).map(of).collect()));
+    }
+    if segment.is_none() {
+        consider(near_in_time(search, bins));
+    }
+    best.map_or_else(|| none(search, bins), |best| best.1)
+}
+
+fn none(search: &Search<'_>, bins: Bins) -> Curve {
+    Curve::new(bins, vec![vec![0.0; bins.count]; search.points.axes()])
+}
+
+/// A curve from localizations of frames that are near each other, between which little drifts.
+fn near_in_time(search: &Search<'_>, bins: Bins) -> Curve {
+    let mut curve = none(search, bins);
+    for (parts, scale) in NEAR {
+        let most = (search.span / parts).max(2);
+        search.steps(&mut curve, scale, [1, most], 4);
+    }
+    curve
+}

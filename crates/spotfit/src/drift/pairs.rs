@@ -1,0 +1,376 @@
+//! Pairs of localizations of different times, and what they say of the drift between those.
+//!
+//! A pair at the distance r counts (1 − r²/R²)³ within the reach R, close to exp(−r²/2s²) with s² = R²/6, and nothing beyond: no
+//! exponential is taken, and pairs further apart need not be looked at.
+
+use rayon::prelude::*;
+
+use super::points::Points;
+use crate::near::Cells;
+
+/// Parts of the movie, alike in length, in each of which the drift has one value; between their middles it is on lines.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bins {
+    pub(super) count: usize,
+    pub(super) span: u32,
+}
+
+impl Bins {
+    /// The one that a frame is in.
+    pub(super) fn of(&self, frame: u32) -> usize {
+        (u64::from(frame) * self.count as u64 / u64::from(self.span)) as usize
+    }
+
+    /// Frames of one.
+    pub(super) fn length(&self) -> f64 {
+        f64::from(self.span) / self.count as f64
+    }
+
+    /// The middle of one, in frames.
+    pub(super) fn middle(&self, bin: usize) -> f64 {
+        (bin as f64 + 0.5) * self.length() - 0.5
+    }
+
+    /// The two bins between whose middles a frame is, and the share of the second; outside, lines go on.
+    pub(super) fn around(&self, frame: f64) -> (usize, f64) {
+        if self.count < 2 {
+            return (0, 0.0);
+        }
+        let place = (frame + 0.5) / self.length() - 0.5;
+        let first = (place.max(0.0) as usize).min(self.count - 2);
+        (first, place - first as f64)
+    }
+
+    /// The value of a curve, which is given in these bins, at a frame.
+    pub(super) fn value(&self, curve: &[f64], frame: f64) -> f64 {
+        let (first, share) = self.around(frame);
+        let second = curve.get(first + 1).copied().unwrap_or(curve[first]);
+        curve[first] + share * (second - curve[first])
+    }
+
+    /// The values of a curve in all frames.
+    pub(super) fn values(&self, curve: &[f64]) -> Vec<f64> {
+        (0..self.span).map(|frame| self.value(curve, f64::from(frame))).collect()
+    }
+
+    /// The curve in other bins.
+    pub(super) fn again(&self, curve: &[f64], other: Bins) -> Vec<f64> {
+        (0..other.count).map(|bin| self.value(curve, other.middle(bin))).collect()
+    }
+}
+
+/// A pair: the earlier one comes first.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    frames: [u32; 2],
+    weight: f32,
+    /// Position of the second minus that of the first.
+    by: [f32; 3],
+    /// The part of the field that it lies in.
+    cell: u16,
+}
+
+/// Parts of the field, of which many share a number.
+const CELLS: usize = 512;
+/// The side of a part, in units of the reach.
+const SIDE: f64 = 4.0;
+
+/// The pairs that are near each other, for each bin of the earlier.
+#[derive(Clone, Debug)]
+pub(super) struct Pairs {
+    bins: Bins,
+    rows: Vec<Vec<Pair>>,
+    axes: usize,
+}
+
+/// Which pairs are listed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// How far apart they may be, after the drift is taken off; in z in units of its precision.
+    pub(super) reach: f64,
+    /// How many frames may lie between them.
+    pub(super) lags: [u32; 2],
+    /// About how many are taken at most.
+    pub(super) most: f64,
+}
+
+/// Most pairs that are looked at.
+const MOST_LOOKED_AT: f64 = 6e7;
+
+impl Pairs {
+    /// Lists pairs of points from which a drift (for each axis and frame) was taken off.
+    pub(super) fn list(points: &Points, bins: Bins, drift: &[Vec<f64>], wanted: &Wanted) -> Self {
+        let near = points.pairs_within(wanted.reach);
+        let thin = (MOST_LOOKED_AT / near).sqrt();
+        let thinned;
+        let points = match thin < 1.0 {
+            true => {
+                thinned = points.thinned(thin);
+                &thinned
+            }
+            false => points,
+        };
+        let share = wanted.most / near.min(MOST_LOOKED_AT);
+        let limit = if share < 1.0 { (share * 2f64.powi(32)) as u64 } else { u64::MAX };
+        let axes = points.axes();
+        let less = |of: &[f64], drift: &[f64]| -> Vec<f64> {
+            of.iter().zip(&points.frames).map(|(of, &frame)| of - drift[frame as usize]).collect()
+        };
+        let moved = Points {
+            x: less(&points.x, &drift[0]),
+            y: less(&points.y, &drift[1]),
+            z: if axes == 3 { less(&points.z, &drift[2]) } else { Vec::new() },
+            frames: Vec::new(),
+            variance: Vec::new(),
+        };
+        let cells = moved.cells(wanted.reach);
+        let usual = points.precision().powi(2);
+        let weights: Vec<f32> =
+            points.variance.iter().map(|v| (2.0 * usual / (usual + v)) as f32).collect();
+        let starts: Vec<usize> = (0..=bins.count)
+            .map(|bin| points.frames.partition_point(|&frame| bins.of(frame) < bin))
+            .collect();
+        let side = SIDE * wanted.reach;
+        let row = |bin: usize| {
+            let mut found = Vec::new();
+            for one in starts[bin]..starts[bin + 1] {
+                let frame = points.frames[one];
+                let (x, y) = (moved.x[one], moved.y[one]);
+                let cell = part(x, y, side);
+                let first = starts[bin + 1].max(
+                    points.frames.partition_point(|&other| other < frame + wanted.lags[0]),
+                ) as u32;
+                let beyond = frame.saturating_add(wanted.lags[1]);
+                each_within(&cells, (x, y), wanted.reach, |other| {
+                    if other < first || points.frames[other as usize] > beyond {
+                        return;
+                    }
+                    let z = moved.z.get(one).map_or(0.0, |z| moved.z[other as usize] - z);
+                    if z.abs() > wanted.reach || chosen(one as u32, other) >= limit {
+                        return;
+                    }
+                    let other = other as usize;
+                    let depth = points.z.get(one).map_or(0.0, |z| points.z[other] - z);
+                    found.push(Pair {
+                        frames: [frame, points.frames[other]],
+                        weight: weights[one] * weights[other],
+                        by: [
+                            (points.x[other] - points.x[one]) as f32,
+                            (points.y[other] - points.y[one]) as f32,
+                            depth as f32,
+                        ],
+                        cell,
+                    });
+                });
+            }
+            found
+        };
+        let rows = (0..bins.count).into_par_iter().map(row).collect();
+        Self { bins, rows, axes }
+    }
+
+    /// The number of pairs.
+    pub(super) fn len(&self) -> usize {
+        self.rows.iter().map(Vec::len).sum()
+    }
+
+    /// What they say at a drift, given for each axis and frame.
+    pub(super) fn sums(&self, drift: &[Vec<f64>], reach: f64, damping: f64) -> Sums {
+        let (count, axes) = (self.bins.count, self.axes);
+        let bin_of: Vec<u32> =
+            (0..self.bins.span).map(|frame| self.bins.of(frame) as u32).collect();
+        let drift = Moved::new(drift);
+        let row = |pairs: &Vec<Pair>| {
+            let mut row = Row {
+                bend: vec![vec![0.0; count]; axes],
+                pull: vec![vec![0.0; count]; axes],
+                value: 0.0,
+            };
+            let turn = (4.0 * (1.0 - damping)) as f32;
+            for pair in pairs {
+                let Some(near) = drift.near(pair, axes, reach as f32) else { continue };
+                let to = bin_of[pair.frames[1] as usize] as usize;
+                let slope = pair.weight * near.left * near.left;
+                row.value += f64::from(slope * near.left);
+                let inner = pair.weight * near.left * turn;
+                for axis in 0..axes {
+                    let off = near.off[axis];
+                    row.pull[axis][to] += slope * off;
+                    row.bend[axis][to] += slope - inner * off * off;
+                }
+            }
+            row
+        };
+        let rows: Vec<Row> = self.rows.par_iter().map(row).collect();
+        let mut sums = Sums {
+            count,
+            value: rows.iter().map(|row| row.value).sum(),
+            bend: Vec::new(),
+            degree: Vec::new(),
+            pull: Vec::new(),
+        };
+        // d/dδ of Σ(1 − u)³ with u = r²/R².
+        let unit = 6.0 / (reach * reach);
+        for axis in 0..axes {
+            let (mut pull, mut degree) = (vec![0.0; count], vec![0.0; count]);
+            let mut bend = vec![0f32; count * count];
+            for (one, row) in rows.iter().enumerate() {
+                for other in one + 1..count {
+                    let (force, weight) = (row.pull[axis][other], row.bend[axis][other]);
+                    let (force, weight) =
+                        (unit * reach * f64::from(force), unit * f64::from(weight));
+                    pull[one] -= force;
+                    pull[other] += force;
+                    degree[one] += weight;
+                    degree[other] += weight;
+                    bend[one * count + other] = weight as f32;
+                    bend[other * count + one] = weight as f32;
+                }
+            }
+            sums.pull.push(pull);
+            sums.degree.push(degree);
+            sums.bend.push(bend);
+        }
+        sums
+    }
+
+    /// The pull in each bin (for each axis) of each part of the field: what varies by chance from one to the next.
+    pub(super) fn parts(&self, drift: &[Vec<f64>], reach: f64, bins: Bins) -> Vec<Vec<f64>> {
+        let (count, axes) = (bins.count, self.axes);
+        let drift = Moved::new(drift);
+        let bin_of: Vec<u32> =
+            (0..self.bins.span).map(|frame| bins.of(frame) as u32).collect();
+        let unit = (6.0 / reach) as f32;
+        let mut parts = vec![vec![0.0; CELLS * count]; axes];
+        for pair in self.rows.iter().flatten() {
+            let Some(near) = drift.near(pair, axes, reach as f32) else { continue };
+            let [from, to] = pair.frames.map(|frame| bin_of[frame as usize] as usize);
+            let slope = unit * pair.weight * near.left * near.left;
+            for (axis, parts) in parts.iter_mut().enumerate() {
+                let own = &mut parts[usize::from(pair.cell) * count..][..count];
+                let force = f64::from(slope * near.off[axis]);
+                own[from] -= force;
+                own[to] += force;
+            }
+        }
+        parts
+    }
+
+    /// The sum of what pairs count.
+    pub(super) fn value(&self, drift: &[Vec<f64>], reach: f64) -> f64 {
+        let drift = Moved::new(drift);
+        let row = |pairs: &Vec<Pair>| {
+            let near = pairs.iter().filter_map(|pair| {
+                let near = drift.near(pair, self.axes, reach as f32)?;
+                Some(f64::from(pair.weight * near.left.powi(3)))
+            });
+            near.sum::<f64>()
+        };
+        let rows: Vec<f64> = self.rows.par_iter().map(row).collect();
+        rows.iter().sum()
+    }
+}
+
+/// How near the two of a pair are, in units of the reach.
+struct Near {
+    off: [f32; 3],
+    /// 1 − r²/R².
+    left: f32,
+}
+
+/// The drift of all frames, as pairs need it.
+struct Moved {
+    drift: Vec<[f32; 3]>,
+}
+
+impl Moved {
+    fn new(drift: &[Vec<f64>]) -> Self {
+        let of = |frame: usize| {
+            std::array::from_fn(|axis| drift.get(axis).map_or(0.0, |of| of[frame] as f32))
+        };
+        Self { drift: (0..drift[0].len()).map(of).collect() }
+    }
+
+    fn near(&self, pair: &Pair, axes: usize, reach: f32) -> Option<Near> {
+        let [from, to] = pair.frames.map(|frame| &self.drift[frame as usize]);
+        let mut off = [0.0; 3];
+        let mut square = 0.0;
+        for axis in 0..axes {
+            off[axis] = (pair.by[axis] - (to[axis] - from[axis])) / reach;
+            square += off[axis] * off[axis];
+        }
+        (square < 1.0).then_some(Near { off, left: 1.0 - square })
+    }
+}
+
+/// The sums of one bin of the earlier.
+struct Row {
+    bend: Vec<Vec<f32>>,
+    pull: Vec<Vec<f32>>,
+    value: f64,
+}
+
+/// What pairs say at a drift: the first and second derivatives of the sum of what they count, for each axis.
+#[derive(Clone, Debug)]
+pub(super) struct Sums {
+    pub(super) count: usize,
+    pub(super) value: f64,
+    /// How strongly each two bins are tied, a full matrix.
+    pub(super) bend: Vec<Vec<f32>>,
+    /// The sums of its rows.
+    pub(super) degree: Vec<Vec<f64>>,
+    /// Derivatives by the drift of each bin.
+    pub(super) pull: Vec<Vec<f64>>,
+}
+
+impl Sums {
+    /// The same in fewer bins.
+    pub(super) fn merged(&self, own: Bins, bins: Bins) -> Self {
+        let to: Vec<usize> =
+            (0..own.count).map(|bin| bins.of(own.middle(bin).max(0.0).round() as u32)).collect();
+        let add = |from: &Vec<f64>| {
+            let mut sums = vec![0.0; bins.count];
+            to.iter().zip(from).for_each(|(&to, from)| sums[to] += from);
+            sums
+        };
+        let mut merged = Self {
+            count: bins.count,
+            value: self.value,
+            bend: Vec::new(),
+            degree: Vec::new(),
+            pull: self.pull.iter().map(add).collect(),
+        };
+        for bend in &self.bend {
+            let mut sums = vec![0.0f64; bins.count * bins.count];
+            for (row, &one) in bend.chunks(own.count).zip(&to) {
+                for (value, &other) in row.iter().zip(&to).filter(|(_, other)| **other != one) {
+                    sums[one * bins.count + other] += f64::from(*value);
+                }
+            }
+            merged.degree.push(sums.chunks(bins.count).map(|row| row.iter().sum()).collect());
+            merged.bend.push(sums.iter().map(|&value| value as f32).collect());
+        }
+        merged
+    }
+}
+
+/// The number of the part of the field that a place is in.
+fn part(x: f64, y: f64, side: f64) -> u16 {
+    let number = |at: f64| (at / side).floor() as i64 as u64;
+    let mixed = number(x).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        ^ number(y).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    let mixed = (mixed ^ (mixed >> 31)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 32) as u16 % CELLS as u16
+}
+
+/// A number from 0 to 2³² for each pair.
+fn chosen(one: u32, other: u32) -> u64 {
+    let mixed = ((u64::from(one) << 32) | u64::from(other)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 32
+}
+
+fn each_within(cells: &Cells, (x, y): (f64, f64), reach: f64, mut found: impl FnMut(u32)) {
+    for (place, _) in cells.within(x, y, reach) {
+        found(cells.rows[place]);
+    }
+}

@@ -1,0 +1,92 @@
+//! How smooth a drift is, before anything is measured: steps from bin to bin, or changes of steps, are normally distributed,
+//! with a variance of which the data decide.
+
+use super::matrix::Band;
+
+/// A drift whose steps (order 1: a random walk) or changes of steps (order 2: a smooth curve) have the given variances.
+#[derive(Clone, Debug)]
+pub(super) struct Prior {
+    pub(super) order: usize,
+    /// The variance of all, in units of which each has its own.
+    pub(super) variance: f64,
+    /// The variance of each in that unit.
+    pub(super) own: Vec<f64>,
+    /// The variance of the first step, if the order is 2: the slope of a line.
+    pub(super) slope: f64,
+    count: usize,
+}
+
+impl Prior {
+    pub(super) fn new(order: usize, variance: f64, count: usize, slope: f64) -> Self {
+        Self { order, variance, own: vec![1.0; count.saturating_sub(order)], slope, count }
+    }
+
+    /// The same for a number of bins so many times as large.
+    pub(super) fn finer(&self, count: usize) -> Self {
+        let times = count as f64 / self.count as f64;
+        let power = if self.order == 1 { 1 } else { 3 };
+        let mut new =
+            Self::new(self.order, self.variance / times.powi(power), count, self.slope / (times * times));
+        let old = self.own.len();
+        for (k, own) in new.own.iter_mut().enumerate() {
+            // The mean over what one of the others covers.
+            let first = (k as f64 / times) as usize;
+            let last = ((k + 1) as f64 / times).ceil() as usize;
+            let range = first.min(old - 1)..last.clamp(first.min(old - 1) + 1, old);
+            *own = self.own[range.clone()].iter().sum::<f64>() / range.len() as f64;
+        }
+        new
+    }
+
+    /// The differences that are distributed: of which bin the first is, its factors, and the weight.
+    fn terms(&self) -> impl Iterator<Item = (usize, [f64; 3], f64)> + '_ {
+        let factors = if self.order == 1 { [-1.0, 1.0, 0.0] } else { [1.0, -2.0, 1.0] };
+        let slope = (self.order == 2).then_some((0, [-1.0, 1.0, 0.0], 1.0 / self.slope));
+        let own = self.own.iter().enumerate();
+        own.map(move |(k, own)| (k, factors, 1.0 / (own * self.variance))).chain(slope)
+    }
+
+    /// Adds it to a banded matrix.
+    pub(super) fn add_to(&self, band: &mut Band) {
+        for (first, factors, weight) in self.terms() {
+            for (i, p) in factors.iter().enumerate().filter(|(_, p)| **p != 0.0) {
+                for (j, q) in factors.iter().enumerate().skip(i).filter(|(_, q)| **q != 0.0) {
+                    band.rows[first + i][j - i] += weight * p * q;
+                }
+            }
+        }
+    }
+
+    /// The product with a curve.
+    pub(super) fn force(&self, curve: &[f64]) -> Vec<f64> {
+        let mut force = vec![0.0; curve.len()];
+        for (first, factors, weight) in self.terms() {
+            let value: f64 = factors.iter().zip(&curve[first..]).map(|(p, value)| p * value).sum();
+            factors.iter().zip(&mut force[first..]).for_each(|(p, f)| *f += weight * p * value);
+        }
+        force
+    }
+
+    /// The logarithm of the determinant, but for the mean, which is free.
+    pub(super) fn log_determinant(&self) -> f64 {
+        self.terms().map(|(_, _, weight)| weight.ln()).sum()
+    }
+
+    /// Squares of the differences of a curve, with what its covariance (the diagonal and the two beside it) adds.
+    pub(super) fn squares(&self, curve: &[f64], covariance: &[[f64; 3]]) -> Vec<f64> {
+        let factors: &[f64] = if self.order == 1 { &[-1.0, 1.0] } else { &[1.0, -2.0, 1.0] };
+        let square = |first: usize| {
+            let mut value = 0.0;
+            let mut spread = 0.0;
+            for (i, p) in factors.iter().enumerate() {
+                value += p * curve[first + i];
+                for (j, q) in factors.iter().enumerate().skip(i) {
+                    let twice = if i == j { 1.0 } else { 2.0 };
+                    spread += twice * p * q * covariance[first + i][j - i];
+                }
+            }
+            value * value + spread
+        };
+        (0..self.own.len()).map(square).collect()
+    }
+}
