@@ -290,7 +290,7 @@ enum Structure {
 }
 
 impl Structure {
-    const NAMES: [&str; 4] = ["filaments", "rings", "grid", "origami"];
+    const NAMES: [&str; 4] = ["filaments", "rings", "grids", "origami"];
 
     /// The structure of a number, in a field of so many nanometres.
     fn new(kind: usize, side: f64, random: &mut Random) -> Self {
@@ -312,27 +312,8 @@ impl Structure {
                 let ring = |_| (place(random), log_uniform(50.0, 1000.0, random));
                 Self::Rings((0..number).map(ring).collect())
             }
-            2 => {
-                const PITCH: f64 = 200.0;
-                let number = (side / PITCH) as usize;
-                let at = |number: usize| (number as f64 + 0.5) * PITCH;
-                let site = |site: usize| [at(site % number), at(site / number)];
-                Self::Sites((0..number * number).map(site).collect())
-            }
-            _ => {
-                const PITCH: f64 = 20.0;
-                let number = 200 + below(401, random);
-                let origami = |_| {
-                    let (centre, (sin, cos)) = (place(random), (TAU * random.uniform()).sin_cos());
-                    (0..12).map(move |site| {
-                        let along = PITCH * (f64::from(site % 4) - 1.5);
-                        let across = PITCH * (f64::from(site / 4) - 1.0);
-                        let turned = [cos * along - sin * across, sin * along + cos * across];
-                        [centre[0] + turned[0], centre[1] + turned[1]]
-                    })
-                };
-                Self::Sites((0..number).flat_map(origami).collect())
-            }
+            2 => Self::Sites(patches(20 + below(41, random), [6, 6], 100.0, side, random)),
+            _ => Self::Sites(patches(200 + below(401, random), [4, 3], 20.0, side, random)),
         }
     }
 
@@ -371,6 +352,28 @@ impl Structure {
     }
 }
 
+/// The sites of square lattices of so many columns and lines, which lie anywhere and in any direction.
+fn patches(
+    number: usize,
+    [columns, lines]: [usize; 2],
+    pitch: f64,
+    side: f64,
+    random: &mut Random,
+) -> Vec<[f64; 2]> {
+    let mut sites = Vec::new();
+    for _ in 0..number {
+        let centre = [side * random.uniform(), side * random.uniform()];
+        let (sin, cos) = (TAU * random.uniform()).sin_cos();
+        for site in 0..columns * lines {
+            let along = pitch * ((site % columns) as f64 - 0.5 * (columns - 1) as f64);
+            let across = pitch * ((site / columns) as f64 - 0.5 * (lines - 1) as f64);
+            let turned = [cos * along - sin * across, sin * along + cos * across];
+            sites.push([centre[0] + turned[0], centre[1] + turned[1]]);
+        }
+    }
+    sites
+}
+
 /// A random place on parts of some lengths: the number of the part, and how far along it.
 fn chosen(lengths: impl Iterator<Item = f64> + Clone, random: &mut Random) -> (usize, f64) {
     let mut along = lengths.clone().sum::<f64>() * random.uniform();
@@ -407,7 +410,7 @@ fn drift(kind: usize, size: f64, frames: u32, random: &mut Random) -> Vec<[f64; 
     truth
 }
 
-/// A table with a structure: filaments, rings, a grid or origami by the seed, and any kind of drift, or none, up to 500 nm.
+/// A table with a structure: filaments, rings, grids or origami by the seed, and any kind of drift, or none, up to 500 nm.
 pub fn structured(seed: u64) -> Table {
     let mut random = Random::new(seed, STRUCTURED);
     let random = &mut random;

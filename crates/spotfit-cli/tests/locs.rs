@@ -255,7 +255,8 @@ fn drift_is_taken_out() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("drift over 1500 frames"), "{said}");
     let table = rows(&fs::read(&drift).expect("a table"));
-    assert_eq!(table[0], ["\"frame\"", "\"x [nm]\"", "\"y [nm]\""]);
+    let header = ["frame", "x [nm]", "y [nm]", "x_error [nm]", "y_error [nm]"];
+    assert_eq!(table[0], header.map(|name| format!("\"{name}\"")));
     let number = |row: usize, column: usize| table[row][column].parse::<f64>().expect("a number");
     let moved = [number(1400, 1) - number(100, 1), number(1400, 2) - number(100, 2)];
     assert!((moved[0] - 130.0).abs() < 12.0 && (moved[1] + 78.0).abs() < 12.0, "{moved:?}");

@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArray3, PyReadonlyArray1};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use spotfit::drift::{Drift, DriftOptions, Positions};
+use spotfit::drift::{Drift, DriftError, DriftOptions, Positions};
 use spotfit::render::{
     Blur, Canvas, ColourMap, Colours, Contrast, Point, RenderError, RenderOptions, Survey,
 };
@@ -31,9 +31,22 @@ fn same(columns: &[&[f64]]) -> PyResult<()> {
     }
 }
 
-/// The drift (frame) in x, y and z of localizations.
+/// The exception for drift that is not found.
+fn of_drift(error: DriftError) -> PyErr {
+    let told = error.to_string();
+    match error {
+        DriftError::Chance { .. } => {
+            PyValueError::new_err(format!("{told} (anyway=True takes the drift all the same)"))
+        }
+        _ => PyValueError::new_err(told),
+    }
+}
+
+/// The drift (frame) in x, y and z of localizations, and its errors.
 #[pyfunction]
-#[pyo3(signature = (frame, x, y, z, *, frames, precision, range, segment, knots))]
+#[pyo3(signature = (
+    frame, x, y, z, uncertainty, uncertainty_z, *, frames, precision, range, segment, knots, anyway
+))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn find_drift<'py>(
     py: Python<'py>,
@@ -41,14 +54,19 @@ pub(crate) fn find_drift<'py>(
     x: &Bound<'py, PyAny>,
     y: &Bound<'py, PyAny>,
     z: Option<&Bound<'py, PyAny>>,
+    uncertainty: Option<&Bound<'py, PyAny>>,
+    uncertainty_z: Option<&Bound<'py, PyAny>>,
     frames: u32,
     precision: (f64, f64),
-    range: Option<f64>,
+    range: f64,
     segment: Option<u32>,
     knots: Option<u32>,
-) -> PyResult<[Bound<'py, PyArray1<f64>>; 3]> {
+    anyway: bool,
+) -> PyResult<[Bound<'py, PyArray1<f64>>; 6]> {
     let (frame, x, y) = (column("frame", frame)?, column("x", x)?, column("y", y)?);
     let z = z.map(|z| column("z", z)).transpose()?;
+    let uncertainty = uncertainty.map(|of| column("uncertainty", of)).transpose()?;
+    let uncertainty_z = uncertainty_z.map(|of| column("uncertainty_z", of)).transpose()?;
     let numbers: Option<Vec<u32>> = frame
         .as_slice()?
         .iter()
@@ -56,17 +74,23 @@ pub(crate) fn find_drift<'py>(
         .collect();
     let numbers =
         numbers.ok_or_else(|| PyValueError::new_err("frame must be whole numbers from 0"))?;
-    let z = z.as_ref().map(Column::as_slice).transpose()?;
-    let positions = Positions { frames: &numbers, x: x.as_slice()?, y: y.as_slice()?, z };
-    let mut options =
-        DriftOptions::new(precision.0, precision.1).with_segment(segment).with_knots(knots);
-    if let Some(range) = range {
-        options = options.with_range(range);
-    }
+    let positions = Positions {
+        frames: &numbers,
+        x: x.as_slice()?,
+        y: y.as_slice()?,
+        z: z.as_ref().map(Column::as_slice).transpose()?,
+        uncertainty: uncertainty.as_ref().map(Column::as_slice).transpose()?,
+        uncertainty_z: uncertainty_z.as_ref().map(Column::as_slice).transpose()?,
+    };
+    let options = DriftOptions::new(precision.0, precision.1)
+        .with_range(range)
+        .with_segment(segment)
+        .with_knots(knots)
+        .with_anyway(anyway);
     let pool = threads::pool()?;
     let found = py.detach(|| pool.install(|| Drift::estimate(&positions, frames, &options)));
-    let Drift { x, y, z } = found.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok([x, y, z].map(|values| PyArray1::from_vec(py, values)))
+    let Drift { x, y, z, x_error, y_error, z_error } = found.map_err(of_drift)?;
+    Ok([x, y, z, x_error, y_error, z_error].map(|values| PyArray1::from_vec(py, values)))
 }
 
 /// The exception for a picture that cannot be drawn.

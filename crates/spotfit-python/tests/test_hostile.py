@@ -154,7 +154,10 @@ def attack(choose: random.Random, folder: Path) -> None:
             value=any_of(None, "x", "z"),
         )  # fmt: skip
     else:
-        spotfit.find_drift(locs(), range=any_of(None, 1.0), segment=any_of(None, 3), frames=any_of(None, 9))
+        drift = spotfit.find_drift(
+            locs(), range=any_of(None, 1.0), segment=any_of(None, 3), frames=any_of(None, 9), anyway=any_of(False, True)
+        )
+        drift.correct(locs(), with_error=any_of(False, True))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning", "ignore::FutureWarning")

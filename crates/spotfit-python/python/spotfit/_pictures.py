@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 Blur = Literal["uncertainty", "average", "histogram"]
 Colours = Literal["inferno", "magma", "viridis", "grey", "turbo", "sinebow"]
 
+#: The columns of uncertainties of x and y.
+_UNCERTAINTIES = ("uncertainty", "uncertainty_x", "uncertainty_y")
+#: An error that is not known.
+_UNKNOWN: Doubles = np.empty(0)
+
 
 class Drift(NamedTuple):
     """How far everything had moved in each frame.
@@ -29,14 +34,35 @@ class Drift(NamedTuple):
         In the unit of the localizations.
     z : array (frames,) or (0,)
         In nanometres, if the localizations have heights.
+    x_error, y_error, z_error : array (frames,) or (0,)
+        Standard errors of the drift less its mean: where the whole picture lies is no question of drift. Empty if they
+        are not known.
     """
 
     x: Doubles
     y: Doubles
     z: Doubles
+    x_error: Doubles = _UNKNOWN
+    y_error: Doubles = _UNKNOWN
+    z_error: Doubles = _UNKNOWN
 
-    def correct(self, locs: Locs) -> Locs:
-        """The localizations without the drift. After the last frame the drift is that of the last."""
+    def correct(self, locs: Locs, *, with_error: bool = False) -> Locs:
+        """The localizations without the drift. After the last frame the drift, and its error, are those of the last.
+
+        Parameters
+        ----------
+        locs : Locs
+            The localizations, in the unit of the drift.
+        with_error : bool
+            Whether the error of the drift is added to the uncertainties, as independent errors add up.
+        """
+        parts = {"x": (self.x, self.x_error), "y": (self.y, self.y_error), "z": (self.z, self.z_error)}
+        if with_error:
+            if not set(_UNCERTAINTIES) & set(locs.names):
+                raise ValueError("there is no column 'uncertainty' to which an error can be added")
+            for name, (drift, error) in parts.items():
+                if len(drift) and not len(error):
+                    raise ValueError(f"the errors of the drift are not known: {name}_error is empty")
         if not len(self.x):
             return locs
         given = np.asarray(locs["frame"], dtype=float)
@@ -45,9 +71,18 @@ class Drift(NamedTuple):
         if len(wrong):
             raise ValueError(f"frame must be whole numbers from 0: row {wrong[0]} has {given[wrong[0]]:g}")
         frames = np.minimum(given, len(self.x) - 1).astype(np.int64)
-        for name, drift in zip(self._fields, self, strict=True):
+        for name, (drift, _) in parts.items():
             if len(drift) and name in locs.names:
                 locs = locs.with_column(name, locs[name] - drift[frames])
+        if not with_error:
+            return locs
+        both = np.sqrt((self.x_error**2 + self.y_error**2) / 2)
+        for name, error in zip(_UNCERTAINTIES, (both, self.x_error, self.y_error), strict=True):
+            if name in locs.names:
+                scale = _scale(locs, locs.units.get("x", ""), locs.units[name])
+                locs = locs.with_column(name, np.hypot(locs[name], scale * error[frames]))
+        if len(self.z_error) and "uncertainty_z" in locs.names:
+            locs = locs.with_column("uncertainty_z", np.hypot(locs["uncertainty_z"], self.z_error[frames]))
         return locs
 
 
@@ -58,6 +93,7 @@ def find_drift(
     range: float | None = None,
     segment: int | None = None,
     knots: int | None = None,
+    anyway: bool = False,
 ) -> Drift:
     """Finds the drift of localizations from themselves.
 
@@ -68,17 +104,21 @@ def find_drift(
     frames : int, optional
         The number of frames. Default: that of the movie, or of the last localization.
     range : float, optional
-        The largest drift between two segments that is looked for, in the unit of x. Default: a hundred times the
-        uncertainty.
+        The largest drift between two segments that is looked for, in the unit of x. Default: a hundred times the median
+        uncertainty, and at least 500 nm (5 pixels if their size is not known).
     segment : int, optional
-        Frames of a segment of the first comparison.
+        Frames of a segment of the first comparison, such that there are 2 to 64 of them. Default: chosen by the number
+        of localizations.
     knots : int, optional
-        Frames between two knots of the curve.
+        Frames between two knots of the curve, such that it has 2 to 2048 intervals. Default: as short as the data ask
+        for.
+    anyway : bool
+        Whether drift is taken that cannot be told from chance, which is a ``ValueError`` otherwise.
 
     Returns
     -------
     Drift
-        ``drift.correct(locs)`` takes it out.
+        ``drift.correct(locs)`` takes it out. It has its standard errors.
     """
     _check(locs)
     frame = np.asarray(locs["frame"], dtype=float)
@@ -87,16 +127,20 @@ def find_drift(
     nanometres = locs.units["x"] == "nm"
     # Without uncertainties: those of ordinary single-molecule images.
     precision = _usual(locs, "uncertainty") or (15.0 if nanometres else 0.15)
-    height = 3 * (precision if nanometres else precision * (locs.movie.pixel_size or 100.0))
+    pixel = 1.0 if nanometres else locs.movie.pixel_size or 100.0
+    if range is None:
+        # However small the uncertainties are, a stage does not know them; no wider than Rust takes it.
+        range = min(max(100 * precision, 500 / pixel), 1e4 * precision)
     z = locs["z"] if "z" in locs.names and np.isfinite(locs["z"]).any() else None
     whole = [None if n is None else arguments.whole(name, n, 2**32 - 1) for name, n in (("segment", segment), ("knots", knots))]
     found = _spotfit.find_drift(
-        frame, locs["x"], locs["y"], z,
+        frame, locs["x"], locs["y"], z, _uncertainty(locs), locs["uncertainty_z"] if "uncertainty_z" in locs.names else None,
         frames=count,
-        precision=(precision, _usual(locs, "uncertainty_z") or height),
+        precision=(precision, _usual(locs, "uncertainty_z") or 3 * precision * pixel),
         range=range,
         segment=whole[0],
         knots=whole[1],
+        anyway=anyway,
     )  # fmt: skip
     return Drift(*found)
 
@@ -211,11 +255,30 @@ def _check(locs: Locs) -> None:
 
 
 def _uncertainty(locs: Locs) -> npt.NDArray[Any] | None:
+    """That of x and y, in their unit."""
+
+    def of(name: str) -> npt.NDArray[Any]:
+        scale = _scale(locs, locs.units[name], locs.units.get("x", ""))
+        values: npt.NDArray[Any] = locs[name] if scale == 1 else scale * locs[name]
+        return values
+
     if "uncertainty" in locs.names:
-        return cast("npt.NDArray[Any]", locs["uncertainty"])
+        return of("uncertainty")
     if {"uncertainty_x", "uncertainty_y"} <= set(locs.names):
-        return cast("npt.NDArray[Any]", np.sqrt((locs["uncertainty_x"] ** 2 + locs["uncertainty_y"] ** 2) / 2))
+        both: npt.NDArray[Any] = np.sqrt((of("uncertainty_x") ** 2 + of("uncertainty_y") ** 2) / 2)
+        return both
     return None
+
+
+def _scale(locs: Locs, found: str, needed: str) -> float:
+    """What a length in one unit is multiplied by to be in the other."""
+    # A column that was set without a unit has that of the others.
+    if {found, needed} != {"px", "nm"}:
+        return 1.0
+    size = locs.movie.pixel_size
+    if size is None:
+        raise ValueError("the size of a pixel is not known: with_pixel_size tells it")
+    return size if needed == "nm" else 1 / size
 
 
 def _usual(locs: Locs, name: str) -> float | None:

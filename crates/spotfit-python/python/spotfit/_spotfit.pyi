@@ -271,12 +271,15 @@ def find_drift(
     x: npt.ArrayLike,
     y: npt.ArrayLike,
     z: npt.ArrayLike | None,
+    uncertainty: npt.ArrayLike | None,
+    uncertainty_z: npt.ArrayLike | None,
     *,
     frames: int,
     precision: tuple[float, float],
-    range: float | None,
+    range: float,
     segment: int | None,
     knots: int | None,
+    anyway: bool,
 ) -> list[npt.NDArray[np.float64]]: ...
 def render(
     x: npt.ArrayLike,

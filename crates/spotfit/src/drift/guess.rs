@@ -1,7 +1,7 @@
 //! Where the search begins: it only finds the nearest top.
 
 use super::pairs::Bins;
-use super::refine::{Curve, Search};
+use super::refine::{Curve, Score, Search};
 use super::segments::{Comparison, compare};
 
 /// So many localizations make a segment, as far as the numbers of segments allow.
@@ -12,16 +12,8 @@ const NEAR: [(u32, f64); 4] = [(32, 8.0), (16, 6.0), (8, 6.0), (4, 4.0)];
 
 /// The best of the curves that first guesses lead to.
 pub(super) fn first(search: &Search<'_>, segment: Option<usize>, range: [f64; 2]) -> Curve {
-    let mut best: Option<(f64, Curve)> = None;
-    let mut consider = |mut curve: Curve| {
-        let value = search.coarse(&mut curve);
-        if std::env::var("DRIFT_DEBUG").is_ok() {
-            eprintln!("guess value {value}");
-        }
-        if best.as_ref().is_none_or(|best| value > best.0) {
-            best = Some((value, curve));
-        }
-    };
+    let mut found: Vec<(Score, Curve)> = Vec::new();
+    let mut consider = |mut curve: Curve| found.push((search.coarse(&mut curve), curve));
     let bins = search.coarse_bins();
     let counts = match segment {
         Some(count) => vec![count],
@@ -41,6 +33,16 @@ pub(super) fn first(search: &Search<'_>, segment: Option<usize>, range: [f64; 2]
     if segment.is_none() {
         consider(near_in_time(search, bins));
     }
+    // One unit for all: that of the curve with the most pairs.
+    let most = found.iter().max_by(|a, b| a.0.value.total_cmp(&b.0.value));
+    let share = most.map_or(0.0, |most| most.0.share);
+    let score = |(score, _): &(Score, Curve)| share * score.value + score.evidence;
+    if std::env::var("DRIFT_DEBUG").is_ok() {
+        for f in &found {
+            eprintln!("guess {:?} {}", f.0, score(f));
+        }
+    }
+    let best = found.into_iter().max_by(|a, b| score(a).total_cmp(&score(b)));
     best.map_or_else(|| none(search, bins), |best| best.1)
 }
 

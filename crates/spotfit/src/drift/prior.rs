@@ -72,6 +72,18 @@ impl Prior {
         self.terms().map(|(_, _, weight)| weight.ln()).sum()
     }
 
+    /// How much a curve varies, for each bin, around the lines between the middles of bins: a random walk by a sixth of a
+    /// step's variance on average.
+    pub(super) fn between(&self) -> Vec<f64> {
+        let share = if self.order == 1 { 1.0 / 6.0 } else { 0.0 };
+        let step = |bin: usize| {
+            let near = bin.saturating_sub(1)..(bin + 1).min(self.own.len());
+            let sum: f64 = near.clone().map(|k| self.own[k]).sum();
+            share * self.variance * sum / near.len().max(1) as f64
+        };
+        (0..self.count).map(step).collect()
+    }
+
     /// Squares of the differences of a curve, with what its covariance (the diagonal and the two beside it) adds.
     pub(super) fn squares(&self, curve: &[f64], covariance: &[[f64; 3]]) -> Vec<f64> {
         let factors: &[f64] = if self.order == 1 { &[-1.0, 1.0] } else { &[1.0, -2.0, 1.0] };

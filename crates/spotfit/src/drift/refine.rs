@@ -27,6 +27,8 @@ const FINE: usize = 2048;
 const IN_A_BIN: usize = 4;
 /// Changes below that end the steps, in units of the precision.
 const NEGLIGIBLE: f64 = 0.02;
+/// A curve of which the data tell fewer parameters for each bin is smooth: finer bins would say nothing new.
+const SMOOTH: f64 = 0.2;
 
 /// A curve and what is known of it.
 #[derive(Clone, Debug)]
@@ -35,13 +37,17 @@ pub(super) struct Curve {
     /// For each axis and bin.
     pub(super) values: Vec<Vec<f64>>,
     pub(super) priors: Vec<Prior>,
+    /// The best ones of the other order.
+    others: Vec<Prior>,
     /// What makes a log-likelihood of the sum over pairs, for each axis.
     pub(super) shares: Vec<f64>,
+    /// How many parameters the data tell, of the axis with the most.
+    freedom: f64,
 }
 
 impl Curve {
     pub(super) fn new(bins: Bins, values: Vec<Vec<f64>>) -> Self {
-        Self { bins, values, priors: Vec::new(), shares: Vec::new() }
+        Self { bins, values, priors: vec![], others: vec![], shares: vec![], freedom: 0.0 }
     }
 
     pub(super) fn frames(&self) -> Vec<Vec<f64>> {
@@ -54,9 +60,32 @@ impl Curve {
             bins,
             values: self.values.iter().map(|of| self.bins.again(of, bins)).collect(),
             priors: self.priors.iter().map(|prior| prior.finer(count)).collect(),
+            others: self.others.iter().map(|prior| prior.finer(count)).collect(),
             shares: self.shares.clone(),
+            freedom: self.freedom,
         }
     }
+}
+
+/// How well a curve does.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Score {
+    /// The sum over pairs.
+    pub(super) value: f64,
+    /// What makes a log-likelihood of it.
+    pub(super) share: f64,
+    /// The logarithm of the marginal likelihood over the likelihood.
+    pub(super) evidence: f64,
+}
+
+/// What an axis of a step decided on.
+struct Chosen {
+    prior: Prior,
+    other: Prior,
+    share: f64,
+    change: Vec<f64>,
+    evidence: f64,
+    freedom: f64,
 }
 
 /// How pairs are compared.
@@ -84,12 +113,12 @@ impl Search<'_> {
     }
 
     /// Steps at one scale, in the bins of the curve.
-    pub(super) fn steps(&self, curve: &mut Curve, scale: f64, lags: [u32; 2], most: usize) -> f64 {
+    pub(super) fn steps(&self, curve: &mut Curve, scale: f64, lags: [u32; 2], most: usize) -> Score {
         let reach = self.reach(scale);
         let wanted = Wanted { reach: 1.2 * reach, lags, most: MOST_PAIRS };
         let mut pairs = None;
         let mut moved = 0.0;
-        let mut value = 0.0;
+        let mut score = Score::default();
         for _ in 0..most {
             let frames = curve.frames();
             if moved > 0.1 * reach {
@@ -102,43 +131,56 @@ impl Search<'_> {
             let damping = if scale > 1.0 { 0.3 } else { 0.1 };
             let sums = pairs.sums(&frames, reach, damping);
             let parts = pairs.parts(&frames, reach, curve.bins);
-            value = sums.value;
-            let longest = self.step(curve, &sums, &parts, 0.3 * reach);
+            let longest;
+            (longest, score) = self.step(curve, &sums, &parts, 0.3 * reach);
             moved += longest;
             if longest < NEGLIGIBLE * self.points.precision() * scale {
                 break;
             }
         }
-        value
+        score
     }
 
-    /// One step; how far it went at most.
-    fn step(&self, curve: &mut Curve, sums: &Sums, parts: &[Vec<f64>], most: f64) -> f64 {
+    /// One step; how far it went at most, and how well the curve before it did.
+    fn step(
+        &self,
+        curve: &mut Curve,
+        sums: &Sums,
+        parts: &[Vec<f64>],
+        most: f64,
+    ) -> (f64, Score) {
         let slope = (self.range / curve.bins.count as f64).powi(2);
-        let chosen: Vec<Option<(Prior, f64, Vec<f64>)>> = (0..self.points.axes())
+        let axes = 0..self.points.axes();
+        let chosen: Vec<Option<Chosen>> = axes
             .into_par_iter()
             .map(|axis| {
                 let own = Axis::new(sums, axis, &curve.values[axis])?;
-                own.choose(&parts[axis], curve.priors.get(axis), slope)
+                let before = curve.priors.get(axis).zip(curve.others.get(axis));
+                own.choose(&parts[axis], before.map(|(a, b)| [a, b]), slope)
             })
             .collect();
         let mut longest = 0f64;
-        let (mut priors, mut shares) = (Vec::new(), Vec::new());
+        let mut score = Score { value: sums.value, evidence: 0.0, share: 0.0 };
+        let mut next = Curve::new(curve.bins, std::mem::take(&mut curve.values));
         for (axis, chosen) in chosen.into_iter().enumerate() {
-            let Some((prior, share, change)) = chosen else { return 0.0 };
-            for (value, change) in curve.values[axis].iter_mut().zip(change) {
+            let Some(chosen) = chosen else { continue };
+            for (value, change) in next.values[axis].iter_mut().zip(chosen.change) {
                 longest = longest.max(change.abs());
                 *value += change.clamp(-most, most);
             }
-            priors.push(prior);
-            shares.push(share);
+            score.evidence += chosen.evidence;
+            score.share += chosen.share / self.points.axes() as f64;
+            next.priors.push(chosen.prior);
+            next.others.push(chosen.other);
+            next.shares.push(chosen.share);
+            next.freedom = next.freedom.max(chosen.freedom);
         }
-        (curve.priors, curve.shares) = (priors, shares);
-        longest
+        *curve = next;
+        (longest, score)
     }
 
     /// The curve at the scales down to the last, from a first one in coarse bins.
-    pub(super) fn coarse(&self, curve: &mut Curve) -> f64 {
+    pub(super) fn coarse(&self, curve: &mut Curve) -> Score {
         let all = [1, u32::MAX];
         for scale in &SCALES[..2] {
             self.steps(curve, *scale, all, 6);
@@ -149,13 +191,20 @@ impl Search<'_> {
     /// The last curve and its standard errors, for each axis and frame.
     pub(super) fn fine(&self, curve: Curve) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
         let all = [1, u32::MAX];
-        let middle = self.knots.unwrap_or(MIDDLE).min(MIDDLE).min(self.most_bins());
-        let mut curve = curve.again(middle);
+        let most = self.knots.unwrap_or(FINE).min(self.most_bins()).max(2);
+        let mut curve = curve.again(MIDDLE.min(most));
         self.steps(&mut curve, 1.0, all, 4);
+        let middle = curve.bins.count;
+        let smooth = curve.freedom < SMOOTH * middle as f64;
+        let mut curve = match smooth {
+            true => curve.again(most.min(2 * MIDDLE)),
+            false => {
+                let mut curve = curve.again(most.min(4 * MIDDLE));
+                self.steps(&mut curve, 1.0, all, 2);
+                curve.again(most)
+            }
+        };
         let reach = self.reach(1.0);
-        let count = self.knots.unwrap_or(FINE).min(self.most_bins()).max(2);
-        let count = self.wanted_bins(&curve, count);
-        let mut curve = curve.again(count);
         let mut pairs = None;
         let mut sums = None;
         for round in 0..4 {
@@ -164,7 +213,7 @@ impl Search<'_> {
             let pairs = pairs
                 .get_or_insert_with(|| Pairs::list(self.points, curve.bins, &frames, &wanted));
             let found = pairs.sums(&frames, reach, 0.1);
-            let longest = self.step_finely(&mut curve, &found, round);
+            let longest = self.step_finely(&mut curve, &found, smooth);
             sums = Some(found);
             if round > 0 && longest < NEGLIGIBLE * self.points.precision() {
                 break;
@@ -178,18 +227,13 @@ impl Search<'_> {
         (frames, errors)
     }
 
-    /// So many bins that the curve does not change much in one.
-    fn wanted_bins(&self, _curve: &Curve, most: usize) -> usize {
-        most
-    }
-
-    fn step_finely(&self, curve: &mut Curve, sums: &Sums, round: usize) -> f64 {
+    fn step_finely(&self, curve: &mut Curve, sums: &Sums, smooth: bool) -> f64 {
         let most = 0.3 * self.reach(1.0);
         let changes: Vec<Option<(Prior, Vec<f64>)>> = (0..self.points.axes())
             .into_par_iter()
             .map(|axis| {
                 let own = Axis::new(sums, axis, &curve.values[axis])?;
-                own.finely(&curve.priors[axis], curve.shares[axis], round)
+                own.finely(&curve.priors[axis], curve.shares[axis], smooth)
             })
             .collect();
         let mut longest = 0f64;
@@ -228,14 +272,15 @@ impl Search<'_> {
                 let near = merged.band(&prior, curve.shares[axis]).map(|band| band.inverse());
                 let within =
                     fine.band(&curve.priors[axis], curve.shares[axis]).map(|band| band.inverse());
-                let (Some(errors), Some(near), Some(within)) = (errors, near, within) else {
-                    return Vec::new();
-                };
+                let (Some(near), Some(within)) = (near, within) else { return Vec::new() };
                 let near: Vec<f64> = near.iter().map(|row| row[0]).collect();
-                let within: Vec<f64> = within.iter().map(|row| row[0]).collect();
+                let errors = errors.unwrap_or_else(|| near.clone());
+                let between = curve.priors[axis].between();
+                let own = within.iter().zip(between).map(|(row, between)| row[0] + between);
+                let within: Vec<f64> = own.collect();
                 let error = |frame: u32| {
                     let frame = f64::from(frame);
-                    let own = coarse.value(&errors, frame);
+                    let own = coarse.value(&errors, frame).max(0.0);
                     let local = curve.bins.value(&within, frame) - coarse.value(&near, frame);
                     (own + local).max(0.25 * own).sqrt()
                 };
@@ -329,62 +374,77 @@ impl<'a> Axis<'a> {
     }
 
     /// The smoothness that the data ask for, and the step.
-    fn choose(
-        &self,
-        parts: &[f64],
-        before: Option<&Prior>,
-        slope: f64,
-    ) -> Option<(Prior, f64, Vec<f64>)> {
-        let mut share = {
-            let squares: f64 = parts.iter().map(|part| part * part).sum();
-            self.degree.iter().sum::<f64>() / squares.max(f64::MIN_POSITIVE)
+    fn choose(&self, parts: &[f64], before: Option<[&Prior; 2]>, slope: f64) -> Option<Chosen> {
+        let squares: f64 = parts.iter().map(|part| part * part).sum();
+        let mut share = self.degree.iter().sum::<f64>() / squares.max(f64::MIN_POSITIVE);
+        let first = |order: usize| {
+            let power = if order == 1 { 1 } else { 3 };
+            let variance = 1.0 / (self.count as f64).powi(power);
+            Prior::new(order, variance, self.count, slope)
         };
-        if let Some(before) = before {
-            share = self.share(before, share, parts).unwrap_or(share);
-        }
-        let mut best = self.best(share, slope)?;
+        let mut begin = before.map_or_else(|| [first(1), first(2)], |before| before.map(Prior::clone));
         if before.is_none() {
-            share = self.share(&best.0, share, parts).unwrap_or(share);
-            best = self.best(share, slope)?;
+            let (a, b) = (self.climb(&begin[0], share)?, self.climb(&begin[1], share)?);
+            begin = if a.1 > b.1 { [a.0, b.0] } else { [b.0, a.0] };
         }
-        Some((best.0, share, best.1))
+        let (known, _) = self.share(&begin[0], share, parts).unwrap_or((share, 0.0));
+        share = known;
+        let [a, b] = begin.map(|prior| self.climb(&prior, share));
+        let (best, other) = match (a, b) {
+            (Some(a), Some(b)) if a.1 >= b.1 => (a, b.0),
+            (Some(a), Some(b)) => (b, a.0),
+            (Some(one), None) | (None, Some(one)) => {
+                let other = one.0.clone();
+                (one, other)
+            }
+            (None, None) => return None,
+        };
+        let (prior, evidence, change) = best;
+        let freedom = self.share(&prior, share, parts).map_or(0.0, |(_, freedom)| freedom);
+        Some(Chosen { prior, other, share, change, evidence, freedom })
     }
 
-    fn best(&self, share: f64, slope: f64) -> Option<(Prior, Vec<f64>)> {
-        let mut best: Option<(f64, Prior, Vec<f64>)> = None;
-        for order in [1, 2] {
-            let count = self.count as f64;
-            let power = if order == 1 { count } else { count.powi(3) / 3.0 };
-            let prior = |whole: f64| Prior::new(order, whole / power, self.count, slope);
-            let mut tried: Vec<(f64, f64)> = Vec::new();
-            let mut attempt = |whole: f64, tried: &mut Vec<(f64, f64)>| {
-                let Some((value, change)) = self.evidence(&prior(whole), share) else { return };
-                tried.push((whole.ln(), value));
-                if best.as_ref().is_none_or(|best| value > best.0) {
-                    best = Some((value, prior(whole), change));
-                }
-            };
-            let mut whole = LOWEST;
-            while whole < HIGHEST {
-                attempt(whole, &mut tried);
-                whole *= FACTOR;
-            }
-            // The top of the parabola through the best and its neighbours.
-            let top = (0..tried.len()).max_by(|&a, &b| tried[a].1.total_cmp(&tried[b].1))?;
-            if top > 0 && top + 1 < tried.len() {
-                let [low, middle, high] = [top - 1, top, top + 1].map(|k| tried[k].1);
-                let bend = low - 2.0 * middle + high;
-                if bend < 0.0 {
-                    let off = (0.5 * (low - high) / bend).clamp(-0.7, 0.7);
-                    attempt((tried[top].0 + off * FACTOR.ln()).exp(), &mut tried);
-                }
+    /// The most likely variance from one on, the logarithm of its marginal likelihood, and the step.
+    fn climb(&self, from: &Prior, share: f64) -> Option<(Prior, f64, Vec<f64>)> {
+        let with = |factor: f64| {
+            let mut prior = from.clone();
+            prior.variance *= factor;
+            let (value, change) = self.evidence(&prior, share)?;
+            Some((factor, value, change))
+        };
+        let whole = from.variance * (self.count as f64).powi(if from.order == 1 { 1 } else { 3 });
+        let allowed = |factor: f64| (LOWEST..HIGHEST).contains(&(factor * whole));
+        let mut middle = with(1.0).or_else(|| with(0.01))?;
+        let mut low = with(middle.0 / FACTOR);
+        let mut high = with(middle.0 * FACTOR);
+        loop {
+            if let Some(found) = high.take_if(|high| high.1 > middle.1) {
+                low = Some(std::mem::replace(&mut middle, found));
+                high = allowed(middle.0).then(|| with(middle.0 * FACTOR)).flatten();
+            } else if let Some(found) = low.take_if(|low| low.1 > middle.1) {
+                high = Some(std::mem::replace(&mut middle, found));
+                low = allowed(middle.0).then(|| with(middle.0 / FACTOR)).flatten();
+            } else {
+                break;
             }
         }
-        best.map(|(_, prior, change)| (prior, change))
+        // The top of the parabola through the three.
+        if let (Some(low), Some(high)) = (&low, &high) {
+            let bend = low.1 - 2.0 * middle.1 + high.1;
+            let off = (0.5 * (low.1 - high.1) / bend).clamp(-0.5, 0.5);
+            if bend < 0.0 && off.abs() > 0.1 {
+                let top = with(middle.0 * FACTOR.powf(off)).filter(|top| top.1 > middle.1);
+                middle = top.unwrap_or(middle);
+            }
+        }
+        let mut prior = from.clone();
+        prior.variance *= middle.0;
+        Some((prior, middle.1, middle.2))
     }
 
-    /// What makes a log-likelihood of the sum over pairs: their curvature over how much their pull varies.
-    fn share(&self, prior: &Prior, share: f64, parts: &[f64]) -> Option<f64> {
+    /// What makes a log-likelihood of the sum over pairs: their curvature over how much their pull varies. And how many
+    /// parameters the data tell.
+    fn share(&self, prior: &Prior, share: f64, parts: &[f64]) -> Option<(f64, f64)> {
         let inverse = self.dense(prior, share)?.inverse();
         let count = self.count;
         let mut bend = 0.0;
@@ -400,11 +460,11 @@ impl<'a> Axis<'a> {
                 varies += value * row.iter().zip(part).map(|(a, b)| a * b).sum::<f64>();
             }
         }
-        (bend > 0.0 && varies > 0.0).then_some(bend / varies)
+        (bend > 0.0 && varies > 0.0).then_some((bend / varies, share * bend))
     }
 
     /// A step in many bins, with steps of the curve that are not normally distributed if some stand out.
-    fn finely(&self, prior: &Prior, share: f64, _round: usize) -> Option<(Prior, Vec<f64>)> {
+    fn finely(&self, prior: &Prior, share: f64, smooth: bool) -> Option<(Prior, Vec<f64>)> {
         let mut prior = prior.clone();
         let step = |prior: &Prior| {
             let band = self.band(prior, share)?;
@@ -424,6 +484,9 @@ impl<'a> Axis<'a> {
         };
         let gaussian = prior.clone();
         let mut found = step(&prior)?;
+        if smooth {
+            return Some((prior, found.1));
+        }
         for _ in 0..10 {
             let curve: Vec<f64> =
                 self.values.iter().zip(&found.1).map(|(value, change)| value + change).collect();
@@ -450,7 +513,7 @@ impl<'a> Axis<'a> {
 
     /// The variance of the curve in each bin, its mean aside, and corrected for pulls that vary more than the curvature says.
     fn errors(&self, prior: &Prior, share: f64, parts: &[f64]) -> Option<Vec<f64>> {
-        let share = self.share(prior, share, parts).unwrap_or(share);
+        let share = self.share(prior, share, parts).map_or(share, |(share, _)| share);
         let count = self.count;
         let inverse = self.dense(prior, share)?.inverse();
         let means: Vec<f64> =
