@@ -8,6 +8,7 @@
 mod beads;
 mod chance;
 mod guess;
+mod jumps;
 mod matrix;
 mod pairs;
 mod points;
@@ -274,11 +275,12 @@ impl Drift {
         let span = last - first + 1;
         let segment = count_of("segment", options.segment, span, SEGMENTS)?;
         let knots = count_of("knots", options.knots, span, KNOTS)?;
-        let points = points.merged(span);
+        let whole = points;
+        let points = whole.merged(span);
         let range = [options.range / options.precision, options.range_z / options.precision_z];
         let search = Search { points: &points, span, range: range[0], knots };
         let curve = guess::first(&search, segment, range);
-        let (values, errors) = search.fine(curve);
+        let (values, errors) = search.fine(curve, &whole);
         if !options.anyway {
             chance::check(&search, &values)?;
         }

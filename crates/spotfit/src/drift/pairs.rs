@@ -113,16 +113,7 @@ impl Pairs {
         let share = wanted.most / near.min(MOST_LOOKED_AT);
         let limit = if share < 1.0 { (share * 2f64.powi(32)) as u64 } else { u64::MAX };
         let axes = points.axes();
-        let less = |of: &[f64], drift: &[f64]| -> Vec<f64> {
-            of.iter().zip(&points.frames).map(|(of, &frame)| of - drift[frame as usize]).collect()
-        };
-        let moved = Points {
-            x: less(&points.x, &drift[0]),
-            y: less(&points.y, &drift[1]),
-            z: if axes == 3 { less(&points.z, &drift[2]) } else { Vec::new() },
-            frames: Vec::new(),
-            variance: Vec::new(),
-        };
+        let moved = points.less(drift);
         let cells = moved.cells(wanted.reach);
         let usual = points.precision().powi(2);
         let weights: Vec<f32> =

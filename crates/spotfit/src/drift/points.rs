@@ -108,6 +108,21 @@ impl Points {
         }
     }
 
+    /// The same less a drift, given for each axis and frame; no more than their places.
+    pub(super) fn less(&self, drift: &[Vec<f64>]) -> Self {
+        let less = |of: &[f64], axis: usize| -> Vec<f64> {
+            let rows = of.iter().zip(&self.frames);
+            rows.map(|(of, &frame)| of - drift[axis][frame as usize]).collect()
+        };
+        Self {
+            x: less(&self.x, 0),
+            y: less(&self.y, 1),
+            z: less(&self.z, 2),
+            frames: Vec::new(),
+            variance: Vec::new(),
+        }
+    }
+
     /// A share of them, the same in every run.
     pub(super) fn thinned(&self, share: f64) -> Self {
         if share >= 1.0 {
@@ -143,13 +158,13 @@ impl Points {
 
     /// Localizations of one blink become one, where that can be told: their errors and those of their neighbours in
     /// time are the same thing said several times.
-    pub(super) fn merged(self, span: u32) -> Self {
+    pub(super) fn merged(&self, span: u32) -> Self {
         if self.crowded() > CROWDED {
-            return self;
+            return self.clone();
         }
         let options = LinkOptions { radius: BLINK, radius_z: BLINK, gap: 1 };
         let z = Some(&self.z[..]).filter(|z| !z.is_empty());
-        let Ok(links) = link(&self.frames, &self.x, &self.y, z, &options) else { return self };
+        let Ok(links) = link(&self.frames, &self.x, &self.y, z, &options) else { return self.clone() };
         let longest = (span / PARTS).max(LONGEST);
         // The open part of each group: its number and its first frame.
         let mut open = vec![(u32::MAX, 0u32); links.count];

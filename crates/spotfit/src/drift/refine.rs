@@ -8,6 +8,7 @@
 
 use rayon::prelude::*;
 
+use super::jumps::sharpen;
 use super::matrix::{Band, BandFactor, Cholesky, descend};
 use super::pairs::{Bins, Pairs, Sums, Wanted};
 use super::points::Points;
@@ -189,7 +190,9 @@ impl Search<'_> {
     }
 
     /// The last curve and its standard errors, for each axis and frame.
-    pub(super) fn fine(&self, curve: Curve) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+    ///
+    /// `whole` are the localizations before blinks were merged.
+    pub(super) fn fine(&self, curve: Curve, whole: &Points) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
         let all = [1, u32::MAX];
         let most = self.knots.unwrap_or(FINE).min(self.most_bins()).max(2);
         let mut curve = curve.again(MIDDLE.min(most));
@@ -199,9 +202,9 @@ impl Search<'_> {
         let mut curve = match smooth {
             true => curve.again(most.min(2 * MIDDLE)),
             false => {
-                let mut curve = curve.again(most.min(4 * MIDDLE));
+                let mut curve = self.sharper(whole, curve, most.min(4 * MIDDLE));
                 self.steps(&mut curve, 1.0, all, 2);
-                curve.again(most)
+                self.sharper(whole, curve, most)
             }
         };
         let reach = self.reach(1.0);
@@ -219,12 +222,27 @@ impl Search<'_> {
                 break;
             }
         }
-        let frames = curve.frames();
-        let errors = match (pairs, sums) {
+        let mut frames = curve.frames();
+        let mut errors = match (pairs, sums) {
             (Some(pairs), Some(sums)) => self.errors(&curve, &sums, &pairs, &frames, middle),
-            _ => Vec::new(),
+            _ => vec![Vec::new(); frames.len()],
         };
+        if !smooth {
+            sharpen(self, whole, &curve, &mut frames, &mut errors);
+        }
         (frames, errors)
+    }
+
+    /// The curve in finer bins, with its jumps as sharp as can be.
+    fn sharper(&self, whole: &Points, curve: Curve, count: usize) -> Curve {
+        let mut frames = curve.frames();
+        let mut finer = curve.again(count);
+        if sharpen(self, whole, &curve, &mut frames, &mut vec![Vec::new(); curve.values.len()]) {
+            let frame = |bin: usize| finer.bins.middle(bin).round().max(0.0) as usize;
+            let values = |of: &Vec<f64>| (0..count).map(|bin| of[frame(bin)]).collect();
+            finer.values = frames.iter().map(values).collect();
+        }
+        finer
     }
 
     fn step_finely(&self, curve: &mut Curve, sums: &Sums, smooth: bool) -> f64 {
