@@ -420,7 +420,7 @@ pub fn structured(seed: u64) -> Table {
     let pixels = 64 + below(65, random);
     let side = PIXEL * pixels as f64;
     let precision = log_uniform(5.0, 20.0, random);
-    let length = random.uniform_in(1.0, 5.0);
+    let length = random.uniform_in(1.0, 3.0);
     let size = random.uniform_in(0.0, 500.0);
     // How often a molecule comes back.
     let again = random.uniform_in(0.0, 3.0);

@@ -144,6 +144,9 @@ fn runs(frames: &[u32]) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
     })
 }
 
+/// Pairs are nearer to each other than by chance by so many standard deviations, or the drift is not stated.
+const NEEDED: f64 = 5.0;
+
 /// The most frames.
 const MOST_FRAMES: u32 = 1 << 24;
 
@@ -282,7 +285,10 @@ impl Drift {
         let curve = guess::first(&search, segment, range);
         let (values, errors) = search.fine(curve, &whole);
         if !options.anyway {
-            chance::check(&search, &values)?;
+            let significance = chance::significance(&search, &values, segment, range);
+            if significance.is_nan() || significance < NEEDED {
+                return Err(DriftError::Chance { significance, needed: NEEDED });
+            }
         }
         let mut drift = Self::default();
         let [x, y, z] = [&mut drift.x, &mut drift.y, &mut drift.z];

@@ -203,13 +203,18 @@ impl Pairs {
         // d/dδ of Σ(1 − u)³ with u = r²/R².
         let unit = 6.0 / (reach * reach);
         for axis in 0..axes {
+            // By chance, some bins push each other away. Without those the matrix is always positive; the others lose as much.
+            let ties = rows.iter().flat_map(|row| &row.bend[axis]);
+            let (all, positive) = ties.fold((0.0, 0.0), |(all, positive), &tie| {
+                (all + f64::from(tie), positive + f64::from(tie.max(0.0)))
+            });
+            let share = if all > 0.0 { all / positive } else { 0.1 };
             let (mut pull, mut degree) = (vec![0.0; count], vec![0.0; count]);
             let mut bend = vec![0f32; count * count];
             for (one, row) in rows.iter().enumerate() {
                 for other in one + 1..count {
-                    let (force, weight) = (row.pull[axis][other], row.bend[axis][other]);
-                    let (force, weight) =
-                        (unit * reach * f64::from(force), unit * f64::from(weight));
+                    let force = unit * reach * f64::from(row.pull[axis][other]);
+                    let weight = unit * share * f64::from(row.bend[axis][other].max(0.0));
                     pull[one] -= force;
                     pull[other] += force;
                     degree[one] += weight;

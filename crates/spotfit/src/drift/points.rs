@@ -18,7 +18,7 @@ pub(super) struct Points {
 }
 
 /// Fewer localizations say nothing.
-const LEAST: usize = 100;
+pub(super) const LEAST: usize = 100;
 /// Blinks are merged where at most such a share of the localizations has another one of the same frame beside it.
 const CROWDED: f64 = 0.1;
 /// How far a blink's localizations lie from their mean, in units of the precision.

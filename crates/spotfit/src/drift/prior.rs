@@ -3,6 +3,9 @@
 
 use super::matrix::Band;
 
+/// The logarithm of Student's density at 0 with 3 degrees of freedom over that of the normal distribution.
+const STUDENT: f64 = -0.081_83;
+
 /// A drift whose steps (order 1: a random walk) or changes of steps (order 2: a smooth curve) have the given variances.
 #[derive(Clone, Debug)]
 pub(super) struct Prior {
@@ -70,6 +73,31 @@ impl Prior {
     /// The logarithm of the determinant, but for the mean, which is free.
     pub(super) fn log_determinant(&self) -> f64 {
         self.terms().map(|(_, _, weight)| weight.ln()).sum()
+    }
+
+    /// Takes the variances that squares of the differences ask for, if they follow Student's distribution with some degrees of
+    /// freedom.
+    pub(super) fn heed(&mut self, squares: &[f64], freedom: f64) {
+        let own = |square: &f64| (freedom + square / self.variance) / (freedom + 1.0);
+        self.own = squares.iter().map(own).collect();
+        let sum: f64 = squares.iter().zip(&self.own).map(|(square, own)| square / own).sum();
+        self.variance = (sum / squares.len().max(1) as f64).max(f64::MIN_POSITIVE);
+    }
+
+    /// The logarithm of Student's density of a curve, but for the part that depends on nothing.
+    pub(super) fn heavy(&self, curve: &[f64], freedom: f64) -> f64 {
+        let mut sum = 0.0;
+        for (first, factors, weight) in self.terms().filter(|term| term.0 < self.own.len()) {
+            let value: f64 = factors.iter().zip(&curve[first..]).map(|(p, value)| p * value).sum();
+            sum += match self.order == 2 && factors[2] == 0.0 {
+                true => 0.5 * weight.ln() - 0.5 * weight * value * value,
+                false => {
+                    let square = value * value / (freedom * self.variance);
+                    STUDENT - 0.5 * self.variance.ln() - 0.5 * (freedom + 1.0) * square.ln_1p()
+                }
+            };
+        }
+        sum
     }
 
     /// How much a curve varies, for each bin, around the lines between the middles of bins: a random walk by a sixth of a

@@ -13,6 +13,7 @@ use super::matrix::{Band, BandFactor, Cholesky, descend};
 use super::pairs::{Bins, Pairs, Sums, Wanted};
 use super::points::Points;
 use super::prior::Prior;
+use super::segments::strays;
 
 /// The last reach, in units of the precision of a distance.
 const LAST: f64 = 3.4;
@@ -26,6 +27,10 @@ const MIDDLE: usize = 128;
 const FINE: usize = 2048;
 /// So many localizations make a bin at least.
 const IN_A_BIN: usize = 4;
+/// How often bins that lie elsewhere are looked for.
+const STRAYS: usize = 3;
+/// Finer bins at both ends of which none may be between two jumps.
+const ENDS: usize = 4;
 /// Changes below that end the steps, in units of the precision.
 const NEGLIGIBLE: f64 = 0.02;
 /// A curve of which the data tell fewer parameters for each bin is smooth: finer bins would say nothing new.
@@ -114,7 +119,7 @@ impl Search<'_> {
     }
 
     /// Steps at one scale, in the bins of the curve.
-    pub(super) fn steps(&self, curve: &mut Curve, scale: f64, lags: [u32; 2], most: usize) -> Score {
+    pub(super) fn steps(&self, curve: &mut Curve, scale: f64, lags: [u32; 2], most: usize, scored: bool) -> Score {
         let reach = self.reach(scale);
         let wanted = Wanted { reach: 1.2 * reach, lags, most: MOST_PAIRS };
         let mut pairs = None;
@@ -133,7 +138,7 @@ impl Search<'_> {
             let sums = pairs.sums(&frames, reach, damping);
             let parts = pairs.parts(&frames, reach, curve.bins);
             let longest;
-            (longest, score) = self.step(curve, &sums, &parts, 0.3 * reach);
+            (longest, score) = self.step(curve, &sums, &parts, 0.3 * reach, scored);
             moved += longest;
             if longest < NEGLIGIBLE * self.points.precision() * scale {
                 break;
@@ -149,6 +154,7 @@ impl Search<'_> {
         sums: &Sums,
         parts: &[Vec<f64>],
         most: f64,
+        scored: bool,
     ) -> (f64, Score) {
         let slope = (self.range / curve.bins.count as f64).powi(2);
         let axes = 0..self.points.axes();
@@ -157,7 +163,7 @@ impl Search<'_> {
             .map(|axis| {
                 let own = Axis::new(sums, axis, &curve.values[axis])?;
                 let before = curve.priors.get(axis).zip(curve.others.get(axis));
-                own.choose(&parts[axis], before.map(|(a, b)| [a, b]), slope)
+                own.choose(&parts[axis], before.map(|(a, b)| [a, b]), slope, scored)
             })
             .collect();
         let mut longest = 0f64;
@@ -184,9 +190,9 @@ impl Search<'_> {
     pub(super) fn coarse(&self, curve: &mut Curve) -> Score {
         let all = [1, u32::MAX];
         for scale in &SCALES[..2] {
-            self.steps(curve, *scale, all, 6);
+            self.steps(curve, *scale, all, 6, false);
         }
-        self.steps(curve, SCALES[2], all, 2)
+        self.steps(curve, SCALES[2], all, 2, true)
     }
 
     /// The last curve and its standard errors, for each axis and frame.
@@ -196,14 +202,26 @@ impl Search<'_> {
         let all = [1, u32::MAX];
         let most = self.knots.unwrap_or(FINE).min(self.most_bins()).max(2);
         let mut curve = curve.again(MIDDLE.min(most));
-        self.steps(&mut curve, 1.0, all, 4);
+        self.steps(&mut curve, 1.0, all, 4, false);
+        for _ in 0..STRAYS {
+            if curve.freedom < SMOOTH * curve.bins.count as f64 {
+                break;
+            }
+            if !self.put_back(&mut curve, None) {
+                break;
+            }
+            self.steps(&mut curve, 1.0, all, 4, false);
+        }
         let middle = curve.bins.count;
         let smooth = curve.freedom < SMOOTH * middle as f64;
         let mut curve = match smooth {
             true => curve.again(most.min(2 * MIDDLE)),
             false => {
                 let mut curve = self.sharper(whole, curve, most.min(4 * MIDDLE));
-                self.steps(&mut curve, 1.0, all, 2);
+                self.steps(&mut curve, 1.0, all, 2, false);
+                if self.put_back(&mut curve, Some(ENDS)) {
+                    self.steps(&mut curve, 1.0, all, 2, false);
+                }
                 self.sharper(whole, curve, most)
             }
         };
@@ -231,6 +249,24 @@ impl Search<'_> {
             sharpen(self, whole, &curve, &mut frames, &mut errors);
         }
         (frames, errors)
+    }
+
+    /// Puts bins that lie elsewhere where they belong, of all or of so many at both ends; whether there are any.
+    fn put_back(&self, curve: &mut Curve, ends: Option<usize>) -> bool {
+        let share = curve.shares.iter().sum::<f64>() / curve.shares.len() as f64;
+        let count = curve.bins.count;
+        let wanted = |bin: usize| ends.is_none_or(|ends| bin.min(count - 1 - bin) < ends);
+        let looked_at: Vec<usize> = (0..count).filter(|&bin| wanted(bin)).collect();
+        let found =
+            strays(self.points, &curve.frames(), curve.bins, &looked_at, self.range, share);
+        if std::env::var("DRIFT_DEBUG").is_ok() {
+            eprintln!("strays {found:?}");
+        }
+        for &(bin, off) in &found {
+            curve.values[0][bin] += off[0];
+            curve.values[1][bin] += off[1];
+        }
+        !found.is_empty()
     }
 
     /// The curve in finer bins, with its jumps as sharp as can be.
@@ -319,13 +355,13 @@ struct Axis<'a> {
     least: f64,
 }
 
-/// The values of the variance that are tried: of the whole way, in units of the precision.
+/// The least variance of the whole way that is tried, in units of the precision.
 const LOWEST: f64 = 1e-5;
-const HIGHEST: f64 = 1e7;
 /// From one to the next.
 const FACTOR: f64 = 6.0;
 /// Degrees of freedom of the distribution of steps.
 const FREEDOM: f64 = 3.0;
+const HEAVY_ROUNDS: usize = 20;
 
 impl<'a> Axis<'a> {
     fn new(sums: &'a Sums, axis: usize, values: &'a [f64]) -> Option<Self> {
@@ -392,7 +428,13 @@ impl<'a> Axis<'a> {
     }
 
     /// The smoothness that the data ask for, and the step.
-    fn choose(&self, parts: &[f64], before: Option<[&Prior; 2]>, slope: f64) -> Option<Chosen> {
+    fn choose(
+        &self,
+        parts: &[f64],
+        before: Option<[&Prior; 2]>,
+        slope: f64,
+        scored: bool,
+    ) -> Option<Chosen> {
         let squares: f64 = parts.iter().map(|part| part * part).sum();
         let mut share = self.degree.iter().sum::<f64>() / squares.max(f64::MIN_POSITIVE);
         let first = |order: usize| {
@@ -418,6 +460,13 @@ impl<'a> Axis<'a> {
             (None, None) => return None,
         };
         let (prior, evidence, change) = best;
+        let evidence = match scored {
+            true => [&prior, &other]
+                .into_iter()
+                .filter_map(|prior| self.heavy(prior, share))
+                .fold(evidence, f64::max),
+            false => evidence,
+        };
         let freedom = self.share(&prior, share, parts).map_or(0.0, |(_, freedom)| freedom);
         Some(Chosen { prior, other, share, change, evidence, freedom })
     }
@@ -431,7 +480,9 @@ impl<'a> Axis<'a> {
             Some((factor, value, change))
         };
         let whole = from.variance * (self.count as f64).powi(if from.order == 1 { 1 } else { 3 });
-        let allowed = |factor: f64| (LOWEST..HIGHEST).contains(&(factor * whole));
+        // No more than the range of the drift.
+        let highest = from.slope * (self.count as f64).powi(2);
+        let allowed = |factor: f64| (LOWEST..highest).contains(&(factor * whole));
         let mut middle = with(1.0).or_else(|| with(0.01))?;
         let mut low = with(middle.0 / FACTOR);
         let mut high = with(middle.0 * FACTOR);
@@ -481,6 +532,68 @@ impl<'a> Axis<'a> {
         (bend > 0.0 && varies > 0.0).then_some((bend / varies, share * bend))
     }
 
+    /// The same for the errors of the curve, of which those that are told least are the largest.
+    fn share_of_errors(&self, inverse: &[f64], parts: &[f64]) -> Option<f64> {
+        let count = self.count;
+        let product = |vector: &[f64], out: &mut Vec<f64>| {
+            out.clear();
+            out.extend(inverse.chunks(count).map(|row| {
+                row.iter().zip(vector).map(|(a, b)| a * b).sum::<f64>()
+            }));
+        };
+        let mut out = Vec::new();
+        let (mut bend, mut varies) = (0.0, 0.0);
+        for k in 0..count {
+            // H·A⁻¹, column by column.
+            let column = &inverse[k * count..][..count];
+            let tied = |row: usize| -> f64 {
+                let ties = self.bend[row * count..][..count].iter().zip(column);
+                let ties: f64 = ties.map(|(a, b)| f64::from(*a) * b).sum();
+                self.degree[row] * column[row] - ties
+            };
+            bend += (0..count).map(|row| column[row] * tied(row)).sum::<f64>();
+        }
+        for part in parts.chunks(count).filter(|part| part.iter().any(|value| *value != 0.0)) {
+            product(part, &mut out);
+            varies += out.iter().map(|value| value * value).sum::<f64>();
+        }
+        (bend > 0.0 && varies > 0.0).then_some(bend / varies)
+    }
+
+    /// The logarithm of the marginal likelihood over the likelihood where steps are not normally distributed: a few may be
+    /// large.
+    fn heavy(&self, prior: &Prior, share: f64) -> Option<f64> {
+        let mut prior = prior.clone();
+        for _ in 0..HEAVY_ROUNDS {
+            let matrix = self.dense(&prior, share)?;
+            let mut change = self.rest(&prior, share);
+            matrix.solve(&mut change);
+            let curve: Vec<f64> =
+                self.values.iter().zip(&change).map(|(value, change)| value + change).collect();
+            let inverse = matrix.inverse();
+            let covariance: Vec<[f64; 3]> = (0..self.count)
+                .map(|k| {
+                    let row = &inverse[k * self.count..][..self.count];
+                    [0, 1, 2].map(|far| row.get(k + far).copied().unwrap_or(0.0))
+                })
+                .collect();
+            prior.heed(&prior.squares(&curve, &covariance), FREEDOM);
+        }
+        let matrix = self.dense(&prior, share)?;
+        let rest = self.rest(&prior, share);
+        let mut change = rest.clone();
+        matrix.solve(&mut change);
+        let curve: Vec<f64> =
+            self.values.iter().zip(&change).map(|(value, change)| value + change).collect();
+        // The likelihood at the top, from that at the curve.
+        let mut image = prior.force(&change);
+        image.iter_mut().zip(&rest).for_each(|(image, rest)| *image = rest - *image);
+        let bend: f64 = image.iter().zip(&change).map(|(a, b)| a * b).sum();
+        let pull: f64 = self.pull.iter().zip(&change).map(|(a, b)| share * a * b).sum();
+        let gained = pull - 0.5 * bend;
+        Some(gained + prior.heavy(&curve, FREEDOM) - 0.5 * matrix.log_determinant())
+    }
+
     /// A step in many bins, with steps of the curve that are not normally distributed if some stand out.
     fn finely(&self, prior: &Prior, share: f64, smooth: bool) -> Option<(Prior, Vec<f64>)> {
         let mut prior = prior.clone();
@@ -509,14 +622,9 @@ impl<'a> Axis<'a> {
             let curve: Vec<f64> =
                 self.values.iter().zip(&found.1).map(|(value, change)| value + change).collect();
             let squares = prior.squares(&curve, &found.0.inverse());
-            let own =
-                |square: &f64| (FREEDOM + square / prior.variance) / (FREEDOM + 1.0);
-            let weights: Vec<f64> = squares.iter().map(own).collect();
-            let scale = squares.iter().zip(&weights).map(|(s, w)| s / w).sum::<f64>();
-            let variance = scale / squares.len() as f64;
-            let settled = (variance / prior.variance).ln().abs() < 0.05;
-            prior.variance = variance;
-            prior.own = weights;
+            let before = prior.variance;
+            prior.heed(&squares, FREEDOM);
+            let settled = (prior.variance / before).ln().abs() < 0.05;
             found = step(&prior)?;
             if settled {
                 break;
@@ -531,8 +639,9 @@ impl<'a> Axis<'a> {
 
     /// The variance of the curve in each bin, its mean aside, and corrected for pulls that vary more than the curvature says.
     fn errors(&self, prior: &Prior, share: f64, parts: &[f64]) -> Option<Vec<f64>> {
-        let share = self.share(prior, share, parts).map_or(share, |(share, _)| share);
         let count = self.count;
+        let inverse = self.dense(prior, share)?.inverse();
+        let share = self.share_of_errors(&inverse, parts).unwrap_or(share);
         let inverse = self.dense(prior, share)?.inverse();
         let means: Vec<f64> =
             inverse.chunks(count).map(|row| row.iter().sum::<f64>() / count as f64).collect();

@@ -5,7 +5,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::matrix::Cholesky;
+use super::pairs::Bins;
 use super::points::Points;
+use crate::near::{Cells, Grid};
 
 /// The drift of segments: the mean frame of each, and how far it is from the others.
 #[derive(Clone, Debug)]
@@ -104,10 +106,10 @@ fn in_plane(points: &Points, segments: &[Range<usize>], comparison: &Comparison)
     let bin = points.precision().max(range / 150.0);
     let half = (range / bin).ceil() as usize;
     let side = 2 * half + 1;
-    let grid = crate::near::Grid::new(&points.x, &points.y, range);
+    let grid = Grid::new(&points.x, &points.y, range);
     let of_segment = |rows: &Range<usize>| {
         let rows = rows.start as u32..rows.end as u32;
-        crate::near::Cells::new(grid, &points.x, &points.y, rows.into_iter())
+        Cells::new(grid, &points.x, &points.y, rows.into_iter())
     };
     let cells: Vec<_> = segments.par_iter().map(of_segment).collect();
     let pairs = pairs_of(segments.len());
@@ -147,10 +149,10 @@ fn in_depth(
     let bin = points.precision().max(comparison.range[1] / 500.0);
     let half = (comparison.range[1] / bin).ceil() as usize;
     let side = 2 * half + 1;
-    let grid = crate::near::Grid::new(&points.x, &points.y, near);
+    let grid = Grid::new(&points.x, &points.y, near);
     let of_segment = |rows: &Range<usize>| {
         let rows = rows.start as u32..rows.end as u32;
-        crate::near::Cells::new(grid, &points.x, &points.y, rows.into_iter())
+        Cells::new(grid, &points.x, &points.y, rows.into_iter())
     };
     let cells: Vec<_> = segments.par_iter().map(of_segment).collect();
     let shift = |&[a, b]: &[usize; 2]| {
@@ -174,6 +176,68 @@ fn in_depth(
 fn pairs_of(count: usize) -> Vec<[usize; 2]> {
     (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b])).collect()
 }
+
+/// Bins of a curve that lie elsewhere: where the localizations of one, from which the curve was taken off, fit to all others
+/// so much better that it is no chance. The number of the bin, and how far it is off.
+///
+/// `share` makes a log-likelihood of the number of pairs.
+pub(super) fn strays(
+    points: &Points,
+    drift: &[Vec<f64>],
+    bins: Bins,
+    looked_at: &[usize],
+    range: f64,
+    share: f64,
+) -> Vec<(usize, [f64; 2])> {
+    let moved = points.less(drift);
+    let most = (MOST_PAIRS / (2.0 * points.pairs_within(range))).min(1.0);
+    let limit = (most * f64::from(u32::MAX)) as u32;
+    // A share of the others is enough.
+    let kept = |row: &u32| row.wrapping_mul(0x9E37_79B9) <= limit;
+    let rows: Vec<u32> = (0..points.len() as u32).filter(kept).collect();
+    let grid = Grid::new(&moved.x, &moved.y, range);
+    let cells = Cells::new(grid, &moved.x, &moved.y, rows.into_iter());
+    let bin_size = points.precision().max(range / 150.0);
+    let half = (range / bin_size).ceil() as usize;
+    let side = 2 * half + 1;
+    let stray = |bin: usize| {
+        let own = |frame: u32| bins.of(frame);
+        let rows = points.frames.partition_point(|&frame| own(frame) < bin)
+            ..points.frames.partition_point(|&frame| own(frame) <= bin);
+        let mut counts = vec![0f32; side * side];
+        for row in rows {
+            let (x, y) = (moved.x[row], moved.y[row]);
+            for other in cells.around(x, y).into_iter().flatten() {
+                if own(points.frames[cells.rows[other] as usize]).abs_diff(bin) < 2 {
+                    continue;
+                }
+                let column = ((x - cells.x[other]) / bin_size).round() + half as f64;
+                let line = ((y - cells.y[other]) / bin_size).round() + half as f64;
+                let inside = |at: f64| at >= 0.0 && at < side as f64;
+                if inside(column) && inside(line) {
+                    counts[line as usize * side + column as usize] += 1.0;
+                }
+            }
+        }
+        let (at, weight) = peak(&mut counts, side, side);
+        if weight <= 0.0 {
+            return None;
+        }
+        let off = at.map(|at| (at - half as f64) * bin_size);
+        let [column, line] = at.map(|at| at.round() as usize);
+        let (there, here) = (counts[line * side + column], counts[half * side + half]);
+        let gain = f64::from(there - here) / most;
+        let chance = 6.0 * (f64::from(there) / most).sqrt() / most.sqrt();
+        let far = off[0].hypot(off[1]) > STRAY * points.precision();
+        (far && share * gain > LEAST_GAIN && gain > chance).then_some((bin, off))
+    };
+    looked_at.par_iter().filter_map(|&bin| stray(bin)).collect()
+}
+
+/// What is nearer, in units of the precision, is found by small steps.
+const STRAY: f64 = 4.0;
+/// By so much the logarithm of the likelihood grows at least.
+const LEAST_GAIN: f64 = 15.0;
 
 /// Half of the width of the smoothing, in bins.
 const BLUR: usize = 4;
