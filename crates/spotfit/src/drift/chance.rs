@@ -13,8 +13,8 @@ use super::refine::{Curve, Search};
 const PARTS: usize = 8;
 /// So many times.
 const TIMES: u64 = 24;
-/// How far, in units of the reach.
-const FAR: [f64; 2] = [2.5, 10.0];
+/// How far, in units of the reach; and once more as far.
+const FAR: f64 = 2.2;
 /// More localizations are not needed.
 const MOST: f64 = 2e4;
 /// Pairs nearer in time than one of so many parts may be of one blink.
@@ -80,29 +80,31 @@ fn excess(search: &Search<'_>, drift: &[Vec<f64>]) -> f64 {
         let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) as f64 / 2f64.powi(64)
     };
-    let (mut sum, mut squares) = (0.0, 0.0);
+    let (mut near, mut beyond) = (Vec::new(), Vec::new());
     for _ in 0..TIMES {
-        let offsets: Vec<[f64; 2]> = (0..bins.count)
-            .map(|_| {
-                let far = reach * (FAR[0] + (FAR[1] - FAR[0]) * uniform());
-                let (sin, cos) = (std::f64::consts::TAU * uniform()).sin_cos();
-                [far * cos, far * sin]
-            })
-            .collect();
-        let mut moved = drift.to_vec();
-        for axis in 0..2 {
-            for (frame, value) in (0..).zip(&mut moved[axis]) {
-                *value += offsets[bins.of(frame)][axis];
+        let directions: Vec<(f64, f64)> =
+            (0..bins.count).map(|_| (std::f64::consts::TAU * uniform()).sin_cos()).collect();
+        let displaced = |far: f64| {
+            let mut moved = drift.to_vec();
+            for frame in 0..moved[0].len() {
+                let (sin, cos) = directions[bins.of(frame as u32)];
+                moved[0][frame] += far * reach * cos;
+                moved[1][frame] += far * reach * sin;
             }
-        }
-        let other = value(&moved);
-        sum += other;
-        squares += other * other;
+            value(&moved)
+        };
+        near.push(displaced(FAR));
+        // Displaced parts overlap less: the line through two displacements says what chance makes of none.
+        beyond.push(2.0 * near[near.len() - 1] - displaced(2.0 * FAR));
     }
     let times = TIMES as f64;
-    let mean = sum / times;
-    let spread = (squares / times - mean * mean).max(0.0) * times / (times - 1.0);
-    // Pairs by chance count ∫(1 − u)⁶ du over ∫(1 − u)³ du = 4/7 on average, squared; at least one is thought of.
+    let moments = |values: &[f64]| {
+        let mean = values.iter().sum::<f64>() / times;
+        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        (mean, squares / (times - 1.0))
+    };
+    let ((_, spread), (mean, of_mean)) = (moments(&near), moments(&beyond));
+    // Of what a pair by chance counts, the mean square is 4/7 of the mean; at least one is thought of.
     let chance = (4.0 / 7.0) * mean.max(1.0);
-    (own - mean) / spread.max(chance).sqrt()
+    (own - mean) / (spread.max(chance) + of_mean / times).sqrt()
 }
