@@ -56,9 +56,6 @@ pub(super) fn significance(
         let curve: Curve = guess::first(&own, segment, range);
         excess(&Search { points: &halves[1 - one], ..*search }, &curve.frames())
     });
-    if std::env::var("DRIFT_DEBUG").is_ok() {
-        eprintln!("whole {whole:.1} halves {found:.1?}");
-    }
     (found[0] + found[1]) / std::f64::consts::SQRT_2
 }
 

@@ -33,25 +33,10 @@ pub(super) fn first(search: &Search<'_>, segment: Option<usize>, range: [f64; 2]
     if segment.is_none() {
         consider(near_in_time(search, bins));
     }
-    if std::env::var("DRIFT_DEBUG").is_ok() {
-        
-        let t = std::fs::read_to_string("/tmp/truth.txt").unwrap();
-        let t: Vec<Vec<f64>> = t.lines().map(|l| l.split_whitespace().map(|v| v.parse().unwrap()).collect()).collect();
-        let mut c = Curve::new(bins, (0..search.points.axes()).map(|k| (0..bins.count).map(|b| t[(bins.middle(b) as usize).min(t.len()-1)][k]).collect()).collect());
-        let s = search.coarse(&mut c);
-        eprintln!("truth score {s:?}");
-        found.push((s, c));
-    }
     // One unit for all: that of the curve with the most pairs.
     let most = found.iter().max_by(|a, b| a.0.value.total_cmp(&b.0.value));
     let share = most.map_or(0.0, |most| most.0.share);
     let score = |(score, _): &(Score, Curve)| share * score.value + score.evidence;
-    if std::env::var("DRIFT_DEBUG").is_ok() {
-        for f in &found {
-            eprintln!("guess {:?} {}", f.0, score(f));
-        }
-    }
-    if std::env::var("DRIFT_DEBUG").is_ok() && std::env::var("DRIFT_TRUTH").is_err() { found.pop(); }
     let best = found.into_iter().max_by(|a, b| score(a).total_cmp(&score(b)));
     best.map_or_else(|| none(search, bins), |best| best.1)
 }

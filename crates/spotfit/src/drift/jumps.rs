@@ -75,9 +75,6 @@ pub(super) fn sharpen(
             gained += fit[0] - fit[1];
         }
         let most = likely.iter().copied().fold(f64::MIN, f64::max);
-        if std::env::var("DRIFT_DEBUG").is_ok() {
-            eprintln!("jump {from}..{to} {levels:?} gain {}", most - on_curve);
-        }
         if most < on_curve + LEAST_GAIN {
             continue;
         }

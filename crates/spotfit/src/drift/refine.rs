@@ -259,9 +259,6 @@ impl Search<'_> {
         let looked_at: Vec<usize> = (0..count).filter(|&bin| wanted(bin)).collect();
         let found =
             strays(self.points, &curve.frames(), curve.bins, &looked_at, self.range, share);
-        if std::env::var("DRIFT_DEBUG").is_ok() {
-            eprintln!("strays {found:?}");
-        }
         for &(bin, off) in &found {
             curve.values[0][bin] += off[0];
             curve.values[1][bin] += off[1];
