@@ -12,7 +12,9 @@ use super::refine::{Curve, Search};
 /// Parts of the movie that are displaced.
 const PARTS: usize = 8;
 /// So many times.
-const TIMES: u64 = 24;
+const TIMES: usize = 24;
+/// The same where it is only asked whether there is any doubt.
+const FEW_TIMES: usize = 8;
 /// How far, in units of the reach; and once more as far.
 const FAR: f64 = 2.2;
 /// More localizations are not needed.
@@ -22,7 +24,7 @@ const APART: u32 = 16;
 /// The side of the squares that belong to one half or the other, in units of the reach.
 const SIDE: f64 = 8.0;
 /// If all localizations agree so well, their halves do.
-const CERTAIN: f64 = 60.0;
+const CERTAIN: f64 = 40.0;
 
 /// By how many standard deviations localizations of different times are nearer to each other than by chance.
 pub(super) fn significance(
@@ -31,7 +33,7 @@ pub(super) fn significance(
     segment: Option<usize>,
     range: [f64; 2],
 ) -> f64 {
-    let whole = excess(search, drift);
+    let whole = excess(search, drift, FEW_TIMES);
     if whole > CERTAIN {
         return whole;
     }
@@ -54,13 +56,13 @@ pub(super) fn significance(
     let found = [0, 1].map(|one| {
         let own = Search { points: &halves[one], ..*search };
         let curve: Curve = guess::first(&own, segment, range);
-        excess(&Search { points: &halves[1 - one], ..*search }, &curve.frames())
+        excess(&Search { points: &halves[1 - one], ..*search }, &curve.frames(), TIMES)
     });
     (found[0] + found[1]) / std::f64::consts::SQRT_2
 }
 
 /// By how many standard deviations pairs on a curve are more than on displaced ones.
-fn excess(search: &Search<'_>, drift: &[Vec<f64>]) -> f64 {
+fn excess(search: &Search<'_>, drift: &[Vec<f64>], times: usize) -> f64 {
     let points: Points = search.points.thinned(MOST / search.points.len() as f64);
     let reach = search.reach(1.0);
     let bins = Bins { count: PARTS.min(search.span as usize), span: search.span };
@@ -78,7 +80,7 @@ fn excess(search: &Search<'_>, drift: &[Vec<f64>]) -> f64 {
         (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) as f64 / 2f64.powi(64)
     };
     let (mut near, mut beyond) = (Vec::new(), Vec::new());
-    for _ in 0..TIMES {
+    for _ in 0..times {
         let directions: Vec<(f64, f64)> =
             (0..bins.count).map(|_| (std::f64::consts::TAU * uniform()).sin_cos()).collect();
         let displaced = |far: f64| {
@@ -94,7 +96,7 @@ fn excess(search: &Search<'_>, drift: &[Vec<f64>]) -> f64 {
         // Displaced parts overlap less: the line through two displacements says what chance makes of none.
         beyond.push(2.0 * near[near.len() - 1] - displaced(2.0 * FAR));
     }
-    let times = TIMES as f64;
+    let times = times as f64;
     let moments = |values: &[f64]| {
         let mean = values.iter().sum::<f64>() / times;
         let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();

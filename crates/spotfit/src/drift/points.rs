@@ -21,6 +21,8 @@ pub(super) struct Points {
 pub(super) const LEAST: usize = 100;
 /// Blinks are merged where at most such a share of the localizations has another one of the same frame beside it.
 const CROWDED: f64 = 0.1;
+/// Localizations of a sample that tells how many pairs there are.
+const SAMPLE: f64 = 8e3;
 /// How far a blink's localizations lie from their mean, in units of the precision.
 const BLINK: f64 = 4.0;
 /// Into so many parts at least a movie is cut by the longest blinks: what stays on is seen again and again.
@@ -136,7 +138,7 @@ impl Points {
 
     /// About how many pairs are within a radius of each other, from a sample.
     pub(super) fn pairs_within(&self, radius: f64) -> f64 {
-        let sample = self.thinned(2e4 / self.len() as f64);
+        let sample = self.thinned(SAMPLE / self.len() as f64);
         let share = sample.len() as f64 / self.len() as f64;
         let cells = sample.cells(radius);
         let mut count = 0usize;

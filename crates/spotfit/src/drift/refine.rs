@@ -19,7 +19,8 @@ use super::segments::strays;
 const LAST: f64 = 3.4;
 /// The scales before it, in its unit.
 const SCALES: [f64; 3] = [4.0, 2.0, 1.0];
-/// The most pairs in a step.
+/// The most pairs in a step of a coarse curve, and of a fine one.
+const FEW_PAIRS: f64 = 3e5;
 const MOST_PAIRS: f64 = 2e6;
 /// Bins of the first curve, of the one whose smoothness is chosen, and of the last.
 const COARSE: usize = 64;
@@ -121,7 +122,9 @@ impl Search<'_> {
     /// Steps at one scale, in the bins of the curve.
     pub(super) fn steps(&self, curve: &mut Curve, scale: f64, lags: [u32; 2], most: usize, scored: bool) -> Score {
         let reach = self.reach(scale);
-        let wanted = Wanted { reach: 1.2 * reach, lags, most: MOST_PAIRS };
+        let coarse = curve.bins.count <= COARSE;
+        let most_pairs = if coarse { FEW_PAIRS } else { MOST_PAIRS };
+        let wanted = Wanted { reach: 1.2 * reach, lags, most: most_pairs };
         let mut pairs = None;
         let mut moved = 0.0;
         let mut score = Score::default();
@@ -163,7 +166,8 @@ impl Search<'_> {
             .map(|axis| {
                 let own = Axis::new(sums, axis, &curve.values[axis])?;
                 let before = curve.priors.get(axis).zip(curve.others.get(axis));
-                own.choose(&parts[axis], before.map(|(a, b)| [a, b]), slope, scored)
+                let before = before.map(|(a, b)| ([a, b], curve.shares[axis]));
+                own.choose(&parts[axis], before, slope, scored)
             })
             .collect();
         let mut longest = 0f64;
@@ -192,7 +196,12 @@ impl Search<'_> {
         for scale in &SCALES[..2] {
             self.steps(curve, *scale, all, 6, false);
         }
-        self.steps(curve, SCALES[2], all, 2, true)
+        self.steps(curve, SCALES[2], all, 2, false)
+    }
+
+    /// How well a coarse curve does.
+    pub(super) fn score(&self, curve: &mut Curve) -> Score {
+        self.steps(curve, SCALES[2], [1, u32::MAX], 1, true)
     }
 
     /// The last curve and its standard errors, for each axis and frame.
@@ -358,7 +367,7 @@ const LOWEST: f64 = 1e-5;
 const FACTOR: f64 = 6.0;
 /// Degrees of freedom of the distribution of steps.
 const FREEDOM: f64 = 3.0;
-const HEAVY_ROUNDS: usize = 20;
+const HEAVY_ROUNDS: usize = 12;
 
 impl<'a> Axis<'a> {
     fn new(sums: &'a Sums, axis: usize, values: &'a [f64]) -> Option<Self> {
@@ -428,7 +437,7 @@ impl<'a> Axis<'a> {
     fn choose(
         &self,
         parts: &[f64],
-        before: Option<[&Prior; 2]>,
+        before: Option<([&Prior; 2], f64)>,
         slope: f64,
         scored: bool,
     ) -> Option<Chosen> {
@@ -439,13 +448,18 @@ impl<'a> Axis<'a> {
             let variance = 1.0 / (self.count as f64).powi(power);
             Prior::new(order, variance, self.count, slope)
         };
-        let mut begin = before.map_or_else(|| [first(1), first(2)], |before| before.map(Prior::clone));
-        if before.is_none() {
-            let (a, b) = (self.climb(&begin[0], share)?, self.climb(&begin[1], share)?);
-            begin = if a.1 > b.1 { [a.0, b.0] } else { [b.0, a.0] };
-        }
-        let (known, _) = self.share(&begin[0], share, parts).unwrap_or((share, 0.0));
-        share = known;
+        let begin = match before {
+            Some((priors, known)) => {
+                share = known;
+                priors.map(Prior::clone)
+            }
+            None => {
+                let (a, b) = (self.climb(&first(1), share)?, self.climb(&first(2), share)?);
+                let begin = if a.1 > b.1 { [a.0, b.0] } else { [b.0, a.0] };
+                share = self.share(&begin[0], share, parts).map_or(share, |(share, _)| share);
+                begin
+            }
+        };
         let [a, b] = begin.map(|prior| self.climb(&prior, share));
         let (best, other) = match (a, b) {
             (Some(a), Some(b)) if a.1 >= b.1 => (a, b.0),
@@ -464,7 +478,7 @@ impl<'a> Axis<'a> {
                 .fold(evidence, f64::max),
             false => evidence,
         };
-        let freedom = self.share(&prior, share, parts).map_or(0.0, |(_, freedom)| freedom);
+        let (share, freedom) = self.share(&prior, share, parts).unwrap_or((share, 0.0));
         Some(Chosen { prior, other, share, change, evidence, freedom })
     }
 

@@ -103,7 +103,7 @@ struct Shift {
 /// The peaks of the correlations of all segments in x and y.
 fn in_plane(points: &Points, segments: &[Range<usize>], comparison: &Comparison) -> Vec<Shift> {
     let range = comparison.range[0];
-    let bin = points.precision().max(range / 150.0);
+    let bin = BIN * points.precision().max(range / 150.0);
     let half = (range / bin).ceil() as usize;
     let side = 2 * half + 1;
     let grid = Grid::new(&points.x, &points.y, range);
@@ -197,7 +197,7 @@ pub(super) fn strays(
     let rows: Vec<u32> = (0..points.len() as u32).filter(kept).collect();
     let grid = Grid::new(&moved.x, &moved.y, range);
     let cells = Cells::new(grid, &moved.x, &moved.y, rows.into_iter());
-    let bin_size = points.precision().max(range / 150.0);
+    let bin_size = BIN * points.precision().max(range / 150.0);
     let half = (range / bin_size).ceil() as usize;
     let side = 2 * half + 1;
     let stray = |bin: usize| {
@@ -240,13 +240,17 @@ const STRAY: f64 = 4.0;
 const LEAST_GAIN: f64 = 15.0;
 
 /// Half of the width of the smoothing, in bins.
-const BLUR: usize = 4;
+const BLUR: usize = 3;
+/// Its standard deviation, in bins.
+const BLURRED: f32 = 1.1;
+/// Bins in units of the precision.
+const BIN: f64 = 1.6;
 
 /// The place of the highest peak of smoothed counts, in columns and lines, and about how many counts it has above
 /// what lies around it; 0 if that is less than chance.
 fn peak(counts: &mut [f32], width: usize, height: usize) -> ([f64; 2], f64) {
     let weights: [f32; BLUR + 1] =
-        std::array::from_fn(|at| (-0.5 * (at as f32 / 1.6).powi(2)).exp());
+        std::array::from_fn(|at| (-0.5 * (at as f32 / BLURRED).powi(2)).exp());
     blur(counts, width, height, &weights);
     let sum: f32 = weights[0] + 2.0 * weights[1..].iter().sum::<f32>();
     let area = if height > 1 { sum * sum } else { sum };
