@@ -96,12 +96,15 @@ pub(super) struct Wanted {
 
 /// Most pairs that are looked at.
 const MOST_LOOKED_AT: f64 = 6e7;
+/// For each that is taken, so many are looked at, at most.
+const LOOKED_AT: f64 = 6.0;
 
 impl Pairs {
     /// Lists pairs of points from which a drift (for each axis and frame) was taken off.
     pub(super) fn list(points: &Points, bins: Bins, drift: &[Vec<f64>], wanted: &Wanted) -> Self {
         let near = points.pairs_within(wanted.reach);
-        let thin = (MOST_LOOKED_AT / near).sqrt();
+        let looked_at = MOST_LOOKED_AT.min(LOOKED_AT * wanted.most);
+        let thin = (looked_at / near).sqrt();
         let thinned;
         let points = match thin < 1.0 {
             true => {
@@ -110,7 +113,7 @@ impl Pairs {
             }
             false => points,
         };
-        let share = wanted.most / near.min(MOST_LOOKED_AT);
+        let share = wanted.most / near.min(looked_at);
         let limit = if share < 1.0 { (share * 2f64.powi(32)) as u64 } else { u64::MAX };
         let axes = points.axes();
         let moved = points.less(drift);
@@ -132,8 +135,8 @@ impl Pairs {
                     points.frames.partition_point(|&other| other < frame + wanted.lags[0]),
                 ) as u32;
                 let beyond = frame.saturating_add(wanted.lags[1]);
-                each_within(&cells, (x, y), wanted.reach, |other| {
-                    if other < first || points.frames[other as usize] > beyond {
+                each_within(&cells, (x, y), wanted.reach, first, |other| {
+                    if points.frames[other as usize] > beyond {
                         return;
                     }
                     let z = moved.z.get(one).map_or(0.0, |z| moved.z[other as usize] - z);
@@ -365,8 +368,23 @@ fn chosen(one: u32, other: u32) -> u64 {
     (mixed ^ (mixed >> 29)).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 32
 }
 
-fn each_within(cells: &Cells, (x, y): (f64, f64), reach: f64, mut found: impl FnMut(u32)) {
-    for (place, _) in cells.within(x, y, reach) {
-        found(cells.rows[place]);
+/// The points from a row on that are within the reach of a place.
+fn each_within(
+    cells: &Cells,
+    (x, y): (f64, f64),
+    reach: f64,
+    first: u32,
+    mut found: impl FnMut(u32),
+) {
+    let limit = reach * reach;
+    for places in cells.around(x, y) {
+        let columns = cells.x[places.clone()].iter().zip(&cells.y[places.clone()]);
+        for ((other_x, other_y), &other) in columns.zip(&cells.rows[places]) {
+            let (dx, dy) = (other_x - x, other_y - y);
+            // One branch, which is seldom taken.
+            if (dx * dx + dy * dy <= limit) & (other >= first) {
+                found(other);
+            }
+        }
     }
 }
