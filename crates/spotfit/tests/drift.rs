@@ -13,6 +13,11 @@ struct Simulated {
     z: Vec<f64>,
 }
 
+/// Positions in the plane of which nothing else is known.
+fn positions<'a>(frames: &'a [u32], x: &'a [f64], y: &'a [f64]) -> Positions<'a> {
+    Positions { frames, x, y, z: None, uncertainty: None, uncertainty_z: None }
+}
+
 const FRAMES: u32 = 5000;
 /// Uncertainty of a localization of 1000 photons.
 const PRECISION: f64 = 9.0;
@@ -52,8 +57,12 @@ impl Simulated {
     }
 
     fn positions(&self, depth: bool) -> Positions<'_> {
-        Positions { frames: &self.frames, x: &self.x, y: &self.y, z: depth.then_some(&self.z[..]) }
+        Positions { z: depth.then_some(&self.z[..]), ..positions(&self.frames, &self.x, &self.y) }
     }
+}
+
+fn rms(values: &[f64]) -> f64 {
+    (values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64).sqrt()
 }
 
 /// Root mean square of what is left of the drift, its mean aside.
@@ -77,14 +86,125 @@ fn drift_of_a_structure_is_found() {
         off[1],
         locs.x.len()
     );
-    assert!(off[0] < 3.0 && off[1] < 3.0, "{off:?}");
+    assert!(off[0] < 1.5 && off[1] < 1.5, "{off:?}");
     assert_eq!((drift.frames(), drift.x[0], drift.z.len()), (FRAMES as usize, 0.0, 0));
+    for (off, errors) in off.into_iter().zip([&drift.x_error, &drift.y_error]) {
+        let stated = rms(errors);
+        println!("stated: {stated:.2} nm");
+        assert!((0.5..2.0).contains(&(off / stated)), "{off} and {stated}");
+    }
     for column in [&mut locs.x, &mut locs.y] {
         column.reverse();
     }
     locs.frames.reverse();
     let again = Drift::estimate(&locs.positions(false), FRAMES, &options).expect("enough of them");
-    assert!((left(&again.x, 0) - off[0]).abs() < 0.5, "{} and {}", left(&again.x, 0), off[0]);
+    assert_eq!(again, drift, "the order of rows does not matter");
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let again = pool.install(|| Drift::estimate(&locs.positions(false), FRAMES, &options));
+        assert_eq!(again.expect("enough of them"), drift, "{threads} threads");
+    }
+}
+
+/// Proves that the unit of lengths does not matter, and neither does where the field lies.
+#[test]
+fn units_and_places_do_not_matter() {
+    let locs = Simulated::new(5);
+    let options = DriftOptions::new(PRECISION, 3.0 * PRECISION);
+    let drift = Drift::estimate(&locs.positions(false), FRAMES, &options).expect("enough of them");
+    for (unit, place) in [(1.0 / 1024.0, 0.0), (1024.0, 0.0), (1.0, -65536.0)] {
+        let of = |from: &[f64]| from.iter().map(|value| unit * value + place).collect::<Vec<f64>>();
+        let (x, y) = (of(&locs.x), of(&locs.y));
+        let options = DriftOptions::new(unit * PRECISION, 3.0 * unit * PRECISION);
+        let other = Drift::estimate(&positions(&locs.frames, &x, &y), FRAMES, &options);
+        let other = other.expect("enough of them");
+        let errors = drift.x_error.iter().zip(&other.x_error);
+        for ((one, other), error) in drift.x.iter().zip(&other.x).zip(errors) {
+            let (off, scale) = (other / unit - one, error.0);
+            assert!(off.abs() < 0.3 * scale, "{unit}: {off} of {scale}");
+            assert!((error.1 / unit / error.0 - 1.0).abs() < 0.2, "{unit}: {error:?}");
+        }
+    }
+}
+
+/// Rows of molecules that are seen for three frames and never again, anywhere in 10 by 10 µm.
+fn seen_once(seed: u64, molecules: usize) -> (Vec<u32>, Vec<f64>, Vec<f64>) {
+    let mut random = Random::new(seed, 9);
+    let mut rows = (vec![], vec![], vec![]);
+    for _ in 0..molecules {
+        let first = (random.uniform() * f64::from(FRAMES - 3)) as u32;
+        let place = [(); 2].map(|()| 1e4 * random.uniform());
+        for frame in first..first + 3 {
+            rows.0.push(frame);
+            rows.1.push(place[0] + PRECISION * random.normal());
+            rows.2.push(place[1] + PRECISION * random.normal());
+        }
+    }
+    rows
+}
+
+/// Proves that no drift is invented: random points, and molecules that never come back, are refused, unless drift is wanted anyway.
+#[test]
+fn drift_of_chance_is_refused() {
+    let mut random = Random::new(6, 9);
+    let frames: Vec<u32> = (0..20_000).map(|row| row / 4).collect();
+    let mut column = || (0..20_000).map(|_| 1e4 * random.uniform()).collect::<Vec<f64>>();
+    let tables = [(frames, column(), column()), seen_once(7, 7000)];
+    let options = DriftOptions::new(PRECISION, 3.0 * PRECISION);
+    for (frames, x, y) in &tables {
+        let positions = positions(frames, x, y);
+        let error = Drift::estimate(&positions, FRAMES, &options).expect_err("chance");
+        assert!(matches!(error, DriftError::Chance { .. }), "{error}");
+        println!("{error}");
+        let options = options.with_anyway(true);
+        let drift = Drift::estimate(&positions, FRAMES, &options).expect("wanted anyway");
+        assert_eq!(drift.x_error.len(), FRAMES as usize);
+        assert!(drift.x_error.iter().chain(&drift.y_error).all(|error| error.is_finite()));
+    }
+}
+
+/// Proves that a jump is found to the frame or two, also two that are near each other, and that nothing around it suffers.
+#[test]
+fn jumps_are_found() {
+    let mut locs = Simulated::new(8);
+    let jumps = [(1500, 60.0), (3700, -90.0), (3760, 50.0)];
+    let own = |frame: u32| -> f64 {
+        jumps.iter().filter(|jump| frame >= jump.0).map(|jump| jump.1).sum()
+    };
+    for (&frame, (x, y)) in locs.frames.iter().zip(locs.x.iter_mut().zip(&mut locs.y)) {
+        // The smooth drift is taken away.
+        *x += own(frame) - truth(frame)[0];
+        *y += -0.5 * own(frame) - truth(frame)[1];
+    }
+    let options = DriftOptions::new(PRECISION, 3.0 * PRECISION);
+    let drift = Drift::estimate(&locs.positions(false), FRAMES, &options).expect("enough of them");
+    let off: Vec<f64> = (0..).zip(&drift.x).map(|(frame, x)| x - own(frame)).collect();
+    let mean = off.iter().sum::<f64>() / off.len() as f64;
+    let left = rms(&off.iter().map(|off| off - mean).collect::<Vec<_>>());
+    println!("left of jumps: {left:.2} nm, stated {:.2} nm", rms(&drift.x_error));
+    assert!(left < 3.0, "{left}");
+    let wrong = off.iter().filter(|off| (*off - mean).abs() > 20.0).count();
+    assert!(wrong <= 12, "{wrong} frames are on the wrong side of a jump");
+}
+
+/// Proves that segments and knots can be chosen, and that counts that make no sense are refused.
+#[test]
+fn segments_and_knots_are_heeded() {
+    let locs = Simulated::new(9);
+    let options = DriftOptions::new(PRECISION, 3.0 * PRECISION);
+    let chosen = options.with_segment(Some(250)).with_knots(Some(100));
+    let drift = Drift::estimate(&locs.positions(false), FRAMES, &chosen).expect("enough of them");
+    let off = [left(&drift.x, 0), left(&drift.y, 1)];
+    assert!(off[0] < 2.5 && off[1] < 2.5, "{off:?}");
+    for (name, options) in [
+        ("segment", options.with_segment(Some(10))),
+        ("segment", options.with_segment(Some(FRAMES))),
+        ("knots", options.with_knots(Some(1))),
+        ("knots", options.with_knots(Some(5 * FRAMES))),
+    ] {
+        let error = Drift::estimate(&locs.positions(false), FRAMES, &options).expect_err("senseless");
+        assert!(matches!(error, DriftError::Count { name: own, .. } if own == name), "{error}");
+    }
 }
 
 /// Proves the same with z, whose errors are three times as large.
@@ -131,11 +251,11 @@ fn beads(seed: u64, count: usize) -> (Simulated, Vec<f64>) {
 #[test]
 fn beads_tell_the_drift() {
     let (locs, errors) = beads(3, 4);
-    let positions = locs.positions(false);
+    let positions = Positions { uncertainty: Some(&errors), ..locs.positions(false) };
     let options = BeadOptions::new(100.0);
     let found = find_beads(&positions, FRAMES, &options).expect("beads");
     assert_eq!(found.len(), 5, "those that are on all the time");
-    let drift = Drift::from_beads(&positions, &found, Some(&errors), FRAMES).expect("beads");
+    let drift = Drift::from_beads(&positions, &found, FRAMES).expect("beads");
     // What the four that can be trusted allow, on average over the frames.
     let (mut bound, mut seen) = (0.0, 0.0);
     for frame in 0..FRAMES {
@@ -152,6 +272,12 @@ fn beads_tell_the_drift() {
     println!("left of the drift: {:.2} and {:.2} nm rms, bound {bound:.2}", off[0], off[1]);
     // The bound counts the bead that wanders: along x it is of no use.
     assert!(off[0] < 1.1 * bound * (5.0f64 / 4.0).sqrt() && off[1] < 1.1 * bound, "{off:?}");
+
+    // Errors are those of the scatter of all beads, of which one wanders.
+    for (off, errors) in off.into_iter().zip([&drift.x_error, &drift.y_error]) {
+        let stated = rms(errors);
+        assert!((0.7..1.3).contains(&(off / stated)), "{off} and {stated}");
+    }
 
     let first = |bead: &spotfit::drift::Bead| {
         let row = bead.rows[0] as usize;
@@ -184,7 +310,7 @@ fn beads_are_followed_among_other_spots() {
     let column = |of: fn(&(u32, f64, f64)) -> f64| rows.iter().map(of).collect::<Vec<f64>>();
     let (x, y) = (column(|row| row.1), column(|row| row.2));
     let of: Vec<u32> = rows.iter().map(|row| row.0).collect();
-    let positions = Positions { frames: &of, x: &x, y: &y, z: None };
+    let positions = positions(&of, &x, &y);
     let beads = find_beads(&positions, frames, &BeadOptions::new(radius)).expect("beads");
     assert_eq!(beads.len(), 3);
     for bead in &beads {
@@ -210,7 +336,7 @@ fn beads_are_followed_among_other_spots() {
 fn what_tells_nothing_is_refused() {
     let options = DriftOptions::new(10.0, 30.0);
     let estimate = |frames: &[u32], x: &[f64], y: &[f64]| {
-        Drift::estimate(&Positions { frames, x, y, z: None }, 100, &options)
+        Drift::estimate(&positions(frames, x, y), 100, &options)
     };
     assert!(matches!(estimate(&[], &[], &[]), Err(DriftError::Few { found: 0, .. })));
     assert!(matches!(estimate(&[1], &[1.0], &[]), Err(DriftError::Columns(_))));
@@ -228,7 +354,7 @@ fn what_tells_nothing_is_refused() {
         // It ends, whatever it finds.
         let _ = estimate(&frames, &x, &x);
     }
-    let positions = Positions { frames: &frames, x: &far, y: &far, z: None };
+    let positions = positions(&frames, &far, &far);
     for (precision, range) in [(0.0, 1.0), (f64::NAN, 1.0), (10.0, 1.0), (10.0, 1e9)] {
         let options = DriftOptions::new(precision, 1.0).with_range(range);
         let error = Drift::estimate(&positions, 100, &options).expect_err("senseless");
@@ -242,4 +368,8 @@ fn what_tells_nothing_is_refused() {
     Drift::correct(&[], &[0, 1], &mut values);
     Drift::correct(&[0.5, 1.0], &[0, 9], &mut values);
     assert_eq!(values, [0.5, 1.0]);
+    let mut errors = [3.0, 12.0];
+    Drift::add_error(&[], &[0, 1], &mut errors);
+    Drift::add_error(&[4.0, 5.0], &[0, 9], &mut errors);
+    assert_eq!(errors, [5.0, 13.0]);
 }

@@ -220,6 +220,9 @@ impl Drift {
     /// The drift of beads: in each frame the mean over those that are seen, weighted by their uncertainties if there are
     /// any; beads that move against the others lose their weight. In frames without beads it is on the line between its neighbours.
     ///
+    /// Errors are those of the means: by how much beads differ from each other if there are several, by the uncertainties if there is
+    /// one; of one without uncertainties they are not known, and empty.
+    ///
     /// # Errors
     /// [`DriftError`].
     ///
@@ -237,14 +240,17 @@ impl Drift {
         if beads.is_empty() || frames == 0 {
             return Err(DriftError::NoBeads { share: 0.0, frames });
         }
+        let depth = positions.uncertainty_z;
+        if let Some(given) = depth {
+            crate::near::check_rows(positions.x, &[("uncertainty_z", given.len())])?;
+        }
         let of = |values: &[f64]| along(positions, beads, uncertainty, frames, values);
-        let mut drift = Self {
-            x: of(positions.x),
-            y: of(positions.y),
-            // Uncertainties are those of x and y.
-            z: positions.z.map_or_else(Vec::new, |z| along(positions, beads, None, frames, z)),
-            ..Self::default()
-        };
+        let (x, x_error) = of(positions.x);
+        let (y, y_error) = of(positions.y);
+        let (z, z_error) = positions.z.map_or_else(Default::default, |z| {
+            along(positions, beads, depth, frames, z)
+        });
+        let mut drift = Self { x, y, z, x_error, y_error, z_error };
         drift.begin_at_zero();
         Ok(drift)
     }
@@ -253,14 +259,14 @@ impl Drift {
 /// Rounds of finding the drift from the beads' places and the reverse.
 const ROUNDS: usize = 12;
 
-/// The drift along one axis.
+/// The drift along one axis, and its standard errors.
 fn along(
     positions: &Positions<'_>,
     beads: &[Bead],
     uncertainty: Option<&[f64]>,
     frames: u32,
     values: &[f64],
-) -> Vec<f64> {
+) -> (Vec<f64>, Vec<f64>) {
     let weight_of = |row: u32| match uncertainty.map(|all| all[row as usize]) {
         Some(error) if error > 0.0 && error.is_finite() => 1.0 / (error * error),
         Some(_) => 0.0,
@@ -279,6 +285,7 @@ fn along(
         .collect();
     let mut drift = vec![0.0; frames as usize];
     let mut trust = vec![1.0; beads.len()];
+    let (mut weights, mut scatter) = (Vec::new(), 0.0);
     for round in 0..ROUNDS {
         let mut sums = vec![(0.0, 0.0); frames as usize];
         let mut spreads = Vec::new();
@@ -300,6 +307,8 @@ fn along(
             spreads.push(square / rows.len().max(1) as f64);
         }
         fill(&sums, &mut drift);
+        scatter = spreads.iter().zip(&rows).zip(&trust).map(|((s, rows), t)| t * s * rows.len() as f64).sum();
+        weights = sums.iter().map(|sum| sum.1).collect();
         if round > 0 && beads.len() > 2 {
             // A bead that does not move with the others spreads more than they do.
             let usual = median(spreads.iter().copied()).max(f64::MIN_POSITIVE);
@@ -308,7 +317,37 @@ fn along(
             }
         }
     }
-    drift
+    let seen = weights.iter().filter(|weight| **weight > 0.0).count();
+    let all: usize = rows.iter().map(Vec::len).sum();
+    let unit = match all.checked_sub(seen + beads.len()) {
+        Some(freedom) if beads.len() > 1 && freedom > 0 => scatter / freedom as f64,
+        _ if weighted && uncertainty.is_some() => 1.0,
+        _ => return (drift, Vec::new()),
+    };
+    let errors = errors(&weights, unit, &drift);
+    (drift, errors)
+}
+
+/// Standard errors of means with the given weights; between frames without weight, of lines, which the drift may leave by as much
+/// as it moves.
+fn errors(weights: &[f64], unit: f64, drift: &[f64]) -> Vec<f64> {
+    let known: Vec<usize> = (0..weights.len()).filter(|&frame| weights[frame] > 0.0).collect();
+    let square = |frame: usize| unit / weights[frame];
+    let of = |frame: usize| {
+        let after = known.partition_point(|&other| other < frame);
+        match (after.checked_sub(1).map(|k| known[k]), known.get(after)) {
+            (_, Some(&own)) if own == frame => square(own),
+            (Some(before), Some(&after)) => {
+                let share = (frame - before) as f64 / (after - before) as f64;
+                let step = drift[after] - drift[before];
+                let ends = square(before) + share * (square(after) - square(before));
+                ends + share * (1.0 - share) * step * step
+            }
+            (Some(only), None) | (None, Some(&only)) => square(only),
+            (None, None) => 0.0,
+        }
+    };
+    (0..weights.len()).map(|frame| of(frame).sqrt()).collect()
 }
 
 /// Means of sums; between frames without weight, lines.

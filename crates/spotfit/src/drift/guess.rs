@@ -19,7 +19,7 @@ pub(super) fn first(search: &Search<'_>, segment: Option<usize>, range: [f64; 2]
     };
     let bins = search.coarse_bins();
     let by_segments = |count: usize| {
-        let (rough, _) = compare(search.points, &Comparison { count, range });
+        let rough = compare(search.points, &Comparison { count, range });
         let of = |axis| (0..bins.count).map(|bin| rough.at(axis, bins.middle(bin))).collect();
         Curve::new(bins, (0..search.points.axes()).map(of).collect())
     };

@@ -144,6 +144,8 @@ fn runs(frames: &[u32]) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
     })
 }
 
+/// Fewer pairs of localizations say nothing.
+const LEAST_PAIRS: f64 = 12.0;
 /// Pairs are nearer to each other than by chance by so many standard deviations, or the drift is not stated.
 const NEEDED: f64 = 5.0;
 
@@ -281,6 +283,10 @@ impl Drift {
         let whole = points;
         let points = whole.merged(span);
         let range = [options.range / options.precision, options.range_z / options.precision_z];
+        let pairs = points.pairs_within(range[0]);
+        if pairs < LEAST_PAIRS {
+            return Err(DriftError::NoOverlap { pairs: pairs as usize, range: options.range });
+        }
         let search = Search { points: &points, span, range: range[0], knots };
         let curve = guess::first(&search, segment, range);
         let (values, errors) = search.fine(curve, &whole);

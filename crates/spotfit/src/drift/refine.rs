@@ -161,7 +161,7 @@ impl Search<'_> {
     ) -> (f64, Score) {
         let slope = (self.range / curve.bins.count as f64).powi(2);
         let axes = 0..self.points.axes();
-        let chosen: Vec<Option<Chosen>> = axes
+        let chosen: Option<Vec<Chosen>> = axes
             .into_par_iter()
             .map(|axis| {
                 let own = Axis::new(sums, axis, &curve.values[axis])?;
@@ -170,11 +170,11 @@ impl Search<'_> {
                 own.choose(&parts[axis], before, slope, scored)
             })
             .collect();
+        let Some(chosen) = chosen else { return (0.0, Score::default()) };
         let mut longest = 0f64;
         let mut score = Score { value: sums.value, evidence: 0.0, share: 0.0 };
         let mut next = Curve::new(curve.bins, std::mem::take(&mut curve.values));
         for (axis, chosen) in chosen.into_iter().enumerate() {
-            let Some(chosen) = chosen else { continue };
             for (value, change) in next.values[axis].iter_mut().zip(chosen.change) {
                 longest = longest.max(change.abs());
                 *value += change.clamp(-most, most);
@@ -213,7 +213,7 @@ impl Search<'_> {
         let mut curve = curve.again(MIDDLE.min(most));
         self.steps(&mut curve, 1.0, all, 4, false);
         for _ in 0..STRAYS {
-            if curve.freedom < SMOOTH * curve.bins.count as f64 {
+            if curve.priors.is_empty() || curve.freedom < SMOOTH * curve.bins.count as f64 {
                 break;
             }
             if !self.put_back(&mut curve, None) {
@@ -222,6 +222,10 @@ impl Search<'_> {
             self.steps(&mut curve, 1.0, all, 4, false);
         }
         let middle = curve.bins.count;
+        if curve.priors.is_empty() {
+            // Nothing is near anything.
+            return (curve.frames(), vec![Vec::new(); curve.values.len()]);
+        }
         let smooth = curve.freedom < SMOOTH * middle as f64;
         let mut curve = match smooth {
             true => curve.again(most.min(2 * MIDDLE)),

@@ -47,8 +47,8 @@ impl Rough {
     }
 }
 
-/// Compares all segments with all others; how many pairs there are in the peaks of correlations.
-pub(super) fn compare(points: &Points, comparison: &Comparison) -> (Rough, f64) {
+/// Compares all segments with all others.
+pub(super) fn compare(points: &Points, comparison: &Comparison) -> Rough {
     let pairs = points.pairs_within(comparison.range[0]);
     let points = points.thinned((MOST_PAIRS / pairs).sqrt());
     let segments = cut(&points, comparison.count);
@@ -59,7 +59,6 @@ pub(super) fn compare(points: &Points, comparison: &Comparison) -> (Rough, f64) 
     let mut rough =
         Rough { frames: centres.collect(), x: Vec::new(), y: Vec::new(), z: Vec::new() };
     let shifts = in_plane(&points, &segments, comparison);
-    let found = shifts.iter().map(|shift| shift.weight).sum();
     let tolerance = 2.0 * points.precision();
     let solved = solve(&shifts, segments.len(), tolerance);
     rough.x = solved.iter().map(|shift| shift[0]).collect();
@@ -69,7 +68,7 @@ pub(super) fn compare(points: &Points, comparison: &Comparison) -> (Rough, f64) 
         let solved = solve(&shifts, segments.len(), tolerance);
         rough.z = solved.iter().map(|shift| shift[0]).collect();
     }
-    (rough, found)
+    rough
 }
 
 /// Cuts points, which are in the order of frames, into parts of about as many each; no frame is in two.
