@@ -202,7 +202,8 @@ fn segments_and_knots_are_heeded() {
         ("knots", options.with_knots(Some(1))),
         ("knots", options.with_knots(Some(5 * FRAMES))),
     ] {
-        let error = Drift::estimate(&locs.positions(false), FRAMES, &options).expect_err("senseless");
+        let error =
+            Drift::estimate(&locs.positions(false), FRAMES, &options).expect_err("senseless");
         assert!(matches!(error, DriftError::Count { name: own, .. } if own == name), "{error}");
     }
 }

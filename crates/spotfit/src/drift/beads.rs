@@ -247,9 +247,9 @@ impl Drift {
         let of = |values: &[f64]| along(positions, beads, uncertainty, frames, values);
         let (x, x_error) = of(positions.x);
         let (y, y_error) = of(positions.y);
-        let (z, z_error) = positions.z.map_or_else(Default::default, |z| {
-            along(positions, beads, depth, frames, z)
-        });
+        let (z, z_error) = positions
+            .z
+            .map_or_else(Default::default, |z| along(positions, beads, depth, frames, z));
         let mut drift = Self { x, y, z, x_error, y_error, z_error };
         drift.begin_at_zero();
         Ok(drift)
@@ -307,7 +307,12 @@ fn along(
             spreads.push(square / rows.len().max(1) as f64);
         }
         fill(&sums, &mut drift);
-        scatter = spreads.iter().zip(&rows).zip(&trust).map(|((s, rows), t)| t * s * rows.len() as f64).sum();
+        scatter = spreads
+            .iter()
+            .zip(&rows)
+            .zip(&trust)
+            .map(|((s, rows), t)| t * s * rows.len() as f64)
+            .sum();
         weights = sums.iter().map(|sum| sum.1).collect();
         if round > 0 && beads.len() > 2 {
             // A bead that does not move with the others spreads more than they do.

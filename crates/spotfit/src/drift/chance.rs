@@ -68,9 +68,7 @@ fn excess(search: &Search<'_>, drift: &[Vec<f64>], times: usize) -> f64 {
     let bins = Bins { count: PARTS.min(search.span as usize), span: search.span };
     let lags = [(search.span / APART).max(1), u32::MAX];
     let wanted = Wanted { reach, lags, most: f64::INFINITY };
-    let value = |drift: &[Vec<f64>]| {
-        Pairs::list(&points, bins, drift, &wanted).value(drift, reach)
-    };
+    let value = |drift: &[Vec<f64>]| Pairs::list(&points, bins, drift, &wanted).value(drift, reach);
     let own = value(drift);
     let mut number = 0u64;
     let mut uniform = || {

@@ -26,8 +26,8 @@ pub(super) fn first(search: &Search<'_>, segment: Option<usize>, range: [f64; 2]
     if let Some(count) = segment {
         consider(by_segments(count));
     } else {
-        let counts = IN_A_SEGMENT
-            .map(|rows| (search.points.len() / rows).clamp(SEGMENTS[0], SEGMENTS[1]));
+        let counts =
+            IN_A_SEGMENT.map(|rows| (search.points.len() / rows).clamp(SEGMENTS[0], SEGMENTS[1]));
         consider(by_segments(counts[0]));
         consider(near_in_time(search, bins));
         if counts[1] != counts[0] && !alike(&found, search.points.precision()) {

@@ -39,7 +39,8 @@ pub(super) fn sharpen(
     for [first, last] in places {
         let ends = [first, last].map(|bin| curve.bins.middle(bin).round().max(0.0) as u32);
         let [from, to] = ends.map(|frame| frame.min(search.span - 1));
-        let level = |frame: u32| -> Vec<f64> { drift.iter().map(|of| of[frame as usize]).collect() };
+        let level =
+            |frame: u32| -> Vec<f64> { drift.iter().map(|of| of[frame as usize]).collect() };
         let levels = [level(from), level(to)];
         // In each frame, how well its localizations fit before and after the jump, and on the curve.
         let length = (to - from + 1) as usize;
@@ -93,7 +94,8 @@ pub(super) fn sharpen(
                 let step = levels[1][axis] - levels[0][axis];
                 drift[axis][frame] = levels[0][axis] + after * step;
                 let [before, behind] = squares[axis];
-                let square = before + after * (behind - before) + after * (1.0 - after) * step * step;
+                let square =
+                    before + after * (behind - before) + after * (1.0 - after) * step * step;
                 if let Some(error) = errors[axis].get_mut(frame) {
                     *error = square.max(0.0).sqrt();
                 }

@@ -53,8 +53,7 @@ impl Cholesky {
             side[column] = 1.0;
             for row in column..size {
                 let own = &self.lower[row * size..][..size];
-                side[row] =
-                    (side[row] - dot(&own[column..row], &side[column..row])) / own[row];
+                side[row] = (side[row] - dot(&own[column..row], &side[column..row])) / own[row];
             }
             for row in (0..size).rev() {
                 let own = &self.lower[row * size..][..size];
@@ -123,10 +122,6 @@ impl Band {
 }
 
 impl BandFactor {
-    pub(super) fn log_determinant(&self) -> f64 {
-        self.rows.iter().map(|row| row[0].ln()).sum()
-    }
-
     pub(super) fn solve(&self, side: &mut [f64]) {
         let size = self.rows.len();
         for k in 0..size {

@@ -131,9 +131,9 @@ impl Pairs {
                 let frame = points.frames[one];
                 let (x, y) = (moved.x[one], moved.y[one]);
                 let cell = part(x, y, side);
-                let first = starts[bin + 1].max(
-                    points.frames.partition_point(|&other| other < frame + wanted.lags[0]),
-                ) as u32;
+                let first = starts[bin + 1]
+                    .max(points.frames.partition_point(|&other| other < frame + wanted.lags[0]))
+                    as u32;
                 let beyond = frame.saturating_add(wanted.lags[1]);
                 each_within(&cells, (x, y), wanted.reach, first, |other| {
                     if points.frames[other as usize] > beyond {
@@ -161,11 +161,6 @@ impl Pairs {
         };
         let rows = (0..bins.count).into_par_iter().map(row).collect();
         Self { bins, rows, axes }
-    }
-
-    /// The number of pairs.
-    pub(super) fn len(&self) -> usize {
-        self.rows.iter().map(Vec::len).sum()
     }
 
     /// What they say at a drift, given for each axis and frame.
@@ -237,8 +232,7 @@ impl Pairs {
     pub(super) fn parts(&self, drift: &[Vec<f64>], reach: f64, bins: Bins) -> Vec<Vec<f64>> {
         let (count, axes) = (bins.count, self.axes);
         let drift = Moved::new(drift);
-        let bin_of: Vec<u32> =
-            (0..self.bins.span).map(|frame| bins.of(frame) as u32).collect();
+        let bin_of: Vec<u32> = (0..self.bins.span).map(|frame| bins.of(frame) as u32).collect();
         let unit = (6.0 / reach) as f32;
         let mut parts = vec![vec![0.0; CELLS * count]; axes];
         for pair in self.rows.iter().flatten() {

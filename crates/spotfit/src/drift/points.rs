@@ -166,7 +166,9 @@ impl Points {
         }
         let options = LinkOptions { radius: BLINK, radius_z: BLINK, gap: 1 };
         let z = Some(&self.z[..]).filter(|z| !z.is_empty());
-        let Ok(links) = link(&self.frames, &self.x, &self.y, z, &options) else { return self.clone() };
+        let Ok(links) = link(&self.frames, &self.x, &self.y, z, &options) else {
+            return self.clone();
+        };
         let longest = (span / PARTS).max(LONGEST);
         // The open part of each group: its number and its first frame.
         let mut open = vec![(u32::MAX, 0u32); links.count];

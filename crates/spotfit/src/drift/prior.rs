@@ -28,8 +28,12 @@ impl Prior {
     pub(super) fn finer(&self, count: usize) -> Self {
         let times = count as f64 / self.count as f64;
         let power = if self.order == 1 { 1 } else { 3 };
-        let mut new =
-            Self::new(self.order, self.variance / times.powi(power), count, self.slope / (times * times));
+        let mut new = Self::new(
+            self.order,
+            self.variance / times.powi(power),
+            count,
+            self.slope / (times * times),
+        );
         let old = self.own.len();
         for (k, own) in new.own.iter_mut().enumerate() {
             // The mean over what one of the others covers.

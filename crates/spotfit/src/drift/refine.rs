@@ -120,7 +120,14 @@ impl Search<'_> {
     }
 
     /// Steps at one scale, in the bins of the curve.
-    pub(super) fn steps(&self, curve: &mut Curve, scale: f64, lags: [u32; 2], most: usize, scored: bool) -> Score {
+    pub(super) fn steps(
+        &self,
+        curve: &mut Curve,
+        scale: f64,
+        lags: [u32; 2],
+        most: usize,
+        scored: bool,
+    ) -> Score {
         let reach = self.reach(scale);
         let coarse = curve.bins.count <= COARSE;
         let most_pairs = if coarse { FEW_PAIRS } else { MOST_PAIRS };
@@ -244,8 +251,8 @@ impl Search<'_> {
         for round in 0..4 {
             let frames = curve.frames();
             let wanted = Wanted { reach: 1.2 * reach, lags: all, most: MOST_PAIRS };
-            let pairs = pairs
-                .get_or_insert_with(|| Pairs::list(self.points, curve.bins, &frames, &wanted));
+            let pairs =
+                pairs.get_or_insert_with(|| Pairs::list(self.points, curve.bins, &frames, &wanted));
             let found = pairs.sums(&frames, reach, 0.1);
             let longest = self.step_finely(&mut curve, &found, smooth);
             sums = Some(found);
@@ -270,8 +277,7 @@ impl Search<'_> {
         let count = curve.bins.count;
         let wanted = |bin: usize| ends.is_none_or(|ends| bin.min(count - 1 - bin) < ends);
         let looked_at: Vec<usize> = (0..count).filter(|&bin| wanted(bin)).collect();
-        let found =
-            strays(self.points, &curve.frames(), curve.bins, &looked_at, self.range, share);
+        let found = strays(self.points, &curve.frames(), curve.bins, &looked_at, self.range, share);
         for &(bin, off) in &found {
             curve.values[0][bin] += off[0];
             curve.values[1][bin] += off[1];
@@ -412,8 +418,7 @@ impl<'a> Axis<'a> {
 
     /// c·H + P without what ties bins that are not neighbours.
     fn band(&self, prior: &Prior, share: f64) -> Option<BandFactor> {
-        let mut band =
-            Band::new(self.degree.iter().map(|degree| share * degree.max(self.least)));
+        let mut band = Band::new(self.degree.iter().map(|degree| share * degree.max(self.least)));
         prior.add_to(&mut band);
         band.factor()
     }
@@ -552,9 +557,11 @@ impl<'a> Axis<'a> {
         let count = self.count;
         let product = |vector: &[f64], out: &mut Vec<f64>| {
             out.clear();
-            out.extend(inverse.chunks(count).map(|row| {
-                row.iter().zip(vector).map(|(a, b)| a * b).sum::<f64>()
-            }));
+            out.extend(
+                inverse
+                    .chunks(count)
+                    .map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum::<f64>()),
+            );
         };
         let mut out = Vec::new();
         let (mut bend, mut varies) = (0.0, 0.0);
