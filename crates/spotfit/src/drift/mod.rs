@@ -42,7 +42,7 @@ pub enum DriftError {
     },
     /// Parts of so many frames are too many, or too few.
     #[error(
-        "{name} = {frames} makes {count} parts of the {span} frames with localizations; {least} to {most} are possible"
+        "{name} = {frames} frames: {count} of them in the {span} frames with localizations; {least} to {most} are possible"
     )]
     Count {
         /// The option's name.

@@ -337,15 +337,15 @@ impl Search<'_> {
                 let values = curve.bins.again(&curve.values[axis], coarse);
                 let merged = Axis::new(&merged, axis, &values);
                 let (Some(fine), Some(merged)) = (fine, merged) else { return Vec::new() };
-                let prior = curve.priors[axis].finer(middle);
+                let prior = fine.doubted(&curve.priors[axis], curve.shares[axis]);
+                let within = fine.band(&prior, curve.shares[axis]).map(|band| band.inverse());
+                let between = prior.between();
+                let prior = prior.finer(middle);
                 let errors = merged.errors(&prior, curve.shares[axis], &parts[axis]);
                 let near = merged.band(&prior, curve.shares[axis]).map(|band| band.inverse());
-                let within =
-                    fine.band(&curve.priors[axis], curve.shares[axis]).map(|band| band.inverse());
                 let (Some(near), Some(within)) = (near, within) else { return Vec::new() };
                 let near: Vec<f64> = near.iter().map(|row| row[0]).collect();
                 let errors = errors.unwrap_or_else(|| near.clone());
-                let between = curve.priors[axis].between();
                 let own = within.iter().zip(between).map(|(row, between)| row[0] + between);
                 let within: Vec<f64> = own.collect();
                 let error = |frame: u32| {
@@ -657,6 +657,17 @@ impl<'a> Axis<'a> {
             found = step(&prior)?;
         }
         Some((prior, found.1))
+    }
+
+    /// The prior that errors are stated with: that nothing moves at all the data never tell, only that it is no more than they
+    /// would show of a line.
+    fn doubted(&self, prior: &Prior, share: f64) -> Prior {
+        let mut prior = prior.clone();
+        if prior.order == 1 {
+            let line = 12.0 / (share * self.degree.iter().sum::<f64>());
+            prior.variance = prior.variance.max(line / self.count as f64);
+        }
+        prior
     }
 
     /// The variance of the curve in each bin, its mean aside, and corrected for pulls that vary more than the curvature says.
