@@ -3,6 +3,7 @@
 //! Beside what is left of the drift it prints the errors that are stated, so that both can be compared: the ratio is the root
 //! mean square, over frames and axes, of what is left in units of the stated error, and 1 if the errors are right.
 
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use benches::drift_cases::{
@@ -62,6 +63,18 @@ enum What {
     },
     /// Find the drift of ten million localizations in 100,000 frames
     Huge,
+    /// Write the table of a case and its true drift, NAME-SEED.csv and NAME-SEED-truth.csv
+    Write {
+        /// Which case
+        #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(CASES))]
+        case: String,
+        /// Its seed
+        #[arg(long, value_name = "NUMBER")]
+        seed: u64,
+        /// The folder to write to
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
 }
 
 /// Seconds of the processors that this process took, in steps of 10 ms.
@@ -310,12 +323,36 @@ fn largest() {
     }
 }
 
-fn main() {
+/// Writes a table, with z only if it has heights, and the drift of each frame.
+fn write(name: &str, seed: u64, folder: &Path) -> csv::Result<()> {
+    let table = case(name, seed);
+    std::fs::create_dir_all(folder)?;
+    let columns =
+        [("x", &table.x), ("y", &table.y), ("z", &table.z), ("uncertainty", &table.uncertainty)];
+    let columns = || columns.iter().filter(|column| !column.1.is_empty());
+    let mut rows = csv::Writer::from_path(folder.join(format!("{name}-{seed}.csv")))?;
+    rows.write_record(std::iter::once("frame").chain(columns().map(|column| column.0)))?;
+    for (row, frame) in table.frames.iter().enumerate() {
+        let numbers = columns().map(|column| format!("{:.3}", column.1[row]));
+        rows.write_record(std::iter::once(frame.to_string()).chain(numbers))?;
+    }
+    rows.flush()?;
+    let mut truth = csv::Writer::from_path(folder.join(format!("{name}-{seed}-truth.csv")))?;
+    truth.write_record(["x", "y", "z"])?;
+    for moved in &table.truth {
+        truth.write_record(moved.map(|moved| format!("{moved:.3}")))?;
+    }
+    Ok(truth.flush()?)
+}
+
+fn main() -> csv::Result<()> {
     let Arguments { what, verbose } = Arguments::parse();
     match what {
         What::Cases { seeds, names } => cases(&names, seeds, verbose),
         What::Structured { from, to } => with_structure(from..to, verbose),
         What::Unstructured { from, to } => without_structure(from..to, verbose),
         What::Huge => largest(),
+        What::Write { case, seed, out } => write(&case, seed, &out)?,
     }
+    Ok(())
 }

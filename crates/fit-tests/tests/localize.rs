@@ -9,11 +9,13 @@ use fit_sim::{Maps, MovieSimulation, MovieTruth, SpotShape};
 use fit_tests::data::{read_columns, real_data, real_oracle};
 use fit_tests::tolerances::{HONEST, OUTSIDE_DOUBLE};
 use spotfit::detect::{Candidate, DEFAULT_FALSE_RATE, Detector};
+use spotfit::drift::{Drift, DriftError, DriftOptions};
 use spotfit::localize::{
     Counts, Flags, Localization, LocalizeError, LocalizeOptions, Localizer, Positions,
 };
 use spotfit::movie::{Block, Blocks, Movie, MovieLimits, Pixels};
 use spotfit::npy::write_header;
+use spotfit::table::{PicassoReader, Unit};
 use spotfit::{
     Background, Camera, CameraMap, Criteria, Elliptical, Estimator, FitterOptions, Options,
     PixelProfile, Shape, Size,
@@ -751,4 +753,42 @@ fn a_broken_movie_ends_the_localizations() {
     assert!(matches!(localizations.next(), Some(Err(LocalizeError::Movie(_)))));
     assert!(localizations.next().is_none() && localizations.next().is_none());
     assert_eq!(localizations.into_localizer().counts().frames, 32);
+}
+
+/// Proves that no drift is read into Picasso's own table of grids of 20 nm, which has none: it is refused, or its error covers it.
+#[test]
+#[cfg_attr(not(real_images), ignore = "needs the real images: SPOTFIT_DATA names their folder")]
+fn grids_without_drift_have_none() {
+    let folder = real_data().expect("the data").join("odd");
+    let text = std::fs::read_to_string(folder.join("picasso0_locs.yaml")).expect("YAML");
+    let beside = spotfit::yaml::parse(&text).expect("YAML");
+    let file = std::fs::File::open(folder.join("picasso0_locs.hdf5")).expect("a table");
+    let mut reader = PicassoReader::new(file, Some(beside)).expect("a table");
+    let table = reader.read().expect("rows").expect("a block");
+    let frames = table.frames().expect("frames");
+    let [x, y, error] = ["x", "y", "uncertainty"]
+        .map(|name| table.lengths(name, Unit::Pixel).expect("a column").into_owned());
+    let positions = spotfit::drift::Positions {
+        frames: &frames,
+        x: &x,
+        y: &y,
+        z: None,
+        uncertainty: Some(&error),
+        uncertainty_z: None,
+    };
+    let count = frames.iter().max().expect("rows") + 1;
+    let options = DriftOptions::new(0.01, 0.03).with_range(5.0);
+    match Drift::estimate(&positions, count, &options) {
+        Err(error) => assert!(matches!(error, DriftError::Chance { .. }), "{error}"),
+        Ok(drift) => {
+            for (of, errors) in [(&drift.x, &drift.x_error), (&drift.y, &drift.y_error)] {
+                let mean = of.iter().sum::<f64>() / of.len() as f64;
+                for (value, error) in of.iter().zip(errors) {
+                    assert!((value - mean).abs() <= 3.0 * error, "{value} of {mean} ± {error} px");
+                    // A hundredth of a pixel is the precision of one localization.
+                    assert!(*error < 0.05 && (value - mean).abs() < 0.014, "{value} ± {error} px");
+                }
+            }
+        }
+    }
 }
