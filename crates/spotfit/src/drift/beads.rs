@@ -55,8 +55,8 @@ pub fn find_beads(
     let needed = (options.share * f64::from(frames)).ceil() as usize;
     let step = (frames / 16).max(1);
     for start in (0..frames).step_by(step as usize).take(9) {
-        let mut seeds = spots.rows[spots.of(start)].to_vec();
-        seeds.sort_unstable();
+        // In the order of their places, whatever the order of the rows is.
+        let seeds = spots.rows[spots.of(start)].to_vec();
         for seed in seeds {
             let place = at(positions, seed);
             let known = |bead: &Bead| {
@@ -98,8 +98,11 @@ pub fn beads_at(
     let needed = (options.share * f64::from(frames)).ceil() as usize;
     let mut beads = Vec::new();
     for (number, &place) in places.iter().enumerate() {
-        let first = |frame| spots.near(frame, place, options.radius).map(|(_, row)| row).min();
-        let rows = (0..frames).find_map(first).map(|seed| spots.follow(seed, options));
+        let nearest = |frame| {
+            let near = spots.near(frame, place, options.radius);
+            near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row)
+        };
+        let rows = (0..frames).find_map(nearest).map(|seed| spots.follow(seed, options));
         let seen = rows.as_ref().map_or(0, Vec::len);
         match rows.filter(|rows| rows.len() >= needed) {
             Some(rows) => beads.push(Bead { rows }),
@@ -151,8 +154,12 @@ impl<'a> Spots<'a> {
             starts[frame + 1] += starts[frame];
         }
         let same_frame = |&one: &u32, &other: &u32| of[one as usize] == of[other as usize];
-        rows.par_chunk_by_mut(same_frame)
-            .for_each(|rows| rows.sort_by(|&a, &b| x[a as usize].total_cmp(&x[b as usize])));
+        rows.par_chunk_by_mut(same_frame).for_each(|rows| {
+            rows.sort_by(|&a, &b| {
+                let (a, b) = (a as usize, b as usize);
+                x[a].total_cmp(&x[b]).then(y[a].total_cmp(&y[b]))
+            });
+        });
         let x = rows.par_iter().map(|&row| x[row as usize]).collect();
         Ok(Self { positions, starts, rows, x })
     }
@@ -189,8 +196,7 @@ impl<'a> Spots<'a> {
             for frame in of {
                 let near = self.near(frame, place, options.radius);
                 walked += 1.0;
-                if let Some((_, row)) = near.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
-                {
+                if let Some((_, row)) = near.min_by(|a, b| a.0.total_cmp(&b.0)) {
                     rows.push(row);
                     let recent = &rows[rows.len().saturating_sub(RECENT)..];
                     let mean = |k: usize| {
@@ -227,23 +233,19 @@ impl Drift {
     /// [`DriftError`].
     ///
     /// # Panics
-    /// If a bead has a row that there is not.
+    /// If a bead has a row that there is not, or one of a frame that there is not.
     pub fn from_beads(
         positions: &Positions<'_>,
         beads: &[Bead],
         frames: u32,
     ) -> Result<Self, DriftError> {
         let uncertainty = positions.uncertainty;
-        if let Some(given) = uncertainty {
-            crate::near::check_rows(positions.x, &[("uncertainty", given.len())])?;
-        }
+        super::check_frames(frames)?;
+        super::points::check_columns(positions)?;
         if beads.is_empty() || frames == 0 {
             return Err(DriftError::NoBeads { share: 0.0, frames });
         }
         let depth = positions.uncertainty_z;
-        if let Some(given) = depth {
-            crate::near::check_rows(positions.x, &[("uncertainty_z", given.len())])?;
-        }
         let of = |values: &[f64]| along(positions, beads, uncertainty, frames, values);
         let (x, x_error) = of(positions.x);
         let (y, y_error) = of(positions.y);
@@ -268,7 +270,7 @@ fn along(
     values: &[f64],
 ) -> (Vec<f64>, Vec<f64>) {
     let weight_of = |row: u32| match uncertainty.map(|all| all[row as usize]) {
-        Some(error) if error > 0.0 && error.is_finite() => 1.0 / (error * error),
+        Some(error) if error > 0.0 && (1.0 / (error * error)).is_normal() => 1.0 / (error * error),
         Some(_) => 0.0,
         None => 1.0,
     };
@@ -316,7 +318,9 @@ fn along(
         weights = sums.iter().map(|sum| sum.1).collect();
         if round > 0 && beads.len() > 2 {
             // A bead that does not move with the others spreads more than they do.
-            let usual = median(spreads.iter().copied()).max(f64::MIN_POSITIVE);
+            // Those without a weight say nothing.
+            let spread = spreads.iter().copied().filter(|spread| *spread > 0.0);
+            let usual = median(spread).max(f64::MIN_POSITIVE);
             for (trust, spread) in trust.iter_mut().zip(&spreads) {
                 *trust = if *spread > 4.0 * usual { usual / spread } else { 1.0 };
             }
@@ -324,7 +328,8 @@ fn along(
     }
     let seen = weights.iter().filter(|weight| **weight > 0.0).count();
     let all: usize = rows.iter().map(Vec::len).sum();
-    let unit = match all.checked_sub(seen + beads.len()) {
+    // A mean for each frame and a place for each bead, but where all lie is free.
+    let unit = match (all + 1).checked_sub(seen + beads.len()) {
         Some(freedom) if beads.len() > 1 && freedom > 0 => scatter / freedom as f64,
         _ if weighted && uncertainty.is_some() => 1.0,
         _ => return (drift, Vec::new()),

@@ -5,8 +5,8 @@
 //! which parts of the movie are displaced against each other.
 
 use super::guess;
-use super::pairs::{Bins, Pairs, Wanted};
-use super::points::{LEAST, Points};
+use super::pairs::{Bins, value};
+use super::points::{Points, mixed, square_of};
 use super::refine::{Curve, Search};
 
 /// Parts of the movie that are displaced.
@@ -19,6 +19,8 @@ const FEW_TIMES: usize = 8;
 const FAR: f64 = 2.2;
 /// More localizations are not needed.
 const MOST: f64 = 2e4;
+/// Nor are more pairs.
+const MOST_PAIRS: f64 = 3e6;
 /// Pairs nearer in time than one of so many parts may be of one blink.
 const APART: u32 = 16;
 /// The side of the squares that belong to one half or the other, in units of the reach.
@@ -37,22 +39,8 @@ pub(super) fn significance(
     if whole > CERTAIN {
         return whole;
     }
-    let side = SIDE * search.reach(1.0);
     let moved = search.points.less(drift);
-    let number = |at: f64| (at / side).floor() as i64 as u64;
-    let half = |row: usize| {
-        let mixed = number(moved.x[row]).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            ^ number(moved.y[row]).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 63 == 0
-    };
-    let halves = [true, false].map(|wanted| {
-        let rows: Vec<usize> =
-            (0..search.points.len()).filter(|&row| half(row) == wanted).collect();
-        search.points.of(rows.into_iter())
-    });
-    if halves.iter().any(|half| half.len() < LEAST / 4) {
-        return 0.0;
-    }
+    let Some(halves) = halves(search, &moved) else { return whole.min(0.0) };
     let found = [0, 1].map(|one| {
         let own = Search { points: &halves[one], ..*search };
         let curve: Curve = guess::first(&own, segment, range);
@@ -61,34 +49,56 @@ pub(super) fn significance(
     (found[0] + found[1]) / std::f64::consts::SQRT_2
 }
 
+/// Two halves of the localizations: squares of the field, as large as leaves something to both.
+fn halves(search: &Search<'_>, moved: &Points) -> Option<[Points; 2]> {
+    let reach = search.reach(1.0);
+    let count = search.points.len();
+    let mut side = SIDE * reach;
+    while side >= reach {
+        let first = |row: usize| square_of(moved.x[row], moved.y[row], side) & 1 == 0;
+        let own = (0..count).filter(|&row| first(row)).count();
+        if own.min(count - own) >= count / 5 {
+            let half = |wanted: bool| {
+                let rows: Vec<usize> = (0..count).filter(|&row| first(row) == wanted).collect();
+                search.points.of(rows.into_iter())
+            };
+            return Some([half(true), half(false)]);
+        }
+        side *= 0.5;
+    }
+    None
+}
+
 /// By how many standard deviations pairs on a curve are more than on displaced ones.
 fn excess(search: &Search<'_>, drift: &[Vec<f64>], times: usize) -> f64 {
-    let points: Points = search.points.thinned(MOST / search.points.len() as f64);
     let reach = search.reach(1.0);
+    let share = (MOST / search.points.len() as f64).min(1.0);
+    let near = search.points.less(drift).pairs_within(reach);
+    let points = search.points.thinned(share.min((MOST_PAIRS / near).sqrt()));
+    if points.len() < 2 {
+        return 0.0;
+    }
     let bins = Bins { count: PARTS.min(search.span as usize), span: search.span };
-    let lags = [(search.span / APART).max(1), u32::MAX];
-    let wanted = Wanted { reach, lags, most: f64::INFINITY };
-    let value = |drift: &[Vec<f64>]| Pairs::list(&points, bins, drift, &wanted).value(drift, reach);
-    let own = value(drift);
+    let least = (search.span / APART).max(1);
+    let moved = points.less(drift);
+    let own = value(&moved, &points.frames, reach, least);
     let mut number = 0u64;
     let mut uniform = || {
         number += 1;
-        let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) as f64 / 2f64.powi(64)
+        mixed(number) as f64 / 2f64.powi(64)
     };
     let (mut near, mut beyond) = (Vec::new(), Vec::new());
     for _ in 0..times {
         let directions: Vec<(f64, f64)> =
             (0..bins.count).map(|_| (std::f64::consts::TAU * uniform()).sin_cos()).collect();
         let displaced = |far: f64| {
-            let mut moved = drift.to_vec();
-            for frame in 0..moved[0].len() {
-                let (sin, cos) = directions[bins.of(frame as u32)];
-                moved[0][frame] += far * reach * cos;
-                moved[1][frame] += far * reach * sin;
+            let mut other = moved.clone();
+            for (row, &frame) in points.frames.iter().enumerate() {
+                let (sin, cos) = directions[bins.of(frame)];
+                other.x[row] += far * reach * cos;
+                other.y[row] += far * reach * sin;
             }
-            value(&moved)
+            value(&other, &points.frames, reach, least)
         };
         near.push(displaced(FAR));
         // Displaced parts overlap less: the line through two displacements says what chance makes of none.

@@ -39,7 +39,9 @@ pub(super) fn first(search: &Search<'_>, segment: Option<usize>, range: [f64; 2]
         found.truncate(1);
     }
     if found.len() > 1 {
-        found.iter_mut().for_each(|(score, curve)| *score = search.score(curve));
+        // The same share of all pairs for each of them.
+        let near = found.iter().map(|(_, curve)| search.near(curve)).fold(0.0, f64::max);
+        found.iter_mut().for_each(|(score, curve)| *score = search.score(curve, near));
     }
     // One unit for all: that of the curve with the most pairs.
     let most = found.iter().max_by(|a, b| a.0.value.total_cmp(&b.0.value));
@@ -68,7 +70,7 @@ fn near_in_time(search: &Search<'_>, bins: Bins) -> Curve {
     let mut curve = none(search, bins);
     for (parts, scale) in NEAR {
         let most = (search.span / parts).max(2);
-        search.steps(&mut curve, scale, [1, most], 3, false);
+        search.steps(&mut curve, scale, [1, most], 3);
     }
     curve
 }

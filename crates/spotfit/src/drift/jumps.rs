@@ -13,6 +13,8 @@ const LARGE: f64 = 2.0;
 const WIDTHS: [usize; 3] = [3, 12, 48];
 /// Frames of a blink on either side of a jump that may be merged across it.
 const BLINK: f64 = 3.0;
+/// The most pairs that are looked at for the whole field.
+const MOST_PAIRS: f64 = 5e6;
 /// By so much the logarithm of the likelihood grows at least.
 const LEAST_GAIN: f64 = 2.0;
 
@@ -31,11 +33,15 @@ pub(super) fn sharpen(
     let mut any = false;
     let axes = search.points.axes();
     let reach = search.reach(1.0);
-    let moved = search.points.less(drift);
+    let whole = search.points.less(drift);
+    // A share of the others is enough where there are many.
+    let kept = (MOST_PAIRS / whole.pairs_within(reach)).min(1.0);
+    let others = search.points.thinned(kept);
+    let moved = others.less(drift);
     let cells = moved.cells(reach);
     // What one localization says, its blink says once.
     let blink = all.len() as f64 / search.points.len() as f64;
-    let share = curve.shares.iter().sum::<f64>() / curve.shares.len() as f64 / blink;
+    let share = curve.shares.iter().sum::<f64>() / curve.shares.len() as f64 / (blink * kept);
     for [first, last] in places {
         let ends = [first, last].map(|bin| curve.bins.middle(bin).round().max(0.0) as u32);
         let [from, to] = ends.map(|frame| frame.min(search.span - 1));
@@ -55,7 +61,7 @@ pub(super) fn sharpen(
                 let mut sum = 0.0;
                 for (place, square) in cells.within(x, y, reach) {
                     let other = cells.rows[place] as usize;
-                    if (from..=to).contains(&search.points.frames[other]) {
+                    if (from..=to).contains(&others.frames[other]) {
                         continue;
                     }
                     let z = if axes == 3 { all.z[row] - drift[2] - moved.z[other] } else { 0.0 };

@@ -173,7 +173,7 @@ pub struct Positions<'a> {
     /// The uncertainty of x and y of each, if it is known; without it, all count alike. What is not above 0 and finite
     /// counts as the median.
     pub uncertainty: Option<&'a [f64]>,
-    /// The same for z.
+    /// The same for z; it counts for beads.
     pub uncertainty_z: Option<&'a [f64]>,
 }
 

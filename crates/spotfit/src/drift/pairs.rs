@@ -5,10 +5,10 @@
 
 use rayon::prelude::*;
 
-use super::points::Points;
+use super::points::{Points, mixed, square_of};
 use crate::near::Cells;
 
-/// Parts of the movie, alike in length, in each of which the drift has one value; between their middles it is on lines.
+/// Parts of the movie, alike in length. The drift is given in their middles, and on lines between those.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bins {
     pub(super) count: usize,
@@ -74,6 +74,8 @@ struct Pair {
 const CELLS: usize = 512;
 /// The side of a part, in units of the reach.
 const SIDE: f64 = 4.0;
+/// So many parts tell how much pulls vary.
+const ENOUGH: usize = 64;
 
 /// The pairs that are near each other, for each bin of the earlier.
 #[derive(Clone, Debug)]
@@ -92,6 +94,8 @@ pub(super) struct Wanted {
     pub(super) lags: [u32; 2],
     /// About how many are taken at most.
     pub(super) most: f64,
+    /// About how many there are, where that is not to be found out.
+    pub(super) near: Option<f64>,
 }
 
 /// Most pairs that are looked at.
@@ -102,21 +106,24 @@ const LOOKED_AT: f64 = 6.0;
 impl Pairs {
     /// Lists pairs of points from which a drift (for each axis and frame) was taken off.
     pub(super) fn list(points: &Points, bins: Bins, drift: &[Vec<f64>], wanted: &Wanted) -> Self {
-        let near = points.pairs_within(wanted.reach);
+        let whole = points.less(drift);
+        let near = wanted.near.unwrap_or_else(|| {
+            let lag = f64::from(wanted.lags[1]) / f64::from(bins.span);
+            whole.pairs_within(wanted.reach) * (2.0 * lag).min(1.0)
+        });
         let looked_at = MOST_LOOKED_AT.min(LOOKED_AT * wanted.most);
         let thin = (looked_at / near).sqrt();
         let thinned;
-        let points = match thin < 1.0 {
+        let (points, moved) = match thin < 1.0 {
             true => {
                 thinned = points.thinned(thin);
-                &thinned
+                (&thinned, thinned.less(drift))
             }
-            false => points,
+            false => (points, whole),
         };
         let share = wanted.most / near.min(looked_at);
         let limit = if share < 1.0 { (share * 2f64.powi(32)) as u64 } else { u64::MAX };
         let axes = points.axes();
-        let moved = points.less(drift);
         let cells = moved.cells(wanted.reach);
         let usual = points.precision().powi(2);
         let weights: Vec<f32> =
@@ -124,13 +131,13 @@ impl Pairs {
         let starts: Vec<usize> = (0..=bins.count)
             .map(|bin| points.frames.partition_point(|&frame| bins.of(frame) < bin))
             .collect();
-        let side = SIDE * wanted.reach;
+        let side = side_of_parts(&moved, wanted.reach);
         let row = |bin: usize| {
             let mut found = Vec::new();
             for one in starts[bin]..starts[bin + 1] {
                 let frame = points.frames[one];
                 let (x, y) = (moved.x[one], moved.y[one]);
-                let cell = part(x, y, side);
+                let cell = (square_of(x, y, side) % CELLS as u64) as u16;
                 let first = starts[bin + 1]
                     .max(points.frames.partition_point(|&other| other < frame + wanted.lags[0]))
                     as u32;
@@ -248,20 +255,6 @@ impl Pairs {
         }
         parts
     }
-
-    /// The sum of what pairs count.
-    pub(super) fn value(&self, drift: &[Vec<f64>], reach: f64) -> f64 {
-        let drift = Moved::new(drift);
-        let row = |pairs: &Vec<Pair>| {
-            let near = pairs.iter().filter_map(|pair| {
-                let near = drift.near(pair, self.axes, reach as f32)?;
-                Some(f64::from(pair.weight * near.left.powi(3)))
-            });
-            near.sum::<f64>()
-        };
-        let rows: Vec<f64> = self.rows.par_iter().map(row).collect();
-        rows.iter().sum()
-    }
 }
 
 /// How near the two of a pair are, in units of the reach.
@@ -319,8 +312,7 @@ pub(super) struct Sums {
 impl Sums {
     /// The same in fewer bins.
     pub(super) fn merged(&self, own: Bins, bins: Bins) -> Self {
-        let to: Vec<usize> =
-            (0..own.count).map(|bin| bins.of(own.middle(bin).max(0.0).round() as u32)).collect();
+        let to: Vec<usize> = (0..own.count).map(|bin| bin * bins.count / own.count).collect();
         let add = |from: &Vec<f64>| {
             let mut sums = vec![0.0; bins.count];
             to.iter().zip(from).for_each(|(&to, from)| sums[to] += from);
@@ -347,19 +339,51 @@ impl Sums {
     }
 }
 
-/// The number of the part of the field that a place is in.
-fn part(x: f64, y: f64, side: f64) -> u16 {
-    let number = |at: f64| (at / side).floor() as i64 as u64;
-    let mixed = number(x).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        ^ number(y).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    let mixed = (mixed ^ (mixed >> 31)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed >> 32) as u16 % CELLS as u16
+/// The side of parts of the field: as large as leaves enough of them.
+fn side_of_parts(moved: &Points, reach: f64) -> f64 {
+    let mut side = SIDE * reach;
+    while side > reach {
+        let mut seen = vec![false; CELLS];
+        for (&x, &y) in moved.x.iter().zip(&moved.y) {
+            seen[(square_of(x, y, side) % CELLS as u64) as usize] = true;
+        }
+        if seen.iter().filter(|seen| **seen).count() >= ENOUGH {
+            break;
+        }
+        side *= 0.5;
+    }
+    side
 }
 
 /// A number from 0 to 2³² for each pair.
 fn chosen(one: u32, other: u32) -> u64 {
-    let mixed = ((u64::from(one) << 32) | u64::from(other)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed ^ (mixed >> 29)).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 32
+    mixed((u64::from(one) << 32) | u64::from(other)) >> 32
+}
+
+/// The sum of what pairs count that are so many frames apart, of points from which a drift was taken off.
+pub(super) fn value(points: &Points, frames: &[u32], reach: f64, least: u32) -> f64 {
+    let cells = points.cells(reach);
+    let rows: Vec<u32> = (0..points.len() as u32).collect();
+    let part = |rows: &[u32]| {
+        let mut sum = 0.0;
+        for &row in rows {
+            let one = row as usize;
+            let first = frames.partition_point(|&frame| frame < frames[one] + least) as u32;
+            each_within(&cells, (points.x[one], points.y[one]), reach, first, |other| {
+                let other = other as usize;
+                let off = [
+                    points.x[other] - points.x[one],
+                    points.y[other] - points.y[one],
+                    points.z.get(one).map_or(0.0, |z| points.z[other] - z),
+                ];
+                let square: f64 = off.iter().map(|off| off * off).sum();
+                sum += (1.0 - square / (reach * reach)).max(0.0).powi(3);
+            });
+        }
+        sum
+    };
+    let sums: Vec<f64> = rows.par_chunks(512).map(part).collect();
+    sums.iter().sum()
 }
 
 /// The points from a row on that are within the reach of a place.

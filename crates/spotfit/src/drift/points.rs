@@ -1,9 +1,58 @@
 //! The localizations that are compared, in units of their precision.
 
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
 use super::{DriftError, DriftOptions, Positions};
 use crate::link::{LinkOptions, link};
 use crate::median::median;
 use crate::near::{Cells, Grid};
+
+/// A column of coordinates, and what of it is no more than junk.
+struct Near<'a> {
+    column: &'a [f64],
+    middle: f64,
+    far: f64,
+}
+
+/// What lies further from the median, in units of the precision, is left out as what is not finite is.
+const FAR: f64 = 1e9;
+
+impl<'a> Near<'a> {
+    fn new(column: &'a [f64], precision: f64) -> Self {
+        let rows = sample(column.len(), SAMPLE / column.len() as f64);
+        let finite = rows.into_iter().map(|row| column[row]).filter(|value| value.is_finite());
+        Self { column, middle: median(finite), far: FAR * precision }
+    }
+
+    fn holds(&self, row: usize) -> bool {
+        (self.column[row] - self.middle).abs() <= self.far
+    }
+}
+
+/// A share of so many rows, the same in every run.
+fn sample(rows: usize, share: f64) -> Vec<usize> {
+    if share >= 1.0 {
+        return (0..rows).collect();
+    }
+    let limit = (share * 2f64.powi(64)) as u64;
+    (0..rows).filter(|&row| mixed(row as u64) < limit).collect()
+}
+
+/// Numbers that look like chance, one for each number.
+pub(super) fn mixed(number: u64) -> u64 {
+    let mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
+
+/// The number of the square of a side that a place is in, mixed.
+pub(super) fn square_of(x: f64, y: f64, side: f64) -> u64 {
+    let number = |at: f64| (at / side).floor() as i64 as u64;
+    mixed(number(x) ^ mixed(number(y)))
+}
 
 /// Localizations in the order of time. Lengths are in units of the precision.
 #[derive(Clone, Debug)]
@@ -17,8 +66,22 @@ pub(super) struct Points {
     pub(super) variance: Vec<f64>,
 }
 
+/// Checks that the columns are of the same rows.
+pub(super) fn check_columns(positions: &Positions<'_>) -> Result<(), DriftError> {
+    let Positions { frames, x, y, z, uncertainty, uncertainty_z } = *positions;
+    let rows = |column: Option<&[f64]>| column.map_or(x.len(), <[f64]>::len);
+    let columns = [
+        ("frame", frames.len()),
+        ("y", y.len()),
+        ("z", rows(z)),
+        ("uncertainty", rows(uncertainty)),
+        ("uncertainty_z", rows(uncertainty_z)),
+    ];
+    Ok(crate::near::check_rows(x, &columns)?)
+}
+
 /// Fewer localizations say nothing.
-pub(super) const LEAST: usize = 100;
+const LEAST: usize = 100;
 /// Blinks are merged where at most such a share of the localizations has another one of the same frame beside it.
 const CROWDED: f64 = 0.1;
 /// Localizations of a sample that tells how many pairs there are.
@@ -36,25 +99,21 @@ impl Points {
         frames: u32,
         options: &DriftOptions,
     ) -> Result<Self, DriftError> {
-        let Positions { frames: of, x, y, z, uncertainty, uncertainty_z } = *positions;
-        let rows = |column: Option<&[f64]>| column.map_or(x.len(), <[f64]>::len);
-        let columns = [
-            ("frame", of.len()),
-            ("y", y.len()),
-            ("z", rows(z)),
-            ("uncertainty", rows(uncertainty)),
-            ("uncertainty_z", rows(uncertainty_z)),
-        ];
-        crate::near::check_rows(x, &columns)?;
+        let Positions { frames: of, x, y, z, uncertainty, .. } = *positions;
+        check_columns(positions)?;
         let mut order = crate::near::by_frame(of);
+        let near_x = Near::new(x, options.precision);
+        let near_y = Near::new(y, options.precision);
+        let near_z = z.map(|z| Near::new(z, options.precision_z));
         order.retain(|&row| {
             let row = row as usize;
-            let finite = x[row].is_finite() && y[row].is_finite();
-            finite && z.is_none_or(|z| z[row].is_finite()) && of[row] < frames
+            let deep = near_z.as_ref().is_none_or(|near| near.holds(row));
+            near_x.holds(row) && near_y.holds(row) && deep && of[row] < frames
         });
         let place = |row: u32| {
             let row = row as usize;
-            [x[row], y[row], z.map_or(0.0, |z| z[row])]
+            let [z, error] = [z, uncertainty].map(|column| column.map_or(0.0, |of| of[row]));
+            [x[row], y[row], z, error]
         };
         let by_place = |&a: &u32, &b: &u32| {
             let pairs = place(a).into_iter().zip(place(b));
@@ -73,8 +132,12 @@ impl Points {
         let good = |error: &f64| *error > 0.0 && error.is_finite();
         let errors = uncertainty.map(|all| gather(all, options.precision));
         let usual = errors.as_ref().map(|all| median(all.iter().copied().filter(good)));
-        let usual = usual.filter(good).unwrap_or(1.0);
-        let square = |error: f64| if good(&error) { error * error } else { usual * usual };
+        let usual = usual.filter(good).map_or(1.0, |usual| usual.clamp(1e-6, 1e6));
+        let square = |error: f64| {
+            let error = if good(&error) { error } else { usual };
+            // None counts for more than a million others, or for nothing.
+            error.clamp(1e-3 * usual, 1e3 * usual).powi(2)
+        };
         let variance = errors
             .map_or_else(|| vec![1.0; order.len()], |all| all.into_iter().map(square).collect());
         Ok(Self {
@@ -110,7 +173,7 @@ impl Points {
         }
     }
 
-    /// The same less a drift, given for each axis and frame; no more than their places.
+    /// Where they are less a drift, which is given for each axis and frame.
     pub(super) fn less(&self, drift: &[Vec<f64>]) -> Self {
         let less = |of: &[f64], axis: usize| -> Vec<f64> {
             let rows = of.iter().zip(&self.frames);
@@ -130,21 +193,19 @@ impl Points {
         if share >= 1.0 {
             return self.clone();
         }
-        // The golden ratio spreads whole numbers evenly over 2⁶⁴, whatever share is taken.
-        let limit = (share * 2f64.powi(64)) as u64;
-        let kept = |row: &usize| (*row as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) < limit;
-        self.of((0..self.len()).filter(kept))
+        self.of(sample(self.len(), share).into_iter())
     }
 
     /// About how many pairs are within a radius of each other, from a sample.
     pub(super) fn pairs_within(&self, radius: f64) -> f64 {
-        let sample = self.thinned(SAMPLE / self.len() as f64);
-        let share = sample.len() as f64 / self.len() as f64;
-        let cells = sample.cells(radius);
-        let mut count = 0usize;
-        for row in 0..sample.len() {
-            count += cells.within(sample.x[row], sample.y[row], radius).count() - 1;
-        }
+        let share = SAMPLE / self.len() as f64;
+        let rows = sample(self.len(), share);
+        let gather = |of: &[f64]| rows.iter().map(|&row| of[row]).collect::<Vec<f64>>();
+        let (x, y) = (gather(&self.x), gather(&self.y));
+        let cells = Cells::new(Grid::new(&x, &y, radius), &x, &y, 0..x.len() as u32);
+        let pairs = |row: usize| cells.within(x[row], y[row], radius).count().saturating_sub(1);
+        let count = (0..x.len()).into_par_iter().map(pairs).sum::<usize>();
+        let share = rows.len() as f64 / self.len() as f64;
         0.5 * count as f64 / (share * share)
     }
 
@@ -160,14 +221,14 @@ impl Points {
 
     /// Localizations of one blink become one, where that can be told: their errors and those of their neighbours in
     /// time are the same thing said several times.
-    pub(super) fn merged(&self, span: u32) -> Self {
+    pub(super) fn merged(&self, span: u32) -> Cow<'_, Self> {
         if self.crowded() > CROWDED {
-            return self.clone();
+            return Cow::Borrowed(self);
         }
         let options = LinkOptions { radius: BLINK, radius_z: BLINK, gap: 1 };
         let z = Some(&self.z[..]).filter(|z| !z.is_empty());
         let Ok(links) = link(&self.frames, &self.x, &self.y, z, &options) else {
-            return self.clone();
+            return Cow::Borrowed(self);
         };
         let longest = (span / PARTS).max(LONGEST);
         // The open part of each group: its number and its first frame.
@@ -188,6 +249,7 @@ impl Points {
             let sums = &mut sums[part.0 as usize];
             sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
         }
+        drop((open, links));
         let frame = |part: usize| firsts[part] + (sums[part][4] / sums[part][0]).round() as u32;
         let mut order: Vec<(u32, u32)> =
             (0..sums.len()).map(|part| (frame(part), part as u32)).collect();
@@ -195,22 +257,21 @@ impl Points {
         let mean = |k: usize| -> Vec<f64> {
             order.iter().map(|&(_, part)| sums[part as usize][k] / sums[part as usize][0]).collect()
         };
-        Self {
+        Cow::Owned(Self {
             x: mean(1),
             y: mean(2),
             z: if self.z.is_empty() { Vec::new() } else { mean(3) },
             variance: order.iter().map(|&(_, part)| 1.0 / sums[part as usize][0]).collect(),
             frames: order.iter().map(|&(frame, _)| frame).collect(),
-        }
+        })
     }
 
     /// In a sample of the frames, the share of localizations that have another one of the same frame beside them.
     fn crowded(&self) -> f64 {
         let (mut beside, mut all) = (0usize, 0usize);
-        for rows in super::runs(&self.frames) {
-            if all > 20_000 {
-                break;
-            }
+        // Localizations of frames all over the movie: at its beginning there may be more.
+        let step = self.len().div_ceil(SAMPLE as usize);
+        for rows in super::runs(&self.frames).step_by(step.max(1)) {
             // In the order of x.
             let near = |row: usize| {
                 let far = |other: usize| {

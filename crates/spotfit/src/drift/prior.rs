@@ -1,10 +1,10 @@
-//! How smooth a drift is, before anything is measured: steps from bin to bin, or changes of steps, are normally distributed,
-//! with a variance of which the data decide.
+//! How smooth a drift is, before anything is measured: steps from bin to bin, or changes of steps, are normally distributed. The
+//! data decide how large their variance is.
 
 use super::matrix::Band;
 
 /// The logarithm of Student's density at 0 with 3 degrees of freedom over that of the normal distribution.
-const STUDENT: f64 = -0.081_83;
+const STUDENT: f64 = -0.081_95;
 
 /// A drift whose steps (order 1: a random walk) or changes of steps (order 2: a smooth curve) have the given variances.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ impl Prior {
             self.slope / (times * times),
         );
         let old = self.own.len();
-        for (k, own) in new.own.iter_mut().enumerate() {
+        for (k, own) in new.own.iter_mut().enumerate().filter(|_| old > 0) {
             // The mean over what one of the others covers.
             let first = (k as f64 / times) as usize;
             let last = ((k + 1) as f64 / times).ceil() as usize;
@@ -91,7 +91,7 @@ impl Prior {
     /// The logarithm of Student's density of a curve, but for the part that depends on nothing.
     pub(super) fn heavy(&self, curve: &[f64], freedom: f64) -> f64 {
         let mut sum = 0.0;
-        for (first, factors, weight) in self.terms().filter(|term| term.0 < self.own.len()) {
+        for (first, factors, weight) in self.terms() {
             let value: f64 = factors.iter().zip(&curve[first..]).map(|(p, value)| p * value).sum();
             sum += match self.order == 2 && factors[2] == 0.0 {
                 true => 0.5 * weight.ln() - 0.5 * weight * value * value,

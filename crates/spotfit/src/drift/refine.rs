@@ -102,7 +102,7 @@ pub(super) struct Search<'a> {
     pub(super) span: u32,
     /// The largest drift that is looked for.
     pub(super) range: f64,
-    /// The bins of the last curve, if that is not left to the data.
+    /// The bins of the last curve, if they were asked for.
     pub(super) knots: Option<usize>,
 }
 
@@ -126,12 +126,23 @@ impl Search<'_> {
         scale: f64,
         lags: [u32; 2],
         most: usize,
-        scored: bool,
+    ) -> Score {
+        self.steps_of(curve, scale, lags, most, None)
+    }
+
+    /// The same; `near` is the number of pairs, where curves are scored and none may have more of them.
+    fn steps_of(
+        &self,
+        curve: &mut Curve,
+        scale: f64,
+        lags: [u32; 2],
+        most: usize,
+        near: Option<f64>,
     ) -> Score {
         let reach = self.reach(scale);
         let coarse = curve.bins.count <= COARSE;
         let most_pairs = if coarse { FEW_PAIRS } else { MOST_PAIRS };
-        let wanted = Wanted { reach: 1.2 * reach, lags, most: most_pairs };
+        let wanted = Wanted { reach: 1.2 * reach, lags, most: most_pairs, near };
         let mut pairs = None;
         let mut moved = 0.0;
         let mut score = Score::default();
@@ -148,7 +159,7 @@ impl Search<'_> {
             let sums = pairs.sums(&frames, reach, damping);
             let parts = pairs.parts(&frames, reach, curve.bins);
             let longest;
-            (longest, score) = self.step(curve, &sums, &parts, 0.3 * reach, scored);
+            (longest, score) = self.step(curve, &sums, &parts, 0.3 * reach, near.is_some());
             moved += longest;
             if longest < NEGLIGIBLE * self.points.precision() * scale {
                 break;
@@ -201,14 +212,19 @@ impl Search<'_> {
     pub(super) fn coarse(&self, curve: &mut Curve) -> Score {
         let all = [1, u32::MAX];
         for scale in &SCALES[..2] {
-            self.steps(curve, *scale, all, 6, false);
+            self.steps(curve, *scale, all, 6);
         }
-        self.steps(curve, SCALES[2], all, 2, false)
+        self.steps(curve, SCALES[2], all, 2)
     }
 
     /// How well a coarse curve does.
-    pub(super) fn score(&self, curve: &mut Curve) -> Score {
-        self.steps(curve, SCALES[2], [1, u32::MAX], 1, true)
+    pub(super) fn score(&self, curve: &mut Curve, near: f64) -> Score {
+        self.steps_of(curve, SCALES[2], [1, u32::MAX], 1, Some(near))
+    }
+
+    /// About how many pairs there are on a curve.
+    pub(super) fn near(&self, curve: &Curve) -> f64 {
+        self.points.less(&curve.frames()).pairs_within(1.2 * self.reach(SCALES[2]))
     }
 
     /// The last curve and its standard errors, for each axis and frame.
@@ -218,7 +234,7 @@ impl Search<'_> {
         let all = [1, u32::MAX];
         let most = self.knots.unwrap_or(FINE).min(self.most_bins()).max(2);
         let mut curve = curve.again(MIDDLE.min(most));
-        self.steps(&mut curve, 1.0, all, 4, false);
+        self.steps(&mut curve, 1.0, all, 4);
         for _ in 0..STRAYS {
             if curve.priors.is_empty() || curve.freedom < SMOOTH * curve.bins.count as f64 {
                 break;
@@ -226,7 +242,7 @@ impl Search<'_> {
             if !self.put_back(&mut curve, None) {
                 break;
             }
-            self.steps(&mut curve, 1.0, all, 4, false);
+            self.steps(&mut curve, 1.0, all, 4);
         }
         let middle = curve.bins.count;
         if curve.priors.is_empty() {
@@ -235,33 +251,40 @@ impl Search<'_> {
         }
         let smooth = curve.freedom < SMOOTH * middle as f64;
         let mut curve = match smooth {
-            true => curve.again(most.min(2 * MIDDLE)),
+            true => curve.again(if self.knots.is_some() { most } else { most.min(2 * MIDDLE) }),
             false => {
                 let mut curve = self.sharper(whole, curve, most.min(4 * MIDDLE));
-                self.steps(&mut curve, 1.0, all, 2, false);
+                self.steps(&mut curve, 1.0, all, 2);
                 if self.put_back(&mut curve, Some(ENDS)) {
-                    self.steps(&mut curve, 1.0, all, 2, false);
+                    self.steps(&mut curve, 1.0, all, 2);
                 }
                 self.sharper(whole, curve, most)
             }
         };
         let reach = self.reach(1.0);
-        let mut pairs = None;
+        let wanted = Wanted { reach: 1.2 * reach, lags: all, most: MOST_PAIRS, near: None };
+        let mut listed = None;
+        let mut moved = 0.0;
         let mut sums = None;
         for round in 0..4 {
             let frames = curve.frames();
-            let wanted = Wanted { reach: 1.2 * reach, lags: all, most: MOST_PAIRS };
-            let pairs =
-                pairs.get_or_insert_with(|| Pairs::list(self.points, curve.bins, &frames, &wanted));
+            if moved > 0.1 * reach {
+                listed = None;
+            }
+            let pairs = listed.get_or_insert_with(|| {
+                moved = 0.0;
+                Pairs::list(self.points, curve.bins, &frames, &wanted)
+            });
             let found = pairs.sums(&frames, reach, 0.1);
             let longest = self.step_finely(&mut curve, &found, smooth);
+            moved += longest;
             sums = Some(found);
             if round > 0 && longest < NEGLIGIBLE * self.points.precision() {
                 break;
             }
         }
         let mut frames = curve.frames();
-        let mut errors = match (pairs, sums) {
+        let mut errors = match (listed, sums) {
             (Some(pairs), Some(sums)) => self.errors(&curve, &sums, &pairs, &frames, middle),
             _ => vec![Vec::new(); frames.len()],
         };
@@ -360,6 +383,26 @@ impl Search<'_> {
     }
 }
 
+/// Squares of pulls of parts of the field.
+#[derive(Clone, Copy, Debug, Default)]
+struct Varies {
+    sum: f64,
+    squares: f64,
+}
+
+impl Varies {
+    fn add(&mut self, square: f64) {
+        self.sum += square;
+        self.squares += square * square;
+    }
+
+    /// Their sum. All pulls together vanish on the curve, so that of n alike one is no news: n/(n − 1) as much.
+    fn sum(&self) -> f64 {
+        let alike = self.sum * self.sum / self.squares.max(f64::MIN_POSITIVE);
+        self.sum * alike / (alike - 1.0).max(0.5)
+    }
+}
+
 /// One axis of what pairs say at a curve.
 struct Axis<'a> {
     count: usize,
@@ -416,7 +459,7 @@ impl<'a> Axis<'a> {
         Cholesky::new(matrix, count)
     }
 
-    /// c·H + P without what ties bins that are not neighbours.
+    /// c·H + P without the ties between bins.
     fn band(&self, prior: &Prior, share: f64) -> Option<BandFactor> {
         let mut band = Band::new(self.degree.iter().map(|degree| share * degree.max(self.least)));
         prior.add_to(&mut band);
@@ -503,7 +546,7 @@ impl<'a> Axis<'a> {
         // No more than the range of the drift.
         let highest = from.slope * (self.count as f64).powi(2);
         let allowed = |factor: f64| (LOWEST..highest).contains(&(factor * whole));
-        let mut middle = with(1.0).or_else(|| with(0.01))?;
+        let mut middle = with(1.0).or_else(|| with(100.0)).or_else(|| with(0.01))?;
         let mut low = with(middle.0 / FACTOR);
         let mut high = with(middle.0 * FACTOR);
         loop {
@@ -542,13 +585,16 @@ impl<'a> Axis<'a> {
             let ties = row.iter().zip(&self.bend[k * count..]);
             bend -= ties.map(|(a, b)| a * f64::from(*b)).sum::<f64>();
         }
-        let mut varies = 0.0;
+        let mut varies = Varies::default();
         for part in parts.chunks(count).filter(|part| part.iter().any(|value| *value != 0.0)) {
+            let mut own = 0.0;
             for (row, value) in inverse.chunks(count).zip(part).filter(|(_, value)| **value != 0.0)
             {
-                varies += value * row.iter().zip(part).map(|(a, b)| a * b).sum::<f64>();
+                own += value * row.iter().zip(part).map(|(a, b)| a * b).sum::<f64>();
             }
+            varies.add(own);
         }
+        let varies = varies.sum();
         (bend > 0.0 && varies > 0.0).then_some((bend / varies, share * bend))
     }
 
@@ -564,7 +610,7 @@ impl<'a> Axis<'a> {
             );
         };
         let mut out = Vec::new();
-        let (mut bend, mut varies) = (0.0, 0.0);
+        let (mut bend, mut varies) = (0.0, Varies::default());
         for k in 0..count {
             // H·A⁻¹, column by column.
             let column = &inverse[k * count..][..count];
@@ -577,8 +623,9 @@ impl<'a> Axis<'a> {
         }
         for part in parts.chunks(count).filter(|part| part.iter().any(|value| *value != 0.0)) {
             product(part, &mut out);
-            varies += out.iter().map(|value| value * value).sum::<f64>();
+            varies.add(out.iter().map(|value| value * value).sum::<f64>());
         }
+        let varies = varies.sum();
         (bend > 0.0 && varies > 0.0).then_some(bend / varies)
     }
 
@@ -659,8 +706,8 @@ impl<'a> Axis<'a> {
         Some((prior, found.1))
     }
 
-    /// The prior that errors are stated with: that nothing moves at all the data never tell, only that it is no more than they
-    /// would show of a line.
+    /// The prior that errors are stated with. No data prove that nothing moves: the variance is at least that of the steepest line
+    /// that they would not show.
     fn doubted(&self, prior: &Prior, share: f64) -> Prior {
         let mut prior = prior.clone();
         if prior.order == 1 {
@@ -683,10 +730,10 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// A step that is so many times as likely to be large as the others is no chance.
+/// A step whose variance is so many times that of the others is no chance.
 const OUTSTANDING: f64 = 12.0;
 
-/// The sum of products, in eight parts that go side by side.
+/// The sum of products, in sixteen parts that go side by side.
 fn product(a: &[f32], b: &[f32]) -> f32 {
     let mut parts = [0f32; 16];
     let (mut left, mut right) = (a.chunks_exact(16), b.chunks_exact(16));
