@@ -19,7 +19,7 @@ pub(super) struct Rough {
 }
 
 /// Most pairs of localizations that are compared.
-const MOST_PAIRS: f64 = 8e6;
+const MOST_PAIRS: f64 = 2e7;
 
 /// What is looked for, in units of the precision.
 #[derive(Clone, Copy, Debug)]
