@@ -122,6 +122,8 @@ def find_drift(
     """
     _check(locs)
     frame = np.asarray(locs["frame"], dtype=float)
+    if np.isinf(frame).any():
+        raise ValueError("frame must be whole numbers from 0")
     last = int(np.nanmax(frame, initial=-1)) + 1
     count = max(last, locs.movie.frames or 0) if frames is None else arguments.whole("frames", frames, 2**32 - 1)
     nanometres = locs.units["x"] == "nm"
