@@ -6,6 +6,9 @@ use super::matrix::Band;
 /// The logarithm of Student's density at 0 with 3 degrees of freedom over that of the normal distribution.
 const STUDENT: f64 = -0.081_95;
 
+/// How much further than asked a variance goes.
+const FURTHER: f64 = 1.9;
+
 /// A drift whose steps (order 1: a random walk) or changes of steps (order 2: a smooth curve) have the given variances.
 #[derive(Clone, Debug)]
 pub(super) struct Prior {
@@ -85,7 +88,9 @@ impl Prior {
         let own = |square: &f64| (freedom + square / self.variance) / (freedom + 1.0);
         self.own = squares.iter().map(own).collect();
         let sum: f64 = squares.iter().zip(&self.own).map(|(square, own)| square / own).sum();
-        self.variance = (sum / squares.len().max(1) as f64).max(f64::MIN_POSITIVE);
+        let variance = sum / squares.len().max(1) as f64;
+        // Steps of this kind are short: nearly twice as far is never too far.
+        self.variance *= (variance / self.variance).powf(FURTHER).clamp(0.05, 20.0);
     }
 
     /// The logarithm of Student's density of a curve, but for the part that depends on nothing.

@@ -687,13 +687,13 @@ impl<'a> Axis<'a> {
         if smooth {
             return Some((prior, found.1));
         }
-        for _ in 0..10 {
+        for _ in 0..20 {
             let curve: Vec<f64> =
                 self.values.iter().zip(&found.1).map(|(value, change)| value + change).collect();
             let squares = prior.squares(&curve, &found.0.inverse());
             let before = prior.variance;
             prior.heed(&squares, FREEDOM);
-            let settled = (prior.variance / before).ln().abs() < 0.05;
+            let settled = (prior.variance / before).ln().abs() < 0.01;
             found = step(&prior)?;
             if settled {
                 break;
