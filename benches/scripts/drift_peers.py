@@ -3,18 +3,18 @@
 
     cargo build --release -p benches --bin drift-report
     for case in linear linear2 smooth smooth3 walk1 walk1l walk2 jumps swing; do
-        for seed in 1 2 3; do
+        for seed in 0 1 2; do
             target/release/drift-report write --case $case --seed $seed --out tables
         done
     done
     python3.12 -m venv picasso && picasso/bin/pip install picassosr==0.11.3
     python3.12 -m venv comet && comet/bin/pip install comet-smlm==1.2.0
     python3.12 -m venv smappy && smappy/bin/pip install smappy-smlm==0.4.1
-    picasso/bin/python benches/scripts/drift_peers.py --tables tables --peer aim --seeds 1 2 3
-    picasso/bin/python benches/scripts/drift_peers.py --tables tables --peer rcc --seeds 1 2 3
-    comet/bin/python benches/scripts/drift_peers.py --tables tables --peer comet --seeds 1 --cases linear2 linear walk1
-    smappy/bin/python benches/scripts/drift_peers.py --tables tables --peer smappy --seeds 1 2 3
-    target/release/drift-report cases --seeds 3
+    picasso/bin/python benches/scripts/drift_peers.py --tables tables --peer aim --seeds 0 1 2
+    picasso/bin/python benches/scripts/drift_peers.py --tables tables --peer rcc --seeds 0 1 2
+    comet/bin/python benches/scripts/drift_peers.py --tables tables --peer comet --seeds 0 --cases linear2 linear walk1
+    smappy/bin/python benches/scripts/drift_peers.py --tables tables --peer smappy --seeds 0 1 2
+    target/release/drift-report cases
 
 Each peer is asked at some settings; whatever is not named has its own default. They need environments of their own, made
 with Python 3.12 or 3.13:
@@ -25,8 +25,8 @@ with Python 3.12 or 3.13:
   finds no z.
 - `comet` is `comet.comet_run_kd` on the processor, with windows of so many frames that there are about 50, 200 and 1000
   of them, and drift of up to 300 nm. It takes minutes, or an hour for the larger tables.
-- `smappy` is `smappy.drift.estimate_drift`, COMET's cost for a spline in time, with knots 2000 (its default), 500, 100 and
-  30 frames apart. It merges localizations of the same blink beforehand. The package is called smappy-smlm; what is called
+- `smappy` is `smappy.drift.estimate_drift`, COMET's cost for a spline in time, with knots 2000 (its default), 500, 100, 50
+  and 20 frames apart. It merges localizations of the same blink beforehand. The package is called smappy-smlm; what is called
   smappy on PyPI is something else.
 
 All of them give the drift that is to be taken off, as Spotfit does. What is left is the root mean square, over frames, of
@@ -145,7 +145,7 @@ PEERS = {
     "aim": (aim, "AIM, segments of {} frames", (20, 100, 500)),
     "rcc": (rcc, "RCC, segments of {} frames", (500, 1000, 2000)),
     "comet": (comet, "COMET, {} windows", (50, 200, 1000)),
-    "smappy": (smappy, "SMAPpy, knots {} frames apart", (2000, 500, 100, 30)),
+    "smappy": (smappy, "SMAPpy, knots {} frames apart", (2000, 500, 100, 50, 20)),
 }
 
 

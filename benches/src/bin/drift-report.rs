@@ -36,9 +36,12 @@ struct Arguments {
 enum What {
     /// Find the drift of nine cases
     Cases {
-        /// How many seeds of each
+        /// How many seeds of each, from 0
         #[arg(long, value_name = "NUMBER", default_value_t = 5)]
         seeds: u64,
+        /// How many intervals the curve has [default: as many as the data ask for]
+        #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(2..=2048))]
+        intervals: Option<u32>,
         /// Which of them [default: all]
         #[arg(value_parser = PossibleValuesParser::new(CASES))]
         names: Vec<String>,
@@ -106,7 +109,8 @@ struct Found {
 }
 
 impl Found {
-    fn new(table: &Table) -> Self {
+    /// `intervals` is how many the curve has, if that is not left to the data.
+    fn new(table: &Table, intervals: Option<u32>) -> Self {
         let (precision, heights) = (table.precision(), table.uncertainty_z());
         let deep = !heights.is_empty();
         let positions = Positions {
@@ -118,7 +122,9 @@ impl Found {
             uncertainty_z: deep.then_some(&heights[..]),
         };
         let range = f64::max(100.0 * precision, 500.0);
-        let options = DriftOptions::new(precision, DEPTH * precision).with_range(range);
+        let options = DriftOptions::new(precision, DEPTH * precision)
+            .with_range(range)
+            .with_knots(intervals.map(|intervals| (table.count / intervals).max(1)));
         let (begin, before) = (Instant::now(), processor_seconds());
         let drift = Drift::estimate(&positions, table.count, &options);
         let clock = begin.elapsed().as_secs_f64();
@@ -175,7 +181,7 @@ fn means<'a>(rows: impl Iterator<Item = &'a Vec<f64>> + Clone) -> Vec<f64> {
     (0..columns).map(|column| rows.clone().map(|row| row[column]).sum::<f64>() / count).collect()
 }
 
-fn cases(names: &[String], seeds: u64, verbose: bool) {
+fn cases(names: &[String], seeds: u64, intervals: Option<u32>, verbose: bool) {
     say!("Means of {seeds} seeds; lengths are root mean squares in nm.\n");
     say!("| case | rows | answered | left | stated | ratio | processor, s | clock, s |");
     say!("|---|---|---|---|---|---|---|---|");
@@ -185,10 +191,10 @@ fn cases(names: &[String], seeds: u64, verbose: bool) {
         let mut times = Vec::new();
         let mut rows = 0;
         let mut notes = Vec::new();
-        for seed in 1..=seeds {
+        for seed in 0..seeds {
             let table = case(name, seed);
             rows += table.frames.len();
-            let found = Found::new(&table);
+            let found = Found::new(&table, intervals);
             times.push(vec![found.processor, found.clock]);
             match found.drift {
                 Ok(drift) => {
@@ -226,7 +232,7 @@ fn with_structure(seeds: std::ops::Range<u64>, verbose: bool) {
     let (mut processor, mut clock) = (0.0, 0.0);
     for seed in seeds {
         let table = structured(seed);
-        let found = Found::new(&table);
+        let found = Found::new(&table, None);
         processor += found.processor;
         clock += found.clock;
         let head = format!("{seed}: {}, {} rows", table.name, table.frames.len());
@@ -268,7 +274,7 @@ fn without_structure(seeds: std::ops::Range<u64>, verbose: bool) {
     for seed in seeds {
         let table = unstructured(seed);
         let head = format!("{seed}: {}, {} rows", table.name, table.frames.len());
-        let (text, fine) = match Found::new(&table).drift {
+        let (text, fine) = match Found::new(&table, None).drift {
             Ok(drift) => {
                 let quality = Quality::new(&table, &drift);
                 let fine = quality.most <= WITHIN;
@@ -310,7 +316,7 @@ fn largest() {
     // Only what the search takes is of interest: the peak begins at what the table takes, where the system allows that.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     let before = memory("VmRSS");
-    let found = Found::new(&table);
+    let found = Found::new(&table, None);
     say!(
         "{rows} rows, {frames} frames: {:.1} s on the clock, {:.1} s of the processors, {:.0} MiB at most, {before:.0} MiB before",
         found.clock,
@@ -348,7 +354,7 @@ fn write(name: &str, seed: u64, folder: &Path) -> csv::Result<()> {
 fn main() -> csv::Result<()> {
     let Arguments { what, verbose } = Arguments::parse();
     match what {
-        What::Cases { seeds, names } => cases(&names, seeds, verbose),
+        What::Cases { seeds, intervals, names } => cases(&names, seeds, intervals, verbose),
         What::Structured { from, to } => with_structure(from..to, verbose),
         What::Unstructured { from, to } => without_structure(from..to, verbose),
         What::Huge => largest(),

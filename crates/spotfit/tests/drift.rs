@@ -314,6 +314,23 @@ fn beads_are_followed_among_other_spots() {
     let positions = positions(&of, &x, &y);
     let beads = find_beads(&positions, frames, &BeadOptions::new(radius)).expect("beads");
     assert_eq!(beads.len(), 3);
+    // The same beads in the same order, whatever the order of rows is.
+    let reversed = |of: &[f64]| of.iter().rev().copied().collect::<Vec<f64>>();
+    let (back_x, back_y) = (reversed(&x), reversed(&y));
+    let back: Vec<u32> = of.iter().rev().copied().collect();
+    let other = Positions { frames: &back, x: &back_x, y: &back_y, ..positions };
+    let again = find_beads(&other, frames, &BeadOptions::new(radius)).expect("beads");
+    for (bead, again) in beads.iter().zip(&again) {
+        let turned: Vec<u32> = again.rows.iter().map(|row| x.len() as u32 - 1 - row).collect();
+        assert_eq!(turned, bead.rows);
+    }
+    // A named one is the spot nearest to its place, not the first row beside it.
+    let place = [2010.0, 2010.0];
+    let named = beads_at(&positions, frames, &[place], &BeadOptions::new(radius)).expect("a bead");
+    let off = |row: usize| (x[row] - place[0]).hypot(y[row] - place[1]);
+    let nearest =
+        (0..x.len()).filter(|&row| of[row] == 0).min_by(|&a, &b| off(a).total_cmp(&off(b)));
+    assert_eq!(Some(named[0].rows[0] as usize), nearest);
     for bead in &beads {
         assert_eq!(bead.rows.len(), frames as usize);
         // A bead is looked for at the mean of its last eight places; the one that it began with counts alone.

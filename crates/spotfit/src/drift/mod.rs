@@ -185,15 +185,15 @@ pub struct DriftOptions {
     pub precision: f64,
     /// The typical uncertainty of z. Range: above 0.
     pub precision_z: f64,
-    /// The largest drift between two segments that is looked for, in x and in y. Range: above the precision.
+    /// The largest drift between two segments that is looked for, in x and in y. Range: 1 to 10⁴ times the precision.
     pub range: f64,
     /// The same in z.
     pub range_z: f64,
     /// Frames of a segment of the first comparison. Range: such that there are 2 to 64 of them; `None` chooses by the
-    /// number of localizations.
+    /// number of localizations, and also begins with localizations that are near in time.
     pub segment: Option<u32>,
     /// Frames between two knots of the curve. Range: such that there are 2 to 2048 intervals; `None` makes them as
-    /// short as the data ask for. How smooth the curve is the data decide in both cases.
+    /// short as the data ask for. There are no more than a quarter of the molecules. How smooth the curve is the data decide in both cases.
     pub knots: Option<u32>,
     /// Whether drift is stated that cannot be told from chance.
     pub anyway: bool,
