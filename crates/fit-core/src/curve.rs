@@ -17,7 +17,7 @@ use crate::arithmetic::{Mask, Real};
 use crate::pass::deviance_of;
 use crate::search::region::{ROUNDS, Region};
 use crate::search::solve::{Symmetric, inverse, inverse_pivot, solve_among};
-use crate::search::{Coordinates, Evaluation, Merge, Normal, Parts};
+use crate::search::{Coordinates, Count, Evaluation, Merge, Normal, Parts};
 
 /// The parameters of a model, each measured in a length of its own that stays the same during a fit.
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +26,13 @@ pub struct Explicit {
     pub eliminated: u64,
     /// Times that λ is improved for a step, at most.
     pub rounds: usize,
+    /// How many parameters there are; more than there is room for are as many as there is room for.
+    pub count: usize,
 }
 
 impl Default for Explicit {
     fn default() -> Self {
-        Self { eliminated: 0, rounds: ROUNDS }
+        Self { eliminated: 0, rounds: ROUNDS, count: usize::MAX }
     }
 }
 
@@ -101,6 +103,10 @@ impl<const P: usize> Coordinates<P> for Explicit {
     const TRUSTS: bool = true;
 
     #[inline(always)]
+    fn count(&self) -> Count<P> {
+        Count::new(self.count)
+    }
+    #[inline(always)]
     fn rounds(&self) -> usize {
         self.rounds
     }
@@ -165,6 +171,7 @@ pub struct Sums<R: Real, const P: usize> {
     sound: R::Mask,
     gradient: [R; P],
     hessian: Symmetric<R, P>,
+    count: Count<P>,
 }
 
 /// A count of 0 has no logarithm, and a model of 0 no reciprocal.
@@ -177,15 +184,16 @@ pub(crate) const fn least_square(epsilon: f64) -> f64 {
 pub(crate) const ROUNDING: f64 = 4.0;
 
 impl<R: Real, const P: usize> Sums<R, P> {
-    /// Of no points.
+    /// Of no points, for so many parameters.
     #[inline(always)]
-    pub fn zero() -> Self {
+    pub fn zero(count: Count<P>) -> Self {
         let zero = R::splat(0.0);
         Self {
             cost: zero,
             sound: R::Mask::splat(true),
             gradient: [zero; P],
             hessian: Symmetric::zero(),
+            count,
         }
     }
 
@@ -201,7 +209,7 @@ impl<R: Real, const P: usize> Sums<R, P> {
     ) {
         // d − f, with which one operation is enough.
         let residual = at.value.neg_mul_add(scale, data);
-        let (residual, by) = if WEIGHTED { seen(weight, residual, at) } else { (residual, at.by) };
+        let (residual, by) = if WEIGHTED { seen(self.count, weight, residual, at) } else { (residual, at.by) };
         let weighted = if WEIGHTED { weight * residual } else { residual };
         self.cost = weighted.mul_add(residual, self.cost);
         self.add(&by, if WEIGHTED { Some(weight) } else { None }, weighted);
@@ -210,7 +218,7 @@ impl<R: Real, const P: usize> Sums<R, P> {
     /// Adds a point for Poisson maximum likelihood: 2Σ[f − d + d·ln(d/f)] (eq. 8), with the expected Hessian ΣJJᵀ/f.
     #[inline(always)]
     pub fn add_poisson<const WEIGHTED: bool>(&mut self, at: &At<R, P>, data: R, weight: R) {
-        let (value, by) = if WEIGHTED { seen(weight, at.value, at) } else { (at.value, at.by) };
+        let (value, by) = if WEIGHTED { seen(self.count, weight, at.value, at) } else { (at.value, at.by) };
         let zero = R::splat(0.0);
         let count = if WEIGHTED { R::select(zero.lt(weight), data, zero) } else { data };
         let [term, inverse, missing] = counted(value, count);
@@ -236,7 +244,7 @@ impl<R: Real, const P: usize> Sums<R, P> {
     pub fn add_observed(&mut self, at: &At<R, P>, data: R, weight: R) {
         let zero = R::splat(0.0);
         let there = zero.lt(weight);
-        let (value, by) = seen(weight, at.value, at);
+        let (value, by) = seen(self.count, weight, at.value, at);
         let count = R::select(there, data, zero);
         self.sound = self.sound & (!there | zero.le(value));
         let impossible = zero.lt(count) & value.le(zero);
@@ -256,13 +264,13 @@ impl<R: Real, const P: usize> Sums<R, P> {
 
     #[inline(always)]
     fn add(&mut self, by: &[R; P], weight: Option<R>, residual: R) {
-        for j in 0..P {
+        for j in self.count.all::<R>() {
             self.gradient[j] = by[j].neg_mul_add(residual, self.gradient[j]);
             let own = match weight {
                 Some(weight) => weight * by[j],
                 None => by[j],
             };
-            for k in 0..P {
+            for k in self.count.from::<R>(j) {
                 if k >= j {
                     self.hessian.0[j][k] = own.mul_add(by[k], self.hessian.0[j][k]);
                 }
@@ -277,9 +285,9 @@ impl<R: Real, const P: usize> Sums<R, P> {
         let mut all = *self;
         all.cost = sum(self.cost);
         all.sound = sum(R::select(self.sound, zero, one)).le(zero);
-        for j in 0..P {
+        for j in self.count.all::<R>() {
             all.gradient[j] = sum(self.gradient[j]);
-            for k in 0..P {
+            for k in self.count.from::<R>(j) {
                 if k >= j {
                     all.hessian.0[j][k] = sum(self.hessian.0[j][k]);
                 }
@@ -296,18 +304,18 @@ impl<R: Real, const P: usize> Sums<R, P> {
         let zero = R::splat(0.0);
         let before = self.cost;
         let (mut step, positive) =
-            solve_among(&self.hessian, &self.gradient, zero, which.eliminated);
+            solve_among(self.count, &self.hessian, &self.gradient, zero, which.eliminated);
         let mut sound = before.is_finite();
         let mut shift = [zero; P];
         let least = R::splat(const { least_square(R::EPSILON) });
-        for j in 0..P {
+        for j in self.count.all::<R>() {
             if which.eliminates(j) {
                 shift[j] = step[j] * scales[j].reciprocal();
                 let seen = positive[j] & least.le(self.hessian.0[j][j]);
                 sound = sound & seen & shift[j].is_finite();
             }
         }
-        for j in 0..P {
+        for j in self.count.all::<R>() {
             if which.eliminates(j) {
                 step[j] = R::select(sound, step[j], zero);
                 shift[j] = R::select(sound, shift[j], zero);
@@ -317,8 +325,8 @@ impl<R: Real, const P: usize> Sums<R, P> {
         }
         // What is no number stays so.
         self.cost = R::select(sound, self.cost.max(zero), before);
-        for j in 0..P {
-            for k in 0..P {
+        for j in self.count.all::<R>() {
+            for k in self.count.all::<R>() {
                 if !which.eliminates(j) && which.eliminates(k) {
                     self.gradient[j] = self.hessian.at(j, k).mul_add(step[k], self.gradient[j]);
                 }
@@ -332,9 +340,9 @@ impl<R: Real, const P: usize> Sums<R, P> {
     #[inline(always)]
     pub fn normal(&self, scales: &[R; P]) -> (Normal<R, P, 0>, R::Mask) {
         let mut normal = Normal { cost: self.cost, ..Normal::zero() };
-        for j in 0..P {
+        for j in self.count.all::<R>() {
             normal.gradient[j] = self.gradient[j] * scales[j];
-            for k in 0..P {
+            for k in self.count.from::<R>(j) {
                 if k >= j {
                     normal.hessian.0[j][k] = self.hessian.0[j][k] * scales[j] * scales[k];
                 }
@@ -365,10 +373,10 @@ impl<R: Real, const P: usize> Sums<R, P> {
             resolved: nowhere,
         };
         let least = R::splat(const { least_square(R::EPSILON) });
-        for j in 0..P {
+        for j in self.count.all::<R>() {
             let normal = &mut evaluation.normal;
             normal.gradient[j] = self.gradient[j] * scales[j];
-            for k in 0..P {
+            for k in self.count.from::<R>(j) {
                 if k >= j {
                     normal.hessian.0[j][k] = self.hessian.0[j][k] * scales[j] * scales[k];
                 }
@@ -438,7 +446,8 @@ impl<R: Real, const P: usize> Projected<R, P> {
         let most = cost + evaluation.resolution + lost;
         evaluation.normal.cost = R::select(settled, cost, most);
         let mut some = R::Mask::splat(false);
-        for j in 0..P {
+        let count: Count<P> = Count::new(which.count);
+        for j in count.all::<R>() {
             evaluation.flat[j] = evaluation.flat[j] & settled;
             some = some | evaluation.flat[j];
         }
@@ -447,7 +456,7 @@ impl<R: Real, const P: usize> Projected<R, P> {
             let most = ((size + before) * R::splat(2.0)).sqrt() * rounding;
             let Normal { gradient, hessian, .. } = &evaluation.normal;
             let left = sweep(hessian, which);
-            for j in 0..P {
+            for j in count.all::<R>() {
                 if !which.eliminates(j) {
                     let little = gradient[j].abs().le(left[j].max(zero).sqrt() * most);
                     evaluation.flat[j] = evaluation.flat[j] & little;
@@ -461,13 +470,14 @@ impl<R: Real, const P: usize> Projected<R, P> {
 /// What is left of the diagonal when the parameters that are eliminated take their best step beside each of the others.
 #[inline(always)]
 fn sweep<R: Real, const P: usize>(hessian: &Symmetric<R, P>, which: Explicit) -> [R; P] {
+    let count: Count<P> = Count::new(which.count);
     let mut all = *hessian;
-    for k in 0..P {
+    for k in count.all::<R>() {
         if which.eliminates(k) {
             let unit = inverse_pivot(all.0[k][k], hessian.0[k][k]);
-            for i in 0..P {
+            for i in count.all::<R>() {
                 let share = all.at(i, k) * unit;
-                for j in 0..P {
+                for j in count.from::<R>(i) {
                     // Rows and columns that were swept before are not looked at again.
                     if j >= i && i != k && j != k {
                         all.0[i][j] = share.neg_mul_add(all.at(j, k), all.0[i][j]);
@@ -477,7 +487,7 @@ fn sweep<R: Real, const P: usize>(hessian: &Symmetric<R, P>, which: Explicit) ->
         }
     }
     let mut left = [R::splat(0.0); P];
-    for j in 0..P {
+    for j in count.all::<R>() {
         left[j] = all.0[j][j];
     }
     left
@@ -520,11 +530,16 @@ pub(crate) fn counted<R: Real>(value: R, count: R) -> [R; 3] {
 
 /// What is seen of a point with a weight: nothing, if it is 0.
 #[inline(always)]
-fn seen<R: Real, const P: usize>(weight: R, number: R, at: &At<R, P>) -> (R, [R; P]) {
+fn seen<R: Real, const P: usize>(
+    count: Count<P>,
+    weight: R,
+    number: R,
+    at: &At<R, P>,
+) -> (R, [R; P]) {
     let zero = R::splat(0.0);
     let there = zero.lt(weight);
     let mut by = at.by;
-    for j in 0..P {
+    for j in count.all::<R>() {
         by[j] = R::select(there, by[j], zero);
     }
     (R::select(there, number, zero), by)
@@ -534,6 +549,7 @@ fn seen<R: Real, const P: usize>(weight: R, number: R, at: &At<R, P>) -> (R, [R;
 /// that are `held` are 0. Where the Hessian is singular, or `variance` is infinite, all others are infinite.
 #[inline(always)]
 pub fn covariance<R: Real, const P: usize>(
+    count: Count<P>,
     hessian: &Symmetric<R, P>,
     units: &Units<R, P>,
     held: &[R::Mask; P],
@@ -541,17 +557,17 @@ pub fn covariance<R: Real, const P: usize>(
 ) -> Symmetric<R, P> {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
     let mut free = *hessian;
-    for j in 0..P {
-        for k in 0..P {
+    for j in count.all::<R>() {
+        for k in count.from::<R>(j) {
             if k >= j {
                 let alone = if k == j { one } else { zero };
                 free.0[j][k] = R::select(held[j] | held[k], alone, hessian.0[j][k]);
             }
         }
     }
-    let (mut all, definite) = inverse(&free);
-    for j in 0..P {
-        for k in 0..P {
+    let (mut all, definite) = inverse(count, &free);
+    for j in count.all::<R>() {
+        for k in count.from::<R>(j) {
             if k >= j {
                 let value = all.0[j][k] * variance * units.length[j] * units.length[k];
                 let known = definite & value.is_finite();
@@ -572,25 +588,26 @@ const LEAST_PART: f64 = 1e-6;
 /// a valley, or is flat, along a direction with a part of theirs. Their elements mean nothing; those of all others are what they are
 /// wherever in the valley the search has stopped.
 pub fn determined<const P: usize>(
+    count: Count<P>,
     hessian: &Symmetric<f64, P>,
     held: &[bool; P],
 ) -> (Symmetric<f64, P>, [bool; P]) {
     let mut free = *hessian;
-    for j in 0..P {
-        for k in j..P {
+    for j in count.all::<f64>() {
+        for k in j..count.all::<f64>().end {
             if held[j] || held[k] {
                 free.0[j][k] = if j == k { 1.0 } else { 0.0 };
             }
         }
     }
-    let (mut all, definite) = inverse(&free);
+    let (mut all, definite) = inverse(count, &free);
     let plain = |j: usize| free.0[j][j] * all.0[j][j] * LEAST_SHARE < 1.0;
     let mut unknown = [false; P];
-    if !definite || !(0..P).all(plain) {
-        (all, unknown) = pivoted(&free);
+    if !definite || !count.all::<f64>().all(plain) {
+        (all, unknown) = pivoted(count, &free);
     }
-    for j in 0..P {
-        for k in j..P {
+    for j in count.all::<f64>() {
+        for k in j..count.all::<f64>().end {
             if held[j] || held[k] {
                 all.0[j][k] = 0.0;
             }
@@ -604,71 +621,74 @@ pub fn determined<const P: usize>(
 /// first, of the matrix with a diagonal of 1.
 #[cold]
 #[inline(never)]
-fn pivoted<const P: usize>(of: &Symmetric<f64, P>) -> (Symmetric<f64, P>, [bool; P]) {
+fn pivoted<const P: usize>(
+    count: Count<P>,
+    of: &Symmetric<f64, P>,
+) -> (Symmetric<f64, P>, [bool; P]) {
     let mut unknown = [false; P];
     let mut root = [0.0; P];
-    for j in 0..P {
+    for j in count.all::<f64>() {
         let own = of.0[j][j].sqrt();
         unknown[j] = !(own > 0.0 && own.is_finite());
         root[j] = if unknown[j] { f64::INFINITY } else { own };
     }
     let mut rest = [[0.0; P]; P];
-    for j in 0..P {
-        for k in 0..P {
+    for j in count.all::<f64>() {
+        for k in count.all::<f64>() {
             rest[j][k] = of.at(j, k) / root[j] / root[k];
         }
     }
     // `l[i][n]`: the share of pivot n in row i. Rows that were taken are in `order`.
     let (mut l, mut pivots) = ([[0.0; P]; P], [0.0; P]);
-    let (mut order, mut taken, mut count) = ([0; P], unknown, 0);
-    while let Some(next) = (0..P)
+    let (mut order, mut taken, mut done) = ([0; P], unknown, 0);
+    while let Some(next) = count.all::<f64>()
         .filter(|&j| !taken[j] && rest[j][j] > LEAST_SHARE)
         .max_by(|&a, &b| rest[a][a].total_cmp(&rest[b][b]))
     {
-        (order[count], taken[next], pivots[count]) = (next, true, rest[next][next]);
-        l[next][count] = 1.0;
-        for i in (0..P).filter(|&i| !taken[i]) {
-            l[i][count] = rest[i][next] / pivots[count];
+        (order[done], taken[next], pivots[done]) = (next, true, rest[next][next]);
+        l[next][done] = 1.0;
+        for i in count.all::<f64>().filter(|&i| !taken[i]) {
+            l[i][done] = rest[i][next] / pivots[done];
         }
-        for i in (0..P).filter(|&i| !taken[i]) {
-            for k in (0..P).filter(|&k| !taken[k]) {
-                rest[i][k] -= l[i][count] * rest[next][k];
+        for i in count.all::<f64>().filter(|&i| !taken[i]) {
+            for k in count.all::<f64>().filter(|&k| !taken[k]) {
+                rest[i][k] -= l[i][done] * rest[next][k];
             }
         }
-        count += 1;
+        done += 1;
     }
     // Lᵀ·x = y, for those that were taken.
     let solved = |mut y: [f64; P]| {
-        for n in (0..count).rev() {
-            for m in n + 1..count {
+        for n in (0..done).rev() {
+            for m in n + 1..done {
                 y[n] -= l[order[m]][n] * y[m];
             }
         }
         y
     };
-    for k in (0..P).filter(|&k| !taken[k]) {
+    for k in count.all::<f64>().filter(|&k| !taken[k]) {
         // What the others do to make up for one of the rest.
         unknown[k] = true;
         let by = solved(l[k].map(|share| -share));
         let most = by.iter().fold(1.0_f64, |most, part| most.max(part.abs()));
-        for n in 0..count {
+        for n in 0..done {
             unknown[order[n]] |= by[n].abs() > LEAST_PART * most;
         }
     }
     let mut all = Symmetric::zero();
-    for n in 0..count {
+    for n in 0..done {
         let mut y = [0.0; P];
         y[n] = 1.0;
-        for m in 0..count {
+        for m in 0..done {
             for q in 0..m {
                 y[m] -= l[order[m]][q] * y[q];
             }
         }
-        for m in 0..count {
+        for m in 0..done {
             y[m] /= pivots[m];
         }
         let column = solved(y);
-        for m in 0..count {
+        for m in 0..done {
             let (j, k) = (order[n].min(order[m]), order[n].max(order[m]));
             all.0[j][k] = column[m] / root[j] / root[k];
         }

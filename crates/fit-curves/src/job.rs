@@ -166,7 +166,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
             Points::Grid { width, height } => vec![of_axis(width), of_axis(height)],
             _ => vec![of_axis(points)],
         };
-        let explicit = Explicit::default();
+        let explicit = Explicit { count: options.parameters(), ..Explicit::default() };
         Self {
             curves,
             start,

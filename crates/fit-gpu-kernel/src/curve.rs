@@ -8,7 +8,7 @@ use fit_core::arithmetic::functions::Elementary;
 use fit_core::crowd::CROWD;
 use fit_core::curve::{At, Explicit, Sums, Units, covariance, single};
 use fit_core::search::solve::Symmetric;
-use fit_core::search::{Newton, Search, Settings};
+use fit_core::search::{Count, Newton, Search, Settings};
 
 use crate::device;
 
@@ -328,7 +328,7 @@ where
         degrees = degrees + R::select(on_limit & !held[j], one, zero);
         held[j] = held[j] | on_limit;
     }
-    let covariance = covariance(hessian, &Units::at(&[one; P]), &held, one);
+    let covariance = covariance(Count::ALL, hessian, &Units::at(&[one; P]), &held, one);
     let mut errors = [zero; P];
     for j in 0..P {
         // 1/(1 − R²): where it is large, rounding of the sums is all that tells parameters apart.
@@ -451,7 +451,7 @@ where
     let (one, points) = (R::splat(1.0), curve.points());
     let [first, step] = curve.mine();
     let [weighted, _] = weighted::<R, C, P, METHOD>(curve);
-    let mut sums = Sums::<R, P>::zero();
+    let mut sums = Sums::<R, P>::zero(Count::ALL);
     let mut point = first;
     // Two at a time: what one waits for, the other can do.
     macro_rules! visit {

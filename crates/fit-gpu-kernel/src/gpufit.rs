@@ -6,6 +6,7 @@ use core::ptr::null_mut;
 use fit_core::Mask;
 use fit_core::arithmetic::functions::Elementary;
 use fit_core::curve::{Sums, Units, single};
+use fit_core::search::Count;
 use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
 
 use crate::curve::{Begin, Curve, CurveJob, CurveMethod, condition, scaled};
@@ -100,6 +101,7 @@ where
         lower: begin.lower,
         upper: begin.upper,
         held: u64::from(job.held),
+        count: Count::ALL,
     };
     let length = Units::at(&begin.initial).length;
     let usable = R::Mask::splat(known.sound);
@@ -144,7 +146,7 @@ where
     let (one, points) = (R::splat(1.0), curve.points());
     let [first, step] = curve.mine();
     let [weighted, _] = curve.weighted();
-    let mut sums = Sums::<R, P>::zero();
+    let mut sums = Sums::<R, P>::zero(Count::ALL);
     let mut point = first;
     while point < points {
         let at = curve.at(point);

@@ -71,6 +71,10 @@ pub trait Real:
     /// The spacing of the representable numbers at 1, for instance 2⁻⁵² for `f64`.
     const EPSILON: f64;
 
+    /// Loops over more parameters than this are not unrolled ([`crate::search::Count`]): code of a search grows with the cube
+    /// of their number. This changes no result.
+    const UNROLLED: usize = usize::MAX;
+
     /// The same number, rounded to this arithmetic, in every lane.
     fn splat(value: f64) -> Self;
     /// `self · factor + term`; fused where the machine does that at no cost, else rounded twice.

@@ -46,6 +46,7 @@ macro_rules! scalar {
         impl Real for $type {
             type Mask = bool;
             const EPSILON: f64 = $type::EPSILON as f64;
+            const UNROLLED: usize = 8;
 
             #[inline(always)]
             fn splat(value: f64) -> Self {

@@ -23,6 +23,7 @@ use crate::arithmetic::{Mask, Real};
 use crate::camera::Camera;
 use crate::error::ArgumentError;
 use crate::options::{Estimator, Options};
+use crate::search::Count;
 use crate::search::solve::{Symmetric, between, inverse};
 use crate::search::stepped;
 use crate::size::{Outline, Size};
@@ -224,7 +225,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> Judge<R, S, P, Q> 
         let group = tile.group();
         let (pearson, spread, seen) =
             (group.sum(pixels.pearson), group.sum(pixels.spread), group.sum(pixels.seen));
-        let (inverse, definite) = inverse(&sums[0]);
+        let (inverse, definite) = inverse(Count::ALL, &sums[0]);
         let covariance = if bound { inverse } else { between(&inverse, &sums[1]) };
         Judged { covariance: self.spread_out(&covariance, definite, &model), pearson, spread, seen }
     }
@@ -240,7 +241,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> Judge<R, S, P, Q> 
         let spot = self.shape.spot(self.profile, &constants, &p);
         let mut scores = Scores(Pixels::new(self, model, false));
         let all = self.shape.weigh::<_, _, _, false, true>(tile, spot, &mut scores);
-        let (inverse, definite) = inverse::<R, Q>(&information(&all));
+        let (inverse, definite) = inverse::<R, Q>(Count::ALL, &information(&all));
         let mut score = [R::splat(0.0); Q];
         score[..P].copy_from_slice(&all.r_df);
         (score[P], score[P + 1]) = (all.r_f, all.r);

@@ -6,7 +6,8 @@
 //!
 //! Lane by lane, as [`super::Search`]; that one converges in fewer evaluations, and knows rounding from a minimum.
 
-use super::Normal;
+use super::count::Count;
+use super::model::Normal;
 use super::parts::{Parts, Replace};
 use super::solve::{Symmetric, solve};
 use crate::arithmetic::{Mask, Real};
@@ -58,6 +59,8 @@ pub struct GpufitSettings<R, const P: usize> {
     pub upper: [R; P],
     /// A bit for each parameter that keeps its start value.
     pub held: u64,
+    /// How many parameters there are.
+    pub count: Count<P>,
 }
 
 impl<R: Real, const P: usize> GpufitSettings<R, P> {
@@ -107,7 +110,7 @@ impl<R: Real, const P: usize> GpufitSearch<R, P> {
         let how = Replace(mask);
         self.best.merge(&other.best, &how);
         self.trial.merge(&other.trial, &how);
-        self.at_best = Normal::select(mask, &other.at_best, &self.at_best);
+        self.at_best.replace(Count::ALL, mask, &other.at_best);
         self.length.merge(&other.length, &how);
         self.largest.merge(&other.largest, &how);
         self.lambda = R::select(mask, other.lambda, self.lambda);
@@ -177,7 +180,7 @@ impl<R: Real, const P: usize> GpufitSearch<R, P> {
         let converged = !first & positive & change.lt(little);
 
         self.best.merge(&self.trial, &Replace(taken));
-        self.at_best = Normal::select(taken, normal, &self.at_best);
+        self.at_best.replace(settings.count, taken, normal);
         self.iterations = R::select(running, self.iterations + one, self.iterations);
         // All that follow would be the same.
         let exhausted = !first & !taken & R::splat(LAMBDA_MAX).le(self.lambda);
@@ -198,7 +201,7 @@ impl<R: Real, const P: usize> GpufitSearch<R, P> {
         self.at_best.cost = R::select(nowhere, R::splat(f64::NAN), self.at_best.cost);
         self.end(nowhere & !negative, GpufitState::Singular);
         let mut free = false;
-        for j in 0..P {
+        for j in settings.count.all::<R>() {
             free |= !settings.holds(j);
         }
         if free {
@@ -221,10 +224,10 @@ impl<R: Real, const P: usize> GpufitSearch<R, P> {
         let mut damped = Symmetric::zero();
         let mut b = [zero; P];
         let mut singular = R::Mask::splat(false);
-        for j in 0..P {
+        for j in settings.count.all::<R>() {
             if !settings.holds(j) {
                 b[j] = self.at_best.gradient[j];
-                for k in 0..P {
+                for k in settings.count.from::<R>(j) {
                     if k >= j && !settings.holds(k) {
                         damped.0[j][k] = self.at_best.hessian.0[j][k];
                     }
@@ -234,9 +237,9 @@ impl<R: Real, const P: usize> GpufitSearch<R, P> {
                 singular = singular | !zero.lt(damped.0[j][j]);
             }
         }
-        let (step, _) = solve(&damped, &b, zero);
+        let (step, _) = solve(settings.count, &damped, &b, zero);
         let mut still = running;
-        for j in 0..P {
+        for j in settings.count.all::<R>() {
             if !settings.holds(j) {
                 let to = step[j].mul_add(self.length[j], self.best[j]);
                 let to = to.max(settings.lower[j]).min(settings.upper[j]);

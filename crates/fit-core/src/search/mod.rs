@@ -24,6 +24,7 @@
 //! is not damped. Where such a step is predicted to gain less than [`Settings::finish`] of χ² it is taken without
 //! another look at the pixels.
 
+mod count;
 pub mod gpufit;
 mod model;
 mod parts;
@@ -32,6 +33,7 @@ pub mod solve;
 
 use core::marker::PhantomData;
 
+pub use count::Count;
 pub use model::{Coordinates, Evaluation, NEAR, Newton, Normal, Settings};
 pub use parts::{Merge, Parts, Replace};
 
@@ -87,7 +89,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
     ) -> Self {
         let zero = R::splat(0.0);
         let mut sound = usable;
-        for j in 0..P {
+        for j in coordinates.count().all::<R>() {
             sound = sound & initial[j].is_finite();
         }
         let trial = settings.limit(coordinates, &constants, initial);
@@ -114,7 +116,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
     pub fn refill(&mut self, mask: R::Mask, other: &Self) {
         let how = Replace(mask);
         self.best.merge(&other.best, &how);
-        self.at_best = Normal::select(mask, &other.at_best, &self.at_best);
+        self.at_best.replace(Count::ALL, mask, &other.at_best);
         self.constants.merge(&other.constants, &how);
         self.memo.merge(&other.memo, &how);
         self.trial.merge(&other.trial, &how);
@@ -160,10 +162,11 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
     ) {
         let zero = R::splat(0.0);
         let one = R::splat(1.0);
+        let count = coordinates.count();
         let running = self.running();
         let first = self.evaluations.lt(R::splat(0.5));
         let mut moved = [zero; P];
-        for j in 0..P {
+        for j in count.all::<R>() {
             moved[j] = self.trial[j] - self.best[j];
         }
         let small = settings.is_small(coordinates, &self.constants, &self.best, &moved);
@@ -176,9 +179,9 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let decrease = R::select(
             resolution.lt(self.predicted),
             difference,
-            self.decrease_by_gradients(&moved, &normal.gradient, &memo),
+            self.decrease_by_gradients(count, &moved, &normal.gradient, &memo),
         );
-        let sound = normal.is_finite() & evaluation.resolved;
+        let sound = normal.is_finite(count) & evaluation.resolved;
         let better = zero.le(decrease) & !difference.lt(-resolution);
         // The first is the best so far, whatever it is.
         let accepted = running & (first | (sound & better));
@@ -196,9 +199,9 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         };
         // After a retry damping is needed.
         let undamped = short & !self.retrying;
-        self.best = select(accepted, self.trial, self.best);
+        self.best = select(count, accepted, self.trial, self.best);
         self.memo.merge(&memo, &Replace(accepted));
-        self.at_best = Normal::select(accepted, normal, &self.at_best);
+        self.at_best.replace(count, accepted, normal);
 
         // An end? The first test of the pseudo-code that holds decides, so it comes last here.
         let last = stepped & settings.max_iterations.le(self.iterations);
@@ -247,6 +250,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         [short, undamped]: [R::Mask; 2],
         evaluation: &Evaluation<R, P, L>,
     ) {
+        let count = coordinates.count();
         let zero = R::splat(0.0);
         let no = R::Mask::splat(false);
         let best = self.best;
@@ -255,13 +259,13 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         // A parameter on its limit whose gradient does not point inwards takes no part; one with equal limits never
         // does.
         let mut held = [no; P];
-        for j in 0..P {
+        for j in count.all::<R>() {
             let low = best[j].le(coordinates.lowest(&self.constants, settings, j));
             let high = settings.upper[j].le(best[j]);
             held[j] = (low & zero.le(gradient[j])) | (high & gradient[j].le(zero));
         }
         let mut b = [zero; P];
-        for j in 0..P {
+        for j in count.all::<R>() {
             b[j] = R::select(held[j], zero, gradient[j]);
         }
         let mut exact = no;
@@ -272,8 +276,8 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let (mut h, mut chosen, mut step);
         if !NEWTON || settings.newton == Newton::Never {
             chosen = self.at_best.hessian;
-            h = without(&chosen, &held);
-            step = solve(&h, &b, lambda).0;
+            h = without(count, &chosen, &held);
+            step = solve(count, &h, &b, lambda).0;
         } else {
             let rough = self.at_best.hessian;
             // The second time round for lanes whose exact Hessian is not positive definite. A retry takes JᵀJ, whose
@@ -282,20 +286,20 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                 chosen = if C::ALIKE {
                     rough
                 } else {
-                    Symmetric::select(exact, &evaluation.newton, &rough)
+                    Symmetric::select(count, exact, &evaluation.newton, &rough)
                 };
-                h = without(&chosen, &held);
+                h = without(count, &chosen, &held);
                 let positive;
                 if C::TRUSTS {
                     lambda = zero;
                 }
-                (step, positive) = solve(&h, &b, lambda);
+                (step, positive) = solve(count, &h, &b, lambda);
                 if C::TRUSTS {
                     let among = (self.running(), coordinates.rounds());
-                    lambda = C::region(&self.constants).damp(&h, &b, among, &mut step);
+                    lambda = C::region(&self.constants).damp(count, &h, &b, among, &mut step);
                 }
                 let mut sound = R::Mask::splat(true);
-                for j in 0..P {
+                for j in count.all::<R>() {
                     sound = sound & (positive[j] | held[j]);
                 }
                 if C::ALIKE {
@@ -316,31 +320,31 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             // The others take the step that is best beside those that were shortened. Where linear parameters are solved for
             // this is rare, and not worth its time.
             let mut shortened = held;
-            for j in 0..P {
+            for j in count.all::<R>() {
                 if C::yields(j) {
                     shortened[j] = held[j] | !(trial[j].le(far[j]) & far[j].le(trial[j]));
                 }
             }
             let mut some = no;
-            for j in 0..P {
+            for j in count.all::<R>() {
                 some = some | (shortened[j] & !held[j]);
             }
             if (some & self.running()).any() {
                 let mut slope = [zero; P];
-                for j in 0..P {
+                for j in count.all::<R>() {
                     slope[j] = gradient[j];
-                    for k in 0..P {
+                    for k in count.all::<R>() {
                         let by = R::select(shortened[k], made[k], zero);
                         slope[j] = chosen.at(j, k).mul_add(by, slope[j]);
                     }
                     slope[j] = R::select(shortened[j], zero, slope[j]);
                 }
-                let rest = without(&chosen, &shortened);
-                let (mut beside, _) = solve(&rest, &slope, lambda);
+                let rest = without(count, &chosen, &shortened);
+                let (mut beside, _) = solve(count, &rest, &slope, lambda);
                 if C::TRUSTS {
-                    beside = C::region(&self.constants).solve(&rest, &slope, lambda).0;
+                    beside = C::region(&self.constants).solve(count, &rest, &slope, lambda).0;
                 }
-                for j in 0..P {
+                for j in count.all::<R>() {
                     step[j] = R::select(some & !shortened[j], beside[j], step[j]);
                 }
                 [far, trial, made] = self.take(settings, coordinates, &step);
@@ -348,22 +352,22 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         }
         // The minimum, as far as this arithmetic can tell: the gradient is rounding.
         let mut minimum = accepted;
-        for j in 0..P {
+        for j in count.all::<R>() {
             minimum = minimum & (held[j] | evaluation.flat[j]);
         }
         self.end(self.running() & minimum, Status::Stalled);
-        let predicted = predicted_decrease(&h, &b, &made);
+        let predicted = predicted_decrease(count, &h, &b, &made);
 
         if NEWTON && settings.newton != Newton::Never {
             let little = settings.finish.mul_add(self.at_best.cost, settings.tolerance);
             // What is not damped is moved by less than others can be.
-            let least = if coordinates.damps_all() { zero } else { -little };
+            let least = if coordinates.damps_all::<R>() { zero } else { -little };
             let mut last = self.running() & exact & predicted.lt(little) & least.le(predicted);
             last = last & coordinates.may_end_at(&trial);
             if C::CALM < f64::INFINITY {
                 last = last & lambda.le(R::splat(C::CALM));
             }
-            for j in 0..P {
+            for j in count.all::<R>() {
                 // Neither shortened nor on a limit.
                 last = last
                     & trial[j].le(far[j])
@@ -371,12 +375,12 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                     & !(held[j] & R::Mask::splat(L > 0));
             }
             if last.any() {
-                self.best = select(last, trial, self.best);
+                self.best = select(count, last, trial, self.best);
                 let cost = self.at_best.cost - predicted;
                 self.at_best.cost = R::select(last, cost.max(zero), self.at_best.cost);
                 for l in 0..L {
                     let mut linear = self.at_best.linear[l];
-                    for j in 0..P {
+                    for j in count.all::<R>() {
                         linear = evaluation.linear_by[l][j].mul_add(made[j], linear);
                     }
                     self.at_best.linear[l] = R::select(last, linear, self.at_best.linear[l]);
@@ -391,7 +395,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         if C::TRUSTS {
             self.lambda = R::select(running, lambda, self.lambda);
         }
-        self.trial = select(running, trial, self.trial);
+        self.trial = select(count, running, trial, self.trial);
         self.predicted = R::select(running, predicted, self.predicted);
     }
 
@@ -405,23 +409,24 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         hessian: &Symmetric<R, P>,
         decrease: R,
     ) {
+        let count = coordinates.count();
         let zero = R::splat(0.0);
         let mut region = C::region(&self.constants);
         let mut step = [zero; P];
-        for j in 0..P {
+        for j in count.all::<R>() {
             step[j] = moved[j] * C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
         }
         let undamped = self.lambda.le(zero);
-        region.judge(&step, [first, accepted, rejected], undamped, [decrease, self.predicted]);
+        region.judge(count, &step, [first, accepted, rejected], undamped, [decrease, self.predicted]);
         region.take(coordinates, accepted, hessian, first);
         C::set_region(&mut self.constants, region);
         // Has it shrunk to a point?
         let mut still = accepted & !first;
-        if !coordinates.damps_all() {
+        if !coordinates.damps_all::<R>() {
             // Those that are not damped may move alone, where limits hold the others, but only once.
             still = (still & !undamped) | rejected;
         }
-        self.end(still & region.norm(&step).le(zero), Status::NotConverged);
+        self.end(still & region.norm(count, &step).le(zero), Status::NotConverged);
     }
 
     /// A step in relative units from the best parameters: where it leads to, what the limits leave of that, and what they
@@ -433,7 +438,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let confined = coordinates.confine(&self.constants, best, far);
         let trial = settings.limit(coordinates, &self.constants, confined);
         let mut made = [R::splat(0.0); P];
-        for j in 0..P {
+        for j in coordinates.count().all::<R>() {
             let unit = C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
             made[j] = (trial[j] - best[j]) * unit;
         }
@@ -442,9 +447,15 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
 
     /// −½(∇χ²_before + ∇χ²_after)·δ.
     #[inline(always)]
-    fn decrease_by_gradients(&self, moved: &[R; P], after: &[R; P], memo: &C::Memo<R>) -> R {
+    fn decrease_by_gradients(
+        &self,
+        count: Count<P>,
+        moved: &[R; P],
+        after: &[R; P],
+        memo: &C::Memo<R>,
+    ) -> R {
         let mut decrease = R::splat(0.0);
-        for j in 0..P {
+        for j in count.all::<R>() {
             let before = self.at_best.gradient[j] * C::inverse_length(&self.memo, j);
             let slope = after[j].mul_add(C::inverse_length(memo, j), before);
             decrease = slope.neg_mul_add(moved[j] * R::splat(1.0 / C::UNITS[j]), decrease);
@@ -492,7 +503,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let Normal { cost, gradient, hessian, linear } = self.at_best;
         let code = |status: Status| R::splat(status.code());
         let (mut on_limit, mut flat) = (R::Mask::splat(false), R::Mask::splat(true));
-        for j in 0..P {
+        for j in coordinates.count().all::<R>() {
             let low = self.best[j].le(coordinates.lowest(&self.constants, settings, j));
             let high = settings.upper[j].le(self.best[j]);
             if C::reports(j) {
@@ -527,7 +538,7 @@ pub(crate) fn stepped<R: Real, C: Coordinates<P>, const P: usize>(
     step: &[R; P],
 ) -> [R; P] {
     let mut to = *from;
-    for j in 0..P {
+    for j in coordinates.count().all::<R>() {
         let unit = coordinates.length(constants, from, j) * R::splat(C::UNITS[j]);
         to[j] = step[j].mul_add(unit, from[j]);
     }
@@ -537,12 +548,13 @@ pub(crate) fn stepped<R: Real, C: Coordinates<P>, const P: usize>(
 /// A Hessian without the rows and columns of parameters that take no part.
 #[inline(always)]
 fn without<R: Real, const P: usize>(
+    count: Count<P>,
     hessian: &Symmetric<R, P>,
     held: &[R::Mask; P],
 ) -> Symmetric<R, P> {
     let mut h = Symmetric::zero();
-    for j in 0..P {
-        for k in 0..P {
+    for j in count.all::<R>() {
+        for k in count.from::<R>(j) {
             if k >= j {
                 h.0[j][k] = R::select(held[j] | held[k], R::splat(0.0), hessian.0[j][k]);
             }

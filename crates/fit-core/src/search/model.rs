@@ -4,6 +4,7 @@ use core::fmt::Debug;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::LAMBDA_MAX;
+use super::count::Count;
 use super::parts::Parts;
 use super::region::{ROUNDS, Region};
 use super::solve::Symmetric;
@@ -35,6 +36,11 @@ pub trait Coordinates<const P: usize>:
     /// Whether steps stay in a region of trust ([`super::region`]).
     const TRUSTS: bool = false;
 
+    /// How many parameters there are.
+    #[inline(always)]
+    fn count(&self) -> Count<P> {
+        Count::ALL
+    }
     /// Whether the region of trust bounds the steps of parameter j; others take the step that is best beside it.
     #[inline(always)]
     fn is_damped(&self, j: usize) -> bool {
@@ -43,9 +49,9 @@ pub trait Coordinates<const P: usize>:
     }
     /// Whether it bounds those of all parameters.
     #[inline(always)]
-    fn damps_all(&self) -> bool {
+    fn damps_all<R: Real>(&self) -> bool {
         let mut all = true;
-        for j in 0..P {
+        for j in self.count().all::<R>() {
             all &= self.is_damped(j);
         }
         all
@@ -165,7 +171,7 @@ impl<R: Real, const P: usize> Settings<R, P> {
         constants: &C::Constants<R>,
         mut p: [R; P],
     ) -> [R; P] {
-        for j in 0..P {
+        for j in coordinates.count().all::<R>() {
             p[j] = p[j].max(coordinates.lowest(constants, self, j)).min(self.upper[j]);
         }
         p
@@ -181,7 +187,7 @@ impl<R: Real, const P: usize> Settings<R, P> {
         moved: &[R; P],
     ) -> R::Mask {
         let mut small = R::Mask::splat(true);
-        for j in 0..P {
+        for j in coordinates.count().all::<R>() {
             let place = coordinates.place(from, j) * self.step_by_place;
             let yardstick = coordinates.yardstick(constants, from, j).max(place);
             small = small & moved[j].abs().lt(self.min_step * yardstick);
@@ -213,24 +219,29 @@ impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
         Self { cost: zero, gradient: [zero; P], hessian: Symmetric::zero(), linear: [zero; L] }
     }
 
-    /// `yes` in the lanes where `mask` is true, `no` in the others.
+    /// Takes what `other` has in the lanes where `mask` is true.
     #[inline(always)]
-    pub fn select(mask: R::Mask, yes: &Self, no: &Self) -> Self {
-        Self {
-            cost: R::select(mask, yes.cost, no.cost),
-            gradient: select(mask, yes.gradient, no.gradient),
-            hessian: Symmetric::select(mask, &yes.hessian, &no.hessian),
-            linear: select(mask, yes.linear, no.linear),
+    pub fn replace(&mut self, count: Count<P>, mask: R::Mask, other: &Self) {
+        self.cost = R::select(mask, other.cost, self.cost);
+        self.gradient = select(count, mask, other.gradient, self.gradient);
+        for j in count.all::<R>() {
+            for k in count.from::<R>(j) {
+                if k >= j {
+                    let own = self.hessian.0[j][k];
+                    self.hessian.0[j][k] = R::select(mask, other.hessian.0[j][k], own);
+                }
+            }
         }
+        self.linear = select(Count::ALL, mask, other.linear, self.linear);
     }
 
     /// Whether the numbers that steer the search are finite: cost, gradient and the diagonal of the Hessian
     /// (the diagonal bounds its other elements).
     #[inline(always)]
-    pub fn is_finite(&self) -> R::Mask {
+    pub fn is_finite(&self, count: Count<P>) -> R::Mask {
         // Infinities and NaNs survive a sum.
         let mut sum = self.cost;
-        for j in 0..P {
+        for j in count.all::<R>() {
             sum = sum + (self.gradient[j] + self.hessian.0[j][j]);
         }
         sum.is_finite()
@@ -257,9 +268,14 @@ pub struct Evaluation<R: Real, const P: usize, const L: usize> {
 
 /// `yes` in the lanes where `mask` is true, `no` in the others.
 #[inline(always)]
-pub(super) fn select<R: Real, const N: usize>(mask: R::Mask, yes: [R; N], no: [R; N]) -> [R; N] {
+pub(super) fn select<R: Real, const N: usize>(
+    count: Count<N>,
+    mask: R::Mask,
+    yes: [R; N],
+    no: [R; N],
+) -> [R; N] {
     let mut chosen = no;
-    for i in 0..N {
+    for i in count.all::<R>() {
         chosen[i] = R::select(mask, yes[i], no[i]);
     }
     chosen

@@ -6,6 +6,7 @@
 //! implementation and theory*, 1978). Where the undamped step is within the radius, λ is 0, and the search converges as
 //! fast as Gauss and Newton's.
 
+use super::count::Count;
 use super::model::Coordinates;
 use super::parts::{Merge, Parts};
 use super::solve::{Symmetric, solve};
@@ -46,9 +47,9 @@ impl<R: Real, const P: usize> Region<R, P> {
 
     /// ‖Dδ‖.
     #[inline(always)]
-    pub(super) fn norm(&self, step: &[R; P]) -> R {
+    pub(super) fn norm(&self, count: Count<P>, step: &[R; P]) -> R {
         let mut sum = R::splat(0.0);
-        for j in 0..P {
+        for j in count.all::<R>() {
             sum = (self.largest[j] * step[j]).mul_add(step[j], sum);
         }
         sum.sqrt()
@@ -65,7 +66,7 @@ impl<R: Real, const P: usize> Region<R, P> {
         first: R::Mask,
     ) {
         let mut sum = R::splat(0.0);
-        for j in 0..P {
+        for j in coordinates.count().all::<R>() {
             if coordinates.is_damped(j) {
                 let larger = hessian.0[j][j].max(self.largest[j]);
                 let own = R::select(first, hessian.0[j][j], larger);
@@ -80,12 +81,13 @@ impl<R: Real, const P: usize> Region<R, P> {
     #[inline(always)]
     pub fn judge(
         &mut self,
+        count: Count<P>,
         step: &[R; P],
         [first, accepted, rejected]: [R::Mask; 3],
         undamped: R::Mask,
         [gained, predicted]: [R; 2],
     ) {
-        let norm = self.norm(step);
+        let norm = self.norm(count, step);
         let well = (predicted * R::splat(WELL)).le(gained) | undamped;
         let badly = gained.lt(predicted * R::splat(BADLY));
         let larger = self.radius.max(norm + norm);
@@ -98,15 +100,21 @@ impl<R: Real, const P: usize> Region<R, P> {
 
     /// The solution of (H + λD²)·δ = −b, and the rows whose pivot is positive.
     #[inline(always)]
-    pub fn solve(&self, h: &Symmetric<R, P>, b: &[R; P], lambda: R) -> ([R; P], [R::Mask; P]) {
+    pub fn solve(
+        &self,
+        count: Count<P>,
+        h: &Symmetric<R, P>,
+        b: &[R; P],
+        lambda: R,
+    ) -> ([R; P], [R::Mask; P]) {
         let zero = R::splat(0.0);
         let mut damped = *h;
-        for j in 0..P {
+        for j in count.all::<R>() {
             let more = lambda.mul_add(self.largest[j], h.0[j][j]);
             // What is held has no step.
             damped.0[j][j] = R::select(zero.lt(h.0[j][j]), more, h.0[j][j]);
         }
-        solve(&damped, b, zero)
+        solve(count, &damped, b, zero)
     }
 
     /// Damps a step, which is the solution without damping, until it is within the radius, in the lanes that are
@@ -114,6 +122,7 @@ impl<R: Real, const P: usize> Region<R, P> {
     #[inline(always)]
     pub fn damp(
         &self,
+        count: Count<P>,
         h: &Symmetric<R, P>,
         b: &[R; P],
         (running, rounds): (R::Mask, usize),
@@ -122,7 +131,7 @@ impl<R: Real, const P: usize> Region<R, P> {
         let zero = R::splat(0.0);
         let mut lambda = zero;
         let most = self.radius * R::splat(1.0 + SLACK);
-        let mut norm = self.norm(step);
+        let mut norm = self.norm(count, step);
         for _ in 0..rounds {
             let outside = running & !norm.le(most);
             if !outside.any() {
@@ -130,12 +139,12 @@ impl<R: Real, const P: usize> Region<R, P> {
             }
             // Newton's method for 1/‖Dδ‖ = 1/Δ, after Hebden.
             let mut weighted = [zero; P];
-            for j in 0..P {
+            for j in count.all::<R>() {
                 weighted[j] = self.largest[j] * step[j];
             }
-            let (change, _) = self.solve(h, &weighted, lambda);
+            let (change, _) = self.solve(count, h, &weighted, lambda);
             let mut slope = zero;
-            for j in 0..P {
+            for j in count.all::<R>() {
                 slope = weighted[j].neg_mul_add(change[j], slope);
             }
             let excess = norm * self.radius.reciprocal() - R::splat(1.0);
@@ -144,15 +153,15 @@ impl<R: Real, const P: usize> Region<R, P> {
             let coarse = (lambda * R::splat(10.0)).max(R::splat(1e-3));
             let next = R::select(next.is_finite() & lambda.lt(next), next, coarse);
             lambda = R::select(outside, next, lambda);
-            let (damped, _) = self.solve(h, b, lambda);
-            for j in 0..P {
+            let (damped, _) = self.solve(count, h, b, lambda);
+            for j in count.all::<R>() {
                 step[j] = R::select(outside, damped[j], step[j]);
             }
-            norm = self.norm(step);
+            norm = self.norm(count, step);
         }
         let outside = running & !norm.le(most);
         let share = R::select(outside, self.radius * norm.reciprocal(), R::splat(1.0));
-        for j in 0..P {
+        for j in count.all::<R>() {
             step[j] = step[j] * share;
         }
         lambda

@@ -1,5 +1,6 @@
 //! The damped solve of eq. 14, for any number of parameters.
 
+use super::count::Count;
 use crate::arithmetic::{Mask, Real};
 
 /// A symmetric P×P matrix, stored as its upper half: element (j, k) with j ≤ k is `[j][k]`; elements below the
@@ -22,10 +23,10 @@ impl<R: Real, const P: usize> Symmetric<R, P> {
 
     /// `yes` in the lanes where `mask` is true, `no` in the others.
     #[inline(always)]
-    pub fn select(mask: R::Mask, yes: &Self, no: &Self) -> Self {
+    pub fn select(count: Count<P>, mask: R::Mask, yes: &Self, no: &Self) -> Self {
         let mut chosen = *no;
-        for j in 0..P {
-            for k in 0..P {
+        for j in count.all::<R>() {
+            for k in count.from::<R>(j) {
                 if k >= j {
                     chosen.0[j][k] = R::select(mask, yes.0[j][k], no.0[j][k]);
                 }
@@ -43,22 +44,24 @@ impl<R: Real, const P: usize> Symmetric<R, P> {
 /// step, not an infinite one, and a row of zeros gives no step at all.
 #[inline(always)]
 pub fn damped_step<R: Real, const P: usize>(h: &Symmetric<R, P>, b: &[R; P], lambda: R) -> [R; P] {
-    solve(h, b, lambda).0
+    solve(Count::ALL, h, b, lambda).0
 }
 
 /// [`damped_step`], and the rows whose pivot is positive: if all are, the damped H is positive definite.
 #[inline(always)]
 pub fn solve<R: Real, const P: usize>(
+    count: Count<P>,
     h: &Symmetric<R, P>,
     b: &[R; P],
     lambda: R,
 ) -> ([R; P], [R::Mask; P]) {
-    solve_among(h, b, lambda, u64::MAX)
+    solve_among(count, h, b, lambda, u64::MAX)
 }
 
 /// The same for some of the rows and columns, a bit for each; the others have no step.
 #[inline(always)]
 pub fn solve_among<R: Real, const P: usize>(
+    count: Count<P>,
     h: &Symmetric<R, P>,
     b: &[R; P],
     lambda: R,
@@ -72,18 +75,18 @@ pub fn solve_among<R: Real, const P: usize>(
     // Loops run over all columns and skip, so that a compiler unrolls them and keeps all of it in registers.
     let (mut s, mut l) = ([[zero; P]; P], [[zero; P]; P]);
     let (mut inverse, mut z, mut step) = ([zero; P], [zero; P], [zero; P]);
-    for j in 0..P {
+    for j in count.all::<R>() {
         if has(j) {
             z[j] = -b[j];
-            for k in 0..P {
+            for k in count.from::<R>(j) {
                 if k >= j {
                     s[j][k] = if k == j { h.0[j][j] * damp } else { h.0[j][k] };
                 }
             }
-            for m in 0..P {
+            for m in count.before::<R>(j) {
                 if m < j && has(m) {
                     z[j] = l[j][m].neg_mul_add(z[m], z[j]);
-                    for k in 0..P {
+                    for k in count.from::<R>(j) {
                         if k >= j {
                             s[j][k] = l[j][m].neg_mul_add(s[m][k], s[j][k]);
                         }
@@ -92,18 +95,18 @@ pub fn solve_among<R: Real, const P: usize>(
             }
             inverse[j] = inverse_pivot(s[j][j], h.0[j][j]);
             positive[j] = (h.0[j][j] * R::splat(4.0 * R::EPSILON)).lt(s[j][j]);
-            for k in 0..P {
+            for k in count.from::<R>(j) {
                 if k > j {
                     l[k][j] = s[j][k] * inverse[j];
                 }
             }
         }
     }
-    for i in 0..P {
-        let j = P - 1 - i;
+    for i in count.all::<R>() {
+        let j = count.all::<R>().end - 1 - i;
         if has(j) {
             step[j] = z[j] * inverse[j];
-            for m in 0..P {
+            for m in count.from::<R>(j) {
                 if m > j && has(m) {
                     step[j] = l[m][j].neg_mul_add(step[m], step[j]);
                 }
@@ -129,14 +132,15 @@ pub(crate) fn inverse_pivot<R: Real>(pivot: R, diagonal: R) -> R {
 /// The decrease of the cost that the quadratic model predicts for a step δ: −2bᵀδ − δᵀHδ.
 #[inline(always)]
 pub fn predicted_decrease<R: Real, const P: usize>(
+    count: Count<P>,
     h: &Symmetric<R, P>,
     b: &[R; P],
     step: &[R; P],
 ) -> R {
     let mut sum = R::splat(0.0);
-    for j in 0..P {
+    for j in count.all::<R>() {
         let mut slope = b[j] + b[j];
-        for k in 0..P {
+        for k in count.all::<R>() {
             slope = h.at(j, k).mul_add(step[k], slope);
         }
         sum = if j == 0 { slope * step[0] } else { slope.mul_add(step[j], sum) };
@@ -147,27 +151,30 @@ pub fn predicted_decrease<R: Real, const P: usize>(
 /// The inverse of a symmetric matrix by Gauss and Jordan's elimination, and whether the matrix is positive definite; if
 /// it is not, the inverse means nothing.
 #[inline(always)]
-pub fn inverse<R: Real, const P: usize>(of: &Symmetric<R, P>) -> (Symmetric<R, P>, R::Mask) {
+pub fn inverse<R: Real, const P: usize>(
+    count: Count<P>,
+    of: &Symmetric<R, P>,
+) -> (Symmetric<R, P>, R::Mask) {
     let mut all = *of;
     let mut definite = R::Mask::splat(true);
-    for k in 0..P {
+    for k in count.all::<R>() {
         let (pivot, diagonal) = (all.0[k][k], of.0[k][k]);
         definite = definite & (diagonal * R::splat(4.0 * R::EPSILON)).lt(pivot);
         definite = definite & R::splat(const { least_pivot(R::EPSILON) }).lt(pivot);
         let unit = inverse_pivot(pivot, diagonal);
         let mut row = [R::splat(0.0); P];
-        for j in 0..P {
+        for j in count.all::<R>() {
             row[j] = all.at(j, k);
         }
-        for i in 0..P {
-            for j in 0..P {
+        for i in count.all::<R>() {
+            for j in count.from::<R>(i) {
                 if j >= i && i != k && j != k {
                     let share = row[i] * unit;
                     all.0[i][j] = share.neg_mul_add(row[j], all.0[i][j]);
                 }
             }
         }
-        for j in 0..P {
+        for j in count.all::<R>() {
             let scaled = row[j] * unit;
             if j < k {
                 all.0[j][k] = scaled;
@@ -178,8 +185,8 @@ pub fn inverse<R: Real, const P: usize>(of: &Symmetric<R, P>) -> (Symmetric<R, P
         }
         all.0[k][k] = -unit;
     }
-    for j in 0..P {
-        for k in 0..P {
+    for j in count.all::<R>() {
+        for k in count.from::<R>(j) {
             if k >= j {
                 all.0[j][k] = -all.0[j][k];
             }

@@ -1,7 +1,7 @@
 //! The search for one data set.
 
 use fit_core::curve::{At, Explicit, Sums, Units, determined};
-use fit_core::search::{Evaluation, Newton, Search, Settings};
+use fit_core::search::{Count, Evaluation, Newton, Search, Settings};
 use fit_core::{Estimator, Record, Status};
 use fit_curves::{CompiledModel, CurveOptions, Frame, Job, Place};
 
@@ -117,7 +117,7 @@ impl FitOne for Work<Interpreter<f64>> {
             asked.start.len(),
             |ROOM| self.search::<ROOM>(job, asked),
             Found::invalid(asked.start),
-            [1 2 3 4 5 6 7 8 10 12 16 24 32 64]
+            [1 2 3 4 5 6 7 8 16 32 64]
         )
     }
 }
@@ -310,10 +310,11 @@ impl<E> Work<E> {
                 let status = status(record);
                 status.is_converged() || status == Status::AtLimit
             };
-            let all = determined(&search.at_best().hessian, &held);
+            let all = determined(Count::new(count), &search.at_best().hessian, &held);
             if all.1.contains(&true) || !has_ended(&record) {
                 // From the start values, with all parameters, other ways are open.
-                let other = self.searched(&settings, Explicit::default(), initial, poisson);
+                let unbound = Explicit { eliminated: 0, ..self.explicit };
+                let other = self.searched(&settings, unbound, initial, poisson);
                 evaluations += other.1.evaluations;
                 let no_worse = record.cost <= other.1.cost;
                 let both = [&record, &other.1].map(has_ended);
@@ -340,7 +341,7 @@ impl<E> Work<E> {
             (out[j], degrees, told) = (true, degrees + 1, None);
         }
         let (inverse, mut unknown) =
-            told.unwrap_or_else(|| determined(&search.at_best().hessian, &out));
+            told.unwrap_or_else(|| determined(Count::new(count), &search.at_best().hessian, &out));
         let units = search.constants();
         let mut status = status(&record);
         let gave_up = search.status() as u8 == Status::NotConverged as u8;
@@ -497,7 +498,7 @@ impl<E> Work<E> {
             for (factor, length) in factors.iter_mut().zip(units.length) {
                 *factor = *factor * of_data * length;
             }
-            let mut sums = Sums::zero();
+            let mut sums = Sums::zero(Count::new(self.explicit.count));
             for number in 0..model.blocks() {
                 let block = model.evaluate(number);
                 let results = model.found(&block);
@@ -511,7 +512,7 @@ impl<E> Work<E> {
             }
             return sums;
         }
-        let mut sums = Sums::zero();
+        let mut sums = Sums::zero(Count::new(self.explicit.count));
         for number in 0..model.blocks() {
             let block = model.evaluate(number);
             let results = model.found(&block);

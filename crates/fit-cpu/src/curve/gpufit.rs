@@ -2,6 +2,7 @@
 
 use fit_core::Estimator;
 use fit_core::curve::Units;
+use fit_core::search::Count;
 use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
 use fit_curves::{GpufitOptions, GpufitPlace, Job};
 
@@ -32,7 +33,7 @@ impl Work<Interpreter<f64>> {
             start.len(),
             |ROOM| self.search_gpufit::<ROOM>(&start, &limits, job, options, place),
             nothing(place),
-            [2 3 4 5 6 7 12 64]
+            [2 3 4 5 6 7 16 64]
         );
     }
 
@@ -58,6 +59,7 @@ impl Work<Interpreter<f64>> {
             lower,
             upper,
             held: options.held(job.options, P),
+            count: Count::new(count),
         };
         let units = Units::at(&initial);
         let mut search = GpufitSearch::start(true, initial, units.length);

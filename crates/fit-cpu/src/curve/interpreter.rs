@@ -4,6 +4,7 @@ use std::mem::size_of;
 use std::ops::Range;
 
 use fit_core::curve::At;
+use fit_core::search::Count;
 use fit_formula::{Arguments, Axes, Comparison, Derivative, Level, Op, OpId, Program};
 
 use super::functions::Functions;
@@ -400,7 +401,7 @@ impl<R: Functions> Interpreter<R> {
         for (to, &(place, _)) in by.iter_mut().zip(&self.by) {
             *to = of(place);
         }
-        Results { value: of(self.value), by }
+        Results { value: of(self.value), by, count: self.by.len() }
     }
 
     /// The factors that the derivatives come without.
@@ -432,6 +433,8 @@ impl Block {
 pub(crate) struct Results<'a, R, const P: usize> {
     value: &'a [R],
     by: [&'a [R]; P],
+    /// How many of these there are.
+    count: usize,
 }
 
 impl<R: Functions, const P: usize> Results<'_, R, P> {
@@ -439,7 +442,7 @@ impl<R: Functions, const P: usize> Results<'_, R, P> {
     #[inline(always)]
     pub(crate) fn at(&self, point: usize) -> At<R, P> {
         let mut by = [R::splat(0.0); P];
-        for j in 0..P {
+        for j in Count::<P>::new(self.count).all::<R>() {
             by[j] = self.by[j][point];
         }
         At { value: self.value[point], by }

@@ -11,7 +11,7 @@ use fit_windows::NoteKind;
 #[cfg(target_arch = "aarch64")]
 use super::arch::neon;
 use super::arch::pack::Pack;
-use super::arch::{Source, portable};
+use super::arch::{Portable, Source};
 #[cfg(target_arch = "x86_64")]
 use super::arch::{avx2, avx512};
 use super::engine::{Numbers, Sink};
@@ -32,7 +32,7 @@ pub fn operate(set: InstructionSet, op: Op, operands: [&[f32]; 2]) -> Result<Vec
         InstructionSet::Avx2 => in_lanes::<avx2::F32x8>(op, operands),
         #[cfg(target_arch = "aarch64")]
         InstructionSet::Neon => in_lanes::<neon::F32x4>(op, operands),
-        _ => in_lanes::<portable::Array4>(op, operands),
+        _ => in_lanes::<Portable>(op, operands),
     })
 }
 

@@ -90,6 +90,7 @@ impl Real for F32x8 {
     type Mask = Mask8;
     const ROWS: usize = 3;
     const EPSILON: f64 = f32::EPSILON as f64;
+    const UNROLLED: usize = 7;
 
     #[inline(always)]
     fn splat(value: f64) -> Self {

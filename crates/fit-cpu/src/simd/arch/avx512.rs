@@ -88,6 +88,7 @@ impl Neg for F32x16 {
 impl Real for F32x16 {
     type Mask = Mask16;
     const EPSILON: f64 = f32::EPSILON as f64;
+    const UNROLLED: usize = 7;
 
     #[inline(always)]
     fn splat(value: f64) -> Self {

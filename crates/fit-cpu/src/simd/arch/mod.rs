@@ -8,6 +8,8 @@ pub(super) mod avx512;
 pub(super) mod neon;
 pub(super) mod pack;
 pub(super) mod portable;
+#[cfg(target_arch = "x86_64")]
+pub(super) mod sse2;
 
 use std::ops::Range;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -22,18 +24,25 @@ use super::errors::{Appraisal, Beside};
 use super::load::{How, Load, convert, load, load_notes};
 use pack::Pack;
 
+/// Four numbers, on any processor of this architecture.
+#[cfg(target_arch = "x86_64")]
+pub(super) type Portable = sse2::F32x4;
+/// Four numbers, on any processor of this architecture.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) type Portable = portable::Array4;
+
 /// Windows that the registers of every instruction set of this architecture can be loaded from.
 #[cfg(target_arch = "x86_64")]
 pub(super) trait Source:
-    Sync + Load<avx512::F32x16> + Load<avx2::F32x8> + Load<portable::Array4>
+    Sync + Load<avx512::F32x16> + Load<avx2::F32x8> + Load<Portable>
 {
 }
 /// Windows that the registers of every instruction set of this architecture can be loaded from.
 #[cfg(target_arch = "aarch64")]
-pub(super) trait Source: Sync + Load<neon::F32x4> + Load<portable::Array4> {}
+pub(super) trait Source: Sync + Load<neon::F32x4> + Load<Portable> {}
 /// Windows that the registers of every instruction set of this architecture can be loaded from.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) trait Source: Sync + Load<portable::Array4> {}
+pub(super) trait Source: Sync + Load<Portable> {}
 
 impl<X: Pixel> Source for Windows<'_, X> {}
 
@@ -302,4 +311,4 @@ entries!(avx512_engine, avx512_appraiser, avx512::F32x16, "avx512f,avx2,fma");
 entries!(avx2_engine, avx2_appraiser, avx2::F32x8, "avx2,fma");
 #[cfg(target_arch = "aarch64")]
 entries!(neon_engine, neon_appraiser, neon::F32x4, "neon");
-entries!(portable_engine, portable_appraiser, portable::Array4);
+entries!(portable_engine, portable_appraiser, Portable);

@@ -89,6 +89,7 @@ impl Neg for F32x4 {
 impl Real for F32x4 {
     type Mask = Mask4;
     const EPSILON: f64 = f32::EPSILON as f64;
+    const UNROLLED: usize = 7;
 
     #[inline(always)]
     fn splat(value: f64) -> Self {

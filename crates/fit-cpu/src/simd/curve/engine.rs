@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use fit_core::curve::{Sums, single};
-use fit_core::search::{Merge, Parts};
+use fit_core::search::{Count, Merge, Parts};
 use fit_core::{Estimator, Mask};
 use fit_curves::{Job, Points};
 
@@ -246,7 +246,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
     fn sums(&mut self) -> Sums<P, N> {
         let Self { model, data, weights, seeds, way, count, poisson, .. } = self;
         model.set_parameters(&way.trial()[..*count]);
-        let mut sums = Sums::<P, N>::zero();
+        let mut sums = Sums::<P, N>::zero(Count::new(*count));
         let weighted = !weights.is_empty();
         // Something as long, if there are none.
         let weights = if weighted { weights } else { &*data };

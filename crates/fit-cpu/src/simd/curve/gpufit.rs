@@ -1,6 +1,7 @@
 //! Gpufit's search in lanes.
 
 use fit_core::curve::{Sums, Units, single};
+use fit_core::search::Count;
 use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
 use fit_core::{Estimator, Mask};
 use fit_curves::{GpufitChunk, GpufitOptions, Job};
@@ -21,6 +22,7 @@ pub(super) struct Searches<P: Pack, const N: usize> {
 
 impl Kind for Gpufit {
     type Chunk<'c> = GpufitChunk<'c>;
+    const MANY: bool = false;
     type Way<P: Pack, const N: usize> = Searches<P, N>;
 
     #[inline(always)]
@@ -37,6 +39,7 @@ impl Kind for Gpufit {
             lower: [one; N],
             upper: [one; N],
             held: self.0.held(job.options, N),
+            count: Count::new(job.options.parameters()),
         };
         let nobody = P::Mask::splat(false);
         let search = GpufitSearch::start(nobody, seeds.initial, Units::at(&seeds.initial).length);

@@ -20,8 +20,8 @@ use rayon::prelude::*;
 use super::InstructionSet;
 #[cfg(target_arch = "aarch64")]
 use super::arch::neon;
+use super::arch::Portable;
 use super::arch::pack::{Pack, nearest};
-use super::arch::portable;
 #[cfg(target_arch = "x86_64")]
 use super::arch::{avx2, avx512};
 use crate::curve::{
@@ -40,7 +40,7 @@ const CHUNK: usize = 1024;
 const ALONE: usize = 128;
 /// Models of more parameters are fitted in double precision.
 const MOST_PARAMETERS: usize = 16;
-/// The same for Gpufit's search.
+/// The same for Gpufit's search, which is a [`Kind`] for few.
 const MOST_OF_GPUFIT: usize = 7;
 
 /// Fits models given as formulas in single precision, one data set per lane of a vector register, on any number of
@@ -308,7 +308,8 @@ macro_rules! entries {
             unsafe {
                 match job.options.parameters() {
                     $(0..=$room => make::<$room, K>(job, kind),)*
-                    _ => make::<MOST_PARAMETERS, K>(job, kind),
+                    _ if K::MANY => make::<MOST_PARAMETERS, K>(job, kind),
+                    _ => unreachable!("a search for few parameters"),
                 }
             }
         }
@@ -453,9 +454,9 @@ macro_rules! entries {
     };
 }
 #[cfg(target_arch = "x86_64")]
-entries!(avx512_worker, avx512_compiled, avx512::F32x16, [2 3 4 5 6 7 10], "avx512f,avx2,fma");
+entries!(avx512_worker, avx512_compiled, avx512::F32x16, [2 3 4 5 6 7], "avx512f,avx2,fma");
 #[cfg(target_arch = "x86_64")]
-entries!(avx2_worker, avx2_compiled, avx2::F32x8, [2 3 4 5 6 7 10], "avx2,fma");
+entries!(avx2_worker, avx2_compiled, avx2::F32x8, [2 3 4 5 6 7], "avx2,fma");
 #[cfg(target_arch = "aarch64")]
-entries!(neon_worker, neon_compiled, neon::F32x4, [2 3 4 5 6 7 10], "neon");
-entries!(portable_worker, portable_compiled, portable::Array4, [4 8]);
+entries!(neon_worker, neon_compiled, neon::F32x4, [2 3 4 5 6 7], "neon");
+entries!(portable_worker, portable_compiled, Portable, [4 8]);

@@ -2,7 +2,7 @@
 
 use fit_core::Mask;
 use fit_core::curve::{Explicit, Sums, Units, covariance, single};
-use fit_core::search::{Newton, Search, Settings};
+use fit_core::search::{Count, Newton, Search, Settings};
 use fit_curves::{Chunk, Job, Single};
 
 use super::engine::Seeds;
@@ -26,6 +26,7 @@ pub(super) struct Searches<P: Pack, const N: usize> {
 
 impl Kind for Ours {
     type Chunk<'c> = Chunk<'c>;
+    const MANY: bool = true;
     type Way<P: Pack, const N: usize> = Searches<P, N>;
 
     #[inline(always)]
@@ -150,7 +151,7 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
             degrees = degrees + P::select(free & held[j], one, P::splat(0.0));
         }
         let hessian = &self.search.at_best().hessian;
-        let all = covariance(hessian, &Units::at(&[one; N]), &held, one);
+        let all = covariance(Count::new(self.count), hessian, &Units::at(&[one; N]), &held, one);
         let mut numbers = Lanes::<N>::new();
         for j in 0..N {
             record.parameters[j].store(&mut numbers.parameters[j]);

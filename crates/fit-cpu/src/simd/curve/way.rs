@@ -11,6 +11,8 @@ use crate::simd::arch::pack::Pack;
 pub(super) trait Kind: Sync {
     /// Where its outcomes go.
     type Chunk<'c>: Leave;
+    /// Whether it fits more than a few parameters. Room for these is compiled only where it does.
+    const MANY: bool;
     /// The searches in the lanes of a pack, for N parameters.
     type Way<P: Pack, const N: usize>: Way<P, N, Kind = Self>;
 
