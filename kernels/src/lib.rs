@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod recency;
+
 use std::io::Read;
 
 use fit_gpu_kernel::CurveMethod;
@@ -74,7 +76,7 @@ fn unpacked(packed: &[u8]) -> Option<String> {
     let mut text = String::new();
     let mut reader = LzmaReader::new_mem_limit(packed, MOST_MEMORY, None).ok()?;
     reader.read_to_string(&mut text).ok()?;
-    Some(text)
+    recency::decode(&text)
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 mod packed;
 mod pictures;
 mod ptx;
+#[path = "../../kernels/src/recency.rs"]
+mod recency;
 mod toolchain;
 
 use std::ffi::OsString;

@@ -1,7 +1,8 @@
-//! PTX as it is stored: an `.lzma` file a module, a tenth of the text.
+//! PTX as it is stored: an `.lzma` file a module, a fifteenth of the text.
 
 use std::io::{Read, Write};
 
+use crate::recency::{decode, encode};
 use lzma_rust2::{LzmaOptions, LzmaReader, LzmaWriter};
 
 /// What the name of a stored module ends with.
@@ -12,6 +13,7 @@ const MOST_MEMORY: u32 = 64 << 10;
 
 /// Packs a text.
 pub(crate) fn pack(text: &str) -> std::io::Result<Vec<u8>> {
+    let text = encode(text).ok_or_else(|| std::io::Error::other("not PTX"))?;
     let mut options = LzmaOptions::with_preset(9);
     // No larger than the text: whoever unpacks it needs as much memory.
     options.dict_size = text.len().next_power_of_two().clamp(1 << 12, 1 << 24) as u32;
@@ -26,7 +28,7 @@ pub(crate) fn pack(text: &str) -> std::io::Result<Vec<u8>> {
 pub(crate) fn unpack(packed: &[u8]) -> std::io::Result<String> {
     let mut text = String::new();
     LzmaReader::new_mem_limit(packed, MOST_MEMORY, None)?.read_to_string(&mut text)?;
-    Ok(text)
+    decode(&text).ok_or_else(|| std::io::Error::other("the registers are not those of a text"))
 }
 
 #[cfg(test)]

@@ -209,7 +209,8 @@ impl<R: Real, const P: usize> Sums<R, P> {
     ) {
         // d − f, with which one operation is enough.
         let residual = at.value.neg_mul_add(scale, data);
-        let (residual, by) = if WEIGHTED { seen(self.count, weight, residual, at) } else { (residual, at.by) };
+        let (residual, by) =
+            if WEIGHTED { seen(self.count, weight, residual, at) } else { (residual, at.by) };
         let weighted = if WEIGHTED { weight * residual } else { residual };
         self.cost = weighted.mul_add(residual, self.cost);
         self.add(&by, if WEIGHTED { Some(weight) } else { None }, weighted);
@@ -218,7 +219,8 @@ impl<R: Real, const P: usize> Sums<R, P> {
     /// Adds a point for Poisson maximum likelihood: 2Σ[f − d + d·ln(d/f)] (eq. 8), with the expected Hessian ΣJJᵀ/f.
     #[inline(always)]
     pub fn add_poisson<const WEIGHTED: bool>(&mut self, at: &At<R, P>, data: R, weight: R) {
-        let (value, by) = if WEIGHTED { seen(self.count, weight, at.value, at) } else { (at.value, at.by) };
+        let (value, by) =
+            if WEIGHTED { seen(self.count, weight, at.value, at) } else { (at.value, at.by) };
         let zero = R::splat(0.0);
         let count = if WEIGHTED { R::select(zero.lt(weight), data, zero) } else { data };
         let [term, inverse, missing] = counted(value, count);
@@ -641,7 +643,8 @@ fn pivoted<const P: usize>(
     // `l[i][n]`: the share of pivot n in row i. Rows that were taken are in `order`.
     let (mut l, mut pivots) = ([[0.0; P]; P], [0.0; P]);
     let (mut order, mut taken, mut done) = ([0; P], unknown, 0);
-    while let Some(next) = count.all::<f64>()
+    while let Some(next) = count
+        .all::<f64>()
         .filter(|&j| !taken[j] && rest[j][j] > LEAST_SHARE)
         .max_by(|&a, &b| rest[a][a].total_cmp(&rest[b][b]))
     {

@@ -13,5 +13,5 @@ pub use threads::MOST_THREADS;
 /// For the tests of this crate alone.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::simd::internals::{fit_loaded, operate};
+    pub use crate::simd::internals::{fit_loaded, operate, portable_operations};
 }

@@ -11,9 +11,8 @@ use fit_core::{
 use fit_curves::CurveError;
 use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::{ArrayView2, ArrayView3};
-use rayon::prelude::*;
 
-use crate::threads::pool;
+use crate::threads::{pool, share};
 
 /// Why a batch could not be fitted.
 #[derive(Debug, thiserror::Error)]
@@ -201,7 +200,7 @@ impl<R: Arithmetic> Reference<R> {
         read: &ReadAll<'_, R>,
         fits: Fits<'_>,
         errors: &mut [Errors],
-    ) {
+    ) -> Result<(), BatchError> {
         let size = judge.size();
         let pixels = size.pixels();
         let [variances, weights] = beside.map(|there| if there { pixels } else { 0 });
@@ -224,14 +223,16 @@ impl<R: Arithmetic> Reference<R> {
         };
         let scratch = || vec![R::default(); scratch_len(size) + variances + weights];
         match &self.pool {
-            None => judge_chunk(&mut scratch(), 0, errors),
-            Some(pool) => pool.install(|| {
-                errors.par_chunks_mut(CHUNK).enumerate().for_each_init(
-                    scratch,
-                    |scratch, (chunk, errors)| {
-                        judge_chunk(scratch, chunk * CHUNK, errors);
-                    },
-                );
+            None => {
+                judge_chunk(&mut scratch(), 0, errors);
+                Ok(())
+            }
+            Some(pool) => share(pool, errors, CHUNK, &|| {
+                let mut scratch = scratch();
+                Ok(Box::new(move |first, errors| {
+                    judge_chunk(&mut scratch, first, errors);
+                    Ok(())
+                }))
             }),
         }
     }
@@ -271,12 +272,9 @@ impl<R: Arithmetic> Reference<R> {
         let scratch = || vec![R::default(); notes + scratch_len(method.size())];
         match &self.pool {
             None => fit_chunk(&mut scratch(), 0, fits),
-            Some(pool) => pool.install(|| {
-                fits.par_chunks_mut(CHUNK)
-                    .enumerate()
-                    .try_for_each_init(scratch, |scratch, (chunk, fits)| {
-                        fit_chunk(scratch, chunk * CHUNK, fits)
-                    })
+            Some(pool) => share(pool, fits, CHUNK, &|| {
+                let mut scratch = scratch();
+                Ok(Box::new(move |first, fits| fit_chunk(&mut scratch, first, fits)))
             }),
         }
     }
@@ -384,8 +382,7 @@ impl<R: Arithmetic> Visitor for JudgingShape<'_, R> {
     fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
         let Self { reference, size, options, beside, read, fits, errors } = self;
         let judge = Judge::<R, S, P, Q>::for_shape(shape, size, options, beside[0], beside[1])?;
-        reference.judge_all(&judge, beside, read, fits, errors);
-        Ok(())
+        reference.judge_all(&judge, beside, read, fits, errors)
     }
 }
 

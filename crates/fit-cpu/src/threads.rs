@@ -3,6 +3,7 @@
 use std::process;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::BatchError;
@@ -43,6 +44,28 @@ fn all() -> Result<Arc<ThreadPool>, BatchError> {
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     *all = Some((process::id(), Arc::downgrade(&pool)));
     Ok(pool)
+}
+
+/// Work on a part of a batch: the number of its first item, and its items. It has a thread's working memory.
+pub(crate) type Work<'w, T> = Box<dyn FnMut(usize, &mut [T]) -> Result<(), BatchError> + 'w>;
+
+/// Shares items in parts of so many among the threads, each of which makes its own [`Work`]. Neither that nor what it needs
+/// is a type parameter: this is compiled once for each type of items.
+pub(crate) fn share<'w, T: Send>(
+    pool: &ThreadPool,
+    items: &mut [T],
+    length: usize,
+    make: &(dyn Fn() -> Result<Work<'w, T>, BatchError> + Sync),
+) -> Result<(), BatchError> {
+    pool.install(|| {
+        items.par_chunks_mut(length).enumerate().try_for_each_init(make, |work, (index, items)| {
+            match work {
+                Ok(work) => work(index * length, items),
+                // The error cannot be taken out of what the thread keeps: ask for it again.
+                Err(_) => make().map(drop),
+            }
+        })
+    })
 }
 
 #[cfg(test)]

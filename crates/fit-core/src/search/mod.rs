@@ -417,7 +417,13 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             step[j] = moved[j] * C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
         }
         let undamped = self.lambda.le(zero);
-        region.judge(count, &step, [first, accepted, rejected], undamped, [decrease, self.predicted]);
+        region.judge(
+            count,
+            &step,
+            [first, accepted, rejected],
+            undamped,
+            [decrease, self.predicted],
+        );
         region.take(coordinates, accepted, hessian, first);
         C::set_region(&mut self.constants, region);
         // Has it shrunk to a point?

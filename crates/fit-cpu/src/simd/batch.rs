@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fit_core::{Corner, Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_windows::{AnyWindows, Visitor, Windows};
 use ndarray::ArrayView3;
-use rayon::prelude::*;
 
 use super::arch::{Appraiser, Source, appraiser};
 use super::errors::Beside;
@@ -13,7 +12,7 @@ use super::load::How;
 use super::window_fitter::{Judging, how};
 use super::{InstructionSet, WindowFitter};
 use crate::reference::BatchError;
-use crate::threads::pool;
+use crate::threads::{pool, share};
 
 /// Windows given to a thread at a time: about a tenth of a millisecond of work.
 const CHUNK: usize = 1024;
@@ -197,22 +196,23 @@ impl Simd {
             windows.visit(Judging { appraiser: &mut **made, first, fits, errors });
         };
         match &self.pool {
-            Some(pool) if count > ALONE => pool.install(|| {
-                let chunk = (count / (4 * self.threads())).clamp(64, CHUNK);
-                errors.par_chunks_mut(chunk).enumerate().try_for_each_init(
-                    make,
-                    |made, (index, errors)| match made {
-                        Ok(made) => {
-                            judge(made, index * chunk, errors);
-                            Ok(())
-                        }
-                        Err(_) => make().map(drop),
-                    },
-                )
-            })?,
-            _ => judge(&mut make()?, 0, errors),
+            Some(pool) if count > ALONE => share(pool, errors, self.part(count), &|| {
+                let mut made = make()?;
+                Ok(Box::new(move |first, errors| {
+                    judge(&mut made, first, errors);
+                    Ok(())
+                }))
+            }),
+            _ => {
+                judge(&mut make()?, 0, errors);
+                Ok(())
+            }
         }
-        Ok(())
+    }
+
+    /// How many of so many windows a thread is given at a time: so few that all threads are busy to the end.
+    fn part(&self, count: usize) -> usize {
+        (count / (4 * self.threads())).clamp(64, CHUNK)
     }
 
     /// Knows no pixel type.
@@ -227,20 +227,12 @@ impl Simd {
         let count = fits.len();
         let lend = || self.lend(size, options, how);
         match &self.pool {
-            Some(pool) if count > ALONE => pool.install(|| {
-                // Chunks small enough to keep all threads busy to the end.
-                let chunk = (count / (4 * self.threads())).clamp(64, CHUNK);
-                fits.par_chunks_mut(chunk).enumerate().try_for_each_init(
-                    lend,
-                    |lent, (index, fits)| match lent {
-                        Ok(lent) => {
-                            lent.run(source, start, index * chunk, fits);
-                            Ok(())
-                        }
-                        // The error cannot be taken out of what the thread keeps: ask for it again.
-                        Err(_) => lend().map(drop),
-                    },
-                )
+            Some(pool) if count > ALONE => share(pool, fits, self.part(count), &|| {
+                let mut lent = lend()?;
+                Ok(Box::new(move |first, fits| {
+                    lent.run(source, start, first, fits);
+                    Ok(())
+                }))
             }),
             _ => {
                 lend()?.run(source, start, 0, fits);

@@ -4,13 +4,14 @@
 use std::ops::Range;
 
 use fit_core::pass::Found;
-use fit_core::{Fit, Start};
+use fit_core::{Fit, Mask, Start};
 use fit_formula::Op;
 use fit_windows::NoteKind;
 
 #[cfg(target_arch = "aarch64")]
 use super::arch::neon;
-use super::arch::pack::Pack;
+use super::arch::pack::{Exponent, Pack};
+use super::arch::portable::Array4;
 use super::arch::{Portable, Source};
 #[cfg(target_arch = "x86_64")]
 use super::arch::{avx2, avx512};
@@ -45,6 +46,73 @@ fn in_lanes<P: Pack + Functions>(op: Op, operands: [&[f32]; 2]) -> Vec<f32> {
     };
     let operands = operands.map(splat);
     curve::operate(op, [&operands[0], &operands[1]]).into_iter().map(last).collect()
+}
+
+/// The bits that each operation of a set of four lanes gives of three numbers in each, with its name: of the set that is
+/// portable on this architecture, and of arrays.
+pub fn portable_operations(numbers: [[f32; 4]; 3]) -> [Vec<(&'static str, [u32; 4])>; 2] {
+    [operations::<Portable>(numbers), operations::<Array4>(numbers)]
+}
+
+fn operations<P: Exponent>(numbers: [[f32; 4]; 3]) -> Vec<(&'static str, [u32; 4])> {
+    let [a, b, c] = numbers.map(|numbers| P::load(&numbers));
+    let (yes, no) = (P::splat(1.0), P::splat(0.0));
+    let of_mask = |mask: P::Mask| P::select(mask, yes, no);
+    let mut from = [0; 32];
+    from[..4].copy_from_slice(&numbers[1].map(|number| number.to_bits() % 4));
+    let moves = P::moves(&from);
+    let [mut put, mut columns] = [[a, b, c, a - b], [no; 4]];
+    P::put(&mut put, a.lt(b), &[c, a, b, c], moves);
+    P::transpose(&[a, yes, b, yes, c, yes, a * b], 2, &mut columns);
+    let whole = P::splat(f64::from(numbers[2][0].to_bits() % 60));
+    let mut all = vec![
+        ("add", a + b),
+        ("sub", a - b),
+        ("mul", a * b),
+        ("div", a / b),
+        ("neg", -a),
+        ("mul_add", a.mul_add(b, c)),
+        ("neg_mul_add", a.neg_mul_add(b, c)),
+        ("reciprocal", a.reciprocal()),
+        ("exp2_of_minus_square", a.exp2_of_minus_square()),
+        ("exp2_integral", a.exp2_integral().1),
+        ("exp2_of_minus", a.abs().exp2_of_minus()),
+        ("exponent", a.exponent()),
+        ("ln", a.ln()),
+        ("abs", a.abs()),
+        ("min", a.min(b)),
+        ("max", a.max(b)),
+        ("sqrt", a.abs().sqrt()),
+        ("lt", of_mask(a.lt(b))),
+        ("le", of_mask(a.le(b))),
+        ("not", of_mask(!a.le(b))),
+        ("and", of_mask(a.le(b) & b.lt(c))),
+        ("or", of_mask(a.le(b) | b.lt(c))),
+        ("splat", of_mask(P::Mask::splat(true))),
+        ("any", P::splat(f64::from(u8::from(a.lt(b).any())))),
+        ("is_finite", of_mask(a.is_finite())),
+        ("select", P::select(a.lt(b), b, c)),
+        ("normalizer", a.normalizer()),
+        ("moved", a.moved(moves)),
+        ("power_of_two", P::power_of_two(whole)),
+        ("scaled", a.scaled(whole)),
+        ("bits", P::splat(P::bits(a.lt(b)).into())),
+        ("mask", of_mask(P::mask(from[0] | 8))),
+        ("lower_exponent", yes.lower_exponent(whole + P::splat(12_582_912.0))),
+        ("numbers", P::load(P::numbers(&mut [a]))),
+        ("load_pixels", P::load_pixels(&numbers[0])),
+    ];
+    all.extend(put.map(|pack| ("put", pack)));
+    all.extend(columns.map(|pack| ("transpose", pack)));
+    let bits = |pack: P| {
+        let mut numbers = [0.0; 32];
+        pack.store(&mut numbers);
+        // One NaN is as good as another.
+        std::array::from_fn(|lane| {
+            if numbers[lane].is_nan() { f32::NAN.to_bits() } else { numbers[lane].to_bits() }
+        })
+    };
+    all.into_iter().map(|(name, pack)| (name, bits(pack))).collect()
 }
 
 /// Fits windows whose pixels `load` writes, given their number, and gives `put` each number with the fit, or with none where

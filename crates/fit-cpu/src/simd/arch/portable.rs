@@ -1,4 +1,4 @@
-//! Four lanes in an array, which the compiler turns into the processor's own registers.
+//! Four lanes in an array, which the compiler turns into the processor's own registers. On x86-64 `sse2` stands for it.
 //!
 //! `fit_core::Lanes` takes its exponential lane by lane from `libm`, to the bits of a single fit. This type
 //! uses the exponential of the registers, and masks as wide as numbers, so that everything is vectorized.

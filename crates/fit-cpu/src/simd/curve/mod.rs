@@ -18,9 +18,9 @@ use fit_formula::{Formula, Function, Function2, Spline};
 use rayon::prelude::*;
 
 use super::InstructionSet;
+use super::arch::Portable;
 #[cfg(target_arch = "aarch64")]
 use super::arch::neon;
-use super::arch::Portable;
 use super::arch::pack::{Pack, nearest};
 #[cfg(target_arch = "x86_64")]
 use super::arch::{avx2, avx512};

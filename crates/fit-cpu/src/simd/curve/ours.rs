@@ -100,32 +100,31 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
         seeds: &Seeds<P, N>,
         poisson: bool,
     ) {
-        if self.explicit.eliminated == 0 {
-            let scales = seeds.scales(model, &self.search.constants().length);
-            let size = seeds.size;
-            let evaluation = if poisson {
-                sums.evaluation::<true>(&scales, size)
-            } else {
-                sums.evaluation::<false>(&scales, size)
-            };
-            self.search.update::<true>(&self.settings, &self.explicit, &evaluation);
-            return;
-        }
-        let mut scales = model.scales();
-        for scale in &mut scales {
-            *scale = *scale * seeds.scale;
-        }
-        let projected = sums.project(self.explicit, &scales);
-        self.search.shift(&projected.shift);
-        model.set_parameters(&self.search.trial()[..self.count]);
-        let scales = seeds.scales(model, &self.search.constants().length);
-        let mut evaluation = sums.evaluation::<false>(&scales, seeds.size + projected.gained);
-        let points = seeds.degrees;
-        let settled = projected.judge(self.explicit, &mut evaluation, seeds.size, points);
-        let zero = P::splat(0.0);
         let mut settings = self.settings;
-        settings.finish = P::select(settled, settings.finish, zero);
-        settings.tolerance = P::select(settled, settings.tolerance, zero);
+        let evaluation = if self.explicit.eliminated == 0 {
+            let scales = seeds.scales(model, &self.search.constants().length);
+            if poisson {
+                sums.evaluation::<true>(&scales, seeds.size)
+            } else {
+                sums.evaluation::<false>(&scales, seeds.size)
+            }
+        } else {
+            let mut scales = model.scales();
+            for scale in &mut scales {
+                *scale = *scale * seeds.scale;
+            }
+            let projected = sums.project(self.explicit, &scales);
+            self.search.shift(&projected.shift);
+            model.set_parameters(&self.search.trial()[..self.count]);
+            let scales = seeds.scales(model, &self.search.constants().length);
+            let mut evaluation = sums.evaluation::<false>(&scales, seeds.size + projected.gained);
+            let points = seeds.degrees;
+            let settled = projected.judge(self.explicit, &mut evaluation, seeds.size, points);
+            let zero = P::splat(0.0);
+            settings.finish = P::select(settled, settings.finish, zero);
+            settings.tolerance = P::select(settled, settings.tolerance, zero);
+            evaluation
+        };
         self.search.update::<true>(&settings, &self.explicit, &evaluation);
     }
 

@@ -1,0 +1,49 @@
+//! The four lanes that every processor has.
+
+use fit_cpu::internals::portable_operations;
+
+/// Proves that on x86-64, whose own registers stand for the arrays of other processors, each operation gives the same bits:
+/// of ordinary numbers, of those at the ends of their range, and of what is no number.
+#[test]
+fn registers_give_the_bits_of_arrays() {
+    let ends = [
+        0.0,
+        -0.0,
+        1.0,
+        f32::MIN_POSITIVE,
+        f32::from_bits(1),
+        f32::MAX,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+        -1e-38,
+        60.0,
+        7.7459,
+    ];
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u32
+    };
+    let mut wrong = std::collections::BTreeMap::new();
+    for round in 0..200_000 {
+        let mut number = || match next() % 4 {
+            0 => ends[next() as usize % ends.len()],
+            1 => f32::from_bits(next()),
+            // Some that are alike.
+            2 => (next() % 5) as f32 - 2.0,
+            _ => (next() as f32 / u32::MAX as f32 - 0.5) * 20.0,
+        };
+        let numbers: [[f32; 4]; 3] = std::array::from_fn(|_| std::array::from_fn(|_| number()));
+        let [registers, arrays] = portable_operations(numbers);
+        assert!(round > 0 || registers.len() > 40);
+        for ((name, here), (_, there)) in registers.into_iter().zip(arrays) {
+            if here != there {
+                wrong.entry(name).or_insert((numbers, here, there));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:x?}");
+}
