@@ -1,5 +1,6 @@
 //! The workspace's own commands: `cargo xtask`.
 
+mod circles;
 mod packed;
 mod pictures;
 mod ptx;
@@ -37,6 +38,8 @@ enum Task {
         #[arg(long, value_name = "NAME", conflicts_with = "check")]
         show: Option<String>,
     },
+    /// Prove that no more than two files of an engine's crate import each other in a circle.
+    Circles,
     /// Compare a picture with the one that is committed: PNG or SVG, within the tolerances that the differences of
     /// processors need.
     Picture {
@@ -75,6 +78,9 @@ enum TaskError {
     /// What was checked is not as it should be.
     #[error("the check failed:\n{}\n`cargo xtask ptx` makes the files anew", .0.join("\n"))]
     Check(Vec<String>),
+    /// Files import each other.
+    #[error("{}", .0.join("\n"))]
+    Circles(Vec<String>),
     /// A picture is not what is committed.
     #[error("{made} is not {committed}: {reason}")]
     Picture { committed: String, made: String, reason: String },
@@ -92,6 +98,7 @@ fn main() -> ExitCode {
             let assembled = if all { Assembled::All } else { Assembled::Sample };
             ptx::check(assembled).map(|()| ExitCode::SUCCESS)
         }
+        Task::Circles => circles::check(&ptx::root()).map(|()| ExitCode::SUCCESS),
         Task::Picture { committed, made } => {
             pictures::compare(&committed, &made).map(|()| ExitCode::SUCCESS)
         }

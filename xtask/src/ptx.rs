@@ -48,7 +48,7 @@ struct Module {
 /// What a thread needs, by architecture.
 type Usages = BTreeMap<String, u32>;
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_path_buf()
 }

@@ -1,7 +1,6 @@
 //! From camera counts to photons.
 
-use crate::error::ArgumentError;
-use crate::options::check;
+use crate::error::{ArgumentError, check};
 
 /// How a camera turns photons into counts: photons = (ADU − baseline)·sensitivity/EM gain.
 ///

@@ -148,8 +148,8 @@ impl<const P: usize> Coordinates<P> for Explicit {
         true
     }
     #[inline(always)]
-    fn is_damped(&self, j: usize) -> bool {
-        !self.eliminates(j)
+    fn damped(&self) -> u64 {
+        !self.eliminated
     }
 }
 

@@ -191,3 +191,18 @@ impl fmt::Display for ArgumentError {
 }
 
 impl core::error::Error for ArgumentError {}
+
+/// Checks that a value is within its range.
+pub(crate) fn check(
+    name: &'static str,
+    value: f64,
+    min: f64,
+    max: f64,
+    range: &'static str,
+) -> Result<(), ArgumentError> {
+    if value >= min && value <= max {
+        Ok(())
+    } else {
+        Err(ArgumentError::Option { name, value, range })
+    }
+}

@@ -1,8 +1,8 @@
 //! Fits a window in memory, and the first two passes by themselves.
 
-use crate::arithmetic::{Number, Pixel, Real, Scalar};
+use crate::arithmetic::{Number, Pixel, Real};
 use crate::error::ArgumentError;
-use crate::outcome::Fit;
+use crate::outcome::{Fit, Scalar};
 use crate::pass::{self, Axes, Finish, Found, Method, Serial};
 use crate::setup::Setup;
 use crate::size::{Circle, Outline, Size};
@@ -42,7 +42,7 @@ pub fn fit_window<R: Scalar, P: Pixel>(
         *number = R::from_pixel(pixel);
     }
     let found = fit_in_place(setup, initial.map(Outline::from), scratch, &[])?;
-    Ok(Fit::from_found(&found))
+    Ok(found.into())
 }
 
 /// Fits a spot in a window whose pixels are already in the first width · height numbers of `scratch`, by any method.

@@ -1,9 +1,11 @@
 //! The options of a fit, and their checks.
 
 use crate::camera::Camera;
-use crate::error::ArgumentError;
+use crate::corner::Corner;
+use crate::error::{ArgumentError, check};
 use crate::size::Size;
 use crate::spot::axis::PixelProfile;
+use crate::spot::limits::{Background, Limits};
 use crate::spot::shape::Shape;
 
 /// When a fit ends. Every test uses the number of evaluations and iterations as defined here:
@@ -127,58 +129,6 @@ impl Default for Criteria {
     }
 }
 
-/// What is known about the background β.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub enum Background {
-    /// Any value, eq. 6. Use it when a background has been subtracted, or nothing is known.
-    #[default]
-    Free,
-    /// β ≥ 0, in closed form: where eq. 6 gives β < 0, β = 0 and α = **G**/**F**, with the matching
-    /// derivatives. With a camera ([`Options::camera`]) 0 is its baseline. Use it when only the camera's offset has been
-    /// subtracted, or is known as the baseline; it makes σ more precise.
-    NonNegative,
-}
-
-/// The range of the shape parameters (the paper's undefined `limit()`), in pixels.
-///
-/// A trial step is cut at these limits, and a parameter at its limit whose gradient points outwards
-/// is held there. A fit that ends this way has the status `at_limit`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
-#[non_exhaustive]
-pub struct Limits {
-    /// How far outside the outermost pixels' centres the centre may lie: −m ≤ x̄ ≤ width − 1 + m and
-    /// the same for ȳ. Range: 0 to 1000.
-    pub centre_margin: f64,
-    /// The smallest σ. Range: 0.1 to 1000. Below about a quarter of a pixel a spot sampled at the
-    /// pixels' centres is one bright pixel, and neither its centre nor its width means anything.
-    pub sigma_min: f64,
-    /// The largest σ; `None` is the longer side of the window. Range: above `sigma_min`, up to 10⁶.
-    pub sigma_max: Option<f64>,
-}
-
-impl Limits {
-    crate::__setters! {
-        const with_centre_margin: centre_margin: f64,
-        const with_sigma_min: sigma_min: f64,
-        const with_sigma_max: sigma_max: Option<f64>,
-    }
-
-    /// The largest σ in a window of that size.
-    pub(crate) fn sigma_max_in(&self, size: Size) -> f64 {
-        self.sigma_max.unwrap_or(size.width.max(size.height) as f64)
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { centre_margin: 1.0, sigma_min: 0.25, sigma_max: None }
-    }
-}
-
 /// All options of a fit.
 ///
 /// ```
@@ -279,42 +229,49 @@ impl Options {
     }
 }
 
-/// Checks that a value is within its range.
-pub(crate) fn check(
-    name: &'static str,
-    value: f64,
-    min: f64,
-    max: f64,
-    range: &'static str,
-) -> Result<(), ArgumentError> {
-    if value >= min && value <= max {
-        Ok(())
-    } else {
-        Err(ArgumentError::Option { name, value, range })
+impl Size {
+    /// Checks that a window of this size can be fitted.
+    ///
+    /// # Errors
+    /// [`ArgumentError::WindowTooSmall`] unless both sides are at least 3;
+    /// [`ArgumentError::WindowTooLarge`] above [`Size::MAX_PIXELS`].
+    pub fn validate(self) -> Result<(), ArgumentError> {
+        if self.width < 3 || self.height < 3 {
+            Err(ArgumentError::WindowTooSmall(self))
+        } else if self.pixels() > Self::MAX_PIXELS {
+            Err(ArgumentError::WindowTooLarge(self))
+        } else {
+            Ok(())
+        }
     }
 }
 
-/// Setters of an options struct that other crates cannot build field by field.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __setters {
-    () => {};
-    (const $with:ident: $field:ident: $type:ty, $($rest:tt)*) => {
-        #[doc = concat!("The same with another [`", stringify!($field), "`](Self::", stringify!($field), ").")]
-        #[must_use]
-        pub const fn $with(mut self, $field: $type) -> Self {
-            self.$field = $field;
-            self
+impl Corner {
+    /// Checks that the windows of `size` at all `corners` lie within a stack of `frames` frames of
+    /// `frame` pixels.
+    ///
+    /// # Errors
+    /// [`ArgumentError::OutsideFrames`] for the first window that does not.
+    pub fn validate(
+        corners: &[Self],
+        size: Size,
+        frames: usize,
+        frame: Size,
+    ) -> Result<(), ArgumentError> {
+        let inside = |corner: &Self| {
+            let fits = |start: u32, length: usize, end: usize| {
+                usize::try_from(start).is_ok_and(|start| start <= end && length <= end - start)
+            };
+            usize::try_from(corner.frame).is_ok_and(|number| number < frames)
+                && fits(corner.x, size.width, frame.width)
+                && fits(corner.y, size.height, frame.height)
+        };
+        match corners.iter().position(|corner| !inside(corner)) {
+            None => Ok(()),
+            Some(spot) => {
+                let corner = corners[spot];
+                Err(ArgumentError::OutsideFrames { spot, corner, size, frames, frame })
+            }
         }
-        $crate::__setters! { $($rest)* }
-    };
-    ($with:ident: $field:ident: $type:ty, $($rest:tt)*) => {
-        #[doc = concat!("The same with another [`", stringify!($field), "`](Self::", stringify!($field), ").")]
-        #[must_use]
-        pub fn $with(mut self, $field: $type) -> Self {
-            self.$field = $field;
-            self
-        }
-        $crate::__setters! { $($rest)* }
-    };
+    }
 }

@@ -1,142 +1,50 @@
 //! The outcome of a fit.
 
-use core::fmt;
-use core::str::FromStr;
-
-use crate::arithmetic::Scalar;
+use crate::arithmetic::{Number, sealed};
 use crate::camera::Camera;
-use crate::pass::Found;
-use crate::size::{Circle, Outline};
+use crate::status::Status;
 
-/// How a fit ended.
-///
-/// The names are the same in types, files and documents: [`Status::name`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum Status {
-    /// χ² fell below the bound in the criteria.
-    MaxError = 1,
-    /// The last step reduced χ² by less than the share in the criteria.
-    MinDelta = 2,
-    /// The last step was shorter than the limit in the criteria.
-    MinStep = 3,
-    /// No step finds a smaller χ², and the decrease that the gradient predicts is below rounding:
-    /// this is the minimum.
-    Stalled = 4,
-    /// The fit ended with a parameter on a limit (see [`crate::Limits`]), whichever criterion it met.
-    AtLimit = 5,
-    /// The iterations or evaluations allowed were used up.
-    MaxIterations = 6,
-    /// No step reduced χ², however strongly damped, though the gradient says that one should; or no pixel
-    /// depends on a spot at the start values.
-    NotConverged = 7,
-    /// There is nothing to fit: a pixel or a start value is not finite, or all pixels are the same.
-    Invalid = 8,
+/// The precisions of outcomes: `f32` and `f64`, and no others.
+pub trait Scalar: Number + sealed::Sealed {
+    /// Turns a slice of outcomes of this precision into [`Outcomes`].
+    #[doc(hidden)]
+    fn outcomes(fits: &mut [Fit<Self>]) -> Outcomes<'_>;
+    /// Turns a slice of outcomes of this precision into [`Fits`].
+    #[doc(hidden)]
+    fn fits(fits: &[Fit<Self>]) -> Fits<'_>;
+    /// Something made in this precision.
+    #[doc(hidden)]
+    fn make<M: Make>(of: M) -> M::Of<Self>;
 }
 
-impl Status {
-    /// Every status, in the order of their codes.
-    pub const ALL: [Self; 8] = [
-        Self::MaxError,
-        Self::MinDelta,
-        Self::MinStep,
-        Self::Stalled,
-        Self::AtLimit,
-        Self::MaxIterations,
-        Self::NotConverged,
-        Self::Invalid,
-    ];
+/// Something that can be made in either precision, by code that is compiled once and not again in each caller.
+#[doc(hidden)]
+pub trait Make {
+    /// What is made.
+    type Of<T: Scalar>;
+    /// In single precision.
+    fn f32(self) -> Self::Of<f32>;
+    /// In double precision.
+    fn f64(self) -> Self::Of<f64>;
+}
 
-    /// Whether the fit met one of its criteria, or cannot be improved.
-    pub const fn is_converged(self) -> bool {
-        matches!(self, Self::MaxError | Self::MinDelta | Self::MinStep | Self::Stalled)
-    }
-
-    /// The word used for this status in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::MaxError => "max_error",
-            Self::MinDelta => "min_delta",
-            Self::MinStep => "min_step",
-            Self::Stalled => "stalled",
-            Self::AtLimit => "at_limit",
-            Self::MaxIterations => "max_iterations",
-            Self::NotConverged => "not_converged",
-            Self::Invalid => "invalid",
+macro_rules! scalar {
+    ($type:ident, $outcomes:ident) => {
+        impl Scalar for $type {
+            fn outcomes(fits: &mut [Fit<Self>]) -> Outcomes<'_> {
+                Outcomes::$outcomes(fits)
+            }
+            fn fits(fits: &[Fit<Self>]) -> Fits<'_> {
+                Fits::$outcomes(fits)
+            }
+            fn make<M: Make>(of: M) -> M::Of<Self> {
+                of.$type()
+            }
         }
-    }
-
-    /// The code as a number, for arithmetic that keeps the status in a lane.
-    pub(crate) const fn code(self) -> f64 {
-        self as u8 as f64
-    }
-
-    /// The status with the given code, 1 to 8.
-    pub const fn from_code(code: u8) -> Option<Self> {
-        if code >= 1 && code <= 8 { Some(Self::ALL[code as usize - 1]) } else { None }
-    }
+    };
 }
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// The error of parsing a word that is not a status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownStatus;
-
-impl fmt::Display for UnknownStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no such status")
-    }
-}
-
-impl core::error::Error for UnknownStatus {}
-
-impl FromStr for Status {
-    type Err = UnknownStatus;
-    fn from_str(word: &str) -> Result<Self, UnknownStatus> {
-        Self::ALL.into_iter().find(|status| status.name() == word).ok_or(UnknownStatus)
-    }
-}
-
-/// The outcome of a fit with P parameters and L linear parameters: of one fit, or of one in each lane of a pack.
-/// Counts and status are numbers like all others, one in each lane.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Record<R, const P: usize, const L: usize> {
-    /// The parameters that the fit searched for.
-    pub parameters: [R; P],
-    /// The linear parameters: amplitude and background.
-    pub linear: [R; L],
-    /// χ².
-    pub cost: R,
-    /// Passes of the outer loop.
-    pub iterations: R,
-    /// Visits to the pixels while searching.
-    pub evaluations: R,
-    /// The code of a [`Status`], 0 while searching.
-    pub status: R,
-}
-
-impl<R, const P: usize, const L: usize> Record<R, P, L> {
-    /// The same record with every number converted, for instance to the number of one lane.
-    #[inline(always)]
-    pub fn map<U>(&self, mut number: impl FnMut(&R) -> U) -> Record<U, P, L> {
-        Record {
-            parameters: self.parameters.each_ref().map(&mut number),
-            linear: self.linear.each_ref().map(&mut number),
-            cost: number(&self.cost),
-            iterations: number(&self.iterations),
-            evaluations: number(&self.evaluations),
-            status: number(&self.status),
-        }
-    }
-}
+scalar!(f32, F32);
+scalar!(f64, F64);
 
 /// The outcome of one fit, in the units of the pixels.
 ///
@@ -195,47 +103,6 @@ impl<T: Scalar> Fit<T> {
         }
     }
 
-    /// The outcome of one fit from its numbers. It is invalid if amplitude or background overflow. A cost beyond the range
-    /// of numbers, as χ² is for pixels beyond the root of the largest, becomes the largest.
-    #[inline(always)]
-    pub fn from_found(found: &Found<T>) -> Self {
-        let Found { outline, linear: [amplitude, background], cost, .. } = *found;
-        let Outline { x, y, sigma_x, sigma_y, angle } = outline;
-        let invalid = T::splat(Status::Invalid.code()).le(found.status);
-        let sound = (amplitude.abs() + background.abs()).is_finite() && cost.le(cost);
-        if invalid || !sound {
-            return Self::invalid();
-        }
-        Self {
-            x,
-            y,
-            // A compiler sees that a circle has no root to take.
-            sigma: if sigma_x < sigma_y || sigma_y < sigma_x {
-                (sigma_x * sigma_y).sqrt()
-            } else {
-                sigma_x
-            },
-            sigma_x,
-            sigma_y,
-            angle,
-            amplitude,
-            background,
-            chi2: cost.min(T::splat(largest(T::EPSILON))),
-            iterations: found.iterations.to_f64() as u32,
-            evaluations: found.evaluations.to_f64() as u32,
-            status: Status::from_code(found.status.to_f64() as u8).unwrap_or(Status::NotConverged),
-        }
-    }
-
-    /// The outcome of one fit of a circular spot.
-    #[inline(always)]
-    pub fn from_record(record: &Record<T, 3, 2>) -> Self {
-        let Record { parameters: [x, y, sigma], linear, cost, iterations, evaluations, status } =
-            *record;
-        let outline = Circle::new(x, y, sigma).into();
-        Self::from_found(&Found { outline, linear, cost, iterations, evaluations, status })
-    }
-
     /// χ²/(N − 5), the paper's normalized χ²: an estimate of the noise variance of a pixel.
     ///
     /// `pixels` is the number of pixels N of the window, at least 6.
@@ -282,11 +149,6 @@ impl<T: Scalar> Fit<T> {
             status: self.status,
         }
     }
-}
-
-/// The largest number of an arithmetic.
-const fn largest(epsilon: f64) -> f64 {
-    if epsilon < 1e-10 { f64::MAX } else { f32::MAX as f64 }
 }
 
 /// Room for outcomes in the precision that the caller wants.

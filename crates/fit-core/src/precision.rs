@@ -1,8 +1,8 @@
 //! The errors of a fit: standard deviations and covariances of its parameters, and how well the model fits.
 
-use crate::arithmetic::Scalar;
-use crate::outcome::{Fit, Status};
+use crate::outcome::{Fit, Scalar};
 use crate::pass::Judged;
+use crate::status::Status;
 
 /// The parameters of a fit, in the order of [`Errors::covariance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

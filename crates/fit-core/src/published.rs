@@ -8,12 +8,13 @@
 //! [`crate::search::Settings::limit`], and λ stays above [`LAMBDA_MIN`].
 
 use crate::arithmetic::{Mask, Real};
-use crate::outcome::{Record, Status};
+use crate::search::Record;
 use crate::search::solve::damped_step;
 use crate::search::{LAMBDA_FACTOR, LAMBDA_MAX, LAMBDA_MIN, LAMBDA_START, Normal, stepped};
 use crate::setup::Setup;
 use crate::spot::conditioning::Conditioning;
 use crate::spot::shape::Circular;
+use crate::status::Status;
 
 /// A window that can be evaluated, by one lane or by many lanes that all get the same numbers.
 pub trait Gaussian2D<R: Real> {

@@ -2,11 +2,12 @@
 
 use crate::arithmetic::Real;
 use crate::error::ArgumentError;
-use crate::options::{Background, MaxError, Options};
+use crate::options::{MaxError, Options};
 use crate::search::{Newton, Settings};
 use crate::size::Size;
 use crate::spot::axis::PixelProfile;
 use crate::spot::conditioning::Conditioning;
+use crate::spot::limits::Background;
 use crate::spot::shape::{Circular, Outlined};
 
 /// [`Options`], checked and prepared for one window size, one shape of spots and one arithmetic: made once, used

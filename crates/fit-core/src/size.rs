@@ -1,7 +1,6 @@
 //! The size of a window, and the shape parameters p⃗ = [x̄, ȳ, σ] of a spot.
 
 use crate::arithmetic::Real;
-use crate::error::ArgumentError;
 
 /// Width and height of a window in pixels.
 ///
@@ -30,21 +29,6 @@ impl Size {
 
     /// The largest N, since some backends count pixels in single precision.
     pub const MAX_PIXELS: usize = 1 << 24;
-
-    /// Checks that a window of this size can be fitted.
-    ///
-    /// # Errors
-    /// [`ArgumentError::WindowTooSmall`] unless both sides are at least 3;
-    /// [`ArgumentError::WindowTooLarge`] above [`Size::MAX_PIXELS`].
-    pub fn validate(self) -> Result<(), ArgumentError> {
-        if self.width < 3 || self.height < 3 {
-            Err(ArgumentError::WindowTooSmall(self))
-        } else if self.pixels() > Self::MAX_PIXELS {
-            Err(ArgumentError::WindowTooLarge(self))
-        } else {
-            Ok(())
-        }
-    }
 }
 
 /// The parameters of eq. 10 that a fit searches for: centre (x̄, ȳ) and standard deviation σ, in

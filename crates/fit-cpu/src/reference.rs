@@ -265,7 +265,7 @@ impl<R: Arithmetic> Reference<R> {
                 let (notes, scratch) = scratch.split_at_mut(notes);
                 read(index, scratch, notes);
                 let start = start.outline(index);
-                *fit = Fit::from_found(&fit_in_place(method, start, scratch, notes)?).cast();
+                *fit = Fit::from(fit_in_place(method, start, scratch, notes)?).cast();
             }
             Ok(())
         };

@@ -366,6 +366,6 @@ impl Job {
     /// What a group of threads found, as a fit.
     #[inline(always)]
     pub fn outcome(found: &Found<Single>) -> Fit<f32> {
-        Fit::from_found(&Found::from_numbers(found.numbers().map(|number| number.0)))
+        Fit::from(Found::from_numbers(found.numbers().map(|number| number.0)))
     }
 }

@@ -123,7 +123,7 @@ fn window(width: usize, height: usize, number: usize) -> Vec<f32> {
 
 /// All lanes of an outcome are the same; here is the fit.
 fn only<const N: usize>(found: Found<Lanes<f32, N>>) -> Fit<f32> {
-    Fit::from_found(&Found::from_numbers(found.numbers().map(|number| {
+    Fit::from(Found::from_numbers(found.numbers().map(|number| {
         assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{number:?}");
         number.0[0]
     })))
@@ -232,7 +232,7 @@ fn a_thread_with_pixels_in_memory() {
                 std::array::from_fn(|row| std::array::from_fn(|i| pixels[row * 9 + i]));
             let start = start
                 .map(|Circle { x, y, sigma }| Circle::new(x as f32, y as f32, sigma as f32).into());
-            Fit::from_found(&alone::fit::<_, _, 9>(&setup, &mut rows, &[], start))
+            Fit::from(alone::fit::<_, _, 9>(&setup, &mut rows, &[], start))
         };
         assert_near(&fit(&pixels, None), &reference(&pixels, size, None), "alone in memory");
         let start = Some(Circle::new(3.9, 4.1, 1.2));

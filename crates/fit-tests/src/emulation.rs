@@ -78,7 +78,7 @@ fn fit<const N: usize>(
         assert!(number.0.iter().all(same), "threads of a fit differ: {number:?}");
         first
     });
-    Ok(Fit::from_record(&found))
+    Ok(Fit::from(found))
 }
 
 /// Fits a window as the kernel `published` does, in the same order to the last bit.
@@ -165,5 +165,5 @@ pub fn fit_in_turn<R: Scalar>(
     let flat = pixels.iter().all(|&pixel| pixel == pixels[0]);
     let data = Conditioning { usable: identity.mean.is_finite() && !flat, ..identity };
     let mut window = InTurn { pixels: &pixels, setup: &setup, data };
-    Ok(Fit::from_record(&search(&setup, &data, start.map(R::from_pixel), &mut window)))
+    Ok(Fit::from(search(&setup, &data, start.map(R::from_pixel), &mut window)))
 }

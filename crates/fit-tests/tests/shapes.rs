@@ -55,7 +55,7 @@ fn a_fixed_sigma_is_one_held_by_equal_limits() {
             let mut axes = Axes::new(&mut scratch, size).expect("enough");
             let mut tile = Serial::new(&mut pixels[..], size, &mut axes);
             let start = Some(Circle::new(start.x, start.y, SIGMA).into());
-            let expected = Fit::from_found(&pass::fit(&held, &mut tile, start, Finish::Residuals));
+            let expected = Fit::from(pass::fit(&held, &mut tile, start, Finish::Residuals));
             assert_eq!(fit.sigma, SIGMA);
             if fit.status.is_converged() && expected.status.is_converged() {
                 converged += 1;

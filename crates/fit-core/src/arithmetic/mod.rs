@@ -14,9 +14,7 @@ use core::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
 pub use lanes::{LaneMask, Lanes};
-use scalar::sealed;
-
-use crate::outcome::{Fit, Fits, Outcomes};
+pub(crate) use scalar::sealed;
 
 /// The outcome of a comparison: one truth value for each lane of a [`Real`].
 pub trait Mask:
@@ -195,30 +193,6 @@ pub trait Number:
     fn from_pixel<P: Pixel>(pixel: P) -> Self;
     /// The number as an `f64`.
     fn to_f64(self) -> f64;
-}
-
-/// The precisions of outcomes: `f32` and `f64`, and no others.
-pub trait Scalar: Number + sealed::Sealed {
-    /// Turns a slice of outcomes of this precision into [`Outcomes`].
-    #[doc(hidden)]
-    fn outcomes(fits: &mut [Fit<Self>]) -> Outcomes<'_>;
-    /// Turns a slice of outcomes of this precision into [`Fits`].
-    #[doc(hidden)]
-    fn fits(fits: &[Fit<Self>]) -> Fits<'_>;
-    /// Something made in this precision.
-    #[doc(hidden)]
-    fn make<M: Make>(of: M) -> M::Of<Self>;
-}
-
-/// Something that can be made in either precision, by code that is compiled once and not again in each caller.
-#[doc(hidden)]
-pub trait Make {
-    /// What is made.
-    type Of<T: Scalar>;
-    /// In single precision.
-    fn f32(self) -> Self::Of<f32>;
-    /// In double precision.
-    fn f64(self) -> Self::Of<f64>;
 }
 
 /// The types in which cameras and files store pixels: integers of 8 to 64 bits, `f32` and `f64`, and no others.

@@ -1,11 +1,10 @@
 //! Single numbers: `f32` and `f64`, and what pixels are stored in.
 
-use super::{Erase, Make, Mask, Number, Pixel, Real, Scalar};
-use crate::outcome::{Fit, Fits, Outcomes};
+use super::{Erase, Mask, Number, Pixel, Real};
 
 /// Traits that no other crate can implement: code that is not safe counts on what these types are.
-pub(super) mod sealed {
-    /// See [`super::Pixel`] and [`super::Scalar`].
+pub(crate) mod sealed {
+    /// See [`super::Pixel`] and [`crate::Scalar`].
     pub trait Sealed {}
 }
 
@@ -42,7 +41,7 @@ macro_rules! pixel {
 pixel!(u8, u16, u32, u64, i8, i16, i32, i64, f32, f64);
 
 macro_rules! scalar {
-    ($type:ident, $bits:ident, $exp:path, $sqrt:path, $erf:path, $ln:path, $from_pixel:ident, $outcomes:ident) => {
+    ($type:ident, $bits:ident, $exp:path, $sqrt:path, $erf:path, $ln:path, $from_pixel:ident) => {
         impl Real for $type {
             type Mask = bool;
             const EPSILON: f64 = $type::EPSILON as f64;
@@ -131,28 +130,16 @@ macro_rules! scalar {
                 self as f64
             }
         }
-
-        impl Scalar for $type {
-            fn outcomes(fits: &mut [Fit<Self>]) -> Outcomes<'_> {
-                Outcomes::$outcomes(fits)
-            }
-            fn fits(fits: &[Fit<Self>]) -> Fits<'_> {
-                Fits::$outcomes(fits)
-            }
-            fn make<M: Make>(of: M) -> M::Of<Self> {
-                of.$type()
-            }
-        }
     };
 }
-scalar!(f32, u32, libm::exp2f, libm::sqrtf, libm::erff, libm::logf, to_f32, F32);
-scalar!(f64, u64, libm::exp2, libm::sqrt, libm::erf, libm::log, to_f64, F64);
+scalar!(f32, u32, libm::exp2f, libm::sqrtf, libm::erff, libm::logf, to_f32);
+scalar!(f64, u64, libm::exp2, libm::sqrt, libm::erf, libm::log, to_f64);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check<R: Scalar>(values: &[f64]) {
+    fn check<R: Number>(values: &[f64]) {
         for &value in values {
             let x = R::splat(value);
             let s = x.normalizer();

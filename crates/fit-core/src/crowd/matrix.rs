@@ -1,6 +1,6 @@
 //! Symmetric matrices, of which each thread has a row.
 
-use super::Crowd;
+use super::threads::Crowd;
 use crate::arithmetic::{Mask, Real};
 use crate::search::solve::{inverse_pivot, least_pivot};
 

@@ -1,13 +1,14 @@
 //! The search: [`crate::search::Search`] as models take it ([`crate::curve::Explicit`]), in a region of trust
 //! ([`crate::search::region`]), with a parameter a thread.
 
+use super::matrix;
 use super::sums::{self, Evaluation, Known};
-use super::{Crowd, Own, Told, matrix};
+use super::threads::{Crowd, Own, Told};
 use crate::arithmetic::{Mask, Real};
 use crate::curve::Explicit;
-use crate::outcome::Status;
 use crate::search::region::{BADLY, ROUNDS, SLACK, WELL};
 use crate::search::{Coordinates, LAMBDA_START};
+use crate::status::Status;
 
 /// A search in progress. What is not said to be of all parameters is of this thread's own.
 pub(super) struct Search<R, const N: usize> {

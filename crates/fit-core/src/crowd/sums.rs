@@ -1,6 +1,7 @@
 //! Sums over the points: [`crate::curve::Sums`] by rows.
 
-use super::{Crowd, Told, matrix};
+use super::matrix;
+use super::threads::{Crowd, Told};
 use crate::arithmetic::{Mask, Real};
 use crate::curve::{MOST_LOST, MOST_SHIFTED, ROUNDING, counted, least_square, single};
 

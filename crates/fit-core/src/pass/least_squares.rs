@@ -4,12 +4,12 @@ use super::method::{CANCELS, Finish, Found, Method};
 use super::tile::{Store, Tile};
 use super::{Summable, condition, estimate, residual_chi2};
 use crate::arithmetic::{Mask, Real};
-use crate::options::Background;
 use crate::search::{Evaluation, Merge, Newton, Normal, Parts, Search};
 use crate::setup::Setup;
 use crate::size::{Circle, Outline, Size};
 use crate::spot::assembly::{assemble, assemble_with};
 use crate::spot::conditioning::Conditioning;
+use crate::spot::limits::Background;
 
 /// A search for the parameters of a spot, with amplitude and background in closed form.
 pub type SpotSearch<R, S, const P: usize> = Search<R, S, P, 2>;

@@ -10,20 +10,21 @@
 //!
 //! The search starts from three evaluations of the least-squares fit, which are cheap.
 
+use super::each::Each;
 use super::least_squares::{idle, prepare, step};
 use super::method::{CANCELS, Finish, Found, Method};
-use super::residual::Each;
 use super::tile::{Store, Tile, keep};
 use super::weigh::{Noise, Weighted};
 use super::weighted::hide;
 use super::{Group, LeastSquaresSeed, Summable};
 use crate::arithmetic::{Mask, Real};
 use crate::error::ArgumentError;
-use crate::options::{Background, Options};
+use crate::options::Options;
 use crate::search::solve::Symmetric;
 use crate::search::{Coordinates, Evaluation, Merge, Newton, Normal, Parts, Search, Settings};
 use crate::setup::Setup;
 use crate::size::{Outline, Size};
+use crate::spot::limits::Background;
 
 /// A pixel whose read noise has a variance above this, in e², tells nothing.
 pub const HIDDEN: f64 = 1e20;

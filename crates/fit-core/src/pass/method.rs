@@ -5,8 +5,10 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::tile::{Store, Tile};
 use crate::arithmetic::{Mask, Real};
-use crate::search::Parts;
-use crate::size::{Outline, Size};
+use crate::outcome::{Fit, Scalar};
+use crate::search::{Parts, Record};
+use crate::size::{Circle, Outline, Size};
+use crate::status::Status;
 
 /// When the reported cost is summed from the residuals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +119,56 @@ impl<R: Copy> Found<R> {
             status,
         }
     }
+}
+
+/// The outcome of one fit from its numbers. It is invalid if amplitude or background overflow. A cost beyond the range
+/// of numbers, as χ² is for pixels beyond the root of the largest, becomes the largest.
+impl<T: Scalar> From<Found<T>> for Fit<T> {
+    #[inline(always)]
+    fn from(found: Found<T>) -> Self {
+        let Found { outline, linear: [amplitude, background], cost, .. } = found;
+        let Outline { x, y, sigma_x, sigma_y, angle } = outline;
+        let invalid = T::splat(Status::Invalid.code()).le(found.status);
+        let sound = (amplitude.abs() + background.abs()).is_finite() && cost.le(cost);
+        if invalid || !sound {
+            return Self::invalid();
+        }
+        Self {
+            x,
+            y,
+            // A compiler sees that a circle has no root to take.
+            sigma: if sigma_x < sigma_y || sigma_y < sigma_x {
+                (sigma_x * sigma_y).sqrt()
+            } else {
+                sigma_x
+            },
+            sigma_x,
+            sigma_y,
+            angle,
+            amplitude,
+            background,
+            chi2: cost.min(T::splat(largest(T::EPSILON))),
+            iterations: found.iterations.to_f64() as u32,
+            evaluations: found.evaluations.to_f64() as u32,
+            status: Status::from_code(found.status.to_f64() as u8).unwrap_or(Status::NotConverged),
+        }
+    }
+}
+
+/// The outcome of one fit of a circular spot.
+impl<T: Scalar> From<Record<T, 3, 2>> for Fit<T> {
+    #[inline(always)]
+    fn from(record: Record<T, 3, 2>) -> Self {
+        let Record { parameters: [x, y, sigma], linear, cost, iterations, evaluations, status } =
+            record;
+        let outline = Circle::new(x, y, sigma).into();
+        Self::from(Found { outline, linear, cost, iterations, evaluations, status })
+    }
+}
+
+/// The largest number of an arithmetic.
+const fn largest(epsilon: f64) -> f64 {
+    if epsilon < 1e-10 { f64::MAX } else { f32::MAX as f64 }
 }
 
 /// Fits one window from `start`, or from the paper's estimate. All lanes of the group get the same.

@@ -5,6 +5,7 @@
 //! single processor, a pack with a window in each lane and the threads of a GPU run the same code.
 
 mod condition;
+mod each;
 mod errors;
 mod estimate;
 mod evaluate;
@@ -22,6 +23,7 @@ mod weigh;
 mod weighted;
 
 pub use condition::condition;
+pub use each::Each;
 pub use errors::{Judge, Judged};
 pub use estimate::estimate;
 pub use evaluate::{AxesAndData, evaluate};
@@ -30,7 +32,7 @@ pub use least_squares::{LeastSquaresSeed, RoughFit, SpotSearch};
 pub(crate) use likelihood::deviance_of;
 pub use likelihood::{HIDDEN, Likelihood, LikelihoodSeed, Lit, LitConstants, START_EVALUATIONS};
 pub use method::{Finish, Found, Method, fit};
-pub use residual::{Each, residual_chi2};
+pub use residual::residual_chi2;
 pub use serial::{Axes, Columns, Row, Rows, Serial};
 pub use shape::{Gathered, Summable, Visitor};
 pub use sheared::Sheared;

@@ -1,16 +1,10 @@
 //! χ² from the residuals.
 
+use super::each::Each;
 use super::group::Group;
 use super::shape::Summable;
 use super::tile::{Tile, keep};
 use crate::arithmetic::Real;
-
-/// Something that is shown the profile pixel by pixel.
-pub trait Each<R: Real> {
-    /// Takes a pixel. The profile there, times its height, is the product of two factors; `note` is what [`Tile::note`]
-    /// says of it. Lanes that are not `there` do not count.
-    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, factors: [R; 2], pixel: R, note: R);
-}
 
 /// The squares of the residuals, times weights if `WEIGHTED`.
 struct Squares<R, const WEIGHTED: bool> {

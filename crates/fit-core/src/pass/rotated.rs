@@ -1,7 +1,7 @@
 //! The passes over a rotated spot, whose profile is no product of axes: see [`crate::spot::moments`].
 
+use super::each::Each;
 use super::group::Group;
-use super::residual::Each;
 use super::shape::Summable;
 use super::sheared::{Integrals, Sheared};
 use super::tile::{Line, Tile, keep};

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use super::group::Group;
 use super::tile::{Along, Line, Tile};
 use super::weigh::{Noise, Weighted, weigh};
-use super::{evaluate, residual::Each};
+use super::{each::Each, evaluate};
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
 use crate::spot::assembly::Remainder;

@@ -28,17 +28,19 @@ mod count;
 pub mod gpufit;
 mod model;
 mod parts;
+mod record;
 pub mod region;
 pub mod solve;
 
 use core::marker::PhantomData;
 
 pub use count::Count;
-pub use model::{Coordinates, Evaluation, NEAR, Newton, Normal, Settings};
+pub use model::{Coordinates, Evaluation, LAMBDA_MAX, NEAR, Newton, Normal, Settings};
 pub use parts::{Merge, Parts, Replace};
+pub use record::Record;
 
 use crate::arithmetic::{Mask, Real};
-use crate::outcome::{Record, Status};
+use crate::status::Status;
 use model::select;
 use solve::{Symmetric, predicted_decrease, solve};
 
@@ -46,8 +48,6 @@ use solve::{Symmetric, predicted_decrease, solve};
 pub const LAMBDA_START: f64 = 0.01;
 /// The factor by which λ shrinks and grows.
 pub const LAMBDA_FACTOR: f64 = 10.0;
-/// Above this λ a search for a spot without a smaller χ² ends.
-pub const LAMBDA_MAX: f64 = 1e4;
 /// Below this λ the damping no longer changes a step, and going on would only cost retries.
 pub const LAMBDA_MIN: f64 = 1e-7;
 
@@ -361,7 +361,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         if NEWTON && settings.newton != Newton::Never {
             let little = settings.finish.mul_add(self.at_best.cost, settings.tolerance);
             // What is not damped is moved by less than others can be.
-            let least = if coordinates.damps_all::<R>() { zero } else { -little };
+            let least = if coordinates.damps_all() { zero } else { -little };
             let mut last = self.running() & exact & predicted.lt(little) & least.le(predicted);
             last = last & coordinates.may_end_at(&trial);
             if C::CALM < f64::INFINITY {
@@ -424,11 +424,11 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             undamped,
             [decrease, self.predicted],
         );
-        region.take(coordinates, accepted, hessian, first);
+        region.take((count, coordinates.damped()), accepted, hessian, first);
         C::set_region(&mut self.constants, region);
         // Has it shrunk to a point?
         let mut still = accepted & !first;
-        if !coordinates.damps_all::<R>() {
+        if !coordinates.damps_all() {
             // Those that are not damped may move alone, where limits hold the others, but only once.
             still = (still & !undamped) | rejected;
         }

@@ -3,12 +3,14 @@
 use core::fmt::Debug;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
-use super::LAMBDA_MAX;
 use super::count::Count;
 use super::parts::Parts;
 use super::region::{ROUNDS, Region};
 use super::solve::Symmetric;
 use crate::arithmetic::{Mask, Real};
+
+/// Above this λ a search for a spot without a smaller χ² ends.
+pub const LAMBDA_MAX: f64 = 1e4;
 
 /// What the search must know about the parameters of a model.
 ///
@@ -41,18 +43,17 @@ pub trait Coordinates<const P: usize>:
     fn count(&self) -> Count<P> {
         Count::ALL
     }
-    /// Whether the region of trust bounds the steps of parameter j; others take the step that is best beside it.
+    /// The parameters whose steps the region of trust bounds, a bit for each; others take the step that is best beside it.
     #[inline(always)]
-    fn is_damped(&self, j: usize) -> bool {
-        let _ = j;
-        true
+    fn damped(&self) -> u64 {
+        u64::MAX
     }
     /// Whether it bounds those of all parameters.
     #[inline(always)]
-    fn damps_all<R: Real>(&self) -> bool {
+    fn damps_all(&self) -> bool {
         let mut all = true;
-        for j in self.count().all::<R>() {
-            all &= self.is_damped(j);
+        for j in 0..P {
+            all &= self.damped() >> j & 1 == 1;
         }
         all
     }

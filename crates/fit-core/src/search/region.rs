@@ -7,7 +7,6 @@
 //! fast as Gauss and Newton's.
 
 use super::count::Count;
-use super::model::Coordinates;
 use super::parts::{Merge, Parts};
 use super::solve::{Symmetric, solve};
 use crate::arithmetic::{Mask, Real};
@@ -56,18 +55,18 @@ impl<R: Real, const P: usize> Region<R, P> {
     }
 
     /// Takes note of the diagonal of the Hessian in lanes where a step was accepted. The `first` time the radius is that
-    /// of a change of every parameter by its own length. It is only for those that are damped.
+    /// of a change of every parameter by its own length. It is only for those that are `damped`, a bit for each.
     #[inline(always)]
-    pub fn take<C: Coordinates<P>>(
+    pub fn take(
         &mut self,
-        coordinates: &C,
+        (count, damped): (Count<P>, u64),
         accepted: R::Mask,
         hessian: &Symmetric<R, P>,
         first: R::Mask,
     ) {
         let mut sum = R::splat(0.0);
-        for j in coordinates.count().all::<R>() {
-            if coordinates.is_damped(j) {
+        for j in count.all::<R>() {
+            if damped >> j & 1 == 1 {
                 let larger = hessian.0[j][j].max(self.largest[j]);
                 let own = R::select(first, hessian.0[j][j], larger);
                 self.largest[j] = R::select(accepted, own, self.largest[j]);

@@ -83,9 +83,9 @@ const ARCTANGENT: [f64; 11] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arithmetic::Scalar;
+    use crate::arithmetic::Number;
 
-    fn check<R: Scalar>(tolerance: f64) {
+    fn check<R: Number>(tolerance: f64) {
         for i in -4000..=4000 {
             let angle = R::splat(f64::from(i) * 0.0031);
             let (sine, cosine) = sine_cosine(angle);

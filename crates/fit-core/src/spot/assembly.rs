@@ -19,9 +19,9 @@
 //! [`Sums`]. Where β is held, the constant is not a parameter and drops out: F²/N → 0.
 
 use super::conditioning::Conditioning;
+use super::limits::Background;
 use super::sums::Sums;
 use crate::arithmetic::{Mask, Real};
-use crate::options::Background;
 use crate::search::solve::Symmetric;
 use crate::search::{Evaluation, Normal};
 

@@ -5,6 +5,7 @@ mod angle;
 pub mod assembly;
 pub mod axis;
 pub mod conditioning;
+pub mod limits;
 pub mod moments;
 pub mod shape;
 pub mod sums;

@@ -246,7 +246,7 @@ impl<T: Scalar> Sink for Room<'_, T> {
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;
             lanes &= lanes - 1;
-            let fit = Fit::from_found(&Found::from_numbers(found.map(|numbers| numbers[lane])));
+            let fit = Fit::from(Found::from_numbers(found.map(|numbers| numbers[lane])));
             self.fits[windows[lane] - self.first] = fit.cast();
         }
     }

@@ -142,6 +142,6 @@ unsafe fn fit_pixel(job: &Job) {
     let found = published::fit(&setup, &mut window, start);
     if thread == 0 {
         // SAFETY: the number is below the count, and one thread writes this outcome.
-        unsafe { write(job, number, Fit::from_record(&found.map(|number| number.0))) }
+        unsafe { write(job, number, Fit::from(found.map(|number| number.0))) }
     }
 }

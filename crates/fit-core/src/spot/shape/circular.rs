@@ -2,11 +2,11 @@
 
 use super::{NUMBERS, Outlined, Separable, both_centres, parts};
 use crate::arithmetic::Real;
-use crate::options::Limits;
 use crate::search::Coordinates;
 use crate::search::solve::Symmetric;
 use crate::size::{Outline, Size};
 use crate::spot::axis::{AxisSums, CENTRE_UNIT, GaussianAxis, PixelProfile, WIDTH_UNIT};
+use crate::spot::limits::Limits;
 use crate::spot::sums::{DataSums, Sums};
 
 /// In one step σ grows and shrinks by this factor at most, so that one bad step cannot end in the

@@ -3,11 +3,11 @@
 use super::circular::limit_sigma;
 use super::{NUMBERS, Outlined, Separable, both_centres, parts};
 use crate::arithmetic::Real;
-use crate::options::Limits;
 use crate::search::Coordinates;
 use crate::search::solve::Symmetric;
 use crate::size::{Outline, Size};
 use crate::spot::axis::{AxisSums, CENTRE_UNIT, GaussianAxis, PixelProfile, WIDTH_UNIT};
+use crate::spot::limits::Limits;
 use crate::spot::sums::{DataSums, Sums};
 
 /// An elliptical Gaussian whose axes are those of the image: centre (x̄, ȳ) and standard deviations σx and σy, in

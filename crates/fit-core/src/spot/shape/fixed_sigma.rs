@@ -2,12 +2,12 @@
 
 use super::{NUMBERS, Outlined, Separable, both_centres, parts};
 use crate::arithmetic::Real;
-use crate::error::ArgumentError;
-use crate::options::{Limits, check};
+use crate::error::{ArgumentError, check};
 use crate::search::Coordinates;
 use crate::search::solve::Symmetric;
 use crate::size::{Outline, Size};
 use crate::spot::axis::{AxisSums, CENTRE_UNIT, GaussianAxis, PixelProfile};
+use crate::spot::limits::Limits;
 use crate::spot::sums::{DataSums, Sums};
 
 /// A circular Gaussian of known width. Only its centre (x̄, ȳ) is fitted, in pixels.

@@ -15,10 +15,10 @@ use super::axis::{AxisSums, GaussianAxis, PixelProfile};
 use super::sums::{DataSums, Sums};
 use crate::arithmetic::Real;
 use crate::error::ArgumentError;
-use crate::options::Limits;
 use crate::search::Coordinates;
 use crate::search::solve::Symmetric;
 use crate::size::{Outline, Size};
+use crate::spot::limits::Limits;
 
 pub use circular::Circular;
 pub use elliptical::Elliptical;

@@ -3,11 +3,11 @@
 use super::circular::limit_sigma;
 use super::{NUMBERS, Outlined, both_centres, parts};
 use crate::arithmetic::Real;
-use crate::options::Limits;
 use crate::search::Coordinates;
 use crate::size::{Outline, Size};
 use crate::spot::angle::{arctangent, sine_cosine};
 use crate::spot::axis::{CENTRE_UNIT, WIDTH_UNIT};
+use crate::spot::limits::Limits;
 use crate::spot::moments::rest;
 
 /// An elliptical Gaussian whose axes may have any direction: centre (x̄, ȳ), standard deviations σx and σy along its
