@@ -16,10 +16,10 @@ pub use benchmark::GpufitBenchmark;
 pub use camera::{Camera, Noise};
 pub use error::SimulationError;
 pub use light::SpotProfile;
-pub use maps::Maps;
+pub use maps::{MOST_FRAME_PIXELS, Maps};
 pub use movie::{
-    Bead, Heights, MOST_BEADS, MOST_FRAME_PIXELS, MOST_MOLECULES, MoviePiece, MoviePlan,
-    MovieSimulation, MovieTruth, Structure,
+    Bead, Heights, MOST_BEADS, MOST_MOLECULES, MoviePiece, MoviePlan, MovieSimulation, MovieTruth,
+    Structure,
 };
 pub use random::Random;
 pub use shape::{Defocus, SpotShape};

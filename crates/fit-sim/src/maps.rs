@@ -5,8 +5,10 @@ use ndarray::{Array2, ArrayView2, Axis, Zip};
 use rayon::prelude::*;
 
 use crate::error::{SimulationError, check};
-use crate::movie::MOST_FRAME_PIXELS;
 use crate::random::Random;
+
+/// The most pixels of a frame: 8192×8192.
+pub const MOST_FRAME_PIXELS: usize = 1 << 26;
 
 /// Offset, gain and variance of every pixel of a camera.
 ///

@@ -3,8 +3,8 @@
 use fit_core::curve::At;
 use fit_curves::{CompiledModel, CurveNumber};
 
+use super::block::Block;
 use super::evaluate::{AtPoint, Evaluate, SetPoints};
-use super::interpreter::Block;
 
 /// A model with its variables at all points.
 pub(crate) struct Compiled<'m, M, R, const P: usize, const V: usize> {

@@ -2,8 +2,9 @@
 
 use fit_core::curve::At;
 
+use super::block::Block;
 use super::functions::Functions;
-use super::interpreter::{Block, Interpreter, Results};
+use super::interpreter::{Interpreter, Results};
 
 /// What takes the variables at the points.
 pub(crate) trait SetPoints<R> {

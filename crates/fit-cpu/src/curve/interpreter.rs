@@ -1,52 +1,20 @@
 //! Runs a program at all points of a data set: each operation at a block of points, one operation after the other.
 
 use std::mem::size_of;
-use std::ops::Range;
 
 use fit_core::curve::At;
 use fit_core::search::Count;
-use fit_formula::{Arguments, Axes, Comparison, Derivative, Level, Op, OpId, Program};
+use fit_formula::{Arguments, Axes, Derivative, Level, Op, OpId, Program};
 
+use super::block::{Block, Place};
 use super::functions::Functions;
 use super::lattice::{self, Argument, Lattice};
 use super::lookup::Lookup;
+use super::steps::{Operation, Step};
 
 /// The results of an operation for a block of points take no more than this, so that those of all operations stay in the
 /// first cache.
 const BLOCK_BYTES: usize = 2048;
-
-/// Where results lie: the first, and how far the next column and the next row are.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
-    pub(super) at: usize,
-    pub(super) column: usize,
-    pub(super) row: usize,
-    /// Whether there is room for all points, not only for those of a block.
-    whole: bool,
-}
-
-impl Place {
-    /// Where those of a block begin.
-    #[inline(always)]
-    pub(super) fn of(&self, block: &Block) -> usize {
-        if self.whole {
-            self.at + block.column * self.column + block.row * self.row
-        } else {
-            self.at
-        }
-    }
-}
-
-/// Points that are evaluated together: so many columns and rows from the first.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Block {
-    column: usize,
-    row: usize,
-    pub(super) columns: usize,
-    pub(super) rows: usize,
-    /// The number of the first point.
-    first: usize,
-}
 
 /// How the points are cut into blocks.
 #[derive(Clone, Copy, Debug)]
@@ -140,35 +108,6 @@ fn lattice_of(program: &Program, op: Op, numbered: Option<usize>) -> Option<OnLa
     let spline = &program.splines()[usize::from(number)].1;
     let found = lattice::arguments(program, spline, &arguments, numbered?)?;
     Some(((number, arguments), found))
-}
-
-/// What is run at once.
-#[derive(Clone, Debug)]
-pub(crate) enum Step {
-    One(Operation),
-    /// A spline and its slopes.
-    Spline(Box<Lookup>),
-    /// The same at points that are as far from each other as knots.
-    Lattice(Box<Lattice>),
-}
-
-/// An operation, where its operands are, and which columns and rows it has results for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Operation {
-    op: Op,
-    operands: [Place; 3],
-    to: usize,
-    wide: bool,
-    high: bool,
-    /// Whether its rows follow each other as those of its operands do, so that they are as good as one.
-    flat: bool,
-}
-
-impl Operation {
-    fn new(op: Op, operands: [Place; 3], to: usize, [wide, high]: [bool; 2]) -> Self {
-        let follows = |place: &Place| (place.column > 0) == (place.row > 0);
-        Self { op, operands, to, wide, high, flat: wide && high && operands.iter().all(follows) }
-    }
 }
 
 /// A program with room for its results.
@@ -265,7 +204,7 @@ impl<R: Functions> Interpreter<R> {
                     } else if let Op::Spline { number, by, arguments } = op {
                         let of = |&id: &u32| places[id as usize];
                         let operands = arguments.ids().iter().map(of);
-                        let lookup = Lookup::among(steps, number, arguments, || {
+                        let lookup = Step::lookup(steps, number, arguments, || {
                             let spline = &program.splines()[usize::from(number)].1;
                             Lookup::new(spline, number, arguments, operands, [wide, high])
                         });
@@ -415,20 +354,6 @@ impl<R: Functions> Interpreter<R> {
     }
 }
 
-impl Block {
-    /// All of so many points.
-    #[inline(always)]
-    pub(super) fn whole(points: usize) -> Self {
-        Self { column: 0, row: 0, columns: points, rows: 1, first: 0 }
-    }
-
-    /// The numbers of its points.
-    #[inline(always)]
-    pub(crate) fn points(&self) -> Range<usize> {
-        self.first..self.first + self.columns * self.rows
-    }
-}
-
 /// The model and its derivatives at the points of a block: as many numbers each as there are points.
 pub(crate) struct Results<'a, R, const P: usize> {
     value: &'a [R],
@@ -446,193 +371,5 @@ impl<R: Functions, const P: usize> Results<'_, R, P> {
             by[j] = self.by[j][point];
         }
         At { value: self.value[point], by }
-    }
-}
-
-/// Runs an operation on its own, on so many numbers for each operand.
-pub(crate) fn operate<R: Functions>(op: Op, operands: [&[R]; 2]) -> Vec<R> {
-    let count = operands[0].len();
-    let mut registers = operands.concat();
-    let to = registers.len();
-    registers.resize(to + count, R::splat(0.0));
-    let place = |at| Place { at, column: 1, row: 0, whole: true };
-    let operation = Operation::new(op, [place(0), place(count), place(0)], to, [true, false]);
-    R::run(&mut registers, &[Step::One(operation)], &Block::whole(count));
-    registers.split_off(to)
-}
-
-/// Runs operations at the points of a block, one after the other.
-#[inline(always)]
-pub(crate) fn run<R: Functions>(registers: &mut [R], steps: &[Step], block: &Block) {
-    for step in steps {
-        match step {
-            Step::One(operation) => run_operation(registers, operation, block),
-            Step::Spline(lookup) => lookup.run(registers, block),
-            Step::Lattice(lattice) => R::lattice(lattice, registers),
-        }
-    }
-}
-
-#[inline(always)]
-fn run_operation<R: Functions>(registers: &mut [R], operation: &Operation, block: &Block) {
-    let Operation { op, operands: [a, b, c], to, wide, high, flat } = *operation;
-    let columns = if wide { block.columns } else { 1 };
-    let rows = if high { block.rows } else { 1 };
-    let [columns, rows] = if flat { [columns * rows, 1] } else { [columns, rows] };
-    // Operands lie before the result.
-    let (before, after) = registers.split_at_mut(to);
-    let (zero, one) = (R::splat(0.0), R::splat(1.0));
-    let [from_a, from_b, from_c] = [a.of(block), b.of(block), c.of(block)];
-    // A loop for each combination of operands that differ from column to column and of those that do not.
-    macro_rules! one {
-        (|$x:ident| $body:expr) => {
-            for row in 0..rows {
-                let to = &mut after[row * columns..][..columns];
-                let from = from_a + row * a.row;
-                if a.column == 0 {
-                    let $x = before[from];
-                    to.fill($body);
-                } else {
-                    for (to, &$x) in to.iter_mut().zip(&before[from..][..columns]) {
-                        *to = $body;
-                    }
-                }
-            }
-        };
-    }
-    macro_rules! two {
-        (|$x:ident, $y:ident| $body:expr) => {
-            for row in 0..rows {
-                let to = &mut after[row * columns..][..columns];
-                let (x, y) = (from_a + row * a.row, from_b + row * b.row);
-                match (a.column, b.column) {
-                    (0, 0) => {
-                        let ($x, $y) = (before[x], before[y]);
-                        to.fill($body);
-                    }
-                    (0, _) => {
-                        let $x = before[x];
-                        for (to, &$y) in to.iter_mut().zip(&before[y..][..columns]) {
-                            *to = $body;
-                        }
-                    }
-                    (_, 0) => {
-                        let $y = before[y];
-                        for (to, &$x) in to.iter_mut().zip(&before[x..][..columns]) {
-                            *to = $body;
-                        }
-                    }
-                    _ => {
-                        let both = before[x..][..columns].iter().zip(&before[y..][..columns]);
-                        for (to, (&$x, &$y)) in to.iter_mut().zip(both) {
-                            *to = $body;
-                        }
-                    }
-                }
-            }
-        };
-    }
-    macro_rules! three {
-        (|$x:ident, $y:ident, $z:ident| $body:expr) => {
-            for row in 0..rows {
-                let to = &mut after[row * columns..][..columns];
-                let (x, y, z) = (from_a + row * a.row, from_b + row * b.row, from_c + row * c.row);
-                match (a.column, b.column, c.column) {
-                    (0, 0, 0) => {
-                        let ($x, $y, $z) = (before[x], before[y], before[z]);
-                        to.fill($body);
-                    }
-                    (0, 0, _) => {
-                        let ($x, $y) = (before[x], before[y]);
-                        for (to, &$z) in to.iter_mut().zip(&before[z..][..columns]) {
-                            *to = $body;
-                        }
-                    }
-                    (0, _, 0) => {
-                        let ($x, $z) = (before[x], before[z]);
-                        for (to, &$y) in to.iter_mut().zip(&before[y..][..columns]) {
-                            *to = $body;
-                        }
-                    }
-                    (_, 0, 0) => {
-                        let ($y, $z) = (before[y], before[z]);
-                        for (to, &$x) in to.iter_mut().zip(&before[x..][..columns]) {
-                            *to = $body;
-                        }
-                    }
-                    (0, _, _) => {
-                        let $x = before[x];
-                        let both = before[y..][..columns].iter().zip(&before[z..][..columns]);
-                        for (to, (&$y, &$z)) in to.iter_mut().zip(both) {
-                            *to = $body;
-                        }
-                    }
-                    (_, 0, _) => {
-                        let $y = before[y];
-                        let both = before[x..][..columns].iter().zip(&before[z..][..columns]);
-                        for (to, (&$x, &$z)) in to.iter_mut().zip(both) {
-                            *to = $body;
-                        }
-                    }
-                    (_, _, 0) => {
-                        let $z = before[z];
-                        let both = before[x..][..columns].iter().zip(&before[y..][..columns]);
-                        for (to, (&$x, &$y)) in to.iter_mut().zip(both) {
-                            *to = $body;
-                        }
-                    }
-                    _ => {
-                        let both = before[x..][..columns].iter().zip(&before[y..][..columns]);
-                        let all = both.zip(&before[z..][..columns]);
-                        for (to, ((&$x, &$y), &$z)) in to.iter_mut().zip(all) {
-                            *to = $body;
-                        }
-                    }
-                }
-            }
-        };
-    }
-    // One loop for all combinations, for what is rare.
-    macro_rules! any {
-        (|$x:ident, $y:ident, $z:ident| $body:expr) => {
-            for row in 0..rows {
-                for column in 0..columns {
-                    let $x = before[from_a + row * a.row + column * a.column];
-                    let $y = before[from_b + row * b.row + column * b.column];
-                    let $z = before[from_c + row * c.row + column * c.column];
-                    after[row * columns + column] = $body;
-                }
-            }
-        };
-    }
-    macro_rules! truth {
-        ($mask:expr) => {
-            R::select($mask, one, zero)
-        };
-    }
-    match op {
-        Op::Number(_) | Op::Parameter(_) | Op::Variable(_) => {}
-        Op::Add(..) => two!(|x, y| x + y),
-        Op::Subtract(..) => two!(|x, y| x - y),
-        Op::Multiply(..) => two!(|x, y| x * y),
-        Op::MultiplyAdd(..) => three!(|x, y, z| x.mul_add(y, z)),
-        Op::NegMultiplyAdd(..) => three!(|x, y, z| x.neg_mul_add(y, z)),
-        Op::Negate(_) => one!(|x| -x),
-        Op::Reciprocal(_) => one!(|x| x.reciprocal()),
-        Op::Call(function, _) => {
-            // What it is called with depends on the same, so it has the same columns and rows.
-            let count = columns * rows;
-            R::call(function, &before[from_a..][..count], &mut after[..count]);
-        }
-        Op::Call2(function, ..) => any!(|x, y, _z| R::call2(function, x, y)),
-        Op::Compare(Comparison::Less, ..) => any!(|x, y, _z| truth!(x.lt(y))),
-        Op::Compare(Comparison::LessEqual, ..) => any!(|x, y, _z| truth!(x.le(y))),
-        Op::Compare(Comparison::Equal, ..) => any!(|x, y, _z| truth!(x.le(y) & y.le(x))),
-        Op::And(..) => any!(|x, y, _z| x * y),
-        Op::Or(..) => any!(|x, y, _z| x.max(y)),
-        Op::Not(_) => any!(|x, _y, _z| one - x),
-        Op::Choice(..) => any!(|x, y, z| R::select(zero.lt(x), y, z)),
-        // What a later release of the language has.
-        _ => after[..columns * rows].fill(R::splat(f64::NAN)),
     }
 }

@@ -1,5 +1,6 @@
 //! Models given as formulas, fitted to values at any points.
 
+mod block;
 mod compiled;
 mod engine;
 mod evaluate;
@@ -8,6 +9,8 @@ mod gpufit;
 mod interpreter;
 mod lattice;
 mod lookup;
+mod run;
+mod steps;
 
 use std::sync::Arc;
 
@@ -20,15 +23,18 @@ use rayon::prelude::*;
 
 use crate::BatchError;
 use crate::threads;
+pub(crate) use block::Block;
 pub(crate) use compiled::Compiled;
 use engine::{Asked, Begin, Found};
 pub(crate) use engine::{FitOne, Work};
 pub(crate) use evaluate::{AtPoint, Evaluate, SetPoints};
 pub(crate) use functions::Functions;
+pub(crate) use interpreter::Interpreter;
 use interpreter::bytes;
-pub(crate) use interpreter::{Block, Interpreter, Step, operate, run};
 pub(crate) use lattice::{Argument, Lattice, MOST_STILL, SPARE};
 pub(crate) use lookup::RESULTS;
+pub(crate) use run::{operate, run};
+pub(crate) use steps::Step;
 
 /// Fits given to a thread at a time, at least.
 const CHUNK: usize = 64;

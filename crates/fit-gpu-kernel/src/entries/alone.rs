@@ -3,7 +3,8 @@
 use fit_core::pass::Method;
 
 use super::beside::Beside;
-use super::{outline, together, write};
+use super::memory::{outline, write};
+use super::together;
 use crate::{Job, Single, alone};
 
 /// The window of a thread and its notes.

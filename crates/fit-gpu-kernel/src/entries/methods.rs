@@ -1,6 +1,6 @@
 //! Teams that fit any shape by any method, with a camera map or weights where the job has them.
 
-use super::outline;
+use super::memory::outline;
 use super::team::Warp;
 use crate::{Job, Single};
 

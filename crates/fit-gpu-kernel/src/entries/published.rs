@@ -2,8 +2,8 @@ use fit_core::pass::Group;
 use fit_core::spot::shape::Circular;
 use fit_core::{Fit, PixelProfile, Size};
 
+use super::memory::{read, write};
 use super::threads::Threads;
-use super::{read, write};
 use crate::published::{self, Pixels};
 use crate::{Exact, Job, PixelKind, Single, device};
 

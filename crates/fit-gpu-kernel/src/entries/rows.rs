@@ -1,8 +1,8 @@
 use fit_core::pass::{RoughFit, Summable};
 use fit_core::{Pixel, PixelProfile};
 
+use super::memory::{any_start, window, write};
 use super::threads::Threads;
-use super::{any_start, window, write};
 use crate::{Job, PixelKind, Single, rows};
 
 /// Reads some rows of a window into registers.

@@ -2,8 +2,8 @@ use fit_core::pass::{Group, Method, RoughFit, Summable};
 use fit_core::{Fit, Outline, Pixel, PixelProfile};
 
 use super::beside::Beside;
+use super::memory::{any_start, window, write, write_errors};
 use super::threads::Threads;
-use super::{any_start, window, write, write_errors};
 use crate::team::{self, Team};
 use crate::{Job, PixelKind, Single, device};
 

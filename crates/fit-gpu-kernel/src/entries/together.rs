@@ -1,6 +1,6 @@
 //! Reading the windows of a block together.
 
-use super::window;
+use super::memory::window;
 use crate::{Job, PixelKind, Single, device};
 
 use fit_core::Pixel;

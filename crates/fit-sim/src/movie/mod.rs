@@ -12,14 +12,11 @@ use rayon::prelude::*;
 use crate::camera::{Camera, Noise};
 use crate::error::{SimulationError, check};
 use crate::light::SpotProfile;
-use crate::maps::Maps;
+use crate::maps::{MOST_FRAME_PIXELS, Maps};
 use crate::shape::{SpotShape, WIDTHS};
 use molecule::Molecule;
 pub use piece::{MoviePiece, MovieTruth};
 pub use structure::{Bead, Heights, Structure};
-
-/// The most pixels of a frame: 8192×8192.
-pub const MOST_FRAME_PIXELS: usize = 1 << 26;
 
 /// The most molecules of a movie; each takes 80 bytes of memory.
 pub const MOST_MOLECULES: usize = 10_000_000;
