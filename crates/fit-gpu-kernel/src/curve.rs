@@ -6,9 +6,9 @@ use core::ptr::{null, null_mut};
 use fit_core::Mask;
 use fit_core::arithmetic::functions::Elementary;
 use fit_core::crowd::CROWD;
-use fit_core::curve::{At, Explicit, Sums, Units, covariance, single};
+use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, covariance, single};
 use fit_core::search::solve::Symmetric;
-use fit_core::search::{Count, Newton, Search, Settings};
+use fit_core::search::{Count, Newton, Settings};
 
 use crate::device;
 
@@ -263,7 +263,7 @@ where
     let Known { scale, unit, size, degrees, sound } = known;
     let bounded = unit.max(R::splat(-250.0)).min(R::splat(250.0));
     let iterations = R::from(job.max_iterations);
-    let mut settings = Settings {
+    let settings = Settings {
         max_iterations: iterations,
         max_evaluations: iterations.mul_add(R::splat(10.0), R::splat(10.0)),
         max_error: R::splat(-1.0),
@@ -284,41 +284,15 @@ where
         // parameters it leaves the loop as it is.
         explicit.rounds = device::anew(explicit.rounds as u32) as usize;
     }
-    let mut initial = begin.initial;
-    explicit.clear(&mut initial);
-    let (finish, tolerance) = (settings.finish, settings.tolerance);
     let usable = R::Mask::splat(sound);
-    let mut search: Search<R, Explicit, P, 0> =
-        Search::start(&settings, &explicit, usable, R::splat(-1.0), initial, units);
-    while search.running().any() {
-        let mut sums = visit::<R, C, P, METHOD>(curve, search.trial(), scale);
-        let mut scales = scaled(curve.scales(), scale);
-        let mut projected = None;
-        let mut rounded = size;
-        if eliminated != 0 {
-            let made = sums.project(explicit, &scales);
-            search.shift(&made.shift);
-            curve.prepare(search.trial());
-            scales = scaled(curve.scales(), scale);
-            rounded = size + made.gained;
-            projected = Some(made);
-        }
-        for j in 0..P {
-            scales[j] = scales[j] * search.constants().length[j];
-        }
-        let mut evaluation = if METHOD == CurveMethod::POISSON {
-            sums.evaluation::<true>(&scales, rounded)
-        } else {
-            sums.evaluation::<false>(&scales, rounded)
-        };
-        if let Some(made) = projected {
-            let settled = made.judge(explicit, &mut evaluation, size, degrees);
-            settings.finish = R::select(settled, finish, zero);
-            settings.tolerance = R::select(settled, tolerance, zero);
-        }
-        search.update::<true>(&settings, &explicit, &evaluation);
+    let mut descent = Descent::start(settings, explicit, usable, begin.initial, units);
+    while descent.search().running().any() {
+        let sums = visit::<R, C, P, METHOD>(curve, descent.search().trial(), scale);
+        let mut model = Scaled { curve, scale };
+        descent.step(sums, &mut model, METHOD == CurveMethod::POISSON, size, degrees);
     }
-    let record = search.record(&settings, &explicit);
+    let record = descent.record();
+    let search = descent.search();
     let hessian = &search.at_best().hessian;
     let mut degrees = degrees;
     for j in 0..P {
@@ -352,6 +326,23 @@ where
             size,
         ],
         covariance,
+    }
+}
+
+/// A data set whose model has derivatives of the data as they were scaled.
+struct Scaled<'a, C, R> {
+    curve: &'a mut C,
+    scale: R,
+}
+
+impl<R: Elementary, C: Curve<R, P>, const P: usize> Factored<R, P> for Scaled<'_, C, R> {
+    #[inline(always)]
+    fn prepare(&mut self, parameters: &[R; P]) {
+        self.curve.prepare(parameters);
+    }
+    #[inline(always)]
+    fn factors(&self) -> [R; P] {
+        scaled(self.curve.scales(), self.scale)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The search for one data set.
 
-use fit_core::curve::{At, Explicit, Sums, Units, determined};
-use fit_core::search::{Count, Evaluation, Newton, Search, Settings};
+use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, determined};
+use fit_core::search::{Count, Evaluation, Newton, Settings};
 use fit_core::{Estimator, Record, Status};
 use fit_curves::{CompiledModel, CurveOptions, Frame, Job, Place};
 
@@ -140,6 +140,32 @@ const PUSHED: f64 = (8.0 * f64::EPSILON) * (8.0 * f64::EPSILON);
 
 /// What rounding leaves of residuals that the search cannot tell from none.
 const UNRESOLVED: f64 = 4.0 * f64::EPSILON;
+
+/// A model in units of the parameters: in these its derivatives are whole, where the data had to be scaled.
+struct InUnits<'a, E, const P: usize> {
+    model: &'a mut E,
+    /// 1 over the units, if the data were scaled.
+    inverse: Option<[f64; P]>,
+}
+
+impl<E: Evaluate<f64, P>, const P: usize> Factored<f64, P> for InUnits<'_, E, P> {
+    fn prepare(&mut self, parameters: &[f64; P]) {
+        self.model.set_parameters(parameters);
+    }
+    fn factors(&self) -> [f64; P] {
+        self.inverse.unwrap_or_else(|| self.model.scales())
+    }
+    fn relative(&self, length: &[f64; P]) -> [f64; P] {
+        if self.inverse.is_some() {
+            return [1.0; P];
+        }
+        let mut factors = self.model.scales();
+        for j in 0..P {
+            factors[j] *= length[j];
+        }
+        factors
+    }
+}
 
 /// Two to the power that makes a number that large one between 1 and 2.
 fn normalizer(number: f64) -> f64 {
@@ -299,7 +325,8 @@ impl<E> Work<E> {
                 status,
             };
         }
-        let (mut search, mut record) = self.searched(&settings, self.explicit, initial, poisson);
+        let mut descent = self.searched(&settings, self.explicit, initial, poisson);
+        let mut record = descent.record();
         let mut evaluations = record.evaluations;
         let status = |record: &Record<f64, P, 0>| {
             Status::from_code(record.status as u8).unwrap_or(Status::Invalid)
@@ -310,21 +337,23 @@ impl<E> Work<E> {
                 let status = status(record);
                 status.is_converged() || status == Status::AtLimit
             };
-            let all = determined(Count::new(count), &search.at_best().hessian, &held);
+            let all = determined(Count::new(count), &descent.search().at_best().hessian, &held);
             if all.1.contains(&true) || !has_ended(&record) {
                 // From the start values, with all parameters, other ways are open.
                 let unbound = Explicit { eliminated: 0, ..self.explicit };
                 let other = self.searched(&settings, unbound, initial, poisson);
-                evaluations += other.1.evaluations;
-                let no_worse = record.cost <= other.1.cost;
-                let both = [&record, &other.1].map(has_ended);
+                let found = other.record();
+                evaluations += found.evaluations;
+                let no_worse = record.cost <= found.cost;
+                let both = [&record, &found].map(has_ended);
                 if both == [false, true] || (both[0] == both[1] && !no_worse) {
-                    (search, record) = other;
+                    (descent, record) = (other, found);
                 }
             } else {
                 told = Some(all);
             }
         }
+        let search = descent.search();
         // A parameter that ended on a limit counts as held there: the errors of the others are those beside it. One that
         // the data do not push against it only happens to be there.
         let (gradient, hessian) = (search.at_best().gradient, search.at_best().hessian);
@@ -428,15 +457,14 @@ impl<E> Work<E> {
         }
     }
 
-    /// A search, and its outcome.
-    #[allow(clippy::type_complexity)]
+    /// A search to its end.
     fn searched<const P: usize>(
         &mut self,
         settings: &Settings<f64, P>,
         explicit: Explicit,
-        mut initial: [f64; P],
+        initial: [f64; P],
         poisson: bool,
-    ) -> (Search<f64, Explicit, P, 0>, Record<f64, P, 0>)
+    ) -> Descent<f64, P>
     where
         E: Evaluate<f64, P>,
     {
@@ -450,34 +478,14 @@ impl<E> Work<E> {
             }
         }
         let units = Units::at(&lengths);
-        explicit.clear(&mut initial);
-        let mut search: Search<f64, Explicit, P, 0> =
-            Search::start(settings, &explicit, true, -1.0, initial, units);
-        let mut unsettled = *settings;
-        (unsettled.finish, unsettled.tolerance) = (0.0, 0.0);
-        while search.running() {
-            let mut sums = self.sums::<P, false>(search.trial(), poisson, &units);
-            let (evaluation, settled) = if explicit.eliminated == 0 {
-                (self.evaluation(&sums, &units, poisson), true)
-            } else {
-                let factors = match self.scale {
-                    None => self.model.scales(),
-                    Some(_) => units.inverse,
-                };
-                let projected = sums.project(explicit, &factors);
-                search.shift(&projected.shift);
-                self.model.set_parameters(search.trial());
-                let size = self.size + projected.gained;
-                let mut evaluation = sums.evaluation::<false>(&self.scales(&units), size);
-                let points = self.data.len() as f64;
-                let settled = projected.judge(explicit, &mut evaluation, self.size, points);
-                (evaluation, settled)
-            };
-            let settings = if settled { settings } else { &unsettled };
-            search.update::<true>(settings, &explicit, &evaluation);
+        let mut descent = Descent::start(*settings, explicit, true, initial, units);
+        while descent.search().running() {
+            let sums = self.sums::<P, false>(descent.search().trial(), poisson, &units);
+            let inverse = self.scale.map(|_| units.inverse);
+            let mut model = InUnits { model: &mut self.model, inverse };
+            descent.step(sums, &mut model, poisson, self.size, self.data.len() as f64);
         }
-        let record = search.record(settings, &explicit);
-        (search, record)
+        descent
     }
 
     /// Visits the points.

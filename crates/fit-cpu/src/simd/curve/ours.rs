@@ -1,8 +1,8 @@
 //! The search of this project in lanes.
 
 use fit_core::Mask;
-use fit_core::curve::{Explicit, Sums, Units, covariance, single};
-use fit_core::search::{Count, Newton, Search, Settings};
+use fit_core::curve::{Descent, Factored, Sums, Units, covariance, single};
+use fit_core::search::{Count, Newton, Settings};
 use fit_curves::{Chunk, Job, Single};
 
 use super::engine::Seeds;
@@ -15,9 +15,7 @@ pub(super) struct Ours;
 
 /// Its searches in lanes.
 pub(super) struct Searches<P: Pack, const N: usize> {
-    settings: Settings<P, N>,
-    search: Search<P, Explicit, N, 0>,
-    explicit: Explicit,
+    descent: Descent<P, N>,
     count: usize,
     /// Where a fit ends: a share of χ² for each degree of freedom, and in units of the cost.
     share: f64,
@@ -35,7 +33,7 @@ impl Kind for Ours {
         job: &Job<'_, '_, '_>,
         seeds: &Seeds<P, N>,
     ) -> Searches<P, N> {
-        let (zero, one) = (P::splat(0.0), P::splat(1.0));
+        let zero = P::splat(0.0);
         let options = job.options;
         let settings = Settings {
             max_iterations: P::splat(f64::from(options.max_iterations)),
@@ -53,9 +51,8 @@ impl Kind for Ours {
         let [share, square] = options.ends();
         let units = Units::at(&seeds.initial);
         let nobody = P::Mask::splat(false);
-        let explicit = job.explicit;
-        let search = Search::start(&settings, &explicit, nobody, -one, seeds.initial, units);
-        Searches { settings, search, explicit, count: options.parameters(), share, square }
+        let descent = Descent::start(settings, job.explicit, nobody, seeds.initial, units);
+        Searches { descent, count: options.parameters(), share, square }
     }
 
     fn least_degrees(&self) -> f64 {
@@ -69,63 +66,38 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
 
     #[inline(always)]
     fn trial(&self) -> &[P; N] {
-        self.search.trial()
+        self.descent.search().trial()
     }
 
     #[inline(always)]
     fn running(&self) -> P::Mask {
-        self.search.running()
+        self.descent.search().running()
     }
 
     #[inline(always)]
     fn begin(&mut self, mask: P::Mask, seeds: &Seeds<P, N>) {
-        let Seeds { mut initial, lower, upper, unit, degrees, .. } = *seeds;
-        self.settings.lower = lower;
-        self.settings.upper = upper;
-        self.settings.finish = P::splat(self.share) / degrees;
+        let Seeds { initial, lower, upper, unit, degrees, .. } = *seeds;
+        let Descent { settings, explicit, .. } = &mut self.descent;
+        settings.lower = lower;
+        settings.upper = upper;
+        settings.finish = P::splat(self.share) / degrees;
         let unit = unit.max(P::splat(-250.0)).min(P::splat(250.0));
-        self.settings.tolerance = P::splat(self.square).scaled(unit);
+        settings.tolerance = P::splat(self.square).scaled(unit);
         let units = Units::at(&initial);
-        self.explicit.clear(&mut initial);
-        let none = P::splat(-1.0);
-        let started = Search::start(&self.settings, &self.explicit, mask, none, initial, units);
-        self.search.refill(mask, &started);
+        let started = Descent::start(*settings, *explicit, mask, initial, units);
+        self.descent.refill(mask, &started);
     }
 
     #[inline(always)]
     fn update<E: Evaluate<P, N>>(
         &mut self,
-        mut sums: Sums<P, N>,
+        sums: Sums<P, N>,
         model: &mut E,
         seeds: &Seeds<P, N>,
         poisson: bool,
     ) {
-        let mut settings = self.settings;
-        let evaluation = if self.explicit.eliminated == 0 {
-            let scales = seeds.scales(model, &self.search.constants().length);
-            if poisson {
-                sums.evaluation::<true>(&scales, seeds.size)
-            } else {
-                sums.evaluation::<false>(&scales, seeds.size)
-            }
-        } else {
-            let mut scales = model.scales();
-            for scale in &mut scales {
-                *scale = *scale * seeds.scale;
-            }
-            let projected = sums.project(self.explicit, &scales);
-            self.search.shift(&projected.shift);
-            model.set_parameters(&self.search.trial()[..self.count]);
-            let scales = seeds.scales(model, &self.search.constants().length);
-            let mut evaluation = sums.evaluation::<false>(&scales, seeds.size + projected.gained);
-            let points = seeds.degrees;
-            let settled = projected.judge(self.explicit, &mut evaluation, seeds.size, points);
-            let zero = P::splat(0.0);
-            settings.finish = P::select(settled, settings.finish, zero);
-            settings.tolerance = P::select(settled, settings.tolerance, zero);
-            evaluation
-        };
-        self.search.update::<true>(&settings, &self.explicit, &evaluation);
+        let mut model = Scaled { model, scale: seeds.scale, count: self.count };
+        self.descent.step(sums, &mut model, poisson, seeds.size, seeds.degrees);
     }
 
     #[inline(always)]
@@ -138,7 +110,7 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
         chunk: &mut Chunk<'_>,
     ) {
         let (one, infinite) = (P::splat(1.0), P::splat(f64::INFINITY));
-        let record = self.search.record(&self.settings, &self.explicit);
+        let (record, search) = (self.descent.record(), self.descent.search());
         let mut held = [P::Mask::splat(false); N];
         let mut degrees = seeds.degrees;
         for j in 0..N {
@@ -149,12 +121,12 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
             held[j] = !free | low | high;
             degrees = degrees + P::select(free & held[j], one, P::splat(0.0));
         }
-        let hessian = &self.search.at_best().hessian;
+        let hessian = &search.at_best().hessian;
         let all = covariance(Count::new(self.count), hessian, &Units::at(&[one; N]), &held, one);
         let mut numbers = Lanes::<N>::new();
         for j in 0..N {
             record.parameters[j].store(&mut numbers.parameters[j]);
-            self.search.constants().length[j].store(&mut numbers.lengths[j]);
+            search.constants().length[j].store(&mut numbers.lengths[j]);
             // 1/(1 − R²): where it is large, rounding of the sums is all that tells parameters apart.
             let alone = hessian.0[j][j] * all.at(j, j);
             let error =
@@ -168,7 +140,7 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
         }
         let Seeds { unit, size, .. } = *seeds;
         let Lanes { others, .. } = &mut numbers;
-        let raw = self.search.status();
+        let raw = search.status();
         let of = [record.cost, record.iterations, record.evaluations, record.status, raw];
         for (to, number) in others.iter_mut().zip(of.into_iter().chain([unit, degrees, size])) {
             number.store(to);
@@ -182,6 +154,28 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
                 chunk.leave(fit);
             }
         }
+    }
+}
+
+/// A model whose derivatives are of the data as they were scaled.
+struct Scaled<'a, E, P> {
+    model: &'a mut E,
+    scale: P,
+    count: usize,
+}
+
+impl<P: Pack, const N: usize, E: Evaluate<P, N>> Factored<P, N> for Scaled<'_, E, P> {
+    #[inline(always)]
+    fn prepare(&mut self, parameters: &[P; N]) {
+        self.model.set_parameters(&parameters[..self.count]);
+    }
+    #[inline(always)]
+    fn factors(&self) -> [P; N] {
+        let mut factors = self.model.scales();
+        for factor in &mut factors {
+            *factor = *factor * self.scale;
+        }
+        factors
     }
 }
 

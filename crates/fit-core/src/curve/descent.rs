@@ -1,0 +1,105 @@
+//! The search of a data set: sums in, parameters to try out.
+
+use super::sums::Sums;
+use super::units::{Explicit, Units};
+use crate::arithmetic::Real;
+use crate::search::{Record, Search, Settings};
+
+/// A model whose parameters are searched for, as [`Descent`] needs it.
+pub trait Factored<R: Real, const P: usize> {
+    /// Takes parameters.
+    fn prepare(&mut self, parameters: &[R; P]);
+    /// The factors that the derivatives come without, times the scale of the data.
+    fn factors(&self) -> [R; P];
+    /// The same times the length of each parameter.
+    #[inline(always)]
+    fn relative(&self, length: &[R; P]) -> [R; P] {
+        let mut factors = self.factors();
+        for j in 0..P {
+            factors[j] = factors[j] * length[j];
+        }
+        factors
+    }
+}
+
+/// A search of [`Explicit`] parameters, or a pack of them, which may eliminate the linear ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Descent<R: Real, const P: usize> {
+    /// When it ends.
+    pub settings: Settings<R, P>,
+    /// Its parameters.
+    pub explicit: Explicit,
+    search: Search<R, Explicit, P, 0>,
+}
+
+impl<R: Real, const P: usize> Descent<R, P> {
+    /// A search from `initial` in the lanes of a mask, with each parameter measured in its length. Those that are eliminated
+    /// begin at 0.
+    #[inline(always)]
+    pub fn start(
+        settings: Settings<R, P>,
+        explicit: Explicit,
+        usable: R::Mask,
+        mut initial: [R; P],
+        units: Units<R, P>,
+    ) -> Self {
+        explicit.clear(&mut initial);
+        let none = R::splat(-1.0);
+        let search = Search::start(&settings, &explicit, usable, none, initial, units);
+        Self { settings, explicit, search }
+    }
+
+    /// Puts `other`'s fits into the lanes where `mask` is true. Settings stay.
+    #[inline(always)]
+    pub fn refill(&mut self, mask: R::Mask, other: &Self) {
+        self.search.refill(mask, &other.search);
+    }
+
+    /// The search.
+    #[inline(always)]
+    pub fn search(&self) -> &Search<R, Explicit, P, 0> {
+        &self.search
+    }
+
+    /// The outcome.
+    #[inline(always)]
+    pub fn record(&self) -> Record<R, P, 0> {
+        self.search.record(&self.settings, &self.explicit)
+    }
+
+    /// Takes the sums over `points` points at the trial, and proposes the next. `size` is Σwd², or Σd for maximum likelihood
+    /// (`poisson`, which eliminates nothing).
+    #[inline(always)]
+    pub fn step<M: Factored<R, P>>(
+        &mut self,
+        mut sums: Sums<R, P>,
+        model: &mut M,
+        poisson: bool,
+        size: R,
+        points: R,
+    ) {
+        let Self { explicit, search, .. } = self;
+        let (mut projected, mut rounded) = (None, size);
+        if explicit.eliminated != 0 {
+            let made = sums.project(*explicit, &model.factors());
+            search.shift(&made.shift);
+            model.prepare(search.trial());
+            rounded = size + made.gained;
+            projected = Some(made);
+        }
+        let scales = model.relative(&search.constants().length);
+        let mut evaluation = if poisson {
+            sums.evaluation::<true>(&scales, rounded)
+        } else {
+            sums.evaluation::<false>(&scales, rounded)
+        };
+        let mut settings = self.settings;
+        if let Some(made) = projected {
+            let settled = made.judge(*explicit, &mut evaluation, size, points);
+            let zero = R::splat(0.0);
+            settings.finish = R::select(settled, settings.finish, zero);
+            settings.tolerance = R::select(settled, settings.tolerance, zero);
+        }
+        search.update::<true>(&settings, explicit, &evaluation);
+    }
+}

@@ -1,0 +1,18 @@
+//! What single precision can decide; the rest is left to double precision.
+
+use super::sums::ROUNDING;
+
+/// The largest number of a data set, and of its weights, is no smaller than this.
+pub const LEAST: f64 = 1e-30;
+/// Where residuals are a smaller share of the largest of the data, rounding shifts parameters by more than 1 % of a
+/// standard error.
+pub const LEAST_RESIDUAL: f64 = 2e-5;
+/// Counts, whose errors are their roots, are no larger than this, for the same reason.
+pub const MOST_COUNTS: f64 = 1e9;
+/// A search may end because its gradient is only rounding: four rounding units of ‖f‖ ≤ √2·‖d‖. If its residuals are a
+/// smaller share of ‖d‖ than this, it may be more than 1 % of a standard error from the minimum.
+pub const MOST_ROUNDED: f64 = 100.0 * ROUNDING * core::f64::consts::SQRT_2 * f32::EPSILON as f64;
+/// The largest 1/(1 − R²) of a parameter and the others with which its error is known well enough.
+pub const MOST_ALIKE: f64 = 2e4;
+/// Numbers of single precision are no farther from each other than this share of a standard error.
+pub const MOST_SPACED: f64 = 0.02;
