@@ -25,7 +25,7 @@ impl Tracker {
 
     /// Where the star is in the window of this frame: it starts where the star was in the last one.
     pub fn track(&mut self, pixels: &[u16; WINDOW.pixels()]) -> Result<Fit<f32>, ArgumentError> {
-        let star = fit_window(&self.setup, pixels, self.last, &mut self.scratch)?;
+        let star = fit_window(&self.setup, pixels, self.last.map(Into::into), &mut self.scratch)?;
         let found = star.status.is_converged();
         self.last = found.then(|| Circle::new(star.x, star.y, star.sigma));
         Ok(star)

@@ -156,7 +156,7 @@ fn check_ends<R: Scalar>(
     let setup = Setup::<R>::new(size, &options).unwrap();
     let mut scratch = vec![R::default(); scratch_len(size)];
     let start = start.map(|(x, y, s)| Circle::new(R::splat(x), R::splat(y), R::splat(s)));
-    let fit = fit_window(&setup, pixels, start, &mut scratch).unwrap();
+    let fit = fit_window(&setup, pixels, start.map(Into::into), &mut scratch).unwrap();
     let numbers = [fit.x, fit.y, fit.sigma, fit.amplitude, fit.background, fit.chi2];
     if fit.status == Status::Invalid {
         prop_assert!(numbers.iter().all(|n| n.to_f64().is_nan()), "{fit:?}");
@@ -395,7 +395,7 @@ fn nothing_to_fit_is_invalid() {
     let pixels = spot(NINE, Circle::new(4.0, 4.0, 1.5), 100.0, 10.0);
     let start = Circle::new(f64::NAN, 4.0, 1.0);
     let mut scratch = [0.0; scratch_len(NINE)];
-    let fit = fit_window(&setup, &pixels, Some(start), &mut scratch).unwrap();
+    let fit = fit_window(&setup, &pixels, Some(start.into()), &mut scratch).unwrap();
     assert_eq!(fit.status, Status::Invalid);
 }
 
@@ -479,7 +479,7 @@ fn equal_limits_hold_a_parameter() {
     let held = Setup::from_parts(Circular, NINE, Background::Free, PixelProfile::Sampled, settings)
         .unwrap();
     let mut scratch = vec![0.0; scratch_len(NINE)];
-    let start = Some(Circle::new(3.9, 3.9, 1.2));
+    let start = Some(Circle::new(3.9, 3.9, 1.2).into());
     let fit = fit_window(&held, &pixels, start, &mut scratch).unwrap();
     assert!(fit.status.is_converged(), "{fit:?}");
     assert_eq!(fit.sigma, 1.6);

@@ -132,7 +132,8 @@ fn only<const N: usize>(found: Found<Lanes<f32, N>>) -> Fit<f32> {
 fn reference(pixels: &[f32], size: Size, start: Option<Circle<f64>>) -> Fit<f64> {
     let setup = Setup::new(size, &Options::default()).expect("a window to fit");
     let mut scratch = vec![0.0; scratch_len(size)];
-    fit_window(&setup, pixels, start, &mut scratch).expect("as many pixels as there should be")
+    fit_window(&setup, pixels, start.map(Into::into), &mut scratch)
+        .expect("as many pixels as there should be")
 }
 
 fn assert_near(fit: &Fit<f32>, reference: &Fit<f64>, what: &str) {

@@ -22,7 +22,7 @@ fn pixels_of(spots: &Spots, number: usize) -> Vec<f32> {
 fn reference(pixels: &[f32], size: Size, start: Circle<f64>) -> Fit<f64> {
     let setup = Setup::new(size, &Options::default()).expect("a window to fit");
     let mut scratch = vec![0.0; scratch_len(size)];
-    fit_window(&setup, pixels, Some(start), &mut scratch)
+    fit_window(&setup, pixels, Some(start.into()), &mut scratch)
         .expect("as many pixels as there should be")
 }
 

@@ -131,6 +131,18 @@ pub enum ShapeName {
 }
 
 impl Shape {
+    /// Circular spots: x̄, ȳ and σ.
+    pub const CIRCULAR: Self = Self::Circular(Circular);
+    /// Elliptical spots along the axes: x̄, ȳ, σx and σy.
+    pub const ELLIPTICAL: Self = Self::Elliptical(Elliptical);
+    /// Elliptical spots of any direction: x̄, ȳ, σx, σy and the angle.
+    pub const ROTATED: Self = Self::Rotated(Rotated);
+
+    /// Circular spots whose σ is known.
+    pub const fn fixed_sigma(sigma: f64) -> Self {
+        Self::FixedSigma(FixedSigma { sigma })
+    }
+
     /// Its name.
     pub const fn name(&self) -> ShapeName {
         match self {

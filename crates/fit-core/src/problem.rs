@@ -1,0 +1,262 @@
+//! Own residuals, or a model in Rust, fitted by the search that fits spots and curves.
+
+use crate::arithmetic::Number;
+use crate::curve::{At, Descent, Explicit, Factored, Sums, Units, covariance};
+use crate::error::{ArgumentError, check};
+use crate::search::solve::Symmetric;
+use crate::search::{Count, Newton, Settings};
+use crate::status::Status;
+
+/// A least-squares problem: residuals that depend on P parameters.
+///
+/// What is minimized is the sum of the squares of the residuals (eq. 2 of Leutenegger & Weber 2021), times their weights.
+/// `R` is the arithmetic, `f32` or `f64`.
+///
+/// ```
+/// use fit_core::{Problem, ProblemOptions, fit_problem};
+///
+/// /// Counts that decay: amplitude, lifetime and background.
+/// struct Decay([f64; 12]);
+///
+/// impl Problem<f64, 3> for Decay {
+///     fn residuals(&self) -> usize {
+///         self.0.len()
+///     }
+///     fn residual(&self, &[amplitude, lifetime, background]: &[f64; 3], index: usize) -> (f64, [f64; 3]) {
+///         let time = index as f64;
+///         let decay = (-time / lifetime).exp();
+///         let by = [decay, amplitude * decay * time / (lifetime * lifetime), 1.0];
+///         (amplitude * decay + background - self.0[index], by)
+///     }
+///     fn size(&self, index: usize) -> f64 {
+///         self.0[index]
+///     }
+/// }
+///
+/// let counts = Decay(std::array::from_fn(|i| 90.0 * (-(i as f64) / 2.5).exp() + 7.0));
+/// let found = fit_problem(&counts, [50.0, 1.0, 0.0], &ProblemOptions::default())?;
+/// assert!(found.status.is_converged() && (found.parameters[1] - 2.5).abs() < 1e-6);
+/// # Ok::<(), fit_core::ArgumentError>(())
+/// ```
+pub trait Problem<R: Number, const P: usize> {
+    /// How many residuals there are.
+    fn residuals(&self) -> usize;
+    /// A residual, model less datum, and its derivatives by the parameters: a row of the Jacobian.
+    fn residual(&self, parameters: &[R; P], index: usize) -> (R, [R; P]);
+    /// Its weight, 1/variance; a residual of weight 0 is left out.
+    fn weight(&self, index: usize) -> R {
+        let _ = index;
+        R::splat(1.0)
+    }
+    /// How large the numbers are whose difference the residual is, for instance the datum. The search takes rounding to be a
+    /// share of this: with 0 it may go on where a change is no more than that.
+    fn size(&self, index: usize) -> R {
+        let _ = index;
+        R::splat(0.0)
+    }
+}
+
+/// How [`fit_problem`] searches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ProblemOptions<R, const P: usize> {
+    /// The largest number of iterations. Range: 1 to 100 000.
+    pub max_iterations: u32,
+    /// The fit ends where its next step is predicted to be shorter than this many standard errors. Range: 0 to 1.
+    pub tolerance: f64,
+    /// The lowest value of each parameter.
+    pub lower: [R; P],
+    /// The highest. A parameter whose two limits are equal stays there.
+    pub upper: [R; P],
+    /// Whether weights are 1/variance. If not, they say only how precise residuals are beside each other, and errors come
+    /// from the residuals as they are left.
+    pub absolute: bool,
+}
+
+impl<R: Number, const P: usize> Default for ProblemOptions<R, P> {
+    fn default() -> Self {
+        Self {
+            max_iterations: 200,
+            tolerance: 1e-3,
+            lower: [R::splat(f64::NEG_INFINITY); P],
+            upper: [R::splat(f64::INFINITY); P],
+            absolute: false,
+        }
+    }
+}
+
+impl<R, const P: usize> ProblemOptions<R, P> {
+    /// The same with another largest number of iterations.
+    #[must_use]
+    pub fn with_max_iterations(self, max_iterations: u32) -> Self {
+        Self { max_iterations, ..self }
+    }
+    /// The same with another tolerance.
+    #[must_use]
+    pub fn with_tolerance(self, tolerance: f64) -> Self {
+        Self { tolerance, ..self }
+    }
+    /// The same with other limits.
+    #[must_use]
+    pub fn with_limits(self, lower: [R; P], upper: [R; P]) -> Self {
+        Self { lower, upper, ..self }
+    }
+    /// The same with weights that are 1/variance, or are not.
+    #[must_use]
+    pub fn with_absolute(self, absolute: bool) -> Self {
+        Self { absolute, ..self }
+    }
+}
+
+/// Where the sum of the squares is least.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Minimum<R, const P: usize> {
+    /// The parameters. NaN if the status is [`Status::Invalid`], as are all other numbers.
+    pub parameters: [R; P],
+    /// Their standard errors: 0 of one that ended on a limit, infinite where the residuals do not determine it.
+    pub errors: [R; P],
+    /// Their covariance.
+    pub covariance: Symmetric<R, P>,
+    /// χ²: the sum of the squares of the residuals, times their weights.
+    pub chi2: R,
+    /// Residuals that count less parameters that are not held.
+    pub degrees: usize,
+    /// Passes of the outer loop.
+    pub iterations: u32,
+    /// How often all residuals were computed.
+    pub evaluations: u32,
+    /// How the fit ended.
+    pub status: Status,
+}
+
+impl<R: Number, const P: usize> Minimum<R, P> {
+    fn invalid() -> Self {
+        let nan = R::splat(f64::NAN);
+        Self {
+            parameters: [nan; P],
+            errors: [nan; P],
+            covariance: Symmetric([[nan; P]; P]),
+            chi2: nan,
+            degrees: 0,
+            iterations: 0,
+            evaluations: 0,
+            status: Status::Invalid,
+        }
+    }
+}
+
+/// Derivatives of residuals come whole.
+struct Whole;
+
+impl<R: Number, const P: usize> Factored<R, P> for Whole {
+    fn prepare(&mut self, _: &[R; P]) {}
+    fn factors(&self) -> [R; P] {
+        [R::splat(1.0); P]
+    }
+}
+
+/// Minimizes the sum of the squares of the residuals by Levenberg and Marquardt's method in a region of trust (Moré 1978), from
+/// `start`, which is moved within the limits. It allocates nothing.
+///
+/// # Errors
+/// [`ArgumentError::Option`] if an option is out of its range, or a lower limit is above the upper or is no number. Residuals
+/// that are not finite, or fewer than parameters, are no error: the status is [`Status::Invalid`].
+pub fn fit_problem<R: Number, Q: Problem<R, P>, const P: usize>(
+    problem: &Q,
+    start: [R; P],
+    options: &ProblemOptions<R, P>,
+) -> Result<Minimum<R, P>, ArgumentError> {
+    let ProblemOptions { max_iterations, tolerance, lower, upper, absolute } = *options;
+    check("max_iterations", max_iterations.into(), 1.0, 1e5, "1 to 100000")?;
+    check("tolerance", tolerance, 0.0, 1.0, "0 to 1")?;
+    let (zero, one) = (R::splat(0.0), R::splat(1.0));
+    let mut held = [false; P];
+    for j in 0..P {
+        check(
+            "lower",
+            lower[j].to_f64(),
+            f64::NEG_INFINITY,
+            upper[j].to_f64(),
+            "up to the upper limit",
+        )?;
+        held[j] = lower[j] == upper[j];
+    }
+    let count = problem.residuals();
+    let (mut size, mut seen, mut sound) = (zero, 0_usize, true);
+    for index in 0..count {
+        let (weight, own) = (problem.weight(index), problem.size(index));
+        sound &= weight.is_finite() && own.is_finite() && zero <= weight;
+        if zero < weight {
+            size = size + weight * own * own;
+            seen += 1;
+        }
+    }
+    let free = held.iter().filter(|held| !**held).count();
+    if !sound || seen < free {
+        return Ok(Minimum::invalid());
+    }
+    let mut degrees = seen - free;
+    let square = tolerance * tolerance;
+    let iterations = f64::from(max_iterations);
+    let settings = Settings {
+        max_iterations: R::splat(iterations),
+        // A step may be tried several times.
+        max_evaluations: R::splat(10.0 * iterations + 10.0),
+        max_error: R::splat(-1.0),
+        min_delta: zero,
+        min_step: zero,
+        step_by_place: zero,
+        lower,
+        upper,
+        newton: Newton::Always,
+        finish: R::splat(if absolute { 0.0 } else { square / degrees.max(1) as f64 }),
+        tolerance: R::splat(if absolute { square } else { 0.0 }),
+    };
+    let units = Units::at(&start);
+    let mut descent = Descent::start(settings, Explicit::default(), true, start, units);
+    while descent.search().running() {
+        let mut sums = Sums::zero(Count::ALL);
+        for index in 0..count {
+            let (value, by) = problem.residual(descent.search().trial(), index);
+            sums.add_square::<true>(&At { value, by }, zero, problem.weight(index), one);
+        }
+        descent.step(sums, &mut Whole, false, size, R::splat(count as f64));
+    }
+    let record = descent.record();
+    let status = Status::from_code(record.status.to_f64() as u8).unwrap_or(Status::Invalid);
+    if status == Status::Invalid || !record.cost.is_finite() {
+        return Ok(Minimum::invalid());
+    }
+    for j in 0..P {
+        // One that ended on a limit counts as held there.
+        let at = record.parameters[j];
+        if !held[j] && (at <= lower[j] || upper[j] <= at) {
+            held[j] = true;
+            degrees += 1;
+        }
+    }
+    let variance = match degrees {
+        _ if absolute => one,
+        // Without a degree of freedom the residuals say nothing of the errors.
+        0 => R::splat(f64::INFINITY),
+        _ => record.cost / R::splat(degrees as f64),
+    };
+    let search = descent.search();
+    let covariance =
+        covariance(Count::ALL, &search.at_best().hessian, search.constants(), &held, variance);
+    let mut errors = [zero; P];
+    for j in 0..P {
+        errors[j] = covariance.at(j, j).sqrt();
+    }
+    Ok(Minimum {
+        parameters: record.parameters,
+        errors,
+        covariance,
+        chi2: record.cost,
+        degrees,
+        iterations: record.iterations.to_f64() as u32,
+        evaluations: record.evaluations.to_f64() as u32,
+        status,
+    })
+}
