@@ -6,6 +6,7 @@ mod pictures;
 mod ptx;
 #[path = "../../kernels/src/recency.rs"]
 mod recency;
+mod source;
 mod toolchain;
 
 use std::ffi::OsString;
@@ -27,11 +28,12 @@ struct Arguments {
 enum Task {
     /// Compile the GPU kernels to PTX: kernels/*.ptx.lzma and kernels/manifest.json.
     Ptx {
-        /// Write nothing, but prove that the files are what the source gives.
+        /// Write nothing, but prove that the files are what the source gives. Where the manifest knows the source by its
+        /// hash, a few kernels are compiled in place of all.
         #[arg(long)]
         check: bool,
-        /// Assemble every kernel for every architecture. Without, those whose text the manifest knows are assembled for
-        /// one each.
+        /// Compile every kernel, and assemble it for every architecture. Without, those whose text the manifest knows are
+        /// assembled for one each.
         #[arg(long, requires = "check")]
         all: bool,
         /// Write nothing, but print the stored PTX of a kernel.
