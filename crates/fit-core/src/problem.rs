@@ -4,7 +4,7 @@ use crate::arithmetic::Number;
 use crate::curve::{At, Descent, Explicit, Factored, Sums, Units, covariance};
 use crate::error::{ArgumentError, check};
 use crate::search::solve::Symmetric;
-use crate::search::{Count, Newton, Settings};
+use crate::search::{Count, Newton, Resumable, Settings};
 use crate::status::Status;
 
 /// A least-squares problem: residuals that depend on P parameters.
@@ -215,7 +215,7 @@ pub fn fit_problem<R: Number, Q: Problem<R, P>, const P: usize>(
     };
     let units = Units::at(&start);
     let mut descent = Descent::start(settings, Explicit::default(), true, start, units);
-    while descent.search().running() {
+    while descent.running() {
         let mut sums = Sums::zero(Count::ALL);
         for index in 0..count {
             let (value, by) = problem.residual(descent.search().trial(), index);

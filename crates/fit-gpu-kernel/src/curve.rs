@@ -8,7 +8,7 @@ use fit_core::arithmetic::functions::Elementary;
 use fit_core::crowd::CROWD;
 use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, covariance, single};
 use fit_core::search::solve::Symmetric;
-use fit_core::search::{Count, Newton, Settings};
+use fit_core::search::{Count, Newton, Resumable, Settings};
 
 use crate::device;
 
@@ -286,7 +286,7 @@ where
     }
     let usable = R::Mask::splat(sound);
     let mut descent = Descent::start(settings, explicit, usable, begin.initial, units);
-    while descent.search().running().any() {
+    while descent.running().any() {
         let sums = visit::<R, C, P, METHOD>(curve, descent.search().trial(), scale);
         let mut model = Scaled { curve, scale };
         descent.step(sums, &mut model, METHOD == CurveMethod::POISSON, size, degrees);

@@ -6,8 +6,8 @@ use core::ptr::null_mut;
 use fit_core::Mask;
 use fit_core::arithmetic::functions::Elementary;
 use fit_core::curve::{Sums, Units, single};
-use fit_core::search::Count;
 use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
+use fit_core::search::{Count, Resumable};
 
 use crate::curve::{Begin, Curve, CurveJob, CurveMethod, condition, scaled};
 

@@ -3,7 +3,7 @@
 use super::sums::Sums;
 use super::units::{Explicit, Units};
 use crate::arithmetic::Real;
-use crate::search::{Record, Search, Settings};
+use crate::search::{Record, Resumable, Search, Settings};
 
 /// A model whose parameters are searched for, as [`Descent`] needs it.
 pub trait Factored<R: Real, const P: usize> {
@@ -47,12 +47,6 @@ impl<R: Real, const P: usize> Descent<R, P> {
         let none = R::splat(-1.0);
         let search = Search::start(&settings, &explicit, usable, none, initial, units);
         Self { settings, explicit, search }
-    }
-
-    /// Puts `other`'s fits into the lanes where `mask` is true. Settings stay.
-    #[inline(always)]
-    pub fn refill(&mut self, mask: R::Mask, other: &Self) {
-        self.search.refill(mask, &other.search);
     }
 
     /// The search.
@@ -101,5 +95,17 @@ impl<R: Real, const P: usize> Descent<R, P> {
             settings.tolerance = R::select(settled, settings.tolerance, zero);
         }
         search.update::<true>(&settings, explicit, &evaluation);
+    }
+}
+
+/// Settings stay.
+impl<R: Real, const P: usize> Resumable<R> for Descent<R, P> {
+    #[inline(always)]
+    fn running(&self) -> R::Mask {
+        self.search.running()
+    }
+    #[inline(always)]
+    fn refill(&mut self, mask: R::Mask, other: &Self) {
+        self.search.refill(mask, &other.search);
     }
 }

@@ -131,10 +131,6 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
         Setup::size(self)
     }
     #[inline(always)]
-    fn takes_notes(&self) -> bool {
-        false
-    }
-    #[inline(always)]
     fn prepare<T: Store<R>>(
         &self,
         tile: &mut T,
@@ -151,14 +147,6 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
         let LeastSquaresSeed { parameters, constants, data } = *seed;
         let max_cost = self.max_cost(&data);
         Search::start(self.settings(), self.shape(), usable, max_cost, parameters, constants)
-    }
-    #[inline(always)]
-    fn refill(search: &mut Self::Search, mask: R::Mask, other: &Self::Search) {
-        search.refill(mask, other);
-    }
-    #[inline(always)]
-    fn running(search: &Self::Search) -> R::Mask {
-        search.running()
     }
     #[inline(always)]
     fn evaluate<T: Tile<R>>(
@@ -217,10 +205,6 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for RoughFit<R, S, P> {
         Setup::size(&self.0)
     }
     #[inline(always)]
-    fn takes_notes(&self) -> bool {
-        false
-    }
-    #[inline(always)]
     fn prepare<T: Store<R>>(
         &self,
         tile: &mut T,
@@ -235,14 +219,6 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for RoughFit<R, S, P> {
     #[inline(always)]
     fn begin(&self, seed: &Self::Seed, usable: R::Mask) -> Self::Search {
         self.0.begin(seed, usable)
-    }
-    #[inline(always)]
-    fn refill(search: &mut Self::Search, mask: R::Mask, other: &Self::Search) {
-        search.refill(mask, other);
-    }
-    #[inline(always)]
-    fn running(search: &Self::Search) -> R::Mask {
-        search.running()
     }
     #[inline(always)]
     fn evaluate<T: Tile<R>>(

@@ -6,7 +6,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use super::tile::{Store, Tile};
 use crate::arithmetic::{Mask, Real};
 use crate::outcome::{Fit, Scalar};
-use crate::search::{Parts, Record};
+use crate::search::{Parts, Record, Resumable};
 use crate::size::{Circle, Outline, Size};
 use crate::status::Status;
 
@@ -33,14 +33,17 @@ pub trait Method<R: Real>:
     /// What a search begins with and what stays with it: the pixels' conditioning, start values.
     type Seed: Parts<R> + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
     /// A search in progress.
-    type Search: Copy + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
+    type Search: Resumable<R> + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
     /// The result of one visit to the pixels.
     type Evaluation: Copy;
 
     /// The size of the windows.
     fn size(&self) -> Size;
     /// Whether the tile must have notes: weights or variances.
-    fn takes_notes(&self) -> bool;
+    #[inline(always)]
+    fn takes_notes(&self) -> bool {
+        false
+    }
     /// Conditions the pixels in place and finds where to start, unless that is given. Also returns the lanes in which
     /// there is something to fit.
     fn prepare<T: Store<R>>(
@@ -52,10 +55,6 @@ pub trait Method<R: Real>:
     fn idle(&self) -> Self::Seed;
     /// A search in the lanes where there is something to fit; the others have ended.
     fn begin(&self, seed: &Self::Seed, usable: R::Mask) -> Self::Search;
-    /// Puts `other`'s fits into the lanes where `mask` is true.
-    fn refill(search: &mut Self::Search, mask: R::Mask, other: &Self::Search);
-    /// Which lanes are still searching.
-    fn running(search: &Self::Search) -> R::Mask;
     /// Visits the pixels at the trial of the search.
     fn evaluate<T: Tile<R>>(
         &self,
@@ -181,7 +180,7 @@ pub fn fit<R: Real, T: Store<R>, M: Method<R>>(
 ) -> Found<R> {
     let (seed, usable) = method.prepare(tile, start);
     let mut search = method.begin(&seed, usable);
-    while M::running(&search).any() {
+    while search.running().any() {
         let evaluation = method.evaluate(tile, &seed, &search);
         method.update(&mut search, &evaluation);
     }

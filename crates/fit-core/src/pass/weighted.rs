@@ -168,14 +168,6 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for WeightedFit<R, S, P>
         Search::start(self.0.settings(), self.0.shape(), usable, max_cost, parameters, constants)
     }
     #[inline(always)]
-    fn refill(search: &mut Self::Search, mask: R::Mask, other: &Self::Search) {
-        search.refill(mask, other);
-    }
-    #[inline(always)]
-    fn running(search: &Self::Search) -> R::Mask {
-        search.running()
-    }
-    #[inline(always)]
     fn evaluate<T: Tile<R>>(
         &self,
         tile: &mut T,

@@ -8,7 +8,7 @@
 
 use super::count::Count;
 use super::model::Normal;
-use super::parts::{Parts, Replace};
+use super::parts::{Parts, Replace, Resumable};
 use super::solve::{Symmetric, solve};
 use crate::arithmetic::{Mask, Real};
 
@@ -104,20 +104,6 @@ impl<R: Real, const P: usize> GpufitSearch<R, P> {
         }
     }
 
-    /// Puts `other`'s fits into the lanes where `mask` is true.
-    #[inline(always)]
-    pub fn refill(&mut self, mask: R::Mask, other: &Self) {
-        let how = Replace(mask);
-        self.best.merge(&other.best, &how);
-        self.trial.merge(&other.trial, &how);
-        self.at_best.replace(Count::ALL, mask, &other.at_best);
-        self.length.merge(&other.length, &how);
-        self.largest.merge(&other.largest, &how);
-        self.lambda = R::select(mask, other.lambda, self.lambda);
-        self.iterations = R::select(mask, other.iterations, self.iterations);
-        self.state = R::select(mask, other.state, self.state);
-    }
-
     /// The parameters to evaluate next.
     #[inline(always)]
     pub fn trial(&self) -> &[R; P] {
@@ -128,12 +114,6 @@ impl<R: Real, const P: usize> GpufitSearch<R, P> {
     #[inline(always)]
     pub fn length(&self) -> &[R; P] {
         &self.length
-    }
-
-    /// Which lanes are still searching.
-    #[inline(always)]
-    pub fn running(&self) -> R::Mask {
-        self.state.lt(R::splat(-0.5))
     }
 
     /// The best parameters so far.
@@ -262,5 +242,24 @@ impl<R: Real, const P: usize> GpufitSearch<R, P> {
     fn give_up(&mut self, mask: R::Mask, settings: &GpufitSettings<R, P>) {
         self.iterations = R::select(mask, settings.max_iterations, self.iterations);
         self.end(mask, GpufitState::MaxIterations);
+    }
+}
+
+impl<R: Real, const P: usize> Resumable<R> for GpufitSearch<R, P> {
+    #[inline(always)]
+    fn running(&self) -> R::Mask {
+        self.state.lt(R::splat(-0.5))
+    }
+    #[inline(always)]
+    fn refill(&mut self, mask: R::Mask, other: &Self) {
+        let how = Replace(mask);
+        self.best.merge(&other.best, &how);
+        self.trial.merge(&other.trial, &how);
+        self.at_best.replace(Count::ALL, mask, &other.at_best);
+        self.length.merge(&other.length, &how);
+        self.largest.merge(&other.largest, &how);
+        self.lambda = R::select(mask, other.lambda, self.lambda);
+        self.iterations = R::select(mask, other.iterations, self.iterations);
+        self.state = R::select(mask, other.state, self.state);
     }
 }

@@ -3,7 +3,7 @@
 //! The caller evaluates the current [`Search::trial`] and hands the result to
 //! [`Search::update`], which accepts or rejects the trial, tests for an end and proposes the next
 //! one. All of it is masked lane by lane: with a pack of numbers each lane is in its own iteration,
-//! a finished lane stays as it is, and [`Search::refill`] gives it a new fit while others go on.
+//! a finished lane stays as it is, and [`Resumable::refill`] gives it a new fit while others go on.
 //! Because an evaluation yields cost, gradient and Hessian at once, an accepted trial costs nothing more.
 //!
 //! The model has P parameters; [`Coordinates`] tells the search what it must know about them. The L linear
@@ -36,7 +36,7 @@ use core::marker::PhantomData;
 
 pub use count::Count;
 pub use model::{Coordinates, Evaluation, LAMBDA_MAX, NEAR, Newton, Normal, Settings};
-pub use parts::{Merge, Parts, Replace};
+pub use parts::{Merge, Parts, Replace, Resumable};
 pub use record::Record;
 
 use crate::arithmetic::{Mask, Real};
@@ -111,25 +111,6 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         }
     }
 
-    /// Puts `other`'s fits into the lanes where `mask` is true.
-    #[inline(always)]
-    pub fn refill(&mut self, mask: R::Mask, other: &Self) {
-        let how = Replace(mask);
-        self.best.merge(&other.best, &how);
-        self.at_best.replace(Count::ALL, mask, &other.at_best);
-        self.constants.merge(&other.constants, &how);
-        self.memo.merge(&other.memo, &how);
-        self.trial.merge(&other.trial, &how);
-        self.predicted = R::select(mask, other.predicted, self.predicted);
-        self.lambda = R::select(mask, other.lambda, self.lambda);
-        self.iterations = R::select(mask, other.iterations, self.iterations);
-        self.evaluations = R::select(mask, other.evaluations, self.evaluations);
-        self.retrying = (mask & other.retrying) | (!mask & self.retrying);
-        self.resolution = R::select(mask, other.resolution, self.resolution);
-        self.max_cost = R::select(mask, other.max_cost, self.max_cost);
-        self.status = R::select(mask, other.status, self.status);
-    }
-
     /// The parameters to evaluate next. In lanes that have ended they are still valid and may be evaluated.
     #[inline(always)]
     pub fn trial(&self) -> &[R; P] {
@@ -143,12 +124,6 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         for j in 0..P {
             self.trial[j] = R::select(running, self.trial[j] + by[j], self.trial[j]);
         }
-    }
-
-    /// Which lanes are still searching.
-    #[inline(always)]
-    pub fn running(&self) -> R::Mask {
-        self.status.lt(R::splat(0.5))
     }
 
     /// Takes the evaluation at [`Search::trial`], and proposes the next trial. Without `NEWTON` it is the paper's
@@ -532,6 +507,32 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             evaluations: self.evaluations,
             status: R::select(on_limit & settled, code(Status::AtLimit), status),
         }
+    }
+}
+
+impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Resumable<R>
+    for Search<R, C, P, L>
+{
+    #[inline(always)]
+    fn running(&self) -> R::Mask {
+        self.status.lt(R::splat(0.5))
+    }
+    #[inline(always)]
+    fn refill(&mut self, mask: R::Mask, other: &Self) {
+        let how = Replace(mask);
+        self.best.merge(&other.best, &how);
+        self.at_best.replace(Count::ALL, mask, &other.at_best);
+        self.constants.merge(&other.constants, &how);
+        self.memo.merge(&other.memo, &how);
+        self.trial.merge(&other.trial, &how);
+        self.predicted = R::select(mask, other.predicted, self.predicted);
+        self.lambda = R::select(mask, other.lambda, self.lambda);
+        self.iterations = R::select(mask, other.iterations, self.iterations);
+        self.evaluations = R::select(mask, other.evaluations, self.evaluations);
+        self.retrying = (mask & other.retrying) | (!mask & self.retrying);
+        self.resolution = R::select(mask, other.resolution, self.resolution);
+        self.max_cost = R::select(mask, other.max_cost, self.max_cost);
+        self.status = R::select(mask, other.status, self.status);
     }
 }
 

@@ -8,6 +8,14 @@ pub trait Parts<R: Real>: Copy {
     fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M);
 }
 
+/// A search in progress in each lane, or a pack of them.
+pub trait Resumable<R: Real>: Copy {
+    /// Which lanes are still searching.
+    fn running(&self) -> R::Mask;
+    /// Puts `other`'s fits into the lanes where `mask` is true.
+    fn refill(&mut self, mask: R::Mask, other: &Self);
+}
+
 /// What to do with each number of [`Parts`]. (No closure: those are functions of their own, for which an instruction
 /// set is not enabled.)
 pub trait Merge<R: Real> {

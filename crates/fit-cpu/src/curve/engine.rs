@@ -1,7 +1,7 @@
 //! The search for one data set.
 
 use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, determined};
-use fit_core::search::{Count, Evaluation, Newton, Settings};
+use fit_core::search::{Count, Evaluation, Newton, Resumable, Settings};
 use fit_core::{Estimator, Record, Status};
 use fit_curves::{CompiledModel, CurveOptions, Frame, Job, Place};
 
@@ -479,7 +479,7 @@ impl<E> Work<E> {
         }
         let units = Units::at(&lengths);
         let mut descent = Descent::start(*settings, explicit, true, initial, units);
-        while descent.search().running() {
+        while descent.running() {
             let sums = self.sums::<P, false>(descent.search().trial(), poisson, &units);
             let inverse = self.scale.map(|_| units.inverse);
             let mut model = InUnits { model: &mut self.model, inverse };

@@ -2,8 +2,8 @@
 
 use fit_core::Estimator;
 use fit_core::curve::Units;
-use fit_core::search::Count;
 use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
+use fit_core::search::{Count, Resumable};
 use fit_curves::{GpufitOptions, GpufitPlace, Job};
 
 use super::Evaluated;

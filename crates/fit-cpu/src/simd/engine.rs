@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use fit_core::pass::{Axes, Finish, Found, Method, Serial};
-use fit_core::search::{Merge, Parts};
+use fit_core::search::{Merge, Parts, Resumable};
 use fit_core::{Outline, Size, Start};
 use fit_windows::NoteKind;
 
@@ -143,7 +143,7 @@ pub(super) fn run<P: Pack, M: Method<P>>(
     while here.busy | there.busy != 0 {
         let mut tile = Serial::new(&here.pixels[..], *size, &mut axes).with_notes(&here.notes);
         let evaluation = method.evaluate(&mut tile, &here.seeds, &here.search);
-        let done = there.busy & !P::bits(M::running(&there.search));
+        let done = there.busy & !P::bits(there.search.running());
         if done.count_ones() >= enough(P::LANES) || (done != 0 && feed.is_empty()) {
             there.collect(method, done, &mut other_axes, sink);
             there.refill(method, &mut feed, &mut other_axes, sink);
@@ -309,7 +309,7 @@ impl<P: Pack, M: Method<P>> Slots<P, M> {
         }
         self.seeds.merge(&pool.seeds, &Take::<P> { mask, moves });
         let started = method.begin(&self.seeds, mask);
-        M::refill(&mut self.search, mask, &started);
+        self.search.refill(mask, &started);
     }
 
     /// Takes the outcomes of fits that have ended.

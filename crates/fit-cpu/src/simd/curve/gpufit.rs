@@ -1,8 +1,8 @@
 //! Gpufit's search in lanes.
 
 use fit_core::curve::{Sums, Units, single};
-use fit_core::search::Count;
 use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
+use fit_core::search::{Count, Resumable};
 use fit_core::{Estimator, Mask};
 use fit_curves::{GpufitChunk, GpufitOptions, Job};
 

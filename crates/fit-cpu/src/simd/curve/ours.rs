@@ -2,7 +2,7 @@
 
 use fit_core::Mask;
 use fit_core::curve::{Descent, Factored, Sums, Units, covariance, single};
-use fit_core::search::{Count, Newton, Settings};
+use fit_core::search::{Count, Newton, Resumable, Settings};
 use fit_curves::{Chunk, Job, Single};
 
 use super::engine::Seeds;
@@ -71,7 +71,7 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
 
     #[inline(always)]
     fn running(&self) -> P::Mask {
-        self.descent.search().running()
+        self.descent.running()
     }
 
     #[inline(always)]
