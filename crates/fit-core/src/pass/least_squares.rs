@@ -121,6 +121,36 @@ pub(super) fn found<R: Real, S: Summable<P>, const P: usize>(
     }
 }
 
+/// The cost to report of the lanes that have ended: from the sums, or from the residuals where those cancel; `WEIGHTED` as for
+/// [`residual_chi2`], with weights that are to be multiplied by `scale`.
+#[inline(always)]
+pub(super) fn reported<
+    R: Real,
+    T: Tile<R>,
+    S: Summable<P>,
+    const P: usize,
+    const WEIGHTED: bool,
+>(
+    setup: &Setup<R, S, P>,
+    tile: &mut T,
+    data: &Conditioning<R>,
+    search: &SpotSearch<R, S, P>,
+    (ended, finish): (R::Mask, Finish),
+    scale: R,
+) -> R {
+    let Normal { mut cost, linear, .. } = *search.at_best();
+    let cancels = match finish {
+        Finish::Residuals => R::Mask::splat(true),
+        Finish::WhereSumsCancel => cost.lt(R::splat(CANCELS * R::EPSILON) * data.spread),
+    };
+    if (cancels & ended).any() {
+        let spot = setup.shape().spot(setup.profile(), search.constants(), search.best());
+        let exact = residual_chi2::<_, _, _, _, WEIGHTED>(tile, setup.shape(), spot, linear);
+        cost = R::select(cancels, exact * scale, cost);
+    }
+    cost
+}
+
 impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
     type Seed = LeastSquaresSeed<R, S::Constants<R>, P>;
     type Search = SpotSearch<R, S, P>;
@@ -176,17 +206,10 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
         ended: R::Mask,
         finish: Finish,
     ) -> Found<R> {
-        let Normal { mut cost, linear, .. } = *search.at_best();
-        let cancels = match finish {
-            Finish::Residuals => R::Mask::splat(true),
-            Finish::WhereSumsCancel => cost.lt(R::splat(CANCELS * R::EPSILON) * seed.data.spread),
-        };
-        if (cancels & ended).any() {
-            let spot = self.shape().spot(self.profile(), search.constants(), search.best());
-            let exact = residual_chi2::<_, _, _, _, false>(tile, self.shape(), spot, linear);
-            cost = R::select(cancels, exact, cost);
-        }
-        found(self, &seed.data, search, cost)
+        let one = R::splat(1.0);
+        let data = &seed.data;
+        let cost = reported::<_, _, _, _, false>(self, tile, data, search, (ended, finish), one);
+        found(self, data, search, cost)
     }
 }
 

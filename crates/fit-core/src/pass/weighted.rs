@@ -1,15 +1,15 @@
 //! Weighted least squares: Σw(αf + β − g)², with a weight for each pixel.
 
-use super::least_squares::{found, idle, prepare};
-use super::method::{CANCELS, Finish, Found, Method};
+use super::least_squares::{found, idle, prepare, reported};
+use super::method::{Finish, Found, Method};
 use super::tile::{Store, Tile, keep};
 use super::weigh::Noise;
-use super::{Group, LeastSquaresSeed, SpotSearch, Summable, residual_chi2};
+use super::{Group, LeastSquaresSeed, SpotSearch, Summable};
 use crate::arithmetic::{Mask, Real};
 use crate::error::ArgumentError;
 use crate::options::Options;
 use crate::search::solve::Symmetric;
-use crate::search::{Evaluation, Merge, Normal, Parts, Search};
+use crate::search::{Evaluation, Merge, Parts, Search};
 use crate::setup::Setup;
 use crate::size::{Outline, Size};
 use crate::spot::assembly::assemble;
@@ -212,21 +212,11 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for WeightedFit<R, S, P>
         ended: R::Mask,
         finish: Finish,
     ) -> Found<R> {
-        let Normal { mut cost, linear, .. } = *search.at_best();
-        let cancels = match finish {
-            Finish::Residuals => R::Mask::splat(true),
-            Finish::WhereSumsCancel => {
-                cost.lt(R::splat(CANCELS * R::EPSILON) * seed.least.data.spread)
-            }
-        };
-        if (cancels & ended).any() {
-            let shape = self.0.shape();
-            let spot = shape.spot(self.0.profile(), search.constants(), search.best());
-            let exact = residual_chi2::<_, _, _, _, true>(tile, shape, spot, linear);
-            cost = R::select(cancels, exact * seed.scale, cost);
-        }
-        let mut found = found(&self.0, &seed.least.data, search, cost);
-        found.cost = found.cost * seed.scale.reciprocal();
+        let WeightedSeed { least: LeastSquaresSeed { data, .. }, scale } = seed;
+        let when = (ended, finish);
+        let cost = reported::<_, _, _, _, true>(&self.0, tile, data, search, when, *scale);
+        let mut found = found(&self.0, data, search, cost);
+        found.cost = found.cost * scale.reciprocal();
         found
     }
 }
