@@ -38,22 +38,6 @@ impl Mask for Mask8 {
     }
 }
 
-impl BitAnd for Mask8 {
-    type Output = Self;
-    #[inline(always)]
-    fn bitand(self, other: Self) -> Self {
-        Self(instruction!(_mm256_and_ps(self.0, other.0)))
-    }
-}
-
-impl BitOr for Mask8 {
-    type Output = Self;
-    #[inline(always)]
-    fn bitor(self, other: Self) -> Self {
-        Self(instruction!(_mm256_or_ps(self.0, other.0)))
-    }
-}
-
 impl Not for Mask8 {
     type Output = Self;
     #[inline(always)]
@@ -62,21 +46,16 @@ impl Not for Mask8 {
     }
 }
 
-macro_rules! operator {
-    ($trait:ident, $method:ident, $instruction:ident) => {
-        impl $trait for F32x8 {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                Self(instruction!($instruction(self.0, other.0)))
-            }
-        }
-    };
+operators! { Mask8:
+    BitAnd, bitand, _mm256_and_ps;
+    BitOr, bitor, _mm256_or_ps;
 }
-operator!(Add, add, _mm256_add_ps);
-operator!(Sub, sub, _mm256_sub_ps);
-operator!(Mul, mul, _mm256_mul_ps);
-operator!(Div, div, _mm256_div_ps);
+operators! { F32x8:
+    Add, add, _mm256_add_ps;
+    Sub, sub, _mm256_sub_ps;
+    Mul, mul, _mm256_mul_ps;
+    Div, div, _mm256_div_ps;
+}
 
 impl Neg for F32x8 {
     type Output = Self;
@@ -92,17 +71,21 @@ impl Real for F32x8 {
     const EPSILON: f64 = f32::EPSILON as f64;
     const UNROLLED: usize = 7;
 
+    functions! {
+        sqrt: _mm256_sqrt_ps;
+    }
+    functions_of_two! {
+        min: _mm256_min_ps;
+        max: _mm256_max_ps;
+    }
+    comparisons! { Mask8:
+        |a, b| lt = _mm256_cmp_ps::<_CMP_LT_OQ>(a, b), le = _mm256_cmp_ps::<_CMP_LE_OQ>(a, b)
+    }
+    fused! { |a, b, c| _mm256_fmadd_ps(a, b, c), _mm256_fnmadd_ps(a, b, c) }
+
     #[inline(always)]
     fn splat(value: f64) -> Self {
         Self(instruction!(_mm256_set1_ps(value as f32)))
-    }
-    #[inline(always)]
-    fn mul_add(self, factor: Self, term: Self) -> Self {
-        Self(instruction!(_mm256_fmadd_ps(self.0, factor.0, term.0)))
-    }
-    #[inline(always)]
-    fn neg_mul_add(self, factor: Self, term: Self) -> Self {
-        Self(instruction!(_mm256_fnmadd_ps(self.0, factor.0, term.0)))
     }
     #[inline(always)]
     fn exp2_of_minus_square(self) -> Self {
@@ -111,30 +94,6 @@ impl Real for F32x8 {
     #[inline(always)]
     fn abs(self) -> Self {
         Self(instruction!(_mm256_andnot_ps(_mm256_set1_ps(-0.0), self.0)))
-    }
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        Self(instruction!(_mm256_min_ps(self.0, other.0)))
-    }
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        Self(instruction!(_mm256_max_ps(self.0, other.0)))
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        Self(instruction!(_mm256_sqrt_ps(self.0)))
-    }
-    #[inline(always)]
-    fn lt(self, other: Self) -> Mask8 {
-        Mask8(instruction!(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0)))
-    }
-    #[inline(always)]
-    fn le(self, other: Self) -> Mask8 {
-        Mask8(instruction!(_mm256_cmp_ps::<_CMP_LE_OQ>(self.0, other.0)))
-    }
-    #[inline(always)]
-    fn is_finite(self) -> Mask8 {
-        self.abs().le(Self::splat(f32::MAX.into()))
     }
     #[inline(always)]
     fn select(mask: Mask8, yes: Self, no: Self) -> Self {
@@ -155,27 +114,10 @@ impl Real for F32x8 {
 }
 
 impl Pack for F32x8 {
-    const LANES: usize = 8;
+    memory! { 8, _mm256_loadu_ps, _mm256_storeu_ps }
+
     type Moves = __m256i;
 
-    #[inline(always)]
-    fn load(numbers: &[f32]) -> Self {
-        let numbers: &[f32; 8] = numbers[..8].try_into().expect("eight numbers");
-        Self(instruction!(_mm256_loadu_ps(numbers.as_ptr())))
-    }
-    #[inline(always)]
-    fn store(self, numbers: &mut [f32]) {
-        let numbers: &mut [f32; 8] = (&mut numbers[..8]).try_into().expect("eight numbers");
-        instruction!(_mm256_storeu_ps(numbers.as_mut_ptr(), self.0));
-    }
-    #[inline(always)]
-    fn numbers(packs: &mut [Self]) -> &mut [f32] {
-        // SAFETY: a register of eight numbers is laid out as an array of them.
-        unsafe {
-            let count = packs.len() * Self::LANES;
-            std::slice::from_raw_parts_mut(packs.as_mut_ptr().cast::<f32>(), count)
-        }
-    }
     #[inline(always)]
     fn transpose(rows: &[Self], step: usize, columns: &mut [Self]) {
         let columns: &mut [Self; 8] = (&mut columns[..8]).try_into().expect("eight columns");

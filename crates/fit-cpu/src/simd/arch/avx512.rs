@@ -61,21 +61,12 @@ impl Not for Mask16 {
     }
 }
 
-macro_rules! operator {
-    ($trait:ident, $method:ident, $instruction:ident) => {
-        impl $trait for F32x16 {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                Self(instruction!($instruction(self.0, other.0)))
-            }
-        }
-    };
+operators! { F32x16:
+    Add, add, _mm512_add_ps;
+    Sub, sub, _mm512_sub_ps;
+    Mul, mul, _mm512_mul_ps;
+    Div, div, _mm512_div_ps;
 }
-operator!(Add, add, _mm512_add_ps);
-operator!(Sub, sub, _mm512_sub_ps);
-operator!(Mul, mul, _mm512_mul_ps);
-operator!(Div, div, _mm512_div_ps);
 
 impl Neg for F32x16 {
     type Output = Self;
@@ -90,17 +81,22 @@ impl Real for F32x16 {
     const EPSILON: f64 = f32::EPSILON as f64;
     const UNROLLED: usize = 7;
 
+    functions! {
+        abs: _mm512_abs_ps;
+        sqrt: _mm512_sqrt_ps;
+    }
+    functions_of_two! {
+        min: _mm512_min_ps;
+        max: _mm512_max_ps;
+    }
+    comparisons! { Mask16:
+        |a, b| lt = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), le = _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b)
+    }
+    fused! { |a, b, c| _mm512_fmadd_ps(a, b, c), _mm512_fnmadd_ps(a, b, c) }
+
     #[inline(always)]
     fn splat(value: f64) -> Self {
         Self(instruction!(_mm512_set1_ps(value as f32)))
-    }
-    #[inline(always)]
-    fn mul_add(self, factor: Self, term: Self) -> Self {
-        Self(instruction!(_mm512_fmadd_ps(self.0, factor.0, term.0)))
-    }
-    #[inline(always)]
-    fn neg_mul_add(self, factor: Self, term: Self) -> Self {
-        Self(instruction!(_mm512_fnmadd_ps(self.0, factor.0, term.0)))
     }
     #[inline(always)]
     fn exp2_of_minus_square(self) -> Self {
@@ -121,34 +117,6 @@ impl Real for F32x16 {
         Self(instruction!(_mm512_scalef_ps(value.0, whole.0)))
     }
     #[inline(always)]
-    fn abs(self) -> Self {
-        Self(instruction!(_mm512_abs_ps(self.0)))
-    }
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        Self(instruction!(_mm512_min_ps(self.0, other.0)))
-    }
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        Self(instruction!(_mm512_max_ps(self.0, other.0)))
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        Self(instruction!(_mm512_sqrt_ps(self.0)))
-    }
-    #[inline(always)]
-    fn lt(self, other: Self) -> Mask16 {
-        Mask16(instruction!(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, other.0)))
-    }
-    #[inline(always)]
-    fn le(self, other: Self) -> Mask16 {
-        Mask16(instruction!(_mm512_cmp_ps_mask::<_CMP_LE_OQ>(self.0, other.0)))
-    }
-    #[inline(always)]
-    fn is_finite(self) -> Mask16 {
-        self.abs().le(Self::splat(f32::MAX.into()))
-    }
-    #[inline(always)]
     fn select(mask: Mask16, yes: Self, no: Self) -> Self {
         Self(instruction!(_mm512_mask_blend_ps(mask.0, no.0, yes.0)))
     }
@@ -166,27 +134,10 @@ impl Real for F32x16 {
 }
 
 impl Pack for F32x16 {
-    const LANES: usize = 16;
+    memory! { 16, _mm512_loadu_ps, _mm512_storeu_ps }
+
     type Moves = __m512i;
 
-    #[inline(always)]
-    fn load(numbers: &[f32]) -> Self {
-        let numbers: &[f32; 16] = numbers[..16].try_into().expect("sixteen numbers");
-        Self(instruction!(_mm512_loadu_ps(numbers.as_ptr())))
-    }
-    #[inline(always)]
-    fn store(self, numbers: &mut [f32]) {
-        let numbers: &mut [f32; 16] = (&mut numbers[..16]).try_into().expect("sixteen numbers");
-        instruction!(_mm512_storeu_ps(numbers.as_mut_ptr(), self.0));
-    }
-    #[inline(always)]
-    fn numbers(packs: &mut [Self]) -> &mut [f32] {
-        // SAFETY: a register of sixteen numbers is laid out as an array of them.
-        unsafe {
-            let count = packs.len() * Self::LANES;
-            std::slice::from_raw_parts_mut(packs.as_mut_ptr().cast::<f32>(), count)
-        }
-    }
     #[inline(always)]
     fn transpose(rows: &[Self], step: usize, columns: &mut [Self]) {
         let columns: &mut [Self; 16] = (&mut columns[..16]).try_into().expect("sixteen columns");

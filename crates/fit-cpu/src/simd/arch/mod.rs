@@ -1,5 +1,8 @@
 //! The instruction sets: a type for a register of each, and the functions that are compiled for it.
 
+#[macro_use]
+mod register;
+
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]

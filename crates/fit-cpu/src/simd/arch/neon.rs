@@ -38,22 +38,6 @@ impl Mask for Mask4 {
     }
 }
 
-impl BitAnd for Mask4 {
-    type Output = Self;
-    #[inline(always)]
-    fn bitand(self, other: Self) -> Self {
-        Self(instruction!(vandq_u32(self.0, other.0)))
-    }
-}
-
-impl BitOr for Mask4 {
-    type Output = Self;
-    #[inline(always)]
-    fn bitor(self, other: Self) -> Self {
-        Self(instruction!(vorrq_u32(self.0, other.0)))
-    }
-}
-
 impl Not for Mask4 {
     type Output = Self;
     #[inline(always)]
@@ -62,21 +46,16 @@ impl Not for Mask4 {
     }
 }
 
-macro_rules! operator {
-    ($trait:ident, $method:ident, $instruction:ident) => {
-        impl $trait for F32x4 {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                Self(instruction!($instruction(self.0, other.0)))
-            }
-        }
-    };
+operators! { Mask4:
+    BitAnd, bitand, vandq_u32;
+    BitOr, bitor, vorrq_u32;
 }
-operator!(Add, add, vaddq_f32);
-operator!(Sub, sub, vsubq_f32);
-operator!(Mul, mul, vmulq_f32);
-operator!(Div, div, vdivq_f32);
+operators! { F32x4:
+    Add, add, vaddq_f32;
+    Sub, sub, vsubq_f32;
+    Mul, mul, vmulq_f32;
+    Div, div, vdivq_f32;
+}
 
 impl Neg for F32x4 {
     type Output = Self;
@@ -91,25 +70,22 @@ impl Real for F32x4 {
     const EPSILON: f64 = f32::EPSILON as f64;
     const UNROLLED: usize = 7;
 
+    functions! {
+        abs: vabsq_f32;
+        sqrt: vsqrtq_f32;
+    }
+    comparisons! { Mask4:
+        |a, b| lt = vcltq_f32(a, b), le = vcleq_f32(a, b)
+    }
+    fused! { |a, b, c| vfmaq_f32(c, a, b), vfmsq_f32(c, a, b) }
+
     #[inline(always)]
     fn splat(value: f64) -> Self {
         Self(instruction!(vdupq_n_f32(value as f32)))
     }
     #[inline(always)]
-    fn mul_add(self, factor: Self, term: Self) -> Self {
-        Self(instruction!(vfmaq_f32(term.0, self.0, factor.0)))
-    }
-    #[inline(always)]
-    fn neg_mul_add(self, factor: Self, term: Self) -> Self {
-        Self(instruction!(vfmsq_f32(term.0, self.0, factor.0)))
-    }
-    #[inline(always)]
     fn exp2_of_minus_square(self) -> Self {
         exp2_of_minus_square(self)
-    }
-    #[inline(always)]
-    fn abs(self) -> Self {
-        Self(instruction!(vabsq_f32(self.0)))
     }
     // The instructions for minimum and maximum treat what is not a number in other ways.
     #[inline(always)]
@@ -119,22 +95,6 @@ impl Real for F32x4 {
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         Self::select(other.lt(self), self, other)
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        Self(instruction!(vsqrtq_f32(self.0)))
-    }
-    #[inline(always)]
-    fn lt(self, other: Self) -> Mask4 {
-        Mask4(instruction!(vcltq_f32(self.0, other.0)))
-    }
-    #[inline(always)]
-    fn le(self, other: Self) -> Mask4 {
-        Mask4(instruction!(vcleq_f32(self.0, other.0)))
-    }
-    #[inline(always)]
-    fn is_finite(self) -> Mask4 {
-        self.abs().le(Self::splat(f32::MAX.into()))
     }
     #[inline(always)]
     fn select(mask: Mask4, yes: Self, no: Self) -> Self {
@@ -161,28 +121,11 @@ impl Real for F32x4 {
 }
 
 impl Pack for F32x4 {
-    const LANES: usize = 4;
+    memory! { 4, vld1q_f32, vst1q_f32 }
+
     /// The numbers of the bytes to take.
     type Moves = uint8x16_t;
 
-    #[inline(always)]
-    fn load(numbers: &[f32]) -> Self {
-        let numbers: &[f32; 4] = numbers[..4].try_into().expect("four numbers");
-        Self(instruction!(vld1q_f32(numbers.as_ptr())))
-    }
-    #[inline(always)]
-    fn store(self, numbers: &mut [f32]) {
-        let numbers: &mut [f32; 4] = (&mut numbers[..4]).try_into().expect("four numbers");
-        instruction!(vst1q_f32(numbers.as_mut_ptr(), self.0));
-    }
-    #[inline(always)]
-    fn numbers(packs: &mut [Self]) -> &mut [f32] {
-        // SAFETY: a register of four numbers is laid out as an array of them.
-        unsafe {
-            let count = packs.len() * Self::LANES;
-            std::slice::from_raw_parts_mut(packs.as_mut_ptr().cast::<f32>(), count)
-        }
-    }
     #[inline(always)]
     fn transpose(rows: &[Self], step: usize, columns: &mut [Self]) {
         let columns: &mut [Self; 4] = (&mut columns[..4]).try_into().expect("four columns");

@@ -50,23 +50,16 @@ impl Not for Mask4 {
     }
 }
 
-macro_rules! operator {
-    ($type:ident, $trait:ident, $method:ident, $instruction:ident) => {
-        impl $trait for $type {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                Self(instruction!($instruction(self.0, other.0)))
-            }
-        }
-    };
+operators! { Mask4:
+    BitAnd, bitand, _mm_and_ps;
+    BitOr, bitor, _mm_or_ps;
 }
-operator!(Mask4, BitAnd, bitand, _mm_and_ps);
-operator!(Mask4, BitOr, bitor, _mm_or_ps);
-operator!(F32x4, Add, add, _mm_add_ps);
-operator!(F32x4, Sub, sub, _mm_sub_ps);
-operator!(F32x4, Mul, mul, _mm_mul_ps);
-operator!(F32x4, Div, div, _mm_div_ps);
+operators! { F32x4:
+    Add, add, _mm_add_ps;
+    Sub, sub, _mm_sub_ps;
+    Mul, mul, _mm_mul_ps;
+    Div, div, _mm_div_ps;
+}
 
 impl Neg for F32x4 {
     type Output = Self;
@@ -88,6 +81,17 @@ impl Real for F32x4 {
     const EPSILON: f64 = f32::EPSILON as f64;
     const UNROLLED: usize = 8;
 
+    functions! {
+        sqrt: _mm_sqrt_ps;
+    }
+    functions_of_two! {
+        min: _mm_min_ps;
+        max: _mm_max_ps;
+    }
+    comparisons! { Mask4:
+        |a, b| lt = _mm_cmplt_ps(a, b), le = _mm_cmple_ps(a, b)
+    }
+
     #[inline(always)]
     fn splat(value: f64) -> Self {
         Self(instruction!(_mm_set1_ps(value as f32)))
@@ -103,30 +107,6 @@ impl Real for F32x4 {
     #[inline(always)]
     fn abs(self) -> Self {
         Self(instruction!(_mm_andnot_ps(_mm_set1_ps(-0.0), self.0)))
-    }
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        Self(instruction!(_mm_min_ps(self.0, other.0)))
-    }
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        Self(instruction!(_mm_max_ps(self.0, other.0)))
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        Self(instruction!(_mm_sqrt_ps(self.0)))
-    }
-    #[inline(always)]
-    fn lt(self, other: Self) -> Mask4 {
-        Mask4(instruction!(_mm_cmplt_ps(self.0, other.0)))
-    }
-    #[inline(always)]
-    fn le(self, other: Self) -> Mask4 {
-        Mask4(instruction!(_mm_cmple_ps(self.0, other.0)))
-    }
-    #[inline(always)]
-    fn is_finite(self) -> Mask4 {
-        self.abs().le(Self::splat(f32::MAX.into()))
     }
     #[inline(always)]
     fn select(mask: Mask4, yes: Self, no: Self) -> Self {
@@ -148,27 +128,10 @@ impl Real for F32x4 {
 }
 
 impl Pack for F32x4 {
-    const LANES: usize = 4;
+    memory! { 4, _mm_loadu_ps, _mm_storeu_ps }
+
     type Moves = [u32; 4];
 
-    #[inline(always)]
-    fn load(numbers: &[f32]) -> Self {
-        let numbers: &[f32; 4] = numbers[..4].try_into().expect("four numbers");
-        Self(instruction!(_mm_loadu_ps(numbers.as_ptr())))
-    }
-    #[inline(always)]
-    fn store(self, numbers: &mut [f32]) {
-        let numbers: &mut [f32; 4] = (&mut numbers[..4]).try_into().expect("four numbers");
-        instruction!(_mm_storeu_ps(numbers.as_mut_ptr(), self.0));
-    }
-    #[inline(always)]
-    fn numbers(packs: &mut [Self]) -> &mut [f32] {
-        // SAFETY: a register of four numbers is laid out as an array of them.
-        unsafe {
-            let count = packs.len() * Self::LANES;
-            std::slice::from_raw_parts_mut(packs.as_mut_ptr().cast::<f32>(), count)
-        }
-    }
     #[inline(always)]
     fn transpose(rows: &[Self], step: usize, columns: &mut [Self]) {
         let columns: &mut [Self; 4] = (&mut columns[..4]).try_into().expect("four columns");
