@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use fit_core::pass::{Axes, Judge, Likelihood, Method, Serial, Summable, Visitor, WeightedFit};
 use fit_core::{
-    ArgumentError, Corner, Errors, Estimator, Fit, Fits, Options, Outcomes, Outline, Pixel, Scalar,
-    Setup, Size, Start, fit_in_place, scratch_len,
+    ArgumentError, Errors, Estimator, Fit, Fits, Options, Outcomes, Outline, Pixel, Scalar, Setup,
+    Size, Start, fit_in_place, scratch_len,
 };
 use fit_curves::CurveError;
 use fit_windows::{AnyWindows, NoteKind, Windows};
-use ndarray::{ArrayView2, ArrayView3};
+use ndarray::ArrayView2;
 
 use crate::threads::{pool, share};
 
@@ -105,6 +105,7 @@ macro_rules! arithmetic {
 }
 arithmetic!(f32, f64);
 
+/// Each thread allocates its scratch memory once; a fit allocates nothing.
 impl<R: Arithmetic> Reference<R> {
     /// A reference with `threads` threads; 0 takes one for each processor.
     ///
@@ -119,76 +120,26 @@ impl<R: Arithmetic> Reference<R> {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
-    /// Fits every window of a stack.
-    ///
-    /// - `spots`: (n, height, width) of any memory layout.
-    /// - `start`: where each fit starts.
-    /// - `fits`: n outcomes, in the order of the windows; numbers are rounded to `T`.
-    ///
-    /// Each thread allocates its scratch memory once; a fit allocates nothing.
-    ///
-    /// # Errors
-    /// [`BatchError::Argument`]; then `fits` is unchanged.
-    pub fn fit_into<P: Pixel, T: Scalar>(
-        &self,
-        options: &Options,
-        spots: ArrayView3<'_, P>,
-        start: Start<'_>,
-        fits: &mut [Fit<T>],
-    ) -> Result<(), BatchError> {
-        self.fit_windows(options, Windows::stack(spots).into(), start, fits.into())
-    }
+    fit_windows::__batches!(BatchError, fit_checked, judge_checked);
 
-    /// Fits windows of `size` pixels that are cut out of a stack of frames.
-    ///
-    /// - `frames`: (n, height, width) of any memory layout.
-    /// - `corners`: where the windows lie; they may overlap.
-    /// - `start`, `fits`: as for [`Reference::fit_into`]; a start counts from the window's first pixel.
-    ///
-    /// # Errors
-    /// [`BatchError::Argument`]; then `fits` is unchanged.
-    pub fn fit_in_frames_into<P: Pixel, T: Scalar>(
-        &self,
-        options: &Options,
-        frames: ArrayView3<'_, P>,
-        size: Size,
-        corners: &[Corner],
-        start: Start<'_>,
-        fits: &mut [Fit<T>],
-    ) -> Result<(), BatchError> {
-        let windows = Windows::cuts(frames, size, corners);
-        self.fit_windows(options, windows.into(), start, fits.into())
-    }
-
-    /// Fits windows, stacked or cut from frames.
-    ///
-    /// # Errors
-    /// As [`Reference::fit_into`].
-    pub fn fit_windows(
+    fn fit_checked(
         &self,
         options: &Options,
         windows: AnyWindows<'_>,
         start: Start<'_>,
         fits: Outcomes<'_>,
     ) -> Result<(), BatchError> {
-        windows.validate(options, start, fits.len())?;
         R::fit(self, options, windows, start, fits)
     }
 
-    /// Finds the errors of fits that were made with these options from these windows.
-    ///
-    /// # Errors
-    /// [`BatchError::Argument`] if there is not one outcome and room for its errors for each window; then `errors` is
-    /// unchanged.
-    pub fn errors_into<T: Scalar>(
+    fn judge_checked(
         &self,
         options: &Options,
         windows: AnyWindows<'_>,
-        fits: &[Fit<T>],
+        fits: Fits<'_>,
         errors: &mut [Errors],
     ) -> Result<(), BatchError> {
-        windows.validate_judged(options, fits.len(), errors.len())?;
-        R::judge(self, options, windows, fits.into(), errors)
+        R::judge(self, options, windows, fits, errors)
     }
 
     /// Knows no pixel type: `read` writes the pixels of a window to the first numbers that it is given, variances to the

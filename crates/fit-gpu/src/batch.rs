@@ -1,9 +1,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fit_core::{Corner, Errors, Fit, Options, Outcomes, Pixel, Scalar, Size, Start};
+use fit_core::{Errors, Fits, Options, Outcomes, Start};
 use fit_gpu_kernel::Family;
-use fit_windows::{AnyWindows, Windows};
-use ndarray::ArrayView3;
+use fit_windows::AnyWindows;
 
 use crate::GpuError;
 use crate::beside::Beside;
@@ -63,71 +62,26 @@ impl Gpu {
         self.pipelines.iter().map(info).collect()
     }
 
-    /// Fits every window of a stack.
-    ///
-    /// - `spots`: (n, height, width) of any memory layout; standard layout is fastest.
-    /// - `start`: where each fit starts.
-    /// - `fits`: n outcomes, in the order of the windows.
-    ///
-    /// # Errors
-    /// [`GpuError`]; then some elements of `fits` may be outcomes and others unchanged.
-    pub fn fit_into<P: Pixel, T: Scalar>(
-        &self,
-        options: &Options,
-        spots: ArrayView3<'_, P>,
-        start: Start<'_>,
-        fits: &mut [Fit<T>],
-    ) -> Result<(), GpuError> {
-        self.fit_windows(options, Windows::stack(spots).into(), start, fits.into())
-    }
+    fit_windows::__batches!(GpuError, fit_checked, judge_checked);
 
-    /// Fits windows that are cut out of a stack of frames (n, height, width). The frames are copied once, and
-    /// the device cuts.
-    ///
-    /// # Errors
-    /// As [`Gpu::fit_into`], and if a window is not within its frame.
-    pub fn fit_in_frames_into<P: Pixel, T: Scalar>(
-        &self,
-        options: &Options,
-        frames: ArrayView3<'_, P>,
-        size: Size,
-        corners: &[Corner],
-        start: Start<'_>,
-        fits: &mut [Fit<T>],
-    ) -> Result<(), GpuError> {
-        let windows = Windows::cuts(frames, size, corners);
-        self.fit_windows(options, windows.into(), start, fits.into())
-    }
-
-    /// Fits windows, stacked or cut from frames.
-    ///
-    /// # Errors
-    /// As [`Gpu::fit_into`], and if a window is not within its frame.
-    pub fn fit_windows(
+    fn fit_checked(
         &self,
         options: &Options,
         windows: AnyWindows<'_>,
         start: Start<'_>,
         fits: Outcomes<'_>,
     ) -> Result<(), GpuError> {
-        windows.validate(options, start, fits.len())?;
         self.run(options, windows, Deed::Fit(start), Results::Fits(fits))
     }
 
-    /// Finds the errors of fits that were made with these options from these windows.
-    ///
-    /// # Errors
-    /// [`GpuError::Argument`] if there is not one outcome and room for its errors for each window; then `errors` is
-    /// unchanged. Others as [`Gpu::fit_into`].
-    pub fn errors_into<T: Scalar>(
+    fn judge_checked(
         &self,
         options: &Options,
         windows: AnyWindows<'_>,
-        fits: &[Fit<T>],
+        fits: Fits<'_>,
         errors: &mut [Errors],
     ) -> Result<(), GpuError> {
-        windows.validate_judged(options, fits.len(), errors.len())?;
-        self.run(options, windows, Deed::Judge(fits.into()), Results::Errors(errors))
+        self.run(options, windows, Deed::Judge(fits), Results::Errors(errors))
     }
 
     /// Runs a batch that has been validated.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod any;
+mod batches;
 mod map;
 mod notes;
 
@@ -11,6 +12,13 @@ use ndarray::{ArrayView2, ArrayView3, Axis};
 pub use any::{AnyWindows, Visitor};
 pub use map::{CameraMap, MapError};
 pub use notes::{Known, NoteKind, Weights};
+
+/// For the macro of this crate alone.
+#[doc(hidden)]
+pub mod private {
+    pub use fit_core::{Corner, Errors, Fit, Options, Outcomes, Pixel, Scalar, Size, Start};
+    pub use ndarray::ArrayView3;
+}
 
 /// A stack of windows, or windows cut out of a stack of frames; of any pixel type and memory layout.
 ///

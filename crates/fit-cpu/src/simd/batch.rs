@@ -2,9 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fit_core::{Corner, Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start};
+use fit_core::{Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_windows::{AnyWindows, Visitor, Windows};
-use ndarray::ArrayView3;
 
 use super::arch::{Appraiser, Source, appraiser};
 use super::errors::Beside;
@@ -117,67 +116,17 @@ impl Simd {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
-    /// Fits every window of a stack, as [`crate::Reference::fit_into`] does.
-    ///
-    /// # Errors
-    /// [`BatchError::Argument`]; then `fits` is unchanged.
-    pub fn fit_into<P: Pixel, T: Scalar>(
-        &self,
-        options: &Options,
-        spots: ArrayView3<'_, P>,
-        start: Start<'_>,
-        fits: &mut [Fit<T>],
-    ) -> Result<(), BatchError> {
-        self.fit_windows(options, Windows::stack(spots).into(), start, fits.into())
-    }
+    fit_windows::__batches!(BatchError, fit_checked, judge);
 
-    /// Fits windows that are cut out of a stack of frames, as [`crate::Reference::fit_in_frames_into`]
-    /// does: straight from the frames into registers.
-    ///
-    /// # Errors
-    /// [`BatchError::Argument`]; then `fits` is unchanged.
-    pub fn fit_in_frames_into<P: Pixel, T: Scalar>(
-        &self,
-        options: &Options,
-        frames: ArrayView3<'_, P>,
-        size: Size,
-        corners: &[Corner],
-        start: Start<'_>,
-        fits: &mut [Fit<T>],
-    ) -> Result<(), BatchError> {
-        let windows = Windows::cuts(frames, size, corners);
-        self.fit_windows(options, windows.into(), start, fits.into())
-    }
-
-    /// Fits windows, stacked or cut from frames.
-    ///
-    /// # Errors
-    /// As [`Simd::fit_into`].
-    pub fn fit_windows(
+    fn fit_checked(
         &self,
         options: &Options,
         windows: AnyWindows<'_>,
         start: Start<'_>,
         fits: Outcomes<'_>,
     ) -> Result<(), BatchError> {
-        windows.validate(options, start, fits.len())?;
         let how = how(&windows, options);
         windows.visit(Batch { simd: self, options, how, start, fits })
-    }
-
-    /// Finds the errors of fits that were made with these options from these windows.
-    ///
-    /// # Errors
-    /// [`BatchError::Argument`] if there is not one outcome and room for its errors for each window; then `errors` is
-    /// unchanged.
-    pub fn errors_into<T: Scalar>(
-        &self,
-        options: &Options,
-        windows: AnyWindows<'_>,
-        fits: &[Fit<T>],
-        errors: &mut [Errors],
-    ) -> Result<(), BatchError> {
-        self.judge(options, windows, fits.into(), errors)
     }
 
     fn judge(
@@ -187,7 +136,6 @@ impl Simd {
         fits: Fits<'_>,
         errors: &mut [Errors],
     ) -> Result<(), BatchError> {
-        windows.validate_judged(options, fits.len(), errors.len())?;
         let count = errors.len();
         let beside = Beside::of(&windows);
         // SAFETY: the processor has the instruction set, or this would not have been made.

@@ -10,11 +10,12 @@
 use std::ops::Range;
 
 use fit_core::pass::{Axes, Finish, Found, Method, Serial};
-use fit_core::search::{Merge, Parts, Resumable};
+use fit_core::search::{Parts, Resumable};
 use fit_core::{Outline, Size, Start};
 use fit_windows::NoteKind;
 
 use super::arch::pack::Pack;
+use super::lanes::{Occupied, Take, enough, turn};
 use super::load::{How, Load};
 
 /// Where outcomes go.
@@ -31,12 +32,6 @@ pub(super) type Numbers = [[f32; 32]; 11];
 
 /// Packs at work in turn.
 const PACKS: usize = 2;
-
-/// Fits that must have ended before their lanes are filled again: moving the pixels of one window costs as
-/// much as moving all, and until then lanes without a fit do no harm.
-pub(super) const fn enough(lanes: usize) -> u32 {
-    if lanes < 10 { 1 } else { (lanes / 5) as u32 }
-}
 
 /// Windows that are ready to go into lanes, one per lane. They are prepared together: they are loaded one
 /// after the other, transposed all at once, so that each is in a lane of its own, and then conditioned and
@@ -63,9 +58,7 @@ struct Slots<P: Pack, M: Method<P>> {
     notes: Vec<P>,
     search: M::Search,
     seeds: M::Seed,
-    window: [usize; 32],
-    /// The lanes with a fit in them.
-    busy: u32,
+    lanes: Occupied,
 }
 
 /// Working memory of a thread.
@@ -123,7 +116,7 @@ pub(super) fn run<P: Pack, M: Method<P>>(
     // A panic may have left fits of an earlier batch.
     pool.ready = 0;
     for slots in packs.iter_mut() {
-        slots.busy = 0;
+        slots.lanes.busy = 0;
     }
     let (these, others) = axes.split_at_mut(Axes::<P>::scratch_len(*size));
     let (Some(mut axes), Some(mut other_axes)) =
@@ -140,35 +133,16 @@ pub(super) fn run<P: Pack, M: Method<P>>(
     // outcome of a search, which are hard to predict, come after these sums.
     let [a, b] = packs;
     let (mut here, mut there) = (a, b);
-    while here.busy | there.busy != 0 {
+    while here.lanes.busy | there.lanes.busy != 0 {
         let mut tile = Serial::new(&here.pixels[..], *size, &mut axes).with_notes(&here.notes);
         let evaluation = method.evaluate(&mut tile, &here.seeds, &here.search);
-        let done = there.busy & !P::bits(there.search.running());
+        let done = there.lanes.busy & !P::bits(there.search.running());
         if done.count_ones() >= enough(P::LANES) || (done != 0 && feed.is_empty()) {
             there.collect(method, done, &mut other_axes, sink);
             there.refill(method, &mut feed, &mut other_axes, sink);
         }
         method.update(&mut here.search, &evaluation);
         std::mem::swap(&mut here, &mut there);
-    }
-}
-
-/// Puts into the lanes of a mask what the numbers of another fit have in the lanes to take from.
-pub(super) struct Take<P: Pack> {
-    pub(super) mask: P::Mask,
-    pub(super) moves: P::Moves,
-}
-
-impl<P: Pack> Merge<P> for Take<P> {
-    #[inline(always)]
-    fn number(&self, mine: P, other: P) -> P {
-        P::select(self.mask, other.moved(self.moves), mine)
-    }
-    #[inline(always)]
-    fn mask(&self, mine: P::Mask, other: P::Mask) -> P::Mask {
-        let one = P::splat(1.0);
-        let number = P::select(other, one, P::splat(0.0)).moved(self.moves);
-        (self.mask & one.le(number)) | (!self.mask & mine)
     }
 }
 
@@ -199,21 +173,14 @@ impl<P: Pack, M: Method<P>> Feed<'_, P, M> {
         let first = self.next;
         let Self { pool, size, how, .. } = self;
         let pixels = size.pixels();
-        let packs = pixels.div_ceil(P::LANES);
         let count = P::LANES.min(self.end - first);
         self.source.load(first..first + count, &mut pool.rows, *how);
         // Lanes that are left over have pixels of earlier windows.
-        for pack in 0..packs {
-            let columns = &mut pool.pixels[pack * P::LANES..][..P::LANES];
-            P::transpose(&pool.rows[pack..], packs, columns);
-        }
+        turn(&pool.rows, &mut pool.pixels, pixels);
         if how.kind != NoteKind::None {
             let notes = &mut pool.note_rows;
             self.source.load_notes(first..first + count, how.kind, notes, how.em_gain);
-            for pack in 0..packs {
-                let columns = &mut pool.notes[pack * P::LANES..][..P::LANES];
-                P::transpose(&pool.note_rows[pack..], packs, columns);
-            }
+            turn(&pool.note_rows, &mut pool.notes, pixels);
         }
         let mut tile = Serial::new(&mut pool.pixels[..pixels], *size, axes).with_notes(&pool.notes);
         let start = match self.start {
@@ -260,7 +227,7 @@ impl<P: Pack, M: Method<P>> Slots<P, M> {
         let notes = if method.takes_notes() { pixels.clone() } else { Vec::new() };
         let seeds = method.idle();
         let search = method.begin(&seeds, P::mask(0));
-        Self { search, seeds, pixels, notes, window: [0; 32], busy: 0 }
+        Self { search, seeds, pixels, notes, lanes: Occupied::NONE }
     }
 
     /// Puts new fits into the lanes that are free.
@@ -272,8 +239,7 @@ impl<P: Pack, M: Method<P>> Slots<P, M> {
         axes: &mut Axes<'_, P>,
         sink: &mut dyn Sink,
     ) {
-        let all = u32::MAX >> (32 - P::LANES);
-        while self.busy != all {
+        while !self.lanes.is_full::<P>() {
             if feed.pool.ready == 0 {
                 if feed.next == feed.end {
                     break;
@@ -289,25 +255,13 @@ impl<P: Pack, M: Method<P>> Slots<P, M> {
     /// Puts fits that are ready into lanes that are free, as many as there are of both.
     #[inline(always)]
     fn take(&mut self, method: &M, pool: &mut Pool<P, M>) {
-        let all = u32::MAX >> (32 - P::LANES);
-        let mut free = all & !self.busy;
-        let mut fresh = 0;
-        let mut from = [0; 32];
-        while free != 0 && pool.ready != 0 {
-            let (to, lane) = (free.trailing_zeros(), pool.ready.trailing_zeros());
-            from[to as usize] = lane;
-            self.window[to as usize] = pool.first + lane as usize;
-            fresh |= 1 << to;
-            free &= free - 1;
-            pool.ready &= pool.ready - 1;
-        }
-        self.busy |= fresh;
-        let (moves, mask) = (P::moves(&from), P::mask(fresh));
+        let take = self.lanes.fill::<P>(&mut pool.ready, pool.first);
+        let Take { mask, moves } = take;
         P::put(&mut self.pixels, mask, &pool.pixels, moves);
         if pool.how.kind != NoteKind::None {
             P::put(&mut self.notes, mask, &pool.notes, moves);
         }
-        self.seeds.merge(&pool.seeds, &Take::<P> { mask, moves });
+        self.seeds.merge(&pool.seeds, &take);
         let started = method.begin(&self.seeds, mask);
         self.search.refill(mask, &started);
     }
@@ -315,8 +269,8 @@ impl<P: Pack, M: Method<P>> Slots<P, M> {
     /// Takes the outcomes of fits that have ended.
     #[inline(always)]
     fn collect(&mut self, method: &M, done: u32, axes: &mut Axes<'_, P>, sink: &mut dyn Sink) {
-        self.busy &= !done;
-        let Self { search, seeds, pixels, notes, window, .. } = self;
+        self.lanes.busy &= !done;
+        let Self { search, seeds, pixels, notes, lanes } = self;
         let mut tile = Serial::new(&pixels[..], method.size(), axes).with_notes(notes);
         let finish = Finish::WhereSumsCancel;
         let found: Found<P> = method.end(&mut tile, seeds, search, P::mask(done), finish);
@@ -324,6 +278,6 @@ impl<P: Pack, M: Method<P>> Slots<P, M> {
         for (to, number) in numbers.iter_mut().zip(found.numbers()) {
             number.store(to);
         }
-        sink.put(done, window, &numbers);
+        sink.put(done, &lanes.fits, &numbers);
     }
 }

@@ -7,6 +7,7 @@ use fit_core::{ArgumentError, Errors, Fit, Fits, Options, Outline, Size};
 use fit_windows::{AnyWindows, NoteKind};
 
 use super::arch::pack::Pack;
+use super::lanes::turn;
 use super::load::{How, Load};
 use crate::reference::em_gain;
 
@@ -81,14 +82,14 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K,
         for (first, errors) in windows.step_by(P::LANES).zip(errors.chunks_mut(P::LANES)) {
             let these = first..first + errors.len();
             source.load(these.clone(), rows, how);
-            turn(rows, pixels, size);
+            turn(rows, pixels, size.pixels());
             if beside.mapped {
                 source.load_notes(these.clone(), NoteKind::Variances, rows, *em_gain);
-                turn(rows, variances, size);
+                turn(rows, variances, size.pixels());
             }
             if beside.weighted {
                 source.load_notes(these.clone(), NoteKind::Weights, rows, *em_gain);
-                turn(rows, weights, size);
+                turn(rows, weights, size.pixels());
             }
             let mut numbers = [[f32::NAN; 32]; 7];
             let mut outcomes = [Fit::<f32>::invalid(); 32];
@@ -117,14 +118,5 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K,
                 *errors = Errors::from_judged(&judged, &outcomes[lane], Q);
             }
         }
-    }
-}
-
-/// Puts each window into a lane of its own.
-#[inline(always)]
-fn turn<P: Pack>(rows: &[P], columns: &mut [P], size: Size) {
-    let packs = size.pixels().div_ceil(P::LANES);
-    for pack in 0..packs {
-        P::transpose(&rows[pack..], packs, &mut columns[pack * P::LANES..][..P::LANES]);
     }
 }

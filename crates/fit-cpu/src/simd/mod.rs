@@ -7,6 +7,7 @@ mod engine;
 mod errors;
 mod instruction_set;
 pub(crate) mod internals;
+mod lanes;
 mod load;
 mod window_fitter;
 

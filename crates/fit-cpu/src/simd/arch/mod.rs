@@ -106,65 +106,53 @@ pub(super) unsafe fn appraiser(
     options.shape.visit(MakeAppraiser { set, size, options, known })
 }
 
-/// Makes what judges fits of a shape.
-struct MakeAppraiser<'a> {
-    set: InstructionSet,
-    size: Size,
-    options: &'a Options,
-    known: Beside,
-}
+/// Something that is made for a shape, with the functions of an instruction set.
+macro_rules! made_for_a_shape {
+    ($(#[$doc:meta])* $name:ident($beside:ident: $type:ty) -> $made:ident,
+        $avx512:ident, $avx2:ident, $neon:ident, $portable:ident) => {
+        $(#[$doc])*
+        struct $name<'a> {
+            set: InstructionSet,
+            size: Size,
+            options: &'a Options,
+            $beside: $type,
+        }
 
-impl Visitor for MakeAppraiser<'_> {
-    type Output = Result<Box<dyn Appraiser>, ArgumentError>;
+        impl Visitor for $name<'_> {
+            type Output = Result<Box<dyn $made>, ArgumentError>;
 
-    fn visit<S: Summable<K>, const K: usize, const Q: usize>(self, shape: S) -> Self::Output {
-        let Self { set, size, options, known } = self;
-        // The single-precision setup says what is wrong without an instruction of the set.
-        Setup::<f32, S, K>::for_shape(shape, size, options)?;
-        // SAFETY: who calls `appraiser` promises that the processor has the instruction set.
-        unsafe {
-            match set {
-                #[cfg(target_arch = "x86_64")]
-                InstructionSet::Avx512 => avx512_appraiser::<S, K, Q>(shape, size, options, known),
-                #[cfg(target_arch = "x86_64")]
-                InstructionSet::Avx2 => avx2_appraiser::<S, K, Q>(shape, size, options, known),
-                #[cfg(target_arch = "aarch64")]
-                InstructionSet::Neon => neon_appraiser::<S, K, Q>(shape, size, options, known),
-                _ => portable_appraiser::<S, K, Q>(shape, size, options, known),
+            fn visit<S: Summable<K>, const K: usize, const Q: usize>(
+                self,
+                shape: S,
+            ) -> Self::Output {
+                let Self { set, size, options, $beside } = self;
+                // The single-precision setup says what is wrong without an instruction of the set.
+                Setup::<f32, S, K>::for_shape(shape, size, options)?;
+                // SAFETY: whoever makes this promises that the processor has the instruction set.
+                unsafe {
+                    match set {
+                        #[cfg(target_arch = "x86_64")]
+                        InstructionSet::Avx512 => $avx512::<S, K, Q>(shape, size, options, $beside),
+                        #[cfg(target_arch = "x86_64")]
+                        InstructionSet::Avx2 => $avx2::<S, K, Q>(shape, size, options, $beside),
+                        #[cfg(target_arch = "aarch64")]
+                        InstructionSet::Neon => $neon::<S, K, Q>(shape, size, options, $beside),
+                        _ => $portable::<S, K, Q>(shape, size, options, $beside),
+                    }
+                }
             }
         }
-    }
+    };
 }
-
-/// Makes an engine for a shape.
-struct Make<'a> {
-    set: InstructionSet,
-    size: Size,
-    options: &'a Options,
-    how: How,
-}
-
-impl Visitor for Make<'_> {
-    type Output = Result<Box<dyn Engine>, ArgumentError>;
-
-    fn visit<S: Summable<K>, const K: usize, const Q: usize>(self, shape: S) -> Self::Output {
-        let Self { set, size, options, how } = self;
-        // The single-precision setup says what is wrong without an instruction of the set.
-        Setup::<f32, S, K>::for_shape(shape, size, options)?;
-        // SAFETY: who calls `engine` promises that the processor has the instruction set.
-        unsafe {
-            match set {
-                #[cfg(target_arch = "x86_64")]
-                InstructionSet::Avx512 => avx512_engine::<S, K, Q>(shape, size, options, how),
-                #[cfg(target_arch = "x86_64")]
-                InstructionSet::Avx2 => avx2_engine::<S, K, Q>(shape, size, options, how),
-                #[cfg(target_arch = "aarch64")]
-                InstructionSet::Neon => neon_engine::<S, K, Q>(shape, size, options, how),
-                _ => portable_engine::<S, K, Q>(shape, size, options, how),
-            }
-        }
-    }
-}
+made_for_a_shape!(
+    /// An engine.
+    Make(how: How) -> Engine, avx512_engine, avx2_engine, neon_engine, portable_engine
+);
+made_for_a_shape!(
+    /// What judges fits.
+    MakeAppraiser(known: Beside) -> Appraiser,
+    avx512_appraiser, avx2_appraiser, neon_appraiser, portable_appraiser
+);
 
 struct Vectorized<P: Pack, M: Method<P>> {
     method: M,

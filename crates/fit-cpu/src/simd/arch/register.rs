@@ -24,7 +24,8 @@ macro_rules! functions {
     )*};
 }
 
-/// The same of two numbers.
+/// The same of two numbers. (Those of ARM treat what is no number in other ways.)
+#[cfg(target_arch = "x86_64")]
 macro_rules! functions_of_two {
     ($($method:ident: $instruction:ident;)*) => {$(
         #[inline(always)]

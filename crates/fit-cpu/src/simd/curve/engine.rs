@@ -13,7 +13,7 @@ use fit_curves::{Job, Points};
 use super::way::{Kind, Leave, Way};
 use crate::curve::{AtPoint, Evaluate, Evaluated, Functions};
 use crate::simd::arch::pack::Pack;
-use crate::simd::engine::{Take, enough};
+use crate::simd::lanes::{Occupied, Take, enough, turn};
 
 /// What a fit begins with.
 #[derive(Clone, Copy, Debug)]
@@ -137,9 +137,7 @@ pub(super) struct Scratch<P: Pack, const N: usize, E, K: Kind> {
     seeds: Seeds<P, N>,
     way: K::Way<P, N>,
     least_degrees: f64,
-    fits: [usize; 32],
-    /// The lanes with a fit in them.
-    busy: u32,
+    lanes: Occupied,
     /// The exponent of the power of two that weights of all fits are multiplied by.
     weight_unit: P,
     count: usize,
@@ -199,8 +197,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
             seeds,
             way,
             least_degrees: kind.least_degrees(),
-            fits: [0; 32],
-            busy: 0,
+            lanes: Occupied::NONE,
             weight_unit,
             count: job.options.parameters(),
             same_start,
@@ -219,16 +216,17 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
     ) {
         let Range { start: mut next, end } = fits;
         self.pool.ready = 0;
-        self.busy = 0;
+        self.lanes.busy = 0;
         self.refill(job, &mut next, end, chunk);
-        while self.busy != 0 {
+        while self.lanes.busy != 0 {
             self.step();
-            let done = self.busy & !P::bits(self.way.running());
+            let done = self.lanes.busy & !P::bits(self.way.running());
             let empty = self.pool.ready == 0 && next == end;
-            if done.count_ones() >= enough(P::LANES) || (done != 0 && (empty || done == self.busy))
+            if done.count_ones() >= enough(P::LANES)
+                || (done != 0 && (empty || done == self.lanes.busy))
             {
-                self.busy &= !done;
-                self.way.collect(job, &self.seeds, done, &self.fits, chunk);
+                self.lanes.busy &= !done;
+                self.way.collect(job, &self.seeds, done, &self.lanes.fits, chunk);
                 self.refill(job, &mut next, end, chunk);
             }
         }
@@ -288,9 +286,8 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
         end: usize,
         chunk: &mut K::Chunk<'_>,
     ) {
-        let all = u32::MAX >> (32 - P::LANES);
         let mut changed = false;
-        while self.busy != all {
+        while !self.lanes.is_full::<P>() {
             if self.pool.ready == 0 {
                 if *next == end {
                     break;
@@ -310,20 +307,9 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
     /// Puts fits that are ready into lanes that are free, as many as there are of both.
     #[inline(always)]
     fn take(&mut self) {
-        let all = u32::MAX >> (32 - P::LANES);
-        let mut free = all & !self.busy;
-        let (mut fresh, mut from) = (0, [0; 32]);
         let Pool { data, weights, variables, seeds, first, ready, .. } = &mut self.pool;
-        while free != 0 && *ready != 0 {
-            let (to, lane) = (free.trailing_zeros(), ready.trailing_zeros());
-            from[to as usize] = lane;
-            self.fits[to as usize] = *first + lane as usize;
-            fresh |= 1 << to;
-            free &= free - 1;
-            *ready &= *ready - 1;
-        }
-        self.busy |= fresh;
-        let (moves, mask) = (P::moves(&from), P::mask(fresh));
+        let take = self.lanes.fill::<P>(ready, *first);
+        let Take { mask, moves } = take;
         P::put(&mut self.data, mask, data, moves);
         if !weights.is_empty() {
             P::put(&mut self.weights, mask, weights, moves);
@@ -331,7 +317,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
         for (number, variable) in variables.iter().enumerate() {
             P::put(self.model.variable(number), mask, variable, moves);
         }
-        self.seeds.merge(seeds, &Take::<P> { mask, moves });
+        self.seeds.merge(seeds, &take);
         self.way.begin(mask, &self.seeds);
     }
 
@@ -356,10 +342,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
                     let $numbers = &mut P::numbers(&mut rows[lane * packs..][..packs])[..points];
                     $read;
                 }
-                for pack in 0..packs {
-                    let columns = &mut $to[pack * P::LANES..][..P::LANES];
-                    P::transpose(&rows[pack..], packs, columns);
-                }
+                turn(rows, $to, points);
             };
         }
         load!(|fit, numbers| job.read_data(fit, numbers), data);
