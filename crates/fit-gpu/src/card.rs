@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fit_core::spot::shape::ShapeName;
-use fit_core::{ArgumentError, Estimator, Options, Size};
+use fit_core::{ArgumentError, Estimator, Options, PixelProfile, Size};
 pub(crate) use fit_gpu_kernel::catalogue::SHARED as SHARED_BY_DEFAULT;
 use fit_gpu_kernel::catalogue::{Block, SHARED};
 use fit_gpu_kernel::{Family, Job, Kernel, Method};
@@ -50,19 +50,34 @@ pub(crate) struct Choice {
     pub(crate) integrated: bool,
 }
 
-/// How windows are fitted that have weights or not.
-pub(crate) fn method_of(options: &Options, kind: NoteKind) -> Method {
-    match (options.estimator, kind) {
-        (Estimator::MaximumLikelihood, _) => Method::Likelihood,
-        (_, NoteKind::Weights) => Method::Weighted,
-        _ => Method::Least,
-    }
-}
-
 /// From this many windows on, as few threads as possible for each of them keep the device busy.
 const MANY: usize = 6_000;
 
 impl Choice {
+    /// For fits of so many windows, with notes of a kind, by the fastest family. They start from the estimate, and there is
+    /// nothing besides their pixels but these notes.
+    pub(crate) fn new(options: &Options, size: Size, count: usize, notes: NoteKind) -> Self {
+        Self {
+            family: None,
+            shape: options.shape.name(),
+            size,
+            count,
+            started: false,
+            method: match (options.estimator, notes) {
+                (Estimator::MaximumLikelihood, _) => Method::Likelihood,
+                (_, NoteKind::Weights) => Method::Weighted,
+                _ => Method::Least,
+            },
+            noted: false,
+            integrated: options.profile == PixelProfile::Integrated,
+        }
+    }
+
+    /// For the errors of these fits.
+    pub(crate) fn judging(self) -> Self {
+        Self { method: Method::Errors, family: None, started: true, ..self }
+    }
+
     /// The kernel for windows of a size that can be fitted.
     fn kernel(&self) -> Result<&'static Kernel, GpuError> {
         let Self { family, shape, size, count, started, method, noted, integrated } = *self;
@@ -164,16 +179,7 @@ mod tests {
 
     fn name(width: usize, height: usize, count: usize) -> &'static str {
         let size = Size::new(width, height);
-        let choice = Choice {
-            family: None,
-            shape: ShapeName::Circular,
-            size,
-            count,
-            started: false,
-            method: Method::Least,
-            noted: false,
-            integrated: false,
-        };
+        let choice = Choice::new(&Options::default(), size, count, NoteKind::None);
         choice.kernel().expect("there is one for every window").name
     }
 
@@ -238,15 +244,10 @@ mod tests {
     /// Proves that a family that was asked for is used, and that what it cannot do is an error that says so.
     #[test]
     fn a_family_can_be_asked_for() {
-        let choice = |family, width, height, started| Choice {
-            family: Some(family),
-            shape: ShapeName::Circular,
-            size: Size::new(width, height),
-            count: 1,
-            started,
-            method: Method::Least,
-            noted: false,
-            integrated: false,
+        let choice = |family, width, height, started| {
+            let plain =
+                Choice::new(&Options::default(), Size::new(width, height), 1, NoteKind::None);
+            Choice { family: Some(family), started, ..plain }
         };
         let named = |choice: Choice| choice.kernel().map(|kernel| kernel.name);
         assert_eq!(named(choice(Family::Side, 9, 9, false)).expect("one"), "side9");

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use fit_core::{ArgumentError, Corner, Errors, Estimator, Fit, Options, PixelProfile, Start};
-use fit_gpu_kernel::{Job, Method, PixelKind, Task};
+use fit_core::{ArgumentError, Corner, Errors, Estimator, Fit, Options, Start};
+use fit_gpu_kernel::{Job, PixelKind, Task};
 use fit_windows::{AnyWindows, NoteKind};
 
 use crate::GpuError;
 use crate::beside::Beside;
 use crate::bytes::{Bytes, window_count};
-use crate::card::{Card, Choice, Launch, method_of};
+use crate::card::{Card, Choice, Launch};
 use crate::driver::{self, Context, DeviceMemory, Event, Guest, HostMemory, Stream};
 use crate::pixels::{gather_outlines, gather_starts};
 
@@ -166,24 +166,16 @@ impl InPlace {
         let weighs = !weights.is_null();
         let known = windows.known();
         let notes = if weighs { NoteKind::Weights } else { windows.note_kind(options) };
-        let method = method_of(options, notes);
         let weighted = weighs || known.is_weighted();
-        let noted = known.is_mapped() || weighted;
         let choice = Choice {
-            family: None,
-            shape: options.shape.name(),
-            size,
-            count,
             started: !matches!(start, DeviceStart::Host(Start::Estimate)),
-            method,
-            noted,
-            integrated: options.profile == PixelProfile::Integrated,
+            noted: known.is_mapped() || weighted,
+            ..Choice::new(options, size, count, notes)
         };
         let launch = self.card.launch(&choice)?;
         let judge = if errors {
             let task = Task::judging(size, options, known.is_mapped(), weighted)?;
-            let choice = Choice { method: Method::Errors, started: true, ..choice };
-            Some((task, self.card.launch(&choice)?))
+            Some((task, self.card.launch(&choice.judging())?))
         } else {
             None
         };

@@ -1,14 +1,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fit_core::{Errors, Fits, Options, Outcomes, PixelProfile, Start};
-use fit_gpu_kernel::{Family, Job, Method, Task};
+use fit_core::{Errors, Fits, Options, Outcomes, Start};
+use fit_gpu_kernel::{Family, Job, Task};
 use fit_windows::AnyWindows;
 
 use crate::GpuError;
 use crate::beside::Beside;
 use crate::bytes::Bytes;
-use crate::card::{Card, Choice, method_of};
+use crate::card::{Card, Choice};
 use crate::devices::DeviceInfo;
 use crate::driver::{DeviceMemory, Event, Stream};
 use crate::pixels::{self, kind_of};
@@ -117,23 +117,21 @@ impl Pipeline {
     ) -> Result<(), GpuError> {
         let Part { windows, family, ref range, options, beside, deed } = *part;
         let (size, count, known) = (windows.size(), range.len(), windows.known());
-        let (task, method, family) = match deed {
-            Deed::Fit(_) => {
-                let method = method_of(options, windows.note_kind(options));
-                (Task::of(size, options, known.is_mapped())?, method, family)
-            }
+        let choice = Choice {
+            family,
+            started: !matches!(deed, Deed::Fit(Start::Estimate)),
+            noted: beside.is_some(),
+            ..Choice::new(options, size, count, windows.note_kind(options))
+        };
+        let (task, choice) = match deed {
+            Deed::Fit(_) => (Task::of(size, options, known.is_mapped())?, choice),
             Deed::Judge(_) => {
                 let task = Task::judging(size, options, known.is_mapped(), known.is_weighted())?;
-                (task, Method::Errors, None)
+                (task, choice.judging())
             }
         };
         let kind = kind_of(&windows);
         let _guest = self.card.context.enter()?;
-        let shape = options.shape.name();
-        let started = !matches!(deed, Deed::Fit(Start::Estimate));
-        let noted = beside.is_some();
-        let integrated = options.profile == PixelProfile::Integrated;
-        let choice = Choice { family, shape, size, count, started, method, noted, integrated };
         let launch = self.card.launch(&choice)?;
         let reach = Reach::new(&self.card, part, results);
         // Small batches go in one chunk; larger ones in at least as many as there are slots.

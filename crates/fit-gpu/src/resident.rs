@@ -2,14 +2,14 @@ use std::mem::MaybeUninit;
 use std::ptr::null;
 use std::sync::Arc;
 
-use fit_core::{ArgumentError, Errors, Fit, Options, Pixel, PixelProfile, Shape, Size, Start};
-use fit_gpu_kernel::{Family, Job, Method, PixelKind, Task};
+use fit_core::{ArgumentError, Errors, Fit, Options, Pixel, Shape, Size, Start};
+use fit_gpu_kernel::{Family, Job, PixelKind, Task};
 use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
-use crate::card::{Card, Choice, Launch, method_of};
+use crate::card::{Card, Choice, Launch};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream};
 use crate::pixels::{gather, gather_outlines, gather_starts, kind_of};
 
@@ -146,13 +146,12 @@ impl Resident {
         let _guest = self.card.context.enter()?;
         let (size, count) = (self.size, self.count);
         let task = Task::of(size, options, false)?;
-        let (shape, started) = (options.shape.name(), self.starts.is_some());
+        let started = self.starts.is_some();
         if matches!(options.shape, Shape::GivenSigma(_)) && !started {
             return Err(ArgumentError::StartCount { spots: count, given: 0 }.into());
         }
-        let method = method_of(options, NoteKind::None);
-        let (noted, integrated) = (false, options.profile == PixelProfile::Integrated);
-        let choice = Choice { family, shape, size, count, started, method, noted, integrated };
+        let choice = Choice::new(options, size, count, NoteKind::None);
+        let choice = Choice { family, started, ..choice };
         let launch = self.card.launch(&choice)?;
         let starts = self.starts.as_ref();
         let (circles, outlines) = starts.map_or((null(), null()), |[circles, outlines]| {
@@ -207,10 +206,7 @@ impl Resident {
             return Ok(0.0);
         }
         let _guest = self.card.context.enter()?;
-        let (family, method, started, noted) = (None, Method::Errors, true, false);
-        let shape = options.shape.name();
-        let integrated = options.profile == PixelProfile::Integrated;
-        let choice = Choice { family, shape, size, count, started, method, noted, integrated };
+        let choice = Choice::new(options, size, count, NoteKind::None).judging();
         let launch = self.card.launch(&choice)?;
         self.errors.reserve(Bytes::of::<Errors>(count)?)?;
         let job = Job {

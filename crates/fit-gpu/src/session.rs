@@ -3,14 +3,14 @@ use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use fit_core::{ArgumentError, Fit, Options, Pixel, PixelProfile, Shape, Size, Start};
+use fit_core::{ArgumentError, Fit, Options, Pixel, Shape, Size, Start};
 use fit_gpu_kernel::{Job, PixelKind, Task};
 use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
-use crate::card::{Card, Choice, Launch, method_of};
+use crate::card::{Card, Choice, Launch};
 use crate::driver::{DeviceMemory, HostMemory, Stream};
 use crate::pixels::{gather, gather_outlines, gather_starts, kind_of};
 
@@ -65,12 +65,7 @@ impl GpuSession {
         let card = Card::get(device)?;
         let _guest = card.context.enter()?;
         let host = |bytes| HostMemory::new(&card.context, bytes);
-        let shape = options.shape.name();
-        let method = method_of(options, NoteKind::None);
-        let (family, started, noted) = (None, false, false);
-        let integrated = options.profile == PixelProfile::Integrated;
-        let count = most;
-        let choice = Choice { family, shape, size, count, started, method, noted, integrated };
+        let choice = Choice::new(options, size, most, NoteKind::None);
         Ok(Self {
             size,
             given: matches!(options.shape, Shape::GivenSigma(_)),
