@@ -72,42 +72,15 @@ impl CurveOptions {
         }
     }
 
-    /// With another estimator.
-    #[must_use]
-    pub fn with_estimator(mut self, estimator: Estimator) -> Self {
-        self.estimator = estimator;
-        self
+    fit_core::__setters! {
+        with_estimator: estimator: Estimator,
+        with_max_iterations: max_iterations: u32,
+        with_tolerance: tolerance: f64,
+        with_absolute: absolute: bool,
+        with_linear: linear: Linear,
+        with_covariance: covariance: bool,
     }
-    /// With another number of iterations.
-    #[must_use]
-    pub fn with_max_iterations(mut self, max_iterations: u32) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
-    /// With another tolerance.
-    #[must_use]
-    pub fn with_tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
-    /// With weights that are 1/variance, or not.
-    #[must_use]
-    pub fn with_absolute(mut self, absolute: bool) -> Self {
-        self.absolute = absolute;
-        self
-    }
-    /// With linear parameters eliminated, or searched for.
-    #[must_use]
-    pub fn with_linear(mut self, linear: Linear) -> Self {
-        self.linear = linear;
-        self
-    }
-    /// With the covariance of the parameters, or without it, which takes less time and memory.
-    #[must_use]
-    pub fn with_covariance(mut self, covariance: bool) -> Self {
-        self.covariance = covariance;
-        self
-    }
+
     /// With a parameter that keeps its start value.
     ///
     /// # Panics
