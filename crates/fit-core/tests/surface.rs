@@ -34,7 +34,9 @@ impl<R: Scalar> Visitor for ByMethod<'_, R> {
         scratch[..pixels.len()].copy_from_slice(pixels);
         let found = if options.estimator == Estimator::MaximumLikelihood {
             let method = Likelihood::<R, S, P, Q, true>::for_shape(shape, SIZE, options, false);
-            fit_in_place(&method.unwrap(), None, &mut scratch, &[])
+            // As the backends do, with a read noise of 0 for each pixel.
+            let notes = vec![R::splat(0.0); SIZE.pixels()];
+            fit_in_place(&method.unwrap(), None, &mut scratch, &notes)
         } else {
             let method = Setup::<R, S, P>::for_shape(shape, SIZE, options).unwrap();
             fit_in_place(&method, None, &mut scratch, &[])
