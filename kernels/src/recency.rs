@@ -129,7 +129,7 @@ mod tests {
         let told = encode("add %f1, %f2, %f1;\nadd %f3, %f4, %f3;\nadd %f9, %f1, %f9;");
         assert_eq!(
             told.as_deref(),
-            Some("add %f+, %f+, %f1;\nadd %f+, %f+, %f1;\nadd %f=5, %f4, %f1;")
+            Some("add %f+, %f+, %f1;\nadd %f+, %f+, %f1;\nadd %f=5, %f3, %f1;")
         );
         assert_eq!(encode("%f+ is no register"), None);
         assert_eq!(decode("%f0"), None);

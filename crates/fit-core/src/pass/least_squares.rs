@@ -146,7 +146,8 @@ pub(super) fn reported<
     if (cancels & ended).any() {
         let spot = setup.shape().spot(setup.profile(), search.constants(), search.best());
         let exact = residual_chi2::<_, _, _, _, WEIGHTED>(tile, setup.shape(), spot, linear);
-        cost = R::select(cancels, exact * scale, cost);
+        let exact = if WEIGHTED { exact * scale } else { exact };
+        cost = R::select(cancels, exact, cost);
     }
     cost
 }

@@ -34,26 +34,6 @@ impl<R: Real> Gathered<R> {
         Self { n: zero, level: zero, single: none, square: none, residual: none, df_df }
     }
 
-    /// The weights s and r of a pixel, which are added up by themselves: where it is in its line, whether it is there, and
-    /// what it says.
-    #[inline(always)]
-    fn weights<T: Tile<R>, N: Noise<R>, const NOTES: bool>(
-        &mut self,
-        tile: &T,
-        noise: &mut N,
-        (line, place, there, pixel): (usize, usize, R::Mask, R),
-        profile: [R; 2],
-    ) -> [R; 2] {
-        let (lane, zero) = (tile.group().lane(), R::splat(0.0));
-        let note = if NOTES { tile.note(lane, line, place) } else { zero };
-        let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
-        let [s, r] = noise.pixel::<T>(there, profile, pixel, note, weight);
-        let [s, r] = [keep::<R, T>(there, s, zero), keep::<R, T>(there, r, zero)];
-        self.n = self.n + s;
-        self.level = self.level + r;
-        [s, r]
-    }
-
     /// The sums over all lanes; moments of the weights s and sf up to `ORDER`.
     #[inline(always)]
     fn summed<G: Group<R>, const ORDER: usize>(mut self, group: &G) -> Self {
@@ -130,8 +110,14 @@ fn sampled<
             let u = spot.along(index, across);
             index = index + R::splat(1.0);
             let value = u.exp2_of_minus_square();
-            let at = (line, place, there, pixels.pixel(place));
-            let [s, r] = all.weights::<T, N, NOTES>(tile, noise, at, [height, value]);
+            let note = if NOTES { tile.note(lane, line, place) } else { zero };
+            let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
+            let profile = [height, value];
+            let weights = noise.pixel::<T>(there, profile, pixels.pixel(place), note, weight);
+            let [s, r] =
+                [keep::<R, T>(there, weights[0], zero), keep::<R, T>(there, weights[1], zero)];
+            all.n = all.n + s;
+            all.level = all.level + r;
             let powers = powers(R::splat(1.0), u);
             let once = s * value;
             single.add::<ORDER>(once, &powers);
@@ -174,8 +160,14 @@ fn integrated<
                 continue;
             }
             let (place, f) = (end - 1, moments.value());
-            let at = (line, place, there, pixels.pixel(place));
-            let [s, r] = all.weights::<T, N, NOTES>(tile, noise, at, [height, f]);
+            let note = if NOTES { tile.note(lane, line, place) } else { zero };
+            let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
+            let profile = [height, f];
+            let weights = noise.pixel::<T>(there, profile, pixels.pixel(place), note, weight);
+            let [s, r] =
+                [keep::<R, T>(there, weights[0], zero), keep::<R, T>(there, weights[1], zero)];
+            all.n = all.n + s;
+            all.level = all.level + r;
             all.single.add::<ORDER>(s, &moments);
             all.square.add::<ORDER>(s * f, &moments);
             all.residual.add::<RESIDUAL>(r, &moments);

@@ -160,7 +160,7 @@ impl<R: Real, const P: usize> GpufitSearch<R, P> {
         let converged = !first & positive & change.lt(little);
 
         self.best.merge(&self.trial, &Replace(taken));
-        self.at_best.replace(settings.count, taken, normal);
+        self.at_best = Normal::select(settings.count, taken, normal, &self.at_best);
         self.iterations = R::select(running, self.iterations + one, self.iterations);
         // All that follow would be the same.
         let exhausted = !first & !taken & R::splat(LAMBDA_MAX).le(self.lambda);
@@ -255,7 +255,7 @@ impl<R: Real, const P: usize> Resumable<R> for GpufitSearch<R, P> {
         let how = Replace(mask);
         self.best.merge(&other.best, &how);
         self.trial.merge(&other.trial, &how);
-        self.at_best.replace(Count::ALL, mask, &other.at_best);
+        self.at_best = Normal::select(Count::ALL, mask, &other.at_best, &self.at_best);
         self.length.merge(&other.length, &how);
         self.largest.merge(&other.largest, &how);
         self.lambda = R::select(mask, other.lambda, self.lambda);

@@ -176,7 +176,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let undamped = short & !self.retrying;
         self.best = select(count, accepted, self.trial, self.best);
         self.memo.merge(&memo, &Replace(accepted));
-        self.at_best.replace(count, accepted, normal);
+        self.at_best = Normal::select(count, accepted, normal, &self.at_best);
 
         // An end? The first test of the pseudo-code that holds decides, so it comes last here.
         let last = stepped & settings.max_iterations.le(self.iterations);
@@ -521,7 +521,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Resumable<R>
     fn refill(&mut self, mask: R::Mask, other: &Self) {
         let how = Replace(mask);
         self.best.merge(&other.best, &how);
-        self.at_best.replace(Count::ALL, mask, &other.at_best);
+        self.at_best = Normal::select(Count::ALL, mask, &other.at_best, &self.at_best);
         self.constants.merge(&other.constants, &how);
         self.memo.merge(&other.memo, &how);
         self.trial.merge(&other.trial, &how);

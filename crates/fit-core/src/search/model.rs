@@ -220,20 +220,15 @@ impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
         Self { cost: zero, gradient: [zero; P], hessian: Symmetric::zero(), linear: [zero; L] }
     }
 
-    /// Takes what `other` has in the lanes where `mask` is true.
+    /// `yes` in the lanes where `mask` is true, `no` in the others.
     #[inline(always)]
-    pub fn replace(&mut self, count: Count<P>, mask: R::Mask, other: &Self) {
-        self.cost = R::select(mask, other.cost, self.cost);
-        self.gradient = select(count, mask, other.gradient, self.gradient);
-        for j in count.all::<R>() {
-            for k in count.from::<R>(j) {
-                if k >= j {
-                    let own = self.hessian.0[j][k];
-                    self.hessian.0[j][k] = R::select(mask, other.hessian.0[j][k], own);
-                }
-            }
+    pub fn select(count: Count<P>, mask: R::Mask, yes: &Self, no: &Self) -> Self {
+        Self {
+            cost: R::select(mask, yes.cost, no.cost),
+            gradient: select(count, mask, yes.gradient, no.gradient),
+            hessian: Symmetric::select(count, mask, &yes.hessian, &no.hessian),
+            linear: select(Count::ALL, mask, yes.linear, no.linear),
         }
-        self.linear = select(Count::ALL, mask, other.linear, self.linear);
     }
 
     /// Whether the numbers that steer the search are finite: cost, gradient and the diagonal of the Hessian
