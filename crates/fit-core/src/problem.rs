@@ -7,7 +7,10 @@ use crate::search::solve::Symmetric;
 use crate::search::{Count, Newton, Resumable, Settings};
 use crate::status::Status;
 
-/// A least-squares problem: residuals that depend on P parameters.
+/// A search has a bit of a word for each parameter.
+const MOST: usize = u64::BITS as usize;
+
+/// A least-squares problem: residuals that depend on P parameters, 1 to 64.
 ///
 /// What is minimized is the sum of the squares of the residuals (eq. 2 of Leutenegger & Weber 2021), times their weights.
 /// `R` is the arithmetic, `f32` or `f64`.
@@ -167,6 +170,7 @@ pub fn fit_problem<R: Number, Q: Problem<R, P>, const P: usize>(
     start: [R; P],
     options: &ProblemOptions<R, P>,
 ) -> Result<Minimum<R, P>, ArgumentError> {
+    const { assert!(P >= 1 && P <= MOST, "a problem has 1 to 64 parameters") };
     let ProblemOptions { max_iterations, tolerance, lower, upper, absolute } = *options;
     check("max_iterations", max_iterations.into(), 1.0, 1e5, "1 to 100000")?;
     check("tolerance", tolerance, 0.0, 1.0, "0 to 1")?;

@@ -1,4 +1,5 @@
-//! The four lanes that every processor has.
+//! The four lanes that every processor has. Elsewhere they are arrays, which there is nothing to compare with.
+#![cfg(target_arch = "x86_64")]
 
 use fit_cpu::internals::portable_operations;
 

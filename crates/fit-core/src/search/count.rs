@@ -28,6 +28,8 @@ impl<const P: usize> Count<P> {
     /// All of them.
     #[inline(always)]
     pub const fn all<R: Real>(self) -> Range<usize> {
+        // That it is no more than P is said again, for a compiler that no longer sees who made it: then arrays of P need no
+        // check of their bounds.
         if Self::is_unrolled::<R>() || self.0 > P { 0..P } else { 0..self.0 }
     }
 
