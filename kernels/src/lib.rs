@@ -96,7 +96,7 @@ mod tests {
 
     /// Proves that every template is here, with an entry and marks: three visits to a point, and one place where parameters
     /// are taken and factors are given; for least squares one more of both, for parameters that are eliminated; for Gpufit's
-    /// search one visit, and for crowds, which eliminate parameters too, two times the parameters and three times the factors.
+    /// search one visit, and for cooperative kernels, which eliminate parameters too, two times the parameters and three times the factors.
     #[test]
     fn every_template_has_its_marks() {
         for (method, expected) in [
@@ -104,12 +104,12 @@ mod tests {
             (CurveMethod::Weighted, [2, 2, 3, 3, 1]),
             (CurveMethod::Poisson, [1, 1, 3, 3, 0]),
             (CurveMethod::Gpufit, [1, 1, 1, 1, 0]),
-            (CurveMethod::Crowd, [2, 3, 1, 1, 1]),
+            (CurveMethod::Cooperative, [2, 3, 1, 1, 1]),
         ] {
-            let crowd = method == CurveMethod::Crowd;
+            let cooperative = method == CurveMethod::Cooperative;
             let (all, step) = match method {
                 CurveMethod::Gpufit => (2..=7, 1),
-                CurveMethod::Crowd => (16..=32, 16),
+                CurveMethod::Cooperative => (16..=32, 16),
                 _ => (1..=10, 1),
             };
             assert_eq!(template(all.start() - 1, method), None);
@@ -118,7 +118,7 @@ mod tests {
                 let text = template(parameters, method).expect("there is one");
                 let what = format!("{parameters}, {method:?}");
                 assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{what}");
-                let of = if crowd { "all_" } else { "" };
+                let of = if cooperative { "all_" } else { "" };
                 let marks = ["prepare", "scales", "point"].map(|mark| format!("//@{of}{mark} "));
                 let others = ["//@value ", "//@eliminated "].map(str::to_owned);
                 let marks = [&marks[..], &others].concat();

@@ -183,7 +183,7 @@ fn written() -> Result<(), GpuError> {
 }
 
 /// Sums of peaks in the memory of the device: models of 4 and 10 parameters, of which a thread has all, or each thread of a warp
-/// some of the points, and of more, which have a crowd.
+/// some of the points, and of more, which have a warp with a parameter a thread.
 fn peaks() -> Result<(), GpuError> {
     let gpu = CurveGpu::new(0)?;
     println!("# Sums of Gauss peaks on {}: median of {RUNS}\n", gpu.device().name);

@@ -7,7 +7,8 @@ use crate::error::ArgumentError;
 use crate::options::{Estimator, Options};
 use crate::outcome::{Fit, Scalar};
 use crate::pass::{
-    self, Axes, Finish, Found, Judge, Likelihood, Method, Serial, Summable, Visitor, WeightedFit,
+    self, Axes, CovarianceEstimator, Finish, Likelihood, Method, RawFit, Serial, Summable, Visitor,
+    WeightedFit,
 };
 use crate::precision::Errors;
 use crate::setup::Setup;
@@ -253,15 +254,16 @@ impl<R: Scalar> Visitor for ErrorsOfOne<'_, R> {
     fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
         let Self { size, options, weights, fit, scratch } = self;
         let weighted = !weights.is_empty();
-        let judge = Judge::<R, S, P, Q>::for_shape(shape, size, options, false, weighted)?;
+        let covariance =
+            CovarianceEstimator::<R, S, P, Q>::for_shape(shape, size, options, false, weighted)?;
         let short = ArgumentError::Scratch { needed: scratch_len(size), given: scratch.len() };
         let (pixels, rest) = scratch.split_at_mut_checked(size.pixels()).ok_or(short)?;
         let mut axes = Axes::new(rest, size).ok_or(short)?;
         let mut tile = Serial::new(&*pixels, size, &mut axes).with_weights(weights);
         let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = *fit;
         let outline = Outline { x, y, sigma_x, sigma_y, angle };
-        let judged = judge.judge(&mut tile, outline, [amplitude, background]);
-        Ok(Errors::from_judged(&judged, fit, Q))
+        let estimate = covariance.errors(&mut tile, outline, [amplitude, background]);
+        Ok(Errors::from_estimate(&estimate, fit, Q))
     }
 }
 
@@ -276,7 +278,7 @@ pub fn fit_in_place<R: Number, M: Method<R>>(
     initial: Option<Outline<R>>,
     scratch: &mut [R],
     notes: &[R],
-) -> Result<Found<R>, ArgumentError> {
+) -> Result<RawFit<R>, ArgumentError> {
     let size = method.size();
     let short = ArgumentError::Scratch { needed: scratch_len(size), given: scratch.len() };
     if method.takes_notes() && notes.len() != size.pixels() {

@@ -11,11 +11,11 @@ pub mod arithmetic;
 #[cfg(not(feature = "machines"))]
 mod arithmetic;
 mod camera;
-mod corner;
 #[cfg(feature = "machines")]
-pub mod crowd;
+pub mod cooperative;
 #[cfg(not(feature = "machines"))]
-mod crowd;
+mod cooperative;
+mod corner;
 #[cfg(feature = "machines")]
 pub mod curve;
 #[cfg(not(feature = "machines"))]

@@ -1,7 +1,7 @@
 //! The errors of a fit: standard deviations and covariances of its parameters, and how well the model fits.
 
 use crate::outcome::{Fit, Scalar};
-use crate::pass::Judged;
+use crate::pass::ErrorEstimate;
 use crate::status::Status;
 
 /// The parameters of a fit, in the order of [`Errors::covariance`].
@@ -51,7 +51,7 @@ fn finite(value: f64) -> f32 {
 /// The errors of one fit, in the units of its outcome: pixels, radians and photo-electrons, or counts, taken for
 /// photo-electrons, where no camera was given.
 ///
-/// They are what the noise of photons and camera makes of this estimator ([`crate::pass::Judge`] has the formulas): the
+/// They are what the noise of photons and camera makes of this estimator ([`crate::pass::CovarianceEstimator`] has the formulas): the
 /// Cramér–Rao bound for maximum likelihood, the sandwich A⁻¹BA⁻¹ for least squares; with EM gain twice the variance.
 /// A parameter that is not fitted has an error of 0; one that the pixels say nothing about has an infinite one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,21 +85,26 @@ impl Errors {
         }
     }
 
-    /// The errors of a fit of `parameters` parameters (with α and β) that was judged.
+    /// The errors of a fit of `parameters` parameters (with α and β), from what [`crate::pass::CovarianceEstimator`] found.
     #[inline(always)]
-    pub fn from_judged<T: Scalar>(judged: &Judged<T>, fit: &Fit<T>, parameters: usize) -> Self {
+    pub fn from_estimate<T: Scalar>(
+        estimate: &ErrorEstimate<T>,
+        fit: &Fit<T>,
+        parameters: usize,
+    ) -> Self {
         let mut errors = Self::unknown();
         if fit.status == Status::Invalid {
             return errors;
         }
-        let [pearson, spread, seen] = [judged.pearson, judged.spread, judged.seen].map(T::to_f64);
+        let [pearson, spread, seen] =
+            [estimate.pearson, estimate.spread, estimate.seen].map(T::to_f64);
         let freedom = (seen - parameters as f64).max(1.0);
         errors.goodness = finite(pearson / freedom);
         errors.excess = finite((pearson - freedom) / libm::sqrt(spread.max(1.0)));
         let rows = (0..PARAMETERS).flat_map(|j| (j..PARAMETERS).map(move |k| (j, k)));
         let mut covariance = [0.0; PACKED];
         for (to, (j, k)) in covariance.iter_mut().zip(rows) {
-            let known = judged.covariance.0[j][k].to_f64() as f32;
+            let known = estimate.covariance.0[j][k].to_f64() as f32;
             if !known.is_finite() || (j == k && known < 0.0) {
                 return errors;
             }

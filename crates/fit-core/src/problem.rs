@@ -159,7 +159,7 @@ impl<R: Number, const P: usize> Factored<R, P> for Whole {
     }
 }
 
-/// Minimizes the sum of the squares of the residuals by Levenberg and Marquardt's method in a region of trust (Moré 1978), from
+/// Minimizes the sum of the squares of the residuals by Levenberg and Marquardt's method in a trust region (Moré 1978), from
 /// `start`, which is moved within the limits. It allocates nothing.
 ///
 /// # Errors

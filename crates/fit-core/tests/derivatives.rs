@@ -1,6 +1,8 @@
 //! Proves the first and second derivatives of every shape and estimator against differences.
 
-use fit_core::pass::{Axes, Likelihood, LikelihoodSeed, LitConstants, Method, Serial, SpotSearch};
+use fit_core::pass::{
+    Axes, Likelihood, LikelihoodSeed, Method, Serial, SpotSearch, WithAmplitudeConstants,
+};
 use fit_core::pass::{LeastSquaresSeed, Summable, Visitor, WeightedFit, WeightedSeed};
 use fit_core::search::{Coordinates, Evaluation};
 use fit_core::spot::shape::{Elliptical, FixedSigmas, Outlined, Rotated};
@@ -153,7 +155,8 @@ where
         let mut tile = Serial::new(&mut pixels[..], SIZE, &mut axes).with_notes(&self.notes);
         let (mut seed, usable) = self.method.prepare(&mut tile, Some(start()));
         seed.parameters = *p;
-        seed.constants = LitConstants { shape: self.constants, least: [f64::NEG_INFINITY; 2] };
+        seed.constants =
+            WithAmplitudeConstants { shape: self.constants, least: [f64::NEG_INFINITY; 2] };
         let search = self.method.begin(&seed, usable);
         let evaluation = self.method.evaluate(&mut tile, &seed, &search);
         let shape: [f64; P] = std::array::from_fn(|j| p[j]);

@@ -1,6 +1,6 @@
 //! Proves the covariance of a fit against matrices of differences, inverted by nalgebra.
 
-use fit_core::pass::{Axes, Judge, Judged, Serial, Summable};
+use fit_core::pass::{Axes, CovarianceEstimator, ErrorEstimate, Serial, Summable};
 use fit_core::search::Count;
 use fit_core::search::solve::{Symmetric, inverse};
 use fit_core::spot::shape::{Circular, Elliptical, Fixed, Outlined, Rotated};
@@ -174,17 +174,22 @@ impl<S: Summable<P>, const P: usize> Case<S, P> {
         &by * &inverse * b * &inverse * by.transpose()
     }
 
-    fn judged<const Q: usize>(&self) -> Judged<f64> {
+    fn estimate<const Q: usize>(&self) -> ErrorEstimate<f64> {
         let (mapped, weighted) = (self.variances.is_some(), self.weights.is_some());
-        let judge =
-            Judge::<f64, S, P, Q>::for_shape(self.shape, SIZE, &self.options, mapped, weighted)
-                .unwrap();
+        let covariance = CovarianceEstimator::<f64, S, P, Q>::for_shape(
+            self.shape,
+            SIZE,
+            &self.options,
+            mapped,
+            weighted,
+        )
+        .unwrap();
         let mut scratch = vec![0.0; Axes::<f64>::scratch_len(SIZE)];
         let mut axes = Axes::new(&mut scratch, SIZE).unwrap();
         let mut tile = Serial::new(&self.pixels[..], SIZE, &mut axes)
             .with_notes(self.variances.as_deref().unwrap_or_default())
             .with_weights(self.weights.as_deref().unwrap_or_default());
-        judge.judge(&mut tile, self.outline(&self.spot), [self.spot[P], self.spot[P + 1]])
+        covariance.errors(&mut tile, self.outline(&self.spot), [self.spot[P], self.spot[P + 1]])
     }
 
     fn fit(&self) -> Fit<f64> {
@@ -212,7 +217,7 @@ impl<S: Summable<P>, const P: usize> Case<S, P> {
         if P == 5 && (place[2] - place[3]).abs() < 0.01 {
             return;
         }
-        let judged = self.judged::<Q>();
+        let estimate = self.estimate::<Q>();
         // The integral over a pixel of a rotated spot is a sum over few places.
         let rough = P == 5 && self.options.profile == PixelProfile::Integrated;
         let tolerance = if rough { 1e-4 } else { 2e-6 };
@@ -226,7 +231,7 @@ impl<S: Summable<P>, const P: usize> Case<S, P> {
         for j in 0..7 {
             for k in j..7 {
                 let scale = (expected[(j, j)] * expected[(k, k)]).sqrt();
-                let found = judged.covariance.0[j][k];
+                let found = estimate.covariance.0[j][k];
                 let off = (found - expected[(j, k)]).abs();
                 assert!(off <= tolerance * scale, "({j}, {k}): {found} and {}", expected[(j, k)]);
             }
@@ -244,14 +249,14 @@ impl<S: Summable<P>, const P: usize> Case<S, P> {
         }
         let near = |found: f64, expected: f64| (found / expected - 1.0).abs() <= tolerance;
         assert!(
-            near(judged.pearson, pearson),
+            near(estimate.pearson, pearson),
             "{} {pearson} {place:?} {:?}",
-            judged.pearson,
+            estimate.pearson,
             self.spot
         );
-        assert!(near(judged.spread, spread), "{} {spread} {place:?}", judged.spread);
-        assert_eq!(judged.seen, seen);
-        let errors = Errors::from_judged(&judged, &self.fit(), Q);
+        assert!(near(estimate.spread, spread), "{} {spread} {place:?}", estimate.spread);
+        assert_eq!(estimate.seen, seen);
+        let errors = Errors::from_estimate(&estimate, &self.fit(), Q);
         assert!(near(errors.goodness.into(), pearson / (seen - Q as f64)));
         assert_eq!(errors.x(), errors.covariance(Parameter::X, Parameter::X).sqrt());
         let Outline { sigma_x, sigma_y, .. } = self.outline(&self.spot);
@@ -262,7 +267,7 @@ impl<S: Summable<P>, const P: usize> Case<S, P> {
         by[5] = volume * sigma_x * sigma_y;
         let photons = (by.transpose() * expected * &by)[(0, 0)].sqrt();
         assert!((f64::from(errors.photons) / photons - 1.0).abs() <= 1e-4);
-        assert_eq!(Judged::from_numbers(&judged.numbers()).numbers(), judged.numbers());
+        assert_eq!(ErrorEstimate::from_numbers(&estimate.numbers()).numbers(), estimate.numbers());
     }
 }
 
@@ -371,14 +376,14 @@ fn what_cannot_be_known_has_infinite_errors() {
         weights: None,
     };
     let errors =
-        |case: &Case<Circular, 3>| Errors::from_judged(&case.judged::<5>(), &case.fit(), 5);
+        |case: &Case<Circular, 3>| Errors::from_estimate(&case.estimate::<5>(), &case.fit(), 5);
     let blind = errors(&case);
     assert!(blind.exploding && blind.x() == f32::INFINITY && blind.photons == f32::INFINITY);
     case.variances = None;
     case.spot[0] = -60.0;
     let outside = errors(&case);
     assert!(outside.exploding && outside.x() > 1.0);
-    let invalid = Errors::from_judged(&case.judged::<5>(), &Fit::invalid(), 5);
+    let invalid = Errors::from_estimate(&case.estimate::<5>(), &Fit::invalid(), 5);
     assert!(invalid.exploding && invalid == Errors::unknown());
     let round = Case {
         shape: Rotated,
@@ -388,7 +393,7 @@ fn what_cannot_be_known_has_infinite_errors() {
         variances: None,
         weights: None,
     };
-    let errors = Errors::from_judged(&round.judged::<7>(), &round.fit(), 7);
+    let errors = Errors::from_estimate(&round.estimate::<7>(), &round.fit(), 7);
     assert!(!errors.exploding && errors.x() < 0.1);
     assert!((f64::from(errors.of(Parameter::Angle)) - ANY_ANGLE.sqrt()).abs() < 1e-6);
 }

@@ -2,7 +2,7 @@
 
 use fit_core::pass::{Axes, LeastSquaresSeed, Method, Serial, SpotSearch};
 use fit_core::search::solve::Symmetric;
-use fit_core::search::{Evaluation, Normal, Parts, Replace, Resumable};
+use fit_core::search::{Evaluation, LaneState, Normal, Replace, Resumable};
 use fit_core::spot::conditioning::Conditioning;
 use fit_core::spot::shape::Circular;
 use fit_core::spot::sums::Profile;

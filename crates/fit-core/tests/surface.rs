@@ -1,7 +1,7 @@
 //! What other projects build on: windows of any shape, the equations by name, and problems of their own.
 
 use fit_core::equations::SpotEquations;
-use fit_core::pass::{Judge, Likelihood, Summable, Visitor};
+use fit_core::pass::{CovarianceEstimator, Likelihood, Summable, Visitor};
 use fit_core::{
     ArgumentError, Background, Circle, Errors, Estimator, Fit, Fitter, Options, Outline, Problem,
     ProblemOptions, Scalar, Setup, Shape, Size, Status, fit_in_place, fit_problem, fit_window,
@@ -89,7 +89,7 @@ fn a_fitter_takes_every_shape_and_estimator() {
     check_shapes::<f64>();
 }
 
-/// Proves that errors are those of [`Judge`], and that a fit by a method known beforehand is the same fit.
+/// Proves that errors are those of [`CovarianceEstimator`], and that a fit by a method known beforehand is the same fit.
 #[test]
 fn fits_by_a_method_are_the_same() {
     let counts = window();
@@ -98,7 +98,7 @@ fn fits_by_a_method_are_the_same() {
     let fit = fitter.fit(&counts, None, &mut scratch).unwrap();
     let setup = Setup::<f64>::new(SIZE, &Options::default()).unwrap();
     assert_eq!(fit, fit_window(&setup, &counts, None, &mut scratch).unwrap());
-    let judge = Judge::<f64, _, 3, 5>::for_shape(
+    let covariance = CovarianceEstimator::<f64, _, 3, 5>::for_shape(
         fit_core::spot::shape::Circular,
         SIZE,
         &Options::default(),
@@ -110,13 +110,13 @@ fn fits_by_a_method_are_the_same() {
     let mut axes = vec![0.0; scratch_len(SIZE)];
     let mut axes = fit_core::pass::Axes::new(&mut axes, SIZE).unwrap();
     let mut tile = fit_core::pass::Serial::new(&pixels[..], SIZE, &mut axes);
-    let judged = judge.judge(
+    let estimate = covariance.errors(
         &mut tile,
         Circle::new(fit.x, fit.y, fit.sigma).into(),
         [fit.amplitude, fit.background],
     );
     let errors = fitter.errors(&counts, &fit, &mut scratch).unwrap();
-    assert_eq!(errors, Errors::from_judged(&judged, &fit, 5));
+    assert_eq!(errors, Errors::from_estimate(&estimate, &fit, 5));
 }
 
 /// Proves that what is wrong with a request is said, and where.

@@ -3,7 +3,9 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use fit_core::pass::{Axes, Judge, Likelihood, Method, Serial, Summable, Visitor, WeightedFit};
+use fit_core::pass::{
+    Axes, CovarianceEstimator, Likelihood, Method, Serial, Summable, Visitor, WeightedFit,
+};
 use fit_core::{
     ArgumentError, Errors, Estimator, Fit, Fits, Options, Outcomes, Outline, Pixel, Scalar, Setup,
     Size, Start, fit_in_place, scratch_len,
@@ -68,9 +70,9 @@ pub trait Arithmetic: Scalar {
         start: Start<'_>,
         fits: Outcomes<'_>,
     ) -> Result<(), BatchError>;
-    /// Judges fits of windows that were checked. It is compiled here, for both precisions.
+    /// Finds the errors of fits of windows that were checked. It is compiled here, for both precisions.
     #[doc(hidden)]
-    fn judge(
+    fn errors(
         reference: &Reference<Self>,
         options: &Options,
         windows: AnyWindows<'_>,
@@ -89,16 +91,16 @@ macro_rules! arithmetic {
                 start: Start<'_>,
                 fits: Outcomes<'_>,
             ) -> Result<(), BatchError> {
-                windows.visit(Batch { reference, options, start, fits })
+                windows.visit(ByPixelType { reference, options, start, fits })
             }
-            fn judge(
+            fn errors(
                 reference: &Reference<Self>,
                 options: &Options,
                 windows: AnyWindows<'_>,
                 fits: Fits<'_>,
                 errors: &mut [Errors],
             ) -> Result<(), BatchError> {
-                windows.visit(Judging { reference, options, fits, errors })
+                windows.visit(ErrorsByPixelType { reference, options, fits, errors })
             }
         }
     )*};
@@ -120,7 +122,7 @@ impl<R: Arithmetic> Reference<R> {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
-    fit_windows::__batches!(BatchError, fit_checked, judge_checked);
+    fit_windows::__batches!(BatchError, fit_checked, errors_checked);
 
     fn fit_checked(
         &self,
@@ -132,30 +134,30 @@ impl<R: Arithmetic> Reference<R> {
         R::fit(self, options, windows, start, fits)
     }
 
-    fn judge_checked(
+    fn errors_checked(
         &self,
         options: &Options,
         windows: AnyWindows<'_>,
         fits: Fits<'_>,
         errors: &mut [Errors],
     ) -> Result<(), BatchError> {
-        R::judge(self, options, windows, fits, errors)
+        R::errors(self, options, windows, fits, errors)
     }
 
     /// Knows no pixel type: `read` writes the pixels of a window to the first numbers that it is given, variances to the
     /// second and weights to the third.
-    fn judge_all<S: Summable<P>, const P: usize, const Q: usize>(
+    fn errors_all<S: Summable<P>, const P: usize, const Q: usize>(
         &self,
-        judge: &Judge<R, S, P, Q>,
-        beside: [bool; 2],
+        covariance: &CovarianceEstimator<R, S, P, Q>,
+        side: [bool; 2],
         read: &ReadAll<'_, R>,
         fits: Fits<'_>,
         errors: &mut [Errors],
     ) -> Result<(), BatchError> {
-        let size = judge.size();
+        let size = covariance.size();
         let pixels = size.pixels();
-        let [variances, weights] = beside.map(|there| if there { pixels } else { 0 });
-        let judge_chunk = |scratch: &mut Vec<R>, first: usize, errors: &mut [Errors]| {
+        let [variances, weights] = side.map(|there| if there { pixels } else { 0 });
+        let errors_of_chunk = |scratch: &mut Vec<R>, first: usize, errors: &mut [Errors]| {
             for (index, errors) in (first..).zip(errors) {
                 let (window, rest) = scratch.split_at_mut(pixels);
                 let (variances, rest) = rest.split_at_mut(variances);
@@ -168,20 +170,20 @@ impl<R: Arithmetic> Reference<R> {
                 let fit = fits.at::<R>(index);
                 let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = fit;
                 let outline = Outline { x, y, sigma_x, sigma_y, angle };
-                let judged = judge.judge(&mut tile, outline, [amplitude, background]);
-                *errors = Errors::from_judged(&judged, &fit, Q);
+                let estimate = covariance.errors(&mut tile, outline, [amplitude, background]);
+                *errors = Errors::from_estimate(&estimate, &fit, Q);
             }
         };
         let scratch = || vec![R::default(); scratch_len(size) + variances + weights];
         match &self.pool {
             None => {
-                judge_chunk(&mut scratch(), 0, errors);
+                errors_of_chunk(&mut scratch(), 0, errors);
                 Ok(())
             }
             Some(pool) => share(pool, errors, CHUNK, &|| {
                 let mut scratch = scratch();
                 Ok(Box::new(move |first, errors| {
-                    judge_chunk(&mut scratch, first, errors);
+                    errors_of_chunk(&mut scratch, first, errors);
                     Ok(())
                 }))
             }),
@@ -198,7 +200,7 @@ impl<R: Arithmetic> Reference<R> {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        options.shape.visit(Shaped { reference: self, size, options, kind, read, start, fits })
+        options.shape.visit(ByShape { reference: self, size, options, kind, read, start, fits })
     }
 
     /// Knows no pixel type, so that the fit is not compiled for each: `read` writes the pixels of a window to
@@ -255,22 +257,22 @@ type Read<'a, R> = dyn Fn(usize, &mut [R], &mut [R]) + Sync + 'a;
 /// The same for pixels, variances and weights.
 type ReadAll<'a, R> = dyn Fn(usize, &mut [R], &mut [R], &mut [R]) + Sync + 'a;
 
-/// A batch that waits for the type of its pixels.
-struct Batch<'a, R> {
+/// Fits a batch once the type of its pixels is known.
+struct ByPixelType<'a, R> {
     reference: &'a Reference<R>,
     options: &'a Options,
     start: Start<'a>,
     fits: Outcomes<'a>,
 }
 
-impl<'w, R: Arithmetic> fit_windows::Visitor<'w> for Batch<'_, R> {
+impl<'w, R: Arithmetic> fit_windows::Visitor<'w> for ByPixelType<'_, R> {
     type Output = Result<(), BatchError>;
 
     fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
         let Self { reference, options, start, fits } = self;
         let size = windows.size();
         let (kind, em_gain) = (windows.note_kind(options), em_gain(options));
-        let mapped = windows.known().is_mapped();
+        let mapped = windows.side_data().is_mapped();
         let read = |index: usize, numbers: &mut [R], notes: &mut [R]| {
             read(windows.window(index), numbers);
             windows.convert(index, numbers, em_gain);
@@ -284,61 +286,62 @@ impl<'w, R: Arithmetic> fit_windows::Visitor<'w> for Batch<'_, R> {
     }
 }
 
-/// Fits that wait for the type of their pixels, to be judged.
-struct Judging<'a, R> {
+/// Fits whose errors wait for the type of the pixels.
+struct ErrorsByPixelType<'a, R> {
     reference: &'a Reference<R>,
     options: &'a Options,
     fits: Fits<'a>,
     errors: &'a mut [Errors],
 }
 
-impl<'w, R: Arithmetic> fit_windows::Visitor<'w> for Judging<'_, R> {
+impl<'w, R: Arithmetic> fit_windows::Visitor<'w> for ErrorsByPixelType<'_, R> {
     type Output = Result<(), BatchError>;
 
     fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
         let Self { reference, options, fits, errors } = self;
         let em_gain = em_gain(options);
-        let beside = [windows.known().is_mapped(), windows.known().is_weighted()];
+        let side = [windows.side_data().is_mapped(), windows.side_data().is_weighted()];
         let read_all = |index: usize, pixels: &mut [R], variances: &mut [R], weights: &mut [R]| {
             read(windows.window(index), pixels);
             windows.convert(index, pixels, em_gain);
-            if beside[0] {
+            if side[0] {
                 windows.notes(index, NoteKind::Variances, variances, em_gain);
             }
-            if beside[1] {
+            if side[1] {
                 windows.notes(index, NoteKind::Weights, weights, em_gain);
             }
         };
         let size = windows.size();
         let read = &read_all;
-        options.shape.visit(JudgingShape { reference, size, options, beside, read, fits, errors })
+        options.shape.visit(ErrorsByShape { reference, size, options, side, read, fits, errors })
     }
 }
 
-/// Fits that wait for their shape, to be judged.
-struct JudgingShape<'a, R> {
+/// Fits whose errors wait for the shape.
+struct ErrorsByShape<'a, R> {
     reference: &'a Reference<R>,
     size: Size,
     options: &'a Options,
     /// Whether there is a camera map, and whether there are weights.
-    beside: [bool; 2],
+    side: [bool; 2],
     read: &'a ReadAll<'a, R>,
     fits: Fits<'a>,
     errors: &'a mut [Errors],
 }
 
-impl<R: Arithmetic> Visitor for JudgingShape<'_, R> {
+impl<R: Arithmetic> Visitor for ErrorsByShape<'_, R> {
     type Output = Result<(), BatchError>;
 
     fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
-        let Self { reference, size, options, beside, read, fits, errors } = self;
-        let judge = Judge::<R, S, P, Q>::for_shape(shape, size, options, beside[0], beside[1])?;
-        reference.judge_all(&judge, beside, read, fits, errors)
+        let Self { reference, size, options, side, read, fits, errors } = self;
+        let covariance =
+            CovarianceEstimator::<R, S, P, Q>::for_shape(shape, size, options, side[0], side[1])?;
+        reference.errors_all(&covariance, side, read, fits, errors)
     }
 }
 
-/// A batch that waits for its shape.
-struct Shaped<'a, R, T> {
+/// Fits a batch once its shape is known.
+struct ByShape<'a, R, T> {
     reference: &'a Reference<R>,
     size: Size,
     options: &'a Options,
@@ -349,7 +352,7 @@ struct Shaped<'a, R, T> {
     fits: &'a mut [Fit<T>],
 }
 
-impl<R: Arithmetic, T: Scalar> Visitor for Shaped<'_, R, T> {
+impl<R: Arithmetic, T: Scalar> Visitor for ByShape<'_, R, T> {
     type Output = Result<(), BatchError>;
 
     fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {

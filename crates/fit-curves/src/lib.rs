@@ -3,11 +3,11 @@
 
 mod chunks;
 mod compiled;
+mod curve_batch;
 mod error;
 mod fits;
 mod frame;
 mod gpufit;
-mod job;
 mod options;
 mod single;
 mod values;
@@ -16,14 +16,14 @@ use ndarray::{ArrayView2, Ix2, Ix3};
 
 pub use chunks::{Chunk, Place, chunks};
 pub use compiled::{CompiledModel, CurveNumber};
+pub use curve_batch::{CurveBatch, clean};
 pub use error::CurveError;
 pub use fit_core::curve::At;
 pub use fits::CurveFits;
 pub use frame::Frame;
 pub use gpufit::{GpufitChunk, GpufitOptions, GpufitPlace, GpufitRoom};
-pub use job::{Job, clean};
 pub use options::{CurveOptions, Limits, Linear};
-pub use single::{Rules, Single, Singles};
+pub use single::{Rules, SingleFit, SingleFits};
 pub use values::{Dimensions, Element, Values};
 
 /// Where the points of the data lie: the values of the variables of the model.

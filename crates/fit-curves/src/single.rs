@@ -6,11 +6,11 @@ use std::ops::Range;
 use fit_core::curve::single::{LEAST_RESIDUAL, MOST_ROUNDED, MOST_SPACED};
 use fit_core::{Estimator, Status};
 
-use crate::{Chunk, Job};
+use crate::{Chunk, CurveBatch};
 
 /// What a search in single precision found of a data set.
 #[derive(Clone, Copy, Debug)]
-pub struct Single<'a> {
+pub struct SingleFit<'a> {
     /// The parameters.
     pub parameters: &'a [f32],
     /// The lengths in which they were measured.
@@ -36,7 +36,7 @@ pub struct Single<'a> {
     pub size: f32,
 }
 
-impl<'a> Single<'a> {
+impl<'a> SingleFit<'a> {
     /// The length in which a parameter that starts there is measured.
     #[inline(always)]
     pub fn length(start: f32) -> f32 {
@@ -104,12 +104,12 @@ impl<'a> Single<'a> {
     #[inline(always)]
     pub fn put(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         fit: usize,
         covariance: impl Fn(usize, usize) -> f32,
         chunk: &mut Chunk<'_>,
     ) -> bool {
-        let rules = Rules::of(job);
+        let rules = Rules::of(batch);
         let Measured { chi2, variance, exact } = self.measured(rules);
         let (count, deviation) = (self.parameters.len(), variance.sqrt());
         let told = |j: usize| {
@@ -123,7 +123,7 @@ impl<'a> Single<'a> {
         let length = |j: usize| f64::from(self.lengths[j]);
         let place = chunk.place(fit);
         for j in 0..count {
-            place.parameters[j] = kept(job, fit, j, self.parameters[j]);
+            place.parameters[j] = kept(batch, fit, j, self.parameters[j]);
             if !place.covariance.is_empty() {
                 let factor = variance * length(j);
                 for k in j..count {
@@ -145,10 +145,10 @@ impl<'a> Single<'a> {
 
 /// What searches in single precision found of data sets that follow each other.
 #[derive(Clone, Copy, Debug)]
-pub struct Singles<'a> {
+pub struct SingleFits<'a> {
     /// The parameters of one after the other; errors in the same way; cost, iterations, evaluations, status with and without a
     /// look at the limits, unit, degrees of freedom and size, each of all data sets; if it is wanted, the upper half of the inverse
-    /// Hessian, row after row ([`Single`] says what they are).
+    /// Hessian, row after row ([`SingleFit`] says what they are).
     pub found: &'a [f32],
     /// Start values: of all, or of each.
     pub starts: &'a [f32],
@@ -158,19 +158,19 @@ pub struct Singles<'a> {
     pub wrong: &'a [bool],
 }
 
-/// Fits that are judged together.
+/// Fits that are measured together.
 const BLOCK: usize = 64;
 
-impl<'a> Singles<'a> {
+impl<'a> SingleFits<'a> {
     /// What was found of a fit of a model of so many parameters, which are measured in these lengths.
-    pub fn single<'s>(&self, fit: usize, count: usize, lengths: &'s [f32]) -> Single<'s>
+    pub fn single<'s>(&self, fit: usize, count: usize, lengths: &'s [f32]) -> SingleFit<'s>
     where
         'a: 's,
     {
         let (parameters, numbers) = (lengths.len(), count * lengths.len());
         let row = |first: usize| &self.found[first + fit * parameters..][..parameters];
         let others = std::array::from_fn(|which| self.found[2 * numbers + which * count + fit]);
-        Single::from_numbers(row(0), lengths, row(numbers), others)
+        SingleFit::from_numbers(row(0), lengths, row(numbers), others)
     }
 
     /// Which of so many fits single precision could not decide, in rising order; `lengths` are those of the parameters of all, or of
@@ -196,8 +196,8 @@ impl<'a> Singles<'a> {
         for first in (0..count).step_by(BLOCK) {
             let these = first..(first + BLOCK).min(count);
             let row = first * parameters..these.end * parameters;
-            let judged = rules.judge(&other, these.clone());
-            for (to, &own) in deviations.chunks_exact_mut(parameters).zip(&judged.deviations) {
+            let block = rules.measure_block(&other, these.clone());
+            for (to, &own) in deviations.chunks_exact_mut(parameters).zip(&block.deviations) {
                 to.fill(own as f32);
             }
             let lengths = &lengths[if same { 0 } else { row.start }..];
@@ -207,7 +207,7 @@ impl<'a> Singles<'a> {
             {
                 *to = is_told(parameter, root, root * length * deviation);
             }
-            let rows = told.chunks_exact(parameters).zip(judged.fine);
+            let rows = told.chunks_exact(parameters).zip(block.fine);
             for (at, (told, fine)) in these.zip(rows) {
                 let wrong = self.wrong.get(at).is_some_and(|&wrong| wrong);
                 if !fine || wrong || told.contains(&false) {
@@ -224,15 +224,15 @@ impl<'a> Singles<'a> {
     }
 
     /// Writes the outcomes of all fits of a chunk; those that single precision could not decide are left, and invalid.
-    pub fn put(&self, job: &Job<'_, '_, '_>, chunk: &mut Chunk<'_>) {
-        let (fits, parameters) = (chunk.fits(), job.options.parameters());
+    pub fn put(&self, batch: &CurveBatch<'_, '_, '_>, chunk: &mut Chunk<'_>) {
+        let (fits, parameters) = (chunk.fits(), batch.options.parameters());
         let count = fits.len();
         let numbers = count * parameters;
         let (of_parameters, rest) = self.found.split_at(numbers);
         let (of_errors, rest) = rest.split_at(numbers);
         let (others, covariance) = rest.split_at(8 * count);
         let other = |which: usize| &others[which * count..][..count];
-        let (rules, statuses) = (Rules::of(job), other(3));
+        let (rules, statuses) = (Rules::of(batch), other(3));
         for (to, from) in [
             (&mut *chunk.iterations, other(1)),
             (chunk.evaluations, other(2)),
@@ -240,10 +240,10 @@ impl<'a> Singles<'a> {
         ] {
             to.iter_mut().zip(from).for_each(|(to, &from)| *to = whole(from));
         }
-        if job.has_limits {
+        if batch.has_limits {
             for number in 0..numbers {
                 let (fit, j) = (fits.start + number / parameters, number % parameters);
-                chunk.parameters[number] = kept(job, fit, j, of_parameters[number]);
+                chunk.parameters[number] = kept(batch, fit, j, of_parameters[number]);
             }
         } else {
             let to = chunk.parameters.iter_mut();
@@ -252,15 +252,15 @@ impl<'a> Singles<'a> {
         let mut lengths = vec![0.0; parameters];
         for first in (0..count).step_by(BLOCK) {
             let these = first..(first + BLOCK).min(count);
-            let Judged { chi2, variances, deviations, mut fine } =
-                rules.judge(&other, these.clone());
+            let MeasuredBlock { chi2, variances, deviations, mut fine } =
+                rules.measure_block(&other, these.clone());
             chunk.chi2[these.clone()].copy_from_slice(&chi2[..these.len()]);
             for (i, at) in these.clone().enumerate() {
                 chunk.statuses[at] = status(statuses[at]);
                 if self.step > 0 || at == 0 {
                     let starts = &self.starts[at * self.step..][..parameters];
                     for (to, &start) in lengths.iter_mut().zip(starts) {
-                        *to = f64::from(Single::length(start));
+                        *to = f64::from(SingleFit::length(start));
                     }
                 }
                 let row = at * parameters..(at + 1) * parameters;
@@ -312,7 +312,7 @@ struct Measured {
 }
 
 /// What follows of a block of fits.
-struct Judged {
+struct MeasuredBlock {
     chi2: [f64; BLOCK],
     variances: [f64; BLOCK],
     deviations: [f64; BLOCK],
@@ -321,12 +321,16 @@ struct Judged {
 }
 
 impl Rules {
-    /// What follows of some fits, from the numbers of all in the order of [`Single`]'s fields.
+    /// What follows of some fits, from the numbers of all in the order of [`SingleFit`]'s fields.
     #[inline(always)]
-    fn judge<'f>(self, other: &impl Fn(usize) -> &'f [f32], these: Range<usize>) -> Judged {
+    fn measure_block<'f>(
+        self,
+        other: &impl Fn(usize) -> &'f [f32],
+        these: Range<usize>,
+    ) -> MeasuredBlock {
         let zeros = [0.0; BLOCK];
         let mut all =
-            Judged { chi2: zeros, variances: zeros, deviations: zeros, fine: [true; BLOCK] };
+            MeasuredBlock { chi2: zeros, variances: zeros, deviations: zeros, fine: [true; BLOCK] };
         let mut units = zeros;
         for (unit, &power) in units.iter_mut().zip(&other(5)[these.clone()]) {
             *unit = power_of_two(power);
@@ -347,13 +351,13 @@ impl Rules {
         all
     }
 
-    /// Those of a job.
+    /// Those of a batch.
     #[inline(always)]
-    pub fn of(job: &Job<'_, '_, '_>) -> Self {
+    pub fn of(batch: &CurveBatch<'_, '_, '_>) -> Self {
         Self {
-            poisson: job.options.estimator == Estimator::MaximumLikelihood,
-            absolute: job.options.absolute,
-            most_iterations: job.options.max_iterations as f32,
+            poisson: batch.options.estimator == Estimator::MaximumLikelihood,
+            absolute: batch.options.absolute,
+            most_iterations: batch.options.max_iterations as f32,
         }
     }
 
@@ -397,12 +401,12 @@ fn is_told(parameter: f32, root: f32, error: f32) -> bool {
 
 /// A parameter within its limits, which were rounded.
 #[inline(always)]
-fn kept(job: &Job<'_, '_, '_>, fit: usize, parameter: usize, found: f32) -> f64 {
+fn kept(batch: &CurveBatch<'_, '_, '_>, fit: usize, parameter: usize, found: f32) -> f64 {
     let value = f64::from(found);
-    if !job.has_limits {
+    if !batch.has_limits {
         return value;
     }
-    let [lower, upper] = job.limit(fit, parameter);
+    let [lower, upper] = batch.limit(fit, parameter);
     match found {
         _ if found == lower as f32 => lower,
         _ if found == upper as f32 => upper,

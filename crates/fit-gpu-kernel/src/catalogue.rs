@@ -14,7 +14,7 @@ pub enum Family {
     /// Square windows in small batches: a thread a row.
     Quick,
     /// Windows of any shape: a thread a column, the pixels in shared memory.
-    Team,
+    SharedMemory,
     /// As the paper has it: a thread a pixel, whole warps a fit, its iteration to the letter
     /// ([`fit_core::published`]). Takes windows of at most 1024 pixels, and start values must be given.
     Published,
@@ -22,7 +22,7 @@ pub enum Family {
 
 /// How a kernel fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Method {
+pub enum KernelMethod {
     /// Least squares for windows of nothing but pixels, and sampled profiles.
     Rough,
     /// Least squares for any profile, and with a camera map without masked pixels.
@@ -35,12 +35,12 @@ pub enum Method {
     Errors,
 }
 
-impl Method {
+impl KernelMethod {
     /// The numbers of shared memory that a pixel takes, with notes or not.
     const fn planes(self, noted: bool) -> usize {
         match (noted, self) {
             (false, _) => 1,
-            (true, Self::Errors) => Job::JUDGED_PLANES,
+            (true, Self::Errors) => Job::ERRORS_PLANES,
             (true, _) => 2,
         }
     }
@@ -60,25 +60,25 @@ impl Method {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// In registers: a square window of `side`×`side` pixels, `lanes` threads with some rows each.
-    Rows {
+    RegisterTile {
         /// Threads of a fit.
         lanes: usize,
         /// Pixels in a row, and rows.
         side: usize,
     },
     /// In shared memory: a window of any shape, `lanes` threads with some columns each.
-    Team {
+    SharedMemory {
         /// Threads of a fit.
         lanes: usize,
         /// How they fit.
-        method: Method,
+        method: KernelMethod,
     },
     /// In shared memory: a square window of `side`×`side` pixels, one thread.
-    Alone {
+    ThreadPerFit {
         /// Pixels in a row, and rows.
         side: usize,
         /// How they fit.
-        method: Method,
+        method: KernelMethod,
     },
     /// In a register of a thread of its own, whole warps a fit.
     Pixels {
@@ -88,48 +88,52 @@ pub enum Layout {
 }
 
 impl Layout {
-    const fn rows<const LANES: usize, const SIDE: usize, const ROWS: usize, const N: usize>() -> Self
-    {
+    const fn register_tile<
+        const LANES: usize,
+        const SIDE: usize,
+        const ROWS: usize,
+        const N: usize,
+    >() -> Self {
         assert!(LANES.is_power_of_two() && LANES <= WARP, "the threads of a fit are in one warp");
         assert!(LANES * ROWS >= SIDE && N == ROWS * SIDE, "all rows have a thread");
-        Self::Rows { lanes: LANES, side: SIDE }
+        Self::RegisterTile { lanes: LANES, side: SIDE }
     }
 
-    const fn team_of(lanes: usize, method: Method) -> Self {
+    const fn shared_memory_of(lanes: usize, method: KernelMethod) -> Self {
         assert!(lanes.is_power_of_two() && lanes <= WARP, "the threads of a fit are in one warp");
-        Self::Team { lanes, method }
+        Self::SharedMemory { lanes, method }
     }
 
-    const fn team<const LANES: usize>() -> Self {
-        Self::team_of(LANES, Method::Rough)
+    const fn shared_memory<const LANES: usize>() -> Self {
+        Self::shared_memory_of(LANES, KernelMethod::Rough)
     }
 
     const fn least<const LANES: usize>() -> Self {
-        Self::team_of(LANES, Method::Least)
+        Self::shared_memory_of(LANES, KernelMethod::Least)
     }
 
     const fn weighted<const LANES: usize>() -> Self {
-        Self::team_of(LANES, Method::Weighted)
+        Self::shared_memory_of(LANES, KernelMethod::Weighted)
     }
 
     const fn likelihood<const Q: usize, const LANES: usize>() -> Self {
-        Self::team_of(LANES, Method::Likelihood)
+        Self::shared_memory_of(LANES, KernelMethod::Likelihood)
     }
 
     const fn errors<const Q: usize, const LANES: usize>() -> Self {
-        Self::team_of(LANES, Method::Errors)
+        Self::shared_memory_of(LANES, KernelMethod::Errors)
     }
 
-    const fn least_alone<const SIDE: usize>() -> Self {
-        Self::Alone { side: SIDE, method: Method::Least }
+    const fn least_thread_per_fit<const SIDE: usize>() -> Self {
+        Self::ThreadPerFit { side: SIDE, method: KernelMethod::Least }
     }
 
-    const fn weighted_alone<const SIDE: usize>() -> Self {
-        Self::Alone { side: SIDE, method: Method::Weighted }
+    const fn weighted_thread_per_fit<const SIDE: usize>() -> Self {
+        Self::ThreadPerFit { side: SIDE, method: KernelMethod::Weighted }
     }
 
-    const fn likelihood_alone<const Q: usize, const SIDE: usize>() -> Self {
-        Self::Alone { side: SIDE, method: Method::Likelihood }
+    const fn likelihood_thread_per_fit<const Q: usize, const SIDE: usize>() -> Self {
+        Self::ThreadPerFit { side: SIDE, method: KernelMethod::Likelihood }
     }
 
     const fn published<const THREADS: usize>() -> Self {
@@ -142,10 +146,10 @@ impl Layout {
 const WARP: usize = 32;
 /// Threads of a block whose fits have few threads.
 const THREADS: usize = 64;
-/// Threads of a block of teams, at most.
-const TEAM_THREADS: usize = 128;
-/// Blocks of teams that a multiprocessor is to have room for.
-const TEAM_BLOCKS: usize = 4;
+/// Threads of a block whose fits share memory, at most.
+const SHARED_MEMORY_THREADS: usize = 128;
+/// Blocks of these that a multiprocessor is to have room for.
+const SHARED_MEMORY_BLOCKS: usize = 4;
 /// Bytes of shared memory that a block has without asking.
 pub const SHARED: usize = 48 * 1024;
 /// Fits of a block whose threads have a pixel each, at most.
@@ -220,7 +224,7 @@ const fn template_build(parameters: usize) -> Build {
         6..=7 => 4_000,
         8 => 8_000,
         9..=10 => 12_000,
-        // A crowd's, whose loops over points and pivots stay loops.
+        // Those of cooperative kernels, whose loops over points and pivots stay loops.
         _ => 1_500,
     };
     Build { unroll_threshold, most_registers: None, may_spill: parameters > 6 }
@@ -277,7 +281,7 @@ impl Kernel {
     pub fn find(
         family: Family,
         shape: ShapeName,
-        method: Method,
+        method: KernelMethod,
         size: Size,
     ) -> Option<&'static Self> {
         let fits = |kernel: &&Self| {
@@ -287,31 +291,31 @@ impl Kernel {
     }
 
     /// How it fits.
-    pub const fn method(&self) -> Method {
+    pub const fn method(&self) -> KernelMethod {
         match self.layout {
-            Layout::Team { method, .. } | Layout::Alone { method, .. } => method,
-            Layout::Rows { .. } | Layout::Pixels { .. } => Method::Rough,
+            Layout::SharedMemory { method, .. } | Layout::ThreadPerFit { method, .. } => method,
+            Layout::RegisterTile { .. } | Layout::Pixels { .. } => KernelMethod::Rough,
         }
     }
 
     /// Whether it takes start values with two widths, [`Job::outlines`], and not [`Job::starts`].
     pub const fn takes_outlines(&self) -> bool {
-        !matches!((self.shape, self.method()), (ShapeName::Circular, Method::Rough))
+        !matches!((self.shape, self.method()), (ShapeName::Circular, KernelMethod::Rough))
     }
 
     /// Whether it takes windows with weights or a camera map, and profiles that are integrated.
     pub const fn takes_all(&self) -> bool {
-        !matches!(self.method(), Method::Rough)
+        !matches!(self.method(), KernelMethod::Rough)
     }
 
     /// Whether it fits windows of a size that [`Size::validate`] accepts.
     pub const fn takes(&self, size: Size) -> bool {
         match self.layout {
-            Layout::Rows { side, .. } | Layout::Alone { side, .. } => {
+            Layout::RegisterTile { side, .. } | Layout::ThreadPerFit { side, .. } => {
                 size.width == side && size.height == side
             }
             // The widest takes all the rest.
-            Layout::Team { lanes, .. } => lanes == WARP || size.width <= lanes,
+            Layout::SharedMemory { lanes, .. } => lanes == WARP || size.width <= lanes,
             Layout::Pixels { threads } => size.pixels() <= threads,
         }
     }
@@ -324,24 +328,25 @@ impl Kernel {
     /// The blocks for windows of a size that it [takes](Self::takes), whose pixels have notes or not.
     pub const fn block(&self, size: Size, noted: bool) -> Block {
         match self.layout {
-            Layout::Rows { lanes, .. } => Block { lanes, threads: THREADS, shared: 0 },
-            Layout::Team { lanes, method } => {
+            Layout::RegisterTile { lanes, .. } => Block { lanes, threads: THREADS, shared: 0 },
+            Layout::SharedMemory { lanes, method } => {
                 let planes = method.planes(noted);
-                let team = planes * Job::team_pixels(size.pixels(), lanes) * size_of::<f32>();
-                // As many teams as have room, but whole warps.
-                let (in_warp, most) = (WARP / lanes, TEAM_THREADS / lanes);
-                let room = SHARED / team / in_warp * in_warp;
-                let teams = if room < in_warp {
+                let fit =
+                    planes * Job::shared_memory_pixels(size.pixels(), lanes) * size_of::<f32>();
+                // As many fits as have room, but whole warps.
+                let (in_warp, most) = (WARP / lanes, SHARED_MEMORY_THREADS / lanes);
+                let room = SHARED / fit / in_warp * in_warp;
+                let fits = if room < in_warp {
                     in_warp
                 } else if room > most {
                     most
                 } else {
                     room
                 };
-                Block { lanes, threads: teams * lanes, shared: teams * team }
+                Block { lanes, threads: fits * lanes, shared: fits * fit }
             }
-            Layout::Alone { side, .. } => {
-                let fit = Job::alone_numbers(side, noted) * size_of::<f32>();
+            Layout::ThreadPerFit { side, .. } => {
+                let fit = Job::thread_per_fit_numbers(side, noted) * size_of::<f32>();
                 let threads = if THREADS * fit > SHARED { WARP } else { THREADS };
                 Block { lanes: 1, threads, shared: threads * fit }
             }
@@ -358,10 +363,10 @@ impl Kernel {
     pub const fn most_pixels(&self, shared: usize, noted: bool) -> usize {
         let shared = shared / self.method().planes(noted);
         match self.layout {
-            Layout::Rows { side, .. } | Layout::Alone { side, .. } => side * side,
-            Layout::Team { lanes, .. } => {
+            Layout::RegisterTile { side, .. } | Layout::ThreadPerFit { side, .. } => side * side,
+            Layout::SharedMemory { lanes, .. } => {
                 let numbers = shared / size_of::<f32>() / (WARP / lanes);
-                // As many more as `Job::team_pixels` may add.
+                // As many more as `Job::shared_memory_pixels` may add.
                 if lanes == WARP { numbers } else { numbers.saturating_sub(2 * WARP) }
             }
             Layout::Pixels { threads } => threads,
@@ -371,7 +376,7 @@ impl Kernel {
     /// How it is compiled.
     pub const fn build(&self) -> Build {
         match self.layout {
-            Layout::Rows { side, lanes, .. } => {
+            Layout::RegisterTile { side, lanes, .. } => {
                 // A warp more has room, for three numbers at most that have none.
                 let most_registers = match (self.shape, side, lanes) {
                     (ShapeName::Circular, 7, 1) => Some(128),
@@ -384,25 +389,25 @@ impl Kernel {
                     may_spill: most_registers.is_some(),
                 }
             }
-            Layout::Alone { method, .. } => {
-                let may_spill = matches!(method, Method::Likelihood);
+            Layout::ThreadPerFit { method, .. } => {
+                let may_spill = matches!(method, KernelMethod::Likelihood);
                 let crowded = may_spill && !matches!(self.shape, ShapeName::Rotated);
                 let most_registers = if crowded { Some(168) } else { None };
                 Build { unroll_threshold: 4_000, most_registers, may_spill }
             }
-            Layout::Team { method: Method::Rough, .. } => Build {
+            Layout::SharedMemory { method: KernelMethod::Rough, .. } => Build {
                 unroll_threshold: 300,
-                most_registers: Some(REGISTERS / (TEAM_BLOCKS * TEAM_THREADS)),
+                most_registers: Some(REGISTERS / (SHARED_MEMORY_BLOCKS * SHARED_MEMORY_THREADS)),
                 may_spill: false,
             },
             // More numbers than blocks of that many threads have registers for, and matrices whose loops must be
             // unrolled.
-            Layout::Team { method, .. } => Build {
+            Layout::SharedMemory { method, .. } => Build {
                 unroll_threshold: 4_000,
                 most_registers: None,
                 // Of errors it is the covariance, which is written once.
                 may_spill: matches!(self.shape, ShapeName::Rotated)
-                    || matches!(method, Method::Errors),
+                    || matches!(method, KernelMethod::Errors),
             },
             Layout::Pixels { threads } => {
                 let crowded = threads > UNCONSTRAINED;
@@ -444,7 +449,7 @@ mod tests {
         for kernel in KERNELS {
             for (width, height) in (3..=70).flat_map(|width| (3..=70).map(move |h| (width, h))) {
                 let size = Size::new(width, height);
-                let noted = kernel.method() != Method::Rough && width % 2 == 0;
+                let noted = kernel.method() != KernelMethod::Rough && width % 2 == 0;
                 if !kernel.takes(size) {
                     continue;
                 }
@@ -453,15 +458,17 @@ mod tests {
                 let what = format!("{}, {width}×{height}: {threads}", kernel.name);
                 assert!(threads % 32 == 0 && threads % lanes == 0 && threads <= 1024, "{what}");
                 let needed = match kernel.layout {
-                    Layout::Rows { .. } => 0,
-                    Layout::Alone { side, .. } => threads * Job::alone_numbers(side, noted),
-                    Layout::Team { method, .. } => {
+                    Layout::RegisterTile { .. } => 0,
+                    Layout::ThreadPerFit { side, .. } => {
+                        threads * Job::thread_per_fit_numbers(side, noted)
+                    }
+                    Layout::SharedMemory { method, .. } => {
                         let planes = match method {
                             _ if !noted => 1,
-                            Method::Errors => 3,
+                            KernelMethod::Errors => 3,
                             _ => 2,
                         };
-                        threads / lanes * planes * Job::team_pixels(size.pixels(), lanes)
+                        threads / lanes * planes * Job::shared_memory_pixels(size.pixels(), lanes)
                     }
                     Layout::Pixels { threads: most } => {
                         assert!(lanes >= size.pixels() && threads <= most, "{what}");
@@ -482,15 +489,15 @@ mod tests {
         assert_eq!(block("likelihood_rotated_side13", 13, 13), (1, 64, 64 * 169 * 4));
         assert_eq!(block("side16", 16, 16), (2, 64, 0));
         assert_eq!(block("quick9", 9, 9), (16, 64, 0));
-        assert_eq!(block("team8", 3, 3), (8, 128, 16 * 40 * 4));
-        assert_eq!(block("team16", 12, 40), (16, 128, 8 * 496 * 4));
-        assert_eq!(block("team32", 63, 63), (32, 96, 3 * 3969 * 4));
-        assert_eq!(block("team32", 120, 120), (32, 32, 14_400 * 4));
+        assert_eq!(block("shared_memory8", 3, 3), (8, 128, 16 * 40 * 4));
+        assert_eq!(block("shared_memory16", 12, 40), (16, 128, 8 * 496 * 4));
+        assert_eq!(block("shared_memory32", 63, 63), (32, 96, 3 * 3969 * 4));
+        assert_eq!(block("shared_memory32", 120, 120), (32, 32, 14_400 * 4));
         assert_eq!(block("published", 5, 5), (32, 192, 192 * 4));
         assert_eq!(block("published", 9, 9), (96, 480, 480 * 4));
         assert_eq!(block("published", 22, 22), (512, 512, 512 * 4));
         assert_eq!(block("published_large", 32, 32), (1024, 1024, 4096));
-        assert_eq!(kernel("team8").build().most_registers, Some(128));
+        assert_eq!(kernel("shared_memory8").build().most_registers, Some(128));
         assert_eq!(kernel("published").build().most_registers, None);
         assert_eq!(kernel("published_large").build().most_registers, Some(64));
     }

@@ -5,7 +5,7 @@ use core::ptr::{null, null_mut};
 
 use fit_core::Mask;
 use fit_core::arithmetic::functions::Elementary;
-use fit_core::crowd::CROWD;
+use fit_core::cooperative::COOPERATIVE_THREADS;
 use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, covariance, single};
 use fit_core::search::solve::Symmetric;
 use fit_core::search::{Count, Newton, Resumable, Settings};
@@ -24,8 +24,8 @@ pub enum CurveMethod {
     Poisson,
     /// Any of these, by Gpufit's search ([`crate::gpufit`]).
     Gpufit,
-    /// Any of the first three, of many parameters or points ([`fit_core::crowd`]).
-    Crowd,
+    /// Any of the first three, of many parameters or points ([`fit_core::cooperative`]).
+    Cooperative,
 }
 
 impl CurveMethod {
@@ -50,10 +50,10 @@ impl CurveMethod {
 ///   `upper` are their limits, with `limit_step`.
 /// - `found`: for each fit [`CurveJob::found_numbers`] numbers, all of which the kernel writes: the parameters of one fit after the other; in the same way the
 ///   roots of the diagonal of the inverse Hessian; cost, iterations, evaluations, status with and without a look at the limits,
-///   unit, degrees of freedom and size (as [`Single`] has them), each of all fits; and if `covariance` the upper halves of
+///   unit, degrees of freedom and size (as [`SingleFit`] has them), each of all fits; and if `covariance` the upper halves of
 ///   the inverse Hessians.
 ///
-/// [`Single`]: https://docs.rs/fit-curves
+/// [`SingleFit`]: https://docs.rs/fit-curves
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct CurveJob {
@@ -132,9 +132,9 @@ impl CurveJob {
         2 * parameters + Self::OTHERS + pairs
     }
 
-    /// The numbers that a crowd has in shared memory, for models of up to so many parameters.
-    pub const fn crowd_numbers(most: usize) -> usize {
-        2 * most + CROWD + CROWD * (most + 4)
+    /// The numbers of shared memory that a warp takes whose threads have a parameter each, for models of up to so many parameters.
+    pub const fn cooperative_numbers(most: usize) -> usize {
+        2 * most + COOPERATIVE_THREADS + COOPERATIVE_THREADS * (most + 4)
     }
 
     /// The rows of `points` numbers that a fit has in shared memory: its data, and its own weights and variables.
@@ -201,7 +201,7 @@ pub struct Begin<R, const P: usize> {
 
 /// What was found of a data set, in the order in which it is written.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<R, const P: usize> {
+pub struct CurveOutcome<R, const P: usize> {
     /// The parameters.
     pub parameters: [R; P],
     /// The roots of the diagonal of the inverse Hessian; infinite where single precision does not tell a parameter from
@@ -215,7 +215,7 @@ pub struct Found<R, const P: usize> {
 
 /// What is known of the data once they are conditioned.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<R> {
+pub(crate) struct Survey<R> {
     /// They were multiplied by this.
     pub(crate) scale: R,
     /// The cost is multiplied by two to this power.
@@ -247,7 +247,7 @@ pub fn fit<R, C, const P: usize, const METHOD: u8>(
     curve: &mut C,
     job: &CurveJob,
     begin: &Begin<R, P>,
-) -> Found<R, P>
+) -> CurveOutcome<R, P>
 where
     R: Elementary + From<f32>,
     C: Curve<R, P>,
@@ -259,8 +259,8 @@ where
         held[j] = begin.upper[j].le(begin.lower[j]);
         free = free + R::select(held[j], zero, one);
     }
-    let known = condition::<R, C, P, METHOD>(curve, job, free);
-    let Known { scale, unit, size, degrees, sound } = known;
+    let survey = condition::<R, C, P, METHOD>(curve, job, free);
+    let Survey { scale, unit, size, degrees, sound } = survey;
     let bounded = unit.max(R::splat(-250.0)).min(R::splat(250.0));
     let iterations = R::from(job.max_iterations);
     let settings = Settings {
@@ -312,7 +312,7 @@ where
         errors[j] = R::select(told, variance.sqrt(), R::splat(f64::INFINITY));
     }
     let raw = search.status();
-    Found {
+    CurveOutcome {
         parameters: record.parameters,
         errors,
         others: [
@@ -352,7 +352,7 @@ pub(crate) fn condition<R, C, const P: usize, const METHOD: u8>(
     curve: &mut C,
     job: &CurveJob,
     free: R,
-) -> Known<R>
+) -> Survey<R>
 where
     R: Elementary + From<f32>,
     C: Curve<R, P>,
@@ -415,7 +415,7 @@ where
         size = if poisson { size + datum } else { (weight * datum).mul_add(datum, size) };
         point += step;
     }
-    Known { scale, unit, size: curve.sum(size), degrees, sound: sound.all() }
+    Survey { scale, unit, size: curve.sum(size), degrees, sound: sound.all() }
 }
 
 /// Factors for data that were scaled.

@@ -75,7 +75,7 @@ mod machine {
     #[inline(always)]
     pub fn shuffle_xor(value: f32, lane: u32, members: u32) -> f32 {
         let result: f32;
-        // SAFETY: all threads of `members` are here: a team does all of its work together.
+        // SAFETY: all threads of `members` are here: the threads of a fit do all of their work together.
         unsafe {
             asm!("shfl.sync.bfly.b32 {0}, {1}, {2}, 31, {3};",
                 out(reg32) result, in(reg32) value, in(reg32) lane, in(reg32) members,
@@ -88,7 +88,7 @@ mod machine {
     #[inline(always)]
     pub fn shuffle(value: f32, lane: u32, members: u32) -> f32 {
         let result: f32;
-        // SAFETY: all threads of `members` are here: a team does all of its work together.
+        // SAFETY: all threads of `members` are here: the threads of a fit do all of their work together.
         unsafe {
             asm!("shfl.sync.idx.b32 {0}, {1}, {2}, 31, {3};",
                 out(reg32) result, in(reg32) value, in(reg32) lane, in(reg32) members,
@@ -100,7 +100,7 @@ mod machine {
     /// Waits until what the threads of `members` wrote can be read by all of them.
     #[inline(always)]
     pub fn synchronize(members: u32) {
-        // SAFETY: all threads of `members` are here: a team does all of its work together.
+        // SAFETY: all threads of `members` are here: the threads of a fit do all of their work together.
         unsafe {
             asm!("bar.warp.sync {0};", in(reg32) members, options(nostack, preserves_flags));
         }
@@ -269,7 +269,7 @@ mod machine {
     /// Waits until what the threads of `members` wrote can be read by all of them.
     #[inline(always)]
     pub fn synchronize(members: u32) {
-        // SAFETY: all threads of `members` are here: a team does all of its work together.
+        // SAFETY: all threads of `members` are here: the threads of a fit do all of their work together.
         unsafe { warp::sync_warp(members) }
     }
 

@@ -60,7 +60,7 @@ impl Default for GpufitJob {
 
 /// What was found of a data set.
 #[derive(Clone, Copy, Debug)]
-pub struct GpufitFound<R, const P: usize> {
+pub struct GpufitOutcome<R, const P: usize> {
     /// The parameters; the start values of a fit that is left.
     pub parameters: [R; P],
     /// The number of the [`GpufitState`], or [`GpufitJob::LEFT`].
@@ -77,7 +77,7 @@ pub fn fit<R, C, const P: usize>(
     curve: &mut C,
     job: &GpufitJob,
     begin: &Begin<R, P>,
-) -> GpufitFound<R, P>
+) -> GpufitOutcome<R, P>
 where
     R: Elementary + From<f32>,
     C: Curve<R, P>,
@@ -88,12 +88,12 @@ where
     for j in 0..P {
         free = free + R::select(R::Mask::splat(job.held >> j & 1 == 1), zero, one);
     }
-    let known = if poisson {
+    let survey = if poisson {
         condition::<R, C, P, { CurveMethod::POISSON }>(curve, &job.curve, free)
     } else {
         condition::<R, C, P, { CurveMethod::GPUFIT }>(curve, &job.curve, free)
     };
-    let bounded = known.unit.max(R::splat(-120.0)).min(R::splat(120.0));
+    let bounded = survey.unit.max(R::splat(-120.0)).min(R::splat(120.0));
     let settings = GpufitSettings {
         tolerance: R::from(job.tolerance),
         one: one.scaled(bounded),
@@ -104,11 +104,11 @@ where
         count: Count::ALL,
     };
     let length = Units::at(&begin.initial).length;
-    let usable = R::Mask::splat(known.sound);
+    let usable = R::Mask::splat(survey.sound);
     let mut search = GpufitSearch::start(usable, begin.initial, length);
     while search.running().any() {
-        let sums = visit(curve, search.trial(), known.scale, poisson);
-        let mut scales = scaled(curve.scales(), known.scale);
+        let sums = visit(curve, search.trial(), survey.scale, poisson);
+        let mut scales = scaled(curve.scales(), survey.scale);
         for j in 0..P {
             scales[j] = scales[j] * search.length()[j];
         }
@@ -117,7 +117,7 @@ where
     }
     let cost = search.cost();
     // What single precision says of residuals that small, and of what cannot be solved, is rounding.
-    let least = R::splat(single::LEAST_RESIDUAL * single::LEAST_RESIDUAL) * known.degrees;
+    let least = R::splat(single::LEAST_RESIDUAL * single::LEAST_RESIDUAL) * survey.degrees;
     let singular = R::splat(f64::from(GpufitState::Singular as u8));
     let decided = usable
         & (R::Mask::splat(poisson) | least.le(cost))
@@ -127,10 +127,10 @@ where
     for j in 0..P {
         parameters[j] = R::select(decided, search.best()[j], parameters[j]);
     }
-    GpufitFound {
+    GpufitOutcome {
         parameters,
         state: R::select(decided, search.state(), R::splat(f64::from(GpufitJob::LEFT))),
-        chi2: cost.scaled(-known.unit),
+        chi2: cost.scaled(-survey.unit),
         iterations: search.iterations(),
     }
 }

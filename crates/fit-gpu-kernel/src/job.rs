@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
-use fit_core::pass::{Found, Judge, Judged, Likelihood, Summable, Visitor};
+use fit_core::pass::{CovarianceEstimator, ErrorEstimate, Likelihood, RawFit, Summable, Visitor};
 use fit_core::search::{Newton, Settings};
 use fit_core::spot::shape::{NUMBERS, Outlined};
 use fit_core::{
@@ -11,7 +11,7 @@ use fit_core::{
     Size,
 };
 
-use crate::Single;
+use crate::DeviceF32;
 
 /// The types of pixels that kernels read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub struct Task {
     tolerance: f32,
     /// 1 where the profile is integrated over a pixel.
     integrated: u32,
-    /// 1 where maximum likelihood was the estimator, of fits that are judged.
+    /// 1 where maximum likelihood was the estimator, of fits whose errors are wanted.
     likely: u32,
     /// The variance of photo-electrons per photo-electron: 2 with EM gain.
     excess: f32,
@@ -142,8 +142,8 @@ impl Task {
     /// map, and `weighted` whether there are weights.
     ///
     /// # Errors
-    /// As [`Judge::for_shape`].
-    pub fn judging(
+    /// As [`CovarianceEstimator::for_shape`].
+    pub fn of_errors(
         size: Size,
         options: &Options,
         mapped: bool,
@@ -157,9 +157,10 @@ impl Task {
                 shape: S,
             ) -> Self::Output {
                 let Self(size, options, [mapped, weighted]) = self;
-                let judge =
-                    Judge::<f32, S, P, Q>::for_shape(shape, size, options, mapped, weighted)?;
-                let [excess, photons, baseline, variance] = judge.noise();
+                let covariance = CovarianceEstimator::<f32, S, P, Q>::for_shape(
+                    shape, size, options, mapped, weighted,
+                )?;
+                let [excess, photons, baseline, variance] = covariance.noise();
                 let likely = (options.estimator == Estimator::MaximumLikelihood).into();
                 let task = Task::new(&Setup::<f32, S, P>::for_shape(shape, size, options)?);
                 Ok(Task { excess, photons, baseline, variance, likely, ..task })
@@ -171,7 +172,10 @@ impl Task {
     /// What finds the errors of fits, in the arithmetic of the device. `noted` says whether there are weights or a camera
     /// map.
     #[inline(always)]
-    pub fn judge<R, S, const P: usize, const Q: usize>(&self, noted: bool) -> Judge<R, S, P, Q>
+    pub fn covariance_estimator<R, S, const P: usize, const Q: usize>(
+        &self,
+        noted: bool,
+    ) -> CovarianceEstimator<R, S, P, Q>
     where
         R: Real + From<f32>,
         S: Summable<P>,
@@ -180,7 +184,7 @@ impl Task {
             if self.likely == 0 { Estimator::LeastSquares } else { Estimator::MaximumLikelihood };
         let noise = [self.excess, self.photons, self.baseline, self.variance].map(R::from);
         let shape = S::from_numbers(self.shape);
-        Judge::from_parts(shape, self.size(), self.profile(), estimator, noted, noise)
+        CovarianceEstimator::from_parts(shape, self.size(), self.profile(), estimator, noted, noise)
     }
 
     /// What a pixel measures.
@@ -253,7 +257,7 @@ impl Task {
 /// - `corners`: where in the frames each window lies, or null.
 /// - `fits`: room for `count` outcomes, all of which the kernel writes.
 ///
-/// What kernels of [`crate::Method::Rough`] for circles do not look at; others do not look at `starts`:
+/// What kernels of [`crate::KernelMethod::Rough`] for circles do not look at; others do not look at `starts`:
 ///
 /// - `outlines`: x, y, σx, σy and the angle to start from for each window, or null.
 /// - `maps`: the offsets, scales and variances ([`CameraMap`]) of a camera, `map_pixels` numbers each, rows of
@@ -262,7 +266,7 @@ impl Task {
 ///   `places` is where each window lies; or null.
 /// - `inverse_gain`: 1 by the EM gain, which maps do not have.
 ///
-/// Kernels of [`crate::Method::Errors`] only read the outcomes at `fits`, and write to `errors`, which has room for those of
+/// Kernels of [`crate::KernelMethod::Errors`] only read the outcomes at `fits`, and write to `errors`, which has room for those of
 /// `count` fits; others do not look at it.
 ///
 /// [`CameraMap`]: https://docs.rs/fit-windows
@@ -338,34 +342,38 @@ impl Job {
         !self.maps.is_null() || !self.weights.is_null()
     }
 
-    /// The numbers of shared memory that a team of `lanes` threads takes for a window of `pixels` pixels:
-    /// as many more that teams beside each other use different banks.
+    /// The numbers of shared memory that a fit of `lanes` threads takes for a window of `pixels` pixels:
+    /// as many more that fits beside each other use different banks.
     #[inline(always)]
-    pub const fn team_pixels(pixels: usize, lanes: usize) -> usize {
+    pub const fn shared_memory_pixels(pixels: usize, lanes: usize) -> usize {
         if lanes == 32 { pixels } else { pixels.next_multiple_of(32) + lanes }
     }
 
-    /// The numbers of shared memory that a thread takes alone for a window of `side`×`side` pixels, with notes or not: an
+    /// The numbers of shared memory that a thread with a fit of its own takes for a window of `side`×`side` pixels, with notes or not: an
     /// odd one, so that the threads of a warp use different banks.
     #[inline(always)]
-    pub const fn alone_numbers(side: usize, noted: bool) -> usize {
+    pub const fn thread_per_fit_numbers(side: usize, noted: bool) -> usize {
         let parts = if noted { 2 } else { 1 };
         (parts * side * side) | 1
     }
 
-    /// The planes of a team that finds errors, where pixels have notes: pixels, variances, weights.
-    pub const JUDGED_PLANES: usize = 3;
+    /// The planes of a window whose errors are wanted, where pixels have notes: pixels, variances, weights.
+    pub const ERRORS_PLANES: usize = 3;
 
     /// What a group of threads found of a fit of `parameters` parameters, with α and β.
     #[inline(always)]
-    pub fn errors(judged: &Judged<Single>, fit: &Fit<f32>, parameters: usize) -> Errors {
-        let judged = Judged::from_numbers(&judged.numbers().map(|number| number.0));
-        Errors::from_judged(&judged, fit, parameters)
+    pub fn errors(
+        estimate: &ErrorEstimate<DeviceF32>,
+        fit: &Fit<f32>,
+        parameters: usize,
+    ) -> Errors {
+        let estimate = ErrorEstimate::from_numbers(&estimate.numbers().map(|number| number.0));
+        Errors::from_estimate(&estimate, fit, parameters)
     }
 
     /// What a group of threads found, as a fit.
     #[inline(always)]
-    pub fn outcome(found: &Found<Single>) -> Fit<f32> {
-        Fit::from(Found::from_numbers(found.numbers().map(|number| number.0)))
+    pub fn outcome(found: &RawFit<DeviceF32>) -> Fit<f32> {
+        Fit::from(RawFit::from_numbers(found.numbers().map(|number| number.0)))
     }
 }

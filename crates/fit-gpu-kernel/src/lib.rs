@@ -5,25 +5,27 @@
     feature(abi_ptx, asm_experimental_arch, stdarch_nvptx, core_float_math)
 )]
 
-pub mod alone;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod catalogue;
 pub mod curve;
 pub mod device;
+mod device_f32;
 pub mod gpufit;
 mod job;
 pub mod published;
-pub mod rows;
-mod single;
+pub mod register_tile;
+pub mod shared_memory;
 mod table;
-pub mod team;
+pub mod thread_per_fit;
 
 #[cfg(target_arch = "nvptx64")]
 mod entries;
 
 #[cfg(not(target_arch = "nvptx64"))]
-pub use catalogue::{Family, KERNELS, Kernel, Layout, Method, SOURCES, Source, written_extent};
+pub use catalogue::{
+    Family, KERNELS, Kernel, KernelMethod, Layout, SOURCES, Source, written_extent,
+};
 pub use curve::{CurveJob, CurveMethod};
+pub use device_f32::{DeviceF32, ExactF32};
 pub use gpufit::GpufitJob;
 pub use job::{Job, PixelKind, Task};
-pub use single::{Exact, Single};

@@ -1,15 +1,16 @@
 //! The kernels' logic on the host: groups of threads stand in for lanes of a pack.
 
 use fit_core::pass::{
-    Alone, Axes, Found, Group, Judge, Judged, Likelihood, Method, Serial, WeightedFit,
+    Axes, CovarianceEstimator, ErrorEstimate, Group, Likelihood, Method, OneLane, RawFit, Serial,
+    WeightedFit,
 };
 use fit_core::spot::shape::{Circular, Rotated};
 use fit_core::{
     Camera, Circle, Criteria, Errors, Estimator, Fit, Lanes, Options, Outline, Parameter,
     PixelProfile, Real, Setup, Size, fit_in_place, fit_window, scratch_len,
 };
-use fit_gpu_kernel::team::{self, Team};
-use fit_gpu_kernel::{Job, Single, Task, alone, rows};
+use fit_gpu_kernel::shared_memory::{self, SharedTile};
+use fit_gpu_kernel::{DeviceF32, Job, Task, register_tile, thread_per_fit};
 
 /// The threads of a group, side by side.
 struct Threads;
@@ -32,7 +33,7 @@ impl<const N: usize> Group<Lanes<f32, N>> for Threads {
     }
 }
 
-/// A team with its pixels; columns that are not there hold numbers that must not matter.
+/// The threads of a fit with its pixels; columns that are not there hold numbers that must not matter.
 #[derive(Default)]
 struct Shared<const N: usize> {
     width: usize,
@@ -74,9 +75,9 @@ impl<const N: usize> Group<Lanes<f32, N>> for Shared<N> {
     }
 }
 
-impl<const N: usize> Team<Lanes<f32, N>> for Shared<N> {
+impl<const N: usize> SharedTile<Lanes<f32, N>> for Shared<N> {
     fn pixel(&self, block: usize, row: usize) -> Lanes<f32, N> {
-        self.beside(block, row, 0)
+        self.neighbour_pixel(block, row, 0)
     }
     fn note(&self, block: usize, row: usize) -> Lanes<f32, N> {
         if self.notes.is_empty() {
@@ -90,7 +91,7 @@ impl<const N: usize> Team<Lanes<f32, N>> for Shared<N> {
         }
         self.at(&self.weights, [block, row], 0)
     }
-    fn beside(&self, block: usize, row: usize, step: isize) -> Lanes<f32, N> {
+    fn neighbour_pixel(&self, block: usize, row: usize, step: isize) -> Lanes<f32, N> {
         self.at(&self.pixels, [block, row], step)
     }
     fn set(
@@ -122,8 +123,8 @@ fn window(width: usize, height: usize, number: usize) -> Vec<f32> {
 }
 
 /// All lanes of an outcome are the same; here is the fit.
-fn only<const N: usize>(found: Found<Lanes<f32, N>>) -> Fit<f32> {
-    Fit::from(Found::from_numbers(found.numbers().map(|number| {
+fn only<const N: usize>(found: RawFit<Lanes<f32, N>>) -> Fit<f32> {
+    Fit::from(RawFit::from_numbers(found.numbers().map(|number| {
         assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{number:?}");
         number.0[0]
     })))
@@ -173,7 +174,7 @@ fn check_rows<const LANES: usize, const SIDE: usize, const ROWS: usize, const N:
                 }
             }
             let start = start.map(in_lanes);
-            only(rows::fit::<_, _, _, SIDE, ROWS, N>(&setup, &Threads, &mut lanes, start))
+            only(register_tile::fit::<_, _, _, SIDE, ROWS, N>(&setup, &Threads, &mut lanes, start))
         };
         let what = format!("{LANES} lanes, {SIDE}×{SIDE}, {number}");
         assert_near(&fit(&pixels, None), &reference(&pixels, size, None), &what);
@@ -207,17 +208,17 @@ fn pixels_in_registers() {
 
 /// Proves that a single thread, in the device's own arithmetic, gives the same as one lane of a pack.
 #[test]
-fn a_thread_alone() {
+fn a_single_thread() {
     let size = Size::new(7, 7);
     // As it travels.
     let task = Task::new(&Setup::<f32>::new(size, &Options::default()).expect("a window to fit"));
     let setup =
-        task.setup::<Single, Circular, 3>(PixelProfile::Sampled).expect("it was made from one");
+        task.setup::<DeviceF32, Circular, 3>(PixelProfile::Sampled).expect("it was made from one");
     for number in 0..4 {
         let pixels = window(7, 7, number);
-        let mut singles: [Single; 49] = std::array::from_fn(|i| Single(pixels[i]));
-        let found = rows::fit::<_, _, _, 7, 7, 49>(&setup, &Alone, &mut singles, None);
-        assert_near(&Job::outcome(&found), &reference(&pixels, size, None), "alone");
+        let mut numbers: [DeviceF32; 49] = std::array::from_fn(|i| DeviceF32(pixels[i]));
+        let found = register_tile::fit::<_, _, _, 7, 7, 49>(&setup, &OneLane, &mut numbers, None);
+        assert_near(&Job::outcome(&found), &reference(&pixels, size, None), "one thread");
     }
 }
 
@@ -233,11 +234,15 @@ fn a_thread_with_pixels_in_memory() {
                 std::array::from_fn(|row| std::array::from_fn(|i| pixels[row * 9 + i]));
             let start = start
                 .map(|Circle { x, y, sigma }| Circle::new(x as f32, y as f32, sigma as f32).into());
-            Fit::from(alone::fit::<_, _, 9>(&setup, &mut rows, &[], start))
+            Fit::from(thread_per_fit::fit::<_, _, 9>(&setup, &mut rows, &[], start))
         };
-        assert_near(&fit(&pixels, None), &reference(&pixels, size, None), "alone in memory");
+        assert_near(&fit(&pixels, None), &reference(&pixels, size, None), "one thread, in memory");
         let start = Some(Circle::new(3.9, 4.1, 1.2));
-        assert_near(&fit(&pixels, start), &reference(&pixels, size, start), "alone in memory");
+        assert_near(
+            &fit(&pixels, start),
+            &reference(&pixels, size, start),
+            "one thread, in memory",
+        );
         assert_eq!(fit(&[3.0; 81], None).status, fit_core::Status::Invalid);
         assert_eq!(fit(&[f32::NAN; 81], None).status, fit_core::Status::Invalid);
     }
@@ -268,8 +273,10 @@ fn a_thread_with_notes_in_memory() {
     let weighted =
         WeightedFit::<f32, _, 5>::for_shape(Rotated, size, &options, true).expect("sound");
     let mut rows = square(&spoilt);
-    let found = alone::fit::<_, _, 9>(&weighted, &mut rows, &square(&notes), None).numbers();
-    let plain = alone::fit::<_, _, 9>(&weighted, &mut square(&pixels), &[[1.0; 9]; 9], None);
+    let found =
+        thread_per_fit::fit::<_, _, 9>(&weighted, &mut rows, &square(&notes), None).numbers();
+    let plain =
+        thread_per_fit::fit::<_, _, 9>(&weighted, &mut square(&pixels), &[[1.0; 9]; 9], None);
     for j in 0..5 {
         let off = (f64::from(found[j]) - expected.numbers()[j]).abs();
         assert!(off < 1e-3, "{found:?} {expected:?}");
@@ -287,18 +294,18 @@ fn on_a_large_stack(test: fn()) {
     }
 }
 
-fn check_team<const LANES: usize>(width: usize, height: usize) {
+fn check_shared_memory<const LANES: usize>(width: usize, height: usize) {
     let size = Size::new(width, height);
     let setup =
         Setup::<Lanes<f32, LANES>>::new(size, &Options::default()).expect("a window to fit");
     for number in 0..4 {
         let pixels = window(width, height, number);
         let fit = |pixels: &[f32], start: Option<Circle<f64>>| {
-            let mut team = Shared::<LANES>::of(width, pixels.to_vec());
+            let mut tile = Shared::<LANES>::of(width, pixels.to_vec());
             let start = start.map(in_lanes);
-            only(team::fit(&setup, &mut team, start))
+            only(shared_memory::fit(&setup, &mut tile, start))
         };
-        let what = format!("team of {LANES}, {width}×{height}, {number}");
+        let what = format!("{LANES} threads, {width}×{height}, {number}");
         assert_near(&fit(&pixels, None), &reference(&pixels, size, None), &what);
         let start = Some(Circle::new(0.5 * width as f64 - 0.6, 0.5 * height as f64 - 0.4, 1.2));
         assert_near(&fit(&pixels, start), &reference(&pixels, size, start), &what);
@@ -309,23 +316,23 @@ fn check_team<const LANES: usize>(width: usize, height: usize) {
     }
 }
 
-/// Proves that teams find what the reference finds, in windows of any shape, narrower and wider than the
-/// team.
+/// Proves that kernels with pixels in shared memory find what the reference finds, in windows of any shape, with more and fewer
+/// columns than threads.
 #[test]
 fn pixels_in_shared_memory() {
-    on_a_large_stack(teams_of_every_width);
+    on_a_large_stack(shared_memory_of_every_width);
 }
 
-fn teams_of_every_width() {
-    check_team::<8>(5, 9);
-    check_team::<8>(8, 8);
-    check_team::<8>(11, 6);
-    check_team::<16>(9, 12);
-    check_team::<16>(16, 5);
-    check_team::<16>(21, 13);
-    check_team::<32>(17, 17);
-    check_team::<32>(33, 12);
-    check_team::<32>(12, 40);
+fn shared_memory_of_every_width() {
+    check_shared_memory::<8>(5, 9);
+    check_shared_memory::<8>(8, 8);
+    check_shared_memory::<8>(11, 6);
+    check_shared_memory::<16>(9, 12);
+    check_shared_memory::<16>(16, 5);
+    check_shared_memory::<16>(21, 13);
+    check_shared_memory::<32>(17, 17);
+    check_shared_memory::<32>(33, 12);
+    check_shared_memory::<32>(12, 40);
 }
 
 /// A rotated spot with a ripple.
@@ -354,8 +361,8 @@ fn check_rotated<M: Method<f64>, L: Method<Lanes<f32, 8>>>(
     }
     let notes = if reference.takes_notes() { vec![0.0; pixels.len()] } else { Vec::new() };
     let expected = fit_in_place(reference, None, &mut scratch, &notes).expect("as many numbers");
-    let mut team = Shared::<8>::of(size.width, pixels);
-    let found = team::fit(in_lanes, &mut team, None).numbers().map(|number| {
+    let mut tile = Shared::<8>::of(size.width, pixels);
+    let found = shared_memory::fit(in_lanes, &mut tile, None).numbers().map(|number| {
         assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{what}");
         f64::from(number.0[0])
     });
@@ -366,7 +373,7 @@ fn check_rotated<M: Method<f64>, L: Method<Lanes<f32, 8>>>(
     }
 }
 
-/// Proves that teams, whose lines are columns, find the rotated spots that the reference finds by rows, with every
+/// Proves that kernels whose lines are columns find the rotated spots that the reference finds by rows, with every
 /// estimator and profile.
 #[test]
 fn rotated_spots_in_columns() {
@@ -397,10 +404,10 @@ fn rotated_spots_of_every_method() {
     }
 }
 
-/// Proves that a team finds the errors of a fit that a serial pass finds in double precision, with variances and weights or
-/// without, in windows narrower and wider than the team; and that what travels to a device says the same.
+/// Proves that a kernel finds the errors of a fit that a serial pass finds in double precision, with variances and weights or
+/// without, in windows with more and fewer columns than threads; and that what travels to a device says the same.
 #[test]
-fn errors_of_a_team() {
+fn errors_in_shared_memory() {
     on_a_large_stack(errors_of_every_estimator);
 }
 
@@ -430,7 +437,7 @@ fn check_errors<const LANES: usize>(width: usize, height: usize, options: &Optio
     let (amplitude, background) = (if noted { 490.0 } else { 240.0 }, 38.0);
     let fit = Fit::<f32> { x, y, sigma_x, sigma_y, angle, amplitude, background, ..fitted() };
     let wide = |of: &[f32]| -> Vec<f64> { of.iter().map(|&number| f64::from(number)).collect() };
-    let serial = |judge: &Judge<f64, Rotated, 5, 7>| {
+    let serial = |covariance: &CovarianceEstimator<f64, Rotated, 5, 7>| {
         let mut scratch = vec![0.0; Axes::<f64>::scratch_len(size)];
         let mut axes = Axes::new(&mut scratch, size).expect("as much as it takes");
         let (pixels, notes, weights) = (wide(&pixels), wide(&notes), wide(&weights));
@@ -438,28 +445,30 @@ fn check_errors<const LANES: usize>(width: usize, height: usize, options: &Optio
             Serial::new(&pixels[..], size, &mut axes).with_notes(&notes).with_weights(&weights);
         let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = fit.cast::<f64>();
         let outline = Outline { x, y, sigma_x, sigma_y, angle };
-        let judged = judge.judge(&mut tile, outline, [amplitude, background]);
-        Errors::from_judged(&judged, &fit.cast(), 7)
+        let estimate = covariance.errors(&mut tile, outline, [amplitude, background]);
+        Errors::from_estimate(&estimate, &fit.cast(), 7)
     };
-    let judge = Judge::<f64, _, 5, 7>::for_shape(Rotated, size, options, noted, noted);
-    let expected = serial(&judge.expect("sound"));
+    let covariance =
+        CovarianceEstimator::<f64, _, 5, 7>::for_shape(Rotated, size, options, noted, noted);
+    let expected = serial(&covariance.expect("sound"));
     assert!(!expected.exploding, "{expected:?}");
 
-    let task = Task::judging(size, options, noted, noted).expect("sound");
-    let travelled = serial(&task.judge::<f64, Rotated, 5, 7>(noted));
-    let judge =
-        Judge::<Lanes<f32, LANES>, _, 5, 7>::for_shape(Rotated, size, options, noted, noted);
-    let mut team = Shared::<LANES> { width, pixels, notes, weights };
+    let task = Task::of_errors(size, options, noted, noted).expect("sound");
+    let travelled = serial(&task.covariance_estimator::<f64, Rotated, 5, 7>(noted));
+    let covariance = CovarianceEstimator::<Lanes<f32, LANES>, _, 5, 7>::for_shape(
+        Rotated, size, options, noted, noted,
+    );
+    let mut tile = Shared::<LANES> { width, pixels, notes, weights };
     let [x, y, sigma_x, sigma_y, angle] =
         [x, y, sigma_x, sigma_y, angle].map(|n| Lanes([n; LANES]));
     let outline = Outline { x, y, sigma_x, sigma_y, angle };
     let linear = [amplitude, background].map(|n| Lanes([n; LANES]));
-    let judged = team::judge(&judge.expect("sound"), &mut team, outline, linear);
-    let numbers = judged.numbers().map(|number| {
+    let estimate = shared_memory::errors(&covariance.expect("sound"), &mut tile, outline, linear);
+    let numbers = estimate.numbers().map(|number| {
         assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{number:?}");
-        Single(number.0[0])
+        DeviceF32(number.0[0])
     });
-    let found = Job::errors(&Judged::from_numbers(&numbers), &fit, 7);
+    let found = Job::errors(&ErrorEstimate::from_numbers(&numbers), &fit, 7);
     for (found, within) in [(travelled, 1e-5), (found, 1e-3)] {
         let each = |of: &Errors| {
             let all = Parameter::ALL.map(|parameter| of.of(parameter));

@@ -5,9 +5,9 @@ use fit_gpu_kernel::Family;
 use fit_windows::AnyWindows;
 
 use crate::GpuError;
-use crate::beside::Beside;
 use crate::devices::DeviceInfo;
-use crate::pipeline::{Deed, Part, Pipeline, Results};
+use crate::pipeline::{Operation, Part, Pipeline, Results};
+use crate::side_data::SideInputs;
 
 /// A batch is spread over several devices if each of them gets as many windows as this.
 const SPLIT: usize = 10_000;
@@ -62,7 +62,7 @@ impl Gpu {
         self.pipelines.iter().map(info).collect()
     }
 
-    fit_windows::__batches!(GpuError, fit_checked, judge_checked);
+    fit_windows::__batches!(GpuError, fit_checked, errors_checked);
 
     fn fit_checked(
         &self,
@@ -71,17 +71,17 @@ impl Gpu {
         start: Start<'_>,
         fits: Outcomes<'_>,
     ) -> Result<(), GpuError> {
-        self.run(options, windows, Deed::Fit(start), Results::Fits(fits))
+        self.run(options, windows, Operation::Fit(start), Results::Fits(fits))
     }
 
-    fn judge_checked(
+    fn errors_checked(
         &self,
         options: &Options,
         windows: AnyWindows<'_>,
         fits: Fits<'_>,
         errors: &mut [Errors],
     ) -> Result<(), GpuError> {
-        self.run(options, windows, Deed::Judge(fits), Results::Errors(errors))
+        self.run(options, windows, Operation::Errors(fits), Results::Errors(errors))
     }
 
     /// Runs a batch that has been validated.
@@ -89,13 +89,13 @@ impl Gpu {
         &self,
         options: &Options,
         windows: AnyWindows<'_>,
-        deed: Deed<'_>,
+        operation: Operation<'_>,
         mut results: Results<'_>,
     ) -> Result<(), GpuError> {
         let (count, family) = (windows.count(), self.family);
-        let beside = Beside::new(&windows, options);
-        let beside = beside.as_ref();
-        let part = |range| Part { options, family, windows, deed, range, beside };
+        let side = SideInputs::new(&windows, options);
+        let side = side.as_ref();
+        let part = |range| Part { options, family, windows, operation, range, side };
         let [first, others @ ..] = &self.pipelines[..] else { return Ok(()) };
         if others.is_empty() || count < 2 * SPLIT {
             return lock(first).run(&part(0..count), &mut results);

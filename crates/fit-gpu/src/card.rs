@@ -5,7 +5,7 @@ use fit_core::spot::shape::ShapeName;
 use fit_core::{ArgumentError, Estimator, Options, PixelProfile, Size};
 pub(crate) use fit_gpu_kernel::catalogue::SHARED as SHARED_BY_DEFAULT;
 use fit_gpu_kernel::catalogue::{Block, SHARED};
-use fit_gpu_kernel::{Family, Job, Kernel, Method};
+use fit_gpu_kernel::{Family, Job, Kernel, KernelMethod};
 use fit_gpu_ptx::ptx;
 use fit_windows::NoteKind;
 
@@ -43,7 +43,7 @@ pub(crate) struct Choice {
     /// Whether there are start values.
     pub(crate) started: bool,
     /// How they are fitted.
-    pub(crate) method: Method,
+    pub(crate) method: KernelMethod,
     /// Whether the pixels have weights, or a camera map.
     pub(crate) noted: bool,
     /// Whether the profile is integrated.
@@ -64,9 +64,9 @@ impl Choice {
             count,
             started: false,
             method: match (options.estimator, notes) {
-                (Estimator::MaximumLikelihood, _) => Method::Likelihood,
-                (_, NoteKind::Weights) => Method::Weighted,
-                _ => Method::Least,
+                (Estimator::MaximumLikelihood, _) => KernelMethod::Likelihood,
+                (_, NoteKind::Weights) => KernelMethod::Weighted,
+                _ => KernelMethod::Least,
             },
             noted: false,
             integrated: options.profile == PixelProfile::Integrated,
@@ -74,24 +74,28 @@ impl Choice {
     }
 
     /// For the errors of these fits.
-    pub(crate) fn judging(self) -> Self {
-        Self { method: Method::Errors, family: None, started: true, ..self }
+    pub(crate) fn of_errors(self) -> Self {
+        Self { method: KernelMethod::Errors, family: None, started: true, ..self }
     }
 
     /// The kernel for windows of a size that can be fitted.
     fn kernel(&self) -> Result<&'static Kernel, GpuError> {
         let Self { family, shape, size, count, started, method, noted, integrated } = *self;
-        let fastest = [if count >= MANY { Family::Side } else { Family::Quick }, Family::Team];
+        let fastest =
+            [if count >= MANY { Family::Side } else { Family::Quick }, Family::SharedMemory];
         let families = family.as_ref().map_or(&fastest[..], std::slice::from_ref);
-        let methods =
-            if method == Method::Least { &[Method::Rough, method][..] } else { &[method] };
+        let methods = if method == KernelMethod::Least {
+            &[KernelMethod::Rough, method][..]
+        } else {
+            &[method]
+        };
         let mut kernels = families.iter().flat_map(|&family| {
             methods.iter().filter_map(move |&method| Kernel::find(family, shape, method, size))
         });
         let kernel = kernels.find(|kernel| kernel.takes_all() || !(noted || integrated));
         match kernel {
             None => {
-                let family = family.unwrap_or(Family::Team);
+                let family = family.unwrap_or(Family::SharedMemory);
                 Err(GpuError::NoKernel { family, shape, method, size })
             }
             Some(kernel) if !started && !kernel.estimates() => {
@@ -191,17 +195,17 @@ mod tests {
             assert_eq!(name(side, side, MANY), format!("side{side}"));
             assert_eq!(name(side, side, MANY - 1), format!("quick{side}"));
         }
-        for (width, height, team) in [
-            (3, 3, "team8"),
-            (8, 40, "team8"),
-            (9, 5, "team16"),
-            (16, 12, "team16"),
-            (17, 3, "team32"),
-            (33, 33, "team32"),
-            (4096, 4096, "team32"),
+        for (width, height, expected) in [
+            (3, 3, "shared_memory8"),
+            (8, 40, "shared_memory8"),
+            (9, 5, "shared_memory16"),
+            (16, 12, "shared_memory16"),
+            (17, 3, "shared_memory32"),
+            (33, 33, "shared_memory32"),
+            (4096, 4096, "shared_memory32"),
         ] {
-            assert_eq!(name(width, height, 1), team);
-            assert_eq!(name(width, height, 100_000), team);
+            assert_eq!(name(width, height, 1), expected);
+            assert_eq!(name(width, height, 100_000), expected);
         }
     }
 
@@ -210,10 +214,15 @@ mod tests {
     fn every_method_has_its_kernel() {
         use ShapeName::{Circular, Elliptical, Fixed, Rotated};
         for shape in [Circular, Elliptical, Rotated, Fixed] {
-            for method in [Method::Least, Method::Weighted, Method::Likelihood, Method::Errors] {
+            for method in [
+                KernelMethod::Least,
+                KernelMethod::Weighted,
+                KernelMethod::Likelihood,
+                KernelMethod::Errors,
+            ] {
                 for (width, height, lanes) in [(3, 9, 8), (9, 9, 16), (32, 4, 32), (900, 7, 32)] {
-                    // Errors have no narrower team.
-                    let lanes = if method == Method::Errors { lanes.max(16) } else { lanes };
+                    // Of errors there is no kernel with fewer threads a fit.
+                    let lanes = if method == KernelMethod::Errors { lanes.max(16) } else { lanes };
                     let size = Size::new(width, height);
                     for (count, started) in [(1, true), (100_000, false)] {
                         let family = None;
@@ -230,9 +239,9 @@ mod tests {
                         };
                         let name = choice.kernel().expect("there is one").name;
                         // Many squares of that side have a thread each.
-                        let alone = (width, height) == (9, 9) && count >= MANY;
-                        let alone = alone && method != Method::Errors;
-                        let end = if alone { "_side9".to_owned() } else { lanes.to_string() };
+                        let per_thread = (width, height) == (9, 9) && count >= MANY;
+                        let per_thread = per_thread && method != KernelMethod::Errors;
+                        let end = if per_thread { "_side9".to_owned() } else { lanes.to_string() };
                         let end = format!("{shape}{end}").replace("-sigma", "");
                         assert!(name.ends_with(&end), "{name}");
                     }
@@ -251,7 +260,10 @@ mod tests {
         };
         let named = |choice: Choice| choice.kernel().map(|kernel| kernel.name);
         assert_eq!(named(choice(Family::Side, 9, 9, false)).expect("one"), "side9");
-        assert_eq!(named(choice(Family::Team, 9, 9, false)).expect("one"), "team16");
+        assert_eq!(
+            named(choice(Family::SharedMemory, 9, 9, false)).expect("one"),
+            "shared_memory16"
+        );
         assert_eq!(named(choice(Family::Published, 22, 22, true)).expect("one"), "published");
         let large = choice(Family::Published, 32, 32, true);
         assert_eq!(named(large).expect("one"), "published_large");

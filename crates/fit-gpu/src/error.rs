@@ -1,7 +1,7 @@
 use fit_core::spot::shape::ShapeName;
 use fit_core::{ArgumentError, Size};
 use fit_curves::CurveError;
-use fit_gpu_kernel::{Family, Method};
+use fit_gpu_kernel::{Family, KernelMethod};
 
 /// Why a GPU could not be used, or could not fit a batch. After any of these errors the process can go on
 /// without the GPU.
@@ -83,7 +83,7 @@ pub enum GpuError {
         /// The shape.
         shape: ShapeName,
         /// How they were to be fitted.
-        method: Method,
+        method: KernelMethod,
         /// The window.
         size: Size,
     },

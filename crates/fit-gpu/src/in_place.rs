@@ -10,11 +10,11 @@ use fit_gpu_kernel::{Job, PixelKind, Task};
 use fit_windows::{AnyWindows, NoteKind};
 
 use crate::GpuError;
-use crate::beside::Beside;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Choice, Launch};
 use crate::driver::{self, Context, DeviceMemory, Event, Guest, HostMemory, Stream};
 use crate::pixels::{gather_outlines, gather_starts};
+use crate::side_data::SideInputs;
 
 /// The number of the device in whose memory an address lies; `None` for the host's, pinned or not, and for what is no memory.
 ///
@@ -162,24 +162,24 @@ impl InPlace {
         let DeviceWindows { shapes: windows, pixels, weights, start } = *windows;
         let (size, count) = (windows.size(), windows.count());
         // Those of the host are uploaded with what is known.
-        let beside = Beside::new(&windows, options);
+        let side = SideInputs::new(&windows, options);
         let weighs = !weights.is_null();
-        let known = windows.known();
+        let data = windows.side_data();
         let notes = if weighs { NoteKind::Weights } else { windows.note_kind(options) };
-        let weighted = weighs || known.is_weighted();
+        let weighted = weighs || data.is_weighted();
         let choice = Choice {
             started: !matches!(start, DeviceStart::Host(Start::Estimate)),
-            noted: known.is_mapped() || weighted,
+            noted: data.is_mapped() || weighted,
             ..Choice::new(options, size, count, notes)
         };
         let launch = self.card.launch(&choice)?;
-        let judge = if errors {
-            let task = Task::judging(size, options, known.is_mapped(), weighted)?;
-            Some((task, self.card.launch(&choice.judging())?))
+        let of_errors = if errors {
+            let task = Task::of_errors(size, options, data.is_mapped(), weighted)?;
+            Some((task, self.card.launch(&choice.of_errors())?))
         } else {
             None
         };
-        let mut job = Job::new(Task::of(size, options, known.is_mapped())?, kind);
+        let mut job = Job::new(Task::of(size, options, data.is_mapped())?, kind);
         job.pixels = pixels;
         job.count = window_count(count)?;
         if windows.corners().is_some() {
@@ -189,28 +189,28 @@ impl InPlace {
         }
 
         let fits = self.spare.take(context, Bytes::of::<Fit<f32>>(count)?)?;
-        let mut judged = None;
+        let mut found_errors = None;
         if errors {
-            judged = Some(self.spare.take(context, Bytes::of::<Errors>(count)?)?);
+            found_errors = Some(self.spare.take(context, Bytes::of::<Errors>(count)?)?);
         }
         job.fits = fits.address().cast_mut().cast();
         let mut desk = self.desk();
-        let flight = Flight(&mut desk);
+        let in_flight = InFlightDesk(&mut desk);
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that is found, shapes were checked, and the flight waits
         // before any of it goes.
         unsafe {
-            flight.0.load(&windows, beside.as_ref(), start, &launch, &mut job)?;
+            in_flight.0.load(&windows, side.as_ref(), start, &launch, &mut job)?;
             if weighs {
                 job.weights = weights;
             }
-            launch.run(&flight.0.stream, &job)?;
-            if let (Some((task, launch)), Some(errors)) = (&judge, &judged) {
+            launch.run(&in_flight.0.stream, &job)?;
+            if let (Some((task, launch)), Some(errors)) = (&of_errors, &found_errors) {
                 let job = Job { task: *task, errors: errors.address().cast_mut().cast(), ..job };
-                launch.run(&flight.0.stream, &job)?;
+                launch.run(&in_flight.0.stream, &job)?;
             }
         }
-        flight.0.stream.wait()?;
-        Ok(DeviceFits { count, fits, errors: judged })
+        in_flight.0.stream.wait()?;
+        Ok(DeviceFits { count, fits, errors: found_errors })
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
@@ -220,9 +220,9 @@ impl InPlace {
 }
 
 /// Waits for all that is on its way when a fit ends, however it ends: until then the device uses memory of the caller.
-struct Flight<'a>(&'a mut Desk);
+struct InFlightDesk<'a>(&'a mut Desk);
 
-impl Drop for Flight<'_> {
+impl Drop for InFlightDesk<'_> {
     fn drop(&mut self) {
         // An error has been reported by the call that met it, or will be by the next.
         let _ = self.0.stream.wait();
@@ -235,7 +235,7 @@ impl DeviceWindows<'_> {
         let Self { shapes, weights, start, .. } = self;
         let kind = kind_of(shapes)?;
         if !weights.is_null() {
-            if shapes.known().is_weighted() {
+            if shapes.side_data().is_weighted() {
                 return Err(GpuError::WeightsTwice);
             }
             if options.estimator == Estimator::MaximumLikelihood {
@@ -245,7 +245,7 @@ impl DeviceWindows<'_> {
         let count = shapes.count();
         match start {
             DeviceStart::Host(start) => shapes.validate(options, *start, count)?,
-            _ => shapes.validate_judged(options, count, count)?,
+            _ => shapes.validate_errors(options, count, count)?,
         }
         Ok(kind)
     }
@@ -269,7 +269,7 @@ impl Desk {
     unsafe fn load(
         &mut self,
         windows: &AnyWindows<'_>,
-        beside: Option<&Beside<'_>>,
+        side: Option<&SideInputs<'_>>,
         start: DeviceStart<'_>,
         launch: &Launch,
         job: &mut Job,
@@ -284,10 +284,10 @@ impl Desk {
                 job.corners = job.places;
             }
         }
-        if let Some(beside) = beside {
+        if let Some(side) = side {
             // SAFETY: see above.
-            unsafe { beside.upload(stream, &mut self.planes, job)? };
-            if let Some(weights) = beside.of_windows() {
+            unsafe { side.upload(stream, &mut self.planes, job)? };
+            if let Some(weights) = side.of_windows() {
                 self.weights.reserve(Bytes::of::<f32>(weights.len())?)?;
                 // SAFETY: see above.
                 unsafe { stream.copy_in(&self.weights, weights)? };

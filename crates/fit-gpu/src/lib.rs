@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod batch;
-mod beside;
 mod bytes;
 mod card;
 mod curve;
@@ -14,13 +13,14 @@ mod pipeline;
 mod pixels;
 mod resident;
 mod session;
+mod side_data;
 mod slot;
 
 pub use batch::Gpu;
 pub use curve::{CurveGpu, CurveRecord, CurveRecords, CurveResident, DeviceCurves, spliced};
 pub use devices::{DeviceInfo, devices, free_memory};
 pub use error::GpuError;
-pub use fit_gpu_kernel::{CurveMethod, Family, Method};
+pub use fit_gpu_kernel::{CurveMethod, Family, KernelMethod};
 pub use in_place::{DeviceFits, DeviceStart, DeviceWindows, InPlace, Visit, device_of};
 pub use pinned::{Pinnable, PinnedBuffer};
 pub use resident::Resident;

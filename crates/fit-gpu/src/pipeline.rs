@@ -6,12 +6,12 @@ use fit_gpu_kernel::{Family, Job, Task};
 use fit_windows::AnyWindows;
 
 use crate::GpuError;
-use crate::beside::Beside;
 use crate::bytes::Bytes;
 use crate::card::{Card, Choice};
 use crate::devices::DeviceInfo;
 use crate::driver::{DeviceMemory, Event, Stream};
 use crate::pixels::{self, kind_of};
+use crate::side_data::SideInputs;
 use crate::slot::{Reach, Slot};
 
 /// Chunks on their way at the same time: one comes in, one is fitted, one goes out.
@@ -24,11 +24,11 @@ const SMALL: usize = 1 << 20;
 
 /// What is done with the windows of a batch.
 #[derive(Clone, Copy)]
-pub(crate) enum Deed<'a> {
+pub(crate) enum Operation<'a> {
     /// They are fitted, from these starts.
     Fit(Start<'a>),
     /// The errors of these fits are found.
-    Judge(Fits<'a>),
+    Errors(Fits<'a>),
 }
 
 /// Room for what is found.
@@ -60,10 +60,10 @@ pub(crate) struct Part<'a, 's> {
     pub(crate) options: &'s Options,
     pub(crate) family: Option<Family>,
     pub(crate) windows: AnyWindows<'a>,
-    pub(crate) deed: Deed<'s>,
+    pub(crate) operation: Operation<'s>,
     pub(crate) range: Range<usize>,
     /// What the windows come with beside pixels.
-    pub(crate) beside: Option<&'s Beside<'a>>,
+    pub(crate) side: Option<&'s SideInputs<'a>>,
 }
 
 /// One device, and the memory for the chunks on their way.
@@ -83,9 +83,9 @@ struct Frames {
 
 /// Waits for all that is on its way when a batch ends, however it ends: until then the device uses memory
 /// of the caller.
-struct Flight<'a>(&'a mut [Slot; SLOTS]);
+struct InFlight<'a>(&'a mut [Slot; SLOTS]);
 
-impl Drop for Flight<'_> {
+impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         self.0.iter_mut().for_each(Slot::abandon);
     }
@@ -115,19 +115,19 @@ impl Pipeline {
         part: &Part<'_, '_>,
         results: &mut Results<'_>,
     ) -> Result<(), GpuError> {
-        let Part { windows, family, ref range, options, beside, deed } = *part;
-        let (size, count, known) = (windows.size(), range.len(), windows.known());
+        let Part { windows, family, ref range, options, side, operation } = *part;
+        let (size, count, data) = (windows.size(), range.len(), windows.side_data());
         let choice = Choice {
             family,
-            started: !matches!(deed, Deed::Fit(Start::Estimate)),
-            noted: beside.is_some(),
+            started: !matches!(operation, Operation::Fit(Start::Estimate)),
+            noted: side.is_some(),
             ..Choice::new(options, size, count, windows.note_kind(options))
         };
-        let (task, choice) = match deed {
-            Deed::Fit(_) => (Task::of(size, options, known.is_mapped())?, choice),
-            Deed::Judge(_) => {
-                let task = Task::judging(size, options, known.is_mapped(), known.is_weighted())?;
-                (task, choice.judging())
+        let (task, choice) = match operation {
+            Operation::Fit(_) => (Task::of(size, options, data.is_mapped())?, choice),
+            Operation::Errors(_) => {
+                let task = Task::of_errors(size, options, data.is_mapped(), data.is_weighted())?;
+                (task, choice.of_errors())
             }
         };
         let kind = kind_of(&windows);
@@ -136,10 +136,10 @@ impl Pipeline {
         let reach = Reach::new(&self.card, part, results);
         // Small batches go in one chunk; larger ones in at least as many as there are slots.
         let pixels = Bytes::of_windows(count, size, kind)?;
-        let bytes = match deed {
-            Deed::Fit(_) => pixels,
+        let bytes = match operation {
+            Operation::Fit(_) => pixels,
             // Of small windows the errors are more.
-            Deed::Judge(_) => pixels.max(Bytes::of::<Errors>(count)?),
+            Operation::Errors(_) => pixels.max(Bytes::of::<Errors>(count)?),
         };
         let chunks = match bytes.get() {
             0..SMALL => 1,
@@ -148,12 +148,12 @@ impl Pipeline {
         let chunk = count.div_ceil(chunks).max(1);
         let mut job = Job::new(task, kind);
         let Self { card, slots, frames, planes } = self;
-        let flight = Flight(slots);
-        let stream = flight.0[0].stream();
-        if let Some(beside) = beside {
+        let in_flight = InFlight(slots);
+        let stream = in_flight.0[0].stream();
+        if let Some(side) = side {
             stream.wait()?;
             // SAFETY: the flight waits for the stream, if the next line does not.
-            unsafe { beside.upload(stream, planes, &mut job)? };
+            unsafe { side.upload(stream, planes, &mut job)? };
             stream.wait()?;
         }
         let sides = match windows.corners() {
@@ -167,14 +167,14 @@ impl Pipeline {
         }
         let chunks = (range.start..range.end).step_by(chunk);
         for (number, first) in chunks.enumerate() {
-            let slot = &mut flight.0[number % SLOTS];
+            let slot = &mut in_flight.0[number % SLOTS];
             slot.finish(range.start, results)?;
             if sides.is_some() {
                 slot.wait_for(&frames.there)?;
             }
             slot.send(part, first..range.end.min(first + chunk), job, &launch, &reach, results)?;
         }
-        for slot in flight.0.iter_mut() {
+        for slot in in_flight.0.iter_mut() {
             slot.finish(range.start, results)?;
         }
         Ok(())
@@ -259,11 +259,11 @@ mod tests {
             Windows::stack(spots).into(),
         ] {
             let range = 0..windows.count();
-            let (family, deed) = (None, Deed::Fit(Start::Estimate));
-            let beside = Beside::new(&windows, options);
-            let beside = beside.as_ref();
+            let (family, operation) = (None, Operation::Fit(Start::Estimate));
+            let side = SideInputs::new(&windows, options);
+            let side = side.as_ref();
             let fits = std::cell::RefCell::new(&mut fits[range.clone()]);
-            let part = Part { options, family, windows, deed, range, beside };
+            let part = Part { options, family, windows, operation, range, side };
             fault::each(
                 &mut Pipeline::new(0).expect("a GPU"),
                 |pipeline| {

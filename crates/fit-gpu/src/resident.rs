@@ -200,13 +200,13 @@ impl Resident {
         if errors.len() != count {
             return Err(ArgumentError::OutputCount { spots: count, given: errors.len() }.into());
         }
-        let task = Task::judging(size, options, false, false)?;
+        let task = Task::of_errors(size, options, false, false)?;
         if !self.fitted {
             errors.fill(Errors::unknown());
             return Ok(0.0);
         }
         let _guest = self.card.context.enter()?;
-        let choice = Choice::new(options, size, count, NoteKind::None).judging();
+        let choice = Choice::new(options, size, count, NoteKind::None).of_errors();
         let launch = self.card.launch(&choice)?;
         self.errors.reserve(Bytes::of::<Errors>(count)?)?;
         let job = Job {
@@ -268,9 +268,9 @@ mod tests {
         let fits = std::cell::RefCell::new(PinnedBuffer::new(COUNT).expect("memory"));
         fault::each(&mut resident, |resident| resident.fetch(&mut fits.borrow_mut()), look);
         let errors = std::cell::RefCell::new(PinnedBuffer::new(COUNT).expect("memory"));
-        let judge =
+        let find_errors =
             |resident: &mut Resident| resident.errors_into(&options, &mut errors.borrow_mut());
-        fault::each(&mut resident, judge, look);
+        fault::each(&mut resident, find_errors, look);
     }
 
     /// Proves that views which repeat a window more often than a kernel counts, or than there are bytes for, are

@@ -7,12 +7,12 @@ use fit_windows::AnyWindows;
 use rayon::prelude::*;
 
 use crate::GpuError;
-use crate::beside::Beside;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Launch};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream, seen_by_device};
-use crate::pipeline::{Deed, Part, Results};
+use crate::pipeline::{Operation, Part, Results};
 use crate::pixels::{gather, gather_fits, gather_outlines, gather_starts, kind_of, slice};
+use crate::side_data::SideInputs;
 
 /// Up to this many start values are read, and outcomes written, directly across the bus: that saves starting a
 /// copy.
@@ -23,7 +23,7 @@ pub(crate) struct Slot {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
     pixels: DeviceMemory,
-    /// Start values, or the fits that are judged.
+    /// Start values, or the fits whose errors are wanted.
     given: DeviceMemory,
     corners: DeviceMemory,
     weights: DeviceMemory,
@@ -43,8 +43,8 @@ pub(crate) struct Reach {
     starts: Option<*const [f32; 3]>,
     /// Where the device sees the room for outcomes.
     fits: Option<*mut Fit<f32>>,
-    /// Whether it sees the fits that are judged.
-    judged: bool,
+    /// Whether it sees the fits whose errors are wanted.
+    fitted: bool,
     /// Where it sees the room for errors.
     errors: Option<*mut Errors>,
 }
@@ -55,8 +55,8 @@ impl Reach {
         let pixels = slice(&part.windows, part.range.clone());
         Self {
             pixels: pixels.is_some_and(|slice| seen_by_device(context, slice).is_some()),
-            starts: match part.deed {
-                Deed::Fit(Start::F32(starts)) => seen_by_device(context, starts),
+            starts: match part.operation {
+                Operation::Fit(Start::F32(starts)) => seen_by_device(context, starts),
                 _ => None,
             },
             fits: match results {
@@ -66,8 +66,8 @@ impl Reach {
                 }
                 _ => None,
             },
-            judged: match part.deed {
-                Deed::Judge(Fits::F32(fits)) => seen_by_device(context, fits).is_some(),
+            fitted: match part.operation {
+                Operation::Errors(Fits::F32(fits)) => seen_by_device(context, fits).is_some(),
                 _ => false,
             },
             errors: match results {
@@ -143,7 +143,7 @@ impl Slot {
     }
 
     // SAFETY, for all copies of `send`: what they read and write is memory of the slot, which nobody uses before
-    // `finish` has waited, or of the caller, which stays as it is until the batch ends, and `Flight` waits
+    // `finish` has waited, or of the caller, which stays as it is until the batch ends, and `InFlight` waits
     // before that.
 
     /// Sends a chunk on its way: in, through the kernel, and out. The job says where the frames are, if they are on
@@ -159,8 +159,7 @@ impl Slot {
     ) -> Result<(), GpuError> {
         job.count = window_count(these.len())?;
         let on_device = job.frame_width > 0;
-        if let Some(corners) = part.windows.places().filter(|_| on_device || part.beside.is_some())
-        {
+        if let Some(corners) = part.windows.places().filter(|_| on_device || part.side.is_some()) {
             self.corners.reserve(Bytes::of::<Corner>(these.len())?)?;
             // SAFETY: see above.
             unsafe { self.stream.copy_in(&self.corners, &corners[these.clone()])? };
@@ -171,7 +170,7 @@ impl Slot {
         } else {
             self.send_pixels(&part.windows, these.clone(), &mut job, reach)?;
         }
-        if let Some(weights) = part.beside.and_then(Beside::of_windows) {
+        if let Some(weights) = part.side.and_then(SideInputs::of_windows) {
             let pixels = part.windows.size().pixels();
             let weights = &weights[these.start * pixels..these.end * pixels];
             self.weights.reserve(Bytes::of::<f32>(weights.len())?)?;
@@ -179,12 +178,12 @@ impl Slot {
             unsafe { self.stream.copy_in(&self.weights, weights)? };
             job.weights = self.weights.address();
         }
-        match part.deed {
-            Deed::Fit(start) if launch.takes_outlines() => {
+        match part.operation {
+            Operation::Fit(start) if launch.takes_outlines() => {
                 self.send_outlines(start, these.clone(), &mut job)?;
             }
-            Deed::Fit(start) => self.send_starts(start, these.clone(), &mut job, reach)?,
-            Deed::Judge(fits) => self.send_fits(fits, these.clone(), &mut job, reach)?,
+            Operation::Fit(start) => self.send_starts(start, these.clone(), &mut job, reach)?,
+            Operation::Errors(fits) => self.send_fits(fits, these.clone(), &mut job, reach)?,
         }
 
         let out = these.start - part.range.start..these.end - part.range.start;
@@ -211,7 +210,7 @@ impl Slot {
             }
         }
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that they come with, and for what is
-        // found, which nobody looks at before `Flight` has waited; corners were validated.
+        // found, which nobody looks at before `InFlight` has waited; corners were validated.
         unsafe { launch.run(&self.stream, &job)? };
         match results {
             _ if direct => Ok(()),
@@ -245,7 +244,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Sends the fits of a chunk that are to be judged.
+    /// Sends the fits of a chunk whose errors are wanted.
     fn send_fits(
         &mut self,
         fits: Fits<'_>,
@@ -258,7 +257,7 @@ impl Slot {
         job.fits = self.given.address();
         match fits {
             // SAFETY: see `send`.
-            Fits::F32(fits) if reach.judged => unsafe {
+            Fits::F32(fits) if reach.fitted => unsafe {
                 self.stream.copy_in(&self.given, &fits[these])
             },
             _ => {

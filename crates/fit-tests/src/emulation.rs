@@ -10,7 +10,7 @@ use fit_core::{
     ArgumentError, Circle, Fit, LaneMask, Lanes, Options, Pixel, Scalar, Setup, Size, condition,
     estimate,
 };
-use fit_gpu_kernel::Exact;
+use fit_gpu_kernel::ExactF32;
 use fit_gpu_kernel::published::{self, Pixels, threads};
 use ndarray::{ArrayView3, Axis};
 use rayon::prelude::*;
@@ -18,36 +18,36 @@ use rayon::prelude::*;
 /// The threads of a fit, in whole warps.
 struct Threads<const N: usize> {
     size: Size,
-    pixels: Lanes<Exact, N>,
+    pixels: Lanes<ExactF32, N>,
 }
 
 /// The numbers of each thread from its number.
-fn each<const N: usize>(value: impl Fn(usize) -> f32) -> Lanes<Exact, N> {
-    Lanes(std::array::from_fn(|thread| Exact(value(thread))))
+fn each<const N: usize>(value: impl Fn(usize) -> f32) -> Lanes<ExactF32, N> {
+    Lanes(std::array::from_fn(|thread| ExactF32(value(thread))))
 }
 
-impl<const N: usize> Group<Lanes<Exact, N>> for Threads<N> {
+impl<const N: usize> Group<Lanes<ExactF32, N>> for Threads<N> {
     const LANES: usize = 32;
 
-    fn lane(&self) -> Lanes<Exact, N> {
+    fn lane(&self) -> Lanes<ExactF32, N> {
         each(|thread| (thread % 32) as f32)
     }
-    fn first(&self, value: Lanes<Exact, N>) -> Lanes<Exact, N> {
+    fn first(&self, value: Lanes<ExactF32, N>) -> Lanes<ExactF32, N> {
         each(|thread| value.0[thread / 32 * 32].0)
     }
-    fn exchanged(&self, value: Lanes<Exact, N>, step: usize) -> Lanes<Exact, N> {
+    fn exchanged(&self, value: Lanes<ExactF32, N>, step: usize) -> Lanes<ExactF32, N> {
         each(|thread| value.0[thread ^ step].0)
     }
-    fn neighbour(&self, value: Lanes<Exact, N>, step: isize) -> Lanes<Exact, N> {
+    fn neighbour(&self, value: Lanes<ExactF32, N>, step: isize) -> Lanes<ExactF32, N> {
         each(|thread| value.0[thread.saturating_add_signed(step).min(N - 1)].0)
     }
 }
 
-impl<const N: usize> Pixels<Lanes<Exact, N>> for Threads<N> {
-    fn pixel(&self) -> Lanes<Exact, N> {
+impl<const N: usize> Pixels<Lanes<ExactF32, N>> for Threads<N> {
+    fn pixel(&self) -> Lanes<ExactF32, N> {
         self.pixels
     }
-    fn place(&self) -> (Lanes<Exact, N>, Lanes<Exact, N>, LaneMask<N>) {
+    fn place(&self) -> (Lanes<ExactF32, N>, Lanes<ExactF32, N>, LaneMask<N>) {
         let Size { width, height } = self.size;
         let there = LaneMask(std::array::from_fn(|thread| thread < width * height));
         (each(|thread| (thread % width) as f32), each(|thread| (thread / width) as f32), there)
@@ -55,7 +55,10 @@ impl<const N: usize> Pixels<Lanes<Exact, N>> for Threads<N> {
     fn warps(&self) -> usize {
         N / 32
     }
-    fn gather<const K: usize>(&mut self, values: [Lanes<Exact, N>; K]) -> [Lanes<Exact, N>; K] {
+    fn gather<const K: usize>(
+        &mut self,
+        values: [Lanes<ExactF32, N>; K],
+    ) -> [Lanes<ExactF32, N>; K] {
         // What there is no warp for must not matter.
         values.map(|value| each(|thread| value.0.get(thread % 32 * 32).map_or(-1e30, |v| v.0)))
     }
@@ -67,14 +70,14 @@ fn fit<const N: usize>(
     start: [f32; 3],
     options: &Options,
 ) -> Result<Fit<f32>, ArgumentError> {
-    let setup = Setup::<Lanes<Exact, N>>::new(size, options)?;
+    let setup = Setup::<Lanes<ExactF32, N>>::new(size, options)?;
     // What threads without a pixel have must not matter.
     let pixels = each(|thread| pixels.get(thread).copied().unwrap_or(-1e30));
-    let start = start.map(|value| Lanes([Exact(value); N]));
+    let start = start.map(|value| Lanes([ExactF32(value); N]));
     let mut threads = Threads { size, pixels };
     let found = published::fit(&setup, &mut threads, start).map(|number| {
         let first = number.0[0].0;
-        let same = |lane: &Exact| lane.0.to_bits() == first.to_bits();
+        let same = |lane: &ExactF32| lane.0.to_bits() == first.to_bits();
         assert!(number.0.iter().all(same), "threads of a fit differ: {number:?}");
         first
     });

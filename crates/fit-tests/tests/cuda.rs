@@ -73,7 +73,7 @@ fn shown<'a>(count: usize) -> AnyWindows<'a> {
     Windows::stack(ArrayView3::from_shape(shape, &ONE).expect("one is enough")).into()
 }
 
-/// Fits and judges windows in memory that the device reaches.
+/// Fits windows in memory that the device reaches, and finds the errors.
 fn in_place(
     fitter: &InPlace,
     shapes: AnyWindows<'_>,

@@ -6,8 +6,8 @@ use fit_core::Estimator;
 use fit_core::curve::At;
 use fit_cpu::{CurveReference, CurveSimd};
 use fit_curves::{
-    Chunk, CurveFits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom, Job, Linear,
-    Points, Rules, Single, Singles, chunks,
+    Chunk, CurveBatch, CurveFits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom,
+    Linear, Points, Rules, SingleFit, SingleFits, chunks,
 };
 use fit_formula::{Evaluator, Formula};
 use fit_gpu_kernel::curve::{Begin, Curve, fit};
@@ -94,9 +94,10 @@ fn fit_as_kernels_do(
     curves: &Curves<'_>,
     options: &CurveOptions,
 ) -> (CurveFits, Vec<usize>) {
-    let job = Job::new(formula, curves, (&START[..]).into(), options, true).expect("sound");
+    let batch =
+        CurveBatch::new(formula, curves, (&START[..]).into(), options, true).expect("sound");
     let poisson = options.estimator == Estimator::MaximumLikelihood;
-    let own_weights = job.has_own_weights();
+    let own_weights = batch.has_own_weights();
     let [share, square] = options.ends();
     let task = CurveJob {
         points: curves.points() as u32,
@@ -106,7 +107,7 @@ fn fit_as_kernels_do(
         square: square as f32,
         ..CurveJob::new()
     };
-    let limit = |end: usize| [0, 1, 2].map(|j| job.limit(0, j)[end] as f32);
+    let limit = |end: usize| [0, 1, 2].map(|j| batch.limit(0, j)[end] as f32);
     let begin =
         Begin { initial: START.map(|value| value as f32), lower: limit(0), upper: limit(1) };
     let mut fits = CurveFits::invalid(curves.count(), 3, true);
@@ -114,13 +115,13 @@ fn fit_as_kernels_do(
     let chunk = &mut chunks[0];
     for number in chunk.fits() {
         let mut data = vec![0.0; curves.points()];
-        job.read_data(number, &mut data);
+        batch.read_data(number, &mut data);
         let mut weights = vec![0.0; if own_weights { curves.points() } else { 0 }];
         if own_weights {
-            job.read_weights(number, &mut weights);
+            batch.read_weights(number, &mut weights);
         }
-        let formula = RefCell::new(Evaluator::new(job.program.as_ref().expect("a formula")));
-        let eliminated = job.explicit.eliminated as u32;
+        let formula = RefCell::new(Evaluator::new(batch.program.as_ref().expect("a formula")));
+        let eliminated = batch.explicit.eliminated as u32;
         let (amplitude, background) = (1.0, 0.0);
         let mut curve =
             Emulated { formula, amplitude, background, eliminated, data, weights, own_weights };
@@ -130,8 +131,9 @@ fn fit_as_kernels_do(
             _ => fit::<_, _, 3, { CurveMethod::PLAIN }>(&mut curve, &task, &begin),
         };
         let lengths = START.map(|value| value.abs() as f32);
-        let single = Single::from_numbers(&found.parameters, &lengths, &found.errors, found.others);
-        if !single.put(&job, number, |j, k| found.covariance.0[j][k], chunk) {
+        let single =
+            SingleFit::from_numbers(&found.parameters, &lengths, &found.errors, found.others);
+        if !single.put(&batch, number, |j, k| found.covariance.0[j][k], chunk) {
             chunk.leave(number);
         }
     }
@@ -247,12 +249,12 @@ fn kernels_take_gpufits_steps() {
         let those = (&all[..], room);
         let wanted = fitter.fit_gpufit_left(&formula, &curves, start, options, &settings, those);
         wanted.expect("sound");
-        let job = Job::of_gpufit(&formula, &curves, starts.view().into(), options, true);
-        let job = job.expect("sound");
+        let batch = CurveBatch::of_gpufit(&formula, &curves, starts.view().into(), options, true);
+        let batch = batch.expect("sound");
         let poisson = options.estimator == Estimator::MaximumLikelihood;
         let mut alike = 0;
         for fit in 0..count {
-            let found = step_as_kernels_do(&job, &settings, poisson, fit);
+            let found = step_as_kernels_do(&batch, &settings, poisson, fit);
             assert_eq!(found.state, states[fit] as f32, "{options:?} {fit}");
             alike += usize::from(found.iterations == iterations[fit] as f32);
             assert!((found.chi2 / chi2[fit] - 1.0).abs() < 1e-4, "{options:?} {fit}");
@@ -272,9 +274,10 @@ fn kernels_take_gpufits_steps() {
     }
     let curves = Curves::new(data.view(), Points::Index);
     let starts = Array2::from_shape_fn((3, 3), |(_, j)| START[j]);
-    let job = Job::of_gpufit(&formula, &curves, starts.view().into(), &plain, true).expect("sound");
+    let batch = CurveBatch::of_gpufit(&formula, &curves, starts.view().into(), &plain, true)
+        .expect("sound");
     for fit in 0..3 {
-        let found = step_as_kernels_do(&job, &settings, false, fit);
+        let found = step_as_kernels_do(&batch, &settings, false, fit);
         assert_eq!(found.state, GpufitJob::LEFT as f32, "{fit}");
         assert_eq!(found.parameters, START.map(|start| start as f32), "{fit}");
     }
@@ -282,18 +285,18 @@ fn kernels_take_gpufits_steps() {
 
 /// Gpufit's search as a thread of a kernel does it.
 fn step_as_kernels_do(
-    job: &Job<'_, '_, '_>,
+    batch: &CurveBatch<'_, '_, '_>,
     settings: &GpufitOptions,
     poisson: bool,
     fit: usize,
-) -> gpufit::GpufitFound<f32, 3> {
-    let points = job.curves.points();
-    let own_weights = job.has_own_weights();
+) -> gpufit::GpufitOutcome<f32, 3> {
+    let points = batch.curves.points();
+    let own_weights = batch.has_own_weights();
     let mut data = vec![0.0; points];
-    job.read_data(fit, &mut data);
+    batch.read_data(fit, &mut data);
     let mut weights = vec![0.0; if own_weights { points } else { 0 }];
     if own_weights {
-        job.read_weights(fit, &mut weights);
+        batch.read_weights(fit, &mut weights);
     }
     let task = GpufitJob {
         curve: CurveJob {
@@ -303,15 +306,15 @@ fn step_as_kernels_do(
             ..CurveJob::new()
         },
         tolerance: settings.tolerance,
-        held: settings.held(job.options, 3) as u32,
+        held: settings.held(batch.options, 3) as u32,
         poisson: poisson.into(),
         ..GpufitJob::new()
     };
-    let limit = |end: usize| [0, 1, 2].map(|j| job.options.limit(fit, j)[end] as f32);
+    let limit = |end: usize| [0, 1, 2].map(|j| batch.options.limit(fit, j)[end] as f32);
     let mut initial = [0.0; 3];
-    job.read_start(fit, &mut initial);
+    batch.read_start(fit, &mut initial);
     let begin = Begin { initial, lower: limit(0), upper: limit(1) };
-    let formula = RefCell::new(Evaluator::new(job.program.as_ref().expect("a formula")));
+    let formula = RefCell::new(Evaluator::new(batch.program.as_ref().expect("a formula")));
     let (amplitude, background, eliminated) = (1.0, 0.0, 0);
     let mut curve =
         Emulated { formula, amplitude, background, eliminated, data, weights, own_weights };
@@ -368,23 +371,23 @@ fn records_leave_what_fits_leave() {
             for (which, value) in others.into_iter().enumerate() {
                 found[2 * COUNT * parameters + which * COUNT + fit] = value;
             }
-            assert_eq!(found[Singles::status_at(fit, COUNT, parameters)], status);
+            assert_eq!(found[SingleFits::status_at(fit, COUNT, parameters)], status);
         }
         let start = if own { starts.view().into() } else { CurveStart::Shared(&START) };
-        let job = Job::new(&formula, &curves, start, &options, true).expect("sound");
+        let batch = CurveBatch::new(&formula, &curves, start, &options, true).expect("sound");
         let of_each: Vec<f32> = if own {
             starts.iter().map(|&start| start as f32).collect()
         } else {
             START.map(|start| start as f32).to_vec()
         };
         let step = if own { parameters } else { 0 };
-        let singles = Singles { found: &found, starts: &of_each, step, wrong: &wrong };
+        let singles = SingleFits { found: &found, starts: &of_each, step, wrong: &wrong };
         let mut fits = CurveFits::room(COUNT, parameters, options.covariance);
         let mut pieces = chunks(&mut fits, COUNT);
-        singles.put(&job, &mut pieces[0]);
+        singles.put(&batch, &mut pieces[0]);
         let wanted: Vec<usize> = pieces.iter_mut().flat_map(Chunk::take_left).collect();
-        let lengths: Vec<f32> = of_each.iter().map(|&start| Single::length(start)).collect();
-        let left = singles.undecided(Rules::of(&job), [COUNT, parameters], &lengths);
+        let lengths: Vec<f32> = of_each.iter().map(|&start| SingleFit::length(start)).collect();
+        let left = singles.undecided(Rules::of(&batch), [COUNT, parameters], &lengths);
         assert_eq!(left, wanted, "{options:?}");
         assert!((COUNT / 20..COUNT - COUNT / 20).contains(&left.len()), "{}", left.len());
     }

@@ -69,11 +69,11 @@ fn the_gpu_agrees_with_the_reference() {
     held_places_stay_on(&fitters);
 }
 
-/// Proves that crowds of threads agree with double precision: models of 13 to 31 parameters, few and many points, every method, and models of
+/// Proves that cooperative kernels agree with double precision: models of 13 to 31 parameters, few and many points, every method, and models of
 /// few parameters whose points have no room in shared memory.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn crowds_on_the_gpu_agree_with_the_reference() {
+fn cooperative_kernels_agree_with_the_reference() {
     let gpu = CurveGpu::new(0).expect("a GPU");
     for (count, points, fits) in [
         (4, 70, 200),
@@ -450,15 +450,15 @@ fn spliced_kernels_assemble() {
             CurveMethod::Poisson => 0,
             _ => program.separable(u64::MAX),
         };
-        // Some as a crowd has them too, in the other methods.
-        let crowds = if count.is_multiple_of(3) { &[false, true][..] } else { &[false] };
-        for &crowd in crowds {
-            let method = if crowd { CurveMethod::Plain } else { method };
-            let Some(text) = spliced(&program, method, eliminated, crowd) else {
+        // Some by cooperative kernels too, in the other methods.
+        let variants = if count.is_multiple_of(3) { &[false, true][..] } else { &[false] };
+        for &cooperative in variants {
+            let method = if cooperative { CurveMethod::Plain } else { method };
+            let Some(text) = spliced(&program, method, eliminated, cooperative) else {
                 lost.push(name);
                 continue;
             };
-            assembles(&text, architecture, &format!("{name}, {method:?}, {crowd}"));
+            assembles(&text, architecture, &format!("{name}, {method:?}, {cooperative}"));
         }
     }
     // Of many parameters, with next to no stack.

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use fit_core::{ArgumentError, Corner, Erase, Options, Pixel, Size, Start};
 
-use crate::{CameraMap, Known, NoteKind, Weights, Windows};
+use crate::{CameraMap, NoteKind, SideData, Weights, Windows};
 
 /// Work to do with windows whose pixel type is known only at run time.
 pub trait Visitor<'a> {
@@ -98,18 +98,18 @@ macro_rules! any {
                 }
             }
 
-            /// See [`Windows::validate_judged`].
+            /// See [`Windows::validate_errors`].
             ///
             /// # Errors
             /// [`ArgumentError`].
-            pub fn validate_judged(
+            pub fn validate_errors(
                 &self,
                 options: &Options,
                 fits: usize,
                 errors: usize,
             ) -> Result<(), ArgumentError> {
                 match self {
-                    $(Self::$variant(windows) => windows.validate_judged(options, fits, errors),)*
+                    $(Self::$variant(windows) => windows.validate_errors(options, fits, errors),)*
                 }
             }
 
@@ -127,10 +127,10 @@ macro_rules! any {
                 }
             }
 
-            /// See [`Windows::known`].
-            pub fn known(&self) -> &Known<'a> {
+            /// See [`Windows::side_data`].
+            pub fn side_data(&self) -> &SideData<'a> {
                 match self {
-                    $(Self::$variant(windows) => windows.known(),)*
+                    $(Self::$variant(windows) => windows.side_data(),)*
                 }
             }
 

@@ -1,10 +1,10 @@
 //! What fitters of batches have alike.
 
-/// The methods that take a batch, for an `impl` of a fitter: `$fit` fits windows that were checked, and `$judge` finds errors.
+/// The methods that take a batch, for an `impl` of a fitter: `$fit` fits windows that were checked, and `$errors` finds errors.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __batches {
-    ($error:ty, $fit:ident, $judge:ident) => {
+    ($error:ty, $fit:ident, $errors:ident) => {
         /// Fits every window of a stack.
         ///
         /// - `spots`: (n, height, width) of any memory layout; standard layout is fastest.
@@ -71,8 +71,8 @@ macro_rules! __batches {
             fits: &[$crate::private::Fit<T>],
             errors: &mut [$crate::private::Errors],
         ) -> Result<(), $error> {
-            windows.validate_judged(options, fits.len(), errors.len())?;
-            self.$judge(options, windows, fits.into(), errors)
+            windows.validate_errors(options, fits.len(), errors.len())?;
+            self.$errors(options, windows, fits.into(), errors)
         }
     };
 }

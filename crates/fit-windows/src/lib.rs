@@ -4,14 +4,14 @@
 mod any;
 mod batches;
 mod map;
-mod notes;
+mod side_data;
 
 use fit_core::{ArgumentError, Corner, Options, Pixel, Setup, Shape, Size, Start};
 use ndarray::{ArrayView2, ArrayView3, Axis};
 
 pub use any::{AnyWindows, Visitor};
 pub use map::{CameraMap, MapError};
-pub use notes::{Known, NoteKind, Weights};
+pub use side_data::{NoteKind, SideData, Weights};
 
 /// For the macro of this crate alone.
 #[doc(hidden)]
@@ -32,7 +32,7 @@ pub struct Windows<'a, P> {
     size: Size,
     /// Where the windows are cut; `None` for a stack of windows.
     corners: Option<&'a [Corner]>,
-    known: Known<'a>,
+    side_data: SideData<'a>,
 }
 
 impl<'a, P: Pixel> Windows<'a, P> {
@@ -40,13 +40,19 @@ impl<'a, P: Pixel> Windows<'a, P> {
     pub fn stack(spots: ArrayView3<'a, P>) -> Self {
         let (_, height, width) = spots.dim();
         let size = Size::new(width, height);
-        Self { frames: spots, flat: spots.to_slice(), size, corners: None, known: Known::default() }
+        Self {
+            frames: spots,
+            flat: spots.to_slice(),
+            size,
+            corners: None,
+            side_data: SideData::default(),
+        }
     }
 
     /// Windows of `size` pixels at `corners` of a stack (n, height, width) of frames. They may overlap.
     pub fn cuts(frames: ArrayView3<'a, P>, size: Size, corners: &'a [Corner]) -> Self {
         let (flat, corners) = (frames.to_slice(), Some(corners));
-        Self { frames, flat, size, corners, known: Known::default() }
+        Self { frames, flat, size, corners, side_data: SideData::default() }
     }
 
     /// Checks a batch of these windows: their size and the options, then as [`Windows::check`].
@@ -64,12 +70,12 @@ impl<'a, P: Pixel> Windows<'a, P> {
         self.check(options, start, outcomes)
     }
 
-    /// Checks a batch of these windows whose fits are to be judged: their size, the options, that all windows lie within
-    /// their frames, what is known of the pixels, and that each has an outcome and room for its errors.
+    /// Checks a batch of these windows whose errors are to be found: their size, the options, that all windows lie within
+    /// their frames, their side data, and that each has an outcome and room for its errors.
     ///
     /// # Errors
     /// [`ArgumentError`].
-    pub fn validate_judged(
+    pub fn validate_errors(
         &self,
         options: &Options,
         fits: usize,
@@ -77,7 +83,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
     ) -> Result<(), ArgumentError> {
         Setup::<f32>::new(self.size, options)?;
         self.check_places()?;
-        self.check_known(options)?;
+        self.check_side_data(options)?;
         Start::Estimate.validate_batch(self.count(), fits)?;
         Start::Estimate.validate_batch(self.count(), errors)
     }
@@ -93,8 +99,8 @@ impl<'a, P: Pixel> Windows<'a, P> {
         }
     }
 
-    /// Checks that all windows lie within their frames, that each has a start and room for an outcome, and what is
-    /// known of the pixels.
+    /// Checks that all windows lie within their frames, that each has a start and room for an outcome, and their
+    /// side data.
     ///
     /// # Errors
     /// [`ArgumentError::OutsideFrames`] for the first window outside its frame, [`ArgumentError::StartCount`],
@@ -106,7 +112,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
         outcomes: usize,
     ) -> Result<(), ArgumentError> {
         self.check_places()?;
-        self.check_known(options)?;
+        self.check_side_data(options)?;
         if matches!(options.shape, Shape::GivenSigma(_)) && start == Start::Estimate {
             return Err(ArgumentError::StartCount { spots: self.count(), given: 0 });
         }
@@ -192,7 +198,7 @@ mod tests {
         assert_eq!(Windows::stack(frames.view()).window(1), frames.index_axis(Axis(0), 1));
     }
 
-    /// Proves that a size is judged before it is multiplied or compared with a frame, and corners after it.
+    /// Proves that a size is checked before it is multiplied or compared with a frame, and corners after it.
     #[test]
     fn a_huge_size_is_an_argument_error() {
         let frames = Array3::<u16>::zeros((1, 20, 20));

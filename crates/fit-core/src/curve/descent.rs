@@ -89,7 +89,7 @@ impl<R: Real, const P: usize> Descent<R, P> {
         };
         let mut settings = self.settings;
         if let Some(made) = projected {
-            let settled = made.judge(*explicit, &mut evaluation, size, points);
+            let settled = made.settle(*explicit, &mut evaluation, size, points);
             let zero = R::splat(0.0);
             settings.finish = R::select(settled, settings.finish, zero);
             settings.tolerance = R::select(settled, settings.tolerance, zero);

@@ -282,7 +282,7 @@ impl<R: Real, const P: usize> Projected<R, P> {
     /// as many as were added, or fewer by some. Returns whether a search may end with it, because the sums were made near
     /// enough to the best values.
     #[inline(always)]
-    pub fn judge(
+    pub fn settle(
         &self,
         which: Explicit,
         evaluation: &mut Evaluation<R, P, 0>,

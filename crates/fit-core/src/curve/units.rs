@@ -2,7 +2,7 @@
 
 use crate::arithmetic::Real;
 use crate::search::region::{ROUNDS, Region};
-use crate::search::{Coordinates, Count, Merge, Parts};
+use crate::search::{Coordinates, Count, LaneState, MergeLanes};
 
 /// The parameters of a model, each measured in a length of its own that stays the same during a fit.
 #[derive(Clone, Copy, Debug)]
@@ -65,9 +65,9 @@ impl<R: Real, const P: usize> Units<R, P> {
     }
 }
 
-impl<R: Real, const P: usize> Parts<R> for Units<R, P> {
+impl<R: Real, const P: usize> LaneState<R> for Units<R, P> {
     #[inline(always)]
-    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
         self.length.merge(&other.length, how);
         self.inverse.merge(&other.inverse, how);
         self.region.merge(&other.region, how);
@@ -82,10 +82,10 @@ impl<const P: usize> Coordinates<P> for Explicit {
     /// Where a model is far from quadratic a step may have to be a tiny share of that of Gauss and Newton.
     const LAMBDA_MAX: f64 = 1e16;
     /// A step that is damped says little of how far the minimum is.
-    const CALM: f64 = 1e-3;
+    const LAMBDA_NEAR: f64 = 1e-3;
 
-    const ALIKE: bool = true;
-    const TRUSTS: bool = true;
+    const GAUSS_NEWTON: bool = true;
+    const TRUST_REGION: bool = true;
 
     #[inline(always)]
     fn count(&self) -> Count<P> {

@@ -14,9 +14,9 @@ pub fn condition<R: Real, T: Store<R>>(tile: &mut T) -> (Conditioning<R>, Extent
     let first = tile.group().first(tile.pixel(0, 0));
     let mut extent = Extent::new(first);
     for line in 0..lines {
-        let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
+        let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
         for place in 0..length {
-            extent.add(keep::<R, T>(there, pixels.pixel(place), first));
+            extent.add(keep::<R, T>(in_window, pixels.pixel(place), first));
         }
     }
     extent.low = tile.group().least(extent.low);
@@ -24,11 +24,11 @@ pub fn condition<R: Real, T: Store<R>>(tile: &mut T) -> (Conditioning<R>, Extent
     let (scale, offset) = extent.scaling();
     let (mut sum, mut squares) = (zero, zero);
     for line in 0..lines {
-        let there = tile.there(lane, line);
+        let in_window = tile.in_window(lane, line);
         for place in 0..length {
             let pixel = tile.pixel(line, place).mul_add(scale, -offset);
-            let pixel = keep::<R, T>(there, pixel, zero);
-            tile.set(line, place, there, pixel);
+            let pixel = keep::<R, T>(in_window, pixel, zero);
+            tile.set(line, place, in_window, pixel);
             sum = sum + pixel;
             squares = pixel.mul_add(pixel, squares);
         }

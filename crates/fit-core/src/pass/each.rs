@@ -6,6 +6,6 @@ use crate::arithmetic::Real;
 /// Something that is shown the profile pixel by pixel.
 pub trait Each<R: Real> {
     /// Takes a pixel. The profile there, times its height, is the product of two factors; `note` is what [`Tile::note`]
-    /// says of it. Lanes that are not `there` do not count.
-    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, factors: [R; 2], pixel: R, note: R);
+    /// says of it. Lanes that are not `in_window` do not count.
+    fn pixel<T: Tile<R>>(&mut self, in_window: R::Mask, factors: [R; 2], pixel: R, note: R);
 }

@@ -39,7 +39,7 @@ const ANY_ANGLE: f64 = core::f64::consts::PI * core::f64::consts::PI / 48.0;
 
 /// How the errors of fits are found, for one window size, one shape of spots and options. Q is P + 2.
 #[derive(Clone, Copy, Debug)]
-pub struct Judge<R, S, const P: usize, const Q: usize> {
+pub struct CovarianceEstimator<R, S, const P: usize, const Q: usize> {
     size: Size,
     profile: PixelProfile,
     shape: S,
@@ -63,7 +63,7 @@ struct CameraNoise<R> {
 
 /// The covariance of the parameters of one fit, or of one in each lane of a pack, and its goodness.
 #[derive(Clone, Copy, Debug)]
-pub struct Judged<R> {
+pub struct ErrorEstimate<R> {
     /// By x̄, ȳ, σx, σy, angle, α and β, in pixels, radians and photo-electrons; infinite where the parameters cannot
     /// be told from each other.
     pub covariance: Symmetric<R, 7>,
@@ -75,7 +75,7 @@ pub struct Judged<R> {
     pub seen: R,
 }
 
-impl<R: Copy> Judged<R> {
+impl<R: Copy> ErrorEstimate<R> {
     /// How many numbers there are.
     pub const NUMBERS: usize = 31;
 
@@ -95,7 +95,7 @@ impl<R: Copy> Judged<R> {
         numbers
     }
 
-    /// What was judged, from all of its numbers.
+    /// From all numbers, in the same order.
     #[inline(always)]
     pub fn from_numbers(numbers: &[R; 31]) -> Self {
         let [.., pearson, spread, seen] = *numbers;
@@ -121,7 +121,7 @@ struct Model<R, C, const P: usize> {
     least: R,
 }
 
-impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> Judge<R, S, P, Q> {
+impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimator<R, S, P, Q> {
     /// Checks the window and the options for spots of the given shape; [`Options::shape`] is ignored. `mapped` says
     /// whether there is a camera map, by which the pixels have been converted to photo-electrons; `weighted` whether the
     /// pixels have weights.
@@ -152,7 +152,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> Judge<R, S, P, Q> 
         Ok(Self { size, profile, shape, estimator, noted: mapped || weighted, noise })
     }
 
-    /// From what another has checked: whether the pixels have weights or variances, and [`Judge::noise`].
+    /// From what another has checked: whether the pixels have weights or variances, and [`CovarianceEstimator::noise`].
     #[inline(always)]
     pub fn from_parts(
         shape: S,
@@ -179,15 +179,15 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> Judge<R, S, P, Q> 
         [excess, photons, baseline, variance]
     }
 
-    /// Judges a fit with this outcome. The pixels of the tile are those of the camera, or photo-electrons if there is a
+    /// The errors of a fit with this outcome. The pixels of the tile are those of the camera, or photo-electrons if there is a
     /// camera map; its notes are the variances of the read noise, and its weights those of the pixels.
     #[inline(always)]
-    pub fn judge<T: Tile<R>>(
+    pub fn errors<T: Tile<R>>(
         &self,
         tile: &mut T,
         outline: Outline<R>,
         linear: [R; 2],
-    ) -> Judged<R> {
+    ) -> ErrorEstimate<R> {
         let (p, constants) = self.shape.parameters(outline);
         let mut model = Model { p, constants, linear, least: R::splat(LEAST_VARIANCE) };
         let likelihood = self.estimator == Estimator::MaximumLikelihood;
@@ -227,7 +227,12 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> Judge<R, S, P, Q> 
             (group.sum(pixels.pearson), group.sum(pixels.spread), group.sum(pixels.seen));
         let (inverse, definite) = inverse(Count::ALL, &sums[0]);
         let covariance = if bound { inverse } else { between(&inverse, &sums[1]) };
-        Judged { covariance: self.spread_out(&covariance, definite, &model), pearson, spread, seen }
+        ErrorEstimate {
+            covariance: self.spread_out(&covariance, definite, &model),
+            pearson,
+            spread,
+            seen,
+        }
     }
 
     /// The model after one step of Fisher's scoring, where that makes sense.
@@ -340,9 +345,9 @@ fn heaviest<R: Real, T: Tile<R>>(tile: &T) -> R {
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     let mut heaviest = zero;
     for line in 0..tile.lines() {
-        let there = tile.there(lane, line);
+        let in_window = tile.in_window(lane, line);
         for place in 0..length {
-            heaviest = keep::<R, T>(there, tile.weight(lane, line, place), zero).max(heaviest);
+            heaviest = keep::<R, T>(in_window, tile.weight(lane, line, place), zero).max(heaviest);
         }
     }
     -tile.group().least(-heaviest)
@@ -378,14 +383,14 @@ struct Seen<R> {
 impl<R: Real> Pixels<R> {
     #[inline(always)]
     fn new<S, C, const P: usize, const Q: usize>(
-        judge: &Judge<R, S, P, Q>,
+        covariance: &CovarianceEstimator<R, S, P, Q>,
         model: &Model<R, C, P>,
         squared: bool,
     ) -> Self {
         let zero = R::splat(0.0);
         Self {
-            noise: judge.noise,
-            estimator: judge.estimator,
+            noise: covariance.noise,
+            estimator: covariance.estimator,
             linear: model.linear,
             least: model.least,
             squared,
@@ -399,7 +404,7 @@ impl<R: Real> Pixels<R> {
     #[inline(always)]
     fn see(
         &self,
-        there: R::Mask,
+        in_window: R::Mask,
         [height, value]: [R; 2],
         pixel: R,
         note: R,
@@ -408,15 +413,15 @@ impl<R: Real> Pixels<R> {
         let CameraNoise { excess, photons, baseline, variance } = self.noise;
         let [_, beta] = self.linear;
         let (zero, one) = (R::splat(0.0), R::splat(1.0));
-        let there = there & note.lt(R::splat(HIDDEN)) & zero.lt(weight);
+        let seen = in_window & note.lt(R::splat(HIDDEN)) & zero.lt(weight);
         // What is hidden has a variance that may overflow.
-        let read = variance + R::select(there, note, zero);
+        let read = variance + R::select(seen, note, zero);
         let mu = height.mul_add(value, beta);
         let bright = mu.max(zero);
         let residual = (pixel - baseline).mul_add(photons, -mu);
         Seen {
-            seen: R::select(there, one, zero),
-            residual: R::select(there, residual, zero),
+            seen: R::select(seen, one, zero),
+            residual: R::select(seen, residual, zero),
             plain: (bright + read).max(self.least),
             bright,
             variance: excess.mul_add(bright, read).max(self.least),
@@ -435,14 +440,14 @@ impl<R: Real> Noise<R> for Pixels<R> {
     #[inline(always)]
     fn pixel<T: Tile<R>>(
         &mut self,
-        there: R::Mask,
+        in_window: R::Mask,
         profile: [R; 2],
         pixel: R,
         note: R,
         weight: R,
     ) -> [R; 2] {
         let Seen { seen, residual, plain, bright, variance } =
-            self.see(there, profile, pixel, note, weight);
+            self.see(in_window, profile, pixel, note, weight);
         let inverse = variance.reciprocal();
         let weight = match self.estimator {
             Estimator::MaximumLikelihood => plain.reciprocal(),
@@ -472,13 +477,14 @@ impl<R: Real> Noise<R> for Scores<R> {
     #[inline(always)]
     fn pixel<T: Tile<R>>(
         &mut self,
-        there: R::Mask,
+        in_window: R::Mask,
         profile: [R; 2],
         pixel: R,
         note: R,
         weight: R,
     ) -> [R; 2] {
-        let Seen { seen, residual, plain, .. } = self.0.see(there, profile, pixel, note, weight);
+        let Seen { seen, residual, plain, .. } =
+            self.0.see(in_window, profile, pixel, note, weight);
         let inverse = plain.reciprocal();
         [seen * inverse, residual * inverse]
     }

@@ -36,9 +36,9 @@ pub fn estimate<R: Real, T: Tile<R>>(tile: &T, extent: &Extent<R>) -> Circle<R> 
     let threshold = extent.low * (one - share) + extent.high * share;
     let mut above = zero;
     for line in 0..tile.lines() {
-        let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
+        let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
         for place in 0..length {
-            let pixel = keep::<R, T>(there, pixels.pixel(place), extent.low);
+            let pixel = keep::<R, T>(in_window, pixels.pixel(place), extent.low);
             above = R::select(threshold.lt(pixel), above + one, above);
         }
     }
@@ -90,7 +90,7 @@ fn in_rows<R: Real, T: Tile<R>>(tile: &T, lane: R) -> Brightest<R> {
             Side::Varies => in_row::<R, T, true, true>(tile, lane, line),
         };
         let none = R::splat(f64::NEG_INFINITY);
-        let value = keep::<R, T>(tile.there(lane, line), of_line.value, none);
+        let value = keep::<R, T>(tile.in_window(lane, line), of_line.value, none);
         best.see(value, of_line.x, tile.number(lane, line));
     }
     best
@@ -134,11 +134,11 @@ fn above_below<R: Real, L: Around<R>, const FIRST: bool, const LAST: bool>(
     let missing = R::splat(MISSING);
     let here = pixels.pixel(place);
     match (FIRST, LAST) {
-        (true, false) => (here + pixels.beside(place, 1)) * missing,
-        (false, true) => (here + pixels.beside(place, -1)) * missing,
-        (false, false) => here + (pixels.beside(place, -1) + pixels.beside(place, 1)),
+        (true, false) => (here + pixels.neighbour(place, 1)) * missing,
+        (false, true) => (here + pixels.neighbour(place, -1)) * missing,
+        (false, false) => here + (pixels.neighbour(place, -1) + pixels.neighbour(place, 1)),
         (true, true) => {
-            let (above, below) = (pixels.beside(place, -1), pixels.beside(place, 1));
+            let (above, below) = (pixels.neighbour(place, -1), pixels.neighbour(place, 1));
             let inner = here + (above + below);
             let edge = R::select(row.lt(R::splat(0.5)), (here + below) * missing, inner);
             R::select(last.le(row), (here + above) * missing, edge)
@@ -164,7 +164,7 @@ fn in_columns<R: Real, T: Tile<R>>(tile: &T, lane: R) -> Brightest<R> {
             let value = R::select(column.lt(one), (middle + right) * missing, inner);
             let value = R::select(last.le(column), (left + middle) * missing, value);
             let none = R::splat(f64::NEG_INFINITY);
-            let value = keep::<R, T>(tile.there(lane, line), value, none);
+            let value = keep::<R, T>(tile.in_window(lane, line), value, none);
             best.see(value, column, row);
         }
         row = row + one;
@@ -188,5 +188,5 @@ fn of_three<R: Real, L: Around<R>>(pixels: &L, length: usize, place: usize, step
 
 #[inline(always)]
 fn on<R: Real, L: Around<R>>(pixels: &L, place: usize, step: isize) -> R {
-    if step == 0 { pixels.pixel(place) } else { pixels.beside(place, step) }
+    if step == 0 { pixels.pixel(place) } else { pixels.neighbour(place, step) }
 }

@@ -43,9 +43,9 @@ pub trait Group<R: Real> {
 
 /// A single lane: nothing to exchange.
 #[derive(Clone, Copy, Debug)]
-pub struct Alone;
+pub struct OneLane;
 
-impl<R: Real> Group<R> for Alone {
+impl<R: Real> Group<R> for OneLane {
     const LANES: usize = 1;
 
     #[inline(always)]

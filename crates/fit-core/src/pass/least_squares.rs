@@ -1,10 +1,10 @@
 //! Least squares: what [`Setup`] fits.
 
-use super::method::{CANCELS, Finish, Found, Method};
+use super::method::{CANCELS, Finish, Method, RawFit};
 use super::tile::{Store, Tile};
 use super::{Summable, condition, estimate, residual_chi2};
 use crate::arithmetic::{Mask, Real};
-use crate::search::{Evaluation, Merge, Newton, Normal, Parts, Search};
+use crate::search::{Evaluation, LaneState, MergeLanes, Newton, Normal, Search};
 use crate::setup::Setup;
 use crate::size::{Circle, Outline, Size};
 use crate::spot::assembly::{assemble, assemble_with};
@@ -25,9 +25,9 @@ pub struct LeastSquaresSeed<R: Real, C, const P: usize> {
     pub data: Conditioning<R>,
 }
 
-impl<R: Real, C: Parts<R>, const P: usize> Parts<R> for LeastSquaresSeed<R, C, P> {
+impl<R: Real, C: LaneState<R>, const P: usize> LaneState<R> for LeastSquaresSeed<R, C, P> {
     #[inline(always)]
-    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
         self.parameters.merge(&other.parameters, how);
         self.constants.merge(&other.constants, how);
         self.data.merge(&other.data, how);
@@ -101,7 +101,7 @@ pub(super) fn found<R: Real, S: Summable<P>, const P: usize>(
     data: &Conditioning<R>,
     search: &SpotSearch<R, S, P>,
     cost: R,
-) -> Found<R> {
+) -> RawFit<R> {
     let record = search.record(setup.settings(), setup.shape());
     let [alpha, beta] = record.linear;
     let mut background = data.background(beta);
@@ -111,7 +111,7 @@ pub(super) fn found<R: Real, S: Summable<P>, const P: usize>(
         background = background.max(R::splat(0.0));
     }
     let (photons, _) = setup.units();
-    Found {
+    RawFit {
         outline: setup.shape().outline(search.constants(), search.best()),
         linear: [data.amplitude(alpha) * photons, background * photons],
         cost: data.chi2(cost) * photons * photons,
@@ -206,7 +206,7 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
         search: &Self::Search,
         ended: R::Mask,
         finish: Finish,
-    ) -> Found<R> {
+    ) -> RawFit<R> {
         let one = R::splat(1.0);
         let data = &seed.data;
         let cost = reported::<_, _, _, _, false>(self, tile, data, search, (ended, finish), one);
@@ -265,7 +265,7 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for RoughFit<R, S, P> {
         search: &Self::Search,
         ended: R::Mask,
         finish: Finish,
-    ) -> Found<R> {
+    ) -> RawFit<R> {
         self.0.end(tile, seed, search, ended, finish)
     }
 }

@@ -12,7 +12,7 @@
 
 use super::each::Each;
 use super::least_squares::{idle, prepare, step};
-use super::method::{CANCELS, Finish, Found, Method};
+use super::method::{CANCELS, Finish, Method, RawFit};
 use super::tile::{Store, Tile, keep};
 use super::weigh::{Noise, Weighted};
 use super::weighted::hide;
@@ -21,7 +21,9 @@ use crate::arithmetic::{Mask, Real};
 use crate::error::ArgumentError;
 use crate::options::Options;
 use crate::search::solve::Symmetric;
-use crate::search::{Coordinates, Evaluation, Merge, Newton, Normal, Parts, Search, Settings};
+use crate::search::{
+    Coordinates, Evaluation, LaneState, MergeLanes, Newton, Normal, Search, Settings,
+};
 use crate::setup::Setup;
 use crate::size::{Outline, Size};
 use crate::spot::limits::Background;
@@ -50,20 +52,20 @@ const TINY: f64 = 1e-30;
 
 /// A shape with amplitude and background as its last two parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Lit<S, const P: usize>(pub S);
+pub struct WithAmplitude<S, const P: usize>(pub S);
 
-/// The constants of a [`Lit`] shape.
+/// The constants of a [`WithAmplitude`] shape.
 #[derive(Clone, Copy, Debug)]
-pub struct LitConstants<R, C> {
+pub struct WithAmplitudeConstants<R, C> {
     /// Those of the shape.
     pub shape: C,
     /// The least amplitude and background.
     pub least: [R; 2],
 }
 
-impl<R: Real, C: Parts<R>> Parts<R> for LitConstants<R, C> {
+impl<R: Real, C: LaneState<R>> LaneState<R> for WithAmplitudeConstants<R, C> {
     #[inline(always)]
-    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
         self.shape.merge(&other.shape, how);
         self.least.merge(&other.least, how);
     }
@@ -77,9 +79,9 @@ fn first<R: Real, const P: usize, const Q: usize>(all: &[R; Q]) -> [R; P] {
     first
 }
 
-impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for Lit<S, P> {
+impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for WithAmplitude<S, P> {
     type Memo<R: Real> = S::Memo<R>;
-    type Constants<R: Real> = LitConstants<R, S::Constants<R>>;
+    type Constants<R: Real> = WithAmplitudeConstants<R, S::Constants<R>>;
 
     const UNITS: [f64; Q] = {
         let mut units = [1.0; Q];
@@ -175,7 +177,7 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for Lit<S
 pub struct Likelihood<R, S, const P: usize, const Q: usize, const NOTES: bool> {
     start: Setup<R, S, P>,
     settings: Settings<R, Q>,
-    shape: Lit<S, P>,
+    shape: WithAmplitude<S, P>,
     free: bool,
     /// Photo-electrons per ADU, and what a dark pixel reads.
     photons: R,
@@ -241,7 +243,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             finish: R::splat(0.0),
             tolerance: tolerance * tolerance,
         };
-        let (shape, free) = (Lit(*start.shape()), start.background() == Background::Free);
+        let (shape, free) = (WithAmplitude(*start.shape()), start.background() == Background::Free);
         Self { start, settings, shape, free, photons, baseline, variance, mapped }
     }
 
@@ -269,19 +271,19 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         let unit = seed.data.scale.reciprocal();
         let (mut low, mut high, mut sum, mut total) = (far, -far, zero, zero);
         for line in 0..tile.lines() {
-            let there = tile.there(lane, line);
+            let in_window = tile.in_window(lane, line);
             for place in 0..length {
                 let counts = (tile.pixel(line, place) - seed.data.dark) * unit;
                 let note = if NOTES { tile.note(lane, line, place) } else { zero };
                 let variance = self.variance + of_seen(note, note);
                 let photons = counts * self.photons;
-                let pixel = keep::<R, T>(there, (photons + variance).max(zero), zero);
-                tile.set(line, place, there, pixel);
+                let pixel = keep::<R, T>(in_window, (photons + variance).max(zero), zero);
+                tile.set(line, place, in_window, pixel);
                 total = total + pixel;
                 // A pixel with much read noise has as much more in d′, and says nothing of the spot.
-                let photons = keep::<R, T>(there, photons.max(-variance), zero);
-                low = keep::<R, T>(there, photons.min(low), low);
-                high = keep::<R, T>(there, photons.max(high), high);
+                let photons = keep::<R, T>(in_window, photons.max(-variance), zero);
+                low = keep::<R, T>(in_window, photons.min(low), low);
+                high = keep::<R, T>(in_window, photons.max(high), high);
                 sum = sum + photons;
             }
         }
@@ -297,7 +299,11 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
 
     /// The spot, the amplitude and the background of some parameters.
     #[inline(always)]
-    fn spot(&self, constants: &LitConstants<R, S::Constants<R>>, p: &[R; Q]) -> (S::Spot<R>, R, R) {
+    fn spot(
+        &self,
+        constants: &WithAmplitudeConstants<R, S::Constants<R>>,
+        p: &[R; Q],
+    ) -> (S::Spot<R>, R, R) {
         let spot = self.shape.0.spot(self.start.profile(), &constants.shape, &first(p));
         (spot, p[P], p[P + 1])
     }
@@ -366,7 +372,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
     fn deviance<T: Tile<R>>(
         &self,
         tile: &mut T,
-        constants: &LitConstants<R, S::Constants<R>>,
+        constants: &WithAmplitudeConstants<R, S::Constants<R>>,
         p: &[R; Q],
     ) -> R {
         let (spot, alpha, beta) = self.spot(constants, p);
@@ -387,11 +393,17 @@ struct Deviance<R> {
 
 impl<R: Real> Each<R> for Deviance<R> {
     #[inline(always)]
-    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, [height, value]: [R; 2], counts: R, note: R) {
+    fn pixel<T: Tile<R>>(
+        &mut self,
+        in_window: R::Mask,
+        [height, value]: [R; 2],
+        counts: R,
+        note: R,
+    ) {
         let variance = self.variance + of_seen(note, note);
         let expected = height.mul_add(value, self.beta + variance);
         let term = of_seen(note, deviance_of(expected, counts));
-        self.deviance = self.deviance + keep::<R, T>(there, term, R::splat(0.0));
+        self.deviance = self.deviance + keep::<R, T>(in_window, term, R::splat(0.0));
     }
 }
 
@@ -439,7 +451,7 @@ impl<R: Real> Noise<R> for Poisson<R> {
     #[inline(always)]
     fn pixel<T: Tile<R>>(
         &mut self,
-        there: R::Mask,
+        in_window: R::Mask,
         [height, value]: [R; 2],
         counts: R,
         note: R,
@@ -452,8 +464,8 @@ impl<R: Real> Noise<R> for Poisson<R> {
         let ratio = counts * inverse;
         let term = counts.mul_add(ratio.max(R::splat(TINY)).ln(), excess);
         let (term, inverse) = (of_seen(note, term), of_seen(note, inverse));
-        self.deviance = self.deviance + keep::<R, T>(there, term, zero);
-        self.least = keep::<R, T>(there, expected.min(self.least), self.least);
+        self.deviance = self.deviance + keep::<R, T>(in_window, term, zero);
+        self.least = keep::<R, T>(in_window, expected.min(self.least), self.least);
         [ratio * inverse, excess * inverse]
     }
 }
@@ -464,14 +476,14 @@ pub struct LikelihoodSeed<R, C, const Q: usize> {
     /// The start.
     pub parameters: [R; Q],
     /// What is known of the spot.
-    pub constants: LitConstants<R, C>,
+    pub constants: WithAmplitudeConstants<R, C>,
     /// Σd′.
     pub total: R,
 }
 
-impl<R: Real, C: Parts<R>, const Q: usize> Parts<R> for LikelihoodSeed<R, C, Q> {
+impl<R: Real, C: LaneState<R>, const Q: usize> LaneState<R> for LikelihoodSeed<R, C, Q> {
     #[inline(always)]
-    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
         self.parameters.merge(&other.parameters, how);
         self.constants.merge(&other.constants, how);
         self.total = how.number(self.total, other.total);
@@ -482,7 +494,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
     for Likelihood<R, S, P, Q, NOTES>
 {
     type Seed = LikelihoodSeed<R, S::Constants<R>, Q>;
-    type Search = Search<R, Lit<S, P>, Q, 0>;
+    type Search = Search<R, WithAmplitude<S, P>, Q, 0>;
     type Evaluation = Evaluation<R, Q, 0>;
 
     #[inline(always)]
@@ -520,7 +532,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         parameters[P + 1] = beta.max(least_beta).max(mean * R::splat(START_SHARE));
         let none = R::splat(f64::NEG_INFINITY);
         let least = if self.free { [none; 2] } else { [least_alpha, least_beta] };
-        let constants = LitConstants { shape: seed.constants, least };
+        let constants = WithAmplitudeConstants { shape: seed.constants, least };
         let usable = usable & low.lt(high) & high.is_finite();
         (LikelihoodSeed { parameters, constants, total }, usable)
     }
@@ -530,7 +542,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         let mut parameters = [R::splat(1.0); Q];
         parameters[..P].copy_from_slice(&seed.parameters);
         let least = [R::splat(f64::NEG_INFINITY); 2];
-        let constants = LitConstants { shape: seed.constants, least };
+        let constants = WithAmplitudeConstants { shape: seed.constants, least };
         LikelihoodSeed { parameters, constants, total: R::splat(0.0) }
     }
     #[inline(always)]
@@ -572,7 +584,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         search: &Self::Search,
         ended: R::Mask,
         finish: Finish,
-    ) -> Found<R> {
+    ) -> RawFit<R> {
         let record = search.record(&self.settings, &self.shape);
         let p = *search.best();
         let mut cost = search.at_best().cost;
@@ -588,7 +600,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             let exact = self.deviance(tile, search.constants(), &p);
             cost = R::select(cancels, exact, cost);
         }
-        Found {
+        RawFit {
             outline: self.shape.0.outline(&search.constants().shape, &first(&p)),
             linear: [p[P], p[P + 1]],
             cost,

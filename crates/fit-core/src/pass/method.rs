@@ -6,7 +6,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use super::tile::{Store, Tile};
 use crate::arithmetic::{Mask, Real};
 use crate::outcome::{Fit, Scalar};
-use crate::search::{Parts, Record, Resumable};
+use crate::search::{LaneState, Record, Resumable};
 use crate::size::{Circle, Outline, Size};
 use crate::status::Status;
 
@@ -31,7 +31,7 @@ pub trait Method<R: Real>:
     Copy + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static
 {
     /// What a search begins with and what stays with it: the pixels' conditioning, start values.
-    type Seed: Parts<R> + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
+    type Seed: LaneState<R> + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
     /// A search in progress.
     type Search: Resumable<R> + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
     /// The result of one visit to the pixels.
@@ -72,12 +72,12 @@ pub trait Method<R: Real>:
         search: &Self::Search,
         ended: R::Mask,
         finish: Finish,
-    ) -> Found<R>;
+    ) -> RawFit<R>;
 }
 
 /// The outcome of one fit, or of one in each lane of a pack. Counts and status are numbers like all others.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found<R> {
+pub struct RawFit<R> {
     /// Centre, widths and angle.
     pub outline: Outline<R>,
     /// Amplitude and background.
@@ -92,7 +92,7 @@ pub struct Found<R> {
     pub status: R,
 }
 
-impl<R: Copy> Found<R> {
+impl<R: Copy> RawFit<R> {
     /// How many numbers there are.
     pub const NUMBERS: usize = 11;
 
@@ -122,10 +122,10 @@ impl<R: Copy> Found<R> {
 
 /// The outcome of one fit from its numbers. It is invalid if amplitude or background overflow. A cost beyond the range
 /// of numbers, as χ² is for pixels beyond the root of the largest, becomes the largest.
-impl<T: Scalar> From<Found<T>> for Fit<T> {
+impl<T: Scalar> From<RawFit<T>> for Fit<T> {
     #[inline(always)]
-    fn from(found: Found<T>) -> Self {
-        let Found { outline, linear: [amplitude, background], cost, .. } = found;
+    fn from(found: RawFit<T>) -> Self {
+        let RawFit { outline, linear: [amplitude, background], cost, .. } = found;
         let Outline { x, y, sigma_x, sigma_y, angle } = outline;
         let invalid = T::splat(Status::Invalid.code()).le(found.status);
         let sound = (amplitude.abs() + background.abs()).is_finite() && cost.le(cost);
@@ -161,7 +161,7 @@ impl<T: Scalar> From<Record<T, 3, 2>> for Fit<T> {
         let Record { parameters: [x, y, sigma], linear, cost, iterations, evaluations, status } =
             record;
         let outline = Circle::new(x, y, sigma).into();
-        Self::from(Found { outline, linear, cost, iterations, evaluations, status })
+        Self::from(RawFit { outline, linear, cost, iterations, evaluations, status })
     }
 }
 
@@ -177,7 +177,7 @@ pub fn fit<R: Real, T: Store<R>, M: Method<R>>(
     tile: &mut T,
     start: Option<Outline<R>>,
     finish: Finish,
-) -> Found<R> {
+) -> RawFit<R> {
     let (seed, usable) = method.prepare(tile, start);
     let mut search = method.begin(&seed, usable);
     while search.running().any() {

@@ -24,16 +24,18 @@ mod weighted;
 
 pub use condition::condition;
 pub use each::Each;
-pub use errors::{Judge, Judged};
+pub use errors::{CovarianceEstimator, ErrorEstimate};
 pub use estimate::estimate;
 pub use evaluate::{AxesAndData, evaluate};
-pub use group::{Alone, Group, sum_axis};
+pub use group::{Group, OneLane, sum_axis};
 pub use least_squares::{LeastSquaresSeed, RoughFit, SpotSearch};
 pub(crate) use likelihood::deviance_of;
-pub use likelihood::{HIDDEN, Likelihood, LikelihoodSeed, Lit, LitConstants, START_EVALUATIONS};
-pub use method::{Finish, Found, Method, fit};
+pub use likelihood::{
+    HIDDEN, Likelihood, LikelihoodSeed, START_EVALUATIONS, WithAmplitude, WithAmplitudeConstants,
+};
+pub use method::{Finish, Method, RawFit, fit};
 pub use residual::residual_chi2;
-pub use serial::{Axes, Columns, Row, Rows, Serial};
+pub use serial::{Axes, Columns, PixelRow, Rows, Serial};
 pub use shape::{Gathered, Summable, Visitor};
 pub use sheared::Sheared;
 pub use tile::{Along, Around, Line, Side, Store, Tile};

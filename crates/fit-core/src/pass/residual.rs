@@ -14,9 +14,15 @@ struct Squares<R, const WEIGHTED: bool> {
 
 impl<R: Real, const WEIGHTED: bool> Each<R> for Squares<R, WEIGHTED> {
     #[inline(always)]
-    fn pixel<T: Tile<R>>(&mut self, there: R::Mask, [height, value]: [R; 2], pixel: R, weight: R) {
+    fn pixel<T: Tile<R>>(
+        &mut self,
+        in_window: R::Mask,
+        [height, value]: [R; 2],
+        pixel: R,
+        weight: R,
+    ) {
         let residual = height.mul_add(value, self.beta - pixel);
-        let residual = keep::<R, T>(there, residual, R::splat(0.0));
+        let residual = keep::<R, T>(in_window, residual, R::splat(0.0));
         let weighted = if WEIGHTED { residual * weight } else { residual };
         self.chi2 = weighted.mul_add(residual, self.chi2);
     }

@@ -100,7 +100,7 @@ fn sampled<
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     let mut all = Gathered::zero();
     for line in 0..tile.lines() {
-        let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
+        let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
         let across = spot.across(tile.number(lane, line));
         let height = noise.height() * across.factor;
         let (mut single, mut square) = (RowMoments::zero(), RowMoments::zero());
@@ -113,9 +113,11 @@ fn sampled<
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
             let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
             let profile = [height, value];
-            let weights = noise.pixel::<T>(there, profile, pixels.pixel(place), note, weight);
-            let [s, r] =
-                [keep::<R, T>(there, weights[0], zero), keep::<R, T>(there, weights[1], zero)];
+            let weights = noise.pixel::<T>(in_window, profile, pixels.pixel(place), note, weight);
+            let [s, r] = [
+                keep::<R, T>(in_window, weights[0], zero),
+                keep::<R, T>(in_window, weights[1], zero),
+            ];
             all.n = all.n + s;
             all.level = all.level + r;
             let powers = powers(R::splat(1.0), u);
@@ -150,7 +152,7 @@ fn integrated<
     let height = noise.height();
     let mut all = Gathered::zero();
     for line in 0..tile.lines() {
-        let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
+        let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
         let mut integrals = Integrals::new(spot, tile.number(lane, line));
         let mut index = zero;
         for end in 0..=length {
@@ -163,9 +165,11 @@ fn integrated<
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
             let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
             let profile = [height, f];
-            let weights = noise.pixel::<T>(there, profile, pixels.pixel(place), note, weight);
-            let [s, r] =
-                [keep::<R, T>(there, weights[0], zero), keep::<R, T>(there, weights[1], zero)];
+            let weights = noise.pixel::<T>(in_window, profile, pixels.pixel(place), note, weight);
+            let [s, r] = [
+                keep::<R, T>(in_window, weights[0], zero),
+                keep::<R, T>(in_window, weights[1], zero),
+            ];
             all.n = all.n + s;
             all.level = all.level + r;
             all.single.add::<ORDER>(s, &moments);
@@ -301,14 +305,14 @@ fn show_sampled<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
 ) {
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     for line in 0..tile.lines() {
-        let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
+        let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
         let across = spot.across(tile.number(lane, line));
         let mut index = zero;
         for place in 0..length {
             let f = spot.along(index, across).exp2_of_minus_square() * across.factor;
             index = index + R::splat(1.0);
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
-            each.pixel::<T>(there, [height, f], pixels.pixel(place), note);
+            each.pixel::<T>(in_window, [height, f], pixels.pixel(place), note);
         }
     }
 }
@@ -322,7 +326,7 @@ fn show_integrated<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
 ) {
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     for line in 0..tile.lines() {
-        let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
+        let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
         let mut integrals = Integrals::new(spot, tile.number(lane, line));
         let mut index = zero;
         for end in 0..=length {
@@ -332,7 +336,7 @@ fn show_integrated<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
                 continue;
             }
             let note = if NOTES { tile.note(lane, line, end - 1) } else { zero };
-            each.pixel::<T>(there, [height, f], pixels.pixel(end - 1), note);
+            each.pixel::<T>(in_window, [height, f], pixels.pixel(end - 1), note);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! A window in memory, row after row, that one lane has alone: a number, or a pack with a window in each lane.
+//! A window in memory, row after row, that one lane has by itself: a number, or a pack with a window in each lane.
 
 use core::borrow::{Borrow, BorrowMut};
 
-use super::group::Alone;
+use super::group::OneLane;
 use super::tile::{Along, Around, Line, Side, Store, Tile};
 use crate::arithmetic::{Mask, Real};
 use crate::size::Size;
@@ -133,9 +133,9 @@ impl<'a, 's, R: Real, D: Borrow<[R]>> Serial<'a, 's, R, D> {
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'a, R>(&'a [R]);
+pub struct PixelRow<'a, R>(&'a [R]);
 
-impl<R: Real> Line<R> for Row<'_, R> {
+impl<R: Real> Line<R> for PixelRow<'_, R> {
     #[inline(always)]
     fn pixel(&self, place: usize) -> R {
         self.0[place]
@@ -159,7 +159,7 @@ impl<R: Real> Line<R> for Rows<'_, R> {
 
 impl<R: Real> Around<R> for Rows<'_, R> {
     #[inline(always)]
-    fn beside(&self, place: usize, step: isize) -> R {
+    fn neighbour(&self, place: usize, step: isize) -> R {
         if step < 0 { self.above[place] } else { self.below[place] }
     }
 }
@@ -190,9 +190,9 @@ impl<R: Real> Along<R> for Columns<'_, R> {
 }
 
 impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
-    type Group = Alone;
+    type Group = OneLane;
     type Line<'l>
-        = Row<'l, R>
+        = PixelRow<'l, R>
     where
         Self: 'l;
     type Around<'l>
@@ -209,8 +209,8 @@ impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
     const AT_ONCE: usize = R::ROWS;
 
     #[inline(always)]
-    fn group(&self) -> &Alone {
-        &Alone
+    fn group(&self) -> &OneLane {
+        &OneLane
     }
     #[inline(always)]
     fn size(&self) -> Size {
@@ -237,12 +237,12 @@ impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
         }
     }
     #[inline(always)]
-    fn there(&self, _: R, _: usize) -> R::Mask {
+    fn in_window(&self, _: R, _: usize) -> R::Mask {
         R::Mask::splat(true)
     }
     #[inline(always)]
-    fn line(&self, _: R, line: usize, length: usize) -> Row<'_, R> {
-        Row(&self.pixels.borrow()[line * length..][..length])
+    fn line(&self, _: R, line: usize, length: usize) -> PixelRow<'_, R> {
+        PixelRow(&self.pixels.borrow()[line * length..][..length])
     }
     #[inline(always)]
     fn around(&self, _: R, line: usize, length: usize) -> Rows<'_, R> {

@@ -117,13 +117,13 @@ impl<S: Separable<P>, const P: usize> Summable<P> for S {
         let along = tile.along(length);
         for line in 0..tile.lines() {
             let height = height * tile.across::<false>(lane, line, &mut sums).value;
-            let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
+            let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
             let mut index = zero;
             for place in 0..length {
                 let value = along.at::<false>(place, index).value;
                 index = index + R::splat(1.0);
                 let note = if NOTES { tile.note(lane, line, place) } else { zero };
-                each.pixel::<T>(there, [height, value], pixels.pixel(place), note);
+                each.pixel::<T>(in_window, [height, value], pixels.pixel(place), note);
             }
         }
     }

@@ -50,7 +50,7 @@ pub trait Tile<R: Real> {
     /// The number in the window of a line of each lane.
     fn number(&self, lane: R, line: usize) -> R;
     /// The lanes whose line is in the window.
-    fn there(&self, lane: R, line: usize) -> R::Mask;
+    fn in_window(&self, lane: R, line: usize) -> R::Mask;
     /// Where a line of the lanes lies in the window.
     fn side(&self, line: usize) -> Side;
     /// The same number, of which a compiler does not know that it is the same, so that a loop of as many rounds stays one:
@@ -97,8 +97,8 @@ pub trait Tile<R: Real> {
 
 /// A tile whose pixels can be replaced.
 pub trait Store<R: Real>: Tile<R> {
-    /// Replaces a pixel in the lanes of `there`, whose line is in the window, and possibly in other lanes.
-    fn set(&mut self, line: usize, place: usize, there: R::Mask, value: R);
+    /// Replaces a pixel in the lanes of `in_window`, whose line is in the window, and possibly in other lanes.
+    fn set(&mut self, line: usize, place: usize, in_window: R::Mask, value: R);
     /// Makes pixels that were set visible to other lanes.
     #[inline(always)]
     fn publish(&self) {}
@@ -126,7 +126,7 @@ pub trait Line<R>: Copy {
 /// One line of a window, and its neighbours on either side.
 pub trait Around<R>: Line<R> {
     /// The pixel on the line before (−1) or after (+1) in the window; undefined where there is none.
-    fn beside(&self, place: usize, step: isize) -> R;
+    fn neighbour(&self, place: usize, step: isize) -> R;
 }
 
 /// The axis along the lines of a window.
@@ -137,6 +137,6 @@ pub trait Along<R> {
 
 /// `value` in the lanes whose line is in the window, `other` elsewhere.
 #[inline(always)]
-pub(super) fn keep<R: Real, T: Tile<R>>(there: R::Mask, value: R, other: R) -> R {
-    if T::WHOLE { value } else { R::select(there, value, other) }
+pub(super) fn keep<R: Real, T: Tile<R>>(in_window: R::Mask, value: R, other: R) -> R {
+    if T::WHOLE { value } else { R::select(in_window, value, other) }
 }

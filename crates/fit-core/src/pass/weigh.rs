@@ -26,11 +26,11 @@ pub trait Noise<R: Real> {
     }
 
     /// Both weights of a pixel at which the profile, multiplied, is the product of both numbers of `profile`. `note` is
-    /// what [`Tile::note`] says of it, and `weight` what [`Tile::weight`] says. In lanes that are not `there` the result
+    /// what [`Tile::note`] says of it, and `weight` what [`Tile::weight`] says. In lanes that are not `in_window` the result
     /// does not matter, but the sums that the noise keeps for itself must stay.
     fn pixel<T: Tile<R>>(
         &mut self,
-        there: R::Mask,
+        in_window: R::Mask,
         profile: [R; 2],
         pixel: R,
         note: R,
@@ -81,7 +81,7 @@ pub struct ByAxes<R> {
 
 /// The sums over one row.
 #[derive(Clone, Copy)]
-struct Row<R> {
+struct WeightedRowSums<R> {
     /// Σs{1, φ₀, φ₁, φ₂}.
     single: [R; 4],
     /// Σs{φ₀φ₀, φ₀φ₁, φ₀φ₂, φ₁φ₁, φ₁φ₂, φ₂φ₂}.
@@ -92,7 +92,7 @@ struct Row<R> {
     residual: RowSums<R>,
 }
 
-impl<R: Real> Row<R> {
+impl<R: Real> WeightedRowSums<R> {
     #[inline(always)]
     fn zero() -> Self {
         let zero = R::splat(0.0);
@@ -144,7 +144,7 @@ impl<R: Real> ByAxes<R> {
 
     /// Adds (a part of) a row.
     #[inline(always)]
-    fn add<const SECOND: bool>(&mut self, sums: &Row<R>, row: AxisSample<R>) {
+    fn add<const SECOND: bool>(&mut self, sums: &WeightedRowSums<R>, row: AxisSample<R>) {
         let [s, s0, s1, s2] = sums.single;
         let [s00, s01, s02, s11, s12, s22] = sums.product;
         let AxisSample { value: y0, by_centre: y1, by_width: y2, .. } = row;
@@ -271,19 +271,24 @@ pub fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: 
     let along = tile.along(length);
     let mut all = ByAxes::zero();
     for line in 0..tile.lines() {
-        let (pixels, there) = (tile.line(lane, line, length), tile.there(lane, line));
+        let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
         let row = tile.across::<SECOND>(lane, line, &mut unused);
         let height = noise.height() * row.value;
-        let mut sums = Row::zero();
+        let mut sums = WeightedRowSums::zero();
         let mut index = zero;
         for place in 0..length {
             let column = along.at::<SECOND>(place, index);
             index = index + R::splat(1.0);
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
             let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
-            let [s, r] =
-                noise.pixel::<T>(there, [height, column.value], pixels.pixel(place), note, weight);
-            let weights = [keep::<R, T>(there, s, zero), keep::<R, T>(there, r, zero)];
+            let [s, r] = noise.pixel::<T>(
+                in_window,
+                [height, column.value],
+                pixels.pixel(place),
+                note,
+                weight,
+            );
+            let weights = [keep::<R, T>(in_window, s, zero), keep::<R, T>(in_window, r, zero)];
             match N::SINGLE {
                 true => sums.add::<SECOND, true>(weights, column),
                 false => sums.add::<SECOND, false>(weights, column),

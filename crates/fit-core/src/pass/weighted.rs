@@ -1,7 +1,7 @@
 //! Weighted least squares: Σw(αf + β − g)², with a weight for each pixel.
 
 use super::least_squares::{found, idle, prepare, reported};
-use super::method::{Finish, Found, Method};
+use super::method::{Finish, Method, RawFit};
 use super::tile::{Store, Tile, keep};
 use super::weigh::Noise;
 use super::{Group, LeastSquaresSeed, SpotSearch, Summable};
@@ -9,7 +9,7 @@ use crate::arithmetic::{Mask, Real};
 use crate::error::ArgumentError;
 use crate::options::Options;
 use crate::search::solve::Symmetric;
-use crate::search::{Evaluation, Merge, Parts, Search};
+use crate::search::{Evaluation, LaneState, MergeLanes, Search};
 use crate::setup::Setup;
 use crate::size::{Outline, Size};
 use crate::spot::assembly::assemble;
@@ -51,12 +51,12 @@ pub(super) fn hide<R: Real, T: Store<R>, const ABOVE: bool>(tile: &mut T, bound:
     let far = R::splat(f64::MAX);
     let (mut low, mut any) = (far, R::Mask::splat(false));
     for line in 0..tile.lines() {
-        let there = tile.there(lane, line);
+        let in_window = tile.in_window(lane, line);
         for place in 0..length {
             let hidden = is_hidden::<R, ABOVE>(tile.note(lane, line, place), bound);
             let seen = tile.pixel(line, place).min(low);
-            low = R::select(there & !hidden, seen, low);
-            any = any | (there & hidden);
+            low = R::select(in_window & !hidden, seen, low);
+            any = any | (in_window & hidden);
         }
     }
     low = tile.group().least(low);
@@ -65,10 +65,15 @@ pub(super) fn hide<R: Real, T: Store<R>, const ABOVE: bool>(tile: &mut T, bound:
         return;
     }
     for line in 0..tile.lines() {
-        let there = tile.there(lane, line);
+        let in_window = tile.in_window(lane, line);
         for place in 0..length {
             let hidden = is_hidden::<R, ABOVE>(tile.note(lane, line, place), bound);
-            tile.set(line, place, there & hidden, R::select(hidden, low, tile.pixel(line, place)));
+            tile.set(
+                line,
+                place,
+                in_window & hidden,
+                R::select(hidden, low, tile.pixel(line, place)),
+            );
         }
     }
     tile.publish();
@@ -90,9 +95,9 @@ pub struct WeightedSeed<R: Real, C, const P: usize> {
     pub scale: R,
 }
 
-impl<R: Real, C: Parts<R>, const P: usize> Parts<R> for WeightedSeed<R, C, P> {
+impl<R: Real, C: LaneState<R>, const P: usize> LaneState<R> for WeightedSeed<R, C, P> {
     #[inline(always)]
-    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
         self.least.merge(&other.least, how);
         self.scale = how.number(self.scale, other.scale);
     }
@@ -134,15 +139,15 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for WeightedFit<R, S, P>
         let (lane, length) = (tile.group().lane(), tile.length());
         let (mut n, mut sum, mut squares, mut heaviest) = (zero, zero, zero, zero);
         for line in 0..tile.lines() {
-            let there = tile.there(lane, line);
+            let in_window = tile.in_window(lane, line);
             for place in 0..length {
-                let weight = keep::<R, T>(there, tile.note(lane, line, place), zero);
+                let weight = keep::<R, T>(in_window, tile.note(lane, line, place), zero);
                 let pixel = tile.pixel(line, place);
                 let weighted = weight * pixel;
                 n = n + weight;
                 heaviest = heaviest.max(weight);
-                sum = keep::<R, T>(there, sum + weighted, sum);
-                squares = keep::<R, T>(there, weighted.mul_add(pixel, squares), squares);
+                sum = keep::<R, T>(in_window, sum + weighted, sum);
+                squares = keep::<R, T>(in_window, weighted.mul_add(pixel, squares), squares);
             }
         }
         let group = tile.group();
@@ -211,7 +216,7 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for WeightedFit<R, S, P>
         search: &Self::Search,
         ended: R::Mask,
         finish: Finish,
-    ) -> Found<R> {
+    ) -> RawFit<R> {
         let WeightedSeed { least: LeastSquaresSeed { data, .. }, scale } = seed;
         let when = (ended, finish);
         let cost = reported::<_, _, _, _, true>(&self.0, tile, data, search, when, *scale);

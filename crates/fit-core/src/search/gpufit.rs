@@ -7,8 +7,8 @@
 //! Lane by lane, as [`super::Search`]; that one converges in fewer evaluations, and knows rounding from a minimum.
 
 use super::count::Count;
+use super::lane_state::{LaneState, Replace, Resumable};
 use super::model::Normal;
-use super::parts::{Parts, Replace, Resumable};
 use super::solve::{Symmetric, solve};
 use crate::arithmetic::{Mask, Real};
 

@@ -26,8 +26,8 @@
 
 mod count;
 pub mod gpufit;
+mod lane_state;
 mod model;
-mod parts;
 mod record;
 pub mod region;
 pub mod solve;
@@ -35,8 +35,8 @@ pub mod solve;
 use core::marker::PhantomData;
 
 pub use count::Count;
+pub use lane_state::{LaneState, MergeLanes, Replace, Resumable};
 pub use model::{Coordinates, Evaluation, LAMBDA_MAX, NEAR, Newton, Normal, Settings};
-pub use parts::{Merge, Parts, Replace, Resumable};
 pub use record::Record;
 
 use crate::arithmetic::{Mask, Real};
@@ -197,7 +197,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let relaxed = (damping * R::splat(1.0 / LAMBDA_FACTOR)).max(R::splat(LAMBDA_MIN));
         self.lambda = R::select(stepped & !self.retrying, relaxed, damping);
         self.lambda = R::select(rejected, damping * factor, self.lambda);
-        if C::TRUSTS {
+        if C::TRUST_REGION {
             self.lambda = damping;
             self.trust(coordinates, &moved, [first, accepted, rejected], &normal.hessian, decrease);
         }
@@ -258,18 +258,18 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             // The second time round for lanes whose exact Hessian is not positive definite. A retry takes JᵀJ, whose
             // diagonal is large enough to damp with.
             loop {
-                chosen = if C::ALIKE {
+                chosen = if C::GAUSS_NEWTON {
                     rough
                 } else {
                     Symmetric::select(count, exact, &evaluation.newton, &rough)
                 };
                 h = without(count, &chosen, &held);
                 let positive;
-                if C::TRUSTS {
+                if C::TRUST_REGION {
                     lambda = zero;
                 }
                 (step, positive) = solve(count, &h, &b, lambda);
-                if C::TRUSTS {
+                if C::TRUST_REGION {
                     let among = (self.running(), coordinates.rounds());
                     lambda = C::region(&self.constants).damp(count, &h, &b, among, &mut step);
                 }
@@ -277,7 +277,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                 for j in count.all::<R>() {
                     sound = sound & (positive[j] | held[j]);
                 }
-                if C::ALIKE {
+                if C::GAUSS_NEWTON {
                     exact = exact & sound;
                     break;
                 }
@@ -316,7 +316,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                 }
                 let rest = without(count, &chosen, &shortened);
                 let (mut beside, _) = solve(count, &rest, &slope, lambda);
-                if C::TRUSTS {
+                if C::TRUST_REGION {
                     beside = C::region(&self.constants).solve(count, &rest, &slope, lambda).0;
                 }
                 for j in count.all::<R>() {
@@ -339,8 +339,8 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             let least = if coordinates.damps_all() { zero } else { -little };
             let mut last = self.running() & exact & predicted.lt(little) & least.le(predicted);
             last = last & coordinates.may_end_at(&trial);
-            if C::CALM < f64::INFINITY {
-                last = last & lambda.le(R::splat(C::CALM));
+            if C::LAMBDA_NEAR < f64::INFINITY {
+                last = last & lambda.le(R::splat(C::LAMBDA_NEAR));
             }
             for j in count.all::<R>() {
                 // Neither shortened nor on a limit.
@@ -367,14 +367,14 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         }
 
         let running = self.running();
-        if C::TRUSTS {
+        if C::TRUST_REGION {
             self.lambda = R::select(running, lambda, self.lambda);
         }
         self.trial = select(count, running, trial, self.trial);
         self.predicted = R::select(running, predicted, self.predicted);
     }
 
-    /// Changes the region of trust after a step.
+    /// Changes the trust region after a step.
     #[inline(always)]
     fn trust(
         &mut self,
@@ -392,7 +392,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             step[j] = moved[j] * C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
         }
         let undamped = self.lambda.le(zero);
-        region.judge(
+        region.adapt(
             count,
             &step,
             [first, accepted, rejected],

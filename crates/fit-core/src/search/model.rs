@@ -4,7 +4,7 @@ use core::fmt::Debug;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::count::Count;
-use super::parts::Parts;
+use super::lane_state::LaneState;
 use super::region::{ROUNDS, Region};
 use super::solve::Symmetric;
 use crate::arithmetic::{Mask, Real};
@@ -21,29 +21,35 @@ pub trait Coordinates<const P: usize>:
     Copy + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static
 {
     /// What [`Coordinates::inverse_length`] is computed from, kept for the best parameters.
-    type Memo<R: Real>: Parts<R> + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
+    type Memo<R: Real>: LaneState<R> + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
     /// What is known of each fit and does not change, for instance a σ that is given.
-    type Constants<R: Real>: Parts<R> + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
+    type Constants<R: Real>: LaneState<R>
+        + Debug
+        + Send
+        + Sync
+        + UnwindSafe
+        + RefUnwindSafe
+        + 'static;
 
     /// The constant part of the unit of each parameter.
     const UNITS: [f64; P];
     /// Above this λ a search without a smaller cost ends.
     const LAMBDA_MAX: f64 = LAMBDA_MAX;
     /// A step that is damped by no more than this tells how far the minimum is.
-    const CALM: f64 = f64::INFINITY;
+    const LAMBDA_NEAR: f64 = f64::INFINITY;
 
     /// Whether the exact Hessian of an evaluation is no other than that of its normal equations.
-    const ALIKE: bool = false;
+    const GAUSS_NEWTON: bool = false;
 
-    /// Whether steps stay in a region of trust ([`super::region`]).
-    const TRUSTS: bool = false;
+    /// Whether steps stay in a trust region ([`super::region`]).
+    const TRUST_REGION: bool = false;
 
     /// How many parameters there are.
     #[inline(always)]
     fn count(&self) -> Count<P> {
         Count::ALL
     }
-    /// The parameters whose steps the region of trust bounds, a bit for each; others take the step that is best beside it.
+    /// The parameters whose steps the trust region bounds, a bit for each; others take the step that is best beside it.
     #[inline(always)]
     fn damped(&self) -> u64 {
         u64::MAX
@@ -57,12 +63,12 @@ pub trait Coordinates<const P: usize>:
         }
         all
     }
-    /// Times that λ is improved for a step in the region of trust, at most.
+    /// Times that λ is improved for a step in the trust region, at most.
     #[inline(always)]
     fn rounds(&self) -> usize {
         ROUNDS
     }
-    /// The region of trust, if there is one.
+    /// The trust region, if there is one.
     #[inline(always)]
     fn region<R: Real>(_: &Self::Constants<R>) -> Region<R, P> {
         Region::everywhere()

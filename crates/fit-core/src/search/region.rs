@@ -1,4 +1,4 @@
-//! Steps in a region of trust, for models that nobody knows to be nearly quadratic.
+//! Steps in a trust region, for models that nobody knows to be nearly quadratic.
 //!
 //! λ is no schedule here: it is what keeps the step δ within a radius, ‖Dδ‖ ≤ Δ, where D_j² is the largest second derivative
 //! of the cost by p_j so far, so that a direction that has become flat is not trusted more than before. The radius grows
@@ -7,7 +7,7 @@
 //! fast as Gauss and Newton's.
 
 use super::count::Count;
-use super::parts::{Merge, Parts};
+use super::lane_state::{LaneState, MergeLanes};
 use super::solve::{Symmetric, solve};
 use crate::arithmetic::{Mask, Real};
 
@@ -29,9 +29,9 @@ pub struct Region<R, const P: usize> {
     largest: [R; P],
 }
 
-impl<R: Real, const P: usize> Parts<R> for Region<R, P> {
+impl<R: Real, const P: usize> LaneState<R> for Region<R, P> {
     #[inline(always)]
-    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
         self.radius = how.number(self.radius, other.radius);
         self.largest.merge(&other.largest, how);
     }
@@ -78,7 +78,7 @@ impl<R: Real, const P: usize> Region<R, P> {
 
     /// Changes the radius after a step, by what it gained and what was predicted.
     #[inline(always)]
-    pub fn judge(
+    pub fn adapt(
         &mut self,
         count: Count<P>,
         step: &[R; P],

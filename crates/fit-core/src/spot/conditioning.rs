@@ -9,7 +9,7 @@
 //! overflow. Scaling the pixels by 2ᵏ gives exactly the same g′.
 
 use crate::arithmetic::{Mask, Real};
-use crate::search::{Merge, Parts};
+use crate::search::{LaneState, MergeLanes};
 
 /// How the pixels of a window were conditioned, and the sums of the pixels alone.
 #[derive(Clone, Copy, Debug)]
@@ -32,9 +32,9 @@ pub struct Conditioning<R: Real> {
     pub usable: R::Mask,
 }
 
-impl<R: Real> Parts<R> for Conditioning<R> {
+impl<R: Real> LaneState<R> for Conditioning<R> {
     #[inline(always)]
-    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
         // The number of pixels is the same in every window of a batch; weights sum up to different numbers.
         self.n = how.number(self.n, other.n);
         self.inverse_n = how.number(self.inverse_n, other.inverse_n);

@@ -38,7 +38,7 @@ where
     M: CompiledModel<P, V>,
     R: CurveNumber,
 {
-    type Found<'a>
+    type BlockValues<'a>
         = &'a Self
     where
         Self: 'a;
@@ -62,7 +62,7 @@ where
         Block::whole(self.variables.first().map_or(0, Vec::len))
     }
     #[inline(always)]
-    fn found(&self, _: &Block) -> &Self {
+    fn block_values(&self, _: &Block) -> &Self {
         self
     }
     #[inline(always)]

@@ -3,7 +3,7 @@
 use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, determined};
 use fit_core::search::{Count, Evaluation, Newton, Resumable, Settings};
 use fit_core::{Estimator, Record, Status};
-use fit_curves::{CompiledModel, CurveOptions, Frame, Job, Place};
+use fit_curves::{CompiledModel, CurveBatch, CurveOptions, Frame, Place};
 
 use super::compiled::Compiled;
 use super::evaluate::{AtPoint, Evaluate};
@@ -39,7 +39,7 @@ pub(crate) struct Begin {
 
 /// What is found of a data set.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct CurveResult {
     parameters: Vec<f64>,
     errors: Vec<f64>,
     /// Row after row.
@@ -51,7 +51,7 @@ pub(crate) struct Found {
     status: Status,
 }
 
-impl Found {
+impl CurveResult {
     /// Puts it into its place.
     pub(crate) fn put(&self, place: Place<'_>) {
         place.parameters.copy_from_slice(&self.parameters);
@@ -93,8 +93,8 @@ pub(crate) struct Asked<'a> {
 
 /// A search with room for the parameters of a model.
 pub(crate) trait FitOne {
-    /// Fits the data set of a job.
-    fn fit(&mut self, job: &Job<'_, '_, '_>, asked: Asked<'_>) -> Found;
+    /// Fits the data set of a batch.
+    fn fit(&mut self, batch: &CurveBatch<'_, '_, '_>, asked: Asked<'_>) -> CurveResult;
 }
 
 /// Calls a search with room for so many parameters.
@@ -112,11 +112,11 @@ macro_rules! with_room_for {
 pub(super) use with_room_for;
 
 impl FitOne for Work<Interpreter<f64>> {
-    fn fit(&mut self, job: &Job<'_, '_, '_>, asked: Asked<'_>) -> Found {
+    fn fit(&mut self, batch: &CurveBatch<'_, '_, '_>, asked: Asked<'_>) -> CurveResult {
         with_room_for!(
             asked.start.len(),
-            |ROOM| self.search::<ROOM>(job, asked),
-            Found::invalid(asked.start),
+            |ROOM| self.search::<ROOM>(batch, asked),
+            CurveResult::invalid(asked.start),
             [1 2 3 4 5 6 7 8 16 32 64]
         )
     }
@@ -126,8 +126,8 @@ impl<M, const P: usize, const V: usize> FitOne for Work<Compiled<'_, M, f64, P, 
 where
     M: CompiledModel<P, V>,
 {
-    fn fit(&mut self, job: &Job<'_, '_, '_>, asked: Asked<'_>) -> Found {
-        self.search::<P>(job, asked)
+    fn fit(&mut self, batch: &CurveBatch<'_, '_, '_>, asked: Asked<'_>) -> CurveResult {
+        self.search::<P>(batch, asked)
     }
 }
 
@@ -197,19 +197,19 @@ struct Seen {
 }
 
 impl<E> Work<E> {
-    /// For the data sets of a job, whose weights are these unless each has its own.
-    pub(super) fn new(model: E, job: &Job<'_, '_, '_>, origin: Vec<f64>) -> Self {
-        let data = vec![0.0; job.curves.points()];
-        let linear = job.program.as_ref().map_or(0, |program| program.separable(u64::MAX));
+    /// For the data sets of a batch, whose weights are these unless each has its own.
+    pub(super) fn new(model: E, batch: &CurveBatch<'_, '_, '_>, origin: Vec<f64>) -> Self {
+        let data = vec![0.0; batch.curves.points()];
+        let linear = batch.program.as_ref().map_or(0, |program| program.separable(u64::MAX));
         Self {
             model,
             data,
-            weights: job.shared_weights(),
+            weights: batch.shared_weights(),
             size: 0.0,
-            explicit: job.explicit,
+            explicit: batch.explicit,
             origin,
             linear,
-            sized: !(linear | job.places()),
+            sized: !(linear | batch.places()),
             scale: None,
             begin: Begin::default(),
         }
@@ -248,7 +248,11 @@ impl<E> Work<E> {
     }
 
     /// P is at least the number of parameters; those that the model does not have are held.
-    fn search<const P: usize>(&mut self, job: &Job<'_, '_, '_>, asked: Asked<'_>) -> Found
+    fn search<const P: usize>(
+        &mut self,
+        batch: &CurveBatch<'_, '_, '_>,
+        asked: Asked<'_>,
+    ) -> CurveResult
     where
         E: Evaluate<f64, P>,
     {
@@ -259,7 +263,7 @@ impl<E> Work<E> {
         let (mut initial, mut lower, mut upper) = ([0.0; P], [0.0; P], [0.0; P]);
         let mut held = [true; P];
         initial[..count].copy_from_slice(start);
-        let frame = job.frame(&self.origin, seen.extent);
+        let frame = batch.frame(&self.origin, seen.extent);
         let mut own = Vec::new();
         let mut within = limits;
         if let Some(frame) = &frame {
@@ -275,7 +279,7 @@ impl<E> Work<E> {
         let free = held.iter().filter(|&&held| !held).count();
         let degrees = seen.points as i64 - free as i64;
         if degrees < 0 || !seen.sound {
-            return Found::invalid(start);
+            return CurveResult::invalid(start);
         }
         let level = frame.as_ref().map_or(0.0, Frame::level);
         let rounding = f64::EPSILON * level.abs();
@@ -314,7 +318,7 @@ impl<E> Work<E> {
             let sums = self.sums::<P, false>(&initial, poisson, &units);
             let chi2 = own_cost(self.evaluation(&sums, &units, poisson).normal.cost);
             let status = if chi2.is_finite() { Status::MinStep } else { Status::NotConverged };
-            return Found {
+            return CurveResult {
                 parameters: start.to_vec(),
                 errors: vec![0.0; count],
                 covariance: vec![0.0; count * count],
@@ -445,7 +449,7 @@ impl<E> Work<E> {
                 };
             }
         }
-        Found {
+        CurveResult {
             parameters,
             errors,
             covariance,
@@ -509,7 +513,7 @@ impl<E> Work<E> {
             let mut sums = Sums::zero(Count::new(self.explicit.count));
             for number in 0..model.blocks() {
                 let block = model.evaluate(number);
-                let results = model.found(&block);
+                let results = model.block_values(&block);
                 for (at, point) in block.points().enumerate() {
                     let At { value, mut by } = results.at(at);
                     by.iter_mut().zip(factors).for_each(|(by, factor)| *by *= factor);
@@ -523,7 +527,7 @@ impl<E> Work<E> {
         let mut sums = Sums::zero(Count::new(self.explicit.count));
         for number in 0..model.blocks() {
             let block = model.evaluate(number);
-            let results = model.found(&block);
+            let results = model.block_values(&block);
             for (at, point) in block.points().enumerate() {
                 let (datum, weight) = (data[point], weights[point]);
                 if poisson && OBSERVED {

@@ -15,7 +15,7 @@ pub(crate) trait SetPoints<R> {
 /// Evaluates a model with room for P parameters.
 pub(crate) trait Evaluate<R, const P: usize>: SetPoints<R> {
     /// The model at the points of a block.
-    type Found<'a>: AtPoint<R, P>
+    type BlockValues<'a>: AtPoint<R, P>
     where
         Self: 'a;
 
@@ -29,8 +29,8 @@ pub(crate) trait Evaluate<R, const P: usize>: SetPoints<R> {
     fn blocks(&self) -> usize;
     /// Evaluates the model at the points of a block.
     fn evaluate(&mut self, number: usize) -> Block;
-    /// What was found there.
-    fn found(&self, block: &Block) -> Self::Found<'_>;
+    /// The values there.
+    fn block_values(&self, block: &Block) -> Self::BlockValues<'_>;
     /// The factors that the derivatives come without.
     fn scales(&self) -> [R; P];
 }
@@ -48,7 +48,7 @@ impl<R: Functions> SetPoints<R> for Interpreter<R> {
 }
 
 impl<R: Functions, const P: usize> Evaluate<R, P> for Interpreter<R> {
-    type Found<'a>
+    type BlockValues<'a>
         = Results<'a, R, P>
     where
         Self: 'a;
@@ -74,7 +74,7 @@ impl<R: Functions, const P: usize> Evaluate<R, P> for Interpreter<R> {
         Self::evaluate(self, number)
     }
     #[inline(always)]
-    fn found(&self, block: &Block) -> Results<'_, R, P> {
+    fn block_values(&self, block: &Block) -> Results<'_, R, P> {
         self.results::<P>(block)
     }
     #[inline(always)]

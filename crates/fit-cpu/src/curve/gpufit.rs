@@ -4,7 +4,7 @@ use fit_core::Estimator;
 use fit_core::curve::Units;
 use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
 use fit_core::search::{Count, Resumable};
-use fit_curves::{GpufitOptions, GpufitPlace, Job};
+use fit_curves::{CurveBatch, GpufitOptions, GpufitPlace};
 
 use super::Evaluated;
 use super::engine::{Begin, Work, with_room_for};
@@ -14,13 +14,13 @@ impl Work<Interpreter<f64>> {
     /// Fits a data set, and writes the outcome.
     pub(crate) fn fit_gpufit(
         &mut self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         fit: usize,
         options: &GpufitOptions,
         place: GpufitPlace<'_>,
     ) {
-        let Begin { start, limits } = job.read(self, fit);
-        let poisson = job.options.estimator == Estimator::MaximumLikelihood;
+        let Begin { start, limits } = batch.read(self, fit);
+        let poisson = batch.options.estimator == Estimator::MaximumLikelihood;
         let mut seen = self.data.iter().zip(&self.weights).filter(|point| *point.1 > 0.0);
         let sound = |datum: f64| datum.is_finite() && !(poisson && datum < 0.0);
         let nothing = |place: GpufitPlace<'_>| {
@@ -31,7 +31,7 @@ impl Work<Interpreter<f64>> {
         }
         with_room_for!(
             start.len(),
-            |ROOM| self.search_gpufit::<ROOM>(&start, &limits, job, options, place),
+            |ROOM| self.search_gpufit::<ROOM>(&start, &limits, batch, options, place),
             nothing(place),
             [2 3 4 5 6 7 16 64]
         );
@@ -41,12 +41,12 @@ impl Work<Interpreter<f64>> {
         &mut self,
         start: &[f64],
         limits: &[[f64; 2]],
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         options: &GpufitOptions,
         place: GpufitPlace<'_>,
     ) {
         let count = start.len();
-        let poisson = job.options.estimator == Estimator::MaximumLikelihood;
+        let poisson = batch.options.estimator == Estimator::MaximumLikelihood;
         let (mut initial, mut lower, mut upper) = ([0.0; P], [0.0; P], [0.0; P]);
         initial[..count].copy_from_slice(start);
         for (j, limits) in limits.iter().enumerate() {
@@ -58,7 +58,7 @@ impl Work<Interpreter<f64>> {
             max_iterations: options.most_iterations(),
             lower,
             upper,
-            held: options.held(job.options, P),
+            held: options.held(batch.options, P),
             count: Count::new(count),
         };
         let units = Units::at(&initial);

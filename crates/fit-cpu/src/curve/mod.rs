@@ -15,8 +15,8 @@ mod steps;
 use std::sync::Arc;
 
 use fit_curves::{
-    Chunk, CompiledModel, CurveError, CurveFits, CurveOptions, CurveStart, Curves, Job, Points,
-    chunks, clean,
+    Chunk, CompiledModel, CurveBatch, CurveError, CurveFits, CurveOptions, CurveStart, Curves,
+    Points, chunks, clean,
 };
 use fit_formula::Formula;
 use rayon::prelude::*;
@@ -25,7 +25,7 @@ use crate::BatchError;
 use crate::threads;
 pub(crate) use block::Block;
 pub(crate) use compiled::Compiled;
-use engine::{Asked, Begin, Found};
+use engine::{Asked, Begin, CurveResult};
 pub(crate) use engine::{FitOne, Work};
 pub(crate) use evaluate::{AtPoint, Evaluate, SetPoints};
 pub(crate) use functions::Functions;
@@ -90,8 +90,8 @@ impl CurveReference {
         options: &CurveOptions,
     ) -> Result<CurveFits, BatchError> {
         let mut fits = CurveFits::invalid(curves.count(), options.parameters(), options.covariance);
-        let job = checked(formula, curves, start, options)?;
-        self.run(&job, &mut fits, || job.interpreted(), |chunk| chunk.fits().collect());
+        let batch = checked(formula, curves, start, options)?;
+        self.run(&batch, &mut fits, || batch.interpreted(), |chunk| chunk.fits().collect());
         Ok(fits)
     }
 
@@ -110,9 +110,9 @@ impl CurveReference {
         fits: &mut CurveFits,
     ) -> Result<(), BatchError> {
         fits.check_room(curves.count(), options)?;
-        let job = checked(formula, curves, start, options)?;
-        let work = || job.interpreted();
-        self.run(&job, fits, work, |chunk| {
+        let batch = checked(formula, curves, start, options)?;
+        let work = || batch.interpreted();
+        self.run(&batch, fits, work, |chunk| {
             let fits = chunk.fits();
             let before = |limit: usize| left.partition_point(|&fit| fit < limit);
             left[before(fits.start)..before(fits.end)].to_vec()
@@ -135,16 +135,16 @@ impl CurveReference {
         M: CompiledModel<P, V>,
     {
         let mut fits = CurveFits::invalid(curves.count(), options.parameters(), options.covariance);
-        let job = Job::of_model(P, V, curves, start, options)?;
-        let work = || job.work(Compiled::<_, f64, P, V>::new(model, job.extent));
-        self.run(&job, &mut fits, work, |chunk| chunk.fits().collect());
+        let batch = CurveBatch::of_model(P, V, curves, start, options)?;
+        let work = || batch.work(Compiled::<_, f64, P, V>::new(model, batch.extent));
+        self.run(&batch, &mut fits, work, |chunk| chunk.fits().collect());
         Ok(fits)
     }
 
     /// Fits some of the curves of each chunk.
     fn run<E>(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         fits: &mut CurveFits,
         make: impl Fn() -> Work<E> + Sync,
         which: impl Fn(&Chunk<'_>) -> Vec<usize> + Sync,
@@ -155,7 +155,7 @@ impl CurveReference {
         let run = |work: &mut Option<Work<E>>, mut chunk: Chunk<'_>| {
             for fit in which(&chunk) {
                 let work = work.get_or_insert_with(&make);
-                job.fit(work, fit).put(chunk.place(fit));
+                batch.fit(work, fit).put(chunk.place(fit));
             }
         };
         let chunks = chunks(fits, CHUNK);
@@ -169,28 +169,28 @@ impl CurveReference {
     }
 }
 
-/// A job that can be held in memory.
+/// A batch that can be held in memory.
 pub(crate) fn checked<'c, 's, 'o>(
     formula: &Formula,
     curves: &Curves<'c>,
     start: CurveStart<'s>,
     options: &'o CurveOptions,
-) -> Result<Job<'c, 's, 'o>, BatchError> {
-    let job = Job::new(formula, curves, start, options, false)?;
-    check_memory(&job)?;
-    Ok(job)
+) -> Result<CurveBatch<'c, 's, 'o>, BatchError> {
+    let batch = CurveBatch::new(formula, curves, start, options, false)?;
+    check_memory(&batch)?;
+    Ok(batch)
 }
 
 /// Checks that the results of all operations can be held.
-pub(crate) fn check_memory(job: &Job<'_, '_, '_>) -> Result<(), CurveError> {
-    if job.bytes(false, size_of::<f64>()) <= MOST_BYTES {
+pub(crate) fn check_memory(batch: &CurveBatch<'_, '_, '_>) -> Result<(), CurveError> {
+    if batch.bytes(false, size_of::<f64>()) <= MOST_BYTES {
         return Ok(());
     }
-    let operations = job.program.as_ref().map_or(0, |program| program.ops().len());
-    Err(CurveError::TooManyPoints { operations, points: job.curves.points() })
+    let operations = batch.program.as_ref().map_or(0, |program| program.ops().len());
+    Err(CurveError::TooManyPoints { operations, points: batch.curves.points() })
 }
 
-/// What of a job is the evaluation's and the reference's.
+/// What of a batch is the evaluation's and the reference's.
 pub(crate) trait Evaluated {
     /// Takes the variables at the points, if they are the same for all fits.
     fn set_points<R: Functions>(&self, model: &mut impl SetPoints<R>);
@@ -208,14 +208,14 @@ pub(crate) trait Evaluated {
     /// The same for anything.
     fn work<E: SetPoints<f64>>(&self, model: E) -> Work<E>;
     /// Fits a data set.
-    fn fit<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> Found
+    fn fit<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> CurveResult
     where
         Work<E>: FitOne;
     /// Reads a data set.
     fn read<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> Begin;
 }
 
-impl Evaluated for Job<'_, '_, '_> {
+impl Evaluated for CurveBatch<'_, '_, '_> {
     fn set_points<R: Functions>(&self, model: &mut impl SetPoints<R>) {
         match self.curves.points {
             Points::Index => model.set_points(|_, column, _| R::splat(column as f64)),
@@ -270,7 +270,7 @@ impl Evaluated for Job<'_, '_, '_> {
         Work::new(model, self, origin)
     }
 
-    fn fit<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> Found
+    fn fit<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> CurveResult
     where
         Work<E>: FitOne,
     {

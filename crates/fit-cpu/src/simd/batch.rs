@@ -6,9 +6,9 @@ use fit_core::{Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start}
 use fit_windows::{AnyWindows, Visitor, Windows};
 
 use super::arch::{Appraiser, Source, appraiser};
-use super::errors::Beside;
+use super::errors::SideKinds;
 use super::load::How;
-use super::window_fitter::{Judging, how};
+use super::window_fitter::{ErrorsByPixelType, how};
 use super::{InstructionSet, WindowFitter};
 use crate::reference::BatchError;
 use crate::threads::{pool, share};
@@ -116,7 +116,7 @@ impl Simd {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
-    fit_windows::__batches!(BatchError, fit_checked, judge);
+    fit_windows::__batches!(BatchError, fit_checked, errors_checked);
 
     fn fit_checked(
         &self,
@@ -126,10 +126,10 @@ impl Simd {
         fits: Outcomes<'_>,
     ) -> Result<(), BatchError> {
         let how = how(&windows, options);
-        windows.visit(Batch { simd: self, options, how, start, fits })
+        windows.visit(ByPixelType { simd: self, options, how, start, fits })
     }
 
-    fn judge(
+    fn errors_checked(
         &self,
         options: &Options,
         windows: AnyWindows<'_>,
@@ -137,22 +137,22 @@ impl Simd {
         errors: &mut [Errors],
     ) -> Result<(), BatchError> {
         let count = errors.len();
-        let beside = Beside::of(&windows);
+        let side = SideKinds::of(&windows);
         // SAFETY: the processor has the instruction set, or this would not have been made.
-        let make = || unsafe { appraiser(self.set, windows.size(), options, beside) };
-        let judge = |made: &mut Box<dyn Appraiser>, first: usize, errors: &mut [Errors]| {
-            windows.visit(Judging { appraiser: &mut **made, first, fits, errors });
+        let make = || unsafe { appraiser(self.set, windows.size(), options, side) };
+        let find = |made: &mut Box<dyn Appraiser>, first: usize, errors: &mut [Errors]| {
+            windows.visit(ErrorsByPixelType { appraiser: &mut **made, first, fits, errors });
         };
         match &self.pool {
             Some(pool) if count > ALONE => share(pool, errors, self.part(count), &|| {
                 let mut made = make()?;
                 Ok(Box::new(move |first, errors| {
-                    judge(&mut made, first, errors);
+                    find(&mut made, first, errors);
                     Ok(())
                 }))
             }),
             _ => {
-                judge(&mut make()?, 0, errors);
+                find(&mut make()?, 0, errors);
                 Ok(())
             }
         }
@@ -190,8 +190,8 @@ impl Simd {
     }
 }
 
-/// A batch that waits for the type of its pixels.
-struct Batch<'a> {
+/// Fits a batch once the type of its pixels is known.
+struct ByPixelType<'a> {
     simd: &'a Simd,
     options: &'a Options,
     how: How,
@@ -199,7 +199,7 @@ struct Batch<'a> {
     fits: Outcomes<'a>,
 }
 
-impl<'w> Visitor<'w> for Batch<'_> {
+impl<'w> Visitor<'w> for ByPixelType<'_> {
     type Output = Result<(), BatchError>;
 
     fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {

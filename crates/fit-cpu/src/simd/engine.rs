@@ -9,8 +9,8 @@
 
 use std::ops::Range;
 
-use fit_core::pass::{Axes, Finish, Found, Method, Serial};
-use fit_core::search::{Parts, Resumable};
+use fit_core::pass::{Axes, Finish, Method, RawFit, Serial};
+use fit_core::search::{LaneState, Resumable};
 use fit_core::{Outline, Size, Start};
 use fit_windows::NoteKind;
 
@@ -27,7 +27,7 @@ pub(super) trait Sink {
     fn put_invalid(&mut self, window: usize);
 }
 
-/// The numbers of [`Found`], each for all lanes.
+/// The numbers of [`RawFit`], each for all lanes.
 pub(super) type Numbers = [[f32; 32]; 11];
 
 /// Packs at work in turn.
@@ -273,7 +273,7 @@ impl<P: Pack, M: Method<P>> Slots<P, M> {
         let Self { search, seeds, pixels, notes, lanes } = self;
         let mut tile = Serial::new(&pixels[..], method.size(), axes).with_notes(notes);
         let finish = Finish::WhereSumsCancel;
-        let found: Found<P> = method.end(&mut tile, seeds, search, P::mask(done), finish);
+        let found: RawFit<P> = method.end(&mut tile, seeds, search, P::mask(done), finish);
         let mut numbers: Numbers = [[0.0; 32]; 11];
         for (to, number) in numbers.iter_mut().zip(found.numbers()) {
             number.store(to);

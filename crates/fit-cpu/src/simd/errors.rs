@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fit_core::pass::{Axes, Judge, Judged, Serial, Summable};
+use fit_core::pass::{Axes, CovarianceEstimator, ErrorEstimate, Serial, Summable};
 use fit_core::{ArgumentError, Errors, Fit, Fits, Options, Outline, Size};
 use fit_windows::{AnyWindows, NoteKind};
 
@@ -11,26 +11,26 @@ use super::lanes::turn;
 use super::load::{How, Load};
 use crate::reference::em_gain;
 
-/// What windows come with.
+/// The side data that windows come with.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Beside {
+pub(super) struct SideKinds {
     /// Whether there is a camera map.
     mapped: bool,
     /// Whether there are weights.
     weighted: bool,
 }
 
-impl Beside {
+impl SideKinds {
     pub(super) fn of(windows: &AnyWindows<'_>) -> Self {
-        let known = windows.known();
-        Self { mapped: known.is_mapped(), weighted: known.is_weighted() }
+        let data = windows.side_data();
+        Self { mapped: data.is_mapped(), weighted: data.is_weighted() }
     }
 }
 
-/// Options and working memory for judging fits.
+/// Options and working memory for the errors of fits.
 pub(super) struct Appraisal<P: Pack, S, const K: usize, const Q: usize> {
-    judge: Judge<P, S, K, Q>,
-    beside: Beside,
+    covariance: CovarianceEstimator<P, S, K, Q>,
+    side: SideKinds,
     em_gain: f64,
     /// The windows as they come, each begins a pack.
     rows: Vec<P>,
@@ -48,15 +48,15 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K,
         shape: S,
         size: Size,
         options: &Options,
-        beside: Beside,
+        side: SideKinds,
     ) -> Result<Self, ArgumentError> {
-        let Beside { mapped, weighted } = beside;
+        let SideKinds { mapped, weighted } = side;
         let zero = P::splat(0.0);
         let packs = size.pixels().div_ceil(P::LANES);
         let room = |wanted: bool| vec![zero; if wanted { packs * P::LANES } else { 0 }];
         Ok(Self {
-            judge: Judge::for_shape(shape, size, options, mapped, weighted)?,
-            beside,
+            covariance: CovarianceEstimator::for_shape(shape, size, options, mapped, weighted)?,
+            side,
             em_gain: em_gain(options),
             rows: room(true),
             pixels: room(true),
@@ -66,28 +66,28 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K,
         })
     }
 
-    /// See [`super::arch::Appraiser::judge`]; to be compiled for the instruction set of `P`.
+    /// See [`super::arch::Appraiser::errors`]; to be compiled for the instruction set of `P`.
     #[inline(always)]
-    pub(super) fn judge(
+    pub(super) fn errors(
         &mut self,
         source: &dyn Load<P>,
         windows: Range<usize>,
         fits: Fits<'_>,
         errors: &mut [Errors],
     ) {
-        let Self { judge, beside, em_gain, rows, pixels, variances, weights, axes } = self;
-        let size = judge.size();
+        let Self { covariance, side, em_gain, rows, pixels, variances, weights, axes } = self;
+        let size = covariance.size();
         let Some(mut axes) = Axes::new(axes, size) else { return };
-        let how = How { kind: NoteKind::None, mapped: beside.mapped, em_gain: *em_gain };
+        let how = How { kind: NoteKind::None, mapped: side.mapped, em_gain: *em_gain };
         for (first, errors) in windows.step_by(P::LANES).zip(errors.chunks_mut(P::LANES)) {
             let these = first..first + errors.len();
             source.load(these.clone(), rows, how);
             turn(rows, pixels, size.pixels());
-            if beside.mapped {
+            if side.mapped {
                 source.load_notes(these.clone(), NoteKind::Variances, rows, *em_gain);
                 turn(rows, variances, size.pixels());
             }
-            if beside.weighted {
+            if side.weighted {
                 source.load_notes(these.clone(), NoteKind::Weights, rows, *em_gain);
                 turn(rows, weights, size.pixels());
             }
@@ -108,14 +108,15 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K,
             let mut tile = Serial::new(&pixels[..size.pixels()], size, &mut axes)
                 .with_notes(variances)
                 .with_weights(weights);
-            let judged = judge.judge(&mut tile, outline, [alpha, beta]).numbers();
-            let mut numbers = [[0.0; 32]; Judged::<f32>::NUMBERS];
-            for (to, number) in numbers.iter_mut().zip(judged) {
+            let estimate = covariance.errors(&mut tile, outline, [alpha, beta]).numbers();
+            let mut numbers = [[0.0; 32]; ErrorEstimate::<f32>::NUMBERS];
+            for (to, number) in numbers.iter_mut().zip(estimate) {
                 number.store(to);
             }
             for (lane, errors) in errors.iter_mut().enumerate() {
-                let judged = Judged::from_numbers(&numbers.each_ref().map(|numbers| numbers[lane]));
-                *errors = Errors::from_judged(&judged, &outcomes[lane], Q);
+                let estimate =
+                    ErrorEstimate::from_numbers(&numbers.each_ref().map(|numbers| numbers[lane]));
+                *errors = Errors::from_estimate(&estimate, &outcomes[lane], Q);
             }
         }
     }

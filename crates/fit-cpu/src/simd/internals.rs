@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use fit_core::pass::Found;
+use fit_core::pass::RawFit;
 use fit_core::{Fit, Mask, Start};
 use fit_formula::Op;
 use fit_windows::NoteKind;
@@ -155,7 +155,7 @@ impl Sink for Put<'_> {
     fn put(&mut self, lanes: u32, windows: &[usize; 32], found: &Numbers) {
         for lane in (0..32).filter(|lane| lanes >> lane & 1 == 1) {
             let numbers = found.map(|numbers| numbers[lane]);
-            (self.0)(windows[lane], Some(Fit::from(Found::from_numbers(numbers))));
+            (self.0)(windows[lane], Some(Fit::from(RawFit::from_numbers(numbers))));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Lanes of registers, and the fits that are put into them.
 
-use fit_core::search::Merge;
+use fit_core::search::MergeLanes;
 
 use super::arch::pack::Pack;
 
@@ -63,7 +63,7 @@ pub(super) struct Take<P: Pack> {
     pub(super) moves: P::Moves,
 }
 
-impl<P: Pack> Merge<P> for Take<P> {
+impl<P: Pack> MergeLanes<P> for Take<P> {
     #[inline(always)]
     fn number(&self, mine: P, other: P) -> P {
         P::select(self.mask, other.moved(self.moves), mine)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fit_core::pass::Found;
+use fit_core::pass::RawFit;
 use fit_core::{
     ArgumentError, Corner, Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start,
 };
@@ -12,7 +12,7 @@ use ndarray::ArrayView3;
 use super::InstructionSet;
 use super::arch::{Appraiser, Engine, Source, appraiser, engine};
 use super::engine::{Numbers, Sink};
-use super::errors::Beside;
+use super::errors::SideKinds;
 use super::load::How;
 use crate::reference::{BatchError, em_gain};
 
@@ -43,8 +43,8 @@ pub struct WindowFitter {
     /// What the engine was made for.
     how: How,
     pub(super) engine: Box<dyn Engine>,
-    /// Judges fits, once errors were asked for.
-    appraiser: Option<(Beside, Box<dyn Appraiser>)>,
+    /// Finds errors, once they were asked for.
+    appraiser: Option<(SideKinds, Box<dyn Appraiser>)>,
 }
 
 impl fmt::Debug for WindowFitter {
@@ -140,7 +140,7 @@ impl WindowFitter {
         if how != self.how {
             *self = Self::with(self.set, self.size, &self.options, how)?;
         }
-        windows.visit(Batch { fitter: self, start, fits });
+        windows.visit(OneByPixelType { fitter: self, start, fits });
         Ok(())
     }
 
@@ -161,16 +161,16 @@ impl WindowFitter {
             let pixels = size.pixels();
             return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
         }
-        windows.validate_judged(&self.options, fits.len(), errors.len())?;
-        let beside = Beside::of(&windows);
-        if self.appraiser.as_ref().is_none_or(|(made_for, _)| *made_for != beside) {
+        windows.validate_errors(&self.options, fits.len(), errors.len())?;
+        let side = SideKinds::of(&windows);
+        if self.appraiser.as_ref().is_none_or(|(made_for, _)| *made_for != side) {
             // SAFETY: the processor has the instruction set, or this would not have been made.
-            let made = unsafe { appraiser(self.set, size, &self.options, beside) }?;
-            self.appraiser = Some((beside, made));
+            let made = unsafe { appraiser(self.set, size, &self.options, side) }?;
+            self.appraiser = Some((side, made));
         }
         if let Some((_, appraiser)) = &mut self.appraiser {
             let appraiser = &mut **appraiser;
-            windows.visit(Judging { appraiser, first: 0, fits: fits.into(), errors });
+            windows.visit(ErrorsByPixelType { appraiser, first: 0, fits: fits.into(), errors });
         }
         Ok(())
     }
@@ -190,7 +190,7 @@ impl WindowFitter {
 
 /// What windows come with.
 pub(super) fn how(windows: &AnyWindows<'_>, options: &Options) -> How {
-    let (kind, mapped) = (windows.note_kind(options), windows.known().is_mapped());
+    let (kind, mapped) = (windows.note_kind(options), windows.side_data().is_mapped());
     How { kind, mapped, em_gain: em_gain(options) }
 }
 
@@ -199,14 +199,14 @@ fn plain(options: &Options) -> How {
     How { kind: NoteKind::None, mapped: false, em_gain: em_gain(options) }
 }
 
-/// A batch that waits for the type of its pixels.
-struct Batch<'a> {
+/// Fits a batch by one fitter once the type of its pixels is known.
+struct OneByPixelType<'a> {
     fitter: &'a mut WindowFitter,
     start: Start<'a>,
     fits: Outcomes<'a>,
 }
 
-impl<'w> Visitor<'w> for Batch<'_> {
+impl<'w> Visitor<'w> for OneByPixelType<'_> {
     type Output = ();
 
     fn visit<P: Pixel>(self, windows: Windows<'w, P>) {
@@ -217,8 +217,8 @@ impl<'w> Visitor<'w> for Batch<'_> {
     }
 }
 
-/// Fits that wait for the type of the pixels, to be judged.
-pub(super) struct Judging<'a> {
+/// Fits whose errors wait for the type of the pixels.
+pub(super) struct ErrorsByPixelType<'a> {
     pub(super) appraiser: &'a mut dyn Appraiser,
     /// The window of the first of `errors`.
     pub(super) first: usize,
@@ -226,12 +226,12 @@ pub(super) struct Judging<'a> {
     pub(super) errors: &'a mut [Errors],
 }
 
-impl<'w> Visitor<'w> for Judging<'_> {
+impl<'w> Visitor<'w> for ErrorsByPixelType<'_> {
     type Output = ();
 
     fn visit<P: Pixel>(self, windows: Windows<'w, P>) {
         let Self { appraiser, first, fits, errors } = self;
-        appraiser.judge(&windows, first..first + errors.len(), fits, errors);
+        appraiser.errors(&windows, first..first + errors.len(), fits, errors);
     }
 }
 
@@ -246,7 +246,7 @@ impl<T: Scalar> Sink for Room<'_, T> {
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;
             lanes &= lanes - 1;
-            let fit = Fit::from(Found::from_numbers(found.map(|numbers| numbers[lane])));
+            let fit = Fit::from(RawFit::from_numbers(found.map(|numbers| numbers[lane])));
             self.fits[windows[lane] - self.first] = fit.cast();
         }
     }

@@ -7,8 +7,8 @@ use core::arch::asm;
 
 use fit_core::curve::At;
 
-use crate::curve::{Begin, Curve, CurveJob, Found, fit as search};
-use crate::{Single, device};
+use crate::curve::{Begin, Curve, CurveJob, CurveOutcome, fit as search};
+use crate::{DeviceF32, device};
 
 /// The data set of a thread, or of a warp.
 pub(super) struct Data {
@@ -176,7 +176,7 @@ impl Data {
     }
 }
 
-impl<const P: usize> Curve<Single, P> for Data
+impl<const P: usize> Curve<DeviceF32, P> for Data
 where
     Data: Marks<P>,
 {
@@ -189,12 +189,12 @@ where
         self.points
     }
     #[inline(always)]
-    fn datum(&self, point: usize) -> Single {
+    fn datum(&self, point: usize) -> DeviceF32 {
         // SAFETY: the point is one of the data set's, and this thread's own.
-        Single(unsafe { self.data.add(point).read() })
+        DeviceF32(unsafe { self.data.add(point).read() })
     }
     #[inline(always)]
-    fn set_datum(&mut self, point: usize, value: Single) {
+    fn set_datum(&mut self, point: usize, value: DeviceF32) {
         // SAFETY: as above.
         unsafe { self.data.add(point).write(value.0) }
     }
@@ -203,12 +203,12 @@ where
         [!self.weights.is_null(), self.own_weights]
     }
     #[inline(always)]
-    fn weight(&self, point: usize) -> Single {
+    fn weight(&self, point: usize) -> DeviceF32 {
         // SAFETY: there is a weight for each point if there are any.
-        Single(unsafe { self.weights.add(point).read() })
+        DeviceF32(unsafe { self.weights.add(point).read() })
     }
     #[inline(always)]
-    fn set_weight(&mut self, point: usize, value: Single) {
+    fn set_weight(&mut self, point: usize, value: DeviceF32) {
         // SAFETY: only own weights are replaced, which lie in shared memory.
         unsafe { self.weights.add(point).write(value.0) }
     }
@@ -217,20 +217,20 @@ where
         <Self as Marks<P>>::eliminated()
     }
     #[inline(always)]
-    fn prepare(&mut self, parameters: &[Single; P]) {
+    fn prepare(&mut self, parameters: &[DeviceF32; P]) {
         <Self as Marks<P>>::prepare(parameters.map(|parameter| parameter.0), self.step);
     }
     #[inline(always)]
-    fn at(&self, point: usize) -> At<Single, P> {
-        let by = <Self as Marks<P>>::point(self.variables + 4 * point as u64).map(Single);
-        At { value: Single(<Self as Marks<P>>::value()), by }
+    fn at(&self, point: usize) -> At<DeviceF32, P> {
+        let by = <Self as Marks<P>>::point(self.variables + 4 * point as u64).map(DeviceF32);
+        At { value: DeviceF32(<Self as Marks<P>>::value()), by }
     }
     #[inline(always)]
-    fn scales(&self) -> [Single; P] {
-        <Self as Marks<P>>::scales().map(Single)
+    fn scales(&self) -> [DeviceF32; P] {
+        <Self as Marks<P>>::scales().map(DeviceF32)
     }
     #[inline(always)]
-    fn sum(&self, mut value: Single) -> Single {
+    fn sum(&self, mut value: DeviceF32) -> DeviceF32 {
         if self.lanes > 1 {
             for step in [16, 8, 4, 2, 1] {
                 value.0 += device::shuffle_xor(value.0, step, u32::MAX);
@@ -239,7 +239,7 @@ where
         value
     }
     #[inline(always)]
-    fn most(&self, mut value: Single) -> Single {
+    fn most(&self, mut value: DeviceF32) -> DeviceF32 {
         if self.lanes > 1 {
             for step in [16, 8, 4, 2, 1] {
                 value.0 = value.0.max(device::shuffle_xor(value.0, step, u32::MAX));
@@ -322,7 +322,7 @@ marks!(10, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7, i 8, j 9);
 /// # Safety
 /// There are start values and limits for `number`.
 #[inline(always)]
-pub(super) unsafe fn begin<const P: usize>(job: &CurveJob, number: usize) -> Begin<Single, P> {
+pub(super) unsafe fn begin<const P: usize>(job: &CurveJob, number: usize) -> Begin<DeviceF32, P> {
     // SAFETY: the caller's promise.
     unsafe {
         Begin {
@@ -338,11 +338,11 @@ pub(super) unsafe fn begin<const P: usize>(job: &CurveJob, number: usize) -> Beg
 /// # Safety
 /// They are there.
 #[inline(always)]
-unsafe fn read<const P: usize>(from: *const f32, number: usize, step: u32) -> [Single; P] {
-    let mut all = [Single(0.0); P];
+unsafe fn read<const P: usize>(from: *const f32, number: usize, step: u32) -> [DeviceF32; P] {
+    let mut all = [DeviceF32(0.0); P];
     for j in 0..P {
         // SAFETY: the caller's promise.
-        all[j] = Single(unsafe { from.add(number * step as usize + j).read() });
+        all[j] = DeviceF32(unsafe { from.add(number * step as usize + j).read() });
     }
     all
 }
@@ -371,9 +371,9 @@ where
 pub(super) unsafe fn write<const P: usize>(
     job: &CurveJob,
     number: usize,
-    found: &Found<Single, P>,
+    found: &CurveOutcome<DeviceF32, P>,
 ) {
-    let Found { parameters, errors, others, covariance } = found;
+    let CurveOutcome { parameters, errors, others, covariance } = found;
     let count = job.count as usize;
     // SAFETY: the caller's promise, and one thread writes these numbers.
     unsafe {

@@ -2,14 +2,14 @@
 
 use fit_core::arithmetic::functions::{self, Elementary};
 
-use crate::Single;
+use crate::DeviceF32;
 
 macro_rules! one {
     ($($name:ident: $function:expr;)*) => {$(
         #[unsafe(no_mangle)]
         extern "C" fn $name(x: f32) -> f32 {
-            let function: fn(Single) -> Single = $function;
-            function(Single(x)).0
+            let function: fn(DeviceF32) -> DeviceF32 = $function;
+            function(DeviceF32(x)).0
         }
     )*};
 }
@@ -39,8 +39,8 @@ macro_rules! two {
     ($($name:ident: $function:expr;)*) => {$(
         #[unsafe(no_mangle)]
         extern "C" fn $name(x: f32, y: f32) -> f32 {
-            let function: fn(Single, Single) -> Single = $function;
-            function(Single(x), Single(y)).0
+            let function: fn(DeviceF32, DeviceF32) -> DeviceF32 = $function;
+            function(DeviceF32(x), DeviceF32(y)).0
         }
     )*};
 }

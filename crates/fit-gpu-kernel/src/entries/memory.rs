@@ -2,7 +2,7 @@
 
 use fit_core::{Circle, Corner, Errors, Fit, Outline, Pixel};
 
-use crate::{Job, Single};
+use crate::{DeviceF32, Job};
 
 /// The first pixel of a window, and the pixels from one row to the next.
 ///
@@ -31,13 +31,13 @@ pub(super) unsafe fn window<X>(job: &Job, window: usize) -> (*const X, usize) {
 /// # Safety
 /// As for [`window`].
 #[inline(always)]
-pub(super) unsafe fn start(job: &Job, window: usize) -> Option<Circle<Single>> {
+pub(super) unsafe fn start(job: &Job, window: usize) -> Option<Circle<DeviceF32>> {
     if job.starts.is_null() {
         return None;
     }
     // SAFETY: docs/gpu-safety.md: there is a start for each window.
     let [x, y, sigma] = unsafe { job.starts.add(window).read() };
-    Some(Circle::new(Single(x), Single(y), Single(sigma)))
+    Some(Circle::new(DeviceF32(x), DeviceF32(y), DeviceF32(sigma)))
 }
 
 /// Where a fit starts, with two widths, if that is given.
@@ -45,12 +45,12 @@ pub(super) unsafe fn start(job: &Job, window: usize) -> Option<Circle<Single>> {
 /// # Safety
 /// As for [`window`].
 #[inline(always)]
-pub(super) unsafe fn outline(job: &Job, number: usize) -> Option<Outline<Single>> {
+pub(super) unsafe fn outline(job: &Job, number: usize) -> Option<Outline<DeviceF32>> {
     if job.outlines.is_null() {
         return None;
     }
     // SAFETY: docs/gpu-safety.md: there is an outline for each window.
-    let [x, y, sigma_x, sigma_y, angle] = unsafe { job.outlines.add(number).read() }.map(Single);
+    let [x, y, sigma_x, sigma_y, angle] = unsafe { job.outlines.add(number).read() }.map(DeviceF32);
     Some(Outline { x, y, sigma_x, sigma_y, angle })
 }
 
@@ -62,7 +62,7 @@ pub(super) unsafe fn outline(job: &Job, number: usize) -> Option<Outline<Single>
 pub(super) unsafe fn any_start<const P: usize>(
     job: &Job,
     number: usize,
-) -> Option<Outline<Single>> {
+) -> Option<Outline<DeviceF32>> {
     // SAFETY: the caller's promise.
     unsafe { if P == 3 { start(job, number).map(Outline::from) } else { outline(job, number) } }
 }

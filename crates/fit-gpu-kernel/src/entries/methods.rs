@@ -1,8 +1,8 @@
-//! Teams that fit any shape by any method, with a camera map or weights where the job has them.
+//! Kernels with pixels in shared memory that fit any shape by any method, with a camera map or weights where the job has them.
 
 use super::memory::outline;
-use super::team::Warp;
-use crate::{Job, Single};
+use super::shared_memory::Warp;
+use crate::{DeviceF32, Job};
 
 /// Least squares.
 pub(super) mod least {
@@ -18,11 +18,11 @@ pub(super) mod least {
     ) {
         // SAFETY: the caller's promise; the number is below the count.
         unsafe {
-            let Some((mut team, number)) = Warp::<LANES>::new::<2>(job) else { return };
-            team.convert::<true>(job, number);
+            let Some((mut warp, number)) = Warp::<LANES>::new::<2>(job) else { return };
+            warp.convert::<true>(job, number);
             let profile = job.task.profile();
-            let Some(setup) = job.task.setup::<Single, S, P>(profile) else { return };
-            team.run(&RoughFit(setup), job, number, outline(job, number));
+            let Some(setup) = job.task.setup::<DeviceF32, S, P>(profile) else { return };
+            warp.run(&RoughFit(setup), job, number, outline(job, number));
         }
     }
 }
@@ -41,11 +41,11 @@ pub(super) mod weighted {
     ) {
         // SAFETY: the caller's promise; the number is below the count.
         unsafe {
-            let Some((mut team, number)) = Warp::<LANES>::new::<2>(job) else { return };
-            team.convert::<false>(job, number);
+            let Some((mut warp, number)) = Warp::<LANES>::new::<2>(job) else { return };
+            warp.convert::<false>(job, number);
             let profile = job.task.profile();
-            let Some(setup) = job.task.setup::<Single, S, P>(profile) else { return };
-            team.run(&WeightedFit::from_setup(setup), job, number, outline(job, number));
+            let Some(setup) = job.task.setup::<DeviceF32, S, P>(profile) else { return };
+            warp.run(&WeightedFit::from_setup(setup), job, number, outline(job, number));
         }
     }
 }
@@ -69,13 +69,13 @@ pub(super) mod likelihood {
     ) {
         // SAFETY: the caller's promise; the number is below the count.
         unsafe {
-            let Some((mut team, number)) = Warp::<LANES>::new::<2>(job) else { return };
-            team.convert::<true>(job, number);
+            let Some((mut warp, number)) = Warp::<LANES>::new::<2>(job) else { return };
+            warp.convert::<true>(job, number);
             let mapped = !job.maps.is_null();
             let profile = job.task.profile();
-            let method = job.task.likelihood::<Single, S, P, Q, true>(profile, mapped);
+            let method = job.task.likelihood::<DeviceF32, S, P, Q, true>(profile, mapped);
             let Some(method) = method else { return };
-            team.run(&method, job, number, outline(job, number));
+            warp.run(&method, job, number, outline(job, number));
         }
     }
 }
@@ -87,7 +87,7 @@ pub(super) mod errors {
     use super::*;
 
     /// # Safety
-    /// The job is as docs/gpu-safety.md asks of one whose fits are judged.
+    /// The job is as docs/gpu-safety.md asks of one that finds errors.
     #[inline(always)]
     pub(in super::super) unsafe fn fit<
         S: Summable<P>,
@@ -99,10 +99,10 @@ pub(super) mod errors {
     ) {
         // SAFETY: the caller's promise; the number is below the count.
         unsafe {
-            let team = Warp::<LANES>::new::<{ Job::JUDGED_PLANES }>(job);
-            let Some((mut team, number)) = team else { return };
-            team.convert::<true>(job, number);
-            team.judge::<S, P, Q>(job, number);
+            let warp = Warp::<LANES>::new::<{ Job::ERRORS_PLANES }>(job);
+            let Some((mut warp, number)) = warp else { return };
+            warp.convert::<true>(job, number);
+            warp.errors::<S, P, Q>(job, number);
         }
     }
 }

@@ -6,12 +6,10 @@
 use fit_core::spot::shape::{self, ShapeName};
 
 use crate::Job;
-use alone::{least_alone, likelihood_alone, weighted_alone};
 use methods::{errors, least, likelihood, weighted};
+use thread_per_fit::{least_thread_per_fit, likelihood_thread_per_fit, weighted_thread_per_fit};
 
-mod alone;
-mod beside;
-mod crowd;
+mod cooperative;
 mod curve;
 #[cfg(module = "curve_functions")]
 mod functions;
@@ -19,11 +17,13 @@ mod gpufit;
 mod memory;
 mod methods;
 mod published;
-mod rows;
-mod team;
+mod register_tile;
+mod rust_models;
+mod shared_memory;
+mod side_data;
+mod staging;
+mod thread_per_fit;
 mod threads;
-mod together;
-mod written;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
@@ -74,7 +74,7 @@ macro_rules! template_entry {
             }
         }
     };
-    ($parameters:literal, Crowd) => {
+    ($parameters:literal, Cooperative) => {
         mod entry {
             use super::*;
 
@@ -83,7 +83,7 @@ macro_rules! template_entry {
             #[unsafe(no_mangle)]
             unsafe extern "ptx-kernel" fn fit(job: crate::CurveJob) {
                 // SAFETY: the caller's promise.
-                unsafe { crowd::fit::<$parameters>(&job) }
+                unsafe { cooperative::fit::<$parameters>(&job) }
             }
         }
     };
@@ -114,7 +114,7 @@ macro_rules! written_entry {
             #[unsafe(no_mangle)]
             unsafe extern "ptx-kernel" fn fit(job: crate::CurveJob) {
                 // SAFETY: the caller's promise.
-                unsafe { written::fit::<written::$model, $parameters>(&job) }
+                unsafe { rust_models::fit::<rust_models::$model, $parameters>(&job) }
             }
         }
     )*};

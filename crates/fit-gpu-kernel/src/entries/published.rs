@@ -5,7 +5,7 @@ use fit_core::{Fit, PixelProfile, Size};
 use super::memory::{read, write};
 use super::threads::Threads;
 use crate::published::{self, Pixels};
-use crate::{Exact, Job, PixelKind, Single, device};
+use crate::{DeviceF32, ExactF32, Job, PixelKind, device};
 
 /// The threads of a fit that has one for each pixel.
 struct PixelThreads {
@@ -39,43 +39,43 @@ impl PixelThreads {
     }
 }
 
-impl Group<Exact> for PixelThreads {
+impl Group<ExactF32> for PixelThreads {
     const LANES: usize = 32;
 
     #[inline(always)]
-    fn lane(&self) -> Exact {
-        Exact(self.warp().lane().0)
+    fn lane(&self) -> ExactF32 {
+        ExactF32(self.warp().lane().0)
     }
     #[inline(always)]
-    fn first(&self, value: Exact) -> Exact {
-        Exact(self.warp().first(Single(value.0)).0)
+    fn first(&self, value: ExactF32) -> ExactF32 {
+        ExactF32(self.warp().first(DeviceF32(value.0)).0)
     }
     #[inline(always)]
-    fn exchanged(&self, value: Exact, step: usize) -> Exact {
-        Exact(self.warp().exchanged(Single(value.0), step).0)
+    fn exchanged(&self, value: ExactF32, step: usize) -> ExactF32 {
+        ExactF32(self.warp().exchanged(DeviceF32(value.0), step).0)
     }
     #[inline(always)]
-    fn neighbour(&self, value: Exact, step: isize) -> Exact {
-        Exact(self.warp().neighbour(Single(value.0), step).0)
+    fn neighbour(&self, value: ExactF32, step: isize) -> ExactF32 {
+        ExactF32(self.warp().neighbour(DeviceF32(value.0), step).0)
     }
 }
 
-impl Pixels<Exact> for PixelThreads {
+impl Pixels<ExactF32> for PixelThreads {
     #[inline(always)]
-    fn pixel(&self) -> Exact {
-        Exact(self.pixel)
+    fn pixel(&self) -> ExactF32 {
+        ExactF32(self.pixel)
     }
     #[inline(always)]
-    fn place(&self) -> (Exact, Exact, bool) {
+    fn place(&self) -> (ExactF32, ExactF32, bool) {
         let there = self.thread < (self.size.width * self.size.height) as u32;
-        (Exact(self.column as f32), Exact(self.row as f32), there)
+        (ExactF32(self.column as f32), ExactF32(self.row as f32), there)
     }
     #[inline(always)]
     fn warps(&self) -> usize {
         self.count() as usize / 32
     }
     #[inline(always)]
-    fn gather<const K: usize>(&mut self, mut values: [Exact; K]) -> [Exact; K] {
+    fn gather<const K: usize>(&mut self, mut values: [ExactF32; K]) -> [ExactF32; K] {
         let (warps, warp, lane) = (self.warps(), self.thread as usize / 32, self.thread % 32);
         let from = if (lane as usize) < warps { lane as usize } else { 0 };
         if lane == 0 {
@@ -87,7 +87,7 @@ impl Pixels<Exact> for PixelThreads {
         self.wait();
         for k in 0..K {
             // SAFETY: every warp has written its numbers before the threads waited for each other.
-            values[k] = Exact(unsafe { self.shared.add(k * warps + from).read() });
+            values[k] = ExactF32(unsafe { self.shared.add(k * warps + from).read() });
         }
         // Nobody writes the next before all have read these.
         self.wait();
@@ -137,8 +137,10 @@ unsafe fn fit_pixel(job: &Job) {
     let shared = unsafe { device::shared_memory().add((fit * of_fit) as usize) };
     let mut window = PixelThreads { fit, thread, size, column, row, pixel, shared };
     // SAFETY: the number is below the count.
-    let start = unsafe { job.starts.add(number).read() }.map(Exact);
-    let Some(setup) = job.task.setup::<Exact, Circular, 3>(PixelProfile::Sampled) else { return };
+    let start = unsafe { job.starts.add(number).read() }.map(ExactF32);
+    let Some(setup) = job.task.setup::<ExactF32, Circular, 3>(PixelProfile::Sampled) else {
+        return;
+    };
     let found = published::fit(&setup, &mut window, start);
     if thread == 0 {
         // SAFETY: the number is below the count, and one thread writes this outcome.

@@ -1,6 +1,6 @@
 use fit_core::pass::Group;
 
-use crate::{Single, device};
+use crate::{DeviceF32, device};
 
 /// The threads of a warp that have a fit in common.
 pub(super) struct Threads<const LANES: usize> {
@@ -21,31 +21,31 @@ impl<const LANES: usize> Threads<LANES> {
     }
 }
 
-impl<const LANES: usize> Group<Single> for Threads<LANES> {
+impl<const LANES: usize> Group<DeviceF32> for Threads<LANES> {
     const LANES: usize = LANES;
 
     #[inline(always)]
-    fn lane(&self) -> Single {
-        if LANES == 1 { Single(0.0) } else { Single(device::anew(self.lane) as f32) }
+    fn lane(&self) -> DeviceF32 {
+        if LANES == 1 { DeviceF32(0.0) } else { DeviceF32(device::anew(self.lane) as f32) }
     }
     #[inline(always)]
-    fn first(&self, value: Single) -> Single {
+    fn first(&self, value: DeviceF32) -> DeviceF32 {
         if LANES == 1 {
             return value;
         }
-        Single(device::shuffle(value.0, self.members.trailing_zeros(), self.members))
+        DeviceF32(device::shuffle(value.0, self.members.trailing_zeros(), self.members))
     }
     #[inline(always)]
-    fn exchanged(&self, value: Single, step: usize) -> Single {
-        Single(device::shuffle_xor(value.0, step as u32, self.members))
+    fn exchanged(&self, value: DeviceF32, step: usize) -> DeviceF32 {
+        DeviceF32(device::shuffle_xor(value.0, step as u32, self.members))
     }
     #[inline(always)]
-    fn neighbour(&self, value: Single, step: isize) -> Single {
+    fn neighbour(&self, value: DeviceF32, step: isize) -> DeviceF32 {
         if LANES == 1 {
             return value;
         }
         let lane = self.lane.saturating_add_signed(step as i32);
         let lane = if lane < LANES as u32 { lane } else { LANES as u32 - 1 };
-        Single(device::shuffle(value.0, self.members.trailing_zeros() + lane, self.members))
+        DeviceF32(device::shuffle(value.0, self.members.trailing_zeros() + lane, self.members))
     }
 }

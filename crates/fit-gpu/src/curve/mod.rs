@@ -1,18 +1,18 @@
 //! Models given as formulas, fitted on a GPU.
 
+mod device_curves;
 mod records;
 mod resident;
+mod search_kind;
 mod slot;
 mod splice;
 mod spline;
-mod there;
-mod way;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fit_curves::{
-    Chunk, CurveError, CurveFits, CurveOptions, CurveStart, Curves, GpufitChunk, GpufitOptions,
-    GpufitRoom, Job, Points, chunks,
+    Chunk, CurveBatch, CurveError, CurveFits, CurveOptions, CurveStart, Curves, GpufitChunk,
+    GpufitOptions, GpufitRoom, Points, chunks,
 };
 use fit_formula::{Formula, Program};
 use fit_gpu_kernel::{CurveJob, CurveMethod};
@@ -21,13 +21,13 @@ use crate::GpuError;
 use crate::card::{Card, SHARED_BY_DEFAULT};
 use crate::devices::DeviceInfo;
 use crate::driver::{Function, Module, seen_by_device};
+pub use device_curves::DeviceCurves;
 pub use records::{CurveRecord, CurveRecords};
 pub use resident::CurveResident;
-use slot::{Slot, Tables};
-use splice::crowd_of;
+use search_kind::{Gpufit, Ours, Piece as _, SearchKind};
+use slot::{CurveSlot, Tables};
+use splice::cooperative_of;
 pub use splice::spliced;
-pub use there::DeviceCurves;
-use way::{Gpufit, Kind, Ours, Piece as _};
 
 /// Bytes that a thread sends at a time, in or out: so few that they stay in the cache of its processor.
 const CHUNK: usize = 1 << 20;
@@ -51,8 +51,8 @@ const MOST_COEFFICIENTS: usize = 1 << 24;
 const MANY: usize = 6_000;
 /// Threads of a block.
 const THREADS: usize = 64;
-/// More parameters than these are a crowd's.
-const MOST_ALONE: usize = 10;
+/// More parameters than these have a warp's threads to themselves, one each.
+const MOST_PER_THREAD: usize = 10;
 /// Threads of a warp.
 const WARP: usize = 32;
 /// Bytes of shared memory that a block of many fits may take, so that several of them fit on a multiprocessor.
@@ -66,16 +66,16 @@ const SHARED: usize = 48 * 1024;
 pub struct CurveGpu {
     card: Arc<Card>,
     /// Memory of batches that are done.
-    slots: Mutex<Vec<[Slot; 2]>>,
+    slots: Mutex<Vec<[CurveSlot; 2]>>,
     /// The last that was used comes first.
-    kept: Mutex<Vec<Known>>,
+    kept: Mutex<Vec<CachedProgram>>,
 }
 
-/// A program, a way to fit it, and what it was compiled to; nothing, if it cannot be.
-type Known = (Way, Program, Option<Arc<Kept>>);
+/// A program, the variant of the kernel, and what it was compiled to; nothing, if it cannot be.
+type CachedProgram = (Variant, Program, Option<Arc<Kept>>);
 
-/// What is minimized, the parameters that are eliminated, a bit for each, and whether data sets have crowds.
-type Way = (CurveMethod, u64, bool);
+/// What is minimized, the parameters that are eliminated, a bit for each, and whether the threads of a warp have a parameter each.
+type Variant = (CurveMethod, u64, bool);
 
 /// A formula that is compiled.
 struct Kept {
@@ -111,7 +111,7 @@ impl std::fmt::Debug for CurveGpu {
 
 /// How the fits of a batch are launched.
 #[derive(Clone, Copy)]
-struct Shape {
+struct LaunchShape {
     job: CurveJob,
     threads: usize,
     shared: usize,
@@ -123,14 +123,14 @@ struct Shape {
     pinned: Option<usize>,
     /// Whether what is found is left in the pieces' own pinned memory.
     left_there: bool,
-    /// Whether each data set has a crowd of threads ([`fit_core::crowd`]).
-    crowd: bool,
+    /// Whether each data set has a warp, whose threads have a parameter each ([`fit_core::cooperative`]).
+    cooperative: bool,
 }
 
 // SAFETY: no pointer of the job is set.
-unsafe impl Sync for Shape {}
+unsafe impl Sync for LaunchShape {}
 
-impl Shape {
+impl LaunchShape {
     /// The numbers of each data set, one kind after the other: data, its own weights, variables, start values, lower and upper
     /// limits.
     fn widths(&self) -> [usize; 6] {
@@ -154,18 +154,18 @@ impl Shape {
 
     /// The same kernel, which reads the host's memory and writes to it where that takes less time than copies: if there is little to
     /// move, which spares calls, or little to bring back.
-    fn with_memory<K: Kind>(self, count: usize) -> Self {
+    fn with_memory<K: SearchKind>(self, count: usize) -> Self {
         Self { mapped: K::MAPPED || self.bytes(count) <= MAPPED_WHOLE, ..self }
     }
 
     /// How many fits are sent at a time.
-    fn fits_of(&self, job: &Job<'_, '_, '_>) -> usize {
-        let (points, numbers) = (job.curves.points(), self.numbers());
+    fn fits_of(&self, batch: &CurveBatch<'_, '_, '_>) -> usize {
+        let (points, numbers) = (batch.curves.points(), self.numbers());
         let threads = rayon::current_num_threads();
         let bytes = match self {
             Self { mapped: true, .. } => {
                 let [least, most] = MAPPED_CHUNKS;
-                match self.bytes(job.curves.count()) {
+                match self.bytes(batch.curves.count()) {
                     all if all <= MAPPED_WHOLE => all,
                     all => (all / (MAPPED_PIECES * threads)).clamp(least, most),
                 }
@@ -174,24 +174,24 @@ impl Shape {
             _ => (ON_THEIR_WAY / (2 * threads)).max(CHUNK),
         };
         // What all of them have in common comes with each piece.
-        let shared = (job.variables + 1) * points;
+        let shared = (batch.variables + 1) * points;
         let fits = (bytes / self.bytes(1)).max(shared.div_ceil(numbers)).max(1);
         // Whole blocks, whose rows begin where a warp's read does.
-        let parted = THREADS < fits && fits < job.curves.count();
+        let parted = THREADS < fits && fits < batch.curves.count();
         if parted { fits / THREADS * THREADS } else { fits }
     }
 }
 
-/// A job of our search.
+/// A batch for our search.
 fn checked<'c, 's, 'o>(
     formula: &Formula,
     curves: &Curves<'c>,
     start: CurveStart<'s>,
     options: &'o CurveOptions,
-) -> Result<Job<'c, 's, 'o>, CurveError> {
-    let job = || Job::new(formula, curves, start, options, true);
+) -> Result<CurveBatch<'c, 's, 'o>, CurveError> {
+    let batch = || CurveBatch::new(formula, curves, start, options, true);
     // Threads of a pool check start values and weights together.
-    if curves.count() < MANY { job() } else { rayon::scope(|_| job()) }
+    if curves.count() < MANY { batch() } else { rayon::scope(|_| batch()) }
 }
 
 impl CurveGpu {
@@ -241,14 +241,14 @@ impl CurveGpu {
     ) -> Result<Vec<usize>, GpuError> {
         let _guest = self.card.context.enter()?;
         let count = curves.count();
-        let job = checked(formula, curves, start, options)?;
+        let batch = checked(formula, curves, start, options)?;
         fits.check_room(count, options)?;
-        let Some((shape, kept)) = self.chosen(&job, &Ours)? else {
+        let Some((shape, kept)) = self.chosen(&batch, &Ours)? else {
             *fits = CurveFits::invalid(count, options.parameters(), options.covariance);
             return Ok((0..count).collect());
         };
-        let mut pieces = chunks(fits, shape.fits_of(&job));
-        self.run(&job, &shape, (&Ours, kept.function), &mut pieces)?;
+        let mut pieces = chunks(fits, shape.fits_of(&batch));
+        self.run(&batch, &shape, (&Ours, kept.function), &mut pieces)?;
         Ok(pieces.iter_mut().flat_map(Chunk::take_left).collect())
     }
 
@@ -269,29 +269,29 @@ impl CurveGpu {
         room: GpufitRoom<'_>,
     ) -> Result<Vec<usize>, GpuError> {
         let _guest = self.card.context.enter()?;
-        let job = Job::of_gpufit(formula, curves, start, options, true)?;
+        let batch = CurveBatch::of_gpufit(formula, curves, start, options, true)?;
         let (count, kind) = (curves.count(), Gpufit(*gpufit));
-        let chosen = if gpufit.is_single() { self.chosen(&job, &kind)? } else { None };
+        let chosen = if gpufit.is_single() { self.chosen(&batch, &kind)? } else { None };
         let Some((shape, kept)) = chosen else { return Ok((0..count).collect()) };
-        let mut pieces = room.chunks(count, options.parameters(), shape.fits_of(&job))?;
-        self.run(&job, &shape, (&kind, kept.function), &mut pieces)?;
+        let mut pieces = room.chunks(count, options.parameters(), shape.fits_of(&batch))?;
+        self.run(&batch, &shape, (&kind, kept.function), &mut pieces)?;
         Ok(pieces.iter_mut().flat_map(GpufitChunk::take_left).collect())
     }
 
-    /// How a job is fitted, and by what; `None` if the GPU leaves it to another fitter.
-    fn chosen<K: Kind>(
+    /// How a batch is fitted, and by what; `None` if the GPU leaves it to another fitter.
+    fn chosen<K: SearchKind>(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         kind: &K,
-    ) -> Result<Option<(Shape, Arc<Kept>)>, GpuError> {
-        if job.curves.count() == 0 || job.options.free() == 0 || !job.is_single() {
+    ) -> Result<Option<(LaunchShape, Arc<Kept>)>, GpuError> {
+        if batch.curves.count() == 0 || batch.options.free() == 0 || !batch.is_single() {
             return Ok(None);
         }
-        let Some(shape) = self.shape(job, kind) else { return Ok(None) };
-        let method = kind.method(job);
-        let Some(program) = &job.program else { return Ok(None) };
-        let way = (method, job.explicit.eliminated, shape.crowd);
-        let Some(kept) = self.compiled(program, way)? else {
+        let Some(shape) = self.shape(batch, kind) else { return Ok(None) };
+        let method = kind.method(batch);
+        let Some(program) = &batch.program else { return Ok(None) };
+        let variant = (method, batch.explicit.eliminated, shape.cooperative);
+        let Some(kept) = self.compiled(program, variant)? else {
             return Ok(None);
         };
         if shape.shared > SHARED_BY_DEFAULT {
@@ -301,14 +301,14 @@ impl CurveGpu {
     }
 
     /// Fits all pieces: each thread has two on their way.
-    fn run<K: Kind>(
+    fn run<K: SearchKind>(
         &self,
-        job: &Job<'_, '_, '_>,
-        shape: &Shape,
+        batch: &CurveBatch<'_, '_, '_>,
+        shape: &LaunchShape,
         (kind, function): (&K, Function),
         pieces: &mut [K::Chunk<'_>],
     ) -> Result<(), GpuError> {
-        let tables = Tables::new(job, shape);
+        let tables = Tables::new(batch, shape);
         let count = pieces.len();
         let most = pieces.first().map_or(0, |piece| piece.fits().len());
         let queue = Mutex::new(pieces.iter_mut());
@@ -316,30 +316,30 @@ impl CurveGpu {
         let work = || {
             // What this thread did before may have been for another device.
             let _guest = self.card.context.enter()?;
-            let mut flight = Flight(Some(self.take_slots()?));
+            let mut in_flight = InFlightCurves(Some(self.take_slots()?));
             if count > 1 {
                 // Whichever thread has it next finds room, and need not wait for the system.
-                flight
+                in_flight
                     .slots()
                     .iter_mut()
                     .try_for_each(|slot| slot.reserve(shape, &tables, most))?;
             }
             let mut waiting: [Option<&mut K::Chunk<'_>>; 2] = [None, None];
             for turn in (0..2).cycle() {
-                let (slot, before) = (&mut flight.slots()[turn], &mut waiting[turn]);
+                let (slot, before) = (&mut in_flight.slots()[turn], &mut waiting[turn]);
                 if let Some(before) = before.take() {
-                    slot.finish(job, shape, kind, before)?;
+                    slot.finish(batch, shape, kind, before)?;
                 }
                 let Some(piece) = next() else { break };
-                slot.send(job, shape, &tables, (kind, function), piece)?;
+                slot.send(batch, shape, &tables, (kind, function), piece)?;
                 *before = Some(piece);
             }
-            for (slot, before) in flight.slots().iter_mut().zip(waiting) {
+            for (slot, before) in in_flight.slots().iter_mut().zip(waiting) {
                 if let Some(before) = before {
-                    slot.finish(job, shape, kind, before)?;
+                    slot.finish(batch, shape, kind, before)?;
                 }
             }
-            self.keep_slots(flight);
+            self.keep_slots(in_flight);
             Ok(())
         };
         if count == 1 {
@@ -364,21 +364,21 @@ impl CurveGpu {
     }
 
     /// Memory that no batch uses.
-    fn take_slots(&self) -> Result<[Slot; 2], GpuError> {
+    fn take_slots(&self) -> Result<[CurveSlot; 2], GpuError> {
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).pop();
         match slots {
             Some(slots) => Ok(slots),
-            None => Ok([Slot::new(&self.card)?, Slot::new(&self.card)?]),
+            None => Ok([CurveSlot::new(&self.card)?, CurveSlot::new(&self.card)?]),
         }
     }
 
     /// Keeps memory for the next batch.
-    fn keep_slots(&self, mut flight: Flight) {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner).extend(flight.0.take());
+    fn keep_slots(&self, mut in_flight: InFlightCurves) {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).extend(in_flight.0.take());
     }
 
-    /// How the fits of a job are launched; `None` if a data set has no room.
-    fn shape<K: Kind>(&self, of: &Job<'_, '_, '_>, kind: &K) -> Option<Shape> {
+    /// How the fits of a batch are launched; `None` if a data set has no room.
+    fn shape<K: SearchKind>(&self, of: &CurveBatch<'_, '_, '_>, kind: &K) -> Option<LaunchShape> {
         let found = kind.numbers(of);
         let seen = |data: &[f32]| Some(seen_by_device(&self.card.context, data)?.addr());
         let pinned = of.curves.data.as_single().and_then(seen);
@@ -399,7 +399,7 @@ impl CurveGpu {
             ..CurveJob::new()
         };
         let bytes = |job: &CurveJob, fits: usize| fits * job.stride() * size_of::<f32>();
-        let shape = |job, threads, shared| Shape {
+        let shape = |job, threads, shared| LaunchShape {
             job,
             threads,
             shared,
@@ -407,10 +407,10 @@ impl CurveGpu {
             mapped: false,
             pinned,
             left_there: K::LEFT_THERE,
-            crowd: false,
+            cooperative: false,
         };
-        let alone = options.parameters() <= MOST_ALONE;
-        let many = alone && of.curves.count() >= MANY;
+        let per_thread = options.parameters() <= MOST_PER_THREAD;
+        let many = per_thread && of.curves.count() >= MANY;
         for threads in [THREADS, WARP] {
             let shared = bytes(&job, threads);
             if many && shared <= SHARED {
@@ -421,29 +421,29 @@ impl CurveGpu {
         for threads in [THREADS, WARP] {
             let shared = bytes(&job, threads / WARP);
             let room = shared <= SHARED || (threads == WARP && shared <= self.card.info.shared);
-            if alone && room {
+            if per_thread && room {
                 return Some(shape(job, threads, shared).with_memory::<K>(of.curves.count()));
             }
         }
-        let most = crowd_of(options.parameters()).filter(|_| K::CROWDS)?;
-        let shared = THREADS / WARP * CurveJob::crowd_numbers(most) * size_of::<f32>();
+        let most = cooperative_of(options.parameters()).filter(|_| K::COOPERATIVE)?;
+        let shared = THREADS / WARP * CurveJob::cooperative_numbers(most) * size_of::<f32>();
         // It reads its data again and again, which copies suit.
-        Some(Shape { crowd: true, ..shape(job, THREADS, shared) })
+        Some(LaunchShape { cooperative: true, ..shape(job, THREADS, shared) })
     }
 
     /// The compiled kernel of a program.
-    fn compiled(&self, program: &Program, way: Way) -> Result<Option<Arc<Kept>>, GpuError> {
+    fn compiled(&self, program: &Program, variant: Variant) -> Result<Option<Arc<Kept>>, GpuError> {
         if program.ops().len() > MOST_OPERATIONS {
             return Ok(None);
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |(its, other, _): &Known| *its == way && other == program;
+        let same = |(its, other, _): &CachedProgram| *its == variant && other == program;
         if let Some(at) = kept.iter().position(same) {
             kept[..=at].rotate_right(1);
             return Ok(kept[0].2.clone());
         }
-        let (method, eliminated, crowd) = way;
-        let made = match spliced(program, method, eliminated, crowd) {
+        let (method, eliminated, cooperative) = variant;
+        let made = match spliced(program, method, eliminated, cooperative) {
             None => None,
             Some(text) => {
                 let made = Kept::new(&self.card, text)?;
@@ -455,9 +455,9 @@ impl CurveGpu {
                 Some(Arc::new(made))
             }
         };
-        kept.insert(0, (way, program.clone(), made.clone()));
+        kept.insert(0, (variant, program.clone(), made.clone()));
         let mut tables = 0;
-        let room = |(_, program, _): &Known| {
+        let room = |(_, program, _): &CachedProgram| {
             let splines = program.splines().iter();
             tables += splines.map(|(_, spline)| spline.coefficients().len()).sum::<usize>();
             tables <= MOST_COEFFICIENTS
@@ -469,16 +469,16 @@ impl CurveGpu {
 }
 
 /// Waits for all that is on its way when a thread ends its work, however it ends.
-struct Flight(Option<[Slot; 2]>);
+struct InFlightCurves(Option<[CurveSlot; 2]>);
 
-impl Flight {
-    fn slots(&mut self) -> &mut [Slot] {
+impl InFlightCurves {
+    fn slots(&mut self) -> &mut [CurveSlot] {
         self.0.as_mut().map_or(&mut [], |slots| &mut slots[..])
     }
 }
 
-impl Drop for Flight {
+impl Drop for InFlightCurves {
     fn drop(&mut self) {
-        self.slots().iter_mut().for_each(Slot::abandon);
+        self.slots().iter_mut().for_each(CurveSlot::abandon);
     }
 }

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use fit_core::Status;
-use fit_curves::{CurveOptions, CurveStart, Curves, Job, Rules, Single, Singles};
+use fit_curves::{CurveBatch, CurveOptions, CurveStart, Curves, Rules, SingleFit, SingleFits};
 use fit_formula::Formula;
 use fit_gpu_kernel::{CurveJob, CurveMethod};
 
-use super::way::{Back, Kind, Ours, Piece};
+use super::search_kind::{Back, Ours, Piece, SearchKind};
 use super::{CurveGpu, checked};
 use crate::{GpuError, PinnedBuffer};
 
@@ -22,7 +22,7 @@ pub struct CurveRecords {
     lengths: Vec<f32>,
     count: usize,
     /// Nothing, if all are left.
-    batch: Option<Batch>,
+    layout: Option<RecordLayout>,
 }
 
 impl std::fmt::Debug for CurveRecords {
@@ -33,7 +33,7 @@ impl std::fmt::Debug for CurveRecords {
 
 /// What is known of a batch.
 #[derive(Clone, Copy, Debug)]
-struct Batch {
+struct RecordLayout {
     parameters: usize,
     covariance: bool,
     /// Fits that came back together.
@@ -46,7 +46,7 @@ struct Batch {
 /// The outcome of a fit.
 #[derive(Clone, Copy, Debug)]
 pub struct CurveRecord<'a> {
-    single: Single<'a>,
+    single: SingleFit<'a>,
     /// Row after row, each from the diagonal on.
     covariance: &'a [f32],
     rules: Rules,
@@ -61,7 +61,7 @@ impl Default for CurveRecords {
 impl CurveRecords {
     /// No outcomes.
     pub const fn new() -> Self {
-        Self { memory: None, lengths: Vec::new(), count: 0, batch: None }
+        Self { memory: None, lengths: Vec::new(), count: 0, layout: None }
     }
 
     /// How many fits there are.
@@ -71,16 +71,16 @@ impl CurveRecords {
 
     /// The outcome of a fit; `None` if there is no such fit, and for fits that were left to another fitter.
     pub fn get(&self, fit: usize) -> Option<CurveRecord<'_>> {
-        let batch = self.batch.filter(|_| fit < self.count)?;
-        let Batch { parameters, together, numbers, rules, .. } = batch;
+        let layout = self.layout.filter(|_| fit < self.count)?;
+        let RecordLayout { parameters, together, numbers, rules, .. } = layout;
         let first = fit / together * together;
         let these = together.min(self.count - first);
         let found = &self.memory.as_ref()?[first * numbers..][..these * numbers];
         let own = if self.lengths.len() > parameters { fit * parameters } else { 0 };
         let lengths = &self.lengths[own..][..parameters];
-        let singles = Singles { found, starts: &[], step: 0, wrong: &[] };
+        let singles = SingleFits { found, starts: &[], step: 0, wrong: &[] };
         let single = singles.single(fit - first, these, lengths);
-        let pairs = if batch.covariance { parameters * (parameters + 1) / 2 } else { 0 };
+        let pairs = if layout.covariance { parameters * (parameters + 1) / 2 } else { 0 };
         let covariance = &found[these * (numbers - pairs)..][(fit - first) * pairs..][..pairs];
         // Those that are left were made invalid.
         let decided = single.ended() != Status::Invalid;
@@ -165,41 +165,41 @@ impl Piece for Together<'_> {
     }
 }
 
-impl Kind for Recorded {
+impl SearchKind for Recorded {
     type Chunk<'c> = Together<'c>;
     type Task = CurveJob;
     const MAPPED: bool = false;
     const LEFT_THERE: bool = true;
-    const CROWDS: bool = true;
+    const COOPERATIVE: bool = true;
 
-    fn method(&self, job: &Job<'_, '_, '_>) -> CurveMethod {
-        Ours.method(job)
+    fn method(&self, batch: &CurveBatch<'_, '_, '_>) -> CurveMethod {
+        Ours.method(batch)
     }
 
-    fn numbers(&self, job: &Job<'_, '_, '_>) -> usize {
-        Ours.numbers(job)
+    fn numbers(&self, batch: &CurveBatch<'_, '_, '_>) -> usize {
+        Ours.numbers(batch)
     }
 
-    fn task(&self, job: &Job<'_, '_, '_>, curve: CurveJob) -> CurveJob {
-        Ours.task(job, curve)
+    fn task(&self, batch: &CurveBatch<'_, '_, '_>, curve: CurveJob) -> CurveJob {
+        Ours.task(batch, curve)
     }
 
     fn put(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         back: &Back<'_>,
         piece: &mut Together<'_>,
     ) -> Result<(), GpuError> {
-        let (count, parameters) = (piece.fits.len(), job.options.parameters());
+        let (count, parameters) = (piece.fits.len(), batch.options.parameters());
         for (to, &start) in piece.lengths.iter_mut().zip(back.starts) {
-            *to = Single::length(start);
+            *to = SingleFit::length(start);
         }
         let lengths = if piece.lengths.is_empty() { piece.same } else { &*piece.lengths };
-        let singles = Singles { found: piece.found, starts: &[], step: 0, wrong: back.wrong };
-        let left = singles.undecided(Rules::of(job), [count, parameters], lengths);
+        let singles = SingleFits { found: piece.found, starts: &[], step: 0, wrong: back.wrong };
+        let left = singles.undecided(Rules::of(batch), [count, parameters], lengths);
         for &fit in &left {
             let status = f32::from(Status::Invalid as u8);
-            piece.found[Singles::status_at(fit, count, parameters)] = status;
+            piece.found[SingleFits::status_at(fit, count, parameters)] = status;
         }
         piece.left = left.iter().map(|fit| piece.fits.start + fit).collect();
         Ok(())
@@ -241,15 +241,15 @@ impl CurveGpu {
         options: &CurveOptions,
         records: &mut CurveRecords,
     ) -> Result<Vec<usize>, GpuError> {
-        (records.count, records.batch) = (0, None);
+        (records.count, records.layout) = (0, None);
         let _guest = self.card.context.enter()?;
         let count = curves.count();
-        let job = checked(formula, curves, start, options)?;
-        let Some((shape, kept)) = self.chosen(&job, &Recorded)? else {
+        let batch = checked(formula, curves, start, options)?;
+        let Some((shape, kept)) = self.chosen(&batch, &Recorded)? else {
             records.count = count;
             return Ok((0..count).collect());
         };
-        let (parameters, together) = (options.parameters(), shape.fits_of(&job).min(count));
+        let (parameters, together) = (options.parameters(), shape.fits_of(&batch).min(count));
         let numbers = shape.found;
         let wanted = count.checked_mul(numbers).ok_or(GpuError::TooManyWindows { count })?;
         if records.memory.as_ref().is_none_or(|memory| memory.len() < wanted) {
@@ -258,10 +258,10 @@ impl CurveGpu {
         }
         let Some(memory) = &mut records.memory else { return Ok((0..count).collect()) };
         let there = memory.device_address()?;
-        let own = !job.has_same_start();
+        let own = !batch.has_same_start();
         let same: Vec<f32> = match own {
             true => Vec::new(),
-            false => (0..parameters).map(|j| Single::length(job.start(0, j) as f32)).collect(),
+            false => (0..parameters).map(|j| SingleFit::length(batch.start(0, j) as f32)).collect(),
         };
         records.lengths.resize(if own { count * parameters } else { 0 }, 0.0);
         let mut lengths = records.lengths.chunks_mut(together * parameters);
@@ -278,15 +278,15 @@ impl CurveGpu {
         };
         let mut pieces: Vec<_> =
             memory[..wanted].chunks_mut(together * numbers).enumerate().map(piece).collect();
-        self.run(&job, &shape, (&Recorded, kept.function), &mut pieces)?;
+        self.run(&batch, &shape, (&Recorded, kept.function), &mut pieces)?;
         let left = pieces.into_iter().flat_map(|piece| piece.left).collect();
         if !own {
             records.lengths = same;
         }
-        let rules = Rules::of(&job);
+        let rules = Rules::of(&batch);
         let covariance = options.covariance;
         records.count = count;
-        records.batch = Some(Batch { parameters, covariance, together, numbers, rules });
+        records.layout = Some(RecordLayout { parameters, covariance, together, numbers, rules });
         Ok(left)
     }
 }

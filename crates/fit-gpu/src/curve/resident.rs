@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use fit_curves::{Chunk, CurveFits, CurveOptions, CurveStart, Curves, Job, chunks};
+use fit_curves::{Chunk, CurveBatch, CurveFits, CurveOptions, CurveStart, Curves, chunks};
 use fit_formula::Formula;
 use fit_gpu_kernel::{CurveJob, CurveMethod, written_extent};
 
-use super::slot::{Slot, Tables};
-use super::way::{Kind as _, Ours};
-use super::{CurveGpu, Kept, Shape};
+use super::search_kind::{Ours, SearchKind as _};
+use super::slot::{CurveSlot, Tables};
+use super::{CurveGpu, Kept, LaunchShape};
 use crate::GpuError;
 use crate::card::SHARED_BY_DEFAULT;
 use crate::driver::Event;
@@ -16,9 +16,9 @@ use crate::driver::Event;
 /// Curves in the memory of a device, to fit them again and again: to measure kernels.
 pub struct CurveResident<'c, 's, 'o> {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
-    slot: Slot,
-    job: Job<'c, 's, 'o>,
-    shape: Shape,
+    slot: CurveSlot,
+    batch: CurveBatch<'c, 's, 'o>,
+    shape: LaunchShape,
     task: CurveJob,
     kept: Arc<Kept>,
     begin: Event,
@@ -29,7 +29,7 @@ pub struct CurveResident<'c, 's, 'o> {
 
 impl std::fmt::Debug for CurveResident<'_, '_, '_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CurveResident {{ {} curves }}", self.job.curves.count())
+        write!(f, "CurveResident {{ {} curves }}", self.batch.curves.count())
     }
 }
 
@@ -48,16 +48,16 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
     ) -> Result<Option<Self>, GpuError> {
         let gpu = CurveGpu::new(device)?;
         let _guest = gpu.card.context.enter()?;
-        let job = Job::new(formula, curves, start, options, true)?;
-        let Some((shape, kept)) = gpu.chosen(&job, &Ours)? else { return Ok(None) };
-        let shape = Shape { mapped: false, ..shape };
-        let tables = Tables::new(&job, &shape);
-        let mut slot = Slot::new(&gpu.card)?;
-        let task = slot.load(&job, &shape, &tables, 0..curves.count())?;
+        let batch = CurveBatch::new(formula, curves, start, options, true)?;
+        let Some((shape, kept)) = gpu.chosen(&batch, &Ours)? else { return Ok(None) };
+        let shape = LaunchShape { mapped: false, ..shape };
+        let tables = Tables::new(&batch, &shape);
+        let mut slot = CurveSlot::new(&gpu.card)?;
+        let task = slot.load(&batch, &shape, &tables, 0..curves.count())?;
         slot.stream().wait()?;
         let (begin, end) = (Event::new(&gpu.card.context)?, Event::new(&gpu.card.context)?);
         let fitted = false;
-        Ok(Some(Self { slot, job, shape, task, kept, begin, end, fitted, gpu }))
+        Ok(Some(Self { slot, batch, shape, task, kept, begin, end, fitted, gpu }))
     }
 
     /// The same with the model written in Rust in the place of the formula, which has to say the same with the same parameters: to measure
@@ -67,10 +67,10 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
     /// # Errors
     /// [`GpuError`].
     pub fn written(mut self, model: &str) -> Result<Option<Self>, GpuError> {
-        let plain = Ours.method(&self.job) == CurveMethod::Plain && !self.shape.crowd;
-        let extent = Some([self.job.options.parameters(), self.job.variables]);
+        let plain = Ours.method(&self.batch) == CurveMethod::Plain && !self.shape.cooperative;
+        let extent = Some([self.batch.options.parameters(), self.batch.variables]);
         let same = written_extent(model) == extent;
-        let fits = plain && same && self.job.explicit.eliminated == 0;
+        let fits = plain && same && self.batch.explicit.eliminated == 0;
         let Some(text) = fit_gpu_ptx::written(model).filter(|_| fits) else { return Ok(None) };
         let kept = Kept::new(&self.gpu.card, text)?;
         if self.shape.shared > SHARED_BY_DEFAULT {
@@ -100,7 +100,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
     /// # Errors
     /// [`GpuError`].
     pub fn fetch(&mut self) -> Result<(CurveFits, Vec<usize>), GpuError> {
-        let (count, options) = (self.job.curves.count(), self.job.options);
+        let (count, options) = (self.batch.curves.count(), self.batch.options);
         let (parameters, covariance) = (options.parameters(), options.covariance);
         if !self.fitted {
             let none = CurveFits::invalid(count, parameters, covariance);
@@ -111,7 +111,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         self.slot.fetch(&self.shape, None)?;
         let mut pieces = chunks(&mut fits, count.max(1));
         for piece in &mut pieces {
-            self.slot.finish(&self.job, &self.shape, &Ours, piece)?;
+            self.slot.finish(&self.batch, &self.shape, &Ours, piece)?;
         }
         let left = pieces.iter_mut().flat_map(Chunk::take_left).collect();
         Ok((fits, left))

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fit_curves::{Job, Points};
+use fit_curves::{CurveBatch, Points};
 use fit_gpu_kernel::CurveJob;
 
-use super::Shape;
-use super::way::{Back, Kind, Piece};
+use super::LaunchShape;
+use super::search_kind::{Back, Piece, SearchKind};
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::Card;
@@ -28,8 +28,8 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn new(job: &Job<'_, '_, '_>, shape: &Shape) -> Self {
-        let (points, parameters) = (job.curves.points(), job.options.parameters());
+    pub(super) fn new(batch: &CurveBatch<'_, '_, '_>, shape: &LaunchShape) -> Self {
+        let (points, parameters) = (batch.curves.points(), batch.options.parameters());
         let mut numbers: Vec<f32> = Vec::new();
         let mut at = [None; 5];
         let mut weight_unit = 0.0;
@@ -37,29 +37,29 @@ impl Tables {
             at[which] = Some(numbers.len());
             numbers.extend_from_slice(values);
         };
-        if job.curves.weights.is_some() && !job.has_own_weights() {
-            let (shared, unit) = job.scaled_weights();
+        if batch.curves.weights.is_some() && !batch.has_own_weights() {
+            let (shared, unit) = batch.scaled_weights();
             weight_unit = unit as f32;
             put(0, &shared.iter().map(|&weight| weight as f32).collect::<Vec<_>>());
         }
         if shape.job.own_variables == 0 {
-            let of = |variable: usize, point: usize| match job.curves.points {
+            let of = |variable: usize, point: usize| match batch.curves.points {
                 Points::Grid { width, .. } if variable == 0 => (point % width) as f32,
                 Points::Grid { width, .. } => (point / width) as f32,
                 Points::Shared(at) => at.get([variable, point]) as f32,
                 _ => point as f32,
             };
-            let all = (0..job.variables).flat_map(|v| (0..points).map(move |point| of(v, point)));
+            let all = (0..batch.variables).flat_map(|v| (0..points).map(move |point| of(v, point)));
             put(1, &all.collect::<Vec<_>>());
         }
         let mut start = Vec::new();
-        if job.has_same_start() {
-            start = (0..parameters).map(|j| job.start(0, j) as f32).collect();
+        if batch.has_same_start() {
+            start = (0..parameters).map(|j| batch.start(0, j) as f32).collect();
             put(2, &start);
         }
-        if job.has_same_limits() {
+        if batch.has_same_limits() {
             let limits = |end: usize| -> Vec<f32> {
-                (0..parameters).map(|j| job.limit(0, j)[end] as f32).collect()
+                (0..parameters).map(|j| batch.limit(0, j)[end] as f32).collect()
             };
             put(3, &limits(0));
             put(4, &limits(1));
@@ -71,7 +71,7 @@ impl Tables {
 }
 
 /// Some data sets on their way.
-pub(super) struct Slot {
+pub(super) struct CurveSlot {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
     inputs: DeviceMemory,
@@ -89,7 +89,7 @@ pub(super) struct Slot {
     tables_there: Vec<f32>,
 }
 
-impl Slot {
+impl CurveSlot {
     pub(super) fn new(card: &Arc<Card>) -> Result<Self, GpuError> {
         let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
         let host = || HostMemory::new(&card.context, Bytes::NONE);
@@ -120,27 +120,27 @@ impl Slot {
     }
 
     /// Sends the data sets of a piece on their way.
-    pub(super) fn send<K: Kind>(
+    pub(super) fn send<K: SearchKind>(
         &mut self,
-        job: &Job<'_, '_, '_>,
-        shape: &Shape,
+        batch: &CurveBatch<'_, '_, '_>,
+        shape: &LaunchShape,
         tables: &Tables,
         (kind, function): (&K, Function),
         piece: &mut K::Chunk<'_>,
     ) -> Result<(), GpuError> {
-        let mut task = self.load(job, shape, tables, piece.fits())?;
+        let mut task = self.load(batch, shape, tables, piece.fits())?;
         let room = piece.room();
         if let Some((_, there)) = room.as_ref().filter(|_| shape.mapped) {
             task.found = *there as *mut f32;
         }
-        self.launch(shape, function, &kind.task(job, task))?;
+        self.launch(shape, function, &kind.task(batch, task))?;
         if shape.mapped { Ok(()) } else { self.fetch(shape, room.map(|(numbers, _)| numbers)) }
     }
 
     /// Makes room for so many data sets. Nothing may be on its way.
     pub(super) fn reserve(
         &mut self,
-        shape: &Shape,
+        shape: &LaunchShape,
         tables: &Tables,
         count: usize,
     ) -> Result<(), GpuError> {
@@ -162,13 +162,13 @@ impl Slot {
     /// Copies data sets to the device. Returns what a kernel is to be told of them.
     pub(super) fn load(
         &mut self,
-        job: &Job<'_, '_, '_>,
-        shape: &Shape,
+        batch: &CurveBatch<'_, '_, '_>,
+        shape: &LaunchShape,
         tables: &Tables,
         fits: Range<usize>,
     ) -> Result<CurveJob, GpuError> {
         let (first, count) = (fits.start, fits.len());
-        let points = job.curves.points();
+        let points = batch.curves.points();
         let widths = shape.widths();
         let mut at = [0; 6];
         let shared = tables.numbers.len();
@@ -199,7 +199,7 @@ impl Slot {
             }
         };
         let mut pinned = None;
-        match (shape.pinned, job.curves.data.as_single()) {
+        match (shape.pinned, batch.curves.data.as_single()) {
             (Some(there), Some(_)) if shape.mapped => {
                 pinned = Some((there as *const f32).wrapping_add(fits.start * points));
             }
@@ -210,24 +210,24 @@ impl Slot {
                 unsafe { self.stream.copy_in(&self.data, these)? };
                 pinned = Some(self.data.address::<f32>().cast_const());
             }
-            _ => job.read_all_data(fits.clone(), data),
+            _ => batch.read_all_data(fits.clone(), data),
         }
-        rows(weights, widths[1], |number, to| flag(number, job.read_weights(first + number, to)));
+        rows(weights, widths[1], |number, to| flag(number, batch.read_weights(first + number, to)));
         rows(variables, widths[2], |number, to| {
             for (variable, to) in to.chunks_exact_mut(points).enumerate() {
-                flag(number, job.read_variable(first + number, variable, to));
+                flag(number, batch.read_variable(first + number, variable, to));
             }
         });
         if widths[3] > 0 {
-            job.read_all_starts(fits.clone(), starts);
-            if job.options.fixed.contains(&true) {
-                fits.clone().for_each(|fit| flag(fit - first, job.holds(fit)));
+            batch.read_all_starts(fits.clone(), starts);
+            if batch.options.fixed.contains(&true) {
+                fits.clone().for_each(|fit| flag(fit - first, batch.holds(fit)));
             }
         }
         for (end, limits) in [lower, upper].into_iter().enumerate() {
             rows(limits, widths[4], |number, to| {
                 for (j, to) in to.iter_mut().enumerate() {
-                    let [low, high] = job.limit(first + number, j);
+                    let [low, high] = batch.limit(first + number, j);
                     // Between them there is room that single precision has not.
                     flag(number, low == high || (low as f32) < high as f32);
                     *to = if end == 0 { low as f32 } else { high as f32 };
@@ -283,7 +283,7 @@ impl Slot {
     /// differ. Returns what a kernel is to be told of them, but for what lies there already.
     pub(super) fn load_tables(
         &mut self,
-        shape: &Shape,
+        shape: &LaunchShape,
         tables: &Tables,
         limits: &[Vec<f32>; 2],
         count: usize,
@@ -322,7 +322,7 @@ impl Slot {
     /// Fits what was loaded.
     pub(super) fn launch<T: Copy>(
         &self,
-        shape: &Shape,
+        shape: &LaunchShape,
         function: Function,
         task: &T,
     ) -> Result<(), GpuError> {
@@ -336,7 +336,7 @@ impl Slot {
     /// Sends what was found on its way, to pinned memory with room for it or to the slot's own.
     pub(super) fn fetch(
         &mut self,
-        shape: &Shape,
+        shape: &LaunchShape,
         room: Option<&mut [f32]>,
     ) -> Result<(), GpuError> {
         let numbers = self.count * shape.found;
@@ -347,16 +347,16 @@ impl Slot {
     }
 
     /// Waits for what is on its way, and hands it on.
-    pub(super) fn finish<K: Kind>(
+    pub(super) fn finish<K: SearchKind>(
         &mut self,
-        job: &Job<'_, '_, '_>,
-        shape: &Shape,
+        batch: &CurveBatch<'_, '_, '_>,
+        shape: &LaunchShape,
         kind: &K,
         piece: &mut K::Chunk<'_>,
     ) -> Result<(), GpuError> {
         self.stream.wait()?;
         let count = self.count;
-        let parameters = job.options.parameters();
+        let parameters = batch.options.parameters();
         // SAFETY: the stream has got past the copy of that many numbers; start values were written before it.
         let (found, starts) = unsafe {
             let numbers = if shape.left_there { 0 } else { count * shape.found };
@@ -371,7 +371,7 @@ impl Slot {
             (found, starts)
         };
         let step = if self.starts.is_none() { 0 } else { parameters };
-        kind.put(job, &Back { found, starts, step, wrong: &self.wrong }, piece)
+        kind.put(batch, &Back { found, starts, step, wrong: &self.wrong }, piece)
     }
 }
 

@@ -10,18 +10,18 @@ use fit_gpu_ptx::{curve_functions, template};
 
 use super::spline;
 
-/// The text of a kernel that fits a program by a method and eliminates some of its parameters, a bit for each; by a `crowd` of
-/// threads a data set, of which each has a parameter, or by threads that have all of them. `None` if it has more parameters than any such
+/// The text of a kernel that fits a program by a method and eliminates some of its parameters, a bit for each; if `cooperative`,
+/// by the threads of a warp, of which each has a parameter, and otherwise by threads that have all of them. `None` if it has more parameters than any such
 /// template, or calls a function that only the processor has.
 pub fn spliced(
     program: &Program,
     method: CurveMethod,
     eliminated: u64,
-    crowd: bool,
+    cooperative: bool,
 ) -> Option<String> {
     let parameters = program.derivatives().len();
-    let text = if crowd {
-        template(crowd_of(parameters)?, CurveMethod::Crowd)?
+    let text = if cooperative {
+        template(cooperative_of(parameters)?, CurveMethod::Cooperative)?
     } else {
         template(parameters, method)?
     };
@@ -94,13 +94,13 @@ pub fn spliced(
     Some(whole.replacen(PLACE, &others, 1))
 }
 
-/// The parameters that a crowd's kernel has room for, where a model has so many.
-pub(super) fn crowd_of(parameters: usize) -> Option<usize> {
-    CROWDS.into_iter().find(|&most| parameters <= most)
+/// The parameters that a cooperative kernel has room for, where a model has so many.
+pub(super) fn cooperative_of(parameters: usize) -> Option<usize> {
+    COOPERATIVE.into_iter().find(|&most| parameters <= most)
 }
 
-/// The parameters that the kernels of crowds have room for.
-const CROWDS: [usize; 2] = [16, 32];
+/// The parameters that cooperative kernels have room for.
+const COOPERATIVE: [usize; 2] = [16, 32];
 
 /// Where numbers of the parameters are.
 #[derive(Clone, Copy)]

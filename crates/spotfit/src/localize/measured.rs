@@ -148,7 +148,7 @@ impl<'w> Visitor<'w> for Convert<'_> {
     fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Converted {
         let camera = &self.options.camera;
         let (gain, em_gain) = (camera.photons_per_adu(), camera.em_gain.unwrap_or(1.0));
-        let mapped = windows.known().is_mapped();
+        let mapped = windows.side_data().is_mapped();
         let shape = (self.part.len(), windows.size().height, windows.size().width);
         let mut pixels = Array3::<f32>::zeros(shape);
         let mut variances = mapped.then(|| Array3::<f32>::zeros(shape));

@@ -86,7 +86,7 @@ impl Look<'_> {
             *to = f64::from_pixel(pixel);
             saturated |= *to >= limit;
         }
-        if windows.known().is_mapped() {
+        if windows.side_data().is_mapped() {
             windows.convert(index, pixels, em_gain);
             windows.notes(index, NoteKind::Variances, variances, em_gain);
         } else {

@@ -23,7 +23,7 @@ use fit_windows::{NoteKind, Windows};
 
 use super::InstructionSet;
 use super::engine::{Feed, Scratch, Sink, run};
-use super::errors::{Appraisal, Beside};
+use super::errors::{Appraisal, SideKinds};
 use super::load::{How, Load, convert, load, load_notes};
 use pack::Pack;
 
@@ -77,11 +77,11 @@ pub(super) unsafe fn engine(
     options.shape.visit(Make { set, size, options, how })
 }
 
-/// What judges fits with one instruction set.
+/// Finds the errors of fits with one instruction set.
 pub(super) trait Appraiser: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Finds the errors of the fits of `windows`, whose outcomes have the same numbers; `errors` begins with those of
     /// the first.
-    fn judge(
+    fn errors(
         &mut self,
         source: &dyn Source,
         windows: Range<usize>,
@@ -90,7 +90,7 @@ pub(super) trait Appraiser: Send + Sync + UnwindSafe + RefUnwindSafe {
     );
 }
 
-/// What judges fits with an instruction set.
+/// What finds the errors of fits with an instruction set.
 ///
 /// # Errors
 /// The size or an option makes no sense.
@@ -101,21 +101,21 @@ pub(super) unsafe fn appraiser(
     set: InstructionSet,
     size: Size,
     options: &Options,
-    known: Beside,
+    side: SideKinds,
 ) -> Result<Box<dyn Appraiser>, ArgumentError> {
-    options.shape.visit(MakeAppraiser { set, size, options, known })
+    options.shape.visit(MakeAppraiser { set, size, options, side })
 }
 
 /// Something that is made for a shape, with the functions of an instruction set.
 macro_rules! made_for_a_shape {
-    ($(#[$doc:meta])* $name:ident($beside:ident: $type:ty) -> $made:ident,
+    ($(#[$doc:meta])* $name:ident($extra:ident: $type:ty) -> $made:ident,
         $avx512:ident, $avx2:ident, $neon:ident, $portable:ident) => {
         $(#[$doc])*
         struct $name<'a> {
             set: InstructionSet,
             size: Size,
             options: &'a Options,
-            $beside: $type,
+            $extra: $type,
         }
 
         impl Visitor for $name<'_> {
@@ -125,19 +125,19 @@ macro_rules! made_for_a_shape {
                 self,
                 shape: S,
             ) -> Self::Output {
-                let Self { set, size, options, $beside } = self;
+                let Self { set, size, options, $extra } = self;
                 // The single-precision setup says what is wrong without an instruction of the set.
                 Setup::<f32, S, K>::for_shape(shape, size, options)?;
                 // SAFETY: whoever makes this promises that the processor has the instruction set.
                 unsafe {
                     match set {
                         #[cfg(target_arch = "x86_64")]
-                        InstructionSet::Avx512 => $avx512::<S, K, Q>(shape, size, options, $beside),
+                        InstructionSet::Avx512 => $avx512::<S, K, Q>(shape, size, options, $extra),
                         #[cfg(target_arch = "x86_64")]
-                        InstructionSet::Avx2 => $avx2::<S, K, Q>(shape, size, options, $beside),
+                        InstructionSet::Avx2 => $avx2::<S, K, Q>(shape, size, options, $extra),
                         #[cfg(target_arch = "aarch64")]
-                        InstructionSet::Neon => $neon::<S, K, Q>(shape, size, options, $beside),
-                        _ => $portable::<S, K, Q>(shape, size, options, $beside),
+                        InstructionSet::Neon => $neon::<S, K, Q>(shape, size, options, $extra),
+                        _ => $portable::<S, K, Q>(shape, size, options, $extra),
                     }
                 }
             }
@@ -149,8 +149,8 @@ made_for_a_shape!(
     Make(how: How) -> Engine, avx512_engine, avx2_engine, neon_engine, portable_engine
 );
 made_for_a_shape!(
-    /// What judges fits.
-    MakeAppraiser(known: Beside) -> Appraiser,
+    /// What finds the errors of fits.
+    MakeAppraiser(side: SideKinds) -> Appraiser,
     avx512_appraiser, avx2_appraiser, neon_appraiser, portable_appraiser
 );
 
@@ -169,9 +169,9 @@ macro_rules! entries {
             shape: S,
             size: Size,
             options: &Options,
-            known: Beside,
+            side: SideKinds,
         ) -> Result<Box<dyn Appraiser>, ArgumentError> {
-            Ok(Box::new(Appraisal::<$pack, S, K, Q>::new(shape, size, options, known)?))
+            Ok(Box::new(Appraisal::<$pack, S, K, Q>::new(shape, size, options, side)?))
         }
 
         /// # Safety
@@ -273,7 +273,7 @@ macro_rules! entries {
         }
 
         impl<S: Summable<K>, const K: usize, const Q: usize> Appraiser for Appraisal<$pack, S, K, Q> {
-            fn judge(
+            fn errors(
                 &mut self,
                 source: &dyn Source,
                 windows: Range<usize>,
@@ -288,7 +288,7 @@ macro_rules! entries {
                     fits: Fits<'_>,
                     errors: &mut [Errors],
                 ) {
-                    appraisal.judge(source, windows, fits, errors);
+                    appraisal.errors(source, windows, fits, errors);
                 }
                 // SAFETY: who made it saw to it that the processor has the instruction set.
                 unsafe { entry(self, source, windows, fits, errors) }

@@ -6,11 +6,11 @@
 use std::ops::Range;
 
 use fit_core::curve::{Sums, single};
-use fit_core::search::{Count, Merge, Parts};
+use fit_core::search::{Count, LaneState, MergeLanes};
 use fit_core::{Estimator, Mask};
-use fit_curves::{Job, Points};
+use fit_curves::{CurveBatch, Points};
 
-use super::way::{Kind, Leave, Way};
+use super::search_kind::{LaneSearch, Leave, SearchKind};
 use crate::curve::{AtPoint, Evaluate, Evaluated, Functions};
 use crate::simd::arch::pack::Pack;
 use crate::simd::lanes::{Occupied, Take, enough, turn};
@@ -59,9 +59,9 @@ impl<P: Pack, const N: usize> Seeds<P, N> {
 
     /// Takes the limits that are those of all fits.
     #[inline(always)]
-    fn set_limits(&mut self, job: &Job<'_, '_, '_>) {
-        for j in 0..job.options.parameters() {
-            let [lower, upper] = job.limit(0, j);
+    fn set_limits(&mut self, batch: &CurveBatch<'_, '_, '_>) {
+        for j in 0..batch.options.parameters() {
+            let [lower, upper] = batch.limit(0, j);
             (self.lower[j], self.upper[j]) = (P::splat(lower), P::splat(upper));
         }
     }
@@ -69,18 +69,23 @@ impl<P: Pack, const N: usize> Seeds<P, N> {
     /// Takes the start values of some fits, and their limits if they have their own; returns the lanes of those whose limits
     /// single precision can tell from each other.
     #[inline(always)]
-    fn set_start(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>, same_limits: bool) -> u32 {
+    fn set_start(
+        &mut self,
+        batch: &CurveBatch<'_, '_, '_>,
+        fits: Range<usize>,
+        same_limits: bool,
+    ) -> u32 {
         let mut sound = u32::MAX;
-        let count = job.options.parameters();
+        let count = batch.options.parameters();
         let mut starts = [[0.0_f32; 32]; N];
         let mut limits = [[[0.0_f32; 32]; 2]; N];
         for (lane, fit) in fits.enumerate() {
             let mut own = [0.0; N];
-            job.read_start(fit, &mut own[..count]);
+            batch.read_start(fit, &mut own[..count]);
             for j in 0..count {
                 starts[j][lane] = own[j];
                 if !same_limits {
-                    let [lower, upper] = job.limit(fit, j);
+                    let [lower, upper] = batch.limit(fit, j);
                     limits[j][0][lane] = lower as f32;
                     limits[j][1][lane] = upper as f32;
                     if lower as f32 == upper as f32 && lower != upper {
@@ -99,9 +104,9 @@ impl<P: Pack, const N: usize> Seeds<P, N> {
     }
 }
 
-impl<P: Pack, const N: usize> Parts<P> for Seeds<P, N> {
+impl<P: Pack, const N: usize> LaneState<P> for Seeds<P, N> {
     #[inline(always)]
-    fn merge<M: Merge<P>>(&mut self, other: &Self, how: &M) {
+    fn merge<M: MergeLanes<P>>(&mut self, other: &Self, how: &M) {
         self.initial.merge(&other.initial, how);
         self.lower.merge(&other.lower, how);
         self.upper.merge(&other.upper, how);
@@ -128,14 +133,14 @@ struct Pool<P: Pack, const N: usize> {
 }
 
 /// Working memory of a thread.
-pub(super) struct Scratch<P: Pack, const N: usize, E, K: Kind> {
+pub(super) struct Scratch<P: Pack, const N: usize, E, K: SearchKind> {
     model: E,
     pool: Pool<P, N>,
     data: Vec<P>,
     /// Empty if all points count.
     weights: Vec<P>,
     seeds: Seeds<P, N>,
-    way: K::Way<P, N>,
+    search: K::LaneSearch<P, N>,
     least_degrees: f64,
     lanes: Occupied,
     /// The exponent of the power of two that weights of all fits are multiplied by.
@@ -147,40 +152,40 @@ pub(super) struct Scratch<P: Pack, const N: usize, E, K: Kind> {
     poisson: bool,
 }
 
-impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P, N, E, K> {
+impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scratch<P, N, E, K> {
     #[inline(always)]
-    pub(super) fn new(job: &Job<'_, '_, '_>, mut model: E, kind: &K) -> Self {
+    pub(super) fn new(batch: &CurveBatch<'_, '_, '_>, mut model: E, kind: &K) -> Self {
         let zero = P::splat(0.0);
-        let points = job.curves.points();
-        job.set_points(&mut model);
+        let points = batch.curves.points();
+        batch.set_points(&mut model);
         // What depends on nothing has its value from the start.
         model.run_data();
         let packs = points.div_ceil(P::LANES) * P::LANES;
-        let poisson = job.options.estimator == Estimator::MaximumLikelihood;
-        let own_weights = job.has_own_weights();
+        let poisson = batch.options.estimator == Estimator::MaximumLikelihood;
+        let own_weights = batch.has_own_weights();
         // What is left out has weight 0, so maximum likelihood always has weights.
         let mut weights = Vec::new();
         let mut weight_unit = zero;
         if own_weights {
             weights = vec![zero; points];
-        } else if poisson || job.curves.weights.is_some() {
-            let (shared, unit) = job.scaled_weights();
+        } else if poisson || batch.curves.weights.is_some() {
+            let (shared, unit) = batch.scaled_weights();
             weight_unit = P::splat(unit);
             weights = shared.into_iter().map(P::splat).collect();
         }
-        let own_variables = matches!(job.curves.points, Points::PerFit(_));
-        let variables = if own_variables { job.variables } else { 0 };
+        let own_variables = matches!(batch.curves.points, Points::PerFit(_));
+        let variables = if own_variables { batch.variables } else { 0 };
         let mut seeds = Seeds::zero();
-        let (same_start, same_limits) = (job.has_same_start(), job.has_same_limits());
+        let (same_start, same_limits) = (batch.has_same_start(), batch.has_same_limits());
         if same_limits {
-            seeds.set_limits(job);
+            seeds.set_limits(batch);
         }
         if same_start {
-            for j in 0..job.options.parameters() {
-                seeds.initial[j] = P::splat(job.start(0, j));
+            for j in 0..batch.options.parameters() {
+                seeds.initial[j] = P::splat(batch.start(0, j));
             }
         }
-        let way = kind.idle(job, &seeds);
+        let search = kind.idle(batch, &seeds);
         Self {
             model,
             pool: Pool {
@@ -195,11 +200,11 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
             data: vec![zero; points],
             weights,
             seeds,
-            way,
+            search,
             least_degrees: kind.least_degrees(),
             lanes: Occupied::NONE,
             weight_unit,
-            count: job.options.parameters(),
+            count: batch.options.parameters(),
             same_start,
             same_limits,
             poisson,
@@ -210,24 +215,24 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
     #[inline(always)]
     pub(super) fn run(
         &mut self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         fits: Range<usize>,
         chunk: &mut K::Chunk<'_>,
     ) {
         let Range { start: mut next, end } = fits;
         self.pool.ready = 0;
         self.lanes.busy = 0;
-        self.refill(job, &mut next, end, chunk);
+        self.refill(batch, &mut next, end, chunk);
         while self.lanes.busy != 0 {
             self.step();
-            let done = self.lanes.busy & !P::bits(self.way.running());
+            let done = self.lanes.busy & !P::bits(self.search.running());
             let empty = self.pool.ready == 0 && next == end;
             if done.count_ones() >= enough(P::LANES)
                 || (done != 0 && (empty || done == self.lanes.busy))
             {
                 self.lanes.busy &= !done;
-                self.way.collect(job, &self.seeds, done, &self.lanes.fits, chunk);
-                self.refill(job, &mut next, end, chunk);
+                self.search.collect(batch, &self.seeds, done, &self.lanes.fits, chunk);
+                self.refill(batch, &mut next, end, chunk);
             }
         }
     }
@@ -236,14 +241,14 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
     #[inline(always)]
     fn step(&mut self) {
         let sums = self.sums();
-        self.way.update(sums, &mut self.model, &self.seeds, self.poisson);
+        self.search.update(sums, &mut self.model, &self.seeds, self.poisson);
     }
 
     /// Visits the points.
     #[inline(always)]
     fn sums(&mut self) -> Sums<P, N> {
-        let Self { model, data, weights, seeds, way, count, poisson, .. } = self;
-        model.set_parameters(&way.trial()[..*count]);
+        let Self { model, data, weights, seeds, search, count, poisson, .. } = self;
+        model.set_parameters(&search.trial()[..*count]);
         let mut sums = Sums::<P, N>::zero(Count::new(*count));
         let weighted = !weights.is_empty();
         // Something as long, if there are none.
@@ -252,7 +257,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
             (|$at:ident, $datum:ident, $weight:ident| $add:expr) => {
                 for number in 0..model.blocks() {
                     let block = model.evaluate(number);
-                    let results = model.found(&block);
+                    let results = model.block_values(&block);
                     let points = block.points();
                     let both = data[points.clone()].iter().zip(&weights[points]);
                     for (point, (&$datum, &$weight)) in both.enumerate() {
@@ -264,7 +269,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
         }
         let scale = seeds.scale;
         if *poisson {
-            if <K::Way<P, N> as Way<P, N>>::OBSERVED {
+            if <K::LaneSearch<P, N> as LaneSearch<P, N>>::OBSERVED {
                 sum!(|at, datum, weight| sums.add_observed(&at, datum, weight));
             } else {
                 sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight));
@@ -281,7 +286,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
     #[inline(always)]
     fn refill(
         &mut self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         next: &mut usize,
         end: usize,
         chunk: &mut K::Chunk<'_>,
@@ -292,7 +297,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
                 if *next == end {
                     break;
                 }
-                self.make_ready(job, *next, end, chunk);
+                self.make_ready(batch, *next, end, chunk);
                 *next += P::LANES.min(end - *next);
                 continue;
             }
@@ -318,14 +323,14 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
             P::put(self.model.variable(number), mask, variable, moves);
         }
         self.seeds.merge(seeds, &take);
-        self.way.begin(mask, &self.seeds);
+        self.search.begin(mask, &self.seeds);
     }
 
     /// Makes the next data sets ready; those that this cannot fit are left for another.
     #[inline(always)]
     fn make_ready(
         &mut self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         first: usize,
         end: usize,
         chunk: &mut K::Chunk<'_>,
@@ -345,10 +350,10 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
                 turn(rows, $to, points);
             };
         }
-        load!(|fit, numbers| job.read_data(fit, numbers), data);
+        load!(|fit, numbers| batch.read_data(fit, numbers), data);
         if !weights.is_empty() {
             load!(
-                |fit, numbers| if !job.read_weights(fit, numbers) {
+                |fit, numbers| if !batch.read_weights(fit, numbers) {
                     usable &= !(1 << (fit - first));
                 },
                 weights
@@ -356,16 +361,16 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: Kind> Scratch<P,
         }
         for (number, variable) in variables.iter_mut().enumerate() {
             load!(
-                |fit, numbers| if !job.read_variable(fit, number, numbers) {
+                |fit, numbers| if !batch.read_variable(fit, number, numbers) {
                     usable &= !(1 << (fit - first));
                 },
                 variable
             );
         }
         if !self.same_start || !self.same_limits {
-            usable &= seeds.set_start(job, first..first + count, self.same_limits);
+            usable &= seeds.set_start(batch, first..first + count, self.same_limits);
             for lane in 0..count {
-                if !job.holds(first + lane) {
+                if !batch.holds(first + lane) {
                     usable &= !(1 << lane);
                 }
             }

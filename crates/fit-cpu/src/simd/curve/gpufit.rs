@@ -4,10 +4,10 @@ use fit_core::curve::{Sums, Units, single};
 use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
 use fit_core::search::{Count, Resumable};
 use fit_core::{Estimator, Mask};
-use fit_curves::{GpufitChunk, GpufitOptions, Job};
+use fit_curves::{CurveBatch, GpufitChunk, GpufitOptions};
 
 use super::engine::Seeds;
-use super::way::{Kind, Way};
+use super::search_kind::{LaneSearch, SearchKind};
 use crate::curve::Evaluate;
 use crate::simd::arch::pack::Pack;
 
@@ -20,15 +20,15 @@ pub(super) struct Searches<P: Pack, const N: usize> {
     search: GpufitSearch<P, N>,
 }
 
-impl Kind for Gpufit {
+impl SearchKind for Gpufit {
     type Chunk<'c> = GpufitChunk<'c>;
     const MANY: bool = false;
-    type Way<P: Pack, const N: usize> = Searches<P, N>;
+    type LaneSearch<P: Pack, const N: usize> = Searches<P, N>;
 
     #[inline(always)]
     fn idle<P: Pack, const N: usize>(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         seeds: &Seeds<P, N>,
     ) -> Searches<P, N> {
         let one = P::splat(1.0);
@@ -38,8 +38,8 @@ impl Kind for Gpufit {
             max_iterations: P::splat(self.0.most_iterations()),
             lower: [one; N],
             upper: [one; N],
-            held: self.0.held(job.options, N),
-            count: Count::new(job.options.parameters()),
+            held: self.0.held(batch.options, N),
+            count: Count::new(batch.options.parameters()),
         };
         let nobody = P::Mask::splat(false);
         let search = GpufitSearch::start(nobody, seeds.initial, Units::at(&seeds.initial).length);
@@ -51,7 +51,7 @@ impl Kind for Gpufit {
     }
 }
 
-impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
+impl<P: Pack, const N: usize> LaneSearch<P, N> for Searches<P, N> {
     type Kind = Gpufit;
     const OBSERVED: bool = true;
 
@@ -93,14 +93,14 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
     #[inline(always)]
     fn collect(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         seeds: &Seeds<P, N>,
         done: u32,
         fits: &[usize; 32],
         chunk: &mut GpufitChunk<'_>,
     ) {
-        let count = job.options.parameters();
-        let poisson = job.options.estimator == Estimator::MaximumLikelihood;
+        let count = batch.options.parameters();
+        let poisson = batch.options.estimator == Estimator::MaximumLikelihood;
         let code = |state: GpufitState| P::splat(f64::from(state as u8));
         // What single precision says of residuals that small, and of what cannot be solved, is rounding.
         let least =

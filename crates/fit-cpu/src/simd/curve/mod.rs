@@ -5,14 +5,14 @@ mod functions;
 mod gpufit;
 mod lattice;
 mod ours;
-mod way;
+mod search_kind;
 
 use std::ops::Range;
 
 use fit_core::arithmetic::functions::{self as elementary, Elementary};
 use fit_curves::{
-    Chunk, CompiledModel, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves, GpufitChunk,
-    GpufitOptions, GpufitRoom, Job, chunks,
+    Chunk, CompiledModel, CurveBatch, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves,
+    GpufitChunk, GpufitOptions, GpufitRoom, chunks,
 };
 use fit_formula::{Formula, Function, Function2, Spline};
 use rayon::prelude::*;
@@ -32,7 +32,7 @@ use crate::reference::BatchError;
 use engine::Scratch;
 use gpufit::Gpufit;
 use ours::Ours;
-use way::Kind;
+use search_kind::SearchKind;
 
 /// Data sets given to a thread at a time.
 const CHUNK: usize = 1024;
@@ -40,7 +40,7 @@ const CHUNK: usize = 1024;
 const ALONE: usize = 128;
 /// Models of more parameters are fitted in double precision.
 const MOST_PARAMETERS: usize = 16;
-/// The same for Gpufit's search, which is a [`Kind`] for few.
+/// The same for Gpufit's search, which is a [`SearchKind`] for few.
 const MOST_OF_GPUFIT: usize = 7;
 
 /// Fits models given as formulas in single precision, one data set per lane of a vector register, on any number of
@@ -90,8 +90,8 @@ impl CurveSimd {
         start: CurveStart<'_>,
         options: &CurveOptions,
     ) -> Result<CurveFits, BatchError> {
-        let job = checked(formula, curves, start, options)?;
-        Ok(self.run(&job, || worker(self.set, &job, &Ours), || job.interpreted()))
+        let batch = checked(formula, curves, start, options)?;
+        Ok(self.run(&batch, || worker(self.set, &batch, &Ours), || batch.interpreted()))
     }
 
     /// Fits a model written in Rust to curves.
@@ -108,18 +108,18 @@ impl CurveSimd {
     where
         M: CompiledModel<P, V>,
     {
-        let job = Job::of_model(P, V, curves, start, options)?;
+        let batch = CurveBatch::of_model(P, V, curves, start, options)?;
         let worker = || match self.set {
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 => avx512_compiled(&job, model),
+            InstructionSet::Avx512 => avx512_compiled(&batch, model),
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => avx2_compiled(&job, model),
+            InstructionSet::Avx2 => avx2_compiled(&batch, model),
             #[cfg(target_arch = "aarch64")]
-            InstructionSet::Neon => neon_compiled(&job, model),
-            _ => portable_compiled(&job, model),
+            InstructionSet::Neon => neon_compiled(&batch, model),
+            _ => portable_compiled(&batch, model),
         };
-        let work = || job.work(Compiled::<_, f64, P, V>::new(model, job.extent));
-        Ok(self.run(&job, worker, work))
+        let work = || batch.work(Compiled::<_, f64, P, V>::new(model, batch.extent));
+        Ok(self.run(&batch, worker, work))
     }
 
     /// Fits a formula by Gpufit's search ([`fit_core::search::gpufit`]). Start values must be within the limits.
@@ -139,28 +139,28 @@ impl CurveSimd {
         gpufit: &GpufitOptions,
         room: GpufitRoom<'_>,
     ) -> Result<(), BatchError> {
-        let job = Job::of_gpufit(formula, curves, start, options, false)?;
-        check_memory(&job)?;
+        let batch = CurveBatch::of_gpufit(formula, curves, start, options, false)?;
+        check_memory(&batch)?;
         let count = curves.count();
         let single = options.parameters() <= MOST_OF_GPUFIT
             && options.free() > 0
             && gpufit.is_single()
-            && job.is_for_packs();
+            && batch.is_for_packs();
         let kind = Gpufit(*gpufit);
-        let make = || (single.then(|| worker(self.set, &job, &kind)), None);
+        let make = || (single.then(|| worker(self.set, &batch, &kind)), None);
         let run = |(worker, work): &mut (Lanes<'static, Gpufit>, Option<_>),
                    mut chunk: GpufitChunk<'_>| {
             let fits = chunk.fits();
             let left = match worker {
                 None => fits.collect(),
                 Some(worker) => {
-                    worker.run(&job, fits, &mut chunk);
+                    worker.run(&batch, fits, &mut chunk);
                     chunk.take_left()
                 }
             };
             for fit in left {
-                let work = work.get_or_insert_with(|| job.interpreted());
-                work.fit_gpufit(&job, fit, gpufit, chunk.place(fit));
+                let work = work.get_or_insert_with(|| batch.interpreted());
+                work.fit_gpufit(&batch, fit, gpufit, chunk.place(fit));
             }
         };
         let chunks = room.chunks(count, options.parameters(), self.chunk_length(count))?;
@@ -181,15 +181,15 @@ impl CurveSimd {
         gpufit: &GpufitOptions,
         (left, room): (&[usize], GpufitRoom<'_>),
     ) -> Result<(), BatchError> {
-        let job = Job::of_gpufit(formula, curves, start, options, false)?;
-        check_memory(&job)?;
+        let batch = CurveBatch::of_gpufit(formula, curves, start, options, false)?;
+        check_memory(&batch)?;
         let count = curves.count();
         let run = |work: &mut Option<_>, mut chunk: GpufitChunk<'_>| {
             let fits = chunk.fits();
             let before = |limit: usize| left.partition_point(|&fit| fit < limit);
             for &fit in &left[before(fits.start)..before(fits.end)] {
-                let work = work.get_or_insert_with(|| job.interpreted());
-                work.fit_gpufit(&job, fit, gpufit, chunk.place(fit));
+                let work = work.get_or_insert_with(|| batch.interpreted());
+                work.fit_gpufit(&batch, fit, gpufit, chunk.place(fit));
             }
         };
         let chunks = room.chunks(count, options.parameters(), self.chunk_length(count))?;
@@ -231,7 +231,7 @@ impl CurveSimd {
     /// Fits in lanes, and what these leave in double precision.
     fn run<'w, E>(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         worker: impl Fn() -> Box<dyn Worker<Ours> + 'w> + Sync,
         make_work: impl Fn() -> Work<E> + Sync,
     ) -> CurveFits
@@ -239,10 +239,10 @@ impl CurveSimd {
         Work<E>: FitOne,
         E: SetPoints<f64>,
     {
-        let Job { options, curves, .. } = job;
+        let CurveBatch { options, curves, .. } = batch;
         let parameters = options.parameters();
         let mut fits = CurveFits::invalid(curves.count(), parameters, options.covariance);
-        let single = parameters <= MOST_PARAMETERS && options.free() > 0 && job.is_for_packs();
+        let single = parameters <= MOST_PARAMETERS && options.free() > 0 && batch.is_for_packs();
         // Working memory, and what is needed for the rest when there is one.
         let make = || (single.then(&worker), None);
         let run = |(worker, work): &mut (Lanes<'w, Ours>, Option<Work<E>>),
@@ -251,13 +251,13 @@ impl CurveSimd {
             let left = match worker {
                 None => fits.collect(),
                 Some(worker) => {
-                    worker.run(job, fits, &mut chunk);
+                    worker.run(batch, fits, &mut chunk);
                     chunk.take_left()
                 }
             };
             for fit in left {
                 let work = work.get_or_insert_with(&make_work);
-                job.fit(work, fit).put(chunk.place(fit));
+                batch.fit(work, fit).put(chunk.place(fit));
             }
         };
         let count = curves.count();
@@ -267,28 +267,28 @@ impl CurveSimd {
 }
 
 /// Fits in the lanes of an instruction set.
-trait Worker<K: Kind> {
+trait Worker<K: SearchKind> {
     /// Fits data sets.
-    fn run(&mut self, job: &Job<'_, '_, '_>, fits: Range<usize>, chunk: &mut K::Chunk<'_>);
+    fn run(&mut self, batch: &CurveBatch<'_, '_, '_>, fits: Range<usize>, chunk: &mut K::Chunk<'_>);
 }
 
 /// A worker, unless single precision is not enough.
 type Lanes<'w, K> = Option<Box<dyn Worker<K> + 'w>>;
 
 /// A worker for an instruction set, which the processor has.
-fn worker<K: Kind + 'static>(
+fn worker<K: SearchKind + 'static>(
     set: InstructionSet,
-    job: &Job<'_, '_, '_>,
+    batch: &CurveBatch<'_, '_, '_>,
     kind: &K,
 ) -> Box<dyn Worker<K>> {
     match set {
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => avx512_worker(job, kind),
+        InstructionSet::Avx512 => avx512_worker(batch, kind),
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx2 => avx2_worker(job, kind),
+        InstructionSet::Avx2 => avx2_worker(batch, kind),
         #[cfg(target_arch = "aarch64")]
-        InstructionSet::Neon => neon_worker(job, kind),
-        _ => portable_worker(job, kind),
+        InstructionSet::Neon => neon_worker(batch, kind),
+        _ => portable_worker(batch, kind),
     }
 }
 
@@ -296,26 +296,26 @@ fn worker<K: Kind + 'static>(
 /// so many parameters; each room is code of its own.
 macro_rules! entries {
     ($worker:ident, $compiled:ident, $pack:ty, [$($room:literal)*] $(, $features:literal)?) => {
-        fn $worker<K: Kind + 'static>(job: &Job<'_, '_, '_>, kind: &K) -> Box<dyn Worker<K>> {
+        fn $worker<K: SearchKind + 'static>(batch: &CurveBatch<'_, '_, '_>, kind: &K) -> Box<dyn Worker<K>> {
             $(#[target_feature(enable = $features)])?
-            unsafe fn make<const N: usize, K: Kind + 'static>(
-                job: &Job<'_, '_, '_>,
+            unsafe fn make<const N: usize, K: SearchKind + 'static>(
+                batch: &CurveBatch<'_, '_, '_>,
                 kind: &K,
             ) -> Box<dyn Worker<K>> {
-                Box::new(Scratch::<$pack, N, _, K>::new(job, job.interpreter(), kind))
+                Box::new(Scratch::<$pack, N, _, K>::new(batch, batch.interpreter(), kind))
             }
             // SAFETY: a fitter of this instruction set was made after the processor said that it has it.
             unsafe {
-                match job.options.parameters() {
-                    $(0..=$room => make::<$room, K>(job, kind),)*
-                    _ if K::MANY => make::<MOST_PARAMETERS, K>(job, kind),
+                match batch.options.parameters() {
+                    $(0..=$room => make::<$room, K>(batch, kind),)*
+                    _ if K::MANY => make::<MOST_PARAMETERS, K>(batch, kind),
                     _ => unreachable!("a search for few parameters"),
                 }
             }
         }
 
         fn $compiled<'m, M, const P: usize, const V: usize>(
-            job: &Job<'_, '_, '_>,
+            batch: &CurveBatch<'_, '_, '_>,
             model: &'m M,
         ) -> Box<dyn Worker<Ours> + 'm>
         where
@@ -323,17 +323,17 @@ macro_rules! entries {
         {
             $(#[target_feature(enable = $features)])?
             unsafe fn make<'m, M, const P: usize, const V: usize>(
-                job: &Job<'_, '_, '_>,
+                batch: &CurveBatch<'_, '_, '_>,
                 model: &'m M,
             ) -> Box<dyn Worker<Ours> + 'm>
             where
                 M: CompiledModel<P, V>,
             {
-                let model = Compiled::<_, $pack, P, V>::new(model, job.extent);
-                Box::new(Scratch::<$pack, P, _, Ours>::new(job, model, &Ours))
+                let model = Compiled::<_, $pack, P, V>::new(model, batch.extent);
+                Box::new(Scratch::<$pack, P, _, Ours>::new(batch, model, &Ours))
             }
             // SAFETY: as above.
-            unsafe { make(job, model) }
+            unsafe { make(batch, model) }
         }
 
         impl CurveNumber for $pack {
@@ -429,26 +429,26 @@ macro_rules! entries {
             }
         }
 
-        impl<const N: usize, E: Evaluate<$pack, N>, K: Kind> Worker<K>
+        impl<const N: usize, E: Evaluate<$pack, N>, K: SearchKind> Worker<K>
             for Scratch<$pack, N, E, K>
         {
             fn run(
                 &mut self,
-                job: &Job<'_, '_, '_>,
+                batch: &CurveBatch<'_, '_, '_>,
                 fits: Range<usize>,
                 chunk: &mut K::Chunk<'_>,
             ) {
                 $(#[target_feature(enable = $features)])?
-                unsafe fn entry<const N: usize, E: Evaluate<$pack, N>, K: Kind>(
+                unsafe fn entry<const N: usize, E: Evaluate<$pack, N>, K: SearchKind>(
                     scratch: &mut Scratch<$pack, N, E, K>,
-                    job: &Job<'_, '_, '_>,
+                    batch: &CurveBatch<'_, '_, '_>,
                     fits: Range<usize>,
                     chunk: &mut K::Chunk<'_>,
                 ) {
-                    scratch.run(job, fits, chunk);
+                    scratch.run(batch, fits, chunk);
                 }
                 // SAFETY: as above, or there would be no registers of this type.
-                unsafe { entry(self, job, fits, chunk) }
+                unsafe { entry(self, batch, fits, chunk) }
             }
         }
     };

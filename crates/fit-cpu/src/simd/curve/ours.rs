@@ -3,10 +3,10 @@
 use fit_core::Mask;
 use fit_core::curve::{Descent, Factored, Sums, Units, covariance, single};
 use fit_core::search::{Count, Newton, Resumable, Settings};
-use fit_curves::{Chunk, Job, Single};
+use fit_curves::{Chunk, CurveBatch, SingleFit};
 
 use super::engine::Seeds;
-use super::way::{Kind, Way};
+use super::search_kind::{LaneSearch, SearchKind};
 use crate::curve::Evaluate;
 use crate::simd::arch::pack::Pack;
 
@@ -22,19 +22,19 @@ pub(super) struct Searches<P: Pack, const N: usize> {
     square: f64,
 }
 
-impl Kind for Ours {
+impl SearchKind for Ours {
     type Chunk<'c> = Chunk<'c>;
     const MANY: bool = true;
-    type Way<P: Pack, const N: usize> = Searches<P, N>;
+    type LaneSearch<P: Pack, const N: usize> = Searches<P, N>;
 
     #[inline(always)]
     fn idle<P: Pack, const N: usize>(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         seeds: &Seeds<P, N>,
     ) -> Searches<P, N> {
         let zero = P::splat(0.0);
-        let options = job.options;
+        let options = batch.options;
         let settings = Settings {
             max_iterations: P::splat(f64::from(options.max_iterations)),
             max_evaluations: P::splat(10.0 * f64::from(options.max_iterations) + 10.0),
@@ -51,7 +51,7 @@ impl Kind for Ours {
         let [share, square] = options.ends();
         let units = Units::at(&seeds.initial);
         let nobody = P::Mask::splat(false);
-        let descent = Descent::start(settings, job.explicit, nobody, seeds.initial, units);
+        let descent = Descent::start(settings, batch.explicit, nobody, seeds.initial, units);
         Searches { descent, count: options.parameters(), share, square }
     }
 
@@ -60,7 +60,7 @@ impl Kind for Ours {
     }
 }
 
-impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
+impl<P: Pack, const N: usize> LaneSearch<P, N> for Searches<P, N> {
     type Kind = Ours;
     const OBSERVED: bool = false;
 
@@ -103,7 +103,7 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
     #[inline(always)]
     fn collect(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         seeds: &Seeds<P, N>,
         done: u32,
         fits: &[usize; 32],
@@ -133,7 +133,7 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
                 P::select(alone.le(P::splat(single::MOST_ALIKE)), all.at(j, j).sqrt(), infinite);
             error.store(&mut numbers.errors[j]);
             for k in 0..N {
-                if k >= j && job.options.covariance {
+                if k >= j && batch.options.covariance {
                     all.at(j, k).store(&mut numbers.covariance[j][k]);
                 }
             }
@@ -150,7 +150,7 @@ impl<P: Pack, const N: usize> Way<P, N> for Searches<P, N> {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;
             let fit = fits[lane];
-            if !numbers.put(job, self.count, lane, fit, chunk) {
+            if !numbers.put(batch, self.count, lane, fit, chunk) {
                 chunk.leave(fit);
             }
         }
@@ -205,7 +205,7 @@ impl<const N: usize> Lanes<N> {
     /// Writes the outcome of a lane; false if it is none.
     fn put(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         count: usize,
         lane: usize,
         fit: usize,
@@ -214,12 +214,12 @@ impl<const N: usize> Lanes<N> {
         let of = |all: &[[f32; 32]; N]| all.map(|numbers| numbers[lane]);
         let [parameters, lengths, errors] =
             [of(&self.parameters), of(&self.lengths), of(&self.errors)];
-        let single = Single::from_numbers(
+        let single = SingleFit::from_numbers(
             &parameters[..count],
             &lengths[..count],
             &errors[..count],
             self.others.map(|numbers| numbers[lane]),
         );
-        single.put(job, fit, |j, k| self.covariance[j][k][lane], chunk)
+        single.put(batch, fit, |j, k| self.covariance[j][k][lane], chunk)
     }
 }

@@ -1,35 +1,35 @@
 //! What the lanes do with the sums over their points: kinds of search.
 
 use fit_core::curve::Sums;
-use fit_curves::{Chunk, GpufitChunk, Job};
+use fit_curves::{Chunk, CurveBatch, GpufitChunk};
 
 use super::engine::Seeds;
 use crate::curve::Evaluate;
 use crate::simd::arch::pack::Pack;
 
 /// A kind of search.
-pub(super) trait Kind: Sync {
+pub(super) trait SearchKind: Sync {
     /// Where its outcomes go.
     type Chunk<'c>: Leave;
     /// Whether it fits more than a few parameters. Room for these is compiled only where it does.
     const MANY: bool;
     /// The searches in the lanes of a pack, for N parameters.
-    type Way<P: Pack, const N: usize>: Way<P, N, Kind = Self>;
+    type LaneSearch<P: Pack, const N: usize>: LaneSearch<P, N, Kind = Self>;
 
     /// No search in any lane.
     fn idle<P: Pack, const N: usize>(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         seeds: &Seeds<P, N>,
-    ) -> Self::Way<P, N>;
+    ) -> Self::LaneSearch<P, N>;
     /// The fewest points more than free parameters that it can fit.
     fn least_degrees(&self) -> f64;
 }
 
 /// Searches in the lanes of a pack.
-pub(super) trait Way<P: Pack, const N: usize> {
+pub(super) trait LaneSearch<P: Pack, const N: usize> {
     /// Their kind.
-    type Kind: Kind;
+    type Kind: SearchKind;
     /// Whether it takes the Hessian of maximum likelihood that Gpufit has.
     const OBSERVED: bool;
 
@@ -50,11 +50,11 @@ pub(super) trait Way<P: Pack, const N: usize> {
     /// Writes the outcomes of the lanes that are `done`, or leaves them to another.
     fn collect(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         seeds: &Seeds<P, N>,
         done: u32,
         fits: &[usize; 32],
-        chunk: &mut <Self::Kind as Kind>::Chunk<'_>,
+        chunk: &mut <Self::Kind as SearchKind>::Chunk<'_>,
     );
 }
 

@@ -8,83 +8,83 @@ use fit_core::curve::At;
 
 use super::curve::{Data, Marks, begin, write};
 use crate::curve::{Curve, CurveJob, CurveMethod, fit as search};
-use crate::{Single, device};
+use crate::{DeviceF32, device};
 
 /// A model with values for its parameters.
 pub(super) trait Model<const P: usize>: Copy {
     /// At these parameters.
-    fn new(parameters: [Single; P]) -> Self;
+    fn new(parameters: [DeviceF32; P]) -> Self;
     /// The value where variables have these values, and the derivatives but for factors.
-    fn at(&self, variable: impl Fn(u64) -> Single) -> At<Single, P>;
+    fn at(&self, variable: impl Fn(u64) -> DeviceF32) -> At<DeviceF32, P>;
     /// These factors.
-    fn scales(&self) -> [Single; P];
+    fn scales(&self) -> [DeviceF32; P];
 }
 
 /// a·exp(−x/t) + c.
 #[derive(Clone, Copy)]
 pub(super) struct Exponential {
-    a: Single,
-    c: Single,
-    rate: Single,
+    a: DeviceF32,
+    c: DeviceF32,
+    rate: DeviceF32,
 }
 
 impl Model<3> for Exponential {
     #[inline(always)]
-    fn new([a, t, c]: [Single; 3]) -> Self {
+    fn new([a, t, c]: [DeviceF32; 3]) -> Self {
         Self { a, c, rate: t.reciprocal() }
     }
     #[inline(always)]
-    fn at(&self, variable: impl Fn(u64) -> Single) -> At<Single, 3> {
+    fn at(&self, variable: impl Fn(u64) -> DeviceF32) -> At<DeviceF32, 3> {
         let x = variable(0);
         let decay = exp(-x * self.rate);
-        At { value: self.a.mul_add(decay, self.c), by: [decay, x * decay, Single(1.0)] }
+        At { value: self.a.mul_add(decay, self.c), by: [decay, x * decay, DeviceF32(1.0)] }
     }
     #[inline(always)]
-    fn scales(&self) -> [Single; 3] {
-        [Single(1.0), self.a * self.rate * self.rate, Single(1.0)]
+    fn scales(&self) -> [DeviceF32; 3] {
+        [DeviceF32(1.0), self.a * self.rate * self.rate, DeviceF32(1.0)]
     }
 }
 
 /// a·exp(−((x − x0)² + (y − y0)²)/(2s²)) + b, with an exponential for each pixel.
 #[derive(Clone, Copy)]
 pub(super) struct Spot {
-    a: Single,
-    x0: Single,
-    y0: Single,
-    b: Single,
-    inverse: Single,
+    a: DeviceF32,
+    x0: DeviceF32,
+    y0: DeviceF32,
+    b: DeviceF32,
+    inverse: DeviceF32,
 }
 
 impl Model<5> for Spot {
     #[inline(always)]
-    fn new([a, x0, y0, s, b]: [Single; 5]) -> Self {
+    fn new([a, x0, y0, s, b]: [DeviceF32; 5]) -> Self {
         Self { a, x0, y0, b, inverse: s.reciprocal() }
     }
     #[inline(always)]
-    fn at(&self, variable: impl Fn(u64) -> Single) -> At<Single, 5> {
+    fn at(&self, variable: impl Fn(u64) -> DeviceF32) -> At<DeviceF32, 5> {
         let u = (variable(0) - self.x0) * self.inverse;
         let v = (variable(1) - self.y0) * self.inverse;
         let square = u.mul_add(u, v * v);
-        let gauss = exp(square * Single(-0.5));
-        let by = [gauss, u * gauss, v * gauss, square * gauss, Single(1.0)];
+        let gauss = exp(square * DeviceF32(-0.5));
+        let by = [gauss, u * gauss, v * gauss, square * gauss, DeviceF32(1.0)];
         At { value: self.a.mul_add(gauss, self.b), by }
     }
     #[inline(always)]
-    fn scales(&self) -> [Single; 5] {
+    fn scales(&self) -> [DeviceF32; 5] {
         let slope = self.a * self.inverse;
-        [Single(1.0), slope, slope, slope, Single(1.0)]
+        [DeviceF32(1.0), slope, slope, slope, DeviceF32(1.0)]
     }
 }
 
 /// As formulas have it.
 #[inline(always)]
-fn exp(x: Single) -> Single {
-    let x = x.max(Single(-104.0)).min(Single(89.0));
-    let n = (x * Single(LOG2_E)).nearest().0;
+fn exp(x: DeviceF32) -> DeviceF32 {
+    let x = x.max(DeviceF32(-104.0)).min(DeviceF32(89.0));
+    let n = (x * DeviceF32(LOG2_E)).nearest().0;
     // ln 2 in two parts; the first has so few digits that its products with whole numbers are exact.
     let rest = device::fused(n, -0.693_359_4, x.0);
     let rest = device::fused(n, 2.121_944_4e-4, rest);
-    Single(device::exp2(device::fused(rest, LOG2_E, 1.0)) * device::exp2(n - 1.0))
+    DeviceF32(device::exp2(device::fused(rest, LOG2_E, 1.0)) * device::exp2(n - 1.0))
 }
 
 /// A data set, and the model.
@@ -93,62 +93,62 @@ struct Written<M> {
     model: M,
 }
 
-impl<M: Model<P>, const P: usize> Curve<Single, P> for Written<M>
+impl<M: Model<P>, const P: usize> Curve<DeviceF32, P> for Written<M>
 where
     Data: Marks<P>,
 {
     #[inline(always)]
     fn mine(&self) -> [usize; 2] {
-        Curve::<Single, P>::mine(&self.data)
+        Curve::<DeviceF32, P>::mine(&self.data)
     }
     #[inline(always)]
     fn points(&self) -> usize {
-        Curve::<Single, P>::points(&self.data)
+        Curve::<DeviceF32, P>::points(&self.data)
     }
     #[inline(always)]
-    fn datum(&self, point: usize) -> Single {
-        Curve::<Single, P>::datum(&self.data, point)
+    fn datum(&self, point: usize) -> DeviceF32 {
+        Curve::<DeviceF32, P>::datum(&self.data, point)
     }
     #[inline(always)]
-    fn set_datum(&mut self, point: usize, value: Single) {
-        Curve::<Single, P>::set_datum(&mut self.data, point, value);
+    fn set_datum(&mut self, point: usize, value: DeviceF32) {
+        Curve::<DeviceF32, P>::set_datum(&mut self.data, point, value);
     }
     #[inline(always)]
     fn weighted(&self) -> [bool; 2] {
-        Curve::<Single, P>::weighted(&self.data)
+        Curve::<DeviceF32, P>::weighted(&self.data)
     }
     #[inline(always)]
-    fn weight(&self, point: usize) -> Single {
-        Curve::<Single, P>::weight(&self.data, point)
+    fn weight(&self, point: usize) -> DeviceF32 {
+        Curve::<DeviceF32, P>::weight(&self.data, point)
     }
     #[inline(always)]
-    fn set_weight(&mut self, point: usize, value: Single) {
-        Curve::<Single, P>::set_weight(&mut self.data, point, value);
+    fn set_weight(&mut self, point: usize, value: DeviceF32) {
+        Curve::<DeviceF32, P>::set_weight(&mut self.data, point, value);
     }
     #[inline(always)]
     fn eliminated(&self) -> u32 {
         0
     }
     #[inline(always)]
-    fn prepare(&mut self, parameters: &[Single; P]) {
+    fn prepare(&mut self, parameters: &[DeviceF32; P]) {
         self.model = M::new(*parameters);
     }
     #[inline(always)]
-    fn at(&self, point: usize) -> At<Single, P> {
+    fn at(&self, point: usize) -> At<DeviceF32, P> {
         // SAFETY: the model has as many variables as the job, and the point is one of the data set's.
-        self.model.at(|number| Single(unsafe { self.data.variable(number, point) }))
+        self.model.at(|number| DeviceF32(unsafe { self.data.variable(number, point) }))
     }
     #[inline(always)]
-    fn scales(&self) -> [Single; P] {
+    fn scales(&self) -> [DeviceF32; P] {
         self.model.scales()
     }
     #[inline(always)]
-    fn sum(&self, value: Single) -> Single {
-        Curve::<Single, P>::sum(&self.data, value)
+    fn sum(&self, value: DeviceF32) -> DeviceF32 {
+        Curve::<DeviceF32, P>::sum(&self.data, value)
     }
     #[inline(always)]
-    fn most(&self, value: Single) -> Single {
-        Curve::<Single, P>::most(&self.data, value)
+    fn most(&self, value: DeviceF32) -> DeviceF32 {
+        Curve::<DeviceF32, P>::most(&self.data, value)
     }
 }
 

@@ -1,16 +1,16 @@
-//! What a job has beside its pixels: a camera map, and weights.
+//! The side data of a job, beside its pixels: a camera map, and weights.
 
 use crate::Job;
 
 /// Where the map and the weights of a window begin, and how far the next row is.
-pub(super) struct Beside {
+pub(super) struct SideOffsets {
     in_map: usize,
     map_step: usize,
     in_weights: usize,
     weights_step: usize,
 }
 
-impl Beside {
+impl SideOffsets {
     /// For the window with this number.
     ///
     /// # Safety
@@ -37,7 +37,7 @@ impl Beside {
     /// A pixel as the map converts it, and its note: a variance if `VARIANCES`, else a weight.
     ///
     /// # Safety
-    /// As for [`Beside::new`] with the same job; the column and the row are in the window.
+    /// As for [`SideOffsets::new`] with the same job; the column and the row are in the window.
     #[inline(always)]
     pub(super) unsafe fn convert<const VARIANCES: bool>(
         &self,

@@ -1,7 +1,7 @@
-//! Reading the windows of a block together.
+//! Staging: the threads of a block read its windows together into shared memory.
 
 use super::memory::window;
-use crate::{Job, PixelKind, Single, device};
+use crate::{DeviceF32, Job, PixelKind, device};
 
 use fit_core::Pixel;
 
@@ -72,7 +72,7 @@ unsafe fn cut<X: Pixel, const SIDE: usize>(job: &Job, number: usize, to: *mut f3
 pub(super) unsafe fn read<const SIDE: usize>(
     job: &Job,
     stride: usize,
-) -> Option<(*mut Single, usize)> {
+) -> Option<(*mut DeviceF32, usize)> {
     let (thread, block, threads) = device::place();
     let number = block as usize * threads as usize + thread as usize;
     let own = device::shared_memory().wrapping_add(thread as usize * stride);

@@ -1,13 +1,13 @@
 use fit_core::pass::{Group, Method, RoughFit, Summable};
 use fit_core::{Fit, Outline, Pixel, PixelProfile};
 
-use super::beside::Beside;
 use super::memory::{any_start, window, write, write_errors};
+use super::side_data::SideOffsets;
 use super::threads::Threads;
-use crate::team::{self, Team};
-use crate::{Job, PixelKind, Single, device};
+use crate::shared_memory::{self, SharedTile};
+use crate::{DeviceF32, Job, PixelKind, device};
 
-/// The threads of a team, and their pixels in shared memory, followed by the notes if there are any.
+/// The threads of a fit, and their pixels in shared memory, followed by the notes if there are any.
 pub(super) struct Warp<const LANES: usize> {
     threads: Threads<LANES>,
     width: usize,
@@ -31,58 +31,58 @@ impl<const LANES: usize> Warp<LANES> {
     }
     /// A pixel or a note; 0 where there is no such column, so that nobody reads what another writes.
     #[inline(always)]
-    fn at(&self, of: *mut f32, column: usize, row: usize) -> Single {
+    fn at(&self, of: *mut f32, column: usize, row: usize) -> DeviceF32 {
         if column >= self.width {
-            return Single(0.0);
+            return DeviceF32(0.0);
         }
-        // SAFETY: the place is in the window; those of other lanes are read after the team has been
+        // SAFETY: the place is in the window; those of other lanes are read after they have been
         // synchronized only.
-        Single(unsafe { self.place(of, column, row).read() })
+        DeviceF32(unsafe { self.place(of, column, row).read() })
     }
 }
 
-impl<const LANES: usize> Group<Single> for Warp<LANES> {
+impl<const LANES: usize> Group<DeviceF32> for Warp<LANES> {
     const LANES: usize = LANES;
 
     #[inline(always)]
-    fn lane(&self) -> Single {
+    fn lane(&self) -> DeviceF32 {
         self.threads.lane()
     }
     #[inline(always)]
-    fn first(&self, value: Single) -> Single {
+    fn first(&self, value: DeviceF32) -> DeviceF32 {
         self.threads.first(value)
     }
     #[inline(always)]
-    fn exchanged(&self, value: Single, step: usize) -> Single {
+    fn exchanged(&self, value: DeviceF32, step: usize) -> DeviceF32 {
         self.threads.exchanged(value, step)
     }
     #[inline(always)]
-    fn neighbour(&self, value: Single, step: isize) -> Single {
+    fn neighbour(&self, value: DeviceF32, step: isize) -> DeviceF32 {
         self.threads.neighbour(value, step)
     }
 }
 
-impl<const LANES: usize> Team<Single> for Warp<LANES> {
+impl<const LANES: usize> SharedTile<DeviceF32> for Warp<LANES> {
     #[inline(always)]
-    fn pixel(&self, block: usize, row: usize) -> Single {
+    fn pixel(&self, block: usize, row: usize) -> DeviceF32 {
         self.at(self.pixels, self.column(block), row)
     }
     #[inline(always)]
-    fn beside(&self, block: usize, row: usize, step: isize) -> Single {
+    fn neighbour_pixel(&self, block: usize, row: usize, step: isize) -> DeviceF32 {
         // Before the first column is a number beyond the last.
         self.at(self.pixels, self.column(block).wrapping_add_signed(step), row)
     }
     #[inline(always)]
-    fn note(&self, block: usize, row: usize) -> Single {
+    fn note(&self, block: usize, row: usize) -> DeviceF32 {
         // Its own columns only: nothing has to be synchronized.
-        self.notes.map_or(Single(0.0), |notes| self.at(notes, self.column(block), row))
+        self.notes.map_or(DeviceF32(0.0), |notes| self.at(notes, self.column(block), row))
     }
     #[inline(always)]
-    fn weight(&self, block: usize, row: usize) -> Single {
-        self.weights.map_or(Single(1.0), |weights| self.at(weights, self.column(block), row))
+    fn weight(&self, block: usize, row: usize) -> DeviceF32 {
+        self.weights.map_or(DeviceF32(1.0), |weights| self.at(weights, self.column(block), row))
     }
     #[inline(always)]
-    fn set(&mut self, block: usize, row: usize, mask: bool, value: Single) {
+    fn set(&mut self, block: usize, row: usize, mask: bool, value: DeviceF32) {
         if mask {
             // SAFETY: the place is in the window, and this lane's own.
             unsafe { self.place(self.pixels, self.column(block), row).write(value.0) }
@@ -134,7 +134,7 @@ impl<const LANES: usize> Warp<LANES> {
 }
 
 impl<const LANES: usize> Warp<LANES> {
-    /// The team of this thread with its pixels, and the number of its fit; `None` if there is none. `PLANES` is how many
+    /// The threads of a fit with their pixels, and the number of its fit; `None` if there is none. `PLANES` is how many
     /// there may be: pixels, notes, weights.
     ///
     /// # Safety
@@ -142,31 +142,31 @@ impl<const LANES: usize> Warp<LANES> {
     #[inline(always)]
     pub(super) unsafe fn new<const PLANES: usize>(job: &Job) -> Option<(Self, usize)> {
         let (threads, number) = Threads::<LANES>::new();
-        // Whole teams leave together.
+        // All threads of a fit leave together.
         if number >= job.count as usize {
             return None;
         }
         let size = job.task.size();
-        let room = Job::team_pixels(size.width * size.height, LANES);
+        let room = Job::shared_memory_pixels(size.width * size.height, LANES);
         let noted = PLANES > 1 && job.is_noted();
-        let team_in_block = device::place().0 as usize / LANES;
-        let before = team_in_block * if noted { PLANES * room } else { room };
-        // SAFETY: the launch gives the block shared memory for all of its teams (docs/gpu-safety.md).
+        let group_in_block = device::place().0 as usize / LANES;
+        let before = group_in_block * if noted { PLANES * room } else { room };
+        // SAFETY: the launch gives the block shared memory for all of its fits (docs/gpu-safety.md).
         let (pixels, notes, weights) = unsafe {
             let pixels = device::shared_memory().add(before);
             let notes = if noted { Some(pixels.add(room)) } else { None };
             (pixels, notes, if noted && PLANES > 2 { Some(pixels.add(2 * room)) } else { None })
         };
-        let mut team = Self { threads, width: size.width, pixels, notes, weights };
+        let mut warp = Self { threads, width: size.width, pixels, notes, weights };
         // SAFETY: the number is below the count.
         unsafe {
             match job.kind {
-                PixelKind::F32 => team.load::<f32>(job, number),
-                PixelKind::U16 => team.load::<u16>(job, number),
-                PixelKind::U8 => team.load::<u8>(job, number),
+                PixelKind::F32 => warp.load::<f32>(job, number),
+                PixelKind::U16 => warp.load::<u16>(job, number),
+                PixelKind::U8 => warp.load::<u8>(job, number),
             }
         }
-        Some((team, number))
+        Some((warp, number))
     }
 
     /// Converts the pixels by the camera's map and takes the notes: variances if `VARIANCES`, else weights; both if there is
@@ -179,7 +179,7 @@ impl<const LANES: usize> Warp<LANES> {
         let Some(notes) = self.notes else { return };
         let size = job.task.size();
         // SAFETY: the number is below the count.
-        let beside = unsafe { Beside::new(job, number) };
+        let side = unsafe { SideOffsets::new(job, number) };
         for block in 0..size.width.div_ceil(LANES) {
             let column = self.column(block);
             if column >= size.width {
@@ -190,11 +190,11 @@ impl<const LANES: usize> Warp<LANES> {
                 // SAFETY: the place is in the window, and this lane's own.
                 unsafe {
                     let counts = place.read();
-                    let (pixel, note) = beside.convert::<VARIANCES>(job, counts, column, row);
+                    let (pixel, note) = side.convert::<VARIANCES>(job, counts, column, row);
                     place.write(pixel);
                     self.place(notes, column, row).write(note);
                     if let Some(weights) = self.weights {
-                        let (_, weight) = beside.convert::<false>(job, counts, column, row);
+                        let (_, weight) = side.convert::<false>(job, counts, column, row);
                         self.place(weights, column, row).write(weight);
                     }
                 }
@@ -207,14 +207,14 @@ impl<const LANES: usize> Warp<LANES> {
     /// # Safety
     /// The job is as docs/gpu-safety.md asks, and `number` is below its count.
     #[inline(always)]
-    pub(super) unsafe fn run<M: Method<Single>>(
+    pub(super) unsafe fn run<M: Method<DeviceF32>>(
         mut self,
         method: &M,
         job: &Job,
         number: usize,
-        start: Option<Outline<Single>>,
+        start: Option<Outline<DeviceF32>>,
     ) {
-        let found = team::fit(method, &mut self, start);
+        let found = shared_memory::fit(method, &mut self, start);
         if self.threads.lane == 0 {
             // SAFETY: the number is below the count, and one lane writes this outcome.
             unsafe { write(job, number, Job::outcome(&found)) }
@@ -226,24 +226,24 @@ impl<const LANES: usize> Warp<LANES> {
     /// Finds the errors of the fit of the window, and writes them. Q is P + 2.
     ///
     /// # Safety
-    /// The job is as docs/gpu-safety.md asks of one whose fits are judged, and `number` is below its count.
+    /// The job is as docs/gpu-safety.md asks of one that finds errors, and `number` is below its count.
     #[inline(always)]
-    pub(super) unsafe fn judge<S: Summable<P>, const P: usize, const Q: usize>(
+    pub(super) unsafe fn errors<S: Summable<P>, const P: usize, const Q: usize>(
         mut self,
         job: &Job,
         number: usize,
     ) {
-        let judge = job.task.judge::<Single, S, P, Q>(job.is_noted());
+        let covariance = job.task.covariance_estimator::<DeviceF32, S, P, Q>(job.is_noted());
         // SAFETY: there is an outcome for each window.
         let fit = unsafe { job.fits.add(number).read() };
         let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = fit;
-        let [x, y, sigma_x, sigma_y, angle] = [x, y, sigma_x, sigma_y, angle].map(Single);
+        let [x, y, sigma_x, sigma_y, angle] = [x, y, sigma_x, sigma_y, angle].map(DeviceF32);
         let outline = Outline { x, y, sigma_x, sigma_y, angle };
-        let linear = [amplitude, background].map(Single);
-        let judged = team::judge(&judge, &mut self, outline, linear);
+        let linear = [amplitude, background].map(DeviceF32);
+        let estimate = shared_memory::errors(&covariance, &mut self, outline, linear);
         if self.threads.lane == 0 {
             // SAFETY: the number is below the count, and one lane writes these errors.
-            unsafe { write_errors(job, number, &Job::errors(&judged, &fit, Q)) }
+            unsafe { write_errors(job, number, &Job::errors(&estimate, &fit, Q)) }
         }
     }
 }
@@ -254,9 +254,9 @@ impl<const LANES: usize> Warp<LANES> {
 pub(super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(job: &Job) {
     // SAFETY: the caller's promise; the number is below the count.
     unsafe {
-        let Some((team, number)) = Warp::<LANES>::new::<1>(job) else { return };
-        let Some(setup) = job.task.setup::<Single, S, P>(PixelProfile::Sampled) else { return };
+        let Some((warp, number)) = Warp::<LANES>::new::<1>(job) else { return };
+        let Some(setup) = job.task.setup::<DeviceF32, S, P>(PixelProfile::Sampled) else { return };
         let start = any_start::<P>(job, number);
-        team.run(&RoughFit(setup), job, number, start);
+        warp.run(&RoughFit(setup), job, number, start);
     }
 }

@@ -13,15 +13,15 @@ use crate::device;
 /// which are fast and not rounded correctly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 #[repr(transparent)]
-pub struct Single(pub f32);
+pub struct DeviceF32(pub f32);
 
 /// A number in single precision whose operations give the same bits on device and host: all are rounded
 /// correctly, and the exponential is made of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 #[repr(transparent)]
-pub struct Exact(pub f32);
+pub struct ExactF32(pub f32);
 
-impl Single {
+impl DeviceF32 {
     #[inline(always)]
     fn divide(self, other: Self) -> Self {
         Self(device::divide(self.0, other.0))
@@ -38,7 +38,7 @@ impl Single {
     }
 }
 
-impl Elementary for Single {
+impl Elementary for DeviceF32 {
     #[inline(always)]
     fn nearest(self) -> Self {
         // Of 1.5·2²³ the last digit is 1.
@@ -61,7 +61,7 @@ impl Elementary for Single {
     }
 }
 
-impl Exact {
+impl ExactF32 {
     #[inline(always)]
     fn divide(self, other: Self) -> Self {
         Self(self.0 / other.0)
@@ -224,13 +224,13 @@ macro_rules! number {
     };
 }
 number!(
-    Single,
+    DeviceF32,
     #[inline(always)]
     fn ln(self) -> Self {
         Self(device::log2(self.0) * LN_2)
     }
 );
-number!(Exact,);
+number!(ExactF32,);
 
 #[cfg(test)]
 mod tests {
@@ -242,12 +242,12 @@ mod tests {
         for i in 0..100_000 {
             let x = i as f32 * 1.26e-3;
             let expected = libm::exp2(-f64::from(x));
-            let off = (f64::from(Exact(x).exp2_of_minus().0) / expected - 1.0).abs();
+            let off = (f64::from(ExactF32(x).exp2_of_minus().0) / expected - 1.0).abs();
             assert!(off < 2.0 * f64::from(f32::EPSILON), "{x}: {off:e}");
         }
-        assert_eq!(Exact(127.0).exp2_of_minus().0, 0.0);
-        assert_eq!(Exact(f32::INFINITY).exp2_of_minus().0, 0.0);
-        assert!(Exact(f32::NAN).exp2_of_minus().0.is_nan());
-        assert_eq!(Exact(0.0).exp2_of_minus().0, 1.0);
+        assert_eq!(ExactF32(127.0).exp2_of_minus().0, 0.0);
+        assert_eq!(ExactF32(f32::INFINITY).exp2_of_minus().0, 0.0);
+        assert!(ExactF32(f32::NAN).exp2_of_minus().0.is_nan());
+        assert_eq!(ExactF32(0.0).exp2_of_minus().0, 1.0);
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of the pixels of a batch beside their values: a camera map, and weights.
+//! The side data of a batch: what is known of the pixels beside their values, a camera map, and weights.
 
 use fit_core::{ArgumentError, Corner, Estimator, Options, Pixel, Scalar, Size};
 use ndarray::{ArrayView2, ArrayView3, Axis};
@@ -27,16 +27,16 @@ pub enum NoteKind {
     Variances,
 }
 
-/// What is known of the pixels of a batch beside their values.
+/// What is known of the pixels of a batch beside their values: a camera map, and weights.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known<'a> {
+pub struct SideData<'a> {
     pub(crate) weights: Option<Weights<'a>>,
     pub(crate) map: Option<&'a CameraMap>,
     /// Where the windows of a stack lie in the map or the image of weights.
     pub(crate) corners: Option<&'a [Corner]>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> SideData<'a> {
     /// The camera map.
     pub fn map(&self) -> Option<&'a CameraMap> {
         self.map
@@ -64,14 +64,14 @@ impl<'a, P: Pixel> Windows<'a, P> {
     /// Windows that are cut from frames lie where they are cut; a stack needs [`Windows::with_corners`].
     #[must_use]
     pub fn with_map(mut self, map: &'a CameraMap) -> Self {
-        self.known.map = Some(map);
+        self.side_data.map = Some(map);
         self
     }
 
     /// The same windows with weights, for least squares.
     #[must_use]
     pub fn with_weights(mut self, weights: Weights<'a>) -> Self {
-        self.known.weights = Some(weights);
+        self.side_data.weights = Some(weights);
         self
     }
 
@@ -79,18 +79,18 @@ impl<'a, P: Pixel> Windows<'a, P> {
     /// frame does not matter.
     #[must_use]
     pub fn with_corners(mut self, corners: &'a [Corner]) -> Self {
-        self.known.corners = Some(corners);
+        self.side_data.corners = Some(corners);
         self
     }
 
-    /// What is known of the pixels.
-    pub fn known(&self) -> &Known<'a> {
-        &self.known
+    /// The side data of the pixels.
+    pub fn side_data(&self) -> &SideData<'a> {
+        &self.side_data
     }
 
     /// What the notes are for a fit with these options.
     pub fn note_kind(&self, options: &Options) -> NoteKind {
-        let Known { weights, map, .. } = &self.known;
+        let SideData { weights, map, .. } = &self.side_data;
         match options.estimator {
             Estimator::MaximumLikelihood if map.is_some() => NoteKind::Variances,
             Estimator::MaximumLikelihood => NoteKind::None,
@@ -103,7 +103,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
 
     /// Where the windows lie in the camera map and the image of weights.
     pub fn places(&self) -> Option<&'a [Corner]> {
-        self.corners.or(self.known.corners)
+        self.corners.or(self.side_data.corners)
     }
 
     /// Where a window lies in the camera map or the image of weights.
@@ -111,9 +111,9 @@ impl<'a, P: Pixel> Windows<'a, P> {
         self.places().map(|corners| corners[index])
     }
 
-    /// Checks what is known: that it is there for every pixel, and makes sense.
-    pub(crate) fn check_known(&self, options: &Options) -> Result<(), ArgumentError> {
-        let Known { weights, map, corners } = self.known;
+    /// Checks the side data: that they are there for every pixel, and make sense.
+    pub(crate) fn check_side_data(&self, options: &Options) -> Result<(), ArgumentError> {
+        let SideData { weights, map, corners } = self.side_data;
         if weights.is_some() && options.estimator == Estimator::MaximumLikelihood {
             return Err(ArgumentError::WeightedLikelihood);
         }
@@ -175,7 +175,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
     /// Converts the pixels of a window, row after row, to photo-electrons where there is a camera map.
     #[inline(always)]
     pub fn convert<R: Scalar>(&self, index: usize, pixels: &mut [R], em_gain: f64) {
-        let Some((map, place)) = self.known.map.zip(self.place(index)) else { return };
+        let Some((map, place)) = self.side_data.map.zip(self.place(index)) else { return };
         let (offsets, scales) = (map.offset(), map.scale());
         let inverse = R::splat(1.0 / em_gain);
         for (row, pixels) in pixels.chunks_exact_mut(self.size.width).enumerate() {
@@ -192,7 +192,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
     /// Writes the notes of a window, row after row.
     #[inline(always)]
     pub fn notes<R: Scalar>(&self, index: usize, kind: NoteKind, notes: &mut [R], em_gain: f64) {
-        let Known { weights, map, .. } = self.known;
+        let SideData { weights, map, .. } = self.side_data;
         let place = self.place(index);
         match kind {
             NoteKind::None => {}

@@ -2,8 +2,8 @@
 //! of any size and shape, and where a fit is to be done soon.
 
 use fit_core::pass::{
-    self, Along, Around, Finish, Found, Group, Judge, Judged, Line, Method, Side, Store, Summable,
-    Tile, sum_axis,
+    self, Along, Around, CovarianceEstimator, ErrorEstimate, Finish, Group, Line, Method, RawFit,
+    Side, Store, Summable, Tile, sum_axis,
 };
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 use fit_core::{Outline, Real, Size};
@@ -12,46 +12,46 @@ use crate::device;
 
 /// The pixels of one window, and the lanes that work on it. Lane `l` has the columns l, l + `LANES`, …, a
 /// *block* of columns for each step.
-pub trait Team<R: Real>: Group<R> {
+pub trait SharedTile<R: Real>: Group<R> {
     /// The pixel of a row in the lanes' columns of a block; anything where there is no such column.
     fn pixel(&self, block: usize, row: usize) -> R;
     /// The pixel one column to the left (−1) or right (+1) of that; anything where there is none.
-    fn beside(&self, block: usize, row: usize, step: isize) -> R;
+    fn neighbour_pixel(&self, block: usize, row: usize, step: isize) -> R;
     /// The note of that pixel; anything where there is no such column.
     fn note(&self, block: usize, row: usize) -> R;
     /// The weight of that pixel where its note is a variance; anything where there is no such column.
     fn weight(&self, block: usize, row: usize) -> R;
     /// Replaces a pixel in the lanes of `mask`.
     fn set(&mut self, block: usize, row: usize, mask: R::Mask, value: R);
-    /// Makes what lanes have set visible to [`Team::beside`] of other lanes.
+    /// Makes what lanes have set visible to [`SharedTile::neighbour_pixel`] of other lanes.
     fn publish(&self);
 }
 
 /// Fits a window of any size.
 #[inline(always)]
-pub fn fit<R: Real, T: Team<R>, M: Method<R>>(
+pub fn fit<R: Real, T: SharedTile<R>, M: Method<R>>(
     method: &M,
-    team: &mut T,
+    tile: &mut T,
     start: Option<Outline<R>>,
-) -> Found<R> {
+) -> RawFit<R> {
     let size = method.size();
-    pass::fit(method, &mut Columns::new(team, size), start, Finish::WhereSumsCancel)
+    pass::fit(method, &mut Columns::new(tile, size), start, Finish::WhereSumsCancel)
 }
 
 /// Finds the errors of the fit of a window with this outcome.
 #[inline(always)]
-pub fn judge<R: Real, T: Team<R>, S: Summable<P>, const P: usize, const Q: usize>(
-    judge: &Judge<R, S, P, Q>,
-    team: &mut T,
+pub fn errors<R: Real, T: SharedTile<R>, S: Summable<P>, const P: usize, const Q: usize>(
+    covariance: &CovarianceEstimator<R, S, P, Q>,
+    tile: &mut T,
     outline: Outline<R>,
     linear: [R; 2],
-) -> Judged<R> {
-    judge.judge(&mut Columns::new(team, judge.size()), outline, linear)
+) -> ErrorEstimate<R> {
+    covariance.errors(&mut Columns::new(tile, covariance.size()), outline, linear)
 }
 
 /// The columns of the lanes.
 struct Columns<'a, R, T> {
-    team: &'a mut T,
+    tile: &'a mut T,
     size: Size,
     width: R,
     /// The axis along the columns.
@@ -61,20 +61,20 @@ struct Columns<'a, R, T> {
 
 impl<'a, R: Real, T> Columns<'a, R, T> {
     #[inline(always)]
-    fn new(team: &'a mut T, size: Size) -> Self {
+    fn new(tile: &'a mut T, size: Size) -> Self {
         let nowhere = GaussianAxis::new(R::splat(0.0), R::splat(0.0));
         let width = R::splat(size.width as f64);
-        Self { team, size, width, down: nowhere, across: nowhere }
+        Self { tile, size, width, down: nowhere, across: nowhere }
     }
 }
 
-/// A sample in the lanes of `there`, zero elsewhere.
+/// A sample in the lanes of `in_window`, zero elsewhere.
 #[inline(always)]
-fn masked<R: Real>(there: R::Mask, sample: AxisSample<R>) -> AxisSample<R> {
-    AxisSample::select(there, sample, AxisSample::zero())
+fn masked<R: Real>(in_window: R::Mask, sample: AxisSample<R>) -> AxisSample<R> {
+    AxisSample::select(in_window, sample, AxisSample::zero())
 }
 
-impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
+impl<R: Real, T: SharedTile<R>> Tile<R> for Columns<'_, R, T> {
     type Group = T;
     type Line<'l>
         = Column<'l, R, T>
@@ -94,7 +94,7 @@ impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
 
     #[inline(always)]
     fn group(&self) -> &T {
-        self.team
+        self.tile
     }
     #[inline(always)]
     fn size(&self) -> Size {
@@ -117,7 +117,7 @@ impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
         lane + R::splat((line * T::LANES) as f64)
     }
     #[inline(always)]
-    fn there(&self, lane: R, line: usize) -> R::Mask {
+    fn in_window(&self, lane: R, line: usize) -> R::Mask {
         self.number(lane, line).lt(self.width)
     }
     #[inline(always)]
@@ -126,7 +126,7 @@ impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
     }
     #[inline(always)]
     fn line(&self, lane: R, block: usize, _: usize) -> Column<'_, R, T> {
-        Column { team: self.team, block, there: self.there(lane, block) }
+        Column { tile: self.tile, block, in_window: self.in_window(lane, block) }
     }
     #[inline(always)]
     fn around(&self, lane: R, block: usize, length: usize) -> Column<'_, R, T> {
@@ -138,17 +138,17 @@ impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
     }
     #[inline(always)]
     fn pixel(&self, line: usize, place: usize) -> R {
-        self.team.pixel(line, place)
+        self.tile.pixel(line, place)
     }
 
     #[inline(always)]
     fn note(&self, lane: R, line: usize, place: usize) -> R {
-        R::select(self.there(lane, line), self.team.note(line, place), R::splat(0.0))
+        R::select(self.in_window(lane, line), self.tile.note(line, place), R::splat(0.0))
     }
 
     #[inline(always)]
     fn weight(&self, lane: R, line: usize, place: usize) -> R {
-        R::select(self.there(lane, line), self.team.weight(line, place), R::splat(0.0))
+        R::select(self.in_window(lane, line), self.tile.weight(line, place), R::splat(0.0))
     }
 
     #[inline(always)]
@@ -156,14 +156,14 @@ impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
         self.down = axis;
         // The rows are shared out as the columns are.
         let mut sums = AxisSums::zero();
-        let lane = self.team.lane();
+        let lane = self.tile.lane();
         let height = R::splat(self.size.height as f64);
         for block in 0..self.size.height.div_ceil(T::LANES) {
             let row = self.number(lane, block);
             let sample = masked(row.lt(height), axis.sample::<SECOND>(row));
             sums.add_of::<SECOND>(axis.profile(), sample);
         }
-        sum_axis::<_, _, SECOND>(self.team, axis.profile(), sums)
+        sum_axis::<_, _, SECOND>(self.tile, axis.profile(), sums)
     }
     #[inline(always)]
     fn take_across<const SECOND: bool>(&mut self, axis: GaussianAxis<R>, _: &mut AxisSums<R>) {
@@ -177,28 +177,28 @@ impl<R: Real, T: Team<R>> Tile<R> for Columns<'_, R, T> {
         sums: &mut AxisSums<R>,
     ) -> AxisSample<R> {
         let sample = self.across.sample::<SECOND>(self.number(lane, line));
-        let sample = masked(self.there(lane, line), sample);
+        let sample = masked(self.in_window(lane, line), sample);
         sums.add_of::<SECOND>(self.across.profile(), sample);
         sample
     }
 }
 
-impl<R: Real, T: Team<R>> Store<R> for Columns<'_, R, T> {
+impl<R: Real, T: SharedTile<R>> Store<R> for Columns<'_, R, T> {
     #[inline(always)]
-    fn set(&mut self, line: usize, place: usize, there: R::Mask, value: R) {
-        self.team.set(line, place, there, value);
+    fn set(&mut self, line: usize, place: usize, in_window: R::Mask, value: R) {
+        self.tile.set(line, place, in_window, value);
     }
     #[inline(always)]
     fn publish(&self) {
-        self.team.publish();
+        self.tile.publish();
     }
 }
 
 /// A column of each lane.
 struct Column<'a, R: Real, T> {
-    team: &'a T,
+    tile: &'a T,
     block: usize,
-    there: R::Mask,
+    in_window: R::Mask,
 }
 
 // Not derived: what is referred to need not be copied.
@@ -210,17 +210,17 @@ impl<R: Real, T> Clone for Column<'_, R, T> {
     }
 }
 
-impl<R: Real, T: Team<R>> Line<R> for Column<'_, R, T> {
+impl<R: Real, T: SharedTile<R>> Line<R> for Column<'_, R, T> {
     #[inline(always)]
     fn pixel(&self, place: usize) -> R {
-        R::select(self.there, self.team.pixel(self.block, place), R::splat(0.0))
+        R::select(self.in_window, self.tile.pixel(self.block, place), R::splat(0.0))
     }
 }
 
-impl<R: Real, T: Team<R>> Around<R> for Column<'_, R, T> {
+impl<R: Real, T: SharedTile<R>> Around<R> for Column<'_, R, T> {
     #[inline(always)]
-    fn beside(&self, place: usize, step: isize) -> R {
-        self.team.beside(self.block, place, step)
+    fn neighbour(&self, place: usize, step: isize) -> R {
+        self.tile.neighbour_pixel(self.block, place, step)
     }
 }
 

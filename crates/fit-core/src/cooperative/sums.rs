@@ -1,13 +1,13 @@
 //! Sums over the points: [`crate::curve::Sums`] by rows.
 
 use super::matrix;
-use super::threads::{Crowd, Told};
+use super::threads::{Cooperative, SearchOptions};
 use crate::arithmetic::{Mask, Real};
 use crate::curve::{MOST_LOST, MOST_SHIFTED, ROUNDING, counted, least_square, single};
 
 /// What is known of the data.
 #[derive(Clone, Copy)]
-pub(super) struct Known<R> {
+pub(super) struct Survey<R> {
     /// They are multiplied by this.
     scale: R,
     /// And weights of their own by this.
@@ -22,81 +22,85 @@ pub(super) struct Known<R> {
     pub(super) sound: bool,
 }
 
-impl<R: Real> Known<R> {
+impl<R: Real> Survey<R> {
     /// Looks at the data; `free` parameters are not held.
     #[inline(always)]
-    pub(super) fn new<C: Crowd<R, N>, const N: usize>(crowd: &C, told: &Told<R>, free: R) -> Self {
+    pub(super) fn new<C: Cooperative<R, N>, const N: usize>(
+        group: &C,
+        options: &SearchOptions<R>,
+        free: R,
+    ) -> Self {
         let (zero, one) = (R::splat(0.0), R::splat(1.0));
-        let [weighted, own] = crowd.weighted();
+        let [weighted, own] = group.weighted();
         let (mut most, mut below, mut seen, mut heaviest, mut odd) = (zero, zero, zero, zero, zero);
         let mut round = 0;
-        while round < crowd.rounds() {
-            let mut counts = crowd.has(round);
+        while round < group.rounds() {
+            let mut counts = group.has(round);
             if weighted {
-                let weight = crowd.weight(round);
+                let weight = group.weight(round);
                 counts = counts & zero.lt(weight);
                 heaviest = heaviest.max(R::select(counts, weight, zero));
             }
-            let datum = R::select(counts, crowd.datum(round), zero);
+            let datum = R::select(counts, group.datum(round), zero);
             seen = seen + R::select(counts, one, zero);
             most = most.max(datum.abs());
             below = below.max(-datum);
             odd = R::select(datum.is_finite(), odd, one);
             round += 1;
         }
-        let (most, below) = (crowd.most(most), crowd.most(below));
-        let (heaviest, odd) = (crowd.most(heaviest), crowd.most(odd));
-        let degrees = crowd.sum(seen) - free;
+        let (most, below) = (group.most(most), group.most(below));
+        let (heaviest, odd) = (group.most(heaviest), group.most(odd));
+        let degrees = group.sum(seen) - free;
         let least = R::splat(single::LEAST);
         // Smaller numbers have fewer digits, or none.
         let mut sound = odd.lt(one) & one.le(degrees) & one.le(free) & least.le(most);
-        let mut known =
+        let mut survey =
             Self { scale: one, weight_scale: one, unit: zero, size: zero, degrees, sound: false };
-        if told.poisson {
+        if options.poisson {
             sound = sound & below.le(zero) & most.le(R::splat(single::MOST_COUNTS));
         } else {
-            known.scale = most.normalizer();
-            let mut weight_unit = told.weight_unit;
+            survey.scale = most.normalizer();
+            let mut weight_unit = options.weight_unit;
             if own {
-                known.weight_scale = heaviest.normalizer();
-                weight_unit = known.weight_scale.exponent();
+                survey.weight_scale = heaviest.normalizer();
+                weight_unit = survey.weight_scale.exponent();
                 sound = sound & heaviest.is_finite() & least.le(heaviest);
             }
-            let exponent = known.scale.exponent();
-            known.unit = exponent + exponent + weight_unit;
+            let exponent = survey.scale.exponent();
+            survey.unit = exponent + exponent + weight_unit;
         }
-        known.sound = sound.all();
+        survey.sound = sound.all();
         let mut size = zero;
         let mut round = 0;
-        while round < crowd.rounds() {
-            let (_, datum, weight) = known.point(crowd, told, round);
+        while round < group.rounds() {
+            let (_, datum, weight) = survey.point(group, options, round);
             let more = (weight * datum).mul_add(datum, size);
-            size = if told.poisson { size + datum } else { more };
+            size = if options.poisson { size + datum } else { more };
             round += 1;
         }
-        known.size = crowd.sum(size);
-        known
+        survey.size = group.sum(size);
+        survey
     }
 
     /// Whether the point of this thread counts, its datum and its weight, scaled; 0 if it does not.
     #[inline(always)]
-    fn point<C: Crowd<R, N>, const N: usize>(
+    fn point<C: Cooperative<R, N>, const N: usize>(
         &self,
-        crowd: &C,
-        told: &Told<R>,
+        group: &C,
+        options: &SearchOptions<R>,
         round: usize,
     ) -> (R::Mask, R, R) {
         let (zero, one) = (R::splat(0.0), R::splat(1.0));
-        let [weighted, own] = crowd.weighted();
-        let (mut counts, mut weight) = (crowd.has(round), one);
+        let [weighted, own] = group.weighted();
+        let (mut counts, mut weight) = (group.has(round), one);
         if weighted {
-            let given = crowd.weight(round);
+            let given = group.weight(round);
             counts = counts & zero.lt(given);
-            if !told.poisson {
+            if !options.poisson {
                 weight = if own { given * self.weight_scale } else { given };
             }
         }
-        let datum = crowd.datum(round) * self.scale;
+        let datum = group.datum(round) * self.scale;
         (counts, R::select(counts, datum, zero), R::select(counts, weight, zero))
     }
 }
@@ -121,57 +125,57 @@ pub(super) struct Evaluation<R, const N: usize> {
 
 /// Visits the points, with the parameters that were prepared at `trial`; `length` is that of this thread's parameter.
 #[inline(always)]
-pub(super) fn evaluate<R: Real, C: Crowd<R, N>, const N: usize>(
-    crowd: &mut C,
-    told: &Told<R>,
-    known: &Known<R>,
+pub(super) fn evaluate<R: Real, C: Cooperative<R, N>, const N: usize>(
+    group: &mut C,
+    options: &SearchOptions<R>,
+    survey: &Survey<R>,
     trial: R,
     length: R,
 ) -> Evaluation<R, N> {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
-    crowd.prepare(trial);
+    group.prepare(trial);
     let mut cost = zero;
     let mut sound = R::Mask::splat(true);
     let (mut gradient, mut diagonal, mut hessian) = (zero, zero, [zero; N]);
     let mut round = 0;
-    while round < crowd.rounds() {
-        let (counts, datum, weight) = known.point(crowd, told, round);
-        let value = crowd.model(round);
-        if told.poisson {
+    while round < group.rounds() {
+        let (counts, datum, weight) = survey.point(group, options, round);
+        let value = group.model(round);
+        if options.poisson {
             let value = R::select(counts, value, zero);
             sound = sound & (!counts | zero.le(value));
             let [term, inverse, missing] = counted(value, datum);
             cost = cost + R::select(counts, term + term, zero);
-            crowd.note(counts, missing * inverse, inverse);
+            group.note(counts, missing * inverse, inverse);
         } else {
-            let residual = R::select(counts, value.neg_mul_add(known.scale, datum), zero);
+            let residual = R::select(counts, value.neg_mul_add(survey.scale, datum), zero);
             let weighted = weight * residual;
             cost = weighted.mul_add(residual, cost);
-            crowd.note(counts, weighted, weight);
+            group.note(counts, weighted, weight);
         }
         let mut point = 0;
-        while point < crowd.times(N) {
-            let [by, residual, weight] = crowd.noted(point);
+        while point < group.times(N) {
+            let [by, residual, weight] = group.noted(point);
             gradient = by.neg_mul_add(residual, gradient);
             let own = by * weight;
             diagonal = own.mul_add(by, diagonal);
             for four in 0..N / 4 {
-                let others = crowd.derivatives(point, four);
+                let others = group.derivatives(point, four);
                 for i in 0..4 {
                     hessian[4 * four + i] = own.mul_add(others[i], hessian[4 * four + i]);
                 }
             }
             point += 1;
         }
-        crowd.forget();
+        group.forget();
         round += 1;
     }
-    cost = crowd.sum(cost);
-    let sound = crowd.sum(R::select(sound, zero, one)).le(zero).any();
-    gradient = crowd.of_same(gradient);
-    diagonal = crowd.of_same(diagonal);
+    cost = group.sum(cost);
+    let sound = group.sum(R::select(sound, zero, one)).le(zero).any();
+    gradient = group.of_same(gradient);
+    diagonal = group.of_same(diagonal);
     for k in 0..N {
-        hessian[k] = crowd.of_same(hessian[k]);
+        hessian[k] = group.of_same(hessian[k]);
     }
     let mut evaluation = Evaluation {
         cost,
@@ -184,19 +188,19 @@ pub(super) fn evaluate<R: Real, C: Crowd<R, N>, const N: usize>(
         settled: true,
         shift: zero,
     };
-    if !told.poisson && told.eliminated != 0 {
-        project(crowd, told.eliminated, &mut evaluation, trial, known, length);
+    if !options.poisson && options.eliminated != 0 {
+        project(group, options.eliminated, &mut evaluation, trial, survey, length);
     } else {
-        let scale = crowd.scale() * known.scale * length;
-        finish(crowd, told.poisson, &mut evaluation, scale, known.size);
+        let scale = group.scale() * survey.scale * length;
+        finish(group, options.poisson, &mut evaluation, scale, survey.size);
     }
     evaluation
 }
 
 /// [`crate::curve::Sums::evaluation`].
 #[inline(always)]
-fn finish<R: Real, C: Crowd<R, N>, const N: usize>(
-    crowd: &mut C,
+fn finish<R: Real, C: Cooperative<R, N>, const N: usize>(
+    group: &mut C,
     poisson: bool,
     evaluation: &mut Evaluation<R, N>,
     scale: R,
@@ -211,11 +215,11 @@ fn finish<R: Real, C: Crowd<R, N>, const N: usize>(
     evaluation.gradient = evaluation.gradient * scale;
     let diagonal = R::select(seen, evaluation.diagonal * scale * scale, zero);
     evaluation.diagonal = diagonal;
-    matrix::scale(crowd, &mut evaluation.hessian, scale);
-    matrix::set_own(crowd, &mut evaluation.hessian, diagonal);
+    matrix::scale(group, &mut evaluation.hessian, scale);
+    matrix::set_own(group, &mut evaluation.hessian, diagonal);
     let most = diagonal.sqrt() * length * rounding;
     evaluation.flat = R::select(evaluation.gradient.abs().le(most), one, zero);
-    let some = crowd.most(R::select(zero.lt(diagonal), one, zero));
+    let some = group.most(R::select(zero.lt(diagonal), one, zero));
     evaluation.resolved &= zero.lt(some).any();
     let resolution = if poisson {
         size * rounding
@@ -227,46 +231,46 @@ fn finish<R: Real, C: Crowd<R, N>, const N: usize>(
     evaluation.resolution = R::select(resolution.is_finite(), resolution, zero);
 }
 
-/// [`crate::curve::Sums::project`], the evaluation that is made of it, and [`crate::curve::Projected::judge`].
+/// [`crate::curve::Sums::project`], the evaluation that is made of it, and [`crate::curve::Projected::settle`].
 #[inline(always)]
-fn project<R: Real, C: Crowd<R, N>, const N: usize>(
-    crowd: &mut C,
+fn project<R: Real, C: Cooperative<R, N>, const N: usize>(
+    group: &mut C,
     eliminated: u32,
     evaluation: &mut Evaluation<R, N>,
     trial: R,
-    known: &Known<R>,
+    survey: &Survey<R>,
     length: R,
 ) {
     let zero = R::splat(0.0);
     let before = evaluation.cost;
-    let which = crowd.is_among(eliminated);
+    let which = group.is_among(eliminated);
     let mut swept = evaluation.hessian;
     let diagonal = evaluation.diagonal;
-    let positive = matrix::sweep(crowd, &mut swept, diagonal, eliminated);
+    let positive = matrix::sweep(group, &mut swept, diagonal, eliminated);
     let gradient = evaluation.gradient;
-    let step = matrix::product(crowd, &swept, R::select(which, gradient, zero));
+    let step = matrix::product(group, &swept, R::select(which, gradient, zero));
     let mut step = R::select(which, step, zero);
-    let mut shift = step * (crowd.scale() * known.scale).reciprocal();
+    let mut shift = step * (group.scale() * survey.scale).reciprocal();
     shift = R::select(which, shift, zero);
     let seen = positive & R::splat(const { least_square(R::EPSILON) }).le(diagonal);
-    let sound = crowd.all(!which | (seen & shift.is_finite())) & before.is_finite().all();
+    let sound = group.all(!which | (seen & shift.is_finite())) & before.is_finite().all();
     if !sound {
         (step, shift) = (zero, zero);
     }
-    let mut cost = before + crowd.over(gradient * step);
+    let mut cost = before + group.over(gradient * step);
     // What is no number stays so.
     cost = if sound { cost.max(zero) } else { before };
     evaluation.cost = cost;
-    let more = matrix::product(crowd, &evaluation.hessian, step);
+    let more = matrix::product(group, &evaluation.hessian, step);
     let own = if sound { zero } else { gradient };
     evaluation.gradient = R::select(which, own, gradient + more);
     let gained = (before - cost).max(zero);
     evaluation.shift = shift;
-    crowd.prepare(trial + shift);
-    let scale = crowd.scale() * known.scale * length;
-    finish(crowd, false, evaluation, scale, known.size + gained);
+    group.prepare(trial + shift);
+    let scale = group.scale() * survey.scale * length;
+    finish(group, false, evaluation, scale, survey.size + gained);
 
-    let (size, epsilon) = (known.size, R::splat(R::EPSILON));
+    let (size, epsilon) = (survey.size, R::splat(R::EPSILON));
     let rounding = R::splat(ROUNDING * R::EPSILON);
     let little = (before * rounding).le((size + cost) * R::splat(MOST_LOST)).all();
     evaluation.resolved = evaluation.resolved & sound & little;
@@ -275,13 +279,13 @@ fn project<R: Real, C: Crowd<R, N>, const N: usize>(
     if settled {
         // Along the valley the rounding of residuals makes less of a gradient than beside it.
         let most = ((size + before) * R::splat(2.0)).sqrt() * rounding;
-        let left = matrix::own(crowd, &swept) * scale * scale;
+        let left = matrix::own(group, &swept) * scale * scale;
         let little = evaluation.gradient.abs().le(left.max(zero).sqrt() * most);
         let flat = R::select(little, evaluation.flat, zero);
         evaluation.flat = R::select(which, evaluation.flat, flat);
     } else {
         // As large as rounding of the sums may have made it small: the next evaluation there is no worse.
-        let lost = (known.degrees * epsilon + rounding) * before;
+        let lost = (survey.degrees * epsilon + rounding) * before;
         evaluation.cost = cost + evaluation.resolution + lost;
         evaluation.flat = zero;
     }

@@ -17,7 +17,7 @@ const LEAST_SINGLE_TOLERANCE: f64 = 1e-4;
 
 /// All that the fits of a batch have in common.
 #[derive(Debug)]
-pub struct Job<'c, 's, 'o> {
+pub struct CurveBatch<'c, 's, 'o> {
     /// What is fitted.
     pub curves: Curves<'c>,
     start: CurveStart<'s>,
@@ -42,8 +42,8 @@ pub struct Job<'c, 's, 'o> {
     shiftable: Vec<bool>,
 }
 
-impl<'c, 's, 'o> Job<'c, 's, 'o> {
-    /// A job that has been checked. On a grid the program knows which of its operations depend on the column or the row
+impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
+    /// A batch that has been checked. On a grid the program knows which of its operations depend on the column or the row
     /// alone, unless points are to be taken `together`.
     ///
     /// # Errors
@@ -56,29 +56,29 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
         together: bool,
     ) -> Result<Self, CurveError> {
         let [parameters, variables] = [formula.parameters(), formula.variables()].map(<[_]>::len);
-        let mut job = Self::of_model(parameters, variables, curves, start, options)
+        let mut batch = Self::of_model(parameters, variables, curves, start, options)
             .map_err(|error| error.with_names(formula.parameters()))?;
         if together {
-            job.take_points_together();
+            batch.take_points_together();
         }
-        let program = job.derived(formula);
+        let program = batch.derived(formula);
         let eliminates = match options.linear {
-            Linear::Auto => matches!(job.start, CurveStart::Shared(_)),
+            Linear::Auto => matches!(batch.start, CurveStart::Shared(_)),
             Linear::Eliminated => true,
             Linear::Searched => false,
         };
         if eliminates && options.estimator == Estimator::LeastSquares {
-            job.explicit.eliminated = program.separable(options.unlimited());
+            batch.explicit.eliminated = program.separable(options.unlimited());
         }
-        job.program = Some(program);
-        job.invariance = Some(Arc::clone(formula.invariance()));
+        batch.program = Some(program);
+        batch.invariance = Some(Arc::clone(formula.invariance()));
         let can_shift = |variable| can_shift(formula, options, variable);
-        job.shiftable = (0..variables).map(can_shift).collect();
-        Ok(job)
+        batch.shiftable = (0..variables).map(can_shift).collect();
+        Ok(batch)
     }
 
-    /// A job for Gpufit's search, which takes any numbers: what makes no sense is the outcome of its fit. Start values must
-    /// be within the limits. Points are taken `together` as in [`Job::new`].
+    /// A batch for Gpufit's search, which takes any numbers: what makes no sense is the outcome of its fit. Start values must
+    /// be within the limits. Points are taken `together` as in [`CurveBatch::new`].
     ///
     /// # Errors
     /// If there are not as many points, weights, start values or limits as data.
@@ -104,12 +104,12 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
             return Err(CurveError::Shape { what: "start values", found, wanted });
         }
         options.check_count(curves.count())?;
-        let mut job = Self::unchecked(variables, curves, start, options);
+        let mut batch = Self::unchecked(variables, curves, start, options);
         if together {
-            job.take_points_together();
+            batch.take_points_together();
         }
-        job.program = Some(job.derived(formula));
-        Ok(job)
+        batch.program = Some(batch.derived(formula));
+        Ok(batch)
     }
 
     fn take_points_together(&mut self) {
@@ -125,7 +125,7 @@ impl<'c, 's, 'o> Job<'c, 's, 'o> {
     /// The same for a model of so many parameters and variables that is no formula.
     ///
     /// # Errors
-    /// As for [`Job::new`].
+    /// As for [`CurveBatch::new`].
     pub fn of_model(
         parameters: usize,
         variables: usize,

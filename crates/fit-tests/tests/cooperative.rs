@@ -1,15 +1,15 @@
 //! The search of models of many parameters, of which each thread of a kernel has one, on the host: lanes of a pack stand in for
 //! threads.
 
-use fit_core::crowd::{CROWD, Crowd, Own, Told, fit};
+use fit_core::cooperative::{COOPERATIVE_THREADS, Cooperative, ParameterStart, SearchOptions, fit};
 use fit_core::{Estimator, LaneMask, Lanes, Real};
 use fit_cpu::CurveReference;
-use fit_curves::{CurveFits, CurveOptions, Curves, Job, Linear, Points, Single, chunks};
+use fit_curves::{CurveBatch, CurveFits, CurveOptions, Curves, Linear, Points, SingleFit, chunks};
 use fit_formula::{Evaluator, Formula};
 use fit_tests::peaks::Peaks;
 use ndarray::Array2;
 
-type Warp = Lanes<f32, CROWD>;
+type Warp = Lanes<f32, COOPERATIVE_THREADS>;
 
 /// A data set, and a sum of peaks in the place of the marks.
 struct Emulated<'p, const N: usize> {
@@ -21,13 +21,13 @@ struct Emulated<'p, const N: usize> {
     weights: Vec<f32>,
     own_weights: bool,
     /// Derivatives, and a residual and a weight, of the point of each thread.
-    rows: [[f32; N]; CROWD],
-    notes: [[f32; 2]; CROWD],
+    rows: [[f32; N]; COOPERATIVE_THREADS],
+    notes: [[f32; 2]; COOPERATIVE_THREADS],
     shown: [Warp; N],
 }
 
 /// The lanes in which something holds.
-fn mask(of: impl Fn(usize) -> bool) -> LaneMask<CROWD> {
+fn mask(of: impl Fn(usize) -> bool) -> LaneMask<COOPERATIVE_THREADS> {
     LaneMask(std::array::from_fn(of))
 }
 
@@ -37,7 +37,9 @@ fn exchanged(value: Warp, step: usize) -> Warp {
 
 impl<const N: usize> Emulated<'_, N> {
     fn read(&self, all: &[f32], round: usize) -> Warp {
-        Lanes(std::array::from_fn(|lane| *all.get(CROWD * round + lane).unwrap_or(&f32::NAN)))
+        Lanes(std::array::from_fn(|lane| {
+            *all.get(COOPERATIVE_THREADS * round + lane).unwrap_or(&f32::NAN)
+        }))
     }
     /// The point of a round at which a thread looks.
     fn place(point: usize, lane: usize) -> usize {
@@ -45,15 +47,15 @@ impl<const N: usize> Emulated<'_, N> {
     }
 }
 
-impl<const N: usize> Crowd<Warp, N> for Emulated<'_, N> {
+impl<const N: usize> Cooperative<Warp, N> for Emulated<'_, N> {
     fn times(&self, number: usize) -> usize {
         number
     }
     fn rounds(&self) -> usize {
-        self.data.len().div_ceil(CROWD)
+        self.data.len().div_ceil(COOPERATIVE_THREADS)
     }
-    fn has(&self, round: usize) -> LaneMask<CROWD> {
-        mask(|lane| CROWD * round + lane < self.data.len())
+    fn has(&self, round: usize) -> LaneMask<COOPERATIVE_THREADS> {
+        mask(|lane| COOPERATIVE_THREADS * round + lane < self.data.len())
     }
     fn datum(&self, round: usize) -> Warp {
         self.read(&self.data, round)
@@ -75,7 +77,7 @@ impl<const N: usize> Crowd<Warp, N> for Emulated<'_, N> {
     }
     fn model(&mut self, round: usize) -> Warp {
         Lanes(std::array::from_fn(|lane| {
-            self.formula.value(&[(CROWD * round + lane) as f64]);
+            self.formula.value(&[(COOPERATIVE_THREADS * round + lane) as f64]);
             let mut by = vec![0.0; self.parameters];
             self.formula.derivatives(&mut by);
             for (to, by) in self.rows[lane].iter_mut().zip(by) {
@@ -85,8 +87,8 @@ impl<const N: usize> Crowd<Warp, N> for Emulated<'_, N> {
             peaks.fold(self.given.0[0], |sum, j| self.given.0[j].mul_add(self.rows[lane][j], sum))
         }))
     }
-    fn note(&mut self, counts: LaneMask<CROWD>, residual: Warp, weight: Warp) {
-        for lane in 0..CROWD {
+    fn note(&mut self, counts: LaneMask<COOPERATIVE_THREADS>, residual: Warp, weight: Warp) {
+        for lane in 0..COOPERATIVE_THREADS {
             if !counts.0[lane] {
                 self.rows[lane] = [0.0; N];
             }
@@ -122,12 +124,12 @@ impl<const N: usize> Crowd<Warp, N> for Emulated<'_, N> {
         std::array::from_fn(|i| self.shown[4 * four + i])
     }
     fn of(&self, parameter: usize, value: Warp) -> Warp {
-        Lanes([value.0[parameter]; CROWD])
+        Lanes([value.0[parameter]; COOPERATIVE_THREADS])
     }
-    fn is(&self, parameter: usize) -> LaneMask<CROWD> {
+    fn is(&self, parameter: usize) -> LaneMask<COOPERATIVE_THREADS> {
         mask(|lane| lane % N == parameter)
     }
-    fn is_among(&self, parameters: u32) -> LaneMask<CROWD> {
+    fn is_among(&self, parameters: u32) -> LaneMask<COOPERATIVE_THREADS> {
         mask(|lane| parameters >> (lane % N) & 1 == 1)
     }
     fn sum(&self, value: Warp) -> Warp {
@@ -137,7 +139,7 @@ impl<const N: usize> Crowd<Warp, N> for Emulated<'_, N> {
         [16, 8, 4, 2, 1].into_iter().fold(value, |most, step| most.max(exchanged(most, step)))
     }
     fn of_same(&self, value: Warp) -> Warp {
-        if N == CROWD { value } else { value + exchanged(value, N) }
+        if N == COOPERATIVE_THREADS { value } else { value + exchanged(value, N) }
     }
     fn over(&self, value: Warp) -> Warp {
         let steps = [16, 8, 4, 2, 1].into_iter().filter(|&step| step < N);
@@ -152,12 +154,12 @@ fn fit_as_kernels_do<const N: usize>(
     start: &[f64],
     options: &CurveOptions,
 ) -> (CurveFits, Vec<usize>) {
-    let job = Job::new(formula, curves, start.into(), options, true).expect("sound");
-    let own_weights = job.has_own_weights();
+    let batch = CurveBatch::new(formula, curves, start.into(), options, true).expect("sound");
+    let own_weights = batch.has_own_weights();
     let [share, square] = options.ends();
-    let told = Told {
+    let search_options = SearchOptions {
         poisson: options.estimator == Estimator::MaximumLikelihood,
-        eliminated: job.explicit.eliminated as u32,
+        eliminated: batch.explicit.eliminated as u32,
         max_iterations: Warp::splat(f64::from(options.max_iterations)),
         share: Warp::splat(share),
         square: Warp::splat(square),
@@ -170,33 +172,33 @@ fn fit_as_kernels_do<const N: usize>(
                 if lane % N < parameters { of(lane % N) as f32 } else { 0.0 }
             }))
         };
-    let own = Own {
+    let begin = ParameterStart {
         initial: each(&|j| start[j]),
-        lower: each(&|j| job.limit(0, j)[0]),
-        upper: each(&|j| job.limit(0, j)[1]),
+        lower: each(&|j| batch.limit(0, j)[0]),
+        upper: each(&|j| batch.limit(0, j)[1]),
     };
     let mut fits = CurveFits::invalid(curves.count(), parameters, true);
     let mut chunks = chunks(&mut fits, curves.count());
     let chunk = &mut chunks[0];
     for number in chunk.fits() {
         let mut data = vec![0.0; curves.points()];
-        job.read_data(number, &mut data);
+        batch.read_data(number, &mut data);
         let mut weights = vec![0.0; if own_weights { curves.points() } else { 0 }];
         if own_weights {
-            job.read_weights(number, &mut weights);
+            batch.read_weights(number, &mut weights);
         }
-        let mut crowd = Emulated::<N> {
-            formula: Evaluator::new(job.program.as_ref().expect("a formula")),
+        let mut threads = Emulated::<N> {
+            formula: Evaluator::new(batch.program.as_ref().expect("a formula")),
             given: Warp::splat(0.0),
             parameters,
             data,
             weights,
             own_weights,
-            rows: [[0.0; N]; CROWD],
-            notes: [[0.0; 2]; CROWD],
+            rows: [[0.0; N]; COOPERATIVE_THREADS],
+            notes: [[0.0; 2]; COOPERATIVE_THREADS],
             shown: [Warp::splat(0.0); N],
         };
-        let found = fit(&mut crowd, &told, &own);
+        let found = fit(&mut threads, &search_options, &begin);
         // What all threads have is the same in all of them.
         for other in found.others {
             assert!(other.0.iter().all(|one| one.to_bits() == other.0[0].to_bits()), "{other:?}");
@@ -207,8 +209,8 @@ fn fit_as_kernels_do<const N: usize>(
             .collect();
         let others = found.others.map(|other| other.0[0]);
         let (values, errors) = (&found.parameter.0[..parameters], &found.error.0[..parameters]);
-        let single = Single::from_numbers(values, &lengths, errors, others);
-        if !single.put(&job, number, |j, k| found.covariance[k].0[j], chunk) {
+        let single = SingleFit::from_numbers(values, &lengths, errors, others);
+        if !single.put(&batch, number, |j, k| found.covariance[k].0[j], chunk) {
             chunk.leave(number);
         }
     }
@@ -252,10 +254,10 @@ fn agrees<const N: usize>(
     assert!(10 * alike >= 8 * curves.count(), "{what}: {alike}");
 }
 
-/// Proves that crowds find what the reference finds and take its steps, by least squares and maximum likelihood, with weights, masked
+/// Proves that warps find what the reference finds and take its steps, by least squares and maximum likelihood, with weights, masked
 /// points, limits and held parameters, linear parameters eliminated and not, with rows of 16 and 32 numbers.
 #[test]
-fn crowds_find_what_the_reference_finds() {
+fn warps_find_what_the_reference_finds() {
     for (count, points) in [(1, 40), (4, 70), (5, 128), (8, 125), (10, 160)] {
         let peaks = Peaks::new(count, points);
         let (formula, parameters, start) = (&peaks.formula, peaks.truth.len(), peaks.start());
@@ -295,7 +297,7 @@ fn crowds_find_what_the_reference_finds() {
 
 /// Proves that what single precision cannot decide is left: data that are not finite, too small, and exact; and a singular model.
 #[test]
-fn crowds_leave_what_they_cannot_decide() {
+fn warps_leave_what_they_cannot_decide() {
     let peaks = Peaks::new(4, 70);
     let mut data = peaks.data(4);
     data[[0, 3]] = f64::NAN;

@@ -1,4 +1,4 @@
-//! Models of many parameters, fitted by a crowd: 32 threads that have a parameter each, and a point each in turn.
+//! Models of many parameters, fitted by 32 threads together, which have a parameter each, and a point each in turn.
 //!
 //! What a thread could keep of a model of a few parameters, it cannot of one of thirty: their Hessian has a thousand numbers.
 //! Here each thread has a row of it. The sums (`sums`), the elimination (`matrix`) and the search (`search`) are those of
@@ -16,13 +16,13 @@ mod threads;
 
 use crate::arithmetic::{Mask, Real};
 use crate::curve::single;
-use search::Search;
-use sums::Known;
-pub use threads::{CROWD, Crowd, Own, Told};
+use search::CooperativeSearch;
+use sums::Survey;
+pub use threads::{COOPERATIVE_THREADS, Cooperative, ParameterStart, SearchOptions};
 
-/// What was found of a thread's own parameter.
+/// What a thread has of the outcome: its own parameter, and the numbers of all.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<R, const N: usize> {
+pub struct ThreadOutcome<R, const N: usize> {
     /// The parameter.
     pub parameter: R,
     /// The root of its element in the inverse Hessian; infinite where single precision does not tell it from the others.
@@ -35,43 +35,43 @@ pub struct Found<R, const N: usize> {
 
 /// Fits a data set.
 #[inline(always)]
-pub fn fit<R: Real, C: Crowd<R, N>, const N: usize>(
-    crowd: &mut C,
-    told: &Told<R>,
-    own: &Own<R>,
-) -> Found<R, N> {
+pub fn fit<R: Real, C: Cooperative<R, N>, const N: usize>(
+    group: &mut C,
+    options: &SearchOptions<R>,
+    start: &ParameterStart<R>,
+) -> ThreadOutcome<R, N> {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
-    let held = own.upper.le(own.lower);
-    let known = Known::new(crowd, told, crowd.over(R::select(held, zero, one)));
-    let mut search = Search::start(crowd, told, own, &known);
+    let held = start.upper.le(start.lower);
+    let survey = Survey::new(group, options, group.over(R::select(held, zero, one)));
+    let mut search = CooperativeSearch::start(group, options, start, &survey);
     while search.runs() {
-        let evaluation = search.evaluate(crowd, told, &known);
-        search.update(crowd, own, &evaluation);
+        let evaluation = search.evaluate(group, options, &survey);
+        search.update(group, start, &evaluation);
     }
-    let (status, raw) = search.outcome(crowd, own);
+    let (status, raw) = search.outcome(group, start);
     // One that ended on a limit counts as held there.
-    let on_limit = search.best.le(own.lower) | own.upper.le(search.best);
-    let degrees = known.degrees + crowd.over(R::select(on_limit & !held, one, zero));
+    let on_limit = search.best.le(start.lower) | start.upper.le(search.best);
+    let degrees = survey.degrees + group.over(R::select(on_limit & !held, one, zero));
     let held = held | on_limit;
     let mut covariance = search.hessian;
     let keeps = R::select(held, zero, one);
-    matrix::keep(crowd, &mut covariance, keeps);
+    matrix::keep(group, &mut covariance, keeps);
     let free = R::select(held, zero, search.diagonal);
-    let positive = matrix::sweep(crowd, &mut covariance, free, u32::MAX);
-    let definite = crowd.all(positive | held);
+    let positive = matrix::sweep(group, &mut covariance, free, u32::MAX);
+    let definite = group.all(positive | held);
     let infinite = R::splat(f64::INFINITY);
     for k in 0..N {
         let value = -covariance[k];
         let known = R::Mask::splat(definite) & value.is_finite();
         covariance[k] = R::select(known, value, infinite);
     }
-    matrix::keep(crowd, &mut covariance, keeps);
-    let variance = matrix::own(crowd, &covariance);
+    matrix::keep(group, &mut covariance, keeps);
+    let variance = matrix::own(group, &covariance);
     // 1/(1 − R²): where it is large, rounding of the sums is all that tells parameters apart.
     let alike = search.diagonal * variance;
     let told_apart = alike.le(R::splat(single::MOST_ALIKE)) & zero.lt(variance);
     let error = R::select(told_apart, variance.sqrt(), infinite);
-    Found {
+    ThreadOutcome {
         parameter: search.best,
         error: R::select(held, zero, error),
         covariance,
@@ -81,9 +81,9 @@ pub fn fit<R: Real, C: Crowd<R, N>, const N: usize>(
             search.evaluations,
             status,
             raw,
-            known.unit,
+            survey.unit,
             degrees,
-            known.size,
+            survey.size,
         ],
     }
 }

@@ -3,9 +3,9 @@
 use crate::arithmetic::Real;
 
 /// Numbers with one fit in each lane, which are taken from lane to lane together.
-pub trait Parts<R: Real>: Copy {
+pub trait LaneState<R: Real>: Copy {
     /// Replaces each number by what `how` makes of it and of the same number of `other`.
-    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M);
+    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M);
 }
 
 /// A search in progress in each lane, or a pack of them.
@@ -16,9 +16,9 @@ pub trait Resumable<R: Real>: Copy {
     fn refill(&mut self, mask: R::Mask, other: &Self);
 }
 
-/// What to do with each number of [`Parts`]. (No closure: those are functions of their own, for which an instruction
+/// What to do with each number of [`LaneState`]. (No closure: those are functions of their own, for which an instruction
 /// set is not enabled.)
-pub trait Merge<R: Real> {
+pub trait MergeLanes<R: Real> {
     /// For a number.
     fn number(&self, mine: R, other: R) -> R;
     /// For a truth value.
@@ -29,7 +29,7 @@ pub trait Merge<R: Real> {
 #[derive(Clone, Copy, Debug)]
 pub struct Replace<M>(pub M);
 
-impl<R: Real> Merge<R> for Replace<R::Mask> {
+impl<R: Real> MergeLanes<R> for Replace<R::Mask> {
     #[inline(always)]
     fn number(&self, mine: R, other: R) -> R {
         R::select(self.0, other, mine)
@@ -40,9 +40,9 @@ impl<R: Real> Merge<R> for Replace<R::Mask> {
     }
 }
 
-impl<R: Real, const N: usize> Parts<R> for [R; N] {
+impl<R: Real, const N: usize> LaneState<R> for [R; N] {
     #[inline(always)]
-    fn merge<M: Merge<R>>(&mut self, other: &Self, how: &M) {
+    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
         for i in 0..N {
             self[i] = how.number(self[i], other[i]);
         }

@@ -1,6 +1,6 @@
 //! Symmetric matrices, of which each thread has a row.
 
-use super::threads::Crowd;
+use super::threads::Cooperative;
 use crate::arithmetic::{Mask, Real};
 use crate::search::solve::{inverse_pivot, least_pivot};
 
@@ -8,8 +8,8 @@ use crate::search::solve::{inverse_pivot, least_pivot};
 /// the inverse of what they have in common, and the others what is left beside them. `diagonal` is a thread's own element.
 /// Returns whether its own pivot was positive.
 #[inline(always)]
-pub(super) fn sweep<R: Real, C: Crowd<R, N>, const N: usize>(
-    crowd: &mut C,
+pub(super) fn sweep<R: Real, C: Cooperative<R, N>, const N: usize>(
+    group: &mut C,
     row: &mut [R; N],
     diagonal: R,
     among: u32,
@@ -18,20 +18,20 @@ pub(super) fn sweep<R: Real, C: Crowd<R, N>, const N: usize>(
     let mut positive = R::Mask::splat(true);
     let mut k = 0;
     // The column of the pivot comes first, and goes to the end: registers have no number that changes.
-    while k < crowd.times(N) {
+    while k < group.times(N) {
         let own = row[0];
-        crowd.show(own, k);
+        group.show(own, k);
         let here = among >> k & 1 == 1;
-        let mine = crowd.is(k) & R::Mask::splat(here);
+        let mine = group.is(k) & R::Mask::splat(here);
         let sound = (diagonal * R::splat(4.0 * R::EPSILON)).lt(own);
         let sound = sound & R::splat(const { least_pivot(R::EPSILON) }).lt(own);
         positive = positive & (!mine | sound);
-        let unit = crowd.of(k, inverse_pivot(own, diagonal));
+        let unit = group.of(k, inverse_pivot(own, diagonal));
         let unit = if here { unit } else { zero };
         let share = own * unit;
         let factor = R::select(mine, unit, -share);
         for four in 0..N / 4 {
-            let column = crowd.shown(four);
+            let column = group.shown(four);
             for i in 0..4 {
                 let m = 4 * four + i;
                 if m > 0 {
@@ -49,15 +49,15 @@ pub(super) fn sweep<R: Real, C: Crowd<R, N>, const N: usize>(
 
 /// The product with a vector, of which each thread has an element.
 #[inline(always)]
-pub(super) fn product<R: Real, C: Crowd<R, N>, const N: usize>(
-    crowd: &mut C,
+pub(super) fn product<R: Real, C: Cooperative<R, N>, const N: usize>(
+    group: &mut C,
     row: &[R; N],
     vector: R,
 ) -> R {
-    crowd.show(vector, 0);
+    group.show(vector, 0);
     let mut sum = R::splat(0.0);
     for four in 0..N / 4 {
-        let others = crowd.shown(four);
+        let others = group.shown(four);
         for i in 0..4 {
             sum = row[4 * four + i].mul_add(others[i], sum);
         }
@@ -67,15 +67,15 @@ pub(super) fn product<R: Real, C: Crowd<R, N>, const N: usize>(
 
 /// Makes rows and columns 0 where `keeps` is not 1.
 #[inline(always)]
-pub(super) fn keep<R: Real, C: Crowd<R, N>, const N: usize>(
-    crowd: &mut C,
+pub(super) fn keep<R: Real, C: Cooperative<R, N>, const N: usize>(
+    group: &mut C,
     row: &mut [R; N],
     keeps: R,
 ) {
     let zero = R::splat(0.0);
-    crowd.show(keeps, 0);
+    group.show(keeps, 0);
     for four in 0..N / 4 {
-        let others = crowd.shown(four);
+        let others = group.shown(four);
         for i in 0..4 {
             let both = zero.lt(keeps * others[i]);
             row[4 * four + i] = R::select(both, row[4 * four + i], zero);
@@ -85,14 +85,14 @@ pub(super) fn keep<R: Real, C: Crowd<R, N>, const N: usize>(
 
 /// Multiplies the rows and columns by the threads' numbers.
 #[inline(always)]
-pub(super) fn scale<R: Real, C: Crowd<R, N>, const N: usize>(
-    crowd: &mut C,
+pub(super) fn scale<R: Real, C: Cooperative<R, N>, const N: usize>(
+    group: &mut C,
     row: &mut [R; N],
     by: R,
 ) {
-    crowd.show(by, 0);
+    group.show(by, 0);
     for four in 0..N / 4 {
-        let others = crowd.shown(four);
+        let others = group.shown(four);
         for i in 0..4 {
             row[4 * four + i] = row[4 * four + i] * by * others[i];
         }
@@ -101,22 +101,22 @@ pub(super) fn scale<R: Real, C: Crowd<R, N>, const N: usize>(
 
 /// The element of the diagonal.
 #[inline(always)]
-pub(super) fn own<R: Real, C: Crowd<R, N>, const N: usize>(crowd: &C, row: &[R; N]) -> R {
+pub(super) fn own<R: Real, C: Cooperative<R, N>, const N: usize>(group: &C, row: &[R; N]) -> R {
     let mut own = row[0];
     for k in 1..N {
-        own = R::select(crowd.is(k), row[k], own);
+        own = R::select(group.is(k), row[k], own);
     }
     own
 }
 
 /// Replaces it.
 #[inline(always)]
-pub(super) fn set_own<R: Real, C: Crowd<R, N>, const N: usize>(
-    crowd: &C,
+pub(super) fn set_own<R: Real, C: Cooperative<R, N>, const N: usize>(
+    group: &C,
     row: &mut [R; N],
     own: R,
 ) {
     for k in 0..N {
-        row[k] = R::select(crowd.is(k), own, row[k]);
+        row[k] = R::select(group.is(k), own, row[k]);
     }
 }

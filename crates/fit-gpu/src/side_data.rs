@@ -1,4 +1,4 @@
-//! What windows come with beside their pixels, on its way to a device.
+//! The side data of windows, on their way to a device.
 
 use fit_core::Options;
 use fit_gpu_kernel::Job;
@@ -10,7 +10,7 @@ use crate::bytes::Bytes;
 use crate::driver::{DeviceMemory, Stream};
 
 /// A camera map, and weights, whose numbers follow each other in memory.
-pub(crate) struct Beside<'a> {
+pub(crate) struct SideInputs<'a> {
     map: Option<&'a CameraMap>,
     image: Option<CowArray<'a, f32, Ix2>>,
     windows: Option<CowArray<'a, f32, Ix3>>,
@@ -18,10 +18,10 @@ pub(crate) struct Beside<'a> {
     inverse_gain: f32,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> SideInputs<'a> {
     /// What these windows come with, if anything.
     pub(crate) fn new(windows: &AnyWindows<'a>, options: &Options) -> Option<Self> {
-        let (map, weights) = (windows.known().map(), windows.known().weights());
+        let (map, weights) = (windows.side_data().map(), windows.side_data().weights());
         let em_gain = options.camera.and_then(|camera| camera.em_gain).unwrap_or(1.0);
         let (image, each) = match weights {
             None => (None, None),

@@ -1,10 +1,12 @@
-//! The pixels in memory that a thread has alone: one thread a fit, for squares of a known side in large batches where
+//! One thread a fit, the pixels in memory of its own, for squares of a known side in large batches where
 //! the sums leave registers no room for pixels.
 //!
 //! The loop over rows stays a loop, so that its code fits into the instruction cache. The one over columns can be
 //! unrolled, and the samples of the columns are in registers.
 
-use fit_core::pass::{self, Alone, Along, Around, Finish, Found, Line, Method, Side, Store, Tile};
+use fit_core::pass::{
+    self, Along, Around, Finish, Line, Method, OneLane, RawFit, Side, Store, Tile,
+};
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis, Put};
 use fit_core::{Mask, Outline, Real, Size};
 
@@ -17,7 +19,7 @@ pub fn fit<R: Real, M: Method<R>, const SIDE: usize>(
     pixels: &mut [[R; SIDE]],
     notes: &[[R; SIDE]],
     start: Option<Outline<R>>,
-) -> Found<R> {
+) -> RawFit<R> {
     let zero = R::splat(0.0);
     let columns = Samples([AxisSample::zero(); SIDE]);
     let mut tile = Window { pixels, notes, columns, down: GaussianAxis::new(zero, zero) };
@@ -52,9 +54,9 @@ impl<R: Real, const SIDE: usize> Along<R> for &Samples<R, SIDE> {
 
 /// A row.
 #[derive(Clone, Copy)]
-struct Row<'a, R, const SIDE: usize>(&'a [R; SIDE]);
+struct PixelRow<'a, R, const SIDE: usize>(&'a [R; SIDE]);
 
-impl<R: Real, const SIDE: usize> Line<R> for Row<'_, R, SIDE> {
+impl<R: Real, const SIDE: usize> Line<R> for PixelRow<'_, R, SIDE> {
     #[inline(always)]
     fn pixel(&self, place: usize) -> R {
         self.0[place]
@@ -78,15 +80,15 @@ impl<R: Real, const SIDE: usize> Line<R> for Rows<'_, R, SIDE> {
 
 impl<R: Real, const SIDE: usize> Around<R> for Rows<'_, R, SIDE> {
     #[inline(always)]
-    fn beside(&self, place: usize, step: isize) -> R {
+    fn neighbour(&self, place: usize, step: isize) -> R {
         if step < 0 { self.above[place] } else { self.below[place] }
     }
 }
 
 impl<R: Real, const SIDE: usize> Tile<R> for Window<'_, R, SIDE> {
-    type Group = Alone;
+    type Group = OneLane;
     type Line<'l>
-        = Row<'l, R, SIDE>
+        = PixelRow<'l, R, SIDE>
     where
         Self: 'l;
     type Around<'l>
@@ -101,8 +103,8 @@ impl<R: Real, const SIDE: usize> Tile<R> for Window<'_, R, SIDE> {
     const WHOLE: bool = true;
 
     #[inline(always)]
-    fn group(&self) -> &Alone {
-        &Alone
+    fn group(&self) -> &OneLane {
+        &OneLane
     }
     #[inline(always)]
     fn size(&self) -> Size {
@@ -125,7 +127,7 @@ impl<R: Real, const SIDE: usize> Tile<R> for Window<'_, R, SIDE> {
         R::splat(line as f64)
     }
     #[inline(always)]
-    fn there(&self, _: R, _: usize) -> R::Mask {
+    fn in_window(&self, _: R, _: usize) -> R::Mask {
         R::Mask::splat(true)
     }
     #[inline(always)]
@@ -137,8 +139,8 @@ impl<R: Real, const SIDE: usize> Tile<R> for Window<'_, R, SIDE> {
         }
     }
     #[inline(always)]
-    fn line(&self, _: R, line: usize, _: usize) -> Row<'_, R, SIDE> {
-        Row(&self.pixels[line])
+    fn line(&self, _: R, line: usize, _: usize) -> PixelRow<'_, R, SIDE> {
+        PixelRow(&self.pixels[line])
     }
     #[inline(always)]
     fn around(&self, _: R, line: usize, _: usize) -> Rows<'_, R, SIDE> {

@@ -1,13 +1,13 @@
 //! Gpufit's search for data sets in memory that the device reaches by itself.
 
-use fit_curves::{CurveOptions, CurveStart, Curves, GpufitOptions, Job, Points};
+use fit_curves::{CurveBatch, CurveOptions, CurveStart, Curves, GpufitOptions, Points};
 use fit_formula::Formula;
 use fit_gpu_kernel::{CurveJob, GpufitJob};
 use ndarray::{ArrayView2, ArrayView3, ShapeBuilder};
 
+use super::search_kind::{Gpufit, SearchKind};
 use super::slot::Tables;
-use super::way::{Gpufit, Kind};
-use super::{CurveGpu, Flight};
+use super::{CurveGpu, InFlightCurves};
 use crate::GpuError;
 use crate::driver;
 
@@ -81,19 +81,19 @@ impl CurveGpu {
             shapes = shapes.with_weights(data);
         }
         let start = CurveStart::from(starts);
-        let job = Job::of_gpufit(formula, &shapes, start, options, true)?;
+        let batch = CurveBatch::of_gpufit(formula, &shapes, start, options, true)?;
         let kind = Gpufit(*gpufit);
-        let chosen = if gpufit.is_single() { self.chosen(&job, &kind)? } else { None };
+        let chosen = if gpufit.is_single() { self.chosen(&batch, &kind)? } else { None };
         let Some((shape, kept)) = chosen else { return Ok(false) };
         let limits = [0, 1].map(|end| -> Vec<f32> {
             let of = |fit: usize| (0..parameters).map(move |j| (fit, j));
             let all = (0..if shape.job.limit_step > 0 { count } else { 0 }).flat_map(of);
             all.map(|(fit, j)| options.limit(fit, j)[end] as f32).collect()
         });
-        let tables = Tables::new(&job, &shape);
+        let tables = Tables::new(&batch, &shape);
 
-        let mut flight = Flight(Some(self.take_slots()?));
-        let [slot, ..] = flight.slots() else { return Ok(false) };
+        let mut in_flight = InFlightCurves(Some(self.take_slots()?));
+        let [slot, ..] = in_flight.slots() else { return Ok(false) };
         let task = slot.load_tables(&shape, &tables, &limits, count)?;
         let places = if curves.places.is_null() { task.variables } else { curves.places };
         let task = CurveJob {
@@ -108,13 +108,13 @@ impl CurveGpu {
             states: curves.states,
             chi2: curves.chi2,
             iterations: curves.iterations,
-            ..kind.task(&job, task)
+            ..kind.task(&batch, task)
         };
         // What wrote the data may be on its way in another stream.
         self.card.context.wait()?;
         slot.launch(&shape, kept.function, &task)?;
         slot.stream().wait()?;
-        self.keep_slots(flight);
+        self.keep_slots(in_flight);
         Ok(true)
     }
 

@@ -3,7 +3,7 @@ use fit_core::{Pixel, PixelProfile};
 
 use super::memory::{any_start, window, write};
 use super::threads::Threads;
-use crate::{Job, PixelKind, Single, rows};
+use crate::{DeviceF32, Job, PixelKind, register_tile};
 
 /// Reads some rows of a window into registers.
 ///
@@ -14,7 +14,7 @@ unsafe fn load<X: Pixel, const SIDE: usize, const ROWS: usize, const N: usize>(
     job: &Job,
     number: usize,
     lane: usize,
-    pixels: &mut [Single; N],
+    pixels: &mut [DeviceF32; N],
 ) {
     // SAFETY: the caller's promise.
     let (first, stride) = unsafe { window::<X>(job, number) };
@@ -25,7 +25,7 @@ unsafe fn load<X: Pixel, const SIDE: usize, const ROWS: usize, const N: usize>(
         for column in 0..SIDE {
             // SAFETY: the pixel is in the window.
             let pixel = unsafe { first.add(from * stride + column).read() };
-            pixels[row * SIDE + column] = Single(pixel.to_f32());
+            pixels[row * SIDE + column] = DeviceF32(pixel.to_f32());
         }
     }
 }
@@ -37,9 +37,9 @@ unsafe fn load<X: Pixel, const SIDE: usize, const ROWS: usize, const N: usize>(
 #[inline(always)]
 unsafe fn begin<const LANES: usize, const SIDE: usize, const ROWS: usize, const N: usize>(
     job: &Job,
-) -> Option<(Threads<LANES>, usize, usize, [Single; N])> {
+) -> Option<(Threads<LANES>, usize, usize, [DeviceF32; N])> {
     let (group, number) = Threads::<LANES>::new();
-    let mut pixels = [Single(0.0); N];
+    let mut pixels = [DeviceF32(0.0); N];
     // Whole groups leave together.
     if number >= job.count as usize {
         return None;
@@ -74,10 +74,11 @@ pub(super) unsafe fn fit<
         let Some((group, number, lane, mut pixels)) = begin::<LANES, SIDE, ROWS, N>(job) else {
             return;
         };
-        let Some(setup) = job.task.setup::<Single, S, P>(PixelProfile::Sampled) else { return };
+        let Some(setup) = job.task.setup::<DeviceF32, S, P>(PixelProfile::Sampled) else { return };
         let method = RoughFit(setup);
         let start = any_start::<P>(job, number);
-        let found = rows::fit::<_, _, _, SIDE, ROWS, N>(&method, &group, &mut pixels, start);
+        let found =
+            register_tile::fit::<_, _, _, SIDE, ROWS, N>(&method, &group, &mut pixels, start);
         if lane == 0 {
             write(job, number, Job::outcome(&found));
         }

@@ -1,12 +1,14 @@
-//! Models of many parameters: a warp is the crowd of a data set, which it reads where it lies.
+//! Models of many parameters: a warp fits a data set, which it reads where it lies; each of its threads has a parameter.
 //!
 //! The marks of their kernels take parameters from memory and leave derivatives there.
 
 use core::arch::asm;
 
-use fit_core::crowd::{CROWD, Crowd, Found, Own, Told, fit as search};
+use fit_core::cooperative::{
+    COOPERATIVE_THREADS, Cooperative, ParameterStart, SearchOptions, ThreadOutcome, fit as search,
+};
 
-use crate::{CurveJob, Single, device};
+use crate::{CurveJob, DeviceF32, device};
 
 /// All threads of a warp.
 const ALL: u32 = u32::MAX;
@@ -16,7 +18,7 @@ const ALL: u32 = u32::MAX;
 #[repr(C, align(16))]
 struct Quad([f32; 4]);
 
-/// The thread of a crowd.
+/// A thread of such a warp.
 struct Thread<const N: usize> {
     lane: u32,
     points: usize,
@@ -27,7 +29,7 @@ struct Thread<const N: usize> {
     /// The address of the first variable, and the bytes to the next.
     variables: u64,
     step: u32,
-    /// Shared memory ([`CurveJob::crowd_numbers`]): parameters, factors, what is shown to each half of the warp or to all of it, and
+    /// Shared memory ([`CurveJob::cooperative_numbers`]): parameters, factors, what is shown to each half of the warp or to all of it, and
     /// for each thread the derivatives at its point, a residual and a weight.
     shared: *mut f32,
 }
@@ -58,11 +60,11 @@ impl<const N: usize> Thread<N> {
     /// The row of a thread.
     #[inline(always)]
     fn row(&self, thread: usize) -> *mut f32 {
-        self.shared.wrapping_add(2 * N + CROWD + thread * Self::ROW)
+        self.shared.wrapping_add(2 * N + COOPERATIVE_THREADS + thread * Self::ROW)
     }
     #[inline(always)]
     fn point(&self, round: usize) -> usize {
-        round * CROWD + self.lane as usize
+        round * COOPERATIVE_THREADS + self.lane as usize
     }
     /// The number of this thread's point in a round, or of the last.
     #[inline(always)]
@@ -82,39 +84,39 @@ macro_rules! over {
                 all = $both;
             }
         }
-        Single(all)
+        DeviceF32(all)
     }};
 }
 
-impl<const N: usize> Crowd<Single, N> for Thread<N> {
+impl<const N: usize> Cooperative<DeviceF32, N> for Thread<N> {
     #[inline(always)]
     fn times(&self, number: usize) -> usize {
         device::anew(number as u32) as usize
     }
     #[inline(always)]
     fn rounds(&self) -> usize {
-        self.points.div_ceil(CROWD)
+        self.points.div_ceil(COOPERATIVE_THREADS)
     }
     #[inline(always)]
     fn has(&self, round: usize) -> bool {
         self.point(round) < self.points
     }
     #[inline(always)]
-    fn datum(&self, round: usize) -> Single {
+    fn datum(&self, round: usize) -> DeviceF32 {
         // SAFETY: there are data of all points.
-        Single(unsafe { self.data.add(self.point_or_last(round)).read() })
+        DeviceF32(unsafe { self.data.add(self.point_or_last(round)).read() })
     }
     #[inline(always)]
     fn weighted(&self) -> [bool; 2] {
         [!self.weights.is_null(), self.own_weights]
     }
     #[inline(always)]
-    fn weight(&self, round: usize) -> Single {
+    fn weight(&self, round: usize) -> DeviceF32 {
         // SAFETY: there are weights of all points if there are any.
-        Single(unsafe { self.weights.add(self.point_or_last(round)).read() })
+        DeviceF32(unsafe { self.weights.add(self.point_or_last(round)).read() })
     }
     #[inline(always)]
-    fn prepare(&mut self, parameter: Single) {
+    fn prepare(&mut self, parameter: DeviceF32) {
         device::synchronize(ALL);
         if (self.lane as usize) < N {
             // SAFETY: this place is the thread's own.
@@ -128,7 +130,7 @@ impl<const N: usize> Crowd<Single, N> for Thread<N> {
         }
     }
     #[inline(always)]
-    fn model(&mut self, round: usize) -> Single {
+    fn model(&mut self, round: usize) -> DeviceF32 {
         let place = self.variables + 4 * self.point_or_last(round) as u64;
         let value: f32;
         // SAFETY: what the host puts here reads the variables of the point, and writes derivatives to the thread's own row.
@@ -139,10 +141,10 @@ impl<const N: usize> Crowd<Single, N> for Thread<N> {
             asm!("//@value {value}", value = lateout(reg32) value,
                 options(nostack, preserves_flags));
         }
-        Single(value)
+        DeviceF32(value)
     }
     #[inline(always)]
-    fn note(&mut self, counts: bool, residual: Single, weight: Single) {
+    fn note(&mut self, counts: bool, residual: DeviceF32, weight: DeviceF32) {
         let row = self.row(self.lane as usize);
         // SAFETY: the row is the thread's own.
         unsafe {
@@ -159,25 +161,25 @@ impl<const N: usize> Crowd<Single, N> for Thread<N> {
         device::synchronize(ALL);
     }
     #[inline(always)]
-    fn noted(&self, point: usize) -> [Single; 3] {
+    fn noted(&self, point: usize) -> [DeviceF32; 3] {
         let row = self.row(point + self.half());
         // SAFETY: rows have N derivatives and two numbers.
         let numbers =
             unsafe { [row.add(self.own()).read(), row.add(N).read(), row.add(N + 1).read()] };
-        numbers.map(Single)
+        numbers.map(DeviceF32)
     }
     #[inline(always)]
-    fn derivatives(&self, point: usize, four: usize) -> [Single; 4] {
+    fn derivatives(&self, point: usize, four: usize) -> [DeviceF32; 4] {
         let row = self.row(point + self.half()).cast::<Quad>();
         // SAFETY: rows begin at multiples of four numbers, and have N.
-        unsafe { row.add(four).read() }.0.map(Single)
+        unsafe { row.add(four).read() }.0.map(DeviceF32)
     }
     #[inline(always)]
     fn forget(&mut self) {
         device::synchronize(ALL);
     }
     #[inline(always)]
-    fn scale(&self) -> Single {
+    fn scale(&self) -> DeviceF32 {
         device::synchronize(ALL);
         if self.lane == 0 {
             // SAFETY: what the host puts here writes factors, of which there are no more than N.
@@ -188,23 +190,23 @@ impl<const N: usize> Crowd<Single, N> for Thread<N> {
         }
         device::synchronize(ALL);
         // SAFETY: there is a place for each parameter; what the model has not is 0.
-        Single(unsafe { self.scales().add(self.own()).read() })
+        DeviceF32(unsafe { self.scales().add(self.own()).read() })
     }
     #[inline(always)]
-    fn show(&mut self, value: Single, by: usize) {
+    fn show(&mut self, value: DeviceF32, by: usize) {
         device::synchronize(ALL);
         // SAFETY: each of N threads has a place.
         unsafe { self.board().add((self.own() + N - by) % N).write(value.0) }
         device::synchronize(ALL);
     }
     #[inline(always)]
-    fn shown(&self, four: usize) -> [Single; 4] {
+    fn shown(&self, four: usize) -> [DeviceF32; 4] {
         // SAFETY: the board begins at a multiple of four numbers, and has N.
-        unsafe { self.board().cast::<Quad>().add(four).read() }.0.map(Single)
+        unsafe { self.board().cast::<Quad>().add(four).read() }.0.map(DeviceF32)
     }
     #[inline(always)]
-    fn of(&self, parameter: usize, value: Single) -> Single {
-        Single(device::shuffle(value.0, parameter as u32, ALL))
+    fn of(&self, parameter: usize, value: DeviceF32) -> DeviceF32 {
+        DeviceF32(device::shuffle(value.0, parameter as u32, ALL))
     }
     #[inline(always)]
     fn is(&self, parameter: usize) -> bool {
@@ -215,23 +217,23 @@ impl<const N: usize> Crowd<Single, N> for Thread<N> {
         parameters >> self.own() & 1 == 1
     }
     #[inline(always)]
-    fn sum(&self, value: Single) -> Single {
-        over!(value.0, CROWD, |one, other| one + other)
+    fn sum(&self, value: DeviceF32) -> DeviceF32 {
+        over!(value.0, COOPERATIVE_THREADS, |one, other| one + other)
     }
     #[inline(always)]
-    fn most(&self, value: Single) -> Single {
-        over!(value.0, CROWD, |one, other| one.max(other))
+    fn most(&self, value: DeviceF32) -> DeviceF32 {
+        over!(value.0, COOPERATIVE_THREADS, |one, other| one.max(other))
     }
     #[inline(always)]
-    fn of_same(&self, value: Single) -> Single {
-        if N < CROWD {
-            Single(value.0 + device::shuffle_xor(value.0, N as u32, ALL))
+    fn of_same(&self, value: DeviceF32) -> DeviceF32 {
+        if N < COOPERATIVE_THREADS {
+            DeviceF32(value.0 + device::shuffle_xor(value.0, N as u32, ALL))
         } else {
             value
         }
     }
     #[inline(always)]
-    fn over(&self, value: Single) -> Single {
+    fn over(&self, value: DeviceF32) -> DeviceF32 {
         over!(value.0, N, |one, other| one + other)
     }
 }
@@ -257,8 +259,8 @@ fn model() -> [u32; 3] {
 #[inline(always)]
 pub(super) unsafe fn fit<const N: usize>(job: &CurveJob) {
     let (thread, block, threads) = device::place();
-    let lane = thread % CROWD as u32;
-    let number = (block as usize * threads as usize + thread as usize) / CROWD;
+    let lane = thread % COOPERATIVE_THREADS as u32;
+    let number = (block as usize * threads as usize + thread as usize) / COOPERATIVE_THREADS;
     // All threads of a warp leave together.
     if number >= job.count as usize {
         return;
@@ -269,8 +271,8 @@ pub(super) unsafe fn fit<const N: usize>(job: &CurveJob) {
     let rows = number * points;
     let weights = if own_weights { job.weights.wrapping_add(rows) } else { job.weights };
     let variables = job.variables.wrapping_add(rows * job.own_variables as usize) as u64;
-    let warp = (thread as usize / CROWD) * CurveJob::crowd_numbers(N);
-    let mut crowd = Thread::<N> {
+    let warp = (thread as usize / COOPERATIVE_THREADS) * CurveJob::cooperative_numbers(N);
+    let mut group = Thread::<N> {
         lane,
         points,
         data: job.data.wrapping_add(rows),
@@ -281,32 +283,36 @@ pub(super) unsafe fn fit<const N: usize>(job: &CurveJob) {
         shared: device::shared_memory().wrapping_add(warp),
     };
     let mut next = lane as usize;
-    while next < CurveJob::crowd_numbers(N) {
+    while next < CurveJob::cooperative_numbers(N) {
         // SAFETY: the launch gives each warp that many numbers (docs/gpu-safety.md).
-        unsafe { crowd.shared.add(next).write(0.0) }
-        next += CROWD;
+        unsafe { group.shared.add(next).write(0.0) }
+        next += COOPERATIVE_THREADS;
     }
     device::synchronize(ALL);
-    let own = crowd.own();
+    let own = group.own();
     let there = own < parameters as usize;
     let read = |from: *const f32, step: u32| {
         // SAFETY: the job has start values and limits of all parameters.
-        Single(if there { unsafe { from.add(number * step as usize + own).read() } } else { 0.0 })
+        DeviceF32(if there {
+            unsafe { from.add(number * step as usize + own).read() }
+        } else {
+            0.0
+        })
     };
-    let begin = Own {
+    let begin = ParameterStart {
         initial: read(job.starts, job.start_step),
         lower: read(job.lower, job.limit_step),
         upper: read(job.upper, job.limit_step),
     };
-    let told = Told {
+    let options = SearchOptions {
         poisson: poisson != 0,
         eliminated,
-        max_iterations: Single(job.max_iterations),
-        share: Single(job.share),
-        square: Single(job.square),
-        weight_unit: Single(job.weight_unit),
+        max_iterations: DeviceF32(job.max_iterations),
+        share: DeviceF32(job.share),
+        square: DeviceF32(job.square),
+        weight_unit: DeviceF32(job.weight_unit),
     };
-    let found = search(&mut crowd, &told, &begin);
+    let found = search(&mut group, &options, &begin);
     if there && (lane as usize) < N {
         // SAFETY: the caller's promise; each thread writes what is its parameter's.
         unsafe { write(job, number, parameters as usize, own, &found) }
@@ -321,7 +327,7 @@ unsafe fn write<const N: usize>(
     number: usize,
     parameters: usize,
     own: usize,
-    found: &Found<Single, N>,
+    found: &ThreadOutcome<DeviceF32, N>,
 ) {
     let count = job.count as usize;
     // SAFETY: the caller's promise.

@@ -1,12 +1,12 @@
-//! The threads of a crowd, and what they are told.
+//! The threads of a cooperative fit, and what they are told.
 
 use crate::arithmetic::{Mask, Real};
 
-/// The threads of a crowd.
-pub const CROWD: usize = 32;
+/// The threads of a cooperative fit.
+pub const COOPERATIVE_THREADS: usize = 32;
 
-/// A data set, a model of up to N parameters at its points, and the crowd that fits it.
-pub trait Crowd<R: Real, const N: usize> {
+/// A data set, a model of up to N parameters at its points, and the threads that fit it together.
+pub trait Cooperative<R: Real, const N: usize> {
     /// A number of which a compiler does not know that it is always the same, so that it keeps a loop a loop.
     fn times(&self, number: usize) -> usize;
 
@@ -64,9 +64,9 @@ pub trait Crowd<R: Real, const N: usize> {
     }
 }
 
-/// What a search is told.
+/// The options of a search.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<R> {
+pub struct SearchOptions<R> {
     /// The deviance of counts is minimized, and not squares of residuals.
     pub poisson: bool,
     /// The parameters that are eliminated, a bit for each.
@@ -83,7 +83,7 @@ pub struct Told<R> {
 
 /// Where the search begins by a thread's own parameter. One that the model has not has limits that are equal, and derivatives of 0.
 #[derive(Clone, Copy, Debug)]
-pub struct Own<R> {
+pub struct ParameterStart<R> {
     /// The start value.
     pub initial: R,
     /// The lower limit.

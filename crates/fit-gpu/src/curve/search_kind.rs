@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use fit_core::Estimator;
-use fit_curves::{Chunk, GpufitChunk, GpufitOptions, Job, Singles};
+use fit_curves::{Chunk, CurveBatch, GpufitChunk, GpufitOptions, SingleFits};
 use fit_gpu_kernel::{CurveJob, CurveMethod, GpufitJob};
 
 use crate::GpuError;
 
 /// A kind of search.
-pub(super) trait Kind: Sync {
+pub(super) trait SearchKind: Sync {
     /// Where the outcomes of some fits go.
     type Chunk<'c>: Piece;
     /// The argument of its kernels.
@@ -18,19 +18,19 @@ pub(super) trait Kind: Sync {
     const MAPPED: bool;
     /// Whether what is found is left in the pieces' own pinned memory.
     const LEFT_THERE: bool = false;
-    /// Whether crowds of threads can search so.
-    const CROWDS: bool;
+    /// Whether there are cooperative kernels of it.
+    const COOPERATIVE: bool;
 
     /// What its kernels minimize.
-    fn method(&self, job: &Job<'_, '_, '_>) -> CurveMethod;
+    fn method(&self, batch: &CurveBatch<'_, '_, '_>) -> CurveMethod;
     /// The numbers that a kernel writes of each fit.
-    fn numbers(&self, job: &Job<'_, '_, '_>) -> usize;
+    fn numbers(&self, batch: &CurveBatch<'_, '_, '_>) -> usize;
     /// What a kernel is told; outcomes go to `found` on the device.
-    fn task(&self, job: &Job<'_, '_, '_>, curve: CurveJob) -> Self::Task;
+    fn task(&self, batch: &CurveBatch<'_, '_, '_>, curve: CurveJob) -> Self::Task;
     /// Hands on what came back.
     fn put(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         back: &Back<'_>,
         piece: &mut Self::Chunk<'_>,
     ) -> Result<(), GpuError>;
@@ -78,36 +78,36 @@ impl Piece for GpufitChunk<'_> {
 /// Our search.
 pub(super) struct Ours;
 
-impl Kind for Ours {
+impl SearchKind for Ours {
     type Chunk<'c> = Chunk<'c>;
     type Task = CurveJob;
     const MAPPED: bool = false;
-    const CROWDS: bool = true;
+    const COOPERATIVE: bool = true;
 
-    fn method(&self, job: &Job<'_, '_, '_>) -> CurveMethod {
-        match job.options.estimator {
+    fn method(&self, batch: &CurveBatch<'_, '_, '_>) -> CurveMethod {
+        match batch.options.estimator {
             Estimator::MaximumLikelihood => CurveMethod::Poisson,
-            _ if job.curves.weights.is_some() => CurveMethod::Weighted,
+            _ if batch.curves.weights.is_some() => CurveMethod::Weighted,
             _ => CurveMethod::Plain,
         }
     }
 
-    fn numbers(&self, job: &Job<'_, '_, '_>) -> usize {
-        CurveJob::found_numbers(job.options.parameters(), job.options.covariance)
+    fn numbers(&self, batch: &CurveBatch<'_, '_, '_>) -> usize {
+        CurveJob::found_numbers(batch.options.parameters(), batch.options.covariance)
     }
 
-    fn task(&self, _: &Job<'_, '_, '_>, curve: CurveJob) -> CurveJob {
+    fn task(&self, _: &CurveBatch<'_, '_, '_>, curve: CurveJob) -> CurveJob {
         curve
     }
 
     fn put(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         back: &Back<'_>,
         piece: &mut Chunk<'_>,
     ) -> Result<(), GpuError> {
         let Back { found, starts, step, wrong } = *back;
-        Singles { found, starts, step, wrong }.put(job, piece);
+        SingleFits { found, starts, step, wrong }.put(batch, piece);
         Ok(())
     }
 }
@@ -115,33 +115,33 @@ impl Kind for Ours {
 /// Gpufit's search.
 pub(super) struct Gpufit(pub(super) GpufitOptions);
 
-impl Kind for Gpufit {
+impl SearchKind for Gpufit {
     type Chunk<'c> = GpufitChunk<'c>;
     type Task = GpufitJob;
     const MAPPED: bool = true;
-    const CROWDS: bool = false;
+    const COOPERATIVE: bool = false;
 
-    fn method(&self, _: &Job<'_, '_, '_>) -> CurveMethod {
+    fn method(&self, _: &CurveBatch<'_, '_, '_>) -> CurveMethod {
         CurveMethod::Gpufit
     }
 
-    fn numbers(&self, job: &Job<'_, '_, '_>) -> usize {
-        job.options.parameters() + 3
+    fn numbers(&self, batch: &CurveBatch<'_, '_, '_>) -> usize {
+        batch.options.parameters() + 3
     }
 
-    fn task(&self, job: &Job<'_, '_, '_>, curve: CurveJob) -> GpufitJob {
-        let (parameters, count) = (job.options.parameters(), curve.count as usize);
+    fn task(&self, batch: &CurveBatch<'_, '_, '_>, curve: CurveJob) -> GpufitJob {
+        let (parameters, count) = (batch.options.parameters(), curve.count as usize);
         // One kind of number after the other.
         let states = curve.found.wrapping_add(count * parameters);
         let chi2 = states.wrapping_add(count);
-        let poisson = job.options.estimator == Estimator::MaximumLikelihood;
+        let poisson = batch.options.estimator == Estimator::MaximumLikelihood;
         GpufitJob {
             parameters: curve.found,
             states: states.cast(),
             chi2,
             iterations: chi2.wrapping_add(count).cast(),
             tolerance: self.0.tolerance,
-            held: self.0.held(job.options, parameters) as u32,
+            held: self.0.held(batch.options, parameters) as u32,
             poisson: poisson.into(),
             curve: CurveJob { max_iterations: self.0.most_iterations() as f32, ..curve },
         }
@@ -149,11 +149,11 @@ impl Kind for Gpufit {
 
     fn put(
         &self,
-        job: &Job<'_, '_, '_>,
+        batch: &CurveBatch<'_, '_, '_>,
         back: &Back<'_>,
         piece: &mut GpufitChunk<'_>,
     ) -> Result<(), GpuError> {
-        let (parameters, count) = (job.options.parameters(), piece.fits().len());
+        let (parameters, count) = (batch.options.parameters(), piece.fits().len());
         let (of_parameters, rest) = back.found.split_at(count * parameters);
         let (states, rest) = rest.split_at(count);
         let (chi2, iterations) = rest.split_at(count);

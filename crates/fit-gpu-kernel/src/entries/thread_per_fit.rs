@@ -2,16 +2,16 @@
 
 use fit_core::pass::Method;
 
-use super::beside::Beside;
 use super::memory::{outline, write};
-use super::together;
-use crate::{Job, Single, alone};
+use super::side_data::SideOffsets;
+use super::staging;
+use crate::{DeviceF32, Job, thread_per_fit};
 
 /// The window of a thread and its notes.
 struct Own<const SIDE: usize> {
     number: usize,
-    pixels: &'static mut [[Single; SIDE]],
-    notes: &'static mut [[Single; SIDE]],
+    pixels: &'static mut [[DeviceF32; SIDE]],
+    notes: &'static mut [[DeviceF32; SIDE]],
 }
 
 impl<const SIDE: usize> Own<SIDE> {
@@ -24,7 +24,7 @@ impl<const SIDE: usize> Own<SIDE> {
         let noted = job.is_noted();
         // SAFETY: the caller's promise.
         let (pixels, number) =
-            unsafe { together::read::<SIDE>(job, Job::alone_numbers(SIDE, noted))? };
+            unsafe { staging::read::<SIDE>(job, Job::thread_per_fit_numbers(SIDE, noted))? };
         // As many as `SIDE`, which is not said so that loops over rows stay loops.
         let rows = job.task.size().height;
         if rows == 0 {
@@ -33,7 +33,7 @@ impl<const SIDE: usize> Own<SIDE> {
         // SAFETY: the launch gives the block shared memory for all of its threads (docs/gpu-safety.md), and no other
         // thread uses this one's from here on.
         let (pixels, notes) = unsafe {
-            let pixels = pixels.cast::<[Single; SIDE]>();
+            let pixels = pixels.cast::<[DeviceF32; SIDE]>();
             let notes = pixels.add(if noted { SIDE } else { 0 });
             (
                 core::slice::from_raw_parts_mut(pixels, rows),
@@ -50,15 +50,15 @@ impl<const SIDE: usize> Own<SIDE> {
     #[inline(always)]
     unsafe fn convert<const VARIANCES: bool>(&mut self, job: &Job) {
         // SAFETY: the number is below the count.
-        let beside = unsafe { Beside::new(job, self.number) };
+        let side = unsafe { SideOffsets::new(job, self.number) };
         for (row, (pixels, notes)) in self.pixels.iter_mut().zip(self.notes.iter_mut()).enumerate()
         {
             for column in 0..SIDE {
                 // SAFETY: the column and the row are in the window.
                 let (pixel, note) =
-                    unsafe { beside.convert::<VARIANCES>(job, pixels[column].0, column, row) };
-                pixels[column] = Single(pixel);
-                notes[column] = Single(note);
+                    unsafe { side.convert::<VARIANCES>(job, pixels[column].0, column, row) };
+                pixels[column] = DeviceF32(pixel);
+                notes[column] = DeviceF32(note);
             }
         }
     }
@@ -68,18 +68,19 @@ impl<const SIDE: usize> Own<SIDE> {
     /// # Safety
     /// The job is as docs/gpu-safety.md asks.
     #[inline(always)]
-    unsafe fn run<M: Method<Single>>(self, method: &M, job: &Job) {
+    unsafe fn run<M: Method<DeviceF32>>(self, method: &M, job: &Job) {
         let Self { number, pixels, notes } = self;
         // SAFETY: the number is below the count, and this thread alone writes its outcome.
         unsafe {
-            let found = alone::fit::<_, _, SIDE>(method, pixels, notes, outline(job, number));
+            let found =
+                thread_per_fit::fit::<_, _, SIDE>(method, pixels, notes, outline(job, number));
             write(job, number, Job::outcome(&found));
         }
     }
 }
 
 /// Least squares.
-pub(super) mod least_alone {
+pub(super) mod least_thread_per_fit {
     use fit_core::pass::{RoughFit, Summable};
 
     use super::*;
@@ -94,14 +95,14 @@ pub(super) mod least_alone {
         unsafe {
             let Some(mut own) = Own::<SIDE>::new(job) else { return };
             own.convert::<true>(job);
-            let Some(setup) = job.task.setup::<Single, S, P>(job.task.profile()) else { return };
+            let Some(setup) = job.task.setup::<DeviceF32, S, P>(job.task.profile()) else { return };
             own.run(&RoughFit(setup), job);
         }
     }
 }
 
 /// Weighted least squares.
-pub(super) mod weighted_alone {
+pub(super) mod weighted_thread_per_fit {
     use fit_core::pass::{Summable, WeightedFit};
 
     use super::*;
@@ -116,14 +117,14 @@ pub(super) mod weighted_alone {
         unsafe {
             let Some(mut own) = Own::<SIDE>::new(job) else { return };
             own.convert::<false>(job);
-            let Some(setup) = job.task.setup::<Single, S, P>(job.task.profile()) else { return };
+            let Some(setup) = job.task.setup::<DeviceF32, S, P>(job.task.profile()) else { return };
             own.run(&WeightedFit::from_setup(setup), job);
         }
     }
 }
 
 /// Maximum likelihood. Q is P + 2.
-pub(super) mod likelihood_alone {
+pub(super) mod likelihood_thread_per_fit {
     use fit_core::pass::Summable;
 
     use super::*;
@@ -143,7 +144,7 @@ pub(super) mod likelihood_alone {
     ) {
         let mapped = !job.maps.is_null();
         let profile = job.task.profile();
-        let method = job.task.likelihood::<Single, S, P, Q, NOTED>(profile, mapped);
+        let method = job.task.likelihood::<DeviceF32, S, P, Q, NOTED>(profile, mapped);
         let Some(method) = method else { return };
         // SAFETY: the caller's promise.
         unsafe { own.run(&method, job) }

@@ -1,9 +1,9 @@
-//! The search: [`crate::search::Search`] as models take it ([`crate::curve::Explicit`]), in a region of trust
+//! The search: [`crate::search::Search`] as models take it ([`crate::curve::Explicit`]), in a trust region
 //! ([`crate::search::region`]), with a parameter a thread.
 
 use super::matrix;
-use super::sums::{self, Evaluation, Known};
-use super::threads::{Crowd, Own, Told};
+use super::sums::{self, Evaluation, Survey};
+use super::threads::{Cooperative, ParameterStart, SearchOptions};
 use crate::arithmetic::{Mask, Real};
 use crate::curve::Explicit;
 use crate::search::region::{BADLY, ROUNDS, SLACK, WELL};
@@ -11,7 +11,7 @@ use crate::search::{Coordinates, LAMBDA_START};
 use crate::status::Status;
 
 /// A search in progress. What is not said to be of all parameters is of this thread's own.
-pub(super) struct Search<R, const N: usize> {
+pub(super) struct CooperativeSearch<R, const N: usize> {
     pub(super) best: R,
     /// Of all.
     pub(super) cost: R,
@@ -20,7 +20,7 @@ pub(super) struct Search<R, const N: usize> {
     pub(super) diagonal: R,
     length: R,
     inverse: R,
-    /// Whether the region of trust bounds it (0 or 1).
+    /// Whether the trust region bounds it (0 or 1).
     damped: R,
     trial: R,
     /// Of all, from here on.
@@ -38,25 +38,25 @@ pub(super) struct Search<R, const N: usize> {
     largest: R,
 }
 
-impl<R: Real, const N: usize> Search<R, N> {
+impl<R: Real, const N: usize> CooperativeSearch<R, N> {
     #[inline(always)]
-    pub(super) fn start<C: Crowd<R, N>>(
-        crowd: &C,
-        told: &Told<R>,
-        own: &Own<R>,
-        known: &Known<R>,
+    pub(super) fn start<C: Cooperative<R, N>>(
+        group: &C,
+        options: &SearchOptions<R>,
+        start: &ParameterStart<R>,
+        survey: &Survey<R>,
     ) -> Self {
         let (zero, one) = (R::splat(0.0), R::splat(1.0));
-        let size = own.initial.abs();
+        let size = start.initial.abs();
         let length = R::select(zero.lt(size), size, one);
-        let eliminated = if told.poisson { 0 } else { told.eliminated };
-        let damped = R::select(crowd.is_among(eliminated), zero, one);
-        let initial = own.initial * damped;
-        let sound = crowd.all(own.initial.is_finite()) & known.sound;
+        let eliminated = if options.poisson { 0 } else { options.eliminated };
+        let damped = R::select(group.is_among(eliminated), zero, one);
+        let initial = start.initial * damped;
+        let sound = group.all(start.initial.is_finite()) & survey.sound;
         let status = if sound { 0.0 } else { Status::Invalid.code() };
-        let bounded = known.unit.max(R::splat(-250.0)).min(R::splat(250.0));
+        let bounded = survey.unit.max(R::splat(-250.0)).min(R::splat(250.0));
         Self {
-            best: limit(own, initial),
+            best: limit(start, initial),
             cost: zero,
             gradient: zero,
             hessian: [zero; N],
@@ -64,7 +64,7 @@ impl<R: Real, const N: usize> Search<R, N> {
             length,
             inverse: length.reciprocal(),
             damped,
-            trial: limit(own, initial),
+            trial: limit(start, initial),
             predicted: zero,
             lambda: R::splat(LAMBDA_START),
             iterations: zero,
@@ -72,9 +72,9 @@ impl<R: Real, const N: usize> Search<R, N> {
             resolution: zero,
             status: R::splat(status),
             radius: R::splat(f64::MAX),
-            max_iterations: told.max_iterations,
-            finish: told.share / known.degrees,
-            tolerance: told.square * power(bounded) * power(bounded),
+            max_iterations: options.max_iterations,
+            finish: options.share / survey.degrees,
+            tolerance: options.square * power(bounded) * power(bounded),
             largest: zero,
         }
     }
@@ -86,13 +86,13 @@ impl<R: Real, const N: usize> Search<R, N> {
 
     /// Visits the points.
     #[inline(always)]
-    pub(super) fn evaluate<C: Crowd<R, N>>(
+    pub(super) fn evaluate<C: Cooperative<R, N>>(
         &mut self,
-        crowd: &mut C,
-        told: &Told<R>,
-        known: &Known<R>,
+        group: &mut C,
+        options: &SearchOptions<R>,
+        survey: &Survey<R>,
     ) -> Evaluation<R, N> {
-        let evaluation = sums::evaluate(crowd, told, known, self.trial, self.length);
+        let evaluation = sums::evaluate(group, options, survey, self.trial, self.length);
         self.trial = self.trial + evaluation.shift;
         evaluation
     }
@@ -106,10 +106,10 @@ impl<R: Real, const N: usize> Search<R, N> {
 
     /// Takes an evaluation, and proposes the next trial.
     #[inline(always)]
-    pub(super) fn update<C: Crowd<R, N>>(
+    pub(super) fn update<C: Cooperative<R, N>>(
         &mut self,
-        crowd: &mut C,
-        own: &Own<R>,
+        group: &mut C,
+        start: &ParameterStart<R>,
         evaluation: &Evaluation<R, N>,
     ) {
         let (zero, one) = (R::splat(0.0), R::splat(1.0));
@@ -118,10 +118,10 @@ impl<R: Real, const N: usize> Search<R, N> {
         let resolution = evaluation.resolution;
         let difference = self.cost - evaluation.cost;
         let slope = (evaluation.gradient + self.gradient) * self.inverse;
-        let by_gradients = -crowd.over(slope * moved);
+        let by_gradients = -group.over(slope * moved);
         let seen = resolution.lt(self.predicted);
         let decrease = R::select(seen, difference, by_gradients);
-        let all = evaluation.cost + crowd.over(evaluation.gradient + evaluation.diagonal);
+        let all = evaluation.cost + group.over(evaluation.gradient + evaluation.diagonal);
         let sound = all.is_finite().any() & evaluation.resolved;
         let better = (zero.le(decrease) & !difference.lt(-resolution)).any();
         let accepted = first | (sound & better);
@@ -145,8 +145,8 @@ impl<R: Real, const N: usize> Search<R, N> {
         self.end(!accepted & exhausted, Status::NotConverged);
         self.end(first & !sound, Status::NotConverged);
 
-        // The region of trust.
-        let norm = self.norm(crowd, moved * self.inverse);
+        // The trust region.
+        let norm = self.norm(group, moved * self.inverse);
         let undamped = damping.le(zero);
         if stepped {
             let well = (self.predicted * R::splat(WELL)).le(decrease) | undamped;
@@ -161,43 +161,43 @@ impl<R: Real, const N: usize> Search<R, N> {
             self.largest = if first { self.diagonal } else { larger };
             self.largest = self.largest * self.damped;
             if first {
-                self.radius = crowd.over(self.largest).sqrt();
+                self.radius = group.over(self.largest).sqrt();
             }
         }
         let mut still = stepped;
-        if !crowd.all(one.le(self.damped)) {
+        if !group.all(one.le(self.damped)) {
             still = (still & !undamped.any()) | !accepted;
         }
         // It has shrunk to a point.
-        let still = still && self.norm(crowd, moved * self.inverse).le(zero).any();
+        let still = still && self.norm(group, moved * self.inverse).le(zero).any();
         self.end(still, Status::NotConverged);
         if accepted & (first | self.runs()) {
             self.iterations = self.iterations + one;
         }
         if self.runs() {
-            self.propose(crowd, own, accepted, evaluation);
+            self.propose(group, start, accepted, evaluation);
         }
     }
 
     /// ‖Dδ‖.
     #[inline(always)]
-    fn norm<C: Crowd<R, N>>(&self, crowd: &C, step: R) -> R {
-        crowd.over(self.largest * step * step).sqrt()
+    fn norm<C: Cooperative<R, N>>(&self, group: &C, step: R) -> R {
+        group.over(self.largest * step * step).sqrt()
     }
 
     /// Proposes the next trial, or ends.
     #[inline(always)]
-    fn propose<C: Crowd<R, N>>(
+    fn propose<C: Cooperative<R, N>>(
         &mut self,
-        crowd: &mut C,
-        own: &Own<R>,
+        group: &mut C,
+        start: &ParameterStart<R>,
         accepted: bool,
         evaluation: &Evaluation<R, N>,
     ) {
         let (zero, one) = (R::splat(0.0), R::splat(1.0));
         let gradient = self.gradient;
-        let low = self.best.le(own.lower) & zero.le(gradient);
-        let held = low | (own.upper.le(self.best) & gradient.le(zero));
+        let low = self.best.le(start.lower) & zero.le(gradient);
+        let held = low | (start.upper.le(self.best) & gradient.le(zero));
         let b = R::select(held, zero, gradient);
         let keeps = R::select(held, zero, one);
 
@@ -207,24 +207,24 @@ impl<R: Real, const N: usize> Search<R, N> {
         let mut exact = accepted;
         let mut times = 0;
         loop {
-            let (inverse, positive) = self.inverse_of(crowd, keeps, lambda);
-            step = matrix::product(crowd, &inverse, b);
+            let (inverse, positive) = self.inverse_of(group, keeps, lambda);
+            step = matrix::product(group, &inverse, b);
             if times == 0 {
-                exact &= crowd.all(positive | held);
+                exact &= group.all(positive | held);
             }
-            let norm = self.norm(crowd, step);
+            let norm = self.norm(group, step);
             if norm.le(most).any() {
                 break;
             }
-            if times == crowd.times(ROUNDS) {
+            if times == group.times(ROUNDS) {
                 step = step * (self.radius * norm.reciprocal());
                 break;
             }
             times += 1;
             // Newton's method for 1/‖Dδ‖ = 1/Δ, after Hebden.
             let weighted = self.largest * step;
-            let change = matrix::product(crowd, &inverse, weighted);
-            let slope = -crowd.over(weighted * change);
+            let change = matrix::product(group, &inverse, weighted);
+            let slope = -group.over(weighted * change);
             let excess = norm * self.radius.reciprocal() - one;
             let next = (excess * norm).mul_add(norm * slope.reciprocal(), lambda);
             // Where all of it overflows any damping is better than none.
@@ -232,34 +232,34 @@ impl<R: Real, const N: usize> Search<R, N> {
             lambda = R::select(next.is_finite() & lambda.lt(next), next, coarse);
         }
 
-        let [mut far, mut trial, mut made] = self.take(own, step);
+        let [mut far, mut trial, mut made] = self.take(start, step);
         let shortened = held | !(trial.le(far) & far.le(trial));
-        if !crowd.all(!shortened | held) {
+        if !group.all(!shortened | held) {
             // The others take the step that is best beside those that were shortened.
             let by = R::select(shortened, made, zero);
-            let slope = gradient + matrix::product(crowd, &self.hessian, by);
+            let slope = gradient + matrix::product(group, &self.hessian, by);
             let slope = R::select(shortened, zero, slope);
             let rest = R::select(shortened, zero, one);
-            let (inverse, _) = self.inverse_of(crowd, rest, lambda);
-            let beside = matrix::product(crowd, &inverse, slope);
+            let (inverse, _) = self.inverse_of(group, rest, lambda);
+            let beside = matrix::product(group, &inverse, slope);
             step = R::select(shortened, step, beside);
-            [far, trial, made] = self.take(own, step);
+            [far, trial, made] = self.take(start, step);
         }
         // The minimum, as far as this arithmetic can tell: the gradient is rounding.
         let flat = held | zero.lt(evaluation.flat);
-        let minimum = crowd.all(flat) & accepted;
+        let minimum = group.all(flat) & accepted;
         self.end(minimum, Status::Stalled);
         // −2bᵀδ − δᵀHδ; what is held does not move.
-        let slope = b + b + matrix::product(crowd, &self.hessian, made);
-        let predicted = -crowd.over(slope * made);
+        let slope = b + b + matrix::product(group, &self.hessian, made);
+        let predicted = -group.over(slope * made);
 
         let (finish, tolerance) =
             if evaluation.settled { (self.finish, self.tolerance) } else { (zero, zero) };
         let little = finish.mul_add(self.cost, tolerance);
-        let least = if crowd.all(one.le(self.damped)) { zero } else { -little };
-        let calm = lambda.le(R::splat(<Explicit as Coordinates<1>>::CALM));
-        let last = (predicted.lt(little) & least.le(predicted) & calm).any();
-        let whole = crowd.all(trial.le(far) & far.le(trial));
+        let least = if group.all(one.le(self.damped)) { zero } else { -little };
+        let near = lambda.le(R::splat(<Explicit as Coordinates<1>>::LAMBDA_NEAR));
+        let last = (predicted.lt(little) & least.le(predicted) & near).any();
+        let whole = group.all(trial.le(far) & far.le(trial));
         if self.runs() & exact & last & whole {
             self.best = trial;
             self.cost = (self.cost - predicted).max(zero);
@@ -274,38 +274,47 @@ impl<R: Real, const N: usize> Search<R, N> {
 
     /// −1 times the inverse of H + λD² without what is not kept, and whether a thread's own pivot was positive.
     #[inline(always)]
-    fn inverse_of<C: Crowd<R, N>>(&self, crowd: &mut C, keeps: R, lambda: R) -> ([R; N], R::Mask) {
+    fn inverse_of<C: Cooperative<R, N>>(
+        &self,
+        group: &mut C,
+        keeps: R,
+        lambda: R,
+    ) -> ([R; N], R::Mask) {
         let zero = R::splat(0.0);
         let mut row = self.hessian;
-        matrix::keep(crowd, &mut row, keeps);
+        matrix::keep(group, &mut row, keeps);
         let kept = self.diagonal * keeps;
         let damped = R::select(zero.lt(kept), lambda.mul_add(self.largest, kept), kept);
-        matrix::set_own(crowd, &mut row, damped);
-        let positive = matrix::sweep(crowd, &mut row, damped, u32::MAX);
+        matrix::set_own(group, &mut row, damped);
+        let positive = matrix::sweep(group, &mut row, damped, u32::MAX);
         (row, positive)
     }
 
     /// Where a step leads to, what the limits leave of that, and of the step.
     #[inline(always)]
-    fn take(&self, own: &Own<R>, step: R) -> [R; 3] {
+    fn take(&self, start: &ParameterStart<R>, step: R) -> [R; 3] {
         let far = step.mul_add(self.length, self.best);
-        let trial = limit(own, far);
+        let trial = limit(start, far);
         [far, trial, (trial - self.best) * self.inverse]
     }
 
     /// The status with and without a look at the limits, as [`crate::search::Search::record`] gives it.
     #[inline(always)]
-    pub(super) fn outcome<C: Crowd<R, N>>(&self, crowd: &C, own: &Own<R>) -> (R, R) {
+    pub(super) fn outcome<C: Cooperative<R, N>>(
+        &self,
+        group: &C,
+        start: &ParameterStart<R>,
+    ) -> (R, R) {
         let zero = R::splat(0.0);
         let code = |status: Status| R::splat(status.code());
-        let low = self.best.le(own.lower);
-        let high = own.upper.le(self.best);
-        let on_limit = !crowd.all(!(low | high) | (low & high));
+        let low = self.best.le(start.lower);
+        let high = start.upper.le(self.best);
+        let on_limit = !group.all(!(low | high) | (low & high));
         let exhausted = code(Status::NotConverged);
         let exhausted = (exhausted.le(self.status) & self.status.le(exhausted)).any();
         let gained = self.gradient * self.gradient;
-        let flat = crowd.all(gained.le(self.resolution * self.diagonal) | low | high);
-        let flat = flat & zero.lt(crowd.of(0, self.diagonal)).any();
+        let flat = group.all(gained.le(self.resolution * self.diagonal) | low | high);
+        let flat = flat & zero.lt(group.of(0, self.diagonal)).any();
         let mut status = self.status;
         if exhausted & flat {
             status = code(Status::Stalled);
@@ -320,8 +329,8 @@ impl<R: Real, const N: usize> Search<R, N> {
 
 /// The nearest parameter within the limits; NaN becomes the lower limit.
 #[inline(always)]
-fn limit<R: Real>(own: &Own<R>, parameter: R) -> R {
-    parameter.max(own.lower).min(own.upper)
+fn limit<R: Real>(start: &ParameterStart<R>, parameter: R) -> R {
+    parameter.max(start.lower).min(start.upper)
 }
 
 /// 2^(n/2).

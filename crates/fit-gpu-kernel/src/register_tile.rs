@@ -3,7 +3,7 @@
 //! All loops over pixels have fixed lengths, so that a compiler can unroll them and keep the pixels in
 //! registers. Every lane samples all columns; rows are shared out.
 
-use fit_core::pass::{self, Along, Around, Finish, Found, Group, Line, Method, Side, Store, Tile};
+use fit_core::pass::{self, Along, Around, Finish, Group, Line, Method, RawFit, Side, Store, Tile};
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 use fit_core::{Mask, Outline, Real, Size};
 
@@ -22,12 +22,12 @@ pub fn fit<
     group: &G,
     pixels: &mut [R; N],
     start: Option<Outline<R>>,
-) -> Found<R> {
+) -> RawFit<R> {
     let zero = R::splat(0.0);
     let none = AxisSample::zero();
     let nowhere = GaussianAxis::new(zero, zero);
     let mut tile =
-        Rows::<_, _, SIDE, ROWS, N> { group, pixels, columns: [none; SIDE], down: nowhere };
+        RegisterTile::<_, _, SIDE, ROWS, N> { group, pixels, columns: [none; SIDE], down: nowhere };
     pass::fit(method, &mut tile, start, Finish::WhereSumsCancel)
 }
 
@@ -35,7 +35,7 @@ pub fn fit<
 const FAR: f64 = 1e12;
 
 /// The rows of the lanes.
-struct Rows<'a, R, G, const SIDE: usize, const ROWS: usize, const N: usize> {
+struct RegisterTile<'a, R, G, const SIDE: usize, const ROWS: usize, const N: usize> {
     group: &'a G,
     pixels: &'a mut [R; N],
     /// The samples of the columns.
@@ -45,15 +45,15 @@ struct Rows<'a, R, G, const SIDE: usize, const ROWS: usize, const N: usize> {
 }
 
 impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize> Tile<R>
-    for Rows<'_, R, G, SIDE, ROWS, N>
+    for RegisterTile<'_, R, G, SIDE, ROWS, N>
 {
     type Group = G;
     type Line<'l>
-        = Row<'l, Self>
+        = LaneRow<'l, Self>
     where
         Self: 'l;
     type Around<'l>
-        = Row<'l, Self>
+        = LaneRow<'l, Self>
     where
         Self: 'l;
     type Along<'l>
@@ -84,7 +84,7 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
         lane * R::splat(ROWS as f64) + R::splat(line as f64)
     }
     #[inline(always)]
-    fn there(&self, lane: R, line: usize) -> R::Mask {
+    fn in_window(&self, lane: R, line: usize) -> R::Mask {
         if Self::WHOLE {
             R::Mask::splat(true)
         } else {
@@ -101,12 +101,12 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
         }
     }
     #[inline(always)]
-    fn line(&self, _: R, row: usize, _: usize) -> Row<'_, Self> {
-        Row { rows: self, row }
+    fn line(&self, _: R, row: usize, _: usize) -> LaneRow<'_, Self> {
+        LaneRow { tile: self, row }
     }
     #[inline(always)]
-    fn around(&self, _: R, row: usize, _: usize) -> Row<'_, Self> {
-        Row { rows: self, row }
+    fn around(&self, _: R, row: usize, _: usize) -> LaneRow<'_, Self> {
+        LaneRow { tile: self, row }
     }
     #[inline(always)]
     fn along(&self, _: usize) -> Columns<'_, R, SIDE> {
@@ -146,7 +146,7 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
         // Rows that do not exist are so far away that the profile is zero there.
         let mut number = self.number(lane, line);
         if !Self::WHOLE {
-            number = R::select(self.there(lane, line), number, R::splat(FAR));
+            number = R::select(self.in_window(lane, line), number, R::splat(FAR));
         }
         let sample = self.down.sample::<SECOND>(number);
         sums.add_of::<SECOND>(self.down.profile(), sample);
@@ -155,7 +155,7 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
 }
 
 impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize> Store<R>
-    for Rows<'_, R, G, SIDE, ROWS, N>
+    for RegisterTile<'_, R, G, SIDE, ROWS, N>
 {
     #[inline(always)]
     fn set(&mut self, line: usize, place: usize, _: R::Mask, value: R) {
@@ -164,14 +164,14 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
 }
 
 /// A row of each lane.
-struct Row<'a, T> {
-    rows: &'a T,
+struct LaneRow<'a, T> {
+    tile: &'a T,
     row: usize,
 }
 
 // Not derived: what is referred to need not be copied.
-impl<T> Copy for Row<'_, T> {}
-impl<T> Clone for Row<'_, T> {
+impl<T> Copy for LaneRow<'_, T> {}
+impl<T> Clone for LaneRow<'_, T> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
@@ -179,31 +179,31 @@ impl<T> Clone for Row<'_, T> {
 }
 
 impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize> Line<R>
-    for Row<'_, Rows<'_, R, G, SIDE, ROWS, N>>
+    for LaneRow<'_, RegisterTile<'_, R, G, SIDE, ROWS, N>>
 {
     #[inline(always)]
     fn pixel(&self, place: usize) -> R {
-        self.rows.pixel(self.row, place)
+        self.tile.pixel(self.row, place)
     }
 }
 
 impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize> Around<R>
-    for Row<'_, Rows<'_, R, G, SIDE, ROWS, N>>
+    for LaneRow<'_, RegisterTile<'_, R, G, SIDE, ROWS, N>>
 {
     #[inline(always)]
-    fn beside(&self, place: usize, step: isize) -> R {
-        let Self { rows, row } = *self;
+    fn neighbour(&self, place: usize, step: isize) -> R {
+        let Self { tile, row } = *self;
         // The next row may be that of the lane beside.
         if step < 0 {
             if row > 0 {
-                rows.pixel(row - 1, place)
+                tile.pixel(row - 1, place)
             } else {
-                rows.group.neighbour(rows.pixel(ROWS - 1, place), -1)
+                tile.group.neighbour(tile.pixel(ROWS - 1, place), -1)
             }
         } else if row + 1 < ROWS {
-            rows.pixel(row + 1, place)
+            tile.pixel(row + 1, place)
         } else {
-            rows.group.neighbour(rows.pixel(0, place), 1)
+            tile.group.neighbour(tile.pixel(0, place), 1)
         }
     }
 }
