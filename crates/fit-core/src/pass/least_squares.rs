@@ -255,7 +255,8 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for RoughFit<R, S, P> {
     }
     #[inline(always)]
     fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
-        search.update::<false>(self.0.settings(), self.0.shape(), evaluation);
+        let Self(setup) = self;
+        search.update::<false>(setup.settings(), setup.shape(), evaluation);
     }
     #[inline(always)]
     fn end<T: Tile<R>>(

@@ -93,6 +93,7 @@ impl MovieSimulation {
         const with_frames: frames: usize,
         with_structures: structures: Vec<Structure>,
         const with_molecules: molecules: usize,
+        with_beads: beads: Vec<Bead>,
         const with_on_time: on_time: f64,
         const with_off_time: off_time: f64,
         const with_signal: signal: f64,
@@ -100,7 +101,7 @@ impl MovieSimulation {
         const with_sigma_spread: sigma_spread: f64,
         const with_shape: shape: SpotShape,
         const with_profile: profile: SpotProfile,
-        with_beads: beads: Vec<Bead>,
+        with_maps: maps: Option<Maps>,
         const with_drift: drift: [f64; 2],
         const with_drift_z: drift_z: f64,
         const with_stage: stage: f64,
@@ -109,7 +110,6 @@ impl MovieSimulation {
         const with_unevenness: unevenness: f64,
         const with_noise: noise: Noise,
         const with_camera: camera: Camera,
-        with_maps: maps: Option<Maps>,
         const with_seed: seed: u64,
     }
 

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 use super::number::fill;
 use super::reader::Goto;
-use super::{NpyError, NpyHeader, Number};
+use super::{NpyError, NpyHeader};
 
 /// The most bytes of an array in Fortran order that are held in memory, if an item is not larger.
 pub const FORTRAN_BYTES: usize = 1 << 28;
@@ -104,46 +104,51 @@ impl Slab {
         Ok(missing)
     }
 
-    /// Appends the items from `first` on, `most` of them if there are so many here, and returns how
-    /// many there were.
-    pub(super) fn append<T: Number, P: Copy + Default>(
+    /// Hands on the items from `first` on, `most` of them if there are so many here: the bytes of some items in C order at
+    /// a time, for which `square` is room. Returns how many items there were.
+    pub(super) fn ordered(
         &self,
         header: &NpyHeader,
         first: usize,
         most: usize,
-        convert: impl Fn(T) -> P,
-        numbers: &mut Vec<P>,
+        square: &mut Vec<u8>,
+        each: &mut dyn FnMut(&[u8]),
     ) -> usize {
-        let size = size_of::<T>();
+        match header.number.size() {
+            1 => self.ordered_by::<1>(header, first, most, square, each),
+            2 => self.ordered_by::<2>(header, first, most, square, each),
+            4 => self.ordered_by::<4>(header, first, most, square, each),
+            _ => self.ordered_by::<8>(header, first, most, square, each),
+        }
+    }
+
+    /// The same for numbers of `SIZE` bytes.
+    fn ordered_by<const SIZE: usize>(
+        &self,
+        header: &NpyHeader,
+        first: usize,
+        most: usize,
+        square: &mut Vec<u8>,
+        each: &mut dyn FnMut(&[u8]),
+    ) -> usize {
         let count = most.min(self.first + self.items - first);
-        let from = (first - self.first) * size;
+        let from = first - self.first;
         let (rows, _) = self.plan(header);
-        let begin = numbers.len();
-        numbers.resize(begin + count * rows, P::default());
-        let out = &mut numbers[begin..];
-        let mut order = Rows::new(&header.shape[1..]);
-        let mut done = 0;
-        while done < rows {
-            let wide = TILE.min(rows - done);
-            let mut runs = [&[][..]; TILE];
-            for run in &mut runs[..wide] {
-                let start = order.next_row() * self.items * size + from;
-                *run = &self.bytes[start..start + count * size];
-            }
-            for item in (0..count).step_by(TILE) {
-                let high = TILE.min(count - item);
-                let mut square = [[P::default(); TILE]; TILE];
-                for (column, run) in runs[..wide].iter().enumerate() {
-                    let chunk = run[item * size..(item + high) * size].chunks_exact(size);
-                    for (line, bytes) in square.iter_mut().zip(chunk) {
-                        line[column] = convert(T::from_bytes(bytes, header.big_endian));
+        let starts = Rows::new(&header.shape[1..]).starts(rows, self.items);
+        let (numbers, _) = self.bytes.as_chunks::<SIZE>();
+        square.resize(square.len().max(TILE * rows * SIZE), 0);
+        for item in (0..count).step_by(TILE) {
+            let high = TILE.min(count - item);
+            let (out, _) = square[..high * rows * SIZE].as_chunks_mut::<SIZE>();
+            for (done, starts) in (0..rows).step_by(TILE).zip(starts.chunks(TILE)) {
+                for (column, start) in starts.iter().enumerate() {
+                    let run = &numbers[start + from + item..][..high];
+                    for (line, number) in run.iter().enumerate() {
+                        out[line * rows + done + column] = *number;
                     }
                 }
-                for (i, line) in square[..high].iter().enumerate() {
-                    out[(item + i) * rows + done..][..wide].copy_from_slice(&line[..wide]);
-                }
             }
-            done += wide;
+            each(out.as_flattened());
         }
         count
     }
@@ -195,6 +200,11 @@ impl<'a> Rows<'a> {
             stride *= length;
         }
         Self { shape, axes }
+    }
+
+    /// Where the rows of all numbers begin in a slab of `items` items.
+    fn starts(mut self, rows: usize, items: usize) -> Vec<usize> {
+        (0..rows).map(|_| self.next_row() * items).collect()
     }
 
     fn next_row(&mut self) -> usize {

@@ -134,7 +134,7 @@ const CHUNK: usize = 1 << 20;
 ///
 /// Memory holds no more than these numbers and `bytes`, which is a mebibyte at most.
 pub(crate) fn read_numbers<T: Number, P>(
-    reader: &mut impl Read,
+    reader: &mut dyn Read,
     big_endian: bool,
     count: usize,
     convert: impl Fn(T) -> P,
@@ -149,8 +149,7 @@ pub(crate) fn read_numbers<T: Number, P>(
     while done < count * size {
         let wanted = (count * size - done).min(CHUNK);
         let got = fill(reader, &mut bytes[..wanted])?;
-        let chunk = bytes[..got].chunks_exact(size);
-        numbers.extend(chunk.map(|bytes| convert(T::from_bytes(bytes, big_endian))));
+        append(&bytes[..got], big_endian, &convert, numbers);
         done += got;
         if got < wanted {
             break;
@@ -159,8 +158,19 @@ pub(crate) fn read_numbers<T: Number, P>(
     Ok(done)
 }
 
+/// Converts numbers and appends them.
+pub(super) fn append<T: Number, P>(
+    bytes: &[u8],
+    big_endian: bool,
+    convert: &impl Fn(T) -> P,
+    numbers: &mut Vec<P>,
+) {
+    let each = bytes.chunks_exact(size_of::<T>());
+    numbers.extend(each.map(|bytes| convert(T::from_bytes(bytes, big_endian))));
+}
+
 /// Reads until the buffer is full or the reader ends, and returns how many bytes there were.
-pub(super) fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+pub(super) fn fill(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         match reader.read(&mut buffer[filled..]) {

@@ -1,8 +1,10 @@
 //! Reads the data after the header.
 
+use std::convert::identity;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::fortran::{FORTRAN_BYTES, Slab};
+use super::number::append;
 use super::{NpyError, NpyHeader, Number, read_numbers, with_number};
 use fit_core::Pixel;
 
@@ -92,7 +94,7 @@ impl<R: Read> NpyReader<R> {
         items: usize,
         numbers: &mut Vec<T>,
     ) -> Result<usize, NpyError> {
-        self.read_as(items, |number: T| number, numbers)
+        self.read_as(items, identity::<T>, numbers)
     }
 
     /// [`NpyReader::read`] for numbers of any type, each rounded to the nearest `f64`.
@@ -108,13 +110,11 @@ impl<R: Read> NpyReader<R> {
     /// # Errors
     /// As [`NpyReader::read`], but for [`NpyError::Type`].
     pub fn read_f32(&mut self, items: usize, numbers: &mut Vec<f32>) -> Result<usize, NpyError> {
-        with_number!(self.header.number, T => {
-            self.read_as(items, |number: T| number.to_f64() as f32, numbers)
-        })
+        with_number!(self.header.number, T => self.read_as(items, to_f32::<T>, numbers))
     }
 
     /// [`NpyReader::read`] with the numbers converted.
-    pub(crate) fn read_as<T: Number, P: Copy + Default>(
+    pub(crate) fn read_as<T: Number, P>(
         &mut self,
         items: usize,
         convert: impl Fn(T) -> P,
@@ -140,7 +140,7 @@ impl<R: Read> NpyReader<R> {
         Ok(items)
     }
 
-    fn read_reordered<T: Number, P: Copy + Default>(
+    fn read_reordered<T: Number, P>(
         &mut self,
         items: usize,
         convert: impl Fn(T) -> P,
@@ -159,7 +159,9 @@ impl<R: Read> NpyReader<R> {
                     return Err(self.truncated(found));
                 }
             }
-            let count = self.slab.append(&self.header, at, items - done, &convert, numbers);
+            let Self { slab, header, bytes, .. } = self;
+            let mut each = |bytes: &[u8]| append(bytes, header.big_endian, &convert, &mut *numbers);
+            let count = slab.ordered(header, at, items - done, bytes, &mut each);
             self.left -= count;
             done += count;
         }
@@ -209,6 +211,10 @@ impl<R: Read + Seek> NpyReader<R> {
         }
         Ok(opened)
     }
+}
+
+fn to_f32<T: Pixel>(number: T) -> f32 {
+    number.to_f64() as f32
 }
 
 struct Counted<R> {
