@@ -1,19 +1,17 @@
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
-use std::ptr::null;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
-use fit_core::{ArgumentError, Corner, Errors, Estimator, Fit, Options, Start};
+use fit_core::{ArgumentError, Errors, Estimator, Fit, Options, Start};
 use fit_gpu_kernel::{Job, PixelKind, Task};
 use fit_windows::{AnyWindows, NoteKind};
 
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
-use crate::card::{Card, Choice, Launch};
-use crate::driver::{self, Context, DeviceMemory, Event, Guest, HostMemory, Stream};
-use crate::pixels::{gather_outlines, gather_starts};
+use crate::card::{Card, Choice};
+use crate::driver::{self, DeviceMemory, Event, Guest, Stream};
+use crate::inputs::Inputs;
+use crate::lent::{Lent, Spare};
 use crate::side_data::SideInputs;
 
 /// The number of the device in whose memory an address lies; `None` for the host's, pinned or not, and for what is no memory.
@@ -80,11 +78,8 @@ struct Desk {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
     before: Event,
-    corners: DeviceMemory,
-    starts: DeviceMemory,
+    inputs: Inputs,
     planes: DeviceMemory,
-    weights: DeviceMemory,
-    host: HostMemory,
 }
 
 impl InPlace {
@@ -95,19 +90,14 @@ impl InPlace {
     pub fn new(device: usize) -> Result<Self, GpuError> {
         let card = Card::get(device)?;
         let _guest = card.context.enter()?;
-        let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
         let desk = Desk {
             stream: Stream::new(&card.context)?,
             before: Event::new(&card.context)?,
-            corners: memory()?,
-            starts: memory()?,
-            planes: memory()?,
-            weights: memory()?,
-            host: HostMemory::new(&card.context, Bytes::NONE)?,
+            inputs: Inputs::new(&card.context)?,
+            planes: DeviceMemory::new(&card.context, Bytes::NONE)?,
         };
         let stream = desk.stream.raw() as usize;
-        let out = Mutex::new(Stream::new(&card.context)?);
-        let spare = Arc::new(Spare { kept: Mutex::default(), out });
+        let spare = Arc::new(Spare::new(&card.context)?);
         Ok(Self { desk: Mutex::new(desk), stream, spare, card: Arc::clone(&card) })
     }
 
@@ -195,37 +185,40 @@ impl InPlace {
         }
         job.fits = fits.address().cast_mut().cast();
         let mut desk = self.desk();
-        let in_flight = InFlightDesk(&mut desk);
-        // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that is found, shapes were checked, and the flight waits
-        // before any of it goes.
+        let Desk { stream, inputs, planes, .. } = &mut *desk;
+        let _landing = stream.landing();
+        // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that is found, shapes were checked, and the landing
+        // waits before any of it goes.
         unsafe {
-            in_flight.0.load(&windows, side.as_ref(), start, &launch, &mut job)?;
+            if let Some(corners) = windows.places() {
+                job.places = inputs.send_corners(stream, corners)?;
+                if job.frame_width > 0 {
+                    job.corners = job.places;
+                }
+            }
+            if let Some(side) = &side {
+                side.upload(stream, planes, &mut job)?;
+                if let Some(weights) = side.of_windows() {
+                    job.weights = inputs.send_weights(stream, weights)?;
+                }
+            }
+            start.send(stream, inputs, count, launch.takes_outlines(), &mut job)?;
             if weighs {
                 job.weights = weights;
             }
-            launch.run(&in_flight.0.stream, &job)?;
+            launch.run(stream, &job)?;
             if let (Some((task, launch)), Some(errors)) = (&of_errors, &found_errors) {
                 let job = Job { task: *task, errors: errors.address().cast_mut().cast(), ..job };
-                launch.run(&in_flight.0.stream, &job)?;
+                launch.run(stream, &job)?;
             }
         }
-        in_flight.0.stream.wait()?;
+        stream.wait()?;
         Ok(DeviceFits { count, fits, errors: found_errors })
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
         // Every fit begins anew.
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Waits for all that is on its way when a fit ends, however it ends: until then the device uses memory of the caller.
-struct InFlightDesk<'a>(&'a mut Desk);
-
-impl Drop for InFlightDesk<'_> {
-    fn drop(&mut self) {
-        // An error has been reported by the call that met it, or will be by the next.
-        let _ = self.0.stream.wait();
     }
 }
 
@@ -261,94 +254,45 @@ fn kind_of(windows: &AnyWindows<'_>) -> Result<PixelKind, GpuError> {
     }
 }
 
-impl Desk {
-    /// Copies what the host has, and tells the job where it is.
+impl DeviceStart<'_> {
+    /// Sends what the host has of them, and tells the job where they are.
     ///
     /// # Safety
-    /// What is copied stays as it is until the stream has been waited for.
-    unsafe fn load(
-        &mut self,
-        windows: &AnyWindows<'_>,
-        side: Option<&SideInputs<'_>>,
-        start: DeviceStart<'_>,
-        launch: &Launch,
+    /// As for [`Inputs::send_starts`].
+    unsafe fn send(
+        self,
+        stream: &Stream,
+        inputs: &mut Inputs,
+        count: usize,
+        outlines: bool,
         job: &mut Job,
     ) -> Result<(), GpuError> {
-        let (count, stream) = (windows.count(), &self.stream);
-        if let Some(corners) = windows.places() {
-            self.corners.reserve(Bytes::of::<Corner>(count)?)?;
-            // SAFETY: the caller's promise, here and below.
-            unsafe { stream.copy_in(&self.corners, corners)? };
-            job.places = self.corners.address();
-            if job.frame_width > 0 {
-                job.corners = job.places;
-            }
-        }
-        if let Some(side) = side {
-            // SAFETY: see above.
-            unsafe { side.upload(stream, &mut self.planes, job)? };
-            if let Some(weights) = side.of_windows() {
-                self.weights.reserve(Bytes::of::<f32>(weights.len())?)?;
-                // SAFETY: see above.
-                unsafe { stream.copy_in(&self.weights, weights)? };
-                job.weights = self.weights.address();
-            }
-        }
-        let outlines = launch.takes_outlines();
         let (circles_there, outlines_there): (Vec<[f32; 3]>, Vec<[f64; 5]>);
-        let start = match start {
-            DeviceStart::Circles(there) if !outlines => {
+        let start = match self {
+            Self::Circles(there) if !outlines => {
                 job.starts = there;
                 return Ok(());
             }
-            DeviceStart::Outlines(there) if outlines => {
+            Self::Outlines(there) if outlines => {
                 job.outlines = there;
                 return Ok(());
             }
-            DeviceStart::Host(Start::Estimate) => return Ok(()),
-            DeviceStart::Host(start) => start,
+            Self::Host(start) => start,
             // In the other form they take the way over the host.
-            DeviceStart::Circles(there) => {
+            Self::Circles(there) => {
                 // SAFETY: there are as many.
                 circles_there = unsafe { fetched(stream, there, count)? };
                 Start::F32(&circles_there)
             }
-            DeviceStart::Outlines(there) => {
+            Self::Outlines(there) => {
                 // SAFETY: as above.
                 let found: Vec<[f32; 5]> = unsafe { fetched(stream, there, count)? };
                 outlines_there = found.iter().map(|outline| outline.map(f64::from)).collect();
                 Start::Outlines(&outlines_there)
             }
         };
-        // SAFETY: see above.
-        unsafe {
-            if outlines {
-                job.outlines = self.send(count, |to| gather_outlines(start, 0..count, to))?;
-            } else {
-                job.starts = self.send(count, |to| gather_starts(start, 0..count, to))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Sends start values on their way. Returns where they will be.
-    ///
-    /// # Safety
-    /// The stream is waited for before the next.
-    unsafe fn send<T: Copy>(
-        &mut self,
-        count: usize,
-        gather: impl FnOnce(&mut [MaybeUninit<T>]),
-    ) -> Result<*const T, GpuError> {
-        let bytes = Bytes::of::<T>(count)?;
-        self.starts.reserve(bytes)?;
-        self.host.reserve(bytes)?;
-        // SAFETY: the device is not at work with it; nothing is said of the values.
-        let to = unsafe { self.host.values::<MaybeUninit<T>>(count) };
-        gather(to);
         // SAFETY: the caller's promise.
-        unsafe { self.stream.copy_in(&self.starts, to)? };
-        Ok(self.starts.address::<T>().cast_const())
+        unsafe { inputs.send_starts(stream, start, 0..count, outlines, job) }
     }
 }
 
@@ -451,163 +395,11 @@ impl DeviceFits {
     }
 }
 
-/// Memory that was given back, and a stream in which outcomes are fetched. Allocating takes longer than many fits.
-struct Spare {
-    /// The oldest comes first.
-    kept: Mutex<Vec<Returned>>,
-    out: Mutex<Stream>,
-}
-
-/// What is kept: outcomes and errors of two calls.
-const KEPT: usize = 4;
-
-/// Making memory takes longer than this.
-const MAKING: Duration = Duration::from_micros(100);
-
-/// Memory that was given back.
-struct Returned {
-    memory: DeviceMemory,
-    after: After,
-}
-
-/// When memory may be used again.
-enum After {
-    /// Nobody had its address.
-    Now,
-    /// Who had it may have put work with it into a stream, and not have waited: an event behind all that was on its way.
-    Event(Event),
-    /// The same, with a driver that has no such event.
-    Everything,
-}
-
-impl Returned {
-    /// Whether it need not be waited for, or not longer than it takes to make other memory. Without an event nobody can tell.
-    fn is_free(&self) -> bool {
-        let After::Event(event) = &self.after else { return true };
-        let begin = Instant::now();
-        loop {
-            match event.is_passed() {
-                true => return true,
-                false if begin.elapsed() > MAKING => return false,
-                false => std::hint::spin_loop(),
-            }
-        }
-    }
-
-    fn wait(self, context: &Context) -> Result<DeviceMemory, GpuError> {
-        match self.after {
-            After::Now => {}
-            After::Event(event) => event.wait()?,
-            After::Everything => context.wait()?,
-        }
-        Ok(self.memory)
-    }
-}
-
-impl After {
-    /// Behind all that is on its way.
-    fn all(context: &Arc<Context>) -> Self {
-        match Event::behind_all(context) {
-            Ok(Some(event)) => Self::Event(event),
-            _ => Self::Everything,
-        }
-    }
-}
-
-impl Spare {
-    fn take(self: &Arc<Self>, context: &Arc<Context>, bytes: Bytes) -> Result<Lent, GpuError> {
-        let suits = |returned: &Returned| {
-            let (has, needs) = (returned.memory.bytes().get(), bytes.get());
-            has >= needs && has / 2 <= needs
-        };
-        let mut kept = self.kept();
-        let free = kept.iter().position(|returned| suits(returned) && returned.is_free());
-        // Sooner more memory than a wait for what others have on their way, but not ever more.
-        let full = kept.len() >= KEPT;
-        let found = free.or_else(|| kept.iter().position(|returned| full && suits(returned)));
-        let found = found.map(|index| kept.remove(index));
-        drop(kept);
-        let memory = match found {
-            Some(returned) => returned.wait(context)?,
-            None => match DeviceMemory::new(context, bytes) {
-                Err(GpuError::OutOfMemory { .. }) => {
-                    self.kept().clear();
-                    DeviceMemory::new(context, bytes)?
-                }
-                other => other?,
-            },
-        };
-        let (context, spare) = (Arc::clone(context), Arc::clone(self));
-        Ok(Lent { memory: Some(memory), seen: AtomicBool::new(false), context, spare })
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Vec<Returned>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Memory that is given back.
-struct Lent {
-    memory: Option<DeviceMemory>,
-    /// Whether someone else got the address.
-    seen: AtomicBool,
-    context: Arc<Context>,
-    spare: Arc<Spare>,
-}
-
-impl Lent {
-    fn address(&self) -> *const c_void {
-        self.memory.as_ref().map_or(null(), |memory| memory.address::<c_void>().cast_const())
-    }
-
-    /// The address for someone else.
-    fn shown(&self) -> *const c_void {
-        self.seen.store(true, Ordering::Relaxed);
-        self.address()
-    }
-
-    /// `room` is what there is at `to`.
-    fn fetch<T: Copy>(&self, to: *mut T, room: usize, count: usize) -> Result<(), GpuError> {
-        if room != count {
-            return Err(ArgumentError::OutputCount { spots: count, given: room }.into());
-        }
-        if count == 0 {
-            return Ok(());
-        }
-        let _guest = self.context.enter()?;
-        let out = self.spare.out.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.seen.load(Ordering::Relaxed) {
-            // Who has the address may have work with it on its way.
-            match After::all(&self.context) {
-                After::Event(event) => out.wait_for(&event)?,
-                _ => self.context.wait()?,
-            }
-        }
-        let _landing = out.landing();
-        // SAFETY: a kernel has written as many of this type, and there is room for them.
-        unsafe { out.fetch(to.cast(), self.address(), Bytes::of::<T>(count)?)? };
-        out.wait()
-    }
-}
-
-impl Drop for Lent {
-    fn drop(&mut self) {
-        let Some(memory) = self.memory.take() else { return };
-        // Whoever drops it may use another device.
-        let _guest = self.context.enter();
-        let seen = self.seen.load(Ordering::Relaxed);
-        let after = if seen { After::all(&self.context) } else { After::Now };
-        let mut kept = self.spare.kept();
-        kept.push(Returned { memory, after });
-        let too_old = (kept.len() > KEPT).then(|| kept.remove(0));
-        drop(kept);
-        // The driver waits for work with what it frees.
-        drop(too_old);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ptr::null;
+
+    use fit_core::Corner;
     use fit_windows::{Weights, Windows};
     use ndarray::{Array2, Array3};
 

@@ -8,6 +8,8 @@ mod devices;
 mod driver;
 mod error;
 mod in_place;
+mod inputs;
+mod lent;
 mod pinned;
 mod pipeline;
 mod pixels;

@@ -1,7 +1,6 @@
-use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use fit_core::{Corner, Errors, Fit, Fits, Outcomes, Start};
+use fit_core::{Errors, Fit, Fits, Outcomes, Start};
 use fit_gpu_kernel::Job;
 use fit_windows::AnyWindows;
 use rayon::prelude::*;
@@ -10,8 +9,9 @@ use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Launch};
 use crate::driver::{DeviceMemory, Event, HostMemory, Stream, seen_by_device};
+use crate::inputs::Inputs;
 use crate::pipeline::{Operation, Part, Results};
-use crate::pixels::{gather, gather_fits, gather_outlines, gather_starts, kind_of, slice};
+use crate::pixels::{gather, gather_fits, kind_of, slice};
 use crate::side_data::SideInputs;
 
 /// Up to this many start values are read, and outcomes written, directly across the bus: that saves starting a
@@ -23,14 +23,11 @@ pub(crate) struct Slot {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
     pixels: DeviceMemory,
-    /// Start values, or the fits whose errors are wanted.
-    given: DeviceMemory,
-    corners: DeviceMemory,
-    weights: DeviceMemory,
+    /// The rest: start values are `given`, or the fits whose errors are wanted.
+    inputs: Inputs,
     /// Outcomes, or errors.
     found: DeviceMemory,
     host_pixels: HostMemory,
-    host_given: HostMemory,
     host_found: HostMemory,
     /// The windows of the chunk of which `host_found` has what was found.
     waiting: Option<Range<usize>>,
@@ -87,12 +84,9 @@ impl Slot {
         Ok(Self {
             stream: Stream::new(&card.context)?,
             pixels: memory()?,
-            given: memory()?,
-            corners: memory()?,
-            weights: memory()?,
+            inputs: Inputs::new(&card.context)?,
             found: memory()?,
             host_pixels: host()?,
-            host_given: host()?,
             host_found: host()?,
             waiting: None,
         })
@@ -160,10 +154,9 @@ impl Slot {
         job.count = window_count(these.len())?;
         let on_device = job.frame_width > 0;
         if let Some(corners) = part.windows.places().filter(|_| on_device || part.side.is_some()) {
-            self.corners.reserve(Bytes::of::<Corner>(these.len())?)?;
+            let corners = &corners[these.clone()];
             // SAFETY: see above.
-            unsafe { self.stream.copy_in(&self.corners, &corners[these.clone()])? };
-            job.places = self.corners.address();
+            job.places = unsafe { self.inputs.send_corners(&self.stream, corners)? };
         }
         if on_device {
             job.corners = job.places;
@@ -173,16 +166,14 @@ impl Slot {
         if let Some(weights) = part.side.and_then(SideInputs::of_windows) {
             let pixels = part.windows.size().pixels();
             let weights = &weights[these.start * pixels..these.end * pixels];
-            self.weights.reserve(Bytes::of::<f32>(weights.len())?)?;
             // SAFETY: see above.
-            unsafe { self.stream.copy_in(&self.weights, weights)? };
-            job.weights = self.weights.address();
+            job.weights = unsafe { self.inputs.send_weights(&self.stream, weights)? };
         }
         match part.operation {
-            Operation::Fit(start) if launch.takes_outlines() => {
-                self.send_outlines(start, these.clone(), &mut job)?;
+            Operation::Fit(start) => {
+                let outlines = launch.takes_outlines();
+                self.send_starts(start, these.clone(), outlines, &mut job, reach)?;
             }
-            Operation::Fit(start) => self.send_starts(start, these.clone(), &mut job, reach)?,
             Operation::Errors(fits) => self.send_fits(fits, these.clone(), &mut job, reach)?,
         }
 
@@ -252,23 +243,19 @@ impl Slot {
         job: &mut Job,
         reach: &Reach,
     ) -> Result<(), GpuError> {
-        let bytes = Bytes::of::<Fit<f32>>(these.len())?;
-        self.given.reserve(bytes)?;
-        job.fits = self.given.address();
-        match fits {
-            // SAFETY: see `send`.
-            Fits::F32(fits) if reach.fitted => unsafe {
-                self.stream.copy_in(&self.given, &fits[these])
-            },
-            _ => {
-                self.host_given.reserve(bytes)?;
-                // SAFETY: `finish` has waited for the device; nothing is said of the values.
-                let to = unsafe { self.host_given.values::<MaybeUninit<Fit<f32>>>(these.len()) };
-                gather_fits(fits, these, to);
-                // SAFETY: see `send`.
-                unsafe { self.stream.copy_in(&self.given, to) }
+        let Self { stream, inputs, .. } = self;
+        // SAFETY: see `send`.
+        let there = unsafe {
+            match fits {
+                Fits::F32(fits) if reach.fitted => inputs.send_given(stream, &fits[these])?,
+                _ => {
+                    let gather = |to: &mut [_]| gather_fits(fits, these.clone(), to);
+                    inputs.send_gathered(stream, these.len(), gather)?
+                }
             }
-        }
+        };
+        job.fits = there.cast_mut();
+        Ok(())
     }
 
     /// Sends the pixels of a chunk, window after window.
@@ -296,60 +283,27 @@ impl Slot {
         }
     }
 
-    /// Sends the start values of a chunk with two widths, if there are any.
-    fn send_outlines(
-        &mut self,
-        start: Start<'_>,
-        these: Range<usize>,
-        job: &mut Job,
-    ) -> Result<(), GpuError> {
-        if start == Start::Estimate {
-            return Ok(());
-        }
-        let bytes = Bytes::of::<[f32; 5]>(these.len())?;
-        self.given.reserve(bytes)?;
-        self.host_given.reserve(bytes)?;
-        // SAFETY: `finish` has waited for the device; nothing is said of the values.
-        let to = unsafe { self.host_given.values::<MaybeUninit<[f32; 5]>>(these.len()) };
-        gather_outlines(start, these, to);
-        // SAFETY: see `send`.
-        unsafe { self.stream.copy_in(&self.given, to)? };
-        job.outlines = self.given.address();
-        Ok(())
-    }
-
     /// Sends the start values of a chunk, if there are any.
     fn send_starts(
         &mut self,
         start: Start<'_>,
         these: Range<usize>,
+        outlines: bool,
         job: &mut Job,
         reach: &Reach,
     ) -> Result<(), GpuError> {
-        let count = these.len();
-        match (start, reach.starts) {
-            (Start::Estimate, _) => {}
-            // A few the kernel reads across the bus by itself.
-            (Start::F32(_), Some(there)) if count <= DIRECT => {
-                // SAFETY: there is a start for each window of the batch.
-                job.starts = unsafe { there.add(these.start) };
-            }
-            (Start::F32(starts), Some(_)) => {
-                self.given.reserve(Bytes::of::<[f32; 3]>(count)?)?;
-                // SAFETY: see `send`.
-                unsafe { self.stream.copy_in(&self.given, &starts[these])? };
-                job.starts = self.given.address();
-            }
-            (start, _) => {
-                let bytes = Bytes::of::<[f32; 3]>(count)?;
-                self.given.reserve(bytes)?;
-                self.host_given.reserve(bytes)?;
-                // SAFETY: `finish` has waited for the device; nothing is said of the values.
-                let to = unsafe { self.host_given.values::<MaybeUninit<[f32; 3]>>(count) };
-                gather_starts(start, these, to);
-                // SAFETY: see `send`.
-                unsafe { self.stream.copy_in(&self.given, to)? };
-                job.starts = self.given.address();
+        let Self { stream, inputs, .. } = self;
+        // SAFETY: there is a start for each window of the batch; for copies see `send`.
+        unsafe {
+            match (start, reach.starts.filter(|_| !outlines)) {
+                // A few the kernel reads across the bus by itself.
+                (Start::F32(_), Some(there)) if these.len() <= DIRECT => {
+                    job.starts = there.add(these.start);
+                }
+                (Start::F32(starts), Some(_)) => {
+                    job.starts = inputs.send_given(stream, &starts[these])?;
+                }
+                _ => inputs.send_starts(stream, start, these, outlines, job)?,
             }
         }
         Ok(())

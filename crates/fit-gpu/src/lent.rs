@@ -1,0 +1,181 @@
+//! Memory of a device that is lent for outcomes, and used again.
+
+use std::ffi::c_void;
+use std::ptr::null;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use fit_core::ArgumentError;
+
+use crate::GpuError;
+use crate::bytes::Bytes;
+use crate::driver::{Context, DeviceMemory, Event, Stream};
+
+/// Memory that was given back, and a stream in which outcomes are fetched. Allocating takes longer than many fits.
+pub(crate) struct Spare {
+    /// The oldest comes first.
+    kept: Mutex<Vec<Returned>>,
+    out: Mutex<Stream>,
+}
+
+/// What is kept: outcomes and errors of two calls.
+const KEPT: usize = 4;
+
+/// Making memory takes longer than this.
+const MAKING: Duration = Duration::from_micros(100);
+
+/// Memory that was given back.
+struct Returned {
+    memory: DeviceMemory,
+    after: After,
+}
+
+/// When memory may be used again.
+enum After {
+    /// Nobody had its address.
+    Now,
+    /// Who had it may have put work with it into a stream, and not have waited: an event behind all that was on its way.
+    Event(Event),
+    /// The same, with a driver that has no such event.
+    Everything,
+}
+
+impl Returned {
+    /// Whether it need not be waited for, or not longer than it takes to make other memory. Without an event nobody can tell.
+    fn is_free(&self) -> bool {
+        let After::Event(event) = &self.after else { return true };
+        let begin = Instant::now();
+        loop {
+            match event.is_passed() {
+                true => return true,
+                false if begin.elapsed() > MAKING => return false,
+                false => std::hint::spin_loop(),
+            }
+        }
+    }
+
+    fn wait(self, context: &Context) -> Result<DeviceMemory, GpuError> {
+        match self.after {
+            After::Now => {}
+            After::Event(event) => event.wait()?,
+            After::Everything => context.wait()?,
+        }
+        Ok(self.memory)
+    }
+}
+
+impl After {
+    /// Behind all that is on its way.
+    fn all(context: &Arc<Context>) -> Self {
+        match Event::behind_all(context) {
+            Ok(Some(event)) => Self::Event(event),
+            _ => Self::Everything,
+        }
+    }
+}
+
+impl Spare {
+    pub(crate) fn new(context: &Arc<Context>) -> Result<Self, GpuError> {
+        Ok(Self { kept: Mutex::default(), out: Mutex::new(Stream::new(context)?) })
+    }
+
+    pub(crate) fn take(
+        self: &Arc<Self>,
+        context: &Arc<Context>,
+        bytes: Bytes,
+    ) -> Result<Lent, GpuError> {
+        let suits = |returned: &Returned| {
+            let (has, needs) = (returned.memory.bytes().get(), bytes.get());
+            has >= needs && has / 2 <= needs
+        };
+        let mut kept = self.kept();
+        let free = kept.iter().position(|returned| suits(returned) && returned.is_free());
+        // Sooner more memory than a wait for what others have on their way, but not ever more.
+        let full = kept.len() >= KEPT;
+        let found = free.or_else(|| kept.iter().position(|returned| full && suits(returned)));
+        let found = found.map(|index| kept.remove(index));
+        drop(kept);
+        let memory = match found {
+            Some(returned) => returned.wait(context)?,
+            None => match DeviceMemory::new(context, bytes) {
+                Err(GpuError::OutOfMemory { .. }) => {
+                    self.kept().clear();
+                    DeviceMemory::new(context, bytes)?
+                }
+                other => other?,
+            },
+        };
+        let (context, spare) = (Arc::clone(context), Arc::clone(self));
+        Ok(Lent { memory: Some(memory), seen: AtomicBool::new(false), context, spare })
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Returned>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Memory that is given back.
+pub(crate) struct Lent {
+    memory: Option<DeviceMemory>,
+    /// Whether someone else got the address.
+    seen: AtomicBool,
+    context: Arc<Context>,
+    spare: Arc<Spare>,
+}
+
+impl Lent {
+    pub(crate) fn address(&self) -> *const c_void {
+        self.memory.as_ref().map_or(null(), |memory| memory.address::<c_void>().cast_const())
+    }
+
+    /// The address for someone else.
+    pub(crate) fn shown(&self) -> *const c_void {
+        self.seen.store(true, Ordering::Relaxed);
+        self.address()
+    }
+
+    /// `room` is what there is at `to`.
+    pub(crate) fn fetch<T: Copy>(
+        &self,
+        to: *mut T,
+        room: usize,
+        count: usize,
+    ) -> Result<(), GpuError> {
+        if room != count {
+            return Err(ArgumentError::OutputCount { spots: count, given: room }.into());
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        let _guest = self.context.enter()?;
+        let out = self.spare.out.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.seen.load(Ordering::Relaxed) {
+            // Who has the address may have work with it on its way.
+            match After::all(&self.context) {
+                After::Event(event) => out.wait_for(&event)?,
+                _ => self.context.wait()?,
+            }
+        }
+        let _landing = out.landing();
+        // SAFETY: a kernel has written as many of this type, and there is room for them.
+        unsafe { out.fetch(to.cast(), self.address(), Bytes::of::<T>(count)?)? };
+        out.wait()
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let Some(memory) = self.memory.take() else { return };
+        // Whoever drops it may use another device.
+        let _guest = self.context.enter();
+        let seen = self.seen.load(Ordering::Relaxed);
+        let after = if seen { After::all(&self.context) } else { After::Now };
+        let mut kept = self.spare.kept();
+        kept.push(Returned { memory, after });
+        let too_old = (kept.len() > KEPT).then(|| kept.remove(0));
+        drop(kept);
+        // The driver waits for work with what it frees.
+        drop(too_old);
+    }
+}
