@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{
@@ -22,6 +23,12 @@ use fit_windows::{AnyWindows, CameraMap, Weights, Windows};
 use ndarray::{Array2, Array3, ArrayView2, ArrayView3, ShapeBuilder};
 
 const SIDE: usize = 9;
+
+/// One test at a time: registering memory waits for all streams of the process.
+fn by_itself() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn ok(result: CUresult) {
     assert_eq!(result, CUresult::CUDA_SUCCESS);
@@ -247,6 +254,7 @@ fn curves(device: usize) {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_callers_context_stays() {
+    let _turn = by_itself();
     let count = devices().expect("a GPU").len();
     println!("{count} devices");
     for device in 0..count {
@@ -325,6 +333,7 @@ fn alone<T: Copy>(values: &[T]) -> Vec<T> {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn memory_may_be_registered_in_part() {
+    let _turn = by_itself();
     let _context = Context::of(0);
     for count in [4000, 30_000] {
         let mut expected = None;
@@ -518,6 +527,7 @@ impl Drop for Busy {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn other_streams_are_not_waited_for() {
+    let _turn = by_itself();
     use sys::CUstream_flags::{CU_STREAM_DEFAULT, CU_STREAM_NON_BLOCKING};
     let _context = Context::of(0);
     const COUNT: usize = 5000;
