@@ -1,6 +1,7 @@
 //! The workspace's own commands: `cargo xtask`.
 
 mod circles;
+mod layers;
 mod packed;
 mod pictures;
 mod ptx;
@@ -40,8 +41,10 @@ enum Task {
         #[arg(long, value_name = "NAME", conflicts_with = "check")]
         show: Option<String>,
     },
-    /// Prove that no more than two files of an engine's crate import each other in a circle.
+    /// Prove that no more than two files of a crate `fit-…`, `spotfit-files` or `spotfit-locs` import each other in a circle.
     Circles,
+    /// Prove that no library needs a crate of the workspace that it may not know.
+    Layers,
     /// Compare a picture with the one that is committed: PNG or SVG, within the tolerances that the differences of
     /// processors need.
     Picture {
@@ -83,6 +86,9 @@ enum TaskError {
     /// Files import each other.
     #[error("{}", .0.join("\n"))]
     Circles(Vec<String>),
+    /// Crates need what they may not.
+    #[error("{}", .0.join("\n"))]
+    Layers(Vec<String>),
     /// A picture is not what is committed.
     #[error("{made} is not {committed}: {reason}")]
     Picture { committed: String, made: String, reason: String },
@@ -101,6 +107,7 @@ fn main() -> ExitCode {
             ptx::check(assembled).map(|()| ExitCode::SUCCESS)
         }
         Task::Circles => circles::check(&ptx::root()).map(|()| ExitCode::SUCCESS),
+        Task::Layers => layers::check(&ptx::root()).map(|()| ExitCode::SUCCESS),
         Task::Picture { committed, made } => {
             pictures::compare(&committed, &made).map(|()| ExitCode::SUCCESS)
         }

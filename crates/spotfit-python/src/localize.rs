@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use spotfit::AsWindows;
 use spotfit::astigmatism;
 use spotfit::astigmatism::file::CalibrationFileError;
 use spotfit::astigmatism::find::{FindOptions, Finder, Measure};

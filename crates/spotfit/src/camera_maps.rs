@@ -31,10 +31,10 @@ use std::path::{Path, PathBuf};
 
 use fit_windows::{CameraMap, MapError};
 use ndarray::Array2;
+use spotfit_files::private::excerpt;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use crate::excerpt::excerpt;
 use crate::hdf5::{H5Error, H5Reader};
 use crate::movie::MovieLimits;
 #[cfg(feature = "tiff")]

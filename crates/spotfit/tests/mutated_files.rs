@@ -93,7 +93,7 @@ fn attack(name: &str, file: &[u8], most: usize, read: impl Fn(&[u8]) -> bool) {
 /// they find at any height.
 #[test]
 fn mutated_files_do_no_harm() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../spotfit-files/tests/data");
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the fixtures") {
         let path = entry.expect("an entry").path();

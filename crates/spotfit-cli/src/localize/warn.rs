@@ -2,6 +2,7 @@
 
 use super::job::{Job, Listener, Topic};
 use crate::movie_options::{first_frames, median};
+use spotfit::AsWindows;
 use spotfit::localize::{CameraDoubt, camera_doubts, estimate_sensitivity, two_digits};
 use spotfit::movie::MovieOptions;
 

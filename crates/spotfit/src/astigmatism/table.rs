@@ -4,13 +4,13 @@ use fit_core::spot::shape::{Elliptical, Shape};
 use fit_core::{Errors, Estimator, Fit, Options, Parameter, Status};
 use fit_windows::Windows;
 use ndarray::Array3;
+use spotfit_locs::OutOfRange;
+use spotfit_locs::private::root_mean_square;
 
 use super::find::{Depth, DepthStatus, Finder, Widths};
 use crate::backend::{Backend, FitError, FitterOptions};
 use crate::fitter::Fitter;
 use crate::localize::options::is_box;
-use crate::localize::spot::root_mean_square;
-use crate::range::OutOfRange;
 use crate::table::{Column, Kind, Table, TableError, Unit};
 
 /// Side of the windows, in pixels, where neither the caller nor the calibration says it: that of `spotfit calibrate`.

@@ -35,8 +35,8 @@ use fit_core::{Camera, Pixel, Size};
 use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use multiversion::multiversion;
 use ndarray::{ArrayView2, Axis, Slice};
+use spotfit_locs::OutOfRange;
 
-use crate::range::OutOfRange;
 use false_rate::Thresholds;
 use filter::{box_mean, smooth};
 use ground::{Ground, corners, make_finite};

@@ -5,11 +5,12 @@ use std::ops::Range;
 use fit_core::{Number, Pixel};
 use fit_windows::{AnyWindows, NoteKind, Visitor, Windows};
 use ndarray::{Array3, Axis};
+use spotfit_locs::private::root_mean_square;
 
 use super::found::{Found, Seen};
 use super::options::LocalizeOptions;
 use super::residuals::most;
-use super::spot::{Localization, SpotErrors, root_mean_square};
+use super::spot::{Localization, SpotErrors};
 use crate::astigmatism::find::{Depth, DepthStatus};
 use crate::backend::Backend;
 use crate::psf::{Psf, PsfError, PsfFitOptions, PsfFits, PsfFitter, PsfNoise, PsfQuality};

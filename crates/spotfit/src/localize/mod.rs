@@ -12,22 +12,22 @@ pub(crate) mod options;
 mod outcome;
 mod pipeline;
 mod places;
-mod positions;
 mod residuals;
 mod sensitivity;
-pub(crate) mod spot;
+mod spot;
 mod widths;
 
 use fit_core::{Corner, Errors, Fit, Pixel, Size, Start};
 use fit_windows::{AnyWindows, Windows};
 use ndarray::{ArrayView2, Axis};
+use spotfit_locs::OutOfRange;
 
+use crate::as_windows::AsWindows;
 use crate::backend::Backend;
 use crate::detect::{DetectError, Detector};
 use crate::fitter::Fitter;
 use crate::movie::Block;
 use crate::psf::PsfFitter;
-use crate::range::OutOfRange;
 use found::Found;
 use measured::Measured;
 use places::Cut;
@@ -38,12 +38,12 @@ pub use checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 pub use options::{LocalizeOptions, Roi};
 pub use outcome::{Counts, LocalizeError};
 pub use pipeline::Localizations;
-pub use positions::Positions;
 pub use sensitivity::{
     CameraDoubt, camera_doubts, estimate_read_noise, estimate_sensitivity, frames_for_estimates,
     two_digits,
 };
 pub use spot::{Localization, SpotErrors};
+pub use spotfit_locs::positions::Positions;
 
 /// Localizes blocks of frames of one movie, in order.
 #[derive(Debug)]

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use fit_core::{ArgumentError, Background, Camera, Estimator, Options, Shape, Size};
 use fit_cpu::{BatchError, MOST_THREADS};
 use fit_windows::CameraMap;
+use spotfit_locs::OutOfRange;
 
 use super::{Flags, LocalizeError, Positions};
 use crate::astigmatism::find::Finder;
 use crate::backend::{FitError, FitterOptions};
 use crate::detect::{DEFAULT_FALSE_RATE, typical_variance};
 use crate::psf::Psf;
-use crate::range::OutOfRange;
 
 /// A rectangle of pixels in which to look for spots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

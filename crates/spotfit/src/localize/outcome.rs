@@ -1,11 +1,12 @@
 //! What became of the candidates, and why localizing failed.
 
+use spotfit_locs::OutOfRange;
+
 use super::checks::Flags;
 use crate::backend::FitError;
 use crate::detect::DetectError;
 use crate::movie::MovieError;
 use crate::psf::PsfError;
-use crate::range::OutOfRange;
 use crate::statuses::StatusCounts;
 
 /// Why localizing failed.

@@ -3,8 +3,8 @@
 use fit_core::{Corner, Pixel, Size};
 use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use rayon::prelude::*;
+use spotfit_locs::positions::Position;
 
-use super::positions::Position;
 use super::{Localizer, Roi, neighbours};
 use crate::detect::{Candidate, DetectError};
 

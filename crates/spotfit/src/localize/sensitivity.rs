@@ -11,8 +11,7 @@ use std::fmt;
 use fit_core::{Camera, Pixel};
 use fit_windows::{AnyWindows, Visitor, Windows};
 use ndarray::{ArrayView2, Axis, Slice};
-
-use crate::median::median;
+use spotfit_locs::private::median;
 
 /// Side of a tile in pixels.
 const TILE: usize = 16;

@@ -1,6 +1,7 @@
 //! A localization: a spot in photons, with its uncertainty.
 
 use fit_core::{Camera, Errors, Fit, Parameter, Status};
+use spotfit_locs::private::root_mean_square;
 
 use super::checks::Checks;
 use crate::astigmatism::find::{Depth, Finder, Widths};
@@ -118,11 +119,6 @@ pub(super) fn localization(
         status: fit.status,
         checks: None,
     }
-}
-
-/// The root mean square of two numbers.
-pub(crate) fn root_mean_square(x: f64, y: f64) -> f64 {
-    if x == y { x } else { ((x * x + y * y) / 2.0).sqrt() }
 }
 
 /// The height of a spot, from the widths of its fit and their covariance.

@@ -1,6 +1,6 @@
 //! How wide the spots of a movie are, to tell which are too wide or too narrow to be one of them.
 
-use crate::median::median;
+use spotfit_locs::private::median;
 
 /// What is known of the widths of spots so far.
 ///

@@ -7,8 +7,8 @@ use std::path::Path;
 use fit_core::{Pixel, Size};
 use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
-
-use super::{NpyError, NpyReader, Number, with_number};
+use spotfit_files::npy::{NpyError, NpyHeader, NpyReader, Number};
+use spotfit_files::private::{excerpt, with_number};
 
 /// Reads a stack (n, height, width) of windows, some at a time, in the type in which they are stored.
 ///
@@ -66,7 +66,7 @@ impl<R: Read> StackReader<R> {
     }
 
     fn of(reader: NpyReader<R>) -> Result<Self, NpyError> {
-        reader.header().expect_rank(3, "(n, height, width)")?;
+        check_rank(reader.header())?;
         let windows = with_number!(reader.header().number, T => Box::new(Vec::<T>::new()) as _);
         Ok(Self { reader, windows })
     }
@@ -105,6 +105,17 @@ impl<R: Read + Seek> StackReader<R> {
     pub fn seekable(reader: R, file_length: Option<u64>) -> Result<Self, NpyError> {
         Self::of(NpyReader::seekable(reader, file_length)?)
     }
+}
+
+/// Checks that the array is a stack.
+fn check_rank(header: &NpyHeader) -> Result<(), NpyError> {
+    if header.shape.len() == 3 {
+        return Ok(());
+    }
+    Err(NpyError::Shape {
+        needed: "(n, height, width)",
+        found: excerpt(&format!("{:?}", header.shape)),
+    })
 }
 
 /// Memory for windows of one type.

@@ -2,16 +2,15 @@
 
 use std::borrow::Cow;
 
-use fit_core::Status;
 use fit_formula::{Condition, FormulaError};
 use rayon::prelude::*;
+use spotfit_locs::private::{Meaning, meanings, words};
 
-use super::{Column, Kind, Table, TableError, Unit, names};
-use crate::astigmatism::find::DepthStatus;
+use super::{Column, Kind, Table, TableError};
 
 /// A condition on the columns of a table, such as `photons > 300 & uncertainty < 20 & 80 < sigma`.
 ///
-/// Columns have the names of this [module](super), those of their file (in quotes: `"intensity [photon]" > 300`) and
+/// Columns have the names of this [tables](spotfit_locs::table), those of their file (in quotes: `"intensity [photon]" > 300`) and
 /// Picasso's. Lengths are in the unit of the table; `x_nm`, `sigma_nm`, `uncertainty_px` and so on are in the unit
 /// that the name says. `sigma` and `uncertainty` are there if those of x and y are. A comparison with NaN does not hold.
 /// Columns of words are compared with words: `z_status == found`.
@@ -34,17 +33,6 @@ pub struct Filter {
     of: Vec<Meaning>,
     /// All words that columns may have; one is the number of its place.
     words: Vec<String>,
-}
-
-/// What a name in a condition means.
-#[derive(Clone, Debug, PartialEq)]
-struct Meaning {
-    /// The column's name in the table.
-    column: String,
-    /// The unit that is asked for.
-    unit: Option<Unit>,
-    /// The number that it is, if it is a word.
-    word: Option<usize>,
 }
 
 impl Filter {
@@ -168,80 +156,17 @@ fn is_words(column: &Column) -> bool {
     matches!(column.kind, Kind::Words(_))
 }
 
-/// The words that the columns of a table may have, whether they are in its first rows or not.
-fn words(table: &Table) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    let mut add = |word: &str| {
-        if !all.iter().any(|known| known == word) {
-            all.push(word.to_owned());
-        }
-    };
-    for column in table.columns() {
-        let Kind::Words(own) = &column.kind else { continue };
-        own.iter().for_each(|word| add(word));
-        match column.name.as_str() {
-            "status" => Status::ALL.iter().for_each(|status| add(status.name())),
-            "z_status" => DepthStatus::ALL.iter().for_each(|status| add(status.name())),
-            _ => {}
-        }
-    }
-    all
-}
-
-/// All names that a condition may use. The first of two equal ones counts.
-fn meanings(table: &Table) -> Vec<(String, Meaning)> {
-    let mut all: Vec<(String, Meaning)> = Vec::new();
-    let mut add = |name: String, column: &str, unit: Option<Unit>| {
-        if !all.iter().any(|(known, _)| *known == name) {
-            all.push((name, Meaning { column: column.to_owned(), unit, word: None }));
-        }
-    };
-    let numbers = table.columns().iter().filter(|column| !matches!(column.kind, Kind::Words(_)));
-    for column in numbers.clone() {
-        add(column.name.clone(), &column.name, None);
-    }
-    let there = |name: &str| table.column(name).is_some();
-    for (name, parts) in
-        [("sigma", ["sigma_x", "sigma_y"]), ("uncertainty", ["uncertainty_x", "uncertainty_y"])]
-    {
-        if !there(name) && parts.into_iter().all(there) {
-            add(name.to_owned(), name, None);
-        }
-        if there(name) {
-            for part in parts {
-                add(part.to_owned(), part, None);
-            }
-        }
-    }
-    for known in names::KNOWN.iter().filter(|known| known.quantity == names::Quantity::Length) {
-        let lengths = table.length_unit().ok();
-        let possible = |unit| lengths == Some(unit) || table.info.pixel_size.is_some();
-        for (symbol, unit) in [("nm", Unit::Nanometre), ("px", Unit::Pixel)] {
-            if possible(unit) && table.lengths(known.name, unit).is_ok() {
-                add(format!("{}_{symbol}", known.name), known.name, Some(unit));
-            }
-        }
-    }
-    for column in numbers {
-        add(super::csv::header(column).trim_matches('"').to_owned(), &column.name, None);
-        if let Some(name) = names::find(&column.name).and_then(|known| known.picasso) {
-            add(name.to_owned(), &column.name, None);
-        }
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{CsvReader, Info};
+    use crate::table::CsvReader;
 
     fn table() -> Table {
         let text = "frame,\"x [nm]\",\"sigma1 [nm]\",\"sigma2 [nm]\",\"intensity [photon]\",area,status\n\
             1,100,120,130,500,7,min_step\n2,200,90,100,NaN,8,min_step\n3,300,200,210,50,9,max\n";
         let mut reader = CsvReader::new(text.as_bytes()).unwrap();
         let mut table = reader.read_all(10).unwrap();
-        table.info = Info { pixel_size: Some(100.0), ..Info::default() };
+        table.info.pixel_size = Some(100.0);
         table
     }
 

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use fit_core::{Shape, Status};
+use spotfit_files::private::excerpt;
+use spotfit_locs::private::root_mean_square;
 
 use super::{Column, Info, Kind, Table, TableError, Unit, Written};
 use crate::astigmatism::find::{Depth, DepthStatus};
-use crate::localize::spot::root_mean_square;
-use crate::localize::{Checks, Flags, Localization, Positions, SpotErrors};
+use crate::localize::{Checks, Flags, Localization, SpotErrors};
 
 /// How wide a spot is, in columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,7 +94,7 @@ impl Layout {
         };
         let origin = if self.corner_origin { 0.5 } else { 0.0 };
         let mut add = |name: &str, unit: Unit, kind: Kind, of: &dyn Fn(&Localization) -> f64| {
-            table.columns.push(Column::new(name, unit, kind, spots.iter().map(of).collect()));
+            table.set(Column::new(name, unit, kind, spots.iter().map(of).collect()));
         };
         macro_rules! lengths {
             ($($name:literal: $of:expr),* $(,)?) => {{
@@ -330,37 +331,6 @@ impl Layout {
     }
 }
 
-impl Table {
-    /// The positions of a table, to be fitted: `frame`, `x` and `y`, in pixels. With `corner`, (0, 0) is the corner of the first pixel
-    /// where lengths are in nanometres.
-    ///
-    /// # Errors
-    /// [`TableError::Column`], [`TableError::PixelSize`], and [`TableError::Row`] for what is no position.
-    pub fn positions(&self, corner: bool) -> Result<Positions, TableError> {
-        let (x, y) = (self.lengths("x", Unit::Pixel)?, self.lengths("y", Unit::Pixel)?);
-        let origin = if corner && self.length_unit()? == Unit::Nanometre { 0.5 } else { 0.0 };
-        let mut positions = Positions::default();
-        for (row, &frame) in self.values("frame")?.iter().enumerate() {
-            let wrong = |column: &str, value: f64, needed: &'static str| TableError::Row {
-                row: row as u64 + 1,
-                column: column.to_owned(),
-                value,
-                needed,
-            };
-            if !(0.0..=2f64.powi(52)).contains(&frame) || frame.fract() != 0.0 {
-                return Err(wrong("frame", frame, "the number of a frame"));
-            }
-            for (name, value) in [("x", x[row]), ("y", y[row])] {
-                if !value.is_finite() {
-                    return Err(wrong(name, value, "a finite number"));
-                }
-            }
-            positions.push(frame as usize, x[row] - origin, y[row] - origin);
-        }
-        Ok(positions)
-    }
-}
-
 /// What the words of a column mean; nothing if there is no such column.
 fn words<T: Copy>(
     table: &Table,
@@ -382,7 +352,7 @@ fn words<T: Copy>(
     let meanings: Vec<Option<T>> = all.iter().map(|word| parse(word)).collect();
     let meaning = |(row, &value): (usize, &f64)| {
         let place = value as usize;
-        meanings[place].ok_or_else(|| wrong(row, crate::excerpt::excerpt(&all[place])))
+        meanings[place].ok_or_else(|| wrong(row, excerpt(&all[place])))
     };
     column.values.iter().enumerate().map(meaning).collect()
 }

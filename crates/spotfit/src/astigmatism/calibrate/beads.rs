@@ -81,7 +81,7 @@ fn point(slice: &Slice) -> Option<Point> {
 
 /// The median; the upper of the two in the middle. 0 for no values.
 pub(super) fn median(values: &[f64]) -> f64 {
-    if values.is_empty() { 0.0 } else { crate::median::median(values.iter().copied()) }
+    if values.is_empty() { 0.0 } else { spotfit_locs::private::median(values.iter().copied()) }
 }
 
 /// The usual step of the stage in nm: the median of the differences between neighbouring z, where they differ.

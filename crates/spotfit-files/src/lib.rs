@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod excerpt;
+pub mod hdf5;
+pub mod movie;
+pub mod npy;
+pub mod yaml;
+
+/// The version of `ndarray` whose arrays frames are.
+pub use ndarray;
+
+/// For the crates of Spotfit alone: it promises nothing.
+#[doc(hidden)]
+pub mod private {
+    pub use crate::__with_number as with_number;
+    pub use crate::excerpt::excerpt;
+}

@@ -1,0 +1,87 @@
+//! What the name of a file says: formats that are read, and those of other programs that people try.
+
+use std::fmt;
+use std::path::Path;
+
+/// The end of a file's name, in small letters.
+pub(super) fn extension(path: &Path) -> Option<String> {
+    path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase)
+}
+
+/// Whether a file is called like a TIFF file.
+#[cfg(feature = "tiff")]
+pub(super) fn is_tiff(path: &Path) -> bool {
+    let endings = ["tif", "tiff", "btf", "tf2", "tf8"];
+    extension(path).is_some_and(|extension| endings.contains(&extension.as_str()))
+}
+
+/// A format that is known by its name, but must be converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Foreign {
+    /// Nikon, `.nd2`.
+    Nd2,
+    /// Zeiss, `.czi`.
+    Czi,
+    /// Leica, `.lif`.
+    Lif,
+    /// Olympus, `.oif` and `.oib`.
+    OifOib,
+    /// Princeton Instruments, `.spe`.
+    Spe,
+    /// Andor, `.sif`.
+    Sif,
+    /// Film: `.mp4`, `.avi`, `.mov` and the like.
+    Video,
+}
+
+impl Foreign {
+    /// The format of a file whose name ends like this, in small letters.
+    pub(super) fn of(extension: &str) -> Option<Self> {
+        Some(match extension {
+            "nd2" => Self::Nd2,
+            "czi" => Self::Czi,
+            "lif" => Self::Lif,
+            "oif" | "oib" => Self::OifOib,
+            "spe" => Self::Spe,
+            "sif" => Self::Sif,
+            "mp4" | "m4v" | "avi" | "mov" | "mkv" | "wmv" => Self::Video,
+            _ => return None,
+        })
+    }
+
+    /// How to convert it.
+    pub(super) fn way(self) -> String {
+        let tool = |ending: &str| {
+            format!(
+                "open it in Fiji with Bio-Formats and save it as TIFF, or run Bio-Formats' \
+                 'bfconvert movie.{ending} movie.ome.tif'"
+            )
+        };
+        match self {
+            Self::Nd2 => tool("nd2"),
+            Self::Czi => tool("czi"),
+            Self::Lif => tool("lif"),
+            Self::OifOib => tool("oib"),
+            Self::Spe => tool("spe"),
+            Self::Sif => tool("sif"),
+            Self::Video => "open it in Fiji (File > Import > AVI, or Movie (FFMPEG)), make it 8 or 16 bits and \
+                            save it as TIFF; compressed film has lost what photons are counted by"
+                .to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nd2 => "Nikon's ND2",
+            Self::Czi => "Zeiss' CZI",
+            Self::Lif => "Leica's LIF",
+            Self::OifOib => "Olympus' OIF and OIB",
+            Self::Spe => "Princeton Instruments' SPE",
+            Self::Sif => "Andor's SIF",
+            Self::Video => "film (MP4, AVI and the like)",
+        })
+    }
+}

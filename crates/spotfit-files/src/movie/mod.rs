@@ -1,0 +1,296 @@
+//! Movies, as camera software writes them, read some frames at a time.
+//!
+//! | file | what is read |
+//! |---|---|
+//! | `.tif`, `.tiff`, `.btf`, or a folder of them | multi-page TIFF, BigTIFF, OME-TIFF and ImageJ stacks (also those larger than 4 GB), grey, 8, 16 or 32 bits, either byte order; uncompressed, LZW, Deflate, PackBits |
+//! | `.npy` | an array (t, h, w), or (h, w) for one frame, of any number type |
+//! | `.raw` | Picasso's movies with their `.yaml` beside them, and the size of a pixel if it says so |
+//! | `.dax` | the Zhuang lab's movies with their `.inf` beside them |
+//!
+//! OME-TIFF and ImageJ stacks say how many channels, z slices and time points they have ([`Movie::axes`]). One channel
+//! is read: a movie of several is refused until [`MovieOptions::channel`] chooses one. Slices are frames, time point by
+//! time point, for many programs save frames as slices; [`MovieOptions::slice`] takes one of them. Where the metadata are
+//! broken or contradict the file, [`Movie::notes`] says so, and the pages are frames.
+//!
+//! A movie in several files (OME-TIFF, Micro-Manager's `…_MMStack_Pos0.ome.tif`, `…_1.ome.tif` and so on, in one folder)
+//! is one movie, opened by any of the files that name the others, or by the folder. Files elsewhere are never looked for.
+//!
+//! Memory does not grow with the movie: [`Movie::read`] returns a block of frames at a time. Reading a
+//! block takes at most three times the memory of its frames, as stored or as `f32`, whichever is larger.
+//! At least one frame must fit: [`MovieLimits`] says how large it may be. An array in Fortran order takes
+//! 256 MiB more (see [`crate::npy`]).
+
+mod axes;
+mod error;
+mod formats;
+mod open;
+mod options;
+mod raw;
+#[cfg(feature = "tiff")]
+mod tiff;
+
+use std::io::{self, Read, Seek};
+use std::ops::{Bound, Range, RangeBounds};
+use std::path::PathBuf;
+
+use ndarray::Array3;
+
+use crate::npy::{NpyReader, Number, with_number};
+
+pub use axes::{Axes, PixelSize, PixelSizeSource};
+pub use error::MovieError;
+pub use formats::Foreign;
+pub use options::{MovieLimits, MovieOptions};
+
+/// Something that can be read from any place.
+pub trait ReadSeek: Read + Seek + Send {}
+impl<T: Read + Seek + Send> ReadSeek for T {}
+
+type Reader = Box<dyn ReadSeek>;
+
+/// Frames as the camera delivered them. Types other than these three become `f32`.
+#[derive(Clone, Debug)]
+pub enum Pixels {
+    /// 8 bits.
+    U8(Array3<u8>),
+    /// 16 bits.
+    U16(Array3<u16>),
+    /// Floating point; all other types are rounded to it.
+    F32(Array3<f32>),
+}
+
+impl Pixels {
+    /// (frames, height, width).
+    pub fn dim(&self) -> (usize, usize, usize) {
+        match self {
+            Self::U8(a) => a.dim(),
+            Self::U16(a) => a.dim(),
+            Self::F32(a) => a.dim(),
+        }
+    }
+}
+
+/// Consecutive frames.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The number of the first frame, from 0.
+    pub first: usize,
+    /// The frames.
+    pub pixels: Pixels,
+}
+
+/// A movie that is being read.
+pub struct Movie {
+    source: Source,
+    frames: usize,
+    height: usize,
+    width: usize,
+    next: usize,
+    axes: Axes,
+    notes: Vec<String>,
+    files: Vec<PathBuf>,
+}
+
+impl std::fmt::Debug for Movie {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { frames, height, width, next, .. } = self;
+        write!(f, "Movie {{ {frames} frames of {width}×{height}, next {next} }}")
+    }
+}
+
+enum Source {
+    #[cfg(feature = "tiff")]
+    Tiff(Box<tiff::TiffSource>),
+    Npy(NpyReader<Reader>),
+    Raw(raw::RawSource),
+}
+
+/// What the reader of a format says of a movie: frames, height, width.
+struct Dimensions(usize, usize, usize);
+
+impl Movie {
+    fn new(
+        source: Source,
+        dimensions: Dimensions,
+        limits: &MovieLimits,
+    ) -> Result<Self, MovieError> {
+        let Dimensions(frames, height, width) = dimensions;
+        if frames == 0 || height == 0 || width == 0 {
+            return Err(MovieError::Empty);
+        }
+        limits.check(width, height)?;
+        let (axes, notes, files) = (Axes::frames(frames), Vec::new(), Vec::new());
+        Ok(Self { source, frames, height, width, next: 0, axes, notes, files })
+    }
+
+    /// The number of frames.
+    pub fn frames(&self) -> usize {
+        self.frames
+    }
+
+    /// Width and height of the frames in pixels.
+    pub fn size(&self) -> (usize, usize) {
+        (self.width, self.height)
+    }
+
+    /// Channels, slices, time points and the size of a pixel, as the metadata give them.
+    pub fn axes(&self) -> &Axes {
+        &self.axes
+    }
+
+    /// What is odd about the metadata, and what was made of it; each a sentence without a full stop. Empty for most
+    /// movies.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The files whose frames are read, in their order, if the movie was opened by its name.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// Skips ahead to a frame, counted from 0; at or past the end, [`Movie::read`] returns nothing more. Frames
+    /// that were read or skipped cannot be read again.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn skip_to(&mut self, frame: usize) -> Result<(), MovieError> {
+        let frame = frame.min(self.frames);
+        let skipped = frame.saturating_sub(self.next);
+        match &mut self.source {
+            #[cfg(feature = "tiff")]
+            Source::Tiff(source) => source.skip(skipped),
+            Source::Raw(source) => source.skip(skipped)?,
+            Source::Npy(source) => source.skip(skipped)?,
+        }
+        self.next = self.next.max(frame);
+        Ok(())
+    }
+
+    /// How many frames make a block of a few megabytes.
+    fn block_length(&self) -> usize {
+        (BLOCK_PIXELS / (self.width * self.height).max(1)).clamp(1, 1 << 12)
+    }
+
+    /// The next frames, at most `most` of them and a few megabytes (but at least one frame); `None` at the end.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn read(&mut self, most: usize) -> Result<Option<Block>, MovieError> {
+        let count = self.block_length().min(most).min(self.frames - self.next);
+        if count == 0 {
+            return Ok(None);
+        }
+        let pixels = self.read_pixels(count)?;
+        let first = self.next;
+        self.next += count;
+        Ok(Some(Block { first, pixels }))
+    }
+
+    /// The given frames, counted from 0, block by block, without those past the end and those that were read already.
+    pub fn blocks(self, frames: impl RangeBounds<usize>) -> Blocks {
+        let first = match frames.start_bound() {
+            Bound::Included(&first) => first,
+            Bound::Excluded(&before) => before.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let end = match frames.end_bound() {
+            Bound::Included(&last) => last.saturating_add(1),
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => usize::MAX,
+        };
+        let end = end.min(self.frames);
+        // What was read already cannot be read again.
+        let first = first.max(self.next).min(end);
+        Blocks { movie: self, frames: first..end }
+    }
+
+    fn read_pixels(&mut self, count: usize) -> Result<Pixels, MovieError> {
+        let shape = (count, self.height, self.width);
+        let pixels = match &mut self.source {
+            #[cfg(feature = "tiff")]
+            Source::Tiff(source) => source.read(shape)?,
+            Source::Raw(source) => source.read(shape)?,
+            Source::Npy(source) => read_npy(source, shape)?,
+        };
+        Ok(pixels)
+    }
+}
+
+/// Frames of a movie, block by block: an iterator, made by [`Movie::blocks`].
+#[derive(Debug)]
+pub struct Blocks {
+    movie: Movie,
+    /// Those that are still to be read.
+    frames: Range<usize>,
+}
+
+impl Blocks {
+    /// The frames not yet read, counted from 0.
+    pub fn frames(&self) -> Range<usize> {
+        self.frames.clone()
+    }
+}
+
+impl Iterator for Blocks {
+    type Item = Result<Block, MovieError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Self { movie, frames } = self;
+        let block = match movie.skip_to(frames.start) {
+            Ok(()) => movie.read(frames.len()),
+            Err(error) => Err(error),
+        };
+        match &block {
+            Ok(Some(block)) => frames.start += block.pixels.dim().0,
+            // After an error nothing more can be read.
+            _ => frames.start = frames.end,
+        }
+        block.transpose()
+    }
+}
+
+/// Pixels in a block: 8 MB of 16-bit camera frames.
+const BLOCK_PIXELS: usize = 1 << 22;
+
+fn read_npy(
+    source: &mut NpyReader<Reader>,
+    shape: (usize, usize, usize),
+) -> Result<Pixels, MovieError> {
+    with_number!(source.header().number, T => {
+        let mut pixels = Vec::new();
+        source.read_as(shape.0, T::pixel, &mut pixels)?;
+        Ok(T::pixels(stack(shape, pixels)?))
+    })
+}
+
+/// A type of numbers as frames: kept, or made `f32`.
+trait FrameNumber: Number {
+    type Pixel: Copy + Default;
+    fn pixel(self) -> Self::Pixel;
+    fn pixels(frames: Array3<Self::Pixel>) -> Pixels;
+}
+
+macro_rules! frame_number {
+    ($($type:ident => $variant:ident($pixel:ident)),*) => {$(
+        impl FrameNumber for $type {
+            type Pixel = $pixel;
+            #[inline(always)]
+            fn pixel(self) -> $pixel {
+                self as $pixel
+            }
+            fn pixels(frames: Array3<$pixel>) -> Pixels {
+                Pixels::$variant(frames)
+            }
+        }
+    )*};
+}
+frame_number!(
+    u8 => U8(u8), u16 => U16(u16), u32 => F32(f32), u64 => F32(f32), i8 => F32(f32), i16 => F32(f32),
+    i32 => F32(f32), i64 => F32(f32), f32 => F32(f32), f64 => F32(f32)
+);
+
+fn stack<P>(shape: (usize, usize, usize), pixels: Vec<P>) -> Result<Array3<P>, MovieError> {
+    Array3::from_shape_vec(shape, pixels)
+        .map_err(|error| MovieError::Io(io::Error::new(io::ErrorKind::UnexpectedEof, error)))
+}

@@ -1,0 +1,85 @@
+//! How a movie is opened.
+
+use super::{Axes, MovieError};
+
+/// How large a movie may be, since a header of a hundred bytes can claim frames of any size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MovieLimits {
+    /// The most pixels of a frame, width times height. The default is 2²⁶, 8192×8192: more than
+    /// scientific cameras deliver, and 256 MiB as `f32`. Raise it if there is memory for several such
+    /// frames at a time.
+    pub frame_pixels: usize,
+}
+
+impl MovieLimits {
+    fit_core::__setters! {
+        const with_frame_pixels: frame_pixels: usize,
+    }
+
+    pub(super) fn check(&self, width: usize, height: usize) -> Result<(), MovieError> {
+        let limit = self.frame_pixels;
+        match width.checked_mul(height) {
+            Some(pixels) if pixels <= limit => Ok(()),
+            _ => Err(MovieError::FrameSize { width, height, limit }),
+        }
+    }
+}
+
+impl Default for MovieLimits {
+    fn default() -> Self {
+        Self { frame_pixels: 1 << 26 }
+    }
+}
+
+/// What is read of a movie, and how large it may be.
+///
+/// ```no_run
+/// use spotfit_files::movie::{Movie, MovieOptions};
+///
+/// let second = MovieOptions::default().with_channel(Some(1));
+/// let movie = Movie::open_with("two-colours.ome.tif", &second)?;
+/// # Ok::<(), spotfit_files::movie::MovieError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MovieOptions {
+    /// How large the movie may be.
+    pub limits: MovieLimits,
+    /// The channel that is read, from 0. A movie with several channels is refused if none is chosen.
+    pub channel: Option<usize>,
+    /// The z slice that is read, from 0: its time points are the frames. Otherwise every slice of every time
+    /// point is a frame.
+    pub slice: Option<usize>,
+}
+
+impl MovieOptions {
+    fit_core::__setters! {
+        with_limits: limits: MovieLimits,
+        const with_channel: channel: Option<usize>,
+        const with_slice: slice: Option<usize>,
+    }
+
+    /// The channel that is read of a movie with such axes.
+    pub(super) fn channel_of(&self, axes: &Axes) -> Result<usize, MovieError> {
+        let Axes { channels, slices, .. } = *axes;
+        let no_such = |axis, chosen: Option<usize>, count| match chosen {
+            Some(chosen) if chosen >= count => {
+                Err(MovieError::NoSuch { axis, number: chosen.saturating_add(1), count })
+            }
+            _ => Ok(()),
+        };
+        no_such("channel", self.channel, channels)?;
+        no_such("slice", self.slice, slices)?;
+        match self.channel {
+            None if channels > 1 => Err(MovieError::Channels(channels)),
+            chosen => Ok(chosen.unwrap_or(0)),
+        }
+    }
+}
+
+impl From<MovieLimits> for MovieOptions {
+    fn from(limits: MovieLimits) -> Self {
+        Self::default().with_limits(limits)
+    }
+}

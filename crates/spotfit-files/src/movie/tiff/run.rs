@@ -1,0 +1,91 @@
+//! Stacks beyond 4 GB, which ImageJ writes with one directory and all frames after each other.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use ::tiff::decoder::DecodingSampleType as Sample;
+use ::tiff::tags::{ByteOrder, CompressionMethod, PhotometricInterpretation, Predictor, Tag};
+
+use super::failure::{undecodable, wrong};
+use super::{MovieError, Pages, Reader};
+use crate::movie::raw::RawSource;
+use crate::npy::NumberType;
+
+/// The frames, of so many pixels each, that lie behind the only directory.
+pub(super) fn open(
+    mut decoder: Pages,
+    frames: usize,
+    pixels: u64,
+) -> Result<RawSource, MovieError> {
+    let mut tag = |tag, default: u16| decoder.get_tag_u64(tag).unwrap_or(u64::from(default));
+    // What the decoder would undo, page by page.
+    let stored = tag(Tag::Compression, 1) == u64::from(CompressionMethod::None.to_u16())
+        && tag(Tag::Predictor, 1) == u64::from(Predictor::None.to_u16())
+        && tag(Tag::PhotometricInterpretation, 1)
+            == u64::from(PhotometricInterpretation::BlackIsZero.to_u16());
+    if !stored {
+        let reason = "an ImageJ stack with one directory must be neither compressed nor inverted";
+        return Err(wrong(0, reason));
+    }
+    let number = number(&mut decoder)?;
+    let start = first_byte(&mut decoder)?;
+    let big_endian = decoder.byte_order() == ByteOrder::BigEndian;
+    let bytes = (frames as u64)
+        .checked_mul(pixels)
+        .and_then(|pixels| pixels.checked_mul(number.size() as u64))
+        .and_then(|bytes| bytes.checked_add(start));
+    let mut reader: Reader = Box::new(Taken(decoder));
+    let length = reader.seek(SeekFrom::End(0))?;
+    if bytes.is_none_or(|bytes| bytes > length) {
+        let reason = format!(
+            "the file is truncated: ImageJ's description promises {frames} frames, \
+             but there are {length} bytes"
+        );
+        return Err(wrong(0, reason));
+    }
+    reader.seek(SeekFrom::Start(start))?;
+    Ok(RawSource::new(reader, number, big_endian, pixels))
+}
+
+/// The type of the pixels, as the decoder of single pages takes it.
+fn number(decoder: &mut Pages) -> Result<NumberType, MovieError> {
+    let layout = decoder.image_buffer_layout().map_err(|error| undecodable(0, error))?;
+    match layout.sample_type {
+        Some(Sample::U8) => Ok(NumberType::U8),
+        Some(Sample::U16) => Ok(NumberType::U16),
+        Some(Sample::U32) => Ok(NumberType::U32),
+        Some(Sample::U64) => Ok(NumberType::U64),
+        Some(Sample::I8) => Ok(NumberType::I8),
+        Some(Sample::I16) => Ok(NumberType::I16),
+        Some(Sample::I32) => Ok(NumberType::I32),
+        Some(Sample::I64) => Ok(NumberType::I64),
+        Some(Sample::F32) => Ok(NumberType::F32),
+        Some(Sample::F64) => Ok(NumberType::F64),
+        Some(Sample::F16) | None => Err(wrong(0, "its pixels are of a type that is not supported")),
+    }
+}
+
+/// Where the pixels begin. The strips of the first frame must follow each other, as the frames do.
+fn first_byte(decoder: &mut Pages) -> Result<u64, MovieError> {
+    let mut list = |tag| decoder.get_tag_u64_vec(tag).map_err(|error| undecodable(0, error));
+    let (starts, lengths) = (list(Tag::StripOffsets)?, list(Tag::StripByteCounts)?);
+    let follow = |(pair, &length): (&[u64], &u64)| pair[0].checked_add(length) == Some(pair[1]);
+    if !starts.windows(2).zip(&lengths).all(follow) {
+        return Err(wrong(0, "the strips of an ImageJ stack must follow each other"));
+    }
+    starts.first().copied().ok_or_else(|| wrong(0, "it has no pixels"))
+}
+
+/// The reader inside a decoder that is no longer needed as such.
+struct Taken(Pages);
+
+impl Read for Taken {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.inner().read(buffer)
+    }
+}
+
+impl Seek for Taken {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.inner().seek(to)
+    }
+}

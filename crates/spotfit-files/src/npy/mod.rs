@@ -1,0 +1,72 @@
+//! NPY files, as NumPy writes them, read piece by piece.
+//!
+//! A stack of a billion pixels need not fit into memory: [`NpyReader::read`] returns as many items of
+//! the first axis at a time as requested. It reads either byte order and either memory order.
+//! `docs/decisions` says why this is not left to a library.
+//!
+//! In Fortran order the first axis is the fastest, so the numbers of an item are spread over the whole
+//! file. Up to [`FORTRAN_BYTES`] (256 MiB), or one item, are held in memory. A larger file is read over
+//! once for each such part. Files that would be read more than 32 times over are refused (they are larger
+//! than 8 GiB, and an item has more than 126 000 numbers), and so are arrays above [`FORTRAN_BYTES`] from
+//! a stream that cannot seek ([`NpyError::FortranOrder`]).
+
+mod fortran;
+mod header;
+mod number;
+mod reader;
+
+use std::io;
+
+pub use fortran::FORTRAN_BYTES;
+pub use header::{NpyHeader, write_header};
+pub use number::{Number, NumberType};
+pub(crate) use number::{read_numbers, with_number};
+pub use reader::NpyReader;
+
+/// What is wrong with an NPY file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NpyError {
+    /// Reading failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The file does not begin like an NPY file.
+    #[error("this is not an NPY file (it does not begin with \\x93NUMPY)")]
+    Magic,
+    /// The version is not known.
+    #[error("NPY version {0}.{1} is not known (1.0, 2.0 and 3.0 are)")]
+    Version(u8, u8),
+    /// The header cannot be understood.
+    #[error("the NPY header cannot be understood: {0}")]
+    Header(&'static str),
+    /// The numbers are of a type that is not supported.
+    #[error(
+        "numbers of type '{0}' are not supported \
+         (integers of 8 to 64 bits and floating point of 32 or 64 bits are)"
+    )]
+    Type(String),
+    /// The array has the wrong number of dimensions.
+    #[error("expected an array of shape {needed}, got {found}")]
+    Shape {
+        /// The expected dimensions.
+        needed: &'static str,
+        /// The shape of the array.
+        found: String,
+    },
+    /// The array has more numbers than can be addressed.
+    #[error("an array of shape {0} is too large")]
+    TooLarge(String),
+    /// The array is in Fortran order and too large to be read in that order.
+    #[error("the array is in Fortran order, and {0}; save it in C order: numpy.ascontiguousarray")]
+    FortranOrder(&'static str),
+    /// There are fewer numbers than the header says.
+    #[error(
+        "the file is truncated: its header promises {promised} bytes of data, but there are {found}"
+    )]
+    Truncated {
+        /// The bytes that the shape requires.
+        promised: u64,
+        /// The bytes that the file has.
+        found: u64,
+    },
+}

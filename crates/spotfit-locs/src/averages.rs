@@ -1,0 +1,32 @@
+//! What stands for several numbers.
+
+/// The median; of an even number of values, the upper of the two in the middle. Not a number if there is none.
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    if values.is_empty() {
+        return f64::NAN;
+    }
+    let middle = values.len() / 2;
+    *values.select_nth_unstable_by(middle, f64::total_cmp).1
+}
+
+/// The root mean square of two numbers.
+pub fn root_mean_square(x: f64, y: f64) -> f64 {
+    if x == y { x } else { ((x * x + y * y) / 2.0).sqrt() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves which value is taken, and that none is no number.
+    #[test]
+    fn the_middle_is_found() {
+        assert!(median([]).is_nan());
+        for (values, middle) in
+            [(vec![3.0], 3.0), (vec![5.0, -1.0], 5.0), (vec![9.0, f64::INFINITY, -7.0], 9.0)]
+        {
+            assert_eq!(median(values.iter().copied()), middle, "{values:?}");
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! Drift of beads: spots that are always on.
+
+use rayon::prelude::*;
+
+use super::error::DriftError;
+use super::movement::Drift;
+use super::options::{Positions, check_frames};
+use crate::averages::median;
+
+/// Which spots are beads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct BeadOptions {
+    /// How far a bead may move from one frame in which it is seen to the next, and how far apart two beads are at least.
+    /// Range: above 0.
+    pub radius: f64,
+    /// In which share of the frames it is seen at least. Range: above 0, to 1.
+    pub share: f64,
+}
+
+impl BeadOptions {
+    /// Beads that are seen in four of five frames.
+    pub const fn new(radius: f64) -> Self {
+        Self { radius, share: 0.8 }
+    }
+
+    fn check(&self) -> Result<(), DriftError> {
+        crate::near::check_radius("radius", self.radius)?;
+        if self.share > 0.0 && self.share <= 1.0 {
+            return Ok(());
+        }
+        Err(DriftError::Option { name: "share", value: self.share, range: "above 0, to 1" })
+    }
+}
+
+/// A bead: the rows of its localizations, one a frame, in the order of the frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bead {
+    /// Rows of the table.
+    pub rows: Vec<u32>,
+}
+
+/// Finds the beads among localizations: each is followed from frame to frame.
+///
+/// # Errors
+/// [`DriftError::NoBeads`], [`DriftError::Option`], [`DriftError::Columns`].
+pub fn find_beads(
+    positions: &Positions<'_>,
+    frames: u32,
+    options: &BeadOptions,
+) -> Result<Vec<Bead>, DriftError> {
+    options.check()?;
+    check_frames(frames)?;
+    let spots = Spots::new(positions, frames)?;
+    // Beads are on in most frames, so that each is on in one of a few frames spread over the first half.
+    let mut beads: Vec<Bead> = Vec::new();
+    let needed = (options.share * f64::from(frames)).ceil() as usize;
+    let step = (frames / 16).max(1);
+    for start in (0..frames).step_by(step as usize).take(9) {
+        // In the order of their places, whatever the order of the rows is.
+        let seeds = spots.rows[spots.of(start)].to_vec();
+        for seed in seeds {
+            let place = at(positions, seed);
+            let known = |bead: &Bead| {
+                let rows = &bead.rows;
+                let near = rows.partition_point(|&row| positions.frames[row as usize] < start);
+                rows[near.saturating_sub(1)..]
+                    .iter()
+                    .take(2)
+                    .any(|&row| distance(at(positions, row), place) < options.radius)
+            };
+            if beads.iter().any(known) {
+                continue;
+            }
+            let rows = spots.follow(seed, options);
+            if rows.len() >= needed {
+                beads.push(Bead { rows });
+            }
+        }
+    }
+    if beads.is_empty() {
+        return Err(DriftError::NoBeads { share: 100.0 * options.share, frames });
+    }
+    Ok(beads)
+}
+
+/// The beads that are at given places in the first frame in which they are seen.
+///
+/// # Errors
+/// [`DriftError::NoBead`] for a place near which there is no spot in enough frames.
+pub fn beads_at(
+    positions: &Positions<'_>,
+    frames: u32,
+    places: &[[f64; 2]],
+    options: &BeadOptions,
+) -> Result<Vec<Bead>, DriftError> {
+    options.check()?;
+    check_frames(frames)?;
+    let spots = Spots::new(positions, frames)?;
+    let needed = (options.share * f64::from(frames)).ceil() as usize;
+    let mut beads = Vec::new();
+    for (number, &place) in places.iter().enumerate() {
+        let nearest = |frame| {
+            let near = spots.near(frame, place, options.radius);
+            near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row)
+        };
+        let rows = (0..frames).find_map(nearest).map(|seed| spots.follow(seed, options));
+        let seen = rows.as_ref().map_or(0, Vec::len);
+        match rows.filter(|rows| rows.len() >= needed) {
+            Some(rows) => beads.push(Bead { rows }),
+            None => return Err(DriftError::NoBead { number: number + 1, place, seen, needed }),
+        }
+    }
+    if beads.is_empty() {
+        return Err(DriftError::NoBeads { share: 100.0 * options.share, frames });
+    }
+    Ok(beads)
+}
+
+fn at(positions: &Positions<'_>, row: u32) -> [f64; 2] {
+    [positions.x[row as usize], positions.y[row as usize]]
+}
+
+fn distance(one: [f64; 2], other: [f64; 2]) -> f64 {
+    (one[0] - other[0]).hypot(one[1] - other[1])
+}
+
+/// So many frames may pass without a bead, more than twice the share that is allowed on average.
+const PATIENCE: f64 = 20.0;
+/// How many of the last places of a bead are averaged to say where it is looked for.
+const RECENT: usize = 8;
+
+/// The localizations that are finite and in the movie, frame after frame, in a frame in the order of x.
+struct Spots<'a> {
+    positions: &'a Positions<'a>,
+    /// Where each frame begins, and the end of the last.
+    starts: Vec<u32>,
+    rows: Vec<u32>,
+    x: Vec<f64>,
+}
+
+impl<'a> Spots<'a> {
+    fn new(positions: &'a Positions<'a>, frames: u32) -> Result<Self, DriftError> {
+        let Positions { frames: of, x, y, z, .. } = *positions;
+        let depth = z.map_or(x.len(), <[f64]>::len);
+        crate::near::check_rows(x, &[("frame", of.len()), ("y", y.len()), ("z", depth)])?;
+        let mut rows = crate::near::by_frame(of);
+        rows.retain(|&row| {
+            let row = row as usize;
+            let finite = x[row].is_finite() && y[row].is_finite();
+            finite && z.is_none_or(|z| z[row].is_finite()) && of[row] < frames
+        });
+        let mut starts = vec![0; frames as usize + 1];
+        rows.iter().for_each(|&row| starts[of[row as usize] as usize + 1] += 1);
+        for frame in 0..frames as usize {
+            starts[frame + 1] += starts[frame];
+        }
+        let same_frame = |&one: &u32, &other: &u32| of[one as usize] == of[other as usize];
+        rows.par_chunk_by_mut(same_frame).for_each(|rows| {
+            rows.sort_by(|&a, &b| {
+                let (a, b) = (a as usize, b as usize);
+                x[a].total_cmp(&x[b]).then(y[a].total_cmp(&y[b]))
+            });
+        });
+        let x = rows.par_iter().map(|&row| x[row as usize]).collect();
+        Ok(Self { positions, starts, rows, x })
+    }
+
+    /// Those of a frame.
+    fn of(&self, frame: u32) -> std::ops::Range<usize> {
+        self.starts[frame as usize] as usize..self.starts[frame as usize + 1] as usize
+    }
+
+    /// Those of a frame that are nearer to a place than the radius: their distances and rows.
+    fn near(
+        &self,
+        frame: u32,
+        place: [f64; 2],
+        radius: f64,
+    ) -> impl Iterator<Item = (f64, u32)> + '_ {
+        let of = self.of(frame);
+        let (x, rows) = (&self.x[of.clone()], &self.rows[of]);
+        let first = x.partition_point(|&x| x < place[0] - radius);
+        let (x, rows) = (&x[first..], &rows[first..]);
+        let beside = x.iter().zip(rows).take_while(move |(x, _)| **x <= place[0] + radius);
+        beside
+            .map(move |(&x, &row)| (distance([x, self.positions.y[row as usize]], place), row))
+            .filter(move |near| near.0 < radius)
+    }
+
+    /// The nearest localization in each frame after and before one, as far as it is within the radius of where the bead was.
+    fn follow(&self, seed: u32, options: &BeadOptions) -> Vec<u32> {
+        let walk = |of: &mut dyn Iterator<Item = u32>| {
+            let mut rows: Vec<u32> = Vec::new();
+            let mut place = at(self.positions, seed);
+            // A molecule that blinks is not followed to the end.
+            let (mut walked, mut missed) = (0.0, 0.0);
+            for frame in of {
+                let near = self.near(frame, place, options.radius);
+                walked += 1.0;
+                if let Some((_, row)) = near.min_by(|a, b| a.0.total_cmp(&b.0)) {
+                    rows.push(row);
+                    let recent = &rows[rows.len().saturating_sub(RECENT)..];
+                    let mean = |k: usize| {
+                        recent.iter().map(|&row| at(self.positions, row)[k]).sum::<f64>()
+                            / recent.len() as f64
+                    };
+                    place = [mean(0), mean(1)];
+                } else {
+                    missed += 1.0;
+                    if missed > PATIENCE + 2.0 * (1.0 - options.share) * walked {
+                        break;
+                    }
+                }
+            }
+            rows
+        };
+        let start = self.positions.frames[seed as usize];
+        let mut rows = walk(&mut (0..start).rev());
+        rows.reverse();
+        rows.push(seed);
+        rows.extend(walk(&mut (start + 1..self.starts.len() as u32 - 1)));
+        rows
+    }
+}
+
+impl Drift {
+    /// The drift of beads: in each frame the mean over those that are seen, weighted by their uncertainties if there are
+    /// any; beads that move against the others lose their weight. In frames without beads it is on the line between its neighbours.
+    ///
+    /// Errors are those of the means: by how much beads differ from each other if there are several, by the uncertainties if there is
+    /// one; of one without uncertainties they are not known, and empty.
+    ///
+    /// # Errors
+    /// [`DriftError`].
+    ///
+    /// # Panics
+    /// If a bead has a row that there is not, or one of a frame that there is not.
+    pub fn from_beads(
+        positions: &Positions<'_>,
+        beads: &[Bead],
+        frames: u32,
+    ) -> Result<Self, DriftError> {
+        let uncertainty = positions.uncertainty;
+        check_frames(frames)?;
+        super::points::check_columns(positions)?;
+        if beads.is_empty() || frames == 0 {
+            return Err(DriftError::NoBeads { share: 0.0, frames });
+        }
+        let depth = positions.uncertainty_z;
+        let of = |values: &[f64]| along(positions, beads, uncertainty, frames, values);
+        let (x, x_error) = of(positions.x);
+        let (y, y_error) = of(positions.y);
+        let (z, z_error) = positions
+            .z
+            .map_or_else(Default::default, |z| along(positions, beads, depth, frames, z));
+        let mut drift = Self { x, y, z, x_error, y_error, z_error };
+        drift.begin_at_zero();
+        Ok(drift)
+    }
+}
+
+/// Rounds of finding the drift from the beads' places and the reverse.
+const ROUNDS: usize = 12;
+
+/// The drift along one axis, and its standard errors.
+fn along(
+    positions: &Positions<'_>,
+    beads: &[Bead],
+    uncertainty: Option<&[f64]>,
+    frames: u32,
+    values: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
+    let weight_of = |row: u32| match uncertainty.map(|all| all[row as usize]) {
+        Some(error) if error > 0.0 && (1.0 / (error * error)).is_normal() => 1.0 / (error * error),
+        Some(_) => 0.0,
+        None => 1.0,
+    };
+    let weighted = beads.iter().flat_map(|bead| &bead.rows).any(|&row| weight_of(row) > 0.0);
+    let weight_of = |row: u32| if weighted { weight_of(row) } else { 1.0 };
+    let rows: Vec<Vec<(usize, f64, f64)>> = beads
+        .iter()
+        .map(|bead| {
+            let row = |&row: &u32| {
+                (positions.frames[row as usize] as usize, values[row as usize], weight_of(row))
+            };
+            bead.rows.iter().map(row).collect()
+        })
+        .collect();
+    let mut drift = vec![0.0; frames as usize];
+    let mut trust = vec![1.0; beads.len()];
+    let (mut weights, mut scatter) = (Vec::new(), 0.0);
+    for round in 0..ROUNDS {
+        let mut sums = vec![(0.0, 0.0); frames as usize];
+        let mut spreads = Vec::new();
+        for (rows, trust) in rows.iter().zip(&trust) {
+            // The bead's place, from its whole path: less the drift as it is known by now.
+            let all: f64 = rows.iter().map(|row| row.2).sum();
+            let place = rows
+                .iter()
+                .map(|&(frame, value, weight)| weight * (value - drift[frame]))
+                .sum::<f64>()
+                / all.max(f64::MIN_POSITIVE);
+            let mut square = 0.0;
+            for &(frame, value, weight) in rows {
+                let off = value - place;
+                sums[frame].0 += trust * weight * off;
+                sums[frame].1 += trust * weight;
+                square += weight * (off - drift[frame]).powi(2);
+            }
+            spreads.push(square / rows.len().max(1) as f64);
+        }
+        fill(&sums, &mut drift);
+        scatter = spreads
+            .iter()
+            .zip(&rows)
+            .zip(&trust)
+            .map(|((s, rows), t)| t * s * rows.len() as f64)
+            .sum();
+        weights = sums.iter().map(|sum| sum.1).collect();
+        if round > 0 && beads.len() > 2 {
+            // A bead that does not move with the others spreads more than they do.
+            // Those without a weight say nothing.
+            let spread = spreads.iter().copied().filter(|spread| *spread > 0.0);
+            let usual = median(spread).max(f64::MIN_POSITIVE);
+            for (trust, spread) in trust.iter_mut().zip(&spreads) {
+                *trust = if *spread > 4.0 * usual { usual / spread } else { 1.0 };
+            }
+        }
+    }
+    let seen = weights.iter().filter(|weight| **weight > 0.0).count();
+    let all: usize = rows.iter().map(Vec::len).sum();
+    // A mean for each frame and a place for each bead, but where all lie is free.
+    let unit = match (all + 1).checked_sub(seen + beads.len()) {
+        Some(freedom) if beads.len() > 1 && freedom > 0 => scatter / freedom as f64,
+        _ if weighted && uncertainty.is_some() => 1.0,
+        _ => return (drift, Vec::new()),
+    };
+    let errors = errors(&weights, unit, &drift);
+    (drift, errors)
+}
+
+/// Standard errors of means with the given weights; between frames without weight, of lines, which the drift may leave by as much
+/// as it moves.
+fn errors(weights: &[f64], unit: f64, drift: &[f64]) -> Vec<f64> {
+    let known: Vec<usize> = (0..weights.len()).filter(|&frame| weights[frame] > 0.0).collect();
+    let square = |frame: usize| unit / weights[frame];
+    let of = |frame: usize| {
+        let after = known.partition_point(|&other| other < frame);
+        match (after.checked_sub(1).map(|k| known[k]), known.get(after)) {
+            (_, Some(&own)) if own == frame => square(own),
+            (Some(before), Some(&after)) => {
+                let share = (frame - before) as f64 / (after - before) as f64;
+                let step = drift[after] - drift[before];
+                let ends = square(before) + share * (square(after) - square(before));
+                ends + share * (1.0 - share) * step * step
+            }
+            (Some(only), None) | (None, Some(&only)) => square(only),
+            (None, None) => 0.0,
+        }
+    };
+    (0..weights.len()).map(|frame| of(frame).sqrt()).collect()
+}
+
+/// Means of sums; between frames without weight, lines.
+fn fill(sums: &[(f64, f64)], drift: &mut [f64]) {
+    let mut last: Option<usize> = None;
+    for frame in 0..sums.len() {
+        let (sum, weight) = sums[frame];
+        if weight.is_nan() || weight <= 0.0 {
+            continue;
+        }
+        drift[frame] = sum / weight;
+        let from = last.map_or(0, |last| last + 1);
+        for gap in from..frame {
+            drift[gap] = match last {
+                Some(last) => {
+                    let share = (gap - last) as f64 / (frame - last) as f64;
+                    drift[last] + share * (drift[frame] - drift[last])
+                }
+                None => drift[frame],
+            };
+        }
+        last = Some(frame);
+    }
+    if let Some(last) = last {
+        let value = drift[last];
+        drift[last + 1..].fill(value);
+    }
+}

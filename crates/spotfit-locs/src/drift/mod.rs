@@ -1,0 +1,26 @@
+//! Drift: how far everything moved from frame to frame, found from the localizations themselves or from beads.
+//!
+//! [`Drift::estimate`] needs no beads. It compares segments of the movie with each other, as in redundant cross-correlation
+//! (Wang et al. 2014, Optics Express 22:15982), but evaluates the correlation from pairs of localizations instead of
+//! pictures, so that it knows no pixels. From there it refines a smooth curve: the drift at which localizations of
+//! all times lie as near to each other as their uncertainty allows. [`Drift::from_beads`] follows spots that are always on.
+
+mod beads;
+mod chance;
+mod error;
+mod estimate;
+mod guess;
+mod jumps;
+mod matrix;
+mod movement;
+mod options;
+mod pairs;
+mod points;
+mod prior;
+mod refine;
+mod segments;
+
+pub use beads::{Bead, BeadOptions, beads_at, find_beads};
+pub use error::DriftError;
+pub use movement::Drift;
+pub use options::{DriftOptions, Positions};

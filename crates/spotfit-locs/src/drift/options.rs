@@ -1,0 +1,94 @@
+//! What drift is looked for in, and how.
+
+use super::error::DriftError;
+
+/// The most frames.
+const MOST_FRAMES: u32 = 1 << 24;
+
+pub(super) fn check_frames(frames: u32) -> Result<(), DriftError> {
+    if frames <= MOST_FRAMES {
+        return Ok(());
+    }
+    Err(DriftError::Option { name: "frames", value: frames.into(), range: "up to 2²⁴" })
+}
+
+/// Localizations of which the drift is looked for. All lengths have one unit.
+#[derive(Clone, Copy, Debug)]
+pub struct Positions<'a> {
+    /// The frame of each, from 0.
+    pub frames: &'a [u32],
+    /// Centres.
+    pub x: &'a [f64],
+    /// Centres.
+    pub y: &'a [f64],
+    /// Heights, if the drift along the axis is wanted.
+    pub z: Option<&'a [f64]>,
+    /// The uncertainty of x and y of each, if it is known; without it, all count alike. What is not above 0 and finite
+    /// counts as the median.
+    pub uncertainty: Option<&'a [f64]>,
+    /// The same for z; it counts for beads.
+    pub uncertainty_z: Option<&'a [f64]>,
+}
+
+/// How drift is looked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DriftOptions {
+    /// The typical uncertainty of x and y. Range: above 0.
+    pub precision: f64,
+    /// The typical uncertainty of z. Range: above 0.
+    pub precision_z: f64,
+    /// The largest drift between two segments that is looked for, in x and in y. Range: 1 to 10⁴ times the precision.
+    pub range: f64,
+    /// The same in z.
+    pub range_z: f64,
+    /// Frames of a segment of the first comparison. Range: such that there are 2 to 64 of them; `None` chooses by the
+    /// number of localizations, and also begins with localizations that are near in time.
+    pub segment: Option<u32>,
+    /// Frames between two knots of the curve. Range: such that there are 2 to 2048 intervals; `None` makes them as
+    /// short as the data ask for. There are no more than a quarter of the molecules. How smooth the curve is the data decide in both cases.
+    pub knots: Option<u32>,
+    /// Whether drift is stated that cannot be told from chance.
+    pub anyway: bool,
+}
+
+impl DriftOptions {
+    /// Looks for drift up to a hundred times the precision in x and y, and up to 20 times in z.
+    pub fn new(precision: f64, precision_z: f64) -> Self {
+        let (range, range_z) = (100.0 * precision, 20.0 * precision_z);
+        Self { precision, precision_z, range, range_z, segment: None, knots: None, anyway: false }
+    }
+
+    fit_core::__setters! {
+        const with_range: range: f64,
+        const with_range_z: range_z: f64,
+        const with_segment: segment: Option<u32>,
+        const with_knots: knots: Option<u32>,
+        const with_anyway: anyway: bool,
+    }
+
+    pub(super) fn check(&self, depth: bool) -> Result<(), DriftError> {
+        let positive = |name, value: f64| match value > 0.0 && value.is_finite() {
+            true => Ok(()),
+            false => Err(DriftError::Option { name, value, range: "above 0" }),
+        };
+        positive("precision", self.precision)?;
+        let wide = |name, value: f64, least: f64| match value >= least && value <= 1e4 * least {
+            true => Ok(()),
+            false => {
+                Err(DriftError::Option { name, value, range: "1 to 10000 times the precision" })
+            }
+        };
+        wide("range", self.range, self.precision)?;
+        if depth {
+            positive("precision_z", self.precision_z)?;
+            wide("range_z", self.range_z, self.precision_z)?;
+        }
+        let counts = |name, frames: Option<u32>| match frames {
+            Some(0) => Err(DriftError::Option { name, value: 0.0, range: "1 or more" }),
+            _ => Ok(()),
+        };
+        counts("segment", self.segment)?;
+        counts("knots", self.knots)
+    }
+}

@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod averages;
+mod depth;
+pub mod drift;
+pub mod link;
+mod near;
+pub mod positions;
+mod range;
+#[cfg(feature = "render")]
+pub mod render;
+#[cfg(test)]
+mod simulated;
+pub mod statistics;
+pub mod table;
+
+pub use depth::DepthStatus;
+/// Where a window lies, as [`table::CornerReader`] reads it.
+pub use fit_core::Corner;
+pub use range::OutOfRange;
+
+/// For the crates of Spotfit alone: it promises nothing.
+#[doc(hidden)]
+pub mod private {
+    pub use crate::averages::{median, root_mean_square};
+    pub use crate::table::meaning::{Meaning, meanings, words};
+}

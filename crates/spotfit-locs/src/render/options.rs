@@ -1,0 +1,83 @@
+//! What a picture looks like.
+
+use super::{Colours, Contrast, RenderError};
+use crate::range::OutOfRange;
+
+/// How wide the Gaussians are.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Blur {
+    /// Each as wide as its uncertainty, but no less than [`View::least`](super::View::least), usually a pixel.
+    #[default]
+    Uncertainty,
+    /// All as wide as the median uncertainty, but no less than that.
+    Average,
+    /// All with this standard deviation, in the unit of the localizations.
+    Fixed(f64),
+    /// None: each pixel counts the localizations in it.
+    Histogram,
+}
+
+/// What a picture looks like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RenderOptions {
+    /// Side of a pixel of the picture, in the unit of the localizations; `None` chooses a round length by their uncertainty and
+    /// density (see [`View`](super::View)). Range: above 0.
+    pub pixel: Option<f64>,
+    /// How wide the Gaussians are.
+    pub blur: Blur,
+    /// What the colours mean.
+    pub colours: Colours,
+    /// Left, top, right and bottom edge, in the unit of the localizations; `None` includes all localizations but those far
+    /// from all others.
+    pub extent: Option<[f64; 4]>,
+    /// How density becomes brightness.
+    pub contrast: Contrast,
+    /// The most pixels that the picture may have; each takes seven bytes of memory, or 15 where the colours show a value.
+    pub most_pixels: usize,
+}
+
+/// Most pixels of an ordinary picture: 8192².
+pub const MOST_PIXELS: usize = 1 << 26;
+
+impl Default for RenderOptions {
+    fn default() -> Self {
+        Self {
+            pixel: None,
+            blur: Blur::default(),
+            colours: Colours::default(),
+            extent: None,
+            contrast: Contrast::default(),
+            most_pixels: MOST_PIXELS,
+        }
+    }
+}
+
+impl RenderOptions {
+    fit_core::__setters! {
+        const with_pixel: pixel: Option<f64>,
+        const with_blur: blur: Blur,
+        const with_colours: colours: Colours,
+        const with_extent: extent: Option<[f64; 4]>,
+        const with_contrast: contrast: Contrast,
+        const with_most_pixels: most_pixels: usize,
+    }
+
+    pub(super) fn check(&self) -> Result<(), RenderError> {
+        let good = |value: f64| value > 0.0 && value.is_finite();
+        if let Some(pixel) = self.pixel {
+            OutOfRange::check("pixel", pixel, good(pixel), "above 0")?;
+        }
+        if let Blur::Fixed(width) = self.blur {
+            OutOfRange::check("blur", width, good(width), "above 0")?;
+        }
+        if let Some([left, top, right, bottom]) = self.extent {
+            let text = format!("{left},{top},{right},{bottom}");
+            let finite = (right - left).is_finite() && (bottom - top).is_finite();
+            let good = finite && right > left && bottom > top;
+            OutOfRange::check("extent", text, good, "left,top,right,bottom, each side above 0")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,349 @@
+//! CSV tables.
+
+mod lines;
+mod write;
+
+use std::io::Read;
+
+use rayon::prelude::*;
+use spotfit_files::private::excerpt;
+
+use super::error::LONGEST_ROW;
+use super::names::{self, Quantity};
+use super::{Column, Info, Kind, MOST_WORDS, Table, TableError, Unit, number, place};
+use lines::{Fields, Lines, parts, trim};
+
+pub use write::CsvWriter;
+pub(super) use write::header;
+
+/// Bytes of a block.
+const BLOCK: usize = 1 << 22;
+/// So many rows say which columns have words.
+const SETTLING: usize = 100;
+/// The largest whole number up to which all are exact.
+const LARGEST: f64 = (1u64 << 53) as f64;
+
+/// Reads a CSV table block by block: memory does not grow with the table, and all processors read the numbers.
+///
+/// The first line has the names of the columns; every other line is a row. Empty lines are skipped. A column with a value in its
+/// first hundred rows that is no number has words; an empty field is NaN.
+#[derive(Debug)]
+pub struct CsvReader<R> {
+    lines: Lines<R>,
+    layout: Layout,
+    /// The kinds of the columns are known.
+    settled: bool,
+}
+
+/// What the rows are.
+#[derive(Debug)]
+struct Layout {
+    columns: Vec<Field>,
+    info: Info,
+}
+
+/// A column of the file.
+#[derive(Clone, Debug)]
+struct Field {
+    /// Its name in the file.
+    header: String,
+    column: Column,
+    /// What is subtracted, and what is multiplied by then.
+    offset: f64,
+    scale: f64,
+    /// Whether it is wanted.
+    read: bool,
+}
+
+impl<R: Read> CsvReader<R> {
+    /// Reads the names of the columns.
+    ///
+    /// # Errors
+    /// [`TableError::Header`], [`TableError::TwoColumns`], [`TableError::LongRow`], [`TableError::Io`].
+    pub fn new(reader: R) -> Result<Self, TableError> {
+        let mut lines = Lines::new(reader);
+        let mut line = lines.first()?;
+        if let Some(rest) = line.strip_prefix("\u{feff}".as_bytes()) {
+            line = rest.to_vec();
+        }
+        let headers = headers(&line)?;
+        let units = headers.iter().any(|header| {
+            names::from_csv(header).is_some_and(|(known, unit, _)| {
+                known.quantity == Quantity::Length && header.ends_with(']') && unit != Unit::None
+            })
+        });
+        let mut columns: Vec<Field> = Vec::new();
+        for header in headers {
+            let field = field(header, units);
+            if columns.iter().any(|other| other.column.name == field.column.name) {
+                return Err(TableError::TwoColumns(excerpt(&field.header)));
+            }
+            columns.push(field);
+        }
+        Ok(Self { lines, layout: Layout { columns, info: Info::default() }, settled: false })
+    }
+
+    /// Changes what is known of the movie.
+    #[must_use]
+    pub fn with_info(mut self, change: impl FnOnce(&mut Info)) -> Self {
+        change(&mut self.layout.info);
+        self
+    }
+
+    /// Says whether frames are counted from 0 or 1, whatever the names say.
+    #[must_use]
+    pub fn with_first_frame(mut self, first: u32) -> Self {
+        let frames = self.layout.columns.iter_mut().filter(|field| field.column.name == "frame");
+        frames.for_each(|field| field.offset = f64::from(first));
+        self
+    }
+
+    /// Reads these columns only, as far as they are there; the others may hold anything.
+    #[must_use]
+    pub fn with_columns(mut self, names: &[&str]) -> Self {
+        for field in &mut self.layout.columns {
+            field.read = names.contains(&field.column.name.as_str());
+        }
+        self
+    }
+
+    /// The columns that are read, without rows.
+    pub fn layout(&self) -> Table {
+        self.layout.table(self.layout.columns.iter().map(|_| Vec::new()))
+    }
+
+    /// The next rows; `None` at the end.
+    ///
+    /// # Errors
+    /// [`TableError`] with the line and the column.
+    pub fn read(&mut self) -> Result<Option<Table>, TableError> {
+        loop {
+            let rows = self.lines.read(BLOCK)?;
+            if rows.is_empty() {
+                // A table without rows has columns all the same.
+                let first = !std::mem::replace(&mut self.settled, true);
+                let layout = &self.layout;
+                return Ok(first.then(|| layout.table(layout.columns.iter().map(|_| Vec::new()))));
+            }
+            if !self.settled {
+                self.settled = self.layout.settle(&rows);
+            }
+            let layout = &self.layout;
+            let parts = parts(&rows, rayon::current_num_threads());
+            let done: Vec<Part> = parts.into_par_iter().map(|part| layout.part(part)).collect();
+            let mut done = done.into_iter();
+            let mut table = None;
+            for part in done.by_ref() {
+                if let Some(error) = part.error {
+                    return Err(error.at(self.lines.lines));
+                }
+                self.lines.lines += part.lines;
+                match &mut table {
+                    None => table = Some(part.table),
+                    Some(table) => table.append(&part.table)?,
+                }
+            }
+            if let Some(table) = table.filter(|table| table.rows() > 0) {
+                return Ok(Some(table));
+            }
+        }
+    }
+
+    /// All rows that are left, up to a number of them.
+    ///
+    /// # Errors
+    /// [`TableError`]; [`TableError::ManyRows`].
+    pub fn read_all(&mut self, most: usize) -> Result<Table, TableError> {
+        let mut table = Table::new(self.layout.info.clone());
+        while let Some(block) = self.read()? {
+            if table.rows() + block.rows() > most {
+                return Err(TableError::ManyRows { most });
+            }
+            table.append(&block)?;
+        }
+        Ok(table)
+    }
+}
+
+impl Layout {
+    /// Finds the columns that have words among the first rows; false if there is no row yet.
+    fn settle(&mut self, rows: &[u8]) -> bool {
+        let lines = rows.split(|&byte| byte == b'\n').filter(|line| !trim(line).is_empty());
+        let mut seen = false;
+        for line in lines.take(SETTLING) {
+            seen = true;
+            for (field, value) in self.columns.iter_mut().zip(Fields::of(trim(line))) {
+                let known = names::find(&field.column.name).is_some();
+                let known = known && !matches!(field.column.name.as_str(), "status" | "z_status");
+                if !known && !value.is_empty() && number::parse(value).is_none() {
+                    field.column.kind = Kind::Words(Vec::new());
+                }
+            }
+        }
+        seen
+    }
+
+    /// Reads some lines.
+    fn part(&self, text: &[u8]) -> Part {
+        let most = text.len() / (2 * self.columns.len()).max(1) + 1;
+        let room = most.min(text.len() / 16 + 1);
+        let mut values: Vec<Vec<f64>> = self.columns.iter().map(|_| Vec::new()).collect();
+        let mut words: Vec<Vec<String>> = self.columns.iter().map(|_| Vec::new()).collect();
+        for (values, field) in values.iter_mut().zip(&self.columns) {
+            values.reserve(if field.read { room } else { 0 });
+        }
+        let mut lines = 0;
+        let mut error = None;
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            lines += 1;
+            if let Err(wrong) = self.row(line, &mut values, &mut words) {
+                error = Some(Wrong { line: lines, ..wrong });
+                break;
+            }
+        }
+        let mut table = self.table(values.into_iter());
+        let columns = table.columns.iter_mut();
+        let words = words.into_iter().zip(&self.columns).filter(|(_, field)| field.read);
+        for (column, (words, _)) in columns.zip(words) {
+            if let Kind::Words(all) = &mut column.kind {
+                *all = words;
+            }
+        }
+        Part { table, lines, error }
+    }
+
+    /// Reads a line.
+    fn row(
+        &self,
+        line: &[u8],
+        values: &mut [Vec<f64>],
+        words: &mut [Vec<String>],
+    ) -> Result<(), Wrong> {
+        if line.len() > LONGEST_ROW {
+            return Err(Wrong::new(What::Long));
+        }
+        let line = trim(line);
+        if line.is_empty() {
+            return Ok(());
+        }
+        let mut found = 0;
+        for text in Fields::of(line) {
+            let index = found;
+            found += 1;
+            let Some(field) = self.columns.get(index).filter(|field| field.read) else { continue };
+            let value = match &field.column.kind {
+                Kind::Words(_) => {
+                    let word = String::from_utf8_lossy(text);
+                    if words[index].len() > MOST_WORDS {
+                        return Err(Wrong::new(What::Words(excerpt(&field.header))));
+                    }
+                    place(&mut words[index], &word) as f64
+                }
+                kind => {
+                    let wrong = |needed| Wrong::new(What::value(field, text, needed));
+                    let missing = text.is_empty() && *kind != Kind::Whole;
+                    let value = if missing { Some(f64::NAN) } else { number::parse(text) };
+                    let value = value.ok_or_else(|| wrong("a number"))?;
+                    if *kind == Kind::Whole {
+                        let fits = value.fract() == 0.0 && value.abs() < LARGEST;
+                        let counts = field.column.name != "frame" || value >= field.offset;
+                        if !(fits && counts) {
+                            return Err(wrong(match field.column.name.as_str() {
+                                "frame" if field.offset == 1.0 => "the number of a frame, from 1",
+                                "frame" if field.offset == 0.0 => "the number of a frame, from 0",
+                                "frame" => "the number of a frame, from the first",
+                                _ => "a whole number",
+                            }));
+                        }
+                    }
+                    (value - field.offset) * field.scale
+                }
+            };
+            values[index].push(value);
+        }
+        if found != self.columns.len() {
+            // What was read of the row is dropped with the part.
+            return Err(Wrong::new(What::Fields(found, self.columns.len())));
+        }
+        Ok(())
+    }
+
+    /// A block with these values for the columns.
+    fn table(&self, values: impl Iterator<Item = Vec<f64>>) -> Table {
+        let columns = self.columns.iter().zip(values).filter(|(field, _)| field.read);
+        let columns = columns.map(|(field, values)| Column { values, ..field.column.clone() });
+        Table { columns: columns.collect(), info: self.info.clone() }
+    }
+}
+
+/// The names in the first line.
+fn headers(line: &[u8]) -> Result<Vec<String>, TableError> {
+    let text = std::str::from_utf8(trim(line));
+    let text = text.map_err(|_| TableError::Header("it is not text".to_owned()))?;
+    if text.is_empty() {
+        return Err(TableError::Header("it is empty".to_owned()));
+    }
+    let fields = Fields::of(text.as_bytes());
+    Ok(fields.map(|field| String::from_utf8_lossy(field).into_owned()).collect())
+}
+
+/// The column with this name. Where names have units, frames are counted from 1.
+fn field(header: String, units: bool) -> Field {
+    let (name, unit, scale, kind) = match names::from_csv(&header) {
+        Some((known, unit, scale)) => {
+            let kind = match known.quantity {
+                Quantity::Count => Kind::Whole,
+                _ => Kind::Double,
+            };
+            (known.name.to_owned(), unit, scale, kind)
+        }
+        None => (header.clone(), Unit::None, 1.0, Kind::Double),
+    };
+    let offset = if name == "frame" && units { 1.0 } else { 0.0 };
+    let column = Column { name, unit, kind, values: Vec::new() };
+    Field { header, column, offset, scale, read: true }
+}
+
+/// Some lines as they were read.
+struct Part {
+    table: Table,
+    lines: u64,
+    error: Option<Wrong>,
+}
+
+/// What is wrong in a line.
+struct Wrong {
+    /// The line of the part, from 1.
+    line: u64,
+    what: What,
+}
+
+enum What {
+    Long,
+    Fields(usize, usize),
+    Words(String),
+    Value(String, String, &'static str),
+}
+
+impl What {
+    fn value(field: &Field, text: &[u8], needed: &'static str) -> Self {
+        Self::Value(excerpt(&field.header), excerpt(&String::from_utf8_lossy(text)), needed)
+    }
+}
+
+impl Wrong {
+    fn new(what: What) -> Self {
+        Self { line: 0, what }
+    }
+
+    /// As an error, after so many lines.
+    fn at(self, before: u64) -> TableError {
+        let line = before + self.line;
+        match self.what {
+            What::Long => TableError::LongRow { line },
+            What::Fields(found, columns) => TableError::Fields { line, found, columns },
+            What::Words(column) => TableError::ManyWords { column, most: MOST_WORDS },
+            What::Value(column, value, needed) => TableError::Value { line, column, value, needed },
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What is wrong with a table.
+
+use std::io;
+
+use super::Unit;
+
+/// The longest row with its line end, in bytes.
+pub(super) const LONGEST_ROW: usize = 1 << 16;
+
+/// What is wrong with a table.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// The line with the names of the columns cannot be read.
+    #[error("the first line has no names of columns: {0}")]
+    Header(String),
+    /// A column is missing.
+    #[error("there is no column '{0}'")]
+    Column(String),
+    /// Two columns have one name.
+    #[error("there are two columns '{0}'")]
+    TwoColumns(String),
+    /// A row has more or fewer fields than there are columns.
+    #[error("line {line}: {found} fields, but there are {columns} columns")]
+    Fields {
+        /// The line, from 1.
+        line: u64,
+        /// The fields of the row.
+        found: usize,
+        /// The columns of the table.
+        columns: usize,
+    },
+    /// A value is not what it should be.
+    #[error("line {line}: {column} = '{value}' is not {needed}")]
+    Value {
+        /// The line, from 1.
+        line: u64,
+        /// The column's name.
+        column: String,
+        /// The value; the beginning of it, if it is long.
+        value: String,
+        /// What is expected instead.
+        needed: &'static str,
+    },
+    /// A value in a row is not what it should be.
+    #[error("row {row}: {column} = {value} is not {needed}")]
+    Row {
+        /// The row, from 1.
+        row: u64,
+        /// The column's name.
+        column: String,
+        /// The value.
+        value: f64,
+        /// What is expected instead.
+        needed: &'static str,
+    },
+    /// A word in a row is not what it should be.
+    #[error("row {row}: {column} = '{value}' is not {needed}")]
+    Word {
+        /// The row, from 1.
+        row: u64,
+        /// The column's name.
+        column: String,
+        /// The word; the beginning of it, if it is long.
+        value: String,
+        /// What is expected instead.
+        needed: &'static str,
+    },
+    /// A row is longer than any row of a table of numbers.
+    #[error("line {line}: no row ends within {} KiB; is this a table?", LONGEST_ROW >> 10)]
+    LongRow {
+        /// The line with which the row begins, from 1.
+        line: u64,
+    },
+    /// A column has more different words than a table of localizations would.
+    #[error(
+        "column '{column}' has more than {most} different words; it must be numbers, or left out"
+    )]
+    ManyWords {
+        /// The column's name.
+        column: String,
+        /// The most allowed.
+        most: usize,
+    },
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Lengths are in one unit and needed in the other, and the size of a pixel is not known.
+    #[error("{column} is in {found}, and is needed in {needed}; the size of a pixel is not known")]
+    PixelSize {
+        /// The column's name.
+        column: String,
+        /// Its unit.
+        found: Unit,
+        /// The unit needed.
+        needed: Unit,
+    },
+    /// There are more rows than fit into memory.
+    #[error("there are more than {most} rows; work on a part of them at a time")]
+    ManyRows {
+        /// The largest number allowed.
+        most: usize,
+    },
+    /// The HDF5 file is wrong.
+    #[error(transparent)]
+    Hdf5(#[from] spotfit_files::hdf5::H5Error),
+    /// The YAML file beside a table is wrong.
+    #[error("the file {file} that belongs to this table: {reason}")]
+    Beside {
+        /// Its name.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The name of a file does not say how a table is to be written.
+    #[error("a table's name ends in .csv, or in .hdf5 or .h5")]
+    Format,
+    /// The columns of two parts of a table differ.
+    #[error("the columns of the parts of this table differ: {0}")]
+    Parts(String),
+}

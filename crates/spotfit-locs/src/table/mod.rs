@@ -1,0 +1,388 @@
+//! Tables of localizations: columns of numbers with names and units, read and written in blocks.
+//!
+//! A table is what a file holds, whatever program wrote it. A column that is known has one name here, whatever the file
+//! calls it:
+//!
+//! | here | ThunderSTORM, and our CSV | Picasso | |
+//! |---|---|---|---|
+//! | `frame` | `frame`, from 1 | `frame` | from 0 |
+//! | `x`, `y` | `x [nm]`, `y [nm]` | `x`, `y` | centre |
+//! | `z` | `z [nm]` | `z` | nm |
+//! | `sigma` | `sigma [nm]` | | standard deviation of the spot |
+//! | `sigma_x`, `sigma_y` | `sigma1 [nm]`, `sigma2 [nm]` | `sx`, `sy` | |
+//! | `photons` | `intensity [photon]` | `photons` | |
+//! | `background` | `offset [photon]` | `bg` | a pixel |
+//! | `uncertainty` | `uncertainty_xy [nm]` | | of x and y |
+//! | `uncertainty_x`, `_y`, `_z` | `uncertainty_x [nm]`, … | `lpx`, `lpy`, `lpz` | |
+//! | `detections`, `on_time` | the same | `n`, `len` | after linking |
+//! | `molecule` | the same | the same | after linking; `group` is another column, such as Picasso's picks |
+//!
+//! Lengths are in pixels or nanometres, as in the file; [`Table::lengths`] gives them in either. Other columns keep their
+//! names. Frames are counted from 0 here. A CSV table counts them from 1 if a name has a unit, as in `x [nm]`, and
+//! otherwise from 0: the first is how localizations are written, the second how positions and truths are.
+
+mod corners;
+mod csv;
+mod error;
+mod file;
+pub(crate) mod meaning;
+mod names;
+mod number;
+mod picasso;
+mod positions;
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::averages::root_mean_square;
+
+pub use corners::CornerReader;
+pub use csv::{CsvReader, CsvWriter};
+pub use error::TableError;
+pub use file::{TableFormat, TableReader, TableWriter, Written};
+pub use picasso::{LeftOut, PicassoReader, PicassoWriter, sidecar};
+
+/// The unit of a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unit {
+    /// None, or not known.
+    #[default]
+    None,
+    /// Pixels of the camera.
+    Pixel,
+    /// Nanometres.
+    Nanometre,
+    /// Photons (photo-electrons).
+    Photon,
+    /// Radians.
+    Radian,
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "no unit",
+            Self::Pixel => "pixels",
+            Self::Nanometre => "nanometres",
+            Self::Photon => "photons",
+            Self::Radian => "radians",
+        })
+    }
+}
+
+impl Unit {
+    /// As it stands in the name of a column.
+    fn symbol(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Pixel => Some("px"),
+            Self::Nanometre => Some("nm"),
+            Self::Photon => Some("photon"),
+            Self::Radian => Some("rad"),
+        }
+    }
+}
+
+/// What the values of a column are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Numbers, written so that they are read back as they were.
+    Double,
+    /// Numbers that came in single precision.
+    Single,
+    /// Numbers written with so many decimals.
+    Rounded(u8),
+    /// Whole numbers.
+    Whole,
+    /// Words: the values are indices into them.
+    Words(Vec<String>),
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name: see the [module](self).
+    pub name: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// What its values are.
+    pub kind: Kind,
+    /// A value for each row.
+    pub values: Vec<f64>,
+}
+
+impl Column {
+    /// A column of numbers.
+    pub fn new(name: &str, unit: Unit, kind: Kind, values: Vec<f64>) -> Self {
+        Self { name: name.to_owned(), unit, kind, values }
+    }
+
+    /// The same without its values.
+    fn empty(&self) -> Self {
+        Self::new(&self.name, self.unit, self.kind.clone(), Vec::new())
+    }
+
+    /// Appends the values of another part of this column.
+    fn append(&mut self, other: &Self) -> Result<(), TableError> {
+        match (&mut self.kind, &other.kind) {
+            (Kind::Words(words), Kind::Words(others)) => {
+                let places: Vec<f64> =
+                    others.iter().map(|word| place(words, word) as f64).collect();
+                if words.len() > MOST_WORDS {
+                    let column = self.name.clone();
+                    return Err(TableError::ManyWords { column, most: MOST_WORDS });
+                }
+                self.values.extend(other.values.iter().map(|&index| places[index as usize]));
+            }
+            (mine, theirs) if mine == theirs => self.values.extend_from_slice(&other.values),
+            _ => return Err(TableError::Parts(self.name.clone())),
+        }
+        Ok(())
+    }
+}
+
+/// The most different words of a column.
+const MOST_WORDS: usize = 1 << 12;
+
+/// The index of a word, which is added if it is not there.
+fn place(words: &mut Vec<String>, word: &str) -> usize {
+    words.iter().position(|known| known == word).unwrap_or_else(|| {
+        words.push(word.to_owned());
+        words.len() - 1
+    })
+}
+
+/// What is known of the movie that a table is of.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Info {
+    /// Side of a pixel in nanometres.
+    pub pixel_size: Option<f64>,
+    /// Width of the frames in pixels.
+    pub width: Option<usize>,
+    /// Height of the frames in pixels.
+    pub height: Option<usize>,
+    /// The number of frames.
+    pub frames: Option<usize>,
+    /// All that Picasso's YAML says, a document for each step that the table went through.
+    pub documents: Vec<spotfit_files::yaml::Value>,
+}
+
+impl Info {
+    /// The same for a movie of so many frames of this width and height.
+    #[must_use]
+    pub fn with_movie(mut self, pixel_size: Option<f64>, size: [usize; 2], frames: usize) -> Self {
+        (self.pixel_size, self.frames) = (pixel_size, Some(frames));
+        [self.width, self.height] = size.map(Some);
+        self
+    }
+}
+
+/// A table, or a block of its rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    columns: Vec<Column>,
+    /// What is known of the movie.
+    pub info: Info,
+}
+
+impl Table {
+    /// A table without columns.
+    pub fn new(info: Info) -> Self {
+        Self { columns: Vec::new(), info }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.values.len())
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The column with this name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The columns whose meaning is not known, each with the name that it may have been meant to have, such as `intensity`
+    /// for `Photons`. Nothing but conditions and copies uses them.
+    pub fn unknown(&self) -> Vec<(&str, Option<&'static str>)> {
+        let known =
+            |name: &str| names::find(name).is_some() || names::PICASSO_ALONE.contains(&name);
+        let unknown = self.columns.iter().filter(|column| !known(&column.name));
+        unknown.map(|column| (column.name.as_str(), names::similar(&column.name))).collect()
+    }
+
+    /// The values of the column with this name.
+    ///
+    /// # Errors
+    /// [`TableError::Column`].
+    pub fn values(&self, name: &str) -> Result<&[f64], TableError> {
+        let column = self.column(name).ok_or_else(|| TableError::Column(name.to_owned()))?;
+        Ok(&column.values)
+    }
+
+    /// Sets a column: replaces the one of its name, or takes its place among those that are known, or the last.
+    ///
+    /// # Panics
+    /// If it has not as many values as there are rows, unless it is the first.
+    pub fn set(&mut self, column: Column) {
+        let rows = column.values.len();
+        assert!(self.columns.is_empty() || self.rows() == rows, "a value for each row");
+        if let Some(old) = self.columns.iter_mut().find(|old| old.name == column.name) {
+            *old = column;
+            return;
+        }
+        let order = |name: &str| names::KNOWN.iter().position(|known| known.name == name);
+        let place = order(&column.name).and_then(|mine| {
+            self.columns.iter().position(|other| order(&other.name).is_some_and(|its| its > mine))
+        });
+        self.columns.insert(place.unwrap_or(self.columns.len()), column);
+    }
+
+    /// Takes a column out.
+    pub fn remove(&mut self, name: &str) -> Option<Column> {
+        let place = self.columns.iter().position(|column| column.name == name)?;
+        Some(self.columns.remove(place))
+    }
+
+    /// These columns only, as far as they are there.
+    #[must_use]
+    pub fn only(&self, names: &[&str]) -> Self {
+        let wanted = self.columns.iter().filter(|column| names.contains(&column.name.as_str()));
+        Self { columns: wanted.cloned().collect(), info: self.info.clone() }
+    }
+
+    /// The same columns without rows.
+    pub fn emptied(&self) -> Self {
+        let columns = self.columns.iter().map(Column::empty).collect();
+        Self { columns, info: self.info.clone() }
+    }
+
+    /// Appends the rows of another block of this table.
+    ///
+    /// # Errors
+    /// [`TableError::Parts`] if it has other columns, [`TableError::ManyWords`].
+    pub fn append(&mut self, other: &Self) -> Result<(), TableError> {
+        if self.columns.is_empty() {
+            *self = other.clone();
+            return Ok(());
+        }
+        let same = |(mine, its): (&Column, &Column)| mine.name == its.name && mine.unit == its.unit;
+        let all = self.columns.len() == other.columns.len();
+        if let Some((mine, its)) = self.columns.iter().zip(&other.columns).find(|pair| !same(*pair))
+        {
+            return Err(TableError::Parts(format!("{} and {}", mine.name, its.name)));
+        }
+        if !all {
+            let (mine, its) = (self.columns.len(), other.columns.len());
+            return Err(TableError::Parts(format!("{mine} and {its} of them")));
+        }
+        self.columns.iter_mut().zip(&other.columns).try_for_each(|(mine, its)| mine.append(its))
+    }
+
+    /// Keeps the rows for which it holds.
+    ///
+    /// # Panics
+    /// If there is not one answer for each row.
+    pub fn retain(&mut self, keep: &[bool]) {
+        assert_eq!(keep.len(), self.rows(), "an answer for each row");
+        for column in &mut self.columns {
+            let mut answers = keep.iter();
+            column.values.retain(|_| answers.next().is_some_and(|&keep| keep));
+        }
+    }
+
+    /// The same columns with these rows, in this order.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn select(&self, rows: impl Iterator<Item = usize> + Clone) -> Self {
+        let columns = self.columns.iter().map(|column| {
+            let values = rows.clone().map(|row| column.values[row]).collect();
+            Column { values, ..column.empty() }
+        });
+        Self { columns: columns.collect(), info: self.info.clone() }
+    }
+
+    /// A column in the unit that is asked for: lengths in pixels become nanometres, or the reverse.
+    ///
+    /// Where there is no `sigma` it is √(σxσy); where there is no `uncertainty` it is the root mean square of those of x
+    /// and y; and `sigma_x`, `sigma_y`, `uncertainty_x`, `uncertainty_y` are those of both where they are not there themselves.
+    ///
+    /// # Errors
+    /// [`TableError::Column`], [`TableError::PixelSize`].
+    pub fn lengths(&self, name: &str, unit: Unit) -> Result<Cow<'_, [f64]>, TableError> {
+        let scaled = |column: &Column| -> Result<f64, TableError> {
+            let missing = || TableError::PixelSize {
+                column: column.name.clone(),
+                found: column.unit,
+                needed: unit,
+            };
+            match (column.unit, unit) {
+                (Unit::Pixel, Unit::Nanometre) => self.info.pixel_size.ok_or_else(missing),
+                (Unit::Nanometre, Unit::Pixel) => {
+                    self.info.pixel_size.map(f64::recip).ok_or_else(missing)
+                }
+                (found, needed) if found == needed => Ok(1.0),
+                _ => Err(missing()),
+            }
+        };
+        if let Some(column) = self.column(name) {
+            let scale = scaled(column)?;
+            return Ok(match scale {
+                1.0 => Cow::Borrowed(&column.values),
+                scale => column.values.iter().map(|value| value * scale).collect(),
+            });
+        }
+        let both = |a: &str, b: &str, mean: fn(f64, f64) -> f64| {
+            let (Some(a), Some(b)) = (self.column(a), self.column(b)) else {
+                return Err(TableError::Column(name.to_owned()));
+            };
+            let scales = [scaled(a)?, scaled(b)?];
+            let pairs = a.values.iter().zip(&b.values);
+            Ok(pairs.map(|(a, b)| mean(a * scales[0], b * scales[1])).collect())
+        };
+        match name {
+            "sigma" => both("sigma_x", "sigma_y", |x, y| if x == y { x } else { (x * y).sqrt() }),
+            "uncertainty" => both("uncertainty_x", "uncertainty_y", root_mean_square),
+            "sigma_x" | "sigma_y" if self.column("sigma").is_some() => self.lengths("sigma", unit),
+            "uncertainty_x" | "uncertainty_y" if self.column("uncertainty").is_some() => {
+                self.lengths("uncertainty", unit)
+            }
+            _ => Err(TableError::Column(name.to_owned())),
+        }
+    }
+
+    /// The unit of x and y.
+    ///
+    /// # Errors
+    /// [`TableError::Column`] if there is no x.
+    pub fn length_unit(&self) -> Result<Unit, TableError> {
+        let x = self.column("x").ok_or_else(|| TableError::Column("x".to_owned()))?;
+        Ok(x.unit)
+    }
+
+    /// The frames, from 0.
+    ///
+    /// # Errors
+    /// [`TableError::Column`]; [`TableError::Row`] for what is no number of a frame, or one of 2³² or more.
+    pub fn frames(&self) -> Result<Vec<u32>, TableError> {
+        let whole = |(row, &value): (usize, &f64)| {
+            let frame = value as u32;
+            let wrong = || TableError::Row {
+                row: row as u64 + 1,
+                column: "frame".to_owned(),
+                value,
+                needed: "the number of a frame",
+            };
+            if f64::from(frame) == value { Ok(frame) } else { Err(wrong()) }
+        };
+        self.values("frame")?.iter().enumerate().map(whole).collect()
+    }
+}

@@ -1,0 +1,35 @@
+//! Positions in tables.
+
+use super::{Table, TableError, Unit};
+use crate::positions::Positions;
+
+impl Table {
+    /// The positions of a table, to be fitted: `frame`, `x` and `y`, in pixels. With `corner`, (0, 0) is the corner of the first pixel
+    /// where lengths are in nanometres.
+    ///
+    /// # Errors
+    /// [`TableError::Column`], [`TableError::PixelSize`], and [`TableError::Row`] for what is no position.
+    pub fn positions(&self, corner: bool) -> Result<Positions, TableError> {
+        let (x, y) = (self.lengths("x", Unit::Pixel)?, self.lengths("y", Unit::Pixel)?);
+        let origin = if corner && self.length_unit()? == Unit::Nanometre { 0.5 } else { 0.0 };
+        let mut positions = Positions::default();
+        for (row, &frame) in self.values("frame")?.iter().enumerate() {
+            let wrong = |column: &str, value: f64, needed: &'static str| TableError::Row {
+                row: row as u64 + 1,
+                column: column.to_owned(),
+                value,
+                needed,
+            };
+            if !(0.0..=2f64.powi(52)).contains(&frame) || frame.fract() != 0.0 {
+                return Err(wrong("frame", frame, "the number of a frame"));
+            }
+            for (name, value) in [("x", x[row]), ("y", y[row])] {
+                if !value.is_finite() {
+                    return Err(wrong(name, value, "a finite number"));
+                }
+            }
+            positions.push(frame as usize, x[row] - origin, y[row] - origin);
+        }
+        Ok(positions)
+    }
+}
