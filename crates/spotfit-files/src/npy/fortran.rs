@@ -104,21 +104,25 @@ impl Slab {
         Ok(missing)
     }
 
-    /// Hands on the items from `first` on, `most` of them if there are so many here: the bytes of some items in C order at
-    /// a time, for which `square` is room. Returns how many items there were.
+    /// How many items there are from `first` on, up to `most`.
+    pub(super) fn count(&self, first: usize, most: usize) -> usize {
+        most.min(self.first + self.items - first)
+    }
+
+    /// Hands on the items from `first` on, `most` of them if there are so many here: the bytes of some numbers that follow each
+    /// other in C order, with the place of the first of them, but not in this order. Returns how many items there were.
     pub(super) fn ordered(
         &self,
         header: &NpyHeader,
         first: usize,
         most: usize,
-        square: &mut Vec<u8>,
-        each: &mut dyn FnMut(&[u8]),
+        each: &mut dyn FnMut(usize, &[u8]),
     ) -> usize {
         match header.number.size() {
-            1 => self.ordered_by::<1>(header, first, most, square, each),
-            2 => self.ordered_by::<2>(header, first, most, square, each),
-            4 => self.ordered_by::<4>(header, first, most, square, each),
-            _ => self.ordered_by::<8>(header, first, most, square, each),
+            1 => self.ordered_by::<1>(header, first, most, each),
+            2 => self.ordered_by::<2>(header, first, most, each),
+            4 => self.ordered_by::<4>(header, first, most, each),
+            _ => self.ordered_by::<8>(header, first, most, each),
         }
     }
 
@@ -128,27 +132,34 @@ impl Slab {
         header: &NpyHeader,
         first: usize,
         most: usize,
-        square: &mut Vec<u8>,
-        each: &mut dyn FnMut(&[u8]),
+        each: &mut dyn FnMut(usize, &[u8]),
     ) -> usize {
-        let count = most.min(self.first + self.items - first);
+        let count = self.count(first, most);
         let from = first - self.first;
         let (rows, _) = self.plan(header);
-        let starts = Rows::new(&header.shape[1..]).starts(rows, self.items);
         let (numbers, _) = self.bytes.as_chunks::<SIZE>();
-        square.resize(square.len().max(TILE * rows * SIZE), 0);
-        for item in (0..count).step_by(TILE) {
-            let high = TILE.min(count - item);
-            let (out, _) = square[..high * rows * SIZE].as_chunks_mut::<SIZE>();
-            for (done, starts) in (0..rows).step_by(TILE).zip(starts.chunks(TILE)) {
-                for (column, start) in starts.iter().enumerate() {
-                    let run = &numbers[start + from + item..][..high];
-                    for (line, number) in run.iter().enumerate() {
-                        out[line * rows + done + column] = *number;
+        let mut order = Rows::new(&header.shape[1..]);
+        let mut done = 0;
+        while done < rows {
+            let wide = TILE.min(rows - done);
+            let mut runs = [&[][..]; TILE];
+            for run in &mut runs[..wide] {
+                let start = order.next_row() * self.items + from;
+                *run = &numbers[start..start + count];
+            }
+            for item in (0..count).step_by(TILE) {
+                let high = TILE.min(count - item);
+                let mut square = [[[0; SIZE]; TILE]; TILE];
+                for (column, run) in runs[..wide].iter().enumerate() {
+                    for (line, number) in square.iter_mut().zip(&run[item..item + high]) {
+                        line[column] = *number;
                     }
                 }
+                for (i, line) in square[..high].iter().enumerate() {
+                    each((item + i) * rows + done, line[..wide].as_flattened());
+                }
             }
-            each(out.as_flattened());
+            done += wide;
         }
         count
     }
@@ -200,11 +211,6 @@ impl<'a> Rows<'a> {
             stride *= length;
         }
         Self { shape, axes }
-    }
-
-    /// Where the rows of all numbers begin in a slab of `items` items.
-    fn starts(mut self, rows: usize, items: usize) -> Vec<usize> {
-        (0..rows).map(|_| self.next_row() * items).collect()
     }
 
     fn next_row(&mut self) -> usize {

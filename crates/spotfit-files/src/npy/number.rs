@@ -151,24 +151,14 @@ pub(crate) fn read_numbers<T: Number, P>(
     while done < count * size {
         let wanted = (count * size - done).min(CHUNK);
         let got = fill(reader, &mut bytes[..wanted])?;
-        append(&bytes[..got], big_endian, &convert, numbers);
+        let chunk = bytes[..got].chunks_exact(size);
+        numbers.extend(chunk.map(|bytes| convert(T::from_bytes(bytes, big_endian))));
         done += got;
         if got < wanted {
             break;
         }
     }
     Ok(done)
-}
-
-/// Converts numbers and appends them.
-pub(super) fn append<T: Number, P>(
-    bytes: &[u8],
-    big_endian: bool,
-    convert: &impl Fn(T) -> P,
-    numbers: &mut Vec<P>,
-) {
-    let each = bytes.chunks_exact(size_of::<T>());
-    numbers.extend(each.map(|bytes| convert(T::from_bytes(bytes, big_endian))));
 }
 
 /// Reads until the buffer is full or the reader ends, and returns how many bytes there were.

@@ -4,7 +4,6 @@ use std::convert::identity;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::fortran::{FORTRAN_BYTES, Slab};
-use super::number::append;
 use super::{NpyError, NpyHeader, Number, read_numbers, with_number};
 use fit_core::Pixel;
 
@@ -114,7 +113,7 @@ impl<R: Read> NpyReader<R> {
     }
 
     /// [`NpyReader::read`] with the numbers converted.
-    pub(crate) fn read_as<T: Number, P>(
+    pub(crate) fn read_as<T: Number, P: Copy + Default>(
         &mut self,
         items: usize,
         convert: impl Fn(T) -> P,
@@ -140,7 +139,7 @@ impl<R: Read> NpyReader<R> {
         Ok(items)
     }
 
-    fn read_reordered<T: Number, P>(
+    fn read_reordered<T: Number, P: Copy + Default>(
         &mut self,
         items: usize,
         convert: impl Fn(T) -> P,
@@ -159,9 +158,16 @@ impl<R: Read> NpyReader<R> {
                     return Err(self.truncated(found));
                 }
             }
-            let Self { slab, header, bytes, .. } = self;
-            let mut each = |bytes: &[u8]| append(bytes, header.big_endian, &convert, &mut *numbers);
-            let count = slab.ordered(header, at, items - done, bytes, &mut each);
+            let (left, begin) = (items - done, numbers.len());
+            numbers.resize(begin + self.slab.count(at, left) * self.item(), P::default());
+            let Self { slab, header, .. } = self;
+            let mut each = |place: usize, bytes: &[u8]| {
+                let numbers = &mut numbers[begin + place..];
+                for (number, bytes) in numbers.iter_mut().zip(bytes.chunks_exact(size_of::<T>())) {
+                    *number = convert(T::from_bytes(bytes, header.big_endian));
+                }
+            };
+            let count = slab.ordered(header, at, left, &mut each);
             self.left -= count;
             done += count;
         }
