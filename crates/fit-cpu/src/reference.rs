@@ -61,7 +61,7 @@ pub struct Reference<R> {
 
 /// The precisions that the reference computes in: `f32` and `f64`.
 pub trait Arithmetic: Scalar {
-    /// Fits windows that were checked. It is compiled here, for both precisions.
+    /// Fits windows that were checked. It is compiled here for `f64`, and for `f32` by those who ask for it.
     #[doc(hidden)]
     fn fit(
         reference: &Reference<Self>,
@@ -70,7 +70,7 @@ pub trait Arithmetic: Scalar {
         start: Start<'_>,
         fits: Outcomes<'_>,
     ) -> Result<(), BatchError>;
-    /// Finds the errors of fits of windows that were checked. It is compiled here, for both precisions.
+    /// Finds the errors of fits of windows that were checked, compiled as [`Arithmetic::fit`] is.
     #[doc(hidden)]
     fn errors(
         reference: &Reference<Self>,
@@ -82,8 +82,9 @@ pub trait Arithmetic: Scalar {
 }
 
 macro_rules! arithmetic {
-    ($($type:ty),*) => {$(
+    ($($(#[$inline:ident])? $type:ty),*) => {$(
         impl Arithmetic for $type {
+            $(#[$inline])?
             fn fit(
                 reference: &Reference<Self>,
                 options: &Options,
@@ -93,6 +94,7 @@ macro_rules! arithmetic {
             ) -> Result<(), BatchError> {
                 windows.visit(ByPixelType { reference, options, start, fits })
             }
+            $(#[$inline])?
             fn errors(
                 reference: &Reference<Self>,
                 options: &Options,
@@ -105,7 +107,11 @@ macro_rules! arithmetic {
         }
     )*};
 }
-arithmetic!(f32, f64);
+arithmetic!(
+    #[inline]
+    f32,
+    f64
+);
 
 /// Each thread allocates its scratch memory once; a fit allocates nothing.
 impl<R: Arithmetic> Reference<R> {

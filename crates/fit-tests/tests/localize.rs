@@ -792,3 +792,22 @@ fn grids_without_drift_have_none() {
         }
     }
 }
+
+/// Proves that movies that readers got wrong are read as they should be: every frame, with the values that are stored, so that each
+/// of the three spots is found in each frame.
+#[test]
+#[cfg_attr(not(real_images), ignore = "needs the real images: SPOTFIT_DATA names their folder")]
+fn odd_movies_have_all_spots() {
+    let folder = real_data().expect("the data").join("odd");
+    let truth = read_columns(&folder.join("truth.csv"), ["frame", "x", "y"]);
+    for name in ["metamorph_stk.tif", "ij_inverted_lut.tif", "ij8_palette.tif"] {
+        let (found, counts) = localize(&folder.join(name), LocalizeOptions::default());
+        assert_eq!((counts.frames, found.len()), (40, truth.len()), "{name}");
+        for [frame, x, y] in &truth {
+            let near = |spot: &&Localization| {
+                spot.frame as f64 == *frame && (spot.x - x).hypot(spot.y - y) < 0.5
+            };
+            assert_eq!(found.iter().filter(near).count(), 1, "{name}: frame {frame}, {x}, {y}");
+        }
+    }
+}

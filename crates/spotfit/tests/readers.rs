@@ -251,7 +251,78 @@ fn imagej_stacks_of_every_type_are_right() {
     refused(&[], 3, "not supported");
     refused(&[(259, 3, 5)], 1, "compressed");
     refused(&[(317, 3, 2)], 1, "compressed");
-    refused(&[(262, 3, 0)], 1, "inverted");
+    let data = bytes(&[1_u16, 2, 3, 4, 5, 6, 7, 8], |p| p.to_be_bytes());
+    let mut shown = stack(16, Some(1), &[(262, 3, 0)], &data).expect("0 shown as white");
+    assert_eq!(pixels(&mut shown), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+}
+
+/// Proves that values are read as they are stored, whether 0 is shown as black or as white, or through a table of colours; and that
+/// the reader says so.
+#[test]
+fn values_are_those_that_are_stored() {
+    let open = |big_endian: bool, bits: u32, format: u32, shown: [u32; 2], data: &[u8]| {
+        let page = |shown: u32, offset: u32| {
+            let mut page = tags(2, 2, bits, format, offset);
+            page.retain(|&(tag, ..)| tag != 262);
+            page.push((262, 3, shown));
+            page.sort_unstable();
+            page
+        };
+        let pages = [page(shown[0], 0), page(shown[1], bits / 2)];
+        open_tiff(handmade(big_endian, &pages, "", data)).expect("a movie")
+    };
+    macro_rules! check {
+        ($($type:ty, $format:expr;)*) => {$(
+            let numbers = [3.0, 200.0, 0.0, 7.25, 1.0, 2.0, 100.5, 250.0].map(|p| p as $type);
+            for big_endian in [false, true] {
+                let of = |p: &$type| if big_endian { p.to_be_bytes() } else { p.to_le_bytes() };
+                let data = bytes(&numbers, of);
+                for (shown, says) in [
+                    ([1, 1], vec![]), ([0, 0], vec!["white"]), ([3, 3], vec!["colours"]),
+                    ([1, 0], vec!["white"]), ([0, 3], vec!["white", "colours"]),
+                ] {
+                    let kind = format!("{} {big_endian} {shown:?}", stringify!($type));
+                    let bits = <$type>::BITS_PER_PIXEL;
+                    let mut movie = open(big_endian, bits, $format, shown, &data);
+                    assert_eq!(pixels(&mut movie), numbers.map(|p| p as f32), "{kind}");
+                    let notes = movie.notes();
+                    assert_eq!(notes.len(), says.len(), "{kind}: {notes:?}");
+                    for (note, says) in notes.iter().zip(says) {
+                        assert!(note.contains(says), "{kind}: {note}");
+                    }
+                }
+            }
+        )*};
+    }
+    check!(u8, 1; u16, 1; u32, 1; i16, 2; f32, 3; f64, 3;);
+}
+
+/// Proves that a stack of MetaMorph, which has one directory for all of its planes, has all of them; and that one which is
+/// compressed or cut off is refused and not read in part.
+#[test]
+fn stacks_of_metamorph_have_all_planes() {
+    let stack = |more: &[(u16, u16, u32)], data: &[u16]| {
+        let mut one = tags(2, 2, 16, 1, 0);
+        one.retain(|&(tag, ..)| !more.iter().any(|&(other, ..)| other == tag));
+        one.extend(more);
+        one.sort_unstable();
+        let data = bytes(data, |p| p.to_le_bytes());
+        open_tiff(handmade(false, &[one], "", &data))
+    };
+    let numbers: Vec<u16> = (100..112).collect();
+    let mut movie = stack(&[(33629, 5, 3)], &numbers).expect("a movie");
+    assert_eq!(movie.frames(), 3);
+    assert_eq!(pixels(&mut movie), numbers.iter().map(|&p| f32::from(p)).collect::<Vec<_>>());
+    let single = stack(&[(33629, 5, 1)], &numbers).expect("a movie");
+    assert_eq!(single.frames(), 1);
+    for (more, says) in [
+        (vec![(33629, 5, 3), (259, 3, 5)], "MetaMorph with one directory must not be compressed"),
+        (vec![(33629, 5, 1000)], "MetaMorph's metadata promise 1000 frames"),
+        (vec![(33629, 5, u32::MAX)], "truncated"),
+    ] {
+        let error = stack(&more, &numbers).expect_err(says).to_string();
+        assert!(error.contains(says), "'{says}' is missing in: {error}");
+    }
 }
 
 trait BitsPerPixel {

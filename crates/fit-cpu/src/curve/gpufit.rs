@@ -12,6 +12,7 @@ use super::interpreter::Interpreter;
 
 impl Work<Interpreter<f64>> {
     /// Fits a data set, and writes the outcome.
+    #[inline]
     pub(crate) fn fit_gpufit(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,

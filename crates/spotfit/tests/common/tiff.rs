@@ -33,7 +33,12 @@ pub fn handmade(
         for &(tag, kind, value) in tags {
             file.extend(short(tag));
             file.extend(short(kind));
-            let count = if tag == 270 { text.len() as u32 } else { 1 };
+            // MetaMorph's tag has an item for each plane.
+            let count = match tag {
+                270 => text.len() as u32,
+                33629 => value,
+                _ => 1,
+            };
             file.extend(long(count));
             let value = match tag {
                 270 => text_at,

@@ -130,6 +130,8 @@ impl CurveSimd {
     ///
     /// # Errors
     /// If there are not as many points, weights, start values, limits or outcomes as data.
+    // Compiled by those who ask for it: few do.
+    #[inline]
     pub fn fit_gpufit(
         &self,
         formula: &Formula,
@@ -172,6 +174,8 @@ impl CurveSimd {
     ///
     /// # Errors
     /// As [`CurveSimd::fit_gpufit`].
+    // Compiled by those who ask for it: few do.
+    #[inline]
     pub fn fit_gpufit_left(
         &self,
         formula: &Formula,

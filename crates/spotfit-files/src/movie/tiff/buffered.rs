@@ -7,20 +7,31 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 pub(in crate::movie) struct Buffered<R> {
     reader: BufReader<R>,
     at: u64,
+    /// Places of bytes that are read as 1, in rising order.
+    ones: Vec<u64>,
 }
 
 impl<R: Read + Seek> Buffered<R> {
     /// Begins at the reader's first byte.
     pub(super) fn new(mut reader: R, capacity: usize) -> io::Result<Self> {
         reader.rewind()?;
-        Ok(Self { reader: BufReader::with_capacity(capacity, reader), at: 0 })
+        Ok(Self { reader: BufReader::with_capacity(capacity, reader), at: 0, ones: Vec::new() })
+    }
+
+    /// Reads 1 at these places, in rising order, whatever the file has there.
+    pub(super) fn with_ones(self, ones: Vec<u64>) -> Self {
+        Self { ones, ..self }
     }
 }
 
 impl<R: Read> Read for Buffered<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.reader.read(buffer)?;
+        let (count, begin) = (self.reader.read(buffer)?, self.at);
         self.at += count as u64;
+        let first = self.ones.partition_point(|&place| place < begin);
+        for place in self.ones[first..].iter().take_while(|&&place| place < self.at) {
+            buffer[(place - begin) as usize] = 1;
+        }
         Ok(count)
     }
 }
@@ -47,6 +58,25 @@ impl<R: Read + Seek> Seek for Buffered<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Proves that bytes which are to be 1 are, however they are read, and no others are touched.
+    #[test]
+    fn ones_are_read_as_such() {
+        let bytes = vec![9; 100];
+        let ones = [0, 7, 8, 50, 99];
+        for step in [1, 3, 16, 100] {
+            let mut buffered = Buffered::new(io::Cursor::new(&bytes), 16).unwrap();
+            buffered = buffered.with_ones(ones.map(|place| place as u64).to_vec());
+            let mut read = vec![0; 100];
+            for (number, part) in read.chunks_mut(step).enumerate().rev() {
+                buffered.seek(SeekFrom::Start((number * step) as u64)).unwrap();
+                buffered.read_exact(part).unwrap();
+            }
+            for (place, byte) in read.into_iter().enumerate() {
+                assert_eq!(byte, if ones.contains(&place) { 1 } else { 9 }, "{place}, {step}");
+            }
+        }
+    }
 
     /// Proves that seeking, by whatever means, ends where it should, also outside the buffer.
     #[test]

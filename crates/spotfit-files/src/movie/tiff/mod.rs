@@ -24,6 +24,7 @@ use buffered::Buffered;
 use failure::{undecodable, wrong};
 use imagej::{ImageJ, Resolution};
 use layout::{Layout, Order, Page};
+use pages::Greys;
 use set::{Described, Set};
 
 /// A movie in TIFF files, of which one is open at a time.
@@ -33,6 +34,8 @@ pub(super) struct TiffSource {
     /// Pages up to the end of each file.
     ends: Vec<usize>,
     files: Vec<Option<PathBuf>>,
+    /// Of each file.
+    greys: Vec<Greys>,
     /// The next frame.
     next: usize,
     open: Open,
@@ -79,9 +82,9 @@ fn decoding_limits(pixels: usize) -> Limits {
     limits
 }
 
-/// The decoder of a file, at its first page.
-fn decoder(reader: Reader) -> Result<Pages, TiffError> {
-    Decoder::new(Buffered::new(reader, BUFFER)?)
+/// The decoder of a file, at its first page. All pages in which values are stored as greys are grey.
+fn decoder(reader: Reader, greys: &Greys) -> Result<Pages, TiffError> {
+    Decoder::new(Buffered::new(reader, BUFFER)?.with_ones(greys.ones.clone()))
 }
 
 fn resolution(decoder: &mut Pages) -> Option<Resolution> {
@@ -104,7 +107,7 @@ impl TiffSource {
         options: &MovieOptions,
     ) -> Result<Opened, MovieError> {
         let survey = pages::survey(&mut reader)?;
-        let mut decoder = decoder(reader).map_err(|error| undecodable(0, error))?;
+        let mut decoder = decoder(reader, &survey.greys).map_err(|error| undecodable(0, error))?;
         let size = decoder.dimensions().map_err(|error| undecodable(0, error))?;
         let (width, height) = (size.0 as usize, size.1 as usize);
         options.limits.check(width, height)?;
@@ -116,12 +119,20 @@ impl TiffSource {
         let resolution = resolution(&mut decoder);
         let mut pixel = resolution.and_then(|resolution| resolution.pixel(imagej.as_ref()));
         let run = imagej.as_ref().and_then(|text| text.images.filter(|&images| images > 1));
-        let mut set = Set::find(path, survey.pages, &survey.description)?;
+        let (grey, planes) = ((survey.pages, survey.greys), survey.planes.unwrap_or(0));
+        let mut set = Set::find(path, grey, &survey.description)?;
         let (mut layout, open) = match (run, &set.ome, imagej) {
             (Some(images), _, Some(text)) if survey.pages == 1 && set.files.len() == 1 => {
                 let layout = Layout::imagej(&text, images, false, options)?;
                 set.pages = vec![images];
-                (layout, Open::Run { source: run::open(decoder, images, pixels as u64)?, page: 0 })
+                let source = run::open(decoder, (images, "ImageJ"), pixels as u64)?;
+                (layout, Open::Run { source, page: 0 })
+            }
+            (None, None, None) if planes > 1 && set.files.len() == 1 => {
+                let layout = Layout::plain(planes, options)?;
+                set.pages = vec![planes];
+                let source = run::open(decoder, (planes, "MetaMorph"), pixels as u64)?;
+                (layout, Open::Run { source, page: 0 })
             }
             (_, described, imagej) => {
                 let total = set.pages.iter().sum();
@@ -146,6 +157,7 @@ impl TiffSource {
         };
         let Layout { mut axes, order, frames, mut notes } = {
             layout.notes.splice(0..0, std::mem::take(&mut set.notes));
+            layout.notes.extend(set.greys[set.own].notes());
             layout
         };
         match pixel.map(|(size, source)| imagej::side(size, source)) {
@@ -160,7 +172,8 @@ impl TiffSource {
         });
         let ends = ends.collect();
         let files = set.files.iter().flatten().cloned().collect();
-        let source = Self { size, order, ends, files: set.files, next: 0, open };
+        let greys = set.greys;
+        let source = Self { size, order, ends, files: set.files, greys, next: 0, open };
         let dimensions = Dimensions(frames, height, width);
         Ok(Opened { source, dimensions, axes, notes, files })
     }
@@ -219,7 +232,7 @@ impl TiffSource {
 
     /// One page.
     fn page(&mut self, wanted: Page, shape: (usize, usize, usize)) -> Result<Collected, Problem> {
-        let Self { size, files, open, .. } = self;
+        let Self { size, files, greys, open, .. } = self;
         let (open, at, page) = match open {
             Open::Run { source, page } => {
                 let read = source.skip(wanted.page - *page).and_then(|()| source.read(shape));
@@ -234,7 +247,7 @@ impl TiffSource {
                 return Err(Problem::Movie(MovieError::NotAFile));
             };
             let reader = File::open(path).map_err(|error| Problem::Movie(error.into()))?;
-            let other = decoder(Box::new(reader)).map_err(said)?;
+            let other = decoder(Box::new(reader), &greys[wanted.file]).map_err(said)?;
             **open = other.with_limits(decoding_limits(shape.1 * shape.2));
             (*at, *page) = (wanted.file, Some(0));
         }

@@ -22,6 +22,56 @@ pub(super) struct Survey {
     pub(super) pages: usize,
     /// The description of the first page, empty if there is none.
     pub(super) description: String,
+    /// The planes of a stack of MetaMorph, which follow each other behind the only directory.
+    pub(super) planes: Option<usize>,
+    pub(super) greys: Greys,
+}
+
+/// Pages whose values are grey, although they are shown in other ways.
+#[derive(Debug, Default)]
+pub(super) struct Greys {
+    /// Where a file says how a page is shown, in rising order: read as 1, it says that 0 is black, and the values are those that
+    /// are stored.
+    pub(super) ones: Vec<u64>,
+    /// Pages of which 0 is shown as white.
+    inverted: usize,
+    /// Pages with a table of colours.
+    coloured: usize,
+}
+
+impl Greys {
+    /// Looks at an entry, whose value lies at `place`.
+    fn look(&mut self, format: Format, entry: &[u8], place: u64) {
+        const PHOTOMETRIC: u64 = 262;
+        const SHORT: u64 = 3;
+        const WHITE_IS_ZERO: u64 = 0;
+        const PALETTE: u64 = 3;
+        let (offset_size, ..) = format.sizes();
+        let (tag, kind) = (format.number(&entry[..2]), format.number(&entry[2..4]));
+        if tag != PHOTOMETRIC || kind != SHORT {
+            return;
+        }
+        match format.number(&entry[4 + offset_size..][..2]) {
+            WHITE_IS_ZERO => self.inverted += 1,
+            PALETTE => self.coloured += 1,
+            _ => return,
+        }
+        self.ones.push(place + u64::from(format.big_endian));
+    }
+
+    /// What is to be said of it.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.inverted > 0 {
+            notes.push("the file shows 0 as white; values are read as they are stored".to_owned());
+        }
+        if self.coloured > 0 {
+            notes.push(
+                "the file has a table of colours; its indices are read as grey values".to_owned(),
+            );
+        }
+        notes
+    }
 }
 
 /// How numbers are stored.
@@ -72,6 +122,7 @@ pub(super) fn survey(reader: &mut Reader) -> Result<Survey, MovieError> {
     let mut offset = format.read(&mut reader, offset_size).map_err(|_| not_tiff())?;
     let (mut page, mut bytes) = (0, 0);
     let mut descriptions = Vec::new();
+    let (mut planes, mut greys) = (None, Greys::default());
     // A circle comes back to the mark, wherever it begins, as the mark moves on ever more seldom.
     let (mut mark, mut next_mark) = (0, 1);
     while offset != 0 {
@@ -92,10 +143,13 @@ pub(super) fn survey(reader: &mut Reader) -> Result<Survey, MovieError> {
         if bytes > length {
             return Err(wrong(page, "the directories of the file overlap, or run in a circle"));
         }
-        for _ in 0..entries {
+        for number in 0..entries {
             let mut entry = [0; 20];
             reader.read_exact(&mut entry[..entry_size]).map_err(|_| truncated())?;
             check_text(format, &entry[..entry_size], length).map_err(|e| wrong(page, e))?;
+            let place = offset + (count_size as u64) + number * (entry_size as u64);
+            greys.look(format, &entry[..entry_size], place + 4 + offset_size as u64);
+            planes = planes.or_else(|| metamorph(format, &entry[..entry_size]));
             // Micro-Manager writes two: of OME, and of ImageJ.
             if page == 0 && descriptions.len() < 2 {
                 descriptions.extend(Text::described(format, &entry[..entry_size]));
@@ -110,7 +164,18 @@ pub(super) fn survey(reader: &mut Reader) -> Result<Survey, MovieError> {
     }
     let known = |text: &String| is_ome(text) || ImageJ::read(text).is_some();
     let description = texts.into_iter().find(known).unwrap_or_default();
-    Ok(Survey { pages: page, description })
+    // Directories need not lie in the order of the pages.
+    greys.ones.sort_unstable();
+    Ok(Survey { pages: page, description, planes: planes.filter(|_| page == 1), greys })
+}
+
+/// The planes of a stack of MetaMorph, if this is the entry that has one item for each.
+fn metamorph(format: Format, entry: &[u8]) -> Option<usize> {
+    const UIC2: u64 = 33629;
+    let (offset_size, ..) = format.sizes();
+    let count = format.number(&entry[4..4 + offset_size]);
+    let planes = (format.number(&entry[..2]) == UIC2).then_some(count)?;
+    usize::try_from(planes).ok().filter(|&planes| planes > 1)
 }
 
 /// Where the text of a tag is.

@@ -1,9 +1,9 @@
-//! Stacks beyond 4 GB, which ImageJ writes with one directory and all frames after each other.
+//! Stacks with one directory and all frames after each other: those beyond 4 GB of ImageJ, and all of MetaMorph.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use ::tiff::decoder::DecodingSampleType as Sample;
-use ::tiff::tags::{ByteOrder, CompressionMethod, PhotometricInterpretation, Predictor, Tag};
+use ::tiff::tags::{ByteOrder, CompressionMethod, Predictor, Tag};
 
 use super::failure::{undecodable, wrong};
 use super::{MovieError, Pages, Reader};
@@ -13,17 +13,15 @@ use crate::npy::NumberType;
 /// The frames, of so many pixels each, that lie behind the only directory.
 pub(super) fn open(
     mut decoder: Pages,
-    frames: usize,
+    (frames, program): (usize, &str),
     pixels: u64,
 ) -> Result<RawSource, MovieError> {
     let mut tag = |tag, default: u16| decoder.get_tag_u64(tag).unwrap_or(u64::from(default));
     // What the decoder would undo, page by page.
     let stored = tag(Tag::Compression, 1) == u64::from(CompressionMethod::None.to_u16())
-        && tag(Tag::Predictor, 1) == u64::from(Predictor::None.to_u16())
-        && tag(Tag::PhotometricInterpretation, 1)
-            == u64::from(PhotometricInterpretation::BlackIsZero.to_u16());
+        && tag(Tag::Predictor, 1) == u64::from(Predictor::None.to_u16());
     if !stored {
-        let reason = "an ImageJ stack with one directory must be neither compressed nor inverted";
+        let reason = format!("a stack of {program} with one directory must not be compressed");
         return Err(wrong(0, reason));
     }
     let number = number(&mut decoder)?;
@@ -37,7 +35,7 @@ pub(super) fn open(
     let length = reader.seek(SeekFrom::End(0))?;
     if bytes.is_none_or(|bytes| bytes > length) {
         let reason = format!(
-            "the file is truncated: ImageJ's description promises {frames} frames, \
+            "the file is truncated: {program}'s metadata promise {frames} frames, \
              but there are {length} bytes"
         );
         return Err(wrong(0, reason));
@@ -70,7 +68,7 @@ fn first_byte(decoder: &mut Pages) -> Result<u64, MovieError> {
     let (starts, lengths) = (list(Tag::StripOffsets)?, list(Tag::StripByteCounts)?);
     let follow = |(pair, &length): (&[u64], &u64)| pair[0].checked_add(length) == Some(pair[1]);
     if !starts.windows(2).zip(&lengths).all(follow) {
-        return Err(wrong(0, "the strips of an ImageJ stack must follow each other"));
+        return Err(wrong(0, "the strips of a stack with one directory must follow each other"));
     }
     starts.first().copied().ok_or_else(|| wrong(0, "it has no pixels"))
 }

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use super::ome::{Ome, is_ome};
-use super::pages::{self, LONGEST_TEXT};
+use super::pages::{self, Greys, LONGEST_TEXT};
 use super::{MovieError, Reader};
 use crate::excerpt::excerpt;
 use crate::movie::formats::is_tiff;
@@ -19,6 +19,8 @@ pub(super) struct Set {
     pub(super) files: Vec<Option<PathBuf>>,
     /// The number of pages of each.
     pub(super) pages: Vec<usize>,
+    /// Which of these are grey in other ways, of each.
+    pub(super) greys: Vec<Greys>,
     /// Which of `files` was opened.
     pub(super) own: usize,
     pub(super) notes: Vec<String>,
@@ -36,12 +38,17 @@ impl Set {
     /// The set to which a file belongs that has so many pages and this description.
     pub(super) fn find(
         path: Option<&Path>,
-        pages: usize,
+        (pages, greys): (usize, Greys),
         description: &str,
     ) -> Result<Self, MovieError> {
-        let own = path.map(Path::to_owned);
-        let mut set =
-            Self { ome: None, files: vec![own], pages: vec![pages], own: 0, notes: Vec::new() };
+        let mut set = Self {
+            ome: None,
+            files: vec![path.map(Path::to_owned)],
+            pages: vec![pages],
+            greys: vec![greys],
+            own: 0,
+            notes: Vec::new(),
+        };
         if is_ome(description) {
             set.describe(path, description)?;
         }
@@ -107,6 +114,7 @@ impl Set {
         let mut parts = vec![0; ome.files.len()];
         if !named.is_empty() {
             let own = (self.files.remove(0), self.pages.remove(0));
+            let mut own_greys = Some(self.greys.remove(0));
             for file in named {
                 let place = self.files.len();
                 let Some(file) = file else {
@@ -118,6 +126,7 @@ impl Set {
                         .for_each(|(part, _)| *part = place);
                     self.files.push(own.0.clone());
                     self.pages.push(own.1);
+                    self.greys.push(own_greys.take().unwrap_or_default());
                     continue;
                 };
                 parts[file] = place;
@@ -138,6 +147,7 @@ impl Set {
         let survey = pages::survey(&mut reader).map_err(unreadable)?;
         self.files.push(Some(path));
         self.pages.push(survey.pages);
+        self.greys.push(survey.greys);
         Ok(())
     }
 
