@@ -39,13 +39,6 @@ pub trait Mask:
     }
 }
 
-/// Work that may be a function of its own ([`Real::apart`]). (No closure: that is a function for which an instruction set is
-/// not enabled.)
-pub trait Apart {
-    /// Does it. It must be `#[inline(always)]`.
-    fn run(&mut self);
-}
-
 /// A real number, or a pack of them with one lane for each fit.
 ///
 /// An implementation need not be IEEE 754 to the letter (a GPU's reciprocal may be off by an ulp),
@@ -79,16 +72,6 @@ pub trait Real:
     /// Loops over more parameters than this are not unrolled ([`crate::search::Count`]): code of a search grows with the cube
     /// of their number. This changes no result.
     const UNROLLED: usize = usize::MAX;
-
-    /// Whether what is long, and not done for every pixel, is a function of its own in this arithmetic ([`Real::apart`]), and
-    /// not inlined wherever it is needed. This changes no result.
-    const APART: bool = false;
-
-    /// Does some work, in a function of its own if [`Real::APART`] says so, which is compiled for the same machine.
-    #[inline(always)]
-    fn apart<W: Apart>(work: &mut W) {
-        work.run();
-    }
 
     /// The same number, rounded to this arithmetic, in every lane.
     fn splat(value: f64) -> Self;

@@ -1,6 +1,6 @@
 //! Single numbers: `f32` and `f64`, and what pixels are stored in.
 
-use super::{Apart, Erase, Mask, Number, Pixel, Real};
+use super::{Erase, Mask, Number, Pixel, Real};
 
 /// Traits that no other crate can implement: code that is not safe counts on what these types are.
 pub(crate) mod sealed {
@@ -46,12 +46,7 @@ macro_rules! scalar {
             type Mask = bool;
             const EPSILON: f64 = $type::EPSILON as f64;
             const UNROLLED: usize = 8;
-            const APART: bool = true;
 
-            #[inline(never)]
-            fn apart<W: Apart>(work: &mut W) {
-                work.run();
-            }
             #[inline(always)]
             fn splat(value: f64) -> Self {
                 value as $type

@@ -42,7 +42,7 @@ pub use record::Record;
 use crate::arithmetic::{Mask, Real};
 use crate::status::Status;
 use model::select;
-use solve::{Symmetric, predicted_decrease, solve, solve_where};
+use solve::{Symmetric, predicted_decrease, solve};
 
 /// λ at the start (eq. 12 and the text below eq. 14).
 pub const LAMBDA_START: f64 = 0.01;
@@ -268,7 +268,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                 if C::TRUST_REGION {
                     lambda = zero;
                 }
-                (step, positive) = solve_where(C::TRUST_REGION, count, &h, &b, lambda);
+                (step, positive) = solve(count, &h, &b, lambda);
                 if C::TRUST_REGION {
                     let among = (self.running(), coordinates.rounds());
                     lambda = C::region(&self.constants).damp(count, &h, &b, among, &mut step);
@@ -315,7 +315,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                     slope[j] = R::select(shortened[j], zero, slope[j]);
                 }
                 let rest = without(count, &chosen, &shortened);
-                let (mut beside, _) = solve_where(!C::TRUST_REGION, count, &rest, &slope, lambda);
+                let (mut beside, _) = solve(count, &rest, &slope, lambda);
                 if C::TRUST_REGION {
                     beside = C::region(&self.constants).solve(count, &rest, &slope, lambda).0;
                 }

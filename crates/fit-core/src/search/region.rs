@@ -8,7 +8,7 @@
 
 use super::count::Count;
 use super::lane_state::{LaneState, MergeLanes};
-use super::solve::{Symmetric, solve_where};
+use super::solve::{Symmetric, solve};
 use crate::arithmetic::{Mask, Real};
 
 /// The radius may be exceeded by this share.
@@ -113,7 +113,7 @@ impl<R: Real, const P: usize> Region<R, P> {
             // What is held has no step.
             damped.0[j][j] = R::select(zero.lt(h.0[j][j]), more, h.0[j][j]);
         }
-        solve_where(true, count, &damped, b, zero)
+        solve(count, &damped, b, zero)
     }
 
     /// Damps a step, which is the solution without damping, until it is within the radius, in the lanes that are

@@ -1,7 +1,7 @@
 //! The damped solve of eq. 14, for any number of parameters.
 
 use super::count::Count;
-use crate::arithmetic::{Apart, Mask, Real};
+use crate::arithmetic::{Mask, Real};
 
 /// A symmetric P×P matrix, stored as its upper half: element (j, k) with j ≤ k is `[j][k]`; elements below the
 /// diagonal are never read.
@@ -56,41 +56,6 @@ pub fn solve<R: Real, const P: usize>(
     lambda: R,
 ) -> ([R; P], [R::Mask; P]) {
     solve_among(count, h, b, lambda, u64::MAX)
-}
-
-/// [`solve`], `apart` in a function of its own if the arithmetic has that ([`Real::APART`]): for searches that solve at several
-/// places.
-#[inline(always)]
-pub fn solve_where<R: Real, const P: usize>(
-    apart: bool,
-    count: Count<P>,
-    h: &Symmetric<R, P>,
-    b: &[R; P],
-    lambda: R,
-) -> ([R; P], [R::Mask; P]) {
-    if R::APART && apart {
-        let solved = ([R::splat(0.0); P], [R::Mask::splat(false); P]);
-        let mut work = Solve { count, h, b, lambda, solved };
-        R::apart(&mut work);
-        return work.solved;
-    }
-    solve_among(count, h, b, lambda, u64::MAX)
-}
-
-/// [`solve`] as work.
-struct Solve<'a, R: Real, const P: usize> {
-    count: Count<P>,
-    h: &'a Symmetric<R, P>,
-    b: &'a [R; P],
-    lambda: R,
-    solved: ([R; P], [R::Mask; P]),
-}
-
-impl<R: Real, const P: usize> Apart for Solve<'_, R, P> {
-    #[inline(always)]
-    fn run(&mut self) {
-        self.solved = solve(self.count, self.h, self.b, self.lambda);
-    }
 }
 
 /// The same for some of the rows and columns, a bit for each; the others have no step.

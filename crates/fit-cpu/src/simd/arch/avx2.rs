@@ -70,7 +70,6 @@ impl Real for F32x8 {
     const ROWS: usize = 3;
     const EPSILON: f64 = f32::EPSILON as f64;
     const UNROLLED: usize = 7;
-    apart! { "avx2,fma" }
 
     functions! {
         sqrt: _mm256_sqrt_ps;

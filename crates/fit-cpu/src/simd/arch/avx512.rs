@@ -80,7 +80,6 @@ impl Real for F32x16 {
     type Mask = Mask16;
     const EPSILON: f64 = f32::EPSILON as f64;
     const UNROLLED: usize = 7;
-    apart! { "avx512f,avx2,fma" }
 
     functions! {
         abs: _mm512_abs_ps;

@@ -69,7 +69,6 @@ impl Real for F32x4 {
     type Mask = Mask4;
     const EPSILON: f64 = f32::EPSILON as f64;
     const UNROLLED: usize = 7;
-    apart! { "neon" }
 
     functions! {
         abs: vabsq_f32;

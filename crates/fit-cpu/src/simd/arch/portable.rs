@@ -91,7 +91,6 @@ impl Real for Array4 {
     const ROWS: usize = 3;
     const EPSILON: f64 = f32::EPSILON as f64;
     const UNROLLED: usize = 8;
-    apart! {}
 
     #[inline(always)]
     fn splat(value: f64) -> Self {

@@ -71,25 +71,6 @@ macro_rules! fused {
     };
 }
 
-/// Work in a function of its own ([`fit_core::Real::apart`]), for an instruction set.
-macro_rules! apart {
-    ($($features:literal)?) => {
-        const APART: bool = true;
-
-        #[inline(always)]
-        fn apart<W: fit_core::arithmetic::Apart>(work: &mut W) {
-            #[inline(never)]
-            $(#[target_feature(enable = $features)])?
-            unsafe fn entry<W: fit_core::arithmetic::Apart>(work: &mut W) {
-                work.run();
-            }
-            // SAFETY: work on values of this type is done only where an engine was made, after the processor said that it has
-            // the instruction set.
-            unsafe { entry(work) }
-        }
-    };
-}
-
 /// Functions of [`super::pack::Pack`] that read and write memory.
 macro_rules! memory {
     ($lanes:literal, $load:ident, $store:ident) => {

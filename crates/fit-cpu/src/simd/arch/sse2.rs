@@ -80,7 +80,6 @@ impl Real for F32x4 {
     const ROWS: usize = 3;
     const EPSILON: f64 = f32::EPSILON as f64;
     const UNROLLED: usize = 8;
-    apart! {}
 
     functions! {
         sqrt: _mm_sqrt_ps;
