@@ -17,7 +17,7 @@ use super::spot_options::SpotOptions;
 use spotfit::astigmatism::calibrate::{
     Calibration, CalibrationOptions, Fate, Slice, Zero, calibrate,
 };
-use spotfit::astigmatism::file::load;
+use spotfit::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
 use spotfit::astigmatism::find::Finder;
 use spotfit::astigmatism::yaml_text::yaml_text;
 use spotfit::link::{LinkOptions, link};
@@ -93,9 +93,15 @@ enum ZeroChoice {
 }
 
 /// Reads a calibration.
-pub(crate) fn finder(path: &Path) -> Result<Finder, CliError> {
+pub(crate) fn finder(path: &Path, pixel_size: Option<f64>) -> Result<Finder, CliError> {
     let name = path.display().to_string();
-    load(path).map_err(|error| CliError::file(&name, error.to_string()))
+    load_with_pixel_size(path, pixel_size).map_err(|error| {
+        let advice = match error {
+            CalibrationFileError::PixelSize => "; give --pixel-size",
+            _ => "",
+        };
+        CliError::file(&name, format!("{error}{advice}"))
+    })
 }
 
 pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {

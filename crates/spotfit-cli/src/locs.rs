@@ -39,7 +39,8 @@ pub(crate) struct TableArguments {
     /// writes them, or at its corner, as in ThunderSTORM. Only conversion from or to Picasso's tables needs it.
     #[arg(long, value_enum, default_value = "centre", value_name = "ORIGIN")]
     origin: super::localize::Origin,
-    /// The number of the first frame in CSV tables, if it is not 1 where lengths have units and 0 elsewhere.
+    /// The number of the first frame in CSV tables, if it is not 1 where lengths have units and 0 elsewhere, nor 0 where `id` begins
+    /// with 0.
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
     first_frame: Option<u32>,
 }
@@ -53,8 +54,8 @@ pub(crate) struct Locs {
     corner: bool,
     /// The number of the first frame, if it does not follow from the names of the columns.
     first_frame: Option<u32>,
-    /// A table that can be read only once.
-    kept: Option<Table>,
+    /// A table that can be read only once, and what is to be known of it.
+    kept: Option<(Table, Vec<String>)>,
 }
 
 impl LocsArguments {
@@ -112,7 +113,7 @@ impl Locs {
                 }
                 read => read,
             };
-            locs.kept = Some(read.map_err(locs.wrong())?);
+            locs.kept = Some((read.map_err(locs.wrong())?, reader.notes().to_vec()));
         }
         Ok(locs)
     }
@@ -121,7 +122,7 @@ impl Locs {
     fn say_unknown(&self) -> Result<(), CliError> {
         /// So many are named.
         const MOST: usize = 12;
-        let layout = self.layout()?;
+        let layout = self.say_notes()?;
         let unknown = layout.unknown();
         let shown = unknown.iter().take(MOST).map(|(name, meant)| {
             let name: String = name.chars().take(40).collect();
@@ -170,7 +171,7 @@ impl Locs {
         columns: Option<&[&str]>,
         mut visit: impl FnMut(Table) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        if let Some(table) = &self.kept {
+        if let Some((table, _)) = &self.kept {
             return visit(match columns {
                 Some(columns) => table.only(columns),
                 None => table.clone(),
@@ -198,11 +199,26 @@ impl Locs {
 
     /// The columns, without rows, and what is known of the movie.
     pub(crate) fn layout(&self) -> Result<Table, CliError> {
-        if let Some(table) = &self.kept {
-            return Ok(table.emptied());
+        Ok(self.begin()?.0)
+    }
+
+    /// The columns, without rows, and what is to be known of the table.
+    fn begin(&self) -> Result<(Table, Vec<String>), CliError> {
+        if let Some((table, notes)) = &self.kept {
+            return Ok((table.emptied(), notes.clone()));
         }
-        let first = self.reader(None)?.read().map_err(self.wrong())?;
-        Ok(first.unwrap_or_default().emptied())
+        let mut reader = self.reader(None)?;
+        let first = reader.read().map_err(self.wrong())?;
+        Ok((first.unwrap_or_default().emptied(), reader.notes().to_vec()))
+    }
+
+    /// Says what is to be known of the table; the result is its columns.
+    pub(crate) fn say_notes(&self) -> Result<Table, CliError> {
+        let (layout, notes) = self.begin()?;
+        for note in notes {
+            say!("spotfit: {}: {note}", self.name);
+        }
+        Ok(layout)
     }
 
     /// The files that must not be written over.

@@ -43,7 +43,7 @@ enum MeasureChoice {
 pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
     let locs = arguments.locs.open()?;
     refuse_replacing(&arguments.calibration, &arguments.output)?;
-    let finder = finder(&arguments.calibration)?;
+    let finder = finder(&arguments.calibration, locs.layout()?.info.pixel_size)?;
     let measure = match arguments.measure {
         MeasureChoice::Mahalanobis => Measure::Mahalanobis,
         MeasureChoice::Roots => Measure::SquareRoots,

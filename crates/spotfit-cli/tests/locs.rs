@@ -53,6 +53,54 @@ fn rows_are_filtered() {
     fails(&[&"filter", &locs, &"photons > 1", &"-o", &folder.path("out.txt")], &[".csv", ".hdf5"]);
 }
 
+/// Proves that every name of a table's columns is one in conditions, with quotes where it has a unit, and is listed.
+#[test]
+fn every_name_is_one_in_conditions() {
+    let folder = Folder::new();
+    let (locs, out) = (table(&folder), folder.path("out.csv"));
+    for (condition, kept) in [
+        ("intensity > 350", ["1", "2", "4"].as_slice()),
+        ("offset == 10 & intensity < 100", &["5"]),
+        ("uncertainty_xy < 11", &["1", "4"]),
+        ("\"uncertainty_xy [nm]\" < 11", &["1", "4"]),
+        ("\"intensity [photon]\" > 350", &["1", "2", "4"]),
+    ] {
+        succeeds(&[&"filter", &locs, &condition, &"-o", &out]);
+        assert_eq!(ids(&out), kept, "{condition}");
+    }
+    let listed = succeeds(&[&"filter", &locs, &"--columns"]);
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    for name in ["intensity", "offset", "uncertainty_xy", "uncertainty", "photons"] {
+        assert!(listed.lines().any(|line| line == name), "{name} in {listed}");
+    }
+}
+
+/// Proves that a table delimited by tabs or semicolons, with decimal commas, is read, that x and y of different units need the size of a
+/// pixel, and that ids from 0 are told.
+#[test]
+fn other_tables_are_read_right() {
+    let folder = Folder::new();
+    let (locs, out) = (folder.path("locs.xls"), folder.path("out.csv"));
+    let x = |text: &str, more: &[&str]| {
+        fs::write(&locs, text).expect("a table");
+        let mut words: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"convert", &locs, &"-o", &out];
+        words.extend(more.iter().map(|word| word as &dyn AsRef<std::ffi::OsStr>));
+        let said = String::from_utf8_lossy(&succeeds(&words).stderr).into_owned();
+        (rows(&fs::read(&out).expect("a table"))[1].clone(), said)
+    };
+    for text in ["frame\tx [nm]\ty [nm]\n1\t1000,5\t7\n", "frame;x [nm];y [nm]\n1;1000.5;7\n"] {
+        assert_eq!(x(text, &[]).0, ["1", "1000.5", "7"]);
+    }
+    let mixed = "frame,x [nm],y [px]\n1,1000.5,7\n";
+    assert_eq!(x(mixed, &["--pixel-size", "100"]).0, ["1", "1000.5", "700"]);
+    fails(&[&"convert", &locs, &"-o", &out], &["y is in pixels", "--pixel-size"]);
+    let (row, said) = x("id,frame,x [nm],y [nm]\n0,11,5,7\n", &[]);
+    assert_eq!(row, ["0", "11", "5", "7"]);
+    assert!(said.contains("id begins with 0"), "{said}");
+    fs::write(&locs, "id frame x y\n1 1 2 3\n").expect("a table");
+    fails(&[&"convert", &locs, &"-o", &out], &["one column", "commas, semicolons or tabs"]);
+}
+
 /// Proves that tables become Picasso's and come back, with what Picasso would not read counted, and that a pipe is read too.
 #[test]
 fn tables_are_converted() {

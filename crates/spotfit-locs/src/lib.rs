@@ -25,4 +25,5 @@ pub use range::OutOfRange;
 pub mod private {
     pub use crate::averages::{median, root_mean_square};
     pub use crate::table::meaning::{Meaning, meanings, words};
+    pub use crate::table::picasso::{in_nanometres, pixel_size};
 }

@@ -48,8 +48,8 @@ fn of_movie(error: MovieError) -> PyErr {
 }
 
 /// Reads a calibration of astigmatism.
-fn finder(path: &Path) -> PyResult<Finder> {
-    astigmatism::file::load(path).map_err(|error| match error {
+fn finder(path: &Path, pixel_size: Option<f64>) -> PyResult<Finder> {
+    astigmatism::file::load_with_pixel_size(path, pixel_size).map_err(|error| match error {
         CalibrationFileError::Yaml(YamlError::Io(error)) => of_io(path, &error),
         other => PyValueError::new_err(format!("{}: {other}", path.display())),
     })
@@ -69,7 +69,7 @@ pub(crate) fn find_z<'py>(
     let measures = [("mahalanobis", Measure::Mahalanobis), ("roots", Measure::SquareRoots)];
     let measure = choose("measure", measure, &measures)?;
     let mut table = tables::table(py, columns, info.get())?;
-    let read = finder(&calibration)?;
+    let read = finder(&calibration, table.info.pixel_size)?;
     let options = FindOptions { measure, ..*read.options() };
     let wrong = |told: String| PyValueError::new_err(told);
     let made = Finder::new(read.curve(), options).map_err(|error| wrong(error.to_string()))?;
@@ -105,7 +105,7 @@ impl LocalizeOptions {
     #[new]
     #[pyo3(signature = (
         fitter, camera_map, *, box_size, false_rate, threshold, roi, drop, keep_all, checks, errors, saturation,
-        calibration, psf
+        calibration, psf, pixel_size
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
@@ -122,8 +122,9 @@ impl LocalizeOptions {
         saturation: Option<f64>,
         calibration: Option<PathBuf>,
         psf: Option<PathBuf>,
+        pixel_size: Option<f64>,
     ) -> PyResult<Self> {
-        let calibration = calibration.map(|path| finder(&path)).transpose()?;
+        let calibration = calibration.map(|path| finder(&path, pixel_size)).transpose()?;
         let psf = psf.map(|path| measured(&path)).transpose()?;
         let has_depth = calibration.is_some() || psf.is_some();
         let widths = psf.as_ref().map(|_| Widths::Measured);

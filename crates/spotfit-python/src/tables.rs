@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spotfit::link::{Groups, LinkError, LinkOptions, link};
-use spotfit::table::{self, Column, Filter, Kind, Table, TableError, Unit};
+use spotfit::table::{self, Column, Filter, Kind, Table, TableError, TableReader, Unit};
 
 use crate::error::room;
 use crate::numbers::numbers;
@@ -128,13 +128,29 @@ pub(crate) fn table(py: Python<'_>, given: Vec<Given<'_>>, info: &Info) -> PyRes
     Ok(table)
 }
 
-/// Reads a table.
+/// Reads a table. Last comes what whoever reads it should know.
 #[pyfunction]
-pub(crate) fn read_table(py: Python<'_>, path: PathBuf) -> PyResult<(Vec<Made<'_>>, Info)> {
+pub(crate) fn read_table(
+    py: Python<'_>,
+    path: PathBuf,
+    pixel_size: Option<f64>,
+    first_frame: Option<u32>,
+) -> PyResult<(Vec<Made<'_>>, Info, Vec<String>)> {
     let pool = threads::pool()?;
-    let read = py.detach(|| pool.install(|| Table::load(&path))).map_err(of_file(&path))?;
+    let read = || -> Result<(Table, Vec<String>), TableError> {
+        let mut reader = TableReader::open(&path)?;
+        if let Some(first) = first_frame {
+            reader = reader.with_first_frame(first);
+        }
+        if pixel_size.is_some() {
+            reader = reader.with_info(|info| info.pixel_size = pixel_size);
+        }
+        let table = reader.read_all(u32::MAX as usize - 1)?;
+        Ok((table, reader.notes().to_vec()))
+    };
+    let (read, notes) = py.detach(|| pool.install(read)).map_err(of_file(&path))?;
     let info = Info(read.info.clone());
-    Ok((columns(py, read), info))
+    Ok((columns(py, read), info, notes))
 }
 
 /// Writes a table; how many rows Picasso would not read, which were left out.

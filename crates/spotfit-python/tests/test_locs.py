@@ -126,3 +126,17 @@ def test_what_is_wrong_is_named(locs: spotfit.Locs, tmp_path: Path) -> None:
     for call, kind, name in cases:
         with pytest.raises(kind, match=name):
             call()
+
+
+def test_frames_from_0_are_told(tmp_path):
+    """Proves that ids from 0 are warned about, and that the first frame and the size of a pixel can be said."""
+    path = tmp_path / "locs.csv"
+    path.write_text("id,frame,x [nm],y [px]\n0,11,100,2\n")
+    with pytest.raises(ValueError, match="the size of a pixel is not known"):
+        spotfit.read_table(path)
+    with pytest.warns(UserWarning, match="id begins with 0"):
+        locs = spotfit.read_table(path, pixel_size=100)
+    assert (locs.frame.tolist(), locs.y.tolist()) == ([11], [200.0])
+    assert spotfit.read_table(path, pixel_size=100, first_frame=1).frame.tolist() == [10]
+    with pytest.raises(ValueError, match="first_frame must be 0 or 1"):
+        spotfit.read_table(path, first_frame=2)

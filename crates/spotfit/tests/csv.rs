@@ -54,6 +54,102 @@ fn frames_are_counted_from_where_the_table_says() {
     );
 }
 
+/// ThunderSTORM's columns with a word.
+const DELIMITED: &str = "\"id\",\"frame\",\"x [nm]\",\"y [nm]\",\"intensity [photon]\",\"kind\"\n\
+    1,1,1000.5,2000.25,800.0,a\n2,2,1010.5,2010.25,,b\n3,5,3000,1500.0,7e-1,a\n";
+
+/// Proves that tables are the same with any delimiter and either decimal mark, with empty fields at the end of rows, with a line
+/// that says the delimiter, and with names that were quoted twice.
+#[test]
+fn delimiters_and_decimal_marks_are_found() {
+    let table = read(DELIMITED).expect("a table");
+    assert_eq!(table.values("x").expect("x"), [1000.5, 1010.5, 3000.0]);
+    for (delimiter, mark) in [(";", "."), ("\t", "."), (";", ","), ("\t", ",")] {
+        let other = DELIMITED.replace(',', delimiter).replace('.', mark);
+        let other = read(&other).unwrap_or_else(|error| panic!("{delimiter:?}, {mark}: {error}"));
+        let debug = |table: &Table| format!("{:?}", table.columns());
+        assert_eq!(debug(&other), debug(&table), "{delimiter:?}, {mark}");
+        let said = format!("sep={delimiter}\r\n{}", DELIMITED.replace(',', delimiter));
+        assert_eq!(debug(&read(&said).expect("a table")), debug(&table), "{said}");
+    }
+    let empty = read("x\ty\tphotons\n1\t2\t\n\t2\t3\n").expect("a table");
+    assert!(empty.values("photons").unwrap()[0].is_nan() && empty.values("x").unwrap()[1].is_nan());
+    let (names, rows) = DELIMITED.split_once('\n').expect("names");
+    let twice = format!("\"{}\"\n{rows}", names[1..].replacen('"', "", 1).replace('"', "\"\""));
+    assert_eq!(read(&twice).expect("a table").columns().len(), 6, "{twice}");
+    assert_eq!(read("\"\",\"x\",\"y\"\n0,1,2\n").expect("a table").columns().len(), 3);
+}
+
+/// Proves that a number has one decimal mark throughout a table, and that a table of one column of words is refused.
+#[test]
+fn what_is_no_table_is_refused() {
+    let said = |text: &str| read(text).expect_err("refused").to_string();
+    for text in
+        ["x;y\n1,5;2\n1.5;2\n", "x;y\n1.5;2\n1,5;2\n", "x;y\n1.234,5;2\n", "x\ty\n1\t1,2,3\n"]
+    {
+        assert!(said(text).contains("is not a number"), "{text}: {}", said(text));
+    }
+    assert!(said("x y\n1 2\n").contains("one column, 'x y', without numbers"));
+    assert!(said("# a comment\n1 2 3\n").contains("commas, semicolons or tabs"));
+    assert_eq!(read("area\n1\n2\n").expect("one column of numbers").rows(), 2);
+}
+
+/// Proves that x and y never have different units: they get that of x where the size of a pixel is known, as all lengths do, and
+/// are refused elsewhere.
+#[test]
+fn units_are_never_mixed() {
+    let text = "frame,x [nm],y [px],sigma [px],uncertainty_xy [nm]\n1,1000,20,1.5,8\n";
+    let said = read(text).expect_err("refused").to_string();
+    assert_eq!(said, "x is in nanometres, and y is in pixels; the size of a pixel is not known");
+    let sized = |text: &str| {
+        let reader = CsvReader::new(text.as_bytes()).expect("names");
+        let mut reader = reader.with_info(|info| info.pixel_size = Some(100.0));
+        assert_eq!(
+            reader.layout().length_unit().expect("one unit"),
+            reader.layout().columns()[1].unit
+        );
+        reader.read_all(10).expect("a table")
+    };
+    let values = |table: &Table| {
+        ["x", "y", "sigma", "uncertainty"].map(|name| table.values(name).unwrap()[0])
+    };
+    let table = sized(text);
+    assert_eq!(table.length_unit().expect("one unit"), Unit::Nanometre);
+    assert_eq!(values(&table), [1000.0, 2000.0, 150.0, 8.0]);
+    let table = sized(&text.replace("x [nm]", "x [px]"));
+    assert_eq!(table.length_unit().expect("one unit"), Unit::Pixel);
+    assert_eq!(values(&table), [1000.0, 20.0, 1.5, 0.08]);
+    // Another length alone is converted when it is asked for, or refused.
+    let table = read("frame,x [nm],y [nm],sigma [px]\n1,1000,20,1.5\n").expect("a table");
+    assert!(table.lengths("sigma", Unit::Nanometre).is_err());
+    let mut mixed = Table::new(Info::default());
+    mixed.set(Column::new("x", Unit::Pixel, Kind::Double, vec![1.0]));
+    mixed.set(Column::new("y", Unit::Nanometre, Kind::Double, vec![1.0]));
+    assert!(matches!(mixed.length_unit(), Err(TableError::MixedUnits { .. })));
+}
+
+/// Proves that frames count from 0 where the first id is 0, unless something else is said, that this is told, and that such a
+/// table is written so that it comes back.
+#[test]
+fn ids_from_0_go_with_frames_from_0() {
+    let text = "id,frame,x [nm],y [nm]\n0,11,1,2\n1,12,1,2\n";
+    let mut reader = CsvReader::new(text.as_bytes()).expect("names").with_columns(&["frame", "x"]);
+    assert_eq!(reader.read_all(10).expect("rows").frames().expect("frames"), [11, 12]);
+    assert_eq!(reader.notes(), ["id begins with 0, so frames are taken to be counted from 0, too"]);
+    let mut told = CsvReader::new(text.as_bytes()).expect("names").with_first_frame(1);
+    assert_eq!(told.read_all(10).expect("rows").frames().expect("frames"), [10, 11]);
+    assert!(told.notes().is_empty());
+    let table = read(text).expect("a table");
+    assert_eq!(read(&written(&table)).expect("again"), table);
+    let mut one = table.clone();
+    one.retain(&[false, true]);
+    assert_eq!(read(&written(&one)).expect("again"), one);
+    // Positions are counted from 0 anyway.
+    let mut positions = CsvReader::new("id,frame,x,y\n0,3,1,2\n".as_bytes()).expect("names");
+    assert_eq!(positions.read_all(10).expect("rows").frames().expect("frames"), [3]);
+    assert!(positions.notes().is_empty());
+}
+
 /// Proves that frames come back whatever the kind of their column is.
 #[test]
 fn frames_of_any_kind_come_back() {
@@ -82,8 +178,8 @@ fn what_is_wrong_is_named() {
     assert!(matches!(read("x,y,x\n"), Err(TableError::TwoColumns(name)) if name == "x"));
     assert!(matches!(read(""), Err(TableError::Header(_))));
     assert!(matches!(read("\u{feff}\n1\n"), Err(TableError::Header(_))));
-    let many: String = (0..10_000).map(|row| format!("word{row}\n")).collect();
-    assert!(matches!(read(&("kind\n".to_owned() + &many)), Err(TableError::ManyWords { .. })));
+    let many: String = (0..10_000).map(|row| format!("word{row},1\n")).collect();
+    assert!(matches!(read(&("kind,x\n".to_owned() + &many)), Err(TableError::ManyWords { .. })));
     let rows = read("x,y\n1,2\n3,4\n").expect("a table");
     assert!(matches!(
         CsvReader::new("x,y\n1,2\n3,4\n".as_bytes()).unwrap().read_all(1),

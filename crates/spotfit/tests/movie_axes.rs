@@ -222,8 +222,12 @@ fn the_size_of_a_pixel_is_known() {
     let folder = Folder::new();
     folder.file("m.raw", &[0; 12]);
     let yaml = "Byte Order: <\nData Type: uint16\nFrames: 1\nHeight: 2\nWidth: 3\n";
-    for (more, wanted) in [("Pixelsize: 130\n", Some(130.0)), ("", None), ("Pixelsize: x\n", None)]
-    {
+    for (more, wanted) in [
+        ("Pixelsize: 130\n", Some(130.0)),
+        ("Camera.Pixelsize: 160\n", Some(160.0)),
+        ("", None),
+        ("Pixelsize: x\n", None),
+    ] {
         folder.file("m.yaml", format!("{yaml}{more}").as_bytes());
         let found = Movie::open(folder.path("m.raw")).unwrap().axes().pixel_size;
         assert_eq!(found.map(|size| size.nanometres), wanted);

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use spotfit::Status;
 use spotfit::astigmatism::find::{Depth, DepthStatus};
-use spotfit::hdf5::H5Reader;
+use spotfit::hdf5::{H5Reader, H5Writer, Member, NumberKind};
 use spotfit::localize::Localization;
 use spotfit::table::{
     CsvReader, Info, Layout, PicassoReader, PicassoWriter, Table, TableError, Unit, Widths,
@@ -83,6 +83,86 @@ fn tables_of_picasso_come_back() {
     );
     first.info = second.info.clone();
     assert_eq!(first, second);
+}
+
+/// A table of two rows as Picasso writes them: x, y, sx and lpx, and the mark of the table itself.
+fn of_version(values: [[f64; 2]; 4], mark: Option<&str>) -> Vec<u8> {
+    let members = ["frame", "x", "y", "sx", "lpx"].map(|name| Member {
+        name: name.to_owned(),
+        kind: if name == "frame" { NumberKind::U32 } else { NumberKind::F32 },
+    });
+    let mut writer = H5Writer::new(Cursor::new(Vec::new()), "locs", &members).expect("a writer");
+    let [x, y, sx, lpx] = &values;
+    writer.append(&[&[3.0, 4.0], x, y, sx, lpx]).expect("rows");
+    let mark = mark.map(|mark| ("picasso_format", mark));
+    writer.finish_with(None, mark).expect("a file").into_inner()
+}
+
+const PIXELS: [[f64; 2]; 4] = [[1.5, 8.0], [2.5, 3.0], [1.25, 1.0], [0.125, 0.25]];
+
+fn opened(file: &[u8], beside: Option<&str>) -> Result<Table, TableError> {
+    let beside = beside.map(|text| yaml::parse(text).expect("YAML"));
+    let mut reader = PicassoReader::new(Cursor::new(file.to_vec()), beside)?;
+    Ok(reader.read()?.expect("a block"))
+}
+
+/// Proves that tables of Picasso 1.0, with lengths in nanometres, are the same localizations as those before it with pixels,
+/// whichever mark says so; and that they are written as those before it, without a mark.
+#[test]
+fn tables_in_nanometres_are_read() {
+    let yaml = "Pixelsize: 130\nWidth: 32\nHeight: 32\nFrames: 10\n";
+    let marked = format!("{yaml}picasso_format: '1.0'\n");
+    let older = opened(&of_version(PIXELS, None), Some(yaml)).expect("a table");
+    assert_eq!(older.length_unit().expect("x"), Unit::Pixel);
+    let nanometres = PIXELS.map(|column| column.map(|length| 130.0 * length));
+    for (own, beside) in [
+        (Some("1.0"), yaml),
+        (None, &marked[..]),
+        (Some("1.0"), &marked),
+        (None, &marked.replace('\'', "")),
+    ] {
+        let newer = opened(&of_version(nanometres, own), Some(beside)).expect("a table");
+        assert_eq!(newer.length_unit().expect("x"), Unit::Nanometre);
+        for name in ["x", "y", "sigma_x", "uncertainty_x"] {
+            for unit in [Unit::Pixel, Unit::Nanometre] {
+                let of = |table: &Table| table.lengths(name, unit).expect("lengths").into_owned();
+                for (older, newer) in of(&older).iter().zip(of(&newer)) {
+                    assert!((older - newer).abs() < 1e-6 * newer, "{name}: {older}, {newer}");
+                }
+            }
+        }
+        let (file, text, left_out) = written(&newer).expect("a table");
+        assert_eq!((left_out, text.contains("picasso_format")), (0, false), "{text}");
+        for back in [read(&file, Some(&text)), read(&file, None)] {
+            for name in ["x", "y", "sigma_x", "uncertainty_x"] {
+                assert_eq!(back.values(name).expect("a column"), older.values(name).expect("one"));
+            }
+        }
+    }
+}
+
+/// Proves that tables of other versions, and those whose marks differ, are refused with what they say.
+#[test]
+fn other_versions_are_refused() {
+    let yaml = "Pixelsize: 130\n";
+    let said = |own, beside: &str| {
+        opened(&of_version(PIXELS, own), Some(beside)).expect_err("refused").to_string()
+    };
+    assert!(said(Some("2.0"), yaml).contains("picasso_format is '2.0'"));
+    assert!(said(None, "picasso_format: '1.1'\n").contains("picasso_format is '1.1'"));
+    assert!(said(None, "picasso_format: [1]\n").contains("picasso_format is '[1]'"));
+    let both = said(Some("1.0"), "picasso_format: '0.9'\n");
+    assert!(both.contains("'1.0'") && both.contains("'0.9'"), "{both}");
+}
+
+/// Proves that the size of the camera's pixels counts where no other is said.
+#[test]
+fn the_size_of_the_cameras_pixels_counts() {
+    let size =
+        |beside| opened(&of_version(PIXELS, None), Some(beside)).expect("one").info.pixel_size;
+    assert_eq!(size("Camera.Pixelsize: 160\n"), Some(160.0));
+    assert_eq!(size("Pixelsize: 130\n---\nCamera.Pixelsize: 160\n"), Some(130.0));
+    assert_eq!(size("Width: 5\n"), None);
 }
 
 /// Proves that rows that Picasso would leave out are left out and counted, each for its reason.

@@ -43,7 +43,7 @@ impl LocalizeWords {
             None => None,
             Some(path) => {
                 refuse_replacing(path, output)?;
-                Some(crate::calibrate::finder(path)?)
+                Some(crate::calibrate::finder(path, asked_size(self.pixel_size)?)?)
             }
         };
         let psf = match &self.psf {
@@ -174,6 +174,9 @@ fn measured(path: &Path) -> Result<Psf, CliError> {
 /// The positions in a table, in pixels.
 fn positions(path: &Path, pixel_size: Option<f64>, corner: bool) -> Result<Positions, CliError> {
     let locs = Locs::open(path, pixel_size, false)?;
+    locs.say_notes()?;
+    // Picasso's tables in nanometres have their zero where those in pixels have it.
+    let corner = corner && TableFormat::of(path) != Some(TableFormat::Picasso);
     let mut table = Table::default();
     locs.blocks(Some(&["frame", "x", "y"]), |block| {
         if table.rows() + block.rows() > MOST_POSITIONS {

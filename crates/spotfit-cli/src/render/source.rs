@@ -69,7 +69,7 @@ impl Source {
             let path = arguments.drift.get(number).or(arguments.drift.first());
             let drift = path.map(|path| drift::read(path, unit, &layout.info)).transpose()?;
             let value = match arguments.value() {
-                Some(name) if layout.column(name).is_some() || !arguments.chooses_colours() => {
+                Some(name) if layout.called(name).is_some() || !arguments.chooses_colours() => {
                     Some(Value::new(name, &layout).map_err(locs.wrong())?)
                 }
                 _ => None,
@@ -157,8 +157,8 @@ impl Source {
 
 impl Value {
     fn new(name: &str, layout: &Table) -> Result<Self, TableError> {
-        let found = layout.column(name).filter(|column| !matches!(column.kind, Kind::Words(_)));
+        let found = layout.called(name).filter(|column| !matches!(column.kind, Kind::Words(_)));
         let column = found.ok_or_else(|| TableError::Column(name.to_owned()))?;
-        Ok(Self { name: name.to_owned(), unit: column.unit })
+        Ok(Self { name: column.name.clone(), unit: column.unit })
     }
 }

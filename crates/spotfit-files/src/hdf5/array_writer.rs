@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::writer::{check_name, check_text, store};
+use super::writer::{LONGEST_ATTRIBUTE, check_name, check_text, store};
 use super::writer_parts::{HeaderMessages, SUPERBLOCK, group, number_type, superblock, text_heap};
 use super::{H5Error, NumberKind};
 
@@ -76,7 +76,7 @@ pub fn write_arrays<W: Write>(
     if let Some((name, text)) = attribute {
         check_name(name)?;
         check_text(text)?;
-        if name.len() > 1000 {
+        if name.len() > LONGEST_ATTRIBUTE {
             return unwritable(format!("the name of an attribute has {} bytes", name.len()));
         }
         messages.attribute(name, text, (SUPERBLOCK + bytes.len()) as u64);

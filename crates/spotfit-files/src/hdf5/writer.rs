@@ -12,6 +12,8 @@ use super::{H5Error, LONGEST_TEXT, Member, NumberKind};
 const BLOCK: usize = 256 << 10;
 /// The longest description of all members, in bytes: a message of an object header has a length of 16 bits.
 const LONGEST_TYPE: usize = 0xff00;
+/// The longest name of an attribute, in bytes.
+pub(super) const LONGEST_ATTRIBUTE: usize = 1000;
 
 /// Writes an HDF5 file with one table, whose number of rows need not be known beforehand.
 ///
@@ -105,7 +107,20 @@ impl<W: Write + Seek> H5Writer<W> {
     ///
     /// [`H5Error::Unwritable`] if the text's name is the table's or has what [`Self::new`] does not allow, or if the
     /// text has a zero byte or more than 64 MiB; [`H5Error::Io`].
-    pub fn finish(mut self, text: Option<(&str, &str)>) -> Result<W, H5Error> {
+    pub fn finish(self, text: Option<(&str, &str)>) -> Result<W, H5Error> {
+        self.finish_with(text, None)
+    }
+
+    /// Ends the file as [`Self::finish`] does, with a text as an attribute of the root, (name, text), if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::finish`], whose conditions hold for the attribute too; its name has 1000 bytes at most.
+    pub fn finish_with(
+        mut self,
+        text: Option<(&str, &str)>,
+        attribute: Option<(&str, &str)>,
+    ) -> Result<W, H5Error> {
         let rows = self.rows * self.size as u64;
         let mut tail = vec![0; (rows.next_multiple_of(8) - rows) as usize];
         let begin = SUPERBLOCK as u64 + rows;
@@ -137,8 +152,19 @@ impl<W: Write + Seek> H5Writer<W> {
             tail.extend(messages.finish());
         }
 
+        let mut messages = HeaderMessages::default();
+        if let Some((name, text)) = attribute {
+            check_name(name)?;
+            check_text(text)?;
+            if name.len() > LONGEST_ATTRIBUTE {
+                let what = format!("the name of an attribute has {} bytes", name.len());
+                return Err(H5Error::Unwritable(what));
+            }
+            messages.attribute(name, text, begin + tail.len() as u64);
+            tail.extend(text_heap(text));
+        }
         links.sort();
-        let (group, header) = group(&links, begin + tail.len() as u64, HeaderMessages::default());
+        let (group, header) = group(&links, begin + tail.len() as u64, messages);
         tail.extend(group);
         self.out.write_all(&tail)?;
         self.out.flush()?;

@@ -110,9 +110,10 @@ fn picasso_value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
-/// The size of a pixel, if Picasso was told.
+/// The size of a pixel, if Picasso was told; its simulated movies have it as one of the camera.
 pub(super) fn picasso_pixel_size(text: &str) -> Option<PixelSize> {
-    let nanometres = picasso_value(text, "Pixelsize")?.parse().ok()?;
+    let said = picasso_value(text, "Pixelsize");
+    let nanometres = said.or_else(|| picasso_value(text, "Camera.Pixelsize"))?.parse().ok()?;
     PixelSize::new(nanometres, PixelSizeSource::Picasso)
 }
 

@@ -20,6 +20,19 @@ pub enum TableError {
     /// Two columns have one name.
     #[error("there are two columns '{0}'")]
     TwoColumns(String),
+    /// All rows are one column of words.
+    #[error(
+        "the table would be one column, '{0}', without numbers; columns are separated by commas, semicolons or tabs"
+    )]
+    OneColumn(String),
+    /// x and y are in different units, and the size of a pixel is not known.
+    #[error("x is in {x}, and y is in {y}; the size of a pixel is not known")]
+    MixedUnits {
+        /// The unit of x.
+        x: Unit,
+        /// The unit of y.
+        y: Unit,
+    },
     /// A row has more or fewer fields than there are columns.
     #[error("line {line}: {found} fields, but there are {columns} columns")]
     Fields {
@@ -104,6 +117,21 @@ pub enum TableError {
     /// The HDF5 file is wrong.
     #[error(transparent)]
     Hdf5(#[from] spotfit_files::hdf5::H5Error),
+    /// The table is of a version of Picasso whose format is not known.
+    #[error(
+        "its picasso_format is '{0}'; tables of '1.0', in nanometres, and those without this mark, in pixels, are read"
+    )]
+    PicassoFormat(String),
+    /// A table of Picasso and the YAML file beside it are marked as of different formats.
+    #[error(
+        "its picasso_format is '{table}', but the YAML file beside it says '{beside}'; which unit its lengths have is not known"
+    )]
+    PicassoMarks {
+        /// The mark of the table.
+        table: String,
+        /// The mark of the YAML file.
+        beside: String,
+    },
     /// The YAML file beside a table is wrong.
     #[error("the file {file} that belongs to this table: {reason}")]
     Beside {

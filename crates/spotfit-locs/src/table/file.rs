@@ -90,6 +90,14 @@ impl TableReader {
         }
     }
 
+    /// What whoever reads the table should know: see [`CsvReader::notes`].
+    pub fn notes(&self) -> &[String] {
+        match self {
+            Self::Csv(reader) => reader.notes(),
+            Self::Picasso(_) => &[],
+        }
+    }
+
     /// The next rows; the first block is there even if it has none. `None` at the end.
     ///
     /// # Errors

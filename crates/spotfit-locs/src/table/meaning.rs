@@ -2,7 +2,7 @@
 
 use fit_core::Status;
 
-use super::{Kind, Table, Unit, names};
+use super::{Column, Kind, Table, Unit, names};
 use crate::depth::DepthStatus;
 
 /// What a name in a condition means.
@@ -71,10 +71,18 @@ pub fn meanings(table: &Table) -> Vec<(String, Meaning)> {
         }
     }
     for column in numbers {
-        add(super::csv::header(column).trim_matches('"').to_owned(), &column.name, None);
-        if let Some(name) = names::find(&column.name).and_then(|known| known.picasso) {
-            add(name.to_owned(), &column.name, None);
+        for name in other_names(column) {
+            add(name, &column.name, None);
         }
+    }
+    all
+}
+
+/// What a column is called in files: with its unit, by ThunderSTORM without, and by Picasso.
+pub(super) fn other_names(column: &Column) -> Vec<String> {
+    let mut all = vec![super::csv::header(column).trim_matches('"').to_owned()];
+    if let Some(known) = names::find(&column.name) {
+        all.extend(known.csv.iter().chain(&known.picasso).map(|&name| name.to_owned()));
     }
     all
 }

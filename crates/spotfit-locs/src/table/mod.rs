@@ -17,9 +17,11 @@
 //! | `detections`, `on_time` | the same | `n`, `len` | after linking |
 //! | `molecule` | the same | the same | after linking; `group` is another column, such as Picasso's picks |
 //!
-//! Lengths are in pixels or nanometres, as in the file; [`Table::lengths`] gives them in either. Other columns keep their
+//! Lengths are in pixels or nanometres, as in the file; [`Table::lengths`] gives them in either. Picasso's are in pixels, and in
+//! nanometres from version 1.0 on, which marks its files (`picasso_format`). Other columns keep their
 //! names. Frames are counted from 0 here. A CSV table counts them from 1 if a name has a unit, as in `x [nm]`, and
-//! otherwise from 0: the first is how localizations are written, the second how positions and truths are.
+//! otherwise from 0: the first is how localizations are written, the second how positions and truths are. But where the `id` of the
+//! first row is 0, frames are counted from 0 in both: so Picasso writes them for ThunderSTORM.
 
 mod corners;
 mod csv;
@@ -28,7 +30,7 @@ mod file;
 pub(crate) mod meaning;
 mod names;
 mod number;
-mod picasso;
+pub(crate) mod picasso;
 mod positions;
 
 use std::borrow::Cow;
@@ -209,6 +211,16 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
+    /// The column that is called so here, or in the files of ThunderSTORM or Picasso: `photons`, `intensity` and
+    /// `intensity [photon]` are one column.
+    pub fn called(&self, name: &str) -> Option<&Column> {
+        let other = || {
+            let mut columns = self.columns.iter();
+            columns.find(|column| meaning::other_names(column).iter().any(|other| other == name))
+        };
+        self.column(name).or_else(other)
+    }
+
     /// The columns whose meaning is not known, each with the name that it may have been meant to have, such as `intensity`
     /// for `Photons`. Nothing but conditions and copies uses them.
     pub fn unknown(&self) -> Vec<(&str, Option<&'static str>)> {
@@ -362,10 +374,13 @@ impl Table {
     /// The unit of x and y.
     ///
     /// # Errors
-    /// [`TableError::Column`] if there is no x.
+    /// [`TableError::Column`] if there is no x, [`TableError::MixedUnits`] if y has another unit.
     pub fn length_unit(&self) -> Result<Unit, TableError> {
         let x = self.column("x").ok_or_else(|| TableError::Column("x".to_owned()))?;
-        Ok(x.unit)
+        match self.column("y") {
+            Some(y) if y.unit != x.unit => Err(TableError::MixedUnits { x: x.unit, y: y.unit }),
+            _ => Ok(x.unit),
+        }
     }
 
     /// The frames, from 0.

@@ -16,6 +16,25 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
     short(text).or_else(|| std::str::from_utf8(text).ok()?.parse().ok())
 }
 
+/// Reads a number whose decimal mark is a comma. With a point, which may be there to group digits, it is none.
+pub(super) fn parse_comma(text: &[u8]) -> Option<f64> {
+    /// As long as numbers usually are.
+    const USUAL: usize = 32;
+    if text.contains(&b'.') {
+        return None;
+    }
+    let Some(comma) = text.iter().position(|&byte| byte == b',') else { return parse(text) };
+    if text.len() > USUAL {
+        let mut copy = text.to_vec();
+        copy[comma] = b'.';
+        return parse(&copy);
+    }
+    let mut copy = [0; USUAL];
+    copy[..text.len()].copy_from_slice(text);
+    copy[comma] = b'.';
+    parse(&copy[..text.len()])
+}
+
 /// The number of a text of digits with at most one point. With fewer than 2⁵³ units and at most 22 decimals both are
 /// exact, so that one division rounds correctly (Clinger 1990, How to read floating point numbers accurately).
 fn short(text: &[u8]) -> Option<f64> {
@@ -213,6 +232,21 @@ mod tests {
             write_rounded(value, decimals, &mut text);
             let expected = format!("{value:.decimals$}").replace("inf", "Infinity");
             prop_assert_eq!(String::from_utf8(text).unwrap(), expected);
+        }
+    }
+
+    /// Proves that numbers with decimal commas are those with points, and that nothing with both, or two commas, is one.
+    #[test]
+    fn commas_are_points() {
+        for text in
+            ["1.5", "-0.25", ".5", "7", "1.5e-5", "NaN", "0.1234567890123456789012345678901234567"]
+        {
+            let comma = text.replace('.', ",");
+            let [found, needed] = [parse_comma(comma.as_bytes()), parse(text.as_bytes())];
+            assert_eq!(found.map(f64::to_bits), needed.map(f64::to_bits), "{text}");
+        }
+        for text in ["1.234,5", "1,234.5", "1,2,3", ",", "", "1.5", "a,b"] {
+            assert_eq!(parse_comma(text.as_bytes()), None, "{text}");
         }
     }
 

@@ -17,6 +17,10 @@ use crate::depth::DepthStatus;
 const ROWS: &str = "locs";
 /// The dataset with what is known.
 const METADATA: &str = "metadata";
+/// The attribute of the root, and the key of the YAML file, that say which format a table has.
+const FORMAT: &str = "picasso_format";
+/// The format with lengths in nanometres; tables without a mark have them in pixels.
+const NANOMETRES: &str = "1.0";
 /// Rows of a block.
 const BLOCK: usize = 1 << 17;
 
@@ -59,8 +63,11 @@ pub(super) fn beside(path: &Path) -> Result<Option<Vec<Value>>, TableError> {
 impl<R: Read + Seek> PicassoReader<R> {
     /// Opens a table. What the YAML file beside it says comes before what is in the table itself, as in Picasso.
     ///
+    /// Lengths are in pixels, or in nanometres if the table or the YAML is marked as of Picasso 1.0 (`picasso_format`). One
+    /// mark is enough: programs that copy rows may lose the other, and leave the lengths as they are.
+    ///
     /// # Errors
-    /// [`TableError::Hdf5`].
+    /// [`TableError::Hdf5`]; [`TableError::PicassoFormat`] for other marks; [`TableError::PicassoMarks`] if the two differ.
     pub fn new(reader: R, beside: Option<Vec<Value>>) -> Result<Self, TableError> {
         let mut reader = H5Reader::open(reader)?;
         let rows = reader.rows(ROWS)?;
@@ -77,7 +84,10 @@ impl<R: Read + Seek> PicassoReader<R> {
             }
             None => Vec::new(),
         };
-        let columns: Vec<Column> = rows.members().iter().map(column).collect();
+        let own = reader.attribute_text("/", FORMAT)?.map(|texts| texts.join(""));
+        let lengths = length_unit(own, format_mark(&documents))?;
+        let columns: Vec<Column> =
+            rows.members().iter().map(|member| column(member, lengths)).collect();
         for (place, column) in columns.iter().enumerate() {
             if columns[..place].iter().any(|other| other.name == column.name) {
                 return Err(TableError::TwoColumns(excerpt(&column.name)));
@@ -167,8 +177,52 @@ fn words(name: &str) -> Option<Vec<String>> {
     }
 }
 
-/// The column of a member.
-fn column(member: &Member) -> Column {
+/// The format that Picasso's YAML names, if it names one: the last that says something counts.
+fn format_mark(documents: &[Value]) -> Option<String> {
+    let mark = documents.iter().rev().find_map(|document| document.get(FORMAT))?;
+    Some(match mark {
+        Value::Text(text) => text.clone(),
+        // Without quotes YAML makes a number of it.
+        other => json(other),
+    })
+}
+
+/// The unit of lengths by the marks of a table and of the YAML file beside it.
+fn length_unit(own: Option<String>, beside: Option<String>) -> Result<Unit, TableError> {
+    if let (Some(own), Some(beside)) = (&own, &beside)
+        && own != beside
+    {
+        let (table, beside) = (excerpt(own), excerpt(beside));
+        return Err(TableError::PicassoMarks { table, beside });
+    }
+    match own.or(beside) {
+        None => Ok(Unit::Pixel),
+        Some(mark) if mark == NANOMETRES => Ok(Unit::Nanometre),
+        Some(mark) => Err(TableError::PicassoFormat(excerpt(&mark))),
+    }
+}
+
+/// Whether YAML of Picasso is marked as of version 1.0, whose lengths are in nanometres.
+///
+/// # Errors
+/// [`TableError::PicassoFormat`] for other versions.
+pub fn in_nanometres(documents: &[Value]) -> Result<bool, TableError> {
+    Ok(length_unit(None, format_mark(documents))? == Unit::Nanometre)
+}
+
+/// The size of a pixel in nanometres that YAML of Picasso says: the last `Pixelsize`, or else the last `Camera.Pixelsize`.
+pub fn pixel_size(documents: &[Value]) -> Option<f64> {
+    number(documents, "Pixelsize").or_else(|| number(documents, "Camera.Pixelsize"))
+}
+
+/// The positive number that the last document with this key has for it.
+fn number(documents: &[Value], key: &str) -> Option<f64> {
+    let found = documents.iter().rev().find_map(|document| document.get(key)?.number());
+    found.filter(|number| *number > 0.0 && number.is_finite())
+}
+
+/// The column of a member; lengths in the plane have this unit.
+fn column(member: &Member, lengths: Unit) -> Column {
     if let Some(words) =
         words(&member.name).filter(|_| !matches!(member.kind, NumberKind::F32 | NumberKind::F64))
     {
@@ -183,7 +237,7 @@ fn column(member: &Member) -> Column {
         return Column::new(&member.name, Unit::None, kind, Vec::new());
     };
     let unit = match known.quantity {
-        Quantity::Length => Unit::Pixel,
+        Quantity::Length => lengths,
         Quantity::Depth => Unit::Nanometre,
         Quantity::Photons => Unit::Photon,
         Quantity::Angle => Unit::Radian,
@@ -199,13 +253,11 @@ fn column(member: &Member) -> Column {
 
 /// What documents say of the movie. The last that says something counts.
 fn info(documents: Vec<Value>) -> Info {
-    let number = |key: &str| {
-        let found = documents.iter().rev().find_map(|document| document.get(key)?.number());
-        found.filter(|number| *number > 0.0 && number.is_finite())
+    let whole = |key: &str| {
+        number(&documents, key).filter(|number| number.fract() == 0.0 && *number < 1e15)
     };
-    let whole = |key: &str| number(key).filter(|number| number.fract() == 0.0 && *number < 1e15);
     Info {
-        pixel_size: number("Pixelsize"),
+        pixel_size: pixel_size(&documents),
         width: whole("Width").map(|width| width as usize),
         height: whole("Height").map(|height| height as usize),
         frames: whole("Frames").map(|frames| frames as usize),
@@ -234,7 +286,7 @@ impl LeftOut {
 
 /// Writes a table as Picasso reads it.
 ///
-/// Lengths become pixels, the widths `sx` and `sy` and the uncertainties `lpx` and `lpy` are those of both axes where there is
+/// The format is that of Picasso before 1.0, which all versions read: lengths become pixels. The widths `sx` and `sy` and the uncertainties `lpx` and `lpy` are those of both axes where there is
 /// only one. Rows that Picasso's `load_locs` would leave out are left out and counted ([`PicassoWriter::left_out`]).
 /// The status of a fit and that of z are numbers, in the order of [`Status::ALL`] and [`DepthStatus::ALL`]; other columns of words are
 /// left out, and all others kept under their names.
@@ -434,6 +486,12 @@ fn plain(block: &Table, name: &str) -> Result<Vec<f64>, TableError> {
 /// The documents with what Picasso needs: the size of the movie must be there.
 fn documents(info: &Info, reach: [f64; 3]) -> Vec<Value> {
     let mut documents = info.documents.clone();
+    // What is written has lengths in pixels, whatever was read.
+    for document in &mut documents {
+        if let Value::Map(entries) = document {
+            entries.retain(|(key, _)| key != FORMAT);
+        }
+    }
     let size = [
         ("Width", info.width.map_or(reach[0], |width| width as f64)),
         ("Height", info.height.map_or(reach[1], |height| height as f64)),

@@ -100,7 +100,8 @@ class Blocks(Iterator[Locs]):
     frames : slice, optional
         Which frames, without a step; negative numbers count from the end.
     pixel_size : float, optional
-        Side of a pixel in nanometres. It stands in the table; lengths are in pixels (`Locs.in_nanometres`).
+        Side of a pixel in nanometres. It stands in the table; lengths are in pixels (`Locs.in_nanometres`). A `calibration` of
+        Picasso 1.0 needs it, unless it says it itself.
     drop : str or sequence of str
         Drop localizations that cannot be trusted: "neighbour", "residual", "saturated", "width", or "all".
     keep_all : bool
@@ -167,6 +168,7 @@ class Blocks(Iterator[Locs]):
             options.setdefault("estimator", "mle")
         if calibration is not None and options.get("shape", "circular") == "circular":
             options["shape"] = "elliptical"
+        size = arguments.length("pixel_size", pixel_size)
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
         self._options = _spotfit.LocalizeOptions(
             *fitter_of(options),
@@ -181,6 +183,7 @@ class Blocks(Iterator[Locs]):
             saturation=saturation,
             calibration=calibration,
             psf=psf,
+            pixel_size=size,
         )
         for note in self._options.notes():
             warnings.warn(note, stacklevel=2)
@@ -191,7 +194,6 @@ class Blocks(Iterator[Locs]):
             raise ValueError("frames must be a slice without a step")
         frames = slice(arguments.index("frames", frames.start), arguments.index("frames", frames.stop))
         self.done = 0
-        size = arguments.length("pixel_size", pixel_size)
         if isinstance(movie, (str, PathLike)):
             channel = None if channel is None else arguments.whole("channel", channel)
             z_slice = None if z_slice is None else arguments.whole("z_slice", z_slice)

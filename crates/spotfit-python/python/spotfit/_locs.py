@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -274,19 +275,36 @@ def joined(parts: list[Locs]) -> Locs:
     return Locs._of(columns, first._info)
 
 
-def read_table(path: str | PathLike[str]) -> Locs:
+def read_table(
+    path: str | PathLike[str], *, pixel_size: float | None = None, first_frame: Literal[0, 1] | None = None
+) -> Locs:
     """Reads a table of localizations.
 
     Parameters
     ----------
     path : path
         A ``.csv`` file of ThunderSTORM or Spotfit, or an ``.hdf5`` file of Picasso with its ``.yaml``.
+    pixel_size : float, optional
+        Side of a pixel in nanometres, where the table does not say it. A CSV table with lengths in both units needs it.
+    first_frame : {0, 1}, optional
+        The number of the first frame in a CSV table, if it is not 1 where lengths have units and 0 elsewhere, nor 0 where ``id``
+        begins with 0.
 
     Returns
     -------
     Locs
+
+    Warns
+    -----
+    UserWarning
+        If ``id`` begins with 0, so that frames are taken to be counted from 0.
     """
-    return Locs._made(*_spotfit.read_table(path))
+    if first_frame is not None and first_frame not in (0, 1):
+        raise ValueError(f"first_frame must be 0 or 1, not {first_frame!r}")
+    columns, info, notes = _spotfit.read_table(path, arguments.length("pixel_size", pixel_size), first_frame)
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
+    return Locs._made(columns, info)
 
 
 def write_table(path: str | PathLike[str], locs: Locs) -> int:

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use super::curve::{Astigmatism, CurveError, TERMS};
 use super::find::{FindOptionError, FindOptions, Finder};
+use crate::table::TableError;
 use crate::yaml::{self, Value, YamlError};
+use spotfit_locs::private::{in_nanometres, pixel_size as said_size};
 
 /// The share of the width by which spots scatter beyond the errors of their fits, at most, that a file may say.
 const MOST_SCATTER: f64 = 0.5;
@@ -29,6 +31,14 @@ pub enum CalibrationFileError {
         /// What is needed.
         needed: &'static str,
     },
+    /// It is of a version of Picasso whose format is not known.
+    #[error("this calibration cannot be read: {0}")]
+    Format(TableError),
+    /// Its widths are in nanometres, and neither it nor the caller says how large a pixel is.
+    #[error(
+        "this calibration of Picasso has widths in nanometres, and they are needed in pixels; the size of a pixel is not known"
+    )]
+    PixelSize,
     /// The curves do not give z.
     #[error(transparent)]
     Curve(#[from] CurveError),
@@ -43,9 +53,24 @@ pub enum CalibrationFileError {
 /// "Step size in nm"), or 500 nm if that is not said either. With a wider range the curves may turn; then the widest range
 /// on which they do not is taken.
 ///
+/// Widths are in pixels, but in nanometres from Picasso 1.0 on (`picasso_format: '1.0'`): the file must say the size of a pixel then
+/// (`Pixelsize`), or [`read_with_pixel_size`] be told it.
+///
 /// # Errors
 /// [`CalibrationFileError`].
 pub fn read(reader: impl Read) -> Result<Finder, CalibrationFileError> {
+    read_with_pixel_size(reader, None)
+}
+
+/// Reads a calibration for a camera whose pixels have this size in nanometres, which comes before what the file says: see
+/// [`read`]. Only calibrations with widths in nanometres need it.
+///
+/// # Errors
+/// [`CalibrationFileError`].
+pub fn read_with_pixel_size(
+    reader: impl Read,
+    pixel_size: Option<f64>,
+) -> Result<Finder, CalibrationFileError> {
     let documents = yaml::read(reader)?;
     let get = |key: &'static str| documents.iter().rev().find_map(|document| document.get(key));
     let number = |key: &'static str| -> Result<Option<f64>, CalibrationFileError> {
@@ -58,11 +83,19 @@ pub fn read(reader: impl Read) -> Result<Finder, CalibrationFileError> {
             }
         }
     };
+    let width = if in_nanometres(&documents).map_err(CalibrationFileError::Format)? {
+        let known = pixel_size.or_else(|| said_size(&documents));
+        let known = known.filter(|size| *size > 0.0 && size.is_finite());
+        known.ok_or(CalibrationFileError::PixelSize)?
+    } else {
+        1.0
+    };
     let coefficients = |key: &'static str| {
         let needed = "must be a list of 7 numbers, highest power first";
         let wrong = || CalibrationFileError::Key { key, needed };
         let mut found: [f64; TERMS] = numbers(get(key)).ok_or_else(wrong)?;
         found.reverse();
+        found.iter_mut().for_each(|coefficient| *coefficient /= width);
         Ok::<_, CalibrationFileError>(found)
     };
     let (x, y) = (coefficients("X Coefficients")?, coefficients("Y Coefficients")?);
@@ -106,7 +139,19 @@ pub fn read(reader: impl Read) -> Result<Finder, CalibrationFileError> {
 /// # Errors
 /// [`CalibrationFileError`].
 pub fn load(path: impl AsRef<Path>) -> Result<Finder, CalibrationFileError> {
-    read(std::io::BufReader::new(File::open(path).map_err(YamlError::from)?))
+    load_with_pixel_size(path, None)
+}
+
+/// Reads a calibration from a file, for pixels of this size in nanometres: see [`read_with_pixel_size`].
+///
+/// # Errors
+/// [`CalibrationFileError`].
+pub fn load_with_pixel_size(
+    path: impl AsRef<Path>,
+    pixel_size: Option<f64>,
+) -> Result<Finder, CalibrationFileError> {
+    let file = File::open(path).map_err(YamlError::from)?;
+    read_with_pixel_size(std::io::BufReader::new(file), pixel_size)
 }
 
 /// A list of as many finite numbers.
@@ -160,6 +205,35 @@ mod tests {
         assert_eq!(finder.box_size(), None);
         let boxed = read(format!("{PICASSO}Box Size: 13\n").as_bytes()).expect("a calibration");
         assert_eq!(boxed.box_size(), Some(13));
+    }
+
+    /// Proves that widths in nanometres, as Picasso 1.0 has them, are the same widths in pixels, that no pixel's size is guessed, and
+    /// that other versions are refused by name.
+    #[test]
+    fn widths_in_nanometres_are_converted() {
+        let nanometres = PICASSO
+            .replace("5.0e-06", "5.0e-04")
+            .replace("2.0e-03", "0.2")
+            .replace("- 1.5\n", "- 150.0\n");
+        let marked = format!("{nanometres}picasso_format: '1.0'\n");
+        let pixels = read(PICASSO.as_bytes()).expect("a calibration");
+        let told = read_with_pixel_size(marked.as_bytes(), Some(100.0)).expect("a calibration");
+        let said = read(format!("{marked}Pixelsize: 100\n").as_bytes()).expect("a calibration");
+        for finder in [told, said] {
+            for z in [-300.0, 0.0, 250.0] {
+                let (found, needed) = (finder.curve().widths(z), pixels.curve().widths(z));
+                assert!((found[0] - needed[0]).abs() < 1e-12, "{found:?}, {needed:?}");
+                assert!((found[1] - needed[1]).abs() < 1e-12, "{found:?}, {needed:?}");
+            }
+        }
+        // A size of pixels changes nothing where widths are in pixels.
+        let same = read_with_pixel_size(PICASSO.as_bytes(), Some(100.0)).expect("a calibration");
+        assert_eq!(same.curve(), pixels.curve());
+        let wrong = read(marked.as_bytes()).expect_err("no size").to_string();
+        assert!(wrong.contains("the size of a pixel is not known"), "{wrong}");
+        let newer = marked.replace("'1.0'", "'2.0'");
+        let wrong = read_with_pixel_size(newer.as_bytes(), Some(100.0)).expect_err("2.0");
+        assert!(wrong.to_string().contains("'2.0'"), "{wrong}");
     }
 
     /// Proves that what is wrong is named.

@@ -10,8 +10,8 @@ use super::{Column, Kind, Table, TableError};
 
 /// A condition on the columns of a table, such as `photons > 300 & uncertainty < 20 & 80 < sigma`.
 ///
-/// Columns have the names of this [tables](spotfit_locs::table), those of their file (in quotes: `"intensity [photon]" > 300`) and
-/// Picasso's. Lengths are in the unit of the table; `x_nm`, `sigma_nm`, `uncertainty_px` and so on are in the unit
+/// Columns have the names of this [tables](spotfit_locs::table), those of their file, with their unit (in quotes:
+/// `"intensity [photon]" > 300`) or without (`intensity`, `offset`), and Picasso's. Lengths are in the unit of the table; `x_nm`, `sigma_nm`, `uncertainty_px` and so on are in the unit
 /// that the name says. `sigma` and `uncertainty` are there if those of x and y are. A comparison with NaN does not hold.
 /// Columns of words are compared with words: `z_status == found`.
 ///
@@ -162,8 +162,9 @@ mod tests {
     use crate::table::CsvReader;
 
     fn table() -> Table {
-        let text = "frame,\"x [nm]\",\"sigma1 [nm]\",\"sigma2 [nm]\",\"intensity [photon]\",area,status\n\
-            1,100,120,130,500,7,min_step\n2,200,90,100,NaN,8,min_step\n3,300,200,210,50,9,max\n";
+        let text = "frame,\"x [nm]\",\"sigma1 [nm]\",\"sigma2 [nm]\",\"intensity [photon]\",\
+            \"offset [photon]\",\"bkgstd [photon]\",\"uncertainty_xy [nm]\",area,status\n\
+            1,100,120,130,500,10,3,7,7,min_step\n2,200,90,100,NaN,10,3,8,8,min_step\n3,300,200,210,50,10,3,9,9,max\n";
         let mut reader = CsvReader::new(text.as_bytes()).unwrap();
         let mut table = reader.read_all(10).unwrap();
         table.info.pixel_size = Some(100.0);
@@ -179,6 +180,9 @@ mod tests {
             ("photons > 100", [true, false, false]),
             ("!(photons > 100)", [false, true, true]),
             ("\"intensity [photon]\" > 10 & x < 250", [true, false, false]),
+            ("intensity > 100", [true, false, false]),
+            ("intensity > 100 & uncertainty_xy < 8", [true, false, false]),
+            ("sigma1 > 100 & bkgstd == 3 & offset == 10", [true, false, true]),
             ("80 < sigma < 150 & frame < 2", [true, true, false]),
             ("sx > 100", [true, false, true]),
             ("sigma_px < 1", [false, true, false]),
@@ -199,7 +203,7 @@ mod tests {
             }
             assert_eq!(filter.keep(&needed).unwrap(), keep, "{text} with its columns only");
         }
-        for wrong in ["photon > 1", "photons", "status == 1", "photons >", "uncertainty < 1", ""] {
+        for wrong in ["photon > 1", "photons", "status == 1", "photons >", "sy_unc < 1", ""] {
             assert!(Filter::new(wrong, &table).is_err(), "{wrong}");
         }
     }

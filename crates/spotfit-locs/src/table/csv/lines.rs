@@ -81,18 +81,43 @@ pub(super) fn parts(text: &[u8], count: usize) -> Vec<&[u8]> {
     parts
 }
 
-pub(super) fn trim(line: &[u8]) -> &[u8] {
-    line.trim_ascii()
+/// Whether a byte beside a field is no part of it.
+fn is_blank(byte: u8, delimiter: u8) -> bool {
+    byte.is_ascii_whitespace() && byte != delimiter
+}
+
+/// A line without blanks around it; tabs are none where they delimit fields.
+pub(super) fn trim(line: &[u8], delimiter: u8) -> &[u8] {
+    trim_end(trim_start(line, delimiter), delimiter)
+}
+
+fn trim_start(mut line: &[u8], delimiter: u8) -> &[u8] {
+    while let [first, rest @ ..] = line
+        && is_blank(*first, delimiter)
+    {
+        line = rest;
+    }
+    line
+}
+
+fn trim_end(mut line: &[u8], delimiter: u8) -> &[u8] {
+    while let [rest @ .., last] = line
+        && is_blank(*last, delimiter)
+    {
+        line = rest;
+    }
+    line
 }
 
 /// The fields of a line, without spaces and quotes around them.
 pub(super) struct Fields<'a> {
     rest: Option<&'a [u8]>,
+    delimiter: u8,
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn of(line: &'a [u8]) -> Self {
-        Self { rest: Some(line) }
+    pub(super) fn of(line: &'a [u8], delimiter: u8) -> Self {
+        Self { rest: Some(line), delimiter }
     }
 }
 
@@ -100,25 +125,25 @@ impl<'a> Iterator for Fields<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
-        let line = self.rest?;
-        let line = line.trim_ascii_start();
+        let delimiter = self.delimiter;
+        let line = trim_start(self.rest?, delimiter);
+        let next = |bytes: &[u8]| bytes.iter().position(|&byte| byte == delimiter);
         if let [b'"', quoted @ ..] = line {
-            // A comma may stand between quotes.
+            // A delimiter may stand between quotes.
             if let Some(end) = quoted.iter().position(|&byte| byte == b'"') {
                 let after = &quoted[end + 1..];
-                let comma = after.iter().position(|&byte| byte == b',');
-                self.rest = comma.map(|comma| &after[comma + 1..]);
+                self.rest = next(after).map(|place| &after[place + 1..]);
                 return Some(quoted[..end].trim_ascii());
             }
         }
-        match line.iter().position(|&byte| byte == b',') {
-            Some(comma) => {
-                self.rest = Some(&line[comma + 1..]);
-                Some(line[..comma].trim_ascii_end())
+        match next(line) {
+            Some(place) => {
+                self.rest = Some(&line[place + 1..]);
+                Some(trim_end(&line[..place], delimiter))
             }
             None => {
                 self.rest = None;
-                Some(line.trim_ascii_end())
+                Some(trim_end(line, delimiter))
             }
         }
     }

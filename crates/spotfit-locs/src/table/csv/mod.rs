@@ -3,6 +3,7 @@
 mod lines;
 mod write;
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use rayon::prelude::*;
@@ -27,6 +28,11 @@ const LARGEST: f64 = (1u64 << 53) as f64;
 ///
 /// The first line has the names of the columns; every other line is a row. Empty lines are skipped. A column with a value in its
 /// first hundred rows that is no number has words; an empty field is NaN.
+///
+/// Fields are separated by commas, semicolons or tabs, whichever gives the first line the most names that are known, or else the most
+/// names; a line `sep=;` before it says which. With semicolons or tabs the decimal mark may be a comma: the first number with either
+/// mark tells which, and what has the other is no number. Lengths that are not in the unit of x are converted to it, if the size of a
+/// pixel is known.
 #[derive(Debug)]
 pub struct CsvReader<R> {
     lines: Lines<R>,
@@ -36,10 +42,18 @@ pub struct CsvReader<R> {
 }
 
 /// What the rows are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Layout {
     columns: Vec<Field>,
     info: Info,
+    /// What is between fields.
+    delimiter: u8,
+    /// Whether the decimal mark is a comma.
+    comma: bool,
+    /// Where frames are counted from was said.
+    told: bool,
+    /// What the reader of the table should know.
+    notes: Vec<String>,
 }
 
 /// A column of the file.
@@ -66,7 +80,16 @@ impl<R: Read> CsvReader<R> {
         if let Some(rest) = line.strip_prefix("\u{feff}".as_bytes()) {
             line = rest.to_vec();
         }
-        let headers = headers(&line)?;
+        let said = line.strip_prefix(b"sep=").and_then(|rest| match rest {
+            [delimiter @ (b',' | b';' | b'\t'), rest @ ..] if rest.trim_ascii().is_empty() => {
+                Some(*delimiter)
+            }
+            _ => None,
+        });
+        if said.is_some() {
+            line = lines.first()?;
+        }
+        let (headers, delimiter) = headers(&line, said)?;
         let units = headers.iter().any(|header| {
             names::from_csv(header).is_some_and(|(known, unit, _)| {
                 known.quantity == Quantity::Length && header.ends_with(']') && unit != Unit::None
@@ -80,7 +103,15 @@ impl<R: Read> CsvReader<R> {
             }
             columns.push(field);
         }
-        Ok(Self { lines, layout: Layout { columns, info: Info::default() }, settled: false })
+        let layout = Layout {
+            columns,
+            info: Info::default(),
+            delimiter,
+            comma: false,
+            told: false,
+            notes: Vec::new(),
+        };
+        Ok(Self { lines, layout, settled: false })
     }
 
     /// Changes what is known of the movie.
@@ -95,6 +126,7 @@ impl<R: Read> CsvReader<R> {
     pub fn with_first_frame(mut self, first: u32) -> Self {
         let frames = self.layout.columns.iter_mut().filter(|field| field.column.name == "frame");
         frames.for_each(|field| field.offset = f64::from(first));
+        self.layout.told = true;
         self
     }
 
@@ -109,14 +141,26 @@ impl<R: Read> CsvReader<R> {
 
     /// The columns that are read, without rows.
     pub fn layout(&self) -> Table {
-        self.layout.table(self.layout.columns.iter().map(|_| Vec::new()))
+        let mut layout = self.layout.clone();
+        // Whoever reads rows is told what is wrong.
+        let _ = layout.unify();
+        layout.table(layout.columns.iter().map(|_| Vec::new()))
+    }
+
+    /// What was found in the first rows that whoever reads the table should know: that frames are counted from 0 where they usually
+    /// are from 1. It is known when the first block was read.
+    pub fn notes(&self) -> &[String] {
+        &self.layout.notes
     }
 
     /// The next rows; `None` at the end.
     ///
     /// # Errors
-    /// [`TableError`] with the line and the column.
+    /// [`TableError`] with the line and the column; [`TableError::MixedUnits`], [`TableError::OneColumn`].
     pub fn read(&mut self) -> Result<Option<Table>, TableError> {
+        if !self.settled {
+            self.layout.unify()?;
+        }
         loop {
             let rows = self.lines.read(BLOCK)?;
             if rows.is_empty() {
@@ -126,7 +170,7 @@ impl<R: Read> CsvReader<R> {
                 return Ok(first.then(|| layout.table(layout.columns.iter().map(|_| Vec::new()))));
             }
             if !self.settled {
-                self.settled = self.layout.settle(&rows);
+                self.settled = self.layout.settle(&rows)?;
             }
             let layout = &self.layout;
             let parts = parts(&rows, rayon::current_num_threads());
@@ -166,21 +210,94 @@ impl<R: Read> CsvReader<R> {
 }
 
 impl Layout {
-    /// Finds the columns that have words among the first rows; false if there is no row yet.
-    fn settle(&mut self, rows: &[u8]) -> bool {
-        let lines = rows.split(|&byte| byte == b'\n').filter(|line| !trim(line).is_empty());
-        let mut seen = false;
+    /// Brings all lengths to the unit of x. Without the size of a pixel other columns may have another unit, which
+    /// [`Table::lengths`] heeds, but y may not.
+    fn unify(&mut self) -> Result<(), TableError> {
+        let unit = |name: &str| {
+            let field = self.columns.iter().find(|field| field.column.name == name);
+            field.map(|field| field.column.unit)
+        };
+        let (x, y) = (unit("x"), unit("y"));
+        let Some(needed) = x.or(y) else { return Ok(()) };
+        let Some(size) = self.info.pixel_size else {
+            return match y {
+                Some(y) if y != needed => Err(TableError::MixedUnits { x: needed, y }),
+                _ => Ok(()),
+            };
+        };
+        for field in &mut self.columns {
+            let known = names::find(&field.column.name);
+            if known.is_none_or(|known| known.quantity != Quantity::Length) {
+                continue;
+            }
+            match (field.column.unit, needed) {
+                (Unit::Pixel, Unit::Nanometre) => field.scale *= size,
+                (Unit::Nanometre, Unit::Pixel) => field.scale /= size,
+                _ => continue,
+            }
+            field.column.unit = needed;
+        }
+        Ok(())
+    }
+
+    /// The number that a field is.
+    fn number(&self, text: &[u8]) -> Option<f64> {
+        if self.comma { number::parse_comma(text) } else { number::parse(text) }
+    }
+
+    /// Finds among the first rows which columns have words, what the decimal mark is, and where frames are counted from; false if there
+    /// is no row yet.
+    fn settle(&mut self, rows: &[u8]) -> Result<bool, TableError> {
+        let delimiter = self.delimiter;
+        let lines = rows.split(|&byte| byte == b'\n').map(|line| trim(line, delimiter));
+        let mut lines = lines.filter(|line| !line.is_empty()).peekable();
+        let Some(first) = lines.peek().copied() else { return Ok(false) };
+        if delimiter != b',' {
+            let comma = |text: &[u8]| match (number::parse(text), number::parse_comma(text)) {
+                (Some(_), None) => Some(false),
+                (None, Some(_)) => Some(true),
+                _ => None,
+            };
+            let mut fields = lines.clone().flat_map(|line| Fields::of(line, delimiter));
+            self.comma = fields.find_map(comma).unwrap_or(false);
+        }
+        let mut is_words = vec![false; self.columns.len()];
         for line in lines.take(SETTLING) {
-            seen = true;
-            for (field, value) in self.columns.iter_mut().zip(Fields::of(trim(line))) {
-                let known = names::find(&field.column.name).is_some();
-                let known = known && !matches!(field.column.name.as_str(), "status" | "z_status");
-                if !known && !value.is_empty() && number::parse(value).is_none() {
-                    field.column.kind = Kind::Words(Vec::new());
-                }
+            for (is_words, value) in is_words.iter_mut().zip(Fields::of(line, delimiter)) {
+                *is_words |= !value.is_empty() && self.number(value).is_none();
             }
         }
-        seen
+        for (field, is_words) in self.columns.iter_mut().zip(is_words) {
+            let known = names::find(&field.column.name).is_some();
+            let known = known && !matches!(field.column.name.as_str(), "status" | "z_status");
+            if is_words && !known {
+                field.column.kind = Kind::Words(Vec::new());
+            }
+        }
+        if let [field] = &self.columns[..]
+            && matches!(field.column.kind, Kind::Words(_))
+            && names::find(&field.column.name).is_none()
+        {
+            return Err(TableError::OneColumn(excerpt(&field.header)));
+        }
+        self.find_first_frame(first);
+        Ok(true)
+    }
+
+    /// ThunderSTORM counts both rows and frames from 1. Programs that count rows from 0, such as Picasso where it exports for
+    /// ThunderSTORM, count frames so too.
+    fn find_first_frame(&mut self, first: &[u8]) {
+        let id = self.columns.iter().position(|field| field.column.name == "id");
+        let Some(id) = id.filter(|_| !self.told) else { return };
+        let value = Fields::of(first, self.delimiter).nth(id).and_then(|text| self.number(text));
+        let frames = self.columns.iter_mut().find(|field| field.column.name == "frame");
+        if let Some(frames) = frames.filter(|field| field.offset == 1.0)
+            && value == Some(0.0)
+        {
+            frames.offset = 0.0;
+            let note = "id begins with 0, so frames are taken to be counted from 0, too";
+            self.notes.push(note.to_owned());
+        }
     }
 
     /// Reads some lines.
@@ -222,12 +339,12 @@ impl Layout {
         if line.len() > LONGEST_ROW {
             return Err(Wrong::new(What::Long));
         }
-        let line = trim(line);
+        let line = trim(line, self.delimiter);
         if line.is_empty() {
             return Ok(());
         }
         let mut found = 0;
-        for text in Fields::of(line) {
+        for text in Fields::of(line, self.delimiter) {
             let index = found;
             found += 1;
             let Some(field) = self.columns.get(index).filter(|field| field.read) else { continue };
@@ -242,7 +359,7 @@ impl Layout {
                 kind => {
                     let wrong = |needed| Wrong::new(What::value(field, text, needed));
                     let missing = text.is_empty() && *kind != Kind::Whole;
-                    let value = if missing { Some(f64::NAN) } else { number::parse(text) };
+                    let value = if missing { Some(f64::NAN) } else { self.number(text) };
                     let value = value.ok_or_else(|| wrong("a number"))?;
                     if *kind == Kind::Whole {
                         let fits = value.fract() == 0.0 && value.abs() < LARGEST;
@@ -276,15 +393,49 @@ impl Layout {
     }
 }
 
-/// The names in the first line.
-fn headers(line: &[u8]) -> Result<Vec<String>, TableError> {
-    let text = std::str::from_utf8(trim(line));
-    let text = text.map_err(|_| TableError::Header("it is not text".to_owned()))?;
-    if text.is_empty() {
+/// The names in the first line, and what is between them if that was not said.
+fn headers(line: &[u8], said: Option<u8>) -> Result<(Vec<String>, u8), TableError> {
+    let line = line.trim_ascii_end();
+    let line = once_quoted(line).map_or(Cow::Borrowed(line), Cow::Owned);
+    if std::str::from_utf8(&line).is_err() {
+        return Err(TableError::Header("it is not text".to_owned()));
+    }
+    if line.trim_ascii().is_empty() {
         return Err(TableError::Header("it is empty".to_owned()));
     }
-    let fields = Fields::of(text.as_bytes());
-    Ok(fields.map(|field| String::from_utf8_lossy(field).into_owned()).collect())
+    let names = |delimiter: u8| -> Vec<String> {
+        let fields = Fields::of(trim(&line, delimiter), delimiter);
+        fields.map(|field| String::from_utf8_lossy(field).into_owned()).collect()
+    };
+    if let Some(delimiter) = said {
+        return Ok((names(delimiter), delimiter));
+    }
+    let mut best = (names(b','), b',');
+    let score = |names: &[String]| {
+        (names.iter().filter(|name| names::from_csv(name).is_some()).count(), names.len())
+    };
+    for delimiter in [b';', b'\t'] {
+        let other = names(delimiter);
+        if score(&other) > score(&best.0) {
+            best = (other, delimiter);
+        }
+    }
+    Ok(best)
+}
+
+/// What is in a line that is one field in quotes, with the quotes in it doubled, as programs write that quote the fields of a table
+/// whose names have quotes; `None` for any other line.
+fn once_quoted(line: &[u8]) -> Option<Vec<u8>> {
+    let inner = line.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    let mut plain = Vec::with_capacity(inner.len());
+    let mut bytes = inner.iter();
+    while let Some(&byte) = bytes.next() {
+        if byte == b'"' && bytes.next() != Some(&b'"') {
+            return None;
+        }
+        plain.push(byte);
+    }
+    (plain.len() < inner.len()).then_some(plain)
 }
 
 /// The column with this name. Where names have units, frames are counted from 1.

@@ -13,12 +13,14 @@ pub struct CsvWriter<W> {
     writer: W,
     /// Whether the names were written, and with units.
     units: Option<bool>,
+    /// The number of the first frame, once there was a row.
+    first: Option<f64>,
 }
 
 impl<W: Write> CsvWriter<W> {
     /// Writes through this.
     pub fn new(writer: W) -> Self {
-        Self { writer, units: None }
+        Self { writer, units: None, first: None }
     }
 
     /// Appends the rows of a block; before the first, the names of the columns.
@@ -40,6 +42,12 @@ impl<W: Write> CsvWriter<W> {
             }
         };
         let rows = block.rows();
+        if self.first.is_none() && rows > 0 {
+            // As the reader takes it: ids from 0 go with frames from 0.
+            let id = block.column("id").map(|column| column.values[0]);
+            self.first = Some(if units && id != Some(0.0) { 1.0 } else { 0.0 });
+        }
+        let first = self.first.unwrap_or(0.0);
         let step = 1 << 12;
         let pieces: Vec<Vec<u8>> = (0..rows.div_ceil(step))
             .into_par_iter()
@@ -50,7 +58,7 @@ impl<W: Write> CsvWriter<W> {
                         if index > 0 {
                             text.push(b',');
                         }
-                        value(column, row, units, &mut text);
+                        value(column, row, first, &mut text);
                     }
                     text.push(b'\n');
                 }
@@ -77,10 +85,10 @@ pub(in crate::table) fn header(column: &Column) -> String {
     format!("\"{}{unit}\"", name.replace('"', "'"))
 }
 
-fn value(column: &Column, row: usize, units: bool, text: &mut Vec<u8>) {
-    // Whoever reads the file takes the 1 away, whatever the kind of the column was.
+fn value(column: &Column, row: usize, first: f64, text: &mut Vec<u8>) {
+    // Whoever reads the file takes it away, whatever the kind of the column was.
     let value = match column.values[row] {
-        frame if units && column.name == "frame" => frame + 1.0,
+        frame if column.name == "frame" => frame + first,
         value => value,
     };
     match &column.kind {
