@@ -20,7 +20,7 @@ use super::error::CliError;
 use super::interrupt;
 use super::localize::{Job, Listener, Topic};
 use super::message::say;
-use super::output::remove_parts;
+use super::output::{Overwrite, remove_parts};
 use board::{Board, Hearing};
 use plan::{Standing, Task};
 use record::{State, Tally};
@@ -46,7 +46,8 @@ pub(crate) struct BatchArguments {
     /// The format of the tables: hdf5 for Picasso, or csv.
     #[arg(long, value_enum, default_value = "hdf5", value_name = "FORMAT")]
     format: TableChoice,
-    /// Localize all movies, and replace what is there. Without it movies that are finished are skipped.
+    /// Localize all movies, and replace what is there, whoever wrote it. Without it movies that are finished are skipped, and
+    /// files that `spotfit batch` did not write are left as they are.
     #[arg(long)]
     overwrite: bool,
     #[command(flatten)]
@@ -103,6 +104,7 @@ pub(crate) fn run(arguments: &BatchArguments) -> Result<(), CliError> {
     let tasks = plan::tasks(&lines, arguments, &summary)?;
     let own = tasks.into_iter().enumerate().filter(|(index, _)| shard.has(*index));
     let tasks: Vec<Task> = own.map(|(_, task)| task).collect();
+    summary::refuse_stranger(&summary, *overwrite)?;
     fs::create_dir_all(out).map_err(CliError::write(&out.display().to_string()))?;
     clean(out, &tasks, &summary);
 
@@ -121,7 +123,8 @@ pub(crate) fn run(arguments: &BatchArguments) -> Result<(), CliError> {
     let todo: Vec<(usize, &Task)> = todo.map(|(index, (task, _))| (index, task)).collect();
     let finished = outcomes.iter().flatten().filter(|done| matches!(done, Outcome::Finished(_)));
     let meaning = Meaning { finished: finished.count(), of: tasks.len(), overwrite: *overwrite };
-    for (index, outcome) in all(&todo, arguments.jobs.into(), meaning) {
+    let overwrite = Overwrite { overwrite: *overwrite };
+    for (index, outcome) in all(&todo, arguments.jobs.into(), meaning, overwrite) {
         outcomes[index] = Some(outcome);
     }
     interrupt::check()?;
@@ -155,7 +158,12 @@ impl Meaning {
 }
 
 /// Localizes movies, several at a time, until all are done or somebody interrupts it.
-fn all(todo: &[(usize, &Task)], jobs: usize, meaning: Meaning) -> Vec<(usize, Outcome)> {
+fn all(
+    todo: &[(usize, &Task)],
+    jobs: usize,
+    meaning: Meaning,
+    overwrite: Overwrite,
+) -> Vec<(usize, Outcome)> {
     meaning.tell();
     let board = Board::new(todo.len());
     let next = AtomicUsize::new(0);
@@ -165,7 +173,7 @@ fn all(todo: &[(usize, &Task)], jobs: usize, meaning: Meaning) -> Vec<(usize, Ou
             if interrupt::check().is_err() {
                 return;
             }
-            let outcome = match one(task, &board) {
+            let outcome = match one(task, &board, overwrite) {
                 Err(CliError::Interrupted) => return,
                 Ok(tally) => Outcome::Fitted(tally),
                 Err(error) => Outcome::Failed(failed(task, &error, &board)),
@@ -189,9 +197,10 @@ fn all(todo: &[(usize, &Task)], jobs: usize, meaning: Meaning) -> Vec<(usize, Ou
 }
 
 /// Localizes a movie.
-fn one(task: &Task, board: &Board) -> Result<Tally, CliError> {
+fn one(task: &Task, board: &Board, overwrite: Overwrite) -> Result<Tally, CliError> {
     let hearing = Hearing::new(task, board);
-    let job = Job { movie: &task.path, output: &task.output, words: &task.words };
+    let overwrite = Overwrite { overwrite: overwrite.overwrite || task.may_replace() };
+    let job = Job { movie: &task.path, output: &task.output, words: &task.words, overwrite };
     let mut tally = Tally::default();
     let done = job.run(&hearing, |locs, counts| {
         let begun = hearing.record()?;

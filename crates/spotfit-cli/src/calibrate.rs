@@ -11,7 +11,7 @@ use super::locs::refuse_same;
 use super::message::say;
 use super::movie_options::{Lengths, MovieArguments, parse_lengths, pixel_size};
 use super::output::Output;
-use super::paths::refuse_same_file;
+use super::paths::{refuse_ending, refuse_same_file};
 use super::plot::{Axis, Chart, Series};
 use super::spot_options::SpotOptions;
 use spotfit::astigmatism::calibrate::{
@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     }
     refuse_same(&[Some(&arguments.output), arguments.plot.as_deref()])?;
     if let Some(plot) = &arguments.plot {
-        refuse_extension(plot, "svg", "a plot")?;
+        refuse_ending(plot, &["svg"], "a plot")?;
     }
     if !(arguments.magnification > 0.0 && arguments.magnification <= 100.0) {
         let value = arguments.magnification.to_string();
@@ -120,7 +120,7 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     if arguments.spline {
         return super::calibrate_psf::run(arguments);
     }
-    refuse_extension(&arguments.output, "yaml", "a calibration of widths")?;
+    refuse_ending(&arguments.output, &["yaml", "yml"], "a calibration of widths")?;
     let mut slices = Vec::new();
     let mut size = None;
     for path in &arguments.stacks {
@@ -162,21 +162,6 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
 /// Side of the windows of beads.
 fn box_size(arguments: &CalibrateArguments) -> usize {
     arguments.box_size.unwrap_or(13)
-}
-
-/// Refuses a name whose extension promises another kind of file.
-pub(crate) fn refuse_extension(path: &Path, needed: &str, what: &str) -> Result<(), CliError> {
-    let extension = path.extension().and_then(std::ffi::OsStr::to_str).map(str::to_ascii_lowercase);
-    let other = ["yaml", "yml", "hdf5", "h5", "csv", "svg", "png", "tif", "tiff", "npy"]
-        .iter()
-        .any(|one| extension.as_deref() == Some(one));
-    let same =
-        extension.as_deref().is_some_and(|own| own == needed || (needed == "yaml" && own == "yml"));
-    if other && !same {
-        let reason = format!("the name of {what} ends in .{needed}");
-        return Err(CliError::file(&path.display().to_string(), reason));
-    }
-    Ok(())
 }
 
 /// Refuses outputs that would replace a stack or what is beside it.

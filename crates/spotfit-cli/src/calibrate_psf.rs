@@ -4,11 +4,12 @@ use std::path::Path;
 
 use ndarray::{Array2, Array3, Axis as Along};
 
-use super::calibrate::{CalibrateArguments, heights, open, refuse_extension, refuse_stack};
+use super::calibrate::{CalibrateArguments, heights, open, refuse_stack};
 use super::error::CliError;
 use super::message::say;
 use super::movie_options::pixel_size;
 use super::output::Output;
+use super::paths::refuse_ending;
 use super::plot::{Axis, Chart, Series};
 use spotfit::movie::Block;
 use spotfit::psf::{
@@ -24,7 +25,7 @@ const FEWEST_FRAMES: usize = 5;
 const MOST_PIXELS: usize = 1 << 28;
 
 pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
-    refuse_extension(&arguments.output, "hdf5", "a measured PSF")?;
+    refuse_ending(&arguments.output, &["hdf5", "h5"], "a measured PSF")?;
     // Shape and estimator are those of the PSF.
     arguments.spot.psf_estimator()?;
     if arguments.spot.has_estimator() {

@@ -1,28 +1,25 @@
 //! `spotfit devices`: the instruction sets and GPUs of this machine.
 
 use super::error::CliError;
-use super::output::Output;
+use super::message::print;
 use spotfit::InstructionSet;
 use spotfit::gpu::{DeviceInfo, devices};
 
 /// Lists what was found. No GPU is an answer with a reason, not an error.
 pub(crate) fn run() -> Result<(), CliError> {
-    let mut output = Output::create("-".as_ref())?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let sets: Vec<&str> = InstructionSet::ALL
         .into_iter()
         .filter(|set| set.is_available())
         .map(InstructionSet::name)
         .collect();
-    output.write_all(format!("cpu: {threads} processors; {}\n", sets.join(", ")).as_bytes())?;
-    let lines = match devices() {
+    // Before GPUs are looked for, which may take a while.
+    print(&format!("cpu: {threads} processors; {}\n", sets.join(", ")))?;
+    let lines: Vec<String> = match devices() {
         Ok(all) => all.iter().map(describe).collect(),
         Err(error) => vec![format!("gpu: none ({error})")],
     };
-    for line in lines {
-        output.write_all(format!("{line}\n").as_bytes())?;
-    }
-    output.finish()
+    print(&lines.into_iter().map(|line| line + "\n").collect::<String>())
 }
 
 fn describe(info: &DeviceInfo) -> String {

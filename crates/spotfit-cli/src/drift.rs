@@ -11,8 +11,8 @@ use super::locs::{
     Locs, LocsArguments, LocsOutput, frames_of, length, refuse_replacing, refuse_same,
 };
 use super::message::say;
-use super::output::Output;
-use super::paths::refuse_same_file;
+use super::output::{Output, Overwrite};
+use super::paths::{refuse_ending, refuse_same_file};
 use super::plot::{Axis, Chart, Series};
 use spotfit::drift::{
     BeadOptions, Drift, DriftError, DriftOptions, Positions, beads_at, find_beads,
@@ -67,11 +67,15 @@ pub(crate) struct DriftArguments {
     /// Add the standard error of the drift to the uncertainties of the localizations, as independent errors add up.
     #[arg(long)]
     with_error: bool,
+    #[command(flatten)]
+    overwrite: Overwrite,
 }
 
 pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
-    let locs = arguments.locs.open()?;
     let (table, plot) = (arguments.table.as_deref(), arguments.plot.as_deref());
+    table.map_or(Ok(()), |table| refuse_ending(table, &["csv"], "a table of drift"))?;
+    plot.map_or(Ok(()), |plot| refuse_ending(plot, &["svg"], "a plot"))?;
+    let locs = arguments.locs.open_for(&arguments.output)?;
     refuse_same(&[Some(&arguments.output), table, plot])?;
     let beads = arguments.beads.as_deref().filter(|beads| *beads != "auto").map(Path::new);
     for input in [arguments.apply.as_deref(), beads].into_iter().flatten() {
@@ -84,7 +88,7 @@ pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
     for output in [table, plot].into_iter().flatten() {
         locs.files().iter().try_for_each(|input| refuse_same_file(input, output))?;
     }
-    let output = locs.output(&arguments.output)?;
+    let output = locs.output(&arguments.output, arguments.overwrite)?;
     let needed =
         ["frame", "x", "y", "z", "uncertainty", "uncertainty_x", "uncertainty_y", "uncertainty_z"];
     let mut all = locs.load(Some(&needed))?;

@@ -6,7 +6,8 @@ use clap::Args;
 
 use super::error::CliError;
 use super::locs::{Locs, LocsArguments};
-use super::message::say;
+use super::message::{print, say};
+use super::output::Overwrite;
 use spotfit::statistics::{density_up_to, duplicates};
 use spotfit::table::{Filter, Table};
 
@@ -34,6 +35,8 @@ pub(crate) struct FilterArguments {
     /// Only list the columns that a condition may use.
     #[arg(long)]
     columns: bool,
+    #[command(flatten)]
+    overwrite: Overwrite,
 }
 
 #[derive(Debug, Args)]
@@ -43,11 +46,13 @@ pub(crate) struct ConvertArguments {
     /// Where to write the table: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard output.
     #[arg(short, long, value_name = "LOCS")]
     output: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
 }
 
 pub(crate) fn convert(arguments: &ConvertArguments) -> Result<(), CliError> {
-    let locs = arguments.locs.open()?;
-    let mut output = locs.output(&arguments.output)?;
+    let locs = arguments.locs.open_for(&arguments.output)?;
+    let mut output = locs.output(&arguments.output, arguments.overwrite)?;
     locs.blocks(None, |block| output.write(block))?;
     let rows = output.rows;
     output.finish()?;
@@ -56,17 +61,18 @@ pub(crate) fn convert(arguments: &ConvertArguments) -> Result<(), CliError> {
 }
 
 pub(crate) fn run(arguments: &FilterArguments) -> Result<(), CliError> {
-    let locs = arguments.locs.open()?;
+    let locs = match &arguments.output {
+        Some(output) => arguments.locs.open_for(output)?,
+        None => arguments.locs.open()?,
+    };
     let layout = locs.layout()?;
     if arguments.columns {
-        for name in Filter::names(&layout) {
-            println!("{name}");
-        }
-        return Ok(());
+        let lines = Filter::names(&layout).into_iter().map(|name| format!("{name}\n"));
+        return print(&lines.collect::<String>());
     }
     let filter = arguments.condition.as_deref().map(|text| parse(text, &layout)).transpose()?;
     let Some(path) = &arguments.output else { return Ok(()) };
-    let mut output = locs.output(path)?;
+    let mut output = locs.output(path, arguments.overwrite)?;
     let chosen = Chosen::of(arguments, &locs, filter.as_ref())?;
     let (mut seen, mut failing) = (0, 0);
     locs.blocks(None, |mut block| {

@@ -7,6 +7,7 @@ use clap::Args;
 use super::error::CliError;
 use super::locs::{Locs, LocsArguments, LocsOutput, length};
 use super::message::say;
+use super::output::Overwrite;
 use spotfit::link::{Groups, LinkOptions, Links, link};
 use spotfit::table::{Column, Kind, Table, Unit};
 
@@ -30,11 +31,13 @@ pub(crate) struct LinkArguments {
     /// Keep all localizations, and only add the column molecule.
     #[arg(long)]
     label: bool,
+    #[command(flatten)]
+    overwrite: Overwrite,
 }
 
 pub(crate) fn run(arguments: &LinkArguments) -> Result<(), CliError> {
-    let locs = arguments.locs.open()?;
-    let mut output = locs.output(&arguments.output)?;
+    let locs = arguments.locs.open_for(&arguments.output)?;
+    let mut output = locs.output(&arguments.output, arguments.overwrite)?;
     // What links depend on; the other columns are read when it is known which rows belong together.
     let table = locs.load(Some(&FIRST))?;
     let frames = table.frames().map_err(locs.wrong())?;

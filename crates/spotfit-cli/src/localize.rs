@@ -15,6 +15,7 @@ use super::error::CliError;
 use super::fit::{FitOptions, rate};
 use super::message::say;
 use super::movie_options::{Lengths, MovieArguments, parse_lengths};
+use super::output::Overwrite;
 use super::progress::progress;
 use super::spot_options::SpotOptions;
 use spotfit::Status;
@@ -37,6 +38,8 @@ pub(crate) struct LocalizeArguments {
     output: PathBuf,
     #[command(flatten)]
     words: LocalizeWords,
+    #[command(flatten)]
+    overwrite: Overwrite,
 }
 
 /// How movies are localized, for every command that does it.
@@ -135,8 +138,8 @@ fn flags(choices: &[FlagChoice]) -> Flags {
 }
 
 pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
-    let LocalizeArguments { movie, output, words } = arguments;
-    let job = Job { movie, output, words };
+    let LocalizeArguments { movie, output, words, overwrite } = arguments;
+    let job = Job { movie, output, words, overwrite: *overwrite };
     let done = job.run(&Aloud(ProgressBar::hidden().into()), |locs, _| locs.finish())?;
     summarize(&done.localizer, done.time, done.frames_are);
     if words.filter.is_some() {

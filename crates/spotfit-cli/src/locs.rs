@@ -7,10 +7,11 @@ use clap::Args;
 use super::error::CliError;
 use super::input::Input;
 use super::message::say;
-use super::output::Output;
-use super::paths::{refuse_same_file, refuse_same_output};
+use super::output::{Output, Overwrite, refuse_stranger};
+use super::paths::{is_stream, refuse_folder, refuse_same_file, refuse_same_output};
 use spotfit::table::{
-    Info, LeftOut, Table, TableError, TableFormat, TableReader, TableWriter, Unit, sidecar,
+    Info, LeftOut, Table, TableError, TableFormat, TableReader, TableWriter, Unit, is_our_sidecar,
+    sidecar,
 };
 
 /// The most rows that are held in memory.
@@ -61,6 +62,12 @@ pub(crate) struct Locs {
 impl LocsArguments {
     pub(crate) fn open(&self) -> Result<Locs, CliError> {
         self.table.open(&self.localizations)
+    }
+
+    /// The same, for a table to be written here: its name is looked at before anything is read.
+    pub(crate) fn open_for(&self, output: &Path) -> Result<Locs, CliError> {
+        format_of(output)?;
+        self.open()
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -233,7 +240,7 @@ impl Locs {
     }
 
     /// Begins to write a table made of this one.
-    pub(crate) fn output(&self, path: &Path) -> Result<LocsOutput, CliError> {
+    pub(crate) fn output(&self, path: &Path, overwrite: Overwrite) -> Result<LocsOutput, CliError> {
         for input in self.files() {
             refuse_replacing(&input, path)?;
         }
@@ -243,7 +250,7 @@ impl Locs {
             (true, false, TableFormat::Csv) => 0.5,
             _ => 0.0,
         };
-        LocsOutput::create(path, shift)
+        LocsOutput::create(path, shift, overwrite)
     }
 }
 
@@ -267,17 +274,22 @@ pub(crate) struct LocsOutput {
     writer: TableWriter<Output>,
     /// What is added to x and y, in pixels.
     shift: f64,
+    overwrite: Overwrite,
     pub(crate) rows: usize,
 }
 
 impl LocsOutput {
     /// Begins to write a table; its format is that of the name, or CSV for standard output.
-    pub(crate) fn create(path: &Path, shift: f64) -> Result<Self, CliError> {
+    pub(crate) fn create(path: &Path, shift: f64, overwrite: Overwrite) -> Result<Self, CliError> {
         let name = path.display().to_string();
         let format = format_of(path)?;
+        if format == TableFormat::Picasso {
+            // Before any work is done for it.
+            refuse_stranger(&sidecar(path), is_our_sidecar, overwrite.overwrite)?;
+        }
         let output = Output::create(path)?;
         let writer = TableWriter::new(output, format);
-        Ok(Self { name, path: path.to_owned(), writer, shift, rows: 0 })
+        Ok(Self { name, path: path.to_owned(), writer, shift, overwrite, rows: 0 })
     }
 
     pub(crate) fn write(&mut self, mut block: Table) -> Result<(), CliError> {
@@ -329,15 +341,15 @@ impl LocsOutput {
     /// The table, the file beside it if it has one, and the rows that are not in it.
     fn files(self) -> Result<(Output, Option<Output>, LeftOut), CliError> {
         let (output, written) = self.writer.finish().map_err(failed(&self.name))?;
-        let beside = match &written.beside {
-            None => None,
-            Some(text) => {
-                let mut beside = Output::create(&sidecar(&self.path))?;
-                beside.write_all(text.as_bytes())?;
-                Some(beside)
-            }
-        };
-        Ok((output, beside, written.left_out))
+        let Some(text) = &written.beside else { return Ok((output, None, written.left_out)) };
+        let path = sidecar(&self.path);
+        refuse_stranger(&path, is_our_sidecar, self.overwrite.overwrite)?;
+        let mut beside = Output::create(&path)?;
+        beside.write_all(text.as_bytes())?;
+        // The side of a pixel in the YAML file counts before that in the table. So no table may ever be beside the YAML file
+        // of another, also if the process is killed: first the old YAML file goes, then the table appears, then the new YAML
+        // file. A table without YAML has what is known in itself.
+        Ok((output.before(&beside), Some(beside), written.left_out))
     }
 
     pub(crate) fn finish(self) -> Result<(), CliError> {
@@ -358,8 +370,10 @@ pub(crate) fn format_of(path: &Path) -> Result<TableFormat, CliError> {
     if path == Path::new("-") {
         return Ok(TableFormat::Csv);
     }
+    refuse_folder(path)?;
     let reason = "the name of a table ends in .csv, or in .hdf5 for Picasso";
-    TableFormat::of(path).ok_or_else(|| CliError::file(&path.display().to_string(), reason))
+    let format = TableFormat::of(path).or_else(|| is_stream(path).then_some(TableFormat::Csv));
+    format.ok_or_else(|| CliError::file(&path.display().to_string(), reason))
 }
 
 /// The files of a table at this path.

@@ -1,5 +1,5 @@
 //! The command `spotfit`: reads arguments and files, calls the library, writes files.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod batch;
 mod calibrate;

@@ -1,7 +1,17 @@
-//! Messages on standard error.
+//! Messages on standard error, and results on standard output.
 
 use std::fmt::{Arguments, Write as _};
 use std::io::{self, Write as _};
+
+use super::error::CliError;
+
+/// Prints a result on standard output: everything that is no file goes through this. Of a reader that has closed its pipe
+/// it makes an error that ends the command quietly, see [`CliError::is_broken_pipe`]; `println!` would panic.
+pub(crate) fn print(text: &str) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(CliError::write("standard output"))
+}
 
 /// Prints a message on standard error. Errors are ignored: a result does not fail because its message cannot be
 /// printed.

@@ -4,7 +4,7 @@ use clap::Args;
 use spotfit::model::{Axes, Model, functions};
 
 use super::error::CliError;
-use super::output::Output;
+use super::message::print;
 use super::splines::Splines;
 
 #[derive(Debug, Args)]
@@ -29,13 +29,11 @@ pub(crate) struct ModelArguments {
 }
 
 pub(crate) fn run(arguments: &ModelArguments) -> Result<(), CliError> {
-    let mut output = Output::create("-".as_ref())?;
     let text = match &arguments.model {
         None => list(),
         Some(text) => about(text, arguments)?,
     };
-    output.write_all(text.as_bytes())?;
-    output.finish()
+    print(&text)
 }
 
 fn list() -> String {

@@ -7,15 +7,52 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use clap::Args;
 use tempfile::{Builder, NamedTempFile};
 
 use super::error::CliError;
-use super::paths::{folder, resolve};
+use super::paths::{FOLDERS, check_folder, descriptor, folder, is_folders, resolve};
+
+/// What may be replaced. The file that is named on the command line may be; others are files that nobody named.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct Overwrite {
+    /// Replace files that are not named here, such as the .yaml beside a .hdf5 file, also where Spotfit did not write them.
+    /// Without it such a file is left as it is, and nothing is written.
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+}
+
+/// Refuses to replace a file that nobody named, unless it is one of ours or may be replaced all the same.
+pub(crate) fn refuse_stranger(
+    path: &Path,
+    is_ours: impl FnOnce(&Path) -> bool,
+    overwrite: bool,
+) -> Result<(), CliError> {
+    let name = path.display().to_string();
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(CliError::write(&name)(error)),
+        // A pipe would wait for a reader, and whoever reads a device does not know what comes.
+        Ok(metadata) if !metadata.is_file() => {
+            let reason =
+                "it would be written too, and is there already as something other than a file";
+            Err(CliError::file(&name, reason))
+        }
+        Ok(_) if overwrite || is_ours(path) => Ok(()),
+        Ok(_) => {
+            let reason =
+                "it is there already, and Spotfit did not write it; --overwrite replaces it";
+            Err(CliError::file(&name, reason))
+        }
+    }
+}
 
 /// A file being written, or standard output for `-`.
 pub(crate) struct Output {
     name: String,
     target: Target,
+    /// A file that must not be beside this one once it is there.
+    outdated: Option<PathBuf>,
 }
 
 enum Target {
@@ -35,7 +72,16 @@ impl Output {
     pub(crate) fn create(path: &Path) -> Result<Self, CliError> {
         let name = path.display().to_string();
         let target = Target::create(path).map_err(CliError::write(&name))?;
-        Ok(Self { name, target })
+        Ok(Self { name, target, outdated: None })
+    }
+
+    /// What the file that `beside` replaces says is not true of this one: it goes away before this one appears, and
+    /// `beside` is to appear after it.
+    pub(crate) fn before(mut self, beside: &Self) -> Self {
+        if let Target::Replace { path, .. } = &beside.target {
+            self.outdated = Some(path.clone());
+        }
+        self
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -78,7 +124,14 @@ impl Output {
         let mut parts = parts();
         super::interrupt::check()?;
         for output in outputs {
-            output.target.appear(&mut parts).map_err(CliError::write(&output.name))?;
+            let Self { name, target, outdated } = output;
+            let aside = outdated.as_deref().map(Aside::put).transpose();
+            let aside = aside.map_err(CliError::write(&name))?.flatten();
+            let appeared = target.appear(&mut parts).map_err(CliError::write(&name));
+            if let (Err(_), Some(aside)) = (&appeared, aside) {
+                aside.back();
+            }
+            appeared?;
         }
         Ok(())
     }
@@ -110,8 +163,16 @@ impl Target {
         if path == Path::new("-") {
             return Ok(Self::Standard(BufWriter::new(io::stdout())));
         }
+        if is_folders(path) {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, FOLDERS));
+        }
+        // The file behind a descriptor may be somebody's log, to which others write too: it is not replaced.
+        if let Some(number) = descriptor(path) {
+            return Ok(Self::Direct(BufWriter::new(duplicate(number)?)));
+        }
         // A link keeps being a link: the file that it points to is replaced.
         let path = resolve(path)?;
+        check_folder(&path)?;
         match fs::metadata(&path) {
             Ok(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(metadata) if !metadata.is_file() => {
@@ -157,6 +218,53 @@ impl Target {
     }
 }
 
+/// A file that was put aside, and is removed with this.
+struct Aside<'a> {
+    path: &'a Path,
+    aside: NamedTempFile,
+}
+
+impl<'a> Aside<'a> {
+    /// Nothing if there is no such file.
+    fn put(path: &'a Path) -> io::Result<Option<Self>> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        // Its name is that of a part: if the process is killed, the next one removes it.
+        let start = start_of(path);
+        let mut builder = Builder::new();
+        let builder = builder.prefix(&start).suffix(SUFFIX).rand_bytes(LETTERS);
+        let aside = builder.tempfile_in(folder(path))?;
+        fs::rename(path, aside.path())?;
+        Ok(Some(Self { path, aside }))
+    }
+
+    /// Puts it back.
+    fn back(self) {
+        // That is the second error in a row: the first one is told.
+        let _ = self.aside.persist(self.path);
+    }
+}
+
+/// The stream of a descriptor, with its place in what is behind it.
+#[cfg(unix)]
+#[expect(
+    unsafe_code,
+    reason = "the standard library duplicates descriptors only where somebody owns them"
+)]
+fn duplicate(number: i32) -> io::Result<File> {
+    use std::os::fd::BorrowedFd;
+    // SAFETY: the number is not -1, since `descriptor` gives none below 0. The descriptor is borrowed for the one call that
+    // duplicates it: if it is not open, that is the call's error.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
+    borrowed.try_clone_to_owned().map(File::from)
+}
+
+#[cfg(not(unix))]
+fn duplicate(_: i32) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// The files of this process that are not complete. Whoever holds this decides whether they appear.
 static PARTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -198,7 +306,12 @@ fn part_of(path: &Path) -> io::Result<NamedTempFile> {
         builder.permissions(permissions);
     }
     loop {
-        let file = builder.tempfile_in(folder)?;
+        // The name of a part would tell nobody anything.
+        let file = builder.tempfile_in(folder).map_err(|error| {
+            let (kind, folder) = (error.kind(), folder.display());
+            let reason = io::Error::from(kind);
+            io::Error::new(kind, format!("no file can be made in the folder {folder}: {reason}"))
+        })?;
         // Some file systems have no locks; there no part is removed, since it may be in use.
         let _ = file.as_file().lock();
         // Between the two lines above another process may have taken it for dead.
@@ -227,7 +340,9 @@ fn remove_dead(folder: &Path, is_ours: impl Fn(&str) -> bool) {
         });
         start.is_some_and(&is_ours)
     };
-    for entry in entries.flatten().filter(|entry| named(entry.file_name())) {
+    // Opening a pipe would wait for its other end.
+    let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+    for entry in entries.flatten().filter(|entry| named(entry.file_name()) && is_file(entry)) {
         let dead = File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
         if dead {
             let _ = fs::remove_file(entry.path());

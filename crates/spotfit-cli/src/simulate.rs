@@ -9,7 +9,7 @@ use fit_sim::{Camera, Noise, SpotShape, SpotSimulation, Truth};
 
 use super::error::CliError;
 use super::output::Output;
-use super::paths::refuse_same_output;
+use super::paths::{refuse_ending, refuse_same_output};
 use super::simulate_camera::CameraArguments;
 use super::simulate_spots::{Look, SpotArguments};
 use spotfit::npy::write_header;
@@ -187,6 +187,12 @@ fn write_corners(output: &mut Output, corners: &[Corner]) -> Result<(), CliError
     output.write_all(text.as_bytes())
 }
 
+/// Refuses a name for a CSV file that has another ending; it may have none.
+pub(crate) fn refuse_no_csv(path: Option<&Path>, what: &str) -> Result<(), CliError> {
+    let named = path.filter(|path| path.extension().is_some());
+    named.map_or(Ok(()), |path| refuse_ending(path, &["csv"], what))
+}
+
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), CliError> {
     match (&arguments.what, &arguments.windows) {
         (Some(What::Movie(movie)), _) => super::simulate_movie::run(movie),
@@ -239,8 +245,11 @@ fn run_windows(
     }
     let extension = arguments.output.extension().map(std::ffi::OsStr::to_ascii_lowercase);
     let extension = extension.as_ref().and_then(|extension| extension.to_str()).unwrap_or("");
-    if ["tif", "tiff", "btf", "raw", "dax", "csv", "png", "hdf5", "h5", "npz"].contains(&extension)
-    {
+    const OTHERS: [&str; 15] = [
+        "tif", "tiff", "btf", "raw", "dax", "csv", "png", "svg", "hdf5", "h5", "npz", "yaml",
+        "yml", "json", "html",
+    ];
+    if OTHERS.contains(&extension) {
         let reason = "windows are written as an NPY array; the name must end in .npy";
         return Err(CliError::file(&arguments.output.display().to_string(), reason));
     }
@@ -248,6 +257,9 @@ fn run_windows(
     let files = files.into_iter().flatten().map(PathBuf::as_path);
     let files: Vec<&Path> = std::iter::once(arguments.output.as_path()).chain(files).collect();
     refuse_same_output(&files)?;
+    for (file, what) in [(&arguments.truth, "the truth"), (&arguments.corners, "corners")] {
+        refuse_no_csv(file.as_deref(), what)?;
+    }
     let side = arguments.camera_size;
     simulation.maps = camera.maps(Size::new(side, side), arguments.seed)?;
     simulation.validate()?;

@@ -1,6 +1,7 @@
 //! The words of `spotfit simulate` and `spotfit simulate movie` for EMCCD and sCMOS cameras, and the file of maps.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,7 +13,7 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 use zip::{CompressionMethod, DateTime};
 
 use super::error::CliError;
-use super::output::Output;
+use super::output::{Output, refuse_stranger};
 
 #[derive(Debug, Args)]
 pub(crate) struct CameraArguments {
@@ -25,6 +26,10 @@ pub(crate) struct CameraArguments {
     /// (ADU/e-) and variance (ADU²).
     #[arg(long, value_name = "MAPS.npz", conflicts_with_all = ["baseline", "gain", "read_noise"])]
     pub(crate) camera: Option<PathBuf>,
+    /// Replace the file of --camera although it is not one that Spotfit simulated: in other commands --camera names the maps
+    /// of a real camera, which are read. Without it such a file is left as it is, and nothing is written.
+    #[arg(long, requires = "camera")]
+    pub(crate) overwrite: bool,
 }
 
 impl CameraArguments {
@@ -35,6 +40,7 @@ impl CameraArguments {
             let reason = "the name of the camera's maps must end in .npz";
             return Err(CliError::file(&path.display().to_string(), reason));
         }
+        refuse_stranger(path, is_ours, self.overwrite)?;
         Ok(Some(Maps::simulated(size, seed)?))
     }
 
@@ -43,6 +49,19 @@ impl CameraArguments {
         let (Some(path), Some(maps)) = (&self.camera, maps) else { return Ok(None) };
         write_maps(path, maps).map(Some)
     }
+}
+
+/// The comment of the archive, which tells simulated maps from those of a real camera. It is the end of the file.
+const SIGN: &str = "Simulated by Spotfit";
+
+/// Whether maps were simulated.
+fn is_ours(path: &Path) -> bool {
+    let mut end = vec![0; SIGN.len()];
+    let read = File::open(path).and_then(|mut file| {
+        file.seek(SeekFrom::End(-(SIGN.len() as i64)))?;
+        file.read_exact(&mut end)
+    });
+    read.is_ok() && end == SIGN.as_bytes()
 }
 
 /// An NPZ file is a ZIP archive of NPY files; these are stored as they are.
@@ -67,6 +86,7 @@ fn write_maps(path: &Path, maps: &Maps) -> Result<Output, CliError> {
         Ok(())
     };
     write().map_err(CliError::write(&name))?;
+    archive.set_comment(SIGN).map_err(|error| CliError::write(&name)(error.into()))?;
     archive.finish().map_err(|error| CliError::write(&name)(error.into()))?;
     Ok(output)
 }

@@ -7,7 +7,8 @@ use fit_core::Size;
 use fit_sim::{Camera, MovieSimulation};
 
 use super::error::CliError;
-use super::paths::refuse_same_output;
+use super::paths::{refuse_ending, refuse_same_output};
+use super::simulate::refuse_no_csv;
 use super::simulate_camera::CameraArguments;
 use super::simulate_write::write_movie;
 
@@ -70,6 +71,10 @@ impl FrameArguments {
         let files = files.into_iter().flatten().map(PathBuf::as_path);
         let files: Vec<&Path> = std::iter::once(self.output.as_path()).chain(files).collect();
         refuse_same_output(&files)?;
+        if !self.output.extension().is_some_and(|own| own.eq_ignore_ascii_case("tiff")) {
+            refuse_ending(&self.output, &["tif", "npy"], "a movie")?;
+        }
+        refuse_no_csv(self.truth.as_deref(), "the truth")?;
         simulation.maps = self.camera.maps(Size::new(self.width, self.height), self.seed)?;
         let maps = self.camera.write(simulation.maps.as_ref())?;
         let mut plan = simulation.plan()?;

@@ -16,9 +16,9 @@ use super::drift;
 use super::error::CliError;
 use super::filter::parse;
 use super::locs::{LocsArguments, frames_of, refuse_same};
-use super::message::say;
+use super::message::{print, say};
 use super::output::Output;
-use super::paths::refuse_same_file;
+use super::paths::{refuse_ending, refuse_same_file};
 use gather::{Gathered, QUANTITIES, Quantity};
 use histogram::Histogram;
 use part::Part;
@@ -88,6 +88,7 @@ pub(crate) fn run(arguments: &StatsArguments) -> Result<(), CliError> {
         for input in [table, &sidecar(table)] {
             refuse_same_file(input, output)?;
         }
+        refuse_ending(output, &["html", "htm"], "a report")?;
     }
     let page = output.as_deref().map(Output::create).transpose()?;
     let report = Report::of(arguments)?;
@@ -106,9 +107,7 @@ pub(crate) fn run(arguments: &StatsArguments) -> Result<(), CliError> {
         }
     }
     let text = if arguments.json { values::json(&report, &values) } else { values::lines(&values) };
-    let mut out = Output::create(standard)?;
-    out.write_all(text.as_bytes())?;
-    out.finish()
+    print(&text)
 }
 
 impl Report {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::error::CliError;
 use super::output::Output;
+use super::paths::{is_stream, refuse_folder};
 use spotfit::npy::write_header;
 use spotfit::{Errors, Estimator, Fit, Options, Parameter, Shape};
 
@@ -17,11 +18,13 @@ pub(crate) enum Format {
 impl Format {
     /// The format, by the ending of the file's name; CSV on standard output.
     pub(crate) fn of(path: &Path) -> Result<Self, CliError> {
+        refuse_folder(path)?;
         let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
         match extension.as_ref().and_then(|extension| extension.to_str()) {
             _ if path == Path::new("-") => Ok(Self::Csv),
             Some("csv") => Ok(Self::Csv),
             Some("npy") => Ok(Self::Npy),
+            _ if is_stream(path) => Ok(Self::Csv),
             _ => {
                 let reason = "the output's name must end in .csv or .npy";
                 Err(CliError::file(&path.display().to_string(), reason))

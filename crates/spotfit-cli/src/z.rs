@@ -8,6 +8,7 @@ use super::calibrate::finder;
 use super::error::CliError;
 use super::locs::{LocsArguments, refuse_replacing};
 use super::message::say;
+use super::output::Overwrite;
 use spotfit::astigmatism::find::{DepthStatus, FindOptions, Finder, Measure};
 use spotfit::astigmatism::table::{TableFinder, set_depths};
 
@@ -32,6 +33,8 @@ pub(crate) struct ZArguments {
     /// Drop localizations whose z was not found: beyond the range, ambiguous, or far from the calibration.
     #[arg(long)]
     found: bool,
+    #[command(flatten)]
+    overwrite: Overwrite,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
@@ -41,7 +44,7 @@ enum MeasureChoice {
 }
 
 pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
-    let locs = arguments.locs.open()?;
+    let locs = arguments.locs.open_for(&arguments.output)?;
     refuse_replacing(&arguments.calibration, &arguments.output)?;
     let finder = finder(&arguments.calibration, locs.layout()?.info.pixel_size)?;
     let measure = match arguments.measure {
@@ -53,7 +56,7 @@ pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
     let finder =
         Finder::new(finder.curve(), options).map_err(|error| CliError::Other(error.to_string()))?;
     let finder = TableFinder::new(finder.with_box_size(box_size), arguments.box_size)?;
-    let mut output = locs.output(&arguments.output)?;
+    let mut output = locs.output(&arguments.output, arguments.overwrite)?;
     let mut counts = [0usize; DepthStatus::ALL.len()];
     let mut estimated = None;
     locs.blocks(None, |mut block| {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyFileExistsError, PyValueError};
 use pyo3::prelude::*;
 use spotfit::link::{Groups, LinkError, LinkOptions, link};
 use spotfit::table::{self, Column, Filter, Kind, Table, TableError, TableReader, Unit};
@@ -83,6 +83,9 @@ fn of_file(path: &std::path::Path) -> impl Fn(TableError) -> PyErr {
         TableError::Io(error) => {
             io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
         }
+        TableError::Stranger { .. } => {
+            PyFileExistsError::new_err(format!("{error}; overwrite=True replaces it"))
+        }
         other => PyValueError::new_err(format!("{}: {other}", path.display())),
     }
 }
@@ -160,10 +163,12 @@ pub(crate) fn write_table(
     path: PathBuf,
     columns: Vec<Given<'_>>,
     info: &Bound<'_, Info>,
+    overwrite: bool,
 ) -> PyResult<usize> {
     let table = table(py, columns, info.get())?;
     let pool = threads::pool()?;
-    let written = py.detach(|| pool.install(|| table.save(&path))).map_err(of_file(&path))?;
+    let save = || if overwrite { table.save_over(&path) } else { table.save(&path) };
+    let written = py.detach(|| pool.install(save)).map_err(of_file(&path))?;
     Ok(written.left_out.total())
 }
 

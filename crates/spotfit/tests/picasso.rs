@@ -11,6 +11,7 @@ use spotfit::hdf5::{H5Reader, H5Writer, Member, NumberKind};
 use spotfit::localize::Localization;
 use spotfit::table::{
     CsvReader, Info, Layout, PicassoReader, PicassoWriter, Table, TableError, Unit, Widths,
+    is_our_sidecar,
 };
 use spotfit::yaml::{self, Value};
 
@@ -216,6 +217,36 @@ fn files_have_their_format_by_name() {
     assert!(nanometres.save(path("other.hdf5")).is_err());
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), before);
     assert!(Table::load(Path::new("/nowhere.csv")).is_err());
+}
+
+/// Proves that saving replaces a YAML file that Spotfit wrote and leaves others, unless it is told to replace them; and that
+/// where the table cannot appear the old YAML file stays, since it belongs to what is there.
+#[test]
+fn a_stranger_beside_a_table_stays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let yaml = || fs::read_to_string(path("locs.yaml")).expect("YAML");
+    let table = |size: f64| table(STORM, Some(size));
+    table(100.0).save(path("locs.hdf5")).expect("HDF5");
+    table(130.0).save(path("locs.hdf5")).expect("HDF5");
+    assert!(yaml().contains("Pixelsize: 130.0") && is_our_sidecar(&path("locs.yaml")));
+    let before = (yaml(), fs::read_dir(folder.path()).expect("a folder").count());
+    fs::create_dir(path("other.hdf5")).expect("a folder in the way");
+    fs::rename(path("locs.yaml"), path("other.yaml")).expect("another name");
+    assert!(table(100.0).save(path("other.hdf5")).is_err());
+    fs::rename(path("other.yaml"), path("locs.yaml")).expect("it stayed");
+    fs::remove_dir(path("other.hdf5")).expect("nothing in it");
+    assert_eq!((yaml(), fs::read_dir(folder.path()).expect("a folder").count()), before);
+
+    fs::write(path("locs.yaml"), "Frames: 5\n").expect("a file");
+    let refused = table(100.0).save(path("locs.hdf5")).expect_err("a stranger");
+    assert!(matches!(&refused, TableError::Stranger { .. }), "{refused}");
+    assert!(refused.to_string().contains("locs.yaml"), "{refused}");
+    assert_eq!(yaml(), "Frames: 5\n");
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), before.1);
+    table(100.0).save(path("locs.csv")).expect("CSV has nothing beside it");
+    table(100.0).save_over(path("locs.hdf5")).expect("HDF5");
+    assert!(yaml().contains("Pixelsize: 100.0"));
 }
 
 /// Proves that pandas reads CSV tables by ThunderSTORM's column names, in two and three dimensions, and Picasso's tables by theirs, to

@@ -66,6 +66,11 @@ impl Task {
         written(&self.output).iter().any(|file| file.symlink_metadata().is_ok())
     }
 
+    /// Whether a process that did not come to its end was about to replace what is there.
+    pub(super) fn may_replace(&self) -> bool {
+        matches!(Record::read(&self.record), Ok(Some(Record { state: State::Begun, .. })))
+    }
+
     /// Finds out what is there.
     pub(super) fn standing(&self) -> Standing {
         let record = match Record::read(&self.record) {

@@ -189,6 +189,12 @@ impl Record {
             let name = path.file_name().unwrap_or_default().display();
             format!("{name} is no record of spotfit batch ({reason}): --overwrite replaces it")
         };
+        // Opening a pipe would wait for its other end.
+        let kind = fs::metadata(path).map(|metadata| metadata.is_file());
+        if matches!(kind, Ok(false)) {
+            let name = path.file_name().unwrap_or_default().display();
+            return Err(format!("{name} is no file, and a record is to be there; move it"));
+        }
         let file = match fs::File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file.map_err(|error| wrong(error.to_string()))?,

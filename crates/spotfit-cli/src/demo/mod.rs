@@ -5,7 +5,6 @@ mod movie;
 mod picture;
 mod places;
 
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fmt, fs};
@@ -34,6 +33,46 @@ pub(crate) struct DemoArguments {
     /// The seed of the simulation.
     #[arg(long, default_value_t = 1, value_name = "SEED")]
     seed: u32,
+    /// Replace files in --out that have the names of the results. Without it nothing is written if there are any.
+    #[arg(long)]
+    overwrite: bool,
+}
+
+/// The names of the results.
+const FILES: [&str; 17] = [
+    "fits.csv",
+    "truth.csv",
+    "windows.svg",
+    "movie.tif",
+    "movie-truth.csv",
+    "locs.csv",
+    "movie.png",
+    "beads.tif",
+    "cal.yaml",
+    "cal.svg",
+    "depth.tif",
+    "depth-truth.csv",
+    "depth.csv",
+    "straight.csv",
+    "drift.csv",
+    "drift.svg",
+    "depth.png",
+];
+
+/// Refuses to replace what is in the folder: nobody named the files, and nothing in them says that they are a
+/// demonstration's.
+fn refuse_strangers(folder: &Path) -> Result<(), CliError> {
+    let there = FILES.iter().filter(|name| folder.join(name).symlink_metadata().is_ok());
+    let there: Vec<&str> = there.copied().collect();
+    if there.is_empty() {
+        return Ok(());
+    }
+    let (verb, them) = if there.len() == 1 { ("is", "it") } else { ("are", "them") };
+    let reason = format!(
+        "{} {verb} there already; --overwrite replaces {them}, and --out names another folder",
+        there.join(", ")
+    );
+    Err(CliError::file(&folder.display().to_string(), reason))
 }
 
 /// Median, mean and standard deviation of absolute errors, in units of the true σ.
@@ -52,11 +91,9 @@ impl Spread {
 
 /// Prints a line. A reader such as `head` may close standard output; the files are written all the same.
 fn print(text: fmt::Arguments<'_>) -> Result<(), CliError> {
-    match writeln!(io::stdout(), "{text}") {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(CliError::write("standard output")(error))
-        }
-        _ => Ok(()),
+    match super::message::print(&format!("{text}\n")) {
+        Err(error) if error.is_broken_pipe() => Ok(()),
+        printed => printed,
     }
 }
 
@@ -101,6 +138,9 @@ fn fit(spots: &Spots, background: Background) -> Result<Outcome, CliError> {
 
 pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
     let folder = &arguments.out;
+    if !arguments.overwrite {
+        refuse_strangers(folder)?;
+    }
     fs::create_dir_all(folder).map_err(CliError::write(&folder.display().to_string()))?;
     let count = arguments.count as usize;
     say!("Absolute errors of {count} fits a row, in units of the spot's true sigma:");

@@ -10,7 +10,7 @@ use super::{DemoArguments, picture, say};
 use crate::error::CliError;
 use crate::interrupt;
 use crate::locs::LocsOutput;
-use crate::output::Output;
+use crate::output::{Output, Overwrite};
 use crate::score::Score;
 use spotfit::Camera;
 use spotfit::localize::{LocalizeOptions, Localizer};
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &DemoArguments, folder: &Path) -> Result<(), CliErr
     let options = LocalizeOptions::default().with_camera(camera).with_checks(true);
     let localizer = Localizer::new(movie.size(), options)?;
     let layout = Layout::default().with_pixel_size(Some(PIXEL_SIZE));
-    let mut table = LocsOutput::create(&folder.join("locs.csv"), 0.0)?;
+    let mut table = LocsOutput::create(&folder.join("locs.csv"), 0.0, Overwrite::default())?;
     let mut points = Vec::new();
     let mut localizations = Vec::new();
     let begin = Instant::now();

@@ -9,6 +9,7 @@ use super::warn::warn;
 use crate::error::CliError;
 use crate::locs::{LocsOutput, format_of, refuse_replacing};
 use crate::movie_options::{metadata, pixel_size};
+use crate::output::Overwrite;
 use spotfit::localize::{Counts, Localizer};
 use spotfit::movie::Movie;
 use spotfit::table::{Info, TableFormat};
@@ -53,6 +54,7 @@ pub(crate) struct Job<'a> {
     pub(crate) movie: &'a Path,
     pub(crate) output: &'a Path,
     pub(crate) words: &'a LocalizeWords,
+    pub(crate) overwrite: Overwrite,
 }
 
 /// What has become of it.
@@ -98,7 +100,7 @@ impl Job<'_> {
         let layout = words.layout(pixel_size, is_picasso, told.shape);
         let parse = |text: &String| crate::filter::parse(text, &layout.table(&[], &info));
         let filter = words.filter.as_ref().map(parse).transpose()?;
-        let mut output = LocsOutput::create(output, 0.0)?;
+        let mut output = LocsOutput::create(output, 0.0, self.overwrite)?;
         output.write(layout.table(&[], &info))?;
         for text in metadata(&movie, words.pixel_size) {
             listener.hear(Topic::Metadata, text);

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::source::Source;
 use crate::error::CliError;
 use crate::output::Output;
+use crate::paths::{is_stream, refuse_folder};
 use spotfit::render::{Canvas, Colours, Contrast, Picture, View, round_length};
 use spotfit::table::Unit;
 
@@ -19,11 +20,13 @@ pub(super) enum Format {
 impl Format {
     /// The format by the ending of the file's name; PNG on standard output.
     pub(super) fn of(path: &Path) -> Result<Self, CliError> {
+        refuse_folder(path)?;
         let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
         match extension.as_ref().and_then(|extension| extension.to_str()) {
             _ if path == Path::new("-") => Ok(Self::Png),
             Some("png") => Ok(Self::Png),
             Some("tif" | "tiff") => Ok(Self::Tiff),
+            _ if is_stream(path) => Ok(Self::Png),
             _ => {
                 let reason = "the name of a picture ends in .png, .tif or .tiff";
                 Err(CliError::file(&path.display().to_string(), reason))

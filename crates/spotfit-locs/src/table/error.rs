@@ -140,6 +140,12 @@ pub enum TableError {
         /// What is wrong.
         reason: String,
     },
+    /// The YAML file that belongs beside a table is there already, and is somebody else's.
+    #[error("{file} is there already, and Spotfit did not write it")]
+    Stranger {
+        /// Its name.
+        file: String,
+    },
     /// The name of a file does not say how a table is to be written.
     #[error("a table's name ends in .csv, or in .hdf5 or .h5")]
     Format,

@@ -1,7 +1,7 @@
 //! Tables in files of either format.
 
-use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Seek, Write};
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
 use super::picasso::{self, LeftOut, PicassoReader, PicassoWriter};
@@ -198,40 +198,86 @@ impl Table {
     }
 
     /// Writes the table to a file, in the format of its name: `.csv`, or `.hdf5` with its `.yaml` beside it. It is there under its name only
-    /// when it is complete.
+    /// when it is complete. A `.yaml` that is there already is replaced only if Spotfit wrote it.
+    ///
+    /// # Errors
+    /// [`TableError`]; [`TableError::Format`] for other names, [`TableError::Stranger`] for a `.yaml` that stays.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<Written, TableError> {
+        self.save_to(path.as_ref(), false)
+    }
+
+    /// The same, but a `.yaml` that is there already is replaced whoever wrote it.
     ///
     /// # Errors
     /// [`TableError`]; [`TableError::Format`] for other names.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<Written, TableError> {
-        let path = path.as_ref();
+    pub fn save_over(&self, path: impl AsRef<Path>) -> Result<Written, TableError> {
+        self.save_to(path.as_ref(), true)
+    }
+
+    fn save_to(&self, path: &Path, overwrite: bool) -> Result<Written, TableError> {
         let format = TableFormat::of(path).ok_or(TableError::Format)?;
-        let (part, beside) = (part(path), part(&picasso::sidecar(path)));
+        let sidecar = picasso::sidecar(path);
+        if format == TableFormat::Picasso && sidecar.exists() {
+            // Something other than a file cannot be replaced by one.
+            let may = sidecar.is_file() && (overwrite || picasso::is_our_sidecar(&sidecar));
+            let file = sidecar.display().to_string();
+            may.then_some(()).ok_or(TableError::Stranger { file })?;
+        }
+        let [part, beside] = [path, &sidecar].map(|file| hidden(file, "part"));
+        let outdated = hidden(&sidecar, "old");
         let write = || {
-            let mut writer = TableWriter::new(BufWriter::new(File::create(&part)?), format);
+            let mut writer = TableWriter::new(BufWriter::new(create(&part)?), format);
             writer.write(self)?;
             let (file, written) = writer.finish()?;
-            file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-            if let Some(text) = &written.beside {
-                std::fs::write(&beside, text)?;
-                std::fs::rename(&beside, picasso::sidecar(path))?;
+            file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            let Some(text) = &written.beside else {
+                fs::rename(&part, path)?;
+                return Ok(written);
+            };
+            create(&beside)?.write_all(text.as_bytes())?;
+            // The side of a pixel in the YAML file counts before that in the table. So no table may ever be beside the YAML
+            // file of another, also if the process is killed: first the old YAML file goes, then the table appears, then the
+            // new YAML file. A table without YAML has what is known in itself.
+            let put_aside = match fs::rename(&sidecar, &outdated) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+                done => done.map(|()| true)?,
+            };
+            let appeared = fs::rename(&part, path);
+            if appeared.is_err() && put_aside {
+                // That is the second error in a row: the first one is told.
+                let _ = fs::rename(&outdated, &sidecar);
             }
-            std::fs::rename(&part, path)?;
+            appeared?;
+            fs::rename(&beside, &sidecar)?;
+            if put_aside {
+                fs::remove_file(&outdated)?;
+            }
             Ok(written)
         };
         let written: Result<Written, TableError> = write();
         if written.is_err() {
-            // It may not even be there.
-            let _ = std::fs::remove_file(&part);
-            let _ = std::fs::remove_file(&beside);
+            // They may not even be there.
+            for file in [&part, &beside, &outdated].into_iter().filter(|file| file.is_file()) {
+                let _ = fs::remove_file(file);
+            }
         }
         written
     }
 }
 
-/// The file that becomes another when it is complete.
-fn part(path: &Path) -> std::path::PathBuf {
+/// Makes a file that is to become another one. A dead process may have left one there.
+fn create(part: &Path) -> io::Result<File> {
+    // Opening a pipe would wait for its other end.
+    if fs::symlink_metadata(part).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(io::Error::other(format!("{} is in the way and no file", part.display())));
+    }
+    File::create(part)
+}
+
+/// The name of a file beside another for the time of writing.
+fn hidden(path: &Path, what: &str) -> std::path::PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.part", std::process::id()));
+    name.push(format!(".{}.{what}", std::process::id()));
     path.with_file_name(name)
 }

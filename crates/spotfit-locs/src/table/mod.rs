@@ -42,7 +42,7 @@ pub use corners::CornerReader;
 pub use csv::{CsvReader, CsvWriter};
 pub use error::TableError;
 pub use file::{TableFormat, TableReader, TableWriter, Written};
-pub use picasso::{LeftOut, PicassoReader, PicassoWriter, sidecar};
+pub use picasso::{LeftOut, PicassoReader, PicassoWriter, is_our_sidecar, sidecar};
 
 /// The unit of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -182,7 +182,12 @@ def _fit_file(task: Task) -> dict[str, Any]:
         os.replace(new, place)
         records.write(new, {**task.record, **counts})
         records.settle(task.out)
-        for file in reversed(task.tables):
+        # The side of a pixel in the YAML file counts before that in the table. So no table may ever be beside the YAML file of
+        # another, also if the process is killed: first the old YAML file goes, then the table appears, then the new one.
+        for beside in task.tables[1:]:
+            if os.path.exists(task.at(beside)):
+                os.remove(task.at(beside))
+        for file in task.tables:
             os.replace(os.path.join(part, file), task.at(file))
         records.settle(task.out)
         os.replace(new, place)

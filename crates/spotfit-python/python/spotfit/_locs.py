@@ -205,9 +205,9 @@ class Locs:
         part: Locs = self[mask]
         return part
 
-    def save(self, path: str | PathLike[str]) -> int:
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> int:
         """Writes the table: see `write_table`."""
-        return write_table(path, self)
+        return write_table(path, self, overwrite=overwrite)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The columns as a data frame of pandas."""
@@ -307,7 +307,7 @@ def read_table(
     return Locs._made(columns, info)
 
 
-def write_table(path: str | PathLike[str], locs: Locs) -> int:
+def write_table(path: str | PathLike[str], locs: Locs, *, overwrite: bool = False) -> int:
     """Writes a table of localizations. The file is there under its name only when it is complete.
 
     Parameters
@@ -317,6 +317,9 @@ def write_table(path: str | PathLike[str], locs: Locs) -> int:
         unit that the table has; Picasso's is pixels.
     locs : Locs
         The localizations.
+    overwrite : bool
+        Replace a ``.yaml`` beside the ``.hdf5`` file also if Spotfit did not write it. Without it that is a
+        `FileExistsError`, and nothing is written. The file that is named is always replaced.
 
     Returns
     -------
@@ -327,4 +330,4 @@ def write_table(path: str | PathLike[str], locs: Locs) -> int:
         raise TypeError(f"locs must be spotfit.Locs, not {type(locs).__name__}")
     if "frame" in locs.names and np.any(locs["frame"] < 0):
         raise ValueError("column 'frame' has numbers below 0: frames are counted from 0")
-    return _spotfit.write_table(path, locs._given(), locs._info)
+    return _spotfit.write_table(path, locs._given(), locs._info, overwrite)
