@@ -235,7 +235,8 @@ fn errors_of_a_table_are_added_in_any_unit() {
     near(&column(&out, "uncertainty_xy [px]"), expected, 6e-7);
     folder.file("pixels.csv", b"frame,x [px],y [px],uncertainty [nm]\n1,2,4,12\n2,2,4,5\n");
     succeeds(&known);
-    near(&column(&out, "uncertainty_xy [nm]"), [first.hypot(12.0), second.hypot(5.0)], 6e-5);
+    // All lengths of a table have the unit of x.
+    near(&column(&out, "uncertainty_xy [px]"), expected, 6e-7);
 
     // A name without a unit means that of the drift.
     let drift = folder.file("bare.csv", b"frame,x,y,x_error,y_error\n0,0,0,0.06,0.08\n");
