@@ -180,7 +180,7 @@ fn broken_movies_are_named() {
     let mut short = tags(24, 20, 16, 1, 0);
     short.insert(5, (270, 2, 0));
     let many = handmade(false, &[short], "ImageJ=1.54f\nimages=9000\n\0", &little);
-    wrong(many, "ImageJ's description promises 9000 frames");
+    wrong(many, "ImageJ's metadata promise 9000 frames");
 
     let mut rgb = Cursor::new(Vec::new());
     TiffEncoder::new(&mut rgb).unwrap().write_image::<colortype::RGB8>(4, 4, &[7; 48]).unwrap();
