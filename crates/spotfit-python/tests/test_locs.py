@@ -140,7 +140,7 @@ def test_what_is_wrong_is_named(locs: spotfit.Locs, tmp_path: Path) -> None:
             call()
 
 
-def test_frames_from_0_are_told(tmp_path):
+def test_frames_from_0_are_told(tmp_path: Path) -> None:
     """Proves that ids from 0 are warned about, and that the first frame and the size of a pixel can be said."""
     path = tmp_path / "locs.csv"
     path.write_text("id,frame,x [nm],y [px]\n0,11,100,2\n")
@@ -151,4 +151,4 @@ def test_frames_from_0_are_told(tmp_path):
     assert (locs.frame.tolist(), locs.y.tolist()) == ([11], [200.0])
     assert spotfit.read_table(path, pixel_size=100, first_frame=1).frame.tolist() == [10]
     with pytest.raises(ValueError, match="first_frame must be 0 or 1"):
-        spotfit.read_table(path, first_frame=2)
+        spotfit.read_table(path, first_frame=2)  # type: ignore[arg-type]
