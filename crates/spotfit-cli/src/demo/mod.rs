@@ -25,7 +25,7 @@ use spotfit::{
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
     /// The folder for the results; it is created if necessary.
-    #[arg(long, default_value = "spotfit-demo", value_name = "DIR")]
+    #[arg(long, default_value = OWN_FOLDER, value_name = "DIR")]
     out: PathBuf,
     /// Number of spots in each of the three cases, up to a million.
     #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -33,10 +33,14 @@ pub(crate) struct DemoArguments {
     /// The seed of the simulation.
     #[arg(long, default_value_t = 1, value_name = "SEED")]
     seed: u32,
-    /// Replace files in --out that have the names of the results. Without it nothing is written if there are any.
+    /// Replace files in --out that have the names of the results. Without it nothing is written if there are any, unless
+    /// the folder is called spotfit-demo.
     #[arg(long)]
     overwrite: bool,
 }
+
+/// A folder of this name is a demonstration's, and so is what has the names of its results there.
+const OWN_FOLDER: &str = "spotfit-demo";
 
 /// The names of the results.
 const FILES: [&str; 17] = [
@@ -59,9 +63,12 @@ const FILES: [&str; 17] = [
     "depth.png",
 ];
 
-/// Refuses to replace what is in the folder: nobody named the files, and nothing in them says that they are a
-/// demonstration's.
+/// Refuses to replace what is in a folder that is not a demonstration's own: nobody named the files, and nothing in them
+/// says that they are.
 fn refuse_strangers(folder: &Path) -> Result<(), CliError> {
+    if folder.file_name().is_some_and(|name| name == OWN_FOLDER) {
+        return Ok(());
+    }
     let there = FILES.iter().filter(|name| folder.join(name).symlink_metadata().is_ok());
     let there: Vec<&str> = there.copied().collect();
     if there.is_empty() {
@@ -273,4 +280,22 @@ fn write_files(folder: &Path, spots: &Spots, fits: &[Fit<f64>]) -> Result<(), Cl
     let mut image = Output::create(&folder.join("windows.svg"))?;
     image.write_all(picture::windows(spots, fits).as_bytes())?;
     image.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that a demonstration may run again in its own folder, and replaces nothing in another.
+    #[test]
+    fn only_its_own_folder_is_used_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, refused) in [(OWN_FOLDER, false), ("results", true)] {
+            let folder = folder.path().join(name);
+            fs::create_dir(&folder).expect("a folder");
+            assert!(refuse_strangers(&folder).is_ok(), "{name}");
+            fs::write(folder.join("drift.svg"), "mine").expect("a file");
+            assert_eq!(refuse_strangers(&folder).is_err(), refused, "{name}");
+        }
+    }
 }
