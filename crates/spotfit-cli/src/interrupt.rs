@@ -10,8 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::error::CliError;
-use super::message::say;
-use super::output;
+use crate::say::message::say;
+use crate::words::output;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 

@@ -1,48 +1,11 @@
 //! The command `spotfit`: reads arguments and files, calls the library, writes files.
 #![deny(unsafe_code)]
 
-mod batch;
-mod calibrate;
-mod calibrate_psf;
-mod corners;
-mod curve;
-mod curve_data;
-mod curve_plot;
-mod curve_table;
-mod demo;
-mod devices;
-mod drift;
 mod error;
-mod filter;
-mod fit;
-mod input;
 mod interrupt;
-mod known;
-mod link;
-mod localize;
-mod locs;
-mod message;
-mod model;
-mod movie_options;
-mod output;
-mod paths;
-mod plot;
-mod progress;
-mod render;
-mod score;
-mod simulate;
-mod simulate_beads;
-mod simulate_camera;
-mod simulate_frames;
-mod simulate_movie;
-mod simulate_spots;
-mod simulate_write;
-mod splines;
-mod spot_options;
-mod stats;
-mod table;
-mod weights;
-mod z;
+mod say;
+mod verbs;
+mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -50,7 +13,11 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use error::CliError;
-use message::say;
+use say::message::say;
+use verbs::{
+    batch, calibrate, curve, demo, devices, drift, filter, fit, link, localize, model, render,
+    simulate, stats, z,
+};
 
 /// Finds the centre, width and brightness of spots of light in camera images.
 #[derive(Debug, Parser)]

@@ -1,0 +1,269 @@
+//! `spotfit batch`: many movies in, a table of localizations for each out.
+
+mod board;
+mod manifest;
+mod plan;
+mod record;
+mod summary;
+mod words;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+
+use crate::error::CliError;
+use crate::interrupt;
+use crate::say::message::say;
+use crate::verbs::localize::{Job, Listener, Topic};
+use crate::words::output::{Overwrite, remove_parts};
+use board::{Board, Hearing};
+use plan::{Standing, Task};
+use record::{State, Tally};
+
+#[derive(Debug, Args)]
+pub(crate) struct BatchArguments {
+    /// The movies: a text file with one a line, or a CSV table with a column movie, an optional column output (the name of
+    /// the table, without ending), and columns named like the options below, whose cells count for that movie (true or false
+    /// for those without a value; an empty cell changes nothing). Lines that begin with # are skipped. Paths count from the
+    /// manifest's folder; - reads standard input.
+    #[arg(value_name = "MANIFEST")]
+    manifest: PathBuf,
+    /// The folder for the tables: NAME.hdf5 with its .yaml for movie NAME.tif, NAME.batch.json beside it, which says how it
+    /// was made, and summary.csv. It is made if it is missing.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Take the movies I, I + N, I + 2N and so on of the manifest: N processes or machines share the work.
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, default_value = "1/1", hide_default_value = true)]
+    shard: Shard,
+    /// Localize so many movies at a time; they share the threads.
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: u16,
+    /// The format of the tables: hdf5 for Picasso, or csv.
+    #[arg(long, value_enum, default_value = "hdf5", value_name = "FORMAT")]
+    format: TableChoice,
+    /// Localize all movies, and replace what is there, whoever wrote it. Without it movies that are finished are skipped, and
+    /// files that `spotfit batch` did not write are left as they are.
+    #[arg(long)]
+    overwrite: bool,
+    #[command(flatten)]
+    typed: words::Typed,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum TableChoice {
+    Hdf5,
+    Csv,
+}
+
+/// One part of a manifest.
+#[derive(Clone, Copy, Debug)]
+struct Shard {
+    /// From 1.
+    number: usize,
+    of: usize,
+}
+
+fn parse_shard(text: &str) -> Result<Shard, String> {
+    let numbers = text.split_once('/').and_then(|(number, of)| {
+        let (number, of): (usize, usize) = (number.parse().ok()?, of.parse().ok()?);
+        (1..=of).contains(&number).then_some(Shard { number, of })
+    });
+    numbers.ok_or_else(|| "it is not I/N with 1 <= I <= N".to_owned())
+}
+
+impl Shard {
+    fn summary(self) -> String {
+        match self {
+            Self { of: 1, .. } => "summary.csv".to_owned(),
+            Self { number, of } => format!("summary-{number}-of-{of}.csv"),
+        }
+    }
+
+    fn has(self, index: usize) -> bool {
+        index % self.of == self.number - 1
+    }
+}
+
+/// What has become of a movie.
+enum Outcome {
+    /// In an earlier run.
+    Finished(Tally),
+    Fitted(Tally),
+    Failed(String),
+}
+
+pub(crate) fn run(arguments: &BatchArguments) -> Result<(), CliError> {
+    let BatchArguments { out, shard, overwrite, .. } = arguments;
+    let summary = out.join(shard.summary());
+    let lines = manifest::read(&arguments.manifest)?;
+    let tasks = plan::tasks(&lines, arguments, &summary)?;
+    let own = tasks.into_iter().enumerate().filter(|(index, _)| shard.has(*index));
+    let tasks: Vec<Task> = own.map(|(_, task)| task).collect();
+    summary::refuse_stranger(&summary, *overwrite)?;
+    fs::create_dir_all(out).map_err(CliError::write(&out.display().to_string()))?;
+    clean(out, &tasks, &summary);
+
+    let standing = |task: &Task| match task.standing() {
+        _ if *overwrite => None,
+        Standing::Finished(tally) => Some(Outcome::Finished(tally)),
+        Standing::ToFit => None,
+        Standing::Refused(reason) => {
+            say!("spotfit: {}: {reason}", task.movie);
+            Some(Outcome::Failed(reason))
+        }
+    };
+    let mut outcomes: Vec<Option<Outcome>> = tasks.iter().map(standing).collect();
+    let begin = Instant::now();
+    let todo = tasks.iter().zip(&outcomes).enumerate().filter(|(_, (_, done))| done.is_none());
+    let todo: Vec<(usize, &Task)> = todo.map(|(index, (task, _))| (index, task)).collect();
+    let finished = outcomes.iter().flatten().filter(|done| matches!(done, Outcome::Finished(_)));
+    let meaning = Meaning { finished: finished.count(), of: tasks.len(), overwrite: *overwrite };
+    let overwrite = Overwrite { overwrite: *overwrite };
+    for (index, outcome) in all(&todo, arguments.jobs.into(), meaning, overwrite) {
+        outcomes[index] = Some(outcome);
+    }
+    interrupt::check()?;
+    let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
+    summary::write(&summary, &tasks, &outcomes)?;
+    summarize(&tasks, &outcomes, begin.elapsed())
+}
+
+/// Removes what processes that were killed have left of our outputs.
+fn clean(out: &Path, tasks: &[Task], summary: &Path) {
+    let files = tasks.iter().flat_map(Task::files).chain([summary.to_owned()]);
+    remove_parts(out, &files.collect::<Vec<_>>());
+}
+
+/// What an interruption means.
+#[derive(Clone, Copy)]
+struct Meaning {
+    finished: usize,
+    of: usize,
+    overwrite: bool,
+}
+
+impl Meaning {
+    fn tell(self) {
+        let Self { finished, of, overwrite } = self;
+        let how = if overwrite { "without --overwrite the" } else { "the" };
+        interrupt::means(format!(
+            "{finished} of {of} movies are finished; {how} same command goes on with the others"
+        ));
+    }
+}
+
+/// Localizes movies, several at a time, until all are done or somebody interrupts it.
+fn all(
+    todo: &[(usize, &Task)],
+    jobs: usize,
+    meaning: Meaning,
+    overwrite: Overwrite,
+) -> Vec<(usize, Outcome)> {
+    meaning.tell();
+    let board = Board::new(todo.len());
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new((Vec::new(), meaning));
+    let work = || {
+        while let Some(&(index, task)) = todo.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if interrupt::check().is_err() {
+                return;
+            }
+            let outcome = match one(task, &board, overwrite) {
+                Err(CliError::Interrupted) => return,
+                Ok(tally) => Outcome::Fitted(tally),
+                Err(error) => Outcome::Failed(failed(task, &error, &board)),
+            };
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.1.finished += usize::from(matches!(outcome, Outcome::Fitted(_)));
+            done.1.tell();
+            done.0.push((index, outcome));
+            board.done();
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..jobs.min(todo.len()) {
+            // Where there can be no more threads, those that there are do the work.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    board.end();
+    done.into_inner().unwrap_or_else(PoisonError::into_inner).0
+}
+
+/// Localizes a movie.
+fn one(task: &Task, board: &Board, overwrite: Overwrite) -> Result<Tally, CliError> {
+    let hearing = Hearing::new(task, board);
+    let overwrite = Overwrite { overwrite: overwrite.overwrite || task.may_replace() };
+    let job = Job { movie: &task.path, output: &task.output, words: &task.words, overwrite };
+    let mut tally = Tally::default();
+    let done = job.run(&hearing, |locs, counts| {
+        let begun = hearing.record()?;
+        locs.finish_between(|rows| {
+            tally = Tally::of(counts, rows);
+            let done = record::Record { state: State::Done(tally), ..begun.clone() };
+            Ok([begun.output(&task.record)?, done.output(&task.record)?])
+        })
+    })?;
+    if let Some(text) = done.frames_are {
+        hearing.hear(Topic::Metadata, format!("spotfit: {text}"));
+    }
+    Ok(tally)
+}
+
+/// Tells and records a failure. The record of outputs that are there stays what it is.
+fn failed(task: &Task, error: &CliError, board: &Board) -> String {
+    let reason = error.to_string().replace('\n', " ");
+    board.say(format!("spotfit: {}: {reason}", task.movie));
+    if !task.has_output() {
+        let files = [task.path.clone()];
+        let files = record::Stamp::movie(&task.path, &files).unwrap_or_default();
+        let record = task.record(files, State::Failed(reason.clone()));
+        let written = record.output(&task.record).and_then(crate::words::output::Output::finish);
+        if let Err(error) = written {
+            board.say(format!("spotfit: {}: its failure is not recorded: {error}", task.movie));
+        }
+    }
+    reason
+}
+
+/// Says what has become of all.
+fn summarize(tasks: &[Task], outcomes: &[Outcome], time: Duration) -> Result<(), CliError> {
+    let (mut fitted, mut finished, mut failed) = (0, 0, Vec::new());
+    let (mut frames, mut localizations) = (0, 0);
+    for (task, outcome) in tasks.iter().zip(outcomes) {
+        match outcome {
+            Outcome::Fitted(tally) => {
+                fitted += 1;
+                frames += tally.frames;
+                localizations += tally.localizations;
+            }
+            Outcome::Finished(tally) => {
+                finished += 1;
+                localizations += tally.localizations;
+            }
+            Outcome::Failed(reason) => failed.push((&task.movie, reason)),
+        }
+    }
+    // They were told when they failed, which may be long ago.
+    for (movie, reason) in failed.iter().filter(|_| fitted > 0) {
+        say!("failed: {movie}: {reason}");
+    }
+    let (count, failed) = (tasks.len(), failed.len());
+    say!(
+        "{count} movies: {fitted} localized now, {finished} finished before, {failed} failed; {localizations} localizations"
+    );
+    if fitted > 0 {
+        let seconds = time.as_secs_f64();
+        say!("{seconds:.2} s: {:.0} frames/s", frames as f64 / seconds);
+    }
+    match failed {
+        0 => Ok(()),
+        _ => Err(CliError::Other(format!("{failed} of {count} movies failed"))),
+    }
+}

@@ -1,0 +1,164 @@
+//! The words of `localize` as they were typed, so that a line of the manifest can change some of them.
+
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+
+use crate::verbs::localize::LocalizeWords;
+
+/// What stands for the presence of a word that takes no value.
+const GIVEN: &str = "true";
+
+/// The words by their long names, without dashes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Typed(BTreeMap<String, Value>);
+
+#[derive(Clone, Debug)]
+struct Value {
+    typed: OsString,
+    /// A relative path in a manifest counts from the manifest's folder.
+    used: OsString,
+}
+
+/// All words that there are.
+fn command() -> Command {
+    let command = Command::new("spotfit batch").no_binary_name(true).disable_help_flag(true);
+    LocalizeWords::augment_args(command)
+}
+
+fn is_flag(arg: &Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::SetTrue)
+}
+
+/// The words that a manifest may have as columns.
+pub(super) struct Known(Vec<Arg>);
+
+impl Known {
+    pub(super) fn new() -> Self {
+        Self(command().get_arguments().cloned().collect())
+    }
+
+    fn named(&self, name: &str) -> Option<&Arg> {
+        self.0.iter().find(|arg| arg.get_long() == Some(name))
+    }
+
+    /// An error if there is no such word, with the one that may have been meant.
+    pub(super) fn check(&self, name: &str) -> Result<(), String> {
+        if self.named(name).is_some() {
+            return Ok(());
+        }
+        let asked = name.trim_start_matches('-').to_lowercase().replace(['_', ' '], "-");
+        let all = self.0.iter().filter_map(Arg::get_long).chain(["movie", "output"]);
+        // A part of a name is often taken for it: gain, for em-gain.
+        let near = |known: &&str| {
+            let parts = known.split('-').map(|part| 0.9 * strsim::jaro(part, &asked));
+            parts.fold(strsim::jaro_winkler(known, &asked), f64::max)
+        };
+        let nearest = all.max_by(|one, other| near(one).total_cmp(&near(other)));
+        let nearest = nearest.unwrap_or_default();
+        Err(format!("unknown column '{name}'; the nearest that is known is {nearest}"))
+    }
+}
+
+impl Typed {
+    /// The words with those of the cells of a line; empty cells change nothing.
+    pub(super) fn with(
+        &self,
+        known: &Known,
+        cells: &[(String, String)],
+        folder: &Path,
+    ) -> Result<Self, String> {
+        let mut all = self.clone();
+        for (name, cell) in cells.iter().filter(|(_, cell)| !cell.is_empty()) {
+            let Some(arg) = known.named(name) else { continue };
+            match cell.as_str() {
+                GIVEN if is_flag(arg) => {}
+                "false" if is_flag(arg) => {
+                    all.0.remove(name);
+                    continue;
+                }
+                _ if is_flag(arg) => {
+                    return Err(format!("column {name}: '{cell}' is neither true nor false"));
+                }
+                _ => {}
+            }
+            let is_path = arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+            let is_file = is_path && cell != "-";
+            let used = if is_file { folder.join(cell).into() } else { cell.into() };
+            all.0.insert(name.clone(), Value { typed: cell.into(), used });
+        }
+        Ok(all)
+    }
+
+    /// What the words mean together.
+    pub(super) fn parse(&self, known: &Known) -> Result<LocalizeWords, String> {
+        let matches = command().try_get_matches_from(self.words(known));
+        matches.and_then(|matches| LocalizeWords::from_arg_matches(&matches)).map_err(|error| {
+            // What follows is for those who type.
+            let text = error.to_string();
+            let text = text.strip_prefix("error: ").unwrap_or(&text);
+            let lines = text.lines().take_while(|line| !line.trim().is_empty());
+            lines.map(str::trim).collect::<Vec<_>>().join(" ")
+        })
+    }
+
+    /// The words as they would be typed.
+    pub(super) fn words(&self, known: &Known) -> Vec<OsString> {
+        let word = |(name, value): (&String, &Value)| {
+            let mut word = OsString::from(format!("--{name}"));
+            if !known.named(name).is_some_and(is_flag) {
+                word.push("=");
+                word.push(&value.used);
+            }
+            word
+        };
+        self.0.iter().map(word).collect()
+    }
+
+    /// The words that the outcome depends on, with what was typed, sorted.
+    pub(super) fn that_matter(&self) -> BTreeMap<String, String> {
+        /// Who fits, and what is refused.
+        const OTHERS: [&str; 3] = ["threads", "device", "max-frame-pixels"];
+        let matter = self.0.iter().filter(|(name, _)| !OTHERS.contains(&name.as_str()));
+        matter
+            .map(|(name, value)| (format!("--{name}"), value.typed.display().to_string()))
+            .collect()
+    }
+}
+
+impl FromArgMatches for Typed {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut all = BTreeMap::new();
+        for arg in command().get_arguments() {
+            let id = arg.get_id().as_str();
+            let Some(name) = arg.get_long() else { continue };
+            if matches.value_source(id) != Some(ValueSource::CommandLine) {
+                continue;
+            }
+            let values: Vec<&OsStr> = matches.get_raw(id).into_iter().flatten().collect();
+            // Only lists have several values.
+            let typed = values.join(OsStr::new(","));
+            all.insert(name.to_owned(), Value { used: typed.clone(), typed });
+        }
+        Ok(Self(all))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for Typed {
+    fn augment_args(command: Command) -> Command {
+        LocalizeWords::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        LocalizeWords::augment_args_for_update(command)
+    }
+}

@@ -1,0 +1,104 @@
+//! The words of `spotfit simulate` and `spotfit simulate movie` for EMCCD and sCMOS cameras, and the file of maps.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fit_core::Size;
+use fit_sim::Maps;
+use ndarray::ArrayView2;
+use spotfit::npy::write_header;
+use zip::write::{SimpleFileOptions, ZipWriter};
+use zip::{CompressionMethod, DateTime};
+
+use crate::error::CliError;
+use crate::words::output::{Output, refuse_stranger};
+
+#[derive(Debug, Args)]
+pub(crate) struct CameraArguments {
+    /// EM gain: an EMCCD multiplies the electrons before they are read. --gain is then counts per multiplied electron,
+    /// and the read noise comes after the multiplication.
+    #[arg(long, value_name = "G")]
+    pub(crate) em_gain: Option<f64>,
+    /// An sCMOS camera, simulated from the seed: offset, gain and variance differ from pixel to pixel. They replace
+    /// baseline, gain and read noise, and are written to this file, arrays (height, width) named offset (ADU), gain
+    /// (ADU/e-) and variance (ADU²).
+    #[arg(long, value_name = "MAPS.npz", conflicts_with_all = ["baseline", "gain", "read_noise"])]
+    pub(crate) camera: Option<PathBuf>,
+    /// Replace the file of --camera although it is not one that Spotfit simulated: in other commands --camera names the maps
+    /// of a real camera, which are read. Without it such a file is left as it is, and nothing is written.
+    #[arg(long, requires = "camera")]
+    pub(crate) overwrite: bool,
+}
+
+impl CameraArguments {
+    /// The maps of a camera of this size, if one is asked for.
+    pub(crate) fn maps(&self, size: Size, seed: u64) -> Result<Option<Maps>, CliError> {
+        let Some(path) = &self.camera else { return Ok(None) };
+        if !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) {
+            let reason = "the name of the camera's maps must end in .npz";
+            return Err(CliError::file(&path.display().to_string(), reason));
+        }
+        refuse_stranger(path, is_ours, self.overwrite)?;
+        Ok(Some(Maps::simulated(size, seed)?))
+    }
+
+    /// Writes the maps to their file, which is to be completed with the others.
+    pub(crate) fn write(&self, maps: Option<&Maps>) -> Result<Option<Output>, CliError> {
+        let (Some(path), Some(maps)) = (&self.camera, maps) else { return Ok(None) };
+        write_maps(path, maps).map(Some)
+    }
+}
+
+/// The comment of the archive, which tells simulated maps from those of a real camera. It is the end of the file.
+const SIGN: &str = "Simulated by Spotfit";
+
+/// Whether maps were simulated.
+fn is_ours(path: &Path) -> bool {
+    let mut end = vec![0; SIGN.len()];
+    let read = File::open(path).and_then(|mut file| {
+        file.seek(SeekFrom::End(-(SIGN.len() as i64)))?;
+        file.read_exact(&mut end)
+    });
+    read.is_ok() && end == SIGN.as_bytes()
+}
+
+/// An NPZ file is a ZIP archive of NPY files; these are stored as they are.
+fn write_maps(path: &Path, maps: &Maps) -> Result<Output, CliError> {
+    let mut output = Output::create(path)?;
+    let name = output.name().to_owned();
+    let writer = output
+        .seekable()
+        .ok_or_else(|| CliError::file(&name, "an NPZ file cannot be written to a pipe"))?;
+    let mut archive = ZipWriter::new(writer);
+    let stored = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        // The same maps are the same bytes whenever they are written.
+        .last_modified_time(DateTime::default());
+    let mut write = || -> io::Result<()> {
+        let arrays =
+            [("offset", maps.offset()), ("gain", maps.gain()), ("variance", maps.variance())];
+        for (name, array) in arrays {
+            archive.start_file(format!("{name}.npy"), stored)?;
+            write_array(&mut archive, array)?;
+        }
+        Ok(())
+    };
+    write().map_err(CliError::write(&name))?;
+    archive.set_comment(SIGN).map_err(|error| CliError::write(&name)(error.into()))?;
+    archive.finish().map_err(|error| CliError::write(&name)(error.into()))?;
+    Ok(output)
+}
+
+fn write_array(to: &mut impl Write, array: ArrayView2<'_, f32>) -> io::Result<()> {
+    let (height, width) = array.dim();
+    let mut bytes = Vec::new();
+    write_header(&mut bytes, "'<f4'", &[height, width])?;
+    for row in array.rows() {
+        bytes.extend(row.iter().flat_map(|value| value.to_le_bytes()));
+        to.write_all(&bytes)?;
+        bytes.clear();
+    }
+    Ok(())
+}

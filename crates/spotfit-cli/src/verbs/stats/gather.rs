@@ -1,0 +1,110 @@
+//! The columns that are described, read once.
+
+use crate::error::CliError;
+use crate::words::locs::{Locs, MOST_ROWS};
+use spotfit::table::{Filter, Table, TableError};
+
+/// A column that is described.
+pub(super) struct Quantity {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// What it is.
+    pub(super) title: &'static str,
+}
+
+const fn quantity(name: &'static str, title: &'static str) -> Quantity {
+    Quantity { name, title }
+}
+
+/// All columns that are described where they are there.
+pub(super) static QUANTITIES: [Quantity; 15] = [
+    quantity("photons", "Photons"),
+    quantity("background", "Background (photons per pixel)"),
+    quantity("sigma", "Sigma"),
+    quantity("sigma_x", "Sigma along x"),
+    quantity("sigma_y", "Sigma along y"),
+    quantity("uncertainty", "Uncertainty of x and y"),
+    quantity("uncertainty_x", "Uncertainty of x"),
+    quantity("uncertainty_y", "Uncertainty of y"),
+    quantity("uncertainty_z", "Uncertainty of z"),
+    quantity("z", "z"),
+    quantity("chi2", "Squares of the residuals (χ²)"),
+    quantity("goodness", "Goodness of fit (χ² per degree of freedom)"),
+    quantity("neighbour", "Nearest neighbour in the frame"),
+    quantity("on_time", "Frames from the first to the last of a molecule"),
+    quantity("detections", "Localizations of a molecule"),
+];
+
+/// The rows that have a position.
+#[derive(Default)]
+pub(super) struct Gathered {
+    /// x, y and the columns that are described.
+    pub(super) table: Table,
+    /// The frames, if there is such a column.
+    pub(super) frames: Option<Vec<u32>>,
+    /// For each row whether the filter keeps it, if there is one.
+    pub(super) keep: Option<Vec<bool>>,
+    /// Rows whose x or y is not finite.
+    pub(super) left_out: usize,
+}
+
+impl Gathered {
+    pub(super) fn of(locs: &Locs, filter: Option<&Filter>) -> Result<Self, CliError> {
+        let needed: Vec<&str> = ["frame", "x", "y"]
+            .into_iter()
+            .chain(QUANTITIES.iter().map(|quantity| quantity.name))
+            .collect();
+        let columns: Vec<&str> =
+            needed.iter().copied().chain(filter.into_iter().flat_map(Filter::columns)).collect();
+        let mut gathered = Self { keep: filter.map(|_| Vec::new()), ..Self::default() };
+        locs.blocks(Some(&columns), |mut block| {
+            if gathered.table.rows() + block.rows() > MOST_ROWS {
+                return Err(locs.wrong()(TableError::ManyRows { most: MOST_ROWS }));
+            }
+            let mut keep = match filter {
+                Some(filter) => filter.keep(&block).map_err(locs.wrong())?,
+                None => Vec::new(),
+            };
+            let read = gathered.table.rows() + gathered.left_out;
+            let mut frames = match block.remove("frame") {
+                Some(column) => Some(gather_frames(column, read as u64).map_err(locs.wrong())?),
+                None => None,
+            };
+            let mut part = Table::new(block.info.clone());
+            for column in needed.iter().filter_map(|name| block.remove(name)) {
+                part.set(column);
+            }
+            let x = part.values("x").map_err(locs.wrong())?;
+            let y = part.values("y").map_err(locs.wrong())?;
+            let placed = |(x, y): (&f64, &f64)| x.is_finite() && y.is_finite();
+            let placed: Vec<bool> = x.iter().zip(y).map(placed).collect();
+            let lost = placed.iter().filter(|placed| !**placed).count();
+            if lost > 0 {
+                part.retain(&placed);
+                keep = super::spread::kept(&keep, &placed);
+                frames = frames.map(|frames| super::spread::kept(&frames, &placed));
+                gathered.left_out += lost;
+            }
+            if let Some(all) = &mut gathered.keep {
+                all.append(&mut keep);
+            }
+            if let Some(frames) = &mut frames {
+                gathered.frames.get_or_insert_default().append(frames);
+            }
+            gathered.table.append(&part).map_err(locs.wrong())
+        })?;
+        Ok(gathered)
+    }
+}
+
+/// Frames after so many rows.
+fn gather_frames(column: spotfit::table::Column, before: u64) -> Result<Vec<u32>, TableError> {
+    let mut table = Table::default();
+    table.set(column);
+    table.frames().map_err(|error| match error {
+        TableError::Row { row, column, value, needed } => {
+            TableError::Row { row: row + before, column, value, needed }
+        }
+        error => error,
+    })
+}

@@ -1,0 +1,115 @@
+//! Opening the stacks that are read.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use fit_core::ArgumentError;
+use spotfit::AnyWindows;
+use spotfit::npy::{NpyReader, StackReader};
+
+use crate::error::CliError;
+
+/// A file, or standard input, which cannot seek.
+pub(crate) enum Input {
+    File(File),
+    Stream(io::Stdin),
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.read(buffer),
+            Self::Stream(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Seek for Input {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::File(file) => file.seek(to),
+            Self::Stream(_) => Err(io::ErrorKind::NotSeekable.into()),
+        }
+    }
+}
+
+impl Input {
+    /// Opens a file, or standard input for `-`, and says how long it is, if that is known.
+    pub(crate) fn open(path: &Path) -> Result<(Self, Option<u64>), CliError> {
+        if path == Path::new("-") {
+            return Ok((Self::Stream(io::stdin()), None));
+        }
+        let file = path.display().to_string();
+        let failed = |error: io::Error| CliError::read(&file)(error.into());
+        let opened = File::open(path).map_err(failed)?;
+        let metadata = opened.metadata().map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(CliError::file(&file, "this is a folder, not a file"));
+        }
+        // A pipe has no length.
+        let length = metadata.is_file().then_some(metadata.len());
+        Ok((Self::File(opened), length))
+    }
+}
+
+/// Opens an NPY file with windows (n, height, width), or standard input for `-`.
+pub(crate) fn open(path: &Path) -> Result<StackReader<Input>, CliError> {
+    let (input, length) = Input::open(path)?;
+    StackReader::seekable(input, length).map_err(CliError::read(&path.display().to_string()))
+}
+
+/// How much of a stack is held at a time: a largest number of windows and of their bytes as stored, but at least one
+/// window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chunk {
+    pub(crate) windows: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Chunk {
+    /// The next windows of a stack; `None` at its end.
+    pub(crate) fn read<'a>(
+        self,
+        stack: &'a mut StackReader<Input>,
+        file: &str,
+    ) -> Result<Option<AnyWindows<'a>>, CliError> {
+        crate::interrupt::check()?;
+        let items = (self.bytes / stack.window_bytes().max(1)).clamp(1, self.windows);
+        stack.read(items).map_err(CliError::read(file))
+    }
+}
+
+/// The start values, an array (n, 3): x, y, sigma; read as they are needed.
+pub(crate) struct Starts {
+    reader: NpyReader<Input>,
+    file: String,
+    numbers: Vec<f64>,
+}
+
+impl Starts {
+    /// Opens the start values of `count` windows.
+    pub(crate) fn open(path: &Path, count: usize) -> Result<Self, CliError> {
+        let file = path.display().to_string();
+        let (input, length) = Input::open(path)?;
+        let reader = NpyReader::seekable(input, length).map_err(CliError::read(&file))?;
+        let shape = &reader.header().shape;
+        let [given, 3] = shape[..] else {
+            let reason = format!("start values are (n, 3): x, y, sigma; this array is {shape:?}");
+            return Err(CliError::file(&file, reason));
+        };
+        if given != count {
+            let error = ArgumentError::StartCount { spots: count, given };
+            return Err(CliError::file(&file, error.to_string()));
+        }
+        Ok(Self { reader, file, numbers: Vec::new() })
+    }
+
+    /// Those of the next windows.
+    pub(crate) fn next(&mut self, count: usize) -> Result<&[[f64; 3]], CliError> {
+        let Self { reader, file, numbers } = self;
+        numbers.clear();
+        reader.read_f64(count, numbers).map_err(CliError::read(file))?;
+        Ok(numbers.as_chunks::<3>().0)
+    }
+}

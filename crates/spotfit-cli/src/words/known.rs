@@ -1,0 +1,116 @@
+//! What the files of `spotfit fit` say of pixels beside their values: weights, a camera map, and where windows lie.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use fit_core::{ArgumentError, Estimator, Size};
+use spotfit::{AnyWindows, CameraMap};
+
+use crate::error::CliError;
+use crate::say::message::say;
+use crate::words::corners::Corners;
+use crate::words::weights::WeightsFile;
+
+#[derive(Debug, Args)]
+pub(crate) struct KnownArguments {
+    /// Weights for least squares: an NPY file with an array (n, height, width), one for each pixel of each window, or
+    /// (height, width), an image of the camera's frame, which needs --corners. A pixel with a weight of 0 or NaN is
+    /// masked: no fit looks at it.
+    #[arg(long, value_name = "WEIGHTS.npy")]
+    pub(crate) weights: Option<PathBuf>,
+    /// Where the windows lie in the frame of --camera or of an image of weights: the first pixel of each window, from
+    /// 0. A CSV file with columns x and y, as simulate --corners writes it, or an NPY file with an array (n, 2): x, y,
+    /// or (n, 3): frame, x, y. The frame does not matter.
+    #[arg(long, value_name = "CORNERS.csv|CORNERS.npy")]
+    pub(crate) corners: Option<PathBuf>,
+}
+
+/// What is known of the pixels of a stack, on its way from files.
+#[derive(Default)]
+pub(crate) struct KnownFiles {
+    map: Option<CameraMap>,
+    weights: Option<WeightsFile>,
+    corners: Option<Corners>,
+    /// The size of the frame in which windows lie.
+    frame: Option<Size>,
+}
+
+impl KnownFiles {
+    /// Opens what is known of `count` windows of a size.
+    pub(crate) fn open(
+        arguments: &KnownArguments,
+        map: Option<CameraMap>,
+        estimator: Estimator,
+        count: usize,
+        size: Size,
+    ) -> Result<Self, CliError> {
+        let weights = match &arguments.weights {
+            Some(_) if estimator == Estimator::MaximumLikelihood => {
+                let reason = ArgumentError::WeightedLikelihood.to_string();
+                return Err(CliError::file("--weights", reason));
+            }
+            Some(path) => Some(WeightsFile::open(path, count, size)?),
+            None => None,
+        };
+        let (camera, image) =
+            (map.as_ref().map(CameraMap::size), weights.as_ref().and_then(WeightsFile::frame));
+        if let (Some(frame), Some(given)) = (camera, image)
+            && frame != given
+        {
+            let error = ArgumentError::MapSize { what: "image of weights", given, frame };
+            return Err(CliError::file("--weights", error.to_string()));
+        }
+        let frame = camera.or(image);
+        let needs = if camera.is_some() { "--camera" } else { "--weights" };
+        let corners = match (&arguments.corners, frame) {
+            (Some(path), Some(_)) => Some(Corners::open(path, count, size)?),
+            (None, None) => None,
+            (None, Some(_)) => {
+                let reason =
+                    "give --corners, too: it says where in the camera's frame each window lies";
+                return Err(CliError::file(needs, reason));
+            }
+            (Some(_), None) => {
+                let reason = "it needs --camera, or --weights with an image of the camera's frame";
+                return Err(CliError::file("--corners", reason));
+            }
+        };
+        Ok(Self { map, weights, corners, frame })
+    }
+
+    /// The next windows, with what is known of them.
+    pub(crate) fn next<'a>(
+        &'a mut self,
+        mut windows: AnyWindows<'a>,
+    ) -> Result<AnyWindows<'a>, CliError> {
+        let count = windows.count();
+        let Self { map, weights, corners, frame } = self;
+        if let Some(weights) = weights {
+            windows = windows.with_weights(weights.next(count)?);
+        }
+        if let Some((corners, frame)) = corners.as_mut().zip(*frame) {
+            windows = windows.with_corners(corners.next(count, frame)?);
+        }
+        Ok(match map {
+            Some(map) => windows.with_map(map),
+            None => windows,
+        })
+    }
+
+    /// Finds out whether all was read.
+    pub(crate) fn finish(&mut self) -> Result<(), CliError> {
+        self.corners.as_mut().map_or(Ok(()), Corners::finish)
+    }
+
+    /// Says how many pixels no fit looked at.
+    pub(crate) fn tell(&self) {
+        let map = self.map.as_ref().map(|map| ("camera map", map.masked(), map.size().pixels()));
+        let weights = self.weights.as_ref().map(|weights| {
+            let (masked, all) = weights.masked();
+            ("weights", masked, all)
+        });
+        for (what, masked, all) in [map, weights].into_iter().flatten().filter(|told| told.1 > 0) {
+            say!("masked by the {what}: {masked} of {all} pixels");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Options that verbs share, and the files that they name.
+
+pub(crate) mod corners;
+pub(crate) mod input;
+pub(crate) mod known;
+pub(crate) mod locs;
+pub(crate) mod movie_options;
+pub(crate) mod output;
+pub(crate) mod paths;
+pub(crate) mod splines;
+pub(crate) mod spot_options;
+pub(crate) mod table;
+pub(crate) mod weights;

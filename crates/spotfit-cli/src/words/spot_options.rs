@@ -1,0 +1,227 @@
+//! The words for the shape of the spots, the estimator and the camera.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use spotfit::{
+    Background, Camera, CameraMap, Circular, Elliptical, Estimator, FixedSigma, FixedSigmas,
+    Options, PixelProfile, Rotated, Shape, camera_maps,
+};
+
+use crate::error::CliError;
+
+/// What is fitted and how it is judged.
+#[derive(Debug, Args)]
+pub(crate) struct SpotOptions {
+    /// The shape of the spots: circular (one sigma), elliptical (sigma_x, sigma_y) or rotated (with an angle besides).
+    #[arg(long, value_enum, default_value = "circular", value_name = "SHAPE")]
+    shape: ShapeChoice,
+    /// What a pixel measures of a spot: its value at the pixel's centre, or its integral over the pixel.
+    #[arg(long, value_enum, default_value = "sampled", value_name = "PROFILE")]
+    profile: ProfileChoice,
+    /// The width is known: only the centre is fitted. One sigma in pixels, or two along x and y.
+    #[arg(long, value_name = "S|SX,SY", conflicts_with = "shape")]
+    fixed_sigma: Option<String>,
+    /// The estimator: lse (least squares) or mle (maximum likelihood for Poisson distributed photo-electrons)
+    /// [default: lse; mle with localize --psf].
+    #[arg(long, value_enum, value_name = "ESTIMATOR")]
+    estimator: Option<EstimatorChoice>,
+    #[command(flatten)]
+    camera: CameraOptions,
+}
+
+/// How the camera turns photons into counts.
+#[derive(Debug, Args)]
+struct CameraOptions {
+    /// The value of a dark pixel, in ADU. With a word about the camera amplitude and background are
+    /// photo-electrons; without any they are counts.
+    #[arg(long, value_name = "ADU")]
+    baseline: Option<f64>,
+    /// Photo-electrons per ADU (before EM gain).
+    #[arg(long, value_name = "E/ADU")]
+    sensitivity: Option<f64>,
+    /// EM gain of an EMCCD camera.
+    #[arg(long, value_name = "G")]
+    em_gain: Option<f64>,
+    /// Read noise of the camera in photo-electrons, for maximum likelihood, errors and uncertainties.
+    #[arg(long, value_name = "E")]
+    read_noise: Option<f64>,
+    /// The maps of an sCMOS camera, in place of baseline, sensitivity and read noise: an NPZ file with arrays offset
+    /// (ADU), gain (ADU per photo-electron) and variance (ADU²), each (height, width) of the camera's frame, a
+    /// folder with each as .npy or .tif, or a camera calibration of Picasso (.hdf5), which may have no gain: it takes --sensitivity then.
+    /// Pixels with a gain of 0, or with NaN anywhere, are masked: no fit looks at them.
+    #[arg(long, value_name = "MAPS", conflicts_with_all = ["baseline", "read_noise"])]
+    camera: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ShapeChoice {
+    Circular,
+    Elliptical,
+    Rotated,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ProfileChoice {
+    Sampled,
+    Integrated,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum EstimatorChoice {
+    Lse,
+    Mle,
+}
+
+impl CameraOptions {
+    /// Whether nothing is said about the camera.
+    fn is_unknown(&self) -> bool {
+        self.camera().is_none() && self.camera.is_none()
+    }
+
+    fn camera(&self) -> Option<Camera> {
+        let Self { baseline, em_gain, read_noise, .. } = *self;
+        // With maps it is theirs.
+        let sensitivity = self.sensitivity.filter(|_| self.camera.is_none());
+        baseline.or(sensitivity).or(em_gain).or(read_noise)?;
+        let default = Camera::default();
+        let camera = default
+            .with_baseline(baseline.unwrap_or(default.baseline))
+            .with_sensitivity(sensitivity.unwrap_or(default.sensitivity))
+            .with_em_gain(em_gain)
+            .with_read_noise(read_noise.unwrap_or(default.read_noise));
+        Some(camera)
+    }
+}
+
+impl SpotOptions {
+    /// The options with what these words say. `background` is what was asked for, if anything.
+    pub(crate) fn apply(
+        &self,
+        options: Options,
+        background: Option<Background>,
+    ) -> Result<Options, CliError> {
+        let shape = match (&self.fixed_sigma, self.shape) {
+            (Some(text), _) => fixed(text)?,
+            (None, ShapeChoice::Circular) => Shape::Circular(Circular),
+            (None, ShapeChoice::Elliptical) => Shape::Elliptical(Elliptical),
+            (None, ShapeChoice::Rotated) => Shape::Rotated(Rotated),
+        };
+        let profile = match self.profile {
+            ProfileChoice::Sampled => PixelProfile::Sampled,
+            ProfileChoice::Integrated => PixelProfile::Integrated,
+        };
+        let (estimator, natural) = match self.estimator() {
+            EstimatorChoice::Lse => (Estimator::LeastSquares, Background::Free),
+            EstimatorChoice::Mle => (Estimator::MaximumLikelihood, Background::NonNegative),
+        };
+        let camera = self.camera.camera();
+        Ok(options
+            .with_shape(shape)
+            .with_profile(profile)
+            .with_estimator(estimator)
+            .with_background(background.unwrap_or(natural))
+            .with_camera(camera))
+    }
+
+    fn estimator(&self) -> EstimatorChoice {
+        self.estimator.unwrap_or(EstimatorChoice::Lse)
+    }
+
+    /// The estimator for a measured PSF, whose shape, profile and width are its own.
+    pub(crate) fn psf_estimator(&self) -> Result<Estimator, CliError> {
+        let gaussian = match (&self.fixed_sigma, self.shape, self.profile) {
+            (Some(_), ..) => Some("--fixed-sigma"),
+            (None, ShapeChoice::Elliptical | ShapeChoice::Rotated, _) => Some("--shape"),
+            (.., ProfileChoice::Integrated) => Some("--profile"),
+            _ => None,
+        };
+        if let Some(name) = gaussian {
+            return Err(CliError::file(
+                name,
+                "it is for Gaussians; a measured PSF has a shape of its own",
+            ));
+        }
+        Ok(match self.estimator {
+            Some(EstimatorChoice::Lse) => Estimator::LeastSquares,
+            Some(EstimatorChoice::Mle) | None => Estimator::MaximumLikelihood,
+        })
+    }
+
+    /// Whether an estimator was asked for.
+    pub(crate) fn has_estimator(&self) -> bool {
+        self.estimator.is_some()
+    }
+
+    /// The camera without its maps, if a word says anything about it.
+    pub(crate) fn camera(&self) -> Option<Camera> {
+        self.camera.camera()
+    }
+
+    /// Whether nothing says what a dark pixel reads.
+    pub(crate) fn lacks_baseline(&self) -> bool {
+        self.camera.baseline.is_none() && self.camera.camera.is_none()
+    }
+
+    /// Whether nothing says how many photo-electrons an ADU is.
+    pub(crate) fn lacks_sensitivity(&self) -> bool {
+        self.camera.sensitivity.is_none() && self.camera.camera.is_none()
+    }
+
+    /// Whether nothing says what the read noise is.
+    pub(crate) fn lacks_read_noise(&self) -> bool {
+        self.camera.read_noise.is_none() && self.camera.camera.is_none()
+    }
+
+    /// Whether the camera has maps.
+    pub(crate) fn has_maps(&self) -> bool {
+        self.camera.camera.is_some()
+    }
+
+    /// Where the maps of the camera are, if there are any.
+    pub(crate) fn camera_path(&self) -> Option<&Path> {
+        self.camera.camera.as_deref()
+    }
+
+    /// The maps of the camera, if there are any, and their path.
+    pub(crate) fn camera_map(&self) -> Result<Option<(CameraMap, &Path)>, CliError> {
+        let Some(path) = &self.camera.camera else { return Ok(None) };
+        let sensitivity = self.camera.sensitivity;
+        if let Some(value) = sensitivity.filter(|value| !(1e-12..=1e12).contains(value)) {
+            return Err(CliError::option("sensitivity", &value.to_string(), "1e-12 to 1e12"));
+        }
+        Ok(Some((camera_maps::read_with(path, sensitivity)?, path)))
+    }
+
+    /// What must be said about the outcome; `errors` says whether errors are wanted.
+    pub(crate) fn warning(&self, errors: bool) -> Option<String> {
+        let who = match self.estimator() {
+            EstimatorChoice::Mle if errors => "maximum likelihood and errors take",
+            EstimatorChoice::Mle => "maximum likelihood takes",
+            EstimatorChoice::Lse if errors => "errors take",
+            EstimatorChoice::Lse => return None,
+        };
+        let without = "no --baseline, --sensitivity, --em-gain, --read-noise or --camera given";
+        self.camera.is_unknown().then(|| format!("{without}; {who} counts for photo-electrons"))
+    }
+}
+
+fn fixed(text: &str) -> Result<Shape, CliError> {
+    let wrong = || {
+        CliError::option(
+            "fixed-sigma",
+            text,
+            "S or SX,SY in pixels, 0.1 to 1000, no wider than the window",
+        )
+    };
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    let numbers = numbers.map_err(|_| wrong())?;
+    if !numbers.iter().all(|sigma| (0.1..=1e3).contains(sigma)) {
+        return Err(wrong());
+    }
+    match numbers[..] {
+        [sigma] => Ok(Shape::FixedSigma(FixedSigma { sigma })),
+        [sigma_x, sigma_y] => Ok(Shape::FixedSigmas(FixedSigmas { sigma_x, sigma_y })),
+        _ => Err(wrong()),
+    }
+}
