@@ -13,6 +13,8 @@ use spotfit::model::{CurveError, FormulaError, ModelError};
 use spotfit::movie::MovieError;
 use spotfit::npy::NpyError;
 use spotfit::render::RenderError;
+use spotfit::steps::StepError;
+use spotfit::table::TableError;
 use spotfit::{FitError, OutOfRange};
 
 #[derive(Debug, thiserror::Error)]
@@ -128,6 +130,41 @@ impl Refused for SimulationError {
     }
 }
 
+/// The text of a library, where names of options stand in backticks, with the options as the user types them.
+pub(crate) fn words_of(text: &str) -> String {
+    let mut parts = text.split('`');
+    let mut words = parts.next().unwrap_or_default().to_owned();
+    let mut name = true;
+    for part in parts {
+        words += &if name { typed(part) } else { part.to_owned() };
+        name = !name;
+    }
+    words
+}
+
+/// An operation failed whose table goes to this file.
+pub(crate) fn step(output: &str) -> impl FnOnce(StepError) -> CliError + use<> {
+    let output = output.to_owned();
+    move |error| match error {
+        StepError::Write(TableError::Io(source)) => CliError::Write { file: output, source },
+        StepError::Write(source) => CliError::table(&output, &source),
+        error => error.into(),
+    }
+}
+
+impl From<StepError> for CliError {
+    fn from(error: StepError) -> Self {
+        match error {
+            StepError::Table { name, source } => Self::table(&name, &source),
+            StepError::Input { name, reason } => Self::file(&name, words_of(&reason)),
+            StepError::Option(error) => told(&error, None),
+            StepError::Condition { text, error } => Self::formula("the condition", &text, &error),
+            StepError::Cancelled => Self::Interrupted,
+            error => Self::Other(words_of(&error.to_string())),
+        }
+    }
+}
+
 /// The error of an option, named as typed; otherwise the error itself, with its file if there is one.
 fn told(error: &(impl Refused + ToString), file: Option<&str>) -> CliError {
     match (error.refused(), file) {
@@ -178,6 +215,23 @@ impl CliError {
 
     pub(crate) fn option(field: &str, value: &str, range: &str) -> Self {
         Self::Option { name: typed(field), value: value.to_owned(), range: range.to_owned() }
+    }
+
+    /// A table was refused, with what the user can do about it.
+    pub(crate) fn table(file: &str, error: &TableError) -> Self {
+        Self::advised(file, error.to_string())
+    }
+
+    /// A file was refused, with what the user can do about it.
+    pub(crate) fn advised(file: &str, text: String) -> Self {
+        let advice = if text.contains("the size of a pixel is not known") {
+            "; give --pixel-size"
+        } else if text.ends_with("the number of a frame, from 1") {
+            "; if frames are counted from 0: --first-frame 0, or spotfit convert --first-frame 0 before"
+        } else {
+            ""
+        };
+        Self::file(file, text + advice)
     }
 
     /// Windows of a file were refused.

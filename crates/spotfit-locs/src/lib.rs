@@ -4,6 +4,7 @@
 mod averages;
 mod depth;
 pub mod drift;
+mod length;
 pub mod link;
 mod near;
 pub mod positions;
@@ -18,6 +19,7 @@ pub mod table;
 pub use depth::DepthStatus;
 /// Where a window lies, as [`table::CornerReader`] reads it.
 pub use fit_core::Corner;
+pub use length::{Length, LengthError};
 pub use range::OutOfRange;
 
 /// For the crates of Spotfit alone: it promises nothing.

@@ -13,6 +13,7 @@ pub mod model;
 pub mod npy;
 pub mod psf;
 mod statuses;
+pub mod steps;
 pub mod table;
 
 pub use fit_core::spot::shape::{
@@ -32,7 +33,7 @@ pub use ndarray;
 pub use spotfit_files::{hdf5, movie, yaml};
 #[cfg(feature = "render")]
 pub use spotfit_locs::render;
-pub use spotfit_locs::{OutOfRange, drift, link, statistics};
+pub use spotfit_locs::{Length, LengthError, OutOfRange, drift, link, statistics};
 
 pub use as_windows::AsWindows;
 pub use backend::{AUTO_GPU_PIXELS, Backend, FitError, FitterOptions};

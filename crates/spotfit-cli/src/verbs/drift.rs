@@ -8,7 +8,7 @@ use clap::Args;
 use crate::error::CliError;
 use crate::say::message::say;
 use crate::say::plot::{Axis, Chart, Series};
-use crate::verbs::link::usual;
+use crate::words::locs::usual;
 use crate::words::locs::{
     Locs, LocsArguments, LocsOutput, frames_of, length, refuse_replacing, refuse_same,
 };

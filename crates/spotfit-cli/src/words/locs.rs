@@ -6,9 +6,11 @@ use clap::Args;
 
 use crate::error::CliError;
 use crate::say::message::say;
+use crate::verbs::localize::Origin;
 use crate::words::input::Input;
 use crate::words::output::{Output, Overwrite, refuse_stranger};
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_same_output};
+use spotfit::steps::{Sink, Source};
 use spotfit::table::{
     Info, LeftOut, Table, TableError, TableFormat, TableReader, TableWriter, Unit, is_our_sidecar,
     sidecar,
@@ -39,7 +41,7 @@ pub(crate) struct TableArguments {
     /// Where (0, 0) is in tables in nanometres and in CSV tables: at the centre of the first pixel, as `spotfit localize`
     /// writes them, or at its corner, as in ThunderSTORM. Only conversion from or to Picasso's tables needs it.
     #[arg(long, value_enum, default_value = "centre", value_name = "ORIGIN")]
-    origin: crate::verbs::localize::Origin,
+    origin: Origin,
     /// The number of the first frame in CSV tables, if it is not 1 where lengths have units and 0 elsewhere, nor 0 where `id` begins
     /// with 0.
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
@@ -73,9 +75,37 @@ impl LocsArguments {
     pub(crate) fn path(&self) -> &Path {
         &self.localizations
     }
+
+    /// The table for an operation; what is to be known of it is said.
+    pub(crate) fn source(&self) -> Result<Source, CliError> {
+        self.table.source(&self.localizations)
+    }
+
+    /// The same, for a table to be written here: its name is looked at before anything is read.
+    pub(crate) fn source_for(&self, output: &Path) -> Result<Source, CliError> {
+        format_of(output)?;
+        self.source()
+    }
 }
 
 impl TableArguments {
+    /// A table for an operation; what is to be known of it is said.
+    pub(crate) fn source(&self, path: &Path) -> Result<Source, CliError> {
+        let (input, length) = Input::open(path)?;
+        let source = match length {
+            Some(_) => Source::file(path),
+            None => Source::once(&path.display().to_string(), Box::new(input), self.first_frame)?,
+        };
+        let corner = self.origin == Origin::Corner;
+        let source = source.with_pixel_size(self.pixel_size)?.with_corner_origin(corner);
+        let source = source.with_first_frame(self.first_frame);
+        for note in source.notes()? {
+            say!("spotfit: {}: {note}", source.name());
+        }
+        say_unknown(&source.layout()?);
+        Ok(source)
+    }
+
     pub(crate) fn open(&self, path: &Path) -> Result<Locs, CliError> {
         if let Some(size) = self.pixel_size {
             let good = (1e-6..=1e12).contains(&size);
@@ -83,9 +113,9 @@ impl TableArguments {
                 CliError::option("pixel-size", &size.to_string(), "1e-6 to 1e12 nanometres");
             good.then_some(()).ok_or(wrong)?;
         }
-        let corner = self.origin == crate::verbs::localize::Origin::Corner;
+        let corner = self.origin == Origin::Corner;
         let locs = Locs::told(path, self.pixel_size, corner, self.first_frame)?;
-        locs.say_unknown()?;
+        say_unknown(&locs.say_notes()?);
         Ok(locs)
     }
 }
@@ -125,27 +155,6 @@ impl Locs {
         Ok(locs)
     }
 
-    /// Says which columns have names that are not known: nothing is made of them.
-    fn say_unknown(&self) -> Result<(), CliError> {
-        /// So many are named.
-        const MOST: usize = 12;
-        let layout = self.say_notes()?;
-        let unknown = layout.unknown();
-        let shown = unknown.iter().take(MOST).map(|(name, meant)| {
-            let name: String = name.chars().take(40).collect();
-            meant.map_or(name.clone(), |meant| format!("{name} (meant for {meant}?)"))
-        });
-        let shown: Vec<String> = shown.collect();
-        let more = match unknown.len().saturating_sub(MOST) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        if !shown.is_empty() {
-            say!("spotfit: columns of unknown meaning: {}{more}", shown.join(", "));
-        }
-        Ok(())
-    }
-
     fn informed(&self, reader: TableReader) -> TableReader {
         let reader = match self.first_frame {
             Some(first) => reader.with_first_frame(first),
@@ -160,7 +169,7 @@ impl Locs {
     /// An error of this table.
     pub(crate) fn wrong<E: std::fmt::Display>(&self) -> impl Fn(E) -> CliError + use<E> {
         let name = self.name.clone();
-        move |error| CliError::file(&name, advised(&error.to_string()))
+        move |error| CliError::advised(&name, error.to_string())
     }
 
     fn reader(&self, columns: Option<&[&str]>) -> Result<TableReader, CliError> {
@@ -244,26 +253,27 @@ impl Locs {
         for input in self.files() {
             refuse_replacing(&input, path)?;
         }
-        let from_nanometres = TableFormat::of(&self.path) != Some(TableFormat::Picasso);
-        let shift = match (self.corner, from_nanometres, format_of(path)?) {
-            (true, true, TableFormat::Picasso) => -0.5,
-            (true, false, TableFormat::Csv) => 0.5,
-            _ => 0.0,
-        };
-        LocsOutput::create(path, shift, overwrite)
+        let picasso = TableFormat::of(&self.path) == Some(TableFormat::Picasso);
+        LocsOutput::create(path, shift(self.corner, picasso, path)?, overwrite)
     }
 }
 
-/// What to do about some errors.
-fn advised(error: &str) -> String {
-    if error.contains("the size of a pixel is not known") {
-        format!("{error}; give --pixel-size")
-    } else if error.ends_with("the number of a frame, from 1") {
-        format!(
-            "{error}; if frames are counted from 0: --first-frame 0, or spotfit convert --first-frame 0 before"
-        )
-    } else {
-        error.to_owned()
+/// Says which columns have names that are not known: nothing is made of them.
+fn say_unknown(layout: &Table) {
+    /// So many are named.
+    const MOST: usize = 12;
+    let unknown = layout.unknown();
+    let shown = unknown.iter().take(MOST).map(|(name, meant)| {
+        let name: String = name.chars().take(40).collect();
+        meant.map_or(name.clone(), |meant| format!("{name} (meant for {meant}?)"))
+    });
+    let shown: Vec<String> = shown.collect();
+    let more = match unknown.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    if !shown.is_empty() {
+        say!("spotfit: columns of unknown meaning: {}{more}", shown.join(", "));
     }
 }
 
@@ -278,7 +288,47 @@ pub(crate) struct LocsOutput {
     pub(crate) rows: usize,
 }
 
+/// What is added to x and y, in pixels, of a table that goes to another file.
+fn shift(corner: bool, from_picasso: bool, to: &Path) -> Result<f64, CliError> {
+    Ok(match (corner, from_picasso, format_of(to)?) {
+        (true, false, TableFormat::Picasso) => -0.5,
+        (true, true, TableFormat::Csv) => 0.5,
+        _ => 0.0,
+    })
+}
+
+impl Sink for LocsOutput {
+    fn write(&mut self, mut block: Table) -> Result<(), TableError> {
+        if self.shift != 0.0 {
+            for name in ["x", "y"] {
+                let Some(mut column) = block.column(name).cloned() else { continue };
+                let size = match column.unit {
+                    Unit::Nanometre => block.info.pixel_size.ok_or(TableError::PixelSize {
+                        column: name.to_owned(),
+                        found: Unit::Nanometre,
+                        needed: Unit::Pixel,
+                    })?,
+                    _ => 1.0,
+                };
+                column.values.iter_mut().for_each(|value| *value += self.shift * size);
+                block.set(column);
+            }
+        }
+        self.rows += block.rows();
+        self.writer.write(&block)
+    }
+}
+
 impl LocsOutput {
+    /// Begins to write the table that an operation makes of this one.
+    pub(crate) fn of(source: &Source, path: &Path, overwrite: Overwrite) -> Result<Self, CliError> {
+        for input in source.path().into_iter().flat_map(written) {
+            refuse_replacing(&input, path)?;
+        }
+        let corner = source.has_corner_origin();
+        Self::create(path, shift(corner, source.is_picasso(), path)?, overwrite)
+    }
+
     /// Begins to write a table; its format is that of the name, or CSV for standard output.
     pub(crate) fn create(path: &Path, shift: f64, overwrite: Overwrite) -> Result<Self, CliError> {
         let name = path.display().to_string();
@@ -292,22 +342,8 @@ impl LocsOutput {
         Ok(Self { name, path: path.to_owned(), writer, shift, overwrite, rows: 0 })
     }
 
-    pub(crate) fn write(&mut self, mut block: Table) -> Result<(), CliError> {
-        if self.shift != 0.0 {
-            for name in ["x", "y"] {
-                let Some(mut column) = block.column(name).cloned() else { continue };
-                let size = match column.unit {
-                    Unit::Nanometre => block.info.pixel_size.ok_or_else(|| {
-                        CliError::Other("--origin corner needs --pixel-size here".to_owned())
-                    })?,
-                    _ => 1.0,
-                };
-                column.values.iter_mut().for_each(|value| *value += self.shift * size);
-                block.set(column);
-            }
-        }
-        self.rows += block.rows();
-        self.writer.write(&block).map_err(failed(&self.name))
+    pub(crate) fn write(&mut self, block: Table) -> Result<(), CliError> {
+        Sink::write(self, block).map_err(failed(&self.name))
     }
 
     /// Completes the table, and the YAML file beside it if it has one, together with other files.
@@ -355,13 +391,18 @@ impl LocsOutput {
     pub(crate) fn finish(self) -> Result<(), CliError> {
         self.finish_with(Vec::new())
     }
+
+    /// The file that is written, as it was named.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 fn failed(name: &str) -> impl Fn(TableError) -> CliError {
     let name = name.to_owned();
     move |error| match error {
         TableError::Io(source) => CliError::Write { file: name.clone(), source },
-        error => CliError::file(&name, advised(&error.to_string())),
+        error => CliError::table(&name, &error),
     }
 }
 
@@ -401,6 +442,18 @@ pub(crate) fn frames_of(info: &Info, frames: &[u32]) -> u32 {
     let seen = frames.iter().max().map_or(0, |last| last.saturating_add(1));
     let said = info.frames.and_then(|frames| u32::try_from(frames).ok()).unwrap_or(0);
     seen.max(said)
+}
+
+/// The median of a column of lengths, as far as it is finite.
+pub(crate) fn usual(table: &Table, name: &str, unit: Unit) -> Option<f64> {
+    let values = table.lengths(name, unit).ok()?;
+    let mut values: Vec<f64> =
+        values.iter().copied().filter(|value| *value > 0.0 && value.is_finite()).collect();
+    if values.is_empty() {
+        return None;
+    }
+    let middle = values.len() / 2;
+    Some(*values.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
 /// A length with its unit.

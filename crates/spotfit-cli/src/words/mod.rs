@@ -7,6 +7,7 @@ pub(crate) mod locs;
 pub(crate) mod movie_options;
 pub(crate) mod output;
 pub(crate) mod paths;
+pub(crate) mod report;
 pub(crate) mod splines;
 pub(crate) mod spot_options;
 pub(crate) mod table;

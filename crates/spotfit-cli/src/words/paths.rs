@@ -66,6 +66,11 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new("-") || descriptor(path).is_some() || fs::metadata(path).is_ok_and(other)
 }
 
+/// Whether a path leads to standard output.
+pub(crate) fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("-") || descriptor(path) == Some(1)
+}
+
 /// Whether a path can only be that of a folder, since it ends as one.
 pub(crate) fn is_folders(path: &Path) -> bool {
     let last = path.as_os_str().as_encoded_bytes().last();
@@ -135,11 +140,10 @@ pub(crate) fn refuse_same_file(input: &Path, output: &Path) -> Result<(), CliErr
 
 /// Two outputs to one file, or to standard output, would lose one of them.
 pub(crate) fn refuse_same_output(outputs: &[&Path]) -> Result<(), CliError> {
-    let is_standard = |path: &Path| path == Path::new("-") || descriptor(path) == Some(1);
     for (index, other) in outputs.iter().enumerate() {
         refuse_unreachable(other)?;
         for one in &outputs[..index] {
-            let both_standard = is_standard(one) && is_standard(other);
+            let both_standard = is_standard_output(one) && is_standard_output(other);
             let reason = format!("it is the same file as {}; choose two names", one.display());
             refuse(both_standard || same(one, other), other, &reason)?;
         }

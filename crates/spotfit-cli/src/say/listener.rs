@@ -1,0 +1,47 @@
+//! The terminal as the listener of an operation.
+
+use std::cell::RefCell;
+
+use indicatif::ProgressBar;
+
+use super::message::say;
+use super::progress::progress;
+use crate::error::words_of;
+use crate::interrupt;
+use spotfit::steps::{Listener, Note};
+
+/// Prints notes on standard error, shows a bar there, and ends the operation when the user asks for it.
+#[derive(Default)]
+pub(crate) struct Terminal {
+    bar: RefCell<Option<ProgressBar>>,
+}
+
+impl Listener for Terminal {
+    fn begin(&self, total: u64, unit: &'static str) {
+        self.bar.replace(Some(progress(total, unit, false)));
+    }
+
+    fn progress(&self, done: u64) {
+        if let Some(bar) = &*self.bar.borrow() {
+            bar.set_position(done);
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn note(&self, note: &Note) {
+        let text = words_of(note.text());
+        match note {
+            Note::Warning(_) => say!("spotfit: warning: {text}"),
+            _ => say!("spotfit: {text}"),
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        interrupt::check().is_err()
+    }
+}

@@ -1,0 +1,44 @@
+//! How the report of an operation is printed.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::paths::is_standard_output;
+use crate::error::CliError;
+use crate::say::message::{print, say};
+
+/// Whether a report is for people or for programs.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ReportArguments {
+    /// Print the report on standard output as one JSON object, instead of in words on standard error.
+    #[arg(long)]
+    json: bool,
+}
+
+impl ReportArguments {
+    /// Refuses two results on standard output, before any work is done.
+    pub(crate) fn check(self, output: &Path) -> Result<(), CliError> {
+        if self.json && is_standard_output(output) {
+            let reason = "--json prints the report on standard output; write the table to a file";
+            return Err(CliError::Other(reason.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Prints a report.
+    pub(crate) fn tell(self, report: &(impl Display + Serialize)) -> Result<(), CliError> {
+        if self.json {
+            return print(&format!("{}\n", json(report)?));
+        }
+        say!("{report}");
+        Ok(())
+    }
+}
+
+/// A report as a JSON object.
+fn json(report: &impl Serialize) -> Result<String, CliError> {
+    serde_json::to_string_pretty(report).map_err(|error| CliError::Other(error.to_string()))
+}

@@ -1,0 +1,40 @@
+//! The operations of an analysis, one file each: options, a table or several in, a table out, and a report.
+//!
+//! The command, Python and programs in Rust all call these: what an operation decides, its defaults and its words stand here
+//! and nowhere else. Each has options (`…Options`, with defaults), a function `run`, and a report (`…Report`) that is data:
+//! it can be serialized, and its `Display` is what the command says.
+//!
+//! - A [`Source`] is a table in a file or in memory, which may be read several times.
+//! - A [`Sink`] takes the blocks of the table that results: a [`Table`](crate::table::Table) collects them, the command's
+//!   writes them to a file.
+//! - A [`Listener`] hears how far the operation is and what is to be known about its input, and may end it.
+//!
+//! Lengths are given as [`Length`](crate::Length)s: without a unit they are nanometres, since they belong to tables.
+//!
+//! ```
+//! use spotfit::steps::{Silent, Source, link};
+//! use spotfit::table::{Column, Kind, Table, Unit};
+//! use spotfit::Length;
+//!
+//! let mut table = Table::default();
+//! table.set(Column::new("frame", Unit::None, Kind::Whole, vec![0.0, 1.0, 1.0]));
+//! table.set(Column::new("x", Unit::Nanometre, Kind::Double, vec![100.0, 101.0, 900.0]));
+//! table.set(Column::new("y", Unit::Nanometre, Kind::Double, vec![50.0, 50.0, 50.0]));
+//! let options = link::LinkOptions::default().with_radius(Some(Length::nanometres(20.0)));
+//! let mut molecules = Table::default();
+//! let report = link::run(&options, &Source::of(table), &mut molecules, &Silent)?;
+//! assert_eq!((report.localizations, report.molecules), (3, 2));
+//! # Ok::<(), spotfit::steps::StepError>(())
+//! ```
+
+mod error;
+pub mod link;
+mod listener;
+mod sink;
+mod source;
+mod words;
+
+pub use error::StepError;
+pub use listener::{Listener, Note, Silent};
+pub use sink::Sink;
+pub use source::Source;

@@ -1,0 +1,263 @@
+//! Tables that operations read.
+
+use std::fmt::Display;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::{Listener, StepError};
+use crate::table::{Info, Table, TableError, TableFormat, TableReader, Unit};
+use crate::{Length, OutOfRange};
+
+/// The most rows that are held in memory.
+const MOST_ROWS: usize = 1 << 28;
+/// The most rows kept of a table that can be read only once.
+const MOST_KEPT: usize = 1 << 24;
+
+/// A table that may be read several times: in a file, or in memory.
+#[derive(Clone, Debug)]
+pub struct Source {
+    name: String,
+    from: From,
+    pixel_size: Option<f64>,
+    corner_origin: bool,
+    first_frame: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+enum From {
+    File(PathBuf),
+    /// The rows, and what is to be known of them.
+    Memory(Table, Vec<String>),
+}
+
+impl Source {
+    /// The table in a file: `.csv`, or `.hdf5` with its `.yaml`. It is opened when it is read.
+    pub fn file(path: impl AsRef<Path>) -> Self {
+        let path = path.as_ref();
+        Self::new(path.display().to_string(), From::File(path.to_owned()))
+    }
+
+    /// A table in memory.
+    pub fn of(table: Table) -> Self {
+        Self::new("the table".to_owned(), From::Memory(table, Vec::new()))
+    }
+
+    /// A CSV table that can be read only once, such as a pipe. It is read to its end here; `first_frame` as in
+    /// [`Source::with_first_frame`].
+    ///
+    /// # Errors
+    /// [`StepError::Table`]; [`StepError::Input`] for more rows than are kept in memory.
+    pub fn once(
+        name: &str,
+        reader: Box<dyn Read + Send>,
+        first_frame: Option<u32>,
+    ) -> Result<Self, StepError> {
+        let wrong = |source| match source {
+            TableError::ManyRows { most } => {
+                let reason = format!("a pipe may have at most {most} localizations; use a file");
+                StepError::input(name, reason)
+            }
+            source => StepError::Table { name: name.to_owned(), source },
+        };
+        let reader = TableReader::csv(reader).map_err(wrong)?;
+        let mut reader = match first_frame {
+            Some(first) => reader.with_first_frame(first),
+            None => reader,
+        };
+        let table = reader.read_all(MOST_KEPT).map_err(wrong)?;
+        Ok(Self::new(name.to_owned(), From::Memory(table, reader.notes().to_vec())))
+    }
+
+    fn new(name: String, from: From) -> Self {
+        Self { name, from, pixel_size: None, corner_origin: false, first_frame: None }
+    }
+
+    /// The same with the side of a pixel in nanometres, where it is given; it counts before what the file says.
+    ///
+    /// # Errors
+    /// [`StepError::Option`] for sizes that are not between 10⁻⁶ and 10¹².
+    pub fn with_pixel_size(mut self, pixel_size: Option<f64>) -> Result<Self, StepError> {
+        if let Some(size) = pixel_size {
+            let good = (1e-6..=1e12).contains(&size);
+            OutOfRange::check("pixel_size", size, good, "1e-6 to 1e12 nanometres")?;
+            self.pixel_size = Some(size);
+        }
+        Ok(self)
+    }
+
+    /// The same with (0, 0) at the corner of the first pixel instead of its centre; Picasso's files do not have that.
+    #[must_use]
+    pub fn with_corner_origin(mut self, corner: bool) -> Self {
+        self.corner_origin = corner;
+        self
+    }
+
+    /// The same with the number that the first frame has in the file, 0 or 1, if it does not follow from the names of the columns.
+    #[must_use]
+    pub fn with_first_frame(mut self, first: Option<u32>) -> Self {
+        self.first_frame = first;
+        self
+    }
+
+    /// Whether (0, 0) was said to be the corner of the first pixel.
+    pub fn has_corner_origin(&self) -> bool {
+        self.corner_origin
+    }
+
+    /// What the table is called in errors.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The file that it is in.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.from {
+            From::File(path) => Some(path),
+            From::Memory(..) => None,
+        }
+    }
+
+    /// Whether it is in a file of Picasso.
+    pub fn is_picasso(&self) -> bool {
+        self.path().and_then(TableFormat::of) == Some(TableFormat::Picasso)
+    }
+
+    /// Where the centre of the first pixel is, in pixels: 0, or 0.5 with the origin at its corner.
+    pub fn origin(&self) -> f64 {
+        if self.corner_origin && !self.is_picasso() { 0.5 } else { 0.0 }
+    }
+
+    /// An error of this table.
+    pub(crate) fn wrong(&self) -> impl Fn(TableError) -> StepError + use<> {
+        let name = self.name.clone();
+        move |source| StepError::Table { name: name.clone(), source }
+    }
+
+    /// This table cannot be used for a reason.
+    pub(crate) fn refused<E: Display>(&self) -> impl Fn(E) -> StepError + use<E> {
+        let name = self.name.clone();
+        move |reason| StepError::input(&name, reason.to_string())
+    }
+
+    fn reader(&self, path: &Path, columns: Option<&[&str]>) -> Result<TableReader, StepError> {
+        let reader = TableReader::open(path).map_err(self.wrong())?;
+        let reader = match self.first_frame {
+            Some(first) => reader.with_first_frame(first),
+            None => reader,
+        };
+        let reader = match self.pixel_size {
+            Some(size) => reader.with_info(|info| info.pixel_size = Some(size)),
+            None => reader,
+        };
+        Ok(match columns {
+            Some(columns) => reader.with_columns(columns),
+            None => reader,
+        })
+    }
+
+    fn informed(&self, mut table: Table) -> Table {
+        table.info.pixel_size = self.pixel_size.or(table.info.pixel_size);
+        table
+    }
+
+    /// Visits the table block by block: all columns, or these as far as they are there.
+    ///
+    /// # Errors
+    /// [`StepError`], of reading, of the visitor, or [`StepError::Cancelled`].
+    pub fn blocks(
+        &self,
+        columns: Option<&[&str]>,
+        listener: &dyn Listener,
+        mut visit: impl FnMut(Table) -> Result<(), StepError>,
+    ) -> Result<(), StepError> {
+        let path = match &self.from {
+            From::File(path) => path,
+            From::Memory(table, _) => {
+                let table = match columns {
+                    Some(columns) => table.only(columns),
+                    None => table.clone(),
+                };
+                return visit(self.informed(table));
+            }
+        };
+        let mut reader = self.reader(path, columns)?;
+        while let Some(block) = reader.read().map_err(self.wrong())? {
+            if listener.is_cancelled() {
+                return Err(StepError::Cancelled);
+            }
+            visit(block)?;
+        }
+        Ok(())
+    }
+
+    /// The whole table: all columns, or these as far as they are there.
+    ///
+    /// # Errors
+    /// [`StepError`].
+    pub fn load(
+        &self,
+        columns: Option<&[&str]>,
+        listener: &dyn Listener,
+    ) -> Result<Table, StepError> {
+        let mut table = Table::default();
+        self.blocks(columns, listener, |block| {
+            if table.rows() + block.rows() > MOST_ROWS {
+                return Err(self.wrong()(TableError::ManyRows { most: MOST_ROWS }));
+            }
+            table.append(&block).map_err(self.wrong())
+        })?;
+        Ok(table)
+    }
+
+    /// The columns, without rows, and what is known of the movie.
+    ///
+    /// # Errors
+    /// [`StepError::Table`].
+    pub fn layout(&self) -> Result<Table, StepError> {
+        Ok(self.begin()?.0)
+    }
+
+    /// What is to be known of the file, such as from which number it counts frames.
+    ///
+    /// # Errors
+    /// [`StepError::Table`].
+    pub fn notes(&self) -> Result<Vec<String>, StepError> {
+        Ok(self.begin()?.1)
+    }
+
+    fn begin(&self) -> Result<(Table, Vec<String>), StepError> {
+        let path = match &self.from {
+            From::File(path) => path,
+            From::Memory(table, notes) => {
+                return Ok((self.informed(table.emptied()), notes.clone()));
+            }
+        };
+        let mut reader = self.reader(path, None)?;
+        let first = reader.read().map_err(self.wrong())?;
+        Ok((first.unwrap_or_default().emptied(), reader.notes().to_vec()))
+    }
+
+    /// A length of an option in the unit of this table, of which `info` is known. Without a unit it is in nanometres.
+    ///
+    /// # Errors
+    /// [`StepError::Input`] where the size of a pixel is needed and not known.
+    pub(crate) fn length(
+        &self,
+        option: &'static str,
+        length: Length,
+        unit: Unit,
+        info: &Info,
+    ) -> Result<f64, StepError> {
+        length.or(Unit::Nanometre).within(unit, info.pixel_size).ok_or_else(|| {
+            let (given, other) = match unit {
+                Unit::Nanometre => ("pixels", "50nm"),
+                _ => ("nanometres", "0.5px"),
+            };
+            let reason = format!(
+                "`{option}` = {length} is in {given}, the table in {unit}, and the size of a pixel is not known; write \
+                 {other}, or give `pixel_size`"
+            );
+            StepError::input(&self.name, reason)
+        })
+    }
+}
