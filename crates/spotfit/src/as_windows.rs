@@ -3,7 +3,7 @@
 use fit_windows::{AnyWindows, Windows};
 use spotfit_files::movie::Pixels;
 
-/// What can be searched and fitted as it lies in memory.
+/// Data that can be searched and fitted without a copy.
 ///
 /// ```
 /// use spotfit::AsWindows;

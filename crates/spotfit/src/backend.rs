@@ -12,8 +12,8 @@ use fit_cpu::{BatchError, InstructionSet};
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Backend {
-    /// [`Backend::Cpu`]; but [`Backend::Gpu`] for batches of at least [`AUTO_GPU_PIXELS`] pixels, if there is a GPU with
-    /// room for such windows.
+    /// [`Backend::Gpu`] for batches of at least [`AUTO_GPU_PIXELS`] pixels, if there is a GPU with room for such
+    /// windows; otherwise [`Backend::Cpu`].
     #[default]
     Auto,
     /// The CPU in single precision, one fit per lane of its vector registers.
@@ -64,7 +64,7 @@ impl FromStr for Backend {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
-    /// The request makes no sense, or the machine refused it.
+    /// The request is invalid, or the machine refused it.
     #[error(transparent)]
     Batch(#[from] BatchError),
     /// There is no backend with this name.

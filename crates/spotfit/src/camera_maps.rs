@@ -75,7 +75,7 @@ pub enum CameraMapsProblem {
     /// The HDF5 file cannot be read.
     #[error(transparent)]
     Hdf5(#[from] H5Error),
-    /// There is a map of the gain, and another gain was given.
+    /// There is a map of the gain, and a sensitivity was given too.
     #[error("the maps have a gain; no other sensitivity can be given")]
     TwoGains,
     /// A map is not there.
@@ -131,7 +131,7 @@ pub enum CameraMapsProblem {
         /// The most pixels of a map.
         limit: usize,
     },
-    /// The maps make no sense.
+    /// The maps are invalid.
     #[error(transparent)]
     Maps(#[from] MapError),
 }
@@ -144,7 +144,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<CameraMap, CameraMapsError> {
     read_with(path, None)
 }
 
-/// The same; where the gain was not measured pixel by pixel, all have this sensitivity, in photo-electrons per ADU.
+/// The same; if the gain was not measured pixel by pixel, all pixels have this sensitivity, in photo-electrons per ADU.
 ///
 /// # Errors
 /// As [`read`]; and if there is a map of the gain, too.
@@ -176,7 +176,7 @@ pub fn read_with(
     CameraMap::new(offset.view(), gain.view(), variance.view()).map_err(|error| wrong(error.into()))
 }
 
-/// The files that [`read`] looks at: the path itself, or those that a folder of maps may have.
+/// The files that [`read`] looks at: the path itself, or the possible files of a folder of maps.
 pub fn files(path: impl AsRef<Path>) -> Vec<PathBuf> {
     let path = path.as_ref();
     if !path.is_dir() {

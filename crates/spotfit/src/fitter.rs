@@ -31,8 +31,7 @@ enum Work<'a> {
     Gpu(&'a Gpu),
 }
 
-/// Fits stacks of windows with the backend of your choice. Make it once and use it often: it holds
-/// the threads.
+/// Fits stacks of windows with the backend of your choice. Make it once and use it often: it owns the threads.
 ///
 /// ```
 /// use ndarray::Array3;
@@ -257,9 +256,9 @@ impl Fitter {
         Ok(fits)
     }
 
-    /// The errors of fits that this fitter made from these windows: standard errors and covariances of all parameters, and
-    /// how well the model fits (see [`Errors`]). With [`Options::camera`], or a camera map, they are right for that
-    /// camera; without either, counts are taken for photo-electrons.
+    /// The errors of fits that this fitter made from these windows: standard errors and covariances of all parameters,
+    /// and how well the model fits (see [`Errors`]). With [`Options::camera`], or a camera map, they are correct for
+    /// that camera; without either, counts are taken as photo-electrons.
     ///
     /// ```
     /// use ndarray::Array3;
@@ -295,8 +294,8 @@ impl Fitter {
     /// [`Fitter::errors`] into memory of the caller, one element for each window.
     ///
     /// # Errors
-    /// As [`Fitter::errors`], and if there is no room for the errors of each; then `errors` is unchanged. If a GPU fails,
-    /// some of them may have been found.
+    /// As [`Fitter::errors`], and if `errors` does not have one element for each window; then `errors` is unchanged. If
+    /// a GPU fails, part of `errors` may have been written.
     pub fn errors_into<T: Scalar>(
         &self,
         windows: AnyWindows<'_>,

@@ -7,11 +7,11 @@ pub use super::polynomial::TERMS;
 /// The widths σx and σy of a spot as functions of z: polynomials of degree 6, with the range of z in which they hold.
 ///
 /// z is the height of the bead or emitter in nanometres as the stage counts it, without the magnification factor.
-/// Widths are standard deviations in pixels. A curve that exists is usable: widths are finite and positive over the
-/// range, and no two heights have the same pair of widths.
+/// Widths are standard deviations in pixels. Every curve that can be made is usable: widths are finite and positive
+/// over the range, and no two heights have the same pair of widths.
 ///
-/// Degree 6 represents the defocus curve of Huang et al. 2008 (depth 400 nm, foci at ±200 to ±300 nm) so well that z is
-/// off by at most 1.1 nm over ±600 nm, 2.1 nm over ±700 nm and 3.6 nm over ±800 nm.
+/// Degree 6 represents the defocus curve of Huang et al. 2008 (depth 400 nm, foci at ±200 to ±300 nm) so well that the
+/// error of z is at most 1.1 nm over ±600 nm, 2.1 nm over ±700 nm and 3.6 nm over ±800 nm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Astigmatism {
     /// Coefficients of σx and σy in pixels per nmᵏ, lowest power first.
@@ -46,7 +46,7 @@ pub enum CurveError {
         /// Its upper end in nm.
         high: f64,
     },
-    /// The magnification factor is not a factor.
+    /// The magnification factor is not a valid factor.
     #[error("the magnification factor is {0}; it must be above 0 and at most 100")]
     Magnification(f64),
     /// A width is negative, vanishes or is absurd.
@@ -88,9 +88,9 @@ const LEAST_LENGTH: f64 = 0.02;
 
 impl Astigmatism {
     /// The calibration with these coefficients of σx and σy, lowest power first, in pixels per nmᵏ (Picasso lists them
-    /// highest power first), that holds for z in `range` (nm). `magnification` is what z is multiplied by in the end,
-    /// because the refractive indices of the sample and of the immersion differ: below 1 for a watery sample and an oil
-    /// objective; 1 leaves z as the stage counts it.
+    /// highest power first), that holds for z in `range` (nm). `magnification` is the final factor for z, because the
+    /// refractive indices of the sample and of the immersion differ: below 1 for a watery sample and an oil objective;
+    /// 1 leaves z as the stage counts it.
     ///
     /// # Errors
     /// [`CurveError`], with the z at which the curve fails.
@@ -125,20 +125,20 @@ impl Astigmatism {
         &self.coefficients
     }
 
-    /// The z between which the curve holds, in nm, without the magnification factor.
+    /// The range of z in which the curve holds, in nm, without the magnification factor.
     pub fn range(&self) -> [f64; 2] {
         self.range
     }
 
-    /// What z is multiplied by in the end.
+    /// The final factor for z.
     pub fn magnification(&self) -> f64 {
         self.magnification
     }
 
     /// The widths [σx, σy] in pixels at `z` (nm); NaN if z is.
     ///
-    /// Beyond the range the curves go on with the value and slope u that they have at its end: linearly where they
-    /// rise, as σ/(1 + |u|·distance/σ) where they fall, so that no width is negative.
+    /// Beyond the range the curves continue with their value and slope u at its end: linearly if they rise, as σ/(1 +
+    /// |u|·distance/σ) if they fall, so that no width is negative.
     pub fn widths(&self, z: f64) -> [f64; 2] {
         self.derivatives(z).map(|[width, ..]| width)
     }
@@ -162,8 +162,8 @@ impl Astigmatism {
         })
     }
 
-    /// How far widths are from those at `z`, as Picasso counts it (its column `d_zcalib`): the distance of their square
-    /// roots, in √px. Huang et al. 2008 take the z at which it is least.
+    /// The distance of widths from the curve at `z` in Picasso's measure (its column `d_zcalib`): the distance of their
+    /// square roots, in √px. Huang et al. 2008 take the z at which it is smallest.
     pub fn d_zcalib(&self, z: f64, sigma: [f64; 2]) -> f64 {
         let [x, y] = self.widths(z);
         (sigma[0].sqrt() - x.sqrt()).hypot(sigma[1].sqrt() - y.sqrt())

@@ -10,7 +10,7 @@ use crate::table::TableError;
 use crate::yaml::{self, Value, YamlError};
 use spotfit_locs::private::{in_nanometres, pixel_size as said_size};
 
-/// The share of the width by which spots scatter beyond the errors of their fits, at most, that a file may say.
+/// The largest scatter of widths beyond the errors of their fits that a file may contain, as a share of the width.
 const MOST_SCATTER: f64 = 0.5;
 
 /// The key of the side of the windows; Picasso's metadata have the same.
@@ -20,10 +20,10 @@ pub(super) const BOX: &str = "Box Size";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CalibrationFileError {
-    /// It cannot be read, or is no YAML.
+    /// It cannot be read, or is not YAML.
     #[error(transparent)]
     Yaml(#[from] YamlError),
-    /// Something is missing, or not what it should be.
+    /// A value is missing or wrong.
     #[error("this is no calibration of astigmatism: {key} {needed}")]
     Key {
         /// The key.
@@ -31,10 +31,10 @@ pub enum CalibrationFileError {
         /// What is needed.
         needed: &'static str,
     },
-    /// It is of a version of Picasso whose format is not known.
+    /// It is from a version of Picasso whose format is unknown.
     #[error("this calibration cannot be read: {0}")]
     Format(TableError),
-    /// Its widths are in nanometres, and neither it nor the caller says how large a pixel is.
+    /// Its widths are in nanometres, and neither the file nor the caller gives the pixel size.
     #[error(
         "this calibration of Picasso has widths in nanometres, and they are needed in pixels; the size of a pixel is not known"
     )]
@@ -49,12 +49,12 @@ pub enum CalibrationFileError {
 
 /// Reads a calibration as [`yaml_text`](super::yaml_text::yaml_text) or Picasso writes it.
 ///
-/// Picasso's files do not say for which z they hold: it is half of the stack on either side of zero ("Number of frames" times
-/// "Step size in nm"), or 500 nm if that is not said either. With a wider range the curves may turn; then the widest range
-/// on which they do not is taken.
+/// Picasso's files do not contain their range of z: it is half of the stack on either side of zero ("Number of frames"
+/// times "Step size in nm"), or 500 nm if these are missing. If the curves are not unique in this range, the widest
+/// range in which they are is taken.
 ///
-/// Widths are in pixels, but in nanometres from Picasso 1.0 on (`picasso_format: '1.0'`): the file must say the size of a pixel then
-/// (`Pixelsize`), or [`read_with_pixel_size`] be told it.
+/// Widths are in pixels, but in nanometres from Picasso 1.0 on (`picasso_format: '1.0'`): then the pixel size must be
+/// in the file (`Pixelsize`), or be given to [`read_with_pixel_size`].
 ///
 /// # Errors
 /// [`CalibrationFileError`].
@@ -62,8 +62,8 @@ pub fn read(reader: impl Read) -> Result<Finder, CalibrationFileError> {
     read_with_pixel_size(reader, None)
 }
 
-/// Reads a calibration for a camera whose pixels have this size in nanometres, which comes before what the file says: see
-/// [`read`]. Only calibrations with widths in nanometres need it.
+/// Reads a calibration for a camera whose pixels have this size in nanometres, which takes precedence over the file:
+/// see [`read`]. Only calibrations with widths in nanometres need it.
 ///
 /// # Errors
 /// [`CalibrationFileError`].

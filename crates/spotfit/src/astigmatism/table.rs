@@ -13,7 +13,7 @@ use crate::fitter::Fitter;
 use crate::localize::options::is_box;
 use crate::table::{Column, Kind, Table, TableError, Unit};
 
-/// Side of the windows, in pixels, where neither the caller nor the calibration says it: that of `spotfit calibrate`.
+/// Side of the windows, in pixels, if neither the caller nor the calibration gives it: that of `spotfit calibrate`.
 const BOX: usize = 13;
 /// Rows that are looked at together.
 const PART: usize = 1 << 12;
@@ -35,16 +35,18 @@ pub enum TableDepthError {
 
 /// Finds z of the rows of tables, which have the two widths of each spot.
 ///
-/// Where a table has no errors of the widths (`sigma_x_error`, `sigma_y_error`), they follow from what it has. For an
-/// elliptical Gaussian with the photons and the background of the row, in a window like that of the fit, the covariance
-/// of the fit ([`fit_core::Errors`]) says how the errors of the widths go with those of the centre, and `uncertainty_x`
-/// and `uncertainty_y` say how large these are. So EM gain, read noise and the profile are heeded as far as the
-/// uncertainties heed them; of least squares and maximum likelihood that is taken whose uncertainties are nearer.
-/// Without uncertainties it is least squares and a camera without read noise. How the errors of the two widths are
-/// correlated no table has, and it follows from photons and background for every table that has these.
+/// If a table has no errors of the widths (`sigma_x_error`, `sigma_y_error`), they are computed from its other columns.
+/// For an elliptical Gaussian with the photons and the background of the row, in a window like that of the fit, the
+/// covariance of the fit ([`fit_core::Errors`]) gives the ratio of the errors of the widths to those of the centre;
+/// `uncertainty_x` and `uncertainty_y` give the size of the latter. So EM gain, read noise and the profile are taken
+/// into account as far as the uncertainties include them. Of least squares and maximum likelihood, the estimator whose
+/// uncertainties are nearer is assumed. Without uncertainties, least squares and a camera without read noise are
+/// assumed. No table contains the correlation of the errors of the two widths; it is computed from photons and
+/// background if the table has them.
 ///
-/// The side of the windows is what [`TableFinder::new`] says, what the table tells (`chi2` over the square of
-/// `background_std` is the number of pixels less 5), what the calibration carries ([`Finder::box_size`]), or 13.
+/// The side of the windows is the first known of these: the argument of [`TableFinder::new`], the value that follows
+/// from the table (`chi2` over the square of `background_std` is the number of pixels less 5), that of the calibration
+/// ([`Finder::box_size`]), and 13.
 #[derive(Debug)]
 pub struct TableFinder {
     finder: Finder,
@@ -77,7 +79,7 @@ impl TableFinder {
         &self.finder
     }
 
-    /// The side, in pixels, of the windows in which the spots of a table are taken to have been fitted.
+    /// The side, in pixels, of the windows in which the spots of a table are assumed to have been fitted.
     pub fn box_size(&self, table: &Table) -> usize {
         let carried = || self.finder.box_size().filter(is_box);
         self.box_size.or_else(|| told_box(table)).or_else(carried).unwrap_or(BOX)

@@ -7,7 +7,7 @@ use super::file::BOX;
 
 /// The calibration in the format of Picasso, which reads the two lists of coefficients (highest power first, pixels per
 /// nmᵏ) and the magnification factor. The other keys are Spotfit's: range and step in nm, numbers of beads and slices,
-/// the side of the windows, and what [`Calibration`] says of the residuals. Numbers read back as they were, to the last bit.
+/// the side of the windows, and the residuals of [`Calibration`]. Numbers are read back unchanged, to the last bit.
 ///
 /// Picasso looks for z between −1000 and 1000 nm, whatever the range.
 pub fn yaml_text(calibration: &Calibration) -> String {

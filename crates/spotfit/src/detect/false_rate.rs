@@ -1,10 +1,10 @@
 //! From a rate of false spots to a threshold.
 //!
-//! In a filtered frame of noise alone the highest pixels among their neighbours are the false spots. If the pixels of
-//! the filtered frame were normally distributed, their number would follow from the correlation ρ of neighbours
-//! ([`maxima`]). Photons are not: dim light is skewed, and its filtered frame exceeds a high threshold many times as
-//! often. So the threshold is the one that the light of a pixel exceeds as rarely as a normal distribution exceeds
-//! the threshold for it ([`Light::threshold`]).
+//! In a filtered frame of pure noise, the pixels that are higher than their neighbours are the false spots. If the
+//! pixels of the filtered frame were normally distributed, the number of false spots would follow from the correlation
+//! ρ of neighbours ([`maxima`]). But the distribution of dim light is skewed, and its filtered frame exceeds a high
+//! threshold many times as often. The threshold is therefore the level that the light of a pixel exceeds as rarely as a
+//! normal distribution exceeds its own threshold ([`Light::threshold`]).
 
 use std::f64::consts::{PI, TAU};
 

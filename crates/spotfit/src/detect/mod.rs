@@ -9,15 +9,15 @@
 //!    of the absolute response to the kernel (1 −2 1)ᵀ(1 −2 1), on which the background and its slopes have
 //!    no effect and spots hardly any. The second is the spread of the filtered frame below its median; it
 //!    matters in movies with a textured background and in smoothed movies, whose pixels are not independent.
-//! 3. A pixel is a candidate if it is the highest within (box − 3)/2 pixels (at least 1) and stands out
-//!    by more than `threshold` times that noise. Of equals that is the one nearest to the centre of the frame.
+//! 3. A pixel is a candidate if it is the highest within (box − 3)/2 pixels (at least 1) and stands out by more than
+//!    `threshold` times that noise. Of several equal pixels, it is the one nearest to the centre of the frame.
 //!
-//! A frame that is turned or mirrored has the same candidates, turned and mirrored, as far as rounding allows. Two equals that
-//! are as far from the centre cannot be told from each other if the frame itself is symmetric; there the first in reading
-//! order is taken, which is the other one, a pixel or two away, in the turned frame.
+//! A rotated or mirrored frame has the same candidates, rotated or mirrored, up to rounding. Two equal pixels at the
+//! same distance from the centre cannot be distinguished if the frame itself is symmetric; then the first in reading
+//! order is taken, which is the other one, a pixel or two away, in the rotated frame.
 //!
-//! The threshold is given, or follows from a rate of false spots ([`Detector::with_false_rate`]). In white noise a
-//! threshold of 7 finds spots whose peak is about 3 times the noise of a pixel.
+//! The threshold is either given, or follows from a rate of false spots ([`Detector::with_false_rate`]). In white noise
+//! a threshold of 7 finds spots whose peak is about 3 times the noise of a pixel.
 //!
 //! Cost per pixel: 2·(2·⌈3σ⌉ + 1) multiply-adds for the Gaussian (14 for box 7), about 12 additions for
 //! each of the two box means, 9 for the noise, partial sorts of half of the pixels, and
@@ -44,14 +44,14 @@ use map::Converter;
 pub(crate) use map::typical_variance;
 use noise::{Column, NoiseMap};
 
-/// A place where a spot may be.
+/// A position where a spot may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
     /// Column of the brightest pixel of the filtered frame.
     pub x: usize,
     /// Row of that pixel.
     pub y: usize,
-    /// How far it stands out, in units of the local noise.
+    /// Its height above the background, in units of the local noise.
     pub significance: f32,
 }
 
@@ -94,10 +94,10 @@ pub enum DetectError {
     /// An argument is out of its range.
     #[error(transparent)]
     Option(#[from] OutOfRange),
-    /// The size of the frame is not the one that the detector was made for.
+    /// The frame does not have the size of the detector.
     #[error("expected a frame of {expected:?} pixels (width, height), got {found:?}")]
     FrameSize {
-        /// Width and height that the detector was made for.
+        /// Width and height for which the detector was made.
         expected: (usize, usize),
         /// Width and height of the frame.
         found: (usize, usize),
@@ -154,8 +154,8 @@ impl Detector {
         Ok(self)
     }
 
-    /// The same detector with the threshold that noise alone exceeds `rate` times in a million pixels. It takes the
-    /// camera to know how many photons make the noise that it sees: the fewer, the higher the threshold.
+    /// The same detector with the threshold that pure noise exceeds `rate` times in a million pixels. It uses the
+    /// camera to estimate the number of photons from the noise: the fewer photons, the higher the threshold.
     ///
     /// The rate holds within a factor of 2 for pixels with at least 2 photons or a read noise of at least 1, away from
     /// the edge of the frame, where there is room for a window.
@@ -196,7 +196,7 @@ impl Detector {
     /// The candidates of a frame (height, width), from top to bottom. Pixels that are not finite count as background.
     ///
     /// # Errors
-    /// [`DetectError::FrameSize`] if the size of the frame is not the one that the detector was made for.
+    /// [`DetectError::FrameSize`] if the frame does not have the size of the detector.
     pub fn detect<P: Pixel>(
         &self,
         frame: ArrayView2<'_, P>,

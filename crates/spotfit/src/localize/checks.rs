@@ -1,19 +1,19 @@
 //! Whether a localization can be trusted: neighbours, residuals and saturated pixels.
 
-/// Residuals that exceed the noise by more than so many standard deviations are flagged.
+/// Residuals that exceed the noise by more than this number of standard deviations are flagged.
 pub const LARGE_RESIDUALS: f64 = 2.5;
 
-/// Widths that differ from the usual one by more than so many standard deviations are flagged.
+/// Widths that differ from the usual one by more than this number of standard deviations are flagged.
 pub const ODD_WIDTH: f64 = 2.5;
 
-/// What speaks against a localization.
+/// Reasons not to trust a localization.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Flags {
     /// Another candidate lies within a box of this spot, so that its light is in the window.
     pub neighbour: bool,
-    /// The residuals are too large for the noise ([`LARGE_RESIDUALS`]): the window shows something else than one spot
+    /// The residuals are too large for the noise ([`LARGE_RESIDUALS`]): the window shows something other than one spot
     /// of this shape on a flat background.
     pub residual: bool,
     /// A pixel of the window is saturated.
@@ -39,14 +39,14 @@ impl Flags {
         self.bits() == 0
     }
 
-    /// Those of these that are also among `others`.
+    /// The flags that are also in `others`.
     #[must_use]
     pub const fn and(self, others: Self) -> Self {
         Self::from_bits(self.bits() & others.bits())
     }
 
-    /// As a number for tables: 1 for a neighbour, 2 for residuals, 4 for a saturated pixel, 8 for the
-    /// width, and their sums.
+    /// The number for tables: 1 for a neighbour, 2 for residuals, 4 for a saturated pixel, 8 for the width, and their
+    /// sums.
     pub const fn bits(self) -> u8 {
         self.neighbour as u8
             | (self.residual as u8) << 1
@@ -65,17 +65,17 @@ impl Flags {
     }
 }
 
-/// What was checked of a localization.
+/// The checks of a localization.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Checks {
-    /// How far away, in pixels, the nearest other candidate of the frame was detected, or the nearest other position
-    /// was given, whatever became of it; infinite if there is none.
+    /// The distance, in pixels, to the nearest other candidate of the frame, or to the nearest other given position,
+    /// even if its fit was dropped; infinite if there is none.
     pub neighbour: f64,
-    /// Pearson's χ² per degree of freedom, Σ(h − g)²/variance/(N − parameters): about 1 where the model and the
-    /// camera are right. NaN for fits that failed.
+    /// Pearson's χ² per degree of freedom, Σ(h − g)²/variance/(N − parameters): about 1 if the model and the camera are
+    /// correct. NaN for fits that failed.
     pub goodness: f64,
-    /// What speaks against it.
+    /// Reasons not to trust it.
     pub flags: Flags,
 }

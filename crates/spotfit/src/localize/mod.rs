@@ -70,7 +70,7 @@ impl Localizer {
     /// A localizer for frames of `width`×`height` pixels.
     ///
     /// # Errors
-    /// [`LocalizeError`] for options out of their range, and frames that are smaller than the box.
+    /// [`LocalizeError`] for options out of their range, and for frames smaller than the box.
     pub fn new(
         (width, height): (usize, usize),
         mut options: LocalizeOptions,
@@ -139,14 +139,14 @@ impl Localizer {
     /// to bottom, or in the order of the given positions.
     ///
     /// # Errors
-    /// [`LocalizeError::Detect`] if the frames are not of the size that the localizer is for,
-    /// [`LocalizeError::Option`] if they cannot be numbered from `block.first` on, [`LocalizeError::Fit`].
+    /// [`LocalizeError::Detect`] if the frames do not have the size of the localizer, [`LocalizeError::Option`] if they
+    /// cannot be numbered from `block.first` on, [`LocalizeError::Fit`].
     pub fn process(&mut self, block: &Block) -> Result<Vec<Localization>, LocalizeError> {
         self.process_frames(block.first, block.pixels.windows())
     }
 
-    /// Localizes the next frame (height, width), straight from the memory of the caller. The first frame has the
-    /// number 0.
+    /// Localizes the next frame (height, width), directly from the memory of the caller. The first frame has the number
+    /// 0.
     ///
     /// ```
     /// use spotfit::localize::{LocalizeOptions, Localizer};
@@ -176,12 +176,12 @@ impl Localizer {
         &self.counts
     }
 
-    /// The fitter in use, where there is no measured PSF.
+    /// The fitter in use, if there is no measured PSF.
     pub fn fitter(&self) -> &Fitter {
         &self.fitter
     }
 
-    /// The fitter in use, where there is a measured PSF.
+    /// The fitter in use, if there is a measured PSF.
     pub fn psf_fitter(&self) -> Option<&PsfFitter> {
         self.measured.as_ref().map(Measured::fitter)
     }

@@ -44,10 +44,10 @@ pub struct Roi {
 pub struct LocalizeOptions {
     /// Side of the windows in pixels. Range: odd, 5 to 63.
     pub box_size: usize,
-    /// How many false spots the detector may find in a million pixels of noise alone (see [`crate::detect`]); the
-    /// threshold follows from it. Range: 10⁻⁶ to 10⁴.
+    /// The number of false spots that the detector may find in a million pixels of pure noise (see [`crate::detect`]);
+    /// the threshold follows from it. Range: 10⁻⁶ to 10⁴.
     pub false_rate: f64,
-    /// How far a spot must stand out, in units of the local noise, instead of what follows from
+    /// The threshold for a spot, in units of the local noise, instead of the one that follows from
     /// [`LocalizeOptions::false_rate`]. Range: above 0.
     pub threshold: Option<f64>,
     /// Where to look; `None` is the whole frame.
@@ -72,15 +72,15 @@ pub struct LocalizeOptions {
     /// widths. It is not serialized.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub calibration: Option<Arc<Finder>>,
-    /// Fits spots with this PSF in place of a Gaussian, and finds x, y and z together ([`super::Localization::depth`]). Of the
-    /// options of the fit estimator, backend, threads and iterations hold then. [`Backend::Auto`](crate::Backend::Auto) is the CPU. It is
-    /// not serialized.
+    /// Fits spots with this PSF instead of a Gaussian, and finds x, y and z together ([`super::Localization::depth`]).
+    /// Of the options of the fit, only estimator, backend, threads and iterations then have an effect.
+    /// [`Backend::Auto`](crate::Backend::Auto) is the CPU. It is not serialized.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub psf: Option<Arc<Psf>>,
     /// Localizations to drop, and to count as dropped: those with any of these flags.
     pub drop: Flags,
-    /// The least value of a saturated pixel, in ADU. `None` takes the largest that the type of the pixels has;
-    /// floating-point pixels are not saturated then. Range: finite.
+    /// The smallest value of a saturated pixel, in ADU. `None` takes the largest value of the pixel type;
+    /// floating-point pixels are then never saturated. Range: finite.
     pub saturation: Option<f64>,
 }
 
@@ -131,8 +131,8 @@ impl LocalizeOptions {
         self
     }
 
-    /// The side of the windows that goes with these options, in pixels, if nobody says another: that of the calibration of
-    /// widths, if it is known and a side that windows may have; with a measured PSF [`Psf::usual_box`]; else 7.
+    /// The default side of the windows for these options, in pixels: that of the calibration of widths, if it is known
+    /// and valid for windows; with a measured PSF [`Psf::usual_box`]; otherwise 7.
     pub fn usual_box(&self) -> usize {
         let carried = self.calibration.as_ref().and_then(|calibration| calibration.box_size());
         match (carried.filter(is_box), &self.psf) {
@@ -142,7 +142,7 @@ impl LocalizeOptions {
         }
     }
 
-    /// What is odd about these options, for people.
+    /// Warnings about these options, as text.
     pub fn notes(&self) -> Vec<String> {
         let carried = self.calibration.as_ref().and_then(|calibration| calibration.box_size());
         let other = carried.filter(|&side| side != self.box_size).map(|side| {

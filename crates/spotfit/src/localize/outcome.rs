@@ -1,4 +1,4 @@
-//! What became of the candidates, and why localizing failed.
+//! The fate of the candidates, and the errors of localizing.
 
 use spotfit_locs::OutOfRange;
 
@@ -22,15 +22,15 @@ pub enum LocalizeError {
     /// The fit was refused.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// The frames are not of the size that the localizer is for.
+    /// The frames do not have the size of the localizer.
     #[error("expected frames of {expected:?} pixels (width, height), got {found:?}")]
     FrameSize {
-        /// Width and height that the localizer was made for.
+        /// Width and height for which the localizer was made.
         expected: (usize, usize),
         /// Width and height of the frames.
         found: (usize, usize),
     },
-    /// The frames are smaller than the box, so that no window fits into them.
+    /// The frames are smaller than the box, so no window fits into them.
     #[error(
         "frames of {width}×{height} pixels are smaller than the box of {box_size}×{box_size} pixels: \
          no window fits into them"
@@ -57,7 +57,7 @@ pub enum LocalizeError {
     Spawn(std::io::Error),
 }
 
-/// How many candidates were found, and what became of them.
+/// The number of candidates, and how many were dropped for which reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -74,13 +74,13 @@ pub struct Counts {
     pub by_status: StatusCounts,
     /// Converged fits dropped because the amplitude is not positive.
     pub not_bright: usize,
-    /// Converged fits dropped because the centre moved more than 0.3 of the box away from where the spot was
-    /// detected: it is on a neighbour, which has a window of its own.
+    /// Converged fits dropped because the centre moved more than 0.3 of the box away from the detected position: it is
+    /// on a neighbour, which has a window of its own.
     pub wandered: usize,
     /// Converged fits dropped because a number in photons is not finite.
     pub not_finite: usize,
-    /// Converged fits dropped because the expected standard deviation of x or y is infinite, though all other numbers are
-    /// finite: the window does not tell where the spot is.
+    /// Converged fits dropped because the expected standard deviation of x or y is infinite, though all other numbers
+    /// are finite: the window does not determine the position of the spot.
     pub undetermined: usize,
     /// Converged fits dropped because a pixel of the window is saturated ([`super::LocalizeOptions::drop`]).
     pub saturated: usize,
@@ -92,13 +92,13 @@ pub struct Counts {
     pub width: usize,
     /// Localizations kept.
     pub kept: usize,
-    /// Fits with a measured PSF that ended at an end of its range of z, and nowhere else: the spot is there or beyond. Their
-    /// status is [`fit_core::Status::AtLimit`], and they are kept or dropped as those that converged.
+    /// Fits with a measured PSF that ended at an end of its range of z, and at no other limit: the spot is there or
+    /// beyond. Their status is [`fit_core::Status::AtLimit`], and they are kept or dropped like fits that converged.
     pub at_end: usize,
 }
 
 impl Counts {
-    /// The count of localizations dropped for the first of some flags.
+    /// The count of localizations dropped for the first of these flags.
     pub(super) fn flagged(&mut self, flags: Flags) -> &mut usize {
         match flags {
             Flags { saturated: true, .. } => &mut self.saturated,

@@ -1,10 +1,10 @@
-//! What the noise of a movie says of its camera: how many photo-electrons an ADU is, by variance over mean, and the read noise,
-//! by the variance that is left where there is little light.
+//! Estimates of the camera from the noise of a movie: the photo-electrons per ADU, from variance over mean, and the
+//! read noise, from the remaining variance in dim light.
 //!
 //! The variance of a pixel grows with its light: variance = excess·(mean − baseline)/gain + read noise², with `gain`
 //! photo-electrons per ADU. It is measured in tiles, from the differences of consecutive frames, in which everything
-//! that stands still cancels; molecules that blink disturb few tiles of few frames, and medians leave these out. What they
-//! leave in is seen from neighbouring pixels: light that moves changes them together, and noise does not.
+//! that does not move cancels; blinking molecules disturb few tiles of few frames, and medians ignore these. The
+//! remaining disturbance shows in neighbouring pixels: moving light changes them together, noise does not.
 
 use std::fmt;
 
@@ -55,42 +55,42 @@ const CONTRADICTED: f64 = 2.0;
 /// No camera has a read noise of more photo-electrons than this, without EM gain and with it.
 const MOST_READ_NOISE: [f64; 2] = [20.0, 200.0];
 
-/// How many of the first frames the estimates look at, of a movie of frames of `width`×`height` pixels.
+/// The number of frames, from the first one, that the estimates use for a movie with frames of `width`×`height` pixels.
 pub fn frames_for_estimates((width, height): (usize, usize)) -> usize {
     let most = MOST_PIXELS / width.saturating_mul(height).max(1);
     most.clamp(LEAST_FRAMES, MOST_FRAMES)
 }
 
-/// What a movie says against what was said of its camera.
+/// A contradiction between a movie and the given camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CameraDoubt {
-    /// The noise is that of light if an ADU has so many photo-electrons before EM gain, and the sensitivity given, or the EM
-    /// gain, is off by more than a factor of 2.
+    /// The noise of the movie corresponds to this sensitivity, and the given sensitivity, or the EM gain, differs from
+    /// it by more than a factor of 2.
     Sensitivity {
-        /// What the camera was said to have.
+        /// The given value.
         given: f64,
-        /// What the movie says.
+        /// The estimate from the movie.
         found: f64,
     },
-    /// The sensitivity given is less than half of this: otherwise light would have more noise than the movie has.
+    /// The given sensitivity is less than half of this bound: with it, light would have more noise than the movie has.
     LowSensitivity {
-        /// What the camera was said to have.
+        /// The given value.
         given: f64,
-        /// The least that the movie allows.
+        /// The smallest value that the movie allows.
         least: f64,
     },
-    /// The sensitivity given is more than twice this: otherwise the camera would have a read noise of more than 20
+    /// The given sensitivity is more than twice this bound: with it, the camera would have a read noise of more than 20
     /// photo-electrons, or 200 after EM gain.
     HighSensitivity {
-        /// What the camera was said to have.
+        /// The given value.
         given: f64,
-        /// The largest that the movie allows.
+        /// The largest value that the movie allows.
         most: f64,
     },
-    /// The movie has more noise than its light, and no read noise is known.
+    /// The movie has more noise than its light, and no read noise is given.
     ReadNoise {
-        /// What read noise that is, in photo-electrons.
+        /// The read noise that explains it, in photo-electrons.
         found: f64,
     },
 }
@@ -138,8 +138,8 @@ pub fn two_digits(number: f64) -> String {
     format!("{number:.decimals$}")
 }
 
-/// What the first of some frames say against a camera. Nothing where they do not say: see [`estimate_sensitivity`] and
-/// [`estimate_read_noise`]. A read noise above 0 is not doubted.
+/// The contradictions between the first frames of a movie and a camera. The result is empty if the frames allow no
+/// estimate: see [`estimate_sensitivity`] and [`estimate_read_noise`]. A read noise above 0 is not checked.
 ///
 /// ```
 /// use fit_sim::MovieSimulation;
@@ -181,18 +181,18 @@ pub fn camera_doubts(frames: AnyWindows<'_>, camera: &Camera) -> Vec<CameraDoubt
     found.map(|found| CameraDoubt::ReadNoise { found }).into_iter().collect()
 }
 
-/// The read noise in photo-electrons (before EM gain divides it), by the variance that light leaves over in the darkest
-/// quarter of the first of some frames, or `None` if they do not say that there is one that matters: see
-/// [`estimate_sensitivity`]; besides where it makes less than 15 % of the variance, and where more than 20 photons of
-/// even light would make a wrong sensitivity look like read noise. Of the camera it takes baseline, sensitivity and EM
-/// gain, which must be right.
+/// The read noise in photo-electrons (before EM gain divides it), from the variance that light does not explain in the
+/// darkest quarter of the first frames. `None` if they do not show a read noise that matters: in the cases of
+/// [`estimate_sensitivity`], if it makes less than 15 % of the variance, and if more than 20 photons of even light
+/// would make a wrong sensitivity look like read noise. Baseline, sensitivity and EM gain of the camera must be
+/// correct.
 pub fn estimate_read_noise(frames: AnyWindows<'_>, camera: &Camera) -> Option<f64> {
     read_noise(&measure(frames, camera)?, camera)
 }
 
-/// The photo-electrons per ADU (before EM gain) by variance over mean of the first of some frames, or `None` if they
-/// do not say: one frame, noise that is not that of single pixels, little light. Of the camera it takes baseline, EM
-/// gain and, unless it is 0, read noise.
+/// The photo-electrons per ADU (before EM gain) from variance over mean of the first frames, or `None` if they allow no
+/// estimate: a single frame, correlated noise, little light. It uses the camera's baseline, EM gain and, unless it is
+/// 0, read noise.
 ///
 /// ```
 /// use fit_sim::MovieSimulation;

@@ -10,7 +10,7 @@ use crate::astigmatism::find::{Depth, Finder, Widths};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Localization {
-    /// Its number: kept spots are counted from 1; with given positions it is the row of the position.
+    /// Its number: kept spots are numbered from 1; with given positions it is the row of the position.
     pub id: u64,
     /// The frame, from 0.
     pub frame: usize,
@@ -18,8 +18,8 @@ pub struct Localization {
     pub x: f64,
     /// Centre.
     pub y: f64,
-    /// Standard deviation; of a spot that is not circular √(σxσy), and with a measured PSF that of the Gaussian that is as
-    /// compact ([`crate::psf::PsfQuality::sigma`]).
+    /// Standard deviation; √(σxσy) for a spot that is not circular, and with a measured PSF that of a Gaussian of the
+    /// same compactness ([`crate::psf::PsfQuality::sigma`]).
     pub sigma: f64,
     /// Standard deviation along the axis of the spot that is nearer to x.
     pub sigma_x: f64,
@@ -47,7 +47,7 @@ pub struct Localization {
     pub errors: Option<SpotErrors>,
     /// How the fit ended.
     pub status: Status,
-    /// What was checked, if it was asked for ([`super::LocalizeOptions::checks`]).
+    /// The checks, if they were asked for ([`super::LocalizeOptions::checks`]).
     pub checks: Option<Checks>,
 }
 

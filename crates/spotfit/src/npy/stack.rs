@@ -87,7 +87,7 @@ impl<R: Read> StackReader<R> {
         self.size().pixels().saturating_mul(self.reader.header().number.size())
     }
 
-    /// The next windows, `most` or as many as are left; `None` at the end.
+    /// The next windows, at most `most`; `None` at the end.
     ///
     /// # Errors
     /// [`NpyError`].
