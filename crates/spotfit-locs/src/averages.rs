@@ -1,4 +1,4 @@
-//! What stands for several numbers.
+//! Medians and root mean squares.
 
 /// The median; of an even number of values, the upper of the two in the middle. Not a number if there is none.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {

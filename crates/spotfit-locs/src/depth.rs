@@ -1,6 +1,6 @@
 //! Heights of spots.
 
-/// What became of the height of a spot.
+/// How the height of a spot was found, or why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum DepthStatus {
@@ -23,7 +23,7 @@ impl DepthStatus {
     pub const ALL: [Self; 6] =
         [Self::Found, Self::Below, Self::Above, Self::Ambiguous, Self::Far, Self::Invalid];
 
-    /// The name that files use.
+    /// The name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Found => "found",

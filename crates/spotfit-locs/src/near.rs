@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// What is wrong with the columns of a table, or with a radius.
+/// Errors in the columns of a table, or in a radius.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ColumnsError {
@@ -21,7 +21,7 @@ pub enum ColumnsError {
     /// Rows are numbered with 32 bits.
     #[error("the table has {0} rows; at most {most} are possible", most = MOST_ROWS)]
     ManyRows(usize),
-    /// A radius is no length.
+    /// A radius is not a valid length.
     #[error("{name} is {value}; it must be positive and finite")]
     Radius {
         /// Which radius.

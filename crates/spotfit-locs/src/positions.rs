@@ -1,8 +1,8 @@
-//! Places to fit instead of detected spots.
+//! Positions to fit instead of detected spots.
 
 use std::ops::Range;
 
-/// Places to fit instead of detected spots; each takes 32 bytes.
+/// Positions to fit instead of detected spots; each takes 32 bytes.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Positions {
@@ -19,37 +19,37 @@ pub struct Position {
     pub frame: usize,
     /// Its number, from 1.
     pub id: u64,
-    /// Where it is, in pixels.
+    /// Its coordinate in pixels.
     pub x: f64,
-    /// Where it is, in pixels.
+    /// Its coordinate in pixels.
     pub y: f64,
 }
 
 impl Positions {
-    /// Adds a place: frame from 0, x and y in pixels. Its id is its number, from 1.
+    /// Adds a position: frame from 0, x and y in pixels. Its id is its number, from 1.
     pub fn push(&mut self, frame: usize, x: f64, y: f64) {
         self.unordered |= self.places.last().is_some_and(|last| last.frame > frame);
         self.places.push(Position { frame, id: self.places.len() as u64 + 1, x, y });
     }
 
-    /// The number of places.
+    /// The number of positions.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether there are no places.
+    /// Whether there are no positions.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// Puts the places in the order of their frames, within a frame as they were pushed.
+    /// Sorts the positions by frame; within a frame they keep their order.
     pub fn sort(&mut self) {
         if std::mem::take(&mut self.unordered) {
             self.places.sort_unstable_by_key(|place| (place.frame, place.id));
         }
     }
 
-    /// The places in some frames. They must be in the order of their frames: see [`Positions::sort`].
+    /// The positions in some frames. They must be sorted by frame: see [`Positions::sort`].
     pub fn within(&self, frames: Range<usize>) -> &[Position] {
         debug_assert!(!self.unordered);
         let before = |end: usize| self.places.partition_point(|place| place.frame < end);

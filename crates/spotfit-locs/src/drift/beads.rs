@@ -7,19 +7,19 @@ use super::movement::Drift;
 use super::options::{Positions, check_frames};
 use crate::averages::median;
 
-/// Which spots are beads.
+/// The criteria for beads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BeadOptions {
-    /// How far a bead may move from one frame in which it is seen to the next, and how far apart two beads are at least.
+    /// The largest motion of a bead between two frames in which it is seen, and the smallest distance of two beads.
     /// Range: above 0.
     pub radius: f64,
-    /// In which share of the frames it is seen at least. Range: above 0, to 1.
+    /// The smallest share of the frames in which it is seen. Range: above 0, to 1.
     pub share: f64,
 }
 
 impl BeadOptions {
-    /// Beads that are seen in four of five frames.
+    /// Beads that are seen in at least four of five frames.
     pub const fn new(radius: f64) -> Self {
         Self { radius, share: 0.8 }
     }
@@ -33,7 +33,7 @@ impl BeadOptions {
     }
 }
 
-/// A bead: the rows of its localizations, one a frame, in the order of the frames.
+/// A bead: the rows of its localizations, at most one per frame, in the order of the frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bead {
     /// Rows of the table.
@@ -84,10 +84,10 @@ pub fn find_beads(
     Ok(beads)
 }
 
-/// The beads that are at given places in the first frame in which they are seen.
+/// The beads that are at given positions in the first frame in which they are seen.
 ///
 /// # Errors
-/// [`DriftError::NoBead`] for a place near which there is no spot in enough frames.
+/// [`DriftError::NoBead`] for a position near which there is no spot in enough frames.
 pub fn beads_at(
     positions: &Positions<'_>,
     frames: u32,
@@ -225,17 +225,18 @@ impl<'a> Spots<'a> {
 }
 
 impl Drift {
-    /// The drift of beads: in each frame the mean over those that are seen, weighted by their uncertainties if there are
-    /// any; beads that move against the others lose their weight. In frames without beads it is on the line between its neighbours.
+    /// The drift of beads: in each frame the mean over those that are seen, weighted by their uncertainties if there
+    /// are any; beads that move against the others lose their weight. In frames without beads it is interpolated
+    /// linearly.
     ///
-    /// Errors are those of the means: by how much beads differ from each other if there are several, by the uncertainties if there is
-    /// one; of one without uncertainties they are not known, and empty.
+    /// The errors are those of the means: estimated from the differences between the beads if there are several, or
+    /// from the uncertainties if there is one. For a single bead without uncertainties they are unknown, and empty.
     ///
     /// # Errors
     /// [`DriftError`].
     ///
     /// # Panics
-    /// If a bead has a row that there is not, or one of a frame that there is not.
+    /// If a bead has a row or a frame that does not exist.
     pub fn from_beads(
         positions: &Positions<'_>,
         beads: &[Bead],

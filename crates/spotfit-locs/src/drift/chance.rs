@@ -1,8 +1,8 @@
 //! Whether drift can be told from chance.
 //!
-//! In any table there is a curve at which more pairs are near each other than at others. What tells drift from chance is that the
-//! curve that one half of the field asks for also brings together the localizations of the other half, more than curves of
-//! which parts of the movie are displaced against each other.
+//! In any table, some curve brings more pairs near each other than others do. Real drift differs from chance in this:
+//! the curve found from one half of the field also brings together the localizations of the other half, more than
+//! curves in which parts of the movie are displaced against each other.
 
 use super::guess;
 use super::pairs::{Bins, value};

@@ -2,11 +2,11 @@
 
 use crate::near::ColumnsError;
 
-/// Why there is no drift.
+/// Why no drift was found.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriftError {
-    /// The columns do not belong together, or are too long.
+    /// The columns do not have the same length, or are too long.
     #[error(transparent)]
     Columns(#[from] ColumnsError),
     /// An option is out of its range.
@@ -19,7 +19,7 @@ pub enum DriftError {
         /// The allowed values, in words.
         range: &'static str,
     },
-    /// Parts of so many frames are too many, or too few.
+    /// Parts with this number of frames are too many, or too few.
     #[error(
         "{name} = {frames} frames: {count} of them in the {span} frames with localizations; {least} to {most} are possible"
     )]
@@ -37,7 +37,7 @@ pub enum DriftError {
         /// The most.
         most: usize,
     },
-    /// There are too few localizations, or all are in a few frames.
+    /// There are too few localizations, or all of them are in a few frames.
     #[error(
         "{found} localizations in {frames} frames are too few to find drift (at least {needed} in 2 frames)"
     )]
@@ -49,7 +49,7 @@ pub enum DriftError {
         /// How many are needed.
         needed: usize,
     },
-    /// Hardly any two localizations of different times are near each other.
+    /// Hardly any localizations of different times are near each other.
     #[error(
         "segments of the movie share too little: only {pairs} pairs of localizations are near each other within {range}"
     )]
@@ -59,7 +59,7 @@ pub enum DriftError {
         /// How far apart they may be.
         range: f64,
     },
-    /// The curve that was found makes no more pairs than chance does.
+    /// The drift cannot be told from chance.
     #[error(
         "the drift cannot be told from chance: pairs of localizations of different times agree with it by {significance:.1} \
         standard deviations ({needed} are needed); is there a structure, or are there molecules that come back?"
@@ -78,7 +78,7 @@ pub enum DriftError {
         /// The frames of the movie.
         frames: u32,
     },
-    /// There is no bead where one should be.
+    /// There is no bead at a given position.
     #[error(
         "bead {number}: the spot at {place:?} is seen in {seen} frames, and must be in {needed} at least"
     )]

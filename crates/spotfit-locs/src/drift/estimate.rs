@@ -33,8 +33,8 @@ const LEAST_PAIRS: f64 = 12.0;
 const NEEDED: f64 = 5.0;
 
 impl Drift {
-    /// Finds the drift of localizations in a movie of so many frames; localizations of later frames are left out, as are
-    /// those that are not finite. Their order does not matter.
+    /// Estimates the drift of localizations in a movie with this number of frames. Localizations of later frames, and
+    /// those that are not finite, are left out. The order does not matter.
     ///
     /// # Errors
     /// [`DriftError`].

@@ -1,9 +1,10 @@
-//! Drift: how far everything moved from frame to frame, found from the localizations themselves or from beads.
+//! Drift: the motion of the sample from frame to frame, estimated from the localizations themselves or from beads.
 //!
-//! [`Drift::estimate`] needs no beads. It compares segments of the movie with each other, as in redundant cross-correlation
-//! (Wang et al. 2014, Optics Express 22:15982), but evaluates the correlation from pairs of localizations instead of
-//! pictures, so that it knows no pixels. From there it refines a smooth curve: the drift at which localizations of
-//! all times lie as near to each other as their uncertainty allows. [`Drift::from_beads`] follows spots that are always on.
+//! [`Drift::estimate`] needs no beads. It compares segments of the movie with each other, as in redundant
+//! cross-correlation (Wang et al. 2014, Optics Express 22:15982), but evaluates the correlation from pairs of
+//! localizations instead of pictures, so that it needs no pixels. From this estimate it refines a smooth curve: the
+//! drift at which localizations of all times lie as near to each other as their uncertainty allows.
+//! [`Drift::from_beads`] follows spots that are always on.
 
 mod beads;
 mod chance;

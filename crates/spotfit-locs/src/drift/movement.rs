@@ -1,16 +1,17 @@
-//! How far everything moved.
+//! The motion of the sample.
 
-/// How far everything had moved in each frame, relative to the first that has a localization: what is subtracted from the positions.
+/// The displacement of the sample in each frame, relative to the first frame that has a localization. It is subtracted
+/// from the positions.
 ///
-/// Errors are standard errors of the drift in that frame relative to the mean drift of all frames: where the whole picture lies
-/// is no question of drift. They are empty if they are not known.
+/// Errors are standard errors of the drift in a frame relative to the mean drift of all frames, since drift does not
+/// determine the position of the whole picture. They are empty if they are unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drift {
     /// For each frame.
     pub x: Vec<f64>,
     /// For each frame.
     pub y: Vec<f64>,
-    /// For each frame; empty if it was not looked for.
+    /// For each frame; empty if drift along z was not estimated.
     pub z: Vec<f64>,
     /// The standard error of [`Drift::x`].
     pub x_error: Vec<f64>,
@@ -31,8 +32,8 @@ impl Drift {
         self.x.is_empty()
     }
 
-    /// Takes the drift out of one coordinate: `of` is [`Drift::x`], [`Drift::y`] or [`Drift::z`]. After the last frame the
-    /// drift is that of the last.
+    /// Subtracts the drift from one coordinate: `of` is [`Drift::x`], [`Drift::y`] or [`Drift::z`]. Later frames have
+    /// the drift of the last frame.
     pub fn correct(of: &[f64], frames: &[u32], coordinates: &mut [f64]) {
         let Some(last) = of.len().checked_sub(1) else { return };
         for (coordinate, &frame) in coordinates.iter_mut().zip(frames) {
@@ -40,8 +41,9 @@ impl Drift {
         }
     }
 
-    /// Adds the error of the drift to uncertainties of positions, as independent errors add up: `of` is [`Drift::x_error`],
-    /// [`Drift::y_error`] or [`Drift::z_error`]. After the last frame it is that of the last; if it is empty, nothing changes.
+    /// Adds the error of the drift to the uncertainties of positions, as for independent errors: `of` is
+    /// [`Drift::x_error`], [`Drift::y_error`] or [`Drift::z_error`]. Later frames have the error of the last frame; if
+    /// it is empty, nothing changes.
     pub fn add_error(of: &[f64], frames: &[u32], uncertainties: &mut [f64]) {
         let Some(last) = of.len().checked_sub(1) else { return };
         for (uncertainty, &frame) in uncertainties.iter_mut().zip(frames) {

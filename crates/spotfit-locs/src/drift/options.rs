@@ -1,4 +1,4 @@
-//! What drift is looked for in, and how.
+//! The input and the options of drift estimation.
 
 use super::error::DriftError;
 
@@ -12,7 +12,7 @@ pub(super) fn check_frames(frames: u32) -> Result<(), DriftError> {
     Err(DriftError::Option { name: "frames", value: frames.into(), range: "up to 2²⁴" })
 }
 
-/// Localizations of which the drift is looked for. All lengths have one unit.
+/// The localizations from which drift is estimated. All lengths have one unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Positions<'a> {
     /// The frame of each, from 0.
@@ -21,16 +21,16 @@ pub struct Positions<'a> {
     pub x: &'a [f64],
     /// Centres.
     pub y: &'a [f64],
-    /// Heights, if the drift along the axis is wanted.
+    /// Heights, if the drift along z is wanted.
     pub z: Option<&'a [f64]>,
-    /// The uncertainty of x and y of each, if it is known; without it, all count alike. What is not above 0 and finite
-    /// counts as the median.
+    /// The uncertainty of x and y of each, if it is known; without it, all have the same weight. A value that is not
+    /// finite and above 0 counts as the median.
     pub uncertainty: Option<&'a [f64]>,
-    /// The same for z; it counts for beads.
+    /// The same for z; only used for beads.
     pub uncertainty_z: Option<&'a [f64]>,
 }
 
-/// How drift is looked for.
+/// The options of drift estimation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DriftOptions {
@@ -38,22 +38,23 @@ pub struct DriftOptions {
     pub precision: f64,
     /// The typical uncertainty of z. Range: above 0.
     pub precision_z: f64,
-    /// The largest drift between two segments that is looked for, in x and in y. Range: 1 to 10⁴ times the precision.
+    /// The largest expected drift between two segments, in x and in y. Range: 1 to 10⁴ times the precision.
     pub range: f64,
     /// The same in z.
     pub range_z: f64,
     /// Frames of a segment of the first comparison. Range: such that there are 2 to 64 of them; `None` chooses by the
-    /// number of localizations, and also begins with localizations that are near in time.
+    /// number of localizations, and also begins with localizations that are close in time.
     pub segment: Option<u32>,
     /// Frames between two knots of the curve. Range: such that there are 2 to 2048 intervals; `None` makes them as
-    /// short as the data ask for. There are no more than a quarter of the molecules. How smooth the curve is the data decide in both cases.
+    /// short as the data require. There are at most a quarter as many intervals as molecules. In both cases the data
+    /// decide how smooth the curve is.
     pub knots: Option<u32>,
-    /// Whether drift is stated that cannot be told from chance.
+    /// Whether to return drift that cannot be told from chance.
     pub anyway: bool,
 }
 
 impl DriftOptions {
-    /// Looks for drift up to a hundred times the precision in x and y, and up to 20 times in z.
+    /// Finds drift up to a hundred times the precision in x and y, and up to 20 times in z.
     pub fn new(precision: f64, precision_z: f64) -> Self {
         let (range, range_z) = (100.0 * precision, 20.0 * precision_z);
         Self { precision, precision_z, range, range_z, segment: None, knots: None, anyway: false }

@@ -15,7 +15,8 @@ impl Groups {
     ///
     /// # Errors
     ///
-    /// If there are not as many frames as rows in groups, too many of them, or a group's number is not below `count`.
+    /// If the numbers of frames and rows differ, if there are too many rows, or if the number of a group is not below
+    /// `count`.
     pub fn new(frames: &[u32], links: &Links) -> Result<Self, LinkError> {
         let Links { groups, count, .. } = links;
         if groups.len() != frames.len() {

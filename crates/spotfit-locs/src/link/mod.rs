@@ -1,4 +1,4 @@
-//! Localizations of one molecule in successive frames become one group.
+//! Groups the localizations of one molecule in successive frames.
 
 mod combine;
 mod groups;
@@ -9,16 +9,16 @@ use crate::near::{ColumnsError, Grid, by_frame, check_radius, check_rows, key};
 
 pub use groups::Groups;
 
-/// Which localizations belong together.
+/// The options of linking.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkOptions {
-    /// How far a localization may lie from the mean position of the track that it continues, in x and y; in the unit
-    /// of the positions. With 4 times the localization precision, one link in fifty is missed: the distance of two
-    /// localizations has the precision's √2-fold as its standard deviation along x and y.
+    /// The largest distance of a localization from the mean position of the track that it continues, in x and y; in the
+    /// unit of the positions. With 4 times the localization precision, one link in fifty is missed: along x and y, the
+    /// standard deviation of the distance of two localizations is √2 times the precision.
     pub radius: f64,
-    /// The same along z. It counts only where there is a column of z.
+    /// The same along z. It is only used if there is a column of z.
     pub radius_z: f64,
-    /// For how many frames a molecule may stay dark: 0 links successive frames only.
+    /// The number of frames for which a molecule may be dark: 0 links only successive frames.
     pub gap: u32,
 }
 
@@ -29,14 +29,14 @@ pub enum LinkError {
     /// Something is wrong with a column or a radius.
     #[error(transparent)]
     Columns(#[from] ColumnsError),
-    /// Too many localizations of a frame lie near too many tracks.
+    /// A frame has too many pairs of localizations and near tracks.
     #[error("frame {frame}: more than {most} pairs of a localization and a track lie within the radius; \
         choose a smaller one", most = MOST_CANDIDATES)]
     Crowded {
         /// The frame.
         frame: u32,
     },
-    /// A row names a group that is not there.
+    /// A row names a group that does not exist.
     #[error("row {row} is in group {group}, but there are {count} groups")]
     Group {
         /// The row, from 0.
@@ -58,7 +58,7 @@ pub struct Links {
     pub groups: Vec<u32>,
     /// The number of groups.
     pub count: usize,
-    /// How many rows stand alone because a coordinate is not finite.
+    /// The number of rows that stand alone because a coordinate is not finite.
     pub not_finite: usize,
 }
 
@@ -88,14 +88,14 @@ struct Candidate {
 
 /// Links localizations of one molecule in successive frames.
 ///
-/// A localization continues the track whose mean position is nearest, if it lies within the radius and was seen at
-/// most `gap` dark frames ago. A track takes one localization of a frame at most; of all pairs of a frame the nearest
-/// is linked first, then the nearest of those left, and so on. With z, nearness is the sum of the squares of the
+/// A localization continues the track whose mean position is nearest, if it lies within the radius and was seen at most
+/// `gap` dark frames ago. A track takes at most one localization of a frame; of all pairs of a frame, the nearest is
+/// linked first, then the nearest of the remaining pairs, and so on. With z, nearness is the sum of the squares of the
 /// distances in x, y and in z, each in units of its radius, and both must be within their radii. Which rows are linked
-/// does not depend on the order of the rows, except between pairs that are equally near: there the track that began
-/// first takes the localization whose row is first.
+/// does not depend on the order of the rows, except between pairs at equal distances: there the track that began first
+/// takes the localization whose row comes first.
 ///
-/// Distances are to the mean of a track's positions so far, which is closer to the molecule than its last
+/// Distances are measured to the mean of a track's positions so far, which is closer to the molecule than its last
 /// localization: with the same radius, fewer tracks are cut in two. Molecules that move farther than the radius while
 /// they are on are not followed.
 ///

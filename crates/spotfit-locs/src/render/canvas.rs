@@ -16,13 +16,13 @@ const NARROW: f64 = 1.0;
 /// The widest Gaussian that is drawn, in pixels. A wider one would darken all others and show nothing.
 const WIDEST: f64 = 1000.0;
 
-/// What became of the localizations.
+/// The number of localizations that were drawn or left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Drawn {
     /// Their centres are in the picture.
     pub inside: u64,
-    /// Their centres are outside of it. They are drawn as far as they reach into it.
+    /// Their centres are outside of it. The part that reaches into the picture is drawn.
     pub outside: u64,
     /// They are left out: a number is not finite.
     pub not_finite: u64,
@@ -30,10 +30,10 @@ pub struct Drawn {
     pub too_wide: u64,
 }
 
-/// A picture to which localizations are added block by block; they are not kept.
+/// A picture to which localizations are added block by block; it does not keep them.
 ///
-/// Each has a volume of one, as far as it is inside. What is in a pixel does not depend on the number of threads: it is
-/// summed in the order of the localizations.
+/// Each has a volume of one, as far as it is inside. The value of a pixel does not depend on the number of threads:
+/// localizations are summed in their order.
 #[derive(Clone, Debug)]
 pub struct Canvas {
     view: View,
@@ -93,7 +93,7 @@ impl Canvas {
         &self.colours
     }
 
-    /// What became of the localizations so far.
+    /// The number of localizations drawn or left out so far.
     pub fn drawn(&self) -> Drawn {
         self.drawn
     }
@@ -160,13 +160,13 @@ impl Canvas {
         shapes
     }
 
-    /// The density of localizations, per pixel of the picture, row after row; where colours show a value, red, green and blue
-    /// whose sum it is.
+    /// The density of localizations, per pixel of the picture, row after row; if colours show a value, red, green and
+    /// blue, whose sum is the density.
     pub fn density(&self) -> &[f32] {
         &self.light
     }
 
-    /// The density that gets the brightest colour.
+    /// The density with the brightest colour.
     pub fn white(&self, contrast: &Contrast) -> f32 {
         let usual = (self.peaks / self.shown.max(1) as f64) as f32;
         match self.shares.is_empty() {

@@ -15,11 +15,11 @@ const BRIGHT: [f64; 2] = [0.015, 0.4];
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Contrast {
-    /// The share of the lit pixels that are as bright as can be. `None` is 5 %; up to 20 % where less than 1.5 % of the picture
-    /// would be brighter than a fifth of full brightness (a few beads among faint molecules), and less where more than 40 % would
-    /// (molecules over haze). Range: 0 to 1, exclusive.
+    /// The share of the lit pixels that have full brightness. `None` is 5 %; up to 20 % if less than 1.5 % of the
+    /// picture would be brighter than a fifth of full brightness (a few beads among faint molecules), and less if more
+    /// than 40 % would be (molecules over haze). Range: 0 to 1, exclusive.
     pub saturated: Option<f64>,
-    /// Below 1 what is faint becomes brighter. Range: 0.01 to 100.
+    /// Values below 1 make faint parts brighter. Range: 0.01 to 100.
     pub gamma: f64,
 }
 

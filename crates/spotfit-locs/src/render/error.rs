@@ -2,7 +2,7 @@
 
 use crate::range::OutOfRange;
 
-/// Why there is no picture.
+/// Why no picture was made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {

@@ -1,4 +1,4 @@
-//! What a picture looks like.
+//! The options of a picture.
 
 use super::{Colours, Contrast, RenderError};
 use crate::range::OutOfRange;
@@ -7,10 +7,10 @@ use crate::range::OutOfRange;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Blur {
-    /// Each as wide as its uncertainty, but no less than [`View::least`](super::View::least), usually a pixel.
+    /// Each as wide as its uncertainty, but at least [`View::least`](super::View::least), usually a pixel.
     #[default]
     Uncertainty,
-    /// All as wide as the median uncertainty, but no less than that.
+    /// All as wide as the median uncertainty, with the same minimum.
     Average,
     /// All with this standard deviation, in the unit of the localizations.
     Fixed(f64),
@@ -18,7 +18,7 @@ pub enum Blur {
     Histogram,
 }
 
-/// What a picture looks like.
+/// The options of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RenderOptions {
@@ -29,12 +29,13 @@ pub struct RenderOptions {
     pub blur: Blur,
     /// What the colours mean.
     pub colours: Colours,
-    /// Left, top, right and bottom edge, in the unit of the localizations; `None` includes all localizations but those far
-    /// from all others.
+    /// Left, top, right and bottom edge, in the unit of the localizations; `None` includes all localizations except
+    /// those far from all others.
     pub extent: Option<[f64; 4]>,
     /// How density becomes brightness.
     pub contrast: Contrast,
-    /// The most pixels that the picture may have; each takes seven bytes of memory, or 15 where the colours show a value.
+    /// The largest number of pixels of the picture; each takes seven bytes of memory, or 15 if the colours show a
+    /// value.
     pub most_pixels: usize,
 }
 

@@ -12,8 +12,8 @@ const ASKED: usize = 1 << 10;
 /// The share at either end of the coordinates that may lie far from all others.
 const FAR: f64 = 0.01;
 
-/// What all localizations have in common: how many, where, how uncertain. It keeps a sample of 2¹⁸ of them, evenly spread over
-/// the table, or all where there are fewer.
+/// A summary of all localizations: their number, extent and uncertainty. It keeps a sample of 2¹⁸ of them, evenly
+/// spread over the table, or all if there are fewer.
 #[derive(Clone, Debug)]
 pub struct Survey {
     sample: Vec<Point>,
@@ -34,7 +34,7 @@ impl Default for Survey {
 }
 
 impl Survey {
-    /// Sees more localizations. Those with a number that is not finite are counted only.
+    /// Adds localizations. Those with a number that is not finite are only counted.
     pub fn add(&mut self, points: &[Point]) {
         for point in points {
             if !point.is_finite() {
@@ -92,8 +92,8 @@ impl Survey {
         quantile(self.sample.iter().map(|point| point.value).collect(), share)
     }
 
-    /// The rectangle around the localizations, without those far from all others: beyond the 1st or 99th percentile of x or y by
-    /// more than these are apart.
+    /// The rectangle around the localizations, without those far from all others: those beyond the 1st or 99th
+    /// percentile of x or y by more than the distance between these percentiles.
     pub fn extent(&self) -> Option<[f64; 4]> {
         let fence = self.fence()?;
         let near = self.sample.iter().filter(|point| holds(fence, point));

@@ -1,4 +1,4 @@
-//! Which part of the plane a picture shows, in which pixels.
+//! The field of a picture and its pixels.
 
 use super::{Blur, RenderError, RenderOptions, Survey};
 
@@ -31,18 +31,18 @@ pub struct View {
     pub height: usize,
     /// How wide the Gaussians are.
     pub blur: Blur,
-    /// The least width of those that are as wide as their uncertainty: a pixel, or more where there are few localizations.
+    /// The smallest width of Gaussians as wide as their uncertainty: a pixel, or more if there are few localizations.
     pub least: f64,
 }
 
 impl Survey {
     /// Chooses the pixels of a picture.
     ///
-    /// Without [`RenderOptions::pixel`] the side of a pixel is half the median uncertainty, or where that is not known the
-    /// median distance to the nearest other localization, rounded to 1, 2 or 5 times a power of ten. It is larger
-    /// where the picture would have more than 4096 pixels along a side, or where localizations would light up less than 1 % of it;
-    /// and smaller where it would have less than 256 pixels along a side. Where fewer than 1000 localizations light up less than
-    /// 2 % even so, each is at least two to eight pixels wide.
+    /// Without [`RenderOptions::pixel`] the side of a pixel is half the median uncertainty, or if that is unknown the
+    /// median distance to the nearest other localization, rounded to 1, 2 or 5 times a power of ten. It is larger if
+    /// the picture would have more than 4096 pixels along a side, or if localizations would light up less than 1 % of
+    /// it; and smaller if it would have less than 256 pixels along a side. If fewer than 1000 localizations still light
+    /// up less than 2 %, each is at least two to eight pixels wide.
     ///
     /// # Errors
     /// [`RenderError`].

@@ -57,10 +57,11 @@ impl Picture<u16> {
 }
 
 impl Canvas {
-    /// Writes the density, localizations per pixel, as TIFF with numbers of 32 bits. The contrast is how ImageJ shows it first.
+    /// Writes the density, localizations per pixel, as TIFF with numbers of 32 bits. ImageJ first shows it with this
+    /// contrast.
     ///
     /// # Errors
-    /// The error of the writer; one where colours show a value.
+    /// The error of the writer; an error if colours show a value.
     pub fn write_tiff(
         &self,
         writer: impl Write + Seek,

@@ -1,4 +1,4 @@
-//! How many localizations lie around each.
+//! The number of neighbours of each localization.
 
 use rayon::prelude::*;
 
@@ -28,7 +28,7 @@ const CROWDED: u64 = 64;
 const AT_ONCE: usize = 256;
 
 /// The number of other localizations within `radius` of each, over all frames; positions and radius in one unit of
-/// length. A localization whose position is not finite has none and counts for none.
+/// length. A localization whose position is not finite has no neighbours and is no neighbour.
 ///
 /// # Errors
 ///
@@ -38,8 +38,8 @@ pub fn density(x: &[f64], y: &[f64], radius: f64) -> Result<Vec<u32>, DensityErr
     density_up_to(x, y, radius, u32::MAX)
 }
 
-/// As [`density`], but nobody counts beyond `most`: that is enough to tell who has so many neighbours, and takes a time in proportion
-/// to the localizations even where all are at one place.
+/// As [`density`], but counts only up to `most`: this is enough to decide which localizations have so many neighbours,
+/// and the time is proportional to the number of localizations even if all are at one position.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Spots that were found twice in one frame.
+//! Spots that were localized twice in one frame.
 
 use rayon::prelude::*;
 
@@ -16,9 +16,10 @@ pub struct Duplicates {
 /// Finds localizations that lie within `radius` of a better one in the same frame; positions and radius in one unit
 /// of length.
 ///
-/// The one with the larger `rank` is better, be it photons or the negative uncertainty; NaN is worse than any other
-/// rank, and of equals the first row is best. From the best down, each that is still there removes all others within
-/// the radius: in a chain whose middle is worst both ends stay. A localization whose position is not finite is kept.
+/// The localization with the larger `rank` is better, for instance photons or the negative uncertainty; NaN is worse
+/// than any other rank, and of equal ranks the first row is best. In the order from the best to the worst, each
+/// localization that has not been removed removes all others within the radius: in a chain whose middle is worst, both
+/// ends stay. A localization whose position is not finite is kept.
 ///
 /// # Errors
 ///

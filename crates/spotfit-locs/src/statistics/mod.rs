@@ -1,4 +1,4 @@
-//! Statistics of tables of localizations: precision and resolution as the data show them, neighbours and duplicates.
+//! Statistics of tables of localizations: precision and resolution estimated from the data, neighbours and duplicates.
 //!
 //! Positions are in any one unit of length, and so are the results; frames are counted from 0. Rows need not be in the order of
 //! frames.

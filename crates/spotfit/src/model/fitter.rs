@@ -34,9 +34,9 @@ enum Kind {
 impl CurveFitter {
     /// A fitter on a backend, with so many threads; 0 takes one for each processor.
     ///
-    /// [`Backend::Reference`], and [`Backend::Auto`], is the CPU in double precision; [`Backend::Cpu`] is the CPU in single
-    /// precision, one data set per lane of its vector registers, several times as fast. [`Backend::Gpu`] is the first NVIDIA
-    /// GPU, in single precision; what it cannot fit, or not decide, the CPU does.
+    /// [`Backend::Reference`], and [`Backend::Auto`], is the CPU in double precision; [`Backend::Cpu`] is the CPU in
+    /// single precision, one data set per lane of its vector registers, several times as fast. [`Backend::Gpu`] is the
+    /// first NVIDIA GPU, in single precision; the CPU fits the data sets that the GPU cannot fit or decide.
     ///
     /// # Errors
     /// If threads cannot be started, or there is no GPU.
@@ -45,7 +45,7 @@ impl CurveFitter {
         Self::with_options(&options)
     }
 
-    /// A fitter with these vector instructions, or on the first of these devices; what the options say of spots does not matter.
+    /// A fitter with these vector instructions, or on the first of these devices; options about spots have no effect.
     ///
     /// # Errors
     /// As [`CurveFitter::new`], and if the processor has no such instructions.
@@ -125,7 +125,7 @@ impl CurveFitter {
     /// ```
     ///
     /// # Errors
-    /// If the request makes no sense. A fit that fails is no error; its status says how it ended.
+    /// If the request is invalid. A fit that fails is not an error; its status says how it ended.
     pub fn fit_compiled<M, const P: usize, const V: usize>(
         &self,
         model: &M,

@@ -1,4 +1,4 @@
-//! Models of any kind: formulas, and models with names.
+//! Models of any kind: formulas, and named models.
 //!
 //! ```
 //! use ndarray::Array2;
@@ -44,7 +44,7 @@ use start::Candidates;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The batch makes no sense.
+    /// The batch is invalid.
     #[error(transparent)]
     Batch(#[from] BatchError),
     /// The GPU cannot be used.
@@ -105,10 +105,10 @@ pub struct Model {
 }
 
 impl Model {
-    /// A formula of these variables and parameters.
+    /// A formula with these variables and parameters.
     ///
     /// # Errors
-    /// What is wrong with the text, and where.
+    /// The error in the text, with its position.
     pub fn formula(
         text: &str,
         variables: &[&str],
@@ -117,10 +117,10 @@ impl Model {
         Self::formula_with_splines(text, variables, parameters, &[])
     }
 
-    /// A formula that calls splines by these names, like functions: `a*psf(x - x0, y - y0) + b`.
+    /// A formula that calls splines with these names, like functions: `a*psf(x - x0, y - y0) + b`.
     ///
     /// # Errors
-    /// What is wrong with the text, and where.
+    /// The error in the text, with its position.
     pub fn formula_with_splines(
         text: &str,
         variables: &[&str],
@@ -131,10 +131,10 @@ impl Model {
         Ok(Self { formula, named: None })
     }
 
-    /// A formula in which every name that is not one of these variables is a parameter, in the order in which they appear.
+    /// A formula in which all names except these variables are parameters, in the order in which they appear.
     ///
     /// # Errors
-    /// What is wrong with the text, and where.
+    /// The error in the text, with its position.
     pub fn of_variables(text: &str, variables: &[&str]) -> Result<Self, FormulaError> {
         Self::of_variables_with_splines(text, variables, &[])
     }
@@ -142,7 +142,7 @@ impl Model {
     /// The same for a formula that calls splines.
     ///
     /// # Errors
-    /// What is wrong with the text, and where.
+    /// The error in the text, with its position.
     pub fn of_variables_with_splines(
         text: &str,
         variables: &[&str],
@@ -197,8 +197,8 @@ impl Model {
         Ok(Self { formula, named: Some(named) })
     }
 
-    /// The models that have names: name, formula, and what it is. Those that call splines, `f(…)`, are made by
-    /// [`Model::named_with_splines`].
+    /// The named models: name, formula, and description. [`Model::named_with_splines`] makes those that call splines,
+    /// `f(…)`.
     pub fn all() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
         MODELS.iter().map(|model| (model.name, model.formula, model.about))
     }
@@ -240,7 +240,7 @@ impl Model {
         CurveOptions::new(self.parameters().len())
     }
 
-    /// Whether the model finds start values in data.
+    /// Whether the model can find its start values from the data.
     pub fn finds_its_start(&self) -> bool {
         self.named.is_some()
     }
@@ -248,7 +248,7 @@ impl Model {
     /// Fits curves, on all processors, in double precision.
     ///
     /// # Errors
-    /// If the request makes no sense. A fit that fails is no error; its status says how it ended.
+    /// If the request is invalid. A fit that fails is not an error; its status says how it ended.
     pub fn fit(
         &self,
         curves: &Curves<'_>,
@@ -279,11 +279,11 @@ impl Model {
         Ok(ModelFits { names: self.parameters().to_vec(), fits })
     }
 
-    /// Start values for each data set (fit, parameter), within the limits: of some candidates for what the model is not
-    /// linear in, the one with which least squares leave least.
+    /// Start values for each data set (fit, parameter), within the limits: the best of several candidates for the
+    /// nonlinear parameters, by least squares.
     ///
     /// # Errors
-    /// If the request makes no sense, or if the model has no name.
+    /// If the request is invalid, or if the model has no name.
     pub fn start(
         &self,
         fitter: &CurveFitter,
@@ -397,11 +397,11 @@ fn fill(data: &mut [f64], weights: &[f64]) {
     }
 }
 
-/// What was found, by the names of the parameters.
+/// The outcomes of fits, by the names of the parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelFits {
     names: Vec<String>,
-    /// Everything that was found.
+    /// The outcomes of all fits.
     pub fits: CurveFits,
 }
 
@@ -415,7 +415,7 @@ impl ModelFits {
         self.names.iter().position(|parameter| parameter == name)
     }
 
-    /// A parameter of all fits.
+    /// The values of a parameter, for all fits.
     pub fn of(&self, name: &str) -> Option<ArrayView1<'_, f64>> {
         Some(self.fits.parameters.column(self.number(name)?))
     }

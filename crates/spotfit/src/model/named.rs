@@ -1,4 +1,4 @@
-//! Models that people fit every day, each as a formula.
+//! The most common models, each as a formula.
 
 /// What a parameter is, which tells where a search for it can begin.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -23,13 +23,14 @@ const NEAR: f64 = 0.75;
 pub struct FoundBeads {
     /// The pixels (column, row) in the middle of the beads, the brightest bead first.
     pub places: Vec<[usize; 2]>,
-    /// How many were left out because another one is in their box.
+    /// The number of beads left out because another bead is in their box.
     pub crowded: usize,
-    /// How many because their box would cross the frame's edge.
+    /// The number of beads left out because their box would cross the edge of the frame.
     pub at_edge: usize,
 }
 
-/// Frames in photons, by a camera or by the maps of one, of which EM gain alone matters then. Masked pixels have the mean of those beside them.
+/// Converts frames to photons with a camera, or with the maps of a camera; with maps, only the EM gain of the camera is
+/// used. Masked pixels get the mean of their neighbours.
 ///
 /// # Errors
 /// If the maps are not of the size of the frames.

@@ -40,13 +40,13 @@ pub enum PsfError {
         /// What it may be.
         range: &'static str,
     },
-    /// The pixels at z = 0 add up to nothing.
+    /// The sum of the pixels at z = 0 is not positive.
     #[error("the pixels of the PSF at z = 0 add up to {sum}; it must be above 0")]
     NoLight {
         /// Their sum.
         sum: f64,
     },
-    /// x, y, z, photons and background cannot be told from each other.
+    /// x, y, z, photons and background cannot be distinguished.
     #[error(
         "x, y, z, photons and background cannot be told from each other with this PSF, at any z"
     )]
@@ -100,7 +100,7 @@ pub enum PsfError {
         /// Width and height of the maps.
         found: (usize, usize),
     },
-    /// What is known of a bead does not fit together.
+    /// The data of a bead are inconsistent.
     #[error("bead {bead}: {reason}")]
     Bead {
         /// Its number, from 0.
@@ -130,7 +130,7 @@ pub enum PsfError {
         /// What is needed.
         needed: f64,
     },
-    /// A table of polynomials is no spline with continuous second derivatives.
+    /// A table of polynomials is not a spline with continuous second derivatives.
     #[error(
         "the polynomials of the PSF are no spline with continuous second derivatives: where they meet, the value jumps by up to \
          {jump:.3e} and a second derivative by up to {bend:.3e}, more than 10^-5 of the largest coefficient, {largest:.3e}"
@@ -152,7 +152,7 @@ pub enum PsfError {
          attribute 'metadata' of the file with the text {{\"model\": \"spline-3d\", \"z_step_nm\": -dz, \"z_center\": z0}}"
     )]
     Matlab,
-    /// The file says of itself what cannot be used.
+    /// The metadata of the file cannot be used.
     #[error("the PSF's metadata: {0}")]
     Metadata(String),
     /// The threads cannot be started.

@@ -19,9 +19,10 @@ const METADATA: &str = "metadata";
 
 /// Writes a PSF into an HDF5 file that Picasso reads as a calibration of the model `spline-3d`.
 ///
-/// The dataset `coefficients` and the attribute `metadata` are Picasso's: 64 coefficients for each piece, z downwards, and a peak
-/// of 1 at z = 0. The dataset `knots` (z, y, x) has what [`Psf::coefficients`] gives, and `knots_zero` in the metadata
-/// what [`Psf::zero`] gives: what is read again is what was written. `pixel_size`, in nm, is for Picasso alone.
+/// The dataset `coefficients` and the attribute `metadata` are Picasso's: 64 coefficients for each piece, z downwards,
+/// and a peak of 1 at z = 0. The dataset `knots` (z, y, x) contains [`Psf::coefficients`], and `knots_zero` in the
+/// metadata contains [`Psf::zero`]: a PSF is read back exactly as it was written. `pixel_size`, in nm, is only for
+/// Picasso.
 ///
 /// # Errors
 /// If the file cannot be written, or the size of a pixel is not above 0.
@@ -81,14 +82,15 @@ pub fn write<W: Write>(out: W, psf: &Psf, pixel_size: Option<f64>) -> Result<W, 
 
 /// Reads a PSF from an HDF5 file that [`write()`] or Picasso wrote.
 ///
-/// Of Picasso's files only those of the model `spline-3d` are read. z is as Picasso gives it, the magnification factor included; photons are
-/// those of all pixels of the box at z = 0, where Picasso's are those at its plane of focus. The polynomials must meet with continuous second
-/// derivatives, as those of its natural splines do. Picasso's box of n pixels has n − 1 intervals; the PSF goes on for two more on each
-/// side, where it falls to 0, so that windows of n pixels can be fitted.
+/// Only Picasso's files of the model `spline-3d` are read. z is Picasso's z, including the magnification factor;
+/// photons are those of all pixels of the box at z = 0, while Picasso's are those at its plane of focus. The
+/// polynomials must meet with continuous second derivatives, as those of its natural splines do. Picasso's box of n
+/// pixels has n − 1 intervals; the PSF continues for two more on each side, where it falls to 0, so that windows of n
+/// pixels can be fitted.
 ///
 /// # Errors
-/// If the file cannot be read, is MATLAB's (the message says how to convert that), lacks something, is of another model, if its
-/// polynomials are no C² spline, or if what it holds is no PSF.
+/// If the file cannot be read, is MATLAB's (the message says how to convert it), is incomplete, has another model, if
+/// its polynomials are not a C² spline, or if its content is not a PSF.
 pub fn read<R: Read + Seek>(mut reader: R) -> Result<Psf, PsfError> {
     let mut begin = Vec::new();
     let io = |error: std::io::Error| PsfError::Hdf5(error.into());

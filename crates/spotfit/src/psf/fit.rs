@@ -34,7 +34,8 @@ pub struct PsfFitOptions {
     pub estimator: Estimator,
     /// The largest number of iterations; default 50. Range: 1 to 100 000.
     pub max_iterations: u32,
-    /// A fit ends where its next step is predicted to be shorter than this many standard errors; default 0.01. Range: 0 to 1.
+    /// A fit ends when its next step is predicted to be shorter than this many standard errors; default 0.01. Range: 0
+    /// to 1.
     pub tolerance: f64,
 }
 
@@ -52,34 +53,34 @@ impl PsfFitOptions {
     }
 }
 
-/// What was found, in the order of the windows.
+/// The outcomes of fits, in the order of the windows.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PsfFits {
     /// (fit, parameter): x and y in px from the centre of the window's first pixel, z in nm, photons, and background in
     /// photons per pixel.
     pub parameters: Array2<f64>,
-    /// Their standard errors: the Cramér–Rao bounds for maximum likelihood without multiplied electrons, and otherwise the sandwich
-    /// A⁻¹BA⁻¹ with A = ΣwJJᵀ and B = Σw²vJJᵀ, v being the variance of a pixel and w its weight in the fit: 1 for least squares.
-    /// Infinite where parameters cannot be told from each other, NaN where there is no fit.
-    /// A fit that ends on a limit has the errors of one that may cross it.
+    /// Their standard errors: the Cramér–Rao bounds for maximum likelihood without multiplied electrons, and otherwise
+    /// the sandwich A⁻¹BA⁻¹ with A = ΣwJJᵀ and B = Σw²vJJᵀ, v being the variance of a pixel and w its weight in the
+    /// fit: 1 for least squares. Infinite for parameters that cannot be distinguished, NaN where the fit failed. A fit
+    /// that ends at a limit has the errors of a fit that may cross it.
     pub errors: Array2<f64>,
     /// χ², or the deviance.
     pub chi2: Vec<f64>,
     /// Steps taken.
     pub iterations: Vec<u32>,
-    /// How each fit ended: [`Status::AtLimit`] if z is at an end of the PSF's range, x or y so far off that the PSF does not
-    /// cover the window, or, for maximum likelihood, there are no photons.
+    /// How each fit ended: [`Status::AtLimit`] if z is at an end of the PSF's range, if x or y is so far away that the
+    /// PSF does not cover the window, or, for maximum likelihood, if there are no photons.
     pub statuses: Vec<Status>,
-    /// Found, or below or above the range of z where nothing but z is at a limit, and invalid where the fit failed otherwise.
+    /// Found; below or above the range of z, if only z is at a limit; or invalid, if the fit failed in another way.
     pub depths: Vec<DepthStatus>,
 }
 
 /// Fits spots with a PSF on a backend, with threads of its own.
 ///
-/// x, y, z, photons and background are found together. Fits begin at the one of several planes of the PSF, about a hundred nm
-/// apart (5 to 41 of them), that is most like the data; where another plane that is not next to it is nearly as good, they begin there too,
-/// and the better one is kept.
+/// x, y, z, photons and background are fitted together. Several planes of the PSF (5 to 41), about a hundred nm apart,
+/// are compared with the data, and a fit begins at the best one. If another plane, not next to it, is nearly as good, a
+/// second fit begins there, and the better fit is kept.
 #[derive(Debug)]
 pub struct PsfFitter {
     psf: Psf,
@@ -106,7 +107,7 @@ impl PsfFitter {
         Self::with_options(psf, &options)
     }
 
-    /// A fitter with these vector instructions, or on the first of these devices; what the options say of spots does not matter.
+    /// A fitter with these vector instructions, or on the first of these devices; options about spots have no effect.
     ///
     /// # Errors
     /// As [`PsfFitter::new`], and if the processor has no such instructions.
@@ -144,7 +145,7 @@ impl PsfFitter {
         self.fitter.backend()
     }
 
-    /// Where fits of windows (spot, row, column) begin: (fit, parameter), as [`PsfFits::parameters`].
+    /// The start values for windows (spot, row, column): (fit, parameter), as in [`PsfFits::parameters`].
     ///
     /// # Errors
     /// If the windows are smaller than 5×5 pixels, larger than 101×101, or larger than the PSF less one pixel.
@@ -156,12 +157,12 @@ impl PsfFitter {
         }))
     }
 
-    /// Fits windows (spot, row, column) of photons, background included. For maximum likelihood numbers below 0 are taken for 0,
-    /// photons and background are not below 0 either, and no pixel of the model is darker than 10⁻³ photons.
+    /// Fits windows (spot, row, column) of photons, background included. For maximum likelihood, numbers below 0 are
+    /// taken as 0, photons and background stay at or above 0, and no pixel of the model is darker than 10⁻³ photons.
     ///
     /// # Errors
-    /// As [`PsfFitter::start`], and if an option is out of its range. A fit that fails is no error; its status says how it
-    /// ended.
+    /// As [`PsfFitter::start`], and if an option is out of its range. A fit that fails is not an error; its status says
+    /// how it ended.
     pub fn fit(
         &self,
         windows: ArrayView3<'_, f32>,
@@ -170,8 +171,8 @@ impl PsfFitter {
         self.fit_noisy(windows, &PsfNoise::default(), options)
     }
 
-    /// The same for a camera with read noise, which maximum likelihood takes for that of as many photons more
-    /// (Huang et al. 2013), and which the errors know of.
+    /// The same for a camera with read noise, which maximum likelihood treats as the noise of additional photons (Huang
+    /// et al. 2013). The errors include the read noise.
     ///
     /// # Errors
     /// As [`PsfFitter::fit`], and if the noise is out of its range or of another shape than the windows.
@@ -249,7 +250,7 @@ impl PsfFitter {
         Ok(all)
     }
 
-    /// What the windows (spot, row, column) that were fitted show of their fits.
+    /// The quality of the fits of these windows (spot, row, column).
     ///
     /// # Errors
     /// If the windows or the noise are not those that were fitted.

@@ -11,17 +11,17 @@ use super::noise::PsfNoise;
 /// Where the model is no brighter than so many photons a pixel, the noise is that of so many.
 const FAINTEST: f64 = 0.05;
 
-/// What a window shows of its fit. All numbers are NaN where there is no fit.
+/// The quality of a fit. All numbers are NaN if the fit failed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PsfQuality {
     /// Σ(h − g)² in photons².
     pub squares: f64,
-    /// Pearson's χ² per degree of freedom, Σ(h − g)²/variance/(N − 5): about 1 where the PSF and the camera are right.
+    /// Pearson's χ² per degree of freedom, Σ(h − g)²/variance/(N − 5): about 1 if the PSF and the camera are correct.
     pub goodness: f64,
-    /// By how many standard deviations Pearson's χ² is above what noise alone makes.
+    /// By how many standard deviations Pearson's χ² exceeds its value for pure noise.
     pub excess: f64,
-    /// The width in pixels of the Gaussian that is as compact as the PSF at this z: 1/√(4πΣf²).
+    /// The width in pixels of a Gaussian as compact as the PSF at this z: 1/√(4πΣf²).
     pub sigma: f64,
 }
 

@@ -23,8 +23,8 @@ pub(super) const DARKEST: f64 = 1e-3;
 /// the pixels at ½, 1½, 2½, … intervals along x and y it adds up to 1 at z = 0 (or at the end of the PSF that is next to it), so that the
 /// amplitude of a spot is its number of photons. (A table of Picasso adds up to 1 over the pixels of its box.) At other z the sum may differ, as the light outside of these pixels does.
 ///
-/// Where there is hardly any light, a measured PSF may be a little below 0. A likelihood makes no sense where a model is, and takes it
-/// for 10⁻³ photons there.
+/// Where there is hardly any light, a measured PSF may be slightly below 0. The likelihood is not defined for such
+/// values of the model, and takes 10⁻³ photons instead.
 #[derive(Clone, Debug)]
 pub struct Psf {
     /// (plane, row, column).
@@ -47,9 +47,9 @@ impl Psf {
     /// one, which may be beyond the PSF. The coefficients are divided by what the pixels at z = 0 add up to.
     ///
     /// # Errors
-    /// If there are fewer than 5 coefficients along an axis, or too many; if one is not finite; if the step is not above 0, or z = 0
-    /// more than 10⁴ steps away; if the pixels at z = 0 do not add up to more than 0; or if x, y, z, photons and background cannot be told
-    /// from each other at any z.
+    /// If there are fewer than 5 coefficients along an axis, or too many; if one is not finite; if the step is not
+    /// above 0, or z = 0 more than 10⁴ steps away; if the sum of the pixels at z = 0 is not above 0; or if x, y, z,
+    /// photons and background cannot be distinguished at any z.
     pub fn new(coefficients: Array3<f64>, step: f64, zero: f64) -> Result<Self, PsfError> {
         Self::with_rim(coefficients, step, zero, 0)
     }
@@ -126,13 +126,14 @@ impl Psf {
         [0.0, (self.shape()[0] - 3) as f64].map(|plane| self.z_of(plane))
     }
 
-    /// How many pixels (rows, columns) the PSF reaches over.
+    /// The number of pixels (rows, columns) that the PSF covers.
     pub fn extent(&self) -> [usize; 2] {
         let [_, rows, columns] = self.shape();
         [rows - 3, columns - 3]
     }
 
-    /// Side of windows in which spots may be off the middle: the largest up to 13 that leaves 5 pixels of the PSF around, at least 5.
+    /// The side of windows in which spots need not be in the middle: the largest one up to 13 that leaves 5 pixels of
+    /// the PSF around, but at least 5.
     pub fn usual_box(&self) -> usize {
         let side = self.extent()[0].min(self.extent()[1]).saturating_sub(5);
         (side.clamp(5, 13) - 1) | 1
@@ -152,8 +153,9 @@ impl Psf {
         })
     }
 
-    /// The values at the pixels (row, column) of a window, of a spot at (x, y, z): px from the centre of the window's first
-    /// pixel, and nm. Pixels beyond the PSF are 0, and all are if a number is NaN; z beyond the range is taken for the end of it.
+    /// The values at the pixels (row, column) of a window, of a spot at (x, y, z): px from the centre of the window's
+    /// first pixel, and nm. Pixels beyond the PSF are 0; all pixels are 0 if a number is NaN. For z beyond the range,
+    /// its end is taken.
     pub fn window(&self, [x, y, z]: [f64; 3], size: [usize; 2]) -> Array2<f64> {
         let mut patch = Patch::default();
         let place = self.place([x, y, z], size);
@@ -168,9 +170,9 @@ impl Psf {
         window
     }
 
-    /// The Cramér–Rao bounds of the standard errors of x, y (px), z (nm), photons and background (photons per pixel) of a spot
-    /// in the middle of a window (rows, columns), for Poisson noise; pixels with less than 10⁻³ photons say nothing. `None` where these cannot be told from each other, or
-    /// numbers make no sense.
+    /// The Cramér–Rao bounds of the standard errors of x, y (px), z (nm), photons and background (photons per pixel) of
+    /// a spot in the middle of a window (rows, columns), for Poisson noise; pixels with less than 10⁻³ photons are
+    /// ignored. `None` if the parameters cannot be distinguished, or if a number is invalid.
     pub fn bound(
         &self,
         z: f64,

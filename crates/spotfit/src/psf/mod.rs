@@ -3,9 +3,9 @@
 //! [`calibrate()`] makes a [`Psf`] from images of beads at known heights of the stage, [`PsfFitter`] finds x, y, z, photons and
 //! background of spots with it, and [`write()`] and [`read()`] keep it in a file that Picasso reads too.
 //!
-//! A C² cubic spline on the lattice of the pixels is a B-spline: one coefficient for each pixel and plane, and the same
-//! fraction of a pixel for all pixels of a window, so that it is three passes of four products (Babcock & Zhuang 2017 and
-//! Li et al. 2018 fit the same function from 64 coefficients for each voxel).
+//! A C² cubic spline on the lattice of the pixels is a B-spline: it has one coefficient for each pixel and plane, and
+//! all pixels of a window are at the same fraction of a pixel, so that its evaluation takes three passes of four
+//! products (Babcock & Zhuang 2017 and Li et al. 2018 fit the same function from 64 coefficients for each voxel).
 
 mod beads;
 mod bounds;

@@ -20,7 +20,8 @@ pub struct FrcOptions {
     /// The side of the pixels into which localizations are counted, in the unit of the positions. Without it, pixels
     /// are chosen that are a quarter of the resolution or smaller.
     pub pixel: Option<f64>,
-    /// Into how many blocks of as many frames the movie is cut; the localizations of every other block make one half.
+    /// The number of blocks of equal length into which the movie is cut; the localizations of every other block make
+    /// one half.
     pub blocks: u32,
 }
 
@@ -47,8 +48,8 @@ const MOST_TILES: usize = 16;
 /// first falls to 1/7 is the inverse of the resolution.
 ///
 /// A molecule that is localized in both halves correlates them down to its localization precision, whatever the
-/// resolution of the structure. Blocks that are longer than a molecule is on keep the localizations of one blink
-/// together; a molecule that comes back later still adds to the correlation, and the resolution reads too good.
+/// resolution of the structure. Blocks that are longer than the on-time of a molecule keep the localizations of one
+/// blink together; a molecule that reappears later still adds to the correlation, and the resolution looks too good.
 ///
 /// A field wider than 2048 pixels is cut into tiles. The 16 with most localizations are used, and their sums over the
 /// rings added. Rows whose position is not finite are left out, as are the few that lie far outside the field of
