@@ -4,7 +4,7 @@ use crate::error::{ArgumentError, check};
 
 /// How a camera turns photons into counts: photons = (ADU − baseline)·sensitivity/EM gain.
 ///
-/// The default takes every count for one photon.
+/// The default takes every count as one photon.
 ///
 /// ```
 /// use fit_core::Camera;
@@ -16,7 +16,7 @@ use crate::error::{ArgumentError, check};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Camera {
-    /// What a dark pixel reads, in ADU. Range: −10¹² to 10¹².
+    /// The value of a dark pixel, in ADU. Range: −10¹² to 10¹².
     pub baseline: f64,
     /// Photo-electrons per ADU, before EM gain. Range: 10⁻¹² to 10¹².
     pub sensitivity: f64,

@@ -1,7 +1,7 @@
-//! Windows that are cut out of frames.
+//! Windows cut out of frames.
 
-/// Where a window lies in a stack of frames (n, height, width): its frame and its first pixel, the one with
-/// the lowest x and y. The coordinates of an outcome count from that pixel.
+/// The position of a window in a stack of frames (n, height, width): its frame and its first pixel, the one with the
+/// lowest x and y. The coordinates of an outcome are relative to this pixel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(C)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

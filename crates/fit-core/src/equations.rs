@@ -1,8 +1,8 @@
 //! The equations of the paper by name: amplitude and background in closed form, the Jacobian, and the damped step.
 //!
-//! M. Leutenegger and M. Weber, *Least-squares fitting of Gaussian spots on graphics processing units* (2021), describe them
-//! for circular spots; `docs/algorithm.md` in Spotfit's repository has every one with its derivation, and says where the paper
-//! had to be corrected.
+//! M. Leutenegger and M. Weber, *Least-squares fitting of Gaussian spots on graphics processing units* (2021), describe
+//! them for circular spots; `docs/algorithm.md` in Spotfit's repository has each of them with its derivation and the
+//! corrections to the paper.
 
 use crate::arithmetic::Real;
 use crate::search::Coordinates;
@@ -14,8 +14,8 @@ use crate::spot::limits::Background;
 use crate::spot::shape::Circular;
 use crate::spot::sums::{Profile, direct};
 
-/// What least squares says of a circular spot in a window: the model is h = αf + β, where f is the Gaussian of eq. 10, and α
-/// and β are the best for it.
+/// The least-squares equations of a circular spot in a window: the model is h = αf + β, where f is the Gaussian of eq.
+/// 10, and α and β are optimal for it.
 ///
 /// Derivatives are by x̄, ȳ and σ, in pixels.
 ///
@@ -61,7 +61,8 @@ pub struct SpotEquations<R: Real> {
 }
 
 impl<R: Real> SpotEquations<R> {
-    /// For the pixels of a window, row after row. With fewer pixels than `size` says it is meaningless but safe.
+    /// The equations for the pixels of a window, row after row. With fewer pixels than `size` the result is meaningless
+    /// but safe.
     pub fn new(pixels: &[R], size: Size, spot: Circle<R>, background: Background) -> Self {
         let data = Conditioning::identity(pixels);
         let sums = direct(pixels, size, spot);
@@ -111,7 +112,7 @@ impl<R: Real> SpotEquations<R> {
         row
     }
 
-    /// The step that Levenberg and Marquardt propose: (JᵀJ + λ·diag JᵀJ)·δ = −Jᵀ(h − g) (eq. 12 and 14).
+    /// The Levenberg–Marquardt step: (JᵀJ + λ·diag JᵀJ)·δ = −Jᵀ(h − g) (eq. 12 and 14).
     pub fn step(&self, lambda: R) -> [R; 3] {
         damped_step(&self.hessian, &self.gradient, lambda)
     }

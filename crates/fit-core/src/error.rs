@@ -1,4 +1,4 @@
-//! What can be wrong with a request.
+//! Errors of requests.
 
 use core::fmt;
 
@@ -84,7 +84,7 @@ pub enum ArgumentError {
         /// That of a frame.
         frame: Size,
     },
-    /// There is a map of the frame, but windows of which nobody knows where they lie.
+    /// There is a map of the frame, but the positions of the windows are unknown.
     NoCorners {
         /// What it is.
         what: &'static str,

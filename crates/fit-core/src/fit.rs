@@ -1,4 +1,4 @@
-//! Fits a window in memory, and the first two passes by themselves.
+//! Fits a window in memory; also the first two passes alone.
 
 use core::marker::PhantomData;
 
@@ -15,20 +15,20 @@ use crate::setup::Setup;
 use crate::size::{Circle, Outline, Size};
 use crate::spot::conditioning::{Conditioning, Extent};
 
-/// How many numbers of scratch memory [`fit_window`] needs for a window.
+/// The number of elements of scratch memory that [`fit_window`] needs for a window.
 pub const fn scratch_len(size: Size) -> usize {
     size.pixels().saturating_add(Axes::<f32>::scratch_len(size))
 }
 
-/// Fits one window by a method that is known when the program is compiled, which then has the code of that one only:
-/// `Setup<f32>` is least squares of a circular spot, `Setup<f32, Elliptical, 4>` of an elliptical one. [`Fitter`] takes its
-/// shape and its estimator from options, at run time.
+/// Fits one window by a method that is known at compile time, so that the program contains only the code of this
+/// method: `Setup<f32>` is least squares of a circular spot, `Setup<f32, Elliptical, 4>` of an elliptical one.
+/// [`Fitter`] takes its shape and its estimator from options, at run time.
 ///
 /// - `pixels`: width · height pixels of any type, row after row.
 /// - `start`: where to start; `None` starts from the paper's estimate ([`crate::estimate`]). Values
 ///   outside the limits are clamped to them.
-/// - `scratch`: at least [`scratch_len`] numbers, whose type `R` (`f32` or `f64`) is the arithmetic
-///   of the fit. Their values do not matter and are overwritten.
+/// - `scratch`: at least [`scratch_len`] numbers, whose type `R` (`f32` or `f64`) is the arithmetic of the fit. Their
+///   values are ignored and overwritten.
 ///
 /// # Errors
 /// [`ArgumentError::PixelCount`] and [`ArgumentError::Scratch`]. The values of the pixels never cause
@@ -62,7 +62,7 @@ fn read<R: Scalar, P: Pixel>(
     Ok(())
 }
 
-/// Options, checked for windows of one size: fits spots of any shape by either estimator, and finds the errors.
+/// Fits spots of any shape by either estimator, and computes the errors, with options checked for one window size.
 ///
 /// ```
 /// use fit_core::{Estimator, Fitter, Options, Shape, Size, scratch_len};
@@ -94,7 +94,8 @@ impl<R: Scalar> Fitter<R> {
     /// Checks the size and the options.
     ///
     /// # Errors
-    /// See [`Size::validate`] and [`Options::validate`]; [`ArgumentError::Option`] also if the shape does not go with the size.
+    /// See [`Size::validate`] and [`Options::validate`]; [`ArgumentError::Option`] also if the shape does not suit the
+    /// size.
     pub fn new(size: Size, options: &Options) -> Result<Self, ArgumentError> {
         options.shape.visit(Check { size, options, arithmetic: PhantomData::<R> })?;
         Ok(Self { size, options: *options, arithmetic: PhantomData })
@@ -129,8 +130,8 @@ impl<R: Scalar> Fitter<R> {
     ///
     /// # Errors
     /// As for [`fit_window`]; [`ArgumentError::WeightedLikelihood`] if the estimator is maximum likelihood,
-    /// [`ArgumentError::PixelCount`] also if there is not a weight for each pixel, [`ArgumentError::Weight`] if one is
-    /// negative or not finite.
+    /// [`ArgumentError::PixelCount`] also if some pixel has no weight, [`ArgumentError::Weight`] if one is negative or
+    /// not finite.
     pub fn fit_weighted<P: Pixel>(
         &self,
         pixels: &[P],
@@ -302,7 +303,7 @@ pub fn condition<R: Real>(pixels: &mut [R]) -> Conditioning<R> {
 
 /// The paper's estimate of centre and σ ([`pass::estimate`]) from the pixels of a window, row after row.
 ///
-/// With fewer pixels than `size` says, the estimate is meaningless but safe.
+/// With fewer pixels than `size`, the estimate is meaningless but safe.
 pub fn estimate<R: Real>(pixels: &[R], size: Size) -> Circle<R> {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
     let Some((pixels, &first)) = pixels.get(..size.pixels()).zip(pixels.first()) else {

@@ -36,20 +36,20 @@ pub struct Criteria {
     /// `|Δx̄| < min_step·σ`, the same for ȳ, and `|Δσ| < min_step·σ`, with the step actually taken,
     /// after limiting. Range: 0 (never) to 1, exclusive.
     pub min_step: f64,
-    /// Whether `min_step` compares the step of a centre with max(|x̄|, σ) in place of σ. A fit then ends the sooner the
-    /// further its spot is from the first pixel.
+    /// Whether `min_step` compares the step of a centre with max(|x̄|, σ) instead of σ. A fit then ends earlier if its
+    /// spot is farther from the first pixel.
     ///
-    /// The paper compares with |p_j|; max(|x̄|, σ) is the same except near the window's edge x̄ = 0, where |x̄| would ask
-    /// for more precision than numbers have.
+    /// The paper compares with |p_j|; max(|x̄|, σ) is the same except near the window's edge x̄ = 0, where |x̄| would
+    /// require more precision than numbers have.
     pub step_by_place: bool,
-    /// Least squares without weights: whether steps near the minimum are Newton steps, which take the exact Hessian in
-    /// place of JᵀJ. They converge in fewer evaluations, and also where the model does not fit the data.
+    /// Least squares without weights: whether steps near the minimum are Newton steps, which use the exact Hessian
+    /// instead of JᵀJ. They converge in fewer evaluations, even if the model does not fit the data.
     pub newton: bool,
-    /// Ends a fit as `min_delta` where a Newton step is predicted to reduce χ² by less than `finish`·χ²: that step is
+    /// Ends a fit as `min_delta` when a Newton step is predicted to reduce χ² by less than `finish`·χ²: this step is
     /// taken without another evaluation. Range: 0 (never) to 1, exclusive.
     pub finish: f64,
-    /// Maximum likelihood: ends a fit as `min_step` where the next step is predicted to be shorter than this many
-    /// standard errors (δᵀIδ < tolerance², with the information matrix I); that step is taken without another
+    /// Maximum likelihood: ends a fit as `min_step` when the next step is predicted to be shorter than this many
+    /// standard errors (δᵀIδ < tolerance², with the information matrix I); this step is taken without another
     /// evaluation. Range: 0 (never) to 1.
     pub tolerance: f64,
 }
@@ -145,22 +145,22 @@ impl Default for Criteria {
 pub struct Options {
     /// When to stop.
     pub criteria: Criteria,
-    /// What is known about the background.
+    /// The allowed range of the background.
     pub background: Background,
     /// The range of the parameters.
     pub limits: Limits,
     /// The shape of the spots.
     pub shape: Shape,
-    /// What a pixel measures of a spot.
+    /// The profile: how a pixel measures a spot.
     pub profile: PixelProfile,
-    /// What is minimized.
+    /// The estimator.
     pub estimator: Estimator,
     /// How the camera turns photons into counts. With it amplitude and background are photo-electrons; without it
     /// they are counts, and maximum likelihood takes a count for a photo-electron.
     pub camera: Option<Camera>,
 }
 
-/// What a fit minimizes.
+/// The estimator: what a fit minimizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]

@@ -57,7 +57,7 @@ pub struct Fit<T> {
     pub x: T,
     /// Centre ȳ in pixels, 0 at the centre of the first row.
     pub y: T,
-    /// Standard deviation σ in pixels, > 0; of a spot that is not circular √(σxσy).
+    /// Standard deviation σ in pixels, > 0; √(σxσy) for a spot that is not circular.
     pub sigma: T,
     /// Standard deviation σx in pixels, along the axis of the spot that is nearer to x.
     pub sigma_x: T,
@@ -71,8 +71,8 @@ pub struct Fit<T> {
     pub amplitude: T,
     /// Background β in the same unit.
     pub background: T,
-    /// What was minimized: χ² = Σ(h − g)² (eq. 2) in that unit squared, with weights if there are any; or the deviance.
-    /// The largest number where that is beyond the range of numbers, and 0 where it is below.
+    /// The minimized quantity: χ² = Σ(h − g)² (eq. 2) in that unit squared, with weights if there are any; or the
+    /// deviance. Values beyond the range of numbers become the largest number, or 0.
     pub chi2: T,
     /// Passes of the outer loop (see [`crate::Criteria`]).
     pub iterations: u32,
@@ -83,7 +83,7 @@ pub struct Fit<T> {
 }
 
 impl<T: Scalar> Fit<T> {
-    /// The outcome where there is nothing to fit.
+    /// The outcome if there is nothing to fit.
     #[inline(always)]
     pub fn invalid() -> Self {
         let nan = T::splat(f64::NAN);
@@ -115,8 +115,8 @@ impl<T: Scalar> Fit<T> {
         T::splat(core::f64::consts::TAU) * self.amplitude * self.sigma * self.sigma
     }
 
-    /// The photons of the spot: its volume 2πασ², converted from counts by `camera`. An outcome that is in
-    /// photo-electrons already ([`crate::Options::camera`]) has its photons in [`Fit::signal`].
+    /// The photons of the spot: its volume 2πασ², converted from counts by `camera`. For an outcome that is already in
+    /// photo-electrons ([`crate::Options::camera`]), use [`Fit::signal`].
     pub fn photons(&self, camera: &Camera) -> T {
         T::splat(self.signal().to_f64() * camera.photons_per_adu())
     }

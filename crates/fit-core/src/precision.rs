@@ -51,9 +51,10 @@ fn finite(value: f64) -> f32 {
 /// The errors of one fit, in the units of its outcome: pixels, radians and photo-electrons, or counts, taken for
 /// photo-electrons, where no camera was given.
 ///
-/// They are what the noise of photons and camera makes of this estimator ([`crate::pass::CovarianceEstimator`] has the formulas): the
-/// Cramér–Rao bound for maximum likelihood, the sandwich A⁻¹BA⁻¹ for least squares; with EM gain twice the variance.
-/// A parameter that is not fitted has an error of 0; one that the pixels say nothing about has an infinite one.
+/// They are the errors of this estimator due to the noise of photons and camera ([`crate::pass::CovarianceEstimator`]
+/// has the formulas): the Cramér–Rao bound for maximum likelihood, the sandwich estimator A⁻¹BA⁻¹ for least squares;
+/// with EM gain twice the variance. A parameter that is not fitted has an error of 0; one that the pixels do not
+/// determine has an infinite error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
@@ -62,18 +63,18 @@ pub struct Errors {
     covariance: [f32; PACKED],
     /// Standard error of the photons 2πασxσy.
     pub photons: f32,
-    /// Pearson's χ² per degree of freedom, Σ(d − μ)²/(εμ + v)/(N − P): about 1 where the model fits and the noise is
-    /// that of the camera.
+    /// Pearson's χ² per degree of freedom, Σ(d − μ)²/(εμ + v)/(N − P): about 1 if the model fits and the noise is that
+    /// of the camera.
     pub goodness: f32,
-    /// By how many standard deviations Pearson's χ² is above what noise alone makes.
+    /// By how many standard deviations Pearson's χ² exceeds its value for pure noise.
     pub excess: f32,
-    /// Whether the errors say that the fit does not know where the spot is: they are infinite, or those of the centre
-    /// are larger than the spot.
+    /// Whether the position of the spot is not determined: errors are infinite, or those of the centre are larger than
+    /// the spot.
     pub exploding: bool,
 }
 
 impl Errors {
-    /// The errors where nothing was fitted: infinite. The goodness is infinite too.
+    /// The errors if nothing was fitted: infinite. The goodness is infinite, too.
     pub fn unknown() -> Self {
         let endless = f32::INFINITY;
         Self {

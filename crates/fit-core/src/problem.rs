@@ -1,4 +1,4 @@
-//! Own residuals, or a model in Rust, fitted by the search that fits spots and curves.
+//! Fits of the caller's own residuals or model, with the search that fits spots and curves.
 
 use crate::arithmetic::Number;
 use crate::curve::{At, Descent, Explicit, Factored, Sums, Units, covariance};
@@ -12,7 +12,7 @@ const MOST: usize = u64::BITS as usize;
 
 /// A least-squares problem: residuals that depend on P parameters, 1 to 64.
 ///
-/// What is minimized is the sum of the squares of the residuals (eq. 2 of Leutenegger & Weber 2021), times their weights.
+/// A fit minimizes the sum of the squares of the residuals (eq. 2 of Leutenegger & Weber 2021), times their weights.
 /// `R` is the arithmetic, `f32` or `f64`.
 ///
 /// ```
@@ -42,7 +42,7 @@ const MOST: usize = u64::BITS as usize;
 /// # Ok::<(), fit_core::ArgumentError>(())
 /// ```
 pub trait Problem<R: Number, const P: usize> {
-    /// How many residuals there are.
+    /// The number of residuals.
     fn residuals(&self) -> usize;
     /// A residual, model less datum, and its derivatives by the parameters: a row of the Jacobian.
     fn residual(&self, parameters: &[R; P], index: usize) -> (R, [R; P]);
@@ -51,28 +51,27 @@ pub trait Problem<R: Number, const P: usize> {
         let _ = index;
         R::splat(1.0)
     }
-    /// How large the numbers are whose difference the residual is, for instance the datum. The search takes rounding to be a
-    /// share of this: with 0 it may go on where a change is no more than that.
+    /// The size of the numbers whose difference is the residual, for instance the datum. The search estimates rounding
+    /// errors from it: with 0 it may continue when changes are only rounding.
     fn size(&self, index: usize) -> R {
         let _ = index;
         R::splat(0.0)
     }
 }
 
-/// How [`fit_problem`] searches.
+/// The options of [`fit_problem`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ProblemOptions<R, const P: usize> {
     /// The largest number of iterations. Range: 1 to 100 000.
     pub max_iterations: u32,
-    /// The fit ends where its next step is predicted to be shorter than this many standard errors. Range: 0 to 1.
+    /// The fit ends when its next step is predicted to be shorter than this many standard errors. Range: 0 to 1.
     pub tolerance: f64,
-    /// The lowest value of each parameter.
+    /// The lower limit of each parameter.
     pub lower: [R; P],
-    /// The highest. A parameter whose two limits are equal stays there.
+    /// The upper limit of each parameter. A parameter whose limits are equal is fixed.
     pub upper: [R; P],
-    /// Whether weights are 1/variance. If not, they say only how precise residuals are beside each other, and errors come
-    /// from the residuals as they are left.
+    /// Whether weights are 1/variance. If not, they are relative, and the errors are scaled by the remaining residuals.
     pub absolute: bool,
 }
 
@@ -111,23 +110,24 @@ impl<R, const P: usize> ProblemOptions<R, P> {
     }
 }
 
-/// Where the sum of the squares is least.
+/// The minimum of the sum of squares.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Minimum<R, const P: usize> {
     /// The parameters. NaN if the status is [`Status::Invalid`], as are all other numbers.
     pub parameters: [R; P],
-    /// Their standard errors: 0 of one that ended on a limit, infinite where the residuals do not determine it.
+    /// Their standard errors: 0 for a parameter that ended at a limit, infinite for one that the residuals do not
+    /// determine.
     pub errors: [R; P],
     /// Their covariance.
     pub covariance: Symmetric<R, P>,
     /// χ²: the sum of the squares of the residuals, times their weights.
     pub chi2: R,
-    /// Residuals that count less parameters that are not held.
+    /// Degrees of freedom: residuals with weight minus free parameters.
     pub degrees: usize,
     /// Passes of the outer loop.
     pub iterations: u32,
-    /// How often all residuals were computed.
+    /// The number of evaluations of all residuals.
     pub evaluations: u32,
     /// How the fit ended.
     pub status: Status,
@@ -159,12 +159,12 @@ impl<R: Number, const P: usize> Factored<R, P> for Whole {
     }
 }
 
-/// Minimizes the sum of the squares of the residuals by Levenberg and Marquardt's method in a trust region (Moré 1978), from
-/// `start`, which is moved within the limits. It allocates nothing.
+/// Minimizes the sum of the squares of the residuals by the Levenberg–Marquardt method in a trust region (Moré 1978),
+/// from `start`, which is moved within the limits. It does not allocate.
 ///
 /// # Errors
-/// [`ArgumentError::Option`] if an option is out of its range, or a lower limit is above the upper or is no number. Residuals
-/// that are not finite, or fewer than parameters, are no error: the status is [`Status::Invalid`].
+/// [`ArgumentError::Option`] if an option is out of its range, or if a lower limit is NaN or above the upper one.
+/// Residuals that are not finite, or fewer than parameters, are not an error: the status is [`Status::Invalid`].
 pub fn fit_problem<R: Number, Q: Problem<R, P>, const P: usize>(
     problem: &Q,
     start: [R; P],

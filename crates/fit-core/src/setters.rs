@@ -1,4 +1,4 @@
-//! Methods that options have alike.
+//! Common methods of options.
 
 /// Setters of an options struct that other crates cannot build field by field.
 #[doc(hidden)]

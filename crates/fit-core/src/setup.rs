@@ -10,8 +10,8 @@ use crate::spot::conditioning::Conditioning;
 use crate::spot::limits::Background;
 use crate::spot::shape::{Circular, Outlined};
 
-/// [`Options`], checked and prepared for one window size, one shape of spots and one arithmetic: made once, used
-/// for every window of a batch.
+/// [`Options`], checked and prepared for one window size, one shape of spots and one arithmetic: make it once and use
+/// it for every window of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<R, S = Circular, const P: usize = 3> {
     size: Size,
@@ -123,7 +123,7 @@ impl<R: Real, S, const P: usize> Setup<R, S, P> {
         self.size
     }
 
-    /// What is known about the background.
+    /// The allowed range of the background.
     #[inline(always)]
     pub fn background(&self) -> Background {
         self.background

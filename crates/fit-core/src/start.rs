@@ -1,4 +1,4 @@
-//! Where the fits of a batch start.
+//! Start values of the fits of a batch.
 
 use crate::arithmetic::Number;
 use crate::error::ArgumentError;

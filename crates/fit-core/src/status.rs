@@ -21,9 +21,9 @@ pub enum Status {
     /// No step finds a smaller χ², and the decrease that the gradient predicts is below rounding:
     /// this is the minimum.
     Stalled = 4,
-    /// The fit ended with a parameter on a limit (see [`crate::Limits`]), whichever criterion it met.
+    /// The fit ended with a parameter at a limit (see [`crate::Limits`]), whichever criterion it met.
     AtLimit = 5,
-    /// The iterations or evaluations allowed were used up.
+    /// The allowed iterations or evaluations were used up.
     MaxIterations = 6,
     /// No step reduced χ², however strongly damped, though the gradient says that one should; or no pixel
     /// depends on a spot at the start values.

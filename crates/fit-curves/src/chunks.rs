@@ -6,7 +6,7 @@ use fit_core::Status;
 
 use crate::CurveFits;
 
-/// Room for the outcomes of some fits that follow each other.
+/// Room for the outcomes of consecutive fits.
 #[derive(Debug)]
 pub struct Chunk<'a> {
     first: usize,
@@ -36,7 +36,7 @@ pub struct Place<'a> {
     pub covariance: &'a mut [f64],
     /// χ² or the deviance.
     pub chi2: &'a mut f64,
-    /// Points less parameters that are not held.
+    /// Degrees of freedom: points minus free parameters.
     pub degrees: &'a mut u32,
     /// Steps taken.
     pub iterations: &'a mut u32,

@@ -3,7 +3,7 @@
 use fit_core::Real;
 use fit_core::curve::At;
 
-/// The arithmetic that a [`CompiledModel`] is written for: `f64`, or numbers of several data sets beside each other.
+/// The arithmetic of a [`CompiledModel`]: `f64`, or numbers of several data sets side by side.
 pub trait CurveNumber: Real {
     /// eˣ.
     fn exp(self) -> Self;
@@ -50,8 +50,8 @@ impl CurveNumber for f64 {
     }
 }
 
-/// A model of P parameters and V variables, written in Rust: for what no formula says, or to save the last tenth of its time. It
-/// is compiled for double precision and for every kind of vector registers.
+/// A model of P parameters and V variables, written in Rust: for models that cannot be written as formulas, or to save
+/// a tenth of the time. It is compiled for double precision and for every kind of vector registers.
 ///
 /// ```
 /// use fit_curves::{At, CompiledModel, CurveNumber};
@@ -73,6 +73,6 @@ impl CurveNumber for f64 {
 pub trait CompiledModel<const P: usize, const V: usize>: Sync {
     /// The value at a point, and its derivative by each parameter.
     ///
-    /// It is best marked `#[inline]`; what does not depend on the point is then computed once.
+    /// Mark it `#[inline]`: then terms that do not depend on the point are computed only once.
     fn at<R: CurveNumber>(&self, parameters: [R; P], point: [R; V]) -> At<R, P>;
 }

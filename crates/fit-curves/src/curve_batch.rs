@@ -12,10 +12,10 @@ use crate::{CurveError, CurveOptions, CurveStart, Curves, Limits as CurveLimits,
 
 /// Sums over more points have too few digits in single precision.
 const MOST_SINGLE_POINTS: usize = 1 << 20;
-/// Single precision seldom tells where a step shorter than this many standard errors leads.
+/// Single precision rarely resolves a step shorter than this many standard errors.
 const LEAST_SINGLE_TOLERANCE: f64 = 1e-4;
 
-/// All that the fits of a batch have in common.
+/// The common data of the fits of a batch.
 #[derive(Debug)]
 pub struct CurveBatch<'c, 's, 'o> {
     /// What is fitted.
@@ -47,7 +47,7 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
     /// alone, unless points are to be taken `together`.
     ///
     /// # Errors
-    /// What makes no sense, and where.
+    /// The invalid argument, and its position.
     pub fn new(
         formula: &Formula,
         curves: &Curves<'c>,

@@ -1,4 +1,4 @@
-//! What can be wrong with curves.
+//! Errors of curves.
 
 use thiserror::Error;
 
@@ -6,21 +6,21 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum CurveError {
-    /// The model finds no start values.
+    /// The model cannot find start values.
     #[error("a formula needs start values; only models with names find their own")]
     NoStart,
     /// The data have no points.
     #[error("the data have no points")]
     NoPoints,
-    /// There are more parameters to find than points.
+    /// There are more free parameters than points.
     #[error("{free} parameters cannot be found from {points} points")]
     TooFewPoints {
         /// Points of each data set.
         points: usize,
-        /// Parameters that are not held.
+        /// Free parameters.
         free: usize,
     },
-    /// Points are numbered, but the model has several variables.
+    /// Points are given by their number, but the model has several variables.
     #[error("points that are only numbered give one variable, but the model has {variables}")]
     IndexOfMany {
         /// Variables of the model.
@@ -52,7 +52,7 @@ pub enum CurveError {
         /// The shape that is needed.
         wanted: Vec<usize>,
     },
-    /// An array does not have its last axis run fastest, without gaps.
+    /// An array is not contiguous with its last axis fastest.
     #[error("the {what} must lie in standard order, the last axis fastest")]
     Order {
         /// What the array is.
@@ -86,7 +86,7 @@ pub enum CurveError {
         /// Its start value.
         value: f64,
     },
-    /// A start value is not within the limits. One at which a parameter is held has to be, too.
+    /// A start value is not within the limits. This also holds for fixed parameters.
     #[error(
         "the start value {value} of {}{}{} is not within its limits {lower} to {upper}",
         named(*parameter, name), of(*fit), if *held { ", which is held there," } else { "" }

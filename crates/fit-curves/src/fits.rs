@@ -1,4 +1,4 @@
-//! What is found.
+//! The outcomes of fits.
 
 use fit_core::Status;
 use ndarray::{Array2, Array3};
@@ -11,15 +11,15 @@ use crate::{CurveError, CurveOptions};
 pub struct CurveFits {
     /// (fit, parameter).
     pub parameters: Array2<f64>,
-    /// Their standard errors: (fit, parameter); 0 for those that are held, and for those that ended on a limit, beside which the
-    /// errors of the others are those of the fit in which it is held there. Those of parameters that the data do not determine, alone or
-    /// with others (as of a·b only the product), are infinite.
+    /// Their standard errors: (fit, parameter); 0 for fixed parameters and for those that ended at a limit. The errors
+    /// of the others are then those of a fit with this parameter fixed at the limit. Errors are infinite for parameters
+    /// that the data do not determine, alone or with others (for instance a and b, if only a·b is determined).
     pub errors: Array2<f64>,
-    /// Their covariance: (fit, parameter, parameter); of no fit if it was not to be kept.
+    /// Their covariance: (fit, parameter, parameter); empty if it was not requested.
     pub covariance: Array3<f64>,
     /// χ² = Σw(f − d)², or the deviance 2Σ[f − d + d·ln(d/f)] of maximum likelihood.
     pub chi2: Vec<f64>,
-    /// Points less parameters that are neither held nor ended on a limit.
+    /// Degrees of freedom: points minus parameters that are neither fixed nor at a limit.
     pub degrees: Vec<u32>,
     /// Steps taken.
     pub iterations: Vec<u32>,
@@ -30,7 +30,7 @@ pub struct CurveFits {
 }
 
 impl CurveFits {
-    /// Room for so many fits, all invalid, with or without their covariance.
+    /// Room for this number of fits, all invalid, with or without their covariance.
     pub fn invalid(count: usize, parameters: usize, covariance: bool) -> Self {
         let squares = if covariance { count } else { 0 };
         Self {
@@ -94,10 +94,10 @@ impl CurveFits {
         lengths.into_iter().try_for_each(|length| check(&[length], &[count]))
     }
 
-    /// Whether a fit was found: it has converged, or ended on a limit that was set.
+    /// Whether a fit was found: it converged, or ended at a limit that was set.
     ///
     /// # Panics
-    /// If there is no such fit.
+    /// If the fit does not exist.
     pub fn is_found(&self, fit: usize) -> bool {
         let status = self.statuses[fit];
         status.is_converged() || status == Status::AtLimit

@@ -1,8 +1,9 @@
 //! Coordinates in which double precision has digits to spare.
 //!
-//! Over seconds since 1970 the derivatives of a straight line by its two parameters differ in the last of nine digits, and on an
-//! offset of 10¹⁵ a peak has none left. Where a formula is the same model after a shift of its variables, or of its value, but for
-//! its parameters ([`fit_formula::Invariance`]), a fit is made near 0, where differences are exact, and its outcome brought back.
+//! Over seconds since 1970, the derivatives of a straight line by its two parameters differ only in the last of nine
+//! digits, and a peak on an offset of 10¹⁵ has no digits left. If a shift of the variables, or of the value, changes
+//! only the parameters of a formula ([`fit_formula::Invariance`]), the fit is made near 0, where differences are exact,
+//! and its outcome is transformed back.
 
 use std::sync::Arc;
 

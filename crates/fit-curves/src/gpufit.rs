@@ -11,11 +11,11 @@ const MOST_ITERATIONS: i32 = 20_000;
 /// A smaller change of χ² is rounding in single precision.
 const LEAST_SINGLE_TOLERANCE: f32 = 1e-6;
 
-/// Where a search of Gpufit ends ([`fit_core::search::gpufit`]). Of [`CurveOptions`] it takes the estimator, parameters that are fixed,
-/// and limits.
+/// The criteria of Gpufit's search ([`fit_core::search::gpufit`]). Of [`CurveOptions`], this search uses only the
+/// estimator, the fixed parameters and the limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GpufitOptions {
-    /// A search ends where a step changes χ² by less than this share of max(1, χ²).
+    /// A search ends when a step changes χ² by less than this share of max(1, χ²).
     pub tolerance: f32,
     /// The largest number of steps; 20,000 if it is 0 or less, which is no limit for Gpufit.
     pub max_iterations: i32,
@@ -96,7 +96,7 @@ impl<'a> GpufitRoom<'a> {
     }
 }
 
-/// Room for the outcomes of some fits that follow each other.
+/// Room for the outcomes of consecutive fits.
 #[derive(Debug)]
 pub struct GpufitChunk<'a> {
     first: usize,

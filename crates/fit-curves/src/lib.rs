@@ -26,7 +26,7 @@ pub use options::{CurveOptions, Limits, Linear};
 pub use single::{Rules, SingleFit, SingleFits};
 pub use values::{Dimensions, Element, Values};
 
-/// Where the points of the data lie: the values of the variables of the model.
+/// The positions of the points: the values of the variables of the model.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Points<'a> {
@@ -50,11 +50,11 @@ pub enum Points<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum CurveStart<'a> {
-    /// At what the model finds in the data. Only models with names find their start.
+    /// At values that the model finds in the data. Only named models find their start values.
     Estimate,
     /// The same parameters for all fits.
     Shared(&'a [f64]),
-    /// Parameters for each fit: (fit, parameter). Those that are held are constants that differ from fit to fit.
+    /// Parameters for each fit: (fit, parameter). Fixed parameters are constants that may differ from fit to fit.
     PerFit(Values<'a, Ix2>),
 }
 
@@ -76,7 +76,7 @@ impl<'a, T: Element> From<ArrayView2<'a, T>> for CurveStart<'a> {
     }
 }
 
-/// Data sets to fit, and what is known of them.
+/// Data sets to fit, with their points and weights.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Curves<'a> {
@@ -85,12 +85,12 @@ pub struct Curves<'a> {
     /// Where the points lie.
     pub points: Points<'a>,
     /// A weight for each point: (1, point) for all fits, or (fit, point). A point whose weight is 0 or NaN is left out.
-    /// For maximum likelihood, which has its own weights, that is all that they say.
+    /// Maximum likelihood has its own weights and uses these only to leave out points.
     pub weights: Option<Values<'a, Ix2>>,
 }
 
 impl<'a> Curves<'a> {
-    /// Data sets (fit, point), all points of which count.
+    /// Data sets (fit, point) whose points all have the same weight.
     pub fn new(data: impl Into<Values<'a, Ix2>>, points: Points<'a>) -> Self {
         Self { data: data.into(), points, weights: None }
     }
@@ -102,12 +102,12 @@ impl<'a> Curves<'a> {
         self
     }
 
-    /// How many data sets there are.
+    /// The number of data sets.
     pub fn count(&self) -> usize {
         self.data.shape()[0]
     }
 
-    /// How many points each of them has.
+    /// The number of points of each data set.
     pub fn points(&self) -> usize {
         self.data.shape()[1]
     }
@@ -135,11 +135,11 @@ impl<'a> Curves<'a> {
         Ok(())
     }
 
-    /// Checks that all of it fits together, for a model of so many variables; the options say how many parameters it
-    /// has.
+    /// Checks that all of this is consistent, for a model with this number of variables; the options give the number of
+    /// its parameters.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The error and its position.
     pub fn validate(
         &self,
         variables: usize,

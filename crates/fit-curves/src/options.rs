@@ -5,7 +5,7 @@ use ndarray::Ix2;
 
 use crate::{CurveError, Values};
 
-/// Between which values each parameter stays.
+/// The limits of each parameter.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Limits {
@@ -15,16 +15,16 @@ pub enum Limits {
     PerFit(Vec<[f64; 2]>),
 }
 
-/// What a fit for least squares does with parameters in which its formula is linear, amplitudes and backgrounds for instance.
+/// How a least-squares fit treats parameters in which its formula is linear, for instance amplitudes and backgrounds.
 ///
-/// Where the others are, the minimum by linear parameters is known in closed form, so they can be eliminated (variable
-/// projection): their start values do not count, and from poor start values fits converge in fewer steps, and more often.
-/// From good ones it takes a little longer. Parameters that are fixed or have limits, and those of maximum likelihood and of
-/// models written in Rust, are always searched for.
+/// For given values of the other parameters, the best linear parameters are known in closed form, so they can be
+/// eliminated (variable projection): their start values are not used, and from poor start values fits converge in fewer
+/// steps, and more often. From good start values, elimination takes a little longer. Parameters that are fixed or have
+/// limits, and those of maximum likelihood and of models written in Rust, are always searched for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Linear {
-    /// They are eliminated where all fits begin at the same values: those are poor start values for most fits.
+    /// They are eliminated if all fits begin at the same values, which are poor start values for most fits.
     #[default]
     Auto,
     /// They are eliminated.
@@ -41,24 +41,25 @@ pub struct CurveOptions {
     pub estimator: Estimator,
     /// The largest number of iterations. Range: 1 to 100 000.
     pub max_iterations: u32,
-    /// A fit ends where its next step is predicted to be shorter than this many standard errors. Range: 0 (only rounding
+    /// A fit ends when its next step is predicted to be shorter than this many standard errors. Range: 0 (only rounding
     /// ends a fit) to 1.
     pub tolerance: f64,
     /// Parameters that keep their start value.
     pub fixed: Vec<bool>,
-    /// Limits; −∞ and ∞ where there is none.
+    /// Limits; −∞ and ∞ for no limit.
     pub limits: Limits,
-    /// Least squares: weights are 1/variance, and errors are what they say. Otherwise weights are relative, and errors
-    /// are scaled by the residuals, √(χ²/(points − parameters)).
+    /// Least squares: weights are 1/variance, and the errors follow from them. Otherwise weights are relative, and
+    /// errors are scaled by the residuals, √(χ²/(points − parameters)).
     pub absolute: bool,
-    /// What is done with parameters in which a formula is linear.
+    /// How parameters in which a formula is linear are treated.
     pub linear: Linear,
-    /// Whether the covariance of the parameters is kept; their errors always are.
+    /// Whether the covariance of the parameters is kept; their errors are always kept.
     pub covariance: bool,
 }
 
 impl CurveOptions {
-    /// Least squares without limits for so many parameters: 200 iterations, 10⁻³ standard errors, with the covariance.
+    /// Least squares without limits for this number of parameters: 200 iterations, 10⁻³ standard errors, with the
+    /// covariance.
     pub fn new(parameters: usize) -> Self {
         Self {
             estimator: Estimator::LeastSquares,
@@ -81,28 +82,28 @@ impl CurveOptions {
         with_covariance: covariance: bool,
     }
 
-    /// With a parameter that keeps its start value.
+    /// Fixes a parameter at its start value.
     ///
     /// # Panics
-    /// If there is no such parameter.
+    /// If the parameter does not exist.
     #[must_use]
     pub fn with_fixed(mut self, parameter: usize) -> Self {
         self.fixed[parameter] = true;
         self
     }
-    /// With a lower limit of a parameter, for all fits.
+    /// Sets the lower limit of a parameter, for all fits.
     ///
     /// # Panics
-    /// If there is no such parameter, or if each fit has limits of its own.
+    /// If the parameter does not exist, or if each fit has its own limits.
     #[must_use]
     pub fn with_lower(mut self, parameter: usize, limit: f64) -> Self {
         self.shared_limits()[parameter][0] = limit;
         self
     }
-    /// With an upper limit of a parameter, for all fits.
+    /// Sets the upper limit of a parameter, for all fits.
     ///
     /// # Panics
-    /// If there is no such parameter, or if each fit has limits of its own.
+    /// If the parameter does not exist, or if each fit has its own limits.
     #[must_use]
     pub fn with_upper(mut self, parameter: usize, limit: f64) -> Self {
         self.shared_limits()[parameter][1] = limit;
@@ -140,7 +141,7 @@ impl CurveOptions {
         self.fixed.len()
     }
 
-    /// Those that are not held: neither fixed nor between equal limits for all fits.
+    /// The free parameters: neither fixed nor between equal limits for all fits.
     pub fn free(&self) -> usize {
         let held = |parameter: usize| match &self.limits {
             Limits::Shared(limits) => {

@@ -30,7 +30,7 @@ pub struct SingleFit<'a> {
     pub raw: f32,
     /// The cost was multiplied by two to this power.
     pub unit: f32,
-    /// Points less parameters that are not held.
+    /// Degrees of freedom: points minus free parameters.
     pub degrees: f32,
     /// Σwd² of the data as they were scaled, the largest of which is between 1 and 2.
     pub size: f32,

@@ -18,8 +18,8 @@ macro_rules! any {
     ($($variant:ident($type:ident)),*) => {
         /// [`Windows`] of pixels of any type.
         ///
-        /// Functions that take this are compiled once, in their own crate, and not again for each type in the crate
-        /// that calls them. So a debug build of the calling crate runs them at full speed.
+        /// Functions that take this type are compiled once, in their own crate, and not for each pixel type in the
+        /// calling crate. So a debug build of the calling crate runs them at full speed.
         #[derive(Clone, Copy, Debug)]
         pub enum AnyWindows<'a> {
             $(#[doc = concat!("Of `", stringify!($type), "`.")] $variant(Windows<'a, $type>),)*

@@ -1,4 +1,4 @@
-//! What fitters of batches have alike.
+//! The common methods of fitters of batches.
 
 /// The methods that take a batch, for an `impl` of a fitter: `$fit` fits windows that were checked, and `$errors` finds errors.
 #[doc(hidden)]
@@ -12,7 +12,8 @@ macro_rules! __batches {
         /// - `fits`: n outcomes, in the order of the windows; numbers are rounded to `T`.
         ///
         /// # Errors
-        /// If the request makes no sense; then `fits` is unchanged. If a machine fails; then some of `fits` may be outcomes.
+        /// If the request is invalid; then `fits` is unchanged. If a machine fails; then some of `fits` may be
+        /// outcomes.
         pub fn fit_into<P: $crate::private::Pixel, T: $crate::private::Scalar>(
             &self,
             options: &$crate::private::Options,

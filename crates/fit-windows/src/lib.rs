@@ -22,7 +22,7 @@ pub mod private {
 
 /// A stack of windows, or windows cut out of a stack of frames; of any pixel type and memory layout.
 ///
-/// Nothing is checked before a call to [`Windows::validate`] or [`Windows::check`].
+/// Arguments are checked only by [`Windows::validate`] or [`Windows::check`].
 #[derive(Clone, Copy, Debug)]
 pub struct Windows<'a, P> {
     /// (n, height, width): the frames, of which each window of a stack is one.
@@ -70,8 +70,8 @@ impl<'a, P: Pixel> Windows<'a, P> {
         self.check(options, start, outcomes)
     }
 
-    /// Checks a batch of these windows whose errors are to be found: their size, the options, that all windows lie within
-    /// their frames, their side data, and that each has an outcome and room for its errors.
+    /// Checks a batch of these windows for the computation of errors: their size, the options, that all windows lie
+    /// within their frames, their side data, and that each has an outcome and room for its errors.
     ///
     /// # Errors
     /// [`ArgumentError`].
@@ -155,7 +155,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
     /// The pixels (height, width) of a window that has been checked.
     ///
     /// # Panics
-    /// If there is no such window, or it is not within its frame.
+    /// If the window does not exist, or is not within its frame.
     pub fn window(&self, index: usize) -> ArrayView2<'a, P> {
         let Some(corners) = self.corners else {
             return self.frames.index_axis_move(Axis(0), index);

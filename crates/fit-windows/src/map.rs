@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayView2};
 /// Offset, gain and variance of each pixel of a camera, as a manufacturer or a calibration gives them:
 /// photo-electrons = (ADU − offset)/gain, with a read noise of variance/gain² photo-electrons squared.
 ///
-/// A pixel is *masked*, which means that no fit looks at it, if its gain is 0, or any of its numbers is NaN or
+/// A pixel is *masked*, which means that all fits ignore it, if its gain is 0, or if any of its numbers is NaN or
 /// infinite.
 ///
 /// ```
@@ -33,7 +33,7 @@ pub struct CameraMap {
     masked: usize,
 }
 
-/// Why maps make no sense.
+/// Errors of camera maps.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum MapError {
@@ -108,7 +108,7 @@ impl CameraMap {
     /// noise in ADU².
     ///
     /// # Errors
-    /// [`MapError`] if the sizes differ, a gain or variance is negative, or no pixel is left.
+    /// [`MapError`] if the sizes differ, if a gain or variance is negative, or if all pixels are masked.
     pub fn new(
         offset: ArrayView2<'_, f32>,
         gain: ArrayView2<'_, f32>,
@@ -125,7 +125,7 @@ impl CameraMap {
     /// The map with this [`CameraMap::offset`], [`CameraMap::scale`] and [`CameraMap::variance`].
     ///
     /// # Errors
-    /// [`MapError`] if the sizes differ, a scale or variance is negative, or no pixel is left.
+    /// [`MapError`] if the sizes differ, if a scale or variance is negative, or if all pixels are masked.
     pub fn in_electrons(
         offset: ArrayView2<'_, f32>,
         scale: ArrayView2<'_, f32>,
@@ -155,12 +155,12 @@ impl CameraMap {
         size_of(&self.offset.view())
     }
 
-    /// How many pixels are masked.
+    /// The number of masked pixels.
     pub fn masked(&self) -> usize {
         self.masked
     }
 
-    /// What a dark pixel reads, in ADU: (height, width).
+    /// The value of a dark pixel, in ADU: (height, width).
     pub fn offset(&self) -> ArrayView2<'_, f32> {
         self.offset.view()
     }

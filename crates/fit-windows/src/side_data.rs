@@ -1,4 +1,4 @@
-//! The side data of a batch: what is known of the pixels beside their values, a camera map, and weights.
+//! The side data of a batch: a camera map and weights of its pixels.
 
 use fit_core::{ArgumentError, Corner, Estimator, Options, Pixel, Scalar, Size};
 use ndarray::{ArrayView2, ArrayView3, Axis};
@@ -7,12 +7,12 @@ use crate::{CameraMap, Windows};
 
 /// The weight of each pixel in a least-squares fit.
 ///
-/// A pixel with a weight of 0 or NaN is masked: no fit looks at it.
+/// A pixel with a weight of 0 or NaN is masked: the fit ignores it.
 #[derive(Clone, Copy, Debug)]
 pub enum Weights<'a> {
     /// (n, height, width): one for each pixel of each window.
     Windows(ArrayView3<'a, f32>),
-    /// (height, width): one for each pixel of a frame. It needs to know where the windows lie.
+    /// (height, width): one for each pixel of a frame. The positions of the windows must be known.
     Frame(ArrayView2<'a, f32>),
 }
 
@@ -27,7 +27,7 @@ pub enum NoteKind {
     Variances,
 }
 
-/// What is known of the pixels of a batch beside their values: a camera map, and weights.
+/// The side data of the pixels of a batch: a camera map, and weights.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SideData<'a> {
     pub(crate) weights: Option<Weights<'a>>,
@@ -61,7 +61,7 @@ impl<'a> SideData<'a> {
 impl<'a, P: Pixel> Windows<'a, P> {
     /// The same windows with a camera map. Pixels are converted to photo-electrons by it.
     ///
-    /// Windows that are cut from frames lie where they are cut; a stack needs [`Windows::with_corners`].
+    /// Windows cut from frames have their positions from the cuts; a stack needs [`Windows::with_corners`].
     #[must_use]
     pub fn with_map(mut self, map: &'a CameraMap) -> Self {
         self.side_data.map = Some(map);
@@ -76,7 +76,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
     }
 
     /// A stack of windows that lie at these corners in the camera map or in the image of weights; the number of the
-    /// frame does not matter.
+    /// frame is ignored.
     #[must_use]
     pub fn with_corners(mut self, corners: &'a [Corner]) -> Self {
         self.side_data.corners = Some(corners);

@@ -1,20 +1,20 @@
-//! What can go wrong.
+//! Errors.
 
 use std::io;
 
 use super::NumberKind;
 
-/// What is wrong with an HDF5 file, or with what should be written to one.
+/// Errors of reading or writing an HDF5 file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum H5Error {
     /// The file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file is no HDF5 file.
+    /// The file is not an HDF5 file.
     #[error("this is not an HDF5 file: it does not begin with the signature of one")]
     Signature,
-    /// A part of the file contradicts itself, the rest or the end of the file.
+    /// A part of the file contradicts itself or another part, or lies beyond the end of the file.
     #[error("the HDF5 file is damaged: {part} at byte {address}")]
     Damaged {
         /// Which part.
@@ -22,7 +22,7 @@ pub enum H5Error {
         /// Where it begins, in bytes from the start of the file.
         address: u64,
     },
-    /// The file uses a part of HDF5 that this reader does not know.
+    /// The file uses a feature of HDF5 that this reader does not support.
     #[error("'{name}' cannot be read: {what} is not supported")]
     Unsupported {
         /// The object at the root; "/" for the root itself.
@@ -33,17 +33,17 @@ pub enum H5Error {
     /// There is no such object at the root.
     #[error("the HDF5 file has no '{name}'; it has: {present}")]
     Missing {
-        /// The name that was looked for.
+        /// The requested name.
         name: String,
-        /// The names that there are; the first of them, if there are many.
+        /// The existing names; only the first ones, if there are many.
         present: String,
     },
-    /// The object is not what was asked for.
+    /// The object has another type than the requested one.
     #[error("'{name}' is not {needed}")]
     Sort {
         /// The object.
         name: String,
-        /// What was asked for.
+        /// The requested type.
         needed: &'static str,
     },
     /// The object is larger than the limit.

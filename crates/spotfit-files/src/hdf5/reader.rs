@@ -11,7 +11,7 @@ use super::root::{Link, links, root};
 use super::text::{attribute, texts};
 use super::{H5Error, LONGEST_TEXT, Member};
 
-/// An HDF5 file that is open for reading. Only what is asked for is read.
+/// An HDF5 file that is open for reading. It reads only the requested parts.
 pub struct H5Reader<R> {
     source: Source<R>,
     root: u64,
@@ -24,7 +24,7 @@ impl<R: Read + Seek> H5Reader<R> {
     ///
     /// # Errors
     ///
-    /// [`H5Error::Signature`] if this is no HDF5 file; [`H5Error::Damaged`], [`H5Error::Unsupported`] or
+    /// [`H5Error::Signature`] if this is not an HDF5 file; [`H5Error::Damaged`], [`H5Error::Unsupported`] or
     /// [`H5Error::Io`] if the names at its root cannot be read.
     pub fn open(reader: R) -> Result<Self, H5Error> {
         let mut source = Source::new(reader)?;
@@ -181,14 +181,14 @@ impl Rows {
         self.dataset.count
     }
 
-    /// Reads the next rows from the file that the table is in, `most` of them unless the table ends before, and appends each member's numbers to its
-    /// column. Returns the number of rows read, which is 0 at the end.
+    /// Reads up to `most` of the next rows from the file of the table, and appends each member's numbers to its column.
+    /// Returns the number of rows read, which is 0 at the end.
     ///
     /// # Errors
     ///
-    /// [`H5Error::Columns`] if the columns are not as many as the members; [`H5Error::Integer`] if an integer is beyond
-    /// 2⁵³; [`H5Error::Damaged`] or [`H5Error::Io`] if the file cannot be read. Columns then may have got some of the
-    /// rows.
+    /// [`H5Error::Columns`] if the numbers of columns and members differ; [`H5Error::Integer`] if an integer is beyond
+    /// 2⁵³; [`H5Error::Damaged`] or [`H5Error::Io`] if the file cannot be read. The columns may then have received some
+    /// of the rows.
     pub fn read<R: Read + Seek>(
         &mut self,
         reader: &mut H5Reader<R>,

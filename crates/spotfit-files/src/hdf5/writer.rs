@@ -15,11 +15,11 @@ const LONGEST_TYPE: usize = 0xff00;
 /// The longest name of an attribute, in bytes.
 pub(super) const LONGEST_ATTRIBUTE: usize = 1000;
 
-/// Writes an HDF5 file with one table, whose number of rows need not be known beforehand.
+/// Writes an HDF5 file with one table, whose number of rows need not be known in advance.
 ///
 /// The file has the older format, which every version of HDF5 since 1.6.3 reads: a superblock of version 0, the rows
-/// without gaps, and behind them all that describes them. The signature is written last, so that a file that was not
-/// finished is not taken for one that was.
+/// without gaps, and their description behind them. The signature is written last, so that an unfinished file is not
+/// mistaken for a complete one.
 pub struct H5Writer<W> {
     out: W,
     dataset: String,
@@ -67,8 +67,8 @@ impl<W: Write + Seek> H5Writer<W> {
     ///
     /// # Errors
     ///
-    /// [`H5Error::Columns`], [`H5Error::Lengths`], [`H5Error::Value`] or [`H5Error::Io`]. After the latter two, some of
-    /// these rows may have been written; the file should be given up.
+    /// [`H5Error::Columns`], [`H5Error::Lengths`], [`H5Error::Value`] or [`H5Error::Io`]. After the last two, some of
+    /// these rows may have been written; discard the file.
     pub fn append(&mut self, columns: &[&[f64]]) -> Result<(), H5Error> {
         if columns.len() != self.members.len() {
             return Err(H5Error::Columns { given: columns.len(), needed: self.members.len() });
@@ -101,12 +101,12 @@ impl<W: Write + Seek> H5Writer<W> {
     }
 
     /// Ends the file. If there is a text, it becomes a second dataset with the given name: one string of variable
-    /// length in UTF-8, as h5py writes a `str`. The result is what [`Self::new`] was given, flushed.
+    /// length in UTF-8, as h5py writes a `str`. Returns the writer that was given to [`Self::new`], flushed.
     ///
     /// # Errors
     ///
-    /// [`H5Error::Unwritable`] if the text's name is the table's or has what [`Self::new`] does not allow, or if the
-    /// text has a zero byte or more than 64 MiB; [`H5Error::Io`].
+    /// [`H5Error::Unwritable`] if the name of the text is that of the table or is not allowed by [`Self::new`], or if
+    /// the text has a zero byte or more than 64 MiB; [`H5Error::Io`].
     pub fn finish(self, text: Option<(&str, &str)>) -> Result<W, H5Error> {
         self.finish_with(text, None)
     }

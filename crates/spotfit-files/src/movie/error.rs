@@ -1,4 +1,4 @@
-//! What can be wrong with a movie.
+//! Errors of movies.
 
 use std::io;
 
@@ -6,17 +6,17 @@ use super::formats::Foreign;
 use crate::excerpt::excerpt;
 use crate::npy::NpyError;
 
-/// What is wrong with a movie.
+/// Errors of reading a movie.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MovieError {
     /// Reading failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The name of the file does not end like that of a movie.
+    /// The ending of the file's name is not that of a movie.
     #[error("this is not a movie that can be read (.tif, .npy, .raw with .yaml, .dax with .inf)")]
     UnknownFormat,
-    /// The file is in a format of other programs that must be converted.
+    /// The file has a format of another program and must be converted.
     #[error("{0} must be converted first: {way}", way = .0.way())]
     Foreign(Foreign),
     /// The NPY file is wrong.
@@ -35,19 +35,19 @@ pub enum MovieError {
     Part {
         /// Its name.
         file: String,
-        /// What is wrong, as the rest of a sentence.
+        /// The problem, as the rest of a sentence.
         reason: String,
     },
     /// A folder does not hold one movie of TIFF files.
     #[error("{0}")]
     Folder(String),
-    /// There are several channels, and none was chosen.
+    /// The movie has several channels, and none was chosen.
     #[error("the movie has {0} channels; one must be chosen")]
     Channels(usize),
     /// The channel or slice that was chosen does not exist.
     #[error("there is no {axis} {number}: the movie has {count}")]
     NoSuch {
-        /// What was chosen, `channel` or `slice`.
+        /// The choice: `channel` or `slice`.
         axis: &'static str,
         /// Its number, from 1.
         number: usize,
@@ -57,7 +57,7 @@ pub enum MovieError {
     /// The file beside the movie is missing.
     #[error("the file {0} that describes this movie cannot be read: {1}")]
     Sidecar(String, io::Error),
-    /// The file beside the movie lacks something, or contradicts the movie.
+    /// The file beside the movie is incomplete, or contradicts the movie.
     #[error("the file {file} that describes this movie: {reason}")]
     Description {
         /// Its name.
@@ -65,7 +65,7 @@ pub enum MovieError {
         /// What is wrong.
         reason: String,
     },
-    /// The movie is not a file (but a pipe, for instance), and its format cannot be read in sequence.
+    /// The movie is not a file (for instance a pipe), and its format cannot be read sequentially.
     #[error("this must be a file: only an NPY array can be read from a pipe or a device")]
     NotAFile,
     /// The array is not a movie.
@@ -78,7 +78,7 @@ pub enum MovieError {
         width: usize,
         /// Height in pixels.
         height: usize,
-        /// The most pixels of a frame.
+        /// The largest allowed number of pixels of a frame.
         limit: usize,
     },
     /// There are no frames.

@@ -1,4 +1,4 @@
-//! What the name of a file says: formats that are read, and those of other programs that people try.
+//! Formats by the names of files: supported formats, and common formats of other programs.
 
 use std::fmt;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub(super) fn is_tiff(path: &Path) -> bool {
     extension(path).is_some_and(|extension| endings.contains(&extension.as_str()))
 }
 
-/// A format that is known by its name, but must be converted.
+/// A format that is recognized by its name, but must be converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Foreign {

@@ -2,7 +2,7 @@
 
 use super::{Axes, MovieError};
 
-/// How large a movie may be, since a header of a hundred bytes can claim frames of any size.
+/// Limits of the size of a movie, since a header of a hundred bytes can claim frames of any size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MovieLimits {
@@ -32,7 +32,7 @@ impl Default for MovieLimits {
     }
 }
 
-/// What is read of a movie, and how large it may be.
+/// Which part of a movie is read, and how large it may be.
 ///
 /// ```no_run
 /// use spotfit_files::movie::{Movie, MovieOptions};

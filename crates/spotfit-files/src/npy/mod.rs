@@ -1,14 +1,13 @@
 //! NPY files, as NumPy writes them, read piece by piece.
 //!
-//! A stack of a billion pixels need not fit into memory: [`NpyReader::read`] returns as many items of
-//! the first axis at a time as requested. It reads either byte order and either memory order.
-//! `docs/decisions` says why this is not left to a library.
+//! A stack of a billion pixels need not fit into memory: [`NpyReader::read`] returns as many items of the first axis at
+//! a time as requested. It reads either byte order and either memory order. `docs/decisions` explains why no library
+//! does this.
 //!
-//! In Fortran order the first axis is the fastest, so the numbers of an item are spread over the whole
-//! file. Up to [`FORTRAN_BYTES`] (256 MiB), or one item, are held in memory. A larger file is read over
-//! once for each such part. Files that would be read more than 32 times over are refused (they are larger
-//! than 8 GiB, and an item has more than 126 000 numbers), and so are arrays above [`FORTRAN_BYTES`] from
-//! a stream that cannot seek ([`NpyError::FortranOrder`]).
+//! In Fortran order the first axis is the fastest, so the numbers of an item are spread over the whole file. Up to
+//! [`FORTRAN_BYTES`] (256 MiB), or one item, are held in memory. A larger file is read once for each such part. Files
+//! that would be read more than 32 times are refused (they are larger than 8 GiB, and an item has more than 126 000
+//! numbers), and so are arrays above [`FORTRAN_BYTES`] from a stream that cannot seek ([`NpyError::FortranOrder`]).
 
 mod fortran;
 mod header;
@@ -23,7 +22,7 @@ pub use number::{Number, NumberType};
 pub(crate) use number::{read_numbers, with_number};
 pub use reader::NpyReader;
 
-/// What is wrong with an NPY file.
+/// Errors of reading an NPY file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpyError {
@@ -39,7 +38,7 @@ pub enum NpyError {
     /// The header cannot be understood.
     #[error("the NPY header cannot be understood: {0}")]
     Header(&'static str),
-    /// The numbers are of a type that is not supported.
+    /// The type of the numbers is not supported.
     #[error(
         "numbers of type '{0}' are not supported \
          (integers of 8 to 64 bits and floating point of 32 or 64 bits are)"

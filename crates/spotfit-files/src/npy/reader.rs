@@ -12,8 +12,8 @@ pub(super) type Goto<R> = fn(&mut R, u64) -> io::Result<()>;
 
 /// Reads the items along the first axis of an array, some at a time, in C order.
 ///
-/// It reads a mebibyte at a time: a buffer around the reader helps only with the header, and slows down
-/// a reader that seeks.
+/// It reads a mebibyte at a time: a buffer around the reader only helps with the header, and slows down a reader that
+/// seeks.
 pub struct NpyReader<R> {
     reader: R,
     header: NpyHeader,
@@ -28,8 +28,8 @@ pub struct NpyReader<R> {
 }
 
 impl<R: Read> NpyReader<R> {
-    /// Reads the header. `file_length` is the length of the whole file in bytes, if it is known; with it, a
-    /// truncated file is an error at once.
+    /// Reads the header. `file_length` is the length of the whole file in bytes, if it is known; with it, a truncated
+    /// file gives an error immediately.
     ///
     /// # Errors
     /// [`NpyError`].
@@ -52,7 +52,7 @@ impl<R: Read> NpyReader<R> {
         &self.header
     }
 
-    /// Reinterprets the array as another shape with as many numbers. Nothing must have been read yet.
+    /// Reinterprets the array as another shape with the same number of elements, before anything has been read.
     pub(crate) fn set_shape(&mut self, shape: Vec<usize>) {
         debug_assert_eq!(
             shape.iter().product::<usize>(),
@@ -68,7 +68,7 @@ impl<R: Read> NpyReader<R> {
         self.header.shape.iter().skip(1).product()
     }
 
-    /// Whether the order of the numbers differs from that in which they are given.
+    /// Whether the numbers are stored in another order than the one in which they are returned.
     fn is_reordered(&self) -> bool {
         let Self { header, .. } = self;
         header.fortran_order && header.shape.len() > 1 && header.bytes() != Some(0)
@@ -82,8 +82,7 @@ impl<R: Read> NpyReader<R> {
         self.slab.check(&self.header, self.goto.is_some())
     }
 
-    /// Appends up to `items` items of the first axis to `numbers`, in C order, and returns how many
-    /// there were; 0 at the end.
+    /// Appends up to `items` items of the first axis to `numbers`, in C order, and returns their number; 0 at the end.
     ///
     /// # Errors
     /// [`NpyError::Type`] if the file has other numbers than `T`, [`NpyError::Truncated`] if it ends
@@ -99,7 +98,7 @@ impl<R: Read> NpyReader<R> {
     /// [`NpyReader::read`] for numbers of any type, each rounded to the nearest `f64`.
     ///
     /// # Errors
-    /// As [`NpyReader::read`], but for [`NpyError::Type`].
+    /// As [`NpyReader::read`], except [`NpyError::Type`].
     pub fn read_f64(&mut self, items: usize, numbers: &mut Vec<f64>) -> Result<usize, NpyError> {
         with_number!(self.header.number, T => self.read_as(items, <T as Pixel>::to_f64, numbers))
     }
@@ -107,7 +106,7 @@ impl<R: Read> NpyReader<R> {
     /// [`NpyReader::read`] for numbers of any type, each rounded to the nearest `f32`.
     ///
     /// # Errors
-    /// As [`NpyReader::read`], but for [`NpyError::Type`].
+    /// As [`NpyReader::read`], except [`NpyError::Type`].
     pub fn read_f32(&mut self, items: usize, numbers: &mut Vec<f32>) -> Result<usize, NpyError> {
         with_number!(self.header.number, T => self.read_as(items, to_f32::<T>, numbers))
     }

@@ -14,8 +14,8 @@ const HEAVIEST: usize = 64 << 20;
 /// # Errors
 ///
 /// [`YamlError::Large`]; [`YamlError::Syntax`] if this is not YAML, [`YamlError::Deep`] if it is nested more than 64
-/// times, [`YamlError::Aliases`] if its aliases amount to more than 64 MiB, [`YamlError::Key`] or [`YamlError::Twice`]
-/// if the keys of a mapping are not scalars that differ.
+/// times, [`YamlError::Aliases`] if its aliases take more than 64 MiB, [`YamlError::Key`] or [`YamlError::Twice`] if
+/// the keys of a mapping are not different scalars.
 pub fn parse(text: &str) -> Result<Vec<Value>, YamlError> {
     if text.len() as u64 > LARGEST {
         return Err(YamlError::Large);

@@ -1,8 +1,8 @@
-//! YAML as Picasso writes it beside its files: some documents, each a mapping.
+//! YAML as Picasso writes it beside its files: several documents, each a mapping.
 //!
 //! [`read`] and [`parse`] give the documents as values; [`write()`] gives their text. Scalars are resolved by the core
-//! schema of YAML 1.2; in addition, scalars of NumPy that PyYAML wrote as Python objects become numbers. What is written
-//! is ASCII, and means the same to readers of YAML 1.1 (PyYAML) and 1.2.
+//! schema of YAML 1.2; in addition, scalars of NumPy that PyYAML wrote as Python objects become numbers. The written
+//! text is ASCII, and means the same to readers of YAML 1.1 (PyYAML) and 1.2.
 
 mod build;
 mod scalar;
@@ -61,7 +61,7 @@ impl Value {
     }
 }
 
-/// What is wrong with YAML.
+/// Errors of reading or writing YAML.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum YamlError {
@@ -92,7 +92,7 @@ pub enum YamlError {
         /// The line, from 1; 0, if the value should be written.
         line: usize,
     },
-    /// Repeated parts of the file (anchors and aliases) amount to too much.
+    /// Repeated parts of the file (anchors and aliases) take too much memory.
     #[error("line {line} of the YAML file: what anchors repeat is too large")]
     Aliases {
         /// The line, from 1.

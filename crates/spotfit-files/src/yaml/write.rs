@@ -7,7 +7,7 @@ use super::{DEEPEST, Value, YamlError};
 /// The longest key, in bytes as written: YAML limits keys of the simple form to 1024 characters.
 const LONGEST_KEY: usize = 1000;
 
-/// The text of some documents, in block style with keys in their order, as PyYAML writes it.
+/// The text of documents, in block style with keys in their order, as PyYAML writes it.
 ///
 /// # Errors
 ///
