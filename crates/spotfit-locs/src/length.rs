@@ -7,8 +7,8 @@ use crate::table::Unit;
 
 /// A length as a user writes it: `50nm`, `0.5px`, `0.1um`, or `50` without a unit.
 ///
-/// What a number without a unit means depends on what it is for: lengths in tables are nanometres, lengths in frames and
-/// windows are pixels.
+/// A number without a unit depends on its purpose: lengths in tables are in nanometres, lengths in frames and windows
+/// in pixels.
 ///
 /// ```
 /// use spotfit_locs::Length;
@@ -52,14 +52,14 @@ impl Length {
         self.unit
     }
 
-    /// The same in this unit if it has none.
+    /// The length, with this unit if it has none.
     #[must_use]
     pub fn or(self, unit: Unit) -> Self {
         Self { unit: self.unit.or(Some(unit)), ..self }
     }
 
-    /// The number in this unit; `None` where that depends on the size of a pixel, in nanometres, and it is not known. A length
-    /// without a unit is in this one.
+    /// The number in this unit; `None` if the conversion needs the pixel size, in nanometres, and it is unknown. A
+    /// length without a unit is in this one.
     pub fn within(self, unit: Unit, pixel_size: Option<f64>) -> Option<f64> {
         match (self.unit.unwrap_or(unit), unit) {
             (Unit::Pixel, Unit::Nanometre) => pixel_size.map(|size| self.value * size),

@@ -1,9 +1,9 @@
-//! What the metadata say of a movie's axes.
+//! The axes of a movie according to its metadata.
 
 use std::fmt;
 
-/// The axes of a movie beside x and y, as its metadata give them. Each is 1 if nothing is known of it, except that
-/// `times` is then the number of frames.
+/// The axes of a movie other than x and y, according to its metadata. Each is 1 if it is unknown, except that `times`
+/// is then the number of frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Axes {
@@ -30,7 +30,7 @@ impl Axes {
     }
 }
 
-/// The side of a pixel, and what says so.
+/// The side of a pixel, and the source of this value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PixelSize {
@@ -48,7 +48,7 @@ impl PixelSize {
     }
 }
 
-/// What says how large the pixels of a movie are.
+/// The source of the pixel size of a movie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PixelSizeSource {

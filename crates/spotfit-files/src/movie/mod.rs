@@ -8,17 +8,16 @@
 //! | `.dax` | the Zhuang lab's movies with their `.inf` beside them |
 //!
 //! OME-TIFF and ImageJ stacks say how many channels, z slices and time points they have ([`Movie::axes`]). One channel
-//! is read: a movie of several is refused until [`MovieOptions::channel`] chooses one. Slices are frames, time point by
-//! time point, for many programs save frames as slices; [`MovieOptions::slice`] takes one of them. Where the metadata are
-//! broken or contradict the file, [`Movie::notes`] says so, and the pages are frames.
+//! is read: a movie with several channels is refused unless [`MovieOptions::channel`] chooses one. Slices become
+//! frames, time point by time point, because many programs save frames as slices; [`MovieOptions::slice`] takes one of
+//! them. If the metadata are broken or contradict the file, [`Movie::notes`] says so, and the pages become frames.
 //!
 //! A movie in several files (OME-TIFF, Micro-Manager's `…_MMStack_Pos0.ome.tif`, `…_1.ome.tif` and so on, in one folder)
 //! is one movie, opened by any of the files that name the others, or by the folder. Files elsewhere are never looked for.
 //!
-//! Memory does not grow with the movie: [`Movie::read`] returns a block of frames at a time. Reading a
-//! block takes at most three times the memory of its frames, as stored or as `f32`, whichever is larger.
-//! At least one frame must fit: [`MovieLimits`] says how large it may be. An array in Fortran order takes
-//! 256 MiB more (see [`crate::npy`]).
+//! Memory does not grow with the movie: [`Movie::read`] returns a block of frames at a time. Reading a block takes at
+//! most three times the memory of its frames, as stored or as `f32`, whichever is larger. At least one frame must fit:
+//! [`MovieLimits`] limits its size. An array in Fortran order takes 256 MiB more (see [`crate::npy`]).
 
 mod axes;
 mod error;
@@ -138,7 +137,7 @@ impl Movie {
         &self.axes
     }
 
-    /// What is odd about the metadata, and what was made of it; each a sentence without a full stop. Empty for most
+    /// Problems of the metadata, and how they were interpreted; each is a sentence without a full stop. Empty for most
     /// movies.
     pub fn notes(&self) -> &[String] {
         &self.notes

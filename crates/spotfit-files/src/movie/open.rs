@@ -27,9 +27,8 @@ impl Movie {
         Self::open_with(path, &MovieOptions::default())
     }
 
-    /// Opens a movie by its file name; of several channels or slices those that the options choose. The folder of
-    /// one movie in several OME-TIFF files is opened, too. A pipe or device whose name is not that of a movie is read as
-    /// NPY.
+    /// Opens a movie by its file name, with the channel and the slice that the options choose. The folder of one movie
+    /// in several OME-TIFF files is opened, too. A pipe or device whose name is not that of a movie is read as NPY.
     ///
     /// # Errors
     /// [`MovieError`].

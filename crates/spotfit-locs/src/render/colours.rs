@@ -22,7 +22,7 @@ pub enum ColourMap {
     Sinebow,
 }
 
-/// What the colours mean.
+/// The meaning of the colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Colours {
@@ -30,7 +30,7 @@ pub enum Colours {
     Density(ColourMap),
     /// The density of localizations, from black to this colour: red, green and blue.
     Tint([u8; 3]),
-    /// The hue is the mean of the colours of the localizations' values, the brightness their density.
+    /// The hue is the mean colour of the values of the localizations, the brightness their density.
     Value {
         /// [`ColourMap::Turbo`], [`ColourMap::Viridis`] or [`ColourMap::Sinebow`].
         map: ColourMap,

@@ -1,9 +1,9 @@
 //! Super-resolved pictures: every localization as a Gaussian as wide as its uncertainty.
 //!
-//! [`render`] makes a picture of localizations in memory. A table of any length takes two passes: [`Survey`] sees all
+//! [`render`] makes a picture of localizations in memory. A table of any length takes two passes: [`Survey`] reads all
 //! localizations once and chooses the pixels ([`Survey::view`]); [`Canvas`] adds them up. Neither keeps the
-//! localizations, so memory is bounded by the picture. The sums have the same bits whatever the number of threads and however
-//! the localizations are cut into blocks.
+//! localizations, so memory is bounded by the picture. The sums have the same bits for any number of threads and any
+//! division of the localizations into blocks.
 //!
 //! A pixel of a picture is half-open: with left and top edges X₀ and Y₀ and pixels of side p, the pixel in column i and row j holds
 //! X₀ + i·p ≤ x < X₀ + (i + 1)·p and Y₀ + j·p ≤ y < Y₀ + (j + 1)·p.
@@ -30,7 +30,7 @@ pub use picture::{Ink, Picture, round_length};
 pub use survey::Survey;
 pub use view::View;
 
-/// What a picture needs of a localization. All lengths have one unit.
+/// A localization to draw. All lengths have one unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
     /// Centre.

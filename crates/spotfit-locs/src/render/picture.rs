@@ -41,8 +41,8 @@ impl<P: Ink> Picture<P> {
         Self { width, pixels, dot: None }
     }
 
-    /// Chooses the size of labels: the side of the dots of which letters are made, in pixels, at least 1. A letter is five
-    /// dots high. If nobody chooses, it is a two-hundredth of the shorter side of the picture.
+    /// Sets the size of labels: the side of the dots of which letters are made, in pixels, at least 1. A letter is five
+    /// dots high. The default is a two-hundredth of the shorter side of the picture.
     #[must_use]
     pub fn with_dot(mut self, dot: usize) -> Self {
         self.dot = Some(dot.max(1));
@@ -64,7 +64,7 @@ impl<P: Ink> Picture<P> {
         &self.pixels
     }
 
-    /// Draws another picture at the given place; what is outside is cut off.
+    /// Draws another picture at the given position; parts outside are cut off.
     pub fn draw(&mut self, other: &Self, x: usize, y: usize) {
         let columns = other.width.min(self.width.saturating_sub(x));
         let rows = other.height().min(self.height().saturating_sub(y));

@@ -4,7 +4,7 @@ use super::curve::Astigmatism;
 
 pub use spotfit_locs::DepthStatus;
 
-/// The widths of a spot, of which the one along x comes first.
+/// The widths of a spot, along x and along y.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Widths {
     /// σx and σy in pixels.
@@ -15,7 +15,7 @@ pub struct Widths {
     pub correlation: f64,
 }
 
-/// What is least at the z that is found.
+/// The measure that is minimal at the z that is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Measure {
     /// The Mahalanobis distance Δᵀ C⁻¹ Δ of the widths from the curve, C being the covariance of their errors. For
@@ -26,19 +26,19 @@ pub enum Measure {
     SquareRoots,
 }
 
-/// How z is found, and what is remarked on.
+/// Options for finding z.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FindOptions {
-    /// What is least at the z that is found.
+    /// The measure that is minimal at the z that is found.
     pub measure: Measure,
-    /// By how much widths scatter beyond their errors, as a share of the width: what one curve for all of the field of
-    /// view leaves out. Its square is added to the squared relative errors. Range: 0 to 1.
+    /// The scatter of the widths beyond their errors, as a share of the width, because one curve does not describe the
+    /// whole field of view exactly. Its square is added to the squared relative errors. Range: 0 to 1.
     /// [`Calibration::scatter`](super::calibrate::Calibration::scatter) is that of the beads.
     pub scatter: f64,
     /// Widths farther from the curve than this Mahalanobis distance (standard deviations) are [`DepthStatus::Far`].
-    /// Above 0; infinite: none is.
+    /// Above 0; infinity disables the test.
     pub farthest: f64,
-    /// Where another minimum has a squared Mahalanobis distance greater by no more than this, z is
+    /// If the squared Mahalanobis distance of another minimum is greater by at most this, z is
     /// [`DepthStatus::Ambiguous`]. At 4 the other z is e² = 7 times less likely. From 0 on.
     pub ambiguous: f64,
 }
@@ -62,17 +62,17 @@ pub struct FindOptionError {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Depth {
-    /// z in nm, with the magnification factor; the end of the range where the spot is beyond it.
+    /// z in nm, with the magnification factor; the end of the range if the spot is beyond it.
     pub z: f64,
     /// Its standard error in nm, by the curve's slope at z and the covariance of the widths; with
     /// [`Measure::Mahalanobis`] this is the Cramér–Rao bound.
     pub error: f64,
     /// How far the widths are from the curve: the Mahalanobis distance, in standard deviations, or the distance of the
-    /// square roots, in √px (Picasso's `d_zcalib`). With a measured PSF: by how many standard deviations the residuals are above
-    /// the noise, which may be less than none.
+    /// square roots, in √px (Picasso's `d_zcalib`). With a measured PSF: by how many standard deviations the residuals
+    /// exceed the noise, which may be negative.
     pub distance: f64,
-    /// What became of the spot. The first that holds of: invalid, below or above, far, ambiguous, found. All numbers
-    /// are NaN for an invalid spot, and finite otherwise.
+    /// The status of z. The first of these that holds: invalid, below or above, far, ambiguous, found. All numbers are
+    /// NaN for an invalid spot, and finite otherwise.
     pub status: DepthStatus,
 }
 
@@ -152,8 +152,8 @@ impl Finder {
         self
     }
 
-    /// The side, in pixels, of the windows that the calibration was made from, if it is known. Widths of other windows may be
-    /// biased in another way, and far from the focus a small window leaves out most of the spot.
+    /// The side, in pixels, of the windows that the calibration was made from, if it is known. The bias of the widths
+    /// depends on the window, and far from the focus a small window cuts off most of the spot.
     pub fn box_size(&self) -> Option<usize> {
         self.box_size
     }

@@ -1,16 +1,16 @@
-//! What can be wrong with an operation.
+//! Errors of operations.
 
 use crate::OutOfRange;
 use crate::model::FormulaError;
 use crate::table::TableError;
 
-/// An operation has no result.
+/// Why an operation failed.
 ///
-/// Where an option is named that would help, its name stands in backticks, as in `` `radius` ``.
+/// Messages put the names of options in backticks, as in `` `radius` ``.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {
-    /// A table cannot be read, or is not one that the operation can use.
+    /// A table cannot be read, or the operation cannot use it.
     #[error("{name}: {source}")]
     Table {
         /// The table's name.
@@ -18,7 +18,7 @@ pub enum StepError {
         /// What is wrong.
         source: TableError,
     },
-    /// Something is wrong with an input, or it lacks something.
+    /// An input is wrong or incomplete.
     #[error("{name}: {reason}")]
     Input {
         /// The name of the table or file.
@@ -29,7 +29,7 @@ pub enum StepError {
     /// The value of an option is out of its range.
     #[error(transparent)]
     Option(#[from] OutOfRange),
-    /// A condition means nothing.
+    /// A condition is invalid.
     #[error("the condition: {}", .error.shown_in(.text))]
     Condition {
         /// The condition.

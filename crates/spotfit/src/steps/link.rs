@@ -1,4 +1,4 @@
-//! Localizations of one molecule in successive frames become one.
+//! Links localizations of one molecule in successive frames.
 
 use std::fmt;
 
@@ -13,11 +13,12 @@ use crate::table::{Column, Kind, Table, Unit};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LinkOptions {
-    /// How far a localization may be from the mean of those before it; four times the median uncertainty if not given.
+    /// The largest distance of a localization from the mean of those before it; four times the median uncertainty if
+    /// not given.
     pub radius: Option<Length>,
     /// The same along z; four times the median uncertainty of z, or three times `radius`, if not given.
     pub radius_z: Option<Length>,
-    /// For how many frames a molecule may be dark and still be the same.
+    /// The number of frames for which a molecule may be dark.
     pub gap: u32,
     /// Keep all localizations, and only add the column `molecule`.
     pub label: bool,
@@ -38,13 +39,13 @@ impl LinkOptions {
     }
 }
 
-/// What came of linking.
+/// The report of linking.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct LinkReport {
-    /// The localizations of the table.
+    /// The number of localizations in the table.
     pub localizations: usize,
-    /// The molecules that they are of.
+    /// The number of molecules.
     pub molecules: usize,
     /// Localizations that stand alone because a number of them is not finite.
     pub not_finite: usize,
@@ -52,7 +53,7 @@ pub struct LinkReport {
     pub radius: f64,
     /// The unit of the table, `px` or `nm`.
     pub unit: &'static str,
-    /// For how many frames a molecule might be dark.
+    /// The number of frames for which a molecule was allowed to be dark.
     pub gap: u32,
 }
 

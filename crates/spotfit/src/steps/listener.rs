@@ -1,15 +1,15 @@
-//! Who hears what is said during an operation.
+//! Listeners: progress and notes during an operation.
 
-/// Hears how far an operation is, what is to be known about its input, and may end it.
+/// Receives the progress of an operation and notes about its input, and can end it.
 ///
 /// All methods do nothing by default.
 pub trait Listener {
-    /// So many units of work are ahead, such as `frames`.
+    /// The work begins: its total, and the unit, such as `frames`.
     fn begin(&self, total: u64, unit: &'static str) {
         let _ = (total, unit);
     }
 
-    /// So many of them are done.
+    /// The number of units that are done.
     fn progress(&self, done: u64) {
         let _ = done;
     }
@@ -17,36 +17,36 @@ pub trait Listener {
     /// The work that began has ended, well or not.
     fn end(&self) {}
 
-    /// Something that whoever reads the result should know.
+    /// A note for the reader of the result.
     fn note(&self, note: &Note) {
         let _ = note;
     }
 
-    /// Whether the operation is to end without a result: it is asked between blocks of rows.
+    /// Whether the operation should end without a result. Operations ask this between blocks of rows.
     fn is_cancelled(&self) -> bool {
         false
     }
 }
 
-/// Hears nothing.
+/// A listener that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
 impl Listener for Silent {}
 
-/// Something to be known about an input or an option.
+/// A note about an input or an option.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(tag = "kind", content = "text", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Note {
-    /// It was understood in a way that the user should know.
+    /// How Spotfit interpreted it.
     Notice(String),
-    /// The result may not be what the user thinks.
+    /// The result may not be what the user expects.
     Warning(String),
 }
 
 impl Note {
-    /// The words. Names of options stand in backticks, as in `` `pixel_size` ``.
+    /// The text. Names of options are in backticks, as in `` `pixel_size` ``.
     pub fn text(&self) -> &str {
         match self {
             Self::Notice(text) | Self::Warning(text) => text,

@@ -1,15 +1,15 @@
 //! The operations of an analysis, one file each: options, a table or several in, a table out, and a report.
 //!
-//! The command, Python and programs in Rust all call these: what an operation decides, its defaults and its words stand here
-//! and nowhere else. Each has options (`…Options`, with defaults), a function `run`, and a report (`…Report`) that is data:
-//! it can be serialized, and its `Display` is what the command says.
+//! The command, Python and programs in Rust all call these: the decisions of an operation, its defaults and its texts
+//! are here and nowhere else. Each operation has options (`…Options`, with defaults), a function `run`, and a report
+//! (`…Report`) that is data: it can be serialized, and the command prints its `Display`.
 //!
 //! - A [`Source`] is a table in a file or in memory, which may be read several times.
-//! - A [`Sink`] takes the blocks of the table that results: a [`Table`](crate::table::Table) collects them, the command's
-//!   writes them to a file.
-//! - A [`Listener`] hears how far the operation is and what is to be known about its input, and may end it.
+//! - A [`Sink`] takes the blocks of the resulting table: a [`Table`](crate::table::Table) collects them, the command's
+//!   sink writes them to a file.
+//! - A [`Listener`] receives the progress of the operation and notes about its input, and can end it.
 //!
-//! Lengths are given as [`Length`](crate::Length)s: without a unit they are nanometres, since they belong to tables.
+//! Lengths are [`Length`](crate::Length)s: without a unit they are in nanometres, since they belong to tables.
 //!
 //! ```
 //! use spotfit::steps::{Silent, Source, link};

@@ -1,4 +1,4 @@
-//! Where the table goes that an operation makes.
+//! Sinks: the destination of the resulting table.
 
 use crate::table::{Table, TableError};
 

@@ -53,13 +53,13 @@ pub enum FrcError {
     },
 }
 
-/// The resolution, and the curve from which it was read. Lengths are in the unit of the positions.
+/// The resolution, and the curve from which it was determined. Lengths are in the unit of the positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frc {
     /// The inverse of the frequency at which the smoothed correlation falls to 1/7.
     pub resolution: f64,
-    /// Its standard error, due to the noise of the correlation in the rings where it crosses. Where the curve goes up
-    /// and down near 1/7, because the structure does, repeated measurements differ by a multiple of it.
+    /// Its standard error, due to the noise of the correlation in the rings where it crosses. If the curve oscillates
+    /// near 1/7, because of the structure, repeated measurements differ by a multiple of it.
     pub standard_error: f64,
     /// The radius of each ring.
     pub frequencies: Vec<f64>,

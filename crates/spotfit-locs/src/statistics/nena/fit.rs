@@ -12,7 +12,7 @@ pub struct NenaCurve {
     pub sigma: f64,
     /// A₁, the number of such neighbours.
     pub same: f64,
-    /// The second term, where the counts ask for one.
+    /// The second term, if the counts require one.
     pub second: Option<NenaTerm>,
     /// A₃ of the last term, A₃·r: neighbours at random.
     pub others: f64,

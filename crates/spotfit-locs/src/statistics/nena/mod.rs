@@ -45,7 +45,7 @@ pub enum NenaError {
     NoMaximum(&'static str),
 }
 
-/// The localization precision, and what it was found from. Lengths are in the unit of the positions.
+/// The localization precision, and the data from which it was estimated. Lengths are in the unit of the positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nena {
     /// The localization precision: the standard deviation of positions along x or y, as a root mean square.
@@ -80,14 +80,14 @@ const MOST_PAIRS: usize = 10_000_000_000;
 ///
 /// A₁·(r/2σ²)·exp(−r²/4σ²) + A₂·(2πω²)^(−1/2)·exp(−(r−r_c)²/2ω²) + A₃·r
 ///
-/// is fitted to the counts by maximum likelihood. Among many localizations the range ends where a twelfth of them have a
-/// neighbour by chance, but not below five times the precision. Where the precision differs between localizations, the
-/// second term would take the tail of the first and σ be too small. So there are three fits: without the second term,
-/// with it, and with the first term twice in its place, with two precisions that differ by a factor of 2.5 at most.
-/// Schwarz' criterion (1978) decides. The result is the root mean square of the precisions.
+/// is fitted to the counts by maximum likelihood. With many localizations the range ends where a twelfth of them have a
+/// neighbour by chance, but not below five times the precision. If the precision differs between localizations, the
+/// second term would absorb the tail of the first and σ would be too small. So three fits are made: without the second
+/// term, with it, and with a second copy of the first term instead, with two precisions that differ by a factor of 2.5
+/// at most. Schwarz' criterion (1978) decides between them. The result is the root mean square of the precisions.
 ///
-/// The standard error is that of a jackknife over 20 parts of the movie, so that it allows for neighbours that share a
-/// localization.
+/// The standard error is estimated by a jackknife over 20 parts of the movie, which takes into account that neighbours
+/// share localizations.
 ///
 /// # Errors
 ///

@@ -1,12 +1,13 @@
 //! Calibration of astigmatic z from stacks of beads.
 //!
-//! Beads lie at different heights, because the cover glass is tilted or some lie in a gel. So each bead has an offset
-//! of its own along z, and these are found together with the curves that all beads share: in turn, the curves are
-//! fitted for given offsets, and each offset for given curves, with weights that leave out measurements that fit
-//! neither (Tukey's biweight of the Mahalanobis distance).
+//! Beads lie at different heights, because the cover glass is tilted or some lie in a gel. So each bead has its own
+//! offset along z, and the offsets are fitted together with the curves that all beads share: in turn, the curves are
+//! fitted for given offsets, and each offset for given curves, with weights that suppress outliers (Tukey's biweight of
+//! the Mahalanobis distance).
 //!
-//! What no stack can tell: a stage that drifts along z at a constant rate looks like one with another step. The
-//! calibration then is wrong by the same factor, in every stack alike. Lateral drift does not touch the widths.
+//! One error cannot be detected from a stack: a stage that drifts along z at a constant rate looks like a stage with
+//! another step. The calibration is then wrong by the same factor, for every stack. Lateral drift does not affect the
+//! widths.
 
 mod beads;
 mod options;
@@ -20,13 +21,13 @@ pub use summary::{BeadOutcome, Fate, Rejected, TableRow};
 use super::curve::Astigmatism;
 use beads::Bead;
 
-/// What one slice of a stack says about one bead.
+/// The measurement of one bead in one slice of a stack.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slice {
-    /// The number of the bead. The same bead in another stack has another number, as has every bead of it.
+    /// The number of the bead, unique over all stacks: in another stack, the same bead has another number.
     pub bead: u32,
-    /// The bead's position along z by the stage, in nm: it grows when the bead comes nearer to the side that is to have
-    /// greater z. If the objective moves instead, this is the negative of its position. Range: ±10⁶.
+    /// The bead's position along z according to the stage, in nm: it grows when the bead moves towards greater z. If
+    /// the objective moves instead, this is the negative of its position. Range: ±10⁶.
     pub z: f64,
     /// Centre in pixels.
     pub x: f64,
@@ -42,28 +43,29 @@ pub struct Slice {
     pub error_y: f64,
 }
 
-/// A calibration, and what it is worth.
+/// A calibration and its quality.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
     /// The curves with their range.
     pub curve: Astigmatism,
     /// Each bead, by its number.
     pub beads: Vec<BeadOutcome>,
-    /// What was not used, and why.
+    /// The measurements that were not used, and why.
     pub rejected: Rejected,
     /// [`CalibrationOptions::box_size`].
     pub box_size: Option<usize>,
-    /// How many slices were used: within the range, of beads that were used, and not rejected.
+    /// The number of used slices: within the range, of used beads, and not rejected.
     pub used: usize,
     /// The usual step of the stage in nm.
     pub step: f64,
-    /// Root mean square of what σx and σy of these slices differ from the curves, in pixels.
+    /// Root mean square difference of σx and σy of these slices from the curves, in pixels.
     pub residual: [f64; 2],
-    /// What the widths scatter beyond their errors, as a share of the width: the root of the mean excess of the squared
-    /// residuals over the squared errors, 0 if there is none. For [`FindOptions::scatter`](super::find::FindOptions).
+    /// The scatter of the widths beyond their errors, as a share of the width: the root of the mean excess of the
+    /// squared residuals over the squared errors, 0 if there is none. For
+    /// [`FindOptions::scatter`](super::find::FindOptions).
     pub scatter: f64,
     /// Root mean square of the error in z (nm, without the magnification factor) when z of these slices is found with
-    /// the curves, and the known offset of each bead is taken off. Slices at the ends of the range take part.
+    /// the curves, and the known offset of each bead is subtracted. Slices at the ends of the range are included.
     pub z_error: f64,
     /// The largest mean error in z of the rows of the table, in nm: what the curves cannot represent, and noise.
     pub z_bias: f64,
@@ -74,7 +76,7 @@ pub struct Calibration {
     pub table: Vec<TableRow>,
 }
 
-/// Finds the curves that tell z from the two widths.
+/// Finds the curves that give z from the two widths.
 ///
 /// z = 0 is where σx = σy, unless the options say otherwise. As each bead has its own offset, this is so for the
 /// curves, which is the average over beads; a single bead in focus is at its offset on the stage. The range is that in

@@ -20,18 +20,19 @@ pub struct CalibrationOptions {
     pub pixel_size: f64,
     /// Where z is 0.
     pub zero: Zero,
-    /// The range of z for which the calibration is to hold, in nm; none: the largest possible.
+    /// The required range of z, in nm; `None` takes the largest possible range.
     pub range: Option<[f64; 2]>,
-    /// What z is to be multiplied by because of different refractive indices; see
+    /// The factor for z due to different refractive indices; see
     /// [`Astigmatism::from_coefficients`](super::super::curve::Astigmatism::from_coefficients).
     pub magnification: f64,
-    /// A bead needs so many slices. 5 or more.
+    /// The smallest number of slices of a bead. 5 or more.
     pub least_slices: usize,
-    /// The side, in pixels, of the windows in which the widths were fitted, if it is known. The calibration carries it, so that
-    /// spots are fitted in windows of the same side ([`Finder::box_size`](super::super::find::Finder::box_size)).
+    /// The side, in pixels, of the windows in which the widths were fitted, if it is known. The calibration stores it,
+    /// so that spots are fitted in windows of the same side
+    /// ([`Finder::box_size`](super::super::find::Finder::box_size)).
     pub box_size: Option<usize>,
-    /// The calibration needs so many beads, and so many, or half of the beads if that is more, must have slices on both
-    /// sides of every z of its range. 1 or more.
+    /// The smallest number of beads. As many, or half of the beads if that is more, must have slices on both sides of
+    /// every z of the range. 1 or more.
     pub least_beads: usize,
 }
 
@@ -172,7 +173,7 @@ pub enum CalibrationError {
         /// The upper end in nm.
         high: f64,
     },
-    /// The range in which a calibration is possible is too short, or not all of what was asked for.
+    /// The range in which a calibration is possible is too short, or does not cover the requested range.
     #[error(
         "a calibration is possible between z = {low:.0} and {high:.0} nm only, where {needed} of {beads} \
          beads have slices"
@@ -187,7 +188,7 @@ pub enum CalibrationError {
         /// How many beads there are.
         beads: usize,
     },
-    /// The offsets of the beads still move.
+    /// The offsets of the beads have not converged.
     #[error("the offsets of the beads still move by {change:.2} nm after {iterations} iterations")]
     NotConverged {
         /// The largest change in nm.
@@ -195,7 +196,7 @@ pub enum CalibrationError {
         /// How many iterations were made.
         iterations: usize,
     },
-    /// The curves are none from which z can be found.
+    /// The curves do not determine z.
     #[error(transparent)]
     Curve(#[from] CurveError),
 }

@@ -1,4 +1,4 @@
-//! What the calibration is worth.
+//! The quality of a calibration.
 
 use super::super::curve::Astigmatism;
 use super::super::find::{DepthStatus, FindOptions, Finder, Widths};
@@ -6,7 +6,7 @@ use super::beads::{Bead, Point, median, points, step};
 use super::solve::Curves;
 use super::{Calibration, CalibrationError, CalibrationOptions, zero};
 
-/// What became of a bead.
+/// Whether a bead was used, or why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
     /// It is part of the calibration.
@@ -24,9 +24,9 @@ pub enum Fate {
 pub struct BeadOutcome {
     /// Its number.
     pub bead: u32,
-    /// What became of it.
+    /// Whether it was used, or why not.
     pub fate: Fate,
-    /// Where the stage is when the bead is at z = 0, in nm: z of the bead is that of the stage less this. NaN for a
+    /// Where the stage is when the bead is at z = 0, in nm: z of the bead is z of the stage minus this value. NaN for a
     /// bead that is short or has no crossing.
     pub offset: f64,
     /// Its sound slices.

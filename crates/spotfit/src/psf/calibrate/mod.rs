@@ -34,8 +34,8 @@ const MOST_PIXELS: usize = 1 << 28;
 /// A stack of images of one bead at known heights of the stage.
 #[derive(Clone, Debug)]
 pub struct Bead {
-    /// Boxes of pixels (slice, row, column) with the bead near their middle, in photons, background included. Other units that are
-    /// proportional to photons do too, but then [`Calibration::misfit`] is in other units than the noise.
+    /// Boxes of pixels (slice, row, column) with the bead near their middle, in photons, background included. Other
+    /// units proportional to photons are possible, but then [`Calibration::misfit`] is not in units of the noise.
     pub stack: Array3<f32>,
     /// The height of the stage in nm, for each slice: that of the bead, if the sample moves up with the stage. For an objective that
     /// moves, it is the other way round.
@@ -47,8 +47,8 @@ pub struct Bead {
 pub struct CalibrateOptions {
     /// The distance of the planes of the PSF, in nm; default 50. Range: 1 to 1000.
     pub step: f64,
-    /// Whether beads may move in x and y during their stack, in proportion to z; default true. The mean motion of all beads
-    /// cannot be told from a PSF that is tilted, and is taken for that.
+    /// Whether beads may move in x and y during their stack, in proportion to z; default true. The mean motion of all
+    /// beads cannot be told from a tilted PSF, and is treated as such.
     pub drift: bool,
     /// The most rounds; default 15. Range: 3 to 1000: beads are judged from the third one on.
     pub rounds: u32,
@@ -72,7 +72,7 @@ pub enum Rejection {
     NotFinite,
     /// There is nothing that is brighter than the noise.
     Dim,
-    /// Its brightness changes with z in another way than that of the others.
+    /// Its brightness changes with z in another way than that of the other beads.
     Profile,
     /// It is not in the middle of its box.
     OffCentre,
@@ -83,7 +83,7 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::NotFinite => "pixels that are not finite",
@@ -96,7 +96,7 @@ impl Rejection {
     }
 }
 
-/// Where a bead is.
+/// The position of a bead.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedBead {
     /// x and y in px, from the middle of its box, at the mean height of its slices.
@@ -113,7 +113,7 @@ pub struct PlacedBead {
     pub misfit: f64,
 }
 
-/// What became of a bead.
+/// Whether a bead was used, or why not.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BeadOutcome {
     /// The PSF was made from it and others.
@@ -125,12 +125,12 @@ pub enum BeadOutcome {
 /// A PSF, and how well the beads agree with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// The PSF. Its z is the height of the stage less the bead's; it begins and ends where half of the beads have slices.
-    /// z = 0 is where it is most compact: the mean of z, weighted by how much Σf² exceeds half of its maximum. The centre is the
-    /// mean of x and y weighted by f² at z = 0. The background of
-    /// each plane is the mean of the two darkest eighths of the rim of the box, averaged over five planes.
+    /// The PSF. Its z is the height of the stage minus the bead's; its range begins and ends where half of the beads
+    /// have slices. z = 0 is where it is most compact: the mean of z, weighted by how much Σf² exceeds half of its
+    /// maximum. The centre is the mean of x and y weighted by f² at z = 0. The background of each plane is the mean of
+    /// the two darkest eighths of the rim of the box, averaged over five planes.
     pub psf: Psf,
-    /// What became of each bead.
+    /// For each bead, whether it was used, or why not.
     pub outcomes: Vec<BeadOutcome>,
     /// The rms of the residuals of all beads over the square root of the model's value: 1 for Poisson noise alone.
     pub misfit: f64,
@@ -149,9 +149,9 @@ impl Calibration {
 
 /// Makes a PSF from stacks of beads.
 ///
-/// Two fits take turns: that of x, y, z, photons and a background for each slice of each bead, and that of the coefficients
-/// of the PSF to the pixels of all beads, which is linear. A bead has the same photons in all slices: what all beads lose by bleaching is
-/// taken for a property of the PSF. Weights are 1/(model's value). Heights begin where the beads'
+/// Two fits alternate: one of x, y, z, photons and a background per slice for each bead, and a linear one of the
+/// coefficients of the PSF to the pixels of all beads. A bead has the same photons in all slices: bleaching that all
+/// beads share is treated as a property of the PSF. Weights are 1/(model's value). Heights begin where the beads'
 /// brightness, Σ(d − b)², changes with z in the same way.
 ///
 /// # Errors
