@@ -1,4 +1,4 @@
-//! `spotfit model`: what a formula becomes, and what there is to write one with.
+//! `spotfit model`: lists models and functions, and shows the program of a formula.
 
 use clap::Args;
 use spotfit::model::{Axes, Model, functions};
@@ -9,18 +9,18 @@ use crate::words::splines::Splines;
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelArguments {
-    /// A formula or the name of a model; without it models and functions are listed.
+    /// A formula or the name of a model; without it, models and functions are listed.
     #[arg(value_name = "FORMULA|NAME")]
     model: Option<String>,
-    /// Show the operations that the formula and its derivatives take, and how often each is done.
+    /// Show the operations of the formula and its derivatives, and how often each is executed.
     #[arg(long)]
     show: bool,
     /// The names of the formula's variables.
     #[arg(long, value_delimiter = ',', default_value = "x", value_name = "NAME,...")]
     variables: Vec<String>,
-    /// A spline that the formula calls by this name, like a function: an NPY file with samples at 0, 1, 2, … along each axis,
-    /// the first of which is the first argument. Axes of channels, between which nothing is interpolated, come after a colon:
-    /// psf=psf.npy:0.
+    /// A spline that the formula calls by this name, like a function: an NPY file with samples at 0, 1, 2, … along each
+    /// axis; the first axis is the first argument. Axes that count channels, which are not interpolated, follow after a
+    /// colon: psf=psf.npy:0.
     #[arg(long = "spline", value_name = "NAME=SAMPLES.npy[:AXIS,...]")]
     splines: Vec<String>,
     /// The points are the pixels of an image.

@@ -15,10 +15,11 @@ use crate::words::weights::WeightsFile;
 pub(crate) struct KnownArguments {
     /// Weights for least squares: an NPY file with an array (n, height, width), one for each pixel of each window, or
     /// (height, width), an image of the camera's frame, which needs --corners. A pixel with a weight of 0 or NaN is
-    /// masked: no fit looks at it.
+    /// masked: fits ignore it.
     #[arg(long, value_name = "WEIGHTS.npy")]
     pub(crate) weights: Option<PathBuf>,
-    /// Where the windows lie in the frame of --camera or of an image of weights: the first pixel of each window, from
+    /// The positions of the windows in the frame of --camera or of an image of weights: the first pixel of each window,
+    /// from
     /// 0. A CSV file with columns x and y, as simulate --corners writes it, or an NPY file with an array (n, 2): x, y,
     /// or (n, 3): frame, x, y. The frame does not matter.
     #[arg(long, value_name = "CORNERS.csv|CORNERS.npy")]

@@ -7,7 +7,7 @@ use spotfit::model::{Spline, SplineAxis};
 use crate::error::CliError;
 use crate::verbs::curve::data;
 
-/// Splines with the names that formulas call them by.
+/// Splines, with the names by which formulas call them.
 pub(crate) struct Splines(Vec<(String, Spline)>);
 
 impl Splines {

@@ -27,27 +27,27 @@ use record::{State, Tally};
 
 #[derive(Debug, Args)]
 pub(crate) struct BatchArguments {
-    /// The movies: a text file with one a line, or a CSV table with a column movie, an optional column output (the name of
-    /// the table, without ending), and columns named like the options below, whose cells count for that movie (true or false
-    /// for those without a value; an empty cell changes nothing). Lines that begin with # are skipped. Paths count from the
-    /// manifest's folder; - reads standard input.
+    /// The movies: a text file with one movie per line, or a CSV table with a column movie, an optional column output
+    /// (the name of the table, without ending), and columns named like the options below, whose cells apply to that
+    /// movie (true or false for options without a value; an empty cell changes nothing). Lines that begin with # are
+    /// skipped. Paths are relative to the manifest's folder; - reads standard input.
     #[arg(value_name = "MANIFEST")]
     manifest: PathBuf,
-    /// The folder for the tables: NAME.hdf5 with its .yaml for movie NAME.tif, NAME.batch.json beside it, which says how it
-    /// was made, and summary.csv. It is made if it is missing.
+    /// The folder for the tables: NAME.hdf5 with its .yaml for movie NAME.tif, NAME.batch.json beside it, which records
+    /// how it was made, and summary.csv. It is created if it is missing.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Take the movies I, I + N, I + 2N and so on of the manifest: N processes or machines share the work.
     #[arg(long, value_name = "I/N", value_parser = parse_shard, default_value = "1/1", hide_default_value = true)]
     shard: Shard,
-    /// Localize so many movies at a time; they share the threads.
+    /// The number of movies to localize at a time; they share the threads.
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: u16,
     /// The format of the tables: hdf5 for Picasso, or csv.
     #[arg(long, value_enum, default_value = "hdf5", value_name = "FORMAT")]
     format: TableChoice,
-    /// Localize all movies, and replace what is there, whoever wrote it. Without it movies that are finished are skipped, and
-    /// files that `spotfit batch` did not write are left as they are.
+    /// Localize all movies, and replace existing files, whoever wrote them. Without this option, finished movies are
+    /// skipped, and files that `spotfit batch` did not write are not changed.
     #[arg(long)]
     overwrite: bool,
     #[command(flatten)]

@@ -1,4 +1,5 @@
-//! `spotfit calibrate`: from z stacks of beads to how widths tell z, or to a measured PSF (see [`crate::verbs::calibrate::psf`]).
+//! `spotfit calibrate`: from z stacks of beads to a calibration of z from widths, or to a measured PSF (see
+//! [`crate::verbs::calibrate::psf`]).
 
 mod psf;
 
@@ -35,40 +36,40 @@ pub(crate) struct CalibrateArguments {
     /// Where to write the calibration: a .yaml file, or a .hdf5 file with --spline. Picasso reads both.
     #[arg(short, long, value_name = "CALIBRATION.yaml|PSF.hdf5")]
     pub(crate) output: PathBuf,
-    /// Make a measured PSF, a cubic spline in x, y and z, for `spotfit localize --psf`, in place of the widths of a Gaussian. It
-    /// takes any shape, and at least three beads; ten or more make a good one.
+    /// Make a measured PSF, a cubic spline in x, y and z, for `spotfit localize --psf`, instead of the widths of a
+    /// Gaussian. It can have any shape, and needs at least three beads; ten or more make a good one.
     #[arg(long, conflicts_with_all = ["range", "zero"])]
     spline: bool,
     /// With --spline: the distance of the PSF's planes in z, in nanometres [default: 50].
     #[arg(long, value_name = "NM", requires = "spline")]
     pub(crate) planes: Option<f64>,
-    /// From slice to slice, in nanometres.
+    /// The step from slice to slice, in nanometres.
     #[arg(long, value_name = "NM")]
     pub(crate) step: f64,
-    /// Which slice is highest.
+    /// The slice that shows the beads highest.
     #[arg(long, value_enum, default_value = "first-highest", value_name = "ORDER")]
     order: Order,
-    /// Frames taken at each step, one after the other.
+    /// The number of consecutive frames at each step.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     frames_per_step: u32,
-    /// Side of the fitted windows, in pixels; odd. Spots far from the focus are wide. With --spline the PSF is about as large: some
-    /// pixels more than the windows that are to be fitted with it [default: 13; 17 with --spline].
+    /// Side of the fitted windows, in pixels; odd. Spots far from the focus are wide. With --spline the PSF is about as
+    /// large: choose some pixels more than the windows to be fitted with it [default: 13; 17 with --spline].
     #[arg(long = "box", value_name = "PX")]
     pub(crate) box_size: Option<usize>,
-    /// Size of a pixel in nanometres; px if it is not known.
+    /// Size of a pixel in nanometres; px if it is unknown.
     #[arg(long, value_name = "NM|px", value_parser = parse_lengths)]
     pub(crate) pixel_size: Option<Lengths>,
-    /// The range of z that is needed, from A to B in nanometres; the widest possible if not given.
+    /// The required range of z, from A to B in nanometres; the widest possible range if not given.
     #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
     range: Option<String>,
-    /// Where z is 0: where the widths are equal, or in the middle of the stack.
+    /// The position of z = 0: where the widths are equal, or in the middle of the stack.
     #[arg(long, value_enum, default_value = "crossing", value_name = "WHERE")]
     zero: ZeroChoice,
-    /// What z is multiplied by in the end, because of different refractive indices; 0.7 to 0.8 for an oil objective and a
-    /// watery sample.
+    /// The final factor for z, due to different refractive indices; 0.7 to 0.8 for an oil objective and a watery
+    /// sample.
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
     pub(crate) magnification: f64,
-    /// Where to draw the widths against z, or with --spline the errors of x, y and z that 1000 photons allow.
+    /// Where to draw the widths against z, or with --spline the errors of x, y and z for 1000 photons.
     #[arg(long, value_name = "CALIBRATION.svg")]
     pub(crate) plot: Option<PathBuf>,
     #[command(flatten)]

@@ -33,8 +33,8 @@ pub(crate) struct DemoArguments {
     /// The seed of the simulation.
     #[arg(long, default_value_t = 1, value_name = "SEED")]
     seed: u32,
-    /// Replace files in --out that have the names of the results. Without it nothing is written if there are any, unless
-    /// the folder is called spotfit-demo.
+    /// Replace files in --out that have the names of the results. Without this option nothing is written if there are
+    /// such files, unless the folder is called spotfit-demo.
     #[arg(long)]
     overwrite: bool,
 }

@@ -20,13 +20,13 @@ const PLACES: u64 = 3 << 32;
 pub(crate) struct BeadArguments {
     #[command(flatten)]
     frame: FrameArguments,
-    /// How far the stage goes from slice to slice, in nanometres.
+    /// The step of the stage from slice to slice, in nanometres.
     #[arg(long, default_value_t = 20.0, value_name = "NM")]
     step: f64,
-    /// The stage goes from +NM to -NM nanometres, so that the first slice shows the beads highest.
+    /// The stage moves from +NM to -NM nanometres, so that the first slice shows the beads highest.
     #[arg(long, default_value_t = 700.0, value_name = "NM")]
     range: f64,
-    /// Number of beads. Each lies in a square of its own of 24 pixels.
+    /// Number of beads. Each lies in its own square of 24 pixels.
     #[arg(long, default_value_t = 20, value_name = "N")]
     beads: usize,
     /// The beads' own heights are uniform within ±NM nanometres.

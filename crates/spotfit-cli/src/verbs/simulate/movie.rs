@@ -17,7 +17,7 @@ pub(crate) struct MovieArguments {
     /// Number of frames.
     #[arg(long, default_value_t = 500, value_name = "N")]
     frames: usize,
-    /// Molecules that glow in a frame, on average.
+    /// Mean number of bright molecules in a frame.
     #[arg(long, default_value_t = 20.0, value_name = "N")]
     spots: f64,
     /// Photo-electrons of a molecule in a frame.
@@ -34,11 +34,11 @@ pub(crate) struct MovieArguments {
     sigma_spread: Option<f64>,
     #[command(flatten)]
     looks: SpotArguments,
-    /// How long a molecule glows on average, in frames.
+    /// Mean time for which a molecule is bright, in frames.
     #[arg(long, default_value_t = 3.0, value_name = "FRAMES")]
     on_time: f64,
-    /// How long a molecule stays dark on average, in frames: the longer, the more molecules there are, as --spots is
-    /// that of a frame.
+    /// Mean time for which a molecule is dark, in frames: with a longer time there are more molecules, since --spots is
+    /// the number in a frame.
     #[arg(long, default_value_t = 300.0, value_name = "FRAMES")]
     off_time: f64,
     /// Number of fiducial beads, always on, ten times as bright as a molecule.
