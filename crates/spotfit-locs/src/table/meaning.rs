@@ -146,6 +146,7 @@ columns! {
     Ellipticity     "ellipticity"        ["ellipticity"]     ["ellipticity"] Copied  [] Mean      "Picasso's ellipticity";
     Likelihood      "likelihood"         ["likelihood"]      ["likelihood"]  Copied  [] Mean      "Picasso's likelihood";
     LogLikelihood   "log_likelihood"     ["log_likelihood"]  ["log_likelihood"] Copied [] Mean    "Picasso's log likelihood";
+    PhotonRate      "photon_rate"        ["photon_rate"]     ["photon_rate"] Copied  [] Mean      "Picasso's photons a frame of a molecule";
     Chi2Reduced     "chi_square_reduced" ["chi_square_reduced"] ["chi_square_reduced"] Copied [] Mean "Picasso's χ² per degree of freedom";
 }
 
