@@ -253,6 +253,8 @@ fn column(member: &Member, lengths: Unit) -> Column {
     // Iterations of linked tables are means.
     let kind = match meaning {
         Meaning::Frame => Kind::Whole,
+        // Degrees become radians, which single precision cannot hold.
+        Meaning::Angle => Kind::Double,
         _ => kind,
     };
     Column::new(meaning, meaning.dimension().unit(lengths), kind, Vec::new())
@@ -355,6 +357,7 @@ impl<W: Write + Seek> PicassoWriter<W> {
         }
         if let Some(writer) = self.writer.take() {
             let columns = columns(block);
+            check_names(&columns)?;
             let members: Vec<Member> = columns.iter().map(|column| column.member.clone()).collect();
             self.begun = Some((H5Writer::new(writer, ROWS, &members)?, columns));
             self.info = block.info.clone();
@@ -472,6 +475,25 @@ fn columns(table: &Table) -> Vec<Out> {
         None => usize::MAX,
     });
     columns
+}
+
+/// An error for names that HDF5 cannot hold, or that two columns would have.
+fn check_names(columns: &[Out]) -> Result<(), TableError> {
+    for (place, Out { member, name, .. }) in columns.iter().enumerate() {
+        let wrong = |reason: &str| TableError::Name {
+            column: excerpt(&name.escape_debug().to_string()),
+            reason: reason.to_owned(),
+        };
+        if member.name.is_empty() || member.name.contains('\0') {
+            return Err(wrong("a name in HDF5 is not empty and has no zero byte"));
+        }
+        if let Some(other) = columns[..place].iter().find(|other| other.member.name == member.name)
+        {
+            let (other, both) = (&other.name, &member.name);
+            return Err(wrong(&format!("it and '{other}' would both be '{both}' in HDF5")));
+        }
+    }
+    Ok(())
 }
 
 /// The values of a column as Picasso has them.
