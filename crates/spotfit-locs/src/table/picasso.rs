@@ -5,7 +5,7 @@ use std::io::{BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use spotfit_files::hdf5::{H5Reader, H5Writer, Member, NumberKind, Rows};
-use spotfit_files::private::excerpt;
+use spotfit_files::private::{excerpt, possible_pixel};
 use spotfit_files::yaml::{self, Value};
 
 use super::{Column, Info, Kind, Meaning, Table, TableError, Unit, names};
@@ -29,6 +29,8 @@ pub struct PicassoReader<R> {
     /// Whether each member of the rows is wanted.
     wanted: Vec<bool>,
     info: Info,
+    /// What the reader of the table should know.
+    notes: Vec<String>,
     begun: bool,
 }
 
@@ -110,7 +112,8 @@ impl<R: Read + Seek> PicassoReader<R> {
             }
         }
         let wanted = vec![true; rows.members().len()];
-        Ok(Self { reader, rows, columns, wanted, info: info(documents), begun: false })
+        let notes = said_sizes(&documents).filter_map(Result::err).collect();
+        Ok(Self { reader, rows, columns, wanted, info: info(documents), notes, begun: false })
     }
 
     /// Changes what is known of the movie.
@@ -123,6 +126,11 @@ impl<R: Read + Seek> PicassoReader<R> {
     /// What is known of the movie.
     pub fn info(&self) -> &Info {
         &self.info
+    }
+
+    /// What whoever reads the table should know: that the size of a pixel was left aside, for no microscope has such pixels.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The number of rows.
@@ -224,9 +232,18 @@ pub fn in_nanometres(documents: &[Value]) -> Result<bool, TableError> {
     Ok(length_unit(None, format_mark(documents))? == Unit::Nanometre)
 }
 
-/// The size of a pixel in nanometres that YAML of Picasso says: the last `Pixelsize`, or else the last `Camera.Pixelsize`.
+/// The size of a pixel in nanometres that YAML of Picasso says: the last `Pixelsize`, or else the last `Camera.Pixelsize`. What no
+/// microscope has is left aside.
 pub fn pixel_size(documents: &[Value]) -> Option<f64> {
-    number(documents, "Pixelsize").or_else(|| number(documents, "Camera.Pixelsize"))
+    said_sizes(documents).find_map(|said| said.ok().flatten())
+}
+
+/// The sizes that YAML of Picasso says, or what is odd about them.
+fn said_sizes(documents: &[Value]) -> impl Iterator<Item = Result<Option<f64>, String>> {
+    ["Pixelsize", "Camera.Pixelsize"].into_iter().filter_map(|key| {
+        let size = number(documents, key)?;
+        Some(possible_pixel(size, format_args!("'{key}' of Picasso's metadata")))
+    })
 }
 
 /// The positive number that the last document with this key has for it.
