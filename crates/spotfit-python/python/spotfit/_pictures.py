@@ -32,7 +32,7 @@ def _unknown() -> Doubles:
     return np.empty(0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Drift:
     """How far everything had moved in each frame. Arrays cannot be written to; ``dataclasses.replace(drift, x=…)`` makes another one.
 
