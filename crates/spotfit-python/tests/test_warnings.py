@@ -118,14 +118,16 @@ def test_former_keywords_are_taken(tmp_path: Path) -> None:
     """Proves that keywords of 0.1 do what they did, with a warning that points to the call, and that nobody gives both."""
     locs = spotfit.localize(frames(), camera=CAMERA, box=9, all=True, flags=True)
     former: dict[str, Any] = {"box_size": 9, "keep_all": True, "checks": True}
+    drawn: list[dict[str, Any]] = [{"colours": "magma", "most_pixels": 1 << 20}, {"value": "photons", "limits": (0, 9)}]
+    devices: dict[str, Any] = {"devices": [0]}
     calls: list[tuple[Any, list[str]]] = [
         (lambda: spotfit.localize(frames(), camera=CAMERA, **former), ["box_size", "keep_all", "checks"]),
         (lambda: spotfit.Blocks(frames(), camera=CAMERA, **former), ["box_size", "keep_all", "checks"]),
-        (lambda: spotfit.render(locs, **{"colours": "magma", "most_pixels": 1 << 20}), ["colours", "most_pixels"]),
-        (lambda: spotfit.render(locs, **{"value": "photons", "limits": (0, 9)}), ["value", "limits"]),
+        (lambda: spotfit.render(locs, **drawn[0]), ["colours", "most_pixels"]),
+        (lambda: spotfit.render(locs, **drawn[1]), ["value", "limits"]),
         (lambda: spotfit.render(locs, blur="histogram"), ["blur='histogram'"]),  # type: ignore[arg-type]
-        (lambda: spotfit.fit(frames()[:, :9, :9], **{"devices": [0]}), ["devices"]),
-        (lambda: spotfit.Fitter(**{"devices": [0]}), ["devices"]),
+        (lambda: spotfit.fit(frames()[:, :9, :9], **devices), ["devices"]),
+        (lambda: spotfit.Fitter(**devices), ["devices"]),
     ]
     for call, names in calls:
         found = told(call)

@@ -147,9 +147,14 @@ class LocalizeWidget(QWidget):
                 self.told.setText(str(error))
                 return
             shown = {"name": source.name, "scale": source.scale, "translate": source.translate}
+        try:
+            options = logic.options_of(self.values())
+        except ValueError as error:
+            self.told.setText(str(error))
+            return
         # Errors are told here, not raised again in the viewer's thread.
         worker = create_worker(
-            logic.localized, frames, logic.options_of(self.values()), _start_thread=False, _ignore_errors=True
+            logic.localized, frames, options, _start_thread=False, _ignore_errors=True
         )
         worker.yielded.connect(self._advance)
         worker.returned.connect(lambda locs: self._show(locs, shown))
