@@ -13,7 +13,7 @@ from . import _arguments as arguments
 from ._camera import Camera
 from ._device import DeviceFits
 from ._fits import Errors, Fits
-from ._keywords import current, takes_former
+from ._keywords import RENAMED, current, takes_former
 from ._spotfit import CameraMap, device_of
 from ._spotfit import Fitter as _Fitter
 
@@ -312,6 +312,7 @@ def _double(dtype: str | None) -> bool | None:
 
 
 def _fits(rows: npt.NDArray[Any], errors: npt.NDArray[Any] | None) -> Fits:
+    rows.setflags(write=False)
     return Fits(rows, None if errors is None else Errors(errors, rows))
 
 
@@ -322,7 +323,8 @@ _cached = lru_cache(maxsize=16, typed=True)(Fitter)
 def _fitter(options: Options) -> Fitter:
     """A fitter with these options: that of an earlier call, if there was one, for starting threads takes longer than
     fitting some windows."""
-    options = cast("Options", current(options))
+    if not RENAMED.keys().isdisjoint(options):
+        options = cast("Options", current(options))
     camera = options.get("camera")
     if isinstance(camera, CameraMap):
         # Maps are large: only their owner keeps them.

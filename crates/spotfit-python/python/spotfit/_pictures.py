@@ -69,7 +69,7 @@ class Drift:
 
     def __post_init__(self) -> None:
         for name in ("x", "y", "z", "x_error", "y_error", "z_error"):
-            values = np.asarray(arguments.unmasked(name, getattr(self, name)), dtype=float)
+            values = np.array(arguments.unmasked(name, getattr(self, name)), dtype=float)
             wanted = (len(self.x), 0) if name not in ("x", "y") else (len(self.x),)
             if values.ndim != 1 or len(values) not in wanted:
                 raise ValueError(f"{name} must be an array (frames,) with {len(self.x)} frames, not of shape {values.shape}")
