@@ -128,6 +128,8 @@ def test_former_keywords_are_taken(tmp_path: Path) -> None:
         (lambda: spotfit.render(locs, blur="histogram"), ["blur='histogram'"]),  # type: ignore[arg-type]
         (lambda: spotfit.fit(frames()[:, :9, :9], **devices), ["devices"]),
         (lambda: spotfit.Fitter(**devices), ["devices"]),
+        (lambda: spotfit.Fitter(shape="fixed", **{"sigma": 1.3}), ["sigma"]),  # type: ignore[arg-type]
+        (lambda: spotfit.localize(frames(), camera=CAMERA, **{"shape": "fixed", "sigma": 1.3}), ["sigma"]),  # type: ignore[arg-type]
     ]
     for call, names in calls:
         found = told(call)

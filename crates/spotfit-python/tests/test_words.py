@@ -12,14 +12,14 @@ from test_depth import COMMAND
 
 #: What every verb has, and a function has not: files, what is printed, and what an argument of Python tells.
 FILES = {"output", "overwrite", "help", "filter", "origin", "first_frame", "pixel_size"}
-#: A camera has a type of its own, and so has a shape that is known.
-CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise", "fixed_sigma"}
+#: A camera has a type of its own.
+CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
 FITTER = spotfit.Fitter.__init__
 #: For each verb its function, options that are no keywords, and keywords that are no options.
 WORDS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # Positions are windows of `fit_in_frames`, start values an array, and arrays are in memory.
-    "localize": ([spotfit.Blocks.__init__, FITTER], {*CAMERA, "positions", "max_frame_pixels"}, {"sigma", "tolerance"}),
-    "fit": ([spotfit.fit, FITTER], {*CAMERA, "initial", "psf"}, {"start", "dtype", "sigma", "tolerance"}),
+    "localize": ([spotfit.Blocks.__init__, FITTER], {*CAMERA, "positions", "max_frame_pixels"}, {"tolerance"}),
+    "fit": ([spotfit.fit, FITTER], {*CAMERA, "initial", "psf"}, {"start", "dtype", "tolerance"}),
     "render": ([spotfit.render], {"colours", "drift", "scale_bar", "raw"}, set()),
     "drift": ([spotfit.find_drift], {"table", "plot", "apply", "beads", "bead_radius", "with_error"}, {"frames"}),
     "link": ([spotfit.link], set(), set()),
