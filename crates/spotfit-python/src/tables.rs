@@ -12,6 +12,7 @@ use spotfit::table::{self, Column, Filter, Kind, Table, TableError, TableReader,
 use crate::error::room;
 use crate::numbers::numbers;
 use crate::threads;
+use crate::work::aside;
 
 /// What is known of the movie that a table is of.
 #[pyclass(frozen, module = "spotfit._spotfit")]
@@ -202,7 +203,7 @@ pub(crate) fn link_table<'py>(
 ) -> PyResult<Vec<Made<'py>>> {
     let mut table = table(py, columns, info.get())?;
     let wrong = |error: LinkError| PyValueError::new_err(error.to_string());
-    let made: PyResult<Table> = py.detach(|| {
+    let made: PyResult<Table> = aside(py, move |_| {
         let frames = table.frames().map_err(of_table)?;
         let axis = |name: &str| table.values(name).map_err(of_table);
         let options = LinkOptions { radius, radius_z, gap };
@@ -214,6 +215,6 @@ pub(crate) fn link_table<'py>(
             return Ok(table);
         }
         Ok(table.combined(&Groups::new(&frames, &links).map_err(wrong)?))
-    });
+    })?;
     Ok(self::columns(py, made?))
 }
