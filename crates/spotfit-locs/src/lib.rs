@@ -7,6 +7,7 @@ pub mod drift;
 mod length;
 pub mod link;
 mod near;
+pub mod pairs;
 pub mod positions;
 mod range;
 #[cfg(feature = "render")]

@@ -26,6 +26,14 @@ pub enum StepError {
         /// What is wrong.
         reason: String,
     },
+    /// A file that an option names cannot be read.
+    #[error("{name}: {source}")]
+    Read {
+        /// The name of the file.
+        name: String,
+        /// Why not.
+        source: std::io::Error,
+    },
     /// The value of an option is out of its range.
     #[error(transparent)]
     Option(#[from] OutOfRange),

@@ -27,12 +27,17 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
+pub mod convert;
 mod error;
+pub mod filter;
 pub mod link;
 mod listener;
+pub mod merge;
+pub mod score;
 mod sink;
 mod source;
 mod words;
+pub mod z;
 
 pub use error::StepError;
 pub use listener::{Listener, Note, Silent};

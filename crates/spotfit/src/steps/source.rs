@@ -146,6 +146,11 @@ impl Source {
         move |reason| StepError::input(&name, reason.to_string())
     }
 
+    /// The table had other rows when it was read before.
+    pub(crate) fn changed(&self) -> StepError {
+        StepError::input(&self.name, "it changed while it was read")
+    }
+
     fn reader(&self, path: &Path, columns: Option<&[&str]>) -> Result<TableReader, StepError> {
         let reader = TableReader::open(path).map_err(self.wrong())?;
         let reader = match self.first_frame {
