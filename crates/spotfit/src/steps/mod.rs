@@ -27,11 +27,15 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
+pub mod drift;
 mod error;
 pub mod link;
 mod listener;
+#[cfg(feature = "render")]
+pub mod render;
 mod sink;
 mod source;
+pub mod stats;
 mod words;
 
 pub use error::StepError;
