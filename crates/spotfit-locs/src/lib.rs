@@ -30,6 +30,6 @@ pub mod private {
     pub use crate::averages::{median, root_mean_square};
     #[cfg(feature = "render")]
     pub use crate::render::labels::short;
-    pub use crate::table::meaning::{Meaning, meanings, words};
+    pub use crate::table::conditions::{Operand, operands, words};
     pub use crate::table::picasso::{in_nanometres, pixel_size};
 }

@@ -17,6 +17,7 @@ mod pictures;
 mod pixels;
 mod rows;
 mod simulate;
+mod steps;
 mod tables;
 mod threads;
 mod work;
@@ -44,7 +45,9 @@ mod _spotfit {
     #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]
-    use super::tables::{Info, filter_table, link_table, read_table, write_table};
+    use super::steps::{operations, run_step};
+    #[pymodule_export]
+    use super::tables::{Info, filter_table, read_table, write_table};
 
     use super::*;
 

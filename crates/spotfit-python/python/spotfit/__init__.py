@@ -14,7 +14,6 @@ from ._device import DeviceErrors, DeviceFits
 from ._files import fit_files
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
-from ._link import link
 from ._localize import Blocks, estimate_read_noise, estimate_sensitivity, localize
 from ._locs import Locs, Movie, read_table, write_table
 from ._model import Model
@@ -22,7 +21,9 @@ from ._model_fits import ModelFits
 from ._pictures import Drift, Picture, find_drift, render
 from ._simulate import Simulation, simulate
 from ._spotfit import CameraMap, DeviceArray, __version__
+from ._steps import link
 from ._summary import FileOutcome, FilesSummary
+from ._warnings import SpotfitWarning
 from ._z import find_z
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "Movie",
     "Picture",
     "Simulation",
+    "SpotfitWarning",
     "Status",
     "__version__",
     "estimate_read_noise",

@@ -74,7 +74,7 @@ class Locs:
     [0, 1]
     """
 
-    __slots__ = ("_columns", "_info")
+    __slots__ = ("_columns", "_info", "_report")
 
     def __init__(self, columns: Mapping[str, npt.ArrayLike], movie: Movie | None = None) -> None:
         self._info = _known(movie or Movie())
@@ -128,6 +128,11 @@ class Locs:
     def movie(self) -> Movie:
         """What is known of the movie."""
         return Movie(*self._info.numbers)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What the operation counted that made this table, such as `link`; empty for other tables, and for parts of this one."""
+        return dict(getattr(self, "_report", {}))
 
     def __getattr__(self, name: str) -> Array:
         if name.startswith("_") or name not in self._columns:

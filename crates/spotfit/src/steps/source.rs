@@ -72,6 +72,13 @@ impl Source {
         Self { name, from, pixel_size: None, corner_origin: false, first_frame: None }
     }
 
+    /// The same with another name in errors.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
     /// The same with the side of a pixel in nanometres, where it is given; it counts before what the file says.
     ///
     /// # Errors
