@@ -12,6 +12,8 @@ pub mod positions;
 mod range;
 #[cfg(feature = "render")]
 pub mod render;
+#[cfg(feature = "report")]
+pub mod report;
 #[cfg(test)]
 mod simulated;
 pub mod statistics;
@@ -27,6 +29,8 @@ pub use range::OutOfRange;
 #[doc(hidden)]
 pub mod private {
     pub use crate::averages::{median, root_mean_square};
+    #[cfg(feature = "render")]
+    pub use crate::render::labels::short;
     pub use crate::table::conditions::{Operand, operands, words};
     pub use crate::table::picasso::{in_nanometres, pixel_size};
 }

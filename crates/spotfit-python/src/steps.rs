@@ -2,13 +2,16 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use spotfit::steps::{Listener, Note, Sink, Source, StepError, link};
+use spotfit::steps::{
+    Listener, Note, Sink, Source, StepError, convert, filter, link, merge, score, z,
+};
 use spotfit::table::{Table, TableError};
 
 use crate::tables::{Given, Info, Made, columns, table};
@@ -27,7 +30,12 @@ macro_rules! operations {
 }
 
 operations! {
+    "convert": table_to_table(convert::ConvertOptions, convert::run);
+    "filter": table_to_table(filter::FilterOptions, filter::run);
     "link": table_to_table(link::LinkOptions, link::run);
+    "merge": table_to_table(merge::MergeOptions, merge::run);
+    "score": two_tables(score::ScoreOptions, score::run);
+    "z": table_to_table(z::ZOptions, z::run);
 }
 
 struct Operation {
@@ -59,6 +67,16 @@ impl Call<'_> {
         let mut made = Table::default();
         let report = run(&options(self.options)?, source, &mut made, self.listener);
         Ok(Answer { table: Some(made), report: json(&report.map_err(of_step)?)? })
+    }
+
+    /// An operation that compares two tables.
+    fn two_tables<O: DeserializeOwned, R: Serialize>(
+        &self,
+        run: fn(&O, &Source, &Source, &dyn Listener) -> Result<R, StepError>,
+    ) -> PyResult<Answer> {
+        let [first, second] = self.tables()?;
+        let report = run(&options(self.options)?, first, second, self.listener);
+        Ok(Answer { table: None, report: json(&report.map_err(of_step)?)? })
     }
 
     /// The tables, of which there must be so many.
@@ -150,6 +168,10 @@ fn of_step(error: StepError) -> PyErr {
     match error {
         StepError::Cancelled => PyKeyboardInterrupt::new_err(()),
         StepError::Table { source: TableError::Io(error), .. } => error.into(),
+        // Python chooses the class, such as FileNotFoundError, by the kind.
+        StepError::Read { name, source } => {
+            io::Error::new(source.kind(), format!("{name}: {source}")).into()
+        }
         other => PyValueError::new_err(without_backticks(&other.to_string())),
     }
 }

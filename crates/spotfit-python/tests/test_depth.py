@@ -66,17 +66,17 @@ def test_heights_by_widths_are_those_of_the_command(folder: Path) -> None:
 def test_another_box_than_that_of_the_calibration_is_warned_about(folder: Path) -> None:
     camera = spotfit.Camera(100, 1, None, 1.5)
     with pytest.warns(UserWarning, match="7×7 pixels, and those of the calibration had 13×13"):
-        spotfit.localize(folder / "movie.tif", camera=camera, calibration=folder / "cal.yaml", box_size=7)
+        spotfit.localize(folder / "movie.tif", camera=camera, calibration=folder / "cal.yaml", box=7)
 
 
 def test_heights_of_a_table_are_those_of_the_command(folder: Path) -> None:
     table = spotfit.read_table(folder / "two-widths.hdf5")
-    found = spotfit.find_z(table, folder / "cal.yaml", box_size=13)
+    found = spotfit.find_z(table, folder / "cal.yaml", box=13)
     same(found, folder / "by-table.hdf5")
     with pytest.raises(ValueError, match="sigma_x"):
         spotfit.find_z(spotfit.Locs({"frame": [0], "x": [1.0], "y": [1.0]}), folder / "cal.yaml")
     with pytest.raises(ValueError, match="box_size"):
-        spotfit.find_z(table, folder / "cal.yaml", box_size=8)
+        spotfit.find_z(table, folder / "cal.yaml", box=8)
     with pytest.raises(ValueError, match="measure"):
         spotfit.find_z(table, folder / "cal.yaml", measure="least")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="Locs"):

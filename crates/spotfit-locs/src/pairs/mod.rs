@@ -180,7 +180,10 @@ mod tests {
         fn at<'a>(frames: &'a [u32], x: &'a [f64], z: Option<&'a [f64]>) -> Spots<'a> {
             Spots { frames, x, y: &[5.0; 8][..x.len()], z }
         }
-        assert_eq!(pairs(at(&[3, 1], &[0.0, 9.0], None), at(&[1, 3], &[9.5, 1.0], None)), [(0, 1), (1, 0)]);
+        assert_eq!(
+            pairs(at(&[3, 1], &[0.0, 9.0], None), at(&[1, 3], &[9.5, 1.0], None)),
+            [(0, 1), (1, 0)]
+        );
         assert_eq!(pairs(at(&[3], &[0.0], None), at(&[3], &[1.001], None)), []);
         assert_eq!(pairs(at(&[3], &[0.0], None), at(&[4], &[0.0], None)), []);
         let nan = f64::NAN;
@@ -197,7 +200,8 @@ mod tests {
     #[test]
     fn dense_frames_are_fast() {
         let mut random = Random::new(5, 0);
-        let mut column = |count: usize| (0..count).map(|_| 100.0 * random.uniform()).collect::<Vec<_>>();
+        let mut column =
+            |count: usize| (0..count).map(|_| 100.0 * random.uniform()).collect::<Vec<_>>();
         for (found, truth) in [(10_000, 10_000), (10_000, 6000), (6000, 10_000)] {
             let (x, y, others_x, others_y) =
                 (column(found), column(found), column(truth), column(truth));

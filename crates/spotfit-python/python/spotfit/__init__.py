@@ -15,41 +15,76 @@ from ._files import fit_files
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
 from ._localize import Blocks, estimate_read_noise, estimate_sensitivity, localize
-from ._locs import Locs, Movie, read_table, write_table
+from ._locs import Locs, Movie, concatenate, read_table, write_table
 from ._model import Model
 from ._model_fits import ModelFits
+from ._options import (
+    Backend,
+    Background,
+    Blur,
+    ColourMap,
+    Criteria,
+    Estimator,
+    Flag,
+    InstructionSet,
+    LinearParameters,
+    LocalizeOptions,
+    Measure,
+    Options,
+    Profile,
+    Shape,
+)
 from ._pictures import Drift, Picture, find_drift, render
 from ._simulate import Simulation, simulate
 from ._spotfit import CameraMap, DeviceArray, __version__
-from ._steps import link
+from ._steps import Length, ScoreReport, convert, filter, link, merge, score, z
 from ._summary import FileOutcome, FilesSummary
 from ._warnings import SpotfitWarning
 from ._z import find_z
 
 __all__ = [
+    "Backend",
+    "Background",
     "Blocks",
+    "Blur",
     "Camera",
     "CameraMap",
+    "ColourMap",
+    "Criteria",
     "DeviceArray",
     "DeviceErrors",
     "DeviceFits",
     "Drift",
     "Errors",
+    "Estimator",
     "FileOutcome",
     "FilesSummary",
     "Fits",
     "Fitter",
+    "Flag",
+    "InstructionSet",
+    "Length",
+    "LinearParameters",
+    "LocalizeOptions",
     "Locs",
+    "Measure",
     "Model",
     "ModelFits",
     "Movie",
+    "Options",
     "Picture",
+    "Profile",
+    "ScoreReport",
+    "Shape",
     "Simulation",
     "SpotfitWarning",
     "Status",
     "__version__",
+    "concatenate",
+    "convert",
     "estimate_read_noise",
     "estimate_sensitivity",
+    "filter",
     "find_drift",
     "find_z",
     "fit",
@@ -57,8 +92,11 @@ __all__ = [
     "fit_in_frames",
     "link",
     "localize",
+    "merge",
     "read_table",
     "render",
+    "score",
     "simulate",
     "write_table",
+    "z",
 ]

@@ -14,15 +14,17 @@ __all__ = [
     "LocalizeOptions",
     "Model",
     "ModelFitter",
+    "MovieFile",
     "MovieLocalizer",
     "__version__",
+    "check_camera",
     "device_of",
     "doubts",
     "doubts_of_movie",
+    "encode_picture",
     "estimates",
     "filter_table",
     "find_drift",
-    "find_z",
     "frames_for_estimates",
     "operations",
     "read_table",
@@ -153,6 +155,8 @@ class Model:
     def named(name: str) -> Model: ...
     @staticmethod
     def all() -> dict[str, tuple[str, str]]: ...
+    @staticmethod
+    def with_splines() -> list[str]: ...
     @property
     def text(self) -> str: ...
     @property
@@ -161,7 +165,9 @@ class Model:
     def parameters(self) -> list[str]: ...
     @property
     def finds_its_start(self) -> bool: ...
-    def values(self, parameters: list[float], points: list[list[float]]) -> list[float]: ...
+    def predict(
+        self, parameters: npt.ArrayLike, *, grid: tuple[int, int] | None, points: npt.ArrayLike | None, length: int
+    ) -> npt.NDArray[np.float64]: ...
     def fit(
         self,
         fitter: ModelFitter,
@@ -222,6 +228,7 @@ class LocalizeOptions:
     def notes(self) -> list[str]: ...
     def empty(self) -> _Columns: ...
 
+def check_camera(camera: tuple[float, float, float | None, float]) -> None: ...
 def frames_for_estimates(height: int, width: int) -> int: ...
 def estimates(
     frames: npt.ArrayLike, camera: tuple[float, float, float | None, float]
@@ -233,14 +240,6 @@ def doubts_of_movie(
     slice: int | None,
     camera: tuple[float, float, float | None, float],
 ) -> list[str]: ...
-def find_z(
-    columns: list[Any],
-    info: Info,
-    calibration: str | PathLike[str],
-    *,
-    measure: str,
-    box_size: int | None,
-) -> tuple[_Columns, bool]: ...
 
 @final
 class ArrayLocalizer:
@@ -248,18 +247,20 @@ class ArrayLocalizer:
     def process(self, first: int, frames: npt.ArrayLike) -> _Columns: ...
 
 @final
-class MovieLocalizer:
-    def __new__(
-        cls,
-        options: LocalizeOptions,
-        path: str | PathLike[str],
-        channel: int | None,
-        slice: int | None,
-        first: int | None,
-        last: int | None,
-    ) -> MovieLocalizer: ...
+class MovieFile:
+    def __new__(cls, path: str | PathLike[str], channel: int | None, slice: int | None) -> MovieFile: ...
     @property
     def info(self) -> Info: ...
+    @property
+    def pixel_size(self) -> float | None: ...
+    @property
+    def notes(self) -> list[str]: ...
+
+@final
+class MovieLocalizer:
+    def __new__(
+        cls, options: LocalizeOptions, movie: MovieFile, first: int | None, last: int | None
+    ) -> MovieLocalizer: ...
     def next(self) -> tuple[_Columns, int] | None: ...
 
 def read_table(
@@ -298,9 +299,10 @@ def render(
     saturated: float | None,
     gamma: float,
     most_pixels: int,
-    png: bool,
-    nanometres: float | None,
-) -> tuple[npt.NDArray[np.uint8], tuple[float, float, float], bytes]: ...
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16] | None, tuple[float, float, float]]: ...
+def encode_picture(
+    pixels: npt.NDArray[np.uint8], grey: npt.NDArray[np.uint16] | None, *, format: str, nanometres: float | None
+) -> bytes: ...
 def simulate(
     count: int,
     *,

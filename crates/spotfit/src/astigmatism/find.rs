@@ -16,9 +16,7 @@ pub struct Widths {
 }
 
 /// What is least at the z that is found.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Measure {
     /// The Mahalanobis distance Δᵀ C⁻¹ Δ of the widths from the curve, C being the covariance of their errors. For
     /// normal errors this is the maximum of the likelihood.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::merge::{NEEDED, found_twice};
-use super::words::symbol;
+use super::words::{condition, symbol};
 use super::{Listener, Sink, Source, StepError};
 use crate::Length;
 use crate::statistics::density_up_to;
@@ -60,14 +60,16 @@ impl fmt::Display for FilterReport {
             (found_twice, "found twice"),
             (few_neighbours, "with too few neighbours"),
         ];
-        let dropped = reasons.iter().filter_map(|(count, why)| Some(format!("{} {why}", (**count)?)));
+        let dropped =
+            reasons.iter().filter_map(|(count, why)| Some(format!("{} {why}", (**count)?)));
         let mut dropped = dropped.collect::<Vec<_>>().join(", ");
         if dropped.is_empty() {
             dropped += "none";
         }
         write!(f, "{kept} of {localizations} localizations kept; dropped: {dropped}")?;
         if !units.is_empty() {
-            let units: Vec<_> = units.iter().map(|(name, unit)| format!("{name} in {unit}")).collect();
+            let units: Vec<_> =
+                units.iter().map(|(name, unit)| format!("{name} in {unit}")).collect();
             write!(f, "\nthe condition has {}", units.join(", "))?;
         }
         Ok(())
@@ -85,8 +87,7 @@ pub fn run(
     listener: &dyn Listener,
 ) -> Result<FilterReport, StepError> {
     if options.neighbours.is_some() != options.radius.is_some() {
-        let reason = "`neighbours` and `radius` need each other";
-        return Err(StepError::input(source.name(), reason));
+        return Err(StepError::Options("`neighbours` and `radius` need each other".to_owned()));
     }
     let layout = source.layout()?;
     let filter = options.condition.as_deref().map(|text| condition(text, &layout)).transpose()?;
@@ -118,15 +119,6 @@ pub fn run(
         few_neighbours: options.neighbours.and(chosen).map(|chosen| chosen.lonely),
         units,
     })
-}
-
-/// A condition on the columns of a table like this one.
-///
-/// # Errors
-/// [`StepError::Condition`].
-pub fn condition(text: &str, like: &Table) -> Result<Filter, StepError> {
-    Filter::new(text, like)
-        .map_err(|error| StepError::Condition { text: text.to_owned(), error })
 }
 
 /// The units of the columns of a condition, as far as they have one.

@@ -65,9 +65,8 @@ pub fn run(
     sink: &mut dyn Sink,
     listener: &dyn Listener,
 ) -> Result<MergeReport, StepError> {
-    let radius = options
-        .radius
-        .ok_or_else(|| StepError::input(source.name(), "`radius` must be given"))?;
+    let radius =
+        options.radius.ok_or_else(|| StepError::Options("`radius` must be given".to_owned()))?;
     let table = source.load(Some(&NEEDED), listener)?;
     let unit = table.length_unit().map_err(source.wrong())?;
     let radius = source.length("radius", radius, unit, &table.info)?;

@@ -28,14 +28,18 @@
 //! ```
 
 pub mod convert;
+pub mod drift;
 mod error;
 pub mod filter;
 pub mod link;
 mod listener;
 pub mod merge;
+#[cfg(feature = "render")]
+pub mod render;
 pub mod score;
 mod sink;
 mod source;
+pub mod stats;
 mod words;
 pub mod z;
 

@@ -116,9 +116,10 @@ impl fmt::Display for ScoreReport {
             self.false_negatives,
             self.frames
         )?;
-        for (count, why) in
-            [(self.near_edge, "near the edge"), (self.not_finite, "with a number that is not finite")]
-        {
+        for (count, why) in [
+            (self.near_edge, "near the edge"),
+            (self.not_finite, "with a number that is not finite"),
+        ] {
             if count > 0 {
                 write!(f, "\n{count} {why} are not counted")?;
             }
@@ -137,7 +138,8 @@ pub fn run(
     truth: &Source,
     listener: &dyn Listener,
 ) -> Result<ScoreReport, StepError> {
-    let mut tables = [localizations.load(Some(&NEEDED), listener)?, truth.load(Some(&NEEDED), listener)?];
+    let mut tables =
+        [localizations.load(Some(&NEEDED), listener)?, truth.load(Some(&NEEDED), listener)?];
     let info = known(options, &tables);
     tables.iter_mut().for_each(|table| {
         table.info.pixel_size = table.info.pixel_size.or(info.pixel_size);
@@ -158,9 +160,7 @@ pub fn run(
     let pairs = pairs(&found.spots(), &spots.spots(), radius, radius_z);
     let pairs = pairs.map_err(localizations.refused())?;
     let counted = Counted::of(&found, &spots, &pairs);
-    let share = |part: usize, all: usize| {
-        (all > 0).then(|| 100.0 * part as f64 / all as f64)
-    };
+    let share = |part: usize, all: usize| (all > 0).then(|| 100.0 * part as f64 / all as f64);
     let [tp, fp, missed] = counted.counts;
     let rmse = |sum: f64| (tp > 0).then(|| (sum / tp as f64).sqrt());
     let jaccard = share(tp, tp + fp + missed);
@@ -249,9 +249,15 @@ impl Field {
         }
         let border = source.length("border", options.border, unit, info)?;
         let unknown = |what: &str| {
-            StepError::input(source.name(), format!("`border` needs {what} of the frames; give `width` and `height`"))
+            StepError::input(
+                source.name(),
+                format!("`border` needs {what} of the frames; give `width` and `height`"),
+            )
         };
-        let sides = [info.width.ok_or_else(|| unknown("the width"))?, info.height.ok_or_else(|| unknown("the height"))?];
+        let sides = [
+            info.width.ok_or_else(|| unknown("the width"))?,
+            info.height.ok_or_else(|| unknown("the height"))?,
+        ];
         let pixel = match unit {
             Unit::Nanometre => info.pixel_size.ok_or_else(|| {
                 let reason = "`border` needs the size of a pixel; give `pixel_size`";
@@ -298,10 +304,16 @@ impl Side {
             (origin, _) => origin,
         };
         let frames = table.frames().map_err(&wrong)?;
-        let (x, y) = (table.lengths("x", unit).map_err(&wrong)?, table.lengths("y", unit).map_err(&wrong)?);
+        let (x, y) =
+            (table.lengths("x", unit).map_err(&wrong)?, table.lengths("y", unit).map_err(&wrong)?);
         let z = deep.then(|| table.lengths("z", Unit::Nanometre).map_err(&wrong)).transpose()?;
-        let mut side =
-            Self { frames: Vec::new(), x: Vec::new(), y: Vec::new(), z: z.as_ref().map(|_| Vec::new()), inside: Vec::new() };
+        let mut side = Self {
+            frames: Vec::new(),
+            x: Vec::new(),
+            y: Vec::new(),
+            z: z.as_ref().map(|_| Vec::new()),
+            inside: Vec::new(),
+        };
         for (row, &frame) in frames.iter().enumerate() {
             let (x, y) = (x[row] - origin, y[row] - origin);
             let z = z.as_ref().map(|z| z[row]);
@@ -342,7 +354,8 @@ impl Counted {
                 continue;
             }
             count += 1;
-            squares[0] += (found.x[own] - truth.x[spot]).powi(2) + (found.y[own] - truth.y[spot]).powi(2);
+            squares[0] +=
+                (found.x[own] - truth.x[spot]).powi(2) + (found.y[own] - truth.y[spot]).powi(2);
             if let (Some(z), Some(other)) = (&found.z, &truth.z) {
                 squares[1] += (z[own] - other[spot]).powi(2);
             }

@@ -135,7 +135,7 @@ fn finder(options: &ZOptions, source: &Source) -> Result<TableFinder, StepError>
     let path = options
         .calibration
         .as_deref()
-        .ok_or_else(|| StepError::input(source.name(), "`calibration` must be given"))?;
+        .ok_or_else(|| StepError::Options("`calibration` must be given".to_owned()))?;
     let name = path.display().to_string();
     let loaded = load_with_pixel_size(path, source.layout()?.info.pixel_size);
     let loaded = loaded.map_err(|error| match error {
@@ -148,7 +148,8 @@ fn finder(options: &ZOptions, source: &Source) -> Result<TableFinder, StepError>
         other => StepError::input(&name, other.to_string()),
     })?;
     let measured = FindOptions { measure: options.measure, ..*loaded.options() };
-    let finder = Finder::new(loaded.curve(), measured).map_err(|error| StepError::input(&name, error.to_string()))?;
+    let finder = Finder::new(loaded.curve(), measured)
+        .map_err(|error| StepError::input(&name, error.to_string()))?;
     TableFinder::new(finder.with_box_size(loaded.box_size()), options.box_size)
         .map_err(wrong(source))
 }
