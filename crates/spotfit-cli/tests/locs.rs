@@ -37,7 +37,7 @@ fn rows_are_filtered() {
     assert!(
         said.contains(
             "2 of 5 localizations kept; dropped: 2 that do not fulfil the condition, 1 found twice"
-        ),
+        ) && said.contains("the condition has uncertainty in nm"),
         "{said}"
     );
     succeeds(&[&"filter", &locs, &"-o", &out, &"--neighbours", &"2", &"--radius", &"50"]);

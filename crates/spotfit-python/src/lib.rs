@@ -18,6 +18,7 @@ mod pixels;
 mod predict;
 mod rows;
 mod simulate;
+mod steps;
 mod tables;
 mod threads;
 mod work;
@@ -36,7 +37,7 @@ mod _spotfit {
     #[pymodule_export]
     use super::localize::{
         ArrayLocalizer, LocalizeOptions, MovieFile, MovieLocalizer, check_camera, doubts,
-        doubts_of_movie, estimates, find_z, frames_for_estimates,
+        doubts_of_movie, estimates, frames_for_estimates,
     };
     #[pymodule_export]
     use super::model::{Model, ModelFitter};
@@ -45,7 +46,9 @@ mod _spotfit {
     #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]
-    use super::tables::{Info, filter_table, link_table, read_table, write_table};
+    use super::steps::{operations, run_step};
+    #[pymodule_export]
+    use super::tables::{Info, filter_table, read_table, write_table};
 
     use super::*;
 

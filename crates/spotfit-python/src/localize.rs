@@ -10,8 +10,7 @@ use pyo3::prelude::*;
 use spotfit::AsWindows;
 use spotfit::astigmatism;
 use spotfit::astigmatism::file::CalibrationFileError;
-use spotfit::astigmatism::find::{FindOptions, Finder, Measure};
-use spotfit::astigmatism::table::{TableFinder, set_depths};
+use spotfit::astigmatism::find::Finder;
 use spotfit::localize::{
     self, CameraDoubt, Flags, Localization, Localizations, LocalizeError, Localizer, Roi,
 };
@@ -23,9 +22,9 @@ use spotfit::yaml::YamlError;
 use crate::camera::CameraMap;
 use crate::error;
 use crate::fitter::Fitter;
-use crate::options::{self, choose};
+use crate::options;
 use crate::pixels::{self, View};
-use crate::tables::{self, Given, Info, Made, columns};
+use crate::tables::{Info, Made, columns};
 use crate::threads::Here;
 
 /// The exception for a movie that cannot be localized.
@@ -53,32 +52,6 @@ fn finder(path: &Path, pixel_size: Option<f64>) -> PyResult<Finder> {
         CalibrationFileError::Yaml(YamlError::Io(error)) => of_io(path, &error),
         other => PyValueError::new_err(format!("{}: {other}", path.display())),
     })
-}
-
-/// z of the localizations of a table by their two widths, and whether the errors of the widths had to be estimated.
-#[pyfunction]
-#[pyo3(signature = (columns, info, calibration, *, measure, box_size))]
-pub(crate) fn find_z<'py>(
-    py: Python<'py>,
-    columns: Vec<Given<'py>>,
-    info: &Bound<'py, Info>,
-    calibration: PathBuf,
-    measure: &str,
-    box_size: Option<usize>,
-) -> PyResult<(Vec<Made<'py>>, bool)> {
-    let measures = [("mahalanobis", Measure::Mahalanobis), ("roots", Measure::SquareRoots)];
-    let measure = choose("measure", measure, &measures)?;
-    let mut table = tables::table(py, columns, info.get())?;
-    let read = finder(&calibration, table.info.pixel_size)?;
-    let options = FindOptions { measure, ..*read.options() };
-    let wrong = |told: String| PyValueError::new_err(told);
-    let made = Finder::new(read.curve(), options).map_err(|error| wrong(error.to_string()))?;
-    let made = TableFinder::new(made.with_box_size(read.box_size()), box_size);
-    let made = made.map_err(|error| wrong(error.to_string()))?;
-    let found = py.detach(|| made.find(&table));
-    let (depths, estimated) = found.map_err(|error| wrong(error.to_string()))?;
-    set_depths(&mut table, &depths);
-    Ok((tables::columns(py, table), estimated))
 }
 
 /// Reads a PSF.

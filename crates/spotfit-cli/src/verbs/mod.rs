@@ -2,6 +2,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod calibrate;
+pub(crate) mod convert;
 pub(crate) mod curve;
 pub(crate) mod demo;
 pub(crate) mod devices;
@@ -10,6 +11,7 @@ pub(crate) mod filter;
 pub(crate) mod fit;
 pub(crate) mod link;
 pub(crate) mod localize;
+pub(crate) mod merge;
 pub(crate) mod model;
 pub(crate) mod render;
 pub(crate) mod score;

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::error::CliError;
 use crate::say::message::say;
-use crate::verbs::localize::Origin;
 use crate::words::input::Input;
 use crate::words::output::{Output, Overwrite, refuse_stranger};
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_same_output};
@@ -20,6 +19,13 @@ use spotfit::table::{
 pub(crate) const MOST_ROWS: usize = 1 << 28;
 /// The most rows kept of a table that can be read only once.
 const MOST_KEPT: usize = 1 << 24;
+
+/// Where (0, 0) is.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum Origin {
+    Centre,
+    Corner,
+}
 
 /// A table to read, and what the file may not say.
 #[derive(Debug, Args)]
@@ -81,6 +87,17 @@ impl LocsArguments {
         self.table.source(&self.localizations)
     }
 
+    /// Another table beside this one, of the same movie: its frames and its origin may be counted otherwise.
+    pub(crate) fn another(
+        &self,
+        path: &Path,
+        origin: Origin,
+        first_frame: Option<u32>,
+    ) -> Result<Source, CliError> {
+        let table = TableArguments { pixel_size: self.table.pixel_size, origin, first_frame };
+        table.noted(path)
+    }
+
     /// The same, for a table to be written here: its name is looked at before anything is read.
     pub(crate) fn source_for(&self, output: &Path) -> Result<Source, CliError> {
         format_of(output)?;
@@ -89,8 +106,15 @@ impl LocsArguments {
 }
 
 impl TableArguments {
-    /// A table for an operation; what is to be known of it is said.
+    /// A table for an operation; what is to be known of it is said, and which of its columns are not known.
     pub(crate) fn source(&self, path: &Path) -> Result<Source, CliError> {
+        let source = self.noted(path)?;
+        say_unknown(&source.layout()?);
+        Ok(source)
+    }
+
+    /// A table for an operation; what is to be known of it is said.
+    fn noted(&self, path: &Path) -> Result<Source, CliError> {
         let (input, length) = Input::open(path)?;
         let source = match length {
             Some(_) => Source::file(path),
@@ -102,7 +126,6 @@ impl TableArguments {
         for note in source.notes()? {
             say!("spotfit: {}: {note}", source.name());
         }
-        say_unknown(&source.layout()?);
         Ok(source)
     }
 
@@ -415,6 +438,15 @@ pub(crate) fn format_of(path: &Path) -> Result<TableFormat, CliError> {
     let reason = "the name of a table ends in .csv, or in .hdf5 for Picasso";
     let format = TableFormat::of(path).or_else(|| is_stream(path).then_some(TableFormat::Csv));
     format.ok_or_else(|| CliError::file(&path.display().to_string(), reason))
+}
+
+/// A table beside that of the localizations, such as one of drift: what is known of the latter is not true of it.
+pub(crate) fn plain(path: &Path) -> Result<Source, CliError> {
+    let (input, length) = Input::open(path)?;
+    match length {
+        Some(_) => Ok(Source::file(path)),
+        None => Ok(Source::once(&path.display().to_string(), Box::new(input), None)?),
+    }
 }
 
 /// The files of a table at this path.

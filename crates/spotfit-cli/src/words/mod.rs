@@ -1,5 +1,6 @@
 //! Options that verbs share, and the files that they name.
 
+pub(crate) mod condition;
 pub(crate) mod corners;
 pub(crate) mod input;
 pub(crate) mod known;

@@ -38,7 +38,15 @@ impl ReportArguments {
     }
 }
 
+impl ReportArguments {
+    /// Prints a report that is the result itself on standard output.
+    pub(crate) fn print(self, report: &(impl Display + Serialize)) -> Result<(), CliError> {
+        let text = if self.json { json(report)? } else { report.to_string() };
+        print(&format!("{text}\n"))
+    }
+}
+
 /// A report as a JSON object.
-fn json(report: &impl Serialize) -> Result<String, CliError> {
+pub(crate) fn json(report: &impl Serialize) -> Result<String, CliError> {
     serde_json::to_string_pretty(report).map_err(|error| CliError::Other(error.to_string()))
 }

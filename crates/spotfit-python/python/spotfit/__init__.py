@@ -14,7 +14,6 @@ from ._device import DeviceErrors, DeviceFits
 from ._files import fit_files
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
-from ._link import link
 from ._localize import Blocks, estimate_read_noise, estimate_sensitivity, localize
 from ._locs import Locs, Movie, concatenate, read_table, write_table
 from ._model import Model
@@ -38,6 +37,7 @@ from ._options import (
 from ._pictures import Drift, Picture, find_drift, render
 from ._simulate import Simulation, simulate
 from ._spotfit import CameraMap, DeviceArray, __version__
+from ._steps import Length, ScoreReport, convert, filter, link, merge, score, z
 from ._summary import FileOutcome, FilesSummary
 from ._warnings import SpotfitWarning
 from ._z import find_z
@@ -63,6 +63,7 @@ __all__ = [
     "Fitter",
     "Flag",
     "InstructionSet",
+    "Length",
     "LinearParameters",
     "LocalizeOptions",
     "Locs",
@@ -73,14 +74,17 @@ __all__ = [
     "Options",
     "Picture",
     "Profile",
+    "ScoreReport",
     "Shape",
     "Simulation",
     "SpotfitWarning",
     "Status",
     "__version__",
     "concatenate",
+    "convert",
     "estimate_read_noise",
     "estimate_sensitivity",
+    "filter",
     "find_drift",
     "find_z",
     "fit",
@@ -88,8 +92,11 @@ __all__ = [
     "fit_in_frames",
     "link",
     "localize",
+    "merge",
     "read_table",
     "render",
+    "score",
     "simulate",
     "write_table",
+    "z",
 ]

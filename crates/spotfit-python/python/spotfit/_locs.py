@@ -99,7 +99,7 @@ class Locs:
     [0, 1]
     """
 
-    __slots__ = ("_columns", "_info")
+    __slots__ = ("_columns", "_info", "_report")
 
     def __init__(self, columns: Mapping[str, npt.ArrayLike], movie: Movie | None = None) -> None:
         known: dict[str, Column] = {}
@@ -172,6 +172,11 @@ class Locs:
     def movie(self) -> Movie:
         """What is known of the movie."""
         return Movie(*self._info.numbers)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What the operation counted that made this table, such as `link`; empty for other tables, and for parts of this one."""
+        return dict(getattr(self, "_report", {}))
 
     @property
     def unit(self) -> str:

@@ -25,11 +25,11 @@ __all__ = [
     "estimates",
     "filter_table",
     "find_drift",
-    "find_z",
     "frames_for_estimates",
-    "link_table",
+    "operations",
     "read_table",
     "render",
+    "run_step",
     "simulate",
     "write_table",
 ]
@@ -240,14 +240,6 @@ def doubts_of_movie(
     slice: int | None,
     camera: tuple[float, float, float | None, float],
 ) -> list[str]: ...
-def find_z(
-    columns: list[Any],
-    info: Info,
-    calibration: str | PathLike[str],
-    *,
-    measure: str,
-    box_size: int | None,
-) -> tuple[_Columns, bool]: ...
 
 @final
 class ArrayLocalizer:
@@ -271,9 +263,6 @@ class MovieLocalizer:
     ) -> MovieLocalizer: ...
     def next(self) -> tuple[_Columns, int] | None: ...
 
-def link_table(
-    columns: list[Any], info: Info, *, radius: float, radius_z: float, gap: int, label: bool
-) -> _Columns: ...
 def read_table(
     path: str | PathLike[str], pixel_size: float | None, first_frame: int | None
 ) -> tuple[_Columns, Info, list[str]]: ...
@@ -331,3 +320,7 @@ def simulate(
     maps: list[Any] | None,
     seed: int,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], npt.NDArray[np.uint32] | None]: ...
+def run_step(
+    name: str, options: str, tables: list[tuple[str, _Columns, Info]]
+) -> tuple[tuple[_Columns, Info] | None, str, list[str]]: ...
+def operations() -> dict[str, str]: ...

@@ -5,10 +5,9 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from . import _arguments as arguments
-from . import _spotfit
 from ._keywords import takes_former
 from ._locs import Locs
+from ._steps import z
 
 if TYPE_CHECKING:
     from ._options import Measure
@@ -22,7 +21,7 @@ def find_z(
     measure: Measure = "mahalanobis",
     box: int | None = None,
 ) -> Locs:
-    """Finds z of localizations from their two widths, as ``spotfit z`` does.
+    """Finds z of localizations from their two widths: `spotfit.z` by the name that it had.
 
     Parameters
     ----------
@@ -50,8 +49,4 @@ def find_z(
     ValueError
         If it is none, or a column or the size of a pixel is missing.
     """
-    if not isinstance(locs, Locs):
-        raise TypeError(f"locs must be spotfit.Locs, not {type(locs).__name__}")
-    size = None if box is None else arguments.whole("box", box)
-    made, _ = _spotfit.find_z(locs._given(), locs._info, calibration, measure=measure, box_size=size)
-    return Locs._made(made, locs._info)
+    return z(locs, calibration, measure=measure, box=box)

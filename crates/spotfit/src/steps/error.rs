@@ -26,9 +26,20 @@ pub enum StepError {
         /// What is wrong.
         reason: String,
     },
+    /// A file that an option names cannot be read.
+    #[error("{name}: {source}")]
+    Read {
+        /// The name of the file.
+        name: String,
+        /// Why not.
+        source: std::io::Error,
+    },
     /// The value of an option is out of its range.
     #[error(transparent)]
     Option(#[from] OutOfRange),
+    /// Options do not go together.
+    #[error("{0}")]
+    Options(String),
     /// A condition means nothing.
     #[error("the condition: {}", .error.shown_in(.text))]
     Condition {

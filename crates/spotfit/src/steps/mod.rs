@@ -27,12 +27,21 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
+pub mod convert;
+pub mod drift;
 mod error;
+pub mod filter;
 pub mod link;
 mod listener;
+pub mod merge;
+#[cfg(feature = "render")]
+pub mod render;
+pub mod score;
 mod sink;
 mod source;
+pub mod stats;
 mod words;
+pub mod z;
 
 pub use error::StepError;
 pub use listener::{Listener, Note, Silent};

@@ -6,7 +6,7 @@ use fit_formula::{Condition, FormulaError};
 use rayon::prelude::*;
 use spotfit_locs::private::{Operand, operands, words};
 
-use super::{Column, Kind, Meaning, Table, TableError};
+use super::{Column, Kind, Meaning, Table, TableError, Unit};
 
 /// A condition on the columns of a table, such as `photons > 300 & uncertainty < 20 & 80 < sigma`.
 ///
@@ -96,6 +96,18 @@ impl Filter {
             }
         }
         all
+    }
+
+    /// The names that the condition has for numbers, each with the unit in which it takes them from a table like this one.
+    pub fn units(&self, like: &Table) -> Vec<(&str, Unit)> {
+        let own = |column: &str, unit: Option<Unit>| {
+            let own = unit.or_else(|| like.column(column).map(|column| column.unit));
+            // `sigma` and `uncertainty` may be those of x and y.
+            own.or_else(|| like.length_unit().ok()).unwrap_or_default()
+        };
+        let named = self.condition.columns().iter().zip(&self.of);
+        let numbers = named.filter(|(_, of)| of.word.is_none());
+        numbers.map(|(name, of)| (name.as_str(), own(&of.column, of.unit))).collect()
     }
 
     /// For each row whether the condition holds.

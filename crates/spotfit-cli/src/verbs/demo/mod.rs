@@ -4,6 +4,7 @@ mod depth;
 mod movie;
 mod picture;
 mod places;
+mod score;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -6,10 +6,10 @@ use std::time::Instant;
 use fit_sim::MovieSimulation;
 use ndarray::Axis;
 
+use super::score::Score;
 use super::{DemoArguments, picture, say};
 use crate::error::CliError;
 use crate::interrupt;
-use crate::verbs::score::Score;
 use crate::words::locs::LocsOutput;
 use crate::words::output::{Output, Overwrite};
 use spotfit::Camera;

@@ -98,7 +98,7 @@ impl Job<'_> {
         let info = Info::default().with_movie(pixel_size, [width, height], movie.frames());
         let is_picasso = format_of(output)? == TableFormat::Picasso;
         let layout = words.layout(pixel_size, is_picasso, told.shape);
-        let parse = |text: &String| crate::verbs::filter::parse(text, &layout.table(&[], &info));
+        let parse = |text: &String| crate::words::condition::parse(text, &layout.table(&[], &info));
         let filter = words.filter.as_ref().map(parse).transpose()?;
         let mut output = LocsOutput::create(output, 0.0, self.overwrite)?;
         output.write(layout.table(&[], &info))?;

@@ -15,6 +15,7 @@ use crate::error::CliError;
 use crate::say::message::say;
 use crate::say::progress::progress;
 use crate::verbs::fit::{FitOptions, rate};
+use crate::words::locs::Origin;
 use crate::words::movie_options::{Lengths, MovieArguments, parse_lengths};
 use crate::words::output::Overwrite;
 use crate::words::spot_options::SpotOptions;
@@ -111,12 +112,6 @@ pub(crate) struct LocalizeWords {
     spot: SpotOptions,
     #[command(flatten)]
     fit: FitOptions,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-pub(crate) enum Origin {
-    Centre,
-    Corner,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]

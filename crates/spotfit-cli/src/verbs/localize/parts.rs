@@ -128,7 +128,7 @@ impl LocalizeWords {
             let parse = |size| {
                 let info = Info::default().with_movie(size, [1, 1], 1);
                 let table = self.layout(size, picasso, shape).table(&[], &info);
-                crate::verbs::filter::parse(text, &table)
+                crate::words::condition::parse(text, &table)
             };
             let unsure = self.pixel_size.is_none();
             parse(size).or_else(|error| if unsure { parse(Some(100.0)) } else { Err(error) })?;
