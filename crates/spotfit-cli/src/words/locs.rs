@@ -8,11 +8,11 @@ use crate::error::CliError;
 use crate::say::message::say;
 use crate::verbs::localize::Origin;
 use crate::words::input::Input;
-use crate::words::output::{Output, Overwrite, refuse_stranger};
+use crate::words::output::{Output, Overwrite, complete, refuse_stranger};
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_same_output};
 use spotfit::steps::{Sink, Source};
 use spotfit::table::{
-    Info, LeftOut, Table, TableError, TableFormat, TableReader, TableWriter, Unit, is_our_sidecar,
+    Info, LeftOut, Table, TableError, TableFormat, TableOutput, TableReader, Unit, is_our_sidecar,
     sidecar,
 };
 
@@ -281,10 +281,9 @@ fn say_unknown(layout: &Table) {
 pub(crate) struct LocsOutput {
     name: String,
     path: PathBuf,
-    writer: TableWriter<Output>,
+    writer: TableOutput,
     /// What is added to x and y, in pixels.
     shift: f64,
-    overwrite: Overwrite,
     pub(crate) rows: usize,
 }
 
@@ -337,9 +336,10 @@ impl LocsOutput {
             // Before any work is done for it.
             refuse_stranger(&sidecar(path), is_our_sidecar, overwrite.overwrite)?;
         }
-        let output = Output::create(path)?;
-        let writer = TableWriter::new(output, format);
-        Ok(Self { name, path: path.to_owned(), writer, shift, overwrite, rows: 0 })
+        let output = Output::create(path)?.into();
+        let writer = TableOutput::through(output, path, format, overwrite.overwrite);
+        let writer = writer.map_err(failed(&name))?;
+        Ok(Self { name, writer, shift, rows: 0 })
     }
 
     pub(crate) fn write(&mut self, block: Table) -> Result<(), CliError> {
@@ -348,17 +348,9 @@ impl LocsOutput {
 
     /// Completes the table, and the YAML file beside it if it has one, together with other files.
     pub(crate) fn finish_with(self, others: Vec<Output>) -> Result<(), CliError> {
-        let (output, beside, left_out) = self.files()?;
-        output.finish_with(others.into_iter().chain(beside))?;
-        if left_out.total() > 0 {
-            say!(
-                "{} rows left out, which Picasso would not read: {} not finite, {} outside of the frame, {} negative",
-                left_out.total(),
-                left_out.not_finite,
-                left_out.outside,
-                left_out.negative
-            );
-        }
+        let (outputs, left_out) = self.files()?;
+        complete(outputs.into_iter().chain(others))?;
+        say_left_out(&left_out);
         Ok(())
     }
 
@@ -366,26 +358,18 @@ impl LocsOutput {
     /// the table's, the second after all of them.
     pub(crate) fn finish_between(
         self,
-        around: impl FnOnce(usize) -> Result<[Output; 2], CliError>,
+        around: impl FnOnce(&LeftOut, usize) -> Result<[Output; 2], CliError>,
     ) -> Result<(), CliError> {
         let rows = self.rows;
-        let (output, beside, left_out) = self.files()?;
-        let [first, last] = around(rows.saturating_sub(left_out.total()))?;
-        first.finish_with([Some(output), beside, Some(last)].into_iter().flatten())
+        let (outputs, left_out) = self.files()?;
+        let [first, last] = around(&left_out, rows.saturating_sub(left_out.total()))?;
+        complete([first].into_iter().chain(outputs).chain([last]))
     }
 
-    /// The table, the file beside it if it has one, and the rows that are not in it.
-    fn files(self) -> Result<(Output, Option<Output>, LeftOut), CliError> {
-        let (output, written) = self.writer.finish().map_err(failed(&self.name))?;
-        let Some(text) = &written.beside else { return Ok((output, None, written.left_out)) };
-        let path = sidecar(&self.path);
-        refuse_stranger(&path, is_our_sidecar, self.overwrite.overwrite)?;
-        let mut beside = Output::create(&path)?;
-        beside.write_all(text.as_bytes())?;
-        // The side of a pixel in the YAML file counts before that in the table. So no table may ever be beside the YAML file
-        // of another, also if the process is killed: first the old YAML file goes, then the table appears, then the new YAML
-        // file. A table without YAML has what is known in itself.
-        Ok((output.before(&beside), Some(beside), written.left_out))
+    /// The table's files in the order in which they are to appear, and the rows that are not in it.
+    fn files(self) -> Result<(Vec<Output>, LeftOut), CliError> {
+        let (outputs, written) = self.writer.finish().map_err(failed(&self.name))?;
+        Ok((outputs.into_iter().map(Output::from).collect(), written.left_out))
     }
 
     pub(crate) fn finish(self) -> Result<(), CliError> {
@@ -396,6 +380,23 @@ impl LocsOutput {
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
+}
+
+/// Says which rows are not in the table.
+fn say_left_out(left_out: &LeftOut) {
+    if left_out.total() > 0 {
+        say!("{}", in_words(left_out));
+    }
+}
+
+/// The rows that are not in a table, by the reason.
+pub(crate) fn in_words(left_out: &LeftOut) -> String {
+    let LeftOut { not_finite, outside, negative, .. } = left_out;
+    format!(
+        "{} rows left out, which Picasso would not read: {not_finite} not finite, {outside} outside of the frame, {negative} \
+         negative",
+        left_out.total()
+    )
 }
 
 fn failed(name: &str) -> impl Fn(TableError) -> CliError {

@@ -20,10 +20,12 @@ use crate::error::CliError;
 use crate::interrupt;
 use crate::say::message::say;
 use crate::verbs::localize::{Job, Listener, Topic};
-use crate::words::output::{Overwrite, remove_parts};
+use crate::words::locs::in_words;
+use crate::words::output::Overwrite;
 use board::{Board, Hearing};
 use plan::{Standing, Task};
 use record::{State, Tally};
+use spotfit::output::remove_parts;
 
 #[derive(Debug, Args)]
 pub(crate) struct BatchArguments {
@@ -204,7 +206,10 @@ fn one(task: &Task, board: &Board, overwrite: Overwrite) -> Result<Tally, CliErr
     let mut tally = Tally::default();
     let done = job.run(&hearing, |locs, counts| {
         let begun = hearing.record()?;
-        locs.finish_between(|rows| {
+        locs.finish_between(|left_out, rows| {
+            if left_out.total() > 0 {
+                board.say(format!("spotfit: {}: {}", task.movie, in_words(left_out)));
+            }
             tally = Tally::of(counts, rows);
             let done = record::Record { state: State::Done(tally), ..begun.clone() };
             Ok([begun.output(&task.record)?, done.output(&task.record)?])

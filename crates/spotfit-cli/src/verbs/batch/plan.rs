@@ -14,7 +14,7 @@ use super::{BatchArguments, TableChoice};
 use crate::error::CliError;
 use crate::verbs::localize::LocalizeWords;
 use crate::words::locs::written;
-use crate::words::paths::{folder, resolve};
+use spotfit::output::paths::{folder, resolve};
 
 /// The ends of names that only outputs have.
 const ENDS: [&str; 4] = [".hdf5", ".csv", ".yaml", ".json"];

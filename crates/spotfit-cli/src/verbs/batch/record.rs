@@ -244,7 +244,7 @@ impl Record {
 
     /// The files of the movie that are now where those of this record were.
     pub(super) fn movie_files(&self, movie: &Path) -> Vec<Stamp> {
-        let folder = if movie.is_dir() { movie } else { crate::words::paths::folder(movie) };
+        let folder = if movie.is_dir() { movie } else { spotfit::output::paths::folder(movie) };
         // Those of options have a name with two words.
         let own = self.files.iter().filter(|file| !file.name.starts_with("--"));
         own.filter_map(|file| Stamp::of(file.name.clone(), &folder.join(&file.name)).ok()).collect()
