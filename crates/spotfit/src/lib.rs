@@ -12,6 +12,7 @@ mod masked;
 pub mod model;
 pub mod npy;
 pub mod psf;
+pub mod record;
 mod statuses;
 pub mod steps;
 pub mod table;

@@ -1,15 +1,16 @@
 //! Tables of localizations in files, as all verbs read and write them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::error::CliError;
 use crate::say::message::say;
-use crate::verbs::localize::Origin;
 use crate::words::input::Input;
 use crate::words::output::{Output, Overwrite, complete, refuse_stranger};
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_same_output};
+use spotfit::record::{InputFile, Origin, Record, State};
 use spotfit::steps::{Sink, Source};
 use spotfit::table::{
     Info, LeftOut, Table, TableError, TableFormat, TableOutput, TableReader, Unit, is_our_sidecar,
@@ -39,13 +40,27 @@ pub(crate) struct TableArguments {
     #[arg(long, value_name = "NM")]
     pixel_size: Option<f64>,
     /// Where (0, 0) is in tables in nanometres and in CSV tables: at the centre of the first pixel, as `spotfit localize`
-    /// writes them, or at its corner, as in ThunderSTORM. Only conversion from or to Picasso's tables needs it.
-    #[arg(long, value_enum, default_value = "centre", value_name = "ORIGIN")]
-    origin: Origin,
+    /// writes them, or at its corner, as in ThunderSTORM. Only conversion from or to Picasso's tables needs it [default: what the
+    /// record beside the table says, or else centre].
+    #[arg(long, value_enum, value_name = "ORIGIN")]
+    origin: Option<OriginChoice>,
     /// The number of the first frame in CSV tables, if it is not 1 where lengths have units and 0 elsewhere, nor 0 where `id` begins
     /// with 0.
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
     first_frame: Option<u32>,
+}
+
+/// Where (0, 0) is.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum OriginChoice {
+    Centre,
+    Corner,
+}
+
+impl From<OriginChoice> for Origin {
+    fn from(choice: OriginChoice) -> Self {
+        Self::corner(choice == OriginChoice::Corner)
+    }
 }
 
 /// A table that may be read several times.
@@ -96,8 +111,8 @@ impl TableArguments {
             Some(_) => Source::file(path),
             None => Source::once(&path.display().to_string(), Box::new(input), self.first_frame)?,
         };
-        let corner = self.origin == Origin::Corner;
-        let source = source.with_pixel_size(self.pixel_size)?.with_corner_origin(corner);
+        let origin = self.origin.map(Origin::from);
+        let source = source.with_pixel_size(self.pixel_size)?.with_origin(origin);
         let source = source.with_first_frame(self.first_frame);
         for note in source.notes()? {
             say!("spotfit: {}: {note}", source.name());
@@ -113,7 +128,13 @@ impl TableArguments {
                 CliError::option("pixel-size", &size.to_string(), "1e-6 to 1e12 nanometres");
             good.then_some(()).ok_or(wrong)?;
         }
-        let corner = self.origin == Origin::Corner;
+        let origin = self.origin.map(Origin::from).or_else(|| Record::origin_of(path));
+        let Some(origin) = origin else {
+            let reason = "its record says that a process was killed while it replaced this table by one with another origin; \
+                          give --origin";
+            return Err(CliError::file(&path.display().to_string(), reason));
+        };
+        let corner = origin == Origin::Corner;
         let locs = Locs::told(path, self.pixel_size, corner, self.first_frame)?;
         say_unknown(&locs.say_notes()?);
         Ok(locs)
@@ -254,7 +275,9 @@ impl Locs {
             refuse_replacing(&input, path)?;
         }
         let picasso = TableFormat::of(&self.path) == Some(TableFormat::Picasso);
-        LocsOutput::create(path, shift(self.corner, picasso, path)?, overwrite)
+        let output = LocsOutput::create(path, shift(self.corner, picasso, path)?, overwrite)?;
+        let input = self.kept.is_none().then_some(&*self.path);
+        output.with_record(made_of(input, self.corner, path)?)
     }
 }
 
@@ -284,6 +307,9 @@ pub(crate) struct LocsOutput {
     writer: TableOutput,
     /// What is added to x and y, in pixels.
     shift: f64,
+    overwrite: Overwrite,
+    /// What is to stand beside the table.
+    record: Option<Record>,
     pub(crate) rows: usize,
 }
 
@@ -313,6 +339,9 @@ impl Sink for LocsOutput {
                 block.set(column);
             }
         }
+        if let Some(record) = &mut self.record {
+            record.pixel_size = block.info.pixel_size;
+        }
         self.rows += block.rows();
         self.writer.write(&block)
     }
@@ -325,7 +354,8 @@ impl LocsOutput {
             refuse_replacing(&input, path)?;
         }
         let corner = source.has_corner_origin();
-        Self::create(path, shift(corner, source.is_picasso(), path)?, overwrite)
+        let output = Self::create(path, shift(corner, source.is_picasso(), path)?, overwrite)?;
+        output.with_record(made_of(source.path(), corner, path)?)
     }
 
     /// Begins to write a table; its format is that of the name, or CSV for standard output.
@@ -339,31 +369,62 @@ impl LocsOutput {
         let output = Output::create(path)?.into();
         let writer = TableOutput::through(output, path, format, overwrite.overwrite);
         let writer = writer.map_err(failed(&name))?;
-        Ok(Self { name, writer, shift, rows: 0 })
+        let path = path.to_owned();
+        Ok(Self { name, path, writer, shift, overwrite, record: None, rows: 0 })
+    }
+
+    /// The same with a record beside the table, unless it is not wanted or the table goes to a stream. It is completed when the
+    /// table is.
+    pub(crate) fn with_record(self, record: Record) -> Result<Self, CliError> {
+        if self.overwrite.no_record || is_stream(&self.path) {
+            return Ok(self);
+        }
+        refuse_stranger(&Record::path(&self.path), Record::is_ours, self.overwrite.overwrite)?;
+        Ok(Self { record: Some(record), ..self })
     }
 
     pub(crate) fn write(&mut self, block: Table) -> Result<(), CliError> {
         Sink::write(self, block).map_err(failed(&self.name))
     }
 
-    /// Completes the table, and the YAML file beside it if it has one, together with other files.
+    /// Completes the table, and the files beside it if it has any, together with other files.
     pub(crate) fn finish_with(self, others: Vec<Output>) -> Result<(), CliError> {
-        let (outputs, left_out) = self.files()?;
-        complete(outputs.into_iter().chain(others))?;
-        say_left_out(&left_out);
+        let (left_out, _) = self.finish_counted(others, BTreeMap::new())?;
+        if left_out.total() > 0 {
+            say!("{}", in_words(&left_out));
+        }
         Ok(())
     }
 
-    /// Completes the table between two files, made when it is known how many rows it has: the first appears before any of
-    /// the table's, the second after all of them.
-    pub(crate) fn finish_between(
-        self,
-        around: impl FnOnce(&LeftOut, usize) -> Result<[Output; 2], CliError>,
-    ) -> Result<(), CliError> {
-        let rows = self.rows;
+    /// The same with what was counted, for the record. The result are the rows that are not in the table, and all counts.
+    pub(crate) fn finish_counted(
+        mut self,
+        others: Vec<Output>,
+        mut counts: BTreeMap<String, u64>,
+    ) -> Result<(LeftOut, BTreeMap<String, u64>), CliError> {
+        let (rows, path, record) = (self.rows, self.path.clone(), self.record.take());
+        let overwrite = self.overwrite.overwrite;
         let (outputs, left_out) = self.files()?;
-        let [first, last] = around(&left_out, rows.saturating_sub(left_out.total()))?;
-        complete([first].into_iter().chain(outputs).chain([last]))
+        counts.insert("localizations".to_owned(), rows.saturating_sub(left_out.total()) as u64);
+        counts.insert("left_out".to_owned(), left_out.total() as u64);
+        let mut around = [None, None];
+        if let Some(record) = record {
+            let beside = Record::path(&path);
+            refuse_stranger(&beside, Record::is_ours, overwrite)?;
+            // It says `begun` before the table is there, and `done` after it: whoever is killed between them leaves no table that
+            // is taken for what it is not.
+            let begun = record.begun(Record::beside(&path).as_ref(), path.exists());
+            let mut done = record;
+            done.state = State::Done { counts: counts.clone() };
+            for (output, record) in around.iter_mut().zip([begun, done]) {
+                let mut file = Output::create(&beside)?;
+                file.write_all(record.text().as_bytes())?;
+                *output = Some(file);
+            }
+        }
+        let [first, last] = around;
+        complete(first.into_iter().chain(outputs).chain(others).chain(last))?;
+        Ok((left_out, counts))
     }
 
     /// The table's files in the order in which they are to appear, and the rows that are not in it.
@@ -382,11 +443,21 @@ impl LocsOutput {
     }
 }
 
-/// Says which rows are not in the table.
-fn say_left_out(left_out: &LeftOut) {
-    if left_out.total() > 0 {
-        say!("{}", in_words(left_out));
+/// The record of a table that the running verb makes of another, with its words as they were typed.
+fn made_of(input: Option<&Path>, corner: bool, output: &Path) -> Result<Record, CliError> {
+    let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let mut record = Record::new(&words.next().unwrap_or_default(), output);
+    record.options.insert("words".to_owned(), words.collect());
+    // Picasso's tables have (0, 0) at the centre.
+    let picasso = format_of(output)? == TableFormat::Picasso;
+    record.origin = Some(Origin::corner(corner && !picasso));
+    for file in input.into_iter().flat_map(written).filter(|file| file.exists()) {
+        let read = InputFile::new("table", &file);
+        record.inputs.push(
+            read.map_err(|error| CliError::file(&file.display().to_string(), error.to_string()))?,
+        );
     }
+    Ok(record)
 }
 
 /// The rows that are not in a table, by the reason.

@@ -18,6 +18,10 @@ pub(crate) struct Overwrite {
     /// Without it such a file is left as it is, and nothing is written.
     #[arg(long)]
     pub(crate) overwrite: bool,
+    /// Write no record beside the table. Otherwise LOCS.spotfit.json says how it was made: version, options, the files that were
+    /// read, camera, calibration and origin.
+    #[arg(long)]
+    pub(crate) no_record: bool,
 }
 
 /// Refuses to replace a file that nobody named, unless it is one of ours or may be replaced all the same.

@@ -21,10 +21,7 @@ impl Lock {
     /// # Errors
     /// The lock's file cannot be made: the folder is not there or may not be written.
     pub fn take(file: &Path) -> io::Result<Option<Self>> {
-        let mut name = std::ffi::OsString::from(".");
-        name.push(file.file_name().unwrap_or_default());
-        name.push(".spotfit-lock");
-        let path = file.with_file_name(name);
+        let path = Self::path(file);
         // Opening a pipe would wait for its other end.
         if fs::symlink_metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
             return Err(io::Error::other(format!("{} is in the way and no file", path.display())));
@@ -42,6 +39,21 @@ impl Lock {
                 return Ok(Some(Self { path, file }));
             }
         }
+    }
+
+    /// Removes the lock that a dead process has left.
+    pub fn clean(file: &Path) {
+        if Self::path(file).exists() {
+            // Whoever has it keeps it; one that cannot be taken does no harm.
+            drop(Self::take(file));
+        }
+    }
+
+    fn path(file: &Path) -> PathBuf {
+        let mut name = std::ffi::OsString::from(".");
+        name.push(file.file_name().unwrap_or_default());
+        name.push(".spotfit-lock");
+        file.with_file_name(name)
     }
 }
 

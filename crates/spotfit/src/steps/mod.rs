@@ -28,6 +28,7 @@
 //! ```
 
 mod error;
+pub mod info;
 pub mod link;
 mod listener;
 mod sink;
