@@ -15,6 +15,7 @@ mod numbers;
 mod options;
 mod pictures;
 mod pixels;
+mod records;
 mod rows;
 mod simulate;
 mod tables;
@@ -41,6 +42,8 @@ mod _spotfit {
     use super::model::{Model, ModelFitter};
     #[pymodule_export]
     use super::pictures::{find_drift, render};
+    #[pymodule_export]
+    use super::records::{FileLock, TableFile, info, method, read_record, record_inputs, unlike};
     #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]

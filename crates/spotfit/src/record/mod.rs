@@ -22,6 +22,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use spotfit_files::output::paths::folder;
 
 pub use input::InputFile;
 pub use method::{calibration, camera, method, psf};
@@ -106,9 +107,41 @@ pub enum State {
     },
 }
 
-/// A file is not a record of Spotfit, or cannot be read.
+/// What the files of a movie are for.
+const MOVIE: &str = "movie";
+
+/// The files that a movie is read from, and those that options name, as they are now: the files with its frames, and what stands
+/// beside them and describes them.
+///
+/// # Errors
+/// A file cannot be read; it is named.
+pub fn inputs(
+    movie: &Path,
+    frames: &[PathBuf],
+    options: &[(&str, PathBuf)],
+) -> Result<Vec<InputFile>, RecordError> {
+    let mut files: Vec<(&str, PathBuf)> = frames.iter().map(|file| (MOVIE, file.clone())).collect();
+    if files.is_empty() {
+        files.push((MOVIE, movie.to_owned()));
+    }
+    for (ending, beside) in [("raw", "yaml"), ("dax", "inf")] {
+        let has = movie.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending));
+        let beside = movie.with_extension(beside);
+        if has && beside.is_file() {
+            files.push((MOVIE, beside));
+        }
+    }
+    // Of the files that a folder of maps may have, those that it has.
+    files.extend(options.iter().filter(|(_, file)| file.exists()).cloned());
+    let read = |(role, file): &(&str, PathBuf)| {
+        InputFile::new(role, file).map_err(|error| wrong(file, error.to_string()))
+    };
+    files.iter().map(read).collect()
+}
+
+/// A file is no record, or cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("{name} is no record of Spotfit ({reason})")]
+#[error("{name}: {reason}")]
 pub struct RecordError {
     /// Its name, without its folder.
     pub name: String,
@@ -156,8 +189,8 @@ impl Record {
         let record: Result<Self, _> = serde_json::from_value(json);
         match record {
             Ok(record) if record.format == FORMAT => Ok(Some(record)),
-            Ok(record) => Err(wrong(file, format!("its format is '{}'", record.format))),
-            Err(error) => Err(wrong(file, error.to_string())),
+            Ok(record) => Err(no_record(file, &format!("its format is '{}'", record.format))),
+            Err(error) => Err(no_record(file, &error.to_string())),
         }
     }
 
@@ -199,6 +232,16 @@ impl Record {
         begun
     }
 
+    /// The files of this record as they are now, without hashes: those of the movie where they were, and the files of options
+    /// that a new run would name, as far as they are there.
+    pub fn inputs_now(&self, movie: &Path, options: &[(&str, PathBuf)]) -> Vec<InputFile> {
+        let beside = if movie.is_dir() { movie } else { folder(movie) };
+        let own = self.inputs.iter().filter(|file| file.role == MOVIE);
+        let own = own.map(|file| (MOVIE, beside.join(&file.name)));
+        let all = own.chain(options.iter().cloned());
+        all.filter_map(|(role, file)| InputFile::stamp(role, &file).ok()).collect()
+    }
+
     /// A count of an operation that is done.
     pub fn count(&self, name: &str) -> Option<u64> {
         match &self.state {
@@ -231,7 +274,10 @@ impl Record {
         let has = |files: &[InputFile], file: &InputFile| files.iter().any(|own| own.is_as(file));
         let changed = self.inputs.iter().find(|file| !has(&now.inputs, file));
         let changed = changed.or_else(|| now.inputs.iter().find(|file| !has(&self.inputs, file)));
-        changed.map(|file| format!("made before {} was changed", file.name))
+        changed.map(|file| match (file.role.as_str(), &file.name) {
+            (MOVIE, name) => format!("made before {name} was changed"),
+            (option, name) => format!("made before `{option}` {name} was changed"),
+        })
     }
 }
 
@@ -240,18 +286,22 @@ fn wrong(file: &Path, reason: String) -> RecordError {
     RecordError { name, reason }
 }
 
+fn no_record(file: &Path, reason: &str) -> RecordError {
+    wrong(file, format!("it is no record of Spotfit ({reason})"))
+}
+
 /// The JSON in a file; nothing if there is no file.
 fn read_json(file: &Path) -> Result<Option<Value>, RecordError> {
     // Opening a pipe would wait for its other end.
     if fs::metadata(file).is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(wrong(file, "it is no file".to_owned()));
+        return Err(no_record(file, "it is no file"));
     }
     let opened = match fs::File::open(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        opened => opened.map_err(|error| wrong(file, error.to_string()))?,
+        opened => opened.map_err(|error| no_record(file, &error.to_string()))?,
     };
     let mut text = Vec::new();
     let read = opened.take(LONGEST).read_to_end(&mut text);
-    read.map_err(|error| wrong(file, error.to_string()))?;
-    serde_json::from_slice(&text).map(Some).map_err(|error| wrong(file, error.to_string()))
+    read.map_err(|error| no_record(file, &error.to_string()))?;
+    serde_json::from_slice(&text).map(Some).map_err(|error| no_record(file, &error.to_string()))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{InputFile, Record, RecordError, State, read_json, wrong};
+use super::{InputFile, Record, RecordError, State, no_record, read_json};
 
 /// The record that `spotfit batch` of 0.1 wrote, `NAME.batch.json`; nothing if there is none. Its options are words as they
 /// were typed.
@@ -14,7 +14,7 @@ use super::{InputFile, Record, RecordError, State, read_json, wrong};
 /// [`RecordError`].
 pub fn old_batch(file: &Path) -> Result<Option<Record>, RecordError> {
     let Some(json) = read_json(file)? else { return Ok(None) };
-    let missing = || wrong(file, "something is missing in it".to_owned());
+    let missing = || no_record(file, "something is missing in it");
     batch(&json).map(Some).ok_or_else(missing)
 }
 
@@ -44,11 +44,12 @@ fn batch(json: &Value) -> Option<Record> {
         Some(InputFile { role, name, bytes, modified, sha256: None, whole: false })
     };
     let options = json.get("options")?.as_object()?.clone().into_iter();
-    // Frames were counted from 0, without the last: what was typed then means something else now.
-    let renamed =
-        |name: String| if name == "--frames" { "--frames from 0".to_owned() } else { name };
-    let options: BTreeMap<String, Value> =
-        options.map(|(name, value)| (renamed(name), value)).collect();
+    let renamed = |name: String| match name.trim_start_matches("--") {
+        // They were counted from 0, without the last: what was typed then means something else now.
+        "frames" => "frames from 0".to_owned(),
+        name => name.to_owned(),
+    };
+    let options = options.map(|(name, value)| (renamed(name), value)).collect();
     let mut record = Record::new("batch", Path::new(&text(json, "output")?));
     record.spotfit = text(json, "spotfit").unwrap_or_default();
     record.state = state;
@@ -64,7 +65,7 @@ fn batch(json: &Value) -> Option<Record> {
 /// [`RecordError`].
 pub fn old_fit(file: &Path) -> Result<Option<Record>, RecordError> {
     let Some(json) = read_json(file)? else { return Ok(None) };
-    let missing = || wrong(file, "something is missing in it".to_owned());
+    let missing = || no_record(file, "something is missing in it");
     fit(file, &json).map(Some).ok_or_else(missing)
 }
 

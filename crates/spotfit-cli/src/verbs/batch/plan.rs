@@ -15,7 +15,7 @@ use crate::verbs::localize::LocalizeWords;
 use crate::words::locs::written;
 use serde_json::Value;
 use spotfit::output::paths::{folder, resolve};
-use spotfit::record::{self, InputFile, Record, RecordError, State};
+use spotfit::record::{self, Record, RecordError, State};
 
 /// The ends of names that only outputs have.
 const ENDS: [&str; 4] = [".hdf5", ".csv", ".yaml", ".json"];
@@ -66,16 +66,6 @@ impl Task {
         record.source = Some(self.movie.clone());
         record.options = (*self.method).clone();
         record
-    }
-
-    /// The files that are now where those of a record were.
-    fn files_now(&self, then: &Record) -> Vec<InputFile> {
-        let beside = if self.path.is_dir() { &self.path } else { folder(&self.path) };
-        let movie = then.inputs.iter().filter(|file| file.role == "movie");
-        let movie = movie.map(|file| ("movie", beside.join(&file.name)));
-        let all = movie.chain(self.words.files());
-        // Of the files that a folder may have, those that it has.
-        all.filter_map(|(role, file)| InputFile::stamp(role, &file).ok()).collect()
     }
 
     /// Whether any file of the table is there.
@@ -133,7 +123,7 @@ impl Task {
     /// Compares with the record of a movie that was localized.
     fn of_done(&self, record: &Record, counts: &BTreeMap<String, u64>, old: bool) -> Standing {
         let mut now = self.now();
-        now.inputs = self.files_now(record);
+        now.inputs = record.inputs_now(&self.path, &self.words.files());
         if old {
             now.options = self.typed.clone();
         }

@@ -124,9 +124,8 @@ impl Typed {
         /// Who fits, and what is refused.
         const OTHERS: [&str; 3] = ["threads", "device", "max-frame-pixels"];
         let matter = self.0.iter().filter(|(name, _)| !OTHERS.contains(&name.as_str()));
-        matter
-            .map(|(name, value)| (format!("--{name}"), value.typed.display().to_string().into()))
-            .collect()
+        let typed = |value: &Value| value.typed.display().to_string().into();
+        matter.map(|(name, value)| (name.clone(), typed(value))).collect()
     }
 }
 

@@ -1,8 +1,7 @@
 //! One movie on its way to a table.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::LocalizeWords;
@@ -90,7 +89,9 @@ impl Job<'_> {
         for extension in ["yaml", "inf"] {
             refuse_replacing(&self.movie.with_extension(extension), output)?;
         }
-        let inputs = self.inputs(&movie)?;
+        // As they are before any frame is read.
+        let inputs = record::inputs(self.movie, movie.files(), &words.files());
+        let inputs = inputs.map_err(|error| CliError::Other(error.to_string()))?;
         let pixel_size = pixel_size(words.pixel_size, &movie)?;
         let frames = frames(words.frames.as_deref(), movie.frames())?;
         let positions = words.places(output, pixel_size)?;
@@ -141,21 +142,6 @@ impl Job<'_> {
         Ok(Done { localizer, time: begin.elapsed(), frames_are, written, left_out, counts })
     }
 
-    /// The files that are read, as they are before any frame is read.
-    fn inputs(&self, movie: &Movie) -> Result<Vec<InputFile>, CliError> {
-        let mut files: Vec<(&str, PathBuf)> =
-            files_of(self.movie, movie.files()).into_iter().map(|file| ("movie", file)).collect();
-        files.extend(self.words.files());
-        // Of the files that a folder of maps may have, those that it has.
-        let there = files.iter().filter(|(role, file)| *role == "movie" || file.exists());
-        let read = |(role, file): &(&str, PathBuf)| {
-            let wrong =
-                |error: io::Error| CliError::file(&file.display().to_string(), error.to_string());
-            InputFile::new(role, file).map_err(wrong)
-        };
-        there.map(read).collect()
-    }
-
     fn record(
         &self,
         options: &LocalizeOptions,
@@ -178,22 +164,6 @@ impl Job<'_> {
         record.pixel_size = pixel_size;
         Ok(record)
     }
-}
-
-/// The files of a movie: those with its frames, and those beside it that say what they are.
-fn files_of(movie: &Path, frames: &[PathBuf]) -> Vec<PathBuf> {
-    let mut files = frames.to_vec();
-    if files.is_empty() {
-        files.push(movie.to_owned());
-    }
-    for (ending, beside) in [("raw", "yaml"), ("dax", "inf")] {
-        let has = movie.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending));
-        let beside = movie.with_extension(beside);
-        if has && beside.is_file() {
-            files.push(beside);
-        }
-    }
-    files
 }
 
 /// The counts of a movie by their names.

@@ -163,7 +163,8 @@ impl LocalizeWords {
             Some(Lengths::Nanometres(size)) => json!(size),
         };
         let range = self.frames.as_deref().and_then(numbers);
-        let frames = range.map(|(first, end)| json!([first + 1, end]));
+        let frames = range.filter(|range| *range != (0, None));
+        let frames = frames.map(|(first, end)| json!([first + 1, end]));
         let [channel, slice] = self.movie_options.chosen();
         let corner = self.origin == OriginChoice::Corner;
         let more = [
