@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 use super::plan::Task;
 use crate::say::message::say;
 use crate::say::progress::progress;
-use crate::verbs::localize::{Listener, Topic};
+use crate::words::localize::{Listener, Topic};
 use spotfit::localize::Counts;
 
 /// What all movies share: a bar, and what was told already.

@@ -19,7 +19,7 @@ use clap::{Args, ValueEnum};
 use crate::error::CliError;
 use crate::interrupt;
 use crate::say::message::say;
-use crate::verbs::localize::{Job, Listener, Topic};
+use crate::words::localize::{Job, Listener, Topic};
 use crate::words::locs::in_words;
 use crate::words::output::{Output, Overwrite};
 use board::{Board, Hearing};

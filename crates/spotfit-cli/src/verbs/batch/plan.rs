@@ -11,7 +11,7 @@ use super::manifest::{Line, Wrong};
 use super::words::{Known, Typed};
 use super::{BatchArguments, TableChoice};
 use crate::error::{CliError, words_of};
-use crate::verbs::localize::LocalizeWords;
+use crate::words::localize::LocalizeWords;
 use crate::words::locs::written;
 use serde_json::Value;
 use spotfit::output::paths::{folder, resolve};

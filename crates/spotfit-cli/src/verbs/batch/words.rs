@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use crate::verbs::localize::LocalizeWords;
+use crate::words::localize::LocalizeWords;
 
 /// What stands for the presence of a word that takes no value.
 const GIVEN: &str = "true";
