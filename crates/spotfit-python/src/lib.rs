@@ -16,6 +16,7 @@ mod options;
 mod pictures;
 mod pixels;
 mod predict;
+mod records;
 mod rows;
 mod simulate;
 mod steps;
@@ -43,6 +44,8 @@ mod _spotfit {
     use super::model::{Model, ModelFitter};
     #[pymodule_export]
     use super::pictures::{encode_picture, find_drift, render};
+    #[pymodule_export]
+    use super::records::{FileLock, TableFile, info, method, read_record, record_inputs, unlike};
     #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]

@@ -155,6 +155,10 @@ impl LocalizeOptions {
 }
 
 impl LocalizeOptions {
+    pub(crate) fn options(&self) -> &localize::LocalizeOptions {
+        &self.options
+    }
+
     fn columns<'py>(&self, py: Python<'py>, spots: &[Localization]) -> Vec<Made<'py>> {
         columns(py, self.layout.table(spots, &table::Info::default()))
     }

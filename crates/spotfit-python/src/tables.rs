@@ -78,7 +78,7 @@ pub(crate) fn of_table(error: TableError) -> PyErr {
 }
 
 /// The same of a file.
-fn of_file(path: &std::path::Path) -> impl Fn(TableError) -> PyErr {
+pub(crate) fn of_file(path: &std::path::Path) -> impl Fn(TableError) -> PyErr {
     move |error| match error {
         TableError::Io(error) => {
             io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()

@@ -1,5 +1,6 @@
 //! Tables of localizations in files, as all verbs read and write them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -7,11 +8,12 @@ use clap::{Args, ValueEnum};
 use crate::error::CliError;
 use crate::say::message::say;
 use crate::words::input::Input;
-use crate::words::output::{Output, Overwrite, refuse_stranger};
+use crate::words::output::{Output, Overwrite, complete, refuse_stranger};
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_same_output};
+use spotfit::record::{InputFile, Origin, Record, State};
 use spotfit::steps::{Sink, Source};
 use spotfit::table::{
-    Info, LeftOut, Table, TableError, TableFormat, TableReader, TableWriter, Unit, is_our_sidecar,
+    Info, LeftOut, Table, TableError, TableFormat, TableOutput, TableReader, Unit, is_our_sidecar,
     sidecar,
 };
 
@@ -19,13 +21,6 @@ use spotfit::table::{
 pub(crate) const MOST_ROWS: usize = 1 << 28;
 /// The most rows kept of a table that can be read only once.
 const MOST_KEPT: usize = 1 << 24;
-
-/// Where (0, 0) is.
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-pub(crate) enum Origin {
-    Centre,
-    Corner,
-}
 
 /// A table to read, and what the file may not say.
 #[derive(Debug, Args)]
@@ -45,13 +40,27 @@ pub(crate) struct TableArguments {
     #[arg(long, value_name = "NM")]
     pixel_size: Option<f64>,
     /// Where (0, 0) is in tables in nanometres and in CSV tables: at the centre of the first pixel, as `spotfit localize`
-    /// writes them, or at its corner, as in ThunderSTORM. Only conversion from or to Picasso's tables needs it.
-    #[arg(long, value_enum, default_value = "centre", value_name = "ORIGIN")]
-    origin: Origin,
+    /// writes them, or at its corner, as in ThunderSTORM. Only conversion from or to Picasso's tables needs it [default: what the
+    /// record beside the table says, or else centre].
+    #[arg(long, value_enum, value_name = "ORIGIN")]
+    origin: Option<OriginChoice>,
     /// The number of the first frame in CSV tables, if it is not 1 where lengths have units and 0 elsewhere, nor 0 where `id` begins
     /// with 0.
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
     first_frame: Option<u32>,
+}
+
+/// Where (0, 0) is.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum OriginChoice {
+    Centre,
+    Corner,
+}
+
+impl From<OriginChoice> for Origin {
+    fn from(choice: OriginChoice) -> Self {
+        Self::corner(choice == OriginChoice::Corner)
+    }
 }
 
 /// A table that may be read several times.
@@ -91,7 +100,7 @@ impl LocsArguments {
     pub(crate) fn another(
         &self,
         path: &Path,
-        origin: Origin,
+        origin: Option<OriginChoice>,
         first_frame: Option<u32>,
     ) -> Result<Source, CliError> {
         let table = TableArguments { pixel_size: self.table.pixel_size, origin, first_frame };
@@ -120,8 +129,8 @@ impl TableArguments {
             Some(_) => Source::file(path),
             None => Source::once(&path.display().to_string(), Box::new(input), self.first_frame)?,
         };
-        let corner = self.origin == Origin::Corner;
-        let source = source.with_pixel_size(self.pixel_size)?.with_corner_origin(corner);
+        let origin = self.origin.map(Origin::from);
+        let source = source.with_pixel_size(self.pixel_size)?.with_origin(origin);
         let source = source.with_first_frame(self.first_frame);
         for note in source.notes()? {
             say!("spotfit: {}: {note}", source.name());
@@ -136,7 +145,13 @@ impl TableArguments {
                 CliError::option("pixel-size", &size.to_string(), "1e-6 to 1e12 nanometres");
             good.then_some(()).ok_or(wrong)?;
         }
-        let corner = self.origin == Origin::Corner;
+        let origin = self.origin.map(Origin::from).or_else(|| Record::origin_of(path));
+        let Some(origin) = origin else {
+            let reason = "its record says that a process was killed while it replaced this table by one with another origin; \
+                          give --origin";
+            return Err(CliError::file(&path.display().to_string(), reason));
+        };
+        let corner = origin == Origin::Corner;
         let locs = Locs::told(path, self.pixel_size, corner, self.first_frame)?;
         say_unknown(&locs.say_notes()?);
         Ok(locs)
@@ -277,7 +292,9 @@ impl Locs {
             refuse_replacing(&input, path)?;
         }
         let picasso = TableFormat::of(&self.path) == Some(TableFormat::Picasso);
-        LocsOutput::create(path, shift(self.corner, picasso, path)?, overwrite)
+        let output = LocsOutput::create(path, shift(self.corner, picasso, path)?, overwrite)?;
+        let input = self.kept.is_none().then_some(&*self.path);
+        output.with_record(made_of(input, self.corner, path)?)
     }
 }
 
@@ -304,10 +321,12 @@ fn say_unknown(layout: &Table) {
 pub(crate) struct LocsOutput {
     name: String,
     path: PathBuf,
-    writer: TableWriter<Output>,
+    writer: TableOutput,
     /// What is added to x and y, in pixels.
     shift: f64,
     overwrite: Overwrite,
+    /// What is to stand beside the table.
+    record: Option<Record>,
     pub(crate) rows: usize,
 }
 
@@ -337,6 +356,9 @@ impl Sink for LocsOutput {
                 block.set(column);
             }
         }
+        if let Some(record) = &mut self.record {
+            record.pixel_size = block.info.pixel_size;
+        }
         self.rows += block.rows();
         self.writer.write(&block)
     }
@@ -349,7 +371,8 @@ impl LocsOutput {
             refuse_replacing(&input, path)?;
         }
         let corner = source.has_corner_origin();
-        Self::create(path, shift(corner, source.is_picasso(), path)?, overwrite)
+        let output = Self::create(path, shift(corner, source.is_picasso(), path)?, overwrite)?;
+        output.with_record(made_of(source.path(), corner, path)?)
     }
 
     /// Begins to write a table; its format is that of the name, or CSV for standard output.
@@ -360,55 +383,71 @@ impl LocsOutput {
             // Before any work is done for it.
             refuse_stranger(&sidecar(path), is_our_sidecar, overwrite.overwrite)?;
         }
-        let output = Output::create(path)?;
-        let writer = TableWriter::new(output, format);
-        Ok(Self { name, path: path.to_owned(), writer, shift, overwrite, rows: 0 })
+        let output = Output::create(path)?.into();
+        let writer = TableOutput::through(output, path, format, overwrite.overwrite);
+        let writer = writer.map_err(failed(&name))?;
+        let path = path.to_owned();
+        Ok(Self { name, path, writer, shift, overwrite, record: None, rows: 0 })
+    }
+
+    /// The same with a record beside the table, unless it is not wanted or the table goes to a stream. It is completed when the
+    /// table is.
+    pub(crate) fn with_record(self, record: Record) -> Result<Self, CliError> {
+        if self.overwrite.no_record || is_stream(&self.path) {
+            return Ok(self);
+        }
+        refuse_stranger(&Record::path(&self.path), Record::is_ours, self.overwrite.overwrite)?;
+        Ok(Self { record: Some(record), ..self })
     }
 
     pub(crate) fn write(&mut self, block: Table) -> Result<(), CliError> {
         Sink::write(self, block).map_err(failed(&self.name))
     }
 
-    /// Completes the table, and the YAML file beside it if it has one, together with other files.
+    /// Completes the table, and the files beside it if it has any, together with other files.
     pub(crate) fn finish_with(self, others: Vec<Output>) -> Result<(), CliError> {
-        let (output, beside, left_out) = self.files()?;
-        output.finish_with(others.into_iter().chain(beside))?;
+        let (left_out, _) = self.finish_counted(others, BTreeMap::new())?;
         if left_out.total() > 0 {
-            say!(
-                "{} rows left out, which Picasso would not read: {} not finite, {} outside of the frame, {} negative",
-                left_out.total(),
-                left_out.not_finite,
-                left_out.outside,
-                left_out.negative
-            );
+            say!("{}", in_words(&left_out));
         }
         Ok(())
     }
 
-    /// Completes the table between two files, made when it is known how many rows it has: the first appears before any of
-    /// the table's, the second after all of them.
-    pub(crate) fn finish_between(
-        self,
-        around: impl FnOnce(usize) -> Result<[Output; 2], CliError>,
-    ) -> Result<(), CliError> {
-        let rows = self.rows;
-        let (output, beside, left_out) = self.files()?;
-        let [first, last] = around(rows.saturating_sub(left_out.total()))?;
-        first.finish_with([Some(output), beside, Some(last)].into_iter().flatten())
+    /// The same with what was counted, for the record. The result are the rows that are not in the table, and all counts.
+    pub(crate) fn finish_counted(
+        mut self,
+        others: Vec<Output>,
+        mut counts: BTreeMap<String, u64>,
+    ) -> Result<(LeftOut, BTreeMap<String, u64>), CliError> {
+        let (rows, path, record) = (self.rows, self.path.clone(), self.record.take());
+        let overwrite = self.overwrite.overwrite;
+        let (outputs, left_out) = self.files()?;
+        counts.insert("localizations".to_owned(), rows.saturating_sub(left_out.total()) as u64);
+        counts.insert("left_out".to_owned(), left_out.total() as u64);
+        let mut around = [None, None];
+        if let Some(record) = record {
+            let beside = Record::path(&path);
+            refuse_stranger(&beside, Record::is_ours, overwrite)?;
+            // It says `begun` before the table is there, and `done` after it: whoever is killed between them leaves no table that
+            // is taken for what it is not.
+            let begun = record.begun(Record::beside(&path).as_ref(), path.exists());
+            let mut done = record;
+            done.state = State::Done { counts: counts.clone() };
+            for (output, record) in around.iter_mut().zip([begun, done]) {
+                let mut file = Output::create(&beside)?;
+                file.write_all(record.text().as_bytes())?;
+                *output = Some(file);
+            }
+        }
+        let [first, last] = around;
+        complete(first.into_iter().chain(outputs).chain(others).chain(last))?;
+        Ok((left_out, counts))
     }
 
-    /// The table, the file beside it if it has one, and the rows that are not in it.
-    fn files(self) -> Result<(Output, Option<Output>, LeftOut), CliError> {
-        let (output, written) = self.writer.finish().map_err(failed(&self.name))?;
-        let Some(text) = &written.beside else { return Ok((output, None, written.left_out)) };
-        let path = sidecar(&self.path);
-        refuse_stranger(&path, is_our_sidecar, self.overwrite.overwrite)?;
-        let mut beside = Output::create(&path)?;
-        beside.write_all(text.as_bytes())?;
-        // The side of a pixel in the YAML file counts before that in the table. So no table may ever be beside the YAML file
-        // of another, also if the process is killed: first the old YAML file goes, then the table appears, then the new YAML
-        // file. A table without YAML has what is known in itself.
-        Ok((output.before(&beside), Some(beside), written.left_out))
+    /// The table's files in the order in which they are to appear, and the rows that are not in it.
+    fn files(self) -> Result<(Vec<Output>, LeftOut), CliError> {
+        let (outputs, written) = self.writer.finish().map_err(failed(&self.name))?;
+        Ok((outputs.into_iter().map(Output::from).collect(), written.left_out))
     }
 
     pub(crate) fn finish(self) -> Result<(), CliError> {
@@ -419,6 +458,33 @@ impl LocsOutput {
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
+}
+
+/// The record of a table that the running verb makes of another, with its words as they were typed.
+fn made_of(input: Option<&Path>, corner: bool, output: &Path) -> Result<Record, CliError> {
+    let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let mut record = Record::new(&words.next().unwrap_or_default(), output);
+    record.options.insert("words".to_owned(), words.collect());
+    // Picasso's tables have (0, 0) at the centre.
+    let picasso = format_of(output)? == TableFormat::Picasso;
+    record.origin = Some(Origin::corner(corner && !picasso));
+    for file in input.into_iter().flat_map(written).filter(|file| file.exists()) {
+        let read = InputFile::new("table", &file);
+        record.inputs.push(
+            read.map_err(|error| CliError::file(&file.display().to_string(), error.to_string()))?,
+        );
+    }
+    Ok(record)
+}
+
+/// The rows that are not in a table, by the reason.
+pub(crate) fn in_words(left_out: &LeftOut) -> String {
+    let LeftOut { not_finite, outside, negative, .. } = left_out;
+    format!(
+        "{} rows left out, which Picasso would not read: {not_finite} not finite, {outside} outside of the frame, {negative} \
+         negative",
+        left_out.total()
+    )
 }
 
 fn failed(name: &str) -> impl Fn(TableError) -> CliError {

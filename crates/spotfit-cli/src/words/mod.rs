@@ -4,6 +4,7 @@ pub(crate) mod condition;
 pub(crate) mod corners;
 pub(crate) mod input;
 pub(crate) mod known;
+pub(crate) mod localize;
 pub(crate) mod locs;
 pub(crate) mod movie_options;
 pub(crate) mod output;

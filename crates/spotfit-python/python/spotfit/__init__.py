@@ -14,6 +14,7 @@ from ._device import DeviceErrors, DeviceFits
 from ._files import fit_files
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
+from ._info import info
 from ._localize import Blocks, estimate_read_noise, estimate_sensitivity, localize
 from ._locs import Locs, Movie, concatenate, read_table, write_table
 from ._model import Model
@@ -90,6 +91,7 @@ __all__ = [
     "fit",
     "fit_files",
     "fit_in_frames",
+    "info",
     "link",
     "localize",
     "merge",
