@@ -11,9 +11,9 @@ import numpy as np
 
 from . import _arguments as arguments
 from . import _record as records
+from ._concatenate import joined
 from ._keywords import current
 from ._localize import Blocks, _roi
-from ._locs import joined
 from ._spotfit import CameraMap
 from ._summary import FileOutcome, FilesSummary
 

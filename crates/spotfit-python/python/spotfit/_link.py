@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from . import _arguments as arguments
+from . import _lengths as lengths
 from . import _spotfit
 from ._locs import Locs
-from ._pictures import _usual
 
 
 def link(
@@ -53,13 +53,13 @@ def link(
     if not isinstance(locs, Locs):
         raise TypeError(f"locs must be spotfit.Locs, not {type(locs).__name__}")
     if radius is None:
-        usual = _usual(locs, "uncertainty")
+        usual = lengths.usual(locs, "uncertainty")
         if usual is None:
             raise ValueError("the localizations have no uncertainty: give a radius")
         radius = 4 * usual
     radius = arguments.number("radius", radius)
     if radius_z is None and "z" in locs.names:
-        usual = _usual(locs, "uncertainty_z")
+        usual = lengths.usual(locs, "uncertainty_z")
         size = 1.0 if locs.units.get("x") == "nm" else locs.movie.pixel_size
         if usual is None and size is None:
             raise ValueError("the localizations have z: give radius_z, or the size of a pixel")
