@@ -10,13 +10,15 @@ Pixel centres are integers: (0, 0) is the centre of the first pixel of a window,
 """
 
 from ._camera import Camera
+from ._concatenate import concatenate
 from ._device import DeviceErrors, DeviceFits
+from ._drift import Drift, find_drift
 from ._files import fit_files
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
 from ._info import info
 from ._localize import Blocks, estimate_read_noise, estimate_sensitivity, localize
-from ._locs import Locs, Movie, concatenate, read_table, write_table
+from ._locs import Locs, Movie, read_table, write_table
 from ._model import Model
 from ._model_fits import ModelFits
 from ._options import (
@@ -35,7 +37,7 @@ from ._options import (
     Profile,
     Shape,
 )
-from ._pictures import Drift, Picture, find_drift, render
+from ._pictures import Picture, render
 from ._simulate import Simulation, simulate
 from ._spotfit import CameraMap, DeviceArray, __version__
 from ._steps import Length, ScoreReport, convert, filter, link, merge, score, z

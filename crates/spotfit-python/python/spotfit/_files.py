@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _arguments as arguments
 from . import _record as records
+from ._concatenate import joined
 from ._keywords import current
 from . import _spotfit
 from ._localize import Blocks, _roi

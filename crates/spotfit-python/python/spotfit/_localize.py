@@ -12,9 +12,10 @@ import numpy as np
 from . import _arguments as arguments
 from . import _spotfit
 from ._camera import Camera
+from ._concatenate import joined
 from ._fit import fitter_of
 from ._keywords import RENAMED, takes_former
-from ._locs import Locs, joined
+from ._locs import Locs
 from ._warnings import tell
 
 if TYPE_CHECKING:

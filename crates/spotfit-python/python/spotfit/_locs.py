@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
-_PIXEL, _NANOMETRE = "px", "nm"
+PIXEL, NANOMETRE = "px", "nm"
 #: In which unit columns are that Python makes.
-_UNITS = {"photons": "photon", "background": "photon", "z": _NANOMETRE, "uncertainty_z": _NANOMETRE, "angle": "rad"}
+_UNITS = {"photons": "photon", "background": "photon", "z": NANOMETRE, "uncertainty_z": NANOMETRE, "angle": "rad"}
 #: Columns that count.
 _WHOLE = ("frame", "id")
 #: Heights, which are in nanometres whatever the unit of x is.
-_HEIGHTS = ("z", "uncertainty_z", "z_distance")
+HEIGHTS = ("z", "uncertainty_z", "z_distance")
 _LENGTHS = ("x", "y", "sigma", "sigma_x", "sigma_y", "uncertainty", "uncertainty_x", "uncertainty_y")
 
 
@@ -107,10 +107,10 @@ class Locs:
             values = _values(name, given)
             if values.ndim != 1 or len(values) != len(next(iter(known.values()), Column(values, "", "")).values):
                 raise ValueError(f"column '{name}' has the shape {values.shape}: all must be (n,) with the same n")
-            unit = _PIXEL if name in _LENGTHS else _UNITS.get(name, "")
+            unit = PIXEL if name in _LENGTHS else _UNITS.get(name, "")
             kind = "whole" if values.dtype.kind in "iu" else "double"
             known[name] = Column(values, unit, kind)
-        self._set(known, _known(movie or Movie()))
+        self._set(known, info_of(movie or Movie()))
 
     _columns: dict[str, Column]
     _info: _spotfit.Info
@@ -237,25 +237,25 @@ class Locs:
 
     def in_pixels(self) -> Locs:
         """The same with lengths in pixels."""
-        return self._in(_NANOMETRE, _PIXEL)
+        return self._in(NANOMETRE, PIXEL)
 
     def in_nanometres(self) -> Locs:
         """The same with lengths in nanometres."""
-        return self._in(_PIXEL, _NANOMETRE)
+        return self._in(PIXEL, NANOMETRE)
 
     def _in(self, old: str, new: str) -> Locs:
         # Heights are in nanometres in either.
         wanted = [
             name
             for name, column in self._columns.items()
-            if column.unit == old and name not in _HEIGHTS
+            if column.unit == old and name not in HEIGHTS
         ]
         if not wanted:
             return self
         size = self.movie.pixel_size
         if size is None:
             raise ValueError("the size of a pixel is not known: with_pixel_size tells it")
-        scale, kind = (size, "rounded 4") if new == _NANOMETRE else (1 / size, "rounded 6")
+        scale, kind = (size, "rounded 4") if new == NANOMETRE else (1 / size, "rounded 6")
         columns = {name: Column(self._columns[name].values * scale, new, kind) for name in wanted}
         return Locs._of(self._columns | columns, self._info)
 
@@ -298,10 +298,10 @@ class Locs:
 
 
 def _restored(columns: dict[str, Column], movie: Movie) -> Locs:
-    return Locs._of(columns, _known(movie))
+    return Locs._of(columns, info_of(movie))
 
 
-def _known(movie: Movie) -> _spotfit.Info:
+def info_of(movie: Movie) -> _spotfit.Info:
     if not isinstance(movie, Movie):
         raise TypeError(f"movie must be a spotfit.Movie, not {movie!r}")
     return _spotfit.Info(movie.pixel_size, movie.width, movie.height, movie.frames)
@@ -319,89 +319,6 @@ def _values(name: str, given: npt.ArrayLike) -> Array:
     if len(wrong):
         raise ValueError(f"column '{name}' must be whole numbers: row {wrong[0]} has {numbers.flat[wrong[0]]:g}")
     return frozen(values.astype(np.int64))
-
-
-def concatenate(tables: Sequence[Locs]) -> Locs:
-    """One table of several, one after the other, with the numbers that their frames have.
-
-    Parameters
-    ----------
-    tables : sequence of Locs
-        The tables, which must have the same columns. Lengths get the unit of the first table, and if tables in pixels have
-        pixels of other sizes, those of the first.
-
-    Returns
-    -------
-    Locs
-        Of what is known of the movie, what is the same in all tables; the number of frames is the largest.
-
-    Raises
-    ------
-    ValueError
-        If a table lacks a column, or has it in a unit that cannot be converted: in nanometres beside pixels of a size that is not
-        known, for instance.
-
-    Examples
-    --------
-    >>> one = Locs({"frame": [0, 1], "x": [3.5, 9.0], "y": [4.0, 1.0]}, Movie(100))
-    >>> other = Locs({"frame": [5], "x": [3.6], "y": [4.1]}, Movie(100)).in_nanometres()
-    >>> concatenate([one, other]).x.tolist()
-    [3.5, 9.0, 3.6]
-    """
-    tables = list(tables)
-    for table in tables:
-        if not isinstance(table, Locs):
-            raise TypeError(f"tables must be spotfit.Locs, not {type(table).__name__}")
-    if not tables:
-        raise ValueError("there is no table")
-    sizes = [table.movie.pixel_size for table in tables]
-    size = next((size for size in sizes if size is not None), None)
-    same = [_like(number, table, tables[0], size) for number, table in enumerate(tables)]
-    movies = [table.movie for table in tables]
-    sides = [{getattr(movie, side) for movie in movies} for side in ("width", "height")]
-    counts = [movie.frames for movie in movies if movie.frames is not None]
-    width, height = (side.pop() if len(side) == 1 else None for side in sides)
-    movie = Movie(size, width, height, max(counts) if len(counts) == len(movies) else None)
-    found = joined(same)
-    return Locs._of(found._columns, _known(movie))
-
-
-def _like(number: int, table: Locs, first: Locs, size: float | None) -> Locs:
-    """A table with the columns and units of the first one, in pixels of this size."""
-    for one, other, told in (first, table, f"table {number} lacks"), (table, first, "the first table lacks"):
-        missing = [name for name in one.names if name not in other.names]
-        if missing:
-            raise ValueError(f"{told} the column '{missing[0]}': leave it out of all, or add it with with_column")
-    own = table.movie.pixel_size if table.movie.pixel_size is not None else size
-    columns = {}
-    for name in first.names:
-        column, wanted = table._columns[name], first._columns[name].unit
-        values, pair = column.values, {column.unit, wanted}
-        if column.unit == wanted:
-            if wanted == _PIXEL and own != size and name not in _HEIGHTS:
-                values = values * (own or 1) / (size or 1)
-        elif pair != {_PIXEL, _NANOMETRE} or name in _HEIGHTS:
-            units = [unit or "no unit" for unit in (column.unit, wanted)]
-            raise ValueError(f"column '{name}' of table {number} has {units[0]}, that of the first table {units[1]}")
-        elif own is None or size is None:
-            raise ValueError(
-                f"column '{name}' of table {number} is in {column.unit}, that of the first table in {wanted}, "
-                "and the size of a pixel is not known: with_pixel_size tells it"
-            )
-        else:
-            values = values / size if wanted == _PIXEL else values * own
-        columns[name] = Column(values, wanted, first._columns[name].kind)
-    return Locs._of(columns, table._info)
-
-
-def joined(parts: list[Locs]) -> Locs:
-    """One table of several with the same columns."""
-    first = parts[0]
-    columns = {
-        name: column._replace(values=np.concatenate([part._columns[name].values for part in parts]))
-        for name, column in first._columns.items()
-    }
-    return Locs._of(columns, first._info)
 
 
 def read_table(

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ._camera import Camera
+from ._concatenate import joined
 from ._localize import Blocks
-from ._locs import Locs, joined
+from ._locs import Locs
 
 
 def options_of(values: dict[str, Any]) -> dict[str, Any]:

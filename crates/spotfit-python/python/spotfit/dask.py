@@ -19,12 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _arguments as arguments
+from ._concatenate import joined
 from ._device import DeviceFits
 from ._fit import fit as _fit
 from ._fits import Errors, Fits
 from ._keywords import current
 from ._localize import localize as _localize
-from ._locs import Locs, joined
+from ._locs import Locs
 
 try:
     import dask.array as da
