@@ -12,6 +12,7 @@ use spotfit::localize::LocalizeError;
 use spotfit::model::{CurveError, FormulaError, ModelError};
 use spotfit::movie::MovieError;
 use spotfit::npy::NpyError;
+use spotfit::output::OutputError;
 use spotfit::render::RenderError;
 use spotfit::steps::StepError;
 use spotfit::table::TableError;
@@ -193,6 +194,16 @@ impl From<ModelError> for CliError {
     }
 }
 from!(FitError, LocalizeError, SimulationError, TableDepthError);
+
+impl From<OutputError> for CliError {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Write { file, source } => Self::Write { file, source },
+            OutputError::Interrupted => Self::Interrupted,
+            error => Self::Other(words_of(&error.to_string())),
+        }
+    }
+}
 
 impl From<CameraMapsError> for CliError {
     fn from(error: CameraMapsError) -> Self {

@@ -15,8 +15,8 @@ use clap::{Parser, Subcommand};
 use error::CliError;
 use say::message::say;
 use verbs::{
-    batch, calibrate, convert, curve, demo, devices, drift, filter, fit, link, localize, merge,
-    model, render, score, simulate, stats, z,
+    batch, calibrate, convert, curve, demo, devices, drift, filter, fit, info, link, localize,
+    merge, model, render, score, simulate, stats, z,
 };
 
 /// Finds the centre, width and brightness of spots of light in camera images.
@@ -59,6 +59,8 @@ enum Command {
     Simulate(Box<simulate::SimulateArguments>),
     /// Fit any model to curves: data sets in, parameters with errors out.
     Curve(Box<curve::CurveArguments>),
+    /// Say what a table, movie, calibration or record is, and how it was made.
+    Info(info::InfoArguments),
     /// List models and functions, or show what becomes of a formula.
     Model(model::ModelArguments),
     /// List the processor's instruction sets and the GPUs.
@@ -99,6 +101,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Render(arguments) => render::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Curve(arguments) => curve::run(&arguments),
+        Command::Info(arguments) => info::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),
         Command::Devices => devices::run(),
         Command::Demo(arguments) => demo::run(&arguments),

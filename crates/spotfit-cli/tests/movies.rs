@@ -271,7 +271,7 @@ fn localize_writes_the_table() {
         assert!((number(px, 6) - number(nm, 6) - 100.0).abs() < 1e-3);
         assert!((number(px, 5) - number(nm, 5)).abs() < 1e-3);
     }
-    let (some, _) = localize(&folder, &["--frames", "1:2"]);
+    let (some, _) = localize(&folder, &["--frames", "2:2"]);
     assert_eq!((some.len(), &some[1][1][..], &some[1][0][..]), (3, "2", "1"));
     assert_eq!(some[1][2..], table[3][2..]);
     let (left, said) = localize(&folder, &["--roi", "0,0,12,20"]);
@@ -334,7 +334,8 @@ fn senseless_requests_are_named() {
         (&["--roi", "0,0,25,20"], "--roi 0,0,25,20 is out of its range"),
         (&["--roi", "0,0,5"], "--roi 0,0,5 is out of its range (X,Y,W,H"),
         (&["--roi", "4,4,0,3"], "--roi 4,4,0,3"),
-        (&["--frames", "3:"], "--frames 3: is out of its range"),
+        (&["--frames", "4:"], "--frames 4: is out of its range"),
+        (&["--frames", "0:2"], "frames are counted from 1"),
         (&["--frames", "2"], "--frames 2 is out of its range (A:B"),
         (&["--frames", "2:1"], "the movie has 3 frames"),
     ] {

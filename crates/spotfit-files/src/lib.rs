@@ -5,6 +5,7 @@ mod excerpt;
 pub mod hdf5;
 pub mod movie;
 pub mod npy;
+pub mod output;
 pub mod yaml;
 
 /// The version of `ndarray` whose arrays frames are.

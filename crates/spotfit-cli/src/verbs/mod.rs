@@ -9,6 +9,7 @@ pub(crate) mod devices;
 pub(crate) mod drift;
 pub(crate) mod filter;
 pub(crate) mod fit;
+pub(crate) mod info;
 pub(crate) mod link;
 pub(crate) mod localize;
 pub(crate) mod merge;

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::error::CliError;
 use crate::say::listener::Terminal;
-use crate::words::locs::{LocsArguments, Origin};
+use crate::words::locs::{LocsArguments, OriginChoice};
 use crate::words::report::ReportArguments;
 use spotfit::Length;
 use spotfit::steps::score::{self, ScoreOptions};
@@ -33,9 +33,10 @@ pub(crate) struct ScoreArguments {
     /// Height of the frames in pixels.
     #[arg(long, value_name = "PX")]
     height: Option<usize>,
-    /// Where (0, 0) is in the truth, if it is a table in nanometres or a CSV table: at the centre of the first pixel, or at its corner.
-    #[arg(long, value_enum, default_value = "centre", value_name = "ORIGIN")]
-    truth_origin: Origin,
+    /// Where (0, 0) is in the truth, if it is a table in nanometres or a CSV table: at the centre of the first pixel, or at its corner:
+    /// see --origin.
+    #[arg(long, value_enum, value_name = "ORIGIN")]
+    truth_origin: Option<OriginChoice>,
     /// The number of the first frame in the truth: see --first-frame.
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
     truth_first_frame: Option<u32>,

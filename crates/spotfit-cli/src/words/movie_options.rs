@@ -36,6 +36,11 @@ impl MovieArguments {
             .with_slice(index("slice", self.slice)?))
     }
 
+    /// The channel and the slice that are asked for, from 1.
+    pub(crate) fn chosen(&self) -> [Option<usize>; 2] {
+        [self.channel, self.slice]
+    }
+
     /// The line of the summary that says what frames are, where it is not plain.
     pub(crate) fn frames(&self, movie: &Movie) -> Option<String> {
         let axes = movie.axes();

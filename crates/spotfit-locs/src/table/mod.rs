@@ -28,7 +28,7 @@ use crate::averages::root_mean_square;
 pub use corners::CornerReader;
 pub use csv::{CsvReader, CsvWriter};
 pub use error::TableError;
-pub use file::{TableFormat, TableReader, TableWriter, Written};
+pub use file::{TableFormat, TableOutput, TableReader, TableWriter, Written};
 pub(crate) use meaning::Merge;
 pub use meaning::{Dimension, Meaning};
 pub use picasso::{LeftOut, PicassoReader, PicassoWriter, is_our_sidecar, sidecar};

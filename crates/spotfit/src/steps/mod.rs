@@ -31,6 +31,7 @@ pub mod convert;
 pub mod drift;
 mod error;
 pub mod filter;
+pub mod info;
 pub mod link;
 mod listener;
 pub mod merge;

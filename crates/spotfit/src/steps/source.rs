@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::{Listener, StepError};
+use crate::record::{Origin, Record};
 use crate::table::{Info, Table, TableError, TableFormat, TableReader, Unit};
 use crate::{Length, OutOfRange};
 
@@ -19,7 +20,10 @@ pub struct Source {
     name: String,
     from: From,
     pixel_size: Option<f64>,
-    corner_origin: bool,
+    /// If it was said.
+    origin: Option<Origin>,
+    /// By the record beside the file; nothing where that does not know.
+    recorded: Option<Origin>,
     first_frame: Option<u32>,
 }
 
@@ -69,7 +73,11 @@ impl Source {
     }
 
     fn new(name: String, from: From) -> Self {
-        Self { name, from, pixel_size: None, corner_origin: false, first_frame: None }
+        let recorded = match &from {
+            From::File(path) => Record::origin_of(path),
+            From::Memory(..) => Some(Origin::Centre),
+        };
+        Self { name, from, pixel_size: None, origin: None, recorded, first_frame: None }
     }
 
     /// The same with another name in errors.
@@ -102,7 +110,14 @@ impl Source {
     /// The same with (0, 0) at the corner of the first pixel instead of its centre; Picasso's files do not have that.
     #[must_use]
     pub fn with_corner_origin(mut self, corner: bool) -> Self {
-        self.corner_origin = corner;
+        self.origin = Some(Origin::corner(corner));
+        self
+    }
+
+    /// The same with the place of (0, 0), if it is given; it counts before what the record beside the file says.
+    #[must_use]
+    pub fn with_origin(mut self, origin: Option<Origin>) -> Self {
+        self.origin = origin.or(self.origin);
         self
     }
 
@@ -113,9 +128,9 @@ impl Source {
         self
     }
 
-    /// Whether (0, 0) was said to be the corner of the first pixel.
+    /// Whether (0, 0) is the corner of the first pixel: because it was said, or the record beside the file says so.
     pub fn has_corner_origin(&self) -> bool {
-        self.corner_origin
+        self.origin.or(self.recorded) == Some(Origin::Corner)
     }
 
     /// What the table is called in errors.
@@ -138,7 +153,7 @@ impl Source {
 
     /// Where the centre of the first pixel is, in pixels: 0, or 0.5 with the origin at its corner.
     pub fn origin(&self) -> f64 {
-        if self.corner_origin && !self.is_picasso() { 0.5 } else { 0.0 }
+        if self.has_corner_origin() && !self.is_picasso() { 0.5 } else { 0.0 }
     }
 
     /// An error of this table.
@@ -159,6 +174,11 @@ impl Source {
     }
 
     fn reader(&self, path: &Path, columns: Option<&[&str]>) -> Result<TableReader, StepError> {
+        if self.origin.or(self.recorded).is_none() {
+            let reason = "its record says that a process was killed while it replaced this table by one with another origin; \
+                          give `origin`";
+            return Err(StepError::input(&self.name, reason));
+        }
         let reader = TableReader::open(path).map_err(self.wrong())?;
         let reader = match self.first_frame {
             Some(first) => reader.with_first_frame(first),

@@ -13,7 +13,8 @@ use super::{Column, Kind, Meaning, Table, TableError, Unit};
 /// Columns have the names of this [tables](spotfit_locs::table), those of their file, with their unit (in quotes:
 /// `"intensity [photon]" > 300`) or without (`intensity`, `offset`), and Picasso's. Lengths are in the unit of the table; `x_nm`, `sigma_nm`, `uncertainty_px` and so on are in the unit
 /// that the name says. `sigma` and `uncertainty` are there if those of x and y are. A comparison with NaN does not hold.
-/// Columns of words are compared with words: `z_status == found`.
+/// Columns of words are compared with words: `z_status == found`. Frames are counted from 1, whatever the table: `frame == 1` is
+/// the first.
 ///
 /// ```
 /// use spotfit::table::{CsvReader, Filter};
@@ -121,6 +122,10 @@ impl Filter {
             .map(|Operand { column, unit, word }| match (unit, table.column(column)) {
                 _ if word.is_some() => Ok(Cow::Owned(vec![self.number(*word); table.rows()])),
                 (None, Some(found)) if is_words(found) => Ok(self.numbers(found)),
+                // Whoever writes a condition counts frames from 1, as CSV tables do.
+                (None, Some(found)) if found.name == "frame" => {
+                    Ok(found.values.iter().map(|frame| frame + 1.0).collect())
+                }
                 (None, Some(found)) => Ok(Cow::Borrowed(&found.values[..])),
                 (unit, found) => {
                     let unit = unit.or(found.map(|found| found.unit));
@@ -191,12 +196,12 @@ mod tests {
             ("intensity > 100", [true, false, false]),
             ("intensity > 100 & uncertainty_xy < 8", [true, false, false]),
             ("sigma1 > 100 & bkgstd == 3 & offset == 10", [true, false, true]),
-            ("80 < sigma < 150 & frame < 2", [true, true, false]),
+            ("80 < sigma < 150 & frame < 3", [true, true, false]),
             ("sx > 100", [true, false, true]),
             ("sigma_px < 1", [false, true, false]),
             ("x_px == 3 | area == 7", [true, false, true]),
-            ("frame == 0", [true, false, false]),
-            ("status == min_step & frame > 0", [false, true, false]),
+            ("frame == 1", [true, false, false]),
+            ("status == min_step & frame > 1", [false, true, false]),
             ("status != min_step", [false, false, true]),
             ("!(status == stalled)", [true, true, true]),
         ] {

@@ -120,12 +120,12 @@ impl Typed {
     }
 
     /// The words that the outcome depends on, with what was typed, sorted.
-    pub(super) fn that_matter(&self) -> BTreeMap<String, String> {
+    pub(super) fn that_matter(&self) -> BTreeMap<String, serde_json::Value> {
         /// Who fits, and what is refused.
         const OTHERS: [&str; 3] = ["threads", "device", "max-frame-pixels"];
         let matter = self.0.iter().filter(|(name, _)| !OTHERS.contains(&name.as_str()));
         matter
-            .map(|(name, value)| (format!("--{name}"), value.typed.display().to_string()))
+            .map(|(name, value)| (format!("--{name}"), value.typed.display().to_string().into()))
             .collect()
     }
 }

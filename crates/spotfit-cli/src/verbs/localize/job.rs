@@ -1,18 +1,21 @@
 //! One movie on its way to a table.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::LocalizeWords;
 use super::parts::frames;
 use super::warn::warn;
 use crate::error::CliError;
-use crate::words::locs::{LocsOutput, format_of, refuse_replacing};
+use crate::words::locs::{LocsOutput, OriginChoice, format_of, refuse_replacing};
 use crate::words::movie_options::{metadata, pixel_size};
 use crate::words::output::Overwrite;
-use spotfit::localize::{Counts, Localizer};
+use spotfit::localize::{Counts, LocalizeOptions, Localizer};
 use spotfit::movie::Movie;
-use spotfit::table::{Info, TableFormat};
+use spotfit::record::{self, InputFile, Origin, Record};
+use spotfit::table::{Info, LeftOut, TableFormat};
 
 /// What is said about a movie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,8 +42,6 @@ pub(crate) trait Listener {
     fn wants(&self, topic: Topic) -> bool;
     /// Something about the movie.
     fn hear(&self, topic: Topic, text: String);
-    /// The movie is open; none of its frames was read.
-    fn opened(&self, movie: &Movie);
     /// So many frames will be localized.
     fn begin(&self, frames: usize);
     /// The counts so far.
@@ -55,6 +56,8 @@ pub(crate) struct Job<'a> {
     pub(crate) output: &'a Path,
     pub(crate) words: &'a LocalizeWords,
     pub(crate) overwrite: Overwrite,
+    /// What the movie is called in a manifest.
+    pub(crate) named: Option<&'a str>,
 }
 
 /// What has become of it.
@@ -66,15 +69,15 @@ pub(crate) struct Done {
     pub(crate) frames_are: Option<String>,
     /// The localizations that were written.
     pub(crate) written: usize,
+    /// Those of them that the format of the table leaves out.
+    pub(crate) left_out: LeftOut,
+    /// What was counted, by its names in records.
+    pub(crate) counts: BTreeMap<String, u64>,
 }
 
 impl Job<'_> {
-    /// Localizes the movie; the last step completes the table.
-    pub(crate) fn run(
-        &self,
-        listener: &impl Listener,
-        complete: impl FnOnce(LocsOutput, &Counts) -> Result<(), CliError>,
-    ) -> Result<Done, CliError> {
+    /// Localizes the movie; the last step completes the table and its record.
+    pub(crate) fn run(&self, listener: &impl Listener) -> Result<Done, CliError> {
         let Self { output, words, .. } = *self;
         format_of(output)?;
         let file = self.movie.display().to_string();
@@ -87,12 +90,15 @@ impl Job<'_> {
         for extension in ["yaml", "inf"] {
             refuse_replacing(&self.movie.with_extension(extension), output)?;
         }
-        listener.opened(&movie);
+        let inputs = self.inputs(&movie)?;
         let pixel_size = pixel_size(words.pixel_size, &movie)?;
         let frames = frames(words.frames.as_deref(), movie.frames())?;
         let positions = words.places(output, pixel_size)?;
-        let told = words.told(output)?;
+        // A calibration in nanometres needs the size of a pixel also where the table is in pixels.
+        let known = pixel_size.or(movie.axes().pixel_size.map(|size| size.nanometres));
+        let told = words.told(output, known)?;
         let options = told.options.with_positions(positions);
+        let record = self.record(&options, pixel_size, inputs)?;
         let localizer = Localizer::new(movie.size(), options)?;
         let (width, height) = movie.size();
         let info = Info::default().with_movie(pixel_size, [width, height], movie.frames());
@@ -100,7 +106,8 @@ impl Job<'_> {
         let layout = words.layout(pixel_size, is_picasso, told.shape);
         let parse = |text: &String| crate::words::condition::parse(text, &layout.table(&[], &info));
         let filter = words.filter.as_ref().map(parse).transpose()?;
-        let mut output = LocsOutput::create(output, 0.0, self.overwrite)?;
+        let output = LocsOutput::create(output, 0.0, self.overwrite)?;
+        let mut output = output.with_record(record)?;
         output.write(layout.table(&[], &info))?;
         for text in metadata(&movie, words.pixel_size) {
             listener.hear(Topic::Metadata, text);
@@ -130,7 +137,72 @@ impl Job<'_> {
         let localizer = localizations.into_localizer();
         crate::interrupt::check()?;
         let written = output.rows;
-        complete(output, localizer.counts())?;
-        Ok(Done { localizer, time: begin.elapsed(), frames_are, written })
+        let (left_out, counts) = output.finish_counted(Vec::new(), counted(localizer.counts()))?;
+        Ok(Done { localizer, time: begin.elapsed(), frames_are, written, left_out, counts })
     }
+
+    /// The files that are read, as they are before any frame is read.
+    fn inputs(&self, movie: &Movie) -> Result<Vec<InputFile>, CliError> {
+        let mut files: Vec<(&str, PathBuf)> =
+            files_of(self.movie, movie.files()).into_iter().map(|file| ("movie", file)).collect();
+        files.extend(self.words.files());
+        // Of the files that a folder of maps may have, those that it has.
+        let there = files.iter().filter(|(role, file)| *role == "movie" || file.exists());
+        let read = |(role, file): &(&str, PathBuf)| {
+            let wrong =
+                |error: io::Error| CliError::file(&file.display().to_string(), error.to_string());
+            InputFile::new(role, file).map_err(wrong)
+        };
+        there.map(read).collect()
+    }
+
+    fn record(
+        &self,
+        options: &LocalizeOptions,
+        pixel_size: Option<f64>,
+        inputs: Vec<InputFile>,
+    ) -> Result<Record, CliError> {
+        let mut record = Record::new("localize", self.output);
+        record.source = self.named.map(str::to_owned);
+        record.options = self.words.method(options);
+        record.inputs = inputs;
+        record.camera = Some(record::camera(options));
+        record.calibration = match (&options.calibration, &options.psf) {
+            (Some(calibration), _) => Some(record::calibration(calibration)),
+            (None, Some(psf)) => Some(record::psf(psf)),
+            (None, None) => None,
+        };
+        let picasso = format_of(self.output)? == TableFormat::Picasso;
+        let corner = self.words.origin == OriginChoice::Corner && !picasso;
+        record.origin = Some(Origin::corner(corner));
+        record.pixel_size = pixel_size;
+        Ok(record)
+    }
+}
+
+/// The files of a movie: those with its frames, and those beside it that say what they are.
+fn files_of(movie: &Path, frames: &[PathBuf]) -> Vec<PathBuf> {
+    let mut files = frames.to_vec();
+    if files.is_empty() {
+        files.push(movie.to_owned());
+    }
+    for (ending, beside) in [("raw", "yaml"), ("dax", "inf")] {
+        let has = movie.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending));
+        let beside = movie.with_extension(beside);
+        if has && beside.is_file() {
+            files.push(beside);
+        }
+    }
+    files
+}
+
+/// The counts of a movie by their names.
+fn counted(counts: &Counts) -> BTreeMap<String, u64> {
+    let all = [
+        ("frames", counts.frames),
+        ("candidates", counts.candidates),
+        ("fits", counts.by_status.total()),
+        ("converged", counts.by_status.converged() + counts.at_end),
+    ];
+    all.map(|(name, count)| (name.to_owned(), count as u64)).into()
 }

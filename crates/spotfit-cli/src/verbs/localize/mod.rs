@@ -15,14 +15,13 @@ use crate::error::CliError;
 use crate::say::message::say;
 use crate::say::progress::progress;
 use crate::verbs::fit::{FitOptions, rate};
-use crate::words::locs::Origin;
+use crate::words::locs::{OriginChoice, in_words};
 use crate::words::movie_options::{Lengths, MovieArguments, parse_lengths};
 use crate::words::output::Overwrite;
 use crate::words::spot_options::SpotOptions;
-use spotfit::Status;
 use spotfit::detect::DEFAULT_FALSE_RATE;
 use spotfit::localize::{Counts, Flags, Localizer};
-use spotfit::movie::Movie;
+use spotfit::{Length, Status};
 
 pub(crate) use job::{Job, Listener, Topic};
 
@@ -46,10 +45,10 @@ pub(crate) struct LocalizeArguments {
 /// How movies are localized, for every command that does it.
 #[derive(Debug, Args)]
 pub(crate) struct LocalizeWords {
-    /// Side of the fitted windows, in pixels; odd. About 4 sigma + 3 is a good choice [default: 7; with
+    /// Side of the fitted windows, in pixels or with a unit, as in 700nm; odd. About 4 sigma + 3 is a good choice [default: 7; with
     /// --calibration that of the beads, with --psf the largest up to 13 that leaves 5 pixels of the PSF around].
     #[arg(long = "box", value_name = "PX")]
-    box_size: Option<usize>,
+    box_size: Option<Length>,
     /// How many false spots the detector may find in a million pixels of noise alone. It takes the noise to be that of
     /// the camera's photo-electrons.
     #[arg(long, default_value_t = DEFAULT_FALSE_RATE, value_name = "R")]
@@ -63,11 +62,11 @@ pub(crate) struct LocalizeWords {
     pixel_size: Option<Lengths>,
     /// Where (0, 0) is: at the centre of the first pixel, or at its corner, as in ThunderSTORM.
     #[arg(long, value_enum, default_value = "centre", value_name = "ORIGIN")]
-    origin: Origin,
-    /// Frames to localize, from A (counted from 0) up to but not including B; either may be left out.
+    origin: OriginChoice,
+    /// Frames to localize, from A to B, counted from 1; both are meant, and either may be left out.
     #[arg(long, value_name = "A:B")]
     frames: Option<String>,
-    /// Where to look for spots: first column, first row, columns, rows.
+    /// Where to look for spots: first column, first row, columns, rows; in pixels or with units, as in 0,0,12.8um,12.8um.
     #[arg(long, value_name = "X,Y,W,H")]
     roi: Option<String>,
     /// Fit these positions instead of detecting spots: a CSV file with columns frame (from 0), x and y in pixels, or any
@@ -134,8 +133,11 @@ fn flags(choices: &[FlagChoice]) -> Flags {
 
 pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     let LocalizeArguments { movie, output, words, overwrite } = arguments;
-    let job = Job { movie, output, words, overwrite: *overwrite };
-    let done = job.run(&Aloud(ProgressBar::hidden().into()), |locs, _| locs.finish())?;
+    let job = Job { movie, output, words, overwrite: *overwrite, named: None };
+    let done = job.run(&Aloud(ProgressBar::hidden().into()))?;
+    if done.left_out.total() > 0 {
+        say!("{}", in_words(&done.left_out));
+    }
     summarize(&done.localizer, done.time, done.frames_are);
     if words.filter.is_some() {
         let (written, kept) = (done.written, done.localizer.counts().kept);
@@ -155,8 +157,6 @@ impl Listener for Aloud {
     fn hear(&self, _: Topic, text: String) {
         say!("{text}");
     }
-
-    fn opened(&self, _: &Movie) {}
 
     fn begin(&self, frames: usize) {
         *self.0.borrow_mut() = progress(frames as u64, "frames", true);
