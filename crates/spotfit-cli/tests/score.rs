@@ -107,7 +107,7 @@ fn heights_are_scored() {
     );
     let (rmse, rmse_z) = (near["rmse"].as_f64().expect("x"), near["rmse_z"].as_f64().expect("z"));
     assert!((rmse - 10.0).abs() < 1e-9 && (rmse_z - 40.0).abs() < 1e-9);
-    let off = 100.0 - 100.0 / 3.0;
+    let off: f64 = 100.0 - 100.0 / 3.0;
     let expected = 0.5 * ((100.0 - off.hypot(10.0)) + (100.0 - off.hypot(0.5 * 40.0)));
     assert!((near["efficiency"].as_f64().expect("both") - expected).abs() < 1e-9);
     assert_eq!(of(&[&"--radius-z", &"0.7um"])["true_positives"].as_u64(), Some(2));

@@ -33,8 +33,8 @@ pub(crate) struct ScoreArguments {
     /// Height of the frames in pixels.
     #[arg(long, value_name = "PX")]
     height: Option<usize>,
-    /// Where (0, 0) is in the truth, if it is a table in nanometres or a CSV table: at the centre of the first pixel, or at its corner
-    /// [default: what the record beside it says, or else centre].
+    /// Where (0, 0) is in the truth, if it is a table in nanometres or a CSV table: at the centre of the first pixel, or at its corner:
+    /// see --origin.
     #[arg(long, value_enum, value_name = "ORIGIN")]
     truth_origin: Option<OriginChoice>,
     /// The number of the first frame in the truth: see --first-frame.

@@ -13,14 +13,8 @@ use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_sam
 use spotfit::record::{InputFile, Origin, Record, State};
 use spotfit::steps::{Sink, Source};
 use spotfit::table::{
-    Info, LeftOut, Table, TableError, TableFormat, TableOutput, TableReader, Unit, is_our_sidecar,
-    sidecar,
+    LeftOut, Table, TableError, TableFormat, TableOutput, Unit, is_our_sidecar, sidecar,
 };
-
-/// The most rows that are held in memory.
-pub(crate) const MOST_ROWS: usize = 1 << 28;
-/// The most rows kept of a table that can be read only once.
-const MOST_KEPT: usize = 1 << 24;
 
 /// A table to read, and what the file may not say.
 #[derive(Debug, Args)]
@@ -63,30 +57,7 @@ impl From<OriginChoice> for Origin {
     }
 }
 
-/// A table that may be read several times.
-pub(crate) struct Locs {
-    pub(crate) name: String,
-    path: PathBuf,
-    pixel_size: Option<f64>,
-    /// Half a pixel, if (0, 0) is the corner of the first one.
-    corner: bool,
-    /// The number of the first frame, if it does not follow from the names of the columns.
-    first_frame: Option<u32>,
-    /// A table that can be read only once, and what is to be known of it.
-    kept: Option<(Table, Vec<String>)>,
-}
-
 impl LocsArguments {
-    pub(crate) fn open(&self) -> Result<Locs, CliError> {
-        self.table.open(&self.localizations)
-    }
-
-    /// The same, for a table to be written here: its name is looked at before anything is read.
-    pub(crate) fn open_for(&self, output: &Path) -> Result<Locs, CliError> {
-        format_of(output)?;
-        self.open()
-    }
-
     pub(crate) fn path(&self) -> &Path {
         &self.localizations
     }
@@ -136,165 +107,6 @@ impl TableArguments {
             say!("spotfit: {}: {note}", source.name());
         }
         Ok(source)
-    }
-
-    pub(crate) fn open(&self, path: &Path) -> Result<Locs, CliError> {
-        if let Some(size) = self.pixel_size {
-            let good = (1e-6..=1e12).contains(&size);
-            let wrong =
-                CliError::option("pixel-size", &size.to_string(), "1e-6 to 1e12 nanometres");
-            good.then_some(()).ok_or(wrong)?;
-        }
-        let origin = self.origin.map(Origin::from).or_else(|| Record::origin_of(path));
-        let Some(origin) = origin else {
-            let reason = "its record says that a process was killed while it replaced this table by one with another origin; \
-                          give --origin";
-            return Err(CliError::file(&path.display().to_string(), reason));
-        };
-        let corner = origin == Origin::Corner;
-        let locs = Locs::told(path, self.pixel_size, corner, self.first_frame)?;
-        say_unknown(&locs.say_notes()?);
-        Ok(locs)
-    }
-}
-
-impl Locs {
-    pub(crate) fn open(
-        path: &Path,
-        pixel_size: Option<f64>,
-        corner: bool,
-    ) -> Result<Self, CliError> {
-        Self::told(path, pixel_size, corner, None)
-    }
-
-    fn told(
-        path: &Path,
-        pixel_size: Option<f64>,
-        corner: bool,
-        first_frame: Option<u32>,
-    ) -> Result<Self, CliError> {
-        let name = path.display().to_string();
-        let (input, length) = Input::open(path)?;
-        let path = path.to_owned();
-        let mut locs = Self { name, path, pixel_size, corner, first_frame, kept: None };
-        if length.is_none() {
-            let reader = TableReader::csv(Box::new(input)).map_err(locs.wrong())?;
-            let reader = &mut locs.informed(reader);
-            let read = match reader.read_all(MOST_KEPT) {
-                Err(TableError::ManyRows { most }) => {
-                    let reason =
-                        format!("a pipe may have at most {most} localizations; use a file");
-                    return Err(CliError::file(&locs.name, reason));
-                }
-                read => read,
-            };
-            locs.kept = Some((read.map_err(locs.wrong())?, reader.notes().to_vec()));
-        }
-        Ok(locs)
-    }
-
-    fn informed(&self, reader: TableReader) -> TableReader {
-        let reader = match self.first_frame {
-            Some(first) => reader.with_first_frame(first),
-            None => reader,
-        };
-        match self.pixel_size {
-            Some(size) => reader.with_info(|info| info.pixel_size = Some(size)),
-            None => reader,
-        }
-    }
-
-    /// An error of this table.
-    pub(crate) fn wrong<E: std::fmt::Display>(&self) -> impl Fn(E) -> CliError + use<E> {
-        let name = self.name.clone();
-        move |error| CliError::advised(&name, error.to_string())
-    }
-
-    fn reader(&self, columns: Option<&[&str]>) -> Result<TableReader, CliError> {
-        let reader = TableReader::open(&self.path).map_err(self.wrong())?;
-        let reader = self.informed(reader);
-        Ok(match columns {
-            Some(columns) => reader.with_columns(columns),
-            None => reader,
-        })
-    }
-
-    /// Visits the table block by block: all columns, or these as far as they are there.
-    pub(crate) fn blocks(
-        &self,
-        columns: Option<&[&str]>,
-        mut visit: impl FnMut(Table) -> Result<(), CliError>,
-    ) -> Result<(), CliError> {
-        if let Some((table, _)) = &self.kept {
-            return visit(match columns {
-                Some(columns) => table.only(columns),
-                None => table.clone(),
-            });
-        }
-        let mut reader = self.reader(columns)?;
-        while let Some(block) = reader.read().map_err(self.wrong())? {
-            crate::interrupt::check()?;
-            visit(block)?;
-        }
-        Ok(())
-    }
-
-    /// The whole table: all columns, or these as far as they are there.
-    pub(crate) fn load(&self, columns: Option<&[&str]>) -> Result<Table, CliError> {
-        let mut table = Table::default();
-        self.blocks(columns, |block| {
-            if table.rows() + block.rows() > MOST_ROWS {
-                return Err(self.wrong()(TableError::ManyRows { most: MOST_ROWS }));
-            }
-            table.append(&block).map_err(self.wrong())
-        })?;
-        Ok(table)
-    }
-
-    /// The columns, without rows, and what is known of the movie.
-    pub(crate) fn layout(&self) -> Result<Table, CliError> {
-        Ok(self.begin()?.0)
-    }
-
-    /// The columns, without rows, and what is to be known of the table.
-    fn begin(&self) -> Result<(Table, Vec<String>), CliError> {
-        if let Some((table, notes)) = &self.kept {
-            return Ok((table.emptied(), notes.clone()));
-        }
-        let mut reader = self.reader(None)?;
-        let first = reader.read().map_err(self.wrong())?;
-        Ok((first.unwrap_or_default().emptied(), reader.notes().to_vec()))
-    }
-
-    /// Says what is to be known of the table; the result is its columns.
-    pub(crate) fn say_notes(&self) -> Result<Table, CliError> {
-        let (layout, notes) = self.begin()?;
-        for note in notes {
-            say!("spotfit: {}: {note}", self.name);
-        }
-        Ok(layout)
-    }
-
-    /// The files that must not be written over.
-    pub(crate) fn files(&self) -> Vec<PathBuf> {
-        written(&self.path)
-    }
-
-    /// Where the centre of the first pixel is, in pixels.
-    pub(crate) fn origin(&self) -> f64 {
-        let picasso = TableFormat::of(&self.path) == Some(TableFormat::Picasso);
-        if self.corner && !picasso { 0.5 } else { 0.0 }
-    }
-
-    /// Begins to write a table made of this one.
-    pub(crate) fn output(&self, path: &Path, overwrite: Overwrite) -> Result<LocsOutput, CliError> {
-        for input in self.files() {
-            refuse_replacing(&input, path)?;
-        }
-        let picasso = TableFormat::of(&self.path) == Some(TableFormat::Picasso);
-        let output = LocsOutput::create(path, shift(self.corner, picasso, path)?, overwrite)?;
-        let input = self.kept.is_none().then_some(&*self.path);
-        output.with_record(made_of(input, self.corner, path)?)
     }
 }
 
@@ -533,31 +345,4 @@ pub(crate) fn refuse_same(outputs: &[Option<&Path>]) -> Result<(), CliError> {
     let all: Vec<PathBuf> = outputs.iter().flatten().flat_map(|path| written(path)).collect();
     let all: Vec<&Path> = all.iter().map(PathBuf::as_path).collect();
     refuse_same_output(&all)
-}
-
-/// The number of frames of the movie, from what is known or from the last that has a localization.
-pub(crate) fn frames_of(info: &Info, frames: &[u32]) -> u32 {
-    let seen = frames.iter().max().map_or(0, |last| last.saturating_add(1));
-    let said = info.frames.and_then(|frames| u32::try_from(frames).ok()).unwrap_or(0);
-    seen.max(said)
-}
-
-/// The median of a column of lengths, as far as it is finite.
-pub(crate) fn usual(table: &Table, name: &str, unit: Unit) -> Option<f64> {
-    let values = table.lengths(name, unit).ok()?;
-    let mut values: Vec<f64> =
-        values.iter().copied().filter(|value| *value > 0.0 && value.is_finite()).collect();
-    if values.is_empty() {
-        return None;
-    }
-    let middle = values.len() / 2;
-    Some(*values.select_nth_unstable_by(middle, f64::total_cmp).1)
-}
-
-/// A length with its unit.
-pub(crate) fn length(value: f64, unit: Unit) -> String {
-    match unit {
-        Unit::Nanometre => format!("{value:.1} nm"),
-        _ => format!("{value:.3} px"),
-    }
 }

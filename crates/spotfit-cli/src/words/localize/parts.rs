@@ -11,14 +11,17 @@ use serde_json::{Value, json};
 
 use super::{LocalizeWords, flags};
 use crate::error::CliError;
-use crate::words::locs::{Locs, OriginChoice, format_of, refuse_replacing};
+use crate::say::listener::Terminal;
+use crate::say::message::say;
+use crate::words::locs::{OriginChoice, format_of, plain, refuse_replacing};
 use crate::words::movie_options::{Lengths, asked_size};
 use spotfit::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
 use spotfit::astigmatism::find::Finder;
 use spotfit::localize::{LocalizeOptions, Localizer, Positions, Roi};
 use spotfit::psf::{self, Psf};
 use spotfit::record::{self, Origin};
-use spotfit::table::{Info, Layout, Table, TableFormat, Unit, Widths};
+use spotfit::steps::StepError;
+use spotfit::table::{Info, Layout, Table, TableError, TableFormat, Unit, Widths};
 use spotfit::{Elliptical, Length, Shape, camera_maps};
 
 /// What the words say without a movie.
@@ -219,21 +222,24 @@ fn measured(path: &Path) -> Result<Psf, CliError> {
 
 /// The positions in a table, in pixels.
 fn positions(path: &Path, pixel_size: Option<f64>, corner: bool) -> Result<Positions, CliError> {
-    let locs = Locs::open(path, pixel_size, false)?;
-    locs.say_notes()?;
+    let source = plain(path)?.with_pixel_size(pixel_size)?;
+    for note in source.notes()? {
+        say!("spotfit: {}: {note}", source.name());
+    }
     // Picasso's tables in nanometres have their zero where those in pixels have it.
     let corner = corner && TableFormat::of(path) != Some(TableFormat::Picasso);
     let mut table = Table::default();
-    locs.blocks(Some(&["frame", "x", "y"]), |block| {
+    let wrong = |source: TableError| StepError::Table { name: path.display().to_string(), source };
+    source.blocks(Some(&["frame", "x", "y"]), &Terminal::default(), |block| {
         if table.rows() + block.rows() > MOST_POSITIONS {
             let reason = format!(
                 "there are more than {MOST_POSITIONS} positions; fit a part of them at a time"
             );
-            return Err(CliError::file(&locs.name, reason));
+            return Err(StepError::Input { name: path.display().to_string(), reason });
         }
-        table.append(&block).map_err(locs.wrong())
+        table.append(&block).map_err(wrong)
     })?;
-    table.positions(corner).map_err(locs.wrong())
+    Ok(table.positions(corner).map_err(wrong)?)
 }
 
 /// The most positions: half a gigabyte.
