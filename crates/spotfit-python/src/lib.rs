@@ -42,7 +42,7 @@ mod _spotfit {
     #[pymodule_export]
     use super::model::{Model, ModelFitter};
     #[pymodule_export]
-    use super::pictures::{encode_picture, find_drift, render};
+    use super::pictures::encode_picture;
     #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]

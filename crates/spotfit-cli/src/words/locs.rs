@@ -12,7 +12,7 @@ use crate::words::output::{Output, Overwrite, refuse_stranger};
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_same_output};
 use spotfit::steps::{Sink, Source};
 use spotfit::table::{
-    Info, LeftOut, Table, TableError, TableFormat, TableReader, TableWriter, Unit, is_our_sidecar,
+    LeftOut, Table, TableError, TableFormat, TableReader, TableWriter, Unit, is_our_sidecar,
     sidecar,
 };
 
@@ -242,12 +242,6 @@ impl Locs {
         written(&self.path)
     }
 
-    /// Where the centre of the first pixel is, in pixels.
-    pub(crate) fn origin(&self) -> f64 {
-        let picasso = TableFormat::of(&self.path) == Some(TableFormat::Picasso);
-        if self.corner && !picasso { 0.5 } else { 0.0 }
-    }
-
     /// Begins to write a table made of this one.
     pub(crate) fn output(&self, path: &Path, overwrite: Overwrite) -> Result<LocsOutput, CliError> {
         for input in self.files() {
@@ -444,31 +438,4 @@ pub(crate) fn refuse_same(outputs: &[Option<&Path>]) -> Result<(), CliError> {
     let all: Vec<PathBuf> = outputs.iter().flatten().flat_map(|path| written(path)).collect();
     let all: Vec<&Path> = all.iter().map(PathBuf::as_path).collect();
     refuse_same_output(&all)
-}
-
-/// The number of frames of the movie, from what is known or from the last that has a localization.
-pub(crate) fn frames_of(info: &Info, frames: &[u32]) -> u32 {
-    let seen = frames.iter().max().map_or(0, |last| last.saturating_add(1));
-    let said = info.frames.and_then(|frames| u32::try_from(frames).ok()).unwrap_or(0);
-    seen.max(said)
-}
-
-/// The median of a column of lengths, as far as it is finite.
-pub(crate) fn usual(table: &Table, name: &str, unit: Unit) -> Option<f64> {
-    let values = table.lengths(name, unit).ok()?;
-    let mut values: Vec<f64> =
-        values.iter().copied().filter(|value| *value > 0.0 && value.is_finite()).collect();
-    if values.is_empty() {
-        return None;
-    }
-    let middle = values.len() / 2;
-    Some(*values.select_nth_unstable_by(middle, f64::total_cmp).1)
-}
-
-/// A length with its unit.
-pub(crate) fn length(value: f64, unit: Unit) -> String {
-    match unit {
-        Unit::Nanometre => format!("{value:.1} nm"),
-        _ => format!("{value:.3} px"),
-    }
 }

@@ -34,10 +34,10 @@ from ._options import (
     Profile,
     Shape,
 )
-from ._pictures import Drift, Picture, find_drift, render
+from ._pictures import Drift, Picture
 from ._simulate import Simulation, simulate
 from ._spotfit import CameraMap, DeviceArray, __version__
-from ._steps import link
+from ._steps import Frc, Nena, find_drift, frc, link, nena, render, stats
 from ._summary import FileOutcome, FilesSummary
 from ._warnings import SpotfitWarning
 from ._z import find_z
@@ -62,6 +62,7 @@ __all__ = [
     "Fits",
     "Fitter",
     "Flag",
+    "Frc",
     "InstructionSet",
     "LinearParameters",
     "LocalizeOptions",
@@ -70,6 +71,7 @@ __all__ = [
     "Model",
     "ModelFits",
     "Movie",
+    "Nena",
     "Options",
     "Picture",
     "Profile",
@@ -86,10 +88,13 @@ __all__ = [
     "fit",
     "fit_files",
     "fit_in_frames",
+    "frc",
     "link",
     "localize",
+    "nena",
     "read_table",
     "render",
     "simulate",
+    "stats",
     "write_table",
 ]

@@ -22,6 +22,9 @@ pub struct DriftOptions {
     pub beads: Option<Beads>,
     /// How far a bead may move from frame to frame; ten times the median uncertainty if not given.
     pub bead_radius: Option<Length>,
+    /// The frames of the movie; those that the table says, or up to its last localization, if not given. Localizations of later
+    /// frames show no drift.
+    pub frames: Option<u32>,
     /// Frames of a segment of the first comparison, such that there are 2 to 64 of them; chosen by the number of
     /// localizations if not given.
     pub segment: Option<u32>,
@@ -40,6 +43,7 @@ impl DriftOptions {
     fit_core::__setters! {
         with_beads: beads: Option<Beads>,
         const with_bead_radius: bead_radius: Option<Length>,
+        const with_frames: frames: Option<u32>,
         const with_segment: segment: Option<u32>,
         const with_knots: knots: Option<u32>,
         const with_range: range: Option<Length>,

@@ -40,7 +40,7 @@ pub struct RenderOptions {
     pub scale_bar: Option<Length>,
     /// Give the density itself, localizations per pixel.
     pub raw: bool,
-    /// Give 16 bits for each pixel where the picture is in shades of grey.
+    /// Give the shades of a grey picture with 16 bits too.
     pub deep_grey: bool,
     /// The most pixels that the picture may have; each takes 7 to 15 bytes of memory.
     pub max_pixels: usize,
