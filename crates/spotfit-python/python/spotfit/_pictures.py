@@ -27,8 +27,17 @@ def _unknown() -> Doubles:
     return np.empty(0)
 
 
+class _Reported:
+    """What an operation made that also says something."""
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What was said when it was made, such as counts; empty if it was made otherwise."""
+        return dict(getattr(self, "_report", {}))
+
+
 @dataclass(frozen=True, eq=False)
-class Drift:
+class Drift(_Reported):
     """How far everything had moved in each frame. Arrays cannot be written to; ``dataclasses.replace(drift, x=…)`` makes another one.
 
     Attributes

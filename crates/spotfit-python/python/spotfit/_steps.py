@@ -136,7 +136,6 @@ def find_drift(
     >>> round(float(drift.x[-1]), 3), drift.report["beads"]
     (0.99, 1)
     """
-    _positions(beads)
     options = {
         "beads": beads if beads is None or isinstance(beads, str) else {"at": _positions(beads)},
         "bead_radius": _length("bead_radius", bead_radius),
@@ -152,10 +151,8 @@ def find_drift(
     return _with_report(Drift(**found, unit=unit, pixel_size=locs.movie.pixel_size), report)
 
 
-def _positions(beads: Any) -> list[list[float]]:
+def _positions(beads: npt.ArrayLike) -> list[list[float]]:
     """Places (x, y)."""
-    if beads is None or isinstance(beads, str):
-        return []
     places = np.asarray(arguments.unmasked("beads", beads), dtype=float)
     if places.ndim != 2 or places.shape[1] != 2 or not np.isfinite(places).all():
         raise ValueError(f"beads must be 'auto' or finite places (n, 2), not of shape {places.shape}")
@@ -469,9 +466,9 @@ def _run(name: str, options: dict[str, Any], tables: dict[str, Locs]) -> tuple[A
             raise TypeError(f"{word} must be spotfit.Locs, not {type(table).__name__}")
     given = {word: value for word, value in options.items() if value is not None}
     columns = [(word, table._given(), table._info) for word, table in tables.items()]
-    table, picture, report, notes = _spotfit.run_step(name, json.dumps(given), columns)
+    made, picture, report, notes = _spotfit.run_step(name, json.dumps(given), columns)
     tell(notes)
-    return table or picture, json.loads(report)
+    return made or picture, json.loads(report)
 
 
 R = TypeVar("R", Drift, Picture)
