@@ -73,7 +73,7 @@ pub(crate) fn encode_picture<'py>(
             (false, _) => picture().write_png(&mut file, nanometres)?,
             (true, None) => picture().write_tiff(&mut file, nanometres)?,
             (true, Some(grey)) => {
-                Picture::from_pixels(width, grey).write_tiff(&mut file, nanometres)?
+                Picture::from_pixels(width, grey).write_tiff(&mut file, nanometres)?;
             }
         }
         Ok(file.into_inner())

@@ -62,10 +62,15 @@ impl<'a> Prediction<'a> {
         let (fits, points) = (self.parameters.nrows(), self.points);
         let count = fits.saturating_mul(points);
         let mut values: Vec<f64> = room(count, "values")?;
-        let pool = threads::pool()?;
         let held = vec![false; self.model.parameters().len()];
         let program = self.model.as_formula().program(Axes::Together, &held);
-        let evaluator = Evaluator::new(&program);
+        let mut evaluator = Evaluator::new(&program);
+        if count <= PART {
+            values.resize(count, 0.0);
+            self.fill(&mut evaluator, 0, &mut values);
+            return PyArray1::from_vec(py, values).reshape([fits, points]);
+        }
+        let pool = threads::pool()?;
         for start in (0..count).step_by(BLOCK) {
             check_signals(py)?;
             let end = count.min(start + BLOCK);
@@ -77,7 +82,7 @@ impl<'a> Prediction<'a> {
                     block.par_chunks_mut(PART).enumerate().for_each_init(
                         || evaluator.clone(),
                         |evaluator, (part, values)| {
-                            self.fill(evaluator, start + part * PART, values)
+                            self.fill(evaluator, start + part * PART, values);
                         },
                     );
                 });

@@ -65,7 +65,7 @@ pub(crate) fn aside<T: Send + 'static>(
         match found {
             Ok(found) => return Ok(found),
             Err(RecvTimeoutError::Timeout) => {
-                check_signals(py).inspect_err(|_| abandoned.0.store(true, Ordering::Relaxed))?
+                check_signals(py).inspect_err(|_| abandoned.0.store(true, Ordering::Relaxed))?;
             }
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(panic) => resume_unwind(panic),

@@ -95,14 +95,14 @@ def test_a_simulation_is_whose_it_is() -> None:
         (lambda: spotfit.Camera(sensitivity=-1), ValueError, "sensitivity"),
         (lambda: spotfit.Camera(float("nan")), ValueError, "baseline"),
         (lambda: spotfit.Camera(em_gain=0), ValueError, "em_gain"),
-        (lambda: spotfit.Camera("100"), TypeError, "baseline"),
-        (lambda: spotfit.Camera(read_noise=None), TypeError, "read_noise"),
+        (lambda: spotfit.Camera("100"), TypeError, "baseline"),  # type: ignore[arg-type]
+        (lambda: spotfit.Camera(read_noise=None), TypeError, "read_noise"),  # type: ignore[arg-type]
         (lambda: spotfit.Movie(-1.0), ValueError, "pixel_size"),
-        (lambda: spotfit.Movie(width=2.5), TypeError, "width"),
+        (lambda: spotfit.Movie(width=2.5), TypeError, "width"),  # type: ignore[arg-type]
         (lambda: spotfit.Movie(frames=-1), ValueError, "frames"),
         (lambda: spotfit.Drift(np.zeros(3), np.zeros(2)), ValueError, "y must be .* 3 frames"),
-        (lambda: spotfit.Drift(np.zeros(3), np.zeros(3), unit="mm"), ValueError, "unit = 'mm'"),
-        (lambda: spotfit.Camera() + spotfit.Camera(), TypeError, "unsupported"),
+        (lambda: spotfit.Drift(np.zeros(3), np.zeros(3), unit="mm"), ValueError, "unit = 'mm'"),  # type: ignore[arg-type]
+        (lambda: spotfit.Camera() + spotfit.Camera(), TypeError, "unsupported"),  # type: ignore[operator]
         (lambda: replace(spotfit.Camera(), read_noise=-1), ValueError, "read_noise"),
         (lambda: setattr(spotfit.Camera(), "baseline", 3), FrozenInstanceError, "baseline"),
     ],

@@ -19,8 +19,8 @@ ALLOWED = (ValueError, TypeError, MemoryError, RuntimeError, OverflowError)
 NOTHING = [None, "", "spots", b"x", object(), {}, {1, 2}, [], [[]], 3, 1j, ..., NotImplemented, type, len]
 NUMBERS = [0, -1, 1, 2, 3, 10**30, -(10**30), 2**63, 2**64, 0.5, -0.0, 1e308, float("nan"), float("inf"), True, np.int8(3)]
 WORDS: dict[str, list[Any]] = {
-    "shape": ["circular", "elliptical", "rotated", "fixed", "given"],
-    "sigma": [1.5, (1.0, 2.0), [1, 2], (1, 2, 3), "1"],
+    "shape": ["circular", "elliptical", "rotated", "given"],
+    "fixed_sigma": [1.5, (1.0, 2.0), [1, 2], (1, 2, 3), "1"],
     "profile": ["sampled", "integrated"],
     "estimator": ["lse", "mle", "LSE"],
     "camera": [spotfit.Camera(), spotfit.Camera(em_gain=1), (1, 2), (1, 2, 3, 4)],
@@ -196,7 +196,8 @@ def test_what_is_wrong_is_named() -> None:
         ({"weights": -spots - 1}, ValueError, "weight -"),
         ({"corners": [[0.5, 1]] * 10}, ValueError, "corners.*0.5"),
         ({"shape": "round"}, ValueError, "shape = 'round'"),
-        ({"shape": "fixed"}, ValueError, "sigma"),
+        ({"shape": "fixed"}, ValueError, "fixed_sigma"),
+        ({"shape": "elliptical", "fixed_sigma": 1.5}, ValueError, "fixed_sigma is a shape of its own"),
         ({"max_iterations": 0}, ValueError, "max_iterations"),
         ({"max_iterations": 2.5}, TypeError, "max_iterations.*float"),
         ({"threads": 10**6}, ValueError, "threads"),
@@ -205,7 +206,7 @@ def test_what_is_wrong_is_named() -> None:
         ({"camera": 3}, TypeError, "camera"),
         ({"dtype": "int"}, ValueError, "dtype"),
         ({"speed": 3}, TypeError, "speed"),
-        ({"shape": "fixed", "sigma": "12"}, TypeError, "sigma"),
+        ({"fixed_sigma": "12"}, TypeError, "fixed_sigma"),
         ({"max_iterations": 200.0}, TypeError, "max_iterations"),
     ]
     spotfit.fit(spots, max_iterations=200)

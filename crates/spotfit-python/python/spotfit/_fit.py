@@ -13,7 +13,7 @@ from . import _arguments as arguments
 from ._camera import Camera
 from ._device import DeviceFits
 from ._fits import Errors, Fits
-from ._keywords import current, takes_former
+from ._keywords import RENAMED, current, takes_former
 from ._spotfit import CameraMap, device_of
 from ._spotfit import Fitter as _Fitter
 
@@ -45,13 +45,13 @@ class Fitter:
 
     Parameters
     ----------
-    shape : {"circular", "elliptical", "rotated", "fixed", "given"}
-        The shape of the spots. Of "fixed" ones all have the width `sigma`; of "given" ones each has that of its start.
-    sigma : float or (float, float), optional
-        For the shape "fixed": its width in pixels, or its widths along x and y.
+    shape : {"circular", "elliptical", "rotated", "given"}
+        The shape of the spots. Of "given" ones each has the width of its start.
     profile : {"sampled", "integrated"}
         What a pixel measures: the Gaussian at its centre, or its integral over the pixel. It matters where sigma is
         below about 1 pixel.
+    fixed_sigma : float or (float, float), optional
+        The width is known, in place of a shape: in pixels, or the widths along x and y.
     estimator : {"lse", "mle"}
         What is minimized: least squares, or the deviance of Poisson distributed photo-electrons.
     camera : Camera or CameraMap, optional
@@ -98,13 +98,13 @@ class Fitter:
 
     __slots__ = ("_fitter", "_map", "_options")
 
-    @takes_former(devices="device")
+    @takes_former(devices="device", sigma="fixed_sigma")
     def __init__(
         self,
         *,
         shape: Shape = "circular",
-        sigma: float | tuple[float, float] | None = None,
         profile: Profile = "sampled",
+        fixed_sigma: float | tuple[float, float] | None = None,
         estimator: Estimator = "lse",
         camera: Camera | CameraMap | None = None,
         background: Background | None = None,
@@ -130,9 +130,15 @@ class Fitter:
         numbers = None if camera is None or self._map is not None else arguments.camera(camera)
         if max_iterations is not None:
             max_iterations = arguments.whole("max_iterations", max_iterations, 100_000)
+        # What a width that is known was called.
+        former: str = shape
+        if fixed_sigma is not None and former not in ("circular", "fixed"):
+            raise ValueError(f"fixed_sigma is a shape of its own: leave out shape = '{shape}'")
+        if fixed_sigma is None and former == "fixed":
+            raise ValueError("shape = 'fixed' needs fixed_sigma, in pixels")
         self._fitter = _Fitter(
-            shape=shape,
-            sigma=None if sigma is None else arguments.pair("sigma", sigma),
+            shape=shape if fixed_sigma is None else "fixed",
+            sigma=None if fixed_sigma is None else arguments.pair("fixed_sigma", fixed_sigma),
             profile=profile,
             estimator=estimator,
             camera=numbers,
@@ -312,6 +318,7 @@ def _double(dtype: str | None) -> bool | None:
 
 
 def _fits(rows: npt.NDArray[Any], errors: npt.NDArray[Any] | None) -> Fits:
+    rows.setflags(write=False)
     return Fits(rows, None if errors is None else Errors(errors, rows))
 
 
@@ -322,7 +329,8 @@ _cached = lru_cache(maxsize=16, typed=True)(Fitter)
 def _fitter(options: Options) -> Fitter:
     """A fitter with these options: that of an earlier call, if there was one, for starting threads takes longer than
     fitting some windows."""
-    options = cast("Options", current(options))
+    if not RENAMED.keys().isdisjoint(options):
+        options = cast("Options", current(options))
     camera = options.get("camera")
     if isinstance(camera, CameraMap):
         # Maps are large: only their owner keeps them.

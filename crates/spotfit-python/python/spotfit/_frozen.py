@@ -12,6 +12,8 @@ A = TypeVar("A", bound=npt.NDArray[Any])
 
 def frozen(array: A) -> A:
     """A view of an array that cannot be written to; the array itself can be, as before."""
+    if not array.flags.writeable:
+        return array
     view = array.view()
     view.flags.writeable = False
     return view

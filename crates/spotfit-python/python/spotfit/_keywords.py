@@ -12,7 +12,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 #: The keywords of `spotfit.Blocks` and `spotfit.Fitter` that changed, and what they are called now.
-RENAMED = {"box_size": "box", "keep_all": "all", "checks": "flags", "z_slice": "slice", "devices": "device"}
+RENAMED = {
+    "box_size": "box", "keep_all": "all", "checks": "flags", "z_slice": "slice", "devices": "device", "sigma": "fixed_sigma",
+}  # fmt: skip
 
 
 def current(given: Mapping[str, Any], renamed: Mapping[str, str] = RENAMED) -> dict[str, Any]:
@@ -33,6 +35,8 @@ def current(given: Mapping[str, Any], renamed: Mapping[str, str] = RENAMED) -> d
 def former(given: Mapping[str, Any]) -> dict[str, Any]:
     """The same keywords by the names that records have of them."""
     names = {now: name for name, now in RENAMED.items()}
+    if given.get("fixed_sigma") is not None:
+        given = {**given, "shape": "fixed"}
     return {names.get(name, name): value for name, value in given.items()}
 
 

@@ -13,7 +13,7 @@ from . import _arguments as arguments
 from . import _spotfit
 from ._camera import Camera
 from ._fit import fitter_of
-from ._keywords import takes_former
+from ._keywords import RENAMED, takes_former
 from ._locs import Locs, joined
 from ._warnings import tell
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 22
 #: Options that a measured PSF has no use for.
 _GAUSSIAN = (
-    "shape", "sigma", "profile", "criteria", "background", "min_delta", "min_step", "max_error", "tolerance", "centre_margin",
+    "shape", "fixed_sigma", "profile", "criteria", "background", "min_delta", "min_step", "max_error", "tolerance", "centre_margin",
     "sigma_min", "sigma_max",
 )  # fmt: skip
 #: Pixels that a microscope may have, in nanometres.
@@ -146,7 +146,7 @@ class Blocks(Iterator[Locs]):
         file or the size of its pixels is odd; or if `box` is not that of the calibration.
     """
 
-    @takes_former(box_size="box", keep_all="all", checks="flags", z_slice="slice")
+    @takes_former(**RENAMED)
     def __init__(
         self,
         movie: str | PathLike[str] | Any,
@@ -177,7 +177,7 @@ class Blocks(Iterator[Locs]):
             if gaussian:
                 raise ValueError(f"{gaussian[0]} is for Gaussians: a measured PSF has a shape of its own")
             options.setdefault("estimator", "mle")
-        if calibration is not None and options.get("shape", "circular") == "circular":
+        if calibration is not None and options.get("shape", "circular") == "circular" and options.get("fixed_sigma") is None:
             options["shape"] = "elliptical"
         size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)

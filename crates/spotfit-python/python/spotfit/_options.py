@@ -12,7 +12,7 @@ from ._spotfit import CameraMap
 # Options have these names, too.
 Slice = slice
 
-Shape = Literal["circular", "elliptical", "rotated", "fixed", "given"]
+Shape = Literal["circular", "elliptical", "rotated", "given"]
 Profile = Literal["sampled", "integrated"]
 Estimator = Literal["lse", "mle"]
 Background = Literal["free", "nonnegative"]
@@ -25,8 +25,8 @@ class Options(TypedDict, total=False):
     """The keywords of `spotfit.Fitter`."""
 
     shape: Shape
-    sigma: float | tuple[float, float] | None
     profile: Profile
+    fixed_sigma: float | tuple[float, float] | None
     estimator: Estimator
     camera: Camera | CameraMap | None
     background: Background | None

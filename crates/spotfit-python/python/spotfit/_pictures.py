@@ -36,7 +36,7 @@ class _Reported:
         return dict(getattr(self, "_report", {}))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Drift(_Reported):
     """How far everything had moved in each frame. Arrays cannot be written to; ``dataclasses.replace(drift, x=…)`` makes another one.
 
@@ -73,7 +73,7 @@ class Drift(_Reported):
 
     def __post_init__(self) -> None:
         for name in ("x", "y", "z", "x_error", "y_error", "z_error"):
-            values = np.asarray(arguments.unmasked(name, getattr(self, name)), dtype=float)
+            values = np.array(arguments.unmasked(name, getattr(self, name)), dtype=float)
             wanted = (len(self.x), 0) if name not in ("x", "y") else (len(self.x),)
             if values.ndim != 1 or len(values) not in wanted:
                 raise ValueError(f"{name} must be an array (frames,) with {len(self.x)} frames, not of shape {values.shape}")

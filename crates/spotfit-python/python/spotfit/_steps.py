@@ -234,6 +234,9 @@ def render(
     """
     tables = [locs] if isinstance(locs, Locs) else list(locs)
     drifts = [] if drift is None else [drift] if isinstance(drift, Drift) else list(drift)
+    if isinstance(colours, str):
+        tell("colours is called colour_map now", DeprecationWarning)
+        colour_map, colours = colours, None  # type: ignore[assignment]
     if blur == "histogram":
         tell("blur='histogram' is called 'none' now", DeprecationWarning)
         blur = "none"
