@@ -11,6 +11,7 @@ Pixel centres are integers: (0, 0) is the centre of the first pixel of a window,
 
 from ._camera import Camera
 from ._device import DeviceErrors, DeviceFits
+from ._drift import find_drift
 from ._files import fit_files
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
@@ -35,9 +36,11 @@ from ._options import (
     Shape,
 )
 from ._pictures import Drift, Picture
+from ._render import render
 from ._simulate import Simulation, simulate
 from ._spotfit import CameraMap, DeviceArray, __version__
-from ._steps import Frc, Nena, find_drift, frc, link, nena, render, stats
+from ._stats import Frc, Nena, frc, nena, stats
+from ._steps import link
 from ._summary import FileOutcome, FilesSummary
 from ._warnings import SpotfitWarning
 from ._z import find_z

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike, fspath
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,15 @@ class _Reported:
     def report(self) -> dict[str, Any]:
         """What was said when it was made, such as counts; empty if it was made otherwise."""
         return dict(getattr(self, "_report", {}))
+
+
+R = TypeVar("R", bound=_Reported)
+
+
+def reported(made: R, report: dict[str, Any]) -> R:
+    """The same with its report, which does not change for those who have it."""
+    object.__setattr__(made, "_report", report)
+    return made
 
 
 @dataclass(frozen=True, eq=False, repr=False)
