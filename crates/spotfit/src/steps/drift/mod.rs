@@ -37,7 +37,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// The drift as a table: see [`table`].
+    /// The drift as a table: see [`table()`].
     pub fn table(&self) -> Table {
         table(&self.drift, self.unit, &self.info)
     }

@@ -30,9 +30,9 @@ pub use spread::Spread;
 pub struct StatsOptions {
     /// Describe the rows for which this condition holds beside all rows.
     pub filter: Option<String>,
-    /// Find the precision from nearest neighbours ([`nena`](crate::statistics::nena)).
+    /// Find the precision from nearest neighbours ([`nena`](crate::statistics::nena())).
     pub nena: bool,
-    /// Find the resolution by Fourier ring correlation ([`frc`](crate::statistics::frc)).
+    /// Find the resolution by Fourier ring correlation ([`frc`](crate::statistics::frc())).
     pub frc: bool,
 }
 
