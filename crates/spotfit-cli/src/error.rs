@@ -13,7 +13,6 @@ use spotfit::model::{CurveError, FormulaError, ModelError};
 use spotfit::movie::MovieError;
 use spotfit::npy::NpyError;
 use spotfit::output::OutputError;
-use spotfit::render::RenderError;
 use spotfit::steps::StepError;
 use spotfit::table::TableError;
 use spotfit::{FitError, OutOfRange};
@@ -108,15 +107,6 @@ impl Refused for TableDepthError {
         match self {
             Self::Option(error) => error.refused(),
             Self::Fit(error) => error.refused(),
-            _ => None,
-        }
-    }
-}
-
-impl Refused for RenderError {
-    fn refused(&self) -> Option<(&str, String, &str)> {
-        match self {
-            Self::Option(error) => error.refused(),
             _ => None,
         }
     }
@@ -266,11 +256,6 @@ impl CliError {
     /// A formula means nothing.
     pub(crate) fn formula(option: &str, text: &str, error: &FormulaError) -> Self {
         Self::Other(format!("{option}:\n{}", error.shown_in(text)))
-    }
-
-    /// The localizations of a file were refused.
-    pub(crate) fn render(file: &str) -> impl FnOnce(RenderError) -> Self {
-        move |error| told(&error, Some(file))
     }
 
     /// A movie could not be read, or localized, to its end.

@@ -43,7 +43,7 @@ mod _spotfit {
     #[pymodule_export]
     use super::model::{Model, ModelFitter};
     #[pymodule_export]
-    use super::pictures::{encode_picture, find_drift, render};
+    use super::pictures::encode_picture;
     #[pymodule_export]
     use super::records::{FileLock, TableFile, info, method, read_record, record_inputs, unlike};
     #[pymodule_export]

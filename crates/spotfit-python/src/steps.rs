@@ -4,16 +4,19 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use spotfit::steps::render::Rendered;
 use spotfit::steps::{
-    Listener, Note, Sink, Source, StepError, convert, filter, link, merge, score, z,
+    Listener, Note, Sink, Source, StepError, convert, drift, filter, link, merge, render, score,
+    stats, z,
 };
 use spotfit::table::{Table, TableError};
 
+use crate::pictures::{Shown, shown};
 use crate::tables::{Given, Info, Made, columns, table};
 use crate::threads;
 use crate::work::{Abandoned, aside};
@@ -31,11 +34,33 @@ macro_rules! operations {
 
 operations! {
     "convert": table_to_table(convert::ConvertOptions, convert::run);
+    "drift": table_to_other(drift::DriftOptions, find_drift);
     "filter": table_to_table(filter::FilterOptions, filter::run);
     "link": table_to_table(link::LinkOptions, link::run);
     "merge": table_to_table(merge::MergeOptions, merge::run);
+    "render": tables_to_picture(render::RenderOptions, render::run);
     "score": two_tables(score::ScoreOptions, score::run);
+    "stats": table_to_other(stats::StatsOptions, describe);
     "z": table_to_table(z::ZOptions, z::run);
+}
+
+/// The drift of a table, which Python takes out itself.
+fn find_drift(
+    options: &drift::DriftOptions,
+    source: &Source,
+    listener: &dyn Listener,
+) -> Result<(Option<Table>, drift::DriftReport), StepError> {
+    let found = drift::find(options, source, listener)?;
+    Ok((Some(found.table()), found.report))
+}
+
+/// What a table is like, without drift, which only a page would show.
+fn describe(
+    options: &stats::StatsOptions,
+    source: &Source,
+    listener: &dyn Listener,
+) -> Result<(Option<Table>, stats::StatsReport), StepError> {
+    Ok((None, stats::run(options, source, None, listener)?))
 }
 
 struct Operation {
@@ -51,9 +76,10 @@ struct Call<'a> {
     listener: &'a dyn Listener,
 }
 
-/// What an operation makes: a table if it makes one, and its report.
+/// What an operation makes: a table or a picture if it makes one, and its report.
 struct Answer {
     table: Option<Table>,
+    picture: Option<Rendered>,
     report: String,
 }
 
@@ -66,7 +92,30 @@ impl Call<'_> {
         let [source] = self.tables()?;
         let mut made = Table::default();
         let report = run(&options(self.options)?, source, &mut made, self.listener);
-        Ok(Answer { table: Some(made), report: json(&report.map_err(of_step)?)? })
+        Ok(Answer { table: Some(made), picture: None, report: json(&report.map_err(of_step)?)? })
+    }
+
+    /// An operation that makes of one table another that is not one of localizations, or none.
+    fn table_to_other<O: DeserializeOwned, R: Serialize>(
+        &self,
+        run: fn(&O, &Source, &dyn Listener) -> Result<(Option<Table>, R), StepError>,
+    ) -> PyResult<Answer> {
+        let [source] = self.tables()?;
+        let made = run(&options(self.options)?, source, self.listener);
+        let (table, report) = made.map_err(of_step)?;
+        Ok(Answer { table, picture: None, report: json(&report)? })
+    }
+
+    /// An operation that makes a picture of tables, after which come their drifts, whose names begin so.
+    fn tables_to_picture<O: DeserializeOwned>(
+        &self,
+        run: fn(&O, &[Source], &[Source], &dyn Listener) -> Result<Rendered, StepError>,
+    ) -> PyResult<Answer> {
+        let count = self.sources.iter().take_while(|of| !of.name().starts_with("drift")).count();
+        let (tables, drifts) = self.sources.split_at(count);
+        let made = run(&options(self.options)?, tables, drifts, self.listener).map_err(of_step)?;
+        let report = json(&made.report)?;
+        Ok(Answer { table: None, picture: Some(made), report })
     }
 
     /// An operation that compares two tables.
@@ -76,7 +125,7 @@ impl Call<'_> {
     ) -> PyResult<Answer> {
         let [first, second] = self.tables()?;
         let report = run(&options(self.options)?, first, second, self.listener);
-        Ok(Answer { table: None, report: json(&report.map_err(of_step)?)? })
+        Ok(Answer { table: None, picture: None, report: json(&report.map_err(of_step)?)? })
     }
 
     /// The tables, of which there must be so many.
@@ -102,8 +151,8 @@ impl Listener for Heard<'_> {
     }
 }
 
-/// The table that an operation made, if it makes one, its report as JSON, and its notes.
-type Done<'py> = (Option<(Vec<Made<'py>>, Info)>, String, Vec<String>);
+/// The table and the picture that an operation made, if it makes one, its report as JSON, and its notes.
+type Done<'py> = (Option<(Vec<Made<'py>>, Info)>, Option<Shown<'py>>, String, Vec<String>);
 
 /// Runs an operation on tables, each with the name that it has for the caller.
 #[pyfunction]
@@ -127,12 +176,13 @@ pub(crate) fn run_step<'py>(
             (run(&call), listener.notes.into_inner())
         })
     })?;
-    let Answer { table, report } = answer?;
+    let Answer { table, picture, report } = answer?;
     let table = table.map(|made| {
         let info = Info(made.info.clone());
         (columns(py, made), info)
     });
-    Ok((table, report, notes))
+    let picture = picture.map(|picture| shown(py, &picture)).transpose()?;
+    Ok((table, picture, report, notes))
 }
 
 /// The operations, each with its default options as JSON.
@@ -172,6 +222,10 @@ fn of_step(error: StepError) -> PyErr {
         StepError::Read { name, source } => {
             io::Error::new(source.kind(), format!("{name}: {source}")).into()
         }
+        StepError::Table { source: TableError::Column(_), .. } => {
+            PyKeyError::new_err(without_backticks(&error.to_string()))
+        }
+        StepError::Memory { .. } => PyMemoryError::new_err(without_backticks(&error.to_string())),
         other => PyValueError::new_err(without_backticks(&other.to_string())),
     }
 }

@@ -11,7 +11,6 @@ use spotfit::table::{self, Column, Filter, Kind, Table, TableError, TableReader,
 use crate::error::room;
 use crate::numbers::numbers;
 use crate::threads;
-use crate::work::aside;
 
 /// What is known of the movie that a table is of.
 #[pyclass(frozen, module = "spotfit._spotfit")]

@@ -93,26 +93,26 @@ def test_pictures_have_one_order_of_edges() -> None:
     """Proves that the extent of a picture draws the same picture again, in the frames of the movie and elsewhere."""
     locs = table()
     for picture in (
-        spotfit.render(locs, pixel=0.3, blur=0.5, colour_by="density"),
-        spotfit.render(locs, pixel=0.7, blur=0.5, extent=(-3.0, 1.0, 9.0, 6.0), colour_by="density"),
+        spotfit.render(locs, pixel="0.3px", blur="0.5px", colour_by="density"),
+        spotfit.render(locs, pixel="0.7px", blur="0.5px", extent=(-3.0, 1.0, 9.0, 6.0), colour_by="density"),
         spotfit.render(locs.in_nanometres(), pixel=7, blur=50, colour_by="density"),
     ):
         again = spotfit.render(
-            locs if picture.unit == "px" else locs.in_nanometres(), pixel=picture.pixel, blur=0.5 if picture.unit == "px" else 50,
-            extent=picture.extent, colour_by="density",
+            locs if picture.unit == "px" else locs.in_nanometres(), pixel=f"{picture.pixel}{picture.unit}",
+            blur="0.5px" if picture.unit == "px" else 50, extent=picture.extent, colour_by="density",
         )  # fmt: skip
         assert again.extent == pytest.approx(picture.extent) and np.array_equal(again.pixels, picture.pixels)
         left, top, right, bottom = picture.extent
         assert left < right and top < bottom and picture.matplotlib_extent == (left, right, bottom, top)
     # The frames of the movie, as the command takes them.
-    assert spotfit.render(locs, pixel=1).extent == pytest.approx((-0.5, -0.5, 63.5, 47.5))
+    assert spotfit.render(locs, pixel="1px").extent == pytest.approx((-0.5, -0.5, 63.5, 47.5))
     assert spotfit.render(locs.in_nanometres(), pixel=100).extent == pytest.approx((-50, -50, 6350, 4750))
 
 
 def test_colours_show_heights_as_the_command_does() -> None:
     """Proves that heights that differ have colours, and that nothing else has them unasked."""
     locs = table()
-    words: Any = {"pixel": 0.3, "blur": 0.5}
+    words: Any = {"pixel": "0.3px", "blur": "0.5px"}
     by_height = spotfit.render(locs, **words).pixels
     assert np.array_equal(by_height, spotfit.render(locs, colour_by="z", **words).pixels)
     density = spotfit.render(locs, colour_by="density", **words).pixels
@@ -124,14 +124,14 @@ def test_colours_show_heights_as_the_command_does() -> None:
 
 def test_pictures_are_what_their_names_say(tmp_path: Any) -> None:
     """Proves that endings choose the format, that others are refused, and that a grey TIFF has 16 bits."""
-    picture = spotfit.render(table(), pixel=0.5, blur=0.5, colour_map="grey")
+    picture = spotfit.render(table(), pixel="0.5px", blur="0.5px", colour_map="grey")
     beginnings = {"a.png": b"\x89PNG", "a.PNG": b"\x89PNG", "b.tif": b"II*\x00", "b.TIFF": b"II*\x00"}
     for name, begins in beginnings.items():
         picture.save(tmp_path / name)
         assert (tmp_path / name).read_bytes()[:4] == begins
     assert (tmp_path / "a.png").read_bytes() == picture.file
     assert picture.grey is not None and len((tmp_path / "b.tif").read_bytes()) > 2 * picture.grey.size
-    colours = spotfit.render(table(), pixel=0.5, blur=0.5)
+    colours = spotfit.render(table(), pixel="0.5px", blur="0.5px")
     colours.save(tmp_path / "c.tif")
     assert colours.grey is None and colours.pixels.tobytes() in (tmp_path / "c.tif").read_bytes()
     assert picture.grey.tobytes() in (tmp_path / "b.tif").read_bytes()

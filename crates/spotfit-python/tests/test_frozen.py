@@ -58,7 +58,7 @@ def test_what_is_given_stays_the_callers() -> None:
 def arrays() -> list[tuple[str, Callable[[], Any]]]:
     fits = spotfit.fit(gaussian(5), errors=True)
     curves = spotfit.Model("a*x + b").fit(np.tile(X, (5, 1)), start=[1, 0], covariance=True)
-    picture = spotfit.render(table(), colour_map="grey", pixel=1)
+    picture = spotfit.render(table(), colour_map="grey", pixel="1px")
     return [
         ("fits", lambda: fits.x),
         ("part of fits", lambda: fits[1:3].array),
@@ -127,7 +127,7 @@ def test_what_is_printed_is_short() -> None:
     locs = table(2000)
     drift = spotfit.Drift(np.linspace(0, 1.5, 2000), np.zeros(2000), unit="px")
     things = [
-        spotfit.render(locs, pixel=0.1), drift, spotfit.simulate(1000), spotfit.fit(gaussian(500), errors=True), locs,
+        spotfit.render(locs, pixel="0.1px"), drift, spotfit.simulate(1000), spotfit.fit(gaussian(500), errors=True), locs,
         spotfit.Model("a*x + b").fit(np.tile(X, (500, 1)), start=[1, 0]), spotfit.Camera(), locs.movie, spotfit.Model("a*x"),
     ]  # fmt: skip
     for thing in things:

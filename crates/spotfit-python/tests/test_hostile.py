@@ -146,16 +146,16 @@ def attack(choose: random.Random, folder: Path) -> None:
     elif what == 4:
         locs().filter(any_of("x > 3", "photons > 3 & x < 2", "x >", "(" * 5000, "nothing < 1"))
     elif what == 5:
-        side = any_of(None, 0.1, 1.0)
+        side = any_of(None, "0.1px", "1px")
         # No pictures that take seconds.
         extent = any_of(None, (0, 0, 30, 20))
         spotfit.render(
-            locs(), pixel=side, blur=any_of("average", 0.5), extent=extent, gamma=any_of(1.0), max_pixels=1 << 18,
+            locs(), pixel=side, blur=any_of("average", "0.5px"), extent=extent, gamma=any_of(1.0), max_pixels=1 << 18,
             colour_by=any_of(None, "x", "z"),
         )  # fmt: skip
     else:
         drift = spotfit.find_drift(
-            locs(), range=any_of(None, 1.0), segment=any_of(None, 3), frames=any_of(None, 9), anyway=any_of(False, True)
+            locs(), range=any_of(None, "1px"), segment=any_of(None, 3), frames=any_of(None, 9), anyway=any_of(False, True)
         )
         drift.correct(locs(), with_error=any_of(False, True))
 

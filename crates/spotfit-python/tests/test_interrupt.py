@@ -80,12 +80,12 @@ SLOW = {
 frame = np.repeat(np.arange(20_000), 60)
 at = rng.uniform(0, 500, (3000, 2))[rng.integers(0, 3000, len(frame))] + rng.normal(0, 0.05, (len(frame), 2))
 locs = spotfit.Locs({"frame": frame, "x": at[:, 0], "y": at[:, 1], "uncertainty": np.full(len(frame), 0.05)})
-call = lambda: spotfit.find_drift(locs, range=60)
+call = lambda: spotfit.find_drift(locs, range="60px")
 """,
     "render": """
 at = rng.uniform(0, 500, (3_000_000, 2))
 locs = spotfit.Locs({"frame": np.zeros(len(at), int), "x": at[:, 0], "y": at[:, 1]})
-call = lambda: spotfit.render(locs, pixel=0.1, blur=5.0)
+call = lambda: spotfit.render(locs, pixel="0.1px", blur="5px")
 """,
     "fit": """
 model = spotfit.Model("voigt")
@@ -102,7 +102,7 @@ call = lambda: model.fit(y, x=x, start=[1, 3, 2, 4, 1, 3], tolerance=1e-12)
     "link": """
 at = rng.uniform(0, 200, (6_000_000, 2))
 locs = spotfit.Locs({"frame": np.repeat(np.arange(6000), 1000), "x": at[:, 0], "y": at[:, 1]})
-call = lambda: spotfit.link(locs, radius=3.0, gap=50)
+call = lambda: spotfit.link(locs, radius="3px", gap=50)
 """,
 }
 SLOW_CALL = """

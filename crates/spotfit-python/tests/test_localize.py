@@ -116,14 +116,14 @@ def test_drift_is_found_and_taken_out(movie: Any) -> None:
 
 def test_pictures(movie: Any, tmp_path: Path) -> None:
     locs = spotfit.localize(movie, pixel_size=100)
-    picture = spotfit.render(locs, pixel=0.1, extent=(0, 0, 80, 64))
+    picture = spotfit.render(locs, pixel="0.1px", extent=("0px", "0px", "80px", "64px"))
     assert picture.pixels.shape == (640, 800, 3) and picture.extent == pytest.approx((0, 0, 80, 64))
     bright = np.argwhere(picture.pixels.sum(axis=2) > 300)
     for left, top in PLACES:
         assert np.hypot(bright[:, 1] / 10 - left - 1.5, bright[:, 0] / 10 - top).min() < 0.5
     picture.save(tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes()[1:4] == b"PNG" and len(list(tmp_path.iterdir())) == 1
-    coloured = spotfit.render(locs, colour_by="frame", blur=0.2, pixel=0.5)
+    coloured = spotfit.render(locs, colour_by="frame", blur="0.2px", pixel="0.5px")
     assert not np.array_equal(coloured.pixels[..., 0], coloured.pixels[..., 1])
 
 

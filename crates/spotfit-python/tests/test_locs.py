@@ -129,9 +129,9 @@ def test_what_is_wrong_is_named(locs: spotfit.Locs, tmp_path: Path) -> None:
         (lambda: locs.with_pixel_size(-1), ValueError, "pixel_size"),
         (lambda: spotfit.render(bare), KeyError, "y"),
         (lambda: spotfit.render(locs, colour_map="red"), ValueError, "colour"),  # type: ignore[arg-type]
-        (lambda: spotfit.render(locs, pixel=1e-9), ValueError, "too large"),
-        (lambda: spotfit.render(locs, pixel=1e-7, max_pixels=2**63 - 1), MemoryError, "memory"),
-        (lambda: spotfit.render(locs, colour_by="photons", pixel=3e-8, max_pixels=2**63 - 1), MemoryError, "memory"),
+        (lambda: spotfit.render(locs, pixel="1e-9px"), ValueError, "too large"),
+        (lambda: spotfit.render(locs, pixel="1e-7px", max_pixels=2**63 - 1), MemoryError, "memory"),
+        (lambda: spotfit.render(locs, colour_by="photons", pixel="3e-8px", max_pixels=2**63 - 1), MemoryError, "memory"),
         (lambda: spotfit.render(locs, extent=(1, 1, 0, 0)), ValueError, "extent"),
         (lambda: spotfit.render(locs[:0]), ValueError, "no localizations"),
         (lambda: spotfit.find_drift(locs[:2]), ValueError, "too few"),

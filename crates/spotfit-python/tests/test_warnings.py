@@ -123,9 +123,9 @@ def test_former_keywords_are_taken(tmp_path: Path) -> None:
     calls: list[tuple[Any, list[str]]] = [
         (lambda: spotfit.localize(frames(), camera=CAMERA, **former), ["box_size", "keep_all", "checks"]),
         (lambda: spotfit.Blocks(frames(), camera=CAMERA, **former), ["box_size", "keep_all", "checks"]),
-        (lambda: spotfit.render(locs, **drawn[0]), ["colours", "most_pixels"]),
+        (lambda: spotfit.render(locs, **drawn[0]), ["most_pixels", "colours"]),
         (lambda: spotfit.render(locs, **drawn[1]), ["value", "limits"]),
-        (lambda: spotfit.render(locs, blur="histogram"), ["blur='histogram'"]),  # type: ignore[arg-type]
+        (lambda: spotfit.render(locs, blur="histogram"), ["blur='histogram'"]),
         (lambda: spotfit.fit(frames()[:, :9, :9], **devices), ["devices"]),
         (lambda: spotfit.Fitter(**devices), ["devices"]),
         (lambda: spotfit.Fitter(shape="fixed", **{"sigma": 1.3}), ["sigma"]),  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import spotfit
 from test_depth import COMMAND
 
 #: What every verb has, and a function has not: files, what is printed, and what an argument of Python tells.
-FILES = {"output", "overwrite", "help", "filter", "origin", "first_frame", "pixel_size"}
+FILES = {"output", "overwrite", "help", "json", "filter", "origin", "first_frame", "pixel_size"}
 #: A camera has a type of its own.
 CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
 FITTER = spotfit.Fitter.__init__
@@ -20,8 +20,11 @@ WORDS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # Positions are windows of `fit_in_frames`, start values an array, and arrays are in memory.
     "localize": ([spotfit.Blocks.__init__, FITTER], {*CAMERA, "positions", "max_frame_pixels"}, {"tolerance"}),
     "fit": ([spotfit.fit, FITTER], {*CAMERA, "initial", "psf"}, {"start", "dtype", "tolerance"}),
-    "render": ([spotfit.render], {"colours", "drift", "scale_bar", "raw"}, set()),
-    "drift": ([spotfit.find_drift], {"table", "plot", "apply", "beads", "bead_radius", "with_error"}, {"frames"}),
+    "render": ([spotfit.render], set(), {"filter"}),
+    # `Drift.correct` takes it out, with its error.
+    "drift": ([spotfit.find_drift], {"table", "plot", "apply", "with_error"}, {"frames"}),
+    # What is left out there is asked for here.
+    "stats": ([spotfit.stats], {"drift", "table", "no_nena", "no_frc"}, {"filter", "nena", "frc"}),
     "link": ([spotfit.link], set(), set()),
     "z": ([spotfit.find_z], {"found"}, set()),
 }

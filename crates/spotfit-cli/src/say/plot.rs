@@ -1,3 +1,3 @@
 //! Charts as SVG, which the library draws.
 
-pub(crate) use spotfit::report::svg::{Axis, Chart, Series, safe, short};
+pub(crate) use spotfit::report::svg::{Axis, Chart, Series, short};

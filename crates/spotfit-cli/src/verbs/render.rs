@@ -1,6 +1,6 @@
 //! `spotfit render`: localizations in, the super-resolved picture out.
 
-use std::io::{Cursor, Write as _};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -189,7 +189,7 @@ impl RenderArguments {
 fn write(mut output: Output, rendered: &Rendered, format: Format) -> Result<(), CliError> {
     let name = output.name().to_owned();
     let written = match (&rendered.image, format) {
-        (Image::Colour(_), Format::Png) => rendered.write_png(output.writer()),
+        (Image::Colour { .. }, Format::Png) => rendered.write_png(output.writer()),
         _ => match output.seekable() {
             Some(file) => rendered.write_tiff(file),
             None => {

@@ -165,7 +165,7 @@ impl<R: Read + Seek> PicassoReader<R> {
             }
             match (column.meaning(), &column.kind) {
                 (Some(Meaning::Angle), _) => {
-                    values.iter_mut().for_each(|value| *value = -value.to_radians())
+                    values.iter_mut().for_each(|value| *value = -value.to_radians());
                 }
                 (Some(Meaning::Neighbour), _) => {
                     let alone = |value: &&mut f64| **value >= f64::from(ALONE);

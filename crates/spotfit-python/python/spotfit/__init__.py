@@ -12,7 +12,7 @@ Pixel centres are integers: (0, 0) is the centre of the first pixel of a window,
 from ._camera import Camera
 from ._concatenate import concatenate
 from ._device import DeviceErrors, DeviceFits
-from ._drift import Drift, find_drift
+from ._drift import find_drift
 from ._files import fit_files
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
@@ -37,9 +37,11 @@ from ._options import (
     Profile,
     Shape,
 )
-from ._pictures import Picture, render
+from ._pictures import Drift, Picture
+from ._render import render
 from ._simulate import Simulation, simulate
 from ._spotfit import CameraMap, DeviceArray, __version__
+from ._stats import Frc, Nena, frc, nena, stats
 from ._steps import Length, ScoreReport, convert, filter, link, merge, score, z
 from ._summary import FileOutcome, FilesSummary
 from ._warnings import SpotfitWarning
@@ -65,6 +67,7 @@ __all__ = [
     "Fits",
     "Fitter",
     "Flag",
+    "Frc",
     "InstructionSet",
     "Length",
     "LinearParameters",
@@ -74,6 +77,7 @@ __all__ = [
     "Model",
     "ModelFits",
     "Movie",
+    "Nena",
     "Options",
     "Picture",
     "Profile",
@@ -93,14 +97,17 @@ __all__ = [
     "fit",
     "fit_files",
     "fit_in_frames",
+    "frc",
     "info",
     "link",
     "localize",
     "merge",
+    "nena",
     "read_table",
     "render",
     "score",
     "simulate",
+    "stats",
     "write_table",
     "z",
 ]

@@ -288,38 +288,9 @@ def read_table(
 ) -> tuple[_Columns, Info, list[str]]: ...
 def write_table(path: str | PathLike[str], columns: _Columns, info: Info, overwrite: bool) -> int: ...
 def filter_table(condition: str, columns: _Columns, info: Info) -> npt.NDArray[np.bool_]: ...
-def find_drift(
-    frame: npt.ArrayLike,
-    x: npt.ArrayLike,
-    y: npt.ArrayLike,
-    z: npt.ArrayLike | None,
-    uncertainty: npt.ArrayLike | None,
-    uncertainty_z: npt.ArrayLike | None,
-    *,
-    frames: int,
-    precision: tuple[float, float],
-    range: float,
-    segment: int | None,
-    knots: int | None,
-    anyway: bool,
-) -> list[npt.NDArray[np.float64]]: ...
-def render(
-    x: npt.ArrayLike,
-    y: npt.ArrayLike,
-    uncertainty: npt.ArrayLike | None,
-    value: npt.ArrayLike | None,
-    *,
-    pixel: float | None,
-    blur: str,
-    width: float,
-    colours: str,
-    low: float,
-    high: float,
-    extent: list[float] | None,
-    saturated: float | None,
-    gamma: float,
-    most_pixels: int,
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16] | None, tuple[float, float, float]]: ...
+#: The picture, its shades of grey, its density, and the side of a pixel in nanometres.
+_Picture = tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16] | None, npt.NDArray[np.float32] | None, float | None]
+
 def encode_picture(
     pixels: npt.NDArray[np.uint8], grey: npt.NDArray[np.uint16] | None, *, format: str, nanometres: float | None
 ) -> bytes: ...
@@ -342,5 +313,5 @@ def simulate(
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], npt.NDArray[np.uint32] | None]: ...
 def run_step(
     name: str, options: str, tables: list[tuple[str, _Columns, Info]]
-) -> tuple[tuple[_Columns, Info] | None, str, list[str]]: ...
+) -> tuple[tuple[_Columns, Info] | None, _Picture | None, str, list[str]]: ...
 def operations() -> dict[str, str]: ...

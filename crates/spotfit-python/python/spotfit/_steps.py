@@ -369,6 +369,6 @@ def _run(name: str, options: dict[str, Any], tables: dict[str, Locs]) -> tuple[A
             raise TypeError(f"{word} must be spotfit.Locs, not {type(table).__name__}")
     given = {word: value for word, value in options.items() if value is not None}
     columns = [(word, table._given(), table._info) for word, table in tables.items()]
-    made, report, notes = _spotfit.run_step(name, json.dumps(given), columns)
+    made, picture, report, notes = _spotfit.run_step(name, json.dumps(given), columns)
     tell(notes)
-    return made, json.loads(report)
+    return made or picture, json.loads(report)

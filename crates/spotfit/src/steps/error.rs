@@ -37,6 +37,14 @@ pub enum StepError {
     /// The value of an option is out of its range.
     #[error(transparent)]
     Option(#[from] OutOfRange),
+    /// There is no memory for the result.
+    #[error("{name}: {reason}")]
+    Memory {
+        /// The name of the table.
+        name: String,
+        /// How much would be needed.
+        reason: String,
+    },
     /// Options do not go together.
     #[error("{0}")]
     Options(String),

@@ -185,7 +185,7 @@ impl LocalizeWords {
         {
             method.insert("box".to_owned(), json!(length.to_string()));
         }
-        if let Some(text) = self.roi.as_deref().filter(|text| !plain(text)) {
+        if let Some(text) = self.roi.as_deref().filter(|text| !is_plain(text)) {
             method.insert("roi".to_owned(), json!(text));
         }
         method
@@ -302,7 +302,7 @@ fn side(length: Length, pixel_size: Option<f64>) -> Result<usize, CliError> {
 }
 
 /// Whether lengths are numbers without units.
-fn plain(text: &str) -> bool {
+fn is_plain(text: &str) -> bool {
     text.split(',').all(|part| part.trim().parse::<usize>().is_ok())
 }
 

@@ -37,7 +37,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// The drift as a table: see [`table`].
+    /// The drift as a table: see [`table()`].
     pub fn table(&self) -> Table {
         table(&self.drift, self.unit, &self.info)
     }
@@ -120,7 +120,7 @@ fn find_in(
     listener: &dyn Listener,
 ) -> Result<Found, StepError> {
     let frames = all.frames().map_err(source.wrong())?;
-    let count = frames_of(&all.info, &frames);
+    let count = options.frames.unwrap_or_else(|| frames_of(&all.info, &frames));
     let uncertainty = all.lengths("uncertainty", unit).ok();
     let uncertainty_z = all.lengths("uncertainty_z", Unit::Nanometre).ok();
     let positions = Positions {

@@ -31,7 +31,7 @@ pub fn table(drift: &Drift, unit: Unit, info: &Info) -> Table {
     table
 }
 
-/// Reads a table of drift, as [`table`] makes it, in the unit of the table that it is of; `info` is what is known of its movie.
+/// Reads a table of drift, as [`table()`] makes it, in the unit of the table that it is of; `info` is what is known of its movie.
 ///
 /// # Errors
 /// [`StepError::Input`] if it has not a row for each frame from the first, numbers that are not finite, or negative errors.

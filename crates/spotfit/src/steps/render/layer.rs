@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 use super::RenderOptions;
 use crate::drift::Drift;
@@ -10,8 +11,11 @@ use crate::steps::words::{condition, go_on};
 use crate::steps::{Listener, Source, StepError, drift};
 use crate::table::{Filter, Info, Kind, Table, TableError, Unit};
 
-/// Localizations that are visited at a time.
-const AT_A_TIME: usize = 1 << 16;
+/// Localizations that are visited at a time: few at first, and more where that takes less than [`BRIEF`], so that whoever ends
+/// the operation does not wait.
+const FIRST: usize = 1 << 10;
+const MOST: usize = 1 << 16;
+const BRIEF: Duration = Duration::from_millis(50);
 
 pub(super) struct Layer<'a> {
     pub(super) source: &'a Source,
@@ -26,6 +30,8 @@ pub(super) struct Layer<'a> {
     shift: f64,
     /// Rows that do not fulfil the condition, when it was last read.
     pub(super) failing: Cell<u64>,
+    /// How many localizations are visited at a time.
+    count: Cell<usize>,
 }
 
 /// A column that colours show.
@@ -74,8 +80,8 @@ impl<'a> Layer<'a> {
                 }
                 _ => None,
             };
-            let (info, failing) = (layout.info, Cell::new(0));
-            layers.push(Self { source, unit, info, value, filter, drift, shift, failing });
+            let (info, failing, count) = (layout.info, Cell::new(0), Cell::new(FIRST));
+            layers.push(Self { source, unit, info, value, filter, drift, shift, failing, count });
         }
         Ok(layers)
     }
@@ -156,11 +162,18 @@ impl<'a> Layer<'a> {
             value: value.get(row).copied().unwrap_or_default(),
         };
         let mut points = Vec::new();
-        for first in (0..block.rows()).step_by(AT_A_TIME) {
+        let mut first = 0;
+        while first < block.rows() {
             go_on(listener)?;
+            let end = block.rows().min(first + self.count.get());
             points.clear();
-            points.extend((first..block.rows().min(first + AT_A_TIME)).map(point));
+            points.extend((first..end).map(point));
+            first = end;
+            let begun = Instant::now();
             visit(&points);
+            if begun.elapsed() < BRIEF {
+                self.count.set(MOST.min(2 * self.count.get()));
+            }
         }
         Ok(())
     }

@@ -25,9 +25,12 @@ pub use report::RenderReport;
 #[non_exhaustive]
 pub enum Image {
     /// Red, green and blue.
-    Colour(Picture),
-    /// Shades of grey of 16 bits, where [`RenderOptions::deep_grey`] asks for them.
-    Grey(Picture<u16>),
+    Colour {
+        /// The picture.
+        picture: Picture,
+        /// The same with 16 bits for each pixel, where it is grey and [`RenderOptions::deep_grey`] asks for that.
+        grey: Option<Picture<u16>>,
+    },
     /// Localizations per pixel, where [`RenderOptions::raw`] asks for them, and how they would be shown.
     Density(Box<Canvas>, Contrast),
 }
@@ -45,28 +48,28 @@ pub struct Rendered {
 }
 
 impl Rendered {
-    /// Writes the picture as PNG, if it is in colours.
+    /// Writes the picture as PNG.
     ///
     /// # Errors
-    /// The error of the writer; [`io::ErrorKind::InvalidInput`] for a picture that PNG does not hold.
+    /// The error of the writer; [`io::ErrorKind::InvalidInput`] for densities, which PNG does not hold.
     pub fn write_png(&self, writer: impl Write) -> io::Result<()> {
         match &self.image {
-            Image::Colour(picture) => picture.write_png(writer, self.nanometres),
-            _ => {
-                let reason = "16 bits and densities are written as TIFF";
+            Image::Colour { picture, .. } => picture.write_png(writer, self.nanometres),
+            Image::Density(..) => {
+                let reason = "densities are written as TIFF";
                 Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
             }
         }
     }
 
-    /// Writes the picture as TIFF.
+    /// Writes the picture as TIFF, with 16 bits where there are so many.
     ///
     /// # Errors
     /// The error of the writer.
     pub fn write_tiff(&self, file: impl Write + Seek) -> io::Result<()> {
         match &self.image {
-            Image::Colour(picture) => picture.write_tiff(file, self.nanometres),
-            Image::Grey(picture) => picture.write_tiff(file, self.nanometres),
+            Image::Colour { grey: Some(grey), .. } => grey.write_tiff(file, self.nanometres),
+            Image::Colour { picture, .. } => picture.write_tiff(file, self.nanometres),
             Image::Density(canvas, contrast) => canvas.write_tiff(file, self.nanometres, contrast),
         }
     }
@@ -105,6 +108,9 @@ pub fn run(
 fn refused(source: &Source) -> impl Fn(RenderError) -> StepError {
     |error| match error {
         RenderError::Option(error) => error.into(),
+        error @ RenderError::Memory { .. } => {
+            StepError::Memory { name: source.name().to_owned(), reason: error.to_string() }
+        }
         error => source.refused()(error),
     }
 }
@@ -197,6 +203,7 @@ fn draw(
 ) -> Result<(Image, Drawn), StepError> {
     let contrast = &look.contrast;
     let mut sum: Option<Picture> = None;
+    let mut deep = None;
     let mut all = Drawn::default();
     for (layer, &colours) in layers.iter().zip(colours) {
         let failed = refused(layer.source);
@@ -210,9 +217,8 @@ fn draw(
         if options.raw {
             return Ok((Image::Density(Box::new(canvas), *contrast), all));
         }
-        let grey = colours == Colours::Density(ColourMap::Grey);
-        if options.deep_grey && grey && layers.len() == 1 {
-            return Ok((Image::Grey(canvas.grey(contrast).map_err(&failed)?), all));
+        if options.deep_grey && layers.len() == 1 && colours == Colours::Density(ColourMap::Grey) {
+            deep = Some(canvas.grey(contrast).map_err(&failed)?);
         }
         let picture = canvas.picture(contrast).map_err(&failed)?;
         match &mut sum {
@@ -221,7 +227,7 @@ fn draw(
         }
     }
     let picture = sum.unwrap_or_else(|| Picture::filled(view.width, view.height, [0; 3]));
-    Ok((Image::Colour(picture), all))
+    Ok((Image::Colour { picture, grey: deep }, all))
 }
 
 /// The unit of the picture in nanometres, if that is known.
@@ -249,8 +255,11 @@ fn with_labels(
         return image;
     }
     match &mut image {
-        Image::Colour(picture) => {
+        Image::Colour { picture, grey } => {
             picture.scale_bar(length.round() as usize, &text);
+            if let Some(grey) = grey {
+                grey.scale_bar(length.round() as usize, &text);
+            }
             if let (Colours::Value { low, high, .. }, Some(value)) = (colours, &first.value) {
                 let symbol = match value.unit {
                     Unit::Nanometre => " nm",
@@ -263,7 +272,6 @@ fn with_labels(
                 picture.legend(colours, [&ends[0], &ends[1]]);
             }
         }
-        Image::Grey(picture) => picture.scale_bar(length.round() as usize, &text),
         // Numbers are not drawn on.
         Image::Density(..) => {}
     }

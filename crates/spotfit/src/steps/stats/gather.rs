@@ -2,38 +2,25 @@
 
 use crate::steps::source::MOST_ROWS;
 use crate::steps::{Listener, Source, StepError};
-use crate::table::{Column, Filter, Table, TableError};
+use crate::table::{Column, Filter, Meaning, Table, TableError};
 
-/// A column that may be described.
-#[derive(Debug)]
-pub(super) struct Known {
-    /// Its name.
-    pub(super) name: &'static str,
-    /// What it is.
-    pub(super) title: &'static str,
-}
-
-const fn quantity(name: &'static str, title: &'static str) -> Known {
-    Known { name, title }
-}
-
-/// All columns that are described where they are there.
-pub(super) static QUANTITIES: [Known; 15] = [
-    quantity("photons", "Photons"),
-    quantity("background", "Background (photons per pixel)"),
-    quantity("sigma", "Sigma"),
-    quantity("sigma_x", "Sigma along x"),
-    quantity("sigma_y", "Sigma along y"),
-    quantity("uncertainty", "Uncertainty of x and y"),
-    quantity("uncertainty_x", "Uncertainty of x"),
-    quantity("uncertainty_y", "Uncertainty of y"),
-    quantity("uncertainty_z", "Uncertainty of z"),
-    quantity("z", "z"),
-    quantity("chi2", "Squares of the residuals (χ²)"),
-    quantity("goodness", "Goodness of fit (χ² per degree of freedom)"),
-    quantity("neighbour", "Nearest neighbour in the frame"),
-    quantity("on_time", "Frames from the first to the last of a molecule"),
-    quantity("detections", "Localizations of a molecule"),
+/// All columns that are described where they are there, in this order.
+pub(super) const QUANTITIES: [Meaning; 15] = [
+    Meaning::Photons,
+    Meaning::Background,
+    Meaning::Sigma,
+    Meaning::SigmaX,
+    Meaning::SigmaY,
+    Meaning::Uncertainty,
+    Meaning::UncertaintyX,
+    Meaning::UncertaintyY,
+    Meaning::UncertaintyZ,
+    Meaning::Z,
+    Meaning::Chi2,
+    Meaning::Goodness,
+    Meaning::Neighbour,
+    Meaning::OnTime,
+    Meaning::Detections,
 ];
 
 /// The rows that have a position.
@@ -55,10 +42,8 @@ impl Gathered {
         filter: Option<&Filter>,
         listener: &dyn Listener,
     ) -> Result<Self, StepError> {
-        let needed: Vec<&str> = ["frame", "x", "y"]
-            .into_iter()
-            .chain(QUANTITIES.iter().map(|quantity| quantity.name))
-            .collect();
+        let needed: Vec<&str> =
+            ["frame", "x", "y"].into_iter().chain(QUANTITIES.map(Meaning::name)).collect();
         let columns: Vec<&str> =
             needed.iter().copied().chain(filter.into_iter().flat_map(Filter::columns)).collect();
         let mut gathered = Self { keep: filter.map(|_| Vec::new()), ..Self::default() };

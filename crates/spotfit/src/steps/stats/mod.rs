@@ -15,7 +15,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::words::{condition, frames_of, go_on, symbol};
 use super::{Listener, Source, StepError, drift};
 use crate::drift::Drift;
-use crate::table::{Info, Kind, Unit};
+use crate::table::{Info, Kind, Meaning, Unit};
 
 use gather::{Gathered, QUANTITIES};
 pub use histogram::Histogram;
@@ -30,9 +30,9 @@ pub use spread::Spread;
 pub struct StatsOptions {
     /// Describe the rows for which this condition holds beside all rows.
     pub filter: Option<String>,
-    /// Find the precision from nearest neighbours ([`nena`](crate::statistics::nena)).
+    /// Find the precision from nearest neighbours ([`nena`](crate::statistics::nena())).
     pub nena: bool,
-    /// Find the resolution by Fourier ring correlation ([`frc`](crate::statistics::frc)).
+    /// Find the resolution by Fourier ring correlation ([`frc`](crate::statistics::frc())).
     pub frc: bool,
 }
 
@@ -117,10 +117,10 @@ pub fn run(
     let Gathered { mut table, frames, keep, left_out } = gathered;
     let stated = part::stated(&table, keep.as_deref(), unit);
     let linked = part::is_linked(&table);
-    let quantities = QUANTITIES.iter().filter_map(|known| {
-        let column = table.remove(known.name)?;
+    let quantities = QUANTITIES.iter().filter_map(|&meaning| {
+        let column = table.remove(meaning.name())?;
         let whole = column.kind == Kind::Whole;
-        Some(Quantity::of(known, column.unit, whole, column.values, keep.as_deref()))
+        Some(Quantity::of(meaning, column.unit, whole, column.values, keep.as_deref()))
     });
     let quantities = quantities.collect();
     go_on(listener)?;
@@ -202,7 +202,7 @@ impl Serialize for StatsReport {
 
 impl Quantity {
     fn of(
-        known: &gather::Known,
+        meaning: Meaning,
         unit: Unit,
         whole: bool,
         mut values: Vec<f64>,
@@ -214,6 +214,6 @@ impl Quantity {
         let ends = parts[0].quantiles.map(|quantiles| [quantiles[0], quantiles[4]]);
         let of_parts = std::iter::once(&values).chain(&kept);
         let histogram = ends.and_then(|ends| Histogram::of(ends, whole, of_parts));
-        Self { name: known.name, title: known.title, unit, parts, histogram }
+        Self { name: meaning.name(), title: meaning.title(), unit, parts, histogram }
     }
 }
