@@ -94,8 +94,8 @@ fn tables_have_records() {
 }
 
 /// Proves that a table with (0, 0) at the corner of the first pixel is read so without a word, after which it agrees with one
-/// from the centre; that the word counts before the record; and that nobody goes by the record of another table, or by one of a
-/// process that was killed while it changed the origin.
+/// from the centre; that the word counts before the record; that the record may be copied and
+/// renamed with its table; and that nobody goes by one of a process that was killed while it changed the origin.
 #[test]
 fn the_origin_is_remembered() {
     let folder = with_movie();
@@ -125,11 +125,12 @@ fn the_origin_is_remembered() {
     near(&through_picasso(&corner, &[]), &expected, 0.0);
     let as_centre: Vec<f64> = through_picasso(&corner, &["--origin", "centre"]);
     assert!(as_centre.iter().zip(&expected).all(|(one, other)| (one - other - 0.5).abs() < 1e-4));
-    // A copy has no record, and that of another table does not count.
+    // A copy has no record, and gets it with its file.
     let copy = folder.path("copy.csv");
     fs::copy(&corner, &copy).expect("a copy");
-    fs::copy(record(&corner), record(&copy)).expect("a copy");
     assert!(through_picasso(&copy, &[]) == as_centre);
+    fs::copy(record(&corner), record(&copy)).expect("a copy");
+    near(&through_picasso(&copy, &[]), &expected, 0.0);
     // As a process leaves it that was killed.
     let text = fs::read_to_string(record(&corner)).expect("a record");
     let killed = text
