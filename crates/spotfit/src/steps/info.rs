@@ -333,11 +333,8 @@ impl fmt::Display for MovieInfo {
             (Some(size), Some(source)) => write!(f, "\npixels of {size} nm, by {source}")?,
             _ => write!(f, "\nthe size of a pixel is not known")?,
         }
-        match &self.files[..] {
-            [first, .., last] => {
-                write!(f, "\n{} files: {first} to {last}", self.files.len())?;
-            }
-            _ => {}
+        if let [first, .., last] = &self.files[..] {
+            write!(f, "\n{} files: {first} to {last}", self.files.len())?;
         }
         for note in &self.notes {
             write!(f, "\n{note}")?;
