@@ -67,7 +67,10 @@ fn tables_have_records() {
     let rows = common::rows(&fs::read(&table).expect("a table")).len() - 1;
     assert_eq!(made["counts"]["localizations"], rows);
     assert_eq!(made["options"]["frames"], serde_json::json!([2, 9]));
-    assert_eq!((&made["camera"]["baseline"], &made["pixel_size"]), (&100.0.into(), &100.0.into()));
+    assert_eq!(
+        (&made["camera"]["baseline"], &made["pixel_size"]),
+        (&Value::from(100.0), &Value::from(100.0))
+    );
     let movie = &made["inputs"][0];
     assert_eq!(
         (&movie["role"], &movie["name"], &movie["whole"]),
@@ -157,7 +160,7 @@ fn files_are_told() {
     };
     let (words, found) = said(&movie);
     assert!(words.starts_with("movie of 20 frames of 64×56 pixels, u16\n"), "{words}");
-    assert_eq!((&found["kind"], &found["frames"]), (&"movie".into(), &20.into()));
+    assert_eq!((&found["kind"], &found["frames"]), (&"movie".into(), &Value::from(20)));
     let (words, found) = said(&table);
     assert!(words.contains("x [nm]") && words.contains("by localize of Spotfit"), "{words}");
     assert!(words.contains(" in frames 3 to 20"), "{words}");
