@@ -262,7 +262,7 @@ fn changes_are_refused_without_overwrite() {
     does(&folder, &batch("list.txt", "out", &["--format", "csv"]));
     for name in ["a", "b"] {
         for ending in ["csv", "csv.spotfit.json"] {
-            fs::remove_file(folder.path(format!("out/{name}.{ending}"))).expect("a file");
+            fs::remove_file(folder.path(&format!("out/{name}.{ending}"))).expect("a file");
         }
     }
 
@@ -613,14 +613,18 @@ mod signals {
             let count = said.split(" movies: ").nth(1).and_then(|rest| rest.split(' ').next());
             count.and_then(|count| count.parse::<usize>().ok()).unwrap_or_else(|| panic!("{said}"))
         };
+        // Whole movies: their tables and records, and when each was written. Other files come and go meanwhile.
         let done = |out: &str| {
-            let exists = folder.path(out).exists();
-            let made = if exists { files(&folder, out) } else { BTreeMap::new() };
-            let records = made.into_iter().filter(|(name, bytes)| {
-                name.ends_with(".spotfit.json")
-                    && String::from_utf8_lossy(bytes).contains("\"done\"")
-            });
-            records.map(|(name, _)| name).collect::<Vec<String>>()
+            let names = all.iter().map(|name| name.replace(".tif", ".hdf5"));
+            let names = names.map(|name| [format!("{name}.spotfit.json"), name]);
+            let whole = |[record, table]: [String; 2]| {
+                let at = |name: &str| folder.path(out).join(name);
+                let text = fs::read_to_string(at(&record)).ok()?;
+                let when = |name: &String| fs::metadata(at(name)).ok()?.modified().ok();
+                let times = (when(&record)?, when(&table)?);
+                text.contains("\"done\"").then_some((table, times))
+            };
+            names.filter_map(whole).collect::<BTreeMap<_, _>>()
         };
         let (one, other) = (start("both"), start("both"));
         let counts = [end(one), end(other)];
@@ -636,7 +640,6 @@ mod signals {
             signal(&dies, "KILL");
             killed += u32::from(!dies.wait().expect("its end").success());
             let there = done(&out);
-            let when = if there.is_empty() { BTreeMap::new() } else { times(&folder, &out) };
             // A third one comes when the first is dead.
             let third = start(&out);
             let counts = [end(lives), end(third)];
@@ -646,12 +649,9 @@ mod signals {
                 "{round}: {:?}",
                 names(&folder, &out)
             );
-            let now = times(&folder, &out);
-            let kept = there.iter().all(|record| {
-                let table = record.trim_end_matches(".spotfit.json");
-                now[record] == when[record] && now[table] == when[table]
-            });
-            assert!(kept, "{round}: {there:?}");
+            let now = done(&out);
+            let kept = there.iter().all(|(table, times)| now.get(table) == Some(times));
+            assert!(kept, "{round}: {there:?}, then {now:?}");
             before += there.len();
         }
         println!(

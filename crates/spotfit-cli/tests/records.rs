@@ -67,7 +67,10 @@ fn tables_have_records() {
     let rows = common::rows(&fs::read(&table).expect("a table")).len() - 1;
     assert_eq!(made["counts"]["localizations"], rows);
     assert_eq!(made["options"]["frames"], serde_json::json!([2, 9]));
-    assert_eq!((&made["camera"]["baseline"], &made["pixel_size"]), (&100.0.into(), &100.0.into()));
+    assert_eq!(
+        (&made["camera"]["baseline"], &made["pixel_size"]),
+        (&Value::from(100.0), &Value::from(100.0))
+    );
     let movie = &made["inputs"][0];
     assert_eq!(
         (&movie["role"], &movie["name"], &movie["whole"]),
@@ -94,8 +97,8 @@ fn tables_have_records() {
 }
 
 /// Proves that a table with (0, 0) at the corner of the first pixel is read so without a word, after which it agrees with one
-/// from the centre; that the word counts before the record; and that nobody goes by the record of another table, or by one of a
-/// process that was killed while it changed the origin.
+/// from the centre; that the word counts before the record; that the record may be copied and
+/// renamed with its table; and that nobody goes by one of a process that was killed while it changed the origin.
 #[test]
 fn the_origin_is_remembered() {
     let folder = with_movie();
@@ -125,11 +128,12 @@ fn the_origin_is_remembered() {
     near(&through_picasso(&corner, &[]), &expected, 0.0);
     let as_centre: Vec<f64> = through_picasso(&corner, &["--origin", "centre"]);
     assert!(as_centre.iter().zip(&expected).all(|(one, other)| (one - other - 0.5).abs() < 1e-4));
-    // A copy has no record, and that of another table does not count.
+    // A copy has no record, and gets it with its file.
     let copy = folder.path("copy.csv");
     fs::copy(&corner, &copy).expect("a copy");
-    fs::copy(record(&corner), record(&copy)).expect("a copy");
     assert!(through_picasso(&copy, &[]) == as_centre);
+    fs::copy(record(&corner), record(&copy)).expect("a copy");
+    near(&through_picasso(&copy, &[]), &expected, 0.0);
     // As a process leaves it that was killed.
     let text = fs::read_to_string(record(&corner)).expect("a record");
     let killed = text
@@ -156,7 +160,7 @@ fn files_are_told() {
     };
     let (words, found) = said(&movie);
     assert!(words.starts_with("movie of 20 frames of 64×56 pixels, u16\n"), "{words}");
-    assert_eq!((&found["kind"], &found["frames"]), (&"movie".into(), &20.into()));
+    assert_eq!((&found["kind"], &found["frames"]), (&"movie".into(), &Value::from(20)));
     let (words, found) = said(&table);
     assert!(words.contains("x [nm]") && words.contains("by localize of Spotfit"), "{words}");
     assert!(words.contains(" in frames 3 to 20"), "{words}");

@@ -217,7 +217,7 @@ def _fit_file(task: Task) -> FileOutcome:
             return known
         inputs = _inputs(task)
         blocks = Blocks(task.movie, **task.options)
-        made = _spotfit.TableFile(table, task.overwrite or _is_ours(task))
+        made = _spotfit.TableFile(table, task.overwrite or _may_replace(task))
         empty = True
         for block in blocks:
             made.write(block._given(), block._info)
@@ -252,9 +252,13 @@ def _old(task: Task) -> dict[str, Any] | None:
     return records.read(task.at(_old_record(task.name)))
 
 
-def _is_ours(task: Task) -> bool:
-    """Whether a table that is there may be replaced without asking, with what stands beside it."""
-    return _spotfit.read_record(task.at(task.tables[0])) is not None or _old(task) is not None
+def _may_replace(task: Task) -> bool:
+    """Whether a process that did not come to its end was about to replace what is there."""
+    then = _spotfit.read_record(task.at(task.tables[0]))
+    if then is not None:
+        return bool(json.loads(then)["state"] == "begun")
+    old = _old(task)
+    return old is not None and not isinstance(old.get("frames"), int)
 
 
 def _standing(task: Task) -> FileOutcome | None:

@@ -194,11 +194,10 @@ impl Record {
         }
     }
 
-    /// The record that stands beside a table; nothing if there is none, or a file of somebody else.
+    /// The record that stands beside a table; nothing if there is none, or a file of somebody else. Both may have been renamed
+    /// together.
     pub fn beside(table: &Path) -> Option<Self> {
-        let name = table.file_name()?.display().to_string();
-        let record = Self::read(&Self::path(table)).ok().flatten();
-        record.filter(|record| record.output == name)
+        Self::read(&Self::path(table)).ok().flatten()
     }
 
     /// Where (0, 0) is in a table, by its record; the centre if it has none. Nothing if a process was killed while it

@@ -28,7 +28,7 @@ fn records_come_back() {
         assert_eq!(Record::read(&path).expect("a record").as_ref(), Some(&own));
         assert_eq!(Record::beside(&table).as_ref(), Some(&own));
     }
-    // Of another table, and no record.
+    // Of a table that has none, and no record.
     assert_eq!(Record::beside(&folder.path().join("others.hdf5")), None);
     for other in ["", "{}", "[1]", "not mine", &own.text().replace("record 1", "record 9")] {
         fs::write(&path, other).expect("a file");

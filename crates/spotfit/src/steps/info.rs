@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::words::symbol;
 use super::{Listener, Source, StepError};
 use crate::astigmatism;
+use crate::astigmatism::file::CalibrationFileError;
 use crate::movie::{Movie, MovieOptions, Pixels};
 use crate::psf::{self, Psf};
 use crate::record::{self, Origin, Record, State};
@@ -28,6 +29,8 @@ pub enum InfoReport {
     Movie(MovieInfo),
     /// A calibration of widths.
     Calibration {
+        /// The unit of widths: `px`, or `nm` where the file does not say how large a pixel is.
+        widths: &'static str,
         /// Its numbers: see [`record::calibration`].
         numbers: Value,
     },
@@ -131,9 +134,15 @@ pub fn run(path: &Path, listener: &dyn Listener) -> Result<InfoReport, StepError
             found.map(InfoReport::Record).ok_or_else(|| wrong("it is gone".to_owned()))
         }
         (None, Some("yaml" | "yml")) => {
-            // A size of pixels that nobody knows does not change what it is.
-            let read = astigmatism::file::load(path).map_err(|error| wrong(error.to_string()))?;
-            Ok(InfoReport::Calibration { numbers: record::calibration(&read) })
+            // Where nobody says the size of a pixel, pixels of a nanometre leave widths as they are.
+            let (read, widths) = match astigmatism::file::load(path) {
+                Err(CalibrationFileError::PixelSize) => {
+                    (astigmatism::file::load_with_pixel_size(path, Some(1.0)), "nm")
+                }
+                read => (read, "px"),
+            };
+            let read = read.map_err(|error| wrong(error.to_string()))?;
+            Ok(InfoReport::Calibration { widths, numbers: record::calibration(&read) })
         }
         _ => movie(path).map(InfoReport::Movie),
     }
@@ -149,9 +158,11 @@ fn table(path: &Path, listener: &dyn Listener) -> Result<TableInfo, StepError> {
     let source = Source::file(path).with_origin(origin.or(Some(Origin::Centre)));
     let layout = source.layout()?;
     let (mut rows, mut frames) = (0, None);
-    source.blocks(Some(&["frame"]), listener, |block| {
-        let own = block.frames().map_err(source.wrong()).unwrap_or_default();
+    let has_frames = layout.column("frame").is_some();
+    let columns: Option<&[&str]> = if has_frames { Some(&["frame"]) } else { None };
+    source.blocks(columns, listener, |block| {
         rows += block.rows();
+        let own = if has_frames { block.frames().map_err(source.wrong())? } else { Vec::new() };
         let ends = own.iter().min().zip(own.iter().max());
         if let Some((&first, &last)) = ends {
             let [first, last] = [first, last].map(|frame| u64::from(frame) + 1);
@@ -160,9 +171,6 @@ fn table(path: &Path, listener: &dyn Listener) -> Result<TableInfo, StepError> {
         }
         Ok(())
     })?;
-    if layout.column("frame").is_none() {
-        rows = source.load(None, listener)?.rows();
-    }
     let column = |column: &crate::table::Column| ColumnInfo {
         name: column.name.clone(),
         unit: symbol(column.unit),
@@ -222,8 +230,8 @@ impl fmt::Display for InfoReport {
             Self::Table(table) => table.fmt(f),
             Self::Record(record) => of_record(record, f),
             Self::Movie(movie) => movie.fmt(f),
-            Self::Calibration { numbers } => {
-                writeln!(f, "calibration of widths; z in nm, widths in pixels")?;
+            Self::Calibration { widths, numbers } => {
+                writeln!(f, "calibration of widths; z in nm, widths in {widths}")?;
                 lines(numbers, f)
             }
             Self::Psf { range: [low, high], step, extent: [width, height] } => write!(
@@ -325,11 +333,8 @@ impl fmt::Display for MovieInfo {
             (Some(size), Some(source)) => write!(f, "\npixels of {size} nm, by {source}")?,
             _ => write!(f, "\nthe size of a pixel is not known")?,
         }
-        match &self.files[..] {
-            [first, .., last] => {
-                write!(f, "\n{} files: {first} to {last}", self.files.len())?;
-            }
-            _ => {}
+        if let [first, .., last] = &self.files[..] {
+            write!(f, "\n{} files: {first} to {last}", self.files.len())?;
         }
         for note in &self.notes {
             write!(f, "\n{note}")?;

@@ -73,12 +73,9 @@ impl Task {
         written(&self.output).iter().any(|file| file.symlink_metadata().is_ok())
     }
 
-    /// Whether a process that did not come to its end was about to replace what is there, or one of 0.1 made it.
+    /// Whether a process that did not come to its end was about to replace what is there.
     pub(super) fn may_replace(&self) -> bool {
-        matches!(
-            self.found(),
-            Ok(Some((Record { state: State::Begun | State::Done { .. }, .. }, _)))
-        )
+        matches!(self.found(), Ok(Some((Record { state: State::Begun, .. }, _))))
     }
 
     /// The record that is there, and whether it is one of 0.1.
