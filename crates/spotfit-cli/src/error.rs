@@ -157,6 +157,7 @@ impl From<StepError> for CliError {
         match error {
             StepError::Table { name, source } => Self::table(&name, &source),
             StepError::Input { name, reason } => Self::file(&name, words_of(&reason)),
+            StepError::Movie { name, source } => Self::Movie { file: name, source },
             StepError::Option(error) => told(&error, None),
             StepError::Condition { text, error } => Self::formula("the condition", &text, &error),
             StepError::Cancelled => Self::Interrupted,
@@ -201,8 +202,9 @@ impl From<CameraMapsError> for CliError {
 }
 
 impl CliError {
-    pub(crate) fn write(file: &str) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Write { file: file.to_owned(), source }
+    pub(crate) fn write(file: &str) -> impl Fn(io::Error) -> Self + use<> {
+        let file = file.to_owned();
+        move |source| Self::Write { file: file.clone(), source }
     }
 
     pub(crate) fn read(file: &str) -> impl FnOnce(NpyError) -> Self {

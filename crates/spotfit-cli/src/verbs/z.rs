@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::error::CliError;
 use crate::say::message::say;
-use crate::verbs::calibrate::finder;
+use crate::words::calibrations::finder;
 use crate::words::locs::{LocsArguments, refuse_replacing};
 use crate::words::output::Overwrite;
 use spotfit::astigmatism::find::{DepthStatus, FindOptions, Finder, Measure};

@@ -1,8 +1,12 @@
 //! Options that verbs share, and the files that they name.
 
+pub(crate) mod calibrations;
 pub(crate) mod corners;
+pub(crate) mod data;
+pub(crate) mod fit_options;
 pub(crate) mod input;
 pub(crate) mod known;
+pub(crate) mod lengths;
 pub(crate) mod locs;
 pub(crate) mod movie_options;
 pub(crate) mod output;

@@ -7,6 +7,7 @@ use clap::Args;
 use crate::error::CliError;
 use spotfit::localize::frames_for_estimates;
 use spotfit::movie::{Block, Movie, MovieLimits, MovieOptions, Pixels};
+use spotfit::steps::PixelScale;
 
 /// Which frames a movie consists of.
 #[derive(Debug, Args)]
@@ -84,6 +85,15 @@ pub(crate) fn asked_size(asked: Option<Lengths>) -> Result<Option<f64>, CliError
         }
         Some(Lengths::Nanometres(size)) => Ok(Some(size)),
         Some(Lengths::Pixels) | None => Ok(None),
+    }
+}
+
+/// How large pixels are, as it is asked for.
+pub(crate) fn scale(asked: Option<Lengths>) -> PixelScale {
+    match asked {
+        None => PixelScale::OfMovie,
+        Some(Lengths::Nanometres(size)) => PixelScale::Nanometres(size),
+        Some(Lengths::Pixels) => PixelScale::Unknown,
     }
 }
 

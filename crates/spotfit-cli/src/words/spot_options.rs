@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use spotfit::{
     Background, Camera, CameraMap, Circular, Elliptical, Estimator, FixedSigma, FixedSigmas,
-    Options, PixelProfile, Rotated, Shape, camera_maps,
+    Length, Options, PixelProfile, Rotated, Shape, camera_maps,
 };
 
+use super::lengths::in_pixels;
 use crate::error::CliError;
 
 /// What is fitted and how it is judged.
@@ -19,7 +20,7 @@ pub(crate) struct SpotOptions {
     /// What a pixel measures of a spot: its value at the pixel's centre, or its integral over the pixel.
     #[arg(long, value_enum, default_value = "sampled", value_name = "PROFILE")]
     profile: ProfileChoice,
-    /// The width is known: only the centre is fitted. One sigma in pixels, or two along x and y.
+    /// The width is known: only the centre is fitted. One sigma in pixels or with a unit, as in 130nm, or two along x and y.
     #[arg(long, value_name = "S|SX,SY", conflicts_with = "shape")]
     fixed_sigma: Option<String>,
     /// The estimator: lse (least squares) or mle (maximum likelihood for Poisson distributed photo-electrons)
@@ -74,11 +75,6 @@ enum EstimatorChoice {
 }
 
 impl CameraOptions {
-    /// Whether nothing is said about the camera.
-    fn is_unknown(&self) -> bool {
-        self.camera().is_none() && self.camera.is_none()
-    }
-
     fn camera(&self) -> Option<Camera> {
         let Self { baseline, em_gain, read_noise, .. } = *self;
         // With maps it is theirs.
@@ -95,14 +91,16 @@ impl CameraOptions {
 }
 
 impl SpotOptions {
-    /// The options with what these words say. `background` is what was asked for, if anything.
+    /// The options with what these words say. `background` is what was asked for, if anything,
+    /// and `pixel_size` the side of a pixel in nanometres, if it is given.
     pub(crate) fn apply(
         &self,
         options: Options,
         background: Option<Background>,
+        pixel_size: Option<f64>,
     ) -> Result<Options, CliError> {
         let shape = match (&self.fixed_sigma, self.shape) {
-            (Some(text), _) => fixed(text)?,
+            (Some(text), _) => fixed(text, pixel_size)?,
             (None, ShapeChoice::Circular) => Shape::Circular(Circular),
             (None, ShapeChoice::Elliptical) => Shape::Elliptical(Elliptical),
             (None, ShapeChoice::Rotated) => Shape::Rotated(Rotated),
@@ -192,21 +190,9 @@ impl SpotOptions {
         }
         Ok(Some((camera_maps::read_with(path, sensitivity)?, path)))
     }
-
-    /// What must be said about the outcome; `errors` says whether errors are wanted.
-    pub(crate) fn warning(&self, errors: bool) -> Option<String> {
-        let who = match self.estimator() {
-            EstimatorChoice::Mle if errors => "maximum likelihood and errors take",
-            EstimatorChoice::Mle => "maximum likelihood takes",
-            EstimatorChoice::Lse if errors => "errors take",
-            EstimatorChoice::Lse => return None,
-        };
-        let without = "no --baseline, --sensitivity, --em-gain, --read-noise or --camera given";
-        self.camera.is_unknown().then(|| format!("{without}; {who} counts for photo-electrons"))
-    }
 }
 
-fn fixed(text: &str) -> Result<Shape, CliError> {
+fn fixed(text: &str, pixel_size: Option<f64>) -> Result<Shape, CliError> {
     let wrong = || {
         CliError::option(
             "fixed-sigma",
@@ -214,8 +200,10 @@ fn fixed(text: &str) -> Result<Shape, CliError> {
             "S or SX,SY in pixels, 0.1 to 1000, no wider than the window",
         )
     };
-    let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
-    let numbers = numbers.map_err(|_| wrong())?;
+    let lengths: Result<Vec<Length>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    let lengths = lengths.map_err(|_| wrong())?;
+    let pixels = |&length: &Length| in_pixels("fixed-sigma", length, pixel_size);
+    let numbers: Vec<f64> = lengths.iter().map(pixels).collect::<Result<_, _>>()?;
     if !numbers.iter().all(|sigma| (0.1..=1e3).contains(sigma)) {
         return Err(wrong());
     }

@@ -27,14 +27,24 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
+pub mod calibrate;
+pub mod curve;
+mod curve_table;
 mod error;
+pub mod fit;
+mod fit_table;
+pub mod fitted;
 pub mod link;
 mod listener;
+mod outcomes;
 mod sink;
 mod source;
+mod stack;
 mod words;
 
 pub use error::StepError;
 pub use listener::{Listener, Note, Silent};
+pub use outcomes::OutcomeFormat;
 pub use sink::Sink;
 pub use source::Source;
+pub use stack::{PixelScale, Stack};

@@ -14,9 +14,11 @@ use fit_sim::papers::TABLE_1;
 use fit_sim::{SpotSimulation, Spots};
 
 use crate::error::CliError;
+use crate::interrupt;
 use crate::words::output::Output;
-use crate::words::table::{FitTable, Format};
-use crate::{interrupt, verbs::fit::rate};
+use spotfit::steps::OutcomeFormat;
+use spotfit::steps::fit::FitTable;
+use spotfit::steps::fitted::rate;
 use spotfit::{
     Background, Elliptical, Estimator, Fit, Fitter, FitterOptions, Options, Shape, Size, Start,
     StatusCounts, Windows,
@@ -267,11 +269,13 @@ fn row(case: &str, name: &str, errors: &[f64; 6]) -> Result<(), CliError> {
 }
 
 fn write_files(folder: &Path, spots: &Spots, fits: &[Fit<f64>]) -> Result<(), CliError> {
-    let path = folder.join("fits.csv");
+    let output = Output::create(&folder.join("fits.csv"))?;
+    let written = CliError::write(output.name());
+    let (csv, options) = (OutcomeFormat::Csv, Options::default());
     let mut table =
-        FitTable::create(&path, Format::Csv, fits.len(), &Options::default(), false, false)?;
-    table.write(fits, &[])?;
-    table.finish()?;
+        FitTable::create(output, csv, fits.len(), &options, false, false).map_err(&written)?;
+    table.write(fits, &[]).map_err(&written)?;
+    table.into_inner().finish()?;
 
     let mut truth = Output::create(&folder.join("truth.csv"))?;
     crate::verbs::simulate::write_truth(&mut truth, &spots.truth)?;

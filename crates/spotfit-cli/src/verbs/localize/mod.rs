@@ -14,14 +14,15 @@ use indicatif::ProgressBar;
 use crate::error::CliError;
 use crate::say::message::say;
 use crate::say::progress::progress;
-use crate::verbs::fit::{FitOptions, rate};
+use crate::words::fit_options::FitOptions;
 use crate::words::movie_options::{Lengths, MovieArguments, parse_lengths};
 use crate::words::output::Overwrite;
 use crate::words::spot_options::SpotOptions;
-use spotfit::Status;
 use spotfit::detect::DEFAULT_FALSE_RATE;
 use spotfit::localize::{Counts, Flags, Localizer};
 use spotfit::movie::Movie;
+use spotfit::steps::fitted::{backend, psf_backend, rate};
+use spotfit::{Length, Status};
 
 pub(crate) use job::{Job, Listener, Topic};
 
@@ -45,10 +46,10 @@ pub(crate) struct LocalizeArguments {
 /// How movies are localized, for every command that does it.
 #[derive(Debug, Args)]
 pub(crate) struct LocalizeWords {
-    /// Side of the fitted windows, in pixels; odd. About 4 sigma + 3 is a good choice [default: 7; with
+    /// Side of the fitted windows, in pixels or with a unit; odd. About 4 sigma + 3 is a good choice [default: 7; with
     /// --calibration that of the beads, with --psf the largest up to 13 that leaves 5 pixels of the PSF around].
-    #[arg(long = "box", value_name = "PX")]
-    box_size: Option<usize>,
+    #[arg(long = "box", value_name = "LENGTH")]
+    box_size: Option<Length>,
     /// How many false spots the detector may find in a million pixels of noise alone. It takes the noise to be that of
     /// the camera's photo-electrons.
     #[arg(long, default_value_t = DEFAULT_FALSE_RATE, value_name = "R")]
@@ -222,8 +223,8 @@ fn summarize(localizer: &Localizer, time: Duration, what_frames_are: Option<Stri
         *frames as f64 / time.as_secs_f64(),
         rate(fits, time),
         match localizer.psf_fitter() {
-            Some(fitter) => crate::verbs::fit::psf_backend(fitter),
-            None => crate::verbs::fit::backend(localizer.fitter()),
+            Some(fitter) => psf_backend(fitter),
+            None => backend(localizer.fitter()),
         },
     );
 }

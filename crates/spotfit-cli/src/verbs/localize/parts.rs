@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use super::{LocalizeWords, Origin, flags};
 use crate::error::CliError;
+use crate::words::calibrations::finder;
+use crate::words::lengths::side;
 use crate::words::locs::{Locs, format_of, refuse_replacing};
 use crate::words::movie_options::asked_size;
 use spotfit::localize::{LocalizeOptions, Localizer, Positions, Roi};
@@ -27,7 +29,8 @@ pub(super) struct Told {
 impl LocalizeWords {
     /// Reads what the words name, refusing what the output would replace.
     pub(super) fn told(&self, output: &Path) -> Result<Told, CliError> {
-        let fit = self.spot.apply(self.fit.options(), self.fit.background())?;
+        let size = asked_size(self.pixel_size)?;
+        let fit = self.spot.apply(self.fit.options(size)?, self.fit.background(), size)?;
         let fit = match (&self.calibration, fit.shape) {
             (Some(_), Shape::Circular(_)) => fit.with_shape(Shape::Elliptical(Elliptical)),
             _ => fit,
@@ -43,7 +46,7 @@ impl LocalizeWords {
             None => None,
             Some(path) => {
                 refuse_replacing(path, output)?;
-                Some(crate::verbs::calibrate::finder(path, asked_size(self.pixel_size)?)?)
+                Some(finder(path, size)?)
             }
         };
         let psf = match &self.psf {
@@ -63,7 +66,7 @@ impl LocalizeWords {
             .with_roi(self.roi.as_deref().map(parse_roi).transpose()?)
             .with_camera(camera)
             .with_map(map.map(|(map, _)| Arc::new(map)))
-            .with_fitter(self.fit.fitter().with_fit(fit.with_camera(None)))
+            .with_fitter(self.fit.fitter(fit.with_camera(None)))
             .with_keep_all(self.all)
             .with_checks(self.flags)
             .with_errors(self.errors)
@@ -71,7 +74,8 @@ impl LocalizeWords {
             .with_psf(psf.map(Arc::new))
             .with_drop(flags(&self.drop))
             .with_saturation(self.saturation);
-        let box_size = self.box_size.unwrap_or(options.usual_box());
+        let box_size = self.box_size.map(|length| side(length, size)).transpose()?;
+        let box_size = box_size.unwrap_or(options.usual_box());
         let options = options.with_box_size(box_size);
         let options = match self.threshold {
             Some(threshold) => options.with_threshold(threshold),
