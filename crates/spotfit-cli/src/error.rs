@@ -4,6 +4,7 @@ use std::io;
 
 use fit_core::ArgumentError;
 use fit_sim::SimulationError;
+use fit_sim::recipes::RecipeError;
 use spotfit::BatchError;
 use spotfit::astigmatism::table::TableDepthError;
 use spotfit::camera_maps::CameraMapsError;
@@ -194,6 +195,16 @@ impl From<ModelError> for CliError {
     }
 }
 from!(FitError, LocalizeError, SimulationError, TableDepthError);
+
+impl From<RecipeError> for CliError {
+    fn from(error: RecipeError) -> Self {
+        match error {
+            RecipeError::Option { name, value, range } => Self::option(name, &value, &range),
+            RecipeError::Simulation(error) => error.into(),
+            error => Self::Other(words_of(&error.to_string())),
+        }
+    }
+}
 
 impl From<CameraMapsError> for CliError {
     fn from(error: CameraMapsError) -> Self {

@@ -11,6 +11,7 @@ use spotfit::{
 
 /// How windows are fitted, for every command that fits.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Fit")]
 pub(crate) struct FitOptions {
     /// The backend: auto, cpu (single precision, vector instructions), gpu (NVIDIA, single
     /// precision) or reference (double precision, one window at a time).

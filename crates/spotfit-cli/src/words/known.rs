@@ -12,6 +12,7 @@ use crate::words::corners::Corners;
 use crate::words::weights::WeightsFile;
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Camera")]
 pub(crate) struct KnownArguments {
     /// Weights for least squares: an NPY file with an array (n, height, width), one for each pixel of each window, or
     /// (height, width), an image of the camera's frame, which needs --corners. A pixel with a weight of 0 or NaN is

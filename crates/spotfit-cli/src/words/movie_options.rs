@@ -11,6 +11,7 @@ use spotfit::steps::PixelScale;
 
 /// Which frames a movie consists of.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Movie")]
 pub(crate) struct MovieArguments {
     /// The channel to localize, from 1. A movie with several channels needs it.
     #[arg(long, value_name = "N")]

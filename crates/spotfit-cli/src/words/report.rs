@@ -12,6 +12,7 @@ use crate::say::message::{print, say};
 
 /// Whether a report is for people or for programs.
 #[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct ReportArguments {
     /// Print the report on standard output as one JSON object, instead of in words on standard error.
     #[arg(long)]
@@ -35,6 +36,11 @@ impl ReportArguments {
         }
         say!("{report}");
         Ok(())
+    }
+
+    /// Prints a report that is not told in words.
+    pub(crate) fn tell_json(self, report: &impl Serialize) -> Result<(), CliError> {
+        if self.json { print(&format!("{}\n", json(report)?)) } else { Ok(()) }
     }
 }
 

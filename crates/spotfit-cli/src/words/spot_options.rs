@@ -13,6 +13,7 @@ use crate::error::CliError;
 
 /// What is fitted and how it is judged.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Fit")]
 pub(crate) struct SpotOptions {
     /// The shape of the spots: circular (one sigma), elliptical (sigma_x, sigma_y) or rotated (with an angle besides).
     #[arg(long, value_enum, default_value = "circular", value_name = "SHAPE")]
@@ -33,6 +34,7 @@ pub(crate) struct SpotOptions {
 
 /// How the camera turns photons into counts.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Camera")]
 struct CameraOptions {
     /// The value of a dark pixel, in ADU. With a word about the camera amplitude and background are
     /// photo-electrons; without any they are counts.

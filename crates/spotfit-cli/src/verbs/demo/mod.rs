@@ -278,7 +278,7 @@ fn write_files(folder: &Path, spots: &Spots, fits: &[Fit<f64>]) -> Result<(), Cl
     table.into_inner().finish()?;
 
     let mut truth = Output::create(&folder.join("truth.csv"))?;
-    crate::verbs::simulate::write_truth(&mut truth, &spots.truth)?;
+    crate::words::truth::write_truth(&mut truth, &spots.truth)?;
     truth.finish()?;
 
     let mut image = Output::create(&folder.join("windows.svg"))?;
