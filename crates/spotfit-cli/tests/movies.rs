@@ -435,7 +435,7 @@ fn localizations_are_rendered() {
     let folder = Folder::new();
     let movie = movie_file(&folder);
     let (table, image) = (folder.path("locs.csv"), folder.path("image.png"));
-    for (unit, pixel, colours) in [("100", "20", "grey"), ("", "0.2", "viridis")] {
+    for (unit, pixel, colours) in [("100", "20", "grey"), ("", "0.2px", "viridis")] {
         let mut all: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"localize", &movie, &"-o", &table];
         let size: &[&str] = if unit.is_empty() { &[] } else { &["--pixel-size", unit] };
         all.extend(size.iter().map(|a| a as &dyn AsRef<std::ffi::OsStr>));
@@ -462,7 +462,10 @@ fn localizations_are_rendered() {
     fails(&[&"render", &wrong, &"-o", &folder.path("no.png")], &["wrong.csv", "line 2", "'two'"]);
     let other = folder.file("other.csv", b"a,b\n1,2\n");
     fails(&[&"render", &other, &"-o", &folder.path("no.png")], &["other.csv", "no column 'x'"]);
-    fails(&[&"render", &table, &"-o", &folder.path("no.png"), &"--pixel", &"1e-9"], &["too large"]);
+    fails(
+        &[&"render", &table, &"-o", &folder.path("no.png"), &"--pixel", &"1e-9px"],
+        &["too large"],
+    );
     assert!(!folder.path("no.png").exists());
 }
 

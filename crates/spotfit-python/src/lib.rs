@@ -15,8 +15,10 @@ mod numbers;
 mod options;
 mod pictures;
 mod pixels;
+mod predict;
 mod rows;
 mod simulate;
+mod steps;
 mod tables;
 mod threads;
 mod work;
@@ -34,17 +36,19 @@ mod _spotfit {
     use super::fitter::Fitter;
     #[pymodule_export]
     use super::localize::{
-        ArrayLocalizer, LocalizeOptions, MovieLocalizer, doubts, doubts_of_movie, estimates,
-        find_z, frames_for_estimates,
+        ArrayLocalizer, LocalizeOptions, MovieFile, MovieLocalizer, check_camera, doubts,
+        doubts_of_movie, estimates, find_z, frames_for_estimates,
     };
     #[pymodule_export]
     use super::model::{Model, ModelFitter};
     #[pymodule_export]
-    use super::pictures::{find_drift, render};
+    use super::pictures::{encode_picture, find_drift, render};
     #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]
-    use super::tables::{Info, filter_table, link_table, read_table, write_table};
+    use super::steps::{operations, run_step};
+    #[pymodule_export]
+    use super::tables::{Info, filter_table, read_table, write_table};
 
     use super::*;
 

@@ -89,7 +89,7 @@ def test_what_is_done_is_not_done_again(
 
     monkeypatch.setattr(spotfit._files, "fit_file", counted)
     # Words for what is so anyway, and what no table depends on.
-    again = spotfit.fit_files(movies, out, box_size=7, frames=slice(None), drop=[], threads=1, overwrite=True)
+    again = spotfit.fit_files(movies, out, box=7, frames=slice(None), drop=[], threads=1, overwrite=True)
     assert list(again) == list(first) and fitted == ["b", "c"]
 
 
@@ -101,7 +101,7 @@ def test_other_options_and_other_movies_are_failures(movies: list[Path], tmp_pat
     (out / "c.fit.json").write_text("broken")
     (out / "d.hdf5").write_text("of someone else")
     before |= {"c.fit.json": b"broken", "d.hdf5": b"of someone else"}
-    found = spotfit.fit_files(movies[:4], out, box_size=9)
+    found = spotfit.fit_files(movies[:4], out, box=9)
     told = [outcome.error or "" for outcome in found]
     assert told[0] == "made with other options (box_size 7 then, 9 now); overwrite=True fits it again"
     assert told[1].startswith("made of another movie (size ")
@@ -109,7 +109,7 @@ def test_other_options_and_other_movies_are_failures(movies: list[Path], tmp_pat
     assert files(out) == before and len(found.failed) == 4
     with pytest.raises(RuntimeError, match=r"4 failed(.|\n)*box_size 7 then"):
         found.raise_for_failures()
-    found = spotfit.fit_files(movies[:4], out, box_size=9, overwrite=True).raise_for_failures()
+    found = spotfit.fit_files(movies[:4], out, box=9, overwrite=True).raise_for_failures()
     assert found[1].frames == 7 and len(spotfit.read_table(out / "d.hdf5")) == found[3].localizations
 
 
@@ -270,7 +270,7 @@ def test_what_is_wrong_is_named_before_anything_begins(movies: list[Path], tmp_p
         ([3], {}, TypeError, "paths"),
         (movies, {"format": "txt"}, ValueError, "format"),
         (movies, {"executor": 3}, TypeError, "executor"),
-        (movies, {"box_size": 4}, ValueError, "box_size"),
+        (movies, {"box": 4}, ValueError, "box_size"),
         (movies, {"speed": 4}, TypeError, "speed"),
         (movies, {"channel": "a"}, TypeError, "channel"),
         (movies, {"roi": (1, 2)}, ValueError, "roi"),

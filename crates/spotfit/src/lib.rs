@@ -33,7 +33,7 @@ pub use ndarray;
 pub use spotfit_files::{hdf5, movie, yaml};
 #[cfg(feature = "render")]
 pub use spotfit_locs::render;
-pub use spotfit_locs::{Length, LengthError, OutOfRange, drift, link, statistics};
+pub use spotfit_locs::{Length, LengthError, OutOfRange, drift, link, report, statistics};
 
 pub use as_windows::AsWindows;
 pub use backend::{AUTO_GPU_PIXELS, Backend, FitError, FitterOptions};

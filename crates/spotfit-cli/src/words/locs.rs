@@ -417,6 +417,15 @@ pub(crate) fn format_of(path: &Path) -> Result<TableFormat, CliError> {
     format.ok_or_else(|| CliError::file(&path.display().to_string(), reason))
 }
 
+/// A table beside that of the localizations, such as one of drift: what is known of the latter is not true of it.
+pub(crate) fn plain(path: &Path) -> Result<Source, CliError> {
+    let (input, length) = Input::open(path)?;
+    match length {
+        Some(_) => Ok(Source::file(path)),
+        None => Ok(Source::once(&path.display().to_string(), Box::new(input), None)?),
+    }
+}
+
 /// The files of a table at this path.
 pub(crate) fn written(path: &Path) -> Vec<PathBuf> {
     match TableFormat::of(path) {

@@ -45,6 +45,6 @@ impl ReportArguments {
 }
 
 /// A report as a JSON object.
-fn json(report: &impl Serialize) -> Result<String, CliError> {
+pub(crate) fn json(report: &impl Serialize) -> Result<String, CliError> {
     serde_json::to_string_pretty(report).map_err(|error| CliError::Other(error.to_string()))
 }

@@ -37,7 +37,12 @@ impl<P: Ink> Picture<P> {
         Self::from_pixels(width, vec![colour; width * height])
     }
 
-    pub(super) fn from_pixels(width: usize, pixels: Vec<P>) -> Self {
+    /// A picture of these pixels, row after row.
+    ///
+    /// # Panics
+    /// If they are not whole rows.
+    pub fn from_pixels(width: usize, pixels: Vec<P>) -> Self {
+        assert!(pixels.len().is_multiple_of(width), "whole rows");
         Self { width, pixels, dot: None }
     }
 

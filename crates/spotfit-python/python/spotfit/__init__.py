@@ -14,38 +14,71 @@ from ._device import DeviceErrors, DeviceFits
 from ._files import fit_files
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
-from ._link import link
 from ._localize import Blocks, estimate_read_noise, estimate_sensitivity, localize
-from ._locs import Locs, Movie, read_table, write_table
+from ._locs import Locs, Movie, concatenate, read_table, write_table
 from ._model import Model
 from ._model_fits import ModelFits
+from ._options import (
+    Backend,
+    Background,
+    Blur,
+    ColourMap,
+    Criteria,
+    Estimator,
+    Flag,
+    InstructionSet,
+    LinearParameters,
+    LocalizeOptions,
+    Measure,
+    Options,
+    Profile,
+    Shape,
+)
 from ._pictures import Drift, Picture, find_drift, render
 from ._simulate import Simulation, simulate
 from ._spotfit import CameraMap, DeviceArray, __version__
+from ._steps import link
 from ._summary import FileOutcome, FilesSummary
+from ._warnings import SpotfitWarning
 from ._z import find_z
 
 __all__ = [
+    "Backend",
+    "Background",
     "Blocks",
+    "Blur",
     "Camera",
     "CameraMap",
+    "ColourMap",
+    "Criteria",
     "DeviceArray",
     "DeviceErrors",
     "DeviceFits",
     "Drift",
     "Errors",
+    "Estimator",
     "FileOutcome",
     "FilesSummary",
     "Fits",
     "Fitter",
+    "Flag",
+    "InstructionSet",
+    "LinearParameters",
+    "LocalizeOptions",
     "Locs",
+    "Measure",
     "Model",
     "ModelFits",
     "Movie",
+    "Options",
     "Picture",
+    "Profile",
+    "Shape",
     "Simulation",
+    "SpotfitWarning",
     "Status",
     "__version__",
+    "concatenate",
     "estimate_read_noise",
     "estimate_sensitivity",
     "find_drift",

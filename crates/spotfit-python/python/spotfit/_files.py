@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _arguments as arguments
 from . import _record as records
+from ._keywords import current
 from ._localize import Blocks, _roi
 from ._locs import joined
 from ._spotfit import CameraMap
@@ -120,7 +121,7 @@ def fit_files(
         raise TypeError(f"executor must have a method submit, as those of concurrent.futures, not {type(executor).__name__}")
     if format not in ("hdf5", "csv"):
         raise ValueError(f"format = {format!r} is not 'hdf5' or 'csv'")
-    given: dict[str, Any] = {"threads": 0 if executor is None else 1, **options}
+    given: dict[str, Any] = {"threads": 0 if executor is None else 1, **current(options)}
     _check(given, executor is not None)
     made_with = {"options": {**records.options_of(given), "format": format}}
     folder = os.path.abspath(fspath(out))
@@ -258,7 +259,7 @@ def _check(options: dict[str, Any], elsewhere: bool) -> None:
     """Tells of options that are wrong for every movie. Whether there is a GPU, only a worker knows."""
     arguments.whole("threads", options["threads"], 1024)
     here = {**options, "threads": 1}
-    for name in ("channel", "z_slice"):
+    for name in ("channel", "slice"):
         number = here.pop(name, None)
         if number is not None:
             arguments.whole(name, number)

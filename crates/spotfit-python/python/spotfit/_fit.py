@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from . import _arguments as arguments
 from ._camera import Camera
 from ._device import DeviceFits
 from ._fits import Errors, Fits
+from ._keywords import current, takes_former
 from ._spotfit import CameraMap, device_of
 from ._spotfit import Fitter as _Fitter
 
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
 
     #: An array that may be in the memory of a GPU: a tensor of PyTorch, an array of CuPy.
     OnDevice = _ByDLPack | _ByInterface
+
+    # With these, what has no type (numpy.load) is taken for an array of the host; without, the outcome would have no type.
+    Own = TypeVar("Own", bound=npt.NDArray[Any])
+    There = TypeVar("There", bound=OnDevice)
+    Like = TypeVar("Like", bound=npt.ArrayLike)
 
 
 class Fitter:
@@ -77,8 +83,8 @@ class Fitter:
         slowly. "auto" is the CPU, but a GPU for batches of 300 million pixels and more if there is one.
     instruction_set : {"avx512", "avx2", "neon", "portable"}, optional
         Vector instructions of the backend "cpu". Default: the fastest that the processor has.
-    devices : sequence of int
-        The GPUs of the backend "gpu", by their numbers from 0.
+    device : int or sequence of int
+        The GPU of the backend "gpu", or several, by their numbers from 0.
     threads : int
         Threads of the CPU, at most 1024; 0 takes one for each processor.
 
@@ -92,6 +98,7 @@ class Fitter:
 
     __slots__ = ("_fitter", "_map", "_options")
 
+    @takes_former(devices="device")
     def __init__(
         self,
         *,
@@ -112,12 +119,13 @@ class Fitter:
         sigma_max: float | None = None,
         backend: Backend = "auto",
         instruction_set: InstructionSet | None = None,
-        devices: Sequence[int] = (0,),
+        device: int | Sequence[int] = 0,
         threads: int = 0,
     ) -> None:
         # What another process makes the same of.
         given = {name: value for name, value in locals().items() if name != "self"}
-        self._options = cast("Options", given | {"devices": tuple(devices)})
+        devices = (device,) if isinstance(device, SupportsIndex) else tuple(device)
+        self._options = cast("Options", given | {"device": devices})
         self._map = camera if isinstance(camera, CameraMap) else None
         numbers = None if camera is None or self._map is not None else arguments.camera(camera)
         if max_iterations is not None:
@@ -140,7 +148,7 @@ class Fitter:
             sigma_max=sigma_max,
             backend=backend,
             instruction_set=instruction_set,
-            devices=[arguments.whole("devices", device, 2**31) for device in devices],
+            devices=[arguments.whole("device", number, 2**31) for number in devices],
             threads=arguments.whole("threads", threads, 1024),
         )
 
@@ -174,7 +182,7 @@ class Fitter:
     @overload
     def fit(
         self,
-        spots: npt.NDArray[Any],
+        spots: Own,
         *,
         start: npt.ArrayLike | None = None,
         weights: npt.ArrayLike | None = None,
@@ -185,7 +193,7 @@ class Fitter:
     @overload
     def fit(
         self,
-        spots: OnDevice,
+        spots: There,
         *,
         start: npt.ArrayLike | OnDevice | None = None,
         weights: npt.ArrayLike | OnDevice | None = None,
@@ -196,7 +204,7 @@ class Fitter:
     @overload
     def fit(
         self,
-        spots: npt.ArrayLike,
+        spots: Like,
         *,
         start: npt.ArrayLike | None = None,
         weights: npt.ArrayLike | None = None,
@@ -220,7 +228,7 @@ class Fitter:
     @overload
     def fit_in_frames(
         self,
-        frames: npt.NDArray[Any],
+        frames: Own,
         corners: npt.ArrayLike,
         size: int | tuple[int, int],
         *,
@@ -232,7 +240,7 @@ class Fitter:
     @overload
     def fit_in_frames(
         self,
-        frames: OnDevice,
+        frames: There,
         corners: npt.ArrayLike,
         size: int | tuple[int, int],
         *,
@@ -244,7 +252,7 @@ class Fitter:
     @overload
     def fit_in_frames(
         self,
-        frames: npt.ArrayLike,
+        frames: Like,
         corners: npt.ArrayLike,
         size: int | tuple[int, int],
         *,
@@ -314,6 +322,7 @@ _cached = lru_cache(maxsize=16, typed=True)(Fitter)
 def _fitter(options: Options) -> Fitter:
     """A fitter with these options: that of an earlier call, if there was one, for starting threads takes longer than
     fitting some windows."""
+    options = cast("Options", current(options))
     camera = options.get("camera")
     if isinstance(camera, CameraMap):
         # Maps are large: only their owner keeps them.
@@ -333,7 +342,7 @@ def fitter_of(options: Options) -> tuple[_Fitter, CameraMap | None]:
 
 @overload
 def fit(
-    spots: npt.NDArray[Any],
+    spots: Own,
     *,
     start: npt.ArrayLike | None = None,
     weights: npt.ArrayLike | None = None,
@@ -344,7 +353,7 @@ def fit(
 ) -> Fits: ...
 @overload
 def fit(
-    spots: OnDevice,
+    spots: There,
     *,
     start: npt.ArrayLike | OnDevice | None = None,
     weights: npt.ArrayLike | OnDevice | None = None,
@@ -355,7 +364,7 @@ def fit(
 ) -> DeviceFits: ...
 @overload
 def fit(
-    spots: npt.ArrayLike,
+    spots: Like,
     *,
     start: npt.ArrayLike | None = None,
     weights: npt.ArrayLike | None = None,
@@ -433,7 +442,7 @@ def fit(
 
 @overload
 def fit_in_frames(
-    frames: npt.NDArray[Any],
+    frames: Own,
     corners: npt.ArrayLike,
     size: int | tuple[int, int],
     *,
@@ -445,7 +454,7 @@ def fit_in_frames(
 ) -> Fits: ...
 @overload
 def fit_in_frames(
-    frames: OnDevice,
+    frames: There,
     corners: npt.ArrayLike,
     size: int | tuple[int, int],
     *,
@@ -457,7 +466,7 @@ def fit_in_frames(
 ) -> DeviceFits: ...
 @overload
 def fit_in_frames(
-    frames: npt.ArrayLike,
+    frames: Like,
     corners: npt.ArrayLike,
     size: int | tuple[int, int],
     *,

@@ -15,7 +15,7 @@ from ._locs import Locs, joined
 
 def options_of(values: dict[str, Any]) -> dict[str, Any]:
     """The options of `localize` that the fields of the window say; None and 0 stand for what is not known."""
-    options = {name: values[name] for name in ("box_size", "shape")}
+    options = {"box": values["box_size"], "shape": values["shape"]}
     if values["threshold"]:
         options["threshold"] = values["threshold"]
     else:

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _arguments as arguments
 from ._fit import Fitter
+from ._keywords import current, former
 from ._localize import Blocks
 from ._spotfit import CameraMap, __version__
 
@@ -33,7 +34,9 @@ def made_from(movie: str) -> Record:
 
 def options_of(options: Mapping[str, Any]) -> Record:
     """All options of `Blocks` and `Fitter`, given or not, as JSON has them: what means the same looks the same."""
-    every = {**(Blocks.__init__.__kwdefaults__ or {}), **(Fitter.__init__.__kwdefaults__ or {}), **options}
+    every = {**(Blocks.__init__.__kwdefaults__ or {}), **(Fitter.__init__.__kwdefaults__ or {}), **current(options)}
+    # Records of earlier versions have these names.
+    every = former(every)
     drop = every["drop"]
     every["drop"] = [drop] if isinstance(drop, str) else sorted(set(drop))
     every["frames"] = every["frames"] or slice(None)

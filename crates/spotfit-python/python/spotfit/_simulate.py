@@ -34,6 +34,11 @@ class Simulation(NamedTuple):
     truth: npt.NDArray[np.void]
     corners: npt.NDArray[np.uint32] | None
 
+    def __repr__(self) -> str:
+        count, height, width = self.spots.shape
+        with_maps = "" if self.corners is None else " of a camera with maps"
+        return f"Simulation of {count:,} windows of {height}×{width} pixels{with_maps}: spots, truth, corners"
+
 
 def simulate(
     count: int,

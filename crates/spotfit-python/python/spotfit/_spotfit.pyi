@@ -14,19 +14,23 @@ __all__ = [
     "LocalizeOptions",
     "Model",
     "ModelFitter",
+    "MovieFile",
     "MovieLocalizer",
     "__version__",
+    "check_camera",
     "device_of",
     "doubts",
     "doubts_of_movie",
+    "encode_picture",
     "estimates",
     "filter_table",
     "find_drift",
     "find_z",
     "frames_for_estimates",
-    "link_table",
+    "operations",
     "read_table",
     "render",
+    "run_step",
     "simulate",
     "write_table",
 ]
@@ -152,6 +156,8 @@ class Model:
     def named(name: str) -> Model: ...
     @staticmethod
     def all() -> dict[str, tuple[str, str]]: ...
+    @staticmethod
+    def with_splines() -> list[str]: ...
     @property
     def text(self) -> str: ...
     @property
@@ -160,7 +166,9 @@ class Model:
     def parameters(self) -> list[str]: ...
     @property
     def finds_its_start(self) -> bool: ...
-    def values(self, parameters: list[float], points: list[list[float]]) -> list[float]: ...
+    def predict(
+        self, parameters: npt.ArrayLike, *, grid: tuple[int, int] | None, points: npt.ArrayLike | None, length: int
+    ) -> npt.NDArray[np.float64]: ...
     def fit(
         self,
         fitter: ModelFitter,
@@ -221,6 +229,7 @@ class LocalizeOptions:
     def notes(self) -> list[str]: ...
     def empty(self) -> _Columns: ...
 
+def check_camera(camera: tuple[float, float, float | None, float]) -> None: ...
 def frames_for_estimates(height: int, width: int) -> int: ...
 def estimates(
     frames: npt.ArrayLike, camera: tuple[float, float, float | None, float]
@@ -247,23 +256,22 @@ class ArrayLocalizer:
     def process(self, first: int, frames: npt.ArrayLike) -> _Columns: ...
 
 @final
-class MovieLocalizer:
-    def __new__(
-        cls,
-        options: LocalizeOptions,
-        path: str | PathLike[str],
-        channel: int | None,
-        slice: int | None,
-        first: int | None,
-        last: int | None,
-    ) -> MovieLocalizer: ...
+class MovieFile:
+    def __new__(cls, path: str | PathLike[str], channel: int | None, slice: int | None) -> MovieFile: ...
     @property
     def info(self) -> Info: ...
+    @property
+    def pixel_size(self) -> float | None: ...
+    @property
+    def notes(self) -> list[str]: ...
+
+@final
+class MovieLocalizer:
+    def __new__(
+        cls, options: LocalizeOptions, movie: MovieFile, first: int | None, last: int | None
+    ) -> MovieLocalizer: ...
     def next(self) -> tuple[_Columns, int] | None: ...
 
-def link_table(
-    columns: list[Any], info: Info, *, radius: float, radius_z: float, gap: int, label: bool
-) -> _Columns: ...
 def read_table(
     path: str | PathLike[str], pixel_size: float | None, first_frame: int | None
 ) -> tuple[_Columns, Info, list[str]]: ...
@@ -300,9 +308,10 @@ def render(
     saturated: float | None,
     gamma: float,
     most_pixels: int,
-    png: bool,
-    nanometres: float | None,
-) -> tuple[npt.NDArray[np.uint8], tuple[float, float, float], bytes]: ...
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16] | None, tuple[float, float, float]]: ...
+def encode_picture(
+    pixels: npt.NDArray[np.uint8], grey: npt.NDArray[np.uint16] | None, *, format: str, nanometres: float | None
+) -> bytes: ...
 def simulate(
     count: int,
     *,
@@ -320,3 +329,7 @@ def simulate(
     maps: list[Any] | None,
     seed: int,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], npt.NDArray[np.uint32] | None]: ...
+def run_step(
+    name: str, options: str, tables: list[tuple[str, _Columns, Info]]
+) -> tuple[tuple[_Columns, Info] | None, str, list[str]]: ...
+def operations() -> dict[str, str]: ...

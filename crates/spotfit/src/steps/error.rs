@@ -40,6 +40,9 @@ pub enum StepError {
     /// The value of an option is out of its range.
     #[error(transparent)]
     Option(#[from] OutOfRange),
+    /// Options do not go together.
+    #[error("{0}")]
+    Options(String),
     /// A condition means nothing.
     #[error("the condition: {}", .error.shown_in(.text))]
     Condition {

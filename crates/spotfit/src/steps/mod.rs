@@ -30,6 +30,7 @@
 pub mod calibrate;
 pub mod curve;
 mod curve_table;
+pub mod drift;
 mod error;
 pub mod fit;
 mod fit_table;
@@ -37,9 +38,12 @@ pub mod fitted;
 pub mod link;
 mod listener;
 mod outcomes;
+#[cfg(feature = "render")]
+pub mod render;
 mod sink;
 mod source;
 mod stack;
+pub mod stats;
 mod words;
 
 pub use error::StepError;

@@ -9,7 +9,7 @@ use crate::table::{Info, Table, TableError, TableFormat, TableReader, Unit};
 use crate::{Length, OutOfRange};
 
 /// The most rows that are held in memory.
-const MOST_ROWS: usize = 1 << 28;
+pub(crate) const MOST_ROWS: usize = 1 << 28;
 /// The most rows kept of a table that can be read only once.
 const MOST_KEPT: usize = 1 << 24;
 
@@ -72,6 +72,13 @@ impl Source {
         Self { name, from, pixel_size: None, corner_origin: false, first_frame: None }
     }
 
+    /// The same with another name in errors.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
     /// The same with the side of a pixel in nanometres, where it is given; it counts before what the file says.
     ///
     /// # Errors
@@ -83,6 +90,13 @@ impl Source {
             self.pixel_size = Some(size);
         }
         Ok(self)
+    }
+
+    /// The same as a table of a movie of which so much is known: it may not say the size of a pixel itself.
+    #[must_use]
+    pub(crate) fn of_movie(mut self, info: &Info) -> Self {
+        self.pixel_size = info.pixel_size;
+        self
     }
 
     /// The same with (0, 0) at the corner of the first pixel instead of its centre; Picasso's files do not have that.

@@ -1,23 +1,24 @@
 //! The columns that are described, read once.
 
-use crate::error::CliError;
-use crate::words::locs::{Locs, MOST_ROWS};
-use spotfit::table::{Filter, Table, TableError};
+use crate::steps::source::MOST_ROWS;
+use crate::steps::{Listener, Source, StepError};
+use crate::table::{Column, Filter, Table, TableError};
 
-/// A column that is described.
-pub(super) struct Quantity {
+/// A column that may be described.
+#[derive(Debug)]
+pub(super) struct Known {
     /// Its name.
     pub(super) name: &'static str,
     /// What it is.
     pub(super) title: &'static str,
 }
 
-const fn quantity(name: &'static str, title: &'static str) -> Quantity {
-    Quantity { name, title }
+const fn quantity(name: &'static str, title: &'static str) -> Known {
+    Known { name, title }
 }
 
 /// All columns that are described where they are there.
-pub(super) static QUANTITIES: [Quantity; 15] = [
+pub(super) static QUANTITIES: [Known; 15] = [
     quantity("photons", "Photons"),
     quantity("background", "Background (photons per pixel)"),
     quantity("sigma", "Sigma"),
@@ -49,7 +50,11 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    pub(super) fn of(locs: &Locs, filter: Option<&Filter>) -> Result<Self, CliError> {
+    pub(super) fn of(
+        source: &Source,
+        filter: Option<&Filter>,
+        listener: &dyn Listener,
+    ) -> Result<Self, StepError> {
         let needed: Vec<&str> = ["frame", "x", "y"]
             .into_iter()
             .chain(QUANTITIES.iter().map(|quantity| quantity.name))
@@ -57,25 +62,25 @@ impl Gathered {
         let columns: Vec<&str> =
             needed.iter().copied().chain(filter.into_iter().flat_map(Filter::columns)).collect();
         let mut gathered = Self { keep: filter.map(|_| Vec::new()), ..Self::default() };
-        locs.blocks(Some(&columns), |mut block| {
+        source.blocks(Some(&columns), listener, |mut block| {
             if gathered.table.rows() + block.rows() > MOST_ROWS {
-                return Err(locs.wrong()(TableError::ManyRows { most: MOST_ROWS }));
+                return Err(source.wrong()(TableError::ManyRows { most: MOST_ROWS }));
             }
             let mut keep = match filter {
-                Some(filter) => filter.keep(&block).map_err(locs.wrong())?,
+                Some(filter) => filter.keep(&block).map_err(source.wrong())?,
                 None => Vec::new(),
             };
             let read = gathered.table.rows() + gathered.left_out;
             let mut frames = match block.remove("frame") {
-                Some(column) => Some(gather_frames(column, read as u64).map_err(locs.wrong())?),
+                Some(column) => Some(gather_frames(column, read as u64).map_err(source.wrong())?),
                 None => None,
             };
             let mut part = Table::new(block.info.clone());
             for column in needed.iter().filter_map(|name| block.remove(name)) {
                 part.set(column);
             }
-            let x = part.values("x").map_err(locs.wrong())?;
-            let y = part.values("y").map_err(locs.wrong())?;
+            let x = part.values("x").map_err(source.wrong())?;
+            let y = part.values("y").map_err(source.wrong())?;
             let placed = |(x, y): (&f64, &f64)| x.is_finite() && y.is_finite();
             let placed: Vec<bool> = x.iter().zip(y).map(placed).collect();
             let lost = placed.iter().filter(|placed| !**placed).count();
@@ -91,14 +96,14 @@ impl Gathered {
             if let Some(frames) = &mut frames {
                 gathered.frames.get_or_insert_default().append(frames);
             }
-            gathered.table.append(&part).map_err(locs.wrong())
+            gathered.table.append(&part).map_err(source.wrong())
         })?;
         Ok(gathered)
     }
 }
 
 /// Frames after so many rows.
-fn gather_frames(column: spotfit::table::Column, before: u64) -> Result<Vec<u32>, TableError> {
+fn gather_frames(column: Column, before: u64) -> Result<Vec<u32>, TableError> {
     let mut table = Table::default();
     table.set(column);
     table.frames().map_err(|error| match error {

@@ -1,22 +1,20 @@
-//! Where the localizations of a picture come from.
+//! A table, and what is done with it before it is drawn.
 
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use super::arguments::RenderArguments;
-use crate::error::CliError;
-use crate::words::locs::Locs;
-use crate::{drift, filter};
-use spotfit::drift::Drift;
-use spotfit::render::Point;
-use spotfit::table::{Filter, Info, Kind, Table, TableError, Unit};
+use super::RenderOptions;
+use crate::drift::Drift;
+use crate::render::Point;
+use crate::steps::words::{condition, go_on};
+use crate::steps::{Listener, Source, StepError, drift};
+use crate::table::{Filter, Info, Kind, Table, TableError, Unit};
 
 /// Localizations that are visited at a time.
 const AT_A_TIME: usize = 1 << 16;
 
-/// A table, and what is done with it before it is drawn.
-pub(super) struct Source {
-    pub(super) locs: Locs,
+pub(super) struct Layer<'a> {
+    pub(super) source: &'a Source,
     /// The unit of the picture.
     pub(super) unit: Unit,
     pub(super) info: Info,
@@ -36,22 +34,23 @@ pub(super) struct Value {
     pub(super) unit: Unit,
 }
 
-impl Source {
-    /// All tables, in the unit and with the origin of the first.
+impl<'a> Layer<'a> {
+    /// All tables, in the unit and with the origin of the first; a drift for all of them, or for each.
     pub(super) fn all(
-        inputs: Vec<Locs>,
-        arguments: &RenderArguments,
-    ) -> Result<Vec<Self>, CliError> {
-        let mut sources: Vec<Self> = Vec::new();
-        for (number, locs) in inputs.into_iter().enumerate() {
-            let layout = locs.layout()?;
+        sources: &'a [Source],
+        drifts: &[Source],
+        options: &RenderOptions,
+    ) -> Result<Vec<Self>, StepError> {
+        let mut layers: Vec<Self> = Vec::new();
+        for (number, source) in sources.iter().enumerate() {
+            let layout = source.layout()?;
             for name in ["x", "y"] {
-                layout.values(name).map_err(locs.wrong())?;
+                layout.values(name).map_err(source.wrong())?;
             }
-            let own = layout.length_unit().map_err(locs.wrong())?;
-            let unit = sources.first().map_or(own, |first| first.unit);
-            let shift = match sources.first() {
-                Some(first) => first.locs.origin() - locs.origin(),
+            let own = layout.length_unit().map_err(source.wrong())?;
+            let unit = layers.first().map_or(own, |first| first.unit);
+            let shift = match layers.first() {
+                Some(first) => first.source.origin() - source.origin(),
                 None => 0.0,
             };
             let size = match unit {
@@ -61,45 +60,50 @@ impl Source {
             let shift = if shift == 0.0 {
                 0.0
             } else {
-                let reason = "tables with different origins need --pixel-size";
-                shift * size.ok_or_else(|| CliError::file(&locs.name, reason))?
+                let reason = "tables with different origins need `pixel_size`";
+                shift * size.ok_or_else(|| StepError::input(source.name(), reason))?
             };
-            let filter = arguments.filter.as_deref();
-            let filter = filter.map(|text| filter::parse(text, &layout)).transpose()?;
-            let path = arguments.drift.get(number).or(arguments.drift.first());
-            let drift = path.map(|path| drift::read(path, unit, &layout.info)).transpose()?;
-            let value = match arguments.value() {
-                Some(name) if layout.called(name).is_some() || !arguments.chooses_colours() => {
-                    Some(Value::new(name, &layout).map_err(locs.wrong())?)
+            let filter = options.filter.as_deref();
+            let filter = filter.map(|text| condition(text, &layout)).transpose()?;
+            let drift = drifts.get(number).or(drifts.first());
+            let drift = drift.map(|drift| drift::read(drift, unit, &layout.info)).transpose()?;
+            let chosen = !options.chooses_colours(sources.len());
+            let value = match options.value(sources.len()) {
+                Some(name) if layout.called(name).is_some() || chosen => {
+                    Some(Value::new(name, &layout).map_err(source.wrong())?)
                 }
                 _ => None,
             };
             let (info, failing) = (layout.info, Cell::new(0));
-            sources.push(Self { locs, unit, info, value, filter, drift, shift, failing });
+            layers.push(Self { source, unit, info, value, filter, drift, shift, failing });
         }
-        Ok(sources)
+        Ok(layers)
     }
 
     /// The field of view of all tables, if all say theirs.
-    pub(super) fn field(sources: &[Self]) -> Option<[f64; 4]> {
-        let first = sources.first()?.locs.origin();
-        let field = |source: &Self| {
-            let size = match source.unit {
-                Unit::Nanometre => source.info.pixel_size?,
+    pub(super) fn field(layers: &[Self]) -> Option<[f64; 4]> {
+        let first = layers.first()?.source.origin();
+        let field = |layer: &Self| {
+            let size = match layer.unit {
+                Unit::Nanometre => layer.info.pixel_size?,
                 _ => 1.0,
             };
             let low = (first - 0.5) * size;
-            let [width, height] = [source.info.width?, source.info.height?];
+            let [width, height] = [layer.info.width?, layer.info.height?];
             Some([low, low, low + width as f64 * size, low + height as f64 * size])
         };
-        let fields: Option<Vec<[f64; 4]>> = sources.iter().map(field).collect();
+        let fields: Option<Vec<[f64; 4]>> = layers.iter().map(field).collect();
         fields?
             .into_iter()
             .reduce(|a, b| [a[0].min(b[0]), a[1].min(b[1]), a[2].max(b[2]), a[3].max(b[3])])
     }
 
     /// Visits all localizations that are shown, block by block.
-    pub(super) fn each(&self, mut visit: impl FnMut(&[Point])) -> Result<(), CliError> {
+    pub(super) fn each(
+        &self,
+        listener: &dyn Listener,
+        mut visit: impl FnMut(&[Point]),
+    ) -> Result<(), StepError> {
         let value = self.value.as_ref().map(|value| value.name.as_str());
         let known = ["x", "y", "uncertainty", "uncertainty_x", "uncertainty_y"];
         let mut columns: Vec<&str> = known.into_iter().chain(value).collect();
@@ -108,31 +112,37 @@ impl Source {
         }
         columns.extend(self.filter.iter().flat_map(Filter::columns));
         self.failing.set(0);
-        self.locs.blocks(Some(&columns), |mut block| {
+        self.source.blocks(Some(&columns), listener, |mut block| {
             if let Some(filter) = &self.filter {
-                let keep = filter.keep(&block).map_err(self.locs.wrong())?;
+                let keep = filter.keep(&block).map_err(self.source.wrong())?;
                 let failing = keep.iter().filter(|keep| !**keep).count() as u64;
                 self.failing.set(self.failing.get() + failing);
                 block.retain(&keep);
             }
-            self.points(&block, &mut visit).map_err(self.locs.wrong())
+            self.points(&block, listener, &mut visit)
         })
     }
 
-    fn points(&self, block: &Table, mut visit: impl FnMut(&[Point])) -> Result<(), TableError> {
-        let mut x = block.lengths("x", self.unit)?;
-        let mut y = block.lengths("y", self.unit)?;
+    fn points(
+        &self,
+        block: &Table,
+        listener: &dyn Listener,
+        mut visit: impl FnMut(&[Point]),
+    ) -> Result<(), StepError> {
+        let wrong = self.source.wrong();
+        let mut x = block.lengths("x", self.unit).map_err(&wrong)?;
+        let mut y = block.lengths("y", self.unit).map_err(&wrong)?;
         let uncertainty = match block.lengths("uncertainty", self.unit) {
             Ok(known) => Some(known),
             Err(TableError::Column(_)) => None,
-            Err(error) => return Err(error),
+            Err(error) => return Err(wrong(error)),
         };
         let mut value = match &self.value {
-            Some(value) => Cow::Borrowed(block.values(&value.name)?),
+            Some(value) => Cow::Borrowed(block.values(&value.name).map_err(&wrong)?),
             None => Cow::Borrowed(&[][..]),
         };
         if let Some(drift) = &self.drift {
-            let frames = block.frames()?;
+            let frames = block.frames().map_err(&wrong)?;
             Drift::correct(&drift.x, &frames, x.to_mut());
             Drift::correct(&drift.y, &frames, y.to_mut());
             if self.value.as_ref().is_some_and(|value| value.name == "z") {
@@ -147,6 +157,7 @@ impl Source {
         };
         let mut points = Vec::new();
         for first in (0..block.rows()).step_by(AT_A_TIME) {
+            go_on(listener)?;
             points.clear();
             points.extend((first..block.rows().min(first + AT_A_TIME)).map(point));
             visit(&points);

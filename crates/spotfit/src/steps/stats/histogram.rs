@@ -4,14 +4,15 @@
 const BINS: f64 = 60.0;
 
 /// Counts in the same bins for all rows and for those that are kept.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Histogram {
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Histogram {
     /// The borders: one more than bins. A value on a border is in the upper bin.
-    pub(super) edges: Vec<f64>,
-    /// For each part.
-    pub(super) counts: Vec<Vec<u64>>,
+    pub edges: Vec<f64>,
+    /// For each part, how many values are in each bin.
+    pub counts: Vec<Vec<u64>>,
     /// For each part the values below the first border, and those above the last.
-    pub(super) beyond: Vec<[u64; 2]>,
+    pub beyond: Vec<[u64; 2]>,
 }
 
 impl Histogram {

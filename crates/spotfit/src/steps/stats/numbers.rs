@@ -1,26 +1,32 @@
 //! The numbers for programs: a line or a member of a JSON object each.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
+use std::fmt;
 
-use serde_json::{Map, Value as Json, json};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::StatsReport;
 use super::part::{LINKED_FRAMES, Part};
-use super::{Report, symbol};
-use spotfit::table::Unit;
+use crate::steps::words::symbol;
+use crate::table::Unit;
 
 /// A number with its name and its unit.
-pub(super) struct Value {
-    pub(super) name: String,
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Number {
+    /// Its name. Those of rows that a filter keeps begin with `kept.`.
+    pub name: String,
     /// The number, or why there is none.
-    pub(super) value: Result<f64, String>,
-    pub(super) unit: &'static str,
+    pub value: Result<f64, String>,
+    /// Its unit: `nm`, `px`, `photon`, or nothing.
+    pub unit: &'static str,
 }
 
 /// All numbers of a report. The names of those of the rows that are kept begin with `kept.`.
-pub(super) fn of(report: &Report) -> Vec<Value> {
+pub(super) fn of(report: &StatsReport) -> Vec<Number> {
     let mut values = Vec::new();
     let mut add = |name: String, value: f64, unit: &'static str| {
-        values.push(Value { name, value: Ok(value), unit });
+        values.push(Number { name, value: Ok(value), unit });
     };
     add("rows".to_owned(), report.rows as f64, "");
     add("rows_without_position".to_owned(), report.left_out as f64, "");
@@ -39,14 +45,14 @@ pub(super) fn of(report: &Report) -> Vec<Value> {
     for (number, part) in report.parts.iter().enumerate() {
         let prefix = if number == 0 { "" } else { "kept." };
         if number > 0 {
-            values.push(Value {
+            values.push(Number {
                 name: "kept.rows".to_owned(),
                 value: Ok(part.rows as f64),
                 unit: "",
             });
         }
         of_part(report, number, part, &mut |name, value, unit| {
-            values.push(Value { name: format!("{prefix}{name}"), value, unit });
+            values.push(Number { name: format!("{prefix}{name}"), value, unit });
         });
     }
     values
@@ -54,7 +60,7 @@ pub(super) fn of(report: &Report) -> Vec<Value> {
 
 /// Calls with a name, a value and its unit for each number of a part.
 fn of_part(
-    report: &Report,
+    report: &StatsReport,
     number: usize,
     part: &Part,
     add: &mut impl FnMut(&str, Result<f64, String>, &'static str),
@@ -73,10 +79,10 @@ fn of_part(
     if part.linked {
         add("localizations_per_frame_mean", Err(LINKED_FRAMES.to_owned()), "");
     }
-    for described in &report.described {
-        let (name, spread) = (described.quantity.name, &described.spreads[number]);
+    for quantity in &report.quantities {
+        let (name, spread) = (quantity.name, &quantity.parts[number]);
         for (end, value) in ENDS.iter().zip(spread.quartiles().into_iter().flatten()) {
-            add(&format!("{name}_{end}"), Ok(value), symbol(described.unit));
+            add(&format!("{name}_{end}"), Ok(value), symbol(quantity.unit));
         }
         if spread.left_out > 0 {
             add(&format!("{name}_not_finite"), Ok(spread.left_out as f64), "");
@@ -114,37 +120,62 @@ fn of_part(
 /// What quartiles are called, and the median between them.
 const ENDS: [&str; 3] = ["q25", "median", "q75"];
 
-/// A line `name value unit` for each number that is there.
-pub(super) fn lines(values: &[Value]) -> String {
-    let mut text = String::new();
-    for Value { name, value, unit } in values {
-        let Ok(value) = value else { continue };
-        let line = format!("{name} {} {unit}", number(*value));
-        let written = writeln!(text, "{}", line.trim_end());
-        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+/// A line `name value unit`.
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, value, unit } = self;
+        match value {
+            Ok(value) => f.write_str(format!("{name} {} {unit}", short(*value)).trim_end()),
+            Err(reason) => write!(f, "no {name}: {reason}"),
+        }
     }
-    text
 }
 
-/// One JSON object: what the table is, and a member for each number, which is null if there is a reason for it.
-pub(super) fn json(report: &Report, values: &[Value]) -> String {
-    let mut all = Map::new();
-    all.insert("file".to_owned(), json!(report.file));
-    if let Some(filter) = &report.filter {
-        all.insert("filter".to_owned(), json!(filter));
+/// Its value, which is null if there is a reason for it, and its unit.
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Err(reason) = &self.value {
+            map.serialize_entry("reason", reason)?;
+        }
+        map.serialize_entry("unit", self.unit)?;
+        match &self.value {
+            Ok(value) => match (short(*value).parse::<i64>(), short(*value).parse::<f64>()) {
+                (Ok(whole), _) => map.serialize_entry("value", &whole)?,
+                (_, value) => map.serialize_entry("value", &value.ok())?,
+            },
+            Err(_) => map.serialize_entry("value", &None::<f64>)?,
+        }
+        map.end()
     }
-    for Value { name, value, unit } in values {
-        let member = match value {
-            Ok(value) => json!({ "value": number(*value).parse::<Json>().ok(), "unit": unit }),
-            Err(reason) => json!({ "value": null, "unit": unit, "reason": reason }),
-        };
-        all.insert(name.clone(), member);
+}
+
+/// What the table is, and a member for each number, in the order of their names.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers<'a>(pub(super) &'a StatsReport);
+
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum Member<'a> {
+    Text(&'a str),
+    Number(&'a Number),
+}
+
+impl Serialize for Numbers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let numbers = self.0.numbers();
+        let mut all: BTreeMap<&str, Member<'_>> = BTreeMap::new();
+        all.insert("file", Member::Text(&self.0.file));
+        if let Some(filter) = &self.0.filter {
+            all.insert("filter", Member::Text(filter));
+        }
+        all.extend(numbers.iter().map(|of| (of.name.as_str(), Member::Number(of))));
+        all.serialize(serializer)
     }
-    format!("{:#}\n", Json::Object(all))
 }
 
 /// A number with nine digits at most.
-fn number(value: f64) -> String {
+fn short(value: f64) -> String {
     let rounded = format!("{value:.8e}").parse().unwrap_or(value);
     // No "-0" and no hundreds of zeros.
     match rounded {
@@ -161,10 +192,10 @@ mod tests {
     /// Proves that numbers are short and that JSON knows them.
     #[test]
     fn numbers_are_short() {
-        let looks = [0.0, -0.0, 12345678.0, 0.1 + 0.2, -1.0 / 3.0, 1e300, 2.5e-9].map(number);
+        let looks = [0.0, -0.0, 12345678.0, 0.1 + 0.2, -1.0 / 3.0, 1e300, 2.5e-9].map(short);
         assert_eq!(looks, ["0", "0", "12345678", "0.3", "-0.333333333", "1e300", "2.5e-9"]);
-        for look in looks {
-            assert!(look.parse::<Json>().is_ok(), "{look}");
+        for look in &looks {
+            assert!(serde_json::from_str::<serde_json::Value>(look).is_ok(), "{look}");
         }
     }
 }

@@ -4,14 +4,15 @@
 const SHARES: [f64; 5] = [0.005, 0.25, 0.5, 0.75, 0.995];
 
 /// How the values of a column are spread.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Spread {
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Spread {
     /// How many are finite.
-    pub(super) finite: usize,
+    pub finite: usize,
     /// How many are not.
-    pub(super) left_out: usize,
+    pub left_out: usize,
     /// The 0.5th percentile, the quartiles with the median between them, and the 99.5th percentile; `None` without values.
-    pub(super) quantiles: Option<[f64; 5]>,
+    pub quantiles: Option<[f64; 5]>,
 }
 
 impl Spread {
@@ -24,7 +25,7 @@ impl Spread {
     }
 
     /// The quartiles, with the median between them.
-    pub(super) fn quartiles(&self) -> Option<[f64; 3]> {
+    pub fn quartiles(&self) -> Option<[f64; 3]> {
         self.quantiles.map(|[_, low, median, high, _]| [low, median, high])
     }
 }

@@ -2,12 +2,14 @@
 
 use std::fmt::Display;
 
-use super::StatsArguments;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::StatsOptions;
 use super::spread::{Spread, between, kept};
-use crate::error::CliError;
-use crate::interrupt;
-use spotfit::statistics::{Frc, FrcOptions, Nena, frc, nena};
-use spotfit::table::{Table, Unit};
+use crate::statistics::{Frc, FrcOptions, Nena, frc, nena};
+use crate::steps::words::go_on;
+use crate::steps::{Listener, StepError};
+use crate::table::{Table, Unit};
 
 /// Why there is no precision by nearest neighbours.
 const LINKED_NENA: &str = "rows are molecules of several localizations (column detections), none of which is there again in the next \
@@ -19,32 +21,40 @@ pub(super) const LINKED_FRAMES: &str =
 /// Bars of the chart of localizations per frame.
 const MOST_BARS: u32 = 300;
 
-/// Some rows of a table: all, or those that are kept.
-pub(super) struct Part {
-    pub(super) rows: usize,
+/// Some rows of a table: all, or those that are kept. Lengths are in the unit of x and y.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Part {
+    /// How many there are.
+    pub rows: usize,
     /// The least and the greatest x, and the same of y.
-    pub(super) extent: Option<[[f64; 2]; 2]>,
-    pub(super) per_frame: Option<PerFrame>,
+    pub extent: Option<[[f64; 2]; 2]>,
+    /// Localizations per frame, if there are frames and rows are localizations.
+    pub per_frame: Option<PerFrame>,
     /// The median of the uncertainty of x and y, in their unit.
-    pub(super) stated: Option<f64>,
+    pub stated: Option<f64>,
     /// Whether rows are molecules, of several localizations each.
-    pub(super) linked: bool,
+    pub linked: bool,
     /// The precision, or why there is none; `None` if nobody asked.
-    pub(super) nena: Option<Result<Nena, String>>,
+    #[serde(serialize_with = "outcome")]
+    pub nena: Option<Result<Nena, String>>,
     /// The resolution, or why there is none; `None` if nobody asked.
-    pub(super) frc: Option<Result<Frc, String>>,
+    #[serde(serialize_with = "outcome")]
+    pub frc: Option<Result<Frc, String>>,
 }
 
 /// Localizations per frame, empty frames included.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct PerFrame {
-    pub(super) mean: f64,
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct PerFrame {
+    /// Their mean.
+    pub mean: f64,
     /// With the median between them.
-    pub(super) quartiles: [f64; 3],
+    pub quartiles: [f64; 3],
     /// Means over some frames each, as bars. Frames count from 1.
-    pub(super) bars: Vec<(f64, f64)>,
+    pub bars: Vec<(f64, f64)>,
     /// How many frames these are.
-    pub(super) width: u32,
+    pub width: u32,
 }
 
 impl Part {
@@ -55,18 +65,19 @@ impl Part {
         count: Option<u32>,
         stated: Option<f64>,
         linked: bool,
-        arguments: &StatsArguments,
-    ) -> Result<Self, CliError> {
+        options: &StatsOptions,
+        listener: &dyn Listener,
+    ) -> Result<Self, StepError> {
         let of = |name| table.values(name).unwrap_or_default();
         let (x, y) = (of("x"), of("y"));
         let nena = match linked {
-            true => (!arguments.no_nena).then(|| Err(LINKED_NENA.to_owned())),
-            false => asked(!arguments.no_nena, frames, |frames| nena(frames, x, y)),
+            true => options.nena.then(|| Err(LINKED_NENA.to_owned())),
+            false => asked(options.nena, frames, |frames| nena(frames, x, y)),
         };
-        interrupt::check()?;
-        let options = FrcOptions::default();
-        let frc = asked(!arguments.no_frc, frames, |frames| frc(frames, x, y, &options));
-        interrupt::check()?;
+        go_on(listener)?;
+        let within = FrcOptions::default();
+        let frc = asked(options.frc, frames, |frames| frc(frames, x, y, &within));
+        go_on(listener)?;
         let ends = |of: &[f64]| {
             of.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], &value| {
                 [low.min(value), high.max(value)]
@@ -75,6 +86,22 @@ impl Part {
         let extent = (table.rows() > 0).then(|| [ends(x), ends(y)]);
         let per_frame = frames.filter(|_| !linked).and_then(|frames| PerFrame::of(frames, count?));
         Ok(Self { rows: table.rows(), extent, per_frame, stated, linked, nena, frc })
+    }
+}
+
+/// What was found, or why it was not as `reason`.
+fn outcome<T: Serialize, S: Serializer>(
+    of: &Option<Result<T, String>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match of {
+        None => serializer.serialize_none(),
+        Some(Ok(found)) => found.serialize(serializer),
+        Some(Err(reason)) => {
+            let mut map = serializer.serialize_map(Some(1))?;
+            map.serialize_entry("reason", reason)?;
+            map.end()
+        }
     }
 }
 

@@ -2,63 +2,35 @@
 
 use super::charts::{self, with_error};
 use super::part::{LINKED_FRAMES, Part};
-use super::{Described, Report, symbol};
-use crate::say::plot::{safe, short};
-use spotfit::table::Unit;
+use super::{Quantity, StatsReport};
+use crate::report::html::{self, Cells, row};
+use crate::report::svg::short;
+use crate::steps::words::symbol;
+use crate::table::Unit;
 
-const STYLE: &str = "
-:root { color-scheme: light dark; --line: #ccc; --soft: #666; }
-@media (prefers-color-scheme: dark) { :root { --line: #444; --soft: #aaa; } }
-body { font: 15px/1.45 system-ui, sans-serif; max-width: 1040px; margin: 2em auto; padding: 0 1em; }
-h1 { font-size: 1.5em; overflow-wrap: anywhere; }
-h2 { font-size: 1.15em; margin-top: 1.8em; }
-table { border-collapse: collapse; }
-th, td { padding: 0.2em 0.8em 0.2em 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
-td { overflow-wrap: anywhere; }
-.figures { display: flex; flex-wrap: wrap; gap: 1em; }
-figure { margin: 0; max-width: 480px; break-inside: avoid; }
-figure > svg { display: block; max-width: 100%; height: auto; border: 1px solid var(--line); box-sizing: border-box; }
-figcaption { color: var(--soft); font-size: 0.85em; }
-@media print { body { margin: 0; max-width: none; font-size: 11px; } tr { break-inside: avoid; } }
-";
-
-pub(super) fn html(report: &Report) -> String {
-    let title = safe(&format!("Localizations: {}", report.file));
-    let figures: String = charts::of(report)
-        .into_iter()
-        .map(|figure| {
-            let caption = safe(&figure.caption);
-            format!("<figure>\n{}<figcaption>{caption}</figcaption>\n</figure>\n", figure.svg)
-        })
-        .collect();
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
-         <body>\n<h1>{title}</h1>\n{}<h2>Precision and resolution</h2>\n{}<h2>Quantities</h2>\n{}\
-         <h2>Charts</h2>\n<div class=\"figures\">\n{figures}</div>\n\
+pub(super) fn html(report: &StatsReport) -> String {
+    let figures = charts::of(report);
+    let figures: String =
+        figures.iter().map(|figure| html::figure(&figure.svg, &figure.caption)).collect();
+    let body = format!(
+        "{}<h2>Precision and resolution</h2>\n{}<h2>Quantities</h2>\n{}<h2>Charts</h2>\n{}\
          <p>NeNA: Endesfelder et al., Histochem. Cell Biol. 141:629 (2014). \
          Fourier ring correlation: Nieuwenhuizen et al., Nature Methods 10:557 (2013).</p>\n\
-         <p>Made by Spotfit {}.</p>\n</body>\n</html>\n",
+         <p>Made by Spotfit {}.</p>\n",
         head(report),
         precision(report),
         quantities(report),
+        html::figures(&figures),
         env!("CARGO_PKG_VERSION"),
-    )
-}
-
-/// A row of a table: its name, then the cells. None of them is markup.
-fn row(name: &str, cells: &[String], class: &str) -> String {
-    let cells: String =
-        cells.iter().map(|cell| format!("<td{class}>{}</td>", safe(cell))).collect();
-    format!("<tr><th>{}</th>{cells}</tr>\n", safe(name))
+    );
+    html::page(&format!("Localizations: {}", report.file), &body)
 }
 
 /// What the table is.
-fn head(report: &Report) -> String {
+fn head(report: &StatsReport) -> String {
     let info = &report.info;
     let mut text = String::from("<table>\n");
-    let mut add = |name: &str, value: String| text.push_str(&row(name, &[value], ""));
+    let mut add = |name: &str, value: String| text.push_str(&row(name, &[value], Cells::Words));
     add("Rows", report.rows.to_string());
     if report.left_out > 0 {
         add("Left out", format!("{} rows whose x or y is not finite", report.left_out));
@@ -91,12 +63,12 @@ fn head(report: &Report) -> String {
             format!("x from {from_x} to {to_x} {unit}, y from {from_y} to {to_y} {unit}"),
         );
     }
-    add("Columns", report.names.join(", "));
+    add("Columns", report.columns.join(", "));
     text + "</table>\n"
 }
 
 /// The names of the parts above their columns, if there are two.
-fn parts(report: &Report, across: usize) -> String {
+fn parts(report: &StatsReport, across: usize) -> String {
     if report.parts.len() == 1 {
         return String::new();
     }
@@ -105,13 +77,13 @@ fn parts(report: &Report, across: usize) -> String {
 }
 
 /// Precision, resolution and localizations per frame.
-fn precision(report: &Report) -> String {
+fn precision(report: &StatsReport) -> String {
     let mut text = format!("<table>\n{}", parts(report, 1));
     let mut add = |name: &str, cell: &dyn Fn(&Part) -> Option<String>| {
         let cells: Vec<Option<String>> = report.parts.iter().map(cell).collect();
         if cells.iter().any(Option::is_some) {
             let cells: Vec<String> = cells.into_iter().map(Option::unwrap_or_default).collect();
-            text.push_str(&row(name, &cells, ""));
+            text.push_str(&row(name, &cells, Cells::Words));
         }
     };
     let none = |reason: &String| format!("none: {reason}");
@@ -143,7 +115,7 @@ fn precision(report: &Report) -> String {
 }
 
 /// A length with its unit; in nanometres too, where that is another.
-fn length(report: &Report, value: f64, unit: Unit) -> String {
+fn length(report: &StatsReport, value: f64, unit: Unit) -> String {
     let text = format!("{} {}", short(value), symbol(unit));
     match report.in_nanometres(value, unit) {
         Some(nanometres) => format!("{text} ({} nm)", short(nanometres)),
@@ -152,8 +124,8 @@ fn length(report: &Report, value: f64, unit: Unit) -> String {
 }
 
 /// Quartiles and medians.
-fn quantities(report: &Report) -> String {
-    if report.described.is_empty() {
+fn quantities(report: &StatsReport) -> String {
+    if report.quantities.is_empty() {
         return "<p>The table has none of the columns that are described here.</p>\n".to_owned();
     }
     let ends = "<th class=\"n\">25 %</th><th class=\"n\">median</th><th class=\"n\">75 %</th>\
@@ -163,8 +135,8 @@ fn quantities(report: &Report) -> String {
         parts(report, 4),
         ends.repeat(report.parts.len())
     );
-    for Described { quantity, unit, spreads, .. } in &report.described {
-        let cells: Vec<String> = spreads
+    for Quantity { title, unit, parts, .. } in &report.quantities {
+        let cells: Vec<String> = parts
             .iter()
             .flat_map(|spread| {
                 let quartiles = spread.quartiles();
@@ -174,10 +146,10 @@ fn quantities(report: &Report) -> String {
             })
             .collect();
         let name = match symbol(*unit) {
-            "" | "photon" => quantity.title.to_owned(),
-            unit => format!("{} ({unit})", quantity.title),
+            "" | "photon" => (*title).to_owned(),
+            unit => format!("{title} ({unit})"),
         };
-        text.push_str(&row(&name, &cells, " class=\"n\""));
+        text.push_str(&row(&name, &cells, Cells::Numbers));
     }
     text + "</table>\n"
 }

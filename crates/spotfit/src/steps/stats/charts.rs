@@ -1,8 +1,9 @@
 //! The charts of a report.
 
-use super::{Described, Report, symbol};
-use crate::say::plot::{Axis, Chart, Series, short};
-use crate::verbs::drift::draw;
+use super::{Quantity, StatsReport};
+use crate::report::svg::{Axis, Chart, Series, short};
+use crate::steps::drift;
+use crate::steps::words::symbol;
 
 /// A chart and what is to be said about it.
 pub(super) struct Figure {
@@ -23,10 +24,10 @@ const THRESHOLD: f64 = 1.0 / 7.0;
 const POINTS: u32 = 200;
 
 /// All charts for which there is something to draw.
-pub(super) fn of(report: &Report) -> Vec<Figure> {
+pub(super) fn of(report: &StatsReport) -> Vec<Figure> {
     let mut figures = Vec::new();
     figures.extend(per_frame(report));
-    figures.extend(report.described.iter().filter_map(|described| histogram(report, described)));
+    figures.extend(report.quantities.iter().filter_map(|quantity| histogram(report, quantity)));
     figures.extend(nena(report));
     figures.extend(frc(report));
     if let Some(drift) = &report.drift {
@@ -34,13 +35,13 @@ pub(super) fn of(report: &Report) -> Vec<Figure> {
         if !drift.x_error.is_empty() {
             caption.push_str(" Bands reach one standard error to either side.");
         }
-        figures.push(Figure { svg: draw(drift, report.unit), caption });
+        figures.push(Figure { svg: drift::svg(drift, report.unit), caption });
     }
     figures
 }
 
 /// The name of a part in a legend, which one part does not need.
-fn name(report: &Report, part: usize) -> &'static str {
+fn name(report: &StatsReport, part: usize) -> &'static str {
     match (report.parts.len(), part) {
         (1, _) => "",
         (_, 0) => "all",
@@ -48,7 +49,7 @@ fn name(report: &Report, part: usize) -> &'static str {
     }
 }
 
-fn per_frame(report: &Report) -> Option<Figure> {
+fn per_frame(report: &StatsReport) -> Option<Figure> {
     let parts = report.parts.iter().enumerate();
     let bars = parts.filter_map(|(part, of)| {
         Some(Series::bars(name(report, part), of.per_frame.as_ref()?.bars.clone()))
@@ -64,16 +65,16 @@ fn per_frame(report: &Report) -> Option<Figure> {
     Some(Figure::new("Localizations per frame", axes, series, &[caption]))
 }
 
-fn histogram(report: &Report, described: &Described) -> Option<Figure> {
-    let Described { quantity, unit, histogram, .. } = described;
+fn histogram(report: &StatsReport, quantity: &Quantity) -> Option<Figure> {
+    let Quantity { name: own, title, unit, histogram, .. } = quantity;
     let histogram = histogram.as_ref()?;
     let series = (0..report.parts.len())
         .map(|part| Series::bars(name(report, part), histogram.bars(part)))
         .collect();
     let (first, last) = (histogram.edges[0], *histogram.edges.last()?);
     let label = match symbol(*unit) {
-        "" => quantity.name.to_owned(),
-        unit => format!("{} ({unit})", quantity.name),
+        "" => (*own).to_owned(),
+        unit => format!("{own} ({unit})"),
     };
     let axes = [Axis::new(&label).from(first).to(last), Axis::new("localizations").from(0.0)];
     let mut caption = Vec::new();
@@ -90,15 +91,15 @@ fn histogram(report: &Report, described: &Described) -> Option<Figure> {
             caption.push(format!("Not shown{whose}: {}.", beyond.join(", ")));
         }
     }
-    let left_out = described.spreads[0].left_out;
+    let left_out = quantity.parts[0].left_out;
     if left_out > 0 {
         caption.push(format!("{left_out} are not finite."));
     }
-    Some(Figure::new(quantity.title, axes, series, &caption))
+    Some(Figure::new(title, axes, series, &caption))
 }
 
 /// A length and its error, to two digits of the error.
-pub(super) fn with_error(report: &Report, value: f64, error: f64) -> String {
+pub(super) fn with_error(report: &StatsReport, value: f64, error: f64) -> String {
     let text = format!("{} {}", rounded(value, error), symbol(report.unit));
     match (report.in_nanometres(value, report.unit), report.in_nanometres(error, report.unit)) {
         (Some(value), Some(error)) => format!("{text} ({} nm)", rounded(value, error)),
@@ -115,7 +116,7 @@ fn rounded(value: f64, error: f64) -> String {
     format!("{value:.decimals$} ± {error:.decimals$}")
 }
 
-fn nena(report: &Report) -> Option<Figure> {
+fn nena(report: &StatsReport) -> Option<Figure> {
     let (mut series, mut curves) = (Vec::new(), Vec::new());
     let mut caption = vec!["Distances to the nearest neighbour in the next frame.".to_owned()];
     let mut end = 0.0f64;
@@ -148,7 +149,7 @@ fn nena(report: &Report) -> Option<Figure> {
     Some(Figure::new("Precision by nearest neighbours (NeNA)", [x, y], series, &caption))
 }
 
-fn frc(report: &Report) -> Option<Figure> {
+fn frc(report: &StatsReport) -> Option<Figure> {
     let mut series = Vec::new();
     let mut marks = Vec::new();
     let mut caption = Vec::new();
