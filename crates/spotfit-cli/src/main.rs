@@ -15,8 +15,8 @@ use clap::{Parser, Subcommand};
 use error::CliError;
 use say::message::say;
 use verbs::{
-    batch, calibrate, curve, demo, devices, drift, filter, fit, link, localize, model, render,
-    simulate, stats, z,
+    batch, calibrate, curve, demo, devices, drift, filter, fit, link, localize, model, options,
+    render, simulate, stats, z,
 };
 
 /// Finds the centre, width and brightness of spots of light in camera images.
@@ -61,6 +61,9 @@ enum Command {
     Devices,
     /// Simulate, fit and compare with the papers: a first look at everything.
     Demo(demo::DemoArguments),
+    /// The words of all verbs as JSON.
+    #[command(hide = true)]
+    Options,
 }
 
 fn main() -> ExitCode {
@@ -96,6 +99,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Model(arguments) => model::run(&arguments),
         Command::Devices => devices::run(),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Options => options::run::<Arguments>(),
     }
 }
 

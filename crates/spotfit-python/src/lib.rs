@@ -3,6 +3,7 @@
 //! The Python files beside it give its functions their signatures, types and docstrings. Nothing here is an interface of
 //! its own.
 
+mod calibrate;
 mod camera;
 mod curves;
 mod device;
@@ -29,6 +30,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _spotfit {
     #[pymodule_export]
+    use super::calibrate::{calibrate, calibrate_psf};
+    #[pymodule_export]
     use super::camera::CameraMap;
     #[pymodule_export]
     use super::device::{DeviceArray, Outcomes, device_of};
@@ -44,7 +47,7 @@ mod _spotfit {
     #[pymodule_export]
     use super::pictures::{encode_picture, find_drift, render};
     #[pymodule_export]
-    use super::simulate::simulate;
+    use super::simulate::{simulate, simulate_beads, simulate_movie};
     #[pymodule_export]
     use super::steps::{operations, run_step};
     #[pymodule_export]

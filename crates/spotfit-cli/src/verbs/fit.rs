@@ -20,24 +20,27 @@ use spotfit::steps::fit::{FitOptions as Wanted, FitTable, Fitting};
 use spotfit::{BatchError, Fitter, Start, camera_maps};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit fit spots.npy -o fits.csv --errors --baseline 100 --sensitivity 0.46\n  spotfit fit spots.npy -o fits.npy --shape elliptical --estimator mle --read-noise 1.5"
+)]
 pub(crate) struct FitArguments {
     /// The windows: an NPY file with an array (n, height, width) of integers or floating-point
     /// numbers; - for standard input.
     #[arg(value_name = "SPOTS.npy")]
     spots: PathBuf,
     /// Where to write the outcomes: a .csv or .npy file, or - for CSV on standard output.
-    #[arg(short, long, value_name = "FITS.csv|FITS.npy")]
+    #[arg(short, long, value_name = "FITS.csv|FITS.npy", help_heading = "Output")]
     output: PathBuf,
     /// Start values: an NPY file with an array (n, 3): x, y, sigma in pixels of the window. Without
     /// it each window starts from the paper's estimate.
-    #[arg(long, value_name = "INIT.npy")]
+    #[arg(long, value_name = "INIT.npy", help_heading = "Fit")]
     initial: Option<PathBuf>,
     /// Add columns with photons, the standard errors of photons and of each parameter, and the goodness of fit: chi²
     /// per degree of freedom, about 1 if the noise is that of the camera.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     errors: bool,
     /// Size of a pixel in nanometres, for lengths that are given in nanometres. What is written is in pixels all the same.
-    #[arg(long, value_name = "NM")]
+    #[arg(long, value_name = "NM", help_heading = "Fit")]
     pixel_size: Option<f64>,
     #[command(flatten)]
     report: ReportArguments,

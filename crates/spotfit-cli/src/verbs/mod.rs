@@ -11,6 +11,7 @@ pub(crate) mod fit;
 pub(crate) mod link;
 pub(crate) mod localize;
 pub(crate) mod model;
+pub(crate) mod options;
 pub(crate) mod render;
 pub(crate) mod score;
 pub(crate) mod simulate;

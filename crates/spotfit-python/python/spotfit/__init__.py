@@ -9,6 +9,7 @@ True
 Pixel centres are integers: (0, 0) is the centre of the first pixel of a window, x goes along rows, y along columns.
 """
 
+from ._calibrate import Calibration, calibrate, calibrate_psf
 from ._camera import Camera
 from ._device import DeviceErrors, DeviceFits
 from ._files import fit_files
@@ -35,7 +36,7 @@ from ._options import (
     Shape,
 )
 from ._pictures import Drift, Picture, find_drift, render
-from ._simulate import Simulation, simulate
+from ._simulate import SimulatedMovie, Simulation, simulate, simulate_beads, simulate_movie
 from ._spotfit import CameraMap, DeviceArray, __version__
 from ._steps import link
 from ._summary import FileOutcome, FilesSummary
@@ -47,6 +48,7 @@ __all__ = [
     "Background",
     "Blocks",
     "Blur",
+    "Calibration",
     "Camera",
     "CameraMap",
     "ColourMap",
@@ -74,10 +76,13 @@ __all__ = [
     "Picture",
     "Profile",
     "Shape",
+    "SimulatedMovie",
     "Simulation",
     "SpotfitWarning",
     "Status",
     "__version__",
+    "calibrate",
+    "calibrate_psf",
     "concatenate",
     "estimate_read_noise",
     "estimate_sensitivity",
@@ -91,5 +96,7 @@ __all__ = [
     "read_table",
     "render",
     "simulate",
+    "simulate_beads",
+    "simulate_movie",
     "write_table",
 ]

@@ -25,6 +25,9 @@ use spotfit::steps::calibrate::{self, CalibrateOptions, Order, PsfOptions, Stack
 use spotfit::{Length, camera_maps};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit calibrate beads.tif --step 20 -o calibration.yaml --plot calibration.svg --baseline 100 --sensitivity 0.46\n  spotfit calibrate beads1.tif beads2.tif --spline --step 50 -o psf.hdf5 --pixel-size 100"
+)]
 pub(crate) struct CalibrateArguments {
     /// Stacks of beads: movies whose frames are slices at equal steps of z.
     #[arg(value_name = "BEADS", required = true)]
@@ -37,7 +40,7 @@ pub(crate) struct CalibrateArguments {
     #[arg(long, conflicts_with_all = ["range", "zero"])]
     spline: bool,
     /// With --spline: the distance of the PSF's planes in z, in nanometres [default: 50].
-    #[arg(long, value_name = "NM", requires = "spline")]
+    #[arg(long, value_name = "NM", requires = "spline", help_heading = "Fit")]
     planes: Option<f64>,
     /// From slice to slice, in nanometres.
     #[arg(long, value_name = "NM", help_heading = "Movie")]
@@ -62,20 +65,26 @@ pub(crate) struct CalibrateArguments {
     frames_per_step: u32,
     /// Side of the fitted windows, in pixels or with a unit; odd. Spots far from the focus are wide. With --spline the PSF is about as
     /// large: some pixels more than the windows that are to be fitted with it [default: 13; 17 with --spline].
-    #[arg(long = "box", value_name = "LENGTH")]
+    #[arg(long = "box", value_name = "LENGTH", help_heading = "Fit")]
     box_size: Option<Length>,
     /// Size of a pixel in nanometres; px if it is not known.
     #[arg(long, value_name = "NM|px", value_parser = parse_lengths, help_heading = "Movie")]
     pixel_size: Option<Lengths>,
     /// The range of z that is needed, from A to B in nanometres; the widest possible if not given.
-    #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
+    #[arg(long, value_name = "A,B", allow_hyphen_values = true, help_heading = "Fit")]
     range: Option<String>,
     /// Where z is 0: where the widths are equal, or in the middle of the stack.
-    #[arg(long, value_enum, default_value = "crossing", value_name = "WHERE")]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "crossing",
+        value_name = "WHERE",
+        help_heading = "Fit"
+    )]
     zero: ZeroChoice,
     /// What z is multiplied by in the end, because of different refractive indices; 0.7 to 0.8 for an oil objective and a
     /// watery sample.
-    #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
+    #[arg(long, default_value_t = 1.0, value_name = "FACTOR", help_heading = "Fit")]
     magnification: f64,
     /// Where to draw the widths against z, or with --spline the errors of x, y and z that 1000 photons allow.
     #[arg(long, value_name = "CALIBRATION.svg", help_heading = "Output")]

@@ -24,6 +24,9 @@ use crate::words::splines;
 use crate::words::table::format_of;
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit curve decays.csv -m 'a*exp(-x/t) + c' --start a=1,t=5,c=0 -o fits.csv\n  spotfit curve peaks.npy -m gauss-1d -o fits.npy --plot fits.svg"
+)]
 pub(crate) struct CurveArguments {
     /// The data: an NPY file with an array (point), (fit, point) or, for models of two variables, (fit, row, column); or a
     /// CSV file whose first column is x and whose others are data sets.
@@ -34,66 +37,71 @@ pub(crate) struct CurveArguments {
     model: String,
     /// Where to write parameters, their errors and how each fit ended: a .csv or .npy file, or - for CSV on standard
     /// output.
-    #[arg(short, long, value_name = "FITS.csv|FITS.npy")]
+    #[arg(short, long, value_name = "FITS.csv|FITS.npy", help_heading = "Output")]
     output: PathBuf,
     /// The names of the formula's variables; x if nothing is said, x,y for images, x,y,z for three.
-    #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,...", help_heading = "Model")]
     variables: Vec<String>,
     /// The names of the formula's parameters, in the order of the columns; as they appear in the formula if nothing is
     /// said.
-    #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,...", help_heading = "Model")]
     parameters: Vec<String>,
     /// A spline that the formula calls by this name, like a function: an NPY file with samples at 0, 1, 2, … along each axis,
     /// the first of which is the first argument. Axes of channels, between which nothing is interpolated, come after a colon:
     /// psf=psf.npy:0.
-    #[arg(long = "spline", value_name = "NAME=SAMPLES.npy[:AXIS,...]")]
+    #[arg(long = "spline", value_name = "NAME=SAMPLES.npy[:AXIS,...]", help_heading = "Model")]
     splines: Vec<String>,
     /// Where the points lie: an NPY file with an array (point), (variable, point) or (fit, variable, point). Without it
     /// they are numbered from 0.
-    #[arg(long, value_name = "X.npy")]
+    #[arg(long, value_name = "X.npy", help_heading = "Data")]
     x: Option<PathBuf>,
     /// Where the search begins: a=1,t=5,c=0, or an NPY file with an array (fit, parameter), or auto, which models with
     /// names find.
-    #[arg(long, value_name = "NAME=VALUE,...|START.npy|auto")]
+    #[arg(long, value_name = "NAME=VALUE,...|START.npy|auto", help_heading = "Fit")]
     start: Option<String>,
     /// Limits: t=0: is at least 0, t=:9 at most 9, t=0:9 both.
-    #[arg(long, value_name = "NAME=LOW:HIGH,...", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "NAME=LOW:HIGH,...",
+        allow_hyphen_values = true,
+        help_heading = "Fit"
+    )]
     bounds: Option<String>,
     /// Parameters that keep their start value.
-    #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,...", help_heading = "Fit")]
     fix: Vec<String>,
     /// Weights: an NPY file with an array (point) or (fit, point). Points of weight 0 or NaN are left out.
-    #[arg(long, value_name = "W.npy")]
+    #[arg(long, value_name = "W.npy", help_heading = "Data")]
     weights: Option<PathBuf>,
     /// The estimator: lse (least squares) or mle (maximum likelihood of counts).
-    #[arg(long, value_enum, default_value = "lse", value_name = "ESTIMATOR")]
+    #[arg(long, value_enum, default_value = "lse", value_name = "ESTIMATOR", help_heading = "Fit")]
     estimator: EstimatorChoice,
     /// The weights are 1/variance: errors are what they say, and are not scaled by the residuals.
-    #[arg(long)]
+    #[arg(long, help_heading = "Fit")]
     absolute: bool,
     /// Parameters in which the formula is linear, such as amplitudes and backgrounds: eliminated (their start values do not
     /// count, and from poor ones fits converge more often), searched for like all others, or auto, which eliminates them
     /// where all fits begin at the same values. Those with --bounds or --fix are never eliminated, and none with mle.
-    #[arg(long, value_enum, default_value = "auto", value_name = "HOW")]
+    #[arg(long, value_enum, default_value = "auto", value_name = "HOW", help_heading = "Fit")]
     linear: LinearChoice,
     /// At most N iterations.
-    #[arg(long, default_value_t = 200, value_name = "N")]
+    #[arg(long, default_value_t = 200, value_name = "N", help_heading = "Fit")]
     max_iterations: u32,
     /// A fit ends where its next step is predicted to be shorter than this many standard errors.
-    #[arg(long, default_value_t = 1e-3, value_name = "X")]
+    #[arg(long, default_value_t = 1e-3, value_name = "X", help_heading = "Fit")]
     tolerance: f64,
     /// The backend: reference (double precision), cpu (single precision and vector instructions, several times as fast) or
     /// gpu (single precision on an NVIDIA GPU). What single precision cannot decide is fitted again in double precision.
-    #[arg(long, default_value_t = Backend::Reference, value_name = "BACKEND")]
+    #[arg(long, default_value_t = Backend::Reference, value_name = "BACKEND", help_heading = "Fit")]
     backend: Backend,
     /// Number of threads, at most 1024; 0 takes one for each processor.
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Fit")]
     threads: usize,
     /// Draw data, model and residuals of some fits.
-    #[arg(long, value_name = "PLOT.svg")]
+    #[arg(long, value_name = "PLOT.svg", help_heading = "Output")]
     plot: Option<PathBuf>,
     /// How many fits are drawn, spread over all of them.
-    #[arg(long, default_value_t = 6, value_name = "N")]
+    #[arg(long, default_value_t = 6, value_name = "N", help_heading = "Output")]
     plots: usize,
     #[command(flatten)]
     report: ReportArguments,

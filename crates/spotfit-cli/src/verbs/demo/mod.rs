@@ -25,6 +25,9 @@ use spotfit::{
 };
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit demo\n  spotfit demo --out results --count 10000 --seed 2"
+)]
 pub(crate) struct DemoArguments {
     /// The folder for the results; it is created if necessary.
     #[arg(long, default_value = OWN_FOLDER, value_name = "DIR")]

@@ -8,6 +8,9 @@ use super::spots::{FocusArguments, ProfileArguments};
 use crate::error::CliError;
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit simulate beads -o beads.tif --step 20\n  spotfit simulate beads -o beads.tif --range 500 --beads 30 --photons 20000"
+)]
 pub(crate) struct BeadArguments {
     #[command(flatten)]
     frame: FrameArguments,

@@ -17,6 +17,9 @@ use crate::words::paths::refuse_ending;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
+#[command(
+    after_help = "Examples:\n  spotfit simulate --count 1000 --size 9 -o spots.npy --truth truth.csv\n  spotfit simulate --count 1000 --size 11 --shape elliptical --photons 2000 --pixel-background 5 -o spots.npy"
+)]
 pub(crate) struct SimulateArguments {
     #[command(subcommand)]
     what: Option<What>,
@@ -24,9 +27,7 @@ pub(crate) struct SimulateArguments {
     windows: Option<window_words::WindowArguments>,
     // Not among those of the windows: clap would no longer see whether any of them is given.
     #[command(flatten)]
-    spots: spots::SpotArguments,
-    #[command(flatten)]
-    camera: camera::CameraArguments,
+    others: windows::Others,
 }
 
 #[derive(Debug, Subcommand)]
@@ -47,7 +48,7 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<(), CliError> {
     match (&arguments.what, &arguments.windows) {
         (Some(What::Movie(movie)), _) => movie::run(movie),
         (Some(What::Beads(beads)), _) => beads::run(beads),
-        (None, Some(windows)) => windows::run(windows, &arguments.spots, &arguments.camera),
+        (None, Some(windows)) => windows::run(windows, &arguments.others),
         (None, None) => {
             Err(CliError::file("simulate", "give --count, or the command 'movie' or 'beads'"))
         }

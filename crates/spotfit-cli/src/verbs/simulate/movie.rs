@@ -9,6 +9,9 @@ use super::spots::SpotArguments;
 use crate::error::CliError;
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit simulate movie -o movie.tif --truth truth.csv --frames 200\n  spotfit simulate movie -o movie.npy --shape defocused --heights structure --drift 0.001,0,0.5"
+)]
 pub(crate) struct MovieArguments {
     #[command(flatten)]
     frame: FrameArguments,

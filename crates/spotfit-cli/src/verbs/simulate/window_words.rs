@@ -4,9 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::camera::GainArguments;
-use crate::words::report::ReportArguments;
-
 #[derive(Debug, Args)]
 pub(super) struct WindowArguments {
     /// Number of windows.
@@ -56,8 +53,6 @@ pub(super) struct WindowArguments {
     /// The value of a dark pixel, in counts.
     #[arg(long, default_value_t = 0.0, value_name = "COUNTS", help_heading = "Camera")]
     pub(super) baseline: f64,
-    #[command(flatten)]
-    pub(super) gain: GainArguments,
     /// Standard deviation of the read noise in photo-electrons.
     #[arg(long, default_value_t = 0.0, value_name = "E", help_heading = "Camera")]
     pub(super) read_noise: f64,
@@ -88,8 +83,6 @@ pub(super) struct WindowArguments {
     /// angle (radians) if rotated and z (nanometres) if defocused.
     #[arg(long, value_name = "TRUTH.csv", help_heading = "Output")]
     pub(super) truth: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) report: ReportArguments,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -3,17 +3,19 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use fit_core::{Corner, Size};
 use fit_sim::{Camera, Noise, SpotSimulation};
 use serde::Serialize;
 
-use super::camera::CameraArguments;
+use super::camera::{CameraArguments, GainArguments};
 use super::refuse_no_csv;
 use super::spots::SpotArguments;
 use super::window_words::{NoiseChoice, WindowArguments};
 use crate::error::CliError;
 use crate::words::output::Output;
 use crate::words::paths::refuse_same_output;
+use crate::words::report::ReportArguments;
 use crate::words::truth::{Look, write_truth_header, write_truth_rows};
 use spotfit::npy::write_header;
 
@@ -29,6 +31,19 @@ const OTHERS: [&str; 15] = [
     "tif", "tiff", "btf", "raw", "dax", "csv", "png", "svg", "hdf5", "h5", "npz", "yaml", "yml",
     "json", "html",
 ];
+
+/// Words besides those of the windows.
+#[derive(Debug, Args)]
+pub(super) struct Others {
+    #[command(flatten)]
+    spots: SpotArguments,
+    #[command(flatten)]
+    gain: GainArguments,
+    #[command(flatten)]
+    camera: CameraArguments,
+    #[command(flatten)]
+    report: ReportArguments,
+}
 
 /// What was written.
 #[derive(Debug, Serialize)]
@@ -47,12 +62,9 @@ fn write_corners(output: &mut Output, corners: &[Corner]) -> Result<(), CliError
     output.write_all(text.as_bytes())
 }
 
-pub(super) fn run(
-    arguments: &WindowArguments,
-    spots: &SpotArguments,
-    camera: &CameraArguments,
-) -> Result<(), CliError> {
-    arguments.report.check(&arguments.output)?;
+pub(super) fn run(arguments: &WindowArguments, others: &Others) -> Result<(), CliError> {
+    let Others { spots, gain, camera, report } = others;
+    report.check(&arguments.output)?;
     let side = |side: Option<usize>| side.or(arguments.size).unwrap_or_default();
     let size = Size::new(side(arguments.width), side(arguments.height));
     let noise = match arguments.noise {
@@ -62,7 +74,7 @@ pub(super) fn run(
     };
     let reads = Camera::default()
         .with_baseline(arguments.baseline)
-        .with_gain(arguments.gain.gain())
+        .with_gain(gain.gain())
         .with_read_noise(arguments.read_noise)
         .with_em_gain(camera.em_gain);
     let look = spots.recipe();
@@ -155,5 +167,5 @@ pub(super) fn run(
     crate::interrupt::check()?;
     output.finish_with([truth, corners, maps].into_iter().flatten())?;
     let Size { width, height } = size;
-    arguments.report.tell_json(&Windows { windows: arguments.count, width, height })
+    report.tell_json(&Windows { windows: arguments.count, width, height })
 }

@@ -1,0 +1,44 @@
+//! The words of all verbs, as programs and people find them.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::succeeds;
+
+/// The words with which a test of Python compares its keywords.
+const WORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../spotfit-python/tests/options.json");
+
+/// Proves that the words that Python is compared with are those of the command, and that every example in a help is understood. With
+/// SPOTFIT_UPDATE in the environment it writes them anew.
+#[test]
+fn words_for_python_are_those_of_the_command() {
+    let told = String::from_utf8(succeeds(&[&"options"]).stdout).expect("text");
+    if std::env::var_os("SPOTFIT_UPDATE").is_some() {
+        fs::write(WORDS, &told).expect("a file");
+    }
+    let kept = fs::read_to_string(Path::new(WORDS)).expect("words");
+    assert!(told == kept, "run this test with SPOTFIT_UPDATE=1, and look at what changed");
+    let all: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    let with_examples = |name: &str| all[name]["examples"].as_array().map_or(0, Vec::len);
+    for verb in ["fit", "curve", "calibrate", "simulate", "simulate movie", "simulate beads"] {
+        assert!(with_examples(verb) >= 2, "{verb}");
+    }
+}
+
+/// Proves that the words of a verb stand under headings: what belongs to the camera, the fit and the output is together.
+#[test]
+fn help_is_in_groups() {
+    for (verb, headings) in [
+        ("fit", &["Fit:", "Camera:", "Output:"][..]),
+        ("calibrate", &["Movie:", "Fit:", "Camera:", "Output:"]),
+        ("curve", &["Model:", "Fit:", "Output:"]),
+    ] {
+        let help = String::from_utf8(succeeds(&[&verb, &"--help"]).stdout).expect("text");
+        for heading in headings.iter().chain(&["Examples:"]) {
+            let count = help.lines().filter(|line| line == heading).count();
+            assert_eq!(count, 1, "{heading} in the help of {verb}:\n{help}");
+        }
+    }
+}
