@@ -22,7 +22,21 @@ fn words_for_python_are_those_of_the_command() {
     assert!(told == kept, "run this test with SPOTFIT_UPDATE=1, and look at what changed");
     let all: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     let with_examples = |name: &str| all[name]["examples"].as_array().map_or(0, Vec::len);
-    for verb in ["fit", "curve", "calibrate", "simulate", "simulate movie", "simulate beads"] {
+    let verbs = [
+        "calibrate",
+        "curve",
+        "demo",
+        "drift",
+        "fit",
+        "link",
+        "model",
+        "render",
+        "simulate",
+        "simulate beads",
+        "simulate movie",
+        "stats",
+    ];
+    for verb in verbs {
         assert!(with_examples(verb) >= 2, "{verb}");
     }
 }

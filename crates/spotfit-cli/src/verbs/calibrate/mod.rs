@@ -1,12 +1,14 @@
 //! `spotfit calibrate`: from z stacks of beads to how widths tell z, or to a measured PSF.
 
 mod plot;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use self::words::{OrderChoice, ZeroChoice, range};
 use crate::error::CliError;
 use crate::say::listener::Terminal;
 use crate::words::fit_options::FitOptions;
@@ -17,11 +19,10 @@ use crate::words::output::Output;
 use crate::words::paths::{refuse_ending, refuse_same_file};
 use crate::words::report::ReportArguments;
 use crate::words::spot_options::SpotOptions;
-use spotfit::astigmatism::calibrate::Zero;
 use spotfit::astigmatism::yaml_text::yaml_text;
 use spotfit::psf::{self, PsfError};
 use spotfit::steps::Stack;
-use spotfit::steps::calibrate::{self, CalibrateOptions, Order, PsfOptions, StackOptions};
+use spotfit::steps::calibrate::{self, CalibrateOptions, PsfOptions, StackOptions};
 use spotfit::{Length, camera_maps};
 
 #[derive(Debug, Args)]
@@ -99,21 +100,6 @@ pub(crate) struct CalibrateArguments {
     fit: FitOptions,
 }
 
-/// Which way the stage goes.
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-enum OrderChoice {
-    /// The first slice shows the beads highest, as in Picasso.
-    FirstHighest,
-    /// The first slice shows the beads lowest.
-    FirstLowest,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-enum ZeroChoice {
-    Crossing,
-    Stage,
-}
-
 pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     arguments.report.check(&arguments.output)?;
     refuse_same(&[Some(&arguments.output), arguments.plot.as_deref()])?;
@@ -126,13 +112,9 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
 impl CalibrateArguments {
     /// How the stacks were taken.
     fn taken(&self) -> Result<StackOptions, CliError> {
-        let order = match self.order {
-            OrderChoice::FirstHighest => Order::FirstHighest,
-            OrderChoice::FirstLowest => Order::FirstLowest,
-        };
         let taken = StackOptions::default()
             .with_step(self.step)
-            .with_order(order)
+            .with_order(self.order.into())
             .with_frames_per_step(self.frames_per_step)
             .with_pixel_size(scale(self.pixel_size))
             .with_magnification(self.magnification);
@@ -150,14 +132,10 @@ impl CalibrateArguments {
         let default = CalibrateOptions::default();
         let options = default.with_stack(self.taken()?);
         refuse_ending(&self.output, &["yaml", "yml"], "a calibration of widths")?;
-        let zero = match self.zero {
-            ZeroChoice::Crossing => Zero::Crossing,
-            ZeroChoice::Stage => Zero::Stage,
-        };
         let options = options
             .with_box_size(self.side()?.unwrap_or(default.box_size))
             .with_range(self.range.as_deref().map(range).transpose()?)
-            .with_zero(zero);
+            .with_zero(self.zero.into());
         let size = asked_size(self.pixel_size)?;
         let fit = self.spot.apply(self.fit.options(size)?, self.fit.background(), size)?;
         let map = self.spot.camera_map()?.map(|(map, _)| Arc::new(map));
@@ -233,14 +211,5 @@ impl CalibrateArguments {
             outputs.iter().try_for_each(|output| refuse_same_file(input, output))?;
         }
         Ok(())
-    }
-}
-
-/// Two ends.
-fn range(text: &str) -> Result<[f64; 2], CliError> {
-    let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
-    match numbers.as_deref() {
-        Ok(&[low, high]) if low < high => Ok([low, high]),
-        _ => Err(CliError::option("range", text, "A,B: two numbers, the first the smaller, in nm")),
     }
 }
