@@ -136,6 +136,8 @@ fn words_of_simulations_mean_one_thing() {
     }
     let both = "simulate --count 2 --size 9 -o @no.npy --gain 2 --sensitivity 1";
     refused(&folder, both, &["--gain", "--sensitivity"]);
+    let none = "simulate --count 2 --size 9 -o @no.npy --sensitivity 0";
+    refused(&folder, none, &["--sensitivity 0 is out of its range"]);
     let help = spotfit(&[&"simulate", &"--help"]).stdout;
     let help = String::from_utf8(help).expect("text");
     for word in ["--gain", "--background ", "--signal"] {

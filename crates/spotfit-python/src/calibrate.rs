@@ -59,9 +59,11 @@ pub(crate) fn calibrate(
     let mut stacks = stacks(py, &given, channel, slice)?;
     let pool = threads::pool()?;
     let (done, notes) = aside(py, move |abandoned| {
-        let listener = Heard::new(abandoned);
-        let done = pool.install(|| run(&options, &fitter, map.as_ref(), &mut stacks, &listener));
-        (done, listener.notes())
+        pool.install(|| {
+            let listener = Heard::new(abandoned);
+            let done = run(&options, &fitter, map.as_ref(), &mut stacks, &listener);
+            (done, listener.notes())
+        })
     })?;
     let done = done.map_err(of_step)?;
     Ok((yaml_text(&done.calibration).into_bytes(), json(&done.report)?, notes))

@@ -105,6 +105,14 @@ def test_calibrations_are_those_of_the_command(kind: str, tmp_path: Path) -> Non
         calibration.save(tmp_path / "x.csv")
 
 
+def test_a_psf_without_a_camera_is_warned_about() -> None:
+    """Proves that what the command warns of reaches Python: without a camera counts are taken for photo-electrons."""
+    stack = spotfit.simulate_beads(**BEADS)
+    with pytest.warns(spotfit.SpotfitWarning, match="no baseline, sensitivity, em_gain, read_noise or camera given"):
+        psf = spotfit.calibrate_psf(stack.frames, step=25)
+    assert not psf.report["has_camera"]
+
+
 def test_calibrations_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     """Proves that the exception says what is wrong, and that nothing is written before it is asked for."""
     stack = np.zeros((10, 32, 32), np.uint16)
@@ -119,7 +127,7 @@ def test_calibrations_that_make_no_sense_are_refused(tmp_path: Path) -> None:
             spotfit.calibrate(stack, **options)
     with pytest.raises(ValueError, match="stacks are needed"):
         spotfit.calibrate([], step=10)
-    with pytest.raises(ValueError, match="no beads were found"), pytest.warns(spotfit.SpotfitWarning, match="no baseline"):
+    with pytest.raises(ValueError, match="no beads were found"):
         spotfit.calibrate_psf(stack + np.arange(32, dtype=np.uint16), step=10)
     with pytest.raises(FileNotFoundError):
         spotfit.calibrate(tmp_path / "none.tif", step=10)

@@ -40,7 +40,7 @@ pub(crate) struct BeadArguments {
 
 pub(crate) fn run(arguments: &BeadArguments) -> Result<(), CliError> {
     let recipe = BeadRecipe::default()
-        .with_frame(arguments.frame.recipe())
+        .with_frame(arguments.frame.recipe()?)
         .with_step(arguments.step)
         .with_range(arguments.range)
         .with_beads(arguments.beads)

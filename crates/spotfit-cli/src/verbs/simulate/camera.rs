@@ -30,8 +30,14 @@ pub(crate) struct GainArguments {
 
 impl GainArguments {
     /// Counts per photo-electron.
-    pub(crate) fn gain(self) -> f64 {
-        self.gain.or(self.sensitivity.map(f64::recip)).unwrap_or(1.0)
+    pub(crate) fn gain(self) -> Result<f64, CliError> {
+        if let Some(value) = self.sensitivity {
+            if !(1e-6..=1e6).contains(&value) {
+                return Err(CliError::option("sensitivity", &value.to_string(), "1e-6 to 1e6"));
+            }
+            return Ok(value.recip());
+        }
+        Ok(self.gain.unwrap_or(1.0))
     }
 }
 

@@ -66,17 +66,17 @@ struct Frames {
 
 impl FrameArguments {
     /// Their recipe.
-    pub(crate) fn recipe(&self) -> FrameRecipe {
-        FrameRecipe::default()
+    pub(crate) fn recipe(&self) -> Result<FrameRecipe, CliError> {
+        Ok(FrameRecipe::default()
             .with_width(self.width)
             .with_height(self.height)
             .with_background(self.background)
             .with_unevenness(self.unevenness)
             .with_baseline(self.baseline)
-            .with_gain(self.gain.gain())
+            .with_gain(self.gain.gain()?)
             .with_read_noise(self.read_noise)
             .with_em_gain(self.camera.em_gain)
-            .with_seed(self.seed)
+            .with_seed(self.seed))
     }
 
     /// Makes the movie and writes its files.

@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &MovieArguments) -> Result<(), CliError> {
         HeightsChoice::Random => Heights::Random,
     });
     let recipe = MovieRecipe::default()
-        .with_frame(arguments.frame.recipe())
+        .with_frame(arguments.frame.recipe()?)
         .with_frames(arguments.frames)
         .with_spots(arguments.spots)
         .with_photons(arguments.signal)

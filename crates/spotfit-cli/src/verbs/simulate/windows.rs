@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &WindowArguments, others: &Others) -> Result<(), Cl
     };
     let reads = Camera::default()
         .with_baseline(arguments.baseline)
-        .with_gain(gain.gain())
+        .with_gain(gain.gain()?)
         .with_read_noise(arguments.read_noise)
         .with_em_gain(camera.em_gain);
     let look = spots.recipe();
