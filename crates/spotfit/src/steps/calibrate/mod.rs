@@ -1,9 +1,11 @@
 //! z stacks of beads become a calibration: of the widths behind an astigmatic lens, or a measured PSF.
 
 mod psf;
+mod psf_report;
 mod widths;
 
-pub use psf::{MeasuredPsf, PsfOptions, PsfReport, PsfStack, run_psf};
+pub use psf::{MeasuredPsf, PsfOptions, run_psf};
+pub use psf_report::{PsfReport, PsfStack};
 pub use widths::{CalibrateOptions, CalibrateReport, Calibrated, WidthStack, run};
 
 use super::StepError;
