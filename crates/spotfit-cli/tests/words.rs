@@ -41,6 +41,32 @@ fn words_for_python_are_those_of_the_command() {
     }
 }
 
+/// Proves that every word stands under the heading of its own group, and none under that of the group before it.
+#[test]
+fn headings_end_with_their_groups() {
+    let told = succeeds(&[&"options"]).stdout;
+    let all: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
+    let heading = |verb: &str, name: &str| {
+        let options = all[verb]["options"].as_array().expect("options");
+        let found = options.iter().find(|option| option["name"] == name).expect("an option");
+        found["heading"].as_str().unwrap_or_default().to_owned()
+    };
+    for (verb, name, group) in [
+        ("simulate movie", "sigma-spread", "Spots"),
+        ("simulate movie", "seed", "Movie"),
+        ("simulate movie", "json", "Output"),
+        ("simulate", "count", ""),
+        ("localize", "all", ""),
+        ("localize", "read-noise", "Camera"),
+        ("fit", "estimator", "Fit"),
+        ("fit", "backend", "Fit"),
+        ("calibrate", "channel", "Movie"),
+        ("link", "overwrite", "Output"),
+    ] {
+        assert_eq!(heading(verb, name), group, "--{name} of {verb}");
+    }
+}
+
 /// Proves that the words of a verb stand under headings: what belongs to the camera, the fit and the output is together.
 #[test]
 fn help_is_in_groups() {

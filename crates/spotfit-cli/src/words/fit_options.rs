@@ -11,51 +11,56 @@ use spotfit::{
 
 /// How windows are fitted, for every command that fits.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Fit")]
 pub(crate) struct FitOptions {
     /// The backend: auto, cpu (single precision, vector instructions), gpu (NVIDIA, single
     /// precision) or reference (double precision, one window at a time).
-    #[arg(long, default_value = "auto", value_name = "BACKEND")]
+    #[arg(help_heading = "Fit", long, default_value = "auto", value_name = "BACKEND")]
     pub(crate) backend: Backend,
     /// Vector instructions for the backend cpu: avx512, avx2, neon or portable; the fastest if not given.
-    #[arg(long, value_name = "SET")]
+    #[arg(help_heading = "Fit", long, value_name = "SET")]
     pub(crate) instruction_set: Option<InstructionSet>,
     /// The GPUs for the backend gpu, by the numbers that `spotfit devices` lists.
-    #[arg(long = "device", value_delimiter = ',', default_value = "0", value_name = "N,...")]
+    #[arg(
+        help_heading = "Fit",
+        long = "device",
+        value_delimiter = ',',
+        default_value = "0",
+        value_name = "N,..."
+    )]
     pub(crate) devices: Vec<usize>,
     /// Number of threads, at most 1024; 0 takes one for each processor.
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(help_heading = "Fit", long, default_value_t = 0, value_name = "N")]
     pub(crate) threads: usize,
     // The numbers come from where they are set.
-    #[arg(long, value_enum, default_value = "default", value_name = "CRITERIA", help = format!(
+    #[arg(help_heading = "Fit", long, value_enum, default_value = "default", value_name = "CRITERIA", help = format!(
         "When to stop: default ({}), paper ({}, and χ² < N/3) or tight ({})",
         in_words(&Criteria::DEFAULT), in_words(&Criteria::PAPER), in_words(&Criteria::TIGHT)
     ))]
     criteria: CriteriaChoice,
     /// At most N iterations (overrides the criteria).
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Fit", long, value_name = "N")]
     max_iterations: Option<u32>,
     /// Stop when a step reduces χ² by less than this share; 0: never.
-    #[arg(long, value_name = "X")]
+    #[arg(help_heading = "Fit", long, value_name = "X")]
     min_delta: Option<f64>,
     /// Stop when a step changes neither centre nor width by more than this share of the width; 0: never.
-    #[arg(long, value_name = "X")]
+    #[arg(help_heading = "Fit", long, value_name = "X")]
     min_step: Option<f64>,
     /// Stop when χ² (in counts², summed over the window) is less than this.
-    #[arg(long, value_name = "X")]
+    #[arg(help_heading = "Fit", long, value_name = "X")]
     max_error: Option<f64>,
     /// The background: free, or nonnegative (if only the camera's offset was subtracted). Maximum likelihood takes
     /// nonnegative if nothing is said, least squares free.
-    #[arg(long, value_enum, value_name = "BACKGROUND")]
+    #[arg(help_heading = "Fit", long, value_enum, value_name = "BACKGROUND")]
     background: Option<BackgroundChoice>,
     /// How far outside the outermost pixel centres the centre may lie, in pixels.
-    #[arg(long, value_name = "PX")]
+    #[arg(help_heading = "Fit", long, value_name = "PX")]
     centre_margin: Option<f64>,
     /// The smallest sigma, in pixels or with a unit, as in 90nm.
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(help_heading = "Fit", long, value_name = "LENGTH")]
     sigma_min: Option<Length>,
     /// The largest sigma, in pixels or with a unit; the longer side of the window if not given.
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(help_heading = "Fit", long, value_name = "LENGTH")]
     sigma_max: Option<Length>,
 }
 

@@ -12,17 +12,16 @@ use crate::words::corners::Corners;
 use crate::words::weights::WeightsFile;
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Camera")]
 pub(crate) struct KnownArguments {
     /// Weights for least squares: an NPY file with an array (n, height, width), one for each pixel of each window, or
     /// (height, width), an image of the camera's frame, which needs --corners. A pixel with a weight of 0 or NaN is
     /// masked: no fit looks at it.
-    #[arg(long, value_name = "WEIGHTS.npy")]
+    #[arg(help_heading = "Camera", long, value_name = "WEIGHTS.npy")]
     pub(crate) weights: Option<PathBuf>,
     /// Where the windows lie in the frame of --camera or of an image of weights: the first pixel of each window, from
     /// 0. A CSV file with columns x and y, as simulate --corners writes it, or an NPY file with an array (n, 2): x, y,
     /// or (n, 3): frame, x, y. The frame does not matter.
-    #[arg(long, value_name = "CORNERS.csv|CORNERS.npy")]
+    #[arg(help_heading = "Camera", long, value_name = "CORNERS.csv|CORNERS.npy")]
     pub(crate) corners: Option<PathBuf>,
 }
 

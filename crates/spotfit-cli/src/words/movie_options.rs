@@ -11,17 +11,16 @@ use spotfit::steps::PixelScale;
 
 /// Which frames a movie consists of.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Movie")]
 pub(crate) struct MovieArguments {
     /// The channel to localize, from 1. A movie with several channels needs it.
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Movie", long, value_name = "N")]
     channel: Option<usize>,
     /// The z slice to localize, from 1: its time points are the frames. Without it, every slice of every time point is a
     /// frame.
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Movie", long, value_name = "N")]
     slice: Option<usize>,
     /// The most pixels of a frame; a movie with larger frames is refused before it is read.
-    #[arg(long, default_value_t = MovieLimits::default().frame_pixels, value_name = "N")]
+    #[arg(help_heading = "Movie", long, default_value_t = MovieLimits::default().frame_pixels, value_name = "N")]
     max_frame_pixels: usize,
 }
 

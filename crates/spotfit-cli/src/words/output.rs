@@ -15,11 +15,10 @@ use crate::words::paths::{FOLDERS, check_folder, descriptor, folder, is_folders,
 
 /// What may be replaced. The file that is named on the command line may be; others are files that nobody named.
 #[derive(Clone, Copy, Debug, Default, Args)]
-#[command(next_help_heading = "Output")]
 pub(crate) struct Overwrite {
     /// Replace files that are not named here, such as the .yaml beside a .hdf5 file, also where Spotfit did not write them.
     /// Without it such a file is left as it is, and nothing is written.
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub(crate) overwrite: bool,
 }
 

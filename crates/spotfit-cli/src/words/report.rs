@@ -12,10 +12,9 @@ use crate::say::message::{print, say};
 
 /// Whether a report is for people or for programs.
 #[derive(Clone, Copy, Debug, Default, Args)]
-#[command(next_help_heading = "Output")]
 pub(crate) struct ReportArguments {
     /// Print the report on standard output as one JSON object, instead of in words on standard error.
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
 }
 

@@ -13,20 +13,31 @@ use crate::error::CliError;
 
 /// What is fitted and how it is judged.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Fit")]
 pub(crate) struct SpotOptions {
     /// The shape of the spots: circular (one sigma), elliptical (sigma_x, sigma_y) or rotated (with an angle besides).
-    #[arg(long, value_enum, default_value = "circular", value_name = "SHAPE")]
+    #[arg(
+        help_heading = "Fit",
+        long,
+        value_enum,
+        default_value = "circular",
+        value_name = "SHAPE"
+    )]
     shape: ShapeChoice,
     /// What a pixel measures of a spot: its value at the pixel's centre, or its integral over the pixel.
-    #[arg(long, value_enum, default_value = "sampled", value_name = "PROFILE")]
+    #[arg(
+        help_heading = "Fit",
+        long,
+        value_enum,
+        default_value = "sampled",
+        value_name = "PROFILE"
+    )]
     profile: ProfileChoice,
     /// The width is known: only the centre is fitted. One sigma in pixels or with a unit, as in 130nm, or two along x and y.
-    #[arg(long, value_name = "S|SX,SY", conflicts_with = "shape")]
+    #[arg(help_heading = "Fit", long, value_name = "S|SX,SY", conflicts_with = "shape")]
     fixed_sigma: Option<String>,
     /// The estimator: lse (least squares) or mle (maximum likelihood for Poisson distributed photo-electrons)
     /// [default: lse; mle with localize --psf].
-    #[arg(long, value_enum, value_name = "ESTIMATOR")]
+    #[arg(help_heading = "Fit", long, value_enum, value_name = "ESTIMATOR")]
     estimator: Option<EstimatorChoice>,
     #[command(flatten)]
     camera: CameraOptions,
@@ -34,26 +45,25 @@ pub(crate) struct SpotOptions {
 
 /// How the camera turns photons into counts.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Camera")]
 struct CameraOptions {
     /// The value of a dark pixel, in ADU. With a word about the camera amplitude and background are
     /// photo-electrons; without any they are counts.
-    #[arg(long, value_name = "ADU")]
+    #[arg(help_heading = "Camera", long, value_name = "ADU")]
     baseline: Option<f64>,
     /// Photo-electrons per ADU (before EM gain).
-    #[arg(long, value_name = "E/ADU")]
+    #[arg(help_heading = "Camera", long, value_name = "E/ADU")]
     sensitivity: Option<f64>,
     /// EM gain of an EMCCD camera.
-    #[arg(long, value_name = "G")]
+    #[arg(help_heading = "Camera", long, value_name = "G")]
     em_gain: Option<f64>,
     /// Read noise of the camera in photo-electrons, for maximum likelihood, errors and uncertainties.
-    #[arg(long, value_name = "E")]
+    #[arg(help_heading = "Camera", long, value_name = "E")]
     read_noise: Option<f64>,
     /// The maps of an sCMOS camera, in place of baseline, sensitivity and read noise: an NPZ file with arrays offset
     /// (ADU), gain (ADU per photo-electron) and variance (ADU²), each (height, width) of the camera's frame, a
     /// folder with each as .npy or .tif, or a camera calibration of Picasso (.hdf5), which may have no gain: it takes --sensitivity then.
     /// Pixels with a gain of 0, or with NaN anywhere, are masked: no fit looks at them.
-    #[arg(long, value_name = "MAPS", conflicts_with_all = ["baseline", "read_noise"])]
+    #[arg(help_heading = "Camera", long, value_name = "MAPS", conflicts_with_all = ["baseline", "read_noise"])]
     camera: Option<PathBuf>,
 }
 

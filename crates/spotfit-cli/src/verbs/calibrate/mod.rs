@@ -92,7 +92,7 @@ pub(crate) struct CalibrateArguments {
     plot: Option<PathBuf>,
     #[command(flatten)]
     report: ReportArguments,
-    #[command(flatten, next_help_heading = "Movie")]
+    #[command(flatten)]
     movie_options: MovieArguments,
     #[command(flatten)]
     spot: SpotOptions,

@@ -48,7 +48,7 @@ pub(crate) struct FrameArguments {
     #[command(flatten)]
     camera: CameraArguments,
     /// The seed: the same seed gives the same bytes on every machine.
-    #[arg(long, default_value_t = FrameRecipe::default().seed, value_name = "SEED")]
+    #[arg(help_heading = "Movie", long, default_value_t = FrameRecipe::default().seed, value_name = "SEED")]
     seed: u64,
     #[command(flatten)]
     report: ReportArguments,

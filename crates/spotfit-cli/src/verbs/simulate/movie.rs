@@ -28,7 +28,7 @@ pub(crate) struct MovieArguments {
     #[arg(long, default_value_t = MovieRecipe::default().sigma, value_name = "PX", help_heading = "Spots")]
     sigma: f64,
     // The number comes from where it is set.
-    #[arg(long, value_name = "SHARE", help = format!(
+    #[arg(help_heading = "Spots", long, value_name = "SHARE", help = format!(
         "How much sigma varies from molecule to molecule: it is uniform within this share of --sigma, 0 to 0.9 \
          [default: 0; {} with elliptical and rotated spots]",
         MovieRecipe::usual_spread(ShapeWord::Elliptical)

@@ -5,16 +5,21 @@ use fit_sim::recipes::{FocusRecipe, LookRecipe, ShapeWord};
 use fit_sim::{Defocus, SpotProfile};
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Spots")]
 pub(crate) struct SpotArguments {
     /// The shape of the spots: circular, elliptical (two sigmas), rotated (elliptical, turned by an angle) or
     /// defocused (astigmatic: two sigmas that follow from the height z; the sigma given is that in focus).
-    #[arg(long, value_enum, default_value = "circular", value_name = "SHAPE")]
+    #[arg(
+        help_heading = "Spots",
+        long,
+        value_enum,
+        default_value = "circular",
+        value_name = "SHAPE"
+    )]
     shape: ShapeChoice,
     #[command(flatten)]
     profile: ProfileArguments,
     // The numbers come from where they are set.
-    #[arg(long, value_name = "NM", help = format!(
+    #[arg(help_heading = "Spots", long, value_name = "NM", help = format!(
         "Of defocused spots: z lies within ±NM nanometres [default: {}]",
         Defocus::default().z_range
     ))]
@@ -25,16 +30,15 @@ pub(crate) struct SpotArguments {
 
 /// How widths follow from the height.
 #[derive(Clone, Copy, Debug, Args)]
-#[command(next_help_heading = "Spots")]
 pub(crate) struct FocusArguments {
     // The numbers come from where they are set.
-    #[arg(long, value_name = "NM", allow_hyphen_values = true, help = format!(
+    #[arg(help_heading = "Spots", long, value_name = "NM", allow_hyphen_values = true, help = format!(
         "Of defocused spots: the z at which sigma_x is in focus, in nanometres; sigma_y is at its \
          negative [default: {}]",
         Defocus::default().focus
     ))]
     focus: Option<f64>,
-    #[arg(long, value_name = "NM", help = format!(
+    #[arg(help_heading = "Spots", long, value_name = "NM", help = format!(
         "Of defocused spots: how far from its focus a sigma has grown by the square root of 2, in \
          nanometres [default: {}]",
         Defocus::default().depth
@@ -50,10 +54,15 @@ impl FocusArguments {
 
 /// How pixels see spots.
 #[derive(Clone, Copy, Debug, Args)]
-#[command(next_help_heading = "Spots")]
 pub(crate) struct ProfileArguments {
     /// What a pixel sees: the Gaussian at its centre (sampled), or its mean over the pixel (integrated).
-    #[arg(long, value_enum, default_value = "sampled", value_name = "PROFILE")]
+    #[arg(
+        help_heading = "Spots",
+        long,
+        value_enum,
+        default_value = "sampled",
+        value_name = "PROFILE"
+    )]
     profile: ProfileChoice,
 }
 
