@@ -19,6 +19,7 @@ mod pixels;
 mod predict;
 mod rows;
 mod simulate;
+mod simulate_movies;
 mod steps;
 mod tables;
 mod threads;
@@ -47,7 +48,9 @@ mod _spotfit {
     #[pymodule_export]
     use super::pictures::{encode_picture, find_drift, render};
     #[pymodule_export]
-    use super::simulate::{simulate, simulate_beads, simulate_movie};
+    use super::simulate::simulate;
+    #[pymodule_export]
+    use super::simulate_movies::{simulate_beads, simulate_movie};
     #[pymodule_export]
     use super::steps::{operations, run_step};
     #[pymodule_export]
