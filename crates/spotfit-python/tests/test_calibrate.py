@@ -46,8 +46,9 @@ def test_movies_are_those_of_the_command(options: dict[str, Any], tmp_path: Path
     assert np.array_equal(movie.frames, np.load(frames))
     table = np.genfromtxt(truth, delimiter=",", names=True)
     names = {"signal": "photons"}
-    assert {names.get(name, name) for name in table.dtype.names} == set(movie.truth)
-    for name in table.dtype.names:
+    columns = table.dtype.names or ()
+    assert {names.get(name, name) for name in columns} == set(movie.truth)
+    for name in columns:
         assert np.array_equal(table[name], movie.truth[names.get(name, name)]), name
 
 
@@ -66,7 +67,7 @@ def test_beads_are_those_of_the_command(tmp_path: Path) -> None:
 
 def test_simulations_that_make_no_sense_are_refused() -> None:
     """Proves that the exception names the keyword."""
-    for options, told in [
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"drift": (1.0,)}, "drift must be"),
         ({"drift": (0.0, 0.0, 1.0)}, "needs shape defocused"),
         ({"heights": "structure"}, "heights: it needs shape defocused"),
@@ -75,7 +76,8 @@ def test_simulations_that_make_no_sense_are_refused() -> None:
         ({"maps": "none"}, "maps must be"),
         ({"sigma": 0.0}, "sigma = 0 is out of its range"),
         ({"camera": spotfit.Camera(), "maps": (1, 2)}, "maps must be three arrays"),
-    ]:
+    ]
+    for options, told in refused:
         with pytest.raises(ValueError, match=told):
             spotfit.simulate_movie(2, width=32, height=32, **options)
     with pytest.raises(ValueError, match="beads = 99 is out of its range"):
@@ -92,7 +94,7 @@ def test_calibrations_are_those_of_the_command(kind: str, tmp_path: Path) -> Non
     own, theirs = (tmp_path / f"{who}.{'yaml' if kind == 'widths' else 'hdf5'}" for who in ("own", "theirs"))
     spline = () if kind == "widths" else ("--spline",)
     told = command("calibrate", path, "-o", theirs, "--step", 25, "--pixel-size", 100, "--json", *spline, *WORDS)
-    calibrate = spotfit.calibrate if kind == "widths" else spotfit.calibrate_psf
+    calibrate: Any = spotfit.calibrate if kind == "widths" else spotfit.calibrate_psf
     for given in (path, stack.frames, [stack.frames]):
         calibration = calibrate(given, step=25, pixel_size=100, camera=CAMERA)
         calibration.save(own)
@@ -116,13 +118,14 @@ def test_a_psf_without_a_camera_is_warned_about() -> None:
 def test_calibrations_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     """Proves that the exception says what is wrong, and that nothing is written before it is asked for."""
     stack = np.zeros((10, 32, 32), np.uint16)
-    for options, told in [
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"step": 0}, "step = 0 is out of its range"),
         ({"step": 10, "order": "up"}, "order = 'up'"),
         ({"step": 10, "magnification": -1}, "magnification = -1"),
         ({"step": 10, "frames_per_step": 0}, "frames_per_step"),
         ({"step": 10}, "beads"),
-    ]:
+    ]
+    for options, told in refused:
         with pytest.raises(ValueError, match=told):
             spotfit.calibrate(stack, **options)
     with pytest.raises(ValueError, match="stacks are needed"):

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
         [spotfit.simulate],
         {
             *FILES_OF_SIMULATIONS, *SIMULATED_CAMERA,
-            "count", "size", "width", "height", "sigma_min", "sigma_max", "camera_size", "corners", "dtype", "pixel_background", "camera",
+            "count", "size", "width", "height", "sigma_min", "sigma_max", "camera_size", "corners", "dtype", "pixel_background",
         },
         {"sigma", "scatter", "reach", "maps", "background"},
     ),
@@ -75,11 +76,12 @@ def test_keywords_are_options(verb: str) -> None:
     keywords = keywords_of(functions)
     told = {option["name"].replace("-", "_"): option for option in WORDS[verb]["options"]}
     shown = {name for name, option in told.items() if not option.get("hidden") and not option.get("positional")}
-    # The camera with its maps is one word for the simulations, too.
     assert shown - others == set(keywords) - own
     for name in shown - others:
         parameter = keywords[name].default
-        default = told[name].get("default")
+        # Some defaults depend on others, and help tells them in words.
+        words = re.search(r"\[default: ([^\];]+)[\];]", told[name].get("help", ""))
+        default = told[name].get("default") or (words[1] if words else None)
         if (verb, name) in DEFAULTS:
             assert parameter == DEFAULTS[verb, name]
         elif default is None or parameter is None:

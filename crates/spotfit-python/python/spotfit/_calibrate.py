@@ -138,14 +138,16 @@ def calibrate(
     >>> calibration.report["z_error"] < 20
     True
     """
-    wanted = {
+    wanted: dict[str, Any] = {
         "stack": _taken(step, order, frames_per_step, pixel_size, magnification),
         "range": None if range is None else arguments.pair("range", range),
         "zero": _one("zero", zero, ("crossing", "stage")),
     }
     if box is not None:
         wanted["box_size"] = arguments.whole("box", box)
-    made = _spotfit.calibrate(_all(stacks), *fitter_of(options), options=json.dumps(wanted), **_chosen(channel, slice))
+    fitter, known = fitter_of(options)
+    channel, slice = _chosen("channel", channel), _chosen("slice", slice)
+    made = _spotfit.calibrate(_all(stacks), fitter, known, options=json.dumps(wanted), channel=channel, slice=slice)
     return _calibration("widths", made)
 
 
@@ -212,7 +214,7 @@ def calibrate_psf(
     >>> psf.report["used"], psf.report["largest_window"]
     (4, 17)
     """
-    wanted = {
+    wanted: dict[str, Any] = {
         "stack": _taken(step, order, frames_per_step, pixel_size, magnification),
         "planes": arguments.number("planes", planes),
         "threads": arguments.whole("threads", threads),
@@ -221,7 +223,8 @@ def calibrate_psf(
         wanted["box_size"] = arguments.whole("box", box)
     known = camera if isinstance(camera, CameraMap) else None
     numbers = None if camera is None or known is not None else arguments.camera(camera)
-    made = _spotfit.calibrate_psf(_all(stacks), numbers, known, options=json.dumps(wanted), **_chosen(channel, slice))
+    channel, slice = _chosen("channel", channel), _chosen("slice", slice)
+    made = _spotfit.calibrate_psf(_all(stacks), numbers, known, options=json.dumps(wanted), channel=channel, slice=slice)
     return _calibration("psf", made)
 
 
@@ -262,8 +265,5 @@ def _all(stacks: Any) -> list[Any]:
     return [fspath(stack) if isinstance(stack, PathLike) else stack for stack in several]
 
 
-def _chosen(channel: int | None, slice: int | None) -> dict[str, int | None]:
-    return {
-        "channel": None if channel is None else arguments.whole("channel", channel),
-        "slice": None if slice is None else arguments.whole("slice", slice),
-    }
+def _chosen(name: str, number: int | None) -> int | None:
+    return None if number is None else arguments.whole(name, number)
