@@ -46,6 +46,12 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
         },
         {"sigma", "scatter", "reach", "maps", "background"},
     ),
+    # The model is an object with its variables, parameters and splines; --fix is `fixed`.
+    "curve": (
+        [spotfit.Model.fit],
+        {"output", "json", "plot", "plots", "model", "variables", "parameters", "spline", "fix"},
+        {"fixed", "covariance", "instruction_set", "device"},
+    ),
     "render": ([spotfit.render], {*FILES, "colours", "drift", "scale_bar", "raw"}, set()),
     "drift": ([spotfit.find_drift], {*FILES, "table", "plot", "apply", "beads", "bead_radius", "with_error"}, {"frames"}),
     "link": ([spotfit.link], FILES, set()),
@@ -54,6 +60,8 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
 #: Defaults that differ in how they are written: what Python says is found out later, or is a number that the command tells in words.
 DEFAULTS = {
     ("simulate movie", "drift"): (0.0, 0.0),
+    # Python takes single precision where it is faster: what it cannot decide is fitted again in double precision.
+    ("curve", "backend"): "auto",
     # In Python they stand where `Defocus` has them.
     ("simulate", "z_range"): 500.0,
     ("simulate", "focus"): 200.0,
