@@ -4,6 +4,7 @@ use std::io;
 
 use fit_core::ArgumentError;
 use fit_sim::SimulationError;
+use fit_sim::recipes::RecipeError;
 use spotfit::BatchError;
 use spotfit::astigmatism::table::TableDepthError;
 use spotfit::camera_maps::CameraMapsError;
@@ -148,6 +149,7 @@ impl From<StepError> for CliError {
         match error {
             StepError::Table { name, source } => Self::table(&name, &source),
             StepError::Input { name, reason } => Self::file(&name, words_of(&reason)),
+            StepError::Movie { name, source } => Self::Movie { file: name, source },
             StepError::Option(error) => told(&error, None),
             StepError::Condition { text, error } => Self::formula("the condition", &text, &error),
             StepError::Cancelled => Self::Interrupted,
@@ -195,6 +197,16 @@ impl From<OutputError> for CliError {
     }
 }
 
+impl From<RecipeError> for CliError {
+    fn from(error: RecipeError) -> Self {
+        match error {
+            RecipeError::Option { name, value, range } => Self::option(name, &value, &range),
+            RecipeError::Simulation(error) => error.into(),
+            error => Self::Other(words_of(&error.to_string())),
+        }
+    }
+}
+
 impl From<CameraMapsError> for CliError {
     fn from(error: CameraMapsError) -> Self {
         Self::Other(error.to_string())
@@ -202,8 +214,9 @@ impl From<CameraMapsError> for CliError {
 }
 
 impl CliError {
-    pub(crate) fn write(file: &str) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Write { file: file.to_owned(), source }
+    pub(crate) fn write(file: &str) -> impl Fn(io::Error) -> Self + use<> {
+        let file = file.to_owned();
+        move |source| Self::Write { file: file.clone(), source }
     }
 
     pub(crate) fn read(file: &str) -> impl FnOnce(NpyError) -> Self {

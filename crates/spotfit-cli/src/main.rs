@@ -16,7 +16,7 @@ use error::CliError;
 use say::message::say;
 use verbs::{
     batch, calibrate, convert, curve, demo, devices, drift, filter, fit, info, link, localize,
-    merge, model, render, score, simulate, stats, z,
+    merge, model, options, render, score, simulate, stats, z,
 };
 
 /// Finds the centre, width and brightness of spots of light in camera images.
@@ -67,6 +67,9 @@ enum Command {
     Devices,
     /// Simulate, fit and compare with the papers: a first look at everything.
     Demo(demo::DemoArguments),
+    /// The words of all verbs as JSON.
+    #[command(hide = true)]
+    Options,
 }
 
 fn main() -> ExitCode {
@@ -105,6 +108,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Model(arguments) => model::run(&arguments),
         Command::Devices => devices::run(),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Options => options::run::<Arguments>(),
     }
 }
 

@@ -3,6 +3,7 @@
 //! The Python files beside it give its functions their signatures, types and docstrings. Nothing here is an interface of
 //! its own.
 
+mod calibrate;
 mod camera;
 mod curves;
 mod device;
@@ -19,6 +20,7 @@ mod predict;
 mod records;
 mod rows;
 mod simulate;
+mod simulate_movies;
 mod steps;
 mod tables;
 mod threads;
@@ -29,6 +31,8 @@ use pyo3::prelude::*;
 /// What the Python files of the package call.
 #[pymodule]
 mod _spotfit {
+    #[pymodule_export]
+    use super::calibrate::{calibrate, calibrate_psf};
     #[pymodule_export]
     use super::camera::CameraMap;
     #[pymodule_export]
@@ -48,6 +52,8 @@ mod _spotfit {
     use super::records::{FileLock, TableFile, info, method, read_record, record_inputs, unlike};
     #[pymodule_export]
     use super::simulate::simulate;
+    #[pymodule_export]
+    use super::simulate_movies::{simulate_beads, simulate_movie};
     #[pymodule_export]
     use super::steps::{operations, run_step};
     #[pymodule_export]

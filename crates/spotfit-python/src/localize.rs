@@ -322,7 +322,7 @@ fn edge(at: i64, frames: usize) -> usize {
 }
 
 /// Frames as movies have them.
-fn stored(frames: View<'_>) -> Pixels {
+pub(crate) fn stored(frames: View<'_>) -> Pixels {
     match frames {
         View::U8(frames) => Pixels::U8(frames.to_owned()),
         View::U16(frames) => Pixels::U16(frames.to_owned()),

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use spotfit::movie::MovieError;
 use spotfit::steps::render::Rendered;
 use spotfit::steps::{
     Listener, Note, Sink, Source, StepError, convert, drift, filter, link, merge, render, score,
@@ -136,13 +137,28 @@ impl Call<'_> {
 }
 
 /// Hears notes for Python, and whether anybody still waits.
-struct Heard<'a> {
+pub(crate) struct Heard<'a> {
     abandoned: &'a Abandoned,
     notes: RefCell<Vec<String>>,
 }
 
+impl<'a> Heard<'a> {
+    pub(crate) fn new(abandoned: &'a Abandoned) -> Self {
+        Self { abandoned, notes: RefCell::default() }
+    }
+
+    /// What was noted.
+    pub(crate) fn notes(self) -> Vec<String> {
+        self.notes.into_inner()
+    }
+}
+
 impl Listener for Heard<'_> {
     fn note(&self, note: &Note) {
+        // The report has it in numbers.
+        if let Note::Part(_) = note {
+            return;
+        }
         self.notes.borrow_mut().push(without_backticks(note.text()));
     }
 
@@ -171,9 +187,9 @@ pub(crate) fn run_step<'py>(
     let pool = threads::pool()?;
     let (answer, notes) = aside(py, move |abandoned| {
         pool.install(|| {
-            let listener = Heard { abandoned, notes: RefCell::default() };
+            let listener = Heard::new(abandoned);
             let call = Call { options: &options, sources: &sources, listener: &listener };
-            (run(&call), listener.notes.into_inner())
+            (run(&call), listener.notes())
         })
     })?;
     let Answer { table, picture, report } = answer?;
@@ -193,7 +209,7 @@ pub(crate) fn operations() -> PyResult<BTreeMap<&'static str, String>> {
 }
 
 /// Options that Python gives; the exception names the one that is wrong.
-fn options<O: DeserializeOwned>(text: &str) -> PyResult<O> {
+pub(crate) fn options<O: DeserializeOwned>(text: &str) -> PyResult<O> {
     let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
     let given: Map<String, Value> = serde_json::from_str(text).map_err(wrong)?;
     serde_json::from_value(Value::Object(given.clone())).map_err(|error| {
@@ -209,12 +225,12 @@ fn options<O: DeserializeOwned>(text: &str) -> PyResult<O> {
     })
 }
 
-fn json(value: &impl Serialize) -> PyResult<String> {
+pub(crate) fn json(value: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// The exception for an operation that has no result.
-fn of_step(error: StepError) -> PyErr {
+pub(crate) fn of_step(error: StepError) -> PyErr {
     match error {
         StepError::Cancelled => PyKeyboardInterrupt::new_err(()),
         StepError::Table { source: TableError::Io(error), .. } => error.into(),
@@ -226,6 +242,9 @@ fn of_step(error: StepError) -> PyErr {
             PyKeyError::new_err(without_backticks(&error.to_string()))
         }
         StepError::Memory { .. } => PyMemoryError::new_err(without_backticks(&error.to_string())),
+        StepError::Movie { name, source: MovieError::Io(error) } => {
+            io::Error::new(error.kind(), format!("{name}: {error}")).into()
+        }
         other => PyValueError::new_err(without_backticks(&other.to_string())),
     }
 }

@@ -17,19 +17,22 @@ use spotfit::steps::drift::{self, Beads, DriftOptions, Found};
 use spotfit::table::CsvWriter;
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit drift locs.csv -o straight.csv --table drift.csv --plot drift.svg\n  spotfit drift locs.hdf5 -o straight.hdf5 --beads auto --bead-radius 100nm"
+)]
 pub(crate) struct DriftArguments {
     #[command(flatten)]
     locs: LocsArguments,
     /// Where to write the localizations without the drift: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard
     /// output.
-    #[arg(short, long, value_name = "LOCS")]
+    #[arg(short, long, value_name = "LOCS", help_heading = "Output")]
     output: PathBuf,
     /// Where to write the drift: a CSV file frame,x,y (and z), from frame 1, in the unit of the table; what was subtracted.
     /// x_error, y_error (and z_error) are its standard errors, as far as they are known.
-    #[arg(long, value_name = "DRIFT.csv")]
+    #[arg(long, value_name = "DRIFT.csv", help_heading = "Output")]
     table: Option<PathBuf>,
     /// Where to draw the drift, with a band of one standard error to either side.
-    #[arg(long, value_name = "DRIFT.svg")]
+    #[arg(long, value_name = "DRIFT.svg", help_heading = "Output")]
     plot: Option<PathBuf>,
     /// Take out the drift of this table, which --table wrote, instead of looking for it.
     #[arg(long, value_name = "DRIFT.csv", conflicts_with_all = ["beads", "segment", "knots", "range", "anyway"])]

@@ -10,12 +10,13 @@ use indicatif::ProgressBar;
 use crate::error::CliError;
 use crate::say::message::say;
 use crate::say::progress::progress;
-use crate::verbs::fit::rate;
+
 use crate::words::localize::{Job, Listener, LocalizeWords, Topic};
 use crate::words::locs::in_words;
 use crate::words::output::Overwrite;
 use spotfit::Status;
 use spotfit::localize::{Counts, Localizer};
+use spotfit::steps::fitted::{backend, psf_backend, rate};
 
 #[derive(Debug, Args)]
 pub(crate) struct LocalizeArguments {
@@ -120,8 +121,8 @@ fn summarize(localizer: &Localizer, time: Duration, what_frames_are: Option<Stri
         *frames as f64 / time.as_secs_f64(),
         rate(fits, time),
         match localizer.psf_fitter() {
-            Some(fitter) => crate::verbs::fit::psf_backend(fitter),
-            None => crate::verbs::fit::backend(localizer.fitter()),
+            Some(fitter) => psf_backend(fitter),
+            None => backend(localizer.fitter()),
         },
     );
 }

@@ -14,6 +14,7 @@ pub(crate) mod link;
 pub(crate) mod localize;
 pub(crate) mod merge;
 pub(crate) mod model;
+pub(crate) mod options;
 pub(crate) mod render;
 pub(crate) mod score;
 pub(crate) mod simulate;

@@ -17,6 +17,9 @@ use spotfit::steps::Source;
 use spotfit::steps::render::{self, Blur, Colour, Image, RenderOptions, Rendered};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit render locs.csv -o picture.png --scale-bar 1um\n  spotfit render locs.csv -o depth.png --pixel 10nm --colour-by z --filter 'uncertainty < 20'"
+)]
 pub(crate) struct RenderArguments {
     /// The localizations: a .csv table of `spotfit localize`, ThunderSTORM or the like, or a .hdf5 table of Picasso with
     /// its .yaml; - for CSV on standard input. Several tables are shown in one picture, each in its colour.
@@ -25,7 +28,7 @@ pub(crate) struct RenderArguments {
     #[command(flatten)]
     table: TableArguments,
     /// Where to write the picture, a .png, .tif or .tiff file; - for PNG on standard output.
-    #[arg(short, long, value_name = "IMAGE")]
+    #[arg(short, long, value_name = "IMAGE", help_heading = "Output")]
     output: PathBuf,
     /// Side of a pixel of the picture, in nanometres or with a unit, as in 0.1px. If not given: half the median uncertainty,
     /// rounded; more in large fields and where there are few localizations.
@@ -72,10 +75,10 @@ pub(crate) struct RenderArguments {
     #[arg(long, value_name = "LENGTH")]
     scale_bar: Option<Length>,
     /// Write the density itself, localizations per pixel, as a .tif file with numbers of 32 bits.
-    #[arg(long, conflicts_with = "colour_map")]
+    #[arg(long, conflicts_with = "colour_map", help_heading = "Output")]
     raw: bool,
     /// The most pixels that the picture may have; each takes 7 to 15 bytes of memory.
-    #[arg(long, default_value_t = MOST_PIXELS, value_name = "N")]
+    #[arg(long, default_value_t = MOST_PIXELS, value_name = "N", help_heading = "Output")]
     max_pixels: usize,
     #[command(flatten)]
     report: ReportArguments,

@@ -15,11 +15,14 @@ use spotfit::steps::stats::{self, StatsOptions};
 use spotfit::table::sidecar;
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit stats locs.csv -o report.html\n  spotfit stats locs.csv --filter 'photons > 500' --json"
+)]
 pub(crate) struct StatsArguments {
     #[command(flatten)]
     locs: LocsArguments,
     /// Where to write the report, an .html file that needs no other; - for standard output.
-    #[arg(short, long, value_name = "REPORT.html")]
+    #[arg(short, long, value_name = "REPORT.html", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Describe the rows for which this holds beside all rows; a condition as that of `spotfit filter`.
     #[arg(long, value_name = "CONDITION")]
@@ -34,7 +37,7 @@ pub(crate) struct StatsArguments {
     #[arg(long)]
     no_frc: bool,
     /// Print the numbers as one JSON object.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

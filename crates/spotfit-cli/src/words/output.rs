@@ -16,7 +16,7 @@ use crate::interrupt;
 pub(crate) struct Overwrite {
     /// Replace files that are not named here, such as the .yaml beside a .hdf5 file, also where Spotfit did not write them.
     /// Without it such a file is left as it is, and nothing is written.
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub(crate) overwrite: bool,
     /// Write no record beside the table. Otherwise LOCS.spotfit.json says how it was made: version, options, the files that were
     /// read, camera, calibration and origin.

@@ -14,7 +14,7 @@ use crate::say::message::{print, say};
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct ReportArguments {
     /// Print the report on standard output as one JSON object, instead of in words on standard error.
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
 }
 
@@ -35,6 +35,11 @@ impl ReportArguments {
         }
         say!("{report}");
         Ok(())
+    }
+
+    /// Prints a report that is not told in words.
+    pub(crate) fn tell_json(self, report: &impl Serialize) -> Result<(), CliError> {
+        if self.json { print(&format!("{}\n", json(report)?)) } else { Ok(()) }
     }
 }
 

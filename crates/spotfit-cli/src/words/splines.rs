@@ -5,7 +5,7 @@ use std::path::Path;
 use spotfit::model::{Spline, SplineAxis};
 
 use crate::error::CliError;
-use crate::verbs::curve::data;
+use crate::words::data;
 
 /// Splines with the names that formulas call them by.
 pub(crate) struct Splines(Vec<(String, Spline)>);

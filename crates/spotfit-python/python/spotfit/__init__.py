@@ -9,6 +9,7 @@ True
 Pixel centres are integers: (0, 0) is the centre of the first pixel of a window, x goes along rows, y along columns.
 """
 
+from ._calibrate import Calibration, calibrate, calibrate_psf
 from ._camera import Camera
 from ._concatenate import concatenate
 from ._device import DeviceErrors, DeviceFits
@@ -39,7 +40,7 @@ from ._options import (
 )
 from ._pictures import Drift, Picture
 from ._render import render
-from ._simulate import Simulation, simulate
+from ._simulate import SimulatedMovie, Simulation, simulate, simulate_beads, simulate_movie
 from ._spotfit import CameraMap, DeviceArray, __version__
 from ._stats import Frc, Nena, frc, nena, stats
 from ._steps import Length, ScoreReport, convert, filter, link, merge, score, z
@@ -52,6 +53,7 @@ __all__ = [
     "Background",
     "Blocks",
     "Blur",
+    "Calibration",
     "Camera",
     "CameraMap",
     "ColourMap",
@@ -83,10 +85,13 @@ __all__ = [
     "Profile",
     "ScoreReport",
     "Shape",
+    "SimulatedMovie",
     "Simulation",
     "SpotfitWarning",
     "Status",
     "__version__",
+    "calibrate",
+    "calibrate_psf",
     "concatenate",
     "convert",
     "estimate_read_noise",
@@ -107,6 +112,8 @@ __all__ = [
     "render",
     "score",
     "simulate",
+    "simulate_beads",
+    "simulate_movie",
     "stats",
     "write_table",
     "z",

@@ -17,6 +17,8 @@ __all__ = [
     "MovieFile",
     "MovieLocalizer",
     "__version__",
+    "calibrate",
+    "calibrate_psf",
     "check_camera",
     "device_of",
     "doubts",
@@ -31,10 +33,13 @@ __all__ = [
     "render",
     "run_step",
     "simulate",
+    "simulate_beads",
+    "simulate_movie",
     "write_table",
 ]
 
 _Columns = list[tuple[str, str, str, npt.NDArray[Any], list[str]]]
+_Maps = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 __version__: str
 
@@ -311,6 +316,49 @@ def simulate(
     maps: list[Any] | None,
     seed: int,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], npt.NDArray[np.uint32] | None]: ...
+def simulate_movie(
+    *,
+    frame: tuple[int, int, float, float, tuple[float, float, float | None, float], int],
+    frames: int,
+    spots: float,
+    photons: float,
+    sigma: float,
+    sigma_spread: float | None,
+    look: tuple[str, str, float | None, float | None, float | None],
+    on_time: float,
+    off_time: float,
+    beads: int,
+    drift: tuple[float, float],
+    drift_z: float | None,
+    heights: str | None,
+    maps: tuple[list[Any] | None, bool],
+) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None]: ...
+def simulate_beads(
+    *,
+    frame: tuple[int, int, float, float, tuple[float, float, float | None, float], int],
+    step: float,
+    range: float,
+    beads: int,
+    spread: float,
+    photons: float,
+    sigma: float,
+    focus: float | None,
+    depth: float | None,
+    profile: str,
+    maps: tuple[list[Any] | None, bool],
+) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None]: ...
+def calibrate(
+    given: list[Any], fitter: Fitter, camera_map: CameraMap | None, *, options: str, channel: int | None, slice: int | None
+) -> tuple[bytes, str, list[str]]: ...
+def calibrate_psf(
+    given: list[Any],
+    camera: tuple[float, float, float | None, float] | None,
+    camera_map: CameraMap | None,
+    *,
+    options: str,
+    channel: int | None,
+    slice: int | None,
+) -> tuple[bytes, str, list[str]]: ...
 def run_step(
     name: str, options: str, tables: list[tuple[str, _Columns, Info]]
 ) -> tuple[tuple[_Columns, Info] | None, _Picture | None, str, list[str]]: ...

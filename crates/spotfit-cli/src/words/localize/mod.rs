@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::verbs::fit::FitOptions;
+use crate::words::fit_options::FitOptions;
 use crate::words::locs::OriginChoice;
 use crate::words::movie_options::{Lengths, MovieArguments, parse_lengths};
 use crate::words::spot_options::SpotOptions;
@@ -23,7 +23,7 @@ pub(crate) use job::{Job, Listener, Topic};
 pub(crate) struct LocalizeWords {
     /// Side of the fitted windows, in pixels or with a unit, as in 700nm; odd. About 4 sigma + 3 is a good choice [default: 7; with
     /// --calibration that of the beads, with --psf the largest up to 13 that leaves 5 pixels of the PSF around].
-    #[arg(long = "box", value_name = "PX")]
+    #[arg(long = "box", value_name = "LENGTH")]
     box_size: Option<Length>,
     /// How many false spots the detector may find in a million pixels of noise alone. It takes the noise to be that of
     /// the camera's photo-electrons.

@@ -13,10 +13,10 @@ use super::{LocalizeWords, flags};
 use crate::error::CliError;
 use crate::say::listener::Terminal;
 use crate::say::message::say;
+use crate::words::calibrations::finder;
+use crate::words::lengths::side;
 use crate::words::locs::{OriginChoice, format_of, plain, refuse_replacing};
 use crate::words::movie_options::{Lengths, asked_size};
-use spotfit::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
-use spotfit::astigmatism::find::Finder;
 use spotfit::localize::{LocalizeOptions, Localizer, Positions, Roi};
 use spotfit::psf::{self, Psf};
 use spotfit::record::{self, Origin};
@@ -37,7 +37,7 @@ impl LocalizeWords {
     /// Reads what the words name, refusing what the output would replace. Pixels have this size in nanometres, as far as it
     /// is known.
     pub(super) fn told(&self, output: &Path, known: Option<f64>) -> Result<Told, CliError> {
-        let fit = self.spot.apply(self.fit.options(), self.fit.background())?;
+        let fit = self.spot.apply(self.fit.options(known)?, self.fit.background(), known)?;
         let fit = match (&self.calibration, fit.shape) {
             (Some(_), Shape::Circular(_)) => fit.with_shape(Shape::Elliptical(Elliptical)),
             _ => fit,
@@ -73,7 +73,7 @@ impl LocalizeWords {
             .with_roi(self.roi.as_deref().map(|text| parse_roi(text, known)).transpose()?)
             .with_camera(camera)
             .with_map(map.map(|(map, _)| Arc::new(map)))
-            .with_fitter(self.fit.fitter().with_fit(fit.with_camera(None)))
+            .with_fitter(self.fit.fitter(fit.with_camera(None)))
             .with_keep_all(self.all)
             .with_checks(self.flags)
             .with_errors(self.errors)
@@ -248,17 +248,6 @@ const MOST_POSITIONS: usize = 1 << 24;
 /// The size of a pixel that stands for one that is not known yet, in nanometres.
 const LIKELY: f64 = 100.0;
 
-/// Reads a calibration. Widths in nanometres become pixels of this size.
-fn finder(path: &Path, pixel_size: Option<f64>) -> Result<Finder, CliError> {
-    load_with_pixel_size(path, pixel_size).map_err(|error| {
-        let advice = match error {
-            CalibrationFileError::PixelSize => "; give --pixel-size",
-            _ => "",
-        };
-        CliError::file(&path.display().to_string(), format!("{error}{advice}"))
-    })
-}
-
 /// The first frame, from 0, and the one after the last of A:B, where frames are counted from 1, A and B are both meant, and
 /// either may be left out.
 fn numbers(text: &str) -> Option<(usize, Option<usize>)> {
@@ -286,19 +275,6 @@ pub(super) fn frames(text: Option<&str>, count: usize) -> Result<Range<usize>, C
     let (first, end) = numbers(text).ok_or_else(wrong)?;
     let end = end.unwrap_or(count).min(count);
     if first < end { Ok(first..end) } else { Err(wrong()) }
-}
-
-/// The side of a box in pixels. One in nanometres becomes the nearest odd number of pixels.
-fn side(length: Length, pixel_size: Option<f64>) -> Result<usize, CliError> {
-    let range = "an odd number of pixels from 5 to 63";
-    let wrong = |range: &str| CliError::option("box_size", &length.to_string(), range);
-    let pixels = length.within(Unit::Pixel, pixel_size);
-    let pixels =
-        pixels.ok_or_else(|| wrong("in pixels, where the size of a pixel is not known"))?;
-    let odd = 2.0 * ((pixels - 1.0) / 2.0).round() + 1.0;
-    let rounded = if length.unit() == Some(Unit::Nanometre) { odd } else { pixels };
-    let whole = rounded.fract() == 0.0 && (1.0..=1e6).contains(&rounded);
-    if whole { Ok(rounded as usize) } else { Err(wrong(range)) }
 }
 
 /// Whether lengths are numbers without units.

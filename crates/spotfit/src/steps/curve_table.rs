@@ -1,33 +1,35 @@
 //! Fitted curves as CSV or NPY.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::io::{self, Write};
 
-use spotfit::Estimator;
-use spotfit::model::CurveFits;
-use spotfit::npy::write_header;
+use super::StepError;
+use super::outcomes::{OutcomeFormat, STATUS};
+use crate::Estimator;
+use crate::model::CurveFits;
+use crate::npy::write_header;
 
-use crate::error::CliError;
-use crate::words::output::Output;
-use crate::words::table::{Format, STATUS};
-
-/// Writes fits in their order.
-pub(crate) struct CurveTable {
-    output: Output,
-    format: Format,
+/// Writes fits of a model in their order, as CSV or NPY.
+#[derive(Debug)]
+pub struct CurveTable<W> {
+    output: W,
+    format: OutcomeFormat,
     fit: usize,
     bytes: Vec<u8>,
 }
 
-impl CurveTable {
+impl<W: Write> CurveTable<W> {
     /// Begins a table of `count` rows for a model with these parameters.
-    pub(crate) fn create(
-        path: &Path,
-        format: Format,
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn create(
+        mut output: W,
+        format: OutcomeFormat,
         count: usize,
         parameters: &[String],
         estimator: Estimator,
-    ) -> Result<Self, CliError> {
+    ) -> io::Result<Self> {
         let cost = if estimator == Estimator::MaximumLikelihood { "deviance" } else { "chi2" };
         let names: Vec<String> = parameters
             .iter()
@@ -35,21 +37,19 @@ impl CurveTable {
             .chain(parameters.iter().map(|name| format!("{name}_error")))
             .chain([cost.to_owned()])
             .collect();
-        let mut output = Output::create(path)?;
         let mut head = Vec::new();
         match format {
-            Format::Csv => {
+            OutcomeFormat::Csv => {
                 let line = format!("fit,{},degrees,iterations,status\n", names.join(","));
                 head.extend_from_slice(line.as_bytes());
             }
-            Format::Npy => {
+            OutcomeFormat::Npy => {
                 let numbers: String =
                     names.iter().map(|name| format!("('{name}', '<f8'), ")).collect();
                 let descr = format!(
                     "[('fit', '<u8'), {numbers}('degrees', '<u4'), ('iterations', '<u4'), ('status', '<U{STATUS}')]"
                 );
-                let name = output.name().to_owned();
-                write_header(&mut head, &descr, &[count]).map_err(CliError::write(&name))?;
+                write_header(&mut head, &descr, &[count])?;
             }
         }
         output.write_all(&head)?;
@@ -57,7 +57,10 @@ impl CurveTable {
     }
 
     /// Appends the next fits.
-    pub(crate) fn write(&mut self, fits: &CurveFits) -> Result<(), CliError> {
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn write(&mut self, fits: &CurveFits) -> io::Result<()> {
         self.bytes.clear();
         let mut text = String::new();
         for row in 0..fits.len() {
@@ -65,7 +68,7 @@ impl CurveTable {
             let errors = fits.errors.row(row);
             let numbers = parameters.iter().chain(&errors).chain([&fits.chi2[row]]);
             match self.format {
-                Format::Csv => {
+                OutcomeFormat::Csv => {
                     text.clear();
                     let mut write = |of: std::fmt::Arguments<'_>| {
                         let written = text.write_fmt(of);
@@ -78,7 +81,7 @@ impl CurveTable {
                     write(format_args!(",{degrees},{iterations},{}\n", fits.statuses[row]));
                     self.bytes.extend_from_slice(text.as_bytes());
                 }
-                Format::Npy => {
+                OutcomeFormat::Npy => {
                     self.bytes.extend_from_slice(&(self.fit as u64).to_le_bytes());
                     numbers.for_each(|number| self.bytes.extend_from_slice(&number.to_le_bytes()));
                     self.bytes.extend_from_slice(&fits.degrees[row].to_le_bytes());
@@ -93,8 +96,26 @@ impl CurveTable {
         self.output.write_all(&self.bytes)
     }
 
-    /// Completes the file, and others with it.
-    pub(crate) fn finish(self, others: Option<Output>) -> Result<(), CliError> {
-        self.output.finish_with(others)
+    /// What was written to.
+    pub fn into_inner(self) -> W {
+        self.output
     }
+}
+
+/// Refuses parameters that cannot be columns of the table beside its others.
+///
+/// # Errors
+/// [`StepError::Refused`].
+pub fn check_columns(parameters: &[String]) -> Result<(), StepError> {
+    for name in parameters {
+        let taken = ["fit", "chi2", "deviance", "degrees", "iterations", "status"]
+            .contains(&name.as_str())
+            || parameters.iter().any(|other| *name == format!("{other}_error"));
+        if taken || name.contains(['\'', ',', '"']) {
+            let reason =
+                "the table has another column of that name, or cannot have it; choose another name";
+            return Err(StepError::Refused(format!("`model`: parameter '{name}': {reason}")));
+        }
+    }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! The data of `spotfit curve`, and what lies beside them.
+//! Arrays of data sets, and what lies beside them.
 
 use std::ops::Range;
 use std::path::Path;

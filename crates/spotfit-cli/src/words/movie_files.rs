@@ -10,8 +10,8 @@ use tiff::encoder::{TiffEncoder, TiffKind, colortype::Gray16};
 
 use crate::error::CliError;
 use crate::interrupt;
-use crate::verbs::simulate::spots::Look;
 use crate::words::output::Output;
+use crate::words::truth::Look;
 use spotfit::npy::write_header;
 
 /// Bytes written at a time.
