@@ -9,6 +9,7 @@ mod maps;
 mod movie;
 pub mod papers;
 mod random;
+pub mod recipes;
 mod shape;
 mod spots;
 

@@ -4,6 +4,7 @@ use std::io;
 
 use fit_core::ArgumentError;
 use fit_sim::SimulationError;
+use fit_sim::recipes::RecipeError;
 use spotfit::BatchError;
 use spotfit::astigmatism::table::TableDepthError;
 use spotfit::camera_maps::CameraMapsError;
@@ -12,7 +13,7 @@ use spotfit::localize::LocalizeError;
 use spotfit::model::{CurveError, FormulaError, ModelError};
 use spotfit::movie::MovieError;
 use spotfit::npy::NpyError;
-use spotfit::render::RenderError;
+use spotfit::output::OutputError;
 use spotfit::steps::StepError;
 use spotfit::table::TableError;
 use spotfit::{FitError, OutOfRange};
@@ -112,15 +113,6 @@ impl Refused for TableDepthError {
     }
 }
 
-impl Refused for RenderError {
-    fn refused(&self) -> Option<(&str, String, &str)> {
-        match self {
-            Self::Option(error) => error.refused(),
-            _ => None,
-        }
-    }
-}
-
 impl Refused for SimulationError {
     fn refused(&self) -> Option<(&str, String, &str)> {
         match self {
@@ -157,6 +149,7 @@ impl From<StepError> for CliError {
         match error {
             StepError::Table { name, source } => Self::table(&name, &source),
             StepError::Input { name, reason } => Self::file(&name, words_of(&reason)),
+            StepError::Movie { name, source } => Self::Movie { file: name, source },
             StepError::Option(error) => told(&error, None),
             StepError::Condition { text, error } => Self::formula("the condition", &text, &error),
             StepError::Cancelled => Self::Interrupted,
@@ -194,6 +187,26 @@ impl From<ModelError> for CliError {
 }
 from!(FitError, LocalizeError, SimulationError, TableDepthError);
 
+impl From<OutputError> for CliError {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Write { file, source } => Self::Write { file, source },
+            OutputError::Interrupted => Self::Interrupted,
+            error => Self::Other(words_of(&error.to_string())),
+        }
+    }
+}
+
+impl From<RecipeError> for CliError {
+    fn from(error: RecipeError) -> Self {
+        match error {
+            RecipeError::Option { name, value, range } => Self::option(name, &value, &range),
+            RecipeError::Simulation(error) => error.into(),
+            error => Self::Other(words_of(&error.to_string())),
+        }
+    }
+}
+
 impl From<CameraMapsError> for CliError {
     fn from(error: CameraMapsError) -> Self {
         Self::Other(error.to_string())
@@ -201,8 +214,9 @@ impl From<CameraMapsError> for CliError {
 }
 
 impl CliError {
-    pub(crate) fn write(file: &str) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Write { file: file.to_owned(), source }
+    pub(crate) fn write(file: &str) -> impl Fn(io::Error) -> Self + use<> {
+        let file = file.to_owned();
+        move |source| Self::Write { file: file.clone(), source }
     }
 
     pub(crate) fn read(file: &str) -> impl FnOnce(NpyError) -> Self {
@@ -255,11 +269,6 @@ impl CliError {
     /// A formula means nothing.
     pub(crate) fn formula(option: &str, text: &str, error: &FormulaError) -> Self {
         Self::Other(format!("{option}:\n{}", error.shown_in(text)))
-    }
-
-    /// The localizations of a file were refused.
-    pub(crate) fn render(file: &str) -> impl FnOnce(RenderError) -> Self {
-        move |error| told(&error, Some(file))
     }
 
     /// A movie could not be read, or localized, to its end.

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use super::error::CliError;
 use crate::say::message::say;
-use crate::words::output;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -69,7 +68,7 @@ fn later(after: Duration, what: fn()) -> bool {
 /// Removes what is not complete, and ends the process.
 fn end() {
     later(END, || std::process::abort());
-    let _abandoned = output::abandon();
+    let _abandoned = spotfit::output::abandon();
     say!("spotfit: {}", CliError::Interrupted);
     exit(STATUS.into());
 }

@@ -15,8 +15,8 @@ use clap::{Parser, Subcommand};
 use error::CliError;
 use say::message::say;
 use verbs::{
-    batch, calibrate, curve, demo, devices, drift, filter, fit, link, localize, model, render,
-    simulate, stats, z,
+    batch, calibrate, convert, curve, demo, devices, drift, filter, fit, info, link, localize,
+    merge, model, options, render, score, simulate, stats, z,
 };
 
 /// Finds the centre, width and brightness of spots of light in camera images.
@@ -44,7 +44,11 @@ enum Command {
     /// Describe a table of localizations: numbers, precision, resolution, and a report with charts.
     Stats(stats::StatsArguments),
     /// Write a table of localizations in another format.
-    Convert(filter::ConvertArguments),
+    Convert(convert::ConvertArguments),
+    /// Make one localization of those of one frame that are nearer to each other than a radius.
+    Merge(merge::MergeArguments),
+    /// Compare a table of localizations with the truth: Jaccard index, recall, precision, errors, efficiency.
+    Score(score::ScoreArguments),
     /// Join localizations of one molecule in successive frames.
     Link(link::LinkArguments),
     /// Find drift and take it out of the localizations.
@@ -55,12 +59,17 @@ enum Command {
     Simulate(Box<simulate::SimulateArguments>),
     /// Fit any model to curves: data sets in, parameters with errors out.
     Curve(Box<curve::CurveArguments>),
+    /// Say what a table, movie, calibration or record is, and how it was made.
+    Info(info::InfoArguments),
     /// List models and functions, or show what becomes of a formula.
     Model(model::ModelArguments),
     /// List the processor's instruction sets and the GPUs.
     Devices,
     /// Simulate, fit and compare with the papers: a first look at everything.
     Demo(demo::DemoArguments),
+    /// The words of all verbs as JSON.
+    #[command(hide = true)]
+    Options,
 }
 
 fn main() -> ExitCode {
@@ -87,15 +96,19 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Z(arguments) => z::run(&arguments),
         Command::Filter(arguments) => filter::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
-        Command::Convert(arguments) => filter::convert(&arguments),
+        Command::Convert(arguments) => convert::run(&arguments),
+        Command::Merge(arguments) => merge::run(&arguments),
+        Command::Score(arguments) => score::run(&arguments),
         Command::Link(arguments) => link::run(&arguments),
         Command::Drift(arguments) => drift::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Curve(arguments) => curve::run(&arguments),
+        Command::Info(arguments) => info::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),
         Command::Devices => devices::run(),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Options => options::run::<Arguments>(),
     }
 }
 

@@ -220,10 +220,10 @@ fn finished_movies_are_skipped() {
     assert!(said.contains("0 localized now, 2 finished before, 0 failed"), "{said}");
     assert!(when == times(&folder, "out") && first == files(&folder, "out"));
 
-    let record = String::from_utf8(first["a.batch.json"].clone()).expect("text");
+    let record = String::from_utf8(first["a.hdf5.spotfit.json"].clone()).expect("text");
     let older = record.replace(env!("CARGO_PKG_VERSION"), "0.0.1");
     assert_ne!(record, older);
-    folder.file("out/a.batch.json", older.as_bytes());
+    folder.file("out/a.hdf5.spotfit.json", older.as_bytes());
     folder.file("list.txt", b"c.tif\na.tif\nb.tif\n");
     let when = times(&folder, "out");
     let said = does(&folder, &batch("list.txt", "out", &[]));
@@ -251,15 +251,20 @@ fn changes_are_refused_without_overwrite() {
     let first = files(&folder, "out");
     let other = ["batch", "list.txt", "--out", "out", "--baseline", "90", "--flags"];
     let said = fails(&folder, &other, &["--overwrite fits it again", "2 of 2 movies failed"]);
-    let reason = "made with other options (--baseline 100 then, 90 now; --flags not given then, true now; \
-                  --sensitivity 1 then, not given now)";
+    let reason =
+        "made with other options (--baseline 100.0 then, 90.0 now; --flags false then, true now)";
     assert!(said.contains(&format!("a.tif: {reason}")), "{said}");
     let mut now = files(&folder, "out");
     now.insert("summary.csv".to_owned(), first["summary.csv"].clone());
     assert!(first == now, "nothing was replaced");
     assert_eq!(summary(&folder, "out/summary.csv", "state"), ["failed"; 2]);
-    let csv = batch("list.txt", "out", &["--format", "csv"]);
-    fails(&folder, &csv, &["made as a.hdf5 then, a.csv now"]);
+    // Tables of both formats stand side by side, each with its record.
+    does(&folder, &batch("list.txt", "out", &["--format", "csv"]));
+    for name in ["a", "b"] {
+        for ending in ["csv", "csv.spotfit.json"] {
+            fs::remove_file(folder.path(&format!("out/{name}.{ending}"))).expect("a file");
+        }
+    }
 
     does(&folder, &[&other[..], &["--overwrite"]].concat());
     let alone = ["--baseline", "90", "--flags"];
@@ -277,11 +282,11 @@ fn changes_are_refused_without_overwrite() {
     let said = does(&folder, &batch("list.txt", "out", &["--overwrite"]));
     assert!(said.contains("2 localized now"), "{said}");
 
-    folder.file("out/a.batch.json", b"{\"state\": \"done\"}");
-    fs::remove_file(folder.path("out/b.batch.json")).expect("a record");
-    let reasons = ["a.batch.json is no record", "b.hdf5 is there", "no record"];
+    folder.file("out/a.hdf5.spotfit.json", b"{\"state\": \"done\"}");
+    fs::remove_file(folder.path("out/b.hdf5.spotfit.json")).expect("a record");
+    let reasons = ["a.hdf5.spotfit.json: it is no record", "b.hdf5 is there", "no record"];
     fails(&folder, &batch("list.txt", "out", &[]), &reasons);
-    assert!(!folder.path("out/b.batch.json").exists());
+    assert!(!folder.path("out/b.hdf5.spotfit.json").exists());
 }
 
 /// Proves that a movie in several files is one, by its folder or a file of it, and that a change of any file is noticed.
@@ -325,7 +330,7 @@ fn a_failure_is_one_movies_own() {
     let errors = summary(&folder, "out/summary.csv", "error");
     assert!(errors[0].contains("broken.tif") && errors[2].contains("late.tif"), "{errors:?}");
     let first = files(&folder, "out");
-    let text = String::from_utf8_lossy(&first["late.batch.json"]);
+    let text = String::from_utf8_lossy(&first["late.hdf5.spotfit.json"]);
     assert!(text.contains("\"failed\"") && text.contains("late.tif"), "{text}");
     assert!(!first.contains_key("broken.hdf5") && first.contains_key("z.hdf5"));
     fails(&folder, &batch("list.txt", "out", &[]), &["0 localized now, 2 finished before"]);
@@ -358,6 +363,7 @@ fn errors_of_the_manifest_have_their_line() {
         ("movie,flags\na.tif,yes\n", &["line 2: column flags: 'yes' is neither true nor false"]),
         ("movie,roi\na.tif,\"1,2\"\n", &["line 2: --roi 1,2 is out of its range"]),
         ("movie,frames\na.tif,9:3\n", &["line 2: --frames 9:3 is out of its range"]),
+        ("movie,frames\na.tif,0:3\n", &["line 2: --frames 0:3", "counted from 1"]),
         ("movie,box\na.tif,8\n", &["line 2: --box 8 is out of its range"]),
         ("movie,pixel-size\na.tif,-3\n", &["line 2: --pixel-size -3 is out of its range"]),
         ("movie,filter\na.tif,photons >\n", &["line 2: the condition"]),
@@ -450,7 +456,7 @@ fn standard_input_and_warnings() {
         .spawn()
         .expect("the command runs");
     let mut pipe = child.stdin.take().expect("a pipe");
-    pipe.write_all(b"movie,frames\na.tif,\nb.tif,2:5\nc.tif,:4\n").expect("it reads");
+    pipe.write_all(b"movie,frames\na.tif,\nb.tif,3:5\nc.tif,:4\n").expect("it reads");
     drop(pipe);
     let output = child.wait_with_output().expect("its end");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -470,16 +476,16 @@ fn states_between_two_files_are_completed() {
     folder.file("list.txt", b"a.tif\nb.tif\n");
     does(&folder, &batch("list.txt", "out", &[]));
     let whole = files(&folder, "out");
-    let record = String::from_utf8(whole["a.batch.json"].clone()).expect("text");
+    let record = String::from_utf8(whole["a.hdf5.spotfit.json"].clone()).expect("text");
     let begun = record.replace("\"done\"", "\"begun\"");
     for there in [&[][..], &["a.hdf5"], &["a.hdf5", "a.yaml"]] {
-        folder.file("out/a.batch.json", begun.as_bytes());
+        folder.file("out/a.hdf5.spotfit.json", begun.as_bytes());
         for name in ["a.hdf5", "a.yaml"] {
             if !there.contains(&name) {
                 fs::remove_file(folder.path("out").join(name)).expect("a file");
             }
         }
-        for name in [".spotfit-a.hdf5-aBcD12.part", ".spotfit-b.batch.json-abcdef.part"] {
+        for name in [".spotfit-a.hdf5-aBcD12.part", ".spotfit-b.hdf5.spotfit.json-abcdef.part"] {
             folder.file(&format!("out/{name}"), b"part");
         }
         let said = does(&folder, &batch("list.txt", "out", &[]));
@@ -532,7 +538,8 @@ mod signals {
             if folder.path(&out).exists() {
                 for (name, bytes) in files(&folder, &out) {
                     let begun = String::from_utf8_lossy(&bytes).contains("\"begun\"");
-                    let part = name.starts_with(".spotfit-");
+                    let lock = name.starts_with('.') && name.ends_with(".spotfit-lock");
+                    let part = lock || name.starts_with(".spotfit-");
                     assert!(part || begun || whole[&name] == bytes, "{round}: {name}");
                 }
             }
@@ -559,7 +566,8 @@ mod signals {
         let child = child.stderr(Stdio::piped()).spawn().expect("the command runs");
         let begin = Instant::now();
         let is_done = || {
-            let record = fs::read_to_string(folder.path("out/a.batch.json")).unwrap_or_default();
+            let record =
+                fs::read_to_string(folder.path("out/a.hdf5.spotfit.json")).unwrap_or_default();
             record.contains("\"done\"")
         };
         while !is_done() && begin.elapsed() < Duration::from_secs(20) {
@@ -577,5 +585,113 @@ mod signals {
         let said = does(&folder, &batch("list.txt", "out", &slow));
         assert!(!said.contains(" 0 finished before"), "{said}");
         assert!(whole == files(&folder, "out"));
+    }
+
+    /// Proves that two processes share a folder: together they localize each movie once, whatever instant one of them is killed
+    /// at, whole movies are not touched again, and in the end there are the bytes of one process and nothing else.
+    #[test]
+    fn two_runs_share_a_folder() {
+        let rounds =
+            if std::env::var("SPOTFIT_TESTS").is_ok_and(|tests| tests == "all") { 20 } else { 3 };
+        let folder = Folder::new();
+        let all = ["a.tif", "b.tif", "c.tif", "d.tif", "e.tif", "f.tif"];
+        movies(&folder, &all, 100);
+        folder.file("list.txt", all.join("\n").as_bytes());
+        let words = ["--threads", "1", "--errors", "--flags"];
+        let begin = Instant::now();
+        does(&folder, &batch("list.txt", "whole", &words));
+        let time = begin.elapsed();
+        let whole = files(&folder, "whole");
+        let start = |out: &str| {
+            let mut child = command(&folder, &batch("list.txt", out, &words));
+            child.stderr(Stdio::piped()).spawn().expect("the command runs")
+        };
+        let end = |child: Child| {
+            let output = child.wait_with_output().expect("its end");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{said}");
+            let count = said.split(" movies: ").nth(1).and_then(|rest| rest.split(' ').next());
+            count.and_then(|count| count.parse::<usize>().ok()).unwrap_or_else(|| panic!("{said}"))
+        };
+        // Whole movies: their tables and records, and when each was written. Other files come and go meanwhile.
+        let done = |out: &str| {
+            let names = all.iter().map(|name| name.replace(".tif", ".hdf5"));
+            let names = names.map(|name| [format!("{name}.spotfit.json"), name]);
+            let whole = |[record, table]: [String; 2]| {
+                let at = |name: &str| folder.path(out).join(name);
+                let text = fs::read_to_string(at(&record)).ok()?;
+                let when = |name: &String| fs::metadata(at(name)).ok()?.modified().ok();
+                let times = (when(&record)?, when(&table)?);
+                text.contains("\"done\"").then_some((table, times))
+            };
+            names.filter_map(whole).collect::<BTreeMap<_, _>>()
+        };
+        let (one, other) = (start("both"), start("both"));
+        let counts = [end(one), end(other)];
+        assert_eq!(counts.iter().sum::<usize>(), 6, "{counts:?}");
+        assert!(whole == files(&folder, "both"), "{:?}", names(&folder, "both"));
+
+        let mut random = fit_sim::Random::new(4, 0);
+        let (mut killed, mut before) = (0, 0);
+        for round in 0..rounds {
+            let out = format!("shared{round}");
+            let (mut dies, lives) = (start(&out), start(&out));
+            std::thread::sleep(time.mul_f64(random.uniform()));
+            signal(&dies, "KILL");
+            killed += u32::from(!dies.wait().expect("its end").success());
+            let there = done(&out);
+            // A third one comes when the first is dead.
+            let third = start(&out);
+            let counts = [end(lives), end(third)];
+            let made = counts.iter().sum::<usize>();
+            assert!(
+                made <= 6 && whole == files(&folder, &out),
+                "{round}: {:?}",
+                names(&folder, &out)
+            );
+            let now = done(&out);
+            let kept = there.iter().all(|(table, times)| now.get(table) == Some(times));
+            assert!(kept, "{round}: {there:?}, then {now:?}");
+            before += there.len();
+        }
+        println!(
+            "{killed} of {rounds} were killed; {before} movies were whole then; a run took {time:?}"
+        );
+    }
+
+    /// Proves that tables and records of 0.1 are known: what is finished is not localized again, unless frames were chosen,
+    /// which were counted from 0 then.
+    #[test]
+    fn old_records_count() {
+        let folder = Folder::new();
+        movies(&folder, &["a.tif"], 10);
+        folder.file("list.txt", b"a.tif\n");
+        let words = ["--frames", "2:5"];
+        for (words, finished) in [(&[][..], true), (&words[..], false)] {
+            does(&folder, &batch("list.txt", "out", &[words, &["--overwrite"]].concat()));
+            let path = folder.path("out/a.hdf5.spotfit.json");
+            let text = fs::read(&path).expect("a record");
+            let new: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+            let mut options = serde_json::json!({ "--baseline": "100", "--sensitivity": "1" });
+            if let [_, frames] = words {
+                options["--frames"] = (*frames).into();
+            }
+            let movie = &new["inputs"][0];
+            let counts = &new["counts"];
+            let old = serde_json::json!({
+                "movie": "a.tif", "output": "a.hdf5", "options": options, "spotfit": "0.1.0", "state": "done",
+                "files": [{ "name": movie["name"], "bytes": movie["bytes"], "modified": movie["modified"] }],
+                "frames": counts["frames"], "candidates": counts["candidates"], "fits": counts["fits"],
+                "converged": counts["converged"], "localizations": counts["localizations"]
+            });
+            fs::remove_file(&path).expect("a record");
+            folder.file("out/a.batch.json", old.to_string().as_bytes());
+            let again = batch("list.txt", "out", words);
+            if finished {
+                assert!(does(&folder, &again).contains("0 localized now, 1 finished before"));
+            } else {
+                fails(&folder, &again, &["--overwrite fits it again", "--frames"]);
+            }
+        }
     }
 }

@@ -323,15 +323,15 @@ fn pictures_are_bounded() {
     let folder = Folder::new();
     let (table, picture) = (folder.path("locs.csv"), folder.path("picture.png"));
     fs::write(&table, "x [px],y [px]\n0,0\n1631,1631\n").unwrap();
-    let fine: [&dyn AsRef<OsStr>; 6] = [&"render", &table, &"-o", &picture, &"--pixel", &"0.1"];
+    let fine: [&dyn AsRef<OsStr>; 6] = [&"render", &table, &"-o", &picture, &"--pixel", &"0.1px"];
     fails(&fine, &["locs.csv", "too large", "67108864"]);
     succeeds(&[&"render", &table, &"-o", &picture]);
-    succeeds(&[&"render", &table, &"-o", &picture, &"--pixel", &"1"]);
+    succeeds(&[&"render", &table, &"-o", &picture, &"--pixel", &"1px"]);
 
     let mut file = OpenOptions::new().append(true).open(&table).unwrap();
     let rows: String = (0..100_000).map(|i| format!("{},{}\n", i % 97, i % 89)).collect();
     (0..30).for_each(|_| file.write_all(rows.as_bytes()).unwrap());
-    let ended = watch(start(&[&"render", &table, &"-o", &picture, &"--pixel", &"1"]));
+    let ended = watch(start(&[&"render", &table, &"-o", &picture, &"--pixel", &"1px"]));
     assert!(ended.status.success(), "{}", ended.said);
     // One of the first two now lies far from all others.
     assert!(ended.said.contains("3000001 localizations"), "{}", ended.said);

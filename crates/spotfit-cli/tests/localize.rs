@@ -149,7 +149,7 @@ fn a_missing_sensitivity_is_offered() {
     assert!((offer * 2.17 - 1.0).abs() < 0.1, "{said}");
     let (_, said) = localize(&folder, &movie, &[]);
     assert!(said.contains("with --baseline it can be estimated"), "{said}");
-    let (_, said) = localize(&folder, &movie, &["--baseline", "100", "--frames", "0:1"]);
+    let (_, said) = localize(&folder, &movie, &["--baseline", "100", "--frames", "1:1"]);
     assert!(said.contains(": --sensitivity 0.4"), "{said}");
     let (_, said) = localize(&folder, &movie, &["--baseline", "100", "--sensitivity", "0.46"]);
     assert!(!said.contains("warning"), "{said}");

@@ -144,6 +144,53 @@ fn the_size_of_a_pixel_comes_from_the_metadata() {
     assert!(said.contains("pixels of 130 nm, by Picasso's YAML file"), "{said}");
 }
 
+/// Proves that a calibration of Picasso 1.0, whose widths are in nanometres, takes the size of a pixel from the movie's metadata,
+/// also in `batch` and where lengths are wanted in pixels, with the z of the same calibration in pixels; and that it is asked for
+/// where nothing says it.
+#[test]
+fn calibrations_take_the_size_of_pixels_from_the_movie() {
+    let folder = Folder::new();
+    let pixels: Vec<u8> = beads(&[7.0]).concat().iter().flat_map(|p| p.to_le_bytes()).collect();
+    let yaml = "Byte Order: <\nData Type: uint16\nFrames: 1\nHeight: 20\nWidth: 24\n";
+    let sized = folder.file("sized.raw", &pixels);
+    folder.file("sized.yaml", format!("{yaml}Pixelsize: 130\n").as_bytes());
+    let unsized_ = folder.file("unsized.raw", &pixels);
+    folder.file("unsized.yaml", yaml.as_bytes());
+    let calibration = |name: &str, scale: f64, mark: &str| {
+        let of = |slope: f64| {
+            let numbers = [0.0, 0.0, 0.0, 0.0, 1e-6, slope, 1.3].map(|number| number * scale);
+            numbers.map(|number| format!("{number:.12}")).join(", ")
+        };
+        let text =
+            format!("X Coefficients: [{}]\nY Coefficients: [{}]\n{mark}", of(1e-3), of(-1e-3));
+        folder.file(name, text.as_bytes())
+    };
+    let in_pixels = calibration("px.yaml", 1.0, "");
+    let in_nanometres = calibration("nm.yaml", 130.0, "picasso_format: '1.0'\n");
+    let z = |calibration: &Path, words: &[&str]| {
+        let name = calibration.to_str().expect("text");
+        let words = [&CAMERA[..], &["--calibration", name], words].concat();
+        let mut all: Vec<&dyn AsRef<OsStr>> = vec![&"localize", &sized, &"-o", &"-"];
+        all.extend(words.iter().map(|word| word as &dyn AsRef<OsStr>));
+        let table = rows(&succeeds(&all).stdout);
+        let at = table[0].iter().position(|name| name == "\"z [nm]\"").expect("z");
+        table[1..].iter().map(|row| row[at].parse::<f64>().expect("z")).collect::<Vec<f64>>()
+    };
+    for words in [&[][..], &["--pixel-size", "px"]] {
+        let (one, other) = (z(&in_nanometres, words), z(&in_pixels, words));
+        assert_eq!((one.len(), other.len()), (1, 1));
+        assert!((one[0] - other[0]).abs() < 1e-2, "{one:?} {other:?}");
+    }
+    let nowhere = folder.path("none.csv");
+    let asked: [&dyn AsRef<OsStr>; 6] =
+        [&"localize", &unsized_, &"-o", &nowhere, &"--calibration", &in_nanometres];
+    fails(&asked, &["give --pixel-size"]);
+    let list = folder.file("list.txt", b"sized.raw\n");
+    let out = folder.path("out");
+    succeeds(&[&"batch", &list, &"--out", &out, &"--calibration", &in_nanometres]);
+    assert!(out.join("sized.hdf5").exists());
+}
+
 /// Proves that a baseline above the median of the first frame is warned about, and one below it is not.
 #[test]
 fn odd_baselines_are_warned_about() {

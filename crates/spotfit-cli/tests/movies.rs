@@ -271,7 +271,7 @@ fn localize_writes_the_table() {
         assert!((number(px, 6) - number(nm, 6) - 100.0).abs() < 1e-3);
         assert!((number(px, 5) - number(nm, 5)).abs() < 1e-3);
     }
-    let (some, _) = localize(&folder, &["--frames", "1:2"]);
+    let (some, _) = localize(&folder, &["--frames", "2:2"]);
     assert_eq!((some.len(), &some[1][1][..], &some[1][0][..]), (3, "2", "1"));
     assert_eq!(some[1][2..], table[3][2..]);
     let (left, said) = localize(&folder, &["--roi", "0,0,12,20"]);
@@ -334,7 +334,8 @@ fn senseless_requests_are_named() {
         (&["--roi", "0,0,25,20"], "--roi 0,0,25,20 is out of its range"),
         (&["--roi", "0,0,5"], "--roi 0,0,5 is out of its range (X,Y,W,H"),
         (&["--roi", "4,4,0,3"], "--roi 4,4,0,3"),
-        (&["--frames", "3:"], "--frames 3: is out of its range"),
+        (&["--frames", "4:"], "--frames 4: is out of its range"),
+        (&["--frames", "0:2"], "frames are counted from 1"),
         (&["--frames", "2"], "--frames 2 is out of its range (A:B"),
         (&["--frames", "2:1"], "the movie has 3 frames"),
     ] {
@@ -435,7 +436,7 @@ fn localizations_are_rendered() {
     let folder = Folder::new();
     let movie = movie_file(&folder);
     let (table, image) = (folder.path("locs.csv"), folder.path("image.png"));
-    for (unit, pixel, colours) in [("100", "20", "grey"), ("", "0.2", "viridis")] {
+    for (unit, pixel, colours) in [("100", "20", "grey"), ("", "0.2px", "viridis")] {
         let mut all: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"localize", &movie, &"-o", &table];
         let size: &[&str] = if unit.is_empty() { &[] } else { &["--pixel-size", unit] };
         all.extend(size.iter().map(|a| a as &dyn AsRef<std::ffi::OsStr>));
@@ -462,7 +463,10 @@ fn localizations_are_rendered() {
     fails(&[&"render", &wrong, &"-o", &folder.path("no.png")], &["wrong.csv", "line 2", "'two'"]);
     let other = folder.file("other.csv", b"a,b\n1,2\n");
     fails(&[&"render", &other, &"-o", &folder.path("no.png")], &["other.csv", "no column 'x'"]);
-    fails(&[&"render", &table, &"-o", &folder.path("no.png"), &"--pixel", &"1e-9"], &["too large"]);
+    fails(
+        &[&"render", &table, &"-o", &folder.path("no.png"), &"--pixel", &"1e-9px"],
+        &["too large"],
+    );
     assert!(!folder.path("no.png").exists());
 }
 

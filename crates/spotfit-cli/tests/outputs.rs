@@ -72,7 +72,7 @@ const STRANGERS: [&str; 29] = [
     "summary-1-of-2.csv",
     "maps.npz",
     "cells.inf",
-    "cells.batch.json",
+    "cells.hdf5.spotfit.json",
     "fits.csv",
     "truth.csv",
     "windows.svg",
@@ -283,7 +283,11 @@ fn pipes_in_place_of_files_are_not_waited_for() {
         "spotfit simulate movie -o a.tif --frames 3 --width 48 --height 48 && echo a.tif > list && mkdir out",
     );
     let batch = "spotfit batch list --out out --pixel-size px --baseline 100 --sensitivity 1";
-    fails(at, &format!("mkfifo out/a.batch.json; {batch}"), &["a.batch.json", "no file"]);
+    fails(
+        at,
+        &format!("mkfifo out/a.hdf5.spotfit.json; {batch}"),
+        &["a.hdf5.spotfit.json", "no file"],
+    );
     fails(at, &format!("rm out/*; mkfifo out/summary.csv; {batch}"), &["summary.csv"]);
 }
 

@@ -224,7 +224,7 @@ fn fields_streams_and_threads() {
     assert!(yaml.contains("Width: 64") && yaml.contains("Height: 48"), "{yaml}");
     fs::write(folder.path("locs.yaml"), yaml).unwrap();
     let picture = folder.path("a.png");
-    let said = rendered(&picasso, &picture, &["--pixel", "0.1"]);
+    let said = rendered(&picasso, &picture, &["--pixel", "0.1px"]);
     assert!(said.contains("640×480") && said.contains("x from -0.5 to 63.5"), "{said}");
     let dims = {
         let decoder = png::Decoder::new(BufReader::new(fs::File::open(&picture).unwrap()));
@@ -234,14 +234,14 @@ fn fields_streams_and_threads() {
     assert_eq!(dims.xppu, 100_000_000);
     let run = |threads: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_spotfit"));
-        command.arg("render").arg("-").args(["-o", "-", "--pixel", "0.05"]);
+        command.arg("render").arg("-").args(["-o", "-", "--pixel", "0.05px"]);
         command.env("RAYON_NUM_THREADS", threads).stdin(fs::File::open(&csv).unwrap());
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         output.stdout
     };
     assert!(run("1") == run("3"));
-    assert!(run("2") == succeeds(&[&"render", &csv, &"-o", &"-", &"--pixel", &"0.05"]).stdout);
+    assert!(run("2") == succeeds(&[&"render", &csv, &"-o", &"-", &"--pixel", &"0.05px"]).stdout);
 }
 
 /// Proves that movies, sparse and dense, become pictures that show something without any option: 1 to 60 % of the pixels

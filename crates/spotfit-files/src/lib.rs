@@ -5,6 +5,7 @@ mod excerpt;
 pub mod hdf5;
 pub mod movie;
 pub mod npy;
+pub mod output;
 pub mod yaml;
 
 /// The version of `ndarray` whose arrays frames are.
@@ -15,4 +16,5 @@ pub use ndarray;
 pub mod private {
     pub use crate::__with_number as with_number;
     pub use crate::excerpt::excerpt;
+    pub use crate::movie::possible_pixel;
 }

@@ -7,10 +7,13 @@ pub mod drift;
 mod length;
 pub mod link;
 mod near;
+pub mod pairs;
 pub mod positions;
 mod range;
 #[cfg(feature = "render")]
 pub mod render;
+#[cfg(feature = "report")]
+pub mod report;
 #[cfg(test)]
 mod simulated;
 pub mod statistics;
@@ -26,6 +29,8 @@ pub use range::OutOfRange;
 #[doc(hidden)]
 pub mod private {
     pub use crate::averages::{median, root_mean_square};
-    pub use crate::table::meaning::{Meaning, meanings, words};
+    #[cfg(feature = "render")]
+    pub use crate::render::labels::short;
+    pub use crate::table::conditions::{Operand, operands, words};
     pub use crate::table::picasso::{in_nanometres, pixel_size};
 }

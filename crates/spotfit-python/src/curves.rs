@@ -1,5 +1,7 @@
 //! Data sets that models are fitted to, and what is found.
 
+use std::sync::Arc;
+
 use numpy::ndarray::{Array1, Array2, Array3, ArrayView2, Axis, Dimension, Ix2, Ix3, Slice};
 use numpy::{
     PyArray1, PyArray2, PyArray3, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray,
@@ -15,10 +17,12 @@ use spotfit::model::{
 
 use crate::error::room;
 use crate::numbers::{array, is_plain, numbers};
-use crate::work::check_signals;
+use crate::work::{aside, check_signals};
 
-/// Values that are fitted at a time, so that Ctrl-C does not wait long.
+/// Values that are fitted at a time: so much work at most goes on after Ctrl-C.
 const BLOCK: usize = 1 << 19;
+/// Fits of no more values do not let Ctrl-C wait long.
+const FEW: usize = 1 << 12;
 
 /// Parameters, errors, covariance, χ², degrees of freedom, iterations, evaluations and statuses.
 pub(crate) type Outcomes<'py> = (
@@ -43,6 +47,19 @@ macro_rules! data {
         #[derive(Clone, Copy)]
         pub(crate) enum View<'a> {
             $($variant(ArrayView2<'a, $type>),)*
+        }
+
+        /// Data (fit, point) of Rust's own.
+        enum OwnData {
+            $($variant(Array2<$type>),)*
+        }
+
+        impl OwnData {
+            fn values(&self) -> Values<'_, Ix2> {
+                match self {
+                    $(Self::$variant(data) => data.view().into(),)*
+                }
+            }
         }
 
         impl<'py> Data<'py> {
@@ -73,12 +90,12 @@ macro_rules! data {
                 }
             }
 
-            /// Those of the fits from `start` to before `end`.
-            fn part(self, start: usize, end: usize) -> Values<'a, Ix2> {
+            /// A copy of those of the fits from `start` to before `end`.
+            fn own_part(self, start: usize, end: usize) -> OwnData {
                 match self {
                     $(Self::$variant(mut view) => {
                         view.slice_axis_inplace(Axis(0), Slice::from(start..end));
-                        view.into()
+                        OwnData::$variant(view.to_owned())
                     })*
                 }
             }
@@ -101,7 +118,7 @@ impl<'py> Data<'py> {
 }
 
 /// Where the points lie.
-enum Places {
+pub(crate) enum Places {
     Index,
     Grid { width: usize, height: usize },
     Shared(Array2<f64>),
@@ -132,6 +149,22 @@ fn own<'py, D: Dimension>(
     Ok(given.as_array().to_owned())
 }
 
+impl Places {
+    pub(crate) fn of(
+        grid: Option<(usize, usize)>,
+        points: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        Ok(match (points, grid) {
+            (None, None) => Self::Index,
+            (None, Some((height, width))) => Self::Grid { width, height },
+            (Some(given), _) if array("x", given)?.ndim() == 3 => {
+                Self::PerFit(own("x", given, "(n, variables, points)")?)
+            }
+            (Some(given), _) => Self::Shared(own("x", given, "(variables, points)")?),
+        })
+    }
+}
+
 impl Known {
     pub(crate) fn of(
         grid: Option<(usize, usize)>,
@@ -139,14 +172,7 @@ impl Known {
         start: Option<&Bound<'_, PyAny>>,
         weights: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let places = match (points, grid) {
-            (None, None) => Places::Index,
-            (None, Some((height, width))) => Places::Grid { width, height },
-            (Some(given), _) if array("x", given)?.ndim() == 3 => {
-                Places::PerFit(own("x", given, "(n, variables, points)")?)
-            }
-            (Some(given), _) => Places::Shared(own("x", given, "(variables, points)")?),
-        };
+        let places = Places::of(grid, points)?;
         let start = match start {
             None => Starts::Estimate,
             Some(given) if array("start", given)?.ndim() == 2 => {
@@ -174,11 +200,16 @@ pub(crate) fn limits(object: &Bound<'_, PyAny>) -> PyResult<CurveLimits> {
 
 /// All that a fit needs without the interpreter.
 pub(crate) struct Job<'a> {
-    pub(crate) model: &'a Model,
-    pub(crate) fitter: &'a CurveFitter,
     pub(crate) data: View<'a>,
-    pub(crate) known: &'a Known,
-    pub(crate) options: &'a CurveOptions,
+    pub(crate) task: Arc<Task>,
+}
+
+/// What is done with data.
+pub(crate) struct Task {
+    pub(crate) model: Model,
+    pub(crate) fitter: Arc<CurveFitter>,
+    pub(crate) known: Known,
+    pub(crate) options: CurveOptions,
 }
 
 /// What was found so far.
@@ -222,12 +253,13 @@ impl Found {
 impl Job<'_> {
     pub(crate) fn run<'py>(&self, py: Python<'py>) -> PyResult<Outcomes<'py>> {
         let (count, _) = self.data.dim();
-        let each = self.options.parameters();
-        let mut found = Found::room(count, self.options)?;
-        py.detach(|| self.fit(&mut found))?;
+        let options = &self.task.options;
+        let each = options.parameters();
+        let mut found = Found::room(count, options)?;
+        self.fit(py, &mut found)?;
         let Found { parameters, errors, covariance, chi2, counts, statuses } = found;
         let table = |numbers| PyArray1::from_vec(py, numbers).reshape([count, each]);
-        let covariance = self.options.covariance.then(|| PyArray1::from_vec(py, covariance));
+        let covariance = options.covariance.then(|| PyArray1::from_vec(py, covariance));
         let [degrees, iterations, evaluations] =
             counts.map(|counts| PyArray1::from_vec(py, counts));
         Ok((
@@ -242,15 +274,21 @@ impl Job<'_> {
         ))
     }
 
-    fn fit(&self, found: &mut Found) -> PyResult<()> {
+    fn fit(&self, py: Python<'_>, found: &mut Found) -> PyResult<()> {
         let (count, points) = self.data.dim();
         let block = (BLOCK / points.max(1)).max(1);
         // What is wrong with the options is told of no data, too.
         for start in (0..count.max(1)).step_by(block) {
-            if start > 0 {
-                Python::attach(check_signals)?;
-            }
-            let fits = self.part(start, count.min(start + block)).map_err(|error| match error {
+            let end = count.min(start + block);
+            let (own, task) = (self.data.own_part(start, end), self.task.clone());
+            let fit = move || task.fit(own.values(), count, start, end);
+            let fits = if (end - start).saturating_mul(points) <= FEW {
+                check_signals(py)?;
+                py.detach(fit)
+            } else {
+                aside(py, move |_| fit())?
+            };
+            let fits = fits.map_err(|error| match error {
                 ModelError::Batch(BatchError::Curve(error)) => {
                     BatchError::from(error.after(start)).into()
                 }
@@ -260,10 +298,17 @@ impl Job<'_> {
         }
         Ok(())
     }
+}
 
-    /// Fits the data sets from `start` to before `end`.
-    fn part(&self, start: usize, end: usize) -> Result<CurveFits, ModelError> {
-        let count = self.data.dim().0;
+impl Task {
+    /// Fits the data sets from `start` to before `end` of so many.
+    fn fit<'a>(
+        &'a self,
+        data: Values<'a, Ix2>,
+        count: usize,
+        start: usize,
+        end: usize,
+    ) -> Result<CurveFits, ModelError> {
         let rows = Slice::from(start..end);
         // Arrays of another length are judged as they are.
         let cut = |length: usize| if length == count { rows } else { Slice::from(..) };
@@ -273,7 +318,7 @@ impl Job<'_> {
             Places::Shared(at) => Points::Shared(at.view().into()),
             Places::PerFit(at) => Points::PerFit(at.slice_axis(Axis(0), cut(at.dim().0)).into()),
         };
-        let mut curves = Curves::new(self.data.part(start, end), points);
+        let mut curves = Curves::new(data, points);
         if let Some(weights) = &self.known.weights {
             let length = weights.nrows();
             let rows = if length == 1 { Slice::from(..) } else { cut(length) };
@@ -289,9 +334,9 @@ impl Job<'_> {
             CurveLimits::PerFit(limits) if limits.len() == count * each => {
                 let own = limits[start * each..end * each].to_vec();
                 let options = self.options.clone().with_limits(CurveLimits::PerFit(own));
-                self.model.fit_with(self.fitter, &curves, from, &options)
+                self.model.fit_with(&self.fitter, &curves, from, &options)
             }
-            _ => self.model.fit_with(self.fitter, &curves, from, self.options),
+            _ => self.model.fit_with(&self.fitter, &curves, from, &self.options),
         };
         Ok(fits?.fits)
     }

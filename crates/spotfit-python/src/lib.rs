@@ -3,6 +3,7 @@
 //! The Python files beside it give its functions their signatures, types and docstrings. Nothing here is an interface of
 //! its own.
 
+mod calibrate;
 mod camera;
 mod curves;
 mod device;
@@ -15,8 +16,12 @@ mod numbers;
 mod options;
 mod pictures;
 mod pixels;
+mod predict;
+mod records;
 mod rows;
 mod simulate;
+mod simulate_movies;
+mod steps;
 mod tables;
 mod threads;
 mod work;
@@ -27,6 +32,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _spotfit {
     #[pymodule_export]
+    use super::calibrate::{calibrate, calibrate_psf};
+    #[pymodule_export]
     use super::camera::CameraMap;
     #[pymodule_export]
     use super::device::{DeviceArray, Outcomes, device_of};
@@ -34,17 +41,23 @@ mod _spotfit {
     use super::fitter::Fitter;
     #[pymodule_export]
     use super::localize::{
-        ArrayLocalizer, LocalizeOptions, MovieLocalizer, doubts, doubts_of_movie, estimates,
-        find_z, frames_for_estimates,
+        ArrayLocalizer, LocalizeOptions, MovieFile, MovieLocalizer, check_camera, doubts,
+        doubts_of_movie, estimates, frames_for_estimates,
     };
     #[pymodule_export]
     use super::model::{Model, ModelFitter};
     #[pymodule_export]
-    use super::pictures::{find_drift, render};
+    use super::pictures::encode_picture;
+    #[pymodule_export]
+    use super::records::{FileLock, TableFile, info, method, read_record, record_inputs, unlike};
     #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]
-    use super::tables::{Info, filter_table, link_table, read_table, write_table};
+    use super::simulate_movies::{simulate_beads, simulate_movie};
+    #[pymodule_export]
+    use super::steps::{operations, run_step};
+    #[pymodule_export]
+    use super::tables::{Info, filter_table, read_table, write_table};
 
     use super::*;
 

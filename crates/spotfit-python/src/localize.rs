@@ -10,8 +10,7 @@ use pyo3::prelude::*;
 use spotfit::AsWindows;
 use spotfit::astigmatism;
 use spotfit::astigmatism::file::CalibrationFileError;
-use spotfit::astigmatism::find::{FindOptions, Finder, Measure};
-use spotfit::astigmatism::table::{TableFinder, set_depths};
+use spotfit::astigmatism::find::Finder;
 use spotfit::localize::{
     self, CameraDoubt, Flags, Localization, Localizations, LocalizeError, Localizer, Roi,
 };
@@ -23,9 +22,9 @@ use spotfit::yaml::YamlError;
 use crate::camera::CameraMap;
 use crate::error;
 use crate::fitter::Fitter;
-use crate::options::{self, choose};
+use crate::options;
 use crate::pixels::{self, View};
-use crate::tables::{self, Given, Info, Made, columns};
+use crate::tables::{Info, Made, columns};
 use crate::threads::Here;
 
 /// The exception for a movie that cannot be localized.
@@ -53,32 +52,6 @@ fn finder(path: &Path, pixel_size: Option<f64>) -> PyResult<Finder> {
         CalibrationFileError::Yaml(YamlError::Io(error)) => of_io(path, &error),
         other => PyValueError::new_err(format!("{}: {other}", path.display())),
     })
-}
-
-/// z of the localizations of a table by their two widths, and whether the errors of the widths had to be estimated.
-#[pyfunction]
-#[pyo3(signature = (columns, info, calibration, *, measure, box_size))]
-pub(crate) fn find_z<'py>(
-    py: Python<'py>,
-    columns: Vec<Given<'py>>,
-    info: &Bound<'py, Info>,
-    calibration: PathBuf,
-    measure: &str,
-    box_size: Option<usize>,
-) -> PyResult<(Vec<Made<'py>>, bool)> {
-    let measures = [("mahalanobis", Measure::Mahalanobis), ("roots", Measure::SquareRoots)];
-    let measure = choose("measure", measure, &measures)?;
-    let mut table = tables::table(py, columns, info.get())?;
-    let read = finder(&calibration, table.info.pixel_size)?;
-    let options = FindOptions { measure, ..*read.options() };
-    let wrong = |told: String| PyValueError::new_err(told);
-    let made = Finder::new(read.curve(), options).map_err(|error| wrong(error.to_string()))?;
-    let made = TableFinder::new(made.with_box_size(read.box_size()), box_size);
-    let made = made.map_err(|error| wrong(error.to_string()))?;
-    let found = py.detach(|| made.find(&table));
-    let (depths, estimated) = found.map_err(|error| wrong(error.to_string()))?;
-    set_depths(&mut table, &depths);
-    Ok((tables::columns(py, table), estimated))
 }
 
 /// Reads a PSF.
@@ -182,6 +155,10 @@ impl LocalizeOptions {
 }
 
 impl LocalizeOptions {
+    pub(crate) fn options(&self) -> &localize::LocalizeOptions {
+        &self.options
+    }
+
     fn columns<'py>(&self, py: Python<'py>, spots: &[Localization]) -> Vec<Made<'py>> {
         columns(py, self.layout.table(spots, &table::Info::default()))
     }
@@ -258,9 +235,7 @@ pub(crate) fn doubts(
     frames: &Bound<'_, PyAny>,
     camera: CameraNumbers,
 ) -> PyResult<Vec<String>> {
-    of_frames(py, frames, camera, |frames, camera| {
-        told(&localize::camera_doubts(frames.windows(), camera))
-    })
+    of_frames(py, frames, camera, against)
 }
 
 fn of_frames<T: Send>(
@@ -295,13 +270,48 @@ pub(crate) fn doubts_of_movie(
             .ok()
             .filter(|_| metadata.is_file() || metadata.is_dir())?;
         let block = movie.read(localize::frames_for_estimates(movie.size())).ok()??;
-        Some(told(&localize::camera_doubts(block.pixels.windows(), &camera)))
+        Some(against(&block.pixels, &camera))
     })
     .unwrap_or_default()
 }
 
-fn told(doubts: &[CameraDoubt]) -> Vec<String> {
-    doubts.iter().map(ToString::to_string).collect()
+/// Finds out whether a camera makes sense.
+#[pyfunction]
+pub(crate) fn check_camera(camera: CameraNumbers) -> PyResult<()> {
+    options::camera(camera).validate().map_err(error::of_argument)
+}
+
+/// What frames say against a camera, in words.
+fn against(frames: &Pixels, camera: &spotfit::Camera) -> Vec<String> {
+    let baseline = camera.baseline;
+    let above = median(frames).filter(|&median| baseline > median).map(|median| {
+        format!(
+            "baseline {baseline} is above the median of the first frame, {median} ADU; most pixels would have less than no light"
+        )
+    });
+    let doubts = localize::camera_doubts(frames.windows(), camera).into_iter();
+    let told = doubts.map(|doubt| match doubt {
+        CameraDoubt::ReadNoise { found } => {
+            format!("{doubt}: read_noise={}", localize::two_digits(found))
+        }
+        doubt => doubt.to_string(),
+    });
+    above.into_iter().chain(told).collect()
+}
+
+/// The median of the first frame, unless a pixel of it is not a number.
+fn median(frames: &Pixels) -> Option<f64> {
+    let mut pixels: Vec<f32> = match frames {
+        Pixels::U8(frames) => frames.outer_iter().next()?.iter().map(|&p| f32::from(p)).collect(),
+        Pixels::U16(frames) => frames.outer_iter().next()?.iter().map(|&p| f32::from(p)).collect(),
+        Pixels::F32(frames) => frames.outer_iter().next()?.iter().copied().collect(),
+    };
+    if pixels.is_empty() || pixels.iter().any(|pixel| pixel.is_nan()) {
+        return None;
+    }
+    let middle = pixels.len() / 2;
+    let (_, &mut median, _) = pixels.select_nth_unstable_by(middle, f32::total_cmp);
+    Some(median.into())
 }
 
 /// Where a slice of so many frames begins or ends, as Python counts: from the end below 0.
@@ -312,7 +322,7 @@ fn edge(at: i64, frames: usize) -> usize {
 }
 
 /// Frames as movies have them.
-fn stored(frames: View<'_>) -> Pixels {
+pub(crate) fn stored(frames: View<'_>) -> Pixels {
     match frames {
         View::U8(frames) => Pixels::U8(frames.to_owned()),
         View::U16(frames) => Pixels::U16(frames.to_owned()),
@@ -327,25 +337,23 @@ fn stored(frames: View<'_>) -> Pixels {
     }
 }
 
-/// Localizes a movie in a file, while it is read.
+/// A movie in a file, of which nothing but its metadata was read.
 #[pyclass(frozen, module = "spotfit._spotfit")]
-pub(crate) struct MovieLocalizer {
-    options: Py<LocalizeOptions>,
-    found: Here<Mutex<Option<Localizations>>>,
+pub(crate) struct MovieFile {
+    movie: Mutex<Option<Movie>>,
     info: table::Info,
+    pixel_size: Option<f64>,
+    notes: Vec<String>,
 }
 
 #[pymethods]
-impl MovieLocalizer {
+impl MovieFile {
     #[new]
     fn new(
         py: Python<'_>,
-        options: Py<LocalizeOptions>,
         path: PathBuf,
         channel: Option<usize>,
         slice: Option<usize>,
-        first: Option<i64>,
-        last: Option<i64>,
     ) -> PyResult<Self> {
         let (mut chosen, name) = (MovieOptions::default(), path.display().to_string());
         (chosen.channel, chosen.slice) = (channel, slice);
@@ -356,18 +364,55 @@ impl MovieLocalizer {
         })?;
         let (width, height) = movie.size();
         let info = table::Info::default().with_movie(None, [width, height], movie.frames());
+        let pixel_size = movie.axes().pixel_size.map(|size| size.nanometres);
+        let notes = movie.notes().to_vec();
+        Ok(Self { movie: Mutex::new(Some(movie)), info, pixel_size, notes })
+    }
+
+    /// What is known of the movie; of its metadata only sizes and the number of frames.
+    #[getter]
+    fn info(&self) -> Info {
+        Info(self.info.clone())
+    }
+
+    /// The side of a pixel in nanometres that the metadata state.
+    #[getter]
+    fn pixel_size(&self) -> Option<f64> {
+        self.pixel_size
+    }
+
+    /// What is odd about the file.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+}
+
+/// Localizes a movie in a file, while it is read.
+#[pyclass(frozen, module = "spotfit._spotfit")]
+pub(crate) struct MovieLocalizer {
+    options: Py<LocalizeOptions>,
+    found: Here<Mutex<Option<Localizations>>>,
+}
+
+#[pymethods]
+impl MovieLocalizer {
+    /// For a movie whose frames nobody took so far.
+    #[new]
+    fn new(
+        options: Py<LocalizeOptions>,
+        movie: &Bound<'_, MovieFile>,
+        first: Option<i64>,
+        last: Option<i64>,
+    ) -> PyResult<Self> {
+        let movie = movie.get().movie.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let movie = movie.ok_or_else(|| PyRuntimeError::new_err("the movie is being read"))?;
         let first = edge(first.unwrap_or(0), movie.frames());
         let last = edge(last.unwrap_or(i64::MAX), movie.frames()).max(first);
         let localizer = Localizer::new(movie.size(), options.get().options.clone());
         let found = localizer.and_then(|localizer| localizer.localize(movie, first..last));
         let found = Here::new(Mutex::new(Some(found.map_err(of_localize)?)));
-        Ok(Self { options, found, info })
-    }
-
-    /// What is known of the movie.
-    #[getter]
-    fn info(&self) -> Info {
-        Info(self.info.clone())
+        Ok(Self { options, found })
     }
 
     /// The columns of the next localizations, and how many frames were processed so far; `None` at the end.

@@ -1,16 +1,19 @@
 //! Models of any kind: formulas, and models with names.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use spotfit::model::{CurveFitter, FormulaError, Linear, ModelError};
 use spotfit::{BatchError, FitterOptions, InstructionSet};
 
-use crate::curves::{Data, Job, Known, Outcomes, limits};
+use crate::curves::{Data, Job, Known, Outcomes, Places, Task, limits};
 use crate::error;
+use crate::numbers::numbers;
 use crate::options::{self, choose};
+use crate::predict::Prediction;
 use crate::threads::Own;
 
 /// What computes the fits of models.
@@ -92,12 +95,23 @@ impl Model {
         spotfit::model::Model::named(name).map(Self).map_err(of_model)
     }
 
-    /// The models with names: formula, and what it is.
+    /// The models with names that need nothing else: formula, and what it is.
     #[staticmethod]
     fn all() -> HashMap<&'static str, (&'static str, &'static str)> {
-        spotfit::model::Model::all()
-            .map(|(name, formula, about)| (name, (formula, about)))
-            .collect()
+        static WHOLE: OnceLock<Vec<(&str, &str, &str)>> = OnceLock::new();
+        let whole = WHOLE.get_or_init(|| {
+            let all = spotfit::model::Model::all();
+            all.filter(|(name, ..)| spotfit::model::Model::named(name).is_ok()).collect()
+        });
+        whole.iter().map(|&(name, formula, about)| (name, (formula, about))).collect()
+    }
+
+    /// The names of the models that call splines.
+    #[staticmethod]
+    fn with_splines() -> Vec<&'static str> {
+        let whole = Self::all();
+        let all = spotfit::model::Model::all();
+        all.map(|(name, ..)| name).filter(|name| !whole.contains_key(name)).collect()
     }
 
     /// The formula.
@@ -124,23 +138,20 @@ impl Model {
         self.0.finds_its_start()
     }
 
-    /// The values (point) at points (point, variable).
-    fn values(
+    /// The values (fit, point) with parameters (fit, parameter): at points as [`Known`] has them, or so many of them.
+    #[pyo3(signature = (parameters, *, grid, points, length))]
+    fn predict<'py>(
         &self,
-        py: Python<'_>,
-        parameters: Vec<f64>,
-        points: Vec<Vec<f64>>,
-    ) -> PyResult<Vec<f64>> {
-        let [wanted, variables] = [self.0.parameters().len(), self.0.variables().len()];
-        if parameters.len() != wanted {
-            let told = format!("{} parameters are given, the model has {wanted}", parameters.len());
-            return Err(PyValueError::new_err(told));
-        }
-        if points.iter().any(|point| point.len() != variables) {
-            let told = format!("points must have {variables} variables");
-            return Err(PyValueError::new_err(told));
-        }
-        Ok(py.detach(|| self.0.values(&parameters, &points)))
+        py: Python<'py>,
+        parameters: &Bound<'py, PyAny>,
+        grid: Option<(usize, usize)>,
+        points: Option<&Bound<'py, PyAny>>,
+        length: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let parameters: PyReadonlyArray2<'py, f64> =
+            numbers("parameters", parameters, "(n, parameters)")?;
+        let places = Places::of(grid, points)?;
+        Prediction::new(&self.0, parameters.as_array(), &places, length)?.run(py)
     }
 
     /// Fits curves.
@@ -186,13 +197,7 @@ impl Model {
         let data = Data::of(data)?;
         let known = Known::of(grid, points, start, weights)?;
         let fitter = fitter.get().own()?;
-        let job = Job {
-            model: &self.0,
-            fitter: &fitter,
-            data: data.view(),
-            known: &known,
-            options: &chosen,
-        };
-        job.run(py)
+        let task = Task { model: self.0.clone(), fitter, known, options: chosen };
+        Job { data: data.view(), task: Arc::new(task) }.run(py)
     }
 }

@@ -11,6 +11,10 @@ use crate::numbers::numbers;
 use crate::options::choose;
 use crate::{error, threads};
 
+/// What pixels see of spots.
+pub(crate) const PROFILES: [(&str, SpotProfile); 2] =
+    [("sampled", SpotProfile::Sampled), ("integrated", SpotProfile::Integrated)];
+
 /// Pixels that are made at a time, so that Ctrl-C does not wait long.
 const BLOCK: usize = 1 << 20;
 
@@ -51,7 +55,6 @@ pub(crate) fn simulate<'py>(
         ("rotated", SpotShape::Rotated),
         ("defocused", SpotShape::Defocused(defocus)),
     ];
-    let profiles = [("sampled", SpotProfile::Sampled), ("integrated", SpotProfile::Integrated)];
     let noises = [("poisson", Noise::Poisson), ("paper", Noise::Paper), ("none", Noise::None)];
     let (baseline, sensitivity, em_gain, read_noise) = camera;
     let camera = fit_sim::Camera::default()
@@ -64,7 +67,7 @@ pub(crate) fn simulate<'py>(
         .with_background(background * size.pixels() as f64)
         .with_sigma(sigma.0..sigma.1)
         .with_shape(choose("shape", shape, &shapes)?)
-        .with_profile(choose("profile", profile, &profiles)?)
+        .with_profile(choose("profile", profile, &PROFILES)?)
         .with_scatter(scatter)
         .with_reach(reach)
         .with_noise(choose("noise", noise, &noises)?)
@@ -83,7 +86,8 @@ pub(crate) fn simulate<'py>(
     Ok((PyArray3::from_owned_array(py, pixels), truth, corners))
 }
 
-fn read(
+/// The maps of a camera that Python gives.
+pub(crate) fn read(
     offset: &Bound<'_, PyAny>,
     gain: &Bound<'_, PyAny>,
     variance: &Bound<'_, PyAny>,

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyFileExistsError, PyValueError};
 use pyo3::prelude::*;
-use spotfit::link::{Groups, LinkError, LinkOptions, link};
 use spotfit::table::{self, Column, Filter, Kind, Table, TableError, TableReader, Unit};
 
 use crate::error::room;
@@ -78,7 +77,7 @@ pub(crate) fn of_table(error: TableError) -> PyErr {
 }
 
 /// The same of a file.
-fn of_file(path: &std::path::Path) -> impl Fn(TableError) -> PyErr {
+pub(crate) fn of_file(path: &std::path::Path) -> impl Fn(TableError) -> PyErr {
     move |error| match error {
         TableError::Io(error) => {
             io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
@@ -186,34 +185,4 @@ pub(crate) fn filter_table<'py>(
     let pool = threads::pool()?;
     let keep = py.detach(|| pool.install(|| filter.keep(&table))).map_err(of_table)?;
     Ok(PyArray1::from_vec(py, keep))
-}
-
-/// One row for each molecule, or all rows with the number of theirs (`label`).
-#[pyfunction]
-#[pyo3(signature = (columns, info, *, radius, radius_z, gap, label))]
-pub(crate) fn link_table<'py>(
-    py: Python<'py>,
-    columns: Vec<Given<'py>>,
-    info: &Bound<'py, Info>,
-    radius: f64,
-    radius_z: f64,
-    gap: u32,
-    label: bool,
-) -> PyResult<Vec<Made<'py>>> {
-    let mut table = table(py, columns, info.get())?;
-    let wrong = |error: LinkError| PyValueError::new_err(error.to_string());
-    let made: PyResult<Table> = py.detach(|| {
-        let frames = table.frames().map_err(of_table)?;
-        let axis = |name: &str| table.values(name).map_err(of_table);
-        let options = LinkOptions { radius, radius_z, gap };
-        let links = link(&frames, axis("x")?, axis("y")?, table.values("z").ok(), &options);
-        let links = links.map_err(wrong)?;
-        if label {
-            let molecules = links.groups.iter().map(|&group| group.into()).collect();
-            table.set(Column::new("molecule", Unit::None, Kind::Whole, molecules));
-            return Ok(table);
-        }
-        Ok(table.combined(&Groups::new(&frames, &links).map_err(wrong)?))
-    });
-    Ok(self::columns(py, made?))
 }

@@ -1,10 +1,16 @@
 //! A stack of windows on its way to outcomes, while Python goes on.
 
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use fit_core::{Corner, Fit, Make, Scalar};
 use numpy::Element;
 use numpy::ndarray::{Axis, Slice};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use spotfit::{AUTO_GPU_PIXELS, AnyWindows, Backend, Errors, Start, Weights};
 
@@ -26,6 +32,47 @@ const BRIEF: Duration = Duration::from_millis(40);
 /// Raises what Ctrl-C does.
 pub(crate) fn check_signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
+}
+
+/// Whether nobody waits any more for what a thread finds.
+#[derive(Clone, Default)]
+pub(crate) struct Abandoned(Arc<AtomicBool>);
+
+impl Abandoned {
+    pub(crate) fn is(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Work that cannot be divided, in a thread of its own, while Python is asked whether Ctrl-C was pressed. If it was, the thread is left
+/// behind: it ends where it looks at [`Abandoned`], or with its work.
+pub(crate) fn aside<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&Abandoned) -> T + Send + 'static,
+) -> PyResult<T> {
+    let abandoned = Abandoned::default();
+    let (sender, mut receiver) = mpsc::sync_channel(1);
+    let told = abandoned.clone();
+    let thread = thread::Builder::new().spawn(move || {
+        // It cannot be sent if nobody waits.
+        drop(sender.send(work(&told)));
+    });
+    let thread = thread
+        .map_err(|error| PyRuntimeError::new_err(format!("a thread cannot be started: {error}")))?;
+    loop {
+        let found;
+        (found, receiver) = py.detach(move || (receiver.recv_timeout(PATIENCE), receiver));
+        match found {
+            Ok(found) => return Ok(found),
+            Err(RecvTimeoutError::Timeout) => {
+                check_signals(py).inspect_err(|_| abandoned.0.store(true, Ordering::Relaxed))?;
+            }
+            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                Err(panic) => resume_unwind(panic),
+                Ok(()) => return Err(PyRuntimeError::new_err("a thread ended without an answer")),
+            },
+        }
+    }
 }
 
 /// All that a call needs without the interpreter.

@@ -136,8 +136,8 @@ def test_movies(tmp_path: Path) -> None:
         expected = spotfit.localize(movie, **words)
         assert equal(spotfit.dask.localize(array, **words).compute(), expected), words
         assert equal(spotfit.dask.localize(tmp_path / "movie.npy", **words).compute(), expected), words
-    both = dask.compute(spotfit.dask.localize(array), spotfit.dask.localize(array, box_size=9))
-    assert len(both[1]) == len(spotfit.localize(movie, box_size=9))
+    both = dask.compute(spotfit.dask.localize(array), spotfit.dask.localize(array, box=9))
+    assert len(both[1]) == len(spotfit.localize(movie, box=9))
 
 
 def test_what_is_wrong_is_named() -> None:

@@ -41,7 +41,7 @@ def folder(tmp_path_factory: Any) -> Path:
     run("z", "two-widths.hdf5", "-o", "by-table.hdf5", "--calibration", "cal.yaml")
     run("localize", *words, "-o", "by-psf.hdf5", "--psf", "psf.hdf5", "--errors")
     run("link", "by-psf.hdf5", "-o", "linked.hdf5", "--gap", "2")
-    run("link", "by-psf.hdf5", "-o", "labelled.hdf5", "--radius", "0.4", "--radius-z", "90", "--label")
+    run("link", "by-psf.hdf5", "-o", "labelled.hdf5", "--radius", "0.4px", "--radius-z", "90", "--label")
     return at
 
 
@@ -66,17 +66,17 @@ def test_heights_by_widths_are_those_of_the_command(folder: Path) -> None:
 def test_another_box_than_that_of_the_calibration_is_warned_about(folder: Path) -> None:
     camera = spotfit.Camera(100, 1, None, 1.5)
     with pytest.warns(UserWarning, match="7×7 pixels, and those of the calibration had 13×13"):
-        spotfit.localize(folder / "movie.tif", camera=camera, calibration=folder / "cal.yaml", box_size=7)
+        spotfit.localize(folder / "movie.tif", camera=camera, calibration=folder / "cal.yaml", box=7)
 
 
 def test_heights_of_a_table_are_those_of_the_command(folder: Path) -> None:
     table = spotfit.read_table(folder / "two-widths.hdf5")
-    found = spotfit.find_z(table, folder / "cal.yaml", box_size=13)
+    found = spotfit.find_z(table, folder / "cal.yaml", box=13)
     same(found, folder / "by-table.hdf5")
     with pytest.raises(ValueError, match="sigma_x"):
         spotfit.find_z(spotfit.Locs({"frame": [0], "x": [1.0], "y": [1.0]}), folder / "cal.yaml")
     with pytest.raises(ValueError, match="box_size"):
-        spotfit.find_z(table, folder / "cal.yaml", box_size=8)
+        spotfit.find_z(table, folder / "cal.yaml", box=8)
     with pytest.raises(ValueError, match="measure"):
         spotfit.find_z(table, folder / "cal.yaml", measure="least")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="Locs"):
@@ -102,7 +102,7 @@ def test_molecules_are_those_of_the_command(folder: Path) -> None:
     locs = spotfit.read_table(folder / "by-psf.hdf5")
     linked, expected = spotfit.link(locs, gap=2), spotfit.read_table(folder / "linked.hdf5")
     assert len(linked) == len(expected) < len(locs) and np.allclose(linked.photons, expected.photons, rtol=1e-5)
-    labelled = spotfit.link(locs, radius=0.4, radius_z=90, label=True)
+    labelled = spotfit.link(locs, radius="0.4px", radius_z=90, label=True)
     assert (labelled.molecule == spotfit.read_table(folder / "labelled.hdf5")["molecule"]).all() and len(labelled) == len(locs)
 
 
@@ -125,16 +125,38 @@ def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
 
 def test_linking_refuses_what_makes_no_sense() -> None:
     columns: dict[str, Any] = {"frame": [0, 1], "x": [1.0, 1.1], "y": [2.0, 2.1]}
-    with pytest.raises(ValueError, match="no uncertainty: give a radius"):
+    with pytest.raises(ValueError, match="no uncertainties; give radius"):
         spotfit.link(spotfit.Locs(columns))
-    for radius in 0.0, -1.0, np.nan, np.inf:
+    for radius in 0.0, -1.0, np.nan, np.inf, "0px", "-1px", "1 furlong":
         with pytest.raises(ValueError, match="radius"):
-            spotfit.link(spotfit.Locs(columns), radius=radius)
+            spotfit.link(spotfit.Locs(columns, spotfit.Movie(100.0)), radius=radius)
+    with pytest.raises(TypeError, match="radius must be a number"):
+        spotfit.link(spotfit.Locs(columns), radius=[1])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="gap"):
-        spotfit.link(spotfit.Locs(columns), radius=1, gap=-1)
+        spotfit.link(spotfit.Locs(columns), radius="1px", gap=-1)
     with pytest.raises(ValueError, match="radius_z"):
-        spotfit.link(spotfit.Locs({**columns, "z": [0.0, 1.0]}), radius=1)
+        spotfit.link(spotfit.Locs({**columns, "z": [0.0, 1.0]}), radius="1px")
     with pytest.raises(TypeError, match=r"spotfit\.Locs"):
         spotfit.link(columns)  # type: ignore[arg-type]
-    alone = spotfit.link(spotfit.Locs({**columns, "x": [1.0, np.nan]}), radius=1)
-    assert len(alone) == 2 and alone.detections.tolist() == [1, 1]
+    alone = spotfit.link(spotfit.Locs({**columns, "x": [1.0, np.nan]}), radius="1px")
+    assert len(alone) == 2 and alone.detections.tolist() == [1, 1] and alone.report["not_finite"] == 1
+
+
+def test_radii_without_a_unit_are_nanometres() -> None:
+    """Proves that a number means nanometres whatever the unit of the table is, as in the command."""
+    columns: dict[str, Any] = {"frame": [0, 1], "x": [1.0, 1.3], "y": [2.0, 2.0]}
+    pixels = spotfit.Locs(columns, spotfit.Movie(100.0))
+    for locs in pixels, pixels.in_nanometres():
+        for near, far in (40, 20), ("40nm", "20nm"), ("0.4px", "0.2px"), ("0.04um", "0.02um"):
+            assert len(spotfit.link(locs, radius=near)) == 1 and len(spotfit.link(locs, radius=far)) == 2
+    with pytest.raises(ValueError, match=r"radius = 40 is in nanometres.*size of a pixel is not known; write 0\.5px"):
+        spotfit.link(spotfit.Locs(columns), radius=40)
+
+
+def test_a_report_says_what_was_counted() -> None:
+    """Proves that the report comes with the table, and not with parts of it."""
+    locs = spotfit.Locs({"frame": [0, 1], "x": [1.0, 1.3], "y": [2.0, 2.0]})
+    linked = spotfit.link(locs, radius="0.4px", gap=2)
+    counted = {"localizations": 2, "molecules": 1, "not_finite": 0, "radius": 0.4, "unit": "px", "gap": 2}
+    assert linked.report == counted
+    assert locs.report == linked[:1].report == {}

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 import spotfit
 
+#: What has no type is taken for an array of the host; here it is not.
+fit: Any = spotfit.fit
+
 try:
     import torch
 except ImportError:
@@ -52,23 +55,23 @@ class Interface:
 
 def test_what_is_on_no_gpu_is_refused() -> None:
     with pytest.raises(TypeError, match="no NVIDIA GPU"):
-        spotfit.fit(Elsewhere(10))
+        fit(Elsewhere(10))
     with pytest.raises(TypeError, match="frames is in the memory of a device that is no NVIDIA GPU"):
         spotfit.fit_in_frames(Elsewhere(12), [(0, 0, 0)], 9)
     with pytest.raises(TypeError, match="no 'data'"):
-        spotfit.fit(Interface(data=None))
+        fit(Interface(data=None))
     with pytest.raises((RuntimeError, ValueError), match="driver|GPU"):
-        spotfit.fit(Interface())
+        fit(Interface())
     with pytest.raises((RuntimeError, BufferError)):
-        spotfit.fit(Elsewhere(2))
+        fit(Elsewhere(2))
 
 
 def test_words_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ValueError, match="float64"):
-        spotfit.fit(Elsewhere(2), dtype="float64")  # type: ignore[call-overload]
+        fit(Elsewhere(2), dtype="float64")
     for backend in "cpu", "reference":
         with pytest.raises(ValueError, match=f"backend = '{backend}' fits what is in the host's memory"):
-            spotfit.fit(Elsewhere(2), backend=backend)
+            fit(Elsewhere(2), backend=backend)
 
 
 def test_what_the_host_shares_is_fitted_there() -> None:
@@ -85,7 +88,7 @@ def test_what_the_host_shares_is_fitted_there() -> None:
     spots = spotfit.simulate(10, size=9, photons=1000, background=5).spots
     for shared in OfHost(spots), NotShared(spots):
         given: Any = shared
-        assert (spotfit.fit(given).array == spotfit.fit(spots).array).all()
+        assert (fit(given).array == fit(spots).array).all()
 
 
 @pytest.fixture(scope="module")
@@ -109,13 +112,13 @@ def same(there: Any, here: spotfit.Fits) -> None:
 def test_windows_are_fitted_where_they_lie(spots: Any, dtype: Any, shape: Any, estimator: Any) -> None:
     spots = np.clip(spots, 0, 255).astype(dtype)
     words: Any = {"shape": shape, "estimator": estimator, "errors": True}
-    here = spotfit.fit(spots, backend="gpu", **words)
-    same(spotfit.fit(torch.from_numpy(spots).cuda(), **words), here)
+    here = fit(spots, backend="gpu", **words)
+    same(fit(torch.from_numpy(spots).cuda(), **words), here)
 
 
 @needs_gpu
 def test_columns_are_tensors_without_a_copy(spots: Any) -> None:
-    fits = spotfit.fit(torch.from_numpy(spots).cuda(), errors=True)
+    fits = fit(torch.from_numpy(spots).cuda(), errors=True)
     host = fits.to_host()
     for name in host.array.dtype.names:
         column = getattr(fits, name)
@@ -133,10 +136,10 @@ def test_columns_are_tensors_without_a_copy(spots: Any) -> None:
     with pytest.raises(BufferError):
         fits.x.__dlpack__(copy=True)
     with pytest.raises(AttributeError, match="errors=True"):
-        spotfit.fit(torch.from_numpy(spots).cuda()).errors
+        fit(torch.from_numpy(spots).cuda()).errors
     # Tensors keep what they are of.
-    x = torch.from_dlpack(spotfit.fit(torch.from_numpy(spots).cuda()).x)
-    spotfit.fit(torch.from_numpy(spots[::-1].copy()).cuda())
+    x = torch.from_dlpack(fit(torch.from_numpy(spots).cuda()).x)
+    fit(torch.from_numpy(spots[::-1].copy()).cuda())
     assert (x.cpu().numpy() == host.x).all()
     assert "GPU 0" in repr(fits) + repr(fits.x) + repr(fits.errors)
 
@@ -146,25 +149,25 @@ def test_what_comes_with_windows_may_be_there_too(spots: Any) -> None:
     there = torch.from_numpy(spots).cuda()
     rng = np.random.default_rng(1)
     weights = rng.uniform(0.5, 1.5, spots.shape).astype(np.float32)
-    same(spotfit.fit(there, weights=weights, errors=True), spotfit.fit(spots, weights=weights, errors=True, backend="gpu"))
+    same(fit(there, weights=weights, errors=True), fit(spots, weights=weights, errors=True, backend="gpu"))
     same(
-        spotfit.fit(there, weights=torch.from_numpy(weights).cuda(), errors=True),
-        spotfit.fit(spots, weights=weights, errors=True, backend="gpu"),
+        fit(there, weights=torch.from_numpy(weights).cuda(), errors=True),
+        fit(spots, weights=weights, errors=True, backend="gpu"),
     )
-    truth = spotfit.fit(spots)
+    truth = fit(spots)
     circles = np.stack([truth.x + 0.2, truth.y - 0.1, truth.sigma], 1).astype(np.float32)
     outlines = np.stack([truth.x, truth.y, truth.sigma, truth.sigma * 1.1, truth.x * 0], 1).astype(np.float32)
     for shape in "circular", "elliptical":
         for start in circles, outlines:
             words: Any = {"shape": shape}
-            host = spotfit.fit(spots, start=start, backend="gpu", **words)
-            same(spotfit.fit(there, start=start, **words), host)
-            same(spotfit.fit(there, start=torch.from_numpy(start).cuda(), **words), host)
+            host = fit(spots, start=start, backend="gpu", **words)
+            same(fit(there, start=start, **words), host)
+            same(fit(there, start=torch.from_numpy(start).cuda(), **words), host)
     camera = spotfit.CameraMap(*(rng.uniform(low, high, (40, 50)) for low, high in ((0, 3), (0.8, 1.2), (0, 4))))
     corners = rng.integers(0, 30, (len(spots), 2))
     for estimator in "lse", "mle":
         words = {"camera": camera, "corners": corners, "estimator": estimator, "errors": True}
-        same(spotfit.fit(there, **words), spotfit.fit(spots, backend="gpu", **words))
+        same(fit(there, **words), fit(spots, backend="gpu", **words))
 
 
 @needs_gpu
@@ -188,7 +191,7 @@ class AsInterface:
 @needs_gpu
 def test_streams_come_before_the_fit(spots: Any) -> None:
     there = torch.from_numpy(spots).cuda()
-    expected = spotfit.fit(there).to_host().array.tobytes()
+    expected = fit(there).to_host().array.tobytes()
     side = torch.cuda.Stream()
     default = torch.cuda.default_stream()
     ways: list[tuple[Any, Any]] = [
@@ -200,7 +203,7 @@ def test_streams_come_before_the_fit(spots: Any) -> None:
         (default, lambda late: AsInterface(late)),
     ]
     # Memory that is taken again would be waited for.
-    held = [spotfit.fit(there) for _ in range(3)]
+    held = [fit(there) for _ in range(3)]
     for stream, told in ways:
         for _ in range(3):
             with torch.cuda.stream(stream):
@@ -209,7 +212,7 @@ def test_streams_come_before_the_fit(spots: Any) -> None:
                 # Takes a while before the pixels are there.
                 torch.cuda._sleep(40_000_000)
                 late.copy_(there)
-                held.append(spotfit.fit(told(late)))
+                held.append(fit(told(late)))
             assert held[-1].to_host().array.tobytes() == expected
 
 
@@ -229,9 +232,9 @@ def test_the_current_device_stays(spots: Any) -> None:
             tensor.sum().item()
 
         stays()
-        spotfit.fit(spots, backend="gpu", devices=[other])
+        fit(spots, backend="gpu", device=other)
         stays()
-        fits = spotfit.fit(there, errors=True)
+        fits = fit(there, errors=True)
         stays()
         columns = torch.from_dlpack(fits.x), np.asarray(fits.y)
         stays()
@@ -254,10 +257,10 @@ def test_wrong_tensors_are_refused(spots: Any) -> None:
         (there[:, :, 0].contiguous(), "shape"),
     ):
         with pytest.raises((TypeError, ValueError), match=what):
-            spotfit.fit(wrong)
+            fit(wrong)
     for strided in there[::2], there.transpose(1, 2), there[:, :7], there.flip(0)[:, :, ::2]:
         with pytest.raises(ValueError, match="contiguous"):
-            spotfit.fit(strided)
+            fit(strided)
     for words in (
         {"start": there},
         {"start": there[:, 0, :3].double().contiguous()},
@@ -266,21 +269,21 @@ def test_wrong_tensors_are_refused(spots: Any) -> None:
         {"start": Interface()},
     ):
         with pytest.raises((TypeError, ValueError), match="start|weights"):
-            spotfit.fit(there, **words)
+            fit(there, **words)
     for interface in Interface(), Interface(data=(0, False)), Interface(data=(spots.ctypes.data, False)):
         with pytest.raises(ValueError, match="no memory of a GPU"):
-            spotfit.fit(interface)
+            fit(interface)
     with pytest.raises(TypeError):
-        spotfit.fit(spots, weights=there)
-    assert len(spotfit.fit(there[:0]).to_host()) == 0 == len(np.asarray(spotfit.fit(there[:0]).x))
-    assert len(spotfit.fit(there[:0])) == 0 and len(spotfit.fit(there[:0], errors=True).errors) == 0
+        fit(spots, weights=there)
+    assert len(fit(there[:0]).to_host()) == 0 == len(np.asarray(fit(there[:0]).x))
+    assert len(fit(there[:0])) == 0 and len(fit(there[:0], errors=True).errors) == 0
     bright = there > 10
-    assert np.array_equal(spotfit.fit(bright).to_host().x, spotfit.fit(bright.to(torch.uint8)).to_host().x, equal_nan=True)
+    assert np.array_equal(fit(bright).to_host().x, fit(bright.to(torch.uint8)).to_host().x, equal_nan=True)
     with pytest.raises(ValueError, match="likelihood"):
-        spotfit.fit(there, weights=torch.ones_like(there), estimator="mle")
+        fit(there, weights=torch.ones_like(there), estimator="mle")
     pinned = torch.from_numpy(spots).pin_memory()
-    assert isinstance(spotfit.fit(pinned), spotfit.Fits)
-    assert len(spotfit.fit(there[5:6])) == 1
+    assert isinstance(fit(pinned), spotfit.Fits)
+    assert len(fit(there[5:6])) == 1
 
 
 @needs_gpu
@@ -288,21 +291,21 @@ def test_threads_fit_beside_each_other(spots: Any) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     there = torch.from_numpy(spots).cuda()
-    expected = spotfit.fit(there).to_host().array.tobytes()
+    expected = fit(there).to_host().array.tobytes()
     with ThreadPoolExecutor(8) as pool:
-        for found in pool.map(lambda _: spotfit.fit(there).to_host().array.tobytes(), range(200)):
+        for found in pool.map(lambda _: fit(there).to_host().array.tobytes(), range(200)):
             assert found == expected
 
 
 @needs_gpu
 def test_the_memory_serves_again(spots: Any) -> None:
     there = torch.from_numpy(spots).cuda()
-    spotfit.fit(there, errors=True)
+    fit(there, errors=True)
     free, _ = torch.cuda.mem_get_info()
     # Memory of which someone knew the place rests until what was on its way then is done: a few take turns.
     places = set()
     for _ in range(1000):
-        again = spotfit.fit(there, errors=True)
+        again = fit(there, errors=True)
         places.add(again.x.__cuda_array_interface__["data"][0])
         del again
     assert len(places) <= 10

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -79,7 +80,8 @@ def test_what_is_done_is_not_done_again(
     out = tmp_path / "out"
     first = spotfit.fit_files(movies, out)
     (out / "b.hdf5").unlink()
-    (out / "c.fit.json").write_text(json.dumps({**json.loads((out / "c.fit.json").read_text()), "frames": None}))
+    record = out / "c.hdf5.spotfit.json"
+    record.write_text(json.dumps({**json.loads(record.read_text()), "state": "begun"}))
     fitted: list[str] = []
     own = spotfit._files.fit_file
 
@@ -89,7 +91,7 @@ def test_what_is_done_is_not_done_again(
 
     monkeypatch.setattr(spotfit._files, "fit_file", counted)
     # Words for what is so anyway, and what no table depends on.
-    again = spotfit.fit_files(movies, out, box_size=7, frames=slice(None), drop=[], threads=1, overwrite=True)
+    again = spotfit.fit_files(movies, out, box=7, frames=slice(None), drop=[], threads=1, overwrite=True)
     assert list(again) == list(first) and fitted == ["b", "c"]
 
 
@@ -98,18 +100,19 @@ def test_other_options_and_other_movies_are_failures(movies: list[Path], tmp_pat
     spotfit.fit_files(movies[:3], out)
     before = files(out)
     np.save(movies[1], frames(7))
-    (out / "c.fit.json").write_text("broken")
+    (out / "c.hdf5.spotfit.json").write_text("broken")
     (out / "d.hdf5").write_text("of someone else")
-    before |= {"c.fit.json": b"broken", "d.hdf5": b"of someone else"}
-    found = spotfit.fit_files(movies[:4], out, box_size=9)
+    before |= {"c.hdf5.spotfit.json": b"broken", "d.hdf5": b"of someone else"}
+    found = spotfit.fit_files(movies[:4], out, box=9)
     told = [outcome.error or "" for outcome in found]
-    assert told[0] == "made with other options (box_size 7 then, 9 now); overwrite=True fits it again"
-    assert told[1].startswith("made of another movie (size ")
-    assert "c.fit.json is no record" in told[2] and "d.hdf5 is there without a record" in told[3]
+    assert told[0] == "made with other options (box 7 then, 9 now); overwrite=True fits it again"
+    assert "c.hdf5.spotfit.json: it is no record" in told[2] and "d.hdf5 is there without a record" in told[3]
     assert files(out) == before and len(found.failed) == 4
-    with pytest.raises(RuntimeError, match=r"4 failed(.|\n)*box_size 7 then"):
+    with pytest.raises(RuntimeError, match=r"4 failed(.|\n)*box 7 then"):
         found.raise_for_failures()
-    found = spotfit.fit_files(movies[:4], out, box_size=9, overwrite=True).raise_for_failures()
+    told = [outcome.error or "" for outcome in spotfit.fit_files(movies[:2], out)]
+    assert told == ["", "made before b.npy was changed; overwrite=True fits it again"]
+    found = spotfit.fit_files(movies[:4], out, box=9, overwrite=True).raise_for_failures()
     assert found[1].frames == 7 and len(spotfit.read_table(out / "d.hdf5")) == found[3].localizations
 
 
@@ -270,7 +273,7 @@ def test_what_is_wrong_is_named_before_anything_begins(movies: list[Path], tmp_p
         ([3], {}, TypeError, "paths"),
         (movies, {"format": "txt"}, ValueError, "format"),
         (movies, {"executor": 3}, TypeError, "executor"),
-        (movies, {"box_size": 4}, ValueError, "box_size"),
+        (movies, {"box": 4}, ValueError, "box_size"),
         (movies, {"speed": 4}, TypeError, "speed"),
         (movies, {"channel": "a"}, TypeError, "channel"),
         (movies, {"roi": (1, 2)}, ValueError, "roi"),
@@ -288,3 +291,82 @@ def test_what_is_wrong_is_named_before_anything_begins(movies: list[Path], tmp_p
     with pytest.raises(OSError, match="file"):
         spotfit.fit_files(movies, tmp_path / "file")
     assert len(spotfit.fit_files([], tmp_path / "out")) == 0
+
+
+def test_batch_and_fit_files_know_each_other(movies: list[Path], tmp_path: Path) -> None:
+    """What one of them finished the other does not fit again, if it would make the same; otherwise it says how it differs."""
+    command = os.environ.get("SPOTFIT_COMMAND") or shutil.which("spotfit")
+    if command is None:
+        pytest.skip("SPOTFIT_COMMAND names the command spotfit")
+    (tmp_path / "list.txt").write_text("\n".join(path.name for path in movies))
+    words = ["--baseline", "100", "--sensitivity", "1", "--pixel-size", "100", "--flags", "--frames", "2:15", "--threads", "1"]
+    batch = [command, "batch", tmp_path / "list.txt", "--out"]
+    camera = spotfit.Camera(baseline=100)
+    options: Any = {"camera": camera, "pixel_size": 100, "checks": True, "frames": slice(1, 15)}
+    subprocess.run([*batch, tmp_path / "one", *words], check=True, stderr=subprocess.DEVNULL)
+    before = {name: (tmp_path / "one" / name).stat().st_mtime_ns for name in files(tmp_path / "one")}
+    found = spotfit.fit_files(movies, tmp_path / "one", **options)
+    assert not found.failed and all(outcome.frames == 14 for outcome in found)
+    assert before == {name: (tmp_path / "one" / name).stat().st_mtime_ns for name in files(tmp_path / "one")}
+    found = spotfit.fit_files(movies, tmp_path / "one", **{**options, "camera": spotfit.Camera(baseline=90)})
+    assert "baseline 100.0 then, 90.0 now" in (found[0].error or "") and len(found.failed) == 6
+
+    spotfit.fit_files(movies, tmp_path / "two", **options)
+    told = subprocess.run([*batch, tmp_path / "two", *words], check=True, stderr=subprocess.PIPE, text=True).stderr
+    assert "0 localized now, 6 finished before" in told
+
+
+def test_records_of_earlier_versions_count(movies: list[Path], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    spotfit.fit_files(movies[:1], out).raise_for_failures()
+    stat = movies[0].stat()
+    made = {"movie": "a.npy", "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+    options = {**spotfit._record.options_of({}), "format": "hdf5"}
+    (out / "a.hdf5.spotfit.json").unlink()
+    (out / "a.fit.json").write_text(json.dumps({**made, "options": options, "frames": 20, "localizations": 5, "left_out": 0}))
+    before = files(out)
+    [found] = spotfit.fit_files(movies[:1], out)
+    assert (found.state, found.localizations) == ("done", 5) and files(out) == before
+    [found] = spotfit.fit_files(movies[:1], out, box_size=9)
+    assert "box_size 7 then, 9 now" in (found.error or "")
+    [found] = spotfit.fit_files(movies[:1], out, box_size=9, overwrite=True)
+    assert found.state == "done" and not (out / "a.fit.json").exists()
+
+
+SHARING = """
+import sys, spotfit
+print(sum(outcome.localizations for outcome in spotfit.fit_files(sys.argv[2:], sys.argv[1]).raise_for_failures()))
+"""
+
+
+def test_two_processes_share_a_folder(tmp_path: Path) -> None:
+    """Together they make what one makes, and every table once: a table that is there does not change any more."""
+    paths = [tmp_path / f"{number}.npy" for number in range(8)]
+    for number, path in enumerate(paths):
+        np.save(path, frames(600, number))
+    words = [sys.executable, "-c", SHARING, tmp_path / "out", *paths]
+    both = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    seen: dict[str, int] = {}
+    while any(each.poll() is None for each in both):
+        for path in (tmp_path / "out").glob("*.hdf5"):
+            assert seen.setdefault(path.name, path.stat().st_ino) == path.stat().st_ino, "it was made twice"
+        time.sleep(0.005)
+    assert [each.returncode for each in both] == [0, 0]
+    assert len({each.communicate()[0] for each in both}) == 1
+    spotfit.fit_files(paths, tmp_path / "expected")
+    assert files(tmp_path / "out") == files(tmp_path / "expected")
+
+
+def test_info_says_what_a_file_is(movies: list[Path], tmp_path: Path) -> None:
+    found = spotfit.info(movies[0])
+    assert (found["kind"], found["frames"], found["size"]) == ("movie", 20, [40, 32])
+    spotfit.fit_files(movies[:1], tmp_path / "out", format="csv")
+    found = spotfit.info(tmp_path / "out" / "a.csv")
+    assert found["kind"] == "table" and found["record"]["verb"] == "fit_files"
+    assert {"name": "x", "unit": "px", "words": False} in found["columns"]
+    assert spotfit.info(tmp_path / "out" / "a.csv.spotfit.json")["kind"] == "record"
+    with pytest.raises(FileNotFoundError, match="none"):
+        spotfit.info(tmp_path / "none.csv")
+    (tmp_path / "text.tif").write_text("text")
+    with pytest.raises(ValueError, match="text.tif"):
+        spotfit.info(tmp_path / "text.tif")

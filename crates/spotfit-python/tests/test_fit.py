@@ -14,8 +14,8 @@ SHAPES: list[dict[str, Any]] = [
     {"shape": "circular"},
     {"shape": "elliptical"},
     {"shape": "rotated"},
-    {"shape": "fixed", "sigma": 1.5},
-    {"shape": "fixed", "sigma": (1.5, 1.5)},
+    {"fixed_sigma": 1.5},
+    {"fixed_sigma": (1.5, 1.5)},
 ]
 
 

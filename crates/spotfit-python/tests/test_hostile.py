@@ -19,16 +19,16 @@ ALLOWED = (ValueError, TypeError, MemoryError, RuntimeError, OverflowError)
 NOTHING = [None, "", "spots", b"x", object(), {}, {1, 2}, [], [[]], 3, 1j, ..., NotImplemented, type, len]
 NUMBERS = [0, -1, 1, 2, 3, 10**30, -(10**30), 2**63, 2**64, 0.5, -0.0, 1e308, float("nan"), float("inf"), True, np.int8(3)]
 WORDS: dict[str, list[Any]] = {
-    "shape": ["circular", "elliptical", "rotated", "fixed", "given"],
-    "sigma": [1.5, (1.0, 2.0), [1, 2], (1, 2, 3), "1"],
+    "shape": ["circular", "elliptical", "rotated", "given"],
+    "fixed_sigma": [1.5, (1.0, 2.0), [1, 2], (1, 2, 3), "1"],
     "profile": ["sampled", "integrated"],
     "estimator": ["lse", "mle", "LSE"],
-    "camera": [spotfit.Camera(), spotfit.Camera(em_gain=0), spotfit.Camera(float("nan")), (1, 2), (1, 2, 3, 4)],
+    "camera": [spotfit.Camera(), spotfit.Camera(em_gain=1), (1, 2), (1, 2, 3, 4)],
     "background": ["free", "nonnegative"],
     "criteria": ["tight", "paper"],
     "backend": ["auto", "cpu", "gpu", "reference", "GPU"],
     "instruction_set": ["avx512", "neon", "portable", "avx512\0"],
-    "devices": [[0], [], [-1], [10**9], "0"],
+    "device": [[0], 0, [], [-1], [10**9], "0"],
     "dtype": ["float32", "float64", "int", np.float32],
     "errors": [True, False],
     **{name: [] for name in "max_iterations min_delta min_step max_error tolerance".split()},
@@ -137,7 +137,7 @@ def attack(choose: random.Random, folder: Path) -> None:
         movie = arrays(choose)
         if choose.random() < 0.5:
             movie = np.random.default_rng(1).poisson(20, (3, 32, 33)).astype(choose.choice("u1 u2 f4 >f8 i8".split()))
-        names = ["box_size", "false_rate", "threshold", "roi", "frames", "pixel_size", "drop", "saturation", "channel"]
+        names = ["box", "false_rate", "threshold", "roi", "frames", "pixel_size", "drop", "saturation", "channel"]
         sound = [7, 1.0, 5.0, (0, 0, 20, 20), slice(-9, 9), 100.0, "all", 1.0, None]
         given = {name: any_of(value) for name, value in zip(names, sound, strict=True) if choose.random() < 0.3}
         spotfit.localize(movie, **given)
@@ -146,16 +146,16 @@ def attack(choose: random.Random, folder: Path) -> None:
     elif what == 4:
         locs().filter(any_of("x > 3", "photons > 3 & x < 2", "x >", "(" * 5000, "nothing < 1"))
     elif what == 5:
-        side = any_of(None, 0.1, 1.0)
+        side = any_of(None, "0.1px", "1px")
         # No pictures that take seconds.
         extent = any_of(None, (0, 0, 30, 20))
         spotfit.render(
-            locs(), pixel=side, blur=any_of("average", 0.5), extent=extent, gamma=any_of(1.0), most_pixels=1 << 18,
-            value=any_of(None, "x", "z"),
+            locs(), pixel=side, blur=any_of("average", "0.5px"), extent=extent, gamma=any_of(1.0), max_pixels=1 << 18,
+            colour_by=any_of(None, "x", "z"),
         )  # fmt: skip
     else:
         drift = spotfit.find_drift(
-            locs(), range=any_of(None, 1.0), segment=any_of(None, 3), frames=any_of(None, 9), anyway=any_of(False, True)
+            locs(), range=any_of(None, "1px"), segment=any_of(None, 3), frames=any_of(None, 9), anyway=any_of(False, True)
         )
         drift.correct(locs(), with_error=any_of(False, True))
 
@@ -196,16 +196,17 @@ def test_what_is_wrong_is_named() -> None:
         ({"weights": -spots - 1}, ValueError, "weight -"),
         ({"corners": [[0.5, 1]] * 10}, ValueError, "corners.*0.5"),
         ({"shape": "round"}, ValueError, "shape = 'round'"),
-        ({"shape": "fixed"}, ValueError, "sigma"),
+        ({"shape": "fixed"}, ValueError, "fixed_sigma"),
+        ({"shape": "elliptical", "fixed_sigma": 1.5}, ValueError, "fixed_sigma is a shape of its own"),
         ({"max_iterations": 0}, ValueError, "max_iterations"),
         ({"max_iterations": 2.5}, TypeError, "max_iterations.*float"),
         ({"threads": 10**6}, ValueError, "threads"),
         ({"tolerance": -1.0}, ValueError, "tolerance"),
-        ({"camera": spotfit.Camera(sensitivity=0)}, ValueError, "sensitivity"),
+        ({"camera": (100.0, 1.0, None, 0.0)}, TypeError, "camera"),
         ({"camera": 3}, TypeError, "camera"),
         ({"dtype": "int"}, ValueError, "dtype"),
         ({"speed": 3}, TypeError, "speed"),
-        ({"shape": "fixed", "sigma": "12"}, TypeError, "sigma"),
+        ({"fixed_sigma": "12"}, TypeError, "fixed_sigma"),
         ({"max_iterations": 200.0}, TypeError, "max_iterations"),
     ]
     spotfit.fit(spots, max_iterations=200)

@@ -75,6 +75,68 @@ def test_ctrl_c_ends_a_long_call(call: str) -> None:
     process.stdout.close()
 
 
+SLOW = {
+    "find_drift": """
+frame = np.repeat(np.arange(20_000), 60)
+at = rng.uniform(0, 500, (3000, 2))[rng.integers(0, 3000, len(frame))] + rng.normal(0, 0.05, (len(frame), 2))
+locs = spotfit.Locs({"frame": frame, "x": at[:, 0], "y": at[:, 1], "uncertainty": np.full(len(frame), 0.05)})
+call = lambda: spotfit.find_drift(locs, range="60px")
+""",
+    "render": """
+at = rng.uniform(0, 500, (3_000_000, 2))
+locs = spotfit.Locs({"frame": np.zeros(len(at), int), "x": at[:, 0], "y": at[:, 1]})
+call = lambda: spotfit.render(locs, pixel="0.1px", blur="5px")
+""",
+    "fit": """
+model = spotfit.Model("voigt")
+x = np.linspace(-10, 10, 2000)
+y = model(x, a=5, x0=0, s=1, g=1, b=2) + rng.normal(0, 1, (2000, 2000))
+call = lambda: model.fit(y, x=x, tolerance=1e-9)
+""",
+    "fit of one": """
+model = spotfit.Model("a*exp(-x/t) + b*exp(-x/u) + c*sin(w*x)")
+x = np.linspace(0, 10, 30_000_000)
+y = rng.normal(5, 1, len(x))
+call = lambda: model.fit(y, x=x, start=[1, 3, 2, 4, 1, 3], tolerance=1e-12)
+""",
+    "link": """
+at = rng.uniform(0, 200, (6_000_000, 2))
+locs = spotfit.Locs({"frame": np.repeat(np.arange(6000), 1000), "x": at[:, 0], "y": at[:, 1]})
+call = lambda: spotfit.link(locs, radius="3px", gap=50)
+""",
+}
+SLOW_CALL = """
+import signal, sys, time, numpy as np, spotfit
+signal.signal(signal.SIGINT, signal.default_int_handler)
+rng = np.random.default_rng(1)
+PREPARE
+print("begin", flush=True)
+try:
+    while True:
+        call()
+except KeyboardInterrupt:
+    print("end", flush=True)
+    sys.exit(7)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process")
+@pytest.mark.parametrize("what", SLOW)
+def test_ctrl_c_ends_within_a_second(what: str) -> None:
+    """Proves that calls that cannot be divided hear Ctrl-C within a second, however long they take."""
+    program = SLOW_CALL.replace("PREPARE", SLOW[what])
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    assert process.stdout is not None and process.stdout.readline() == b"begin\n"
+    time.sleep(1.5)
+    assert process.poll() is None
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.readline() == b"end\n"
+    assert time.monotonic() - begin < 1
+    assert process.wait(timeout=60) == 7
+    process.stdout.close()
+
+
 def test_python_goes_on_while_a_fit_runs() -> None:
     window = spotfit.simulate(1).spots[0]
     spots = np.broadcast_to(window, (60_000, 9, 9))

@@ -1,5 +1,6 @@
 """Movies: from a file, an array, or block by block, the localizations are the same and right."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def test_options_reach_the_localizer(movie: Any) -> None:
     camera = spotfit.Camera(baseline=5, sensitivity=0.5)
     assert abs(np.median(spotfit.localize(part, camera=camera).background) - 2.5) < 0.2
     assert {"sigma_x", "uncertainty_y"} <= set(spotfit.localize(part, shape="elliptical").names)
-    assert {"photons_error", "flags", "status"} <= set(spotfit.localize(part, errors=True, checks=True, keep_all=True).names)
+    assert {"photons_error", "flags", "status"} <= set(spotfit.localize(part, errors=True, flags=True, all=True).names)
     assert (spotfit.localize(part, roi=(0, 0, 40, 64)).x < 40).all()
     assert len(spotfit.localize(part, threshold=1e6)) == 0
     assert len(spotfit.localize(part, drop="saturated", saturation=1)) == 0
@@ -90,11 +91,11 @@ def test_a_camera_that_the_movie_contradicts_is_warned_about(tmp_path: Path) -> 
     for source in dim, tmp_path / "dim.npy":
         with pytest.warns(UserWarning, match=r"read noise of about 1\.\d photo-electrons"):
             spotfit.localize(source, camera=known)
-        for wrong in known._replace(sensitivity=100), known._replace(em_gain=100):
+        for wrong in replace(known, sensitivity=100), replace(known, em_gain=100):
             with pytest.warns(UserWarning, match="sensitivity or EM gain is wrong"):
                 spotfit.localize(source, camera=wrong)
         # Warnings are errors here.
-        spotfit.localize(source, camera=known._replace(read_noise=1.5))
+        spotfit.localize(source, camera=replace(known, read_noise=1.5))
         spotfit.localize(source)
     bright = (100 + 2 * rng.poisson(50.0, (40, 64, 64))).astype(np.uint16)
     found = spotfit.estimate_sensitivity(bright, known)
@@ -115,14 +116,14 @@ def test_drift_is_found_and_taken_out(movie: Any) -> None:
 
 def test_pictures(movie: Any, tmp_path: Path) -> None:
     locs = spotfit.localize(movie, pixel_size=100)
-    picture = spotfit.render(locs, pixel=0.1, extent=(0, 0, 80, 64))
-    assert picture.pixels.shape == (640, 800, 3) and picture.extent == pytest.approx((0, 80, 64, 0))
+    picture = spotfit.render(locs, pixel="0.1px", extent=("0px", "0px", "80px", "64px"))
+    assert picture.pixels.shape == (640, 800, 3) and picture.extent == pytest.approx((0, 0, 80, 64))
     bright = np.argwhere(picture.pixels.sum(axis=2) > 300)
     for left, top in PLACES:
         assert np.hypot(bright[:, 1] / 10 - left - 1.5, bright[:, 0] / 10 - top).min() < 0.5
     picture.save(tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes()[1:4] == b"PNG" and len(list(tmp_path.iterdir())) == 1
-    coloured = spotfit.render(locs, value="frame", blur=0.2, pixel=0.5)
+    coloured = spotfit.render(locs, colour_by="frame", blur="0.2px", pixel="0.5px")
     assert not np.array_equal(coloured.pixels[..., 0], coloured.pixels[..., 1])
 
 
@@ -137,7 +138,7 @@ def test_what_is_wrong_is_named(movie: Any, tmp_path: Path) -> None:
         (movie[0], {}, ValueError, "movie"),
         (movie.astype(complex), {}, TypeError, "complex"),
         (movie[:, :4], {}, ValueError, "smaller"),
-        (movie, {"box_size": 4}, ValueError, "box"),
+        (movie, {"box": 4}, ValueError, "box"),
         (movie, {"false_rate": -1}, ValueError, "false_rate"),
         (movie, {"roi": (0, 0, 1000, 10)}, ValueError, "roi"),
         (movie, {"roi": (0, 0)}, ValueError, "roi"),
@@ -146,7 +147,7 @@ def test_what_is_wrong_is_named(movie: Any, tmp_path: Path) -> None:
         (movie, {"frames": 3}, ValueError, "frames"),
         (movie, {"speed": 3}, TypeError, "speed"),
         (movie, {"channel": 0}, ValueError, "channel"),
-        (movie, {"z_slice": 7}, ValueError, "z_slice"),
+        (movie, {"slice": 7}, ValueError, "slice"),
         (movie, {"pixel_size": -100}, ValueError, "pixel_size"),
         (movie, {"pixel_size": float("nan")}, ValueError, "pixel_size"),
         (movie, {"pixel_size": "100"}, TypeError, "pixel_size"),

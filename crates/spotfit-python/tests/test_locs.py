@@ -45,8 +45,11 @@ def test_rows_are_chosen(locs: spotfit.Locs) -> None:
     assert np.array_equal(kept.x, locs.x[(locs.photons > 500) & (locs.uncertainty < 0.05)])
     with pytest.raises(ValueError, match=r"\n  photons >\n"):
         locs.filter("photons >")
-    with pytest.raises(TypeError):
-        locs[3]
+    assert locs[3]["x"] == locs.x[3] and list(locs[-1]) == list(locs.names)
+    assert len(locs[[]]) == 0 and locs[[5, 1]].frame.tolist() == [locs.frame[5], locs.frame[1]]
+    for wrong in (["x"], np.zeros((2, 2), int), "nothing", 1000):
+        with pytest.raises((TypeError, IndexError, KeyError)):
+            locs[wrong]
 
 
 @pytest.mark.parametrize("name", ["locs.csv", "locs.hdf5"])
@@ -125,10 +128,10 @@ def test_what_is_wrong_is_named(locs: spotfit.Locs, tmp_path: Path) -> None:
         (lambda: locs.with_column("z", [1]), ValueError, "'z'"),
         (lambda: locs.with_pixel_size(-1), ValueError, "pixel_size"),
         (lambda: spotfit.render(bare), KeyError, "y"),
-        (lambda: spotfit.render(locs, colours="red"), ValueError, "colours"),  # type: ignore[arg-type]
-        (lambda: spotfit.render(locs, pixel=1e-9), ValueError, "too large"),
-        (lambda: spotfit.render(locs, pixel=1e-7, most_pixels=2**63 - 1), MemoryError, "memory"),
-        (lambda: spotfit.render(locs, value="photons", pixel=3e-8, most_pixels=2**63 - 1), MemoryError, "memory"),
+        (lambda: spotfit.render(locs, colour_map="red"), ValueError, "colour"),  # type: ignore[arg-type]
+        (lambda: spotfit.render(locs, pixel="1e-9px"), ValueError, "too large"),
+        (lambda: spotfit.render(locs, pixel="1e-7px", max_pixels=2**63 - 1), MemoryError, "memory"),
+        (lambda: spotfit.render(locs, colour_by="photons", pixel="3e-8px", max_pixels=2**63 - 1), MemoryError, "memory"),
         (lambda: spotfit.render(locs, extent=(1, 1, 0, 0)), ValueError, "extent"),
         (lambda: spotfit.render(locs[:0]), ValueError, "no localizations"),
         (lambda: spotfit.find_drift(locs[:2]), ValueError, "too few"),

@@ -38,6 +38,125 @@ def test_models_with_names_find_their_start(backend: Any) -> None:
     assert "exponential" in spotfit.Model.all() and len(spotfit.Model.all()) > 30
 
 
+def test_every_model_that_is_listed_can_be_made() -> None:
+    """Proves that no listed model needs what Python cannot give, and that one that does says so."""
+    for name, (formula, about) in spotfit.Model.all().items():
+        assert spotfit.Model(name).formula == formula and about
+    assert "spline_1d" not in spotfit.Model.all()
+    with pytest.raises(ValueError, match="'spline_1d' calls splines, which only the command takes"):
+        spotfit.Model("spline_1d")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("exponentail", "exponential"), ("gauss2d", "gauss_2d"), ("Lorentz", "lorentz"), ("pover_law", "power_law"), (" logistc ", "logistic")],
+)
+def test_what_is_nearly_a_name_is_no_constant(wrong: str, right: str) -> None:
+    """Proves that a misspelt model is refused with the one that was meant, unless a constant was asked for."""
+    for given in (wrong,), (wrong, "x"):
+        with pytest.raises(ValueError, match=f"there is no model '{wrong.strip()}'; did you mean '{right}'?"):
+            spotfit.Model(*given)
+    assert spotfit.Model(wrong, "x", [wrong.strip()]).parameters == (wrong.strip(),)
+
+
+def test_other_names_are_constants() -> None:
+    for name in "c", "b0", "offset", "background":
+        assert spotfit.Model(name).parameters == (name,)
+
+
+def test_models_predict() -> None:
+    """Proves that values of many fits at once are those of each, wherever their points lie."""
+    y, _ = decays()
+    model = spotfit.Model("a*exp(-x/t) + c")
+    fits = model.fit(y, x=X, start=[1, 1, 0])
+    one_by_one = np.stack([model(X, *parameters) for parameters in fits.parameters])
+    for found in fits.predict(), model.predict(fits), model.predict(fits.parameters, X), fits.predict(X):
+        assert found.shape == (50, 40) and np.array_equal(found, one_by_one)
+    assert np.array_equal(model.predict({"a": 5, "t": fits["t"], "c": 1}, X)[7], model(X, 5, fits["t"][7], 1))
+    assert np.array_equal(model.predict([5, 3, 1], X), model(X, 5, 3, 1)) and model.predict({"a": 5, "t": 3, "c": 1}, [0, 1]).shape == (2,)
+    assert np.array_equal(fits[3:5].predict(), one_by_one[3:5]) and fits[:0].predict().shape == (0, 40)
+    own = np.tile(X, (50, 1)) * np.linspace(1, 2, 50)[:, None]
+    each = model.fit(y, x=own, start=[1, 1, 0])
+    expected = np.stack([model(at, *parameters) for at, parameters in zip(own, each.parameters, strict=True)])
+    assert np.array_equal(each.predict(), expected) and np.array_equal(each[[9, 2]].predict(), expected[[9, 2]])
+    spots, _, _ = spotfit.simulate(20, (8, 9), noise="none")
+    images = spotfit.Model("gauss_2d").fit(spots)
+    assert images.predict().shape == (20, 8, 9) and abs(images.residuals(spots)).max() < 0.01
+    plain = model.fit(y, start=[1, 1, 0])
+    assert np.array_equal(plain.predict()[0], model(np.arange(40), *plain.parameters[0]))
+    assert np.array_equal(pickle.loads(pickle.dumps(fits)).predict(), one_by_one)
+    # More than one block of values, and one data set across them.
+    long = np.linspace(0, 10, 3_000_000)
+    assert np.array_equal(model.predict([[5, 3, 1], [1, 2, 3]], long)[1, ::999_999], model(long[::999_999], 1, 2, 3))
+
+
+def test_residuals_and_r_squared() -> None:
+    """Proves that residuals are data less model, and R² what is defined, with weights and without."""
+    rng = np.random.default_rng(2)
+    y, _ = decays()
+    noisy = y + rng.normal(0, 0.1, y.shape)
+    weights = rng.uniform(0, 2, 40) * (rng.random(40) > 0.2)
+    fits = spotfit.Model("exponential").fit(noisy, x=X, weights=weights)
+    left = fits.residuals(noisy)
+    assert np.allclose(left, noisy - fits.predict()) and np.allclose((weights * left**2).sum(axis=1), fits.chi2)
+    mean = np.average(noisy, axis=1, weights=weights)
+    expected = 1 - fits.chi2 / (weights * (noisy - mean[:, None]) ** 2).sum(axis=1)
+    assert np.allclose(fits.r_squared(noisy, weights=weights), expected) and (expected > 0.95).all()
+    assert np.allclose(fits.r_squared(noisy), 1 - (left**2).sum(axis=1) / ((noisy - noisy.mean(axis=1)[:, None]) ** 2).sum(axis=1))
+    holes = noisy.copy()
+    holes[:, 3] = np.nan
+    masked = np.where(np.arange(40) == 3, np.nan, 1.0)
+    assert np.isfinite(fits.r_squared(holes, weights=masked)).all() and np.isnan(fits.r_squared(holes)).all()
+    assert np.isnan(fits[:2].r_squared(np.ones((2, 40)))).all()
+    line = spotfit.Model("a*x + b").fit(2 * X + 1, x=X, start=[0, 0])
+    assert line.r_squared(2 * X + 1).tolist() == [1] and line.residuals(2 * X + 1).shape == (1, 40)
+
+
+def test_what_cannot_be_predicted_is_named() -> None:
+    y, _ = decays()
+    model = spotfit.Model("a*exp(-x/t) + c")
+    fits = model.fit(y, x=X, start=[1, 1, 0])
+    apart = spotfit.ModelFits(
+        fits.names, fits.parameters, fits.errors, None, fits.chi2, fits.degrees, fits.iterations, fits.evaluations, fits.status
+    )
+    cases: list[tuple[Any, type[Exception], str]] = [
+        (lambda: fits.residuals(y[:3]), ValueError, r"y must have the shape \(50, 40\)"),
+        (lambda: fits.residuals(y.astype(complex)), TypeError, "complex"),
+        (lambda: fits.residuals(np.ma.MaskedArray(y)), TypeError, "masked"),
+        (lambda: fits.r_squared(y, weights=np.ones(3)), ValueError, "weights"),
+        (lambda: model.predict([1, 2, 3]), ValueError, "x must say where"),
+        (lambda: model.predict([1, 2], X), ValueError, "2 parameters are given, the model has 3"),
+        (lambda: model.predict({"a": 1, "t": 2}, X), ValueError, "no value for c"),
+        (lambda: model.predict({"a": 1, "t": 2, "d": 1}, X), ValueError, "'d'"),
+        (lambda: model.predict([1, 2, 3], np.zeros((2, 5))), ValueError, "1 variables, not 2"),
+        (lambda: fits.predict(np.zeros((7, 1, 5))), ValueError, "7 data sets, not of 50"),
+        (lambda: spotfit.Model("a*x").predict(fits), ValueError, "the fits have a, t, c, the model has a"),
+        (lambda: apart.predict(), ValueError, "do not know their model"),
+        (lambda: model.predict(apart), ValueError, "x must say where"),
+    ]
+    for call, kind, what in cases:
+        with pytest.raises(kind, match=what):
+            call()
+    assert np.array_equal(model.predict(apart, X), fits.predict())
+
+
+def test_parts_are_fits() -> None:
+    """Proves that fits of models are chosen as those of windows are."""
+    y, _ = decays()
+    fits = spotfit.Model("exponential").fit(y, x=X, covariance=True)
+    for index in fits["t"] > 3, slice(3, 9), [5, 1], np.array([0, 49]), slice(None, None, -1):
+        part = fits[index]
+        assert isinstance(part, spotfit.ModelFits) and np.array_equal(part["t"], fits["t"][index])
+        assert part.covariance is not None and fits.covariance is not None
+        assert np.array_equal(part.covariance, fits.covariance[index]) and np.array_equal(part.status, fits.status[index])
+    row = fits[-1]
+    assert row["t"] == fits["t"][49] and row["t_error"] == fits.error_of("t")[49] and row["status"] in fits.counts()
+    assert list(row) == list(fits.columns()) and len(fits[[]]) == 0
+    for wrong in (np.zeros((5, 5), int), 50, np.ones(3, bool)):
+        with pytest.raises((TypeError, IndexError)):
+            fits[wrong]
+
+
 def test_images() -> None:
     spots, truth, _ = spotfit.simulate(20, (8, 9), noise="none")
     images = spotfit.Model("gauss_2d").fit(spots)

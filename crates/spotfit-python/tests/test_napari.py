@@ -40,10 +40,10 @@ def finished(steps: Any) -> spotfit.Locs:
 
 
 def test_fields_are_options() -> None:
-    assert logic.options_of(VALUES) == {"box_size": 7, "shape": "circular", "false_rate": 1.0, "camera": spotfit.Camera()}
+    assert logic.options_of(VALUES) == {"box": 7, "shape": "circular", "false_rate": 1.0, "camera": spotfit.Camera()}
     given = logic.options_of({**VALUES, "threshold": 5.0, "shape": "fixed", "pixel_size": 100.0, "baseline": 3.0})
     assert given == {
-        "box_size": 7, "shape": "fixed", "threshold": 5.0, "sigma": 1.3, "pixel_size": 100.0, "camera": spotfit.Camera(3.0)
+        "box": 7, "threshold": 5.0, "fixed_sigma": 1.3, "pixel_size": 100.0, "camera": spotfit.Camera(3.0)
     }  # fmt: skip
     spotfit.Blocks(frames(), **given)
 

@@ -12,6 +12,7 @@ mod masked;
 pub mod model;
 pub mod npy;
 pub mod psf;
+pub mod record;
 mod statuses;
 pub mod steps;
 pub mod table;
@@ -30,10 +31,10 @@ pub use fit_gpu as gpu;
 pub use fit_windows::{AnyWindows, CameraMap, MapError, Weights, Windows};
 /// The version of `ndarray` whose arrays this library takes.
 pub use ndarray;
-pub use spotfit_files::{hdf5, movie, yaml};
+pub use spotfit_files::{hdf5, movie, output, yaml};
 #[cfg(feature = "render")]
 pub use spotfit_locs::render;
-pub use spotfit_locs::{Length, LengthError, OutOfRange, drift, link, statistics};
+pub use spotfit_locs::{Length, LengthError, OutOfRange, drift, link, pairs, report, statistics};
 
 pub use as_windows::AsWindows;
 pub use backend::{AUTO_GPU_PIXELS, Backend, FitError, FitterOptions};

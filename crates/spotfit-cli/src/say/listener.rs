@@ -37,6 +37,7 @@ impl Listener for Terminal {
         let text = words_of(note.text());
         match note {
             Note::Warning(_) => say!("spotfit: warning: {text}"),
+            Note::Part(_) => say!("{text}"),
             _ => say!("spotfit: {text}"),
         }
     }

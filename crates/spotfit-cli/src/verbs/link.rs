@@ -13,11 +13,14 @@ use spotfit::Length;
 use spotfit::steps::link::{self, LinkOptions};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit link locs.csv -o molecules.csv\n  spotfit link locs.hdf5 -o labelled.hdf5 --radius 50nm --gap 3 --label"
+)]
 pub(crate) struct LinkArguments {
     #[command(flatten)]
     locs: LocsArguments,
     /// Where to write the molecules: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard output.
-    #[arg(short, long, value_name = "LOCS")]
+    #[arg(short, long, value_name = "LOCS", help_heading = "Output")]
     output: PathBuf,
     /// How far a localization may be from the mean of those before it, in nanometres or with a unit, as in 0.5px; four times
     /// the median uncertainty if not given.

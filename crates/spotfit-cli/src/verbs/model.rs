@@ -8,6 +8,7 @@ use crate::say::message::print;
 use crate::words::splines::Splines;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  spotfit model\n  spotfit model 'a*exp(-x/t) + c' --show")]
 pub(crate) struct ModelArguments {
     /// A formula or the name of a model; without it, models and functions are listed.
     #[arg(value_name = "FORMULA|NAME")]

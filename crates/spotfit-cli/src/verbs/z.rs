@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::error::CliError;
-use crate::say::message::say;
-use crate::verbs::calibrate::finder;
-use crate::words::locs::{LocsArguments, refuse_replacing};
+use crate::error::{CliError, step};
+use crate::say::listener::Terminal;
+use crate::words::locs::{LocsArguments, LocsOutput, refuse_replacing};
 use crate::words::output::Overwrite;
-use spotfit::astigmatism::find::{DepthStatus, FindOptions, Finder, Measure};
-use spotfit::astigmatism::table::{TableFinder, set_depths};
+use crate::words::report::ReportArguments;
+use spotfit::astigmatism::find::Measure;
+use spotfit::steps::z::{self, ZOptions};
 
 #[derive(Debug, Args)]
 pub(crate) struct ZArguments {
@@ -34,6 +34,8 @@ pub(crate) struct ZArguments {
     #[arg(long)]
     found: bool,
     #[command(flatten)]
+    report: ReportArguments,
+    #[command(flatten)]
     overwrite: Overwrite,
 }
 
@@ -44,50 +46,21 @@ enum MeasureChoice {
 }
 
 pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
-    let locs = arguments.locs.open_for(&arguments.output)?;
+    arguments.report.check(&arguments.output)?;
+    let source = arguments.locs.source_for(&arguments.output)?;
     refuse_replacing(&arguments.calibration, &arguments.output)?;
-    let finder = finder(&arguments.calibration, locs.layout()?.info.pixel_size)?;
     let measure = match arguments.measure {
         MeasureChoice::Mahalanobis => Measure::Mahalanobis,
         MeasureChoice::Roots => Measure::SquareRoots,
     };
-    let options = FindOptions { measure, ..*finder.options() };
-    let box_size = finder.box_size();
-    let finder =
-        Finder::new(finder.curve(), options).map_err(|error| CliError::Other(error.to_string()))?;
-    let finder = TableFinder::new(finder.with_box_size(box_size), arguments.box_size)?;
-    let mut output = locs.output(&arguments.output, arguments.overwrite)?;
-    let mut counts = [0usize; DepthStatus::ALL.len()];
-    let mut estimated = None;
-    locs.blocks(None, |mut block| {
-        let (depths, guessed) = finder.find(&block).map_err(locs.wrong())?;
-        if guessed {
-            estimated = Some(finder.box_size(&block));
-        }
-        depths.iter().for_each(|depth| counts[depth.status as usize] += 1);
-        set_depths(&mut block, &depths);
-        if arguments.found {
-            let keep: Vec<bool> =
-                depths.iter().map(|depth| depth.status == DepthStatus::Found).collect();
-            block.retain(&keep);
-        }
-        output.write(block)
-    })?;
+    let options = ZOptions::default()
+        .with_calibration(Some(arguments.calibration.clone()))
+        .with_measure(measure)
+        .with_box_size(arguments.box_size)
+        .with_found(arguments.found);
+    let mut output = LocsOutput::of(&source, &arguments.output, arguments.overwrite)?;
+    let report = z::run(&options, &source, &mut output, &Terminal::default());
+    let report = report.map_err(step(output.name()))?;
     output.finish()?;
-    let total: usize = counts.iter().sum();
-    let others: Vec<String> = DepthStatus::ALL
-        .into_iter()
-        .zip(counts)
-        .filter(|(status, count)| *status != DepthStatus::Found && *count > 0)
-        .map(|(status, count)| format!("{count} {}", status.name()))
-        .collect();
-    let others = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
-    say!("z of {} of {total} localizations; others: {others}", counts[DepthStatus::Found as usize]);
-    if let Some(side) = estimated {
-        say!(
-            "the table has no errors of the widths; they were estimated from photons, background and uncertainties, for windows \
-             of {side}×{side} pixels"
-        );
-    }
-    Ok(())
+    arguments.report.tell(&report)
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use fit_core::ArgumentError;
 use spotfit::AnyWindows;
 use spotfit::npy::{NpyReader, StackReader};
+use spotfit::steps::fit::Chunk;
 
 use crate::error::CliError;
 
@@ -59,25 +60,15 @@ pub(crate) fn open(path: &Path) -> Result<StackReader<Input>, CliError> {
     StackReader::seekable(input, length).map_err(CliError::read(&path.display().to_string()))
 }
 
-/// How much of a stack is held at a time: a largest number of windows and of their bytes as stored, but at least one
-/// window.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Chunk {
-    pub(crate) windows: usize,
-    pub(crate) bytes: usize,
-}
-
-impl Chunk {
-    /// The next windows of a stack; `None` at its end.
-    pub(crate) fn read<'a>(
-        self,
-        stack: &'a mut StackReader<Input>,
-        file: &str,
-    ) -> Result<Option<AnyWindows<'a>>, CliError> {
-        crate::interrupt::check()?;
-        let items = (self.bytes / stack.window_bytes().max(1)).clamp(1, self.windows);
-        stack.read(items).map_err(CliError::read(file))
-    }
+/// The next windows of a stack, so many at most; `None` at its end.
+pub(crate) fn next<'a>(
+    stack: &'a mut StackReader<Input>,
+    chunk: Chunk,
+    file: &str,
+) -> Result<Option<AnyWindows<'a>>, CliError> {
+    crate::interrupt::check()?;
+    let items = (chunk.bytes / stack.window_bytes().max(1)).clamp(1, chunk.windows);
+    stack.read(items).map_err(CliError::read(file))
 }
 
 /// The start values, an array (n, 3): x, y, sigma; read as they are needed.

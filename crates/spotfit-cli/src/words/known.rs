@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fit_core::{ArgumentError, Estimator, Size};
+use spotfit::steps::fit::Masked;
 use spotfit::{AnyWindows, CameraMap};
 
 use crate::error::CliError;
-use crate::say::message::say;
 use crate::words::corners::Corners;
 use crate::words::weights::WeightsFile;
 
@@ -15,14 +15,14 @@ use crate::words::weights::WeightsFile;
 pub(crate) struct KnownArguments {
     /// Weights for least squares: an NPY file with an array (n, height, width), one for each pixel of each window, or
     /// (height, width), an image of the camera's frame, which needs --corners. A pixel with a weight of 0 or NaN is
-    /// masked: fits ignore it.
-    #[arg(long, value_name = "WEIGHTS.npy")]
+    /// masked: no fit looks at it.
+    #[arg(help_heading = "Camera", long, value_name = "WEIGHTS.npy")]
     pub(crate) weights: Option<PathBuf>,
     /// The positions of the windows in the frame of --camera or of an image of weights: the first pixel of each window,
     /// from
     /// 0. A CSV file with columns x and y, as simulate --corners writes it, or an NPY file with an array (n, 2): x, y,
     /// or (n, 3): frame, x, y. The frame does not matter.
-    #[arg(long, value_name = "CORNERS.csv|CORNERS.npy")]
+    #[arg(help_heading = "Camera", long, value_name = "CORNERS.csv|CORNERS.npy")]
     pub(crate) corners: Option<PathBuf>,
 }
 
@@ -103,15 +103,14 @@ impl KnownFiles {
         self.corners.as_mut().map_or(Ok(()), Corners::finish)
     }
 
-    /// Says how many pixels no fit looked at.
-    pub(crate) fn tell(&self) {
-        let map = self.map.as_ref().map(|map| ("camera map", map.masked(), map.size().pixels()));
+    /// How many pixels no fit looked at.
+    pub(crate) fn masked(&self) -> Vec<Masked> {
+        let map = self.map.as_ref();
+        let map = map.map(|map| Masked::new("camera map", map.masked(), map.size().pixels()));
         let weights = self.weights.as_ref().map(|weights| {
             let (masked, all) = weights.masked();
-            ("weights", masked, all)
+            Masked::new("weights", masked, all)
         });
-        for (what, masked, all) in [map, weights].into_iter().flatten().filter(|told| told.1 > 0) {
-            say!("masked by the {what}: {masked} of {all} pixels");
-        }
+        map.into_iter().chain(weights).collect()
     }
 }

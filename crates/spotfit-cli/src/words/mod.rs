@@ -1,9 +1,16 @@
 //! Options that verbs share, and the files that they name.
 
+pub(crate) mod calibrations;
+pub(crate) mod condition;
 pub(crate) mod corners;
+pub(crate) mod data;
+pub(crate) mod fit_options;
 pub(crate) mod input;
 pub(crate) mod known;
+pub(crate) mod lengths;
+pub(crate) mod localize;
 pub(crate) mod locs;
+pub(crate) mod movie_files;
 pub(crate) mod movie_options;
 pub(crate) mod output;
 pub(crate) mod paths;
@@ -11,4 +18,5 @@ pub(crate) mod report;
 pub(crate) mod splines;
 pub(crate) mod spot_options;
 pub(crate) mod table;
+pub(crate) mod truth;
 pub(crate) mod weights;

@@ -7,19 +7,20 @@ use clap::Args;
 use crate::error::CliError;
 use spotfit::localize::frames_for_estimates;
 use spotfit::movie::{Block, Movie, MovieLimits, MovieOptions, Pixels};
+use spotfit::steps::PixelScale;
 
 /// Which frames a movie consists of.
 #[derive(Debug, Args)]
 pub(crate) struct MovieArguments {
-    /// The channel to localize, from 1. It is required for a movie with several channels.
-    #[arg(long, value_name = "N")]
+    /// The channel to localize, from 1. A movie with several channels needs it.
+    #[arg(help_heading = "Movie", long, value_name = "N")]
     channel: Option<usize>,
     /// The z slice to localize, from 1: its time points are the frames. Without it, every slice of every time point is a
     /// frame.
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Movie", long, value_name = "N")]
     slice: Option<usize>,
     /// The most pixels of a frame; a movie with larger frames is refused before it is read.
-    #[arg(long, default_value_t = MovieLimits::default().frame_pixels, value_name = "N")]
+    #[arg(help_heading = "Movie", long, default_value_t = MovieLimits::default().frame_pixels, value_name = "N")]
     max_frame_pixels: usize,
 }
 
@@ -34,6 +35,11 @@ impl MovieArguments {
             .with_limits(limits)
             .with_channel(index("channel", self.channel)?)
             .with_slice(index("slice", self.slice)?))
+    }
+
+    /// The channel and the slice that are asked for, from 1.
+    pub(crate) fn chosen(&self) -> [Option<usize>; 2] {
+        [self.channel, self.slice]
     }
 
     /// The line of the summary that says what frames are, where it is not plain.
@@ -84,6 +90,15 @@ pub(crate) fn asked_size(asked: Option<Lengths>) -> Result<Option<f64>, CliError
         }
         Some(Lengths::Nanometres(size)) => Ok(Some(size)),
         Some(Lengths::Pixels) | None => Ok(None),
+    }
+}
+
+/// How large pixels are, as it is asked for.
+pub(crate) fn scale(asked: Option<Lengths>) -> PixelScale {
+    match asked {
+        None => PixelScale::OfMovie,
+        Some(Lengths::Nanometres(size)) => PixelScale::Nanometres(size),
+        Some(Lengths::Pixels) => PixelScale::Unknown,
     }
 }
 

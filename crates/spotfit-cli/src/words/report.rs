@@ -13,8 +13,8 @@ use crate::say::message::{print, say};
 /// Whether a report is for people or for programs.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct ReportArguments {
-    /// Print the report as one JSON object on standard output, instead of as text on standard error.
-    #[arg(long)]
+    /// Print the report on standard output as one JSON object, instead of in words on standard error.
+    #[arg(help_heading = "Output", long)]
     json: bool,
 }
 
@@ -36,9 +36,22 @@ impl ReportArguments {
         say!("{report}");
         Ok(())
     }
+
+    /// Prints a report that is not told in words.
+    pub(crate) fn tell_json(self, report: &impl Serialize) -> Result<(), CliError> {
+        if self.json { print(&format!("{}\n", json(report)?)) } else { Ok(()) }
+    }
+}
+
+impl ReportArguments {
+    /// Prints a report that is the result itself on standard output.
+    pub(crate) fn print(self, report: &(impl Display + Serialize)) -> Result<(), CliError> {
+        let text = if self.json { json(report)? } else { report.to_string() };
+        print(&format!("{text}\n"))
+    }
 }
 
 /// A report as a JSON object.
-fn json(report: &impl Serialize) -> Result<String, CliError> {
+pub(crate) fn json(report: &impl Serialize) -> Result<String, CliError> {
     serde_json::to_string_pretty(report).map_err(|error| CliError::Other(error.to_string()))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use spotfit::model::{Spline, SplineAxis};
 
 use crate::error::CliError;
-use crate::verbs::curve::data;
+use crate::words::data;
 
 /// Splines, with the names by which formulas call them.
 pub(crate) struct Splines(Vec<(String, Spline)>);

@@ -5,27 +5,39 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use spotfit::{
     Background, Camera, CameraMap, Circular, Elliptical, Estimator, FixedSigma, FixedSigmas,
-    Options, PixelProfile, Rotated, Shape, camera_maps,
+    Length, Options, PixelProfile, Rotated, Shape, camera_maps,
 };
 
+use super::lengths::in_pixels;
 use crate::error::CliError;
 
 /// What is fitted and how it is judged.
 #[derive(Debug, Args)]
 pub(crate) struct SpotOptions {
-    /// The shape of the spots: circular (one sigma), elliptical (sigma_x, sigma_y) or rotated (elliptical, with an
-    /// angle).
-    #[arg(long, value_enum, default_value = "circular", value_name = "SHAPE")]
+    /// The shape of the spots: circular (one sigma), elliptical (sigma_x, sigma_y) or rotated (with an angle besides).
+    #[arg(
+        help_heading = "Fit",
+        long,
+        value_enum,
+        default_value = "circular",
+        value_name = "SHAPE"
+    )]
     shape: ShapeChoice,
-    /// What a pixel measures: the value of the spot at the pixel's centre, or its integral over the pixel.
-    #[arg(long, value_enum, default_value = "sampled", value_name = "PROFILE")]
+    /// What a pixel measures of a spot: its value at the pixel's centre, or its integral over the pixel.
+    #[arg(
+        help_heading = "Fit",
+        long,
+        value_enum,
+        default_value = "sampled",
+        value_name = "PROFILE"
+    )]
     profile: ProfileChoice,
-    /// The width is known: only the centre is fitted. One sigma in pixels, or two along x and y.
-    #[arg(long, value_name = "S|SX,SY", conflicts_with = "shape")]
+    /// The width is known: only the centre is fitted. One sigma in pixels or with a unit, as in 130nm, or two along x and y.
+    #[arg(help_heading = "Fit", long, value_name = "S|SX,SY", conflicts_with = "shape")]
     fixed_sigma: Option<String>,
     /// The estimator: lse (least squares) or mle (maximum likelihood for Poisson distributed photo-electrons)
     /// [default: lse; mle with localize --psf].
-    #[arg(long, value_enum, value_name = "ESTIMATOR")]
+    #[arg(help_heading = "Fit", long, value_enum, value_name = "ESTIMATOR")]
     estimator: Option<EstimatorChoice>,
     #[command(flatten)]
     camera: CameraOptions,
@@ -34,24 +46,24 @@ pub(crate) struct SpotOptions {
 /// How the camera turns photons into counts.
 #[derive(Debug, Args)]
 struct CameraOptions {
-    /// The value of a dark pixel, in ADU. With any camera option, amplitude and background are photo-electrons;
-    /// without, they are counts.
-    #[arg(long, value_name = "ADU")]
+    /// The value of a dark pixel, in ADU. With a word about the camera amplitude and background are
+    /// photo-electrons; without any they are counts.
+    #[arg(help_heading = "Camera", long, value_name = "ADU")]
     baseline: Option<f64>,
     /// Photo-electrons per ADU (before EM gain).
-    #[arg(long, value_name = "E/ADU")]
+    #[arg(help_heading = "Camera", long, value_name = "E/ADU")]
     sensitivity: Option<f64>,
     /// EM gain of an EMCCD camera.
-    #[arg(long, value_name = "G")]
+    #[arg(help_heading = "Camera", long, value_name = "G")]
     em_gain: Option<f64>,
     /// Read noise of the camera in photo-electrons, for maximum likelihood, errors and uncertainties.
-    #[arg(long, value_name = "E")]
+    #[arg(help_heading = "Camera", long, value_name = "E")]
     read_noise: Option<f64>,
-    /// The maps of an sCMOS camera, instead of baseline, sensitivity and read noise: an NPZ file with arrays offset
-    /// (ADU), gain (ADU per photo-electron) and variance (ADU²), each (height, width) of the camera's frame, a folder
-    /// with each as .npy or .tif, or a camera calibration of Picasso (.hdf5); if that has no gain, give --sensitivity.
-    /// Pixels with a gain of 0, or with NaN anywhere, are masked: fits ignore them.
-    #[arg(long, value_name = "MAPS", conflicts_with_all = ["baseline", "read_noise"])]
+    /// The maps of an sCMOS camera, in place of baseline, sensitivity and read noise: an NPZ file with arrays offset
+    /// (ADU), gain (ADU per photo-electron) and variance (ADU²), each (height, width) of the camera's frame, a
+    /// folder with each as .npy or .tif, or a camera calibration of Picasso (.hdf5), which may have no gain: it takes --sensitivity then.
+    /// Pixels with a gain of 0, or with NaN anywhere, are masked: no fit looks at them.
+    #[arg(help_heading = "Camera", long, value_name = "MAPS", conflicts_with_all = ["baseline", "read_noise"])]
     camera: Option<PathBuf>,
 }
 
@@ -75,11 +87,6 @@ enum EstimatorChoice {
 }
 
 impl CameraOptions {
-    /// Whether nothing is said about the camera.
-    fn is_unknown(&self) -> bool {
-        self.camera().is_none() && self.camera.is_none()
-    }
-
     fn camera(&self) -> Option<Camera> {
         let Self { baseline, em_gain, read_noise, .. } = *self;
         // With maps it is theirs.
@@ -96,14 +103,16 @@ impl CameraOptions {
 }
 
 impl SpotOptions {
-    /// The options with what these words say. `background` is what was asked for, if anything.
+    /// The options with what these words say. `background` is what was asked for, if anything,
+    /// and `pixel_size` the side of a pixel in nanometres, if it is given.
     pub(crate) fn apply(
         &self,
         options: Options,
         background: Option<Background>,
+        pixel_size: Option<f64>,
     ) -> Result<Options, CliError> {
         let shape = match (&self.fixed_sigma, self.shape) {
-            (Some(text), _) => fixed(text)?,
+            (Some(text), _) => fixed(text, pixel_size)?,
             (None, ShapeChoice::Circular) => Shape::Circular(Circular),
             (None, ShapeChoice::Elliptical) => Shape::Elliptical(Elliptical),
             (None, ShapeChoice::Rotated) => Shape::Rotated(Rotated),
@@ -193,21 +202,9 @@ impl SpotOptions {
         }
         Ok(Some((camera_maps::read_with(path, sensitivity)?, path)))
     }
-
-    /// What must be said about the outcome; `errors` says whether errors are wanted.
-    pub(crate) fn warning(&self, errors: bool) -> Option<String> {
-        let who = match self.estimator() {
-            EstimatorChoice::Mle if errors => "maximum likelihood and errors take",
-            EstimatorChoice::Mle => "maximum likelihood takes",
-            EstimatorChoice::Lse if errors => "errors take",
-            EstimatorChoice::Lse => return None,
-        };
-        let without = "no --baseline, --sensitivity, --em-gain, --read-noise or --camera given";
-        self.camera.is_unknown().then(|| format!("{without}; {who} counts for photo-electrons"))
-    }
 }
 
-fn fixed(text: &str) -> Result<Shape, CliError> {
+fn fixed(text: &str, pixel_size: Option<f64>) -> Result<Shape, CliError> {
     let wrong = || {
         CliError::option(
             "fixed-sigma",
@@ -215,8 +212,10 @@ fn fixed(text: &str) -> Result<Shape, CliError> {
             "S or SX,SY in pixels, 0.1 to 1000, no wider than the window",
         )
     };
-    let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
-    let numbers = numbers.map_err(|_| wrong())?;
+    let lengths: Result<Vec<Length>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    let lengths = lengths.map_err(|_| wrong())?;
+    let pixels = |&length: &Length| in_pixels("fixed-sigma", length, pixel_size);
+    let numbers: Vec<f64> = lengths.iter().map(pixels).collect::<Result<_, _>>()?;
     if !numbers.iter().all(|sigma| (0.1..=1e3).contains(sigma)) {
         return Err(wrong());
     }

@@ -81,7 +81,7 @@ pub(crate) const JOBS: [Job; 6] = [
     Job { arguments: &["fit", "spots.npy", "-o", "fits.npy"], outputs: &["fits.npy"] },
     Job { arguments: &["localize", "movie.npy", "-o", "locs.csv"], outputs: &["locs.csv"] },
     Job {
-        arguments: &["render", "table.csv", "--pixel", "0.05", "-o", "image.png"],
+        arguments: &["render", "table.csv", "--pixel", "0.05px", "-o", "image.png"],
         outputs: &["image.png"],
     },
     Job {

@@ -14,7 +14,7 @@ use crate::process::{JOBS, Job, TO_END, Workplace, end_within, kill, signal, spo
 const LONG: [&[&str]; 5] = [
     &["fit", "-", "-o", "fits.csv"],
     &["fit", "wide.npy", "--backend", "reference", "--threads", "1", "-o", "fits.csv"],
-    &["render", "table.csv", "--pixel", "0.05", "--blur", "10", "-o", "image.png"],
+    &["render", "table.csv", "--pixel", "0.05px", "--blur", "10px", "-o", "image.png"],
     &["simulate", "movie", "--frames", "300000", "--spots", "20000", "-o", "m.npy"],
     &["simulate", "--count", "100000000", "--size", "100", "-o", "s.npy"],
 ];

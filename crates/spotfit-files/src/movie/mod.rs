@@ -32,10 +32,12 @@ use std::io::{self, Read, Seek};
 use std::ops::{Bound, Range, RangeBounds};
 use std::path::PathBuf;
 
-use ndarray::Array3;
+use ndarray::{Array3, Axis};
 
 use crate::npy::{NpyReader, Number, with_number};
 
+#[doc(hidden)]
+pub use axes::possible_pixel;
 pub use axes::{Axes, PixelSize, PixelSizeSource};
 pub use error::MovieError;
 pub use formats::Foreign;
@@ -65,6 +67,20 @@ impl Pixels {
             Self::U8(a) => a.dim(),
             Self::U16(a) => a.dim(),
             Self::F32(a) => a.dim(),
+        }
+    }
+
+    /// Takes the first frames away.
+    fn take(&mut self, count: usize) -> Self {
+        fn split<P: Clone>(frames: &mut Array3<P>, count: usize) -> Array3<P> {
+            let first = frames.slice_axis(Axis(0), (..count).into()).to_owned();
+            frames.slice_axis_inplace(Axis(0), (count..).into());
+            first
+        }
+        match self {
+            Self::U8(frames) => Self::U8(split(frames, count)),
+            Self::U16(frames) => Self::U16(split(frames, count)),
+            Self::F32(frames) => Self::F32(split(frames, count)),
         }
     }
 }
@@ -102,6 +118,8 @@ enum Source {
     Tiff(Box<tiff::TiffSource>),
     Npy(NpyReader<Reader>),
     Raw(raw::RawSource),
+    /// The frames that are not yet read.
+    Held(Pixels),
 }
 
 /// What the reader of a format says of a movie: frames, height, width.
@@ -120,6 +138,27 @@ impl Movie {
         limits.check(width, height)?;
         let (axes, notes, files) = (Axes::frames(frames), Vec::new(), Vec::new());
         Ok(Self { source, frames, height, width, next: 0, axes, notes, files })
+    }
+
+    /// Frames in memory, of any size.
+    ///
+    /// ```
+    /// use ndarray::Array3;
+    /// use spotfit_files::movie::{Movie, Pixels};
+    ///
+    /// let mut movie = Movie::of(Pixels::U8(Array3::from_shape_fn((3, 1, 2), |(t, _, x)| (10 * t + x) as u8)))?;
+    /// movie.skip_to(1)?;
+    /// let block = movie.read(1)?.expect("a frame");
+    /// assert_eq!((block.first, block.pixels.dim()), (1, (1, 1, 2)));
+    /// # Ok::<(), spotfit_files::movie::MovieError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`MovieError::Empty`] if there are none.
+    pub fn of(frames: Pixels) -> Result<Self, MovieError> {
+        let (count, height, width) = frames.dim();
+        let limits = MovieLimits::default().with_frame_pixels(usize::MAX);
+        Self::new(Source::Held(frames), Dimensions(count, height, width), &limits)
     }
 
     /// The number of frames.
@@ -161,6 +200,7 @@ impl Movie {
             Source::Tiff(source) => source.skip(skipped),
             Source::Raw(source) => source.skip(skipped)?,
             Source::Npy(source) => source.skip(skipped)?,
+            Source::Held(frames) => drop(frames.take(skipped)),
         }
         self.next = self.next.max(frame);
         Ok(())
@@ -211,6 +251,7 @@ impl Movie {
             Source::Tiff(source) => source.read(shape)?,
             Source::Raw(source) => source.read(shape)?,
             Source::Npy(source) => read_npy(source, shape)?,
+            Source::Held(frames) => frames.take(count),
         };
         Ok(pixels)
     }

@@ -5,6 +5,8 @@ use crate::range::OutOfRange;
 
 /// Colours in their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ColourMap {
     /// Black, purple, orange, yellow.

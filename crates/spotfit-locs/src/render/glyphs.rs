@@ -1,33 +1,89 @@
-//! The letters of labels.
+//! The letters of labels, of DejaVu Sans.
 
-/// Rows of a symbol.
-pub(super) const ROWS: usize = 5;
+use std::sync::LazyLock;
 
-/// The width of a symbol in dots, and its rows.
-#[rustfmt::skip]
-pub(super) fn glyph(symbol: char) -> (usize, [u8; ROWS]) {
-    match symbol.to_ascii_lowercase() {
-        '0' => (3, [7, 5, 5, 5, 7]), '1' => (3, [2, 6, 2, 2, 7]), '2' => (3, [7, 1, 7, 4, 7]),
-        '3' => (3, [7, 1, 7, 1, 7]), '4' => (3, [5, 5, 7, 1, 1]), '5' => (3, [7, 4, 7, 1, 7]),
-        '6' => (3, [7, 4, 7, 5, 7]), '7' => (3, [7, 1, 1, 2, 2]), '8' => (3, [7, 5, 7, 5, 7]),
-        '9' => (3, [7, 5, 7, 1, 7]),
-        'a' => (3, [0, 3, 5, 5, 3]), 'b' => (3, [4, 6, 5, 5, 6]), 'c' => (3, [0, 3, 4, 4, 3]),
-        'd' => (3, [1, 3, 5, 5, 3]), 'e' => (3, [0, 2, 7, 4, 3]), 'f' => (3, [3, 4, 6, 4, 4]),
-        'g' => (3, [3, 5, 3, 1, 6]), 'h' => (3, [4, 6, 5, 5, 5]), 'i' => (1, [1, 0, 1, 1, 1]),
-        'j' => (2, [1, 0, 1, 1, 2]), 'k' => (3, [4, 5, 6, 5, 5]), 'l' => (1, [1, 1, 1, 1, 1]),
-        'm' => (5, [0, 0b11010, 0b10101, 0b10101, 0b10101]), 'n' => (3, [0, 6, 5, 5, 5]),
-        'o' => (3, [0, 2, 5, 5, 2]), 'p' => (3, [0, 7, 5, 7, 4]), 'q' => (3, [0, 3, 5, 3, 1]),
-        'r' => (3, [0, 3, 4, 4, 4]), 's' => (3, [0, 3, 6, 3, 6]), 't' => (3, [2, 7, 2, 2, 3]),
-        'u' => (3, [0, 5, 5, 5, 7]), 'v' => (3, [0, 5, 5, 5, 2]), 'x' => (3, [0, 5, 2, 2, 5]),
-        'w' => (5, [0, 0b10101, 0b10101, 0b10101, 0b01010]), 'y' => (3, [5, 5, 3, 1, 6]),
-        'z' => (3, [0, 7, 3, 6, 7]), 'µ' => (4, [0b1001, 0b1001, 0b1001, 0b1110, 0b1000]),
-        '.' => (1, [0, 0, 0, 0, 1]), '-' => (3, [0, 0, 7, 0, 0]), '+' => (3, [0, 2, 7, 2, 0]),
-        '_' => (3, [0, 0, 0, 0, 7]), '/' => (3, [1, 1, 2, 4, 4]),
-        _ => (2, [0; ROWS]),
+use ab_glyph::{Font, FontRef, GlyphId, PxScaleFont, ScaleFont};
+
+type Scaled = PxScaleFont<&'static FontRef<'static>>;
+
+/// ASCII and the signs of units.
+static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
+    let font = FontRef::try_from_slice(include_bytes!("font/DejaVuSans-subset.ttf"));
+    font.expect("the font is part of the program")
+});
+/// The height of a capital letter over the size of the font.
+const CAPITAL: f32 = 1493.0 / 2048.0;
+/// The size of the font over the distance from its deepest to its highest line.
+const SIZE: f32 = 2048.0 / (1901.0 + 483.0);
+
+/// The font, with capital letters of this height in pixels.
+fn font(height: usize) -> Scaled {
+    LazyLock::force(&FONT).as_scaled(height as f32 / CAPITAL / SIZE)
+}
+
+/// The letters of a text with their places along a line, and where the next one would be.
+fn line(text: &str, font: Scaled) -> (Vec<(GlyphId, f32)>, f32) {
+    let mut at = 0.0;
+    let mut last = None;
+    let letters = text.chars().map(|letter| {
+        let id = font.glyph_id(letter);
+        at += last.map_or(0.0, |last| font.kern(last, id));
+        let place = at;
+        at += font.h_advance(id);
+        last = Some(id);
+        (id, place)
+    });
+    let letters = letters.collect();
+    (letters, at)
+}
+
+/// The width of a text in pixels, with capital letters of this height.
+pub(super) fn width(text: &str, height: usize) -> usize {
+    line(text, font(height)).1.ceil() as usize
+}
+
+/// Calls with each pixel that a text covers and by how much, from 0 to 1. Capital letters have this height; their upper left
+/// corner is (0, 0).
+pub(super) fn draw(text: &str, height: usize, mut cover: impl FnMut(i32, i32, f32)) {
+    let font = font(height);
+    for (id, place) in line(text, font).0 {
+        let at = ab_glyph::point(place, height as f32);
+        let glyph = id.with_scale_and_position(font.scale(), at);
+        // A blank has no outline.
+        let Some(outline) = font.outline_glyph(glyph) else { continue };
+        let corner = outline.px_bounds().min;
+        outline.draw(|x, y, by| {
+            cover(corner.x as i32 + x as i32, corner.y as i32 + y as i32, by.clamp(0.0, 1.0));
+        });
     }
 }
 
-/// The width of a text in dots.
-pub(super) fn width(text: &str) -> usize {
-    text.chars().map(|symbol| glyph(symbol).0 + 1).sum()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that capital letters have the height that is asked for, that a text is as wide as said, and that all signs of
+    /// units are in the font.
+    #[test]
+    fn letters_have_their_size() {
+        for height in [8, 10, 25, 100] {
+            let mut ends = [i32::MAX, i32::MIN, i32::MIN];
+            draw("HE", height, |x, y, by| {
+                if by > 0.5 {
+                    ends = [ends[0].min(y), ends[1].max(y), ends[2].max(x)];
+                }
+            });
+            let high = ends[1] - ends[0] + 1;
+            assert!((high - height as i32).abs() <= 1, "{height}: {high}");
+            let wide = width("HE", height) as i32;
+            assert!(ends[2] < wide && ends[2] > wide * 4 / 5, "{height}: {} {wide}", ends[2]);
+        }
+        for letter in ('!'..='~').chain("°±²µ·×μσχ−".chars()) {
+            assert_ne!(FONT.glyph_id(letter).0, 0, "{letter}");
+            let mut covered = 0.0;
+            draw(&letter.to_string(), 20, |_, _, by| covered += by);
+            assert!(covered > 1.0, "{letter}");
+        }
+        assert_eq!(width("", 20), 0);
+    }
 }

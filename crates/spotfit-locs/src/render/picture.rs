@@ -2,7 +2,7 @@
 
 use super::Colours;
 use super::colours::STEPS;
-use super::glyphs::{ROWS, glyph, width};
+use super::glyphs::{draw, width};
 
 /// What a pixel may be.
 pub trait Ink: Copy + Send + Sync {
@@ -10,24 +10,39 @@ pub trait Ink: Copy + Send + Sync {
     const WHITE: Self;
     /// The darkest.
     const BLACK: Self;
+
+    /// White over this, as far as it covers it, from 0 to 1.
+    #[must_use]
+    fn under_white(self, cover: f32) -> Self;
 }
 
 impl Ink for [u8; 3] {
     const WHITE: Self = [255; 3];
     const BLACK: Self = [0; 3];
+
+    fn under_white(self, cover: f32) -> Self {
+        self.map(|value| (f32::from(value) + f32::from(255 - value) * cover).round() as u8)
+    }
 }
 
 impl Ink for u16 {
     const WHITE: Self = Self::MAX;
     const BLACK: Self = 0;
+
+    fn under_white(self, cover: f32) -> Self {
+        (f32::from(self) + f32::from(Self::MAX - self) * cover).round() as Self
+    }
 }
+
+/// Smaller letters cannot be read.
+const LEAST_LETTER: usize = 8;
 
 /// A picture in red, green and blue, or another [`Ink`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture<P = [u8; 3]> {
     width: usize,
     pixels: Vec<P>,
-    /// The side of a dot of labels, if it was chosen.
+    /// A fifth of the height of labels, if it was chosen.
     dot: Option<usize>,
 }
 
@@ -37,12 +52,17 @@ impl<P: Ink> Picture<P> {
         Self::from_pixels(width, vec![colour; width * height])
     }
 
-    pub(super) fn from_pixels(width: usize, pixels: Vec<P>) -> Self {
+    /// A picture of these pixels, row after row.
+    ///
+    /// # Panics
+    /// If they are not whole rows.
+    pub fn from_pixels(width: usize, pixels: Vec<P>) -> Self {
+        assert!(pixels.len().is_multiple_of(width), "whole rows");
         Self { width, pixels, dot: None }
     }
 
-    /// Sets the size of labels: the side of the dots of which letters are made, in pixels, at least 1. A letter is five
-    /// dots high. The default is a two-hundredth of the shorter side of the picture.
+    /// Chooses the size of labels: a fifth of the height of a capital letter, in pixels, at least 1. If nobody chooses, it is a
+    /// two-hundredth of the shorter side of the picture. Letters are never less than eight pixels high.
     #[must_use]
     pub fn with_dot(mut self, dot: usize) -> Self {
         self.dot = Some(dot.max(1));
@@ -78,47 +98,51 @@ impl<P: Ink> Picture<P> {
         self.draw(&Self::filled(width, height, colour), x, y);
     }
 
-    /// Writes a text with dots of this side.
-    fn text(&mut self, mut x: usize, y: usize, dot: usize, text: &str) {
-        for symbol in text.chars() {
-            let (wide, rows) = glyph(symbol);
-            for (row, bits) in rows.into_iter().enumerate() {
-                for column in (0..wide).filter(|column| (bits >> (wide - 1 - column)) & 1 == 1) {
-                    self.fill(x + column * dot, y + row * dot, dot, dot, P::WHITE);
-                }
+    /// Writes a text whose capital letters have this height and their upper left corner here.
+    fn text(&mut self, x: usize, y: usize, height: usize, text: &str) {
+        let (columns, rows) = (self.width, self.height());
+        let inside = |at: usize, by: i32, end: usize| {
+            at.checked_add_signed(by as isize).filter(|at| *at < end)
+        };
+        draw(text, height, |right, down, cover| {
+            if let (Some(x), Some(y)) = (inside(x, right, columns), inside(y, down, rows)) {
+                let pixel = &mut self.pixels[y * columns + x];
+                *pixel = pixel.under_white(cover);
             }
-            x += (wide + 1) * dot;
-        }
+        });
     }
 
-    /// The side of a dot of labels.
+    /// The side of a dot, in which distances of labels are counted.
     fn dot(&self) -> usize {
         self.dot.unwrap_or_else(|| (self.width.min(self.height()) / 200).max(1))
     }
 
-    /// Writes what the picture shows into the lower left corner, if there is room for it. Letters, digits and `.-+_/` are
-    /// drawn, all else is blank.
+    /// The height of a capital letter.
+    fn letter(&self) -> usize {
+        (5 * self.dot()).max(LEAST_LETTER)
+    }
+
+    /// Writes what the picture shows into the lower left corner, if there is room for it. ASCII is drawn, and `°±²µ·×μσχ−`.
     pub fn caption(&mut self, text: &str) {
-        let dot = self.dot();
-        let margin = 6 * dot;
-        if width(text) * dot + 2 * margin > self.width || ROWS * dot + 2 * margin > self.height() {
+        let (margin, letter) = (6 * self.dot(), self.letter());
+        if width(text, letter) + 2 * margin > self.width || letter + 2 * margin > self.height() {
             return;
         }
-        self.text(margin, self.height() - margin - ROWS * dot, dot, text);
+        self.text(margin, self.height() - margin - letter, letter, text);
     }
 
     /// Draws a scale bar of `length` pixels with its label into the lower right corner, if there is room
     /// for it.
     pub fn scale_bar(&mut self, length: usize, label: &str) {
-        let dot = self.dot();
+        let (dot, letter) = (self.dot(), self.letter());
         let margin = 6 * dot;
-        let text = width(label) * dot;
-        if length.max(text) + 2 * margin > self.width || 14 * dot + margin > self.height() {
+        let text = width(label, letter);
+        if length.max(text) + 2 * margin > self.width || letter + 9 * dot + margin > self.height() {
             return;
         }
         let (x, y) = (self.width - margin - length, self.height() - margin - 2 * dot);
         self.fill(x, y, length, 2 * dot, P::WHITE);
-        self.text(self.width - margin - text, y - (ROWS + 2) * dot, dot, label);
+        self.text(self.width - margin - text, y - letter - 2 * dot, letter, label);
     }
 }
 
@@ -126,16 +150,16 @@ impl Picture {
     /// Draws a bar with the colours of values and a label at either end into the upper left corner, if there is room for
     /// it.
     pub fn legend(&mut self, colours: &Colours, [low, high]: [&str; 2]) {
-        let dot = self.dot();
+        let (dot, letter) = (self.dot(), self.letter());
         let margin = 6 * dot;
-        let (low_width, high_width) = (width(low) * dot, width(high) * dot);
+        let (low_width, high_width) = (width(low, letter), width(high, letter));
         let length = (self.width / 4).max(low_width + high_width + 12 * dot);
-        if length + 2 * margin > self.width || 14 * dot + margin > self.height() {
+        if length + 2 * margin > self.width || letter + 9 * dot + margin > self.height() {
             return;
         }
-        self.text(margin, margin, dot, low);
-        self.text(margin + length - high_width, margin, dot, high);
-        let (table, top) = (colours.table(), margin + (ROWS + 2) * dot);
+        self.text(margin, margin, letter, low);
+        self.text(margin + length - high_width, margin, letter, high);
+        let (table, top) = (colours.table(), margin + letter + 2 * dot);
         for column in 0..length {
             let colour = table[column * (STEPS - 1) / (length - 1).max(1)];
             self.fill(margin + column, top, 1, 3 * dot, colour);

@@ -1,8 +1,10 @@
 //! Tables in files of either format.
 
-use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use spotfit_files::output::{Output, OutputError, refuse_stranger};
 
 use super::picasso::{self, LeftOut, PicassoReader, PicassoWriter};
 use super::{CsvReader, CsvWriter, Info, Table, TableError};
@@ -90,11 +92,11 @@ impl TableReader {
         }
     }
 
-    /// What whoever reads the table should know: see [`CsvReader::notes`].
+    /// What whoever reads the table should know: see [`CsvReader::notes`] and [`PicassoReader::notes`].
     pub fn notes(&self) -> &[String] {
         match self {
             Self::Csv(reader) => reader.notes(),
-            Self::Picasso(_) => &[],
+            Self::Picasso(reader) => reader.notes(),
         }
     }
 
@@ -215,69 +217,168 @@ impl Table {
     }
 
     fn save_to(&self, path: &Path, overwrite: bool) -> Result<Written, TableError> {
+        let mut output = TableOutput::create(path, overwrite)?;
+        output.write(self)?;
+        let (outputs, written) = output.finish()?;
+        Output::finish_all(outputs, &mut |_| true)?;
+        Ok(written)
+    }
+}
+
+/// A table that is being written to a file, and to the YAML file beside it if it has one.
+pub struct TableOutput {
+    path: PathBuf,
+    overwrite: bool,
+    writer: TableWriter<Output>,
+}
+
+impl TableOutput {
+    /// Begins to write a table in the format of its file's name. With `overwrite` a `.yaml` that is there already is replaced
+    /// whoever wrote it.
+    ///
+    /// # Errors
+    /// [`TableError::Format`] for other names, [`TableError::Stranger`] for a `.yaml` that stays, [`TableError::Io`].
+    pub fn create(path: &Path, overwrite: bool) -> Result<Self, TableError> {
         let format = TableFormat::of(path).ok_or(TableError::Format)?;
-        let sidecar = picasso::sidecar(path);
-        if format == TableFormat::Picasso && sidecar.exists() {
+        refuse_beside(path, format, overwrite)?;
+        Self::through(Output::create(path)?, path, format, overwrite)
+    }
+
+    /// The same through an output that is open already, such as a stream: the path says what stands beside it.
+    ///
+    /// # Errors
+    /// [`TableError::Stranger`].
+    pub fn through(
+        output: Output,
+        path: &Path,
+        format: TableFormat,
+        overwrite: bool,
+    ) -> Result<Self, TableError> {
+        refuse_beside(path, format, overwrite)?;
+        let writer = TableWriter::new(output, format);
+        Ok(Self { path: path.to_owned(), overwrite, writer })
+    }
+
+    /// Appends the rows of a block; all have the same columns.
+    ///
+    /// # Errors
+    /// [`TableError`].
+    pub fn write(&mut self, block: &Table) -> Result<(), TableError> {
+        self.writer.write(block)
+    }
+
+    /// Ends the table. Its files are there when [`Output::finish_all`] has completed them in this order.
+    ///
+    /// # Errors
+    /// [`TableError`].
+    pub fn finish(self) -> Result<(Vec<Output>, Written), TableError> {
+        let (output, written) = self.writer.finish()?;
+        let Some(text) = &written.beside else { return Ok((vec![output], written)) };
+        refuse_beside(&self.path, TableFormat::Picasso, self.overwrite)?;
+        let mut beside = Output::create(&picasso::sidecar(&self.path))?;
+        beside.write_all(text.as_bytes())?;
+        // The side of a pixel in the YAML file counts before that in the table. So no table may ever be beside the YAML file
+        // of another, also if the process is killed: first the old YAML file goes, then the table appears, then the new YAML
+        // file. A table without YAML has what is known in itself.
+        Ok((vec![output.before(&beside), beside], written))
+    }
+}
+
+impl std::fmt::Debug for TableOutput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableOutput").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// Refuses to replace the YAML file of somebody else.
+fn refuse_beside(path: &Path, format: TableFormat, overwrite: bool) -> Result<(), TableError> {
+    if format == TableFormat::Picasso {
+        refuse_stranger(&picasso::sidecar(path), picasso::is_our_sidecar, overwrite)?;
+    }
+    Ok(())
+}
+
+impl From<OutputError> for TableError {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Write { source, .. } => Self::Io(source),
             // Something other than a file cannot be replaced by one.
-            let may = sidecar.is_file() && (overwrite || picasso::is_our_sidecar(&sidecar));
-            let file = sidecar.display().to_string();
-            may.then_some(()).ok_or(TableError::Stranger { file })?;
+            OutputError::Stranger { file } | OutputError::NoFile { file } => {
+                Self::Stranger { file }
+            }
+            error => Self::Io(io::Error::other(error.to_string())),
         }
-        let [part, beside] = [path, &sidecar].map(|file| hidden(file, "part"));
-        let outdated = hidden(&sidecar, "old");
-        let write = || {
-            let mut writer = TableWriter::new(BufWriter::new(create(&part)?), format);
-            writer.write(self)?;
-            let (file, written) = writer.finish()?;
-            file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-            let Some(text) = &written.beside else {
-                fs::rename(&part, path)?;
-                return Ok(written);
-            };
-            create(&beside)?.write_all(text.as_bytes())?;
-            // The side of a pixel in the YAML file counts before that in the table. So no table may ever be beside the YAML
-            // file of another, also if the process is killed: first the old YAML file goes, then the table appears, then the
-            // new YAML file. A table without YAML has what is known in itself.
-            let put_aside = match fs::rename(&sidecar, &outdated) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-                done => done.map(|()| true)?,
-            };
-            let appeared = fs::rename(&part, path);
-            if appeared.is_err() && put_aside {
-                // That is the second error in a row: the first one is told.
-                let _ = fs::rename(&outdated, &sidecar);
-            }
-            appeared?;
-            fs::rename(&beside, &sidecar)?;
-            if put_aside {
-                fs::remove_file(&outdated)?;
-            }
-            Ok(written)
-        };
-        let written: Result<Written, TableError> = write();
-        if written.is_err() {
-            // They may not even be there.
-            for file in [&part, &beside, &outdated].into_iter().filter(|file| file.is_file()) {
-                let _ = fs::remove_file(file);
-            }
-        }
-        written
     }
 }
 
-/// Makes a file that is to become another one. A dead process may have left one there.
-fn create(part: &Path) -> io::Result<File> {
-    // Opening a pipe would wait for its other end.
-    if fs::symlink_metadata(part).is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(io::Error::other(format!("{} is in the way and no file", part.display())));
-    }
-    File::create(part)
-}
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
 
-/// The name of a file beside another for the time of writing.
-fn hidden(path: &Path, what: &str) -> std::path::PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.{what}", std::process::id()));
-    path.with_file_name(name)
+    use super::super::{Column, Kind, Unit};
+    use super::*;
+
+    /// A table in nanometres, of pixels of this size.
+    fn table(pixel_size: f64) -> Table {
+        let info = Info { pixel_size: Some(pixel_size), ..Info::default() };
+        let mut table = Table::new(info.with_movie(Some(pixel_size), [64, 64], 10));
+        table.set(Column::new("frame", Unit::None, Kind::Whole, vec![0.0, 1.0]));
+        for name in ["x", "y"] {
+            let values = vec![10.0 * pixel_size, 20.0 * pixel_size];
+            table.set(Column::new(name, Unit::Nanometre, Kind::Double, values));
+        }
+        table
+    }
+
+    /// The names under which a run of this test is told to die: the file, and before which step.
+    const PATH: &str = "SPOTFIT_TEST_PATH";
+    const STEP: &str = "SPOTFIT_TEST_STEP";
+
+    /// The process that dies; it does nothing in an ordinary run of the tests.
+    #[test]
+    fn dies_while_it_saves() {
+        let (Some(path), Ok(step)) = (std::env::var_os(PATH), std::env::var(STEP)) else { return };
+        let last: usize = step.parse().expect("a number");
+        let mut output = TableOutput::create(Path::new(&path), false).expect("an output");
+        output.write(&table(200.0)).expect("written");
+        let (outputs, _) = output.finish().expect("ended");
+        let mut steps = 0;
+        let done = Output::finish_all(outputs, &mut |_| {
+            if steps == last {
+                std::process::abort();
+            }
+            steps += 1;
+            true
+        });
+        done.expect("complete");
+    }
+
+    /// Proves that a process that is killed before any of the steps in which a table and its YAML file appear leaves a table
+    /// with its own size of a pixel: the old one or the new one, and never the rows of one with the pixels of the other.
+    #[test]
+    fn a_kill_at_any_step_leaves_right_units() {
+        let own = std::env::current_exe().expect("a name");
+        let mut seen = Vec::new();
+        for step in 0.. {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("cells.hdf5");
+            table(100.0).save(&path).expect("saved");
+            let mut child = Command::new(&own);
+            child.args(["table::file::tests::dies_while_it_saves", "--exact"]);
+            let output = child.env(PATH, &path).env(STEP, step.to_string()).output();
+            let output = output.expect("a process");
+            let found = Table::load(&path).expect("a table");
+            let size = found.info.pixel_size.expect("a size");
+            let x = found.lengths("x", Unit::Pixel).expect("x").to_vec();
+            assert_eq!(x, [10.0, 20.0], "{step}");
+            seen.push(size);
+            if output.status.success() {
+                assert_eq!(size, 200.0);
+                break;
+            }
+            assert!(step < 20, "it never ends: {output:?}");
+        }
+        // Before the first, the old table; the YAML file put aside; the new table; and complete.
+        assert_eq!(seen, [100.0, 100.0, 200.0, 200.0, 200.0]);
+    }
 }

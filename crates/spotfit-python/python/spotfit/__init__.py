@@ -9,54 +9,112 @@ True
 Pixel centres are integers: (0, 0) is the centre of the first pixel of a window, x goes along rows, y along columns.
 """
 
+from ._calibrate import Calibration, calibrate, calibrate_psf
 from ._camera import Camera
+from ._concatenate import concatenate
 from ._device import DeviceErrors, DeviceFits
+from ._drift import find_drift
 from ._files import fit_files
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
-from ._link import link
+from ._info import info
 from ._localize import Blocks, estimate_read_noise, estimate_sensitivity, localize
 from ._locs import Locs, Movie, read_table, write_table
 from ._model import Model
 from ._model_fits import ModelFits
-from ._pictures import Drift, Picture, find_drift, render
-from ._simulate import Simulation, simulate
+from ._options import (
+    Backend,
+    Background,
+    Blur,
+    ColourMap,
+    Criteria,
+    Estimator,
+    Flag,
+    InstructionSet,
+    LinearParameters,
+    LocalizeOptions,
+    Measure,
+    Options,
+    Profile,
+    Shape,
+)
+from ._pictures import Drift, Picture
+from ._render import render
+from ._simulate import SimulatedMovie, Simulation, simulate, simulate_beads, simulate_movie
 from ._spotfit import CameraMap, DeviceArray, __version__
+from ._stats import Frc, Nena, frc, nena, stats
+from ._steps import Length, ScoreReport, convert, filter, link, merge, score, z
 from ._summary import FileOutcome, FilesSummary
+from ._warnings import SpotfitWarning
 from ._z import find_z
 
 __all__ = [
+    "Backend",
+    "Background",
     "Blocks",
+    "Blur",
+    "Calibration",
     "Camera",
     "CameraMap",
+    "ColourMap",
+    "Criteria",
     "DeviceArray",
     "DeviceErrors",
     "DeviceFits",
     "Drift",
     "Errors",
+    "Estimator",
     "FileOutcome",
     "FilesSummary",
     "Fits",
     "Fitter",
+    "Flag",
+    "Frc",
+    "InstructionSet",
+    "Length",
+    "LinearParameters",
+    "LocalizeOptions",
     "Locs",
+    "Measure",
     "Model",
     "ModelFits",
     "Movie",
+    "Nena",
+    "Options",
     "Picture",
+    "Profile",
+    "ScoreReport",
+    "Shape",
+    "SimulatedMovie",
     "Simulation",
+    "SpotfitWarning",
     "Status",
     "__version__",
+    "calibrate",
+    "calibrate_psf",
+    "concatenate",
+    "convert",
     "estimate_read_noise",
     "estimate_sensitivity",
+    "filter",
     "find_drift",
     "find_z",
     "fit",
     "fit_files",
     "fit_in_frames",
+    "frc",
+    "info",
     "link",
     "localize",
+    "merge",
+    "nena",
     "read_table",
     "render",
+    "score",
     "simulate",
+    "simulate_beads",
+    "simulate_movie",
+    "stats",
     "write_table",
+    "z",
 ]

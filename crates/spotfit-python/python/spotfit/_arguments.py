@@ -83,14 +83,9 @@ def size(value: Any) -> tuple[int, int]:
 
 def camera(value: Any) -> tuple[float, float, float | None, float]:
     """The numbers of a camera."""
-    try:
-        baseline, sensitivity, em_gain, read_noise = value
-    except (TypeError, ValueError):
+    from ._camera import Camera
+
+    if not isinstance(value, Camera):
         kind = type(value).__name__
-        raise TypeError(f"camera must be a spotfit.Camera or spotfit.CameraMap, not {kind}") from None
-    return (
-        number("baseline", baseline),
-        number("sensitivity", sensitivity),
-        None if em_gain is None else number("em_gain", em_gain),
-        number("read_noise", read_noise),
-    )
+        raise TypeError(f"camera must be a spotfit.Camera or spotfit.CameraMap, not {kind}")
+    return value._numbers()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+
+from . import _arguments as arguments
+from . import _spotfit
 
 
-class Camera(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Camera:
     """How a camera turns photo-electrons into counts.
 
     Photo-electrons are (ADU - baseline) * sensitivity / em_gain. The default takes every count for one.
+    ``dataclasses.replace(camera, read_noise=1.5)`` makes another one.
 
     Attributes
     ----------
@@ -22,13 +27,28 @@ class Camera(NamedTuple):
     read_noise : float
         Standard deviation of the read noise in photo-electrons; EM gain divides it.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If a number is out of its range, or none.
+
     Examples
     --------
     >>> Camera(baseline=100, sensitivity=0.46)
-    Camera(baseline=100, sensitivity=0.46, em_gain=None, read_noise=0.0)
+    Camera(baseline=100.0, sensitivity=0.46, em_gain=None, read_noise=0.0)
     """
 
     baseline: float = 0.0
     sensitivity: float = 1.0
     em_gain: float | None = None
     read_noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("baseline", "sensitivity", "em_gain", "read_noise"):
+            value = getattr(self, name)
+            if value is not None or name != "em_gain":
+                object.__setattr__(self, name, arguments.number(name, value))
+        _spotfit.check_camera(self._numbers())
+
+    def _numbers(self) -> tuple[float, float, float | None, float]:
+        return self.baseline, self.sensitivity, self.em_gain, self.read_noise

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, fspath
@@ -11,8 +13,10 @@ import numpy as np
 
 from . import _arguments as arguments
 from . import _record as records
+from ._concatenate import joined
+from ._keywords import current
+from . import _spotfit
 from ._localize import Blocks, _roi
-from ._locs import joined
 from ._spotfit import CameraMap
 from ._summary import FileOutcome, FilesSummary
 
@@ -41,7 +45,13 @@ class Task(NamedTuple):
     out: str
     format: str
     options: dict[str, Any]
+    #: How the table is made, as its record has it.
     record: dict[str, Any]
+    #: The same as records of 0.1 have it.
+    old: dict[str, Any]
+    overwrite: bool
+    #: Whether to wait for another process that is at the movie.
+    wait: bool = False
 
     @property
     def tables(self) -> list[str]:
@@ -52,9 +62,20 @@ class Task(NamedTuple):
         """A file in the folder of the tables."""
         return os.path.join(self.out, file)
 
-    def ended(self, record: dict[str, Any]) -> FileOutcome:
-        """The outcome that a record tells of."""
-        return FileOutcome(self.movie, self.at(self.tables[0]), "done", record["frames"], record["localizations"], None)
+    @property
+    def files(self) -> list[tuple[str, str]]:
+        """The files that options name, each after its option."""
+        given = ((name, self.options.get(name)) for name in ("calibration", "psf"))
+        return [(name, os.path.abspath(fspath(path))) for name, path in given if path is not None]
+
+    def now(self) -> str:
+        """The record of the table that would be made now, without the files that it is made of."""
+        table = {"output": self.tables[0], "source": os.path.basename(os.path.normpath(self.movie))}
+        return json.dumps({**self.record, **table, "state": "begun"})
+
+    def ended(self, counts: Mapping[str, int]) -> FileOutcome:
+        """The outcome with a table of which so much was counted."""
+        return FileOutcome(self.movie, self.at(self.tables[0]), "done", counts["frames"], counts["localizations"], None)
 
     def failed(self, why: str | BaseException) -> FileOutcome:
         """The outcome without a table."""
@@ -72,10 +93,11 @@ def fit_files(
     progress: Callable[[int, int], object] | None = None,
     **options: Unpack[LocalizeOptions],
 ) -> FilesSummary:
-    """Localizes many movies: a table of each in a folder, and beside it ``NAME.fit.json``, the record of how it was made.
+    """Localizes many movies: a table of each in a folder, and beside it ``NAME.hdf5.spotfit.json``, the record of how it was made.
 
-    Calling again goes on: a movie whose record agrees is not localized again. Files are there under their names only when
-    they are complete, so a process that dies loses only the movies it was at.
+    Calling again goes on: a movie whose record agrees is not localized again, whether this function or ``spotfit batch`` made its
+    table. Several processes may work on one folder: each movie is localized by one of them. Files are there under their names
+    only when they are complete, so a process that dies loses only the movies it was at.
 
     Parameters
     ----------
@@ -120,108 +142,185 @@ def fit_files(
         raise TypeError(f"executor must have a method submit, as those of concurrent.futures, not {type(executor).__name__}")
     if format not in ("hdf5", "csv"):
         raise ValueError(f"format = {format!r} is not 'hdf5' or 'csv'")
-    given: dict[str, Any] = {"threads": 0 if executor is None else 1, **options}
-    _check(given, executor is not None)
-    made_with = {"options": {**records.options_of(given), "format": format}}
+    given: dict[str, Any] = {"threads": 0 if executor is None else 1, **current(options)}
+    made_with = _made_with(given, _check(given, executor is not None))
+    old = {"options": {**records.options_of(given), "format": format}}
     folder = os.path.abspath(fspath(out))
-    tasks = [Task(name, movie, folder, format, given, made_with) for name, movie in _named(paths).items()]
+    tasks = [Task(name, movie, folder, format, given, made_with, old, overwrite) for name, movie in _named(paths).items()]
     _check_places(tasks)
     os.makedirs(folder, exist_ok=True)
 
     ended: dict[str, FileOutcome] = {}
+    #: Those that another process was at.
+    busy: list[Task] = []
 
     def end(task: Task, outcome: FileOutcome) -> None:
+        if outcome.state == _BUSY:
+            busy.append(task._replace(wait=True))
+            return
         ended[task.name] = outcome
         if progress is not None:
             progress(len(ended), len(tasks))
 
+    def run(wanted: list[Task]) -> None:
+        if executor is None:
+            for task in wanted:
+                end(task, fit_file(task))
+        elif wanted:
+            from contextlib import closing
+
+            from ._workers import outcomes
+
+            with closing(outcomes(executor, wanted)) as found:
+                for task, outcome in found:
+                    end(task, outcome)
+
     wanted = []
     for task in tasks:
-        known = _begin(task, overwrite)
-        if isinstance(known, Task):
-            wanted.append(known)
+        known = _standing(task)
+        if known is None:
+            wanted.append(task)
         else:
             end(task, known)
-    if executor is None:
-        for task in wanted:
-            end(task, fit_file(task))
-    elif wanted:
-        from contextlib import closing
-
-        from ._workers import outcomes
-
-        with closing(outcomes(executor, wanted)) as found:
-            for task, outcome in found:
-                end(task, outcome)
+    run(wanted)
+    run(busy[:])
     _sweep(folder, {task.name for task in wanted if ended[task.name].state == "done"})
     return FilesSummary([ended[task.name] for task in tasks])
+
+
+#: What becomes of a movie for which another process has the lock, in place of a state.
+_BUSY = "busy"
+#: How often to look whether that process is done, in seconds.
+_LOOK = 0.05
 
 
 def fit_file(task: Task) -> FileOutcome:
     """Localizes a movie: what a worker does. Tables stay with it."""
     try:
-        return task.ended(_fit_file(task))
+        return _fit_file(task)
     except Exception as error:
         return task.failed(error)
 
 
-def _fit_file(task: Task) -> dict[str, Any]:
-    from shutil import rmtree
-    from tempfile import mkdtemp
+def _fit_file(task: Task) -> FileOutcome:
+    from time import sleep
 
-    part = mkdtemp(prefix=f".{task.name}.", suffix=".part", dir=task.out)
+    table = task.at(task.tables[0])
+    while (lock := _spotfit.FileLock.take(table)) is None:
+        if not task.wait:
+            return task.failed("another process is at it")._replace(state=_BUSY)  # type: ignore[arg-type]
+        sleep(_LOOK)
     try:
+        # It may have been made between the first look and the lock.
+        known = _standing(task)
+        if known is not None:
+            return known
+        inputs = _inputs(task)
         blocks = Blocks(task.movie, **task.options)
-        found = list(blocks)
-        locs = joined(found) if found else blocks.empty()
-        left_out = locs.save(os.path.join(part, task.tables[0]))
-        counts = {"frames": blocks.done, "localizations": len(locs) - left_out, "left_out": left_out}
-        place, new = task.at(_record(task.name)), os.path.join(part, "record")
-        # Without counts it says that the tables are ours, though they may not all be there yet.
-        records.write(new, {**task.record, **dict.fromkeys(counts)})
-        os.replace(new, place)
-        records.write(new, {**task.record, **counts})
-        records.settle(task.out)
-        # The side of a pixel in the YAML file counts before that in the table. So no table may ever be beside the YAML file of
-        # another, also if the process is killed: first the old YAML file goes, then the table appears, then the new one.
-        for beside in task.tables[1:]:
-            if os.path.exists(task.at(beside)):
-                os.remove(task.at(beside))
-        for file in task.tables:
-            os.replace(os.path.join(part, file), task.at(file))
-        records.settle(task.out)
-        os.replace(new, place)
-        records.settle(task.out)
-        return counts
+        made = _spotfit.TableFile(table, task.overwrite or _may_replace(task))
+        empty = True
+        for block in blocks:
+            made.write(block._given(), block._info)
+            empty = False
+        if empty:
+            rest = blocks.empty()
+            made.write(rest._given(), rest._info)
+        record = {**json.loads(task.now()), "inputs": inputs, "pixel_size": blocks.empty()._info.numbers[0]}
+        localizations, _ = made.finish(json.dumps(record), {"frames": blocks.done})
+        old = task.at(_old_record(task.name))
+        if _old(task) is not None:
+            os.remove(old)
+        return task.ended({"frames": blocks.done, "localizations": localizations})
     finally:
-        rmtree(part, ignore_errors=True)
+        lock.release()
 
 
-def _record(name: str) -> str:
+def _inputs(task: Task) -> Any:
+    # What is wrong with the movie `Blocks` says better.
+    if not os.path.exists(task.movie):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), task.movie)
+    channel, z_slice = (task.options.get(name) for name in ("channel", "z_slice"))
+    return json.loads(_spotfit.record_inputs(task.movie, channel, z_slice, task.files))
+
+
+def _old_record(name: str) -> str:
     return f"{name}.fit.json"
 
 
-def _begin(task: Task, overwrite: bool) -> Task | FileOutcome:
-    """What has to be done for a movie, or what became of it already."""
+def _old(task: Task) -> dict[str, Any] | None:
+    """The record of 0.1, if it is there and one."""
+    return records.read(task.at(_old_record(task.name)))
+
+
+def _may_replace(task: Task) -> bool:
+    """Whether a process that did not come to its end was about to replace what is there."""
+    then = _spotfit.read_record(task.at(task.tables[0]))
+    if then is not None:
+        return bool(json.loads(then)["state"] == "begun")
+    old = _old(task)
+    return old is not None and not isinstance(old.get("frames"), int)
+
+
+def _standing(task: Task) -> FileOutcome | None:
+    """What became of a movie already; None if it is to be localized."""
     try:
-        task = task._replace(record={**records.made_from(task.movie), **task.record})
+        os.stat(task.movie)
         there = [file for file in task.tables if os.path.exists(task.at(file))]
         again = "; overwrite=True fits it again"
         try:
-            record = records.read(task.at(_record(task.name)))
+            then = _spotfit.read_record(task.at(task.tables[0]))
+            old = _old(task) if then is None else None
         except ValueError as error:
-            return task if overwrite else task.failed(f"{error}{again}")
-        if record is None:
-            unknown = there and not overwrite
-            return task.failed(f"{there[0]} is there without a record of how it was made{again}") if unknown else task
-        if not isinstance(record.get("frames"), int) or not isinstance(record.get("localizations"), int):
-            return task
-        differs = records.difference(record, task.record)
+            return None if task.overwrite else task.failed(f"{error}{again}")
+        if then is not None:
+            told = json.loads(then)
+            counts, differs = told.get("counts"), _spotfit.unlike(then, task.now(), task.movie, task.files)
+            if told["state"] == "failed":
+                there, counts = [], None
+        elif old is not None:
+            counts = {name: old[name] for name in ("frames", "localizations") if isinstance(old.get(name), int)}
+            differs = records.difference(old, {**records.made_from(task.movie), **task.old})
+        else:
+            unknown = there and not task.overwrite
+            return task.failed(f"{there[0]} is there without a record of how it was made{again}") if unknown else None
+        if not counts or not {"frames", "localizations"} <= counts.keys():
+            return None
         if differs is not None:
-            return task if overwrite else task.failed(f"{differs}{again}")
-        return task.ended(record) if there == task.tables else task
+            return None if task.overwrite else task.failed(f"{differs}{again}")
+        return task.ended(counts) if there == task.tables else None
     except OSError as error:
         return task.failed(error)
+
+
+def _made_with(given: dict[str, Any], options: _spotfit.LocalizeOptions) -> dict[str, Any]:
+    """How every table is made, as records have it: the same as of ``spotfit localize``."""
+    method, camera, calibration = (json.loads(part) for part in _spotfit.method(options))
+    frames = given.get("frames") or slice(None)
+    # Users count from 1, and mean both ends.
+    first, last = frames.start or 0, frames.stop
+    ends = None if (first, last) == (0, None) else [first + 1 if first >= 0 else first, last]
+    roi = given.get("roi")
+    number = {name: given.get(key) for name, key in (("channel", "channel"), ("slice", "z_slice"))}
+    more = {
+        "backend": given.get("backend", "auto"),
+        "instruction_set": given.get("instruction_set"),
+        "roi": None if roi is None else list(_roi(roi)),
+        "frames": ends,
+        **{name: None if index is None else int(index) + 1 for name, index in number.items()},
+        "pixel_size": arguments.length("pixel_size", given.get("pixel_size")),
+        "origin": "centre",
+        "filter": None,
+        "positions": False,
+    }
+    return {
+        "format": "spotfit record 1",
+        "spotfit": _spotfit.__version__,
+        "verb": "fit_files",
+        "options": {**method, **more},
+        "camera": camera,
+        **({} if calibration is None else {"calibration": calibration}),
+        "origin": "centre",
+    }
 
 
 def _named(paths: Any) -> dict[str, str]:
@@ -254,11 +353,11 @@ def _name(movie: str) -> str:
     return stem[:-4] if stem.lower().endswith(".ome") and len(stem) > 4 else stem
 
 
-def _check(options: dict[str, Any], elsewhere: bool) -> None:
+def _check(options: dict[str, Any], elsewhere: bool) -> _spotfit.LocalizeOptions:
     """Tells of options that are wrong for every movie. Whether there is a GPU, only a worker knows."""
     arguments.whole("threads", options["threads"], 1024)
     here = {**options, "threads": 1}
-    for name in ("channel", "z_slice"):
+    for name in ("channel", "slice"):
         number = here.pop(name, None)
         if number is not None:
             arguments.whole(name, number)
@@ -271,7 +370,7 @@ def _check(options: dict[str, Any], elsewhere: bool) -> None:
         here.pop("instruction_set", None)
     camera = here.get("camera")
     height, width = camera.shape if isinstance(camera, CameraMap) else (256, 256)
-    Blocks(np.empty((0, height, width), np.uint16), **here)
+    return Blocks(np.empty((0, height, width), np.uint16), **here)._options
 
 
 def _check_places(tasks: list[Task]) -> None:
@@ -284,19 +383,22 @@ def _check_places(tasks: list[Task]) -> None:
 
 
 def begun(folder: str) -> dict[str, list[str]]:
-    """The temporary folders of movies, by the name of their tables: a worker is at them, or it died."""
+    """The locks of movies, by the name of their tables: a worker is at them, or it died."""
     found: dict[str, list[str]] = {}
     for entry in os.scandir(folder):
-        # The name, and eight letters.
-        if entry.name.startswith(".") and entry.name.endswith(".part") and entry.name[-14:-13] == "." and entry.is_dir():
-            found.setdefault(entry.name[1:-14], []).append(entry.path)
+        if entry.name.startswith(".") and entry.name.endswith(_LOCK):
+            table = entry.name[1 : -len(_LOCK)]
+            found.setdefault(os.path.splitext(table)[0], []).append(os.path.join(folder, table))
     return found
+
+
+_LOCK = ".spotfit-lock"
 
 
 def _sweep(folder: str, names: set[str]) -> None:
     """Removes what workers left that died."""
-    from shutil import rmtree
-
-    for name, paths in begun(folder).items():
-        for path in paths if name in names else ():
-            rmtree(path, ignore_errors=True)
+    for name, tables in begun(folder).items():
+        for table in tables if name in names else ():
+            lock = _spotfit.FileLock.take(table)
+            if lock is not None:
+                lock.release()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from . import _arguments as arguments
 from ._camera import Camera
 from ._device import DeviceFits
 from ._fits import Errors, Fits
+from ._keywords import RENAMED, current, takes_former
 from ._spotfit import CameraMap, device_of
 from ._spotfit import Fitter as _Fitter
 
@@ -33,19 +34,24 @@ if TYPE_CHECKING:
     #: An array that may be in the memory of a GPU: a tensor of PyTorch, an array of CuPy.
     OnDevice = _ByDLPack | _ByInterface
 
+    # With these, what has no type (numpy.load) is taken for an array of the host; without, the outcome would have no type.
+    Own = TypeVar("Own", bound=npt.NDArray[Any])
+    There = TypeVar("There", bound=OnDevice)
+    Like = TypeVar("Like", bound=npt.ArrayLike)
+
 
 class Fitter:
     """Fits windows with the same options, again and again. It holds its threads.
 
     Parameters
     ----------
-    shape : {"circular", "elliptical", "rotated", "fixed", "given"}
-        The shape of the spots. Of "fixed" ones all have the width `sigma`; of "given" ones each has that of its start.
-    sigma : float or (float, float), optional
-        For the shape "fixed": its width in pixels, or its widths along x and y.
+    shape : {"circular", "elliptical", "rotated", "given"}
+        The shape of the spots. Of "given" ones each has the width of its start.
     profile : {"sampled", "integrated"}
         What a pixel measures: the Gaussian at its centre, or its integral over the pixel. It matters where sigma is
         below about 1 pixel.
+    fixed_sigma : float or (float, float), optional
+        The width is known, in place of a shape: in pixels, or the widths along x and y.
     estimator : {"lse", "mle"}
         What is minimized: least squares, or the deviance of Poisson distributed photo-electrons.
     camera : Camera or CameraMap, optional
@@ -77,8 +83,8 @@ class Fitter:
         slowly. "auto" is the CPU, but a GPU for batches of 300 million pixels and more if there is one.
     instruction_set : {"avx512", "avx2", "neon", "portable"}, optional
         Vector instructions of the backend "cpu". Default: the fastest that the processor has.
-    devices : sequence of int
-        The GPUs of the backend "gpu", by their numbers from 0.
+    device : int or sequence of int
+        The GPU of the backend "gpu", or several, by their numbers from 0.
     threads : int
         Threads of the CPU, at most 1024; 0 takes one for each processor.
 
@@ -92,12 +98,13 @@ class Fitter:
 
     __slots__ = ("_fitter", "_map", "_options")
 
+    @takes_former(devices="device", sigma="fixed_sigma")
     def __init__(
         self,
         *,
         shape: Shape = "circular",
-        sigma: float | tuple[float, float] | None = None,
         profile: Profile = "sampled",
+        fixed_sigma: float | tuple[float, float] | None = None,
         estimator: Estimator = "lse",
         camera: Camera | CameraMap | None = None,
         background: Background | None = None,
@@ -112,19 +119,26 @@ class Fitter:
         sigma_max: float | None = None,
         backend: Backend = "auto",
         instruction_set: InstructionSet | None = None,
-        devices: Sequence[int] = (0,),
+        device: int | Sequence[int] = 0,
         threads: int = 0,
     ) -> None:
         # What another process makes the same of.
         given = {name: value for name, value in locals().items() if name != "self"}
-        self._options = cast("Options", given | {"devices": tuple(devices)})
+        devices = (device,) if isinstance(device, SupportsIndex) else tuple(device)
+        self._options = cast("Options", given | {"device": devices})
         self._map = camera if isinstance(camera, CameraMap) else None
         numbers = None if camera is None or self._map is not None else arguments.camera(camera)
         if max_iterations is not None:
             max_iterations = arguments.whole("max_iterations", max_iterations, 100_000)
+        # What a width that is known was called.
+        former: str = shape
+        if fixed_sigma is not None and former not in ("circular", "fixed"):
+            raise ValueError(f"fixed_sigma is a shape of its own: leave out shape = '{shape}'")
+        if fixed_sigma is None and former == "fixed":
+            raise ValueError("shape = 'fixed' needs fixed_sigma, in pixels")
         self._fitter = _Fitter(
-            shape=shape,
-            sigma=None if sigma is None else arguments.pair("sigma", sigma),
+            shape=shape if fixed_sigma is None else "fixed",
+            sigma=None if fixed_sigma is None else arguments.pair("fixed_sigma", fixed_sigma),
             profile=profile,
             estimator=estimator,
             camera=numbers,
@@ -140,7 +154,7 @@ class Fitter:
             sigma_max=sigma_max,
             backend=backend,
             instruction_set=instruction_set,
-            devices=[arguments.whole("devices", device, 2**31) for device in devices],
+            devices=[arguments.whole("device", number, 2**31) for number in devices],
             threads=arguments.whole("threads", threads, 1024),
         )
 
@@ -174,7 +188,7 @@ class Fitter:
     @overload
     def fit(
         self,
-        spots: npt.NDArray[Any],
+        spots: Own,
         *,
         start: npt.ArrayLike | None = None,
         weights: npt.ArrayLike | None = None,
@@ -185,7 +199,7 @@ class Fitter:
     @overload
     def fit(
         self,
-        spots: OnDevice,
+        spots: There,
         *,
         start: npt.ArrayLike | OnDevice | None = None,
         weights: npt.ArrayLike | OnDevice | None = None,
@@ -196,7 +210,7 @@ class Fitter:
     @overload
     def fit(
         self,
-        spots: npt.ArrayLike,
+        spots: Like,
         *,
         start: npt.ArrayLike | None = None,
         weights: npt.ArrayLike | None = None,
@@ -220,7 +234,7 @@ class Fitter:
     @overload
     def fit_in_frames(
         self,
-        frames: npt.NDArray[Any],
+        frames: Own,
         corners: npt.ArrayLike,
         size: int | tuple[int, int],
         *,
@@ -232,7 +246,7 @@ class Fitter:
     @overload
     def fit_in_frames(
         self,
-        frames: OnDevice,
+        frames: There,
         corners: npt.ArrayLike,
         size: int | tuple[int, int],
         *,
@@ -244,7 +258,7 @@ class Fitter:
     @overload
     def fit_in_frames(
         self,
-        frames: npt.ArrayLike,
+        frames: Like,
         corners: npt.ArrayLike,
         size: int | tuple[int, int],
         *,
@@ -304,6 +318,7 @@ def _double(dtype: str | None) -> bool | None:
 
 
 def _fits(rows: npt.NDArray[Any], errors: npt.NDArray[Any] | None) -> Fits:
+    rows.setflags(write=False)
     return Fits(rows, None if errors is None else Errors(errors, rows))
 
 
@@ -314,6 +329,8 @@ _cached = lru_cache(maxsize=16, typed=True)(Fitter)
 def _fitter(options: Options) -> Fitter:
     """A fitter with these options: that of an earlier call, if there was one, for starting threads takes longer than
     fitting some windows."""
+    if not RENAMED.keys().isdisjoint(options):
+        options = cast("Options", current(options))
     camera = options.get("camera")
     if isinstance(camera, CameraMap):
         # Maps are large: only their owner keeps them.
@@ -333,7 +350,7 @@ def fitter_of(options: Options) -> tuple[_Fitter, CameraMap | None]:
 
 @overload
 def fit(
-    spots: npt.NDArray[Any],
+    spots: Own,
     *,
     start: npt.ArrayLike | None = None,
     weights: npt.ArrayLike | None = None,
@@ -344,7 +361,7 @@ def fit(
 ) -> Fits: ...
 @overload
 def fit(
-    spots: OnDevice,
+    spots: There,
     *,
     start: npt.ArrayLike | OnDevice | None = None,
     weights: npt.ArrayLike | OnDevice | None = None,
@@ -355,7 +372,7 @@ def fit(
 ) -> DeviceFits: ...
 @overload
 def fit(
-    spots: npt.ArrayLike,
+    spots: Like,
     *,
     start: npt.ArrayLike | None = None,
     weights: npt.ArrayLike | None = None,
@@ -433,7 +450,7 @@ def fit(
 
 @overload
 def fit_in_frames(
-    frames: npt.NDArray[Any],
+    frames: Own,
     corners: npt.ArrayLike,
     size: int | tuple[int, int],
     *,
@@ -445,7 +462,7 @@ def fit_in_frames(
 ) -> Fits: ...
 @overload
 def fit_in_frames(
-    frames: OnDevice,
+    frames: There,
     corners: npt.ArrayLike,
     size: int | tuple[int, int],
     *,
@@ -457,7 +474,7 @@ def fit_in_frames(
 ) -> DeviceFits: ...
 @overload
 def fit_in_frames(
-    frames: npt.ArrayLike,
+    frames: Like,
     corners: npt.ArrayLike,
     size: int | tuple[int, int],
     *,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 import numpy as np
 import numpy.typing as npt
 
+from ._frozen import frozen, rows
+
 if TYPE_CHECKING:
     import pandas
     import polars
@@ -57,15 +59,18 @@ class Errors:
     ----------
     array : structured array (n,)
         What the other attributes are taken from: ``covariance`` (the upper half of the 7×7 matrix, row after row),
-        ``photons``, ``goodness``, ``excess``, ``exploding``.
+        ``photons``, ``goodness``, ``excess``, ``exploding``. It cannot be written to; a copy can.
     """
 
     __slots__ = ("_fits", "array")
 
     def __init__(self, array: npt.NDArray[np.void], fits: npt.NDArray[np.void] | None = None) -> None:
-        self.array = array
+        self.array = frozen(array)
         # Of which fits these are the errors: that of sigma depends on both widths.
         self._fits = fits
+
+    def __reduce__(self) -> Any:
+        return Errors, (self.array, self._fits)
 
     def of(self, parameter: str) -> Floats:
         """The standard error (n,) of a parameter: x, y, sigma_x, sigma_y, angle, amplitude or background."""
@@ -145,7 +150,8 @@ class Errors:
         return len(self.array)
 
     def __getitem__(self, index: slice | npt.NDArray[Any] | list[Any]) -> Errors:
-        return Errors(self.array[index], None if self._fits is None else self._fits[index])
+        part = rows(self.array, index, "errors")
+        return Errors(part, None if self._fits is None else rows(self._fits, index, "errors"))
 
     def __repr__(self) -> str:
         if not len(self):
@@ -163,14 +169,18 @@ class Fits:
     ----------
     array : structured array (n,)
         What Rust wrote: the fields ``x``, ``y``, ``sigma``, ``sigma_x``, ``sigma_y``, ``angle``, ``amplitude``,
-        ``background``, ``chi2``, ``iterations``, ``evaluations`` and ``status``. Each is an attribute too.
+        ``background``, ``chi2``, ``iterations``, ``evaluations`` and ``status``. Each is an attribute too. None of them can
+        be written to: they are views of this array, and so are the fits that are chosen of others. Copies can.
     """
 
     __slots__ = ("_errors", "array")
 
     def __init__(self, array: npt.NDArray[np.void], errors: Errors | None = None) -> None:
-        self.array = array
+        self.array = frozen(array)
         self._errors = errors
+
+    def __reduce__(self) -> Any:
+        return Fits, (self.array, self._errors)
 
     @property
     def x(self) -> Floats:

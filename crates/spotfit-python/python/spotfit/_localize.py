@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
+from builtins import slice as Slice
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from . import _arguments as arguments
 from . import _spotfit
 from ._camera import Camera
+from ._concatenate import joined
 from ._fit import fitter_of
-from ._locs import Locs, joined
+from ._keywords import RENAMED, takes_former
+from ._locs import Locs
+from ._warnings import tell
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -24,9 +27,16 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 22
 #: Options that a measured PSF has no use for.
 _GAUSSIAN = (
-    "shape", "sigma", "profile", "criteria", "background", "min_delta", "min_step", "max_error", "tolerance", "centre_margin",
+    "shape", "fixed_sigma", "profile", "criteria", "background", "min_delta", "min_step", "max_error", "tolerance", "centre_margin",
     "sigma_min", "sigma_max",
 )  # fmt: skip
+#: Pixels that a microscope may have, in nanometres.
+_USUAL_PIXELS = (5.0, 2000.0)
+#: What is said where nothing is known of the camera.
+_NO_CAMERA = (
+    "no camera given; photons and uncertainties assume a baseline of 0 ADU and 1 photo-electron per ADU "
+    "(camera=spotfit.Camera() if they are so)"
+)
 #: Pixels whose largest value is that of a saturated one.
 _NARROW = (np.dtype(np.uint8), np.dtype(np.uint16))
 
@@ -48,7 +58,7 @@ def localize(
     progress : callable, optional
         Called with the number of frames done and that of all, after each block.
     **options
-        The options of `Blocks` and of `Fitter`: `box_size`, `drop`, `camera`, `shape`, `estimator` and others.
+        The options of `Blocks` and of `Fitter`: `box`, `drop`, `camera`, `shape`, `estimator` and others.
 
     Returns
     -------
@@ -88,7 +98,7 @@ class Blocks(Iterator[Locs]):
     movie : path or array_like (n, height, width)
         A TIFF, OME-TIFF, NPY, Picasso ``.raw`` or ``.dax`` file, or frames. Anything with a shape that gives frames when it
         is sliced will do, such as ``numpy.memmap``: it is taken in blocks.
-    box_size : int, optional
+    box : int, optional
         Side of the windows in pixels: odd, 5 to 63. Default: 7; with `calibration` that of the beads, with `psf` the largest up to
         13 that leaves 5 pixels of it around.
     false_rate : float
@@ -99,14 +109,14 @@ class Blocks(Iterator[Locs]):
         Where to look: first column, first row, columns, rows.
     frames : slice, optional
         Which frames, without a step; negative numbers count from the end.
-    pixel_size : float, optional
-        Side of a pixel in nanometres. It stands in the table; lengths are in pixels (`Locs.in_nanometres`). A `calibration` of
-        Picasso 1.0 needs it, unless it says it itself.
+    pixel_size : float or "px", optional
+        Side of a pixel in nanometres. It stands in the table; lengths are in pixels (`Locs.in_nanometres`). Default: what the
+        metadata of the file state; with "px" it is not known. A `calibration` of Picasso 1.0 needs it, unless it says it itself.
     drop : str or sequence of str
         Drop localizations that cannot be trusted: "neighbour", "residual", "saturated", "width", or "all".
-    keep_all : bool
+    all : bool
         Keep fits that failed, too, with a column ``status``.
-    checks : bool
+    flags : bool
         Add ``neighbour``, ``goodness`` and ``flags``.
     errors : bool
         Add the standard errors of photons, background and widths.
@@ -119,7 +129,7 @@ class Blocks(Iterator[Locs]):
     psf : path, optional
         A measured PSF of ``spotfit calibrate --spline`` or Picasso (``spline-3d``), with which x, y and z are fitted in place
         of a Gaussian; by maximum likelihood, if nothing else is said. Adds the same columns.
-    channel, z_slice : int, optional
+    channel, slice : int, optional
         Which channel and which slice, from 0; of files only.
     **options
         The options of `Fitter`: `camera`, `shape`, `estimator` and others.
@@ -131,30 +141,32 @@ class Blocks(Iterator[Locs]):
 
     Warns
     -----
-    UserWarning
-        If the first frames contradict a `Camera` that is given (its sensitivity or EM gain by more than a factor of 2, a read noise
-        of 0 where there is one that matters), or `box_size` is not that of the calibration.
+    SpotfitWarning
+        If there is no camera, so that photons are counts; if the first frames contradict a `Camera` that is given (a baseline
+        above most of them, sensitivity or EM gain by more than a factor of 2, a read noise of 0 where there is one that matters); if the
+        file or the size of its pixels is odd; or if `box` is not that of the calibration.
     """
 
+    @takes_former(**RENAMED)
     def __init__(
         self,
         movie: str | PathLike[str] | Any,
         *,
-        box_size: int | None = None,
+        box: int | None = None,
         false_rate: float = 1.0,
         threshold: float | None = None,
         roi: tuple[int, int, int, int] | None = None,
-        frames: slice | None = None,
-        pixel_size: float | None = None,
+        frames: Slice | None = None,
+        pixel_size: float | Literal["px"] | None = None,
         drop: Flag | Sequence[Flag] = (),
-        keep_all: bool = False,
-        checks: bool = False,
+        all: bool = False,
+        flags: bool = False,
         errors: bool = False,
         saturation: float | None = None,
         calibration: str | PathLike[str] | None = None,
         psf: str | PathLike[str] | None = None,
         channel: int | None = None,
-        z_slice: int | None = None,
+        slice: int | None = None,
         **options: Unpack[Options],
     ) -> None:
         if options.get("shape") == "given":
@@ -166,48 +178,49 @@ class Blocks(Iterator[Locs]):
             if gaussian:
                 raise ValueError(f"{gaussian[0]} is for Gaussians: a measured PSF has a shape of its own")
             options.setdefault("estimator", "mle")
-        if calibration is not None and options.get("shape", "circular") == "circular":
+        if calibration is not None and options.get("shape", "circular") == "circular" and options.get("fixed_sigma") is None:
             options["shape"] = "elliptical"
-        size = arguments.length("pixel_size", pixel_size)
+        size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
         self._options = _spotfit.LocalizeOptions(
             *fitter_of(options),
-            box_size=None if box_size is None else arguments.whole("box_size", box_size),
+            box_size=None if box is None else arguments.whole("box", box),
             false_rate=arguments.number("false_rate", false_rate),
             threshold=threshold,
             roi=None if roi is None else _roi(roi),
             drop=dropped,
-            keep_all=keep_all,
-            checks=checks,
+            keep_all=all,
+            checks=flags,
             errors=errors,
             saturation=saturation,
             calibration=calibration,
             psf=psf,
             pixel_size=size,
         )
-        for note in self._options.notes():
-            warnings.warn(note, stacklevel=2)
+        notes = self._options.notes()
         given = options.get("camera")
         camera = None if given is None or isinstance(given, _spotfit.CameraMap) else arguments.camera(given)
-        frames = slice(None) if frames is None else frames
-        if not isinstance(frames, slice) or frames.step not in (None, 1):
+        frames = Slice(None) if frames is None else frames
+        if not isinstance(frames, Slice) or frames.step not in (None, 1):
             raise ValueError("frames must be a slice without a step")
-        frames = slice(arguments.index("frames", frames.start), arguments.index("frames", frames.stop))
+        frames = Slice(arguments.index("frames", frames.start), arguments.index("frames", frames.stop))
         self.done = 0
         if isinstance(movie, (str, PathLike)):
             channel = None if channel is None else arguments.whole("channel", channel)
-            z_slice = None if z_slice is None else arguments.whole("z_slice", z_slice)
-            source = _spotfit.MovieLocalizer(self._options, fspath(movie), channel, z_slice, frames.start, frames.stop)
+            slice = None if slice is None else arguments.whole("slice", slice)
+            file = _spotfit.MovieFile(fspath(movie), channel, slice)
+            info, notes = file.info, [*notes, *file.notes]
+            size = file.pixel_size if pixel_size is None else size
+            source = _spotfit.MovieLocalizer(self._options, file, frames.start, frames.stop)
             if camera is not None:
-                _doubt(_spotfit.doubts_of_movie(fspath(movie), channel, z_slice, camera))
-            info = source.info
+                notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera)
             first, last, _ = frames.indices(info.numbers[3] or 0)
             self.total = max(last - first, 0)
             self._next = self._of_file(source)
         else:
             if movie is None:
                 raise TypeError("movie must be a path or an array, not None")
-            for name, number in (("channel", channel), ("z_slice", z_slice)):
+            for name, number in (("channel", channel), ("slice", slice)):
                 if number is not None:
                     raise ValueError(f"{name} is for files: an array has none")
             if saturation is None and "saturated" in dropped and getattr(movie, "dtype", None) not in _NARROW:
@@ -222,9 +235,14 @@ class Blocks(Iterator[Locs]):
             localizer = _spotfit.ArrayLocalizer(self._options, height, width)
             if camera is not None:
                 few = array[first : min(last, first + _spotfit.frames_for_estimates(height, width))]
-                _doubt(_spotfit.doubts(few, camera))
+                notes += _spotfit.doubts(few, camera)
             self._next = self._of_array(localizer, array, first, max(last, first))
         self._info = info if size is None else info.with_pixel_size(size)
+        if size is not None and not _USUAL_PIXELS[0] <= size <= _USUAL_PIXELS[1]:
+            notes.append(f"pixels of {size:g} nm are unusual; pixel_size is in nanometres")
+        if given is None:
+            notes.append(_NO_CAMERA)
+        tell(notes)
 
     def _of_file(self, source: _spotfit.MovieLocalizer) -> Iterator[list[Any]]:
         while (found := source.next()) is not None:
@@ -307,11 +325,6 @@ def _estimates(movie: Any, camera: Camera | None) -> tuple[float | None, float |
         raise ValueError(f"movie must be (n, height, width), not of shape {tuple(array.shape)}")
     count = _spotfit.frames_for_estimates(int(array.shape[1]), int(array.shape[2]))
     return _spotfit.estimates(array[:count], arguments.camera(Camera() if camera is None else camera))
-
-
-def _doubt(doubts: list[str]) -> None:
-    for doubt in doubts:
-        warnings.warn(doubt, stacklevel=3)
 
 
 def _roi(roi: Any) -> tuple[int, int, int, int]:

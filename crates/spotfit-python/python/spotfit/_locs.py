@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _arguments as arguments
 from . import _spotfit
+from ._frozen import copied, frozen, rows
+from ._warnings import tell
 
 if TYPE_CHECKING:
     import pandas
@@ -19,16 +21,19 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
-_PIXEL, _NANOMETRE = "px", "nm"
+PIXEL, NANOMETRE = "px", "nm"
 #: In which unit columns are that Python makes.
-_UNITS = {"photons": "photon", "background": "photon", "z": _NANOMETRE, "uncertainty_z": _NANOMETRE, "angle": "rad"}
+_UNITS = {"photons": "photon", "background": "photon", "z": NANOMETRE, "uncertainty_z": NANOMETRE, "angle": "rad"}
 #: Columns that count.
 _WHOLE = ("frame", "id")
+#: Heights, which are in nanometres whatever the unit of x is.
+HEIGHTS = ("z", "uncertainty_z", "z_distance")
 _LENGTHS = ("x", "y", "sigma", "sigma_x", "sigma_y", "uncertainty", "uncertainty_x", "uncertainty_y")
 
 
-class Movie(NamedTuple):
-    """What is known of the movie that a table is of.
+@dataclass(frozen=True, slots=True)
+class Movie:
+    """What is known of the movie that a table is of. ``dataclasses.replace(movie, frames=100)`` makes another one.
 
     Attributes
     ----------
@@ -38,12 +43,29 @@ class Movie(NamedTuple):
         Sides of the frames in pixels.
     frames : int or None
         The number of frames.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a number is out of its range, or none.
+
+    Examples
+    --------
+    >>> Movie(100, width=64, height=48)
+    Movie(pixel_size=100.0, width=64, height=48, frames=None)
     """
 
     pixel_size: float | None = None
     width: int | None = None
     height: int | None = None
     frames: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pixel_size", arguments.length("pixel_size", self.pixel_size))
+        for name in ("width", "height", "frames"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, arguments.whole(name, value))
 
 
 class Column(NamedTuple):
@@ -60,10 +82,13 @@ class Locs:
     Frames are counted from 0, and (0, 0) is the centre of the first pixel. ``x``, ``y``, ``sigma`` and ``uncertainty`` are
     in pixels or nanometres (`units`), ``z`` in nanometres, ``photons`` and ``background`` in photo-electrons.
 
+    Localizations do not change: their columns cannot be written to, and `with_column` makes others. ``locs[mask]``,
+    ``locs[2:9]`` and ``locs[[3, 1]]`` are localizations again, ``locs[3]`` is a row, a dictionary; `concatenate` joins tables.
+
     Parameters
     ----------
     columns : mapping
-        Columns (n,) by name. Lengths are taken for pixels.
+        Columns (n,) by name, which are copied. Lengths are taken for pixels.
     movie : Movie, optional
         What is known of the movie.
 
@@ -74,24 +99,43 @@ class Locs:
     [0, 1]
     """
 
-    __slots__ = ("_columns", "_info")
+    __slots__ = ("_columns", "_info", "_report")
 
     def __init__(self, columns: Mapping[str, npt.ArrayLike], movie: Movie | None = None) -> None:
-        self._info = _known(movie or Movie())
-        self._columns: dict[str, Column] = {}
+        known: dict[str, Column] = {}
         for name, given in columns.items():
             values = _values(name, given)
-            if values.ndim != 1 or len(values) != len(next(iter(self._columns.values()), Column(values, "", "")).values):
+            if values.ndim != 1 or len(values) != len(next(iter(known.values()), Column(values, "", "")).values):
                 raise ValueError(f"column '{name}' has the shape {values.shape}: all must be (n,) with the same n")
-            unit = _PIXEL if name in _LENGTHS else _UNITS.get(name, "")
+            unit = PIXEL if name in _LENGTHS else _UNITS.get(name, "")
             kind = "whole" if values.dtype.kind in "iu" else "double"
-            self._columns[name] = Column(values, unit, kind)
+            known[name] = Column(values, unit, kind)
+        self._set(known, info_of(movie or Movie()))
+
+    _columns: dict[str, Column]
+    _info: _spotfit.Info
+
+    def _set(self, columns: dict[str, Column], info: _spotfit.Info) -> None:
+        frozen_ = {name: column._replace(values=frozen(column.values)) for name, column in columns.items()}
+        object.__setattr__(self, "_columns", frozen_)
+        object.__setattr__(self, "_info", info)
 
     @classmethod
     def _of(cls, columns: dict[str, Column], info: _spotfit.Info) -> Locs:
         locs = cls.__new__(cls)
-        locs._columns, locs._info = columns, info
+        locs._set(columns, info)
         return locs
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"localizations do not change: locs.with_column({name!r}, …) makes others")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("localizations do not change")
+
+    def __setitem__(self, name: Any, value: object) -> None:
+        if not isinstance(name, str):
+            raise TypeError("localizations do not change: locs.with_column(name, …) makes others")
+        raise TypeError(f"localizations do not change: locs.with_column({name!r}, …) makes others")
 
     @classmethod
     def _made(cls, made: list[Any], info: _spotfit.Info) -> Locs:
@@ -129,6 +173,16 @@ class Locs:
         """What is known of the movie."""
         return Movie(*self._info.numbers)
 
+    @property
+    def report(self) -> dict[str, Any]:
+        """What the operation counted that made this table, such as `link`; empty for other tables, and for parts of this one."""
+        return dict(getattr(self, "_report", {}))
+
+    @property
+    def unit(self) -> str:
+        """The unit of x and y: "px", "nm", or "" if it is not known."""
+        return self._columns["x"].unit if "x" in self._columns else ""
+
     def __getattr__(self, name: str) -> Array:
         if name.startswith("_") or name not in self._columns:
             raise AttributeError(f"there is no column '{name}'")
@@ -138,18 +192,17 @@ class Locs:
         return [*super().__dir__(), *self._columns]
 
     def __getitem__(self, index: Any) -> Any:
-        """A column by its name; with a slice, a mask or numbers, `Locs` of those rows."""
+        """A column by its name; a row by its number, as a dictionary; with a slice, a mask or numbers, `Locs` of those rows."""
         if isinstance(index, str):
             if index not in self._columns:
                 raise KeyError(f"there is no column '{index}' ({', '.join(self._columns)})")
             return self._columns[index].values
-        columns = {}
-        for name, column in self._columns.items():
-            values = column.values[index]
-            if not isinstance(values, np.ndarray):
-                raise TypeError("rows are chosen by a slice, a mask or an array of numbers")
-            columns[name] = column._replace(values=values)
-        return Locs._of(columns, self._info)
+        if isinstance(index, SupportsIndex) and not isinstance(index, (bool, np.bool_, np.ndarray)):
+            return {name: column.values[index] for name, column in self._columns.items()}
+        return Locs._of(
+            {name: column._replace(values=rows(column.values, index, "rows")) for name, column in self._columns.items()},
+            self._info,
+        )
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values())).values) if self._columns else 0
@@ -158,7 +211,14 @@ class Locs:
         return iter(self._columns)
 
     def with_column(self, name: str, values: npt.ArrayLike, unit: str | None = None) -> Locs:
-        """The same with another column, or one replaced; `unit` is "px", "nm", "photon", "rad" or ""."""
+        """The same with another column, or one replaced; `unit` is "px", "nm", "photon", "rad" or "". The values are copied.
+
+        Examples
+        --------
+        >>> locs = Locs({"frame": [0, 1], "x": [3.5, 3.6], "y": [4.0, 4.1]})
+        >>> locs.with_column("x", locs.x + 1).x.tolist()
+        [4.5, 4.6]
+        """
         array = _values(name, values)
         if array.shape != (len(self),):
             raise ValueError(f"column '{name}' must have {len(self)} values, not the shape {array.shape}")
@@ -177,25 +237,25 @@ class Locs:
 
     def in_pixels(self) -> Locs:
         """The same with lengths in pixels."""
-        return self._in(_NANOMETRE, _PIXEL)
+        return self._in(NANOMETRE, PIXEL)
 
     def in_nanometres(self) -> Locs:
         """The same with lengths in nanometres."""
-        return self._in(_PIXEL, _NANOMETRE)
+        return self._in(PIXEL, NANOMETRE)
 
     def _in(self, old: str, new: str) -> Locs:
         # Heights are in nanometres in either.
         wanted = [
             name
             for name, column in self._columns.items()
-            if column.unit == old and name not in ("z", "uncertainty_z", "z_distance")
+            if column.unit == old and name not in HEIGHTS
         ]
         if not wanted:
             return self
         size = self.movie.pixel_size
         if size is None:
             raise ValueError("the size of a pixel is not known: with_pixel_size tells it")
-        scale, kind = (size, "rounded 4") if new == _NANOMETRE else (1 / size, "rounded 6")
+        scale, kind = (size, "rounded 4") if new == NANOMETRE else (1 / size, "rounded 6")
         columns = {name: Column(self._columns[name].values * scale, new, kind) for name in wanted}
         return Locs._of(self._columns | columns, self._info)
 
@@ -231,29 +291,25 @@ class Locs:
             if name in self._columns and len(self):
                 column = self._columns[name]
                 lines.append(f"  median {name:<12} {np.nanmedian(column.values):>9.4g} {column.unit}".rstrip())
+        if self.unit:
+            size = self.movie.pixel_size
+            lines[0] += f"; lengths in {self.unit}" + (f", pixels of {size:g} nm" if size is not None else "")
         return "\n".join(lines)
 
 
 def _restored(columns: dict[str, Column], movie: Movie) -> Locs:
-    return Locs._of(columns, _spotfit.Info(*movie))
+    return Locs._of(columns, info_of(movie))
 
 
-def _known(movie: Movie) -> _spotfit.Info:
-    try:
-        pixel_size, width, height, frames = movie
-    except (TypeError, ValueError):
-        raise TypeError(f"movie must be a spotfit.Movie, not {movie!r}") from None
-    size = arguments.length("pixel_size", pixel_size)
-    return _spotfit.Info(size, _count("width", width), _count("height", height), _count("frames", frames))
-
-
-def _count(name: str, value: int | None) -> int | None:
-    return None if value is None else arguments.whole(name, value)
+def info_of(movie: Movie) -> _spotfit.Info:
+    if not isinstance(movie, Movie):
+        raise TypeError(f"movie must be a spotfit.Movie, not {movie!r}")
+    return _spotfit.Info(movie.pixel_size, movie.width, movie.height, movie.frames)
 
 
 def _values(name: str, given: npt.ArrayLike) -> Array:
     """The values of a column. Files count frames from 1 or 0 as they are whole numbers, so these must be."""
-    values = np.asarray(arguments.unmasked(f"column '{name}'", given))
+    values = copied(arguments.unmasked(f"column '{name}'", given))
     if name not in _WHOLE or values.dtype.kind == "i":
         return values
     if values.dtype.kind not in "uifb":
@@ -262,17 +318,7 @@ def _values(name: str, given: npt.ArrayLike) -> Array:
     wrong = np.flatnonzero(~((np.trunc(numbers) == numbers) & (np.abs(numbers) < 2**53)))
     if len(wrong):
         raise ValueError(f"column '{name}' must be whole numbers: row {wrong[0]} has {numbers.flat[wrong[0]]:g}")
-    return values.astype(np.int64)
-
-
-def joined(parts: list[Locs]) -> Locs:
-    """One table of several with the same columns."""
-    first = parts[0]
-    columns = {
-        name: column._replace(values=np.concatenate([part._columns[name].values for part in parts]))
-        for name, column in first._columns.items()
-    }
-    return Locs._of(columns, first._info)
+    return frozen(values.astype(np.int64))
 
 
 def read_table(
@@ -296,14 +342,13 @@ def read_table(
 
     Warns
     -----
-    UserWarning
+    SpotfitWarning
         If ``id`` begins with 0, so that frames are taken to be counted from 0.
     """
     if first_frame is not None and first_frame not in (0, 1):
         raise ValueError(f"first_frame must be 0 or 1, not {first_frame!r}")
     columns, info, notes = _spotfit.read_table(path, arguments.length("pixel_size", pixel_size), first_frame)
-    for note in notes:
-        warnings.warn(note, stacklevel=2)
+    tell(notes)
     return Locs._made(columns, info)
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _arguments as arguments
 from . import _spotfit
-from ._model_fits import Doubles, ModelFits
+from ._model_fits import Doubles, Made, ModelFits
 
 if TYPE_CHECKING:
-    from ._options import Backend, Estimator, InstructionSet
+    from ._options import Backend, Estimator, InstructionSet, LinearParameters
 
 Limit = float | npt.ArrayLike | None
 
@@ -35,7 +35,8 @@ class Model:
     Parameters
     ----------
     formula : str
-        A formula such as ``"a*exp(-x/t) + c"``, or the name of a model (`Model.all`), which finds its own start values.
+        A formula such as ``"a*exp(-x/t) + c"``, or the name of a model (`Model.all`), which finds its own start values. What is
+        nearly such a name is refused; with `parameters` it is a formula.
     variables : str or sequence of str, optional
         The names of the independent variables. Default: ``"x"``.
     parameters : sequence of str, optional
@@ -44,7 +45,7 @@ class Model:
     Raises
     ------
     ValueError
-        If the formula cannot be read. The message shows where.
+        If the formula cannot be read, where the message shows it; or if it is a name, and there is no such model.
 
     Examples
     --------
@@ -68,11 +69,14 @@ class Model:
             raise TypeError(f"formula must be a string, not {type(formula).__name__}")
         # What another process makes the same of.
         self._given = (formula, variables, parameters)
-        if formula.strip() in _named():
+        name = formula.strip()
+        if name in _named():
             if variables is not None or parameters is not None:
                 raise ValueError(f"the model '{formula}' has names for its variables and parameters")
-            self._model = _spotfit.Model.named(formula.strip())
+            self._model = _spotfit.Model.named(name)
             return
+        if parameters is None and name.isidentifier():
+            _refuse(name)
         if isinstance(variables, str):
             variables = [name.strip() for name in variables.split(",")]
         given = ["x"] if variables is None else list(variables)
@@ -80,7 +84,7 @@ class Model:
 
     @staticmethod
     def all() -> dict[str, tuple[str, str]]:
-        """The models with names: formula, and what it is."""
+        """The models with names: formula, and what it is. Those that call splines are not among them; ``spotfit curve`` has them."""
         return dict(sorted(_named().items()))
 
     @property
@@ -111,6 +115,11 @@ class Model:
         Returns
         -------
         array (points,)
+
+        Examples
+        --------
+        >>> Model("a*x + b")([0, 1, 2], a=2, b=1).tolist()
+        [1.0, 3.0, 5.0]
         """
         values = dict(zip(self.parameters, parameters, strict=False))
         for name in named:
@@ -120,8 +129,51 @@ class Model:
         if len(parameters) > len(self.parameters) or set(values) != set(self.parameters):
             raise TypeError(f"the model has the parameters {', '.join(self.parameters)}")
         numbers = [arguments.number(name, values[name]) for name in self.parameters]
-        points = np.atleast_2d(np.asarray(arguments.unmasked("x", x), dtype=float)).T
-        return np.array(self._model.values(numbers, points.tolist()))
+        points = np.atleast_2d(np.asarray(arguments.unmasked("x", x), dtype=float))
+        found: Doubles = self._model.predict(np.array([numbers]), grid=None, points=points, length=0)[0]
+        return found
+
+    def predict(self, parameters: ModelFits | Mapping[str, npt.ArrayLike] | npt.ArrayLike, x: npt.ArrayLike | None = None) -> Doubles:
+        """The values of the model for many sets of parameters at once.
+
+        Parameters
+        ----------
+        parameters : ModelFits, mapping, or array_like (parameters,) or (n, parameters)
+            Outcomes of `fit`, or the parameters. A mapping has a number, or one for each set, for each name.
+        x : array_like (points,), (variables, points), (n, points) or (n, variables, points), optional
+            Where, as of `fit`. Default: where the data of the fits were.
+
+        Returns
+        -------
+        array (n, points)
+            In double precision; (n, height, width) for fits of images, (points,) for one set of parameters. NaN for fits that
+            are invalid.
+
+        Examples
+        --------
+        >>> Model("a*x + b").predict([[2, 1], [0, 3]], x=[0, 1, 2]).tolist()
+        [[1.0, 3.0, 5.0], [3.0, 3.0, 3.0]]
+        """
+        if isinstance(parameters, ModelFits):
+            if parameters.names != self.parameters:
+                raise ValueError(f"the fits have {', '.join(parameters.names)}, the model has {', '.join(self.parameters)}")
+            return parameters._predict(self, x)
+        if isinstance(parameters, Mapping):
+            missing = [name for name in self.parameters if name not in parameters]
+            for name in parameters:
+                self._check(name)
+            if missing:
+                raise ValueError(f"parameters has no value for {', '.join(missing)}")
+            count = max((np.size(value) for value in parameters.values() if np.ndim(value)), default=1)
+            given = [_numbers(f"parameter {name}", parameters[name], count) for name in self.parameters]
+            values = np.stack(np.broadcast_arrays(*given), axis=-1) if given else np.zeros(0)
+        else:
+            values = np.asarray(arguments.unmasked("parameters", parameters))
+        if x is None:
+            raise ValueError("x must say where: parameters alone do not")
+        points = self._points(x, len(np.atleast_2d(values)))
+        found = self._model.predict(np.atleast_2d(values), grid=None, points=points, length=0)
+        return found[0] if values.ndim < 2 else found
 
     def fit(
         self,
@@ -134,7 +186,7 @@ class Model:
         weights: npt.ArrayLike | None = None,
         estimator: Estimator = "lse",
         absolute: bool = False,
-        linear: Literal["auto", "eliminated", "searched"] = "auto",
+        linear: LinearParameters = "auto",
         max_iterations: int = 200,
         tolerance: float = 1e-3,
         covariance: bool = False,
@@ -198,11 +250,12 @@ class Model:
             self._check(name)
         device = arguments.whole("device", device, 2**31)
         threads = arguments.whole("threads", threads, 1024)
+        points = None if x is None else self._points(x, count)
         found = self._model.fit(
             _fitter(backend, instruction_set, device, threads),
             data,
             grid=grid,
-            points=None if x is None else self._points(x, count),
+            points=points,
             start=self._start(start, count),
             bounds=self._bounds(bounds or {}, count),
             fixed=[name in fixed for name in names],
@@ -214,7 +267,7 @@ class Model:
             tolerance=arguments.number("tolerance", tolerance),
             covariance=covariance,
         )
-        return ModelFits(names, *found)
+        return ModelFits(names, *found, made=Made(self, points, grid or (data.shape[1],)))
 
     def _check(self, name: str) -> None:
         if name not in self.parameters:
@@ -265,8 +318,22 @@ class Model:
         return f"Model({self.formula!r}) of {', '.join(self.variables)} with {', '.join(self.parameters)}"
 
 
+@lru_cache(maxsize=1)
 def _named() -> dict[str, tuple[str, str]]:
     return _spotfit.Model.all()
+
+
+def _refuse(name: str) -> None:
+    """Refuses a name that cannot be meant as a formula, which would be a constant."""
+    splines = _spotfit.Model.with_splines()
+    if name in splines:
+        raise ValueError(f"the model '{name}' calls splines, which only the command takes: spotfit curve --spline")
+    if len(name) < 4:
+        return
+    from difflib import get_close_matches
+
+    for similar in get_close_matches(name, [*_named(), *splines], 1, 0.8):
+        raise ValueError(f"there is no model '{name}'; did you mean '{similar}'? (With parameters={[name]!r} it is a constant.)")
 
 
 def _data(y: npt.ArrayLike) -> tuple[npt.NDArray[Any], tuple[int, int] | None]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from . import _arguments as arguments
 from ._fits import CONVERGED, NAMES, Status, told
+from ._frozen import frozen, rows
 
 if TYPE_CHECKING:
+    from ._model import Model
     import pandas
     import polars
 
@@ -18,8 +21,17 @@ Doubles = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.uint32]
 
 
+class Made(NamedTuple):
+    """What fits were made of, besides the data: the model, where the points lie if that was said, and the shape of a data set."""
+
+    model: Model
+    points: npt.NDArray[Any] | None
+    shape: tuple[int, ...]
+
+
 class ModelFits:
-    """Outcomes of fits of a model, one for each data set. ``fits["t"]`` is the parameter t of all.
+    """Outcomes of fits of a model, one for each data set. ``fits["t"]`` is the parameter t of all, ``fits[mask]``, ``fits[2:9]``
+    and ``fits[[3, 1]]`` are fits again, and ``fits[3]`` is one of them, a dictionary. Arrays cannot be written to; copies can.
 
     Attributes
     ----------
@@ -42,7 +54,9 @@ class ModelFits:
         How each fit ended: a number, see `Status`.
     """
 
-    __slots__ = ("chi2", "covariance", "degrees", "errors", "evaluations", "iterations", "names", "parameters", "status")
+    __slots__ = (
+        "_made", "chi2", "covariance", "degrees", "errors", "evaluations", "iterations", "names", "parameters", "status",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -55,16 +69,26 @@ class ModelFits:
         iterations: Counts,
         evaluations: Counts,
         status: npt.NDArray[np.uint8],
+        made: Made | None = None,
     ) -> None:
         self.names = names
-        self.parameters = parameters
-        self.errors = errors
-        self.covariance = covariance
-        self.chi2 = chi2
-        self.degrees = degrees
-        self.iterations = iterations
-        self.evaluations = evaluations
-        self.status = status
+        self.parameters = frozen(parameters)
+        self.errors = frozen(errors)
+        self.covariance = None if covariance is None else frozen(covariance)
+        self.chi2 = frozen(chi2)
+        self.degrees = frozen(degrees)
+        self.iterations = frozen(iterations)
+        self.evaluations = frozen(evaluations)
+        self.status = frozen(status)
+        self._made = made
+
+    def _arrays(self) -> list[npt.NDArray[Any] | None]:
+        return [
+            self.parameters, self.errors, self.covariance, self.chi2, self.degrees, self.iterations, self.evaluations, self.status,
+        ]  # fmt: skip
+
+    def __reduce__(self) -> Any:
+        return ModelFits, (self.names, *self._arrays(), self._made)
 
     def _number(self, name: str) -> int:
         try:
@@ -72,9 +96,130 @@ class ModelFits:
         except ValueError:
             raise KeyError(f"there is no parameter '{name}' ({', '.join(self.names)})") from None
 
-    def __getitem__(self, name: str) -> Doubles:
-        """A parameter (n,) by its name."""
-        return self.parameters[:, self._number(name)]
+    @overload
+    def __getitem__(self, index: str) -> Doubles: ...
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice | npt.NDArray[Any] | list[Any]) -> ModelFits: ...
+    def __getitem__(self, index: Any) -> Any:
+        """A parameter (n,) by its name; one outcome by its number, as a dictionary; with a slice, a mask or numbers, `ModelFits` of
+        those."""
+        if isinstance(index, str):
+            return self.parameters[:, self._number(index)]
+        if isinstance(index, SupportsIndex) and not isinstance(index, (bool, np.bool_, np.ndarray)):
+            return {name: column[index] for name, column in self.columns().items()}
+        parts: list[Any] = [None if array is None else rows(array, index, "fits") for array in self._arrays()]
+        made = self._made
+        if made is not None and made.points is not None and made.points.ndim == 3:
+            made = made._replace(points=rows(made.points, index, "fits"))
+        return ModelFits(self.names, *parts, made=made)  # type: ignore[misc]
+
+    def _predict(self, model: Model, x: npt.ArrayLike | None) -> Doubles:
+        made = self._made
+        if x is not None:
+            return model._model.predict(self.parameters, grid=None, points=model._points(x, len(self)), length=0)
+        if made is None:
+            raise ValueError("x must say where: it is not known where the data of these fits were")
+        grid = made.shape if len(made.shape) == 2 and made.points is None else None
+        length = int(np.prod(made.shape))
+        found = model._model.predict(self.parameters, grid=grid, points=made.points, length=length)
+        return found.reshape(len(self), *made.shape)
+
+    def predict(self, x: npt.ArrayLike | None = None) -> Doubles:
+        """The values of the model with these parameters.
+
+        Parameters
+        ----------
+        x : array_like (points,), (variables, points), (n, points) or (n, variables, points), optional
+            Where, as of `Model.fit`. Default: where the data were. Their `x` is not copied, so it must not have changed.
+
+        Returns
+        -------
+        array (n, points), or (n, height, width) of images
+            NaN for fits that are invalid.
+        """
+        if self._made is None:
+            raise ValueError("these fits do not know their model: Model.predict(fits, x) takes them")
+        return self._predict(self._made.model, x)
+
+    def residuals(self, y: npt.ArrayLike, x: npt.ArrayLike | None = None) -> Doubles:
+        """What the model leaves of the data: y - f(x).
+
+        Parameters
+        ----------
+        y : array_like (points,), (n, points) or (n, height, width)
+            The data that were fitted, or others at the same points.
+        x : array_like, optional
+            As of `predict`.
+
+        Returns
+        -------
+        array (n, points), or (n, height, width) of images
+
+        Examples
+        --------
+        >>> import numpy as np, spotfit
+        >>> x = np.arange(4.0)
+        >>> fits = spotfit.Model("a*x + b").fit([0.0, 1.0, 2.0, 7.0], x=x, start=[1, 0])
+        >>> fits.residuals([0.0, 1.0, 2.0, 7.0]).round(2).tolist()
+        [[0.8, -0.4, -1.6, 1.2]]
+        """
+        data = np.asarray(arguments.unmasked("y", y))
+        if data.dtype.kind not in "uifb":
+            raise TypeError(f"y must be numbers, not {data.dtype}")
+        values = self.predict(x)
+        if data.ndim == 1 and len(self) == 1:
+            data = data[None]
+        if data.shape != values.shape:
+            raise ValueError(f"y must have the shape {values.shape}, not {data.shape}")
+        found: Doubles = np.subtract(data, values, out=values)
+        return found
+
+    def r_squared(
+        self, y: npt.ArrayLike, x: npt.ArrayLike | None = None, *, weights: npt.ArrayLike | None = None
+    ) -> Doubles:
+        """The coefficient of determination R²: which share of the variance of the data the model explains.
+
+        Parameters
+        ----------
+        y : array_like (points,), (n, points) or (n, height, width)
+            The data that were fitted.
+        x : array_like, optional
+            As of `predict`.
+        weights : array_like (points,) or (n, points), optional
+            Weights of the points; those of 0 or NaN are left out.
+
+        Returns
+        -------
+        array (n,)
+            1 - Σw(y - f)²/Σw(y - ȳ)². It is 1 for a perfect fit and below 0 where the mean of the data does better; NaN where
+            the data are all the same, or are not numbers.
+
+        Examples
+        --------
+        >>> import numpy as np, spotfit
+        >>> x = np.arange(4.0)
+        >>> fits = spotfit.Model("a*x + b").fit([0.0, 1.0, 2.0, 7.0], x=x, start=[1, 0])
+        >>> fits.r_squared([0.0, 1.0, 2.0, 7.0]).round(3).tolist()
+        [0.834]
+        """
+        left = self.residuals(y, x).reshape(len(self), -1)
+        data = np.asarray(y, dtype=float).reshape(left.shape)
+        weight: Doubles = np.ones(left.shape[1])
+        if weights is not None:
+            weight = np.asarray(arguments.unmasked("weights", weights), dtype=float)
+            weight = weight.reshape(len(weight), -1) if weight.ndim == 3 else weight
+            if weight.shape not in (left.shape, left.shape[1:]):
+                raise ValueError(f"weights must have the shape {left.shape[1:]} or {left.shape}, not {weight.shape}")
+        used = weight > 0
+        weight = np.where(used, weight, 0.0)
+        left, data = np.where(used, left, 0.0), np.where(used, data, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = (weight * data).sum(axis=1) / weight.sum(axis=-1)
+            whole = (weight * (data - mean[:, None]) ** 2).sum(axis=1)
+            found: Doubles = np.where(whole > 0, 1 - (weight * left**2).sum(axis=1) / whole, np.nan)
+        return found
 
     def error_of(self, name: str) -> Doubles:
         """The standard error (n,) of a parameter."""

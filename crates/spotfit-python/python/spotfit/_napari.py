@@ -9,19 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from ._camera import Camera
+from ._concatenate import joined
 from ._localize import Blocks
-from ._locs import Locs, joined
+from ._locs import Locs
 
 
 def options_of(values: dict[str, Any]) -> dict[str, Any]:
     """The options of `localize` that the fields of the window say; None and 0 stand for what is not known."""
-    options = {name: values[name] for name in ("box_size", "shape")}
+    options = {"box": values["box_size"]}
     if values["threshold"]:
         options["threshold"] = values["threshold"]
     else:
         options["false_rate"] = values["false_rate"]
     if values["shape"] == "fixed":
-        options["sigma"] = values["sigma"]
+        options["fixed_sigma"] = values["sigma"]
+    else:
+        options["shape"] = values["shape"]
     if values["pixel_size"]:
         options["pixel_size"] = values["pixel_size"]
     options["camera"] = Camera(values["baseline"], values["sensitivity"])

@@ -1,4 +1,4 @@
-"""The options of a fit, for those who check types."""
+"""The options of every function, for those who check types."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Literal, TypedDict
 from ._camera import Camera
 from ._spotfit import CameraMap
 
-Shape = Literal["circular", "elliptical", "rotated", "fixed", "given"]
+# Options have these names, too.
+Slice = slice
+
+Shape = Literal["circular", "elliptical", "rotated", "given"]
 Profile = Literal["sampled", "integrated"]
 Estimator = Literal["lse", "mle"]
 Background = Literal["free", "nonnegative"]
@@ -22,8 +25,8 @@ class Options(TypedDict, total=False):
     """The keywords of `spotfit.Fitter`."""
 
     shape: Shape
-    sigma: float | tuple[float, float] | None
     profile: Profile
+    fixed_sigma: float | tuple[float, float] | None
     estimator: Estimator
     camera: Camera | CameraMap | None
     background: Background | None
@@ -38,28 +41,32 @@ class Options(TypedDict, total=False):
     sigma_max: float | None
     backend: Backend
     instruction_set: InstructionSet | None
-    devices: Sequence[int]
+    device: int | Sequence[int]
     threads: int
 
 
 Flag = Literal["neighbour", "residual", "saturated", "width", "all"]
+Blur = Literal["uncertainty", "average", "none"]
+ColourMap = Literal["inferno", "magma", "viridis", "grey", "turbo", "sinebow"]
+Measure = Literal["mahalanobis", "roots"]
+LinearParameters = Literal["auto", "eliminated", "searched"]
 
 
 class LocalizeOptions(Options, total=False):
     """The keywords of `spotfit.Blocks`."""
 
-    box_size: int | None
+    box: int | None
     false_rate: float
     threshold: float | None
     roi: tuple[int, int, int, int] | None
-    frames: slice | None
-    pixel_size: float | None
+    frames: Slice | None
+    pixel_size: float | Literal["px"] | None
     drop: Flag | Sequence[Flag]
-    keep_all: bool
-    checks: bool
+    all: bool
+    flags: bool
     errors: bool
     saturation: float | None
     calibration: str | PathLike[str] | None
     psf: str | PathLike[str] | None
     channel: int | None
-    z_slice: int | None
+    slice: int | None

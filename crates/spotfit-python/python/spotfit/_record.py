@@ -1,4 +1,4 @@
-"""What a table was made of, and how: the file beside it."""
+"""What a table of 0.1 was made of, and how: the file ``NAME.fit.json`` beside it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from . import _arguments as arguments
 from ._fit import Fitter
+from ._keywords import current, former
 from ._localize import Blocks
-from ._spotfit import CameraMap, __version__
+from ._spotfit import CameraMap
 
 #: What changes the time that a fit takes, but nothing in its table.
 _SPEED = ("threads", "devices")
@@ -33,7 +34,9 @@ def made_from(movie: str) -> Record:
 
 def options_of(options: Mapping[str, Any]) -> Record:
     """All options of `Blocks` and `Fitter`, given or not, as JSON has them: what means the same looks the same."""
-    every = {**(Blocks.__init__.__kwdefaults__ or {}), **(Fitter.__init__.__kwdefaults__ or {}), **options}
+    every = {**(Blocks.__init__.__kwdefaults__ or {}), **(Fitter.__init__.__kwdefaults__ or {}), **current(options)}
+    # Records of earlier versions have these names.
+    every = former(every)
     drop = every["drop"]
     every["drop"] = [drop] if isinstance(drop, str) else sorted(set(drop))
     every["frames"] = every["frames"] or slice(None)
@@ -94,27 +97,6 @@ def read(path: str) -> Record | None:
     if not isinstance(record, dict) or not isinstance(record.get("options"), dict):
         raise ValueError(f"{path} is no record of a fit")
     return record
-
-
-def write(path: str, record: Record) -> None:
-    """Writes a record, and waits until it is on the disk."""
-    import json
-
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        json.dump({**record, "spotfit": __version__}, file, indent=1, ensure_ascii=False)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def settle(folder: str) -> None:
-    """Waits until the names in a folder are on the disk, where folders can be asked that."""
-    if hasattr(os, "O_DIRECTORY"):
-        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
 
 
 def difference(then: Record, now: Record) -> str | None:

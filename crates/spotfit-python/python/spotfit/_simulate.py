@@ -1,7 +1,9 @@
-"""Simulated windows."""
+"""Simulated windows, movies and stacks of beads."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -10,6 +12,10 @@ import numpy.typing as npt
 from . import _arguments as arguments
 from . import _spotfit
 from ._camera import Camera
+from ._locs import Locs
+
+#: Offset, gain and variance.
+Maps = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 _TRUTH = np.dtype(
     [(name, "f8") for name in ("x", "y", "sigma", "sigma_x", "sigma_y", "angle", "z", "photons", "background")]
@@ -33,6 +39,11 @@ class Simulation(NamedTuple):
     spots: npt.NDArray[np.float32]
     truth: npt.NDArray[np.void]
     corners: npt.NDArray[np.uint32] | None
+
+    def __repr__(self) -> str:
+        count, height, width = self.spots.shape
+        with_maps = "" if self.corners is None else " of a camera with maps"
+        return f"Simulation of {count:,} windows of {height}×{width} pixels{with_maps}: spots, truth, corners"
 
 
 def simulate(
@@ -121,6 +132,251 @@ def simulate(
     )
     truth: npt.NDArray[Any] = numbers.view(_TRUTH)[:, 0] if len(numbers) else np.empty(0, _TRUTH)
     return Simulation(pixels, truth, corners)
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedMovie:
+    """Simulated frames with their truth.
+
+    Attributes
+    ----------
+    frames : array (n, height, width) of uint16
+        The frames in counts.
+    truth : Locs
+        The molecules and beads that glow in each frame: ``frame``, ``x``, ``y`` and ``sigma`` in pixels (``sigma_x`` and ``sigma_y``
+        unless circular; ``angle`` in radians if rotated, ``z`` in nanometres if defocused), ``photons`` and ``background`` (of a pixel)
+        in photo-electrons, and the number of the ``molecule``.
+    maps : (offset, gain, variance) or None
+        The maps (height, width) of the camera, if there are any: ADU, ADU per photo-electron, ADU².
+    """
+
+    frames: npt.NDArray[np.uint16]
+    truth: Locs
+    maps: Maps | None = None
+
+
+def simulate_movie(
+    frames: int = 500,
+    *,
+    width: int = 256,
+    height: int = 256,
+    spots: float = 20.0,
+    photons: float = 1000.0,
+    sigma: float = 1.3,
+    sigma_spread: float | None = None,
+    shape: Literal["circular", "elliptical", "rotated", "defocused"] = "circular",
+    z_range: float | None = None,
+    focus: float | None = None,
+    depth: float | None = None,
+    profile: Literal["sampled", "integrated"] = "sampled",
+    on_time: float = 3.0,
+    off_time: float = 300.0,
+    beads: int = 0,
+    drift: Sequence[float] = (0.0, 0.0),
+    heights: Literal["random", "structure"] | None = None,
+    background: float = 20.0,
+    unevenness: float = 0.5,
+    camera: Camera | None = None,
+    maps: Literal["simulated"] | tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike] | None = None,
+    seed: int = 1,
+) -> SimulatedMovie:
+    """Simulates a movie: blinking molecules on lines and rings, beads, an uneven background. The same options and the same seed give
+    the frames of ``spotfit simulate movie`` on every machine.
+
+    Parameters
+    ----------
+    frames : int
+        Number of frames.
+    width, height : int
+        Sides of the frames in pixels.
+    spots : float
+        Molecules that glow in a frame, on average.
+    photons : float
+        Photo-electrons of a molecule in a frame.
+    sigma : float
+        Standard deviation of the spots in pixels.
+    sigma_spread : float, optional
+        How much sigma varies from molecule to molecule: it is uniform within this share of `sigma`, 0 to 0.9. Default: 0; 0.25
+        for elliptical and rotated spots.
+    shape : {"circular", "elliptical", "rotated", "defocused"}
+        The shape of the spots. Defocused ones are astigmatic: their widths follow from a height z.
+    z_range : float, optional
+        Defocused: z lies within plus and minus this, in nanometres. Default: 500.
+    focus : float, optional
+        Defocused: the z at which sigma_x is in focus, in nanometres; sigma_y is at its negative. Default: 200.
+    depth : float, optional
+        Defocused: how far from its focus a width has grown by √2, in nanometres. Default: 400.
+    profile : {"sampled", "integrated"}
+        Whether a pixel has the Gaussian at its centre, or its mean over the pixel.
+    on_time, off_time : float
+        How long a molecule glows, and stays dark, on average, in frames.
+    beads : int
+        Number of fiducial beads, always on, ten times as bright as a molecule.
+    drift : (float, float) or (float, float, float)
+        Drift from frame to frame: x and y in pixels, and z in nanometres for defocused spots.
+    heights : {"random", "structure"}, optional
+        The heights of defocused spots: random, or those of the structures. Default: random.
+    background : float
+        Mean photo-electrons of the background in a pixel.
+    unevenness : float
+        How much the background varies over the frame, as a share of its mean, 0 to 1.
+    camera : Camera, optional
+        How photo-electrons become counts. Default: a baseline of 100 and a read noise of 1.5.
+    maps : "simulated" or (offset, gain, variance), optional
+        Maps (height, width) of a camera whose pixels differ: ADU, ADU per photo-electron, ADU². They replace `camera` but for its EM
+        gain. "simulated" makes them from the seed.
+    seed : int
+        The seed.
+
+    Returns
+    -------
+    SimulatedMovie
+        Frames and truth.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range, or is for defocused spots and these are not.
+
+    Examples
+    --------
+    >>> movie = simulate_movie(10, width=64, height=48, spots=5)
+    >>> movie.frames.shape, movie.frames.dtype.name
+    ((10, 48, 64), 'uint16')
+    >>> bool((movie.truth.photons <= 1000).all())
+    True
+    """
+    moved = [arguments.number("drift", step) for step in drift]
+    if len(moved) not in (2, 3):
+        raise ValueError("drift must be x and y, or x, y and z")
+    made, truth, used = _spotfit.simulate_movie(
+        frame=_frame(width, height, background, unevenness, camera, seed),
+        frames=arguments.whole("frames", frames),
+        spots=arguments.number("spots", spots),
+        photons=arguments.number("photons", photons),
+        sigma=arguments.number("sigma", sigma),
+        sigma_spread=sigma_spread,
+        look=(shape, profile, z_range, focus, depth),
+        on_time=arguments.number("on_time", on_time),
+        off_time=arguments.number("off_time", off_time),
+        beads=arguments.whole("beads", beads),
+        drift=(moved[0], moved[1]),
+        drift_z=moved[2] if len(moved) == 3 else None,
+        heights=heights,
+        maps=_maps(maps),
+    )
+    return SimulatedMovie(made, Locs._made(*truth), used)
+
+
+def simulate_beads(
+    *,
+    step: float = 20.0,
+    range: float = 700.0,
+    beads: int = 20,
+    spread: float = 50.0,
+    photons: float = 10000.0,
+    sigma: float = 1.3,
+    focus: float | None = None,
+    depth: float | None = None,
+    profile: Literal["sampled", "integrated"] = "sampled",
+    width: int = 256,
+    height: int = 256,
+    background: float = 20.0,
+    unevenness: float = 0.5,
+    camera: Camera | None = None,
+    maps: Literal["simulated"] | tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike] | None = None,
+    seed: int = 1,
+) -> SimulatedMovie:
+    """Simulates a z stack of beads behind an astigmatic lens, for `calibrate`. The same options and the same seed give the frames of
+    ``spotfit simulate beads`` on every machine.
+
+    Parameters
+    ----------
+    step : float
+        How far the stage goes from slice to slice, in nanometres.
+    range : float
+        The stage goes from plus to minus this, in nanometres, so that the first slice shows the beads highest.
+    beads : int
+        Number of beads. Each lies in a square of its own of 24 pixels.
+    spread : float
+        The beads' own heights are uniform within plus and minus this, in nanometres.
+    photons : float
+        Photo-electrons of a bead in a slice.
+    sigma : float
+        Standard deviation of a bead in focus, in pixels.
+    focus : float, optional
+        The z at which sigma_x is in focus, in nanometres; sigma_y is at its negative. Default: 200.
+    depth : float, optional
+        How far from its focus a width has grown by √2, in nanometres. Default: 400.
+    profile : {"sampled", "integrated"}
+        Whether a pixel has the Gaussian at its centre, or its mean over the pixel.
+    width, height : int
+        Sides of the frames in pixels.
+    background : float
+        Mean photo-electrons of the background in a pixel.
+    unevenness : float
+        How much the background varies over the frame, as a share of its mean, 0 to 1.
+    camera : Camera, optional
+        How photo-electrons become counts. Default: a baseline of 100 and a read noise of 1.5.
+    maps : "simulated" or (offset, gain, variance), optional
+        As for `simulate_movie`.
+    seed : int
+        The seed.
+
+    Returns
+    -------
+    SimulatedMovie
+        Slices and truth.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range, or there is no room for so many beads.
+
+    Examples
+    --------
+    >>> stack = simulate_beads(step=100, beads=2, width=64, height=48)
+    >>> stack.frames.shape, len(stack.truth)
+    ((15, 48, 64), 30)
+    """
+    made, truth, used = _spotfit.simulate_beads(
+        frame=_frame(width, height, background, unevenness, camera, seed),
+        step=arguments.number("step", step),
+        range=arguments.number("range", range),
+        beads=arguments.whole("beads", beads),
+        spread=arguments.number("spread", spread),
+        photons=arguments.number("photons", photons),
+        sigma=arguments.number("sigma", sigma),
+        focus=focus,
+        depth=depth,
+        profile=profile,
+        maps=_maps(maps),
+    )
+    return SimulatedMovie(made, Locs._made(*truth), used)
+
+
+#: The camera of simulated movies, if nothing is said.
+_CAMERA = Camera(baseline=100.0, read_noise=1.5)
+
+
+def _frame(width: int, height: int, background: float, unevenness: float, camera: Camera | None, seed: int) -> Any:
+    return (
+        arguments.whole("width", width),
+        arguments.whole("height", height),
+        arguments.number("background", background),
+        arguments.number("unevenness", unevenness),
+        arguments.camera(_CAMERA if camera is None else camera),
+        arguments.whole("seed", seed, 2**64 - 1),
+    )
+
+
+def _maps(maps: Any) -> tuple[list[Any] | None, bool]:
+    """Maps, and whether they are to be simulated."""
+    if isinstance(maps, str):
+        if maps != "simulated":
+            raise ValueError(f"maps must be three arrays, or 'simulated', not {maps!r}")
+        return None, True
+    return (None if maps is None else _three(maps)), False
 
 
 def _three(maps: Any) -> list[Any]:

@@ -14,24 +14,32 @@ __all__ = [
     "LocalizeOptions",
     "Model",
     "ModelFitter",
+    "MovieFile",
     "MovieLocalizer",
     "__version__",
+    "calibrate",
+    "calibrate_psf",
+    "check_camera",
     "device_of",
     "doubts",
     "doubts_of_movie",
+    "encode_picture",
     "estimates",
     "filter_table",
     "find_drift",
-    "find_z",
     "frames_for_estimates",
-    "link_table",
+    "operations",
     "read_table",
     "render",
+    "run_step",
     "simulate",
+    "simulate_beads",
+    "simulate_movie",
     "write_table",
 ]
 
 _Columns = list[tuple[str, str, str, npt.NDArray[Any], list[str]]]
+_Maps = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 __version__: str
 
@@ -152,6 +160,8 @@ class Model:
     def named(name: str) -> Model: ...
     @staticmethod
     def all() -> dict[str, tuple[str, str]]: ...
+    @staticmethod
+    def with_splines() -> list[str]: ...
     @property
     def text(self) -> str: ...
     @property
@@ -160,7 +170,9 @@ class Model:
     def parameters(self) -> list[str]: ...
     @property
     def finds_its_start(self) -> bool: ...
-    def values(self, parameters: list[float], points: list[list[float]]) -> list[float]: ...
+    def predict(
+        self, parameters: npt.ArrayLike, *, grid: tuple[int, int] | None, points: npt.ArrayLike | None, length: int
+    ) -> npt.NDArray[np.float64]: ...
     def fit(
         self,
         fitter: ModelFitter,
@@ -221,6 +233,7 @@ class LocalizeOptions:
     def notes(self) -> list[str]: ...
     def empty(self) -> _Columns: ...
 
+def check_camera(camera: tuple[float, float, float | None, float]) -> None: ...
 def frames_for_estimates(height: int, width: int) -> int: ...
 def estimates(
     frames: npt.ArrayLike, camera: tuple[float, float, float | None, float]
@@ -232,14 +245,6 @@ def doubts_of_movie(
     slice: int | None,
     camera: tuple[float, float, float | None, float],
 ) -> list[str]: ...
-def find_z(
-    columns: list[Any],
-    info: Info,
-    calibration: str | PathLike[str],
-    *,
-    measure: str,
-    box_size: int | None,
-) -> tuple[_Columns, bool]: ...
 
 @final
 class ArrayLocalizer:
@@ -247,62 +252,53 @@ class ArrayLocalizer:
     def process(self, first: int, frames: npt.ArrayLike) -> _Columns: ...
 
 @final
-class MovieLocalizer:
-    def __new__(
-        cls,
-        options: LocalizeOptions,
-        path: str | PathLike[str],
-        channel: int | None,
-        slice: int | None,
-        first: int | None,
-        last: int | None,
-    ) -> MovieLocalizer: ...
+class MovieFile:
+    def __new__(cls, path: str | PathLike[str], channel: int | None, slice: int | None) -> MovieFile: ...
     @property
     def info(self) -> Info: ...
+    @property
+    def pixel_size(self) -> float | None: ...
+    @property
+    def notes(self) -> list[str]: ...
+
+@final
+class MovieLocalizer:
+    def __new__(
+        cls, options: LocalizeOptions, movie: MovieFile, first: int | None, last: int | None
+    ) -> MovieLocalizer: ...
     def next(self) -> tuple[_Columns, int] | None: ...
 
-def link_table(
-    columns: list[Any], info: Info, *, radius: float, radius_z: float, gap: int, label: bool
-) -> _Columns: ...
+def info(path: str | PathLike[str]) -> tuple[str, str]: ...
+def method(options: LocalizeOptions) -> tuple[str, str, str]: ...
+def record_inputs(
+    movie: str | PathLike[str], channel: int | None, slice: int | None, files: list[tuple[str, str]]
+) -> str: ...
+def read_record(table: str | PathLike[str]) -> str | None: ...
+def unlike(then: str, now: str, movie: str | PathLike[str], files: list[tuple[str, str]]) -> str | None: ...
+
+@final
+class FileLock:
+    @staticmethod
+    def take(path: str | PathLike[str]) -> FileLock | None: ...
+    def release(self) -> None: ...
+
+@final
+class TableFile:
+    def __new__(cls, path: str | PathLike[str], overwrite: bool) -> TableFile: ...
+    def write(self, columns: list[Any], info: Info) -> None: ...
+    def finish(self, record: str, counts: dict[str, int]) -> tuple[int, int]: ...
+
 def read_table(
     path: str | PathLike[str], pixel_size: float | None, first_frame: int | None
 ) -> tuple[_Columns, Info, list[str]]: ...
 def write_table(path: str | PathLike[str], columns: _Columns, info: Info, overwrite: bool) -> int: ...
 def filter_table(condition: str, columns: _Columns, info: Info) -> npt.NDArray[np.bool_]: ...
-def find_drift(
-    frame: npt.ArrayLike,
-    x: npt.ArrayLike,
-    y: npt.ArrayLike,
-    z: npt.ArrayLike | None,
-    uncertainty: npt.ArrayLike | None,
-    uncertainty_z: npt.ArrayLike | None,
-    *,
-    frames: int,
-    precision: tuple[float, float],
-    range: float,
-    segment: int | None,
-    knots: int | None,
-    anyway: bool,
-) -> list[npt.NDArray[np.float64]]: ...
-def render(
-    x: npt.ArrayLike,
-    y: npt.ArrayLike,
-    uncertainty: npt.ArrayLike | None,
-    value: npt.ArrayLike | None,
-    *,
-    pixel: float | None,
-    blur: str,
-    width: float,
-    colours: str,
-    low: float,
-    high: float,
-    extent: list[float] | None,
-    saturated: float | None,
-    gamma: float,
-    most_pixels: int,
-    png: bool,
-    nanometres: float | None,
-) -> tuple[npt.NDArray[np.uint8], tuple[float, float, float], bytes]: ...
+#: The picture, its shades of grey, its density, and the side of a pixel in nanometres.
+_Picture = tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16] | None, npt.NDArray[np.float32] | None, float | None]
+
+def encode_picture(
+    pixels: npt.NDArray[np.uint8], grey: npt.NDArray[np.uint16] | None, *, format: str, nanometres: float | None
+) -> bytes: ...
 def simulate(
     count: int,
     *,
@@ -320,3 +316,50 @@ def simulate(
     maps: list[Any] | None,
     seed: int,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], npt.NDArray[np.uint32] | None]: ...
+def simulate_movie(
+    *,
+    frame: tuple[int, int, float, float, tuple[float, float, float | None, float], int],
+    frames: int,
+    spots: float,
+    photons: float,
+    sigma: float,
+    sigma_spread: float | None,
+    look: tuple[str, str, float | None, float | None, float | None],
+    on_time: float,
+    off_time: float,
+    beads: int,
+    drift: tuple[float, float],
+    drift_z: float | None,
+    heights: str | None,
+    maps: tuple[list[Any] | None, bool],
+) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None]: ...
+def simulate_beads(
+    *,
+    frame: tuple[int, int, float, float, tuple[float, float, float | None, float], int],
+    step: float,
+    range: float,
+    beads: int,
+    spread: float,
+    photons: float,
+    sigma: float,
+    focus: float | None,
+    depth: float | None,
+    profile: str,
+    maps: tuple[list[Any] | None, bool],
+) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None]: ...
+def calibrate(
+    given: list[Any], fitter: Fitter, camera_map: CameraMap | None, *, options: str, channel: int | None, slice: int | None
+) -> tuple[bytes, str, list[str]]: ...
+def calibrate_psf(
+    given: list[Any],
+    camera: tuple[float, float, float | None, float] | None,
+    camera_map: CameraMap | None,
+    *,
+    options: str,
+    channel: int | None,
+    slice: int | None,
+) -> tuple[bytes, str, list[str]]: ...
+def run_step(
+    name: str, options: str, tables: list[tuple[str, _Columns, Info]]
+) -> tuple[tuple[_Columns, Info] | None, _Picture | None, str, list[str]]: ...
+def operations() -> dict[str, str]: ...

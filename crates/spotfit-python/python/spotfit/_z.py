@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from . import _arguments as arguments
-from . import _spotfit
+from ._keywords import takes_former
 from ._locs import Locs
+from ._steps import z
+
+if TYPE_CHECKING:
+    from ._options import Measure
 
 
+@takes_former(box_size="box")
 def find_z(
     locs: Locs,
     calibration: str | PathLike[str],
     *,
-    measure: Literal["mahalanobis", "roots"] = "mahalanobis",
-    box_size: int | None = None,
+    measure: Measure = "mahalanobis",
+    box: int | None = None,
 ) -> Locs:
-    """Finds z of localizations from their two widths, as ``spotfit z`` does.
+    """Finds z of localizations from their two widths: `spotfit.z` by the name that it had.
 
     Parameters
     ----------
@@ -29,7 +33,7 @@ def find_z(
     measure : {"mahalanobis", "roots"}
         What is least at the z that is found: the distance of the widths in standard deviations, or that of their square roots, as
         in Picasso.
-    box_size : int, optional
+    box : int, optional
         Side of the windows in which the spots were fitted, in pixels: odd, 5 to 63. How much of a spot they hold says how well its
         widths are known. Default: what ``chi2`` and ``background_std`` tell, or else that of the calibration, or 13.
 
@@ -45,8 +49,4 @@ def find_z(
     ValueError
         If it is none, or a column or the size of a pixel is missing.
     """
-    if not isinstance(locs, Locs):
-        raise TypeError(f"locs must be spotfit.Locs, not {type(locs).__name__}")
-    size = None if box_size is None else arguments.whole("box_size", box_size)
-    made, _ = _spotfit.find_z(locs._given(), locs._info, calibration, measure=measure, box_size=size)
-    return Locs._made(made, locs._info)
+    return z(locs, calibration, measure=measure, box=box)

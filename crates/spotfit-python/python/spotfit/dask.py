@@ -19,11 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _arguments as arguments
+from ._concatenate import joined
 from ._device import DeviceFits
 from ._fit import fit as _fit
 from ._fits import Errors, Fits
+from ._keywords import current
 from ._localize import localize as _localize
-from ._locs import Locs, joined
+from ._locs import Locs
 
 try:
     import dask.array as da
@@ -76,7 +78,7 @@ def fit(
     if spots.ndim != 3:
         raise ValueError(f"spots must be (n, height, width), not of shape {spots.shape}")
     spots = spots.rechunk({1: -1, 2: -1})
-    given: dict[str, Any] = {"threads": 1, **options}
+    given: dict[str, Any] = {"threads": 1, **current(options)}
     blocks: list[Any] = [spots, "nyx"]
     names, whole = [], {}
     for name, value in (("start", start), ("weights", weights), ("corners", corners)):
@@ -119,7 +121,7 @@ def localize(movie: str | PathLike[str] | da.Array, **options: Unpack[LocalizeOp
 
     A file is one task: many movies are ``dask.compute(*[spotfit.dask.localize(path) for path in paths])``, and
     `spotfit.fit_files` with the executor of a cluster if each shall have a table in a file. An array is a task for each
-    chunk of frames, and one that joins them. What is judged by the typical width of a movie's spots (``checks``,
+    chunk of frames, and one that joins them. What is judged by the typical width of a movie's spots (``flags``,
     ``drop="width"``) is judged chunk by chunk then.
 
     Parameters
@@ -135,7 +137,7 @@ def localize(movie: str | PathLike[str] | da.Array, **options: Unpack[LocalizeOp
         Of `Locs`: ``.compute()`` gives them. It is no data frame, for `Locs` know their units and their movie;
         ``dask.delayed(spotfit.Locs.to_pandas)(locs)`` makes one of it.
     """
-    given: dict[str, Any] = {"threads": 1, **options}
+    given: dict[str, Any] = {"threads": 1, **current(options)}
     if isinstance(movie, (str, PathLike)):
         return delayed(_localize)(movie, **given)
     if not isinstance(movie, da.Array):
@@ -229,7 +231,7 @@ def _empty(
     Whether there is a GPU, or which instructions, only a worker knows.
     """
     arguments.whole("threads", options["threads"], 1024)
-    here = {**options, "instruction_set": None, "devices": (0,), "threads": 1}
+    here = {**options, "instruction_set": None, "device": 0, "threads": 1}
     if here.get("backend") == "gpu":
         here["backend"] = "cpu"
     sides = [9 if side != side else int(side) for side in spots.shape[1:]]

@@ -137,20 +137,19 @@ class LocalizeWidget(QWidget):
         if source is None:
             self.told.setText("There is no image layer: open a movie, or choose a file.")
             return
-        if isinstance(source, str):
-            frames: str | logic.Frames = source
-            shown = {"name": os.path.splitext(os.path.basename(source))[0]}
-        else:
-            try:
+        try:
+            options = logic.options_of(self.values())
+            if isinstance(source, str):
+                frames: str | logic.Frames = source
+                shown = {"name": os.path.splitext(os.path.basename(source))[0]}
+            else:
                 frames = logic.Frames(source.data[0] if source.multiscale else source.data, source.rgb)
-            except ValueError as error:
-                self.told.setText(str(error))
-                return
-            shown = {"name": source.name, "scale": source.scale, "translate": source.translate}
+                shown = {"name": source.name, "scale": source.scale, "translate": source.translate}
+        except ValueError as error:
+            self.told.setText(str(error))
+            return
         # Errors are told here, not raised again in the viewer's thread.
-        worker = create_worker(
-            logic.localized, frames, logic.options_of(self.values()), _start_thread=False, _ignore_errors=True
-        )
+        worker = create_worker(logic.localized, frames, options, _start_thread=False, _ignore_errors=True)
         worker.yielded.connect(self._advance)
         worker.returned.connect(lambda locs: self._show(locs, shown))
         worker.errored.connect(lambda error: self.told.setText(str(error)))

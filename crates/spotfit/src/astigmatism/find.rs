@@ -15,14 +15,16 @@ pub struct Widths {
     pub correlation: f64,
 }
 
-/// The measure that is minimal at the z that is found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What is least at the z that is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Measure {
     /// The Mahalanobis distance Δᵀ C⁻¹ Δ of the widths from the curve, C being the covariance of their errors. For
     /// normal errors this is the maximum of the likelihood.
     #[default]
+    #[serde(rename = "mahalanobis")]
     Mahalanobis,
     /// (√σx − √wx)² + (√σy − √wy)², as Huang et al. 2008 and Picasso do: it does not look at the errors.
+    #[serde(rename = "roots")]
     SquareRoots,
 }
 

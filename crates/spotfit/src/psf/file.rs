@@ -5,6 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use ndarray::{Array3, Axis};
 
 use super::measured::MOST;
+use super::metadata::Metadata;
 use super::{Psf, PsfError};
 use crate::hdf5::{H5Array, H5Reader, NumberKind, write_arrays};
 use crate::model::{Spline, SplineAxis};
@@ -46,23 +47,23 @@ pub fn write<W: Write>(out: W, psf: &Psf, pixel_size: Option<f64>) -> Result<W, 
     let spline = Spline::from_knots(&sizes.map(SplineAxis::Cubic), &turned);
     let polynomials = spline.expect("as many finite coefficients").to_polynomials();
     let centre = sizes[0] as f64 - psf.zero();
-    let size = pixel_size.map_or_else(String::new, |size| format!("\"pixelsize\": {size:?}, "));
-    let metadata = format!(
-        "{{\"model\": \"spline-3d\", \"n_data\": [{}, {}, {}], \"n_intervals\": [{}, {}, {}], \"oversampling\": 1.0, \
-         \"lateral_centered\": true, \"z_center\": {centre:?}, \"z_init\": {centre:?}, \"z_step_nm\": {:?}, \
-         \"magnification_factor\": 1.0, \"photon_scale\": {:?}, \"box\": {}, {size}\"n_channels\": 1, \
-         \"knots_zero\": {:?}}}",
-        sizes[2] + 1,
-        sizes[1] + 1,
-        sizes[0] + 1,
-        sizes[2],
-        sizes[1],
-        sizes[0],
-        psf.step(),
-        1.0 / peak,
-        across.min(down) + 1,
-        psf.zero(),
-    );
+    let metadata = Metadata {
+        model: "spline-3d",
+        n_data: [sizes[2] + 1, sizes[1] + 1, sizes[0] + 1],
+        n_intervals: [sizes[2], sizes[1], sizes[0]],
+        oversampling: 1.0,
+        lateral_centered: true,
+        z_center: centre,
+        z_init: centre,
+        z_step_nm: psf.step(),
+        magnification_factor: 1.0,
+        photon_scale: 1.0 / peak,
+        side: across.min(down) + 1,
+        pixelsize: pixel_size,
+        n_channels: 1,
+        knots_zero: psf.zero(),
+    };
+    let metadata = metadata.to_json().map_err(PsfError::Metadata)?;
     let arrays = [
         H5Array {
             name: POLYNOMIALS,

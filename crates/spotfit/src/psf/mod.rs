@@ -18,6 +18,7 @@ mod fit;
 mod judge;
 mod lattice;
 mod measured;
+mod metadata;
 mod noise;
 #[cfg(test)]
 mod simulated;

@@ -178,12 +178,12 @@ fn label(
         let molecules: Vec<f64> =
             groups.by_ref().take(block.rows()).map(|&group| group.into()).collect();
         if molecules.len() != block.rows() {
-            return Err(changed(source));
+            return Err(source.changed());
         }
         block.set(Column::new("molecule", Unit::None, Kind::Whole, molecules));
         sink.write(block).map_err(StepError::Write)
     })?;
-    if groups.len() > 0 { Err(changed(source)) } else { Ok(()) }
+    if groups.len() > 0 { Err(source.changed()) } else { Ok(()) }
 }
 
 /// One row for each molecule, of a table of which the first columns were read.
@@ -203,7 +203,7 @@ fn combined(
     for names in others.chunks(AT_A_TIME.max(NUMBERS / rows.max(1))) {
         let part = source.load(Some(names), listener)?;
         if part.rows() != rows {
-            return Err(changed(source));
+            return Err(source.changed());
         }
         let mut part = part.combined(groups);
         names.iter().filter_map(|name| part.remove(name)).for_each(|column| rest.set(column));
@@ -217,9 +217,4 @@ fn combined(
         }
     }
     Ok(table)
-}
-
-/// The file had other rows when it was read before.
-fn changed(source: &Source) -> StepError {
-    StepError::input(source.name(), "it changed while it was read")
 }

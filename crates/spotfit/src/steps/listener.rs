@@ -43,13 +43,15 @@ pub enum Note {
     Notice(String),
     /// The result may not be what the user expects.
     Warning(String),
+    /// What came of a part of the work, whose numbers are in the report too.
+    Part(String),
 }
 
 impl Note {
     /// The text. Names of options are in backticks, as in `` `pixel_size` ``.
     pub fn text(&self) -> &str {
         match self {
-            Self::Notice(text) | Self::Warning(text) => text,
+            Self::Notice(text) | Self::Warning(text) | Self::Part(text) => text,
         }
     }
 }

@@ -27,14 +27,34 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
+pub mod calibrate;
+pub mod convert;
+pub mod curve;
+mod curve_table;
+pub mod drift;
 mod error;
+pub mod filter;
+pub mod fit;
+mod fit_table;
+pub mod fitted;
+pub mod info;
 pub mod link;
 mod listener;
+pub mod merge;
+mod outcomes;
+#[cfg(feature = "render")]
+pub mod render;
+pub mod score;
 mod sink;
 mod source;
+mod stack;
+pub mod stats;
 mod words;
+pub mod z;
 
 pub use error::StepError;
 pub use listener::{Listener, Note, Silent};
+pub use outcomes::OutcomeFormat;
 pub use sink::Sink;
 pub use source::Source;
+pub use stack::{PixelScale, Stack};

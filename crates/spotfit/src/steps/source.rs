@@ -5,11 +5,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::{Listener, StepError};
+use crate::record::{Origin, Record};
 use crate::table::{Info, Table, TableError, TableFormat, TableReader, Unit};
 use crate::{Length, OutOfRange};
 
 /// The most rows that are held in memory.
-const MOST_ROWS: usize = 1 << 28;
+pub(crate) const MOST_ROWS: usize = 1 << 28;
 /// The most rows kept of a table that can be read only once.
 const MOST_KEPT: usize = 1 << 24;
 
@@ -19,7 +20,10 @@ pub struct Source {
     name: String,
     from: From,
     pixel_size: Option<f64>,
-    corner_origin: bool,
+    /// If it was said.
+    origin: Option<Origin>,
+    /// By the record beside the file; nothing where that does not know.
+    recorded: Option<Origin>,
     first_frame: Option<u32>,
 }
 
@@ -69,7 +73,18 @@ impl Source {
     }
 
     fn new(name: String, from: From) -> Self {
-        Self { name, from, pixel_size: None, corner_origin: false, first_frame: None }
+        let recorded = match &from {
+            From::File(path) => Record::origin_of(path),
+            From::Memory(..) => Some(Origin::Centre),
+        };
+        Self { name, from, pixel_size: None, origin: None, recorded, first_frame: None }
+    }
+
+    /// The same with another name in errors.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
     }
 
     /// The same with the side of a pixel in nanometres, where it is given; it counts before what the file says.
@@ -85,10 +100,24 @@ impl Source {
         Ok(self)
     }
 
+    /// The same as a table of a movie of which so much is known: it may not say the size of a pixel itself.
+    #[must_use]
+    pub(crate) fn of_movie(mut self, info: &Info) -> Self {
+        self.pixel_size = info.pixel_size;
+        self
+    }
+
     /// The same with (0, 0) at the corner of the first pixel instead of its centre; Picasso's files do not have that.
     #[must_use]
     pub fn with_corner_origin(mut self, corner: bool) -> Self {
-        self.corner_origin = corner;
+        self.origin = Some(Origin::corner(corner));
+        self
+    }
+
+    /// The same with the place of (0, 0), if it is given; it counts before what the record beside the file says.
+    #[must_use]
+    pub fn with_origin(mut self, origin: Option<Origin>) -> Self {
+        self.origin = origin.or(self.origin);
         self
     }
 
@@ -99,9 +128,9 @@ impl Source {
         self
     }
 
-    /// Whether (0, 0) was said to be the corner of the first pixel.
+    /// Whether (0, 0) is the corner of the first pixel: because it was said, or the record beside the file says so.
     pub fn has_corner_origin(&self) -> bool {
-        self.corner_origin
+        self.origin.or(self.recorded) == Some(Origin::Corner)
     }
 
     /// What the table is called in errors.
@@ -124,7 +153,7 @@ impl Source {
 
     /// Where the centre of the first pixel is, in pixels: 0, or 0.5 with the origin at its corner.
     pub fn origin(&self) -> f64 {
-        if self.corner_origin && !self.is_picasso() { 0.5 } else { 0.0 }
+        if self.has_corner_origin() && !self.is_picasso() { 0.5 } else { 0.0 }
     }
 
     /// An error of this table.
@@ -139,7 +168,17 @@ impl Source {
         move |reason| StepError::input(&name, reason.to_string())
     }
 
+    /// The table had other rows when it was read before.
+    pub(crate) fn changed(&self) -> StepError {
+        StepError::input(&self.name, "it changed while it was read")
+    }
+
     fn reader(&self, path: &Path, columns: Option<&[&str]>) -> Result<TableReader, StepError> {
+        if self.origin.or(self.recorded).is_none() {
+            let reason = "its record says that a process was killed while it replaced this table by one with another origin; \
+                          give `origin`";
+            return Err(StepError::input(&self.name, reason));
+        }
         let reader = TableReader::open(path).map_err(self.wrong())?;
         let reader = match self.first_frame {
             Some(first) => reader.with_first_frame(first),

@@ -1,6 +1,7 @@
 //! What several operations say and look up in the same way.
 
-use crate::table::{Table, Unit};
+use super::{Listener, StepError};
+use crate::table::{Filter, Info, Table, Unit};
 
 /// A length with its unit.
 pub(crate) fn length(value: f64, unit: Unit) -> String {
@@ -31,4 +32,22 @@ pub(crate) fn usual(table: &Table, name: &str, unit: Unit) -> Option<f64> {
     }
     let middle = values.len() / 2;
     Some(*values.select_nth_unstable_by(middle, f64::total_cmp).1)
+}
+
+/// The number of frames of the movie, from what is known or from the last that has a localization.
+pub(crate) fn frames_of(info: &Info, frames: &[u32]) -> u32 {
+    let seen = frames.iter().max().map_or(0, |last| last.saturating_add(1));
+    let said = info.frames.and_then(|frames| u32::try_from(frames).ok()).unwrap_or(0);
+    seen.max(said)
+}
+
+/// Reads a condition on the columns of a table.
+pub(crate) fn condition(text: &str, layout: &Table) -> Result<Filter, StepError> {
+    let wrong = |error| StepError::Condition { text: text.to_owned(), error };
+    Filter::new(text, layout).map_err(wrong)
+}
+
+/// Ends an operation that is to end.
+pub(crate) fn go_on(listener: &dyn Listener) -> Result<(), StepError> {
+    if listener.is_cancelled() { Err(StepError::Cancelled) } else { Ok(()) }
 }

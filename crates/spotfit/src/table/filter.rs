@@ -4,16 +4,17 @@ use std::borrow::Cow;
 
 use fit_formula::{Condition, FormulaError};
 use rayon::prelude::*;
-use spotfit_locs::private::{Meaning, meanings, words};
+use spotfit_locs::private::{Operand, operands, words};
 
-use super::{Column, Kind, Table, TableError};
+use super::{Column, Kind, Meaning, Table, TableError, Unit};
 
 /// A condition on the columns of a table, such as `photons > 300 & uncertainty < 20 & 80 < sigma`.
 ///
 /// Columns have the names of this [tables](spotfit_locs::table), those of their file, with their unit (in quotes:
 /// `"intensity [photon]" > 300`) or without (`intensity`, `offset`), and Picasso's. Lengths are in the unit of the table; `x_nm`, `sigma_nm`, `uncertainty_px` and so on are in the unit
 /// that the name says. `sigma` and `uncertainty` are there if those of x and y are. A comparison with NaN does not hold.
-/// Columns of words are compared with words: `z_status == found`.
+/// Columns of words are compared with words: `z_status == found`. Frames are counted from 1, whatever the table: `frame == 1` is
+/// the first.
 ///
 /// ```
 /// use spotfit::table::{CsvReader, Filter};
@@ -30,7 +31,7 @@ use super::{Column, Kind, Table, TableError};
 pub struct Filter {
     condition: Condition,
     /// What each of its columns is.
-    of: Vec<Meaning>,
+    of: Vec<Operand>,
     /// All words that columns may have; one is the number of its place.
     words: Vec<String>,
 }
@@ -42,16 +43,16 @@ impl Filter {
     /// [`FormulaError`], with the place in the text.
     pub fn new(text: &str, like: &Table) -> Result<Self, FormulaError> {
         let words = words(like);
-        let mut known = meanings(like);
+        let mut known = operands(like);
         // A column of words alone says nothing: with a number it would be compared in vain.
         let mentioned = |word: &&String| text.contains(word.as_str());
         if words.iter().any(|word| mentioned(&word)) {
             for column in like.columns().iter().filter(|column| is_words(column)) {
                 let (name, unit, word) = (column.name.clone(), None, None);
-                known.push((name.clone(), Meaning { column: name, unit, word }));
+                known.push((name.clone(), Operand { column: name, unit, word }));
             }
             for (number, word) in words.iter().enumerate().filter(|(_, word)| mentioned(word)) {
-                let meaning = Meaning { column: String::new(), unit: None, word: Some(number) };
+                let meaning = Operand { column: String::new(), unit: None, word: Some(number) };
                 known.push((word.clone(), meaning));
             }
         }
@@ -62,7 +63,7 @@ impl Filter {
         let condition = Condition::new(text, &names)?;
         let meaning = |name: &String| {
             let found = known.iter().find(|(known, _)| known == name);
-            found.map(|(_, meaning)| meaning.clone()).unwrap_or(Meaning {
+            found.map(|(_, meaning)| meaning.clone()).unwrap_or(Operand {
                 column: name.clone(),
                 unit: None,
                 word: None,
@@ -74,7 +75,7 @@ impl Filter {
 
     /// The names that a condition on a table like this one may use.
     pub fn names(like: &Table) -> Vec<String> {
-        meanings(like).into_iter().map(|(name, _)| name).collect()
+        operands(like).into_iter().map(|(name, _)| name).collect()
     }
 
     /// The condition as it was given.
@@ -84,22 +85,30 @@ impl Filter {
 
     /// The columns of a table that the condition is on, as far as it may have them; x is among them, for its unit.
     pub fn columns(&self) -> Vec<&str> {
-        let mut all = vec!["x"];
-        for Meaning { column, .. } in self.of.iter().filter(|of| of.word.is_none()) {
-            let made_of: &[&str] = match column.as_str() {
-                "sigma" => &["sigma_x", "sigma_y"],
-                "uncertainty" => &["uncertainty_x", "uncertainty_y"],
-                "sigma_x" | "sigma_y" => &["sigma"],
-                "uncertainty_x" | "uncertainty_y" => &["uncertainty"],
-                _ => &[],
-            };
-            for name in std::iter::once(column.as_str()).chain(made_of.iter().copied()) {
+        let mut all = vec![Meaning::X.name()];
+        for Operand { column, .. } in self.of.iter().filter(|of| of.word.is_none()) {
+            let meaning = Meaning::of(column);
+            let axes = meaning.and_then(Meaning::axes).into_iter().flatten();
+            let others = axes.chain(meaning.and_then(Meaning::of_both_axes));
+            for name in std::iter::once(column.as_str()).chain(others.map(|other| other.name())) {
                 if !all.contains(&name) {
                     all.push(name);
                 }
             }
         }
         all
+    }
+
+    /// The names that the condition has for numbers, each with the unit in which it takes them from a table like this one.
+    pub fn units(&self, like: &Table) -> Vec<(&str, Unit)> {
+        let own = |column: &str, unit: Option<Unit>| {
+            let own = unit.or_else(|| like.column(column).map(|column| column.unit));
+            // `sigma` and `uncertainty` may be those of x and y.
+            own.or_else(|| like.length_unit().ok()).unwrap_or_default()
+        };
+        let named = self.condition.columns().iter().zip(&self.of);
+        let numbers = named.filter(|(_, of)| of.word.is_none());
+        numbers.map(|(name, of)| (name.as_str(), own(&of.column, of.unit))).collect()
     }
 
     /// For each row whether the condition holds.
@@ -110,9 +119,13 @@ impl Filter {
         let columns: Vec<Cow<'_, [f64]>> = self
             .of
             .iter()
-            .map(|Meaning { column, unit, word }| match (unit, table.column(column)) {
+            .map(|Operand { column, unit, word }| match (unit, table.column(column)) {
                 _ if word.is_some() => Ok(Cow::Owned(vec![self.number(*word); table.rows()])),
                 (None, Some(found)) if is_words(found) => Ok(self.numbers(found)),
+                // Whoever writes a condition counts frames from 1, as CSV tables do.
+                (None, Some(found)) if found.name == "frame" => {
+                    Ok(found.values.iter().map(|frame| frame + 1.0).collect())
+                }
                 (None, Some(found)) => Ok(Cow::Borrowed(&found.values[..])),
                 (unit, found) => {
                     let unit = unit.or(found.map(|found| found.unit));
@@ -183,12 +196,12 @@ mod tests {
             ("intensity > 100", [true, false, false]),
             ("intensity > 100 & uncertainty_xy < 8", [true, false, false]),
             ("sigma1 > 100 & bkgstd == 3 & offset == 10", [true, false, true]),
-            ("80 < sigma < 150 & frame < 2", [true, true, false]),
+            ("80 < sigma < 150 & frame < 3", [true, true, false]),
             ("sx > 100", [true, false, true]),
             ("sigma_px < 1", [false, true, false]),
             ("x_px == 3 | area == 7", [true, false, true]),
-            ("frame == 0", [true, false, false]),
-            ("status == min_step & frame > 0", [false, true, false]),
+            ("frame == 1", [true, false, false]),
+            ("status == min_step & frame > 1", [false, true, false]),
             ("status != min_step", [false, false, true]),
             ("!(status == stalled)", [true, true, true]),
         ] {

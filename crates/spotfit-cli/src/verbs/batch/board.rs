@@ -1,6 +1,6 @@
 //! What is told while movies are localized.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,13 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use indicatif::ProgressBar;
 
 use super::plan::Task;
-use super::record::{Record, Stamp, State};
-use crate::error::CliError;
 use crate::say::message::say;
 use crate::say::progress::progress;
-use crate::verbs::localize::{Listener, Topic};
+use crate::words::localize::{Listener, Topic};
 use spotfit::localize::Counts;
-use spotfit::movie::Movie;
 
 /// What all movies share: a bar, and what was told already.
 pub(super) struct Board {
@@ -50,21 +47,13 @@ impl Board {
 pub(super) struct Hearing<'a> {
     task: &'a Task,
     board: &'a Board,
-    /// How the movie is localized, from before any of its frames was read.
-    record: RefCell<Option<Result<Record, CliError>>>,
     /// Frames and spots that the board knows of.
     seen: Cell<(usize, usize)>,
 }
 
 impl<'a> Hearing<'a> {
     pub(super) fn new(task: &'a Task, board: &'a Board) -> Self {
-        Self { task, board, record: RefCell::new(None), seen: Cell::new((0, 0)) }
-    }
-
-    /// The record of an open movie.
-    pub(super) fn record(&self) -> Result<Record, CliError> {
-        let never = || Err(CliError::file(&self.task.movie, "it was not opened"));
-        self.record.borrow_mut().take().unwrap_or_else(never)
+        Self { task, board, seen: Cell::new((0, 0)) }
     }
 }
 
@@ -85,13 +74,6 @@ impl Listener for Hearing<'_> {
             Topic::Baseline => self.board.say(text),
             _ => self.board.say(format!("{text} ({})", self.task.movie)),
         }
-    }
-
-    fn opened(&self, movie: &Movie) {
-        let stamps = Stamp::movie(&self.task.path, movie.files());
-        let failed = |error: std::io::Error| CliError::file(&self.task.movie, error.to_string());
-        let record = stamps.map(|stamps| self.task.record(stamps, State::Begun)).map_err(failed);
-        *self.record.borrow_mut() = Some(record);
     }
 
     fn begin(&self, _: usize) {}

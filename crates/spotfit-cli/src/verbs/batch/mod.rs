@@ -3,14 +3,14 @@
 mod board;
 mod manifest;
 mod plan;
-mod record;
 mod summary;
 mod words;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,11 +19,13 @@ use clap::{Args, ValueEnum};
 use crate::error::CliError;
 use crate::interrupt;
 use crate::say::message::say;
-use crate::verbs::localize::{Job, Listener, Topic};
-use crate::words::output::{Overwrite, remove_parts};
+use crate::words::localize::{Job, Listener, Topic};
+use crate::words::locs::in_words;
+use crate::words::output::{Output, Overwrite};
 use board::{Board, Hearing};
 use plan::{Standing, Task};
-use record::{State, Tally};
+use spotfit::output::{Lock, remove_parts};
+use spotfit::record::State;
 
 #[derive(Debug, Args)]
 pub(crate) struct BatchArguments {
@@ -33,8 +35,9 @@ pub(crate) struct BatchArguments {
     /// skipped. Paths are relative to the manifest's folder; - reads standard input.
     #[arg(value_name = "MANIFEST")]
     manifest: PathBuf,
-    /// The folder for the tables: NAME.hdf5 with its .yaml for movie NAME.tif, NAME.batch.json beside it, which records
-    /// how it was made, and summary.csv. It is created if it is missing.
+    /// The folder for the tables: NAME.hdf5 with its .yaml for movie NAME.tif, NAME.hdf5.spotfit.json beside it, which says how
+    /// it was made, and summary.csv. It is made if it is missing. Several processes may work on one folder: each movie is localized
+    /// by one of them.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Take the movies I, I + N, I + 2N and so on of the manifest: N processes or machines share the work.
@@ -89,11 +92,17 @@ impl Shard {
     }
 }
 
+/// What was counted of a movie.
+type Counts = BTreeMap<String, u64>;
+
+/// The counts that the summary has.
+const COUNTS: [&str; 5] = ["frames", "candidates", "fits", "converged", "localizations"];
+
 /// What has become of a movie.
 enum Outcome {
-    /// In an earlier run.
-    Finished(Tally),
-    Fitted(Tally),
+    /// In an earlier run, or by another process meanwhile.
+    Finished(Counts),
+    Fitted(Counts),
     Failed(String),
 }
 
@@ -110,7 +119,7 @@ pub(crate) fn run(arguments: &BatchArguments) -> Result<(), CliError> {
 
     let standing = |task: &Task| match task.standing() {
         _ if *overwrite => None,
-        Standing::Finished(tally) => Some(Outcome::Finished(tally)),
+        Standing::Finished(counts) => Some(Outcome::Finished(counts)),
         Standing::ToFit => None,
         Standing::Refused(reason) => {
             say!("spotfit: {}: {reason}", task.movie);
@@ -123,7 +132,7 @@ pub(crate) fn run(arguments: &BatchArguments) -> Result<(), CliError> {
     let todo: Vec<(usize, &Task)> = todo.map(|(index, (task, _))| (index, task)).collect();
     let finished = outcomes.iter().flatten().filter(|done| matches!(done, Outcome::Finished(_)));
     let meaning = Meaning { finished: finished.count(), of: tasks.len(), overwrite: *overwrite };
-    let overwrite = Overwrite { overwrite: *overwrite };
+    let overwrite = Overwrite { overwrite: *overwrite, no_record: false };
     for (index, outcome) in all(&todo, arguments.jobs.into(), meaning, overwrite) {
         outcomes[index] = Some(outcome);
     }
@@ -137,6 +146,7 @@ pub(crate) fn run(arguments: &BatchArguments) -> Result<(), CliError> {
 fn clean(out: &Path, tasks: &[Task], summary: &Path) {
     let files = tasks.iter().flat_map(Task::files).chain([summary.to_owned()]);
     remove_parts(out, &files.collect::<Vec<_>>());
+    tasks.iter().for_each(|task| Lock::clean(&task.output));
 }
 
 /// What an interruption means.
@@ -168,22 +178,29 @@ fn all(
     let board = Board::new(todo.len());
     let next = AtomicUsize::new(0);
     let done = Mutex::new((Vec::new(), meaning));
-    let work = || {
-        while let Some(&(index, task)) = todo.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if interrupt::check().is_err() {
-                return;
-            }
-            let outcome = match one(task, &board, overwrite) {
-                Err(CliError::Interrupted) => return,
-                Ok(tally) => Outcome::Fitted(tally),
-                Err(error) => Outcome::Failed(failed(task, &error, &board)),
-            };
-            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-            done.1.finished += usize::from(matches!(outcome, Outcome::Fitted(_)));
-            done.1.tell();
-            done.0.push((index, outcome));
-            board.done();
+    // Those that another process is at: whoever has nothing else to do waits for one of them.
+    let later = Mutex::new(Vec::new());
+    let work = || loop {
+        let first = todo.get(next.fetch_add(1, Ordering::Relaxed)).copied();
+        let again = first.is_none().then(|| lock(&later).pop()).flatten();
+        let (wait, Some((index, task))) = (first.is_none(), first.or(again)) else { return };
+        if interrupt::check().is_err() {
+            return;
         }
+        let outcome = match alone(task, &board, overwrite, wait) {
+            Err(CliError::Interrupted) => return,
+            Ok(None) => {
+                lock(&later).push((index, task));
+                continue;
+            }
+            Ok(Some(outcome)) => outcome,
+            Err(error) => Outcome::Failed(failed(task, &error, &board)),
+        };
+        let mut done = lock(&done);
+        done.1.finished += usize::from(!matches!(outcome, Outcome::Failed(_)));
+        done.1.tell();
+        done.0.push((index, outcome));
+        board.done();
     };
     thread::scope(|scope| {
         for _ in 1..jobs.min(todo.len()) {
@@ -196,24 +213,62 @@ fn all(
     done.into_inner().unwrap_or_else(PoisonError::into_inner).0
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How often to look whether another process is done with a movie.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Localizes a movie, or takes what another process has made of it since. Nothing if one is at it, unless it is waited for.
+fn alone(
+    task: &Task,
+    board: &Board,
+    overwrite: Overwrite,
+    wait: bool,
+) -> Result<Option<Outcome>, CliError> {
+    let mut waited = false;
+    let lock = loop {
+        let taken = Lock::take(&task.output);
+        match taken.map_err(CliError::write(&task.output.display().to_string()))? {
+            Some(lock) => break lock,
+            None if !wait => return Ok(None),
+            None => {
+                waited = true;
+                interrupt::check()?;
+                thread::sleep(LOOK);
+            }
+        }
+    };
+    // It may have been made between our first look and the lock.
+    let standing = if overwrite.overwrite && !waited { Standing::ToFit } else { task.standing() };
+    let outcome = match standing {
+        Standing::Finished(counts) => Outcome::Finished(counts),
+        Standing::ToFit => Outcome::Fitted(one(task, board, overwrite)?),
+        Standing::Refused(_) if overwrite.overwrite => {
+            Outcome::Fitted(one(task, board, overwrite)?)
+        }
+        Standing::Refused(reason) => return Err(CliError::Other(reason)),
+    };
+    drop(lock);
+    Ok(Some(outcome))
+}
+
 /// Localizes a movie.
-fn one(task: &Task, board: &Board, overwrite: Overwrite) -> Result<Tally, CliError> {
+fn one(task: &Task, board: &Board, overwrite: Overwrite) -> Result<Counts, CliError> {
     let hearing = Hearing::new(task, board);
-    let overwrite = Overwrite { overwrite: overwrite.overwrite || task.may_replace() };
-    let job = Job { movie: &task.path, output: &task.output, words: &task.words, overwrite };
-    let mut tally = Tally::default();
-    let done = job.run(&hearing, |locs, counts| {
-        let begun = hearing.record()?;
-        locs.finish_between(|rows| {
-            tally = Tally::of(counts, rows);
-            let done = record::Record { state: State::Done(tally), ..begun.clone() };
-            Ok([begun.output(&task.record)?, done.output(&task.record)?])
-        })
-    })?;
+    let overwrite = Overwrite { overwrite: overwrite.overwrite || task.may_replace(), ..overwrite };
+    let named = Some(&*task.movie);
+    let job = Job { movie: &task.path, output: &task.output, words: &task.words, overwrite, named };
+    let done = job.run(&hearing)?;
     if let Some(text) = done.frames_are {
         hearing.hear(Topic::Metadata, format!("spotfit: {text}"));
     }
-    Ok(tally)
+    if done.left_out.total() > 0 {
+        board.say(format!("spotfit: {}: {}", task.movie, in_words(&done.left_out)));
+    }
+    task.forget_old();
+    Ok(done.counts)
 }
 
 /// Tells and records a failure. The record of outputs that are there stays what it is.
@@ -221,10 +276,12 @@ fn failed(task: &Task, error: &CliError, board: &Board) -> String {
     let reason = error.to_string().replace('\n', " ");
     board.say(format!("spotfit: {}: {reason}", task.movie));
     if !task.has_output() {
-        let files = [task.path.clone()];
-        let files = record::Stamp::movie(&task.path, &files).unwrap_or_default();
-        let record = task.record(files, State::Failed(reason.clone()));
-        let written = record.output(&task.record).and_then(crate::words::output::Output::finish);
+        let mut record = task.now();
+        record.state = State::Failed { error: reason.clone() };
+        let written = Output::create(&task.record).and_then(|mut output| {
+            output.write_all(record.text().as_bytes())?;
+            output.finish()
+        });
         if let Err(error) = written {
             board.say(format!("spotfit: {}: its failure is not recorded: {error}", task.movie));
         }
@@ -236,16 +293,17 @@ fn failed(task: &Task, error: &CliError, board: &Board) -> String {
 fn summarize(tasks: &[Task], outcomes: &[Outcome], time: Duration) -> Result<(), CliError> {
     let (mut fitted, mut finished, mut failed) = (0, 0, Vec::new());
     let (mut frames, mut localizations) = (0, 0);
+    let count = |counts: &Counts, name: &str| counts.get(name).copied().unwrap_or_default();
     for (task, outcome) in tasks.iter().zip(outcomes) {
         match outcome {
-            Outcome::Fitted(tally) => {
+            Outcome::Fitted(counts) => {
                 fitted += 1;
-                frames += tally.frames;
-                localizations += tally.localizations;
+                frames += count(counts, "frames");
+                localizations += count(counts, "localizations");
             }
-            Outcome::Finished(tally) => {
+            Outcome::Finished(counts) => {
                 finished += 1;
-                localizations += tally.localizations;
+                localizations += count(counts, "localizations");
             }
             Outcome::Failed(reason) => failed.push((&task.movie, reason)),
         }

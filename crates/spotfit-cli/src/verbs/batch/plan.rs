@@ -8,13 +8,14 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::manifest::{Line, Wrong};
-use super::record::{Record, Stamp, State, Tally};
 use super::words::{Known, Typed};
 use super::{BatchArguments, TableChoice};
-use crate::error::CliError;
-use crate::verbs::localize::LocalizeWords;
+use crate::error::{CliError, words_of};
+use crate::words::localize::LocalizeWords;
 use crate::words::locs::written;
-use crate::words::paths::{folder, resolve};
+use serde_json::Value;
+use spotfit::output::paths::{folder, resolve};
+use spotfit::record::{self, Record, RecordError, State};
 
 /// The ends of names that only outputs have.
 const ENDS: [&str; 4] = [".hdf5", ".csv", ".yaml", ".json"];
@@ -28,14 +29,19 @@ pub(super) struct Task {
     /// The table.
     pub(super) output: PathBuf,
     pub(super) record: PathBuf,
+    /// That of version 0.1.
+    old: PathBuf,
     pub(super) words: Arc<LocalizeWords>,
-    options: BTreeMap<String, String>,
+    /// What the outcome depends on.
+    method: Arc<BTreeMap<String, Value>>,
+    /// The words as they were typed, by which old records go.
+    typed: BTreeMap<String, Value>,
 }
 
 /// Where a movie stands before anything is done.
 pub(super) enum Standing {
     /// All of it is there.
-    Finished(Tally),
+    Finished(BTreeMap<String, u64>),
     ToFit,
     /// Something is there that must not be replaced.
     Refused(String),
@@ -54,11 +60,12 @@ impl Task {
         files
     }
 
-    /// A record of this movie, some of whose files have these stamps.
-    pub(super) fn record(&self, mut files: Vec<Stamp>, state: State) -> Record {
-        files.extend(Stamp::options(&self.words.files()));
-        let (movie, output) = (self.movie.clone(), self.file());
-        Record { movie, output, options: self.options.clone(), files, state }
+    /// A record of this movie as it is now.
+    pub(super) fn now(&self) -> Record {
+        let mut record = Record::new("localize", &self.output);
+        record.source = Some(self.movie.clone());
+        record.options = (*self.method).clone();
+        record
     }
 
     /// Whether any file of the table is there.
@@ -68,41 +75,73 @@ impl Task {
 
     /// Whether a process that did not come to its end was about to replace what is there.
     pub(super) fn may_replace(&self) -> bool {
-        matches!(Record::read(&self.record), Ok(Some(Record { state: State::Begun, .. })))
+        matches!(self.found(), Ok(Some((Record { state: State::Begun, .. }, _))))
+    }
+
+    /// The record that is there, and whether it is one of 0.1.
+    fn found(&self) -> Result<Option<(Record, bool)>, RecordError> {
+        match Record::read(&self.record)? {
+            Some(record) => Ok(Some((record, false))),
+            None => Ok(record::old_batch(&self.old)?.map(|record| (record, true))),
+        }
+    }
+
+    /// A movie that was localized again has a new record, and no old one.
+    pub(super) fn forget_old(&self) {
+        if matches!(record::old_batch(&self.old), Ok(Some(_))) {
+            // It would tell nobody anything wrong: the new one is looked for first.
+            let _ = fs::remove_file(&self.old);
+        }
     }
 
     /// Finds out what is there.
     pub(super) fn standing(&self) -> Standing {
-        let record = match Record::read(&self.record) {
-            Ok(record) => record,
-            Err(reason) => return Standing::Refused(reason),
+        let (record, old) = match self.found() {
+            Err(error) => return Standing::Refused(format!("{error}: --overwrite replaces it")),
+            Ok(Some(found)) => found,
+            Ok(None) => return self.without_record(),
         };
-        match record {
-            Some(Record { state: State::Begun, .. }) => Standing::ToFit,
-            Some(record) if matches!(record.state, State::Done(_)) => self.of_done(&record),
-            _ if self.has_output() => {
-                let file = self.file();
-                let reason = "is there, or the file beside it, and no record says how it was made";
-                Standing::Refused(format!("{file} {reason}: --overwrite replaces it"))
-            }
-            _ => Standing::ToFit,
+        match &record.state {
+            State::Begun => Standing::ToFit,
+            State::Failed { .. } => self.without_record(),
+            State::Done { counts } => self.of_done(&record, counts, old),
         }
     }
 
+    fn without_record(&self) -> Standing {
+        if !self.has_output() {
+            return Standing::ToFit;
+        }
+        let file = self.file();
+        let reason = "is there, or the file beside it, and no record says how it was made";
+        Standing::Refused(format!("{file} {reason}: --overwrite replaces it"))
+    }
+
     /// Compares with the record of a movie that was localized.
-    fn of_done(&self, record: &Record) -> Standing {
-        let now = self.record(record.movie_files(&self.path), State::Begun);
+    fn of_done(&self, record: &Record, counts: &BTreeMap<String, u64>, old: bool) -> Standing {
+        let mut now = self.now();
+        now.inputs = record.inputs_now(&self.path, &self.words.files());
+        if old {
+            now.options = self.typed.clone();
+        }
+        let reason = match record.unlike(&now) {
+            Some(reason) => Some(words_of(&reason)),
+            None if record.source.is_some() && record.source != now.source => {
+                let [then, now] =
+                    [&record.source, &now.source].map(|name| name.clone().unwrap_or_default());
+                Some(format!("made from another movie ({then} then, {now} now)"))
+            }
+            None => None,
+        };
         let other = self.output.with_file_name(&record.output);
-        match (record.unlike(&now), &record.state) {
-            (Some(_), _) if !self.has_output() && !other.exists() => Standing::ToFit,
-            (Some(reason), _) => Standing::Refused(format!("{reason}: --overwrite fits it again")),
-            (None, State::Done(tally))
-                if written(&self.output).iter().all(|file| file.exists()) =>
-            {
-                Standing::Finished(*tally)
+        match reason {
+            Some(_) if !self.has_output() && !other.exists() => Standing::ToFit,
+            Some(reason) => Standing::Refused(format!("{reason}: --overwrite fits it again")),
+            None if written(&self.output).iter().all(|file| file.exists()) => {
+                Standing::Finished(counts.clone())
             }
             // Somebody has removed a part of it.
-            (None, _) => Standing::ToFit,
+            None => Standing::ToFit,
         }
     }
 }
@@ -159,13 +198,16 @@ enum Reason {
     Told,
 }
 
+/// Words as they are meant, and what the outcome depends on of them.
+type Meaning = (Arc<LocalizeWords>, Arc<BTreeMap<String, Value>>);
+
 /// The lines so far.
 struct Plan<'a> {
     arguments: &'a BatchArguments,
     summary: &'a Path,
     known: Known,
     /// What words mean together; nothing if they are wrong.
-    meanings: HashMap<Vec<OsString>, Option<Arc<LocalizeWords>>>,
+    meanings: HashMap<Vec<OsString>, Option<Meaning>>,
     /// The names of outputs, in small letters, and their lines.
     names: HashMap<String, usize>,
 }
@@ -189,8 +231,8 @@ impl Plan<'_> {
         }
         let words = typed.with(&self.known, &line.cells, beside).map_err(Reason::Line)?;
         let key = words.words(&self.known);
-        let options = words.that_matter();
-        let words = match self.meanings.get(&key) {
+        let typed = words.that_matter();
+        let (words, method) = match self.meanings.get(&key) {
             Some(found) => found.clone().ok_or(Reason::Told)?,
             None => {
                 let found = self.meaning(&words, &output);
@@ -203,16 +245,16 @@ impl Plan<'_> {
                 )?
             }
         };
-        let record = out.join(format!("{name}.batch.json"));
-        Ok(Task { movie: line.movie.clone(), path, output, record, words, options })
+        let (record, old) = (Record::path(&output), out.join(format!("{name}.batch.json")));
+        Ok(Task { movie: line.movie.clone(), path, output, record, old, words, method, typed })
     }
 
     /// What words mean, if nothing is wrong with them.
-    fn meaning(&self, words: &Typed, output: &Path) -> Result<Arc<LocalizeWords>, String> {
+    fn meaning(&self, words: &Typed, output: &Path) -> Result<Meaning, String> {
         let mut words = words.parse(&self.known)?;
-        words.check(output).map_err(|error| error.to_string())?;
+        let method = words.check(output).map_err(|error| error.to_string())?;
         words.shared_by(self.arguments.jobs.into());
-        Ok(Arc::new(words))
+        Ok((Arc::new(words), Arc::new(method)))
     }
 
     /// The name of an output, which no other has.
@@ -281,7 +323,7 @@ fn inputs(tasks: &[(usize, Task)], manifest: &Path) -> HashMap<PathBuf, String> 
             add(&file, format!("what stands beside the movie of line {number}"));
         }
         for (option, file) in task.words.files() {
-            add(&file, format!("the file of {option} of line {number}"));
+            add(&file, format!("the file of --{option} of line {number}"));
         }
     }
     inputs

@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::Outcome;
 use super::plan::Task;
-use super::record::Tally;
+use super::{COUNTS, Outcome};
 use crate::error::CliError;
 use crate::words::output::{self, Output};
 
@@ -32,13 +31,13 @@ pub(super) fn write(path: &Path, tasks: &[Task], outcomes: &[Outcome]) -> Result
     let name = output.name().to_owned();
     let failed = |error: csv::Error| CliError::write(&name)(error.into());
     let mut writer = csv::Writer::from_writer(output.writer());
-    let counts = Tally::default().named().map(|(name, _)| name);
-    let header = FIRST.into_iter().chain(counts).chain(["error"]);
+    let header = FIRST.into_iter().chain(COUNTS).chain(["error"]);
     writer.write_record(header).map_err(failed)?;
     for (task, outcome) in tasks.iter().zip(outcomes) {
         let (state, counts, error) = match outcome {
-            Outcome::Finished(tally) | Outcome::Fitted(tally) => {
-                ("done", tally.named().map(|(_, count)| count.to_string()), "")
+            Outcome::Finished(counts) | Outcome::Fitted(counts) => {
+                let count = |name: &str| counts.get(name).map(u64::to_string).unwrap_or_default();
+                ("done", COUNTS.map(count), "")
             }
             Outcome::Failed(error) => ("failed", Default::default(), error.as_str()),
         };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use crate::verbs::localize::LocalizeWords;
+use crate::words::localize::LocalizeWords;
 
 /// What stands for the presence of a word that takes no value.
 const GIVEN: &str = "true";
@@ -120,13 +120,12 @@ impl Typed {
     }
 
     /// The words that the outcome depends on, with what was typed, sorted.
-    pub(super) fn that_matter(&self) -> BTreeMap<String, String> {
+    pub(super) fn that_matter(&self) -> BTreeMap<String, serde_json::Value> {
         /// Who fits, and what is refused.
         const OTHERS: [&str; 3] = ["threads", "device", "max-frame-pixels"];
         let matter = self.0.iter().filter(|(name, _)| !OTHERS.contains(&name.as_str()));
-        matter
-            .map(|(name, value)| (format!("--{name}"), value.typed.display().to_string()))
-            .collect()
+        let typed = |value: &Value| value.typed.display().to_string().into();
+        matter.map(|(name, value)| (name.clone(), typed(value))).collect()
     }
 }
 

@@ -8,11 +8,14 @@ use ndarray::{Array2, Axis};
 use super::places::{Places, rms};
 use super::{DemoArguments, picture, say};
 use crate::error::CliError;
+use crate::interrupt;
 use crate::words::output::Output;
-use crate::{drift, interrupt};
 use spotfit::drift::Drift;
 use spotfit::movie::{Movie, Pixels};
-use spotfit::render::{ColourMap, Colours, Picture, Point, RenderError, RenderOptions, render};
+use spotfit::render::{
+    ColourMap, Colours, Picture, Point, RenderError, RenderOptions, length_label, render,
+};
+use spotfit::steps::{Source, drift};
 use spotfit::table::{Info, Unit};
 
 /// Frames of the movie, its side in pixels, and the side of a pixel in nanometres.
@@ -80,7 +83,8 @@ pub(super) fn run(arguments: &DemoArguments, folder: &Path) -> Result<(), CliErr
     let moving = Places::read(&folder.join("depth-truth.csv"), PIXEL_SIZE)?;
     let drifting = Places::read(&folder.join("depth.csv"), PIXEL_SIZE)?;
     let straight = Places::read(&folder.join("straight.csv"), PIXEL_SIZE)?;
-    let found = drift::read(&folder.join("drift.csv"), Unit::Nanometre, &Info::default())?;
+    let found =
+        drift::read(&Source::file(folder.join("drift.csv")), Unit::Nanometre, &Info::default())?;
     let of = |axis: usize| {
         let step = DRIFT[axis] * if axis < 2 { PIXEL_SIZE } else { 1.0 };
         (0..FRAMES).map(|frame| step * frame as f64).collect()
@@ -167,10 +171,7 @@ fn panels(
     };
     let mut first = picture::magnified(frame, MAGNIFIED).with_dot(DOT);
     first.caption(&format!("one of {FRAMES} frames"));
-    first.scale_bar(
-        (1000.0 / PIXEL_SIZE) as usize * MAGNIFIED,
-        &crate::verbs::render::label(1000.0, true),
-    );
+    first.scale_bar((1000.0 / PIXEL_SIZE) as usize * MAGNIFIED, &length_label(1000.0, true));
     let density = Colours::default();
     let rows = [
         [first, drawn(before, density, "with drift")?, drawn(after, density, "drift removed")?],

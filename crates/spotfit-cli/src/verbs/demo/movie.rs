@@ -6,10 +6,10 @@ use std::time::Instant;
 use fit_sim::MovieSimulation;
 use ndarray::Axis;
 
+use super::score::Score;
 use super::{DemoArguments, picture, say};
 use crate::error::CliError;
 use crate::interrupt;
-use crate::verbs::score::Score;
 use crate::words::locs::LocsOutput;
 use crate::words::output::{Output, Overwrite};
 use spotfit::Camera;
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &DemoArguments, folder: &Path) -> Result<(), CliErr
     let mut plan = simulation.plan()?;
     let path = folder.join("movie.tif");
     let truth = folder.join("movie-truth.csv");
-    crate::verbs::simulate::write::write_movie(&mut plan, &path, Some(&truth), None)?;
+    crate::words::movie_files::write_movie(&mut plan, &path, Some(&truth), None)?;
 
     let name = path.display().to_string();
     let movie = Movie::open(&path).map_err(|error| CliError::movie(&name)(error.into()))?;

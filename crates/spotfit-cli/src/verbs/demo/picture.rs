@@ -7,7 +7,9 @@ use fit_core::{Circle, Fit};
 use fit_sim::Spots;
 use ndarray::{Array2, Axis};
 
-use spotfit::render::{Picture, Point, RenderError, RenderOptions, render, round_length};
+use spotfit::render::{
+    Picture, Point, RenderError, RenderOptions, length_label, render, round_length,
+};
 
 /// Pixels of the picture for one of the camera.
 const MAGNIFIED: usize = 5;
@@ -39,10 +41,7 @@ pub(super) fn side_by_side(
         .with_most_pixels(usize::MAX);
     let mut right = render(points, &options)?;
     let bar = round_length(width as f64 * pixel_size);
-    right.scale_bar(
-        (bar / pixel_size * MAGNIFIED as f64) as usize,
-        &crate::verbs::render::label(bar, true),
-    );
+    right.scale_bar((bar / pixel_size * MAGNIFIED as f64) as usize, &length_label(bar, true));
     let mut both = Picture::filled(left.width() + GAP + right.width(), left.height(), [255; 3]);
     both.draw(&left, 0, 0);
     both.draw(&right, left.width() + GAP, 0);

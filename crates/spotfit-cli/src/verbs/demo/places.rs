@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::error::CliError;
-use crate::words::locs::Locs;
+use crate::say::listener::Terminal;
 use spotfit::drift::Drift;
 use spotfit::render::Point;
+use spotfit::steps::Source;
 use spotfit::table::{Kind, TableError, Unit};
 
 /// A localization is that of the nearest spot of its frame, within so many nanometres.
@@ -25,8 +26,8 @@ pub(super) struct Places {
 impl Places {
     /// Reads a table of localizations with z, or a truth in pixels of this size.
     pub(super) fn read(path: &Path, pixel_size: f64) -> Result<Self, CliError> {
-        let locs = Locs::open(path, Some(pixel_size), false)?;
-        let table = locs.load(None)?;
+        let source = Source::file(path).with_pixel_size(Some(pixel_size))?;
+        let table = source.load(None, &Terminal::default())?;
         let length =
             |name: &str| table.lengths(name, Unit::Nanometre).map(std::borrow::Cow::into_owned);
         let read = || -> Result<Self, TableError> {
@@ -47,7 +48,7 @@ impl Places {
             let at = [length("x")?, length("y")?, table.values("z")?.to_vec()];
             Ok(Self { frames: table.frames()?, at, stated, found })
         };
-        read().map_err(locs.wrong())
+        read().map_err(|error| CliError::table(source.name(), &error))
     }
 
     /// The same without a drift.

@@ -15,20 +15,45 @@ use zip::{CompressionMethod, DateTime};
 use crate::error::CliError;
 use crate::words::output::{Output, refuse_stranger};
 
+/// How many counts a photo-electron gives.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct GainArguments {
+    /// Photo-electrons per count (before EM gain) [default: 1].
+    #[arg(help_heading = "Camera", long, value_name = "E/ADU", conflicts_with = "gain")]
+    sensitivity: Option<f64>,
+    // The word of before, which elsewhere is the gain of an EMCCD.
+    /// Counts per photo-electron.
+    #[arg(help_heading = "Camera", long, value_name = "G", hide = true)]
+    gain: Option<f64>,
+}
+
+impl GainArguments {
+    /// Counts per photo-electron.
+    pub(crate) fn gain(self) -> Result<f64, CliError> {
+        if let Some(value) = self.sensitivity {
+            if !(1e-6..=1e6).contains(&value) {
+                return Err(CliError::option("sensitivity", &value.to_string(), "1e-6 to 1e6"));
+            }
+            return Ok(value.recip());
+        }
+        Ok(self.gain.unwrap_or(1.0))
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct CameraArguments {
-    /// EM gain: an EMCCD multiplies the electrons before they are read. --gain is then counts per multiplied electron,
+    /// EM gain: an EMCCD multiplies the electrons before they are read. --sensitivity is then multiplied electrons per count,
     /// and the read noise comes after the multiplication.
-    #[arg(long, value_name = "G")]
+    #[arg(help_heading = "Camera", long, value_name = "G")]
     pub(crate) em_gain: Option<f64>,
     /// An sCMOS camera, simulated from the seed: offset, gain and variance differ from pixel to pixel. They replace
     /// baseline, gain and read noise, and are written to this file, arrays (height, width) named offset (ADU), gain
     /// (ADU/e-) and variance (ADU²).
-    #[arg(long, value_name = "MAPS.npz", conflicts_with_all = ["baseline", "gain", "read_noise"])]
+    #[arg(help_heading = "Camera", long, value_name = "MAPS.npz", conflicts_with_all = ["baseline", "sensitivity", "gain", "read_noise"])]
     pub(crate) camera: Option<PathBuf>,
-    /// Replace the file of --camera even if Spotfit did not simulate it: in other commands --camera names the maps of a
-    /// real camera, which are read. Without this option such a file is not changed, and nothing is written.
-    #[arg(long, requires = "camera")]
+    /// Replace the file of --camera although it is not one that Spotfit simulated: in other commands --camera names the maps
+    /// of a real camera, which are read. Without it such a file is left as it is, and nothing is written.
+    #[arg(help_heading = "Camera", long, requires = "camera")]
     pub(crate) overwrite: bool,
 }
 

@@ -4,69 +4,84 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fit_core::Size;
-use fit_sim::{Camera, MovieSimulation};
+use fit_sim::MovieSimulation;
+use fit_sim::recipes::FrameRecipe;
+use serde::Serialize;
 
+use super::camera::{CameraArguments, GainArguments};
+use super::refuse_no_csv;
 use crate::error::CliError;
-use crate::verbs::simulate::camera::CameraArguments;
-use crate::verbs::simulate::refuse_no_csv;
-use crate::verbs::simulate::write::write_movie;
+use crate::words::movie_files::write_movie;
 use crate::words::paths::{refuse_ending, refuse_same_output};
+use crate::words::report::ReportArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct FrameArguments {
     /// Where to write the frames: a .tif (16 bits, BigTIFF if necessary) or .npy file.
-    #[arg(short, long, value_name = "MOVIE.tif|MOVIE.npy")]
+    #[arg(short, long, value_name = "MOVIE.tif|MOVIE.npy", help_heading = "Output")]
     output: PathBuf,
-    /// Where to write the truth: a CSV file frame,x,y,sigma,signal,background,molecule, with frames from 0, in pixels
-    /// and photo-electrons. Spots that are not circular have sigma_x,sigma_y instead of sigma, then angle (radians) if
-    /// rotated and z (nanometres) if defocused.
-    #[arg(long, value_name = "TRUTH.csv")]
+    /// Where to write the truth: a CSV file frame,x,y,sigma,signal,background,molecule, with frames from
+    /// 0, in pixels and photo-electrons. Spots that are not circular have sigma_x,sigma_y in place of sigma, then
+    /// angle (radians) if rotated and z (nanometres) if defocused.
+    #[arg(long, value_name = "TRUTH.csv", help_heading = "Output")]
     truth: Option<PathBuf>,
     /// Width of the frames in pixels.
-    #[arg(long, default_value_t = 256, value_name = "PX")]
-    pub(crate) width: usize,
+    #[arg(long, default_value_t = FrameRecipe::default().width, value_name = "PX", help_heading = "Movie")]
+    width: usize,
     /// Height of the frames in pixels.
-    #[arg(long, default_value_t = 256, value_name = "PX")]
-    pub(crate) height: usize,
+    #[arg(long, default_value_t = FrameRecipe::default().height, value_name = "PX", help_heading = "Movie")]
+    height: usize,
     /// Mean background of a pixel in photo-electrons.
-    #[arg(long, default_value_t = 20.0, value_name = "E")]
+    #[arg(long, alias = "pixel-background", default_value_t = FrameRecipe::default().background, value_name = "E", help_heading = "Movie")]
     background: f64,
     /// How much the background varies over the frame, as a share of its mean, 0 to 1.
-    #[arg(long, default_value_t = 0.5, value_name = "SHARE")]
+    #[arg(long, default_value_t = FrameRecipe::default().unevenness, value_name = "SHARE", help_heading = "Movie")]
     unevenness: f64,
     /// The value of a dark pixel, in counts.
-    #[arg(long, default_value_t = 100.0, value_name = "COUNTS")]
+    #[arg(long, default_value_t = FrameRecipe::default().baseline, value_name = "COUNTS", help_heading = "Camera")]
     baseline: f64,
-    /// Counts per photo-electron.
-    #[arg(long, default_value_t = 1.0, value_name = "G")]
-    gain: f64,
+    #[command(flatten)]
+    gain: GainArguments,
     /// Standard deviation of the read noise in photo-electrons.
-    #[arg(long, default_value_t = 1.5, value_name = "E")]
+    #[arg(long, default_value_t = FrameRecipe::default().read_noise, value_name = "E", help_heading = "Camera")]
     read_noise: f64,
     #[command(flatten)]
     camera: CameraArguments,
     /// The seed: the same seed gives the same bytes on every machine.
-    #[arg(long, default_value_t = 1, value_name = "SEED")]
-    pub(crate) seed: u64,
+    #[arg(help_heading = "Movie", long, default_value_t = FrameRecipe::default().seed, value_name = "SEED")]
+    seed: u64,
+    #[command(flatten)]
+    report: ReportArguments,
+}
+
+/// What was written.
+#[derive(Debug, Serialize)]
+struct Frames {
+    frames: usize,
+    width: usize,
+    height: usize,
+    molecules: usize,
+    beads: usize,
 }
 
 impl FrameArguments {
-    /// A movie of such frames, without the maps of the camera.
-    pub(crate) fn simulation(&self, frames: usize) -> MovieSimulation {
-        let camera = Camera::default()
-            .with_baseline(self.baseline)
-            .with_gain(self.gain)
-            .with_read_noise(self.read_noise)
-            .with_em_gain(self.camera.em_gain);
-        MovieSimulation::new(self.width, self.height, frames)
+    /// Their recipe.
+    pub(crate) fn recipe(&self) -> Result<FrameRecipe, CliError> {
+        Ok(FrameRecipe::default()
+            .with_width(self.width)
+            .with_height(self.height)
             .with_background(self.background)
             .with_unevenness(self.unevenness)
-            .with_camera(camera)
-            .with_seed(self.seed)
+            .with_baseline(self.baseline)
+            .with_gain(self.gain.gain()?)
+            .with_read_noise(self.read_noise)
+            .with_em_gain(self.camera.em_gain)
+            .with_seed(self.seed))
     }
 
     /// Makes the movie and writes its files.
     pub(crate) fn write(&self, mut simulation: MovieSimulation) -> Result<(), CliError> {
+        self.report.check(&self.output)?;
         let files = [&self.truth, &self.camera.camera];
         let files = files.into_iter().flatten().map(PathBuf::as_path);
         let files: Vec<&Path> = std::iter::once(self.output.as_path()).chain(files).collect();
@@ -78,6 +93,9 @@ impl FrameArguments {
         simulation.maps = self.camera.maps(Size::new(self.width, self.height), self.seed)?;
         let maps = self.camera.write(simulation.maps.as_ref())?;
         let mut plan = simulation.plan()?;
-        write_movie(&mut plan, &self.output, self.truth.as_ref(), maps)
+        write_movie(&mut plan, &self.output, self.truth.as_ref(), maps)?;
+        let MovieSimulation { frames, width, height, molecules, beads, .. } = plan.simulation();
+        let (frames, width, height, molecules) = (*frames, *width, *height, *molecules);
+        self.report.tell_json(&Frames { frames, width, height, molecules, beads: beads.len() })
     }
 }

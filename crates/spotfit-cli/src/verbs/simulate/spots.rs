@@ -1,22 +1,25 @@
-//! The words of `spotfit simulate` and `spotfit simulate movie` for the look of spots, and their columns in the truth.
-
-use std::fmt::Write as _;
+//! The words of `spotfit simulate` and `spotfit simulate movie` for the look of spots.
 
 use clap::{Args, ValueEnum};
-use fit_sim::{Defocus, SpotProfile, SpotShape};
-
-use crate::error::CliError;
+use fit_sim::recipes::{FocusRecipe, LookRecipe, ShapeWord};
+use fit_sim::{Defocus, SpotProfile};
 
 #[derive(Debug, Args)]
 pub(crate) struct SpotArguments {
     /// The shape of the spots: circular, elliptical (two sigmas), rotated (elliptical, turned by an angle) or
     /// defocused (astigmatic: two sigmas that follow from the height z; the sigma given is that in focus).
-    #[arg(long, value_enum, default_value = "circular", value_name = "SHAPE")]
+    #[arg(
+        help_heading = "Spots",
+        long,
+        value_enum,
+        default_value = "circular",
+        value_name = "SHAPE"
+    )]
     shape: ShapeChoice,
     #[command(flatten)]
     profile: ProfileArguments,
-    // The number come from where they are set.
-    #[arg(long, value_name = "NM", help = format!(
+    // The numbers come from where they are set.
+    #[arg(help_heading = "Spots", long, value_name = "NM", help = format!(
         "Of defocused spots: z lies within ±NM nanometres [default: {}]",
         Defocus::default().z_range
     ))]
@@ -29,13 +32,13 @@ pub(crate) struct SpotArguments {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct FocusArguments {
     // The numbers come from where they are set.
-    #[arg(long, value_name = "NM", allow_hyphen_values = true, help = format!(
+    #[arg(help_heading = "Spots", long, value_name = "NM", allow_hyphen_values = true, help = format!(
         "Of defocused spots: the z at which sigma_x is in focus, in nanometres; sigma_y is at its \
          negative [default: {}]",
         Defocus::default().focus
     ))]
     focus: Option<f64>,
-    #[arg(long, value_name = "NM", help = format!(
+    #[arg(help_heading = "Spots", long, value_name = "NM", help = format!(
         "Of defocused spots: how far from its focus a sigma has grown by the square root of 2, in \
          nanometres [default: {}]",
         Defocus::default().depth
@@ -44,19 +47,22 @@ pub(crate) struct FocusArguments {
 }
 
 impl FocusArguments {
-    /// A curve, with what is given in place of what it has.
-    pub(crate) fn defocus(&self, default: Defocus) -> Defocus {
-        default
-            .with_focus(self.focus.unwrap_or(default.focus))
-            .with_depth(self.depth.unwrap_or(default.depth))
+    pub(crate) fn recipe(&self) -> FocusRecipe {
+        FocusRecipe::default().with_focus(self.focus).with_depth(self.depth)
     }
 }
 
 /// How pixels see spots.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ProfileArguments {
-    /// The value of a pixel: the Gaussian at its centre (sampled), or its mean over the pixel (integrated).
-    #[arg(long, value_enum, default_value = "sampled", value_name = "PROFILE")]
+    /// What a pixel sees: the Gaussian at its centre (sampled), or its mean over the pixel (integrated).
+    #[arg(
+        help_heading = "Spots",
+        long,
+        value_enum,
+        default_value = "sampled",
+        value_name = "PROFILE"
+    )]
     profile: ProfileChoice,
 }
 
@@ -84,55 +90,17 @@ enum ProfileChoice {
 }
 
 impl SpotArguments {
-    pub(crate) fn shape(&self) -> Result<SpotShape, CliError> {
-        let Self { z_range, focus: FocusArguments { focus, depth }, .. } = *self;
-        let given = [("--z-range", z_range), ("--focus", focus), ("--depth", depth)];
-        let given = given.into_iter().find(|(_, value)| value.is_some());
-        if let (Some((name, _)), true) = (given, self.shape != ShapeChoice::Defocused) {
-            return Err(CliError::file(name, "it needs --shape defocused"));
-        }
-        let default = Defocus::default();
-        Ok(match self.shape {
-            ShapeChoice::Circular => SpotShape::Circular,
-            ShapeChoice::Elliptical => SpotShape::Elliptical,
-            ShapeChoice::Rotated => SpotShape::Rotated,
-            ShapeChoice::Defocused => SpotShape::Defocused(
-                self.focus.defocus(default).with_z_range(z_range.unwrap_or(default.z_range)),
-            ),
-        })
-    }
-
-    pub(crate) fn profile(&self) -> SpotProfile {
-        self.profile.profile()
-    }
-}
-
-/// The columns of the truth that say what a spot looks like.
-#[derive(Clone, Copy)]
-pub(crate) struct Look(SpotShape);
-
-impl Look {
-    pub(crate) fn of(shape: SpotShape) -> Self {
-        Self(shape)
-    }
-
-    pub(crate) fn columns(self) -> &'static str {
-        match self.0 {
-            SpotShape::Elliptical => "sigma_x,sigma_y",
-            SpotShape::Rotated => "sigma_x,sigma_y,angle",
-            SpotShape::Defocused(_) => "sigma_x,sigma_y,z",
-            _ => "sigma",
-        }
-    }
-
-    /// Appends the numbers of a spot.
-    pub(crate) fn write(self, text: &mut String, [sigma_x, sigma_y]: [f64; 2], angle: f64, z: f64) {
-        let written = match self.0 {
-            SpotShape::Elliptical => write!(text, "{sigma_x:?},{sigma_y:?}"),
-            SpotShape::Rotated => write!(text, "{sigma_x:?},{sigma_y:?},{angle:?}"),
-            SpotShape::Defocused(_) => write!(text, "{sigma_x:?},{sigma_y:?},{z:?}"),
-            _ => write!(text, "{sigma_x:?}"),
+    pub(crate) fn recipe(&self) -> LookRecipe {
+        let shape = match self.shape {
+            ShapeChoice::Circular => ShapeWord::Circular,
+            ShapeChoice::Elliptical => ShapeWord::Elliptical,
+            ShapeChoice::Rotated => ShapeWord::Rotated,
+            ShapeChoice::Defocused => ShapeWord::Defocused,
         };
-        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+        LookRecipe::default()
+            .with_shape(shape)
+            .with_profile(self.profile.profile())
+            .with_z_range(self.z_range)
+            .with_focus(self.focus.recipe())
     }
 }

@@ -55,6 +55,7 @@ pub enum FrcError {
 
 /// The resolution, and the curve from which it was determined. Lengths are in the unit of the positions.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Frc {
     /// The inverse of the frequency at which the smoothed correlation falls to 1/7.
     pub resolution: f64,

@@ -7,6 +7,7 @@ use super::minimum::minimum;
 /// The distribution of the distances to nearest neighbours in the next frame, in distances per unit of length: the sum
 /// of two or three terms.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct NenaCurve {
     /// σ of the first term, A₁·(r/2σ²)·exp(−r²/4σ²): neighbours of the same molecule.
     pub sigma: f64,
@@ -20,6 +21,8 @@ pub struct NenaCurve {
 
 /// The second term of a [`NenaCurve`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum NenaTerm {
     /// Neighbours of the same molecule whose localizations have another precision: as the first term.
     Precision {

@@ -47,6 +47,7 @@ pub enum NenaError {
 
 /// The localization precision, and the data from which it was estimated. Lengths are in the unit of the positions.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Nena {
     /// The localization precision: the standard deviation of positions along x or y, as a root mean square.
     pub sigma: f64,

@@ -10,13 +10,17 @@ use rayon::prelude::*;
 use spotfit_files::private::excerpt;
 
 use super::error::LONGEST_ROW;
-use super::names::{self, Quantity};
-use super::{Column, Info, Kind, MOST_WORDS, Table, TableError, Unit, number, place};
-use lines::{Fields, Lines, parts, trim};
+use super::{
+    Column, Dimension, Info, Kind, MOST_WORDS, Meaning, Table, TableError, Unit, names, number,
+    place,
+};
+use lines::{Fields, Lines, Text, parts, trim};
 
 pub use write::CsvWriter;
-pub(super) use write::header;
+pub(super) use write::title;
 
+/// What may be between fields.
+const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 /// Bytes of a block.
 const BLOCK: usize = 1 << 22;
 /// So many rows say which columns have words.
@@ -69,6 +73,12 @@ struct Field {
     read: bool,
 }
 
+impl Field {
+    fn is(&self, meaning: Meaning) -> bool {
+        self.column.name == meaning.name()
+    }
+}
+
 impl<R: Read> CsvReader<R> {
     /// Reads the names of the columns.
     ///
@@ -92,7 +102,9 @@ impl<R: Read> CsvReader<R> {
         let (headers, delimiter) = headers(&line, said)?;
         let units = headers.iter().any(|header| {
             names::from_csv(header).is_some_and(|(known, unit, _)| {
-                known.quantity == Quantity::Length && header.ends_with(']') && unit != Unit::None
+                known.dimension() == Dimension::Length
+                    && header.ends_with(']')
+                    && unit != Unit::None
             })
         });
         let mut columns: Vec<Field> = Vec::new();
@@ -124,7 +136,7 @@ impl<R: Read> CsvReader<R> {
     /// Says whether frames are counted from 0 or 1, whatever the names say.
     #[must_use]
     pub fn with_first_frame(mut self, first: u32) -> Self {
-        let frames = self.layout.columns.iter_mut().filter(|field| field.column.name == "frame");
+        let frames = self.layout.columns.iter_mut().filter(|field| field.is(Meaning::Frame));
         frames.for_each(|field| field.offset = f64::from(first));
         self.layout.told = true;
         self
@@ -213,11 +225,11 @@ impl Layout {
     /// Brings all lengths to the unit of x. Without the size of a pixel other columns may have another unit, which
     /// [`Table::lengths`] heeds, but y may not.
     fn unify(&mut self) -> Result<(), TableError> {
-        let unit = |name: &str| {
-            let field = self.columns.iter().find(|field| field.column.name == name);
+        let unit = |meaning| {
+            let field = self.columns.iter().find(|field| field.is(meaning));
             field.map(|field| field.column.unit)
         };
-        let (x, y) = (unit("x"), unit("y"));
+        let (x, y) = (unit(Meaning::X), unit(Meaning::Y));
         let Some(needed) = x.or(y) else { return Ok(()) };
         let Some(size) = self.info.pixel_size else {
             return match y {
@@ -226,8 +238,7 @@ impl Layout {
             };
         };
         for field in &mut self.columns {
-            let known = names::find(&field.column.name);
-            if known.is_none_or(|known| known.quantity != Quantity::Length) {
+            if field.column.meaning().is_none_or(|one| one.dimension() != Dimension::Length) {
                 continue;
             }
             match (field.column.unit, needed) {
@@ -259,24 +270,25 @@ impl Layout {
                 _ => None,
             };
             let mut fields = lines.clone().flat_map(|line| Fields::of(line, delimiter));
-            self.comma = fields.find_map(comma).unwrap_or(false);
+            self.comma = fields.find_map(|text| comma(text.number())).unwrap_or(false);
         }
         let mut is_words = vec![false; self.columns.len()];
         for line in lines.take(SETTLING) {
-            for (is_words, value) in is_words.iter_mut().zip(Fields::of(line, delimiter)) {
+            for (is_words, text) in is_words.iter_mut().zip(Fields::of(line, delimiter)) {
+                let value = text.number();
                 *is_words |= !value.is_empty() && self.number(value).is_none();
             }
         }
         for (field, is_words) in self.columns.iter_mut().zip(is_words) {
-            let known = names::find(&field.column.name).is_some();
-            let known = known && !matches!(field.column.name.as_str(), "status" | "z_status");
-            if is_words && !known {
+            let of_numbers =
+                names::used(&field.column.name).is_some_and(|one| one.words().is_none());
+            if is_words && !of_numbers {
                 field.column.kind = Kind::Words(Vec::new());
             }
         }
         if let [field] = &self.columns[..]
             && matches!(field.column.kind, Kind::Words(_))
-            && names::find(&field.column.name).is_none()
+            && names::used(&field.column.name).is_none()
         {
             return Err(TableError::OneColumn(excerpt(&field.header)));
         }
@@ -287,10 +299,11 @@ impl Layout {
     /// ThunderSTORM counts both rows and frames from 1. Programs that count rows from 0, such as Picasso where it exports for
     /// ThunderSTORM, count frames so too.
     fn find_first_frame(&mut self, first: &[u8]) {
-        let id = self.columns.iter().position(|field| field.column.name == "id");
+        let id = self.columns.iter().position(|field| field.is(Meaning::Id));
         let Some(id) = id.filter(|_| !self.told) else { return };
-        let value = Fields::of(first, self.delimiter).nth(id).and_then(|text| self.number(text));
-        let frames = self.columns.iter_mut().find(|field| field.column.name == "frame");
+        let value =
+            Fields::of(first, self.delimiter).nth(id).and_then(|text| self.number(text.number()));
+        let frames = self.columns.iter_mut().find(|field| field.is(Meaning::Frame));
         if let Some(frames) = frames.filter(|field| field.offset == 1.0)
             && value == Some(0.0)
         {
@@ -350,7 +363,7 @@ impl Layout {
             let Some(field) = self.columns.get(index).filter(|field| field.read) else { continue };
             let value = match &field.column.kind {
                 Kind::Words(_) => {
-                    let word = String::from_utf8_lossy(text);
+                    let word = text.word();
                     if words[index].len() > MOST_WORDS {
                         return Err(Wrong::new(What::Words(excerpt(&field.header))));
                     }
@@ -358,18 +371,20 @@ impl Layout {
                 }
                 kind => {
                     let wrong = |needed| Wrong::new(What::value(field, text, needed));
-                    let missing = text.is_empty() && *kind != Kind::Whole;
-                    let value = if missing { Some(f64::NAN) } else { self.number(text) };
+                    let digits = text.number();
+                    let missing = digits.is_empty() && *kind != Kind::Whole;
+                    let value = if missing { Some(f64::NAN) } else { self.number(digits) };
                     let value = value.ok_or_else(|| wrong("a number"))?;
                     if *kind == Kind::Whole {
                         let fits = value.fract() == 0.0 && value.abs() < LARGEST;
-                        let counts = field.column.name != "frame" || value >= field.offset;
+                        let frame = field.is(Meaning::Frame);
+                        let counts = !frame || value >= field.offset;
                         if !(fits && counts) {
-                            return Err(wrong(match field.column.name.as_str() {
-                                "frame" if field.offset == 1.0 => "the number of a frame, from 1",
-                                "frame" if field.offset == 0.0 => "the number of a frame, from 0",
-                                "frame" => "the number of a frame, from the first",
-                                _ => "a whole number",
+                            return Err(wrong(match field.offset {
+                                _ if !frame => "a whole number",
+                                1.0 => "the number of a frame, from 1",
+                                0.0 => "the number of a frame, from 0",
+                                _ => "the number of a frame, from the first",
                             }));
                         }
                     }
@@ -396,31 +411,37 @@ impl Layout {
 /// The names in the first line, and what is between them if that was not said.
 fn headers(line: &[u8], said: Option<u8>) -> Result<(Vec<String>, u8), TableError> {
     let line = line.trim_ascii_end();
-    let line = once_quoted(line).map_or(Cow::Borrowed(line), Cow::Owned);
+    let names = |line: &[u8], delimiter: u8| -> (Vec<String>, bool) {
+        let mut fields = Fields::of(trim(line, delimiter), delimiter);
+        let names = fields.by_ref().map(|field| field.word().into_owned()).collect();
+        (names, fields.sound)
+    };
+    // A name may have quotes, too.
+    let several = |line: &Vec<u8>| DELIMITERS.iter().any(|&one| names(line, one).0.len() > 1);
+    let line = match once_quoted(line).filter(several) {
+        Some(plain) => Cow::Owned(plain),
+        None => Cow::Borrowed(line),
+    };
     if std::str::from_utf8(&line).is_err() {
         return Err(TableError::Header("it is not text".to_owned()));
     }
     if line.trim_ascii().is_empty() {
         return Err(TableError::Header("it is empty".to_owned()));
     }
-    let names = |delimiter: u8| -> Vec<String> {
-        let fields = Fields::of(trim(&line, delimiter), delimiter);
-        fields.map(|field| String::from_utf8_lossy(field).into_owned()).collect()
-    };
     if let Some(delimiter) = said {
-        return Ok((names(delimiter), delimiter));
+        return Ok((names(&line, delimiter).0, delimiter));
     }
-    let mut best = (names(b','), b',');
-    let score = |names: &[String]| {
-        (names.iter().filter(|name| names::from_csv(name).is_some()).count(), names.len())
-    };
-    for delimiter in [b';', b'\t'] {
-        let other = names(delimiter);
-        if score(&other) > score(&best.0) {
-            best = (other, delimiter);
+    // The first of equal ones counts.
+    let mut best: Option<((bool, usize, usize), Vec<String>, u8)> = None;
+    for delimiter in DELIMITERS {
+        let (names, sound) = names(&line, delimiter);
+        let known = names.iter().filter(|name| names::from_csv(name).is_some()).count();
+        let score = (sound && names.len() > 1, known, names.len());
+        if best.as_ref().is_none_or(|(other, ..)| score > *other) {
+            best = Some((score, names, delimiter));
         }
     }
-    Ok(best)
+    Ok(best.map_or((Vec::new(), b','), |(_, names, delimiter)| (names, delimiter)))
 }
 
 /// What is in a line that is one field in quotes, with the quotes in it doubled, as programs write that quote the fields of a table
@@ -438,19 +459,26 @@ fn once_quoted(line: &[u8]) -> Option<Vec<u8>> {
     (plain.len() < inner.len()).then_some(plain)
 }
 
+/// A text in quotes, which are doubled in it.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
 /// The column with this name. Where names have units, frames are counted from 1.
 fn field(header: String, units: bool) -> Field {
-    let (name, unit, scale, kind) = match names::from_csv(&header) {
+    // Nobody means spaces around a name that is known.
+    let known = names::from_csv(&header).or_else(|| names::from_csv(header.trim()));
+    let (name, unit, scale, kind) = match known {
         Some((known, unit, scale)) => {
-            let kind = match known.quantity {
-                Quantity::Count => Kind::Whole,
+            let kind = match known.dimension() {
+                Dimension::Count => Kind::Whole,
                 _ => Kind::Double,
             };
-            (known.name.to_owned(), unit, scale, kind)
+            (known.name().to_owned(), unit, scale, kind)
         }
         None => (header.clone(), Unit::None, 1.0, Kind::Double),
     };
-    let offset = if name == "frame" && units { 1.0 } else { 0.0 };
+    let offset = if name == Meaning::Frame.name() && units { 1.0 } else { 0.0 };
     let column = Column { name, unit, kind, values: Vec::new() };
     Field { header, column, offset, scale, read: true }
 }
@@ -477,8 +505,9 @@ enum What {
 }
 
 impl What {
-    fn value(field: &Field, text: &[u8], needed: &'static str) -> Self {
-        Self::Value(excerpt(&field.header), excerpt(&String::from_utf8_lossy(text)), needed)
+    fn value(field: &Field, text: Text<'_>, needed: &'static str) -> Self {
+        let value = excerpt(&String::from_utf8_lossy(text.number()));
+        Self::Value(excerpt(&field.header), value, needed)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fate, Slice};
+use super::options::{CalibrationOptions, Zero};
+use super::outcome::{Fate, Slice};
 
 /// A sound slice.
 #[derive(Clone, Debug)]
@@ -92,4 +93,15 @@ pub(super) fn step(beads: &[Bead]) -> f64 {
         .filter(|&step| step > 0.0)
         .collect();
     median(&steps)
+}
+
+/// What is to be added to z that counts from the crossing, in nm, so that 0 is what the option says.
+pub(super) fn zero(beads: &[Bead], options: &CalibrationOptions) -> f64 {
+    match options.zero {
+        Zero::Crossing => 0.0,
+        Zero::Stage => {
+            let offsets: Vec<f64> = beads.iter().filter(|b| b.used()).map(|b| b.offset).collect();
+            offsets.iter().sum::<f64>() / offsets.len().max(1) as f64
+        }
+    }
 }

@@ -11,70 +11,13 @@
 
 mod beads;
 mod options;
+mod outcome;
 mod solve;
 mod start;
 mod summary;
 
 pub use options::{CalibrationError, CalibrationOptions, Zero};
-pub use summary::{BeadOutcome, Fate, Rejected, TableRow};
-
-use super::curve::Astigmatism;
-use beads::Bead;
-
-/// The measurement of one bead in one slice of a stack.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slice {
-    /// The number of the bead, unique over all stacks: in another stack, the same bead has another number.
-    pub bead: u32,
-    /// The bead's position along z according to the stage, in nm: it grows when the bead moves towards greater z. If
-    /// the objective moves instead, this is the negative of its position. Range: ±10⁶.
-    pub z: f64,
-    /// Centre in pixels.
-    pub x: f64,
-    /// Centre in pixels.
-    pub y: f64,
-    /// σx in pixels. Range: 0.01 to 10⁴.
-    pub sigma_x: f64,
-    /// σy in pixels. Range: 0.01 to 10⁴.
-    pub sigma_y: f64,
-    /// Standard error of σx in pixels. Range: 10⁻¹² to 10⁴.
-    pub error_x: f64,
-    /// Standard error of σy in pixels. Range: 10⁻¹² to 10⁴.
-    pub error_y: f64,
-}
-
-/// A calibration and its quality.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Calibration {
-    /// The curves with their range.
-    pub curve: Astigmatism,
-    /// Each bead, by its number.
-    pub beads: Vec<BeadOutcome>,
-    /// The measurements that were not used, and why.
-    pub rejected: Rejected,
-    /// [`CalibrationOptions::box_size`].
-    pub box_size: Option<usize>,
-    /// The number of used slices: within the range, of used beads, and not rejected.
-    pub used: usize,
-    /// The usual step of the stage in nm.
-    pub step: f64,
-    /// Root mean square difference of σx and σy of these slices from the curves, in pixels.
-    pub residual: [f64; 2],
-    /// The scatter of the widths beyond their errors, as a share of the width: the root of the mean excess of the
-    /// squared residuals over the squared errors, 0 if there is none. For
-    /// [`FindOptions::scatter`](super::find::FindOptions).
-    pub scatter: f64,
-    /// Root mean square of the error in z (nm, without the magnification factor) when z of these slices is found with
-    /// the curves, and the known offset of each bead is subtracted. Slices at the ends of the range are included.
-    pub z_error: f64,
-    /// The largest mean error in z of the rows of the table, in nm: what the curves cannot represent, and noise.
-    pub z_bias: f64,
-    /// How beads move along x and y with z, in nm per µm: the medians over beads of straight lines. An inclined beam
-    /// or stage, or drift during the stack.
-    pub lateral: [f64; 2],
-    /// Mean widths along the curve, for a plot: forty rows, less those without slices.
-    pub table: Vec<TableRow>,
-}
+pub use outcome::{BeadOutcome, Calibration, Fate, Rejected, Slice, TableRow};
 
 /// Finds the curves that give z from the two widths.
 ///
@@ -114,17 +57,6 @@ pub fn calibrate(
     }
     let solution = solve::solve(&mut beads, options)?;
     summary::summarize(beads, &solution, options, invalid)
-}
-
-/// What is to be added to z that counts from the crossing, in nm, so that 0 is what the option says.
-fn zero(beads: &[Bead], options: &CalibrationOptions) -> f64 {
-    match options.zero {
-        Zero::Crossing => 0.0,
-        Zero::Stage => {
-            let offsets: Vec<f64> = beads.iter().filter(|b| b.used()).map(|b| b.offset).collect();
-            offsets.iter().sum::<f64>() / offsets.len().max(1) as f64
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use super::super::curve::CurveError;
 
 /// Where z is 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Zero {
     /// Where the curves σx and σy cross.
     #[default]

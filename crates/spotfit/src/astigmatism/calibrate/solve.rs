@@ -1,9 +1,9 @@
 //! Curves and offsets in turn.
 
 use super::super::polynomial::{Normal, TERMS, evaluate, unscaled};
-use super::beads::{Bead, Point, median, points};
-use super::options::SHORTEST;
-use super::{CalibrationError, CalibrationOptions, Fate, zero};
+use super::beads::{Bead, Point, median, points, zero};
+use super::options::{CalibrationError, CalibrationOptions, SHORTEST};
+use super::outcome::Fate;
 
 /// The curves while they are fitted: polynomials in t = (z − middle)/half.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Where the widths of each bead cross.
 
-use super::Fate;
 use super::beads::Bead;
+use super::outcome::Fate;
 
 /// At least so many slices must be on either side of a crossing.
 const LEAST_SIDE: usize = 3;

@@ -2,72 +2,10 @@
 
 use super::super::curve::Astigmatism;
 use super::super::find::{DepthStatus, FindOptions, Finder, Widths};
-use super::beads::{Bead, Point, median, points, step};
+use super::beads::{Bead, Point, median, points, step, zero};
+use super::options::{CalibrationError, CalibrationOptions};
+use super::outcome::{BeadOutcome, Calibration, Fate, Rejected, TableRow};
 use super::solve::Curves;
-use super::{Calibration, CalibrationError, CalibrationOptions, zero};
-
-/// Whether a bead was used, or why not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fate {
-    /// It is part of the calibration.
-    Used,
-    /// It has too few slices, or too few within the range.
-    Short,
-    /// Its widths do not cross within its stack.
-    NoCrossing,
-    /// More than half of its slices are off the common curve.
-    Disagrees,
-}
-
-/// A bead of the calibration.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BeadOutcome {
-    /// Its number.
-    pub bead: u32,
-    /// Whether it was used, or why not.
-    pub fate: Fate,
-    /// Where the stage is when the bead is at z = 0, in nm: z of the bead is z of the stage minus this value. NaN for a
-    /// bead that is short or has no crossing.
-    pub offset: f64,
-    /// Its sound slices.
-    pub slices: usize,
-    /// Those that were used.
-    pub used: usize,
-}
-
-/// What a calibration left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rejected {
-    /// Slices with a number that is not finite or out of its range.
-    pub invalid_slices: usize,
-    /// Slices of beads that were used, beyond the range.
-    pub slices_beyond: usize,
-    /// Slices of beads that were used, within the range and off the curve.
-    pub slices_off: usize,
-    /// Beads with too few slices.
-    pub short_beads: usize,
-    /// Beads whose widths do not cross within the stack.
-    pub beads_without_crossing: usize,
-    /// Beads most of whose slices are off the curve.
-    pub beads_off: usize,
-}
-
-/// Mean widths of the slices that were used, in a strip of z.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TableRow {
-    /// Their mean z in nm, without the magnification factor.
-    pub z: f64,
-    /// How many they are.
-    pub slices: usize,
-    /// Means of σx and σy in pixels.
-    pub sigma: [f64; 2],
-    /// Standard deviations of σx and σy around the curves, in pixels.
-    pub deviation: [f64; 2],
-    /// The mean error of z found with the curves, in nm.
-    pub z_bias: f64,
-    /// Its root mean square, in nm.
-    pub z_error: f64,
-}
 
 const ROWS: usize = 40;
 /// A row with fewer slices says nothing about a bias.

@@ -1,6 +1,6 @@
 use fit_sim::Random;
 
-use super::super::curve::CurveError;
+use super::super::curve::{Astigmatism, CurveError};
 use super::super::find::{FindOptions, Finder, Widths};
 use super::super::simulated::{CURVES, Huang, Stack};
 use super::super::yaml_text::yaml_text;

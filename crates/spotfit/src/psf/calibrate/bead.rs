@@ -2,8 +2,8 @@
 
 use ndarray::ArrayView2;
 
+use super::parts::{Bead, BeadOutcome, FARTHEST, MARGIN, PlacedBead, Rejection};
 use super::table::Table;
-use super::{Bead, BeadOutcome, FARTHEST, MARGIN, PlacedBead, Rejection};
 use crate::psf::bounds::{Information, inverse};
 use crate::psf::lattice::{Patch, Place};
 

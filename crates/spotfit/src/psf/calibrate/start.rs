@@ -1,7 +1,7 @@
 //! Where beads are, before there is a PSF.
 
-use super::Rejection;
 use super::bead::BeadFit;
+use super::parts::{FARTHEST, Rejection};
 
 /// A bead's light must exceed the noise of all of its pixels so many times.
 const BRIGHTEST: f64 = 10.0;
@@ -179,7 +179,7 @@ fn look(fit: &mut BeadFit<'_>) -> Option<Profile> {
         moments[0] / light - 0.5 * (columns - 1) as f64,
         moments[1] / light - 0.5 * (rows - 1) as f64,
     ];
-    if !fit.place.iter().all(|at| at.abs() <= 2.0 * super::FARTHEST) {
+    if !fit.place.iter().all(|at| at.abs() <= 2.0 * FARTHEST) {
         fit.rejected = Some(Rejection::OffCentre);
         return None;
     }

@@ -2,8 +2,8 @@
 
 use ndarray::Array3;
 
-use super::MARGIN;
 use super::bead::BeadFit;
+use super::parts::MARGIN;
 use crate::psf::measured::sum;
 
 /// The PSF while it is made.

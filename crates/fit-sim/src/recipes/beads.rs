@@ -1,0 +1,118 @@
+//! A z stack of beads behind an astigmatic lens.
+
+use super::{FocusRecipe, FrameRecipe, RecipeError, check};
+use crate::{Bead, Defocus, MovieSimulation, Random, SpotProfile, SpotShape};
+
+/// Side of the square that a bead has for itself, in pixels: out of focus it is wide.
+const OWN: usize = 24;
+/// The most slices of a stack.
+const MOST_SLICES: f64 = 1e5;
+/// The stream of random numbers that places the beads: it is none of those of the movie.
+const PLACES: u64 = 3 << 32;
+
+/// A z stack of beads. Each frame is a slice; the stage goes from above to below, so that the first shows the beads highest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct BeadRecipe {
+    /// Its frames.
+    pub frame: FrameRecipe,
+    /// How far the stage goes from slice to slice, in nanometres.
+    pub step: f64,
+    /// The stage goes from plus to minus this, in nanometres.
+    pub range: f64,
+    /// Number of beads. Each lies in a square of its own of 24 pixels.
+    pub beads: usize,
+    /// The beads' own heights are uniform within plus and minus this, in nanometres.
+    pub spread: f64,
+    /// Photo-electrons of a bead in a slice.
+    pub photons: f64,
+    /// Standard deviation of a bead in focus, in pixels.
+    pub sigma: f64,
+    /// How widths follow from the height.
+    pub focus: FocusRecipe,
+    /// Whether pixels sample or integrate the beads.
+    pub profile: SpotProfile,
+}
+
+impl Default for BeadRecipe {
+    fn default() -> Self {
+        Self {
+            frame: FrameRecipe::default(),
+            step: 20.0,
+            range: 700.0,
+            beads: 20,
+            spread: 50.0,
+            photons: 10_000.0,
+            sigma: 1.3,
+            focus: FocusRecipe::default(),
+            profile: SpotProfile::Sampled,
+        }
+    }
+}
+
+impl BeadRecipe {
+    fit_core::__setters! {
+        const with_frame: frame: FrameRecipe,
+        const with_step: step: f64,
+        const with_range: range: f64,
+        const with_beads: beads: usize,
+        const with_spread: spread: f64,
+        const with_photons: photons: f64,
+        const with_sigma: sigma: f64,
+        const with_focus: focus: FocusRecipe,
+        const with_profile: profile: SpotProfile,
+    }
+
+    /// The simulation, without the maps of a camera.
+    ///
+    /// # Errors
+    /// [`RecipeError`].
+    pub fn simulation(&self) -> Result<MovieSimulation, RecipeError> {
+        let Self { step, range, spread, .. } = *self;
+        check("range", range, range > 0.0 && range <= 1e5, "above 0, to 100000 nm")?;
+        check("spread", spread, (0.0..=1e5).contains(&spread), "0 to 100000 nm")?;
+        // A quotient that is a whole number but for its last bits is that number.
+        let steps = (2.0 * range / step * (1.0 + 1e-12)).floor();
+        let slices = (2.0..MOST_SLICES).contains(&steps);
+        check("step", step, slices, "such that the range has 3 to 100000 slices")?;
+        let defocus = self.focus.defocus(Defocus::default().with_z_range(spread));
+        let simulation = self
+            .frame
+            .simulation(steps as usize + 1)
+            .with_molecules(0)
+            .with_shape(SpotShape::Defocused(defocus))
+            .with_profile(self.profile)
+            .with_sigma(self.sigma)
+            .with_signal(self.photons)
+            .with_stage(0.5 * steps * step)
+            .with_drift_z(-step);
+        simulation.validate()?;
+        let beads = self.places()?;
+        Ok(simulation.with_beads(beads))
+    }
+
+    /// Beads in the cells of a grid, anywhere in their cell as far as they stay apart.
+    fn places(&self) -> Result<Vec<Bead>, RecipeError> {
+        let (count, signal) = (self.beads, self.photons);
+        let FrameRecipe { width, height, seed, .. } = self.frame;
+        let (most_columns, most_rows) = (width / OWN, height / OWN);
+        let most = most_columns * most_rows;
+        let range = format!("1 to {most}: each needs {OWN}×{OWN} of the {width}×{height} pixels");
+        check("beads", count, (1..=most).contains(&count), range)?;
+        let columns = (count as f64 * width as f64 / height as f64).sqrt().ceil() as usize;
+        let columns = columns.clamp(count.div_ceil(most_rows), most_columns);
+        let rows = count.div_ceil(columns);
+        let mut random = Random::new(seed, PLACES);
+        let mut place = |cell: usize, cells: usize, side: usize| {
+            let length = side as f64 / cells as f64;
+            let free = (length - OWN as f64).max(1.0);
+            length * (cell as f64 + 0.5) - 0.5 + free * (random.uniform() - 0.5)
+        };
+        let bead = |number: usize| Bead {
+            x: place(number % columns, columns, width),
+            y: place(number / columns, rows, height),
+            signal,
+        };
+        Ok((0..count).map(bead).collect())
+    }
+}

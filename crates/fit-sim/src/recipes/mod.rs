@@ -1,0 +1,134 @@
+//! Simulations as the command and Python ask for them: words, defaults and what is refused.
+//!
+//! A recipe becomes a simulation, which is made piece by piece: [`MovieRecipe`] and [`BeadRecipe`] a [`MovieSimulation`], and the look
+//! of spots ([`LookRecipe`]) is that of windows too.
+//!
+//! ```
+//! use fit_sim::recipes::{FrameRecipe, MovieRecipe};
+//!
+//! let frame = FrameRecipe::default().with_width(64).with_height(48);
+//! let movie = MovieRecipe::default().with_frame(frame).with_frames(10);
+//! let mut plan = movie.simulation()?.plan()?;
+//! assert_eq!(plan.piece(0..10).frames().dim(), (10, 48, 64));
+//! # Ok::<(), fit_sim::recipes::RecipeError>(())
+//! ```
+
+mod beads;
+mod look;
+mod movie;
+
+pub use beads::BeadRecipe;
+pub use look::{FocusRecipe, LookRecipe, ShapeWord};
+pub use movie::MovieRecipe;
+
+use crate::{Camera, MovieSimulation, SimulationError};
+
+/// Why a recipe makes no sense. Names of options stand in backticks where others are mentioned.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecipeError {
+    /// The value of an option is out of its range.
+    #[error("{name} = {value} is out of its range ({range})")]
+    Option {
+        /// Its name.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// The allowed values, in words.
+        range: String,
+    },
+    /// An option is for defocused spots alone.
+    #[error("{0}: it needs `shape` defocused")]
+    NotDefocused(&'static str),
+    /// The simulation is refused.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+}
+
+/// Refuses a value unless it is good.
+fn check(
+    name: &'static str,
+    value: impl ToString,
+    good: bool,
+    range: impl Into<String>,
+) -> Result<(), RecipeError> {
+    if good {
+        Ok(())
+    } else {
+        Err(RecipeError::Option { name, value: value.to_string(), range: range.into() })
+    }
+}
+
+/// The frames of a movie or of a stack, their background, and the camera.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FrameRecipe {
+    /// Width of the frames in pixels.
+    pub width: usize,
+    /// Height of the frames in pixels.
+    pub height: usize,
+    /// Mean background of a pixel in photo-electrons.
+    pub background: f64,
+    /// How much the background varies over the frame, as a share of its mean, 0 to 1.
+    pub unevenness: f64,
+    /// The value of a dark pixel, in counts.
+    pub baseline: f64,
+    /// Counts per photo-electron; with an EM gain, per multiplied electron.
+    pub gain: f64,
+    /// Standard deviation of the read noise in photo-electrons.
+    pub read_noise: f64,
+    /// EM gain: an EMCCD multiplies the electrons before they are read.
+    pub em_gain: Option<f64>,
+    /// The seed: the same seed gives the same bytes on every machine.
+    pub seed: u64,
+}
+
+impl Default for FrameRecipe {
+    fn default() -> Self {
+        Self {
+            width: 256,
+            height: 256,
+            background: 20.0,
+            unevenness: 0.5,
+            baseline: 100.0,
+            gain: 1.0,
+            read_noise: 1.5,
+            em_gain: None,
+            seed: 1,
+        }
+    }
+}
+
+impl FrameRecipe {
+    fit_core::__setters! {
+        const with_width: width: usize,
+        const with_height: height: usize,
+        const with_background: background: f64,
+        const with_unevenness: unevenness: f64,
+        const with_baseline: baseline: f64,
+        const with_gain: gain: f64,
+        const with_read_noise: read_noise: f64,
+        const with_em_gain: em_gain: Option<f64>,
+        const with_seed: seed: u64,
+    }
+
+    /// The same with so many photo-electrons per count.
+    #[must_use]
+    pub const fn with_sensitivity(self, sensitivity: f64) -> Self {
+        self.with_gain(1.0 / sensitivity)
+    }
+
+    /// A movie of such frames, without the maps of a camera.
+    fn simulation(&self, frames: usize) -> MovieSimulation {
+        let camera = Camera::default()
+            .with_baseline(self.baseline)
+            .with_gain(self.gain)
+            .with_read_noise(self.read_noise)
+            .with_em_gain(self.em_gain);
+        MovieSimulation::new(self.width, self.height, frames)
+            .with_background(self.background)
+            .with_unevenness(self.unevenness)
+            .with_camera(camera)
+            .with_seed(self.seed)
+    }
+}

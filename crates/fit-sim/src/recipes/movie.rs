@@ -1,0 +1,144 @@
+//! A movie of blinking molecules.
+
+use super::{FrameRecipe, LookRecipe, RecipeError, ShapeWord, check};
+use crate::{Bead, Heights, MOST_BEADS, MOST_MOLECULES, MovieSimulation};
+
+/// How much the two widths vary if nothing is said: with 0 they would be equal.
+const ELLIPTICAL_SPREAD: f64 = 0.25;
+/// How much brighter beads are than molecules.
+const BEAD: f64 = 10.0;
+
+/// A movie: blinking molecules on lines and rings, beads, an uneven background.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MovieRecipe {
+    /// Its frames.
+    pub frame: FrameRecipe,
+    /// Number of frames.
+    pub frames: usize,
+    /// Molecules that glow in a frame, on average.
+    pub spots: f64,
+    /// Photo-electrons of a molecule in a frame.
+    pub photons: f64,
+    /// Standard deviation of the spots in pixels.
+    pub sigma: f64,
+    /// How much sigma varies from molecule to molecule: it is uniform within this share of `sigma`, 0 to 0.9. If nothing is
+    /// said, [`MovieRecipe::usual_spread`].
+    pub sigma_spread: Option<f64>,
+    /// How the spots look.
+    pub look: LookRecipe,
+    /// How long a molecule glows on average, in frames.
+    pub on_time: f64,
+    /// How long a molecule stays dark on average, in frames: the longer, the more molecules there are, as `spots` is that of a
+    /// frame.
+    pub off_time: f64,
+    /// Number of fiducial beads, always on, ten times as bright as a molecule.
+    pub beads: usize,
+    /// Drift from frame to frame along x and y, in pixels.
+    pub drift: [f64; 2],
+    /// Drift from frame to frame along z, in nanometres, of defocused spots.
+    pub drift_z: Option<f64>,
+    /// The heights of defocused spots; random if nothing is said.
+    pub heights: Option<Heights>,
+}
+
+impl Default for MovieRecipe {
+    fn default() -> Self {
+        Self {
+            frame: FrameRecipe::default(),
+            frames: 500,
+            spots: 20.0,
+            photons: 1000.0,
+            sigma: 1.3,
+            sigma_spread: None,
+            look: LookRecipe::default(),
+            on_time: 3.0,
+            off_time: 300.0,
+            beads: 0,
+            drift: [0.0; 2],
+            drift_z: None,
+            heights: None,
+        }
+    }
+}
+
+impl MovieRecipe {
+    fit_core::__setters! {
+        const with_frame: frame: FrameRecipe,
+        const with_frames: frames: usize,
+        const with_spots: spots: f64,
+        const with_photons: photons: f64,
+        const with_sigma: sigma: f64,
+        const with_sigma_spread: sigma_spread: Option<f64>,
+        const with_look: look: LookRecipe,
+        const with_on_time: on_time: f64,
+        const with_off_time: off_time: f64,
+        const with_beads: beads: usize,
+        const with_drift: drift: [f64; 2],
+        const with_drift_z: drift_z: Option<f64>,
+        const with_heights: heights: Option<Heights>,
+    }
+
+    /// How much sigma varies where nothing is said of it: 0, or 0.25 where there are two.
+    pub const fn usual_spread(shape: ShapeWord) -> f64 {
+        match shape {
+            ShapeWord::Elliptical | ShapeWord::Rotated => ELLIPTICAL_SPREAD,
+            ShapeWord::Circular | ShapeWord::Defocused => 0.0,
+        }
+    }
+
+    /// The simulation, without the maps of a camera.
+    ///
+    /// # Errors
+    /// [`RecipeError`].
+    pub fn simulation(&self) -> Result<MovieSimulation, RecipeError> {
+        let shape = self.look.spots()?;
+        for (given, name) in
+            [(self.drift_z.is_some(), "`drift` X,Y,Z"), (self.heights.is_some(), "`heights`")]
+        {
+            if given && self.look.shape != ShapeWord::Defocused {
+                return Err(RecipeError::NotDefocused(name));
+            }
+        }
+        let spread = self.sigma_spread.unwrap_or(Self::usual_spread(self.look.shape));
+        let mut simulation = self
+            .frame
+            .simulation(self.frames)
+            .with_signal(self.photons)
+            .with_sigma(self.sigma)
+            .with_sigma_spread(spread)
+            .with_shape(shape)
+            .with_profile(self.look.profile)
+            .with_on_time(self.on_time)
+            .with_off_time(self.off_time)
+            .with_drift(self.drift)
+            .with_drift_z(self.drift_z.unwrap_or(0.0))
+            .with_heights(self.heights.unwrap_or(Heights::Random));
+        // Before any are made: their places take memory.
+        check("beads", self.beads, self.beads <= MOST_BEADS, format!("0 to {MOST_BEADS}"))?;
+        simulation.beads = self.places();
+        simulation.molecules = 0;
+        simulation.validate()?;
+        simulation.molecules = simulation.molecules_for(self.spots);
+        let few = self.spots >= 0.0 && simulation.molecules <= MOST_MOLECULES;
+        let each = simulation.molecules_for(1e6) as f64 / 1e6;
+        let most = (MOST_MOLECULES as f64 / each).floor();
+        let range = format!("0 to {most} with this on-time, of {MOST_MOLECULES} molecules");
+        check("spots", self.spots, few, range)?;
+        Ok(simulation)
+    }
+
+    /// Beads along the frame's diagonals, well inside.
+    fn places(&self) -> Vec<Bead> {
+        let place = |i: usize| {
+            let along = 0.08 + 0.84 * (i as f64 + 0.5) / self.beads as f64;
+            let down = if i.is_multiple_of(2) { along } else { 1.0 - along };
+            Bead {
+                x: self.frame.width as f64 * along,
+                y: self.frame.height as f64 * down,
+                signal: BEAD * self.photons,
+            }
+        };
+        (0..self.beads).map(place).collect()
+    }
+}

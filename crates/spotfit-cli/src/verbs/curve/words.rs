@@ -1,0 +1,200 @@
+//! What the words of `spotfit curve` mean: the model, where fits begin, and their options.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+use spotfit::Estimator;
+use spotfit::model::{CurveLimits, CurveOptions, Linear, Model};
+
+use super::CurveArguments;
+use crate::error::CliError;
+use crate::words::data::{self, Data, Numbers};
+use crate::words::paths::refuse_same_file;
+use crate::words::splines::Splines;
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum EstimatorChoice {
+    Lse,
+    Mle,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum LinearChoice {
+    Auto,
+    Eliminated,
+    Searched,
+}
+
+/// Where fits begin.
+pub(super) enum Start {
+    Estimate,
+    Shared(Vec<f64>),
+    PerFit(Numbers),
+}
+
+/// The names of the variables.
+pub(super) fn variables(
+    arguments: &CurveArguments,
+    data: &Data,
+    at: Option<&Numbers>,
+) -> Vec<String> {
+    if !arguments.variables.is_empty() {
+        return arguments.variables.clone();
+    }
+    let count = match (data.grid, at) {
+        (_, Some(at)) => at.variables(),
+        (Some(_), None) => 2,
+        (None, None) => 1,
+    };
+    let letters = ["x", "y", "z"];
+    (0..count)
+        .map(|number| letters.get(number).map_or_else(|| format!("x{number}"), ToString::to_string))
+        .collect()
+}
+
+/// The model with a name, or the formula.
+pub(super) fn model(arguments: &CurveArguments, variables: &[String]) -> Result<Model, CliError> {
+    let text = &arguments.model;
+    let splines = Splines::read(&arguments.splines)?;
+    let splines = splines.named();
+    if Model::all().any(|(name, _, _)| name == text.trim()) {
+        if !arguments.variables.is_empty() || !arguments.parameters.is_empty() {
+            let reason = "a model with a name has names for its variables and parameters";
+            return Err(CliError::Other(format!("--variables, --parameters: {reason}")));
+        }
+        return Ok(Model::named_with_splines(text.trim(), &splines)?);
+    }
+    let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
+    let parameters: Vec<&str> = arguments.parameters.iter().map(String::as_str).collect();
+    let found = if parameters.is_empty() {
+        Model::of_variables_with_splines(text, &variables, &splines)
+    } else {
+        Model::formula_with_splines(text, &variables, &parameters, &splines)
+    };
+    found.map_err(|error| CliError::formula("--model", text, &error))
+}
+
+/// `name=value` pairs.
+fn pairs<'a>(
+    option: &str,
+    text: &'a str,
+    model: &Model,
+) -> Result<Vec<(usize, &'a str)>, CliError> {
+    let mut all = Vec::new();
+    for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+        let Some((name, value)) = pair.split_once('=') else {
+            return Err(CliError::Other(format!("{option}: '{pair}' is not NAME=VALUE")));
+        };
+        let number = model
+            .parameter(name.trim())
+            .map_err(|error| CliError::Other(format!("{option}: {error}")))?;
+        if all.iter().any(|&(other, _)| other == number) {
+            return Err(CliError::Other(format!("{option}: '{}' is given twice", name.trim())));
+        }
+        all.push((number, value.trim()));
+    }
+    Ok(all)
+}
+
+fn number(option: &str, text: &str) -> Result<f64, CliError> {
+    let wrong = || CliError::Other(format!("{option}: '{text}' is not a number"));
+    text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(wrong)
+}
+
+pub(super) fn starts(arguments: &CurveArguments, model: &Model) -> Result<Start, CliError> {
+    let names = || model.parameters().join(", ");
+    match arguments.start.as_deref() {
+        Some("auto") | None if model.finds_its_start() => Ok(Start::Estimate),
+        Some("auto") => Err(CliError::Other(
+            "--start auto: only models with names find their start (`spotfit model` lists them)"
+                .into(),
+        )),
+        None => Err(CliError::Other(format!(
+            "a formula needs start values: --start {}",
+            model.parameters().iter().map(|name| format!("{name}=…")).collect::<Vec<_>>().join(",")
+        ))),
+        Some(path)
+            if Path::new(path).extension().is_some_and(|end| end.eq_ignore_ascii_case("npy")) =>
+        {
+            refuse_same_file(Path::new(path), &arguments.output)?;
+            let numbers = data::read_all(Path::new(path))?;
+            let count = model.parameters().len();
+            if numbers.shape == [count] {
+                return Ok(Start::Shared(numbers.into_values()));
+            }
+            if numbers.shape.last() != Some(&count) {
+                let shape = &numbers.shape;
+                let reason = format!(
+                    "start values are (parameter) or (fit, parameter), with {count} parameters ({}); this array is {shape:?}",
+                    names()
+                );
+                return Err(CliError::file(path, reason));
+            }
+            Ok(Start::PerFit(numbers))
+        }
+        Some(text) => {
+            let mut values = vec![f64::NAN; model.parameters().len()];
+            for (parameter, value) in pairs("--start", text, model)? {
+                values[parameter] = number("--start", value)?;
+            }
+            let missing: Vec<&str> = values
+                .iter()
+                .zip(model.parameters())
+                .filter(|(value, _)| value.is_nan())
+                .map(|(_, name)| name.as_str())
+                .collect();
+            if missing.is_empty() {
+                Ok(Start::Shared(values))
+            } else {
+                Err(CliError::Other(format!("--start has no value for {}", missing.join(", "))))
+            }
+        }
+    }
+}
+
+pub(super) fn options(
+    arguments: &CurveArguments,
+    model: &Model,
+    start: &Start,
+) -> Result<CurveOptions, CliError> {
+    let mut options = model
+        .options()
+        .with_estimator(match arguments.estimator {
+            EstimatorChoice::Lse => Estimator::LeastSquares,
+            EstimatorChoice::Mle => Estimator::MaximumLikelihood,
+        })
+        .with_linear(match arguments.linear {
+            LinearChoice::Auto => Linear::Auto,
+            LinearChoice::Eliminated => Linear::Eliminated,
+            LinearChoice::Searched => Linear::Searched,
+        })
+        .with_absolute(arguments.absolute)
+        .with_covariance(false)
+        .with_max_iterations(arguments.max_iterations)
+        .with_tolerance(arguments.tolerance);
+    let mut limits = vec![[f64::NEG_INFINITY, f64::INFINITY]; model.parameters().len()];
+    if let Some(text) = &arguments.bounds {
+        for (parameter, range) in pairs("--bounds", text, model)? {
+            let Some((low, high)) = range.split_once(':') else {
+                return Err(CliError::Other(format!("--bounds: '{range}' is not LOW:HIGH")));
+            };
+            for (limit, text) in limits[parameter].iter_mut().zip([low, high]) {
+                if !text.trim().is_empty() {
+                    *limit = number("--bounds", text.trim())?;
+                }
+            }
+        }
+    }
+    options = options.with_limits(CurveLimits::Shared(limits));
+    for name in &arguments.fix {
+        let parameter = model
+            .parameter(name.trim())
+            .map_err(|error| CliError::Other(format!("--fix: {error}")))?;
+        if matches!(start, Start::Estimate) {
+            let reason = "parameters that are held need start values (--start)";
+            return Err(CliError::Other(format!("--fix: {reason}")));
+        }
+        options = options.with_fixed(parameter);
+    }
+    Ok(options)
+}

@@ -1,0 +1,40 @@
+//! `spotfit merge`: spots that were found twice in one frame become one.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::error::{CliError, step};
+use crate::say::listener::Terminal;
+use crate::words::locs::{LocsArguments, LocsOutput};
+use crate::words::output::Overwrite;
+use crate::words::report::ReportArguments;
+use spotfit::Length;
+use spotfit::steps::merge::{self, MergeOptions};
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArguments {
+    #[command(flatten)]
+    locs: LocsArguments,
+    /// Where to write the rows: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard output.
+    #[arg(short, long, value_name = "LOCS")]
+    output: PathBuf,
+    /// Localizations of one frame that are nearer to each other than this are one, in nanometres or with a unit, as in 0.5px.
+    #[arg(long, value_name = "LENGTH")]
+    radius: Length,
+    #[command(flatten)]
+    report: ReportArguments,
+    #[command(flatten)]
+    overwrite: Overwrite,
+}
+
+pub(crate) fn run(arguments: &MergeArguments) -> Result<(), CliError> {
+    arguments.report.check(&arguments.output)?;
+    let source = arguments.locs.source_for(&arguments.output)?;
+    let mut output = LocsOutput::of(&source, &arguments.output, arguments.overwrite)?;
+    let options = MergeOptions::default().with_radius(Some(arguments.radius));
+    let report = merge::run(&options, &source, &mut output, &Terminal::default());
+    let report = report.map_err(step(output.name()))?;
+    output.finish()?;
+    arguments.report.tell(&report)
+}

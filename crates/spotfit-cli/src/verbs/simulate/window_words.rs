@@ -1,0 +1,131 @@
+//! The words of `spotfit simulate` for windows.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Args)]
+pub(super) struct WindowArguments {
+    /// Number of windows.
+    #[arg(long, value_name = "N")]
+    pub(super) count: usize,
+    /// Width and height of the windows in pixels.
+    #[arg(long, value_name = "PX", required_unless_present_all = ["width", "height"])]
+    pub(super) size: Option<usize>,
+    /// Width of the windows in pixels; overrides --size.
+    #[arg(long, value_name = "PX")]
+    pub(super) width: Option<usize>,
+    /// Height of the windows in pixels; overrides --size.
+    #[arg(long, value_name = "PX")]
+    pub(super) height: Option<usize>,
+    /// Photo-electrons of a spot.
+    #[arg(
+        long = "photons",
+        alias = "signal",
+        default_value_t = 400.0,
+        value_name = "E",
+        help_heading = "Spots"
+    )]
+    pub(super) signal: f64,
+    /// Background of a pixel in photo-electrons [default: 40 over the pixels of a window].
+    #[arg(long, value_name = "E", conflicts_with = "background", help_heading = "Spots")]
+    pub(super) pixel_background: Option<f64>,
+    // The word of before: that of `simulate movie` is a pixel's.
+    /// Background in photo-electrons, summed over the window's pixels.
+    #[arg(long, value_name = "E", hide = true)]
+    pub(super) background: Option<f64>,
+    /// The noise: poisson (photon statistics), paper (Gaussian of the same variance, rounded and
+    /// clipped at zero, as published) or none.
+    #[arg(
+        long,
+        value_enum,
+        default_value = "poisson",
+        value_name = "NOISE",
+        help_heading = "Camera"
+    )]
+    pub(super) noise: NoiseChoice,
+    /// The smallest sigma in pixels.
+    #[arg(long, default_value_t = 1.0, value_name = "PX", help_heading = "Spots")]
+    pub(super) sigma_min: f64,
+    /// The largest sigma in pixels.
+    #[arg(long, default_value_t = 2.0, value_name = "PX", help_heading = "Spots")]
+    pub(super) sigma_max: f64,
+    /// The value of a dark pixel, in counts.
+    #[arg(long, default_value_t = 0.0, value_name = "COUNTS", help_heading = "Camera")]
+    pub(super) baseline: f64,
+    /// Standard deviation of the read noise in photo-electrons.
+    #[arg(long, default_value_t = 0.0, value_name = "E", help_heading = "Camera")]
+    pub(super) read_noise: f64,
+    /// Width and height of the sCMOS camera in pixels. Each window lies somewhere in it.
+    #[arg(
+        long,
+        default_value_t = 256,
+        value_name = "PX",
+        requires = "camera",
+        help_heading = "Camera"
+    )]
+    pub(super) camera_size: usize,
+    /// Where to write the places of the windows in the sCMOS camera: a CSV file frame,x,y with the first pixel of each
+    /// window; the frame is always 0.
+    #[arg(long, value_name = "CORNERS.csv", requires = "camera", help_heading = "Output")]
+    pub(super) corners: Option<PathBuf>,
+    /// The seed: the same seed gives the same bytes on every machine.
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    pub(super) seed: u64,
+    /// The type of the pixels.
+    #[arg(long, value_enum, default_value = "f32", value_name = "TYPE", help_heading = "Output")]
+    pub(super) dtype: DtypeChoice,
+    /// Where to write the windows: an NPY file (n, height, width), or - for standard output.
+    #[arg(short, long, value_name = "SPOTS.npy", help_heading = "Output")]
+    pub(super) output: PathBuf,
+    /// Where to write the truth: a CSV file spot,x,y,sigma,signal,background, with signal and
+    /// background as given above. Spots that are not circular have sigma_x,sigma_y in place of sigma, then
+    /// angle (radians) if rotated and z (nanometres) if defocused.
+    #[arg(long, value_name = "TRUTH.csv", help_heading = "Output")]
+    pub(super) truth: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum NoiseChoice {
+    Poisson,
+    Paper,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(super) enum DtypeChoice {
+    U8,
+    U16,
+    F32,
+}
+
+impl DtypeChoice {
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::U16 => 2,
+            Self::F32 => 4,
+        }
+    }
+
+    pub(super) fn descr(self) -> &'static str {
+        match self {
+            Self::U8 => "'|u1'",
+            Self::U16 => "'<u2'",
+            Self::F32 => "'<f4'",
+        }
+    }
+
+    /// Appends the bytes of a pixel, or gives it back if it is beyond the range of the type.
+    pub(super) fn push(self, pixel: f32, bytes: &mut Vec<u8>) -> Result<(), f32> {
+        match self {
+            Self::U8 if pixel <= f32::from(u8::MAX) => bytes.push(pixel.round() as u8),
+            Self::U16 if pixel <= f32::from(u16::MAX) => {
+                bytes.extend_from_slice(&(pixel.round() as u16).to_le_bytes());
+            }
+            Self::F32 => bytes.extend_from_slice(&pixel.to_le_bytes()),
+            _ => return Err(pixel),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! `spotfit stats`: what a table of localizations is like, as numbers and as a report with charts.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::error::CliError;
+use crate::say::listener::Terminal;
+use crate::say::message::{print, say};
+use crate::words::locs::{LocsArguments, plain, refuse_same};
+use crate::words::output::Output;
+use crate::words::paths::{refuse_ending, refuse_same_file};
+use crate::words::report::json;
+use spotfit::steps::stats::{self, StatsOptions};
+use spotfit::table::sidecar;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit stats locs.csv -o report.html\n  spotfit stats locs.csv --filter 'photons > 500' --json"
+)]
+pub(crate) struct StatsArguments {
+    #[command(flatten)]
+    locs: LocsArguments,
+    /// Where to write the report, an .html file that needs no other; - for standard output.
+    #[arg(short, long, value_name = "REPORT.html", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Describe the rows for which this holds beside all rows; a condition as that of `spotfit filter`.
+    #[arg(long, value_name = "CONDITION")]
+    filter: Option<String>,
+    /// Draw the drift of this table, which `spotfit drift --table` wrote.
+    #[arg(long, value_name = "DRIFT.csv", requires = "output")]
+    drift: Option<PathBuf>,
+    /// Leave out the precision from nearest neighbours (NeNA).
+    #[arg(long)]
+    no_nena: bool,
+    /// Leave out the resolution by Fourier ring correlation.
+    #[arg(long)]
+    no_frc: bool,
+    /// Print the numbers as one JSON object.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &StatsArguments) -> Result<(), CliError> {
+    let StatsArguments { output, drift, .. } = arguments;
+    refuse_same(&[output.as_deref(), drift.as_deref()])?;
+    if let Some(output) = output {
+        let table = arguments.locs.path();
+        for input in [table, &sidecar(table)] {
+            refuse_same_file(input, output)?;
+        }
+        refuse_ending(output, &["html", "htm"], "a report")?;
+    }
+    let page = output.as_deref().map(Output::create).transpose()?;
+    let source = arguments.locs.source()?;
+    let drift = drift.as_deref().map(plain).transpose()?;
+    let options = StatsOptions::default()
+        .with_filter(arguments.filter.clone())
+        .with_nena(!arguments.no_nena)
+        .with_frc(!arguments.no_frc);
+    let report = stats::run(&options, &source, drift.as_ref(), &Terminal::default())?;
+    if let Some(mut page) = page {
+        page.write_all(report.html().as_bytes())?;
+        page.finish()?;
+    }
+    if output.as_deref() == Some(Path::new("-")) {
+        return Ok(());
+    }
+    for number in report.numbers().iter().filter(|number| number.value.is_err()) {
+        say!("spotfit: {number}");
+    }
+    let text = match arguments.json {
+        true => format!("{}\n", json(&report.as_numbers())?),
+        false => report.to_string(),
+    };
+    print(&text)
+}

@@ -1,0 +1,236 @@
+//! Arrays of data sets, and what lies beside them.
+
+use std::ops::Range;
+use std::path::Path;
+
+use ndarray::{Array2, Array3};
+use spotfit::npy::NpyReader;
+
+use crate::error::CliError;
+use crate::words::input::Input;
+
+/// The most values that are read at once, where all must be held.
+const MOST: usize = 1 << 28;
+
+/// The largest CSV file.
+const MOST_TEXT: u64 = 1 << 28;
+
+/// Data sets, read as they are needed.
+pub(crate) struct Data {
+    file: String,
+    pub(crate) count: usize,
+    pub(crate) points: usize,
+    /// Width and height, if the data sets are images.
+    pub(crate) grid: Option<[usize; 2]>,
+    /// Where the points lie, if the file says so.
+    pub(crate) x: Option<Numbers>,
+    source: Source,
+}
+
+enum Source {
+    /// Items of the first axis for each data set.
+    Npy { reader: Box<NpyReader<Input>>, items: usize },
+    /// Data sets, and how many were given away.
+    Held(Array2<f64>, usize),
+}
+
+impl Data {
+    /// Opens an NPY or a CSV file.
+    pub(crate) fn open(path: &Path) -> Result<Self, CliError> {
+        let file = path.display().to_string();
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
+            return Self::read_csv(path, file);
+        }
+        let (input, length) = Input::open(path)?;
+        let reader = NpyReader::seekable(input, length).map_err(CliError::read(&file))?;
+        let (count, points, grid, items) = match reader.header().shape[..] {
+            [points] => (1, points, None, points),
+            [count, points] => (count, points, None, 1),
+            [count, height, width] => (count, height * width, Some([width, height]), 1),
+            _ => {
+                let shape = &reader.header().shape;
+                let reason = format!(
+                    "data are (point), (fit, point) or (fit, row, column); this array is {shape:?}"
+                );
+                return Err(CliError::file(&file, reason));
+            }
+        };
+        let source = Source::Npy { reader: Box::new(reader), items };
+        Ok(Self { file, count, points, grid, x: None, source })
+    }
+
+    /// The first column of a CSV file is x, each other one is a data set.
+    fn read_csv(path: &Path, file: String) -> Result<Self, CliError> {
+        let failed = |reason: String| CliError::file(&file, reason);
+        let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        if bytes > MOST_TEXT {
+            let reason = format!(
+                "it has {bytes} bytes; as text at most {MOST_TEXT} are read. NPY has no limit"
+            );
+            return Err(failed(reason));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+        let first = text.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
+        let delimiter = [b',', b';', b'\t'].into_iter().find(|&c| first.contains(char::from(c)));
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .comment(Some(b'#'))
+            .trim(csv::Trim::All)
+            .delimiter(delimiter.unwrap_or(b','))
+            .from_reader(text.as_bytes());
+        let mut rows: Vec<Vec<f64>> = Vec::new();
+        for (number, record) in reader.records().enumerate() {
+            let record = record.map_err(|error| failed(error.to_string()))?;
+            let numbers: Vec<Option<f64>> = record.iter().map(|field| field.parse().ok()).collect();
+            if number == 0 && numbers.first().is_some_and(Option::is_none) {
+                continue;
+            }
+            let line = record.position().map_or(0, csv::Position::line);
+            let row = numbers.iter().enumerate().map(|(column, value)| {
+                value.ok_or_else(|| {
+                    let field = record.get(column).unwrap_or_default();
+                    failed(format!("line {line}, column {}: '{field}' is not a number", column + 1))
+                })
+            });
+            rows.push(row.collect::<Result<_, _>>()?);
+        }
+        let columns = rows.first().map_or(0, Vec::len);
+        if columns < 2 {
+            return Err(failed("it has no rows with x and at least one data set beside it".into()));
+        }
+        let data = Array2::from_shape_fn((columns - 1, rows.len()), |(fit, i)| rows[i][fit + 1]);
+        let x = Numbers {
+            file: file.clone(),
+            shape: vec![rows.len()],
+            values: rows.iter().map(|row| row[0]).collect(),
+        };
+        let (count, points) = data.dim();
+        Ok(Self { file, count, points, grid: None, x: Some(x), source: Source::Held(data, 0) })
+    }
+
+    /// The next data sets; none at the end.
+    pub(crate) fn read(&mut self, most: usize) -> Result<Array2<f64>, CliError> {
+        match &mut self.source {
+            Source::Held(data, done) => {
+                let end = (*done + most).min(data.nrows());
+                let size = (end - *done, data.ncols());
+                let part = Array2::from_shape_fn(size, |(fit, i)| data[[*done + fit, i]]);
+                *done = end;
+                Ok(part)
+            }
+            Source::Npy { reader, items } => {
+                let mut numbers = Vec::new();
+                let wanted = most.saturating_mul(*items);
+                reader.read_f64(wanted, &mut numbers).map_err(CliError::read(&self.file))?;
+                let count = numbers.len() / self.points.max(1);
+                let shaped = Array2::from_shape_vec((count, self.points), numbers);
+                Ok(shaped.unwrap_or_else(|_| Array2::zeros((0, self.points))))
+            }
+        }
+    }
+}
+
+/// An array that is held whole.
+pub(crate) struct Numbers {
+    file: String,
+    pub(crate) shape: Vec<usize>,
+    values: Vec<f64>,
+}
+
+/// Reads an NPY file.
+pub(crate) fn read_all(path: &Path) -> Result<Numbers, CliError> {
+    let file = path.display().to_string();
+    let (input, length) = Input::open(path)?;
+    let mut reader = NpyReader::seekable(input, length).map_err(CliError::read(&file))?;
+    let shape = reader.header().shape.clone();
+    let count = shape.iter().try_fold(1_usize, |all, &length| all.checked_mul(length));
+    if count.is_none_or(|count| count > MOST) || shape.is_empty() {
+        return Err(CliError::file(&file, format!("an array {shape:?} cannot be held")));
+    }
+    let mut values = Vec::new();
+    reader.read_f64(shape[0], &mut values).map_err(CliError::read(&file))?;
+    Ok(Numbers { file, shape, values })
+}
+
+/// The most variables of a formula.
+const MOST_VARIABLES: usize = 31;
+
+impl Numbers {
+    /// All numbers.
+    pub(crate) fn into_values(self) -> Vec<f64> {
+        self.values
+    }
+
+    /// The variables that points have.
+    pub(crate) fn variables(&self) -> usize {
+        match self.shape[..] {
+            [variables, _] | [_, variables, _] => variables,
+            _ => 1,
+        }
+    }
+
+    /// Checks that there is a place for each point of the data sets, before it is asked what variables there are.
+    pub(crate) fn check_points(&self, count: usize, points: usize) -> Result<(), CliError> {
+        match self.shape[..] {
+            // No model has so many variables.
+            [fits, given] if fits == count && fits > MOST_VARIABLES && given == points => {
+                Err(self.refuse_points(count, points))
+            }
+            [given] | [_, given] if given == points => Ok(()),
+            [fits, _, given] if fits == count && given == points => Ok(()),
+            _ => Err(self.refuse_points(count, points)),
+        }
+    }
+
+    fn refuse_points(&self, count: usize, points: usize) -> CliError {
+        let Self { file, shape, .. } = self;
+        let reason = format!(
+            "points are (point), (variable, point) or (fit, variable, point), here of {count} data sets with {points} points; \
+             this array is {shape:?}"
+        );
+        let turned = matches!(shape[..], [first, last] if first == points && last != points);
+        let flat = matches!(shape[..], [first, last] if first == count && last == points);
+        CliError::file(
+            file,
+            match (turned, flat) {
+                (true, _) => reason + ", which is (point, variable)",
+                (_, true) => reason + ", which is (fit, point): make it (fit, 1, point)",
+                _ => reason,
+            },
+        )
+    }
+
+    /// Points of some data sets: (1 or fit, variable, point).
+    pub(crate) fn part(&self, part: &Range<usize>, count: usize) -> Result<Array3<f64>, CliError> {
+        let (fits, variables, points) = match self.shape[..] {
+            [points] => (1, 1, points),
+            [variables, points] => (1, variables, points),
+            [fits, variables, points] if fits == count => (fits, variables, points),
+            _ => return Err(self.refuse_points(count, self.shape.last().copied().unwrap_or(0))),
+        };
+        let rows = if fits == 1 { 0..1 } else { part.clone() };
+        let size = variables * points;
+        let values = self.values[rows.start * size..rows.end * size].to_vec();
+        let shaped = Array3::from_shape_vec((rows.len(), variables, points), values);
+        shaped.map_err(|error| CliError::file(&self.file, error.to_string()))
+    }
+
+    /// Rows of some data sets: (1 or fit, number).
+    pub(crate) fn rows(&self, part: &Range<usize>, count: usize) -> Result<Array2<f64>, CliError> {
+        let (rows, length) = match self.shape[..] {
+            [length] | [1, length] => (0..1, length),
+            [given, length] if given == count => (part.clone(), length),
+            [given, _] => {
+                let reason = format!("it has {given} rows for {count} data sets");
+                return Err(CliError::file(&self.file, reason));
+            }
+            _ => {
+                let reason = format!("one or two axes are needed; this array is {:?}", self.shape);
+                return Err(CliError::file(&self.file, reason));
+            }
+        };
+        let values = self.values[rows.start * length..rows.end * length].to_vec();
+        let shaped = Array2::from_shape_vec((rows.len(), length), values);
+        shaped.map_err(|error| CliError::file(&self.file, error.to_string()))
+    }
+}

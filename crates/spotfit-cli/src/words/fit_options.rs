@@ -1,0 +1,179 @@
+//! The words for how windows are fitted, and where.
+
+use clap::{Args, ValueEnum};
+
+use super::lengths::in_pixels;
+use crate::error::CliError;
+use spotfit::steps::fit::SetLimits;
+use spotfit::{
+    Backend, Background, Criteria, FitterOptions, InstructionSet, Length, Limits, MaxError, Options,
+};
+
+/// How windows are fitted, for every command that fits.
+#[derive(Debug, Args)]
+pub(crate) struct FitOptions {
+    /// The backend: auto, cpu (single precision, vector instructions), gpu (NVIDIA, single
+    /// precision) or reference (double precision, one window at a time).
+    #[arg(help_heading = "Fit", long, default_value = "auto", value_name = "BACKEND")]
+    pub(crate) backend: Backend,
+    /// Vector instructions for the backend cpu: avx512, avx2, neon or portable; the fastest if not given.
+    #[arg(help_heading = "Fit", long, value_name = "SET")]
+    pub(crate) instruction_set: Option<InstructionSet>,
+    /// The GPUs for the backend gpu, by the numbers that `spotfit devices` lists.
+    #[arg(
+        help_heading = "Fit",
+        long = "device",
+        value_delimiter = ',',
+        default_value = "0",
+        value_name = "N,..."
+    )]
+    pub(crate) devices: Vec<usize>,
+    /// Number of threads, at most 1024; 0 takes one for each processor.
+    #[arg(help_heading = "Fit", long, default_value_t = 0, value_name = "N")]
+    pub(crate) threads: usize,
+    // The numbers come from where they are set.
+    #[arg(help_heading = "Fit", long, value_enum, default_value = "default", value_name = "CRITERIA", help = format!(
+        "When to stop: default ({}), paper ({}, and χ² < N/3) or tight ({})",
+        in_words(&Criteria::DEFAULT), in_words(&Criteria::PAPER), in_words(&Criteria::TIGHT)
+    ))]
+    criteria: CriteriaChoice,
+    /// At most N iterations (overrides the criteria).
+    #[arg(help_heading = "Fit", long, value_name = "N")]
+    max_iterations: Option<u32>,
+    /// Stop when a step reduces χ² by less than this share; 0: never.
+    #[arg(help_heading = "Fit", long, value_name = "X")]
+    min_delta: Option<f64>,
+    /// Stop when a step changes neither centre nor width by more than this share of the width; 0: never.
+    #[arg(help_heading = "Fit", long, value_name = "X")]
+    min_step: Option<f64>,
+    /// Stop when χ² (in counts², summed over the window) is less than this.
+    #[arg(help_heading = "Fit", long, value_name = "X")]
+    max_error: Option<f64>,
+    /// The background: free, or nonnegative (if only the camera's offset was subtracted). Maximum likelihood takes
+    /// nonnegative if nothing is said, least squares free.
+    #[arg(help_heading = "Fit", long, value_enum, value_name = "BACKGROUND")]
+    background: Option<BackgroundChoice>,
+    /// How far outside the outermost pixel centres the centre may lie, in pixels.
+    #[arg(help_heading = "Fit", long, value_name = "PX")]
+    centre_margin: Option<f64>,
+    /// The smallest sigma, in pixels or with a unit, as in 90nm.
+    #[arg(help_heading = "Fit", long, value_name = "LENGTH")]
+    sigma_min: Option<Length>,
+    /// The largest sigma, in pixels or with a unit; the longer side of the window if not given.
+    #[arg(help_heading = "Fit", long, value_name = "LENGTH")]
+    sigma_max: Option<Length>,
+}
+
+fn in_words(criteria: &Criteria) -> String {
+    let Criteria { max_iterations, min_delta, min_step, .. } = criteria;
+    format!("{max_iterations} iterations, min-delta {min_delta:e}, min-step {min_step:e}")
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum CriteriaChoice {
+    Default,
+    Paper,
+    Tight,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum BackgroundChoice {
+    Free,
+    Nonnegative,
+}
+
+impl FitOptions {
+    /// Where fits run, with other options of the fit.
+    pub(crate) fn fitter(&self, fit: Options) -> FitterOptions {
+        FitterOptions::from(fit)
+            .with_backend(self.backend)
+            .with_instruction_set(self.instruction_set)
+            .with_devices(self.devices.clone())
+            .with_threads(self.threads)
+    }
+
+    /// The limits that the user has set, where pixels are this large, if that is known.
+    pub(crate) fn set_limits(&self, pixel_size: Option<f64>) -> Result<SetLimits, CliError> {
+        let pixels = |option, length: Option<Length>| {
+            length.map(|length| in_pixels(option, length, pixel_size)).transpose()
+        };
+        Ok(SetLimits::default()
+            .with_centre_margin(self.centre_margin)
+            .with_sigma_min(pixels("sigma-min", self.sigma_min)?)
+            .with_sigma_max(pixels("sigma-max", self.sigma_max)?))
+    }
+
+    /// How windows are fitted whose pixels are this large in nanometres, if that is known.
+    pub(crate) fn options(&self, pixel_size: Option<f64>) -> Result<Options, CliError> {
+        let preset = match self.criteria {
+            CriteriaChoice::Default => Criteria::DEFAULT,
+            CriteriaChoice::Paper => Criteria::PAPER,
+            CriteriaChoice::Tight => Criteria::TIGHT,
+        };
+        let max_iterations = self.max_iterations.unwrap_or(preset.max_iterations);
+        // A retry belongs to its iteration: leave room for as many as the preset does.
+        let max_evaluations = preset.max_evaluations.max(max_iterations.saturating_mul(5));
+        let criteria = preset
+            .with_max_iterations(max_iterations)
+            .with_max_evaluations(max_evaluations)
+            .with_max_error(self.max_error.map_or(preset.max_error, MaxError::Total))
+            .with_min_delta(self.min_delta.unwrap_or(preset.min_delta))
+            .with_min_step(self.min_step.unwrap_or(preset.min_step));
+        let defaults = Limits::default();
+        let set = self.set_limits(pixel_size)?;
+        let limits = defaults
+            .with_centre_margin(set.centre_margin.unwrap_or(defaults.centre_margin))
+            .with_sigma_min(set.sigma_min.unwrap_or(defaults.sigma_min))
+            .with_sigma_max(set.sigma_max.or(defaults.sigma_max));
+        let background = self.background().unwrap_or_default();
+        let options = Options::default().with_criteria(criteria).with_background(background);
+        Ok(options.with_limits(limits))
+    }
+
+    /// Refuses words that are for fits of Gaussians alone.
+    pub(crate) fn refuse_gaussians(&self, who: &str) -> Result<(), CliError> {
+        let given = [
+            ("--criteria", !matches!(self.criteria, CriteriaChoice::Default)),
+            ("--min-delta", self.min_delta.is_some()),
+            ("--min-step", self.min_step.is_some()),
+            ("--max-error", self.max_error.is_some()),
+            ("--background", self.background.is_some()),
+            ("--centre-margin", self.centre_margin.is_some()),
+            ("--sigma-min", self.sigma_min.is_some()),
+            ("--sigma-max", self.sigma_max.is_some()),
+            ("--device", self.devices.len() > 1),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some(("--device", _)) => {
+                Err(CliError::file("--device", format!("{who} is fitted on one GPU")))
+            }
+            Some((name, _)) => {
+                Err(CliError::file(name, format!("it is for Gaussians; {who} has none")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses all words about fits but the number of threads.
+    pub(crate) fn refuse_all(&self, who: &str) -> Result<(), CliError> {
+        self.refuse_gaussians(who)?;
+        let given = [
+            ("--backend", self.backend != Backend::Auto),
+            ("--instruction-set", self.instruction_set.is_some()),
+            ("--max-iterations", self.max_iterations.is_some()),
+            ("--device", self.devices != [0]),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(CliError::file(name, format!("{who} does not depend on it"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The background that was asked for.
+    pub(crate) fn background(&self) -> Option<Background> {
+        self.background.map(|background| match background {
+            BackgroundChoice::Free => Background::Free,
+            BackgroundChoice::Nonnegative => Background::NonNegative,
+        })
+    }
+}

@@ -1,0 +1,185 @@
+//! What stands beside a table: written by the verbs, read by them, and told by `spotfit info`.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{Folder, fails, succeeds};
+use serde_json::Value;
+
+/// A camera that is known, so that there is nothing to warn about.
+const CAMERA: [&str; 6] = ["--baseline", "100", "--sensitivity", "1", "--pixel-size", "100"];
+
+/// A folder with a movie.
+fn with_movie() -> Folder {
+    let folder = Folder::new();
+    let movie = folder.path("a.tif");
+    succeeds(&[
+        &"simulate",
+        &"movie",
+        &"-o",
+        &movie,
+        &"--frames",
+        &"20",
+        &"--width",
+        &"64",
+        &"--height",
+        &"56",
+        &"--spots",
+        &"4",
+    ]);
+    folder
+}
+
+fn localize(folder: &Folder, output: &Path, words: &[&str]) {
+    let movie = folder.path("a.tif");
+    let mut all: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"localize", &movie, &"-o", &output];
+    all.extend(CAMERA.iter().map(|word| word as &dyn AsRef<std::ffi::OsStr>));
+    all.extend(words.iter().map(|word| word as &dyn AsRef<std::ffi::OsStr>));
+    succeeds(&all);
+}
+
+fn json(path: &Path) -> Value {
+    let text = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_slice(&text).expect("JSON")
+}
+
+fn record(table: &Path) -> std::path::PathBuf {
+    let mut name = table.as_os_str().to_owned();
+    name.push(".spotfit.json");
+    name.into()
+}
+
+/// Proves that a table has a record beside it with its options, files, camera and counts; that there is none for a stream or
+/// where it is not wanted; and that a file of somebody else in its place stays.
+#[test]
+fn tables_have_records() {
+    let folder = with_movie();
+    let table = folder.path("a.csv");
+    localize(&folder, &table, &["--frames", "2:9", "--box", "900nm"]);
+    let made = json(&record(&table));
+    assert_eq!(
+        (&made["verb"], &made["state"], &made["output"]),
+        (&"localize".into(), &"done".into(), &"a.csv".into())
+    );
+    assert_eq!(made["counts"]["frames"], 8);
+    let rows = common::rows(&fs::read(&table).expect("a table")).len() - 1;
+    assert_eq!(made["counts"]["localizations"], rows);
+    assert_eq!(made["options"]["frames"], serde_json::json!([2, 9]));
+    assert_eq!(
+        (&made["camera"]["baseline"], &made["pixel_size"]),
+        (&Value::from(100.0), &Value::from(100.0))
+    );
+    let movie = &made["inputs"][0];
+    assert_eq!(
+        (&movie["role"], &movie["name"], &movie["whole"]),
+        (&"movie".into(), &"a.tif".into(), &true.into())
+    );
+    assert_eq!(movie["sha256"].as_str().map(str::len), Some(64));
+
+    let filtered = folder.path("b.csv");
+    succeeds(&[&"filter", &table, &"photons > 1", &"-o", &filtered]);
+    let made = json(&record(&filtered));
+    assert_eq!((&made["verb"], &made["inputs"][0]["name"]), (&"filter".into(), &"a.csv".into()));
+    assert!(made["options"]["words"].as_array().expect("words").contains(&"photons > 1".into()));
+
+    let without = folder.path("c.csv");
+    localize(&folder, &without, &["--no-record"]);
+    succeeds(&[&"filter", &table, &"photons > 1", &"-o", &"-"]);
+    assert!(!record(&without).exists());
+    fs::write(record(&without), "{}").expect("a file");
+    fails(&[&"convert", &table, &"-o", &without], &["c.csv.spotfit.json", "--overwrite"]);
+    assert_eq!(fs::read(record(&without)).expect("a file"), b"{}");
+    succeeds(&[&"convert", &table, &"-o", &without, &"--no-record"]);
+    succeeds(&[&"convert", &table, &"-o", &without, &"--overwrite"]);
+    assert_eq!(json(&record(&without))["verb"], "convert");
+}
+
+/// Proves that a table with (0, 0) at the corner of the first pixel is read so without a word, after which it agrees with one
+/// from the centre; that the word counts before the record; that the record may be copied and
+/// renamed with its table; and that nobody goes by one of a process that was killed while it changed the origin.
+#[test]
+fn the_origin_is_remembered() {
+    let folder = with_movie();
+    let [corner, centre] = ["corner.csv", "centre.csv"].map(|name| folder.path(name));
+    localize(&folder, &corner, &["--origin", "corner"]);
+    localize(&folder, &centre, &[]);
+    let x = |table: &Path| -> Vec<f64> {
+        let rows = common::rows(&fs::read(table).expect("a table"));
+        rows[1..].iter().map(|row| row[2].parse().expect("x")).collect()
+    };
+    let through_picasso = |from: &Path, words: &[&str]| {
+        let [hdf5, csv] = ["through.hdf5", "through.csv"].map(|name| folder.path(name));
+        let mut all: Vec<&dyn AsRef<std::ffi::OsStr>> =
+            vec![&"convert", &from, &"-o", &hdf5, &"--pixel-size", &"100"];
+        all.extend(words.iter().map(|word| word as &dyn AsRef<std::ffi::OsStr>));
+        succeeds(&all);
+        succeeds(&[&"convert", &hdf5, &"-o", &csv]);
+        x(&csv)
+    };
+    let near = |one: &[f64], other: &[f64], shift: f64| {
+        assert_eq!(one.len(), other.len());
+        let far = one.iter().zip(other).find(|(one, other)| (**one - **other - shift).abs() > 1e-3);
+        assert_eq!(far, None);
+    };
+    near(&x(&corner), &x(&centre), 50.0);
+    let expected = through_picasso(&centre, &[]);
+    near(&through_picasso(&corner, &[]), &expected, 0.0);
+    let as_centre: Vec<f64> = through_picasso(&corner, &["--origin", "centre"]);
+    assert!(as_centre.iter().zip(&expected).all(|(one, other)| (one - other - 0.5).abs() < 1e-4));
+    // A copy has no record, and gets it with its file.
+    let copy = folder.path("copy.csv");
+    fs::copy(&corner, &copy).expect("a copy");
+    assert!(through_picasso(&copy, &[]) == as_centre);
+    fs::copy(record(&corner), record(&copy)).expect("a copy");
+    near(&through_picasso(&copy, &[]), &expected, 0.0);
+    // As a process leaves it that was killed.
+    let text = fs::read_to_string(record(&corner)).expect("a record");
+    let killed = text
+        .replace("\"done\"", "\"begun\"")
+        .replace("\"origin\": \"corner\",\n  \"pixel", "\"pixel");
+    assert!(!killed.contains("\n  \"origin\""), "{killed}");
+    fs::write(record(&corner), killed).expect("a record");
+    fails(&[&"filter", &corner, &"photons > 1", &"-o", &copy], &["killed", "--origin"]);
+    fails(&[&"link", &corner, &"-o", &copy], &["killed", "--origin"]);
+    near(&through_picasso(&corner, &["--origin", "corner"]), &expected, 0.0);
+}
+
+/// Proves that `info` says what tables, records, movies and calibrations are, in words and as JSON, and refuses what is none.
+#[test]
+fn files_are_told() {
+    let folder = with_movie();
+    let [table, movie] = ["a.csv", "a.tif"].map(|name| folder.path(name));
+    localize(&folder, &table, &["--frames", "3:"]);
+    let said = |path: &Path| {
+        let words = succeeds(&[&"info", &path]).stdout;
+        let json = succeeds(&[&"info", &path, &"--json"]).stdout;
+        let json: Value = serde_json::from_slice(&json).expect("JSON");
+        (String::from_utf8(words).expect("text"), json)
+    };
+    let (words, found) = said(&movie);
+    assert!(words.starts_with("movie of 20 frames of 64×56 pixels, u16\n"), "{words}");
+    assert_eq!((&found["kind"], &found["frames"]), (&"movie".into(), &Value::from(20)));
+    let (words, found) = said(&table);
+    assert!(words.contains("x [nm]") && words.contains("by localize of Spotfit"), "{words}");
+    assert!(words.contains(" in frames 3 to 20"), "{words}");
+    let rows = common::rows(&fs::read(&table).expect("a table")).len() - 1;
+    assert_eq!((&found["rows"], &found["frames"]), (&rows.into(), &serde_json::json!([3, 20])));
+    assert_eq!(found["record"]["options"]["frames"], serde_json::json!([3, null]));
+    let (words, found) = said(&record(&table));
+    assert!(words.starts_with("record: a.csv, by localize"), "{words}");
+    assert_eq!((&found["kind"], &found["state"]), (&"record".into(), &"done".into()));
+    let calibration = folder.path("c.yaml");
+    let text = "X Coefficients: [0, 0, 0, 0, 1.0e-6, 0.001, 1.3]\nY Coefficients: [0, 0, 0, 0, 1.0e-6, -0.001, 1.3]\n";
+    fs::write(&calibration, text).expect("a file");
+    let (words, found) = said(&calibration);
+    assert!(words.starts_with("calibration of widths"), "{words}");
+    assert_eq!(found["numbers"]["x"][0], 1.3);
+    for (name, content) in [("x.json", "{}"), ("x.yaml", "a: 1\n"), ("x.tif", "no"), ("x.csv", "")]
+    {
+        fs::write(folder.path(name), content).expect("a file");
+        fails(&[&"info", &folder.path(name)], &[name]);
+    }
+    fails(&[&"info", &folder.path("none.csv")], &["none.csv"]);
+}

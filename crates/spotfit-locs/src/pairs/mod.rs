@@ -1,0 +1,215 @@
+//! Localizations beside the spots that they are of: in each frame the best assignment of one to the other.
+//!
+//! ```
+//! use spotfit_locs::pairs::{Pair, Spots, pairs};
+//!
+//! let found = Spots { frames: &[0, 0, 1], x: &[1.0, 4.0, 1.0], y: &[0.0; 3], z: None };
+//! let truth = Spots { frames: &[0, 0], x: &[2.0, 0.1], y: &[0.0; 2], z: None };
+//! // The nearest pair alone would leave the other two spots without a partner.
+//! let pairs = pairs(&found, &truth, 2.0, 1.0)?;
+//! assert_eq!(pairs, [Pair { found: 0, truth: 1 }, Pair { found: 1, truth: 0 }]);
+//! # Ok::<(), spotfit_locs::pairs::PairsError>(())
+//! ```
+
+mod assign;
+
+use rayon::prelude::*;
+
+use crate::near::{Cells, ColumnsError, Grid, by_frame, check_radius, check_rows};
+use assign::{Edge, assign};
+
+/// Places in frames; x and y in one unit of length, which is that of others they are compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct Spots<'a> {
+    /// The frame of each.
+    pub frames: &'a [u32],
+    /// Its x.
+    pub x: &'a [f64],
+    /// Its y.
+    pub y: &'a [f64],
+    /// Its z in the same unit, if there is one.
+    pub z: Option<&'a [f64]>,
+}
+
+/// A localization and the spot that it is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The row of the localization.
+    pub found: u32,
+    /// The row of the spot.
+    pub truth: u32,
+}
+
+/// Why localizations cannot be compared with spots.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PairsError {
+    /// Something is wrong with a column or a radius.
+    #[error(transparent)]
+    Columns(#[from] ColumnsError),
+    /// Too many localizations of a frame lie near too many spots.
+    #[error("frame {frame}: more than {most} pairs of a localization and a spot lie within the radius; choose a smaller one", most = MOST_EDGES)]
+    Crowded {
+        /// The frame, from 0.
+        frame: u32,
+    },
+}
+
+/// As many take some 400 MB.
+const MOST_EDGES: usize = 1 << 23;
+
+/// Pairs localizations with spots of the same frame that lie within `radius` in x and y, and within `radius_z` in z if both have
+/// one. Each is in one pair at most. There are as many pairs as possible, and of all such choices it is the one with the least sum of
+/// distances (in space where both have z).
+///
+/// What is not finite has no partner. Pairs are in the order of the rows of the localizations.
+///
+/// # Errors
+/// [`PairsError`].
+pub fn pairs(
+    found: &Spots<'_>,
+    truth: &Spots<'_>,
+    radius: f64,
+    radius_z: f64,
+) -> Result<Vec<Pair>, PairsError> {
+    for spots in [found, truth] {
+        let z = spots.z.map(|z| ("z", z.len()));
+        let others: Vec<_> =
+            [("y", spots.y.len()), ("frames", spots.frames.len())].into_iter().chain(z).collect();
+        check_rows(spots.x, &others)?;
+    }
+    check_radius("radius", radius)?;
+    check_radius("radius_z", radius_z)?;
+    let within = Within { radius, radius_z, grid: Grid::new(truth.x, truth.y, radius) };
+    let (mine, theirs) = (by_frame(found.frames), by_frame(truth.frames));
+    let frames = common(found.frames, &mine, truth.frames, &theirs);
+    let of_frame = |(found_rows, truth_rows): &(&[u32], &[u32])| {
+        within.of_frame(found, found_rows, truth, truth_rows)
+    };
+    let mut pairs = Vec::new();
+    for found in frames.par_iter().map(of_frame).collect::<Result<Vec<_>, _>>()? {
+        pairs.extend(found);
+    }
+    pairs.sort_unstable_by_key(|pair: &Pair| pair.found);
+    Ok(pairs)
+}
+
+/// The rows of each frame that both have.
+fn common<'a>(
+    frames: &[u32],
+    mine: &'a [u32],
+    other_frames: &[u32],
+    theirs: &'a [u32],
+) -> Vec<(&'a [u32], &'a [u32])> {
+    let of = |row: u32| frames[row as usize];
+    let mut rest = theirs;
+    let mut common = Vec::new();
+    for rows in mine.chunk_by(|a, b| of(*a) == of(*b)) {
+        let frame = of(rows[0]);
+        let first = rest.partition_point(|&row| other_frames[row as usize] < frame);
+        rest = &rest[first..];
+        let count = rest.partition_point(|&row| other_frames[row as usize] == frame);
+        if count > 0 {
+            common.push((rows, &rest[..count]));
+        }
+    }
+    common
+}
+
+struct Within {
+    radius: f64,
+    radius_z: f64,
+    grid: Grid,
+}
+
+impl Within {
+    /// The pairs of one frame.
+    fn of_frame(
+        &self,
+        found: &Spots<'_>,
+        found_rows: &[u32],
+        truth: &Spots<'_>,
+        truth_rows: &[u32],
+    ) -> Result<Vec<Pair>, PairsError> {
+        let cells = Cells::new(self.grid, truth.x, truth.y, truth_rows.iter().copied());
+        let mut edges = Vec::new();
+        for (row, &own) in found_rows.iter().enumerate() {
+            let own = own as usize;
+            let (x, y) = (found.x[own], found.y[own]);
+            if !(x.is_finite() && y.is_finite()) {
+                continue;
+            }
+            for (point, square) in cells.within(x, y, self.radius) {
+                let square = match (found.z, truth.z) {
+                    (Some(z), Some(other)) => {
+                        let off = z[own] - other[cells.rows[point] as usize];
+                        let is_near = off.abs() <= self.radius_z;
+                        if !is_near {
+                            continue;
+                        }
+                        square + off * off
+                    }
+                    _ => square,
+                };
+                edges.push(Edge { row: row as u32, column: point as u32, cost: square.sqrt() });
+            }
+            if edges.len() > MOST_EDGES {
+                return Err(PairsError::Crowded { frame: found.frames[own] });
+            }
+        }
+        let partners = assign(found_rows.len(), cells.rows.len(), &edges);
+        let pair = |(&row, partner): (&u32, Option<u32>)| {
+            partner.map(|point| Pair { found: row, truth: cells.rows[point as usize] })
+        };
+        Ok(found_rows.iter().zip(partners).filter_map(pair).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fit_sim::Random;
+
+    /// Proves that frames are apart, that limits belong to the radii, and what happens to what is not finite.
+    #[test]
+    fn pairs_are_near_and_of_one_frame() {
+        let pairs = |found: Spots<'_>, truth: Spots<'_>| {
+            let found = pairs(&found, &truth, 1.0, 2.0).unwrap();
+            found.into_iter().map(|pair| (pair.found, pair.truth)).collect::<Vec<_>>()
+        };
+        fn at<'a>(frames: &'a [u32], x: &'a [f64], z: Option<&'a [f64]>) -> Spots<'a> {
+            Spots { frames, x, y: &[5.0; 8][..x.len()], z }
+        }
+        assert_eq!(
+            pairs(at(&[3, 1], &[0.0, 9.0], None), at(&[1, 3], &[9.5, 1.0], None)),
+            [(0, 1), (1, 0)]
+        );
+        assert_eq!(pairs(at(&[3], &[0.0], None), at(&[3], &[1.001], None)), []);
+        assert_eq!(pairs(at(&[3], &[0.0], None), at(&[4], &[0.0], None)), []);
+        let nan = f64::NAN;
+        assert_eq!(pairs(at(&[0; 2], &[nan, 0.0], None), at(&[0; 2], &[0.0, nan], None)), [(1, 0)]);
+        let (deep, high) = (Some(&[0.0, nan][..]), Some(&[2.0, 0.0][..]));
+        assert_eq!(pairs(at(&[0; 2], &[0.0; 2], deep), at(&[0; 2], &[0.0; 2], high)), [(0, 1)]);
+        assert_eq!(pairs(at(&[0], &[0.0], Some(&[0.0])), at(&[0], &[0.0], Some(&[2.001]))), []);
+        assert_eq!(pairs(at(&[0], &[0.0], Some(&[0.0])), at(&[0], &[0.0], None)), [(0, 0)]);
+        assert_eq!(pairs(at(&[], &[], None), at(&[0], &[0.0], None)), []);
+    }
+
+    /// Proves that a frame of many spots, where nearly all hang together, is no matter of minutes, and that so many rows that have
+    /// no partner are not either.
+    #[test]
+    fn dense_frames_are_fast() {
+        let mut random = Random::new(5, 0);
+        let mut column =
+            |count: usize| (0..count).map(|_| 100.0 * random.uniform()).collect::<Vec<_>>();
+        for (found, truth) in [(10_000, 10_000), (10_000, 6000), (6000, 10_000)] {
+            let (x, y, others_x, others_y) =
+                (column(found), column(found), column(truth), column(truth));
+            let mine = Spots { frames: &vec![0; found], x: &x, y: &y, z: None };
+            let theirs = Spots { frames: &vec![0; truth], x: &others_x, y: &others_y, z: None };
+            let begun = std::time::Instant::now();
+            let pairs = pairs(&mine, &theirs, 2.0, 1.0).unwrap();
+            assert!(pairs.len() > 5900 && begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+        }
+    }
+}

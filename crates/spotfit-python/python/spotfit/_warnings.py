@@ -1,0 +1,30 @@
+"""What users should know and no exception tells."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+
+
+class SpotfitWarning(UserWarning):
+    """Something about a movie, a camera or a table that makes numbers doubtful.
+
+    Examples
+    --------
+    >>> import warnings, spotfit
+    >>> warnings.simplefilter("error", spotfit.SpotfitWarning)      # such numbers are not wanted
+    >>> warnings.simplefilter("default", spotfit.SpotfitWarning)
+    """
+
+
+def tell(notes: str | Sequence[str], category: type[Warning] = SpotfitWarning) -> None:
+    """Warns where the package was called."""
+    depth, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == _PACKAGE:
+        depth, frame = depth + 1, frame.f_back
+    for note in [notes] if isinstance(notes, str) else notes:
+        warnings.warn(note, category, stacklevel=depth)

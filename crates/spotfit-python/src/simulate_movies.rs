@@ -1,0 +1,214 @@
+//! Simulated movies and stacks of beads with their truth.
+
+use fit_core::Size;
+use fit_sim::recipes::{
+    BeadRecipe, FocusRecipe, FrameRecipe, LookRecipe, MovieRecipe, RecipeError, ShapeWord,
+};
+use fit_sim::{Heights, Maps, MovieSimulation, MovieTruth, SpotShape};
+use numpy::ndarray::Array3;
+use numpy::{PyArray2, PyArray3, ToPyArray};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+use spotfit::table::{self, Column, Kind, Table, Unit};
+
+use crate::options::choose;
+use crate::simulate::{PROFILES, read};
+use crate::tables::{Info, Made, columns};
+use crate::work::{Abandoned, aside};
+use crate::{error, threads};
+
+/// Width and height, background, unevenness, camera and seed.
+type Frame = (usize, usize, f64, f64, (f64, f64, Option<f64>, f64), u64);
+/// Shape, profile, range of z, focus and depth.
+type Look = (String, String, Option<f64>, Option<f64>, Option<f64>);
+type Map<'py> = Bound<'py, PyArray2<f32>>;
+/// The maps of a camera, or that they are to be simulated.
+type Given<'py> = (Option<[Bound<'py, PyAny>; 3]>, bool);
+/// Frames, the truth with what is known of the movie, and the maps if there are any.
+type Movie<'py> =
+    (Bound<'py, PyArray3<u16>>, (Vec<Made<'py>>, Info), Option<(Map<'py>, Map<'py>, Map<'py>)>);
+
+/// Simulates a movie of blinking molecules.
+#[pyfunction]
+#[pyo3(signature = (
+    *, frame, frames, spots, photons, sigma, sigma_spread, look, on_time, off_time, beads, drift, drift_z, heights, maps
+))]
+#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
+pub(crate) fn simulate_movie<'py>(
+    py: Python<'py>,
+    frame: Frame,
+    frames: usize,
+    spots: f64,
+    photons: f64,
+    sigma: f64,
+    sigma_spread: Option<f64>,
+    look: Look,
+    on_time: f64,
+    off_time: f64,
+    beads: usize,
+    drift: [f64; 2],
+    drift_z: Option<f64>,
+    heights: Option<&str>,
+    maps: Given<'py>,
+) -> PyResult<Movie<'py>> {
+    let known = [("random", Heights::Random), ("structure", Heights::Structure)];
+    let heights = heights.map(|word| choose("heights", word, &known)).transpose()?;
+    let recipe = MovieRecipe::default()
+        .with_frame(frame_of(frame))
+        .with_frames(frames)
+        .with_spots(spots)
+        .with_photons(photons)
+        .with_sigma(sigma)
+        .with_sigma_spread(sigma_spread)
+        .with_look(look_of(&look)?)
+        .with_on_time(on_time)
+        .with_off_time(off_time)
+        .with_beads(beads)
+        .with_drift(drift)
+        .with_drift_z(drift_z)
+        .with_heights(heights);
+    movie(py, recipe.simulation().map_err(of_recipe)?, maps)
+}
+
+/// Simulates a z stack of beads.
+#[pyfunction]
+#[pyo3(signature = (*, frame, step, range, beads, spread, photons, sigma, focus, depth, profile, maps))]
+#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
+pub(crate) fn simulate_beads<'py>(
+    py: Python<'py>,
+    frame: Frame,
+    step: f64,
+    range: f64,
+    beads: usize,
+    spread: f64,
+    photons: f64,
+    sigma: f64,
+    focus: Option<f64>,
+    depth: Option<f64>,
+    profile: &str,
+    maps: Given<'py>,
+) -> PyResult<Movie<'py>> {
+    let recipe = BeadRecipe::default()
+        .with_frame(frame_of(frame))
+        .with_step(step)
+        .with_range(range)
+        .with_beads(beads)
+        .with_spread(spread)
+        .with_photons(photons)
+        .with_sigma(sigma)
+        .with_focus(FocusRecipe::default().with_focus(focus).with_depth(depth))
+        .with_profile(choose("profile", profile, &PROFILES)?);
+    movie(py, recipe.simulation().map_err(of_recipe)?, maps)
+}
+
+/// The exception for a simulation that makes no sense; names are keywords here.
+fn of_recipe(error: RecipeError) -> PyErr {
+    PyValueError::new_err(error.to_string().replace('`', ""))
+}
+
+fn frame_of((width, height, background, unevenness, camera, seed): Frame) -> FrameRecipe {
+    let (baseline, sensitivity, em_gain, read_noise) = camera;
+    FrameRecipe::default()
+        .with_width(width)
+        .with_height(height)
+        .with_background(background)
+        .with_unevenness(unevenness)
+        .with_baseline(baseline)
+        .with_sensitivity(sensitivity)
+        .with_em_gain(em_gain)
+        .with_read_noise(read_noise)
+        .with_seed(seed)
+}
+
+fn look_of((shape, profile, z_range, focus, depth): &Look) -> PyResult<LookRecipe> {
+    let shapes = [
+        ("circular", ShapeWord::Circular),
+        ("elliptical", ShapeWord::Elliptical),
+        ("rotated", ShapeWord::Rotated),
+        ("defocused", ShapeWord::Defocused),
+    ];
+    Ok(LookRecipe::default()
+        .with_shape(choose("shape", shape, &shapes)?)
+        .with_profile(choose("profile", profile, &PROFILES)?)
+        .with_z_range(*z_range)
+        .with_focus(FocusRecipe::default().with_focus(*focus).with_depth(*depth)))
+}
+
+/// Makes the frames of a movie and its truth, while Python may end it.
+fn movie<'py>(
+    py: Python<'py>,
+    simulation: MovieSimulation,
+    (given, simulated): Given<'py>,
+) -> PyResult<Movie<'py>> {
+    let size = Size::new(simulation.width, simulation.height);
+    let maps = match given {
+        Some([offset, gain, variance]) => Some(read(&offset, &gain, &variance)?),
+        None if simulated => {
+            Some(Maps::simulated(size, simulation.seed).map_err(error::of_simulation)?)
+        }
+        None => None,
+    };
+    let used = maps.as_ref().map(|maps| {
+        (maps.offset().to_pyarray(py), maps.gain().to_pyarray(py), maps.variance().to_pyarray(py))
+    });
+    let simulation = simulation.with_maps(maps);
+    let shape = (simulation.frames, simulation.height, simulation.width);
+    let pixels = shape.0.saturating_mul(shape.1).saturating_mul(shape.2);
+    let room = error::room(pixels, "pixels")?;
+    let pool = threads::pool()?;
+    let made = aside(py, move |abandoned| pool.install(|| frames(simulation, room, abandoned)))?;
+    let (pixels, truth) = made?;
+    let pixels = Array3::from_shape_vec(shape, pixels);
+    let pixels = pixels.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let info = Info(truth.info.clone());
+    Ok((PyArray3::from_owned_array(py, pixels), (columns(py, truth), info), used))
+}
+
+/// The pixels of all frames, and the truth.
+fn frames(
+    simulation: MovieSimulation,
+    mut pixels: Vec<u16>,
+    abandoned: &Abandoned,
+) -> PyResult<(Vec<u16>, Table)> {
+    let MovieSimulation { frames, width, height, shape, .. } = simulation;
+    let mut plan = simulation.plan().map_err(error::of_simulation)?;
+    let mut spots: Vec<MovieTruth> = Vec::new();
+    let length = plan.piece_length();
+    for first in (0..frames).step_by(length) {
+        if abandoned.is() {
+            return Err(PyKeyboardInterrupt::new_err(()));
+        }
+        let end = frames.min(first + length);
+        let piece = plan.piece(first..end);
+        pixels.extend(piece.frames().iter());
+        spots.extend((first..end).flat_map(|frame| piece.truth(frame)));
+    }
+    let info = table::Info::default().with_movie(None, [width, height], frames);
+    Ok((pixels, truth(&spots, shape, info)))
+}
+
+/// The truth of a movie: the columns of the command's, with `photons` for `signal`.
+fn truth(spots: &[MovieTruth], shape: SpotShape, info: table::Info) -> Table {
+    let mut table = Table::new(info);
+    let mut add = |name: &str, unit: Unit, kind: Kind, of: fn(&MovieTruth) -> f64| {
+        table.set(Column::new(name, unit, kind, spots.iter().map(of).collect()));
+    };
+    add("frame", Unit::None, Kind::Whole, |spot| spot.frame as f64);
+    add("x", Unit::Pixel, Kind::Double, |spot| spot.shape.x);
+    add("y", Unit::Pixel, Kind::Double, |spot| spot.shape.y);
+    if shape == SpotShape::Circular {
+        add("sigma", Unit::Pixel, Kind::Double, |spot| spot.sigma_x);
+    } else {
+        add("sigma_x", Unit::Pixel, Kind::Double, |spot| spot.sigma_x);
+        add("sigma_y", Unit::Pixel, Kind::Double, |spot| spot.sigma_y);
+    }
+    match shape {
+        SpotShape::Rotated => add("angle", Unit::Radian, Kind::Double, |spot| spot.angle),
+        SpotShape::Defocused(_) => add("z", Unit::Nanometre, Kind::Double, |spot| spot.z),
+        _ => {}
+    }
+    add("photons", Unit::Photon, Kind::Double, |spot| spot.signal);
+    add("background", Unit::Photon, Kind::Double, |spot| spot.background);
+    add("molecule", Unit::None, Kind::Whole, |spot| spot.molecule as f64);
+    table
+}

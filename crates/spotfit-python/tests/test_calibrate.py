@@ -1,0 +1,136 @@
+"""Simulated movies and beads, and calibrations of them: what Python makes is what the command makes."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spotfit
+from test_depth import COMMAND
+
+CAMERA = spotfit.Camera(baseline=100, sensitivity=1, read_noise=1.5)
+WORDS = ("--baseline", "100", "--sensitivity", "1", "--read-noise", "1.5")
+BEADS: dict[str, Any] = {"beads": 10, "width": 128, "height": 128, "step": 25}
+needs_command = pytest.mark.skipif(
+    COMMAND is None, reason="needs the command spotfit: cargo build -p spotfit-cli, or SPOTFIT_COMMAND"
+)
+
+
+def command(*words: object) -> str:
+    told = subprocess.run([str(COMMAND), *map(str, words)], check=True, capture_output=True, text=True)
+    return told.stdout
+
+
+def words_of(options: dict[str, Any]) -> list[str]:
+    return [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+
+
+@needs_command
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"shape": "rotated", "spots": 8, "photons": 500, "seed": 9},
+        {"shape": "defocused", "heights": "structure", "z_range": 300, "on_time": 5, "beads": 2, "unevenness": 0},
+        {"profile": "integrated", "shape": "elliptical", "sigma_spread": 0.1, "background": 3, "off_time": 50},
+    ],
+)
+def test_movies_are_those_of_the_command(options: dict[str, Any], tmp_path: Path) -> None:
+    """Proves that frames and truth of a movie are, to the last bit, those of the command with the same options."""
+    size: dict[str, Any] = {"frames": 20, "width": 64, "height": 48}
+    movie = spotfit.simulate_movie(**size, **options)
+    frames, truth = tmp_path / "movie.npy", tmp_path / "truth.csv"
+    command("simulate", "movie", "-o", frames, "--truth", truth, *words_of(size | options))
+    assert np.array_equal(movie.frames, np.load(frames))
+    table = np.genfromtxt(truth, delimiter=",", names=True)
+    names = {"signal": "photons"}
+    columns = table.dtype.names or ()
+    assert {names.get(name, name) for name in columns} == set(movie.truth)
+    for name in columns:
+        assert np.array_equal(table[name], movie.truth[names.get(name, name)]), name
+
+
+@needs_command
+def test_beads_are_those_of_the_command(tmp_path: Path) -> None:
+    """Proves that a stack of beads is, to the last bit, that of the command, with the camera's maps too."""
+    frames, maps = tmp_path / "beads.npy", tmp_path / "maps.npz"
+    command("simulate", "beads", "-o", frames, "--camera", maps, *words_of(BEADS))
+    stack = spotfit.simulate_beads(maps="simulated", **BEADS)
+    assert np.array_equal(stack.frames, np.load(frames))
+    assert stack.maps is not None
+    for own, name in zip(stack.maps, ("offset", "gain", "variance"), strict=True):
+        assert np.array_equal(own, np.load(maps)[name])
+    assert np.array_equal(stack.frames, spotfit.simulate_beads(maps=stack.maps, **BEADS).frames)
+
+
+def test_simulations_that_make_no_sense_are_refused() -> None:
+    """Proves that the exception names the keyword."""
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"drift": (1.0,)}, "drift must be"),
+        ({"drift": (0.0, 0.0, 1.0)}, "needs shape defocused"),
+        ({"heights": "structure"}, "heights: it needs shape defocused"),
+        ({"focus": 100.0}, "focus: it needs shape defocused"),
+        ({"spots": 1e9}, "spots = 1000000000 is out of its range"),
+        ({"maps": "none"}, "maps must be"),
+        ({"sigma": 0.0}, "sigma = 0 is out of its range"),
+        ({"camera": spotfit.Camera(), "maps": (1, 2)}, "maps must be three arrays"),
+    ]
+    for options, told in refused:
+        with pytest.raises(ValueError, match=told):
+            spotfit.simulate_movie(2, width=32, height=32, **options)
+    with pytest.raises(ValueError, match="beads = 99 is out of its range"):
+        spotfit.simulate_beads(beads=99)
+
+
+@needs_command
+@pytest.mark.parametrize("kind", ["widths", "psf"])
+def test_calibrations_are_those_of_the_command(kind: str, tmp_path: Path) -> None:
+    """Proves that file and report of a calibration are those of the command, for arrays and for files."""
+    stack = spotfit.simulate_beads(**BEADS)
+    path = tmp_path / "beads.npy"
+    np.save(path, stack.frames)
+    own, theirs = (tmp_path / f"{who}.{'yaml' if kind == 'widths' else 'hdf5'}" for who in ("own", "theirs"))
+    spline = () if kind == "widths" else ("--spline",)
+    told = command("calibrate", path, "-o", theirs, "--step", 25, "--pixel-size", 100, "--json", *spline, *WORDS)
+    calibrate: Any = spotfit.calibrate if kind == "widths" else spotfit.calibrate_psf
+    for given in (path, stack.frames, [stack.frames]):
+        calibration = calibrate(given, step=25, pixel_size=100, camera=CAMERA)
+        calibration.save(own)
+        assert own.read_bytes() == theirs.read_bytes()
+        report = json.loads(told)
+        report["stacks"][0]["name"] = calibration.report["stacks"][0]["name"]
+        assert calibration.report == report
+        assert calibration.kind == kind
+    with pytest.raises(ValueError, match="ends in"):
+        calibration.save(tmp_path / "x.csv")
+
+
+def test_a_psf_without_a_camera_is_warned_about() -> None:
+    """Proves that what the command warns of reaches Python: without a camera counts are taken for photo-electrons."""
+    stack = spotfit.simulate_beads(**BEADS)
+    with pytest.warns(spotfit.SpotfitWarning, match="no baseline, sensitivity, em_gain, read_noise or camera given"):
+        psf = spotfit.calibrate_psf(stack.frames, step=25)
+    assert not psf.report["has_camera"]
+
+
+def test_calibrations_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    """Proves that the exception says what is wrong, and that nothing is written before it is asked for."""
+    stack = np.zeros((10, 32, 32), np.uint16)
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"step": 0}, "step = 0 is out of its range"),
+        ({"step": 10, "order": "up"}, "order = 'up'"),
+        ({"step": 10, "magnification": -1}, "magnification = -1"),
+        ({"step": 10, "frames_per_step": 0}, "frames_per_step"),
+        ({"step": 10}, "beads"),
+    ]
+    for options, told in refused:
+        with pytest.raises(ValueError, match=told):
+            spotfit.calibrate(stack, **options)
+    with pytest.raises(ValueError, match="stacks are needed"):
+        spotfit.calibrate([], step=10)
+    with pytest.raises(ValueError, match="no beads were found"):
+        spotfit.calibrate_psf(stack + np.arange(32, dtype=np.uint16), step=10)
+    with pytest.raises(FileNotFoundError):
+        spotfit.calibrate(tmp_path / "none.tif", step=10)

@@ -1,0 +1,87 @@
+"""Every operation makes the same table and says the same numbers in Python and as a verb of the command, byte for byte."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spotfit
+from spotfit import _spotfit
+from test_depth import COMMAND
+
+CALIBRATION = (
+    "X Coefficients: [0, 0, 0, 0, 1.0e-6, -1.0e-3, 1.3]\nY Coefficients: [0, 0, 0, 0, 1.0e-6, 1.0e-3, 1.3]\n"
+    "Number of frames: 61\nStep size in nm: 10\n"
+)
+#: Options of each operation. Every operation of the package has some here, or the test of them all fails.
+CASES: dict[str, list[dict[str, Any]]] = {
+    "convert": [{}, {"unit": "nm"}, {"unit": "px"}],
+    "filter": [
+        {"condition": "photons > 500 & sigma_nm < 200"},
+        {"condition": "x_px < 30", "merge": "0.7px", "neighbours": 3, "radius": 400},
+        {},
+    ],
+    "link": [{}, {"radius": 60, "gap": 3}, {"radius": "0.4px", "label": True}],
+    "merge": [{"radius": 90}, {"radius": "0.7px"}],
+    "score": [{}, {"radius": "0.5px", "border": "3px", "width": 64, "height": 64}],
+    "z": [{"calibration": "cal.yaml"}, {"calibration": "cal.yaml", "measure": "roots", "box": 11, "found": True}],
+}
+#: Options that are arguments of the verb.
+PLACES = {"filter": ["condition"]}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: Any) -> Path:
+    """A table in pixels and in nanometres, as CSV and as Picasso's, a truth and a calibration."""
+    if COMMAND is None:
+        pytest.skip("needs the command spotfit: cargo build --release -p spotfit-cli, or SPOTFIT_COMMAND")
+    at: Path = tmp_path_factory.mktemp("parity")
+    rng = np.random.default_rng(1)
+    place, frame = rng.integers(0, 60, 600), np.sort(rng.integers(0, 40, 600))
+    x, y = rng.uniform(0, 63, (2, 60))[:, place] + rng.normal(0, 0.1, (2, 600))
+    width = rng.uniform(1.1, 1.5, 600)
+    columns: dict[str, Any] = {
+        "frame": frame, "x": x, "y": y, "sigma_x": width, "sigma_y": 2.6 - width, "photons": rng.uniform(200, 3000, 600),
+        "background": np.full(600, 10.0), "uncertainty_x": rng.uniform(0.05, 0.1, 600), "uncertainty_y": rng.uniform(0.05, 0.1, 600),
+    }  # fmt: skip
+    locs = spotfit.Locs(columns, spotfit.Movie(107.0, 64, 64, 40))
+    locs.save(at / "px.csv")
+    locs.save(at / "px.hdf5")
+    locs.in_nanometres().save(at / "nm.csv")
+    spotfit.Locs({"frame": frame, "x": x + rng.normal(0, 0.1, 600), "y": y}).save(at / "truth.csv")
+    (at / "cal.yaml").write_text(CALIBRATION, encoding="utf-8")
+    return at
+
+
+def run(folder: Path, *words: object) -> Any:
+    done = subprocess.run([str(COMMAND), *map(str, words), "--json"], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("file", ["px.csv", "nm.csv", "px.hdf5"])
+@pytest.mark.parametrize("name", _spotfit.operations())
+def test_command_and_python_agree(name: str, file: str, folder: Path) -> None:
+    assert CASES[name]
+    for case in CASES[name]:
+        words = [case[word] for word in PLACES.get(name, []) if word in case]
+        for word, value in case.items():
+            if word not in PLACES.get(name, []):
+                words += [f"--{word.replace('_', '-')}"] if value is True else [f"--{word.replace('_', '-')}", value]
+        locs = spotfit.read_table(folder / file, pixel_size=107)
+        given = {word: folder / value if word == "calibration" else value for word, value in case.items()}
+        function: Callable[..., Any] = getattr(spotfit, name)
+        size = ["--pixel-size", "107"]
+        if name == "score":
+            truth = spotfit.read_table(folder / "truth.csv", pixel_size=107)
+            assert function(locs, truth, **given) == run(folder, name, file, "truth.csv", *words, *size)
+            continue
+        made = function(locs, **given)
+        for ending in "csv", "hdf5":
+            told = run(folder, name, file, *words, *size, "-o", f"theirs.{ending}")
+            assert made.report == told and len(made) > 0
+            made.save(folder / f"ours.{ending}", overwrite=True)
+            assert (folder / f"ours.{ending}").read_bytes() == (folder / f"theirs.{ending}").read_bytes(), (case, ending)

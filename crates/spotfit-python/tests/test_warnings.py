@@ -1,0 +1,144 @@
+"""What users should know is warned about where they called, and nothing else is."""
+
+import struct
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import spotfit
+
+CAMERA = spotfit.Camera(baseline=100)
+
+
+def frames(count: int = 40) -> npt.NDArray[np.uint16]:
+    """Frames of a camera with a baseline of 100 ADU and a photo-electron per ADU."""
+    movie = 100 + np.random.default_rng(1).poisson(30, (count, 64, 64))
+    movie[:, 30:33, 40:43] += 300
+    return movie.astype(np.uint16)
+
+
+def raw(folder: Path, metadata: str = "") -> Path:
+    """A movie of Picasso."""
+    movie = frames(10)
+    movie.tofile(folder / "movie.raw")
+    words = "Byte Order: <\nData Type: uint16\nFrames: 10\nHeight: 64\nWidth: 64\n"
+    (folder / "movie.yaml").write_text(words + metadata, encoding="utf-8")
+    return folder / "movie.raw"
+
+
+def tiff(path: Path, description: bytes) -> Path:
+    """A TIFF file of one page."""
+    page, text = frames(1)[0].astype("<u2").tobytes(), description + b"\0"
+    entries = [
+        (256, 4, 1, 64), (257, 4, 1, 64), (258, 3, 1, 16), (259, 3, 1, 1), (262, 3, 1, 1), (270, 2, len(text), 8 + len(page)),
+        (273, 4, 1, 8), (277, 3, 1, 1), (278, 4, 1, 64), (279, 4, 1, len(page)),
+    ]  # fmt: skip
+    body = page + text + b"\0" * (len(text) % 2)
+    directory = struct.pack("<H", len(entries)) + b"".join(struct.pack("<HHII", *entry) for entry in entries) + bytes(4)
+    path.write_bytes(b"II*\0" + struct.pack("<I", 8 + len(body)) + body + directory)
+    return path
+
+
+def told(call: Any) -> list[warnings.WarningMessage]:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        call()
+    return found
+
+
+def test_a_camera_that_is_not_given_is_warned_about(tmp_path: Path) -> None:
+    """Proves that counts are not called photons without a word, that the word points to the call, and that a camera silences it."""
+    np.save(tmp_path / "movie.npy", frames())
+    for source in frames(), tmp_path / "movie.npy":
+        calls: list[Any] = [
+            lambda source=source: spotfit.localize(source),
+            lambda source=source: spotfit.Blocks(source),
+            lambda source=source: spotfit.localize(source, box=9),
+        ]
+        for call in calls:
+            [warning] = told(call)
+            assert warning.category is spotfit.SpotfitWarning and issubclass(warning.category, UserWarning)
+            assert str(warning.message).startswith("no camera given; photons and uncertainties assume a baseline of 0 ADU and 1 photo-")
+            assert warning.filename == __file__
+        assert not told(lambda source=source: spotfit.localize(source, camera=CAMERA))
+    maps = [np.full((64, 64), value) for value in (100.0, 1.0, 1.0)]
+    assert not told(lambda: spotfit.localize(frames(), camera=spotfit.CameraMap(*maps)))
+
+
+def test_a_camera_that_cannot_be_right_is_warned_about(tmp_path: Path) -> None:
+    """Proves that a baseline above the pixels is told, and which read noise the movie has, as by the command."""
+    np.save(tmp_path / "movie.npy", frames())
+    dim = (100 + np.random.default_rng(4).poisson(2.0, (40, 64, 64)) + np.random.default_rng(5).normal(0, 1.5, (40, 64, 64))).round()
+    for source in frames(), tmp_path / "movie.npy":
+        found = [str(warning.message) for warning in told(lambda source=source: spotfit.Blocks(source, camera=spotfit.Camera(500)))]
+        above = "baseline 500 is above the median of the first frame, 130 ADU; most pixels would have less than no light"
+        assert above in found
+    [noise] = told(lambda: spotfit.Blocks(dim, camera=CAMERA))
+    assert "read noise of about 1.5 photo-electrons" in str(noise.message) and str(noise.message).endswith(": read_noise=1.5")
+    assert not told(lambda: spotfit.Blocks(dim, camera=replace(CAMERA, read_noise=1.5)))
+
+
+def test_metadata_say_the_size_of_a_pixel(tmp_path: Path) -> None:
+    """Proves that the size in the metadata reaches the table, that a keyword overrules it, and that odd sizes are told."""
+    path = raw(tmp_path, "Pixelsize: 130\n")
+    found = spotfit.localize(path, camera=CAMERA)
+    assert found.movie.pixel_size == 130 and found.in_nanometres().x[0] == 130 * found.x[0] and found.unit == "px"
+    assert next(spotfit.Blocks(path, camera=CAMERA)).movie.pixel_size == 130
+    assert spotfit.localize(path, camera=CAMERA, pixel_size=107).movie.pixel_size == 107
+    assert spotfit.localize(path, camera=CAMERA, pixel_size="px").movie.pixel_size is None
+    assert spotfit.localize(raw(tmp_path), camera=CAMERA).movie.pixel_size is None
+    with pytest.warns(spotfit.SpotfitWarning, match="pixels of 2.3 nm are unusual; pixel_size is in nanometres"):
+        spotfit.localize(path, camera=CAMERA, pixel_size=2.3)
+    with pytest.raises(TypeError, match="pixel_size"):
+        spotfit.localize(path, camera=CAMERA, pixel_size="nm")  # type: ignore[arg-type]
+
+
+def test_what_a_reader_notes_is_told(tmp_path: Path) -> None:
+    """Proves that metadata that contradict the file are warned about."""
+    planes = '<Pixels SizeX="64" SizeY="64" SizeZ="1" SizeC="1" SizeT="3" DimensionOrder="XYZCT" Type="uint16"><TiffData/></Pixels>'
+    xml = f'<OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06"><Image ID="Image:0">{planes}</Image></OME>'
+    path = tiff(tmp_path / "movie.ome.tif", xml.encode())
+    [note] = told(lambda: spotfit.localize(path, camera=CAMERA))
+    assert note.category is spotfit.SpotfitWarning and "2 of 3 planes of the OME metadata are not there" in str(note.message)
+
+
+def test_words_are_no_table(tmp_path: Path) -> None:
+    """Proves that a text is not taken for a table."""
+    path = tmp_path / "notes.csv"
+    path.write_text("Dear colleague\nthe movies are on the server\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="notes.csv"):
+        spotfit.read_table(path)
+
+
+def test_former_keywords_are_taken(tmp_path: Path) -> None:
+    """Proves that keywords of 0.1 do what they did, with a warning that points to the call, and that nobody gives both."""
+    locs = spotfit.localize(frames(), camera=CAMERA, box=9, all=True, flags=True)
+    former: dict[str, Any] = {"box_size": 9, "keep_all": True, "checks": True}
+    drawn: list[dict[str, Any]] = [{"colours": "magma", "most_pixels": 1 << 20}, {"value": "photons", "limits": (0, 9)}]
+    devices: dict[str, Any] = {"devices": [0]}
+    calls: list[tuple[Any, list[str]]] = [
+        (lambda: spotfit.localize(frames(), camera=CAMERA, **former), ["box_size", "keep_all", "checks"]),
+        (lambda: spotfit.Blocks(frames(), camera=CAMERA, **former), ["box_size", "keep_all", "checks"]),
+        (lambda: spotfit.render(locs, **drawn[0]), ["most_pixels", "colours"]),
+        (lambda: spotfit.render(locs, **drawn[1]), ["value", "limits"]),
+        (lambda: spotfit.render(locs, blur="histogram"), ["blur='histogram'"]),
+        (lambda: spotfit.fit(frames()[:, :9, :9], **devices), ["devices"]),
+        (lambda: spotfit.Fitter(**devices), ["devices"]),
+        (lambda: spotfit.Fitter(shape="fixed", **{"sigma": 1.3}), ["sigma"]),  # type: ignore[arg-type]
+        (lambda: spotfit.localize(frames(), camera=CAMERA, **{"shape": "fixed", "sigma": 1.3}), ["sigma"]),  # type: ignore[arg-type]
+    ]
+    for call, names in calls:
+        found = told(call)
+        assert [str(warning.message).split(" is called ")[0] for warning in found] == names
+        assert {warning.category for warning in found} == {DeprecationWarning} and {warning.filename for warning in found} == {__file__}
+    with pytest.warns(DeprecationWarning):
+        again = spotfit.localize(frames(), camera=CAMERA, **former)
+    assert again.names == locs.names and all(np.array_equal(again[name], locs[name]) for name in locs)
+    with pytest.raises(TypeError, match="box_size is called box now: give one of them"):
+        spotfit.localize(frames(), **{"box_size": 9, "box": 9})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        spotfit.localize(frames(), **{"boxsize": 9})  # type: ignore[arg-type]

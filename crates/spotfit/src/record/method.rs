@@ -1,0 +1,126 @@
+//! What the localizations of a movie depend on, by its names.
+
+use std::collections::BTreeMap;
+
+use fit_core::{Camera, Estimator, MaxError, PixelProfile, Shape};
+use fit_windows::CameraMap;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::input::in_hex;
+use crate::astigmatism::find::Finder;
+use crate::localize::LocalizeOptions;
+use crate::psf::Psf;
+
+/// The options that the outcome of localizing depends on, all of them, given or not: what means the same looks the same,
+/// whoever asked for it. Not among them are threads and devices, which change the time that it takes. Cameras and maps are
+/// there by their content, calibrations and PSFs as given or not: see
+/// [`calibration`] and [`psf`].
+pub fn method(options: &LocalizeOptions) -> BTreeMap<String, Value> {
+    let LocalizeOptions { fitter, drop, .. } = options;
+    let fit = &fitter.fit;
+    let criteria = &fit.criteria;
+    let [shape, sigma] = match fit.shape {
+        Shape::Circular(_) => [json!("circular"), Value::Null],
+        Shape::Elliptical(_) => [json!("elliptical"), Value::Null],
+        Shape::Rotated(_) => [json!("rotated"), Value::Null],
+        Shape::FixedSigma(fixed) => [json!("fixed"), json!([fixed.sigma, fixed.sigma])],
+        Shape::FixedSigmas(fixed) => [json!("fixed"), json!([fixed.sigma_x, fixed.sigma_y])],
+        _ => [json!("given"), Value::Null],
+    };
+    let roi = options.roi.map(|roi| [roi.x, roi.y, roi.width, roi.height]);
+    let threshold = options.threshold;
+    let all: [(&str, Value); 30] = [
+        ("box", json!(options.box_size)),
+        ("false_rate", if threshold.is_some() { Value::Null } else { json!(options.false_rate) }),
+        ("threshold", json!(threshold)),
+        ("roi", json!(roi)),
+        ("baseline", json!(options.camera.baseline)),
+        ("sensitivity", json!(options.camera.sensitivity)),
+        ("em_gain", json!(options.camera.em_gain)),
+        ("read_noise", json!(options.camera.read_noise)),
+        ("camera", json!(options.map.as_deref().map(of_map))),
+        ("all", json!(options.keep_all)),
+        ("flags", json!(options.checks)),
+        ("errors", json!(options.errors)),
+        ("saturation", json!(options.saturation)),
+        ("drop", json!(drop.bits())),
+        // The files are among the inputs, and their numbers stand in the record.
+        ("calibration", json!(options.calibration.is_some())),
+        ("psf", json!(options.psf.is_some())),
+        ("shape", shape),
+        ("fixed_sigma", sigma),
+        (
+            "profile",
+            json!(if fit.profile == PixelProfile::Sampled { "sampled" } else { "integrated" }),
+        ),
+        ("estimator", json!(if fit.estimator == Estimator::LeastSquares { "lse" } else { "mle" })),
+        ("background", json!(format!("{:?}", fit.background).to_lowercase())),
+        ("max_iterations", json!(criteria.max_iterations)),
+        ("max_evaluations", json!(criteria.max_evaluations)),
+        ("min_delta", json!(criteria.min_delta)),
+        ("min_step", json!(criteria.min_step)),
+        (
+            "max_error",
+            match criteria.max_error {
+                MaxError::Off => Value::Null,
+                other => json!(format!("{other:?}")),
+            },
+        ),
+        ("centre_margin", json!(fit.limits.centre_margin)),
+        ("sigma_min", json!(fit.limits.sigma_min)),
+        ("sigma_max", json!(fit.limits.sigma_max)),
+        ("backend", json!(fitter.backend.to_string())),
+    ];
+    let mut all: BTreeMap<String, Value> =
+        all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let set = fitter.instruction_set.map(|set| set.to_string());
+    all.insert("instruction_set".to_owned(), json!(set));
+    all
+}
+
+/// A camera as numbers.
+pub fn camera(options: &LocalizeOptions) -> Value {
+    let Camera { baseline, sensitivity, em_gain, read_noise, .. } = options.camera;
+    match options.map.as_deref() {
+        None => json!({
+            "baseline": baseline, "sensitivity": sensitivity, "em_gain": em_gain, "read_noise": read_noise
+        }),
+        Some(map) => json!({ "maps": of_map(map), "em_gain": em_gain }),
+    }
+}
+
+/// A calibration of widths as numbers: coefficients from the lowest power of z in nanometres to widths in pixels.
+pub fn calibration(finder: &Finder) -> Value {
+    let curve = finder.curve();
+    let [x, y] = curve.coefficients();
+    json!({
+        "x": x, "y": y, "range": curve.range(), "magnification": curve.magnification(),
+        "scatter": finder.options().scatter, "box": finder.box_size()
+    })
+}
+
+/// A measured PSF by its content.
+pub fn psf(psf: &Psf) -> Value {
+    json!({ "psf": of_psf(psf) })
+}
+
+fn of_psf(psf: &Psf) -> String {
+    let mut told = Sha256::new();
+    let coefficients = psf.coefficients();
+    let shape = coefficients.shape().iter().map(|&side| side as f64);
+    let numbers = shape.chain([psf.step(), psf.zero()]).chain(coefficients.iter().copied());
+    numbers.for_each(|number| told.update(number.to_le_bytes()));
+    in_hex(&told.finalize())
+}
+
+fn of_map(map: &CameraMap) -> String {
+    let mut told = Sha256::new();
+    let size = map.size();
+    told.update((size.height as u64).to_le_bytes());
+    told.update((size.width as u64).to_le_bytes());
+    for values in [map.offset(), map.scale(), map.variance()] {
+        values.iter().for_each(|value| told.update(value.to_le_bytes()));
+    }
+    in_hex(&told.finalize())
+}

@@ -1,0 +1,306 @@
+//! What stands beside a table and says how it was made: `cells.hdf5.spotfit.json` beside `cells.hdf5`.
+//!
+//! A record is JSON: which operation, with which options, of which files (name, size, time and hash of each), with which
+//! camera and calibration, as numbers and not as names of files; where (0, 0) is, and how large a pixel. The command and
+//! Python write it beside the tables that they make, and go by it: `batch` and `fit_files` know what is finished, and
+//! tables are read with the origin that they were written with.
+//!
+//! A process may be killed at any instant, also between two files that belong together. So the record is there before the
+//! first of them, with the state `begun`; then they appear; then the same record says `done`. Each step is one renaming.
+//! Whoever finds `begun` knows that what lies beside it was made, or was allowed to be replaced, by a process that did
+//! not come to its end.
+
+mod input;
+mod method;
+mod old;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use spotfit_files::output::paths::folder;
+
+pub use input::InputFile;
+pub use method::{calibration, camera, method, psf};
+pub use old::{old_batch, old_fit};
+
+/// The longest record, in bytes.
+const LONGEST: u64 = 1 << 24;
+/// What a record calls itself.
+const FORMAT: &str = "spotfit record 1";
+
+/// How a table was made.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub struct Record {
+    /// What it is, and in which version.
+    format: String,
+    /// The version of Spotfit.
+    pub spotfit: String,
+    /// The operation, such as `localize`.
+    pub verb: String,
+    /// How far it came.
+    #[serde(flatten)]
+    pub state: State,
+    /// The name of the table's file.
+    pub output: String,
+    /// What it was made of, as it was named: a movie's name in a manifest, for instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The options, by their names.
+    #[serde(default)]
+    pub options: BTreeMap<String, Value>,
+    /// The files that were read.
+    #[serde(default)]
+    pub inputs: Vec<InputFile>,
+    /// The camera, where one matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub camera: Option<Value>,
+    /// The numbers of the calibration or PSF, where one was used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Value>,
+    /// Where (0, 0) is; not known where one table was about to replace another with another origin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// The side of a pixel in nanometres, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pixel_size: Option<f64>,
+}
+
+/// Where (0, 0) is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// At the centre of the first pixel.
+    #[default]
+    Centre,
+    /// At its corner, as in ThunderSTORM.
+    Corner,
+}
+
+impl Origin {
+    /// The corner, or else the centre.
+    pub fn corner(corner: bool) -> Self {
+        if corner { Self::Corner } else { Self::Centre }
+    }
+}
+
+/// How far an operation came.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum State {
+    /// The files are about to appear.
+    Begun,
+    /// They are there.
+    Done {
+        /// What was counted, such as `frames` and `localizations`.
+        counts: BTreeMap<String, u64>,
+    },
+    /// There is no table.
+    Failed {
+        /// Why not.
+        error: String,
+    },
+}
+
+/// What the files of a movie are for.
+const MOVIE: &str = "movie";
+
+/// The files that a movie is read from, and those that options name, as they are now: the files with its frames, and what stands
+/// beside them and describes them.
+///
+/// # Errors
+/// A file cannot be read; it is named.
+pub fn inputs(
+    movie: &Path,
+    frames: &[PathBuf],
+    options: &[(&str, PathBuf)],
+) -> Result<Vec<InputFile>, RecordError> {
+    let mut files: Vec<(&str, PathBuf)> = frames.iter().map(|file| (MOVIE, file.clone())).collect();
+    if files.is_empty() {
+        files.push((MOVIE, movie.to_owned()));
+    }
+    for (ending, beside) in [("raw", "yaml"), ("dax", "inf")] {
+        let has = movie.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending));
+        let beside = movie.with_extension(beside);
+        if has && beside.is_file() {
+            files.push((MOVIE, beside));
+        }
+    }
+    // Of the files that a folder of maps may have, those that it has.
+    files.extend(options.iter().filter(|(_, file)| file.exists()).cloned());
+    let read = |(role, file): &(&str, PathBuf)| {
+        InputFile::new(role, file).map_err(|error| wrong(file, error.to_string()))
+    };
+    files.iter().map(read).collect()
+}
+
+/// A file is no record, or cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{name}: {reason}")]
+pub struct RecordError {
+    /// Its name, without its folder.
+    pub name: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Record {
+    /// A record of an operation that makes a table of this name, with the state `begun`.
+    pub fn new(verb: &str, output: &Path) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            spotfit: env!("CARGO_PKG_VERSION").to_owned(),
+            verb: verb.to_owned(),
+            state: State::Begun,
+            output: output.file_name().unwrap_or_default().display().to_string(),
+            source: None,
+            options: BTreeMap::new(),
+            inputs: Vec::new(),
+            camera: None,
+            calibration: None,
+            origin: None,
+            pixel_size: None,
+        }
+    }
+
+    /// Where the record of a table is.
+    pub fn path(table: &Path) -> PathBuf {
+        let mut name = table.as_os_str().to_owned();
+        name.push(".spotfit.json");
+        name.into()
+    }
+
+    /// Whether a file is a record, so that it may be replaced by another.
+    pub fn is_ours(file: &Path) -> bool {
+        matches!(Self::read(file), Ok(Some(_)))
+    }
+
+    /// Reads a record; nothing if there is no file.
+    ///
+    /// # Errors
+    /// [`RecordError`] for any other file, and for something other than a file.
+    pub fn read(file: &Path) -> Result<Option<Self>, RecordError> {
+        let Some(json) = read_json(file)? else { return Ok(None) };
+        let record: Result<Self, _> = serde_json::from_value(json);
+        match record {
+            Ok(record) if record.format == FORMAT => Ok(Some(record)),
+            Ok(record) => Err(no_record(file, &format!("its format is '{}'", record.format))),
+            Err(error) => Err(no_record(file, &error.to_string())),
+        }
+    }
+
+    /// The record that stands beside a table; nothing if there is none, or a file of somebody else. Both may have been renamed
+    /// together.
+    pub fn beside(table: &Path) -> Option<Self> {
+        Self::read(&Self::path(table)).ok().flatten()
+    }
+
+    /// Where (0, 0) is in a table, by its record; the centre if it has none. Nothing if a process was killed while it
+    /// replaced a table by one with another origin.
+    pub fn origin_of(table: &Path) -> Option<Origin> {
+        Self::beside(table).map_or(Some(Origin::Centre), |record| record.known_origin())
+    }
+
+    /// Nothing if it may be either.
+    fn known_origin(&self) -> Option<Origin> {
+        match (self.origin, &self.state) {
+            (None, State::Begun) => None,
+            (origin, _) => Some(origin.unwrap_or_default()),
+        }
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        // Maps with text as keys, numbers and texts are always JSON.
+        serde_json::to_string_pretty(self).map(|text| text + "\n").unwrap_or_default()
+    }
+
+    /// The same before its table is there. `old` is what is beside the table that it replaces.
+    #[must_use]
+    pub fn begun(&self, old: Option<&Self>, replaces: bool) -> Self {
+        let mut begun = Self { state: State::Begun, ..self.clone() };
+        let was = old.map_or(Some(Origin::Centre), Self::known_origin);
+        if replaces && was != Some(self.origin.unwrap_or_default()) {
+            begun.origin = None;
+        }
+        begun
+    }
+
+    /// The files of this record as they are now, without hashes: those of the movie where they were, and the files of options
+    /// that a new run would name, as far as they are there.
+    pub fn inputs_now(&self, movie: &Path, options: &[(&str, PathBuf)]) -> Vec<InputFile> {
+        let beside = if movie.is_dir() { movie } else { folder(movie) };
+        let own = self.inputs.iter().filter(|file| file.role == MOVIE);
+        let own = own.map(|file| (MOVIE, beside.join(&file.name)));
+        let all = own.chain(options.iter().cloned());
+        all.filter_map(|(role, file)| InputFile::stamp(role, &file).ok()).collect()
+    }
+
+    /// A count of an operation that is done.
+    pub fn count(&self, name: &str) -> Option<u64> {
+        match &self.state {
+            State::Done { counts } => counts.get(name).copied(),
+            _ => None,
+        }
+    }
+
+    /// In words, in what the table of this record was made unlike one that is made now; nothing if it is the same.
+    /// Versions do not matter, nor does how a source was named. Names of options stand in backticks.
+    pub fn unlike(&self, now: &Self) -> Option<String> {
+        if self.output != now.output {
+            return Some(format!("made as {} then, {} now", self.output, now.output));
+        }
+        let said = |options: &BTreeMap<String, Value>, name: &String| match options.get(name) {
+            None | Some(Value::Null) => "not given".to_owned(),
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+        };
+        let names: BTreeSet<&String> = self.options.keys().chain(now.options.keys()).collect();
+        let differences: Vec<String> = names
+            .into_iter()
+            .map(|name| (name, said(&self.options, name), said(&now.options, name)))
+            .filter(|(_, then, now)| then != now)
+            .map(|(name, then, now)| format!("`{name}` {then} then, {now} now"))
+            .collect();
+        if !differences.is_empty() {
+            return Some(format!("made with other options ({})", differences.join("; ")));
+        }
+        let has = |files: &[InputFile], file: &InputFile| files.iter().any(|own| own.is_as(file));
+        let changed = self.inputs.iter().find(|file| !has(&now.inputs, file));
+        let changed = changed.or_else(|| now.inputs.iter().find(|file| !has(&self.inputs, file)));
+        changed.map(|file| match (file.role.as_str(), &file.name) {
+            (MOVIE, name) => format!("made before {name} was changed"),
+            (option, name) => format!("made before `{option}` {name} was changed"),
+        })
+    }
+}
+
+fn wrong(file: &Path, reason: String) -> RecordError {
+    let name = file.file_name().unwrap_or_default().display().to_string();
+    RecordError { name, reason }
+}
+
+fn no_record(file: &Path, reason: &str) -> RecordError {
+    wrong(file, format!("it is no record of Spotfit ({reason})"))
+}
+
+/// The JSON in a file; nothing if there is no file.
+fn read_json(file: &Path) -> Result<Option<Value>, RecordError> {
+    // Opening a pipe would wait for its other end.
+    if fs::metadata(file).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(no_record(file, "it is no file"));
+    }
+    let opened = match fs::File::open(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(|error| no_record(file, &error.to_string()))?,
+    };
+    let mut text = Vec::new();
+    let read = opened.take(LONGEST).read_to_end(&mut text);
+    read.map_err(|error| no_record(file, &error.to_string()))?;
+    serde_json::from_slice(&text).map(Some).map_err(|error| no_record(file, &error.to_string()))
+}

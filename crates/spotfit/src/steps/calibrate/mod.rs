@@ -1,0 +1,94 @@
+//! z stacks of beads become a calibration: of the widths behind an astigmatic lens, or a measured PSF.
+
+mod psf;
+mod psf_report;
+mod widths;
+
+pub use psf::{MeasuredPsf, PsfOptions, run_psf};
+pub use psf_report::{PsfReport, PsfStack};
+pub use widths::{CalibrateOptions, CalibrateReport, Calibrated, WidthStack, run};
+
+use super::StepError;
+use super::stack::PixelScale;
+use crate::OutOfRange;
+
+/// Which way the stage goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// The first slice shows the beads highest, as in Picasso.
+    #[default]
+    FirstHighest,
+    /// The first slice shows the beads lowest.
+    FirstLowest,
+}
+
+/// How stacks of beads were taken: frames are slices at equal steps of z.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct StackOptions {
+    /// From slice to slice, in nanometres. Range: above 0, to 10⁵. It has no default: 0 is refused.
+    pub step: f64,
+    /// Which slice is highest.
+    pub order: Order,
+    /// Frames taken at each step, one after the other; 1 or more.
+    pub frames_per_step: u32,
+    /// The size of a pixel.
+    pub pixel_size: PixelScale,
+    /// What z is multiplied by in the end, because of different refractive indices. Range: above 0, to 100.
+    pub magnification: f64,
+}
+
+impl Default for StackOptions {
+    fn default() -> Self {
+        Self {
+            step: 0.0,
+            order: Order::default(),
+            frames_per_step: 1,
+            pixel_size: PixelScale::default(),
+            magnification: 1.0,
+        }
+    }
+}
+
+impl StackOptions {
+    fit_core::__setters! {
+        const with_step: step: f64,
+        const with_order: order: Order,
+        const with_frames_per_step: frames_per_step: u32,
+        const with_pixel_size: pixel_size: PixelScale,
+        const with_magnification: magnification: f64,
+    }
+
+    /// Refuses numbers that are out of their range.
+    ///
+    /// # Errors
+    /// [`StepError::Option`].
+    pub fn check(&self) -> Result<(), StepError> {
+        let Self { step, frames_per_step, pixel_size, magnification, .. } = *self;
+        OutOfRange::check("step", step, step > 0.0 && step <= 1e5, "above 0, to 100000 nm")?;
+        let good = magnification > 0.0 && magnification <= 100.0;
+        OutOfRange::check("magnification", magnification, good, "above 0, to 100")?;
+        OutOfRange::check("frames_per_step", frames_per_step, frames_per_step > 0, "1 or more")?;
+        pixel_size.check()
+    }
+
+    /// How high beads are seen in each frame of a stack, in nm from its middle.
+    fn heights(&self, frames: usize) -> Vec<f64> {
+        let each = self.frames_per_step as usize;
+        let middle = 0.5 * (frames.div_ceil(each).max(1) as f64 - 1.0);
+        let sign = if self.order == Order::FirstHighest { -1.0 } else { 1.0 };
+        (0..frames).map(|frame| sign * ((frame / each) as f64 - middle) * self.step).collect()
+    }
+}
+
+/// How many were left out for each reason, in words.
+fn left_out<'a>(reasons: impl IntoIterator<Item = (usize, &'a str)>) -> String {
+    let told: Vec<String> = reasons
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, reason)| format!("{count} {reason}"))
+        .collect();
+    if told.is_empty() { "none".to_owned() } else { told.join(", ") }
+}

@@ -1,0 +1,128 @@
+//! What came of measuring a PSF.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::left_out;
+use crate::Camera;
+use crate::psf::{BeadOutcome, Calibration, Psf, Rejection};
+
+/// Why beads are left out.
+const REASONS: [Rejection; 6] = [
+    Rejection::NotFinite,
+    Rejection::Dim,
+    Rejection::Profile,
+    Rejection::OffCentre,
+    Rejection::OutOfRange,
+    Rejection::Misfit,
+];
+
+/// What was found in a stack.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct PsfStack {
+    /// Its name.
+    pub name: String,
+    /// Its frames.
+    pub frames: usize,
+    /// The beads that are alone in their box.
+    pub beads: usize,
+    /// The beads with another one in their box.
+    pub crowded: usize,
+    /// The beads whose box crosses the edge of the frame.
+    pub at_edge: usize,
+}
+
+impl fmt::Display for PsfStack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, frames, beads, crowded, at_edge } = self;
+        write!(
+            f,
+            "{name}: {frames} frames, {beads} beads; {crowded} with a neighbour and {at_edge} at the edge left out"
+        )
+    }
+}
+
+/// What came of measuring a PSF.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct PsfReport {
+    /// What was found in each stack.
+    pub stacks: Vec<PsfStack>,
+    /// The beads of all stacks.
+    pub beads: usize,
+    /// Those of which the PSF is made.
+    pub used: usize,
+    /// The range of z in nanometres.
+    pub range: [f64; 2],
+    /// Pixels that the PSF reaches over along x and y.
+    pub size: [usize; 2],
+    /// The beads that were left out, by the reason.
+    pub rejected: BTreeMap<&'static str, usize>,
+    /// The rms of the residuals over the noise of photons: 1 where they are nothing else.
+    pub misfit: f64,
+    /// Whether a camera said what photons are: without it counts were taken for photons.
+    pub has_camera: bool,
+    /// Rounds of fits of the beads and of the PSF.
+    pub rounds: u32,
+    /// Whether the beads stayed where they were in the last round.
+    pub converged: bool,
+    /// The side of the largest windows that can be fitted with it, in pixels.
+    pub largest_window: usize,
+}
+
+impl PsfReport {
+    pub(super) fn new(
+        stacks: Vec<PsfStack>,
+        calibration: &Calibration,
+        psf: &Psf,
+        camera: Option<&Camera>,
+        has_map: bool,
+    ) -> Self {
+        let count = |reason: Rejection| {
+            let rejected = BeadOutcome::Rejected(reason);
+            calibration.outcomes.iter().filter(|outcome| **outcome == rejected).count()
+        };
+        // The multiplication of electrons doubles the variance.
+        let multiplied = camera.is_some_and(|camera| camera.em_gain.is_some());
+        let excess: f64 = if multiplied { 2.0 } else { 1.0 };
+        let [rows, columns] = psf.extent();
+        Self {
+            beads: stacks.iter().map(|stack| stack.beads).sum(),
+            stacks,
+            used: calibration.used(),
+            range: psf.range(),
+            size: [columns, rows],
+            rejected: REASONS.into_iter().map(|reason| (reason.name(), count(reason))).collect(),
+            misfit: calibration.misfit / excess.sqrt(),
+            has_camera: camera.is_some() || has_map,
+            rounds: calibration.rounds,
+            converged: calibration.converged,
+            largest_window: rows.min(columns) - 1,
+        }
+    }
+}
+
+/// All but what was found in each stack, which the listener hears as it is found.
+impl fmt::Display for PsfReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { beads, used, range: [low, high], size: [columns, rows], .. } = self;
+        writeln!(
+            f,
+            "{used} of {beads} beads used; z from {low:.0} to {high:.0} nm, {columns}×{rows} pixels"
+        )?;
+        let reasons = REASONS.map(|reason| {
+            let count = self.rejected.get(reason.name()).copied();
+            (count.unwrap_or(0), reason.name())
+        });
+        writeln!(f, "left out: {}", left_out(reasons))?;
+        let of = if self.has_camera {
+            "the noise of photons"
+        } else {
+            "the square root of the counts, which are no photons without a camera"
+        };
+        writeln!(f, "residuals {:.2} times {of}, after {} rounds", self.misfit, self.rounds)?;
+        let side = self.largest_window;
+        write!(f, "windows of up to {side}×{side} pixels can be fitted: `spotfit localize --psf`")
+    }
+}

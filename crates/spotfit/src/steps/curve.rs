@@ -1,0 +1,121 @@
+//! Data sets become parameters of a model.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use super::fitted::{by_status, counts, found, rate, seconds};
+use crate::model::{CurveFits, CurveFitter, CurveOptions, CurveStart, Curves, Model, ModelError};
+use crate::{Status, StatusCounts};
+
+pub use super::curve_table::{CurveTable, check_columns};
+
+/// Values that are read, fitted and written at a time.
+const CHUNK: usize = 1 << 21;
+
+/// What came of fitting curves.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct CurveReport {
+    /// The data sets.
+    pub fits: usize,
+    /// How many ended in which way.
+    #[serde(serialize_with = "by_status")]
+    pub statuses: StatusCounts,
+    /// How many converged.
+    pub converged: usize,
+    /// How many ended on a limit.
+    pub at_limit: usize,
+    /// Threads.
+    pub threads: usize,
+    /// How long fitting took, in seconds when serialized.
+    #[serde(serialize_with = "seconds")]
+    pub fitting: Duration,
+    /// How long all took, with reading and writing.
+    #[serde(serialize_with = "seconds")]
+    pub time: Duration,
+}
+
+impl fmt::Display for CurveReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { fits, statuses, converged, at_limit, threads, fitting, time } = self;
+        writeln!(f, "{fits} fits: {}", counts(statuses))?;
+        write!(
+            f,
+            "{}; {threads} threads; fitting {:.2} s ({}), in all {:.2} s",
+            found(*converged, *at_limit),
+            fitting.as_secs_f64(),
+            rate(*fits, *fitting),
+            time.as_secs_f64(),
+        )
+    }
+}
+
+/// Fits a model to data sets part by part, as they are read.
+///
+/// ```
+/// use spotfit::Backend;
+/// use spotfit::model::{CurveFitter, CurveStart, Curves, Model, Points};
+/// use spotfit::ndarray::Array2;
+/// use spotfit::steps::curve::CurveFitting;
+///
+/// let model = Model::of_variables("a*x + b", &["x"])?;
+/// let fitter = CurveFitter::new(Backend::Reference, 1)?;
+/// let options = model.options();
+/// let mut fitting = CurveFitting::begin(&model, &fitter, &options);
+/// let data = Array2::from_shape_fn((3, 10), |(fit, x)| (fit * x) as f64 + 1.0);
+/// fitting.fit(&Curves::new(data.view(), Points::Index), CurveStart::Shared(&[1.0, 1.0]))?;
+/// assert_eq!(fitting.finish().converged, 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct CurveFitting<'a> {
+    model: &'a Model,
+    fitter: &'a CurveFitter,
+    options: &'a CurveOptions,
+    counts: StatusCounts,
+    begin: Instant,
+    fitting: Duration,
+}
+
+impl<'a> CurveFitting<'a> {
+    /// Begins with no data set.
+    pub fn begin(model: &'a Model, fitter: &'a CurveFitter, options: &'a CurveOptions) -> Self {
+        let (counts, begin) = (StatusCounts::default(), Instant::now());
+        Self { model, fitter, options, counts, begin, fitting: Duration::ZERO }
+    }
+
+    /// How many data sets of so many points are best fitted at a time.
+    pub fn chunk(points: usize) -> usize {
+        (CHUNK / points.max(1)).max(1)
+    }
+
+    /// Fits the next data sets.
+    ///
+    /// # Errors
+    /// [`ModelError`].
+    pub fn fit(
+        &mut self,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+    ) -> Result<CurveFits, ModelError> {
+        let begin = Instant::now();
+        let found = self.model.fit_with(self.fitter, curves, start, self.options)?;
+        self.fitting += begin.elapsed();
+        found.fits.statuses.iter().for_each(|status| self.counts.count(*status));
+        Ok(found.fits)
+    }
+
+    /// What came of all data sets.
+    pub fn finish(self) -> CurveReport {
+        let at_limit = self.counts.iter().find(|(status, _)| *status == Status::AtLimit);
+        CurveReport {
+            fits: self.counts.total(),
+            converged: self.counts.converged(),
+            at_limit: at_limit.map_or(0, |(_, count)| count),
+            statuses: self.counts,
+            threads: self.fitter.threads(),
+            fitting: self.fitting,
+            time: self.begin.elapsed(),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Fitted curves as CSV or NPY.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::StepError;
+use super::outcomes::{OutcomeFormat, STATUS};
+use crate::Estimator;
+use crate::model::CurveFits;
+use crate::npy::write_header;
+
+/// Writes fits of a model in their order, as CSV or NPY.
+#[derive(Debug)]
+pub struct CurveTable<W> {
+    output: W,
+    format: OutcomeFormat,
+    fit: usize,
+    bytes: Vec<u8>,
+}
+
+impl<W: Write> CurveTable<W> {
+    /// Begins a table of `count` rows for a model with these parameters.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn create(
+        mut output: W,
+        format: OutcomeFormat,
+        count: usize,
+        parameters: &[String],
+        estimator: Estimator,
+    ) -> io::Result<Self> {
+        let cost = if estimator == Estimator::MaximumLikelihood { "deviance" } else { "chi2" };
+        let names: Vec<String> = parameters
+            .iter()
+            .cloned()
+            .chain(parameters.iter().map(|name| format!("{name}_error")))
+            .chain([cost.to_owned()])
+            .collect();
+        let mut head = Vec::new();
+        match format {
+            OutcomeFormat::Csv => {
+                let line = format!("fit,{},degrees,iterations,status\n", names.join(","));
+                head.extend_from_slice(line.as_bytes());
+            }
+            OutcomeFormat::Npy => {
+                let numbers: String =
+                    names.iter().map(|name| format!("('{name}', '<f8'), ")).collect();
+                let descr = format!(
+                    "[('fit', '<u8'), {numbers}('degrees', '<u4'), ('iterations', '<u4'), ('status', '<U{STATUS}')]"
+                );
+                write_header(&mut head, &descr, &[count])?;
+            }
+        }
+        output.write_all(&head)?;
+        Ok(Self { output, format, fit: 0, bytes: Vec::new() })
+    }
+
+    /// Appends the next fits.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn write(&mut self, fits: &CurveFits) -> io::Result<()> {
+        self.bytes.clear();
+        let mut text = String::new();
+        for row in 0..fits.len() {
+            let parameters = fits.parameters.row(row);
+            let errors = fits.errors.row(row);
+            let numbers = parameters.iter().chain(&errors).chain([&fits.chi2[row]]);
+            match self.format {
+                OutcomeFormat::Csv => {
+                    text.clear();
+                    let mut write = |of: std::fmt::Arguments<'_>| {
+                        let written = text.write_fmt(of);
+                        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+                    };
+                    write(format_args!("{}", self.fit));
+                    // Debug formatting is the shortest text that reads back as the same number.
+                    numbers.for_each(|number| write(format_args!(",{number:?}")));
+                    let (degrees, iterations) = (fits.degrees[row], fits.iterations[row]);
+                    write(format_args!(",{degrees},{iterations},{}\n", fits.statuses[row]));
+                    self.bytes.extend_from_slice(text.as_bytes());
+                }
+                OutcomeFormat::Npy => {
+                    self.bytes.extend_from_slice(&(self.fit as u64).to_le_bytes());
+                    numbers.for_each(|number| self.bytes.extend_from_slice(&number.to_le_bytes()));
+                    self.bytes.extend_from_slice(&fits.degrees[row].to_le_bytes());
+                    self.bytes.extend_from_slice(&fits.iterations[row].to_le_bytes());
+                    let name = fits.statuses[row].name().chars();
+                    let name = name.chain(std::iter::repeat('\0')).take(STATUS);
+                    self.bytes.extend(name.flat_map(|symbol| u32::from(symbol).to_le_bytes()));
+                }
+            }
+            self.fit += 1;
+        }
+        self.output.write_all(&self.bytes)
+    }
+
+    /// What was written to.
+    pub fn into_inner(self) -> W {
+        self.output
+    }
+}
+
+/// Refuses parameters that cannot be columns of the table beside its others.
+///
+/// # Errors
+/// [`StepError::Refused`].
+pub fn check_columns(parameters: &[String]) -> Result<(), StepError> {
+    for name in parameters {
+        let taken = ["fit", "chi2", "deviance", "degrees", "iterations", "status"]
+            .contains(&name.as_str())
+            || parameters.iter().any(|other| *name == format!("{other}_error"));
+        if taken || name.contains(['\'', ',', '"']) {
+            let reason =
+                "the table has another column of that name, or cannot have it; choose another name";
+            return Err(StepError::Refused(format!("`model`: parameter '{name}': {reason}")));
+        }
+    }
+    Ok(())
+}

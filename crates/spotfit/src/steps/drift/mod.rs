@@ -1,0 +1,258 @@
+//! Drift is found, or read from a table, and taken out.
+
+mod chart;
+mod options;
+mod report;
+mod table;
+
+use super::words::{frames_of, length, usual};
+use super::{Listener, Note, Sink, Source, StepError};
+use crate::drift::{
+    BeadOptions, Drift, DriftError, DriftOptions as Within, Positions, beads_at, find_beads,
+};
+use crate::table::{Column, Info, Kind, Table, TableError, Unit};
+
+pub use chart::svg;
+pub use options::{Beads, DriftOptions};
+pub use report::DriftReport;
+pub use table::{places, read, table};
+
+/// Drift is looked for up to so many nanometres at least, however small the uncertainties are: a stage does not know them.
+const LEAST_RANGE: f64 = 500.0;
+/// The side of a pixel in nanometres where it is not known.
+const USUAL_PIXEL: f64 = 100.0;
+
+/// The drift of a table, and what is said about it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Found {
+    /// The drift: x and y in `unit`, z in nanometres.
+    pub drift: Drift,
+    /// The unit of the table.
+    pub unit: Unit,
+    /// What is known of the movie.
+    pub info: Info,
+    /// What is said about it.
+    pub report: DriftReport,
+}
+
+impl Found {
+    /// The drift as a table: see [`table()`].
+    pub fn table(&self) -> Table {
+        table(&self.drift, self.unit, &self.info)
+    }
+
+    /// The drift as a chart: see [`svg`].
+    pub fn svg(&self) -> String {
+        svg(&self.drift, self.unit)
+    }
+}
+
+/// What drift depends on.
+const NEEDED: [&str; 8] =
+    ["frame", "x", "y", "z", "uncertainty", "uncertainty_x", "uncertainty_y", "uncertainty_z"];
+/// The uncertainties of x and y that a table may have.
+const UNCERTAINTIES: [&str; 3] = ["uncertainty", "uncertainty_x", "uncertainty_y"];
+
+/// Looks for the drift of a table, and takes nothing out.
+///
+/// # Errors
+/// [`StepError`], also for drift that is not found, or cannot be told from chance.
+pub fn find(
+    options: &DriftOptions,
+    source: &Source,
+    listener: &dyn Listener,
+) -> Result<Found, StepError> {
+    let all = source.load(Some(&NEEDED), listener)?;
+    let unit = all.length_unit().map_err(source.wrong())?;
+    find_in(options, source, all, unit, listener)
+}
+
+/// Takes the drift out of a table: that which is found, or with `apply` that of a table of drift. Of the options only
+/// [`DriftOptions::with_error`] counts then.
+///
+/// # Errors
+/// [`StepError`], also for drift that is not found, or cannot be told from chance.
+pub fn run(
+    options: &DriftOptions,
+    source: &Source,
+    apply: Option<&Source>,
+    sink: &mut dyn Sink,
+    listener: &dyn Listener,
+) -> Result<Found, StepError> {
+    let all = source.load(Some(&NEEDED), listener)?;
+    let unit = all.length_unit().map_err(source.wrong())?;
+    // Before the drift is looked for, which may take long.
+    let uncertain: Vec<Column> = UNCERTAINTIES
+        .into_iter()
+        .chain(["uncertainty_z"])
+        .filter_map(|name| all.column(name))
+        .map(|column| Column::new(&column.name, column.unit, Kind::Double, Vec::new()))
+        .collect();
+    let of_plane = |column: &Column| UNCERTAINTIES.contains(&column.name.as_str());
+    if options.with_error && !uncertain.iter().any(of_plane) {
+        let reason = "the table has no uncertainties to which `with_error` can add";
+        return Err(StepError::input(source.name(), reason));
+    }
+    let mut found = match apply {
+        Some(table) => {
+            let drift = read(table, unit, &all.info)?;
+            let report = DriftReport::of(&drift, unit, all.rows());
+            Found { drift, unit, info: all.info.clone(), report }
+        }
+        None => find_in(options, source, all, unit, listener)?,
+    };
+    let mut added = Vec::new();
+    if options.with_error {
+        refuse_unknown_errors(&found.drift, source, apply)?;
+        added = added_errors(&found, &uncertain).map_err(source.wrong())?;
+    }
+    found.report.localizations = correct(&found.drift, &added, source, sink, listener)?;
+    Ok(found)
+}
+
+/// Looks for the drift of localizations.
+fn find_in(
+    options: &DriftOptions,
+    source: &Source,
+    all: Table,
+    unit: Unit,
+    listener: &dyn Listener,
+) -> Result<Found, StepError> {
+    let frames = all.frames().map_err(source.wrong())?;
+    let count = options.frames.unwrap_or_else(|| frames_of(&all.info, &frames));
+    let uncertainty = all.lengths("uncertainty", unit).ok();
+    let uncertainty_z = all.lengths("uncertainty_z", Unit::Nanometre).ok();
+    let positions = Positions {
+        frames: &frames,
+        x: all.values("x").map_err(source.wrong())?,
+        y: all.values("y").map_err(source.wrong())?,
+        // A table of spots without height may have the column.
+        z: all.values("z").ok().filter(|z| z.iter().any(|z| z.is_finite())),
+        uncertainty: uncertainty.as_deref(),
+        uncertainty_z: uncertainty_z.as_deref(),
+    };
+    let known = usual(&all, "uncertainty", unit);
+    // Without uncertainties: those of ordinary single-molecule images.
+    let precision = known.unwrap_or(if unit == Unit::Nanometre { 15.0 } else { 0.15 });
+    let given = |name, given: Option<crate::Length>| {
+        given.map(|given| source.length(name, given, unit, &all.info)).transpose()
+    };
+    if let Some(beads) = &options.beads {
+        let radius = given("bead_radius", options.bead_radius)?.unwrap_or(10.0 * precision);
+        let within = BeadOptions::new(radius);
+        let beads = match beads {
+            Beads::Auto => find_beads(&positions, count, &within),
+            Beads::At(places) => beads_at(&positions, count, places, &within),
+        };
+        let beads = beads.map_err(source.refused())?;
+        let drift = Drift::from_beads(&positions, &beads, count).map_err(source.refused())?;
+        let seen = beads.iter().map(|bead| bead.rows.len()).sum::<usize>() as f64;
+        let mut report = DriftReport::of(&drift, unit, all.rows());
+        report.beads = Some(beads.len());
+        report.bead_share = Some(seen / beads.len() as f64 / f64::from(count));
+        return Ok(Found { drift, unit, info: all.info, report });
+    }
+    let precision_z = usual(&all, "uncertainty_z", Unit::Nanometre);
+    let pixel = match unit {
+        Unit::Nanometre => 1.0,
+        _ => all.info.pixel_size.unwrap_or(USUAL_PIXEL),
+    };
+    // No wider than the library takes it, for uncertainties of data without noise.
+    let usual_range = (100.0 * precision).max(LEAST_RANGE / pixel).min(1e4 * precision);
+    let within = Within::new(precision, precision_z.unwrap_or(3.0 * precision * pixel))
+        .with_range(given("range", options.range)?.unwrap_or(usual_range))
+        .with_segment(options.segment)
+        .with_knots(options.knots)
+        .with_anyway(options.anyway);
+    if known.is_none() {
+        let assumed = length(precision, unit);
+        let text = format!("the table has no uncertainties; {assumed} are assumed");
+        listener.note(&Note::Warning(text));
+    }
+    let drift = Drift::estimate(&positions, count, &within).map_err(|error| match error {
+        DriftError::Chance { .. } => {
+            source.refused()(format!("{error} (`anyway` takes the drift all the same)"))
+        }
+        error => source.refused()(error.to_string()),
+    })?;
+    let report = DriftReport::of(&drift, unit, all.rows());
+    Ok(Found { drift, unit, info: all.info, report })
+}
+
+/// Errors of drift that are not known cannot be added.
+fn refuse_unknown_errors(
+    drift: &Drift,
+    source: &Source,
+    applied: Option<&Source>,
+) -> Result<(), StepError> {
+    let Drift { x, y, z, x_error, y_error, z_error } = drift;
+    let parts = [("x_error", x, x_error), ("y_error", y, y_error), ("z_error", z, z_error)];
+    let missing = parts.iter().filter(|(_, of, error)| !of.is_empty() && error.is_empty());
+    let missing: Vec<&str> = missing.map(|(name, ..)| *name).collect();
+    match (missing.is_empty(), applied) {
+        (true, _) => Ok(()),
+        (false, Some(table)) => {
+            let names = missing.join(", ");
+            let reason = format!("`with_error` needs {names} of this drift, and it has none");
+            Err(StepError::input(table.name(), reason))
+        }
+        (false, None) => {
+            let reason = "the errors of this drift are not known, which `with_error` needs";
+            Err(StepError::input(source.name(), reason))
+        }
+    }
+}
+
+/// What is added to uncertainties frame by frame: a column's name, and errors in its unit.
+fn added_errors(
+    found: &Found,
+    uncertain: &[Column],
+) -> Result<Vec<(String, Vec<f64>)>, TableError> {
+    let Found { drift, unit, info, .. } = found;
+    let pairs = drift.x_error.iter().zip(&drift.y_error);
+    let both = pairs.map(|(x, y)| (0.5 * (x * x + y * y)).sqrt()).collect();
+    let [of_both, of_x, of_y] = UNCERTAINTIES;
+    let errors = [
+        (of_both, *unit, both),
+        (of_x, *unit, drift.x_error.clone()),
+        (of_y, *unit, drift.y_error.clone()),
+        ("uncertainty_z", Unit::Nanometre, drift.z_error.clone()),
+    ];
+    let mut added = Vec::new();
+    for (name, unit, errors) in errors.into_iter().filter(|(.., errors)| !errors.is_empty()) {
+        let Some(column) = uncertain.iter().find(|column| column.name == name) else { continue };
+        let mut own = Table::new(info.clone());
+        own.set(Column::new(name, unit, Kind::Double, errors));
+        added.push((name.to_owned(), own.lengths(name, column.unit)?.into_owned()));
+    }
+    Ok(added)
+}
+
+/// Writes the localizations without the drift; the result is their number.
+fn correct(
+    drift: &Drift,
+    added: &[(String, Vec<f64>)],
+    source: &Source,
+    sink: &mut dyn Sink,
+    listener: &dyn Listener,
+) -> Result<usize, StepError> {
+    let mut rows = 0;
+    source.blocks(None, listener, |mut block| {
+        let frames = block.frames().map_err(source.wrong())?;
+        let mut change = |name: &str, of: &[f64], how: fn(&[f64], &[u32], &mut [f64])| {
+            let Some(column) = block.column(name).filter(|_| !of.is_empty()) else { return };
+            let mut values = column.values.clone();
+            how(of, &frames, &mut values);
+            let decimals = if column.unit == Unit::Nanometre { 4 } else { 6 };
+            block.set(Column::new(name, column.unit, Kind::Rounded(decimals), values));
+        };
+        for (name, of) in [("x", &drift.x), ("y", &drift.y), ("z", &drift.z)] {
+            change(name, of, Drift::correct);
+        }
+        added.iter().for_each(|(name, of)| change(name, of, Drift::add_error));
+        rows += block.rows();
+        sink.write(block).map_err(StepError::Write)
+    })?;
+    Ok(rows)
+}

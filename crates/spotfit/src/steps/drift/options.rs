@@ -1,0 +1,76 @@
+//! How drift is looked for.
+
+use crate::Length;
+
+/// Which spots show the drift.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Beads {
+    /// Those that are in four of five frames.
+    Auto,
+    /// Those at these places (x, y) in the first frame in which they are seen, in the unit of the table: see [`places`](super::places).
+    At(Vec<[f64; 2]>),
+}
+
+/// How drift is looked for.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct DriftOptions {
+    /// Follow beads, instead of comparing all localizations with each other.
+    pub beads: Option<Beads>,
+    /// How far a bead may move from frame to frame; ten times the median uncertainty if not given.
+    pub bead_radius: Option<Length>,
+    /// The frames of the movie; those that the table says, or up to its last localization, if not given. Localizations of later
+    /// frames show no drift.
+    pub frames: Option<u32>,
+    /// Frames of a segment of the first comparison, such that there are 2 to 64 of them; chosen by the number of
+    /// localizations if not given.
+    pub segment: Option<u32>,
+    /// Frames between two knots of the curve, such that it has 2 to 2048 intervals; as short as the data ask for if not given.
+    pub knots: Option<u32>,
+    /// The largest drift between two segments that is looked for; a hundred times the median uncertainty and at least 500 nm
+    /// (5 pixels if their size is not known) if not given.
+    pub range: Option<Length>,
+    /// Take the drift although it cannot be told from chance.
+    pub anyway: bool,
+    /// Add the standard error of the drift to the uncertainties of the localizations, as independent errors add up.
+    pub with_error: bool,
+}
+
+impl DriftOptions {
+    fit_core::__setters! {
+        with_beads: beads: Option<Beads>,
+        const with_bead_radius: bead_radius: Option<Length>,
+        const with_frames: frames: Option<u32>,
+        const with_segment: segment: Option<u32>,
+        const with_knots: knots: Option<u32>,
+        const with_range: range: Option<Length>,
+        const with_anyway: anyway: bool,
+        const with_with_error: with_error: bool,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that options are the same after they were written as JSON, and how beads are given there.
+    #[test]
+    fn options_come_back() {
+        let read = |text: &str| serde_json::from_str::<DriftOptions>(text);
+        assert_eq!(read("{}").unwrap(), DriftOptions::default());
+        assert_eq!(read(r#"{"beads": "auto"}"#).unwrap().beads, Some(Beads::Auto));
+        let options = read(r#"{"beads": {"at": [[1.5, 2]]}, "range": "5px", "knots": 9}"#).unwrap();
+        let expected = DriftOptions::default()
+            .with_beads(Some(Beads::At(vec![[1.5, 2.0]])))
+            .with_range(Some(Length::pixels(5.0)))
+            .with_knots(Some(9));
+        assert_eq!(options, expected);
+        assert_eq!(read(&serde_json::to_string(&options).unwrap()).unwrap(), options);
+        for wrong in [r#"{"beads": "some"}"#, r#"{"apply": "drift.csv"}"#, r#"{"segment": -1}"#] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What is said about drift.
+
+use std::fmt;
+
+use crate::drift::Drift;
+use crate::steps::words::{length, symbol};
+use crate::table::Unit;
+
+/// What the drift of a table is like. Lengths of x and y are in `unit`, those of z in nanometres.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct DriftReport {
+    /// The localizations of the table.
+    pub localizations: usize,
+    /// The frames that the drift is of.
+    pub frames: usize,
+    /// The unit of the table, `px` or `nm`.
+    pub unit: &'static str,
+    /// From the least to the greatest drift in x.
+    pub x: f64,
+    /// The same in y.
+    pub y: f64,
+    /// The same in z, if it was looked for.
+    pub z: Option<f64>,
+    /// The median of the standard errors in x, if they are known.
+    pub x_error: Option<f64>,
+    /// The same in y.
+    pub y_error: Option<f64>,
+    /// The same in z.
+    pub z_error: Option<f64>,
+    /// The beads that were followed, if any were.
+    pub beads: Option<usize>,
+    /// In which share of the frames they were seen on average.
+    pub bead_share: Option<f64>,
+}
+
+impl DriftReport {
+    pub(super) fn of(drift: &Drift, unit: Unit, localizations: usize) -> Self {
+        Self {
+            localizations,
+            frames: drift.frames(),
+            unit: symbol(unit),
+            x: most(&drift.x),
+            y: most(&drift.y),
+            z: (!drift.z.is_empty()).then(|| most(&drift.z)),
+            x_error: median(&drift.x_error),
+            y_error: median(&drift.y_error),
+            z_error: median(&drift.z_error),
+            beads: None,
+            bead_share: None,
+        }
+    }
+}
+
+fn most(of: &[f64]) -> f64 {
+    let (low, high) = of
+        .iter()
+        .fold((f64::MAX, f64::MIN), |(low, high), &value| (low.min(value), high.max(value)));
+    high - low
+}
+
+fn median(of: &[f64]) -> Option<f64> {
+    let mut of = of.to_vec();
+    let middle = of.len() / 2;
+    (!of.is_empty()).then(|| *of.select_nth_unstable_by(middle, f64::total_cmp).1)
+}
+
+impl fmt::Display for DriftReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = if self.unit == "nm" { Unit::Nanometre } else { Unit::Pixel };
+        if let (Some(beads), Some(share)) = (self.beads, self.bead_share) {
+            let (share, frames) = (100.0 * share, self.frames);
+            writeln!(f, "{beads} beads, seen in {share:.0} % of {frames} frames on average")?;
+        }
+        let (x, y) = (length(self.x, unit), length(self.y, unit));
+        write!(f, "drift over {} frames: {x} in x, {y} in y", self.frames)?;
+        if let Some(z) = self.z {
+            write!(f, ", {} in z", length(z, Unit::Nanometre))?;
+        }
+        write!(f, "{}; {} localizations corrected", self.errors(unit), self.localizations)
+    }
+}
+
+impl DriftReport {
+    /// The median errors in words, as far as they are known.
+    fn errors(&self, unit: Unit) -> String {
+        let errors = [(self.x_error, unit), (self.y_error, unit), (self.z_error, Unit::Nanometre)];
+        let known: Vec<(f64, Unit)> =
+            errors.into_iter().filter_map(|(error, unit)| Some((error?, unit))).collect();
+        let texts = known.iter().enumerate().map(|(k, &(error, unit))| {
+            let text = length(error, unit);
+            // A unit is said once where it is the same for several.
+            let same = known.get(k + 1).is_some_and(|next| next.1 == unit);
+            match text.split_once(' ') {
+                Some((number, _)) if same => number.to_owned(),
+                _ => text,
+            }
+        });
+        let texts: Vec<String> = texts.collect();
+        match texts.split_last() {
+            Some((last, [])) => format!(" (standard error {last})"),
+            Some((last, rest)) => format!(" (standard errors {} and {last})", rest.join(", ")),
+            None => String::new(),
+        }
+    }
+}

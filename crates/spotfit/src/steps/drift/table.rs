@@ -1,0 +1,118 @@
+//! Drift as a table, and what is read of tables for it.
+
+use crate::drift::Drift;
+use crate::steps::{Silent, Source, StepError};
+use crate::table::{Column, Info, Kind, Table, TableError, Unit};
+
+/// The most frames of a drift.
+const MOST_FRAMES: usize = 1 << 24;
+
+/// Drift as a table: `frame`, `x` and `y` in the given unit, `z` in nanometres, and their standard errors `x_error`, `y_error`,
+/// `z_error`, as far as they are known.
+pub fn table(drift: &Drift, unit: Unit, info: &Info) -> Table {
+    let decimals = Kind::Rounded(if unit == Unit::Nanometre { 4 } else { 6 });
+    let of_z = Kind::Rounded(4);
+    let frames = (0..drift.frames()).map(|frame| frame as f64).collect();
+    let mut table = Table::new(info.clone());
+    table.set(Column::new("frame", Unit::None, Kind::Whole, frames));
+    let columns = [
+        ("x", unit, &decimals, &drift.x),
+        ("y", unit, &decimals, &drift.y),
+        ("z", Unit::Nanometre, &of_z, &drift.z),
+        ("x_error", unit, &decimals, &drift.x_error),
+        ("y_error", unit, &decimals, &drift.y_error),
+        ("z_error", Unit::Nanometre, &of_z, &drift.z_error),
+    ];
+    for (number, (name, unit, kind, values)) in columns.into_iter().enumerate() {
+        if number < 2 || !values.is_empty() {
+            table.set(Column::new(name, unit, kind.clone(), values.clone()));
+        }
+    }
+    table
+}
+
+/// Reads a table of drift, as [`table()`] makes it, in the unit of the table that it is of; `info` is what is known of its movie.
+///
+/// # Errors
+/// [`StepError::Input`] if it has not a row for each frame from the first, numbers that are not finite, or negative errors.
+pub fn read(source: &Source, unit: Unit, info: &Info) -> Result<Drift, StepError> {
+    let refused = |reason: String| StepError::input(source.name(), reason);
+    let wrong = |error: TableError| refused(error.to_string());
+    let table = source.clone().of_movie(info).load(None, &Silent).map_err(plain)?;
+    if table.rows() > MOST_FRAMES {
+        return Err(wrong(TableError::ManyRows { most: MOST_FRAMES }));
+    }
+    let frames = table.frames().map_err(wrong)?;
+    if !frames.iter().copied().eq(0..frames.len() as u32) || frames.is_empty() {
+        let reason = "a drift has a row for each frame, in their order, from the first";
+        return Err(refused(reason.to_owned()));
+    }
+    let finite = |values: &[f64]| match values.iter().position(|value| !value.is_finite()) {
+        Some(row) => Err(refused(format!("row {}: a number is not finite", row + 1))),
+        None => Ok(values.to_vec()),
+    };
+    // Tables of other programs, and older ones, have no errors.
+    let error = |of: &str, unit: Unit| -> Result<Vec<f64>, StepError> {
+        let Some(own) = table.column(of) else { return Ok(Vec::new()) };
+        let name = format!("{of}_error");
+        let Some(column) = error_column(&table, &name, own.unit) else { return Ok(Vec::new()) };
+        let mut alone = Table::new(table.info.clone());
+        alone.set(column);
+        let errors = finite(&alone.lengths(&name, unit).map_err(wrong)?)?;
+        match errors.iter().position(|error| *error < 0.0) {
+            Some(row) => Err(wrong(TableError::Row {
+                row: row as u64 + 1,
+                column: name,
+                value: errors[row],
+                needed: "0 or more",
+            })),
+            None => Ok(errors),
+        }
+    };
+    Ok(Drift {
+        x: finite(&table.lengths("x", unit).map_err(wrong)?)?,
+        y: finite(&table.lengths("y", unit).map_err(wrong)?)?,
+        z: table.values("z").map_or(Ok(Vec::new()), finite)?,
+        x_error: error("x", unit)?,
+        y_error: error("y", unit)?,
+        z_error: error("z", Unit::Nanometre)?,
+    })
+}
+
+/// A column of errors of a table of drift: its name has a unit in it, which is no other than that of the drift if it has none.
+fn error_column(table: &Table, name: &str, usual: Unit) -> Option<Column> {
+    let units = [("", usual), (" [nm]", Unit::Nanometre), (" [px]", Unit::Pixel)];
+    let (column, unit) = units.into_iter().find_map(|(symbol, unit)| {
+        let column = table.column(&format!("{name}{symbol}"))?;
+        // A table in memory has units apart from names.
+        Some((column, if column.unit == Unit::None { unit } else { column.unit }))
+    })?;
+    // The values of words are no numbers.
+    let values = match column.kind {
+        Kind::Words(_) => vec![f64::NAN; column.values.len()],
+        _ => column.values.clone(),
+    };
+    Some(Column::new(name, unit, Kind::Double, values))
+}
+
+/// The places (x, y) of the beads in a table, in the unit of the table whose drift they show, for [`Beads::At`](super::Beads::At).
+///
+/// # Errors
+/// [`StepError`].
+pub fn places(beads: &Source, of: &Source) -> Result<Vec<[f64; 2]>, StepError> {
+    let layout = of.layout()?;
+    let unit = layout.length_unit().map_err(of.wrong())?;
+    let table = beads.clone().of_movie(&layout.info).load(Some(&["x", "y"]), &Silent)?;
+    let wrong = |error: TableError| StepError::input(beads.name(), error.to_string());
+    let (x, y) =
+        (table.lengths("x", unit).map_err(wrong)?, table.lengths("y", unit).map_err(wrong)?);
+    Ok(x.iter().zip(y.iter()).map(|(&x, &y)| [x, y]).collect())
+}
+
+/// An error of reading without advice on options of the table of localizations, which do not count here.
+fn plain(error: StepError) -> StepError {
+    match error {
+        StepError::Table { name, source } => StepError::Input { name, reason: source.to_string() },
+        error => error,
+    }
+}

@@ -1,0 +1,248 @@
+//! Windows become fits.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use super::fitted::{backend, by_status, counts, found, rate, seconds, unknown_camera};
+use super::{Listener, Note};
+use crate::{
+    AnyWindows, Backend, Errors, Fit, FitError, Fitter, Size, Start, Status, StatusCounts,
+};
+
+pub use super::fit_table::FitTable;
+
+/// The limits that the user has set, in pixels: a fit that ends on one of them is told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct SetLimits {
+    /// How far outside the outermost pixel centres the centre may lie.
+    pub centre_margin: Option<f64>,
+    /// The smallest sigma.
+    pub sigma_min: Option<f64>,
+    /// The largest sigma.
+    pub sigma_max: Option<f64>,
+}
+
+impl SetLimits {
+    fit_core::__setters! {
+        const with_centre_margin: centre_margin: Option<f64>,
+        const with_sigma_min: sigma_min: Option<f64>,
+        const with_sigma_max: sigma_max: Option<f64>,
+    }
+
+    /// Whether a fit ended on one of them, as far as its outcome tells, which may be in single precision.
+    fn has_ended(&self, fit: &Fit<f64>, size: Size) -> bool {
+        const NEAR: f64 = 1e-5;
+        if fit.status != Status::AtLimit {
+            return false;
+        }
+        let outside = |at: f64, side: usize, margin: f64| {
+            let most = (side - 1) as f64 + margin;
+            at <= NEAR - margin || at >= most - NEAR * (1.0 + most.abs())
+        };
+        let centre = self.centre_margin.is_some_and(|margin| {
+            outside(fit.x, size.width, margin) || outside(fit.y, size.height, margin)
+        });
+        let sigmas = [fit.sigma_x, fit.sigma_y];
+        let narrow = |least: f64| sigmas.iter().any(|&sigma| sigma <= least * (1.0 + NEAR));
+        let wide = |most: f64| sigmas.iter().any(|&sigma| sigma >= most * (1.0 - NEAR));
+        centre || self.sigma_min.is_some_and(narrow) || self.sigma_max.is_some_and(wide)
+    }
+}
+
+/// What is asked of fits besides the options of the [`Fitter`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct FitOptions {
+    /// Find the standard errors of all parameters.
+    pub errors: bool,
+    /// The limits that the user has set.
+    pub limits: SetLimits,
+}
+
+impl FitOptions {
+    fit_core::__setters! {
+        const with_errors: errors: bool,
+        const with_limits: limits: SetLimits,
+    }
+}
+
+/// How much of a stack is fitted at a time: a largest number of windows and of their bytes as stored, but at least one
+/// window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Chunk {
+    /// Windows.
+    pub windows: usize,
+    /// Their bytes.
+    pub bytes: usize,
+}
+
+/// Some ten milliseconds to a second of work.
+const CHUNK: Chunk = Chunk { windows: 1 << 15, bytes: 1 << 25 };
+/// The same where a GPU fits: enough that its copies overlap.
+const GPU_CHUNK: Chunk = Chunk { windows: 1 << 18, bytes: 1 << 27 };
+
+/// Pixels that no fit looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Masked {
+    /// What masks them: `camera map` or `weights`.
+    pub by: &'static str,
+    /// How many they are.
+    pub masked: usize,
+    /// Of how many.
+    pub pixels: usize,
+}
+
+impl Masked {
+    /// So many of so many pixels.
+    pub const fn new(by: &'static str, masked: usize, pixels: usize) -> Self {
+        Self { by, masked, pixels }
+    }
+}
+
+/// What came of fitting windows.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct FitReport {
+    /// The windows.
+    pub spots: usize,
+    /// How many ended in which way.
+    #[serde(serialize_with = "by_status")]
+    pub statuses: StatusCounts,
+    /// How many converged.
+    pub converged: usize,
+    /// How many ended on a limit that the user has set.
+    pub at_limit: usize,
+    /// Where they were fitted.
+    pub backend: String,
+    /// How long fitting took, in seconds when serialized.
+    #[serde(serialize_with = "seconds")]
+    pub fitting: Duration,
+    /// How long all took, with reading and writing.
+    #[serde(serialize_with = "seconds")]
+    pub time: Duration,
+    /// Pixels that no fit looked at.
+    pub masked: Vec<Masked>,
+}
+
+impl fmt::Display for FitReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { spots, statuses, converged, at_limit, backend, fitting, time, masked } = self;
+        writeln!(f, "{spots} spots: {}", counts(statuses))?;
+        write!(
+            f,
+            "{}; {backend}; fitting {:.2} s ({}), in all {:.2} s",
+            found(*converged, *at_limit),
+            fitting.as_secs_f64(),
+            rate(*spots, *fitting),
+            time.as_secs_f64(),
+        )?;
+        for Masked { by, masked, pixels } in masked.iter().filter(|told| told.masked > 0) {
+            write!(f, "\nmasked by the {by}: {masked} of {pixels} pixels")?;
+        }
+        Ok(())
+    }
+}
+
+/// Fits the windows of a stack part by part, as they are read.
+///
+/// ```
+/// use spotfit::steps::Silent;
+/// use spotfit::steps::fit::{FitOptions, Fitting};
+/// use spotfit::{Fitter, FitterOptions, Start, Windows};
+///
+/// let fitter = Fitter::new(&FitterOptions::default())?;
+/// let pixels: Vec<f32> = (0..162).map(|i| (i * 7 % 13) as f32).collect();
+/// let windows = Windows::stack(ndarray::ArrayView3::from_shape((2, 9, 9), &pixels[..])?);
+/// let mut fitting = Fitting::begin(&fitter, &FitOptions::default(), false, &Silent);
+/// let (fits, _) = fitting.fit(windows.into(), Start::Estimate)?;
+/// assert_eq!(fits.len(), 2);
+/// assert_eq!(fitting.finish(Vec::new()).spots, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Fitting<'a> {
+    fitter: &'a Fitter,
+    options: FitOptions,
+    fits: Vec<Fit<f64>>,
+    errors: Vec<Errors>,
+    counts: StatusCounts,
+    at_limit: usize,
+    begin: Instant,
+    fitting: Duration,
+}
+
+impl<'a> Fitting<'a> {
+    /// Begins with no window. Whether maps of a camera come with the windows only a warning depends on.
+    pub fn begin(
+        fitter: &'a Fitter,
+        options: &FitOptions,
+        has_map: bool,
+        listener: &dyn Listener,
+    ) -> Self {
+        let fit = fitter.options();
+        if fit.camera.is_none()
+            && !has_map
+            && let Some(text) = unknown_camera(fit.estimator, options.errors)
+        {
+            listener.note(&Note::Warning(text));
+        }
+        Self {
+            fitter,
+            options: *options,
+            fits: Vec::new(),
+            errors: Vec::new(),
+            counts: StatusCounts::default(),
+            at_limit: 0,
+            begin: Instant::now(),
+            fitting: Duration::ZERO,
+        }
+    }
+
+    /// How much is best fitted at a time.
+    pub fn chunk(&self) -> Chunk {
+        if self.fitter.backend() == Backend::Gpu { GPU_CHUNK } else { CHUNK }
+    }
+
+    /// Fits the next windows: the fits, and their errors if they are wanted.
+    ///
+    /// # Errors
+    /// [`FitError`].
+    pub fn fit(
+        &mut self,
+        windows: AnyWindows<'_>,
+        start: Start<'_>,
+    ) -> Result<(&[Fit<f64>], &[Errors]), FitError> {
+        let count = windows.count();
+        self.fits.resize(count, Fit::invalid());
+        let begin = Instant::now();
+        self.fitter.fit_windows(windows, start, self.fits.as_mut_slice().into())?;
+        if self.options.errors {
+            self.errors.resize(count, Errors::unknown());
+            self.fitter.errors_into(windows, &self.fits, &mut self.errors)?;
+        }
+        self.fitting += begin.elapsed();
+        self.counts.add(&self.fits);
+        let (size, limits) = (windows.size(), &self.options.limits);
+        self.at_limit += self.fits.iter().filter(|fit| limits.has_ended(fit, size)).count();
+        Ok((&self.fits, &self.errors))
+    }
+
+    /// What came of all windows.
+    pub fn finish(self, masked: Vec<Masked>) -> FitReport {
+        FitReport {
+            spots: self.counts.total(),
+            converged: self.counts.converged(),
+            statuses: self.counts,
+            at_limit: self.at_limit,
+            backend: backend(self.fitter),
+            fitting: self.fitting,
+            time: self.begin.elapsed(),
+            masked,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Outcomes of fits as CSV or NPY.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::outcomes::{OutcomeFormat, STATUS};
+use crate::npy::write_header;
+use crate::{Errors, Estimator, Fit, Options, Parameter, Shape};
+
+/// A column of numbers: its name, and what it has of a fit.
+type Column = (&'static str, fn(&Fit<f64>) -> f64);
+
+/// The columns for fits with these options, between the number of the spot and its iterations.
+fn columns(options: &Options) -> Vec<Column> {
+    let circular = matches!(options.shape, Shape::Circular(_) | Shape::FixedSigma(_));
+    let mut columns: Vec<Column> = vec![("x", |fit| fit.x), ("y", |fit| fit.y)];
+    if circular {
+        columns.push(("sigma", |fit| fit.sigma));
+    } else {
+        columns.push(("sigma_x", |fit| fit.sigma_x));
+        columns.push(("sigma_y", |fit| fit.sigma_y));
+    }
+    if matches!(options.shape, Shape::Rotated(_)) {
+        columns.push(("angle", |fit| fit.angle));
+    }
+    columns.push(("amplitude", |fit| fit.amplitude));
+    columns.push(("background", |fit| fit.background));
+    let cost = match options.estimator {
+        Estimator::MaximumLikelihood => "deviance",
+        _ => "chi2",
+    };
+    columns.push((cost, |fit| fit.chi2));
+    columns
+}
+
+/// A column about errors: its name, and what it has of a fit and its errors.
+type ErrorColumn = (&'static str, fn(&Fit<f64>, &Errors) -> f64);
+
+/// The columns about errors for fits with these options, after all others.
+fn error_columns(options: &Options) -> Vec<ErrorColumn> {
+    let mut columns: Vec<ErrorColumn> = vec![
+        ("photons", |fit, _| fit.signal()),
+        ("photons_error", |_, errors| errors.photons.into()),
+        ("x_error", |_, errors| errors.of(Parameter::X).into()),
+        ("y_error", |_, errors| errors.of(Parameter::Y).into()),
+    ];
+    match options.shape {
+        Shape::Circular(_) => {
+            columns.push(("sigma_error", |_, errors| errors.of(Parameter::SigmaX).into()));
+        }
+        Shape::Elliptical(_) | Shape::Rotated(_) => {
+            columns.push(("sigma_x_error", |_, errors| errors.of(Parameter::SigmaX).into()));
+            columns.push(("sigma_y_error", |_, errors| errors.of(Parameter::SigmaY).into()));
+        }
+        _ => {}
+    }
+    if matches!(options.shape, Shape::Rotated(_)) {
+        columns.push(("angle_error", |_, errors| errors.of(Parameter::Angle).into()));
+    }
+    columns.push(("amplitude_error", |_, errors| errors.of(Parameter::Amplitude).into()));
+    columns.push(("background_error", |_, errors| errors.of(Parameter::Background).into()));
+    columns.push(("goodness", |_, errors| errors.goodness.into()));
+    columns
+}
+
+/// Writes outcomes in the order of the spots, as CSV or NPY.
+#[derive(Debug)]
+pub struct FitTable<W> {
+    output: W,
+    format: OutcomeFormat,
+    columns: Vec<Column>,
+    errors: Vec<ErrorColumn>,
+    /// Whether the backend has only the digits of `f32`, so that text shows no more.
+    single: bool,
+    spot: usize,
+    text: String,
+    bytes: Vec<u8>,
+}
+
+impl<W: Write> FitTable<W> {
+    /// Begins a table of `count` rows for fits with these options, with their errors or not. With `single`, numbers have
+    /// the digits of single precision.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn create(
+        mut output: W,
+        format: OutcomeFormat,
+        count: usize,
+        options: &Options,
+        single: bool,
+        errors: bool,
+    ) -> io::Result<Self> {
+        let columns = columns(options);
+        let errors = if errors { error_columns(options) } else { Vec::new() };
+        let mut head = Vec::new();
+        match format {
+            OutcomeFormat::Csv => {
+                let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+                let more = errors.iter().map(|(name, _)| format!(",{name}")).collect::<String>();
+                let line = format!("spot,{},iterations,status{more}\n", names.join(","));
+                head.extend_from_slice(line.as_bytes());
+            }
+            OutcomeFormat::Npy => {
+                let numbers = columns.iter().map(|(name, _)| format!("('{name}', '<f8'), "));
+                let more = errors.iter().map(|(name, _)| format!(", ('{name}', '<f8')"));
+                let descr = format!(
+                    "[('spot', '<u8'), {}('iterations', '<u4'), ('status', '<U{STATUS}'){}]",
+                    numbers.collect::<String>(),
+                    more.collect::<String>()
+                );
+                write_header(&mut head, &descr, &[count])?;
+            }
+        }
+        output.write_all(&head)?;
+        let (text, bytes) = (String::new(), Vec::new());
+        Ok(Self { output, format, columns, errors, single, spot: 0, text, bytes })
+    }
+
+    /// Appends the outcomes of the next spots, with their errors if the table has them.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn write(&mut self, fits: &[Fit<f64>], errors: &[Errors]) -> io::Result<()> {
+        self.text.clear();
+        self.bytes.clear();
+        let unknown = Errors::unknown();
+        for (index, fit) in fits.iter().enumerate() {
+            let errors = errors.get(index).unwrap_or(&unknown);
+            match self.format {
+                OutcomeFormat::Csv => self.csv_row(fit, errors),
+                OutcomeFormat::Npy => self.npy_row(fit, errors),
+            }
+            self.spot += 1;
+        }
+        self.output.write_all(self.text.as_bytes())?;
+        self.output.write_all(&self.bytes)
+    }
+
+    fn csv_row(&mut self, fit: &Fit<f64>, of: &Errors) {
+        let Self { text, columns, errors, single, spot, .. } = self;
+        let mut write = |of: std::fmt::Arguments<'_>| {
+            let written = text.write_fmt(of);
+            debug_assert!(written.is_ok(), "writing to a string cannot fail");
+        };
+        write(format_args!("{spot}"));
+        for (_, number) in columns {
+            // Debug formatting is the shortest text that reads back as the same number.
+            match number(fit) {
+                number if *single => write(format_args!(",{:?}", number as f32)),
+                number => write(format_args!(",{number:?}")),
+            }
+        }
+        write(format_args!(",{},{}", fit.iterations, fit.status));
+        for (_, number) in errors {
+            write(format_args!(",{:?}", number(fit, of) as f32));
+        }
+        write(format_args!("\n"));
+    }
+
+    fn npy_row(&mut self, fit: &Fit<f64>, of: &Errors) {
+        self.bytes.extend_from_slice(&(self.spot as u64).to_le_bytes());
+        for (_, number) in &self.columns {
+            self.bytes.extend_from_slice(&number(fit).to_le_bytes());
+        }
+        self.bytes.extend_from_slice(&fit.iterations.to_le_bytes());
+        let name = fit.status.name().chars().chain(std::iter::repeat('\0')).take(STATUS);
+        self.bytes.extend(name.flat_map(|symbol| u32::from(symbol).to_le_bytes()));
+        for (_, number) in &self.errors {
+            self.bytes.extend_from_slice(&number(fit, of).to_le_bytes());
+        }
+    }
+
+    /// What was written to.
+    pub fn into_inner(self) -> W {
+        self.output
+    }
+}

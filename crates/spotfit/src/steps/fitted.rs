@@ -1,0 +1,80 @@
+//! What operations that fit say alike: how fits ended, how fast they were, and where they ran.
+
+use std::time::Duration;
+
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::psf::PsfFitter;
+use crate::{Estimator, Fitter, StatusCounts};
+
+/// The backend of a fitter in words.
+pub fn backend(fitter: &Fitter) -> String {
+    let threads = fitter.threads();
+    match (fitter.instruction_set(), fitter.devices().len()) {
+        (_, 1..) => {
+            let names: Vec<String> = fitter.devices().into_iter().map(|info| info.name).collect();
+            format!("gpu backend ({})", names.join(", "))
+        }
+        (Some(set), _) => format!("{} backend ({set}), {threads} threads", fitter.backend()),
+        (None, _) => format!("{} backend, {threads} threads", fitter.backend()),
+    }
+}
+
+/// The backend that fits with a measured PSF, in words.
+pub fn psf_backend(fitter: &PsfFitter) -> String {
+    match fitter.instruction_set() {
+        Some(set) => format!("{} backend ({set}), {} threads", fitter.backend(), fitter.threads()),
+        None => format!("{} backend, {} threads", fitter.backend(), fitter.threads()),
+    }
+}
+
+/// Fits per second in words.
+pub fn rate(fits: usize, time: Duration) -> String {
+    match fits as f64 / time.as_secs_f64() {
+        rate if !rate.is_finite() || fits == 0 => "- fits/s".to_owned(),
+        rate if rate >= 1e6 => format!("{:.2} million fits/s", rate / 1e6),
+        rate => format!("{rate:.0} fits/s"),
+    }
+}
+
+/// How many fits were found, in words: within the limits, and at one that the user has set.
+pub(crate) fn found(converged: usize, at_limit: usize) -> String {
+    match at_limit {
+        0 => format!("{converged} converged"),
+        _ => format!("{converged} converged, {at_limit} found at a limit"),
+    }
+}
+
+/// What is to be said where nothing tells what a camera's counts are, if it matters.
+pub(crate) fn unknown_camera(estimator: Estimator, errors: bool) -> Option<String> {
+    let who = match estimator {
+        Estimator::MaximumLikelihood if errors => "maximum likelihood and errors take",
+        Estimator::MaximumLikelihood => "maximum likelihood takes",
+        _ if errors => "errors take",
+        _ => return None,
+    };
+    let without = "no `baseline`, `sensitivity`, `em_gain`, `read_noise` or `camera` given";
+    Some(format!("{without}; {who} counts for photo-electrons"))
+}
+
+/// How fits ended, in words.
+pub(crate) fn counts(counts: &StatusCounts) -> String {
+    if counts.total() > 0 { counts.to_string() } else { "nothing to do".to_owned() }
+}
+
+/// Writes counts with the names of all statuses.
+pub(crate) fn by_status<S: Serializer>(
+    counts: &StatusCounts,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    for (status, count) in counts.iter() {
+        map.serialize_entry(status.name(), &count)?;
+    }
+    map.end()
+}
+
+/// Writes a time in seconds.
+pub(crate) fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.as_secs_f64())
+}

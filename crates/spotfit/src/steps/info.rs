@@ -1,0 +1,344 @@
+//! What a file is: a table, a record, a movie, a calibration or a measured PSF.
+
+use std::fmt;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::words::symbol;
+use super::{Listener, Source, StepError};
+use crate::astigmatism;
+use crate::astigmatism::file::CalibrationFileError;
+use crate::movie::{Movie, MovieOptions, Pixels};
+use crate::psf::{self, Psf};
+use crate::record::{self, Origin, Record, State};
+use crate::table::{Kind, TableFormat};
+
+/// What a file is.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum InfoReport {
+    /// A table of localizations.
+    Table(TableInfo),
+    /// A record.
+    Record(Record),
+    /// A movie.
+    Movie(MovieInfo),
+    /// A calibration of widths.
+    Calibration {
+        /// The unit of widths: `px`, or `nm` where the file does not say how large a pixel is.
+        widths: &'static str,
+        /// Its numbers: see [`record::calibration`].
+        numbers: Value,
+    },
+    /// A measured PSF.
+    Psf {
+        /// The lowest and the highest z, in nanometres.
+        range: [f64; 2],
+        /// The distance of its knots in z, in nanometres.
+        step: f64,
+        /// Its width and height, in pixels.
+        extent: [usize; 2],
+    },
+}
+
+/// What a table has.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct TableInfo {
+    /// The columns, each with its unit.
+    pub columns: Vec<ColumnInfo>,
+    /// The number of rows.
+    pub rows: usize,
+    /// The first and the last frame that has a row, from 1.
+    pub frames: Option<[u64; 2]>,
+    /// The frames of the movie, if they are known.
+    pub movie_frames: Option<usize>,
+    /// Width and height of the frames in pixels, as far as they are known.
+    pub size: [Option<usize>; 2],
+    /// The side of a pixel in nanometres.
+    pub pixel_size: Option<f64>,
+    /// Where (0, 0) is; nothing where its record does not know.
+    pub origin: Option<Origin>,
+    /// How the table was made, if a record stands beside it.
+    pub record: Option<Record>,
+    /// What is to be known of the file.
+    pub notes: Vec<String>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct ColumnInfo {
+    /// Its name in conditions.
+    pub name: String,
+    /// Its unit: `px`, `nm`, `photon`, `rad`, or empty.
+    pub unit: &'static str,
+    /// Whether it has words.
+    pub words: bool,
+}
+
+/// What a movie has.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct MovieInfo {
+    /// The number of frames.
+    pub frames: usize,
+    /// Width and height of the frames in pixels.
+    pub size: [usize; 2],
+    /// How pixels are read: `u8`, `u16` or `f32`; nothing if the first frame cannot be read.
+    pub pixels: Option<&'static str>,
+    /// Channels, z slices and time points.
+    pub axes: [usize; 3],
+    /// The side of a pixel in nanometres, if the metadata say it.
+    pub pixel_size: Option<f64>,
+    /// What says so.
+    pub pixel_size_source: Option<String>,
+    /// The names of its files.
+    pub files: Vec<String>,
+    /// What is odd about the metadata.
+    pub notes: Vec<String>,
+}
+
+/// Says what a file is, by its name and its content.
+///
+/// # Errors
+/// [`StepError::Input`] where it is none of these or cannot be read, [`StepError::Table`], [`StepError::Cancelled`].
+pub fn run(path: &Path, listener: &dyn Listener) -> Result<InfoReport, StepError> {
+    let name = path.display().to_string();
+    let wrong = |reason: String| StepError::input(&name, reason);
+    let metadata = path.metadata().map_err(|error| wrong(error.to_string()))?;
+    // Others are read more than once.
+    if !metadata.is_file() && !metadata.is_dir() {
+        return Err(wrong("it is a stream; give a file".to_owned()));
+    }
+    let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+    match (TableFormat::of(path), ending.to_str()) {
+        (Some(format), _) => {
+            if format == TableFormat::Picasso
+                && let Some(psf) = measured(path)
+            {
+                let (range, step, extent) = (psf.range(), psf.step(), psf.extent());
+                return Ok(InfoReport::Psf { range, step, extent });
+            }
+            table(path, listener).map(InfoReport::Table)
+        }
+        (None, Some("json")) => {
+            let old = [record::old_batch, record::old_fit];
+            let found = Record::read(path)
+                .or_else(|first| old.into_iter().find_map(|read| read(path).ok()).ok_or(first));
+            let found = found.map_err(|error| wrong(error.to_string()))?;
+            found.map(InfoReport::Record).ok_or_else(|| wrong("it is gone".to_owned()))
+        }
+        (None, Some("yaml" | "yml")) => {
+            // Where nobody says the size of a pixel, pixels of a nanometre leave widths as they are.
+            let (read, widths) = match astigmatism::file::load(path) {
+                Err(CalibrationFileError::PixelSize) => {
+                    (astigmatism::file::load_with_pixel_size(path, Some(1.0)), "nm")
+                }
+                read => (read, "px"),
+            };
+            let read = read.map_err(|error| wrong(error.to_string()))?;
+            Ok(InfoReport::Calibration { widths, numbers: record::calibration(&read) })
+        }
+        _ => movie(path).map(InfoReport::Movie),
+    }
+}
+
+fn measured(path: &Path) -> Option<Psf> {
+    psf::read(BufReader::new(File::open(path).ok()?)).ok()
+}
+
+fn table(path: &Path, listener: &dyn Listener) -> Result<TableInfo, StepError> {
+    let origin = Record::origin_of(path);
+    // What is looked at here does not depend on it.
+    let source = Source::file(path).with_origin(origin.or(Some(Origin::Centre)));
+    let layout = source.layout()?;
+    let (mut rows, mut frames) = (0, None);
+    let has_frames = layout.column("frame").is_some();
+    let columns: Option<&[&str]> = if has_frames { Some(&["frame"]) } else { None };
+    source.blocks(columns, listener, |block| {
+        rows += block.rows();
+        let own = if has_frames { block.frames().map_err(source.wrong())? } else { Vec::new() };
+        let ends = own.iter().min().zip(own.iter().max());
+        if let Some((&first, &last)) = ends {
+            let [first, last] = [first, last].map(|frame| u64::from(frame) + 1);
+            let [low, high] = frames.unwrap_or([first, last]);
+            frames = Some([first.min(low), last.max(high)]);
+        }
+        Ok(())
+    })?;
+    let column = |column: &crate::table::Column| ColumnInfo {
+        name: column.name.clone(),
+        unit: symbol(column.unit),
+        words: matches!(column.kind, Kind::Words(_)),
+    };
+    Ok(TableInfo {
+        columns: layout.columns().iter().map(column).collect(),
+        rows,
+        frames,
+        movie_frames: layout.info.frames,
+        size: [layout.info.width, layout.info.height],
+        pixel_size: layout.info.pixel_size,
+        origin,
+        record: Record::beside(path),
+        notes: source.notes()?,
+    })
+}
+
+fn movie(path: &Path) -> Result<MovieInfo, StepError> {
+    let name = path.display().to_string();
+    let wrong = |reason: String| StepError::input(&name, reason);
+    let first = Movie::open(path);
+    // Of a movie with channels one must be chosen: they have the same size.
+    let opened = match first {
+        Err(crate::movie::MovieError::Channels(_)) => {
+            Movie::open_with(path, &MovieOptions::default().with_channel(Some(0)))
+        }
+        opened => opened,
+    };
+    let mut movie = opened.map_err(|error| wrong(error.to_string()))?;
+    let axes = *movie.axes();
+    let (width, height) = movie.size();
+    let file =
+        |path: &std::path::PathBuf| path.file_name().unwrap_or_default().display().to_string();
+    let (frames, files) = (movie.frames(), movie.files().iter().map(file).collect());
+    let notes = movie.notes().to_vec();
+    let pixels = movie.read(1).ok().flatten().map(|block| match block.pixels {
+        Pixels::U8(_) => "u8",
+        Pixels::U16(_) => "u16",
+        Pixels::F32(_) => "f32",
+    });
+    Ok(MovieInfo {
+        frames,
+        size: [width, height],
+        pixels,
+        axes: [axes.channels, axes.slices, axes.times],
+        pixel_size: axes.pixel_size.map(|size| size.nanometres),
+        pixel_size_source: axes.pixel_size.map(|size| size.source.to_string()),
+        files,
+        notes,
+    })
+}
+
+impl fmt::Display for InfoReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Table(table) => table.fmt(f),
+            Self::Record(record) => of_record(record, f),
+            Self::Movie(movie) => movie.fmt(f),
+            Self::Calibration { widths, numbers } => {
+                writeln!(f, "calibration of widths; z in nm, widths in {widths}")?;
+                lines(numbers, f)
+            }
+            Self::Psf { range: [low, high], step, extent: [width, height] } => write!(
+                f,
+                "measured PSF of {width}×{height} pixels; z from {low} to {high} nm, in steps of {step} nm"
+            ),
+        }
+    }
+}
+
+/// The parts of an object, a line each.
+fn lines(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let Some(parts) = value.as_object() else { return write!(f, "{value}") };
+    let known: Vec<_> = parts.iter().filter(|(_, value)| !value.is_null()).collect();
+    for (number, (name, value)) in known.iter().enumerate() {
+        let end = if number + 1 < known.len() { "\n" } else { "" };
+        match value.as_str() {
+            Some(text) => write!(f, "  {name}: {text}{end}")?,
+            None => write!(f, "  {name}: {value}{end}")?,
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Display for TableInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { columns, rows, frames, movie_frames, size, pixel_size, origin, .. } = self;
+        write!(f, "table of {rows} localizations")?;
+        if let Some([first, last]) = frames {
+            write!(f, " in frames {first} to {last}")?;
+        }
+        if let Some(frames) = movie_frames {
+            write!(f, "; the movie has {frames} frames")?;
+        }
+        if let [Some(width), Some(height)] = size {
+            write!(f, " of {width}×{height} pixels")?;
+        }
+        match pixel_size {
+            Some(size) => write!(f, "\npixels of {size} nm")?,
+            None => write!(f, "\nthe size of a pixel is not known")?,
+        }
+        match origin {
+            Some(Origin::Centre) => write!(f, "; (0, 0) is the centre of the first pixel")?,
+            Some(Origin::Corner) => write!(f, "; (0, 0) is the corner of the first pixel")?,
+            None => write!(f, "; where (0, 0) is its record does not know")?,
+        }
+        let column = |column: &ColumnInfo| match (column.unit, column.words) {
+            (_, true) => format!("{} (words)", column.name),
+            ("", false) => column.name.clone(),
+            (unit, false) => format!("{} [{unit}]", column.name),
+        };
+        let columns: Vec<String> = columns.iter().map(column).collect();
+        write!(f, "\ncolumns: {}", columns.join(", "))?;
+        for note in &self.notes {
+            write!(f, "\n{note}")?;
+        }
+        match &self.record {
+            None => write!(f, "\nno record beside it"),
+            Some(record) => {
+                f.write_str("\n")?;
+                of_record(record, f)
+            }
+        }
+    }
+}
+
+fn of_record(record: &Record, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let Record { spotfit, verb, output, .. } = record;
+    write!(f, "record: {output}, by {verb} of Spotfit {spotfit}")?;
+    match &record.state {
+        State::Begun => write!(f, ", which did not come to its end")?,
+        State::Failed { error } => write!(f, ", which failed: {error}")?,
+        State::Done { counts } => {
+            let counts: Vec<String> =
+                counts.iter().map(|(name, count)| format!("{count} {name}")).collect();
+            write!(f, ": {}", counts.join(", ").replace('_', " "))?;
+        }
+    }
+    for input in &record.inputs {
+        write!(f, "\n  {}: {} ({} bytes)", input.role, input.name, input.bytes)?;
+    }
+    let options: Value = record.options.clone().into_iter().collect();
+    f.write_str("\n")?;
+    lines(&options, f)
+}
+
+impl fmt::Display for MovieInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { frames, size: [width, height], pixels, axes, pixel_size, .. } = self;
+        write!(f, "movie of {frames} frames of {width}×{height} pixels")?;
+        if let Some(pixels) = pixels {
+            write!(f, ", {pixels}")?;
+        }
+        let [channels, slices, times] = axes;
+        if channels * slices > 1 {
+            write!(f, "\n{channels} channels, {slices} z slices, {times} time points")?;
+        }
+        match (pixel_size, &self.pixel_size_source) {
+            (Some(size), Some(source)) => write!(f, "\npixels of {size} nm, by {source}")?,
+            _ => write!(f, "\nthe size of a pixel is not known")?,
+        }
+        if let [first, .., last] = &self.files[..] {
+            write!(f, "\n{} files: {first} to {last}", self.files.len())?;
+        }
+        for note in &self.notes {
+            write!(f, "\n{note}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,100 @@
+//! What is said about a picture.
+
+use std::fmt;
+
+use spotfit_locs::private::short;
+
+use super::layer::Layer;
+use crate::render::{Blur, Colours, Drawn, View};
+use crate::steps::words::symbol;
+
+/// What a picture shows. Lengths are in `unit`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct RenderReport {
+    /// The localizations in the picture.
+    pub localizations: u64,
+    /// Pixels in a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Side of a pixel.
+    pub pixel: f64,
+    /// The unit of the first table, `px` or `nm`.
+    pub unit: &'static str,
+    /// Left, top, right and bottom edge.
+    pub extent: [f64; 4],
+    /// How wide each localization is at least, where that is more than a pixel.
+    pub least_width: Option<f64>,
+    /// Localizations outside of the picture.
+    pub outside: u64,
+    /// Localizations that are left out because a number of them is not finite.
+    pub not_finite: u64,
+    /// Localizations that are left out because their uncertainty is more than 1000 pixels of the picture.
+    pub too_wide: u64,
+    /// Localizations that are left out because they do not fulfil the condition.
+    pub failing: u64,
+    /// The column that colours show, if they show one.
+    pub colour_by: Option<String>,
+    /// The values with the first and the last colour.
+    pub colour_range: Option<[f64; 2]>,
+}
+
+impl RenderReport {
+    pub(super) fn of(layers: &[Layer<'_>], colours: &Colours, view: &View, drawn: Drawn) -> Self {
+        let View { left, top, pixel, width, height, .. } = *view;
+        let (right, bottom) = (left + width as f64 * pixel, top + height as f64 * pixel);
+        let wider = view.least > pixel && view.blur == Blur::Uncertainty;
+        let (colour_by, colour_range) = match (&layers[0].value, *colours) {
+            (Some(value), Colours::Value { low, high, .. }) => {
+                (Some(value.name.clone()), Some([low, high]))
+            }
+            _ => (None, None),
+        };
+        Self {
+            localizations: drawn.inside,
+            width,
+            height,
+            pixel,
+            unit: symbol(layers[0].unit),
+            extent: [left, top, right, bottom],
+            least_width: wider.then_some(view.least),
+            outside: drawn.outside,
+            not_finite: drawn.not_finite,
+            too_wide: drawn.too_wide,
+            failing: layers.iter().map(|layer| layer.failing.get()).sum(),
+            colour_by,
+            colour_range,
+        }
+    }
+}
+
+impl fmt::Display for RenderReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { localizations, width, height, .. } = self;
+        let unit = if self.unit == "nm" { "nm" } else { "px" };
+        let [left, top, right, bottom] = self.extent.map(short);
+        write!(
+            f,
+            "{localizations} localizations in {width}×{height} pixels of {} {unit}: x from {left} to {right}, y from {top} to \
+             {bottom}",
+            short(self.pixel)
+        )?;
+        if let Some(least) = self.least_width {
+            write!(f, "\neach is at least {} {unit} wide", short(least))?;
+        }
+        let counts = [
+            (self.outside, "outside of the picture"),
+            (self.not_finite, "left out: a number is not finite"),
+            (self.too_wide, "left out: their uncertainty is more than 1000 pixels of the picture"),
+            (self.failing, "left out: they do not fulfil the condition"),
+        ];
+        for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
+            write!(f, "\n{count} {what}")?;
+        }
+        if let (Some(column), Some([low, high])) = (&self.colour_by, self.colour_range) {
+            write!(f, "\ncolours: {column} from {} to {}", short(low), short(high))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,219 @@
+//! What a table of localizations is like: numbers, precision, resolution, and a page with charts.
+
+mod charts;
+mod gather;
+mod histogram;
+mod numbers;
+mod page;
+mod part;
+mod spread;
+
+use std::fmt;
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use super::words::{condition, frames_of, go_on, symbol};
+use super::{Listener, Source, StepError, drift};
+use crate::drift::Drift;
+use crate::table::{Info, Kind, Meaning, Unit};
+
+use gather::{Gathered, QUANTITIES};
+pub use histogram::Histogram;
+pub use numbers::{Number, Numbers};
+pub use part::{Part, PerFrame};
+pub use spread::Spread;
+
+/// What is told of a table.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct StatsOptions {
+    /// Describe the rows for which this condition holds beside all rows.
+    pub filter: Option<String>,
+    /// Find the precision from nearest neighbours ([`nena`](crate::statistics::nena())).
+    pub nena: bool,
+    /// Find the resolution by Fourier ring correlation ([`frc`](crate::statistics::frc())).
+    pub frc: bool,
+}
+
+impl Default for StatsOptions {
+    fn default() -> Self {
+        Self { filter: None, nena: true, frc: true }
+    }
+}
+
+impl StatsOptions {
+    fit_core::__setters! {
+        with_filter: filter: Option<String>,
+        const with_nena: nena: bool,
+        const with_frc: frc: bool,
+    }
+}
+
+/// All that is said about a table. Its `Display` is a line `name value unit` for each number that is there.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StatsReport {
+    /// The name of the table.
+    pub file: String,
+    /// The unit of x and y.
+    pub unit: Unit,
+    /// What is known of the movie.
+    pub info: Info,
+    /// The columns of the table.
+    pub columns: Vec<String>,
+    /// Its rows.
+    pub rows: usize,
+    /// Rows whose x or y is not finite; nothing else counts them.
+    pub left_out: usize,
+    /// The frames of the movie, if there is a column of frames.
+    pub frames: Option<u32>,
+    /// The condition.
+    pub filter: Option<String>,
+    /// All rows, and those that are kept if there is a condition.
+    pub parts: Vec<Part>,
+    /// The columns that are described.
+    pub quantities: Vec<Quantity>,
+    /// The drift that the page shows.
+    pub drift: Option<Drift>,
+}
+
+/// A column that is described.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Quantity {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// The unit of its values.
+    #[serde(serialize_with = "as_symbol")]
+    pub unit: Unit,
+    /// How the values of each part of the table are spread.
+    pub parts: Vec<Spread>,
+    /// Where the values have a range.
+    pub histogram: Option<Histogram>,
+}
+
+fn as_symbol<S: Serializer>(unit: &Unit, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(symbol(*unit))
+}
+
+/// Describes a table. `drift` is a table of its drift, which the page shows.
+///
+/// # Errors
+/// [`StepError`]. Precision and resolution that cannot be found are no error: the report has the reason.
+pub fn run(
+    options: &StatsOptions,
+    source: &Source,
+    drift: Option<&Source>,
+    listener: &dyn Listener,
+) -> Result<StatsReport, StepError> {
+    let layout = source.layout()?;
+    let unit = layout.length_unit().map_err(source.wrong())?;
+    let filter = options.filter.as_deref().map(|text| condition(text, &layout)).transpose()?;
+    let drift = drift.map(|table| drift::read(table, unit, &layout.info)).transpose()?;
+    let gathered = Gathered::of(source, filter.as_ref(), listener)?;
+    let Gathered { mut table, frames, keep, left_out } = gathered;
+    let stated = part::stated(&table, keep.as_deref(), unit);
+    let linked = part::is_linked(&table);
+    let quantities = QUANTITIES.iter().filter_map(|&meaning| {
+        let column = table.remove(meaning.name())?;
+        let whole = column.kind == Kind::Whole;
+        Some(Quantity::of(meaning, column.unit, whole, column.values, keep.as_deref()))
+    });
+    let quantities = quantities.collect();
+    go_on(listener)?;
+    let count = frames.as_ref().map(|frames| frames_of(&layout.info, frames));
+    let all = Part::of(&table, frames.as_deref(), count, stated[0], linked, options, listener)?;
+    let mut parts = vec![all];
+    let rows = table.rows() + left_out;
+    if let Some(keep) = keep {
+        table.retain(&keep);
+        let frames = frames.map(|frames| spread::kept(&frames, &keep));
+        let frames = frames.as_deref();
+        parts.push(Part::of(&table, frames, count, stated[1], linked, options, listener)?);
+    }
+    Ok(StatsReport {
+        file: source.name().to_owned(),
+        unit,
+        columns: layout.columns().iter().map(|column| column.name.clone()).collect(),
+        info: layout.info,
+        rows,
+        left_out,
+        frames: count,
+        filter: filter.map(|filter| filter.text().to_owned()),
+        parts,
+        quantities,
+        drift,
+    })
+}
+
+impl StatsReport {
+    /// All numbers, each with its name and unit, or why it is not there.
+    pub fn numbers(&self) -> Vec<Number> {
+        numbers::of(self)
+    }
+
+    /// The numbers as one object: `file`, `filter`, and a member for each number with `value` and `unit`, and `reason` where the
+    /// value is null.
+    pub fn as_numbers(&self) -> Numbers<'_> {
+        Numbers(self)
+    }
+
+    /// The report as a page of HTML with charts, which needs no other file.
+    pub fn html(&self) -> String {
+        page::html(self)
+    }
+
+    /// A length in nanometres, if that is another unit and can be told.
+    fn in_nanometres(&self, value: f64, unit: Unit) -> Option<f64> {
+        let size = self.info.pixel_size.filter(|_| unit == Unit::Pixel)?;
+        Some(value * size)
+    }
+}
+
+impl fmt::Display for StatsReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.numbers()
+            .iter()
+            .filter(|number| number.value.is_ok())
+            .try_for_each(|number| writeln!(f, "{number}"))
+    }
+}
+
+/// The numbers, and what they were found from.
+impl Serialize for StatsReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut all = serializer.serialize_struct("StatsReport", 7)?;
+        all.serialize_field("file", &self.file)?;
+        all.serialize_field("filter", &self.filter)?;
+        all.serialize_field("unit", symbol(self.unit))?;
+        all.serialize_field("columns", &self.columns)?;
+        let numbers = self.numbers();
+        let numbers: std::collections::BTreeMap<&str, &Number> =
+            numbers.iter().map(|number| (number.name.as_str(), number)).collect();
+        all.serialize_field("numbers", &numbers)?;
+        all.serialize_field("parts", &self.parts)?;
+        all.serialize_field("quantities", &self.quantities)?;
+        all.end()
+    }
+}
+
+impl Quantity {
+    fn of(
+        meaning: Meaning,
+        unit: Unit,
+        whole: bool,
+        mut values: Vec<f64>,
+        keep: Option<&[bool]>,
+    ) -> Self {
+        let mut kept = keep.map(|keep| spread::kept(&values, keep));
+        let mut parts = vec![Spread::of(&mut values)];
+        parts.extend(kept.as_mut().map(Spread::of));
+        let ends = parts[0].quantiles.map(|quantiles| [quantiles[0], quantiles[4]]);
+        let of_parts = std::iter::once(&values).chain(&kept);
+        let histogram = ends.and_then(|ends| Histogram::of(ends, whole, of_parts));
+        Self { name: meaning.name(), title: meaning.title(), unit, parts, histogram }
+    }
+}

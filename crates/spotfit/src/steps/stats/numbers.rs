@@ -1,0 +1,201 @@
+//! The numbers for programs: a line or a member of a JSON object each.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::StatsReport;
+use super::part::{LINKED_FRAMES, Part};
+use crate::steps::words::symbol;
+use crate::table::Unit;
+
+/// A number with its name and its unit.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Number {
+    /// Its name. Those of rows that a filter keeps begin with `kept.`.
+    pub name: String,
+    /// The number, or why there is none.
+    pub value: Result<f64, String>,
+    /// Its unit: `nm`, `px`, `photon`, or nothing.
+    pub unit: &'static str,
+}
+
+/// All numbers of a report. The names of those of the rows that are kept begin with `kept.`.
+pub(super) fn of(report: &StatsReport) -> Vec<Number> {
+    let mut values = Vec::new();
+    let mut add = |name: String, value: f64, unit: &'static str| {
+        values.push(Number { name, value: Ok(value), unit });
+    };
+    add("rows".to_owned(), report.rows as f64, "");
+    add("rows_without_position".to_owned(), report.left_out as f64, "");
+    let info = &report.info;
+    let known = [
+        ("frames", report.frames.map(f64::from), ""),
+        ("pixel_size", info.pixel_size, "nm"),
+        ("field_width", info.width.map(|pixels| pixels as f64), "px"),
+        ("field_height", info.height.map(|pixels| pixels as f64), "px"),
+    ];
+    for (name, value, unit) in known {
+        if let Some(value) = value {
+            add(name.to_owned(), value, unit);
+        }
+    }
+    for (number, part) in report.parts.iter().enumerate() {
+        let prefix = if number == 0 { "" } else { "kept." };
+        if number > 0 {
+            values.push(Number {
+                name: "kept.rows".to_owned(),
+                value: Ok(part.rows as f64),
+                unit: "",
+            });
+        }
+        of_part(report, number, part, &mut |name, value, unit| {
+            values.push(Number { name: format!("{prefix}{name}"), value, unit });
+        });
+    }
+    values
+}
+
+/// Calls with a name, a value and its unit for each number of a part.
+fn of_part(
+    report: &StatsReport,
+    number: usize,
+    part: &Part,
+    add: &mut impl FnMut(&str, Result<f64, String>, &'static str),
+) {
+    let unit = symbol(report.unit);
+    if let Some([x, y]) = part.extent {
+        let ends = [("x_min", x[0]), ("x_max", x[1]), ("y_min", y[0]), ("y_max", y[1])];
+        ends.into_iter().for_each(|(name, value)| add(name, Ok(value), unit));
+    }
+    if let Some(per_frame) = &part.per_frame {
+        add("localizations_per_frame_mean", Ok(per_frame.mean), "");
+        for (end, value) in ENDS.iter().zip(per_frame.quartiles) {
+            add(&format!("localizations_per_frame_{end}"), Ok(value), "");
+        }
+    }
+    if part.linked {
+        add("localizations_per_frame_mean", Err(LINKED_FRAMES.to_owned()), "");
+    }
+    for quantity in &report.quantities {
+        let (name, spread) = (quantity.name, &quantity.parts[number]);
+        for (end, value) in ENDS.iter().zip(spread.quartiles().into_iter().flatten()) {
+            add(&format!("{name}_{end}"), Ok(value), symbol(quantity.unit));
+        }
+        if spread.left_out > 0 {
+            add(&format!("{name}_not_finite"), Ok(spread.left_out as f64), "");
+        }
+    }
+    let mut length = |name: &str, value: &Result<f64, String>| {
+        add(name, value.clone(), unit);
+        if let Ok(value) = value
+            && let Some(nanometres) = report.in_nanometres(*value, report.unit)
+        {
+            add(&format!("{name}_nm"), Ok(nanometres), symbol(Unit::Nanometre));
+        }
+    };
+    if let Some(stated) = part.stated {
+        length("stated_precision", &Ok(stated));
+    }
+    match &part.nena {
+        Some(Ok(found)) => {
+            length("nena_precision", &Ok(found.sigma));
+            length("nena_precision_error", &Ok(found.standard_error));
+        }
+        Some(Err(reason)) => length("nena_precision", &Err(reason.clone())),
+        None => {}
+    }
+    match &part.frc {
+        Some(Ok(found)) => {
+            length("frc_resolution", &Ok(found.resolution));
+            length("frc_resolution_error", &Ok(found.standard_error));
+        }
+        Some(Err(reason)) => length("frc_resolution", &Err(reason.clone())),
+        None => {}
+    }
+}
+
+/// What quartiles are called, and the median between them.
+const ENDS: [&str; 3] = ["q25", "median", "q75"];
+
+/// A line `name value unit`.
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, value, unit } = self;
+        match value {
+            Ok(value) => f.write_str(format!("{name} {} {unit}", short(*value)).trim_end()),
+            Err(reason) => write!(f, "no {name}: {reason}"),
+        }
+    }
+}
+
+/// Its value, which is null if there is a reason for it, and its unit.
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Err(reason) = &self.value {
+            map.serialize_entry("reason", reason)?;
+        }
+        map.serialize_entry("unit", self.unit)?;
+        match &self.value {
+            Ok(value) => match (short(*value).parse::<i64>(), short(*value).parse::<f64>()) {
+                (Ok(whole), _) => map.serialize_entry("value", &whole)?,
+                (_, value) => map.serialize_entry("value", &value.ok())?,
+            },
+            Err(_) => map.serialize_entry("value", &None::<f64>)?,
+        }
+        map.end()
+    }
+}
+
+/// What the table is, and a member for each number, in the order of their names.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers<'a>(pub(super) &'a StatsReport);
+
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum Member<'a> {
+    Text(&'a str),
+    Number(&'a Number),
+}
+
+impl Serialize for Numbers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let numbers = self.0.numbers();
+        let mut all: BTreeMap<&str, Member<'_>> = BTreeMap::new();
+        all.insert("file", Member::Text(&self.0.file));
+        if let Some(filter) = &self.0.filter {
+            all.insert("filter", Member::Text(filter));
+        }
+        all.extend(numbers.iter().map(|of| (of.name.as_str(), Member::Number(of))));
+        all.serialize(serializer)
+    }
+}
+
+/// A number with nine digits at most.
+fn short(value: f64) -> String {
+    let rounded = format!("{value:.8e}").parse().unwrap_or(value);
+    // No "-0" and no hundreds of zeros.
+    match rounded {
+        0.0 => "0".to_owned(),
+        rounded if (1e-5..1e15).contains(&f64::abs(rounded)) => format!("{rounded}"),
+        rounded => format!("{rounded:e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that numbers are short and that JSON knows them.
+    #[test]
+    fn numbers_are_short() {
+        let looks = [0.0, -0.0, 12345678.0, 0.1 + 0.2, -1.0 / 3.0, 1e300, 2.5e-9].map(short);
+        assert_eq!(looks, ["0", "0", "12345678", "0.3", "-0.333333333", "1e300", "2.5e-9"]);
+        for look in &looks {
+            assert!(serde_json::from_str::<serde_json::Value>(look).is_ok(), "{look}");
+        }
+    }
+}
