@@ -16,7 +16,7 @@ pub(crate) struct FitOptions {
     /// precision) or reference (double precision, one window at a time).
     #[arg(help_heading = "Fit", long, default_value = "auto", value_name = "BACKEND")]
     pub(crate) backend: Backend,
-    /// Vector instructions for the backend cpu: avx512, avx2, neon or portable; the fastest if not given.
+    /// Vector instructions for the backend cpu: avx512, avx2, neon or portable; the fastest by default.
     #[arg(help_heading = "Fit", long, value_name = "SET")]
     pub(crate) instruction_set: Option<InstructionSet>,
     /// The GPUs for the backend gpu, by the numbers that `spotfit devices` lists.
@@ -49,8 +49,8 @@ pub(crate) struct FitOptions {
     /// Stop when χ² (in counts², summed over the window) is less than this.
     #[arg(help_heading = "Fit", long, value_name = "X")]
     max_error: Option<f64>,
-    /// The background: free, or nonnegative (if only the camera's offset was subtracted). Maximum likelihood takes
-    /// nonnegative if nothing is said, least squares free.
+    /// The background: free, or nonnegative (if only the camera's offset was subtracted). The default is nonnegative
+    /// for maximum likelihood, and free for least squares.
     #[arg(help_heading = "Fit", long, value_enum, value_name = "BACKGROUND")]
     background: Option<BackgroundChoice>,
     /// How far outside the outermost pixel centres the centre may lie, in pixels.

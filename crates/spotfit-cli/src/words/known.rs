@@ -15,7 +15,7 @@ use crate::words::weights::WeightsFile;
 pub(crate) struct KnownArguments {
     /// Weights for least squares: an NPY file with an array (n, height, width), one for each pixel of each window, or
     /// (height, width), an image of the camera's frame, which needs --corners. A pixel with a weight of 0 or NaN is
-    /// masked: no fit looks at it.
+    /// masked: fits ignore it.
     #[arg(help_heading = "Camera", long, value_name = "WEIGHTS.npy")]
     pub(crate) weights: Option<PathBuf>,
     /// The positions of the windows in the frame of --camera or of an image of weights: the first pixel of each window,

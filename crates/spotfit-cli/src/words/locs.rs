@@ -33,13 +33,13 @@ pub(crate) struct TableArguments {
     /// Size of a pixel in nanometres, if the table does not contain it and lengths must be converted.
     #[arg(long, value_name = "NM")]
     pixel_size: Option<f64>,
-    /// Where (0, 0) is in tables in nanometres and in CSV tables: at the centre of the first pixel, as `spotfit localize`
-    /// writes them, or at its corner, as in ThunderSTORM. Only conversion from or to Picasso's tables needs it [default: what the
-    /// record beside the table says, or else centre].
+    /// The position of (0, 0) in tables in nanometres and in CSV tables: the centre of the first pixel, as `spotfit
+    /// localize` writes them, or its corner, as in ThunderSTORM. Only conversion from or to Picasso's tables needs it
+    /// [default: what the record beside the table says, or else centre].
     #[arg(long, value_enum, value_name = "ORIGIN")]
     origin: Option<OriginChoice>,
-    /// The number of the first frame in CSV tables, if it is not 1 where lengths have units and 0 elsewhere, nor 0 where `id` begins
-    /// with 0.
+    /// The number of the first frame in CSV tables. By default it is 1 if lengths have units and `id` does not begin
+    /// with 0, and otherwise 0.
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
     first_frame: Option<u32>,
 }

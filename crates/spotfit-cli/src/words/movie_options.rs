@@ -12,7 +12,7 @@ use spotfit::steps::PixelScale;
 /// Which frames a movie consists of.
 #[derive(Debug, Args)]
 pub(crate) struct MovieArguments {
-    /// The channel to localize, from 1. A movie with several channels needs it.
+    /// The channel to localize, from 1. It is required for a movie with several channels.
     #[arg(help_heading = "Movie", long, value_name = "N")]
     channel: Option<usize>,
     /// The z slice to localize, from 1: its time points are the frames. Without it, every slice of every time point is a

@@ -14,8 +14,8 @@ use crate::interrupt;
 /// What may be replaced. The file that is named on the command line may be; others are files that nobody named.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Overwrite {
-    /// Replace files that are not named here, such as the .yaml beside a .hdf5 file, also where Spotfit did not write them.
-    /// Without it such a file is left as it is, and nothing is written.
+    /// Replace files that are not named here, such as the .yaml beside a .hdf5 file, even if Spotfit did not write
+    /// them. Without this option such a file is not changed, and nothing is written.
     #[arg(help_heading = "Output", long)]
     pub(crate) overwrite: bool,
     /// Write no record beside the table. Otherwise LOCS.spotfit.json says how it was made: version, options, the files that were

@@ -13,7 +13,7 @@ use crate::say::message::{print, say};
 /// Whether a report is for people or for programs.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct ReportArguments {
-    /// Print the report on standard output as one JSON object, instead of in words on standard error.
+    /// Print the report as one JSON object on standard output, instead of as text on standard error.
     #[arg(help_heading = "Output", long)]
     json: bool,
 }

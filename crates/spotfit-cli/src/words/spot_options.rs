@@ -14,7 +14,8 @@ use crate::error::CliError;
 /// What is fitted and how it is judged.
 #[derive(Debug, Args)]
 pub(crate) struct SpotOptions {
-    /// The shape of the spots: circular (one sigma), elliptical (sigma_x, sigma_y) or rotated (with an angle besides).
+    /// The shape of the spots: circular (one sigma), elliptical (sigma_x, sigma_y) or rotated (elliptical, with an
+    /// angle).
     #[arg(
         help_heading = "Fit",
         long,
@@ -23,7 +24,7 @@ pub(crate) struct SpotOptions {
         value_name = "SHAPE"
     )]
     shape: ShapeChoice,
-    /// What a pixel measures of a spot: its value at the pixel's centre, or its integral over the pixel.
+    /// The profile: a pixel measures the spot at the pixel's centre, or its integral over the pixel.
     #[arg(
         help_heading = "Fit",
         long,
@@ -46,8 +47,8 @@ pub(crate) struct SpotOptions {
 /// How the camera turns photons into counts.
 #[derive(Debug, Args)]
 struct CameraOptions {
-    /// The value of a dark pixel, in ADU. With a word about the camera amplitude and background are
-    /// photo-electrons; without any they are counts.
+    /// The value of a dark pixel, in ADU. With any camera option, amplitude and background are photo-electrons;
+    /// without, they are counts.
     #[arg(help_heading = "Camera", long, value_name = "ADU")]
     baseline: Option<f64>,
     /// Photo-electrons per ADU (before EM gain).
@@ -59,10 +60,10 @@ struct CameraOptions {
     /// Read noise of the camera in photo-electrons, for maximum likelihood, errors and uncertainties.
     #[arg(help_heading = "Camera", long, value_name = "E")]
     read_noise: Option<f64>,
-    /// The maps of an sCMOS camera, in place of baseline, sensitivity and read noise: an NPZ file with arrays offset
-    /// (ADU), gain (ADU per photo-electron) and variance (ADU²), each (height, width) of the camera's frame, a
-    /// folder with each as .npy or .tif, or a camera calibration of Picasso (.hdf5), which may have no gain: it takes --sensitivity then.
-    /// Pixels with a gain of 0, or with NaN anywhere, are masked: no fit looks at them.
+    /// The maps of an sCMOS camera, instead of baseline, sensitivity and read noise: an NPZ file with arrays offset
+    /// (ADU), gain (ADU per photo-electron) and variance (ADU²), each (height, width) of the camera's frame, a folder
+    /// with each as .npy or .tif, or a camera calibration of Picasso (.hdf5); if that has no gain, give --sensitivity.
+    /// Pixels with a gain of 0, or with NaN anywhere, are masked: fits ignore them.
     #[arg(help_heading = "Camera", long, value_name = "MAPS", conflicts_with_all = ["baseline", "read_noise"])]
     camera: Option<PathBuf>,
 }

@@ -70,7 +70,7 @@ pub fn possible_pixel(nanometres: f64, said_by: impl fmt::Display) -> Result<Opt
     ))
 }
 
-/// What says how large the pixels of a movie are.
+/// The source of the pixel size of a movie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PixelSizeSource {

@@ -15,7 +15,7 @@ pub struct Widths {
     pub correlation: f64,
 }
 
-/// What is least at the z that is found.
+/// The measure that is minimal at the z that is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Measure {
     /// The Mahalanobis distance Δᵀ C⁻¹ Δ of the widths from the curve, C being the covariance of their errors. For

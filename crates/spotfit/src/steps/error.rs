@@ -59,7 +59,7 @@ pub enum StepError {
     /// Options do not go together.
     #[error("{0}")]
     Options(String),
-    /// A condition means nothing.
+    /// A condition is invalid.
     #[error("the condition: {}", .error.shown_in(.text))]
     Condition {
         /// The condition.

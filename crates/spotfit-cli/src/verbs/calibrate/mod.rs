@@ -1,4 +1,4 @@
-//! `spotfit calibrate`: from z stacks of beads to how widths tell z, or to a measured PSF.
+//! `spotfit calibrate`: from z stacks of beads to a calibration of z from widths, or to a measured PSF.
 
 mod plot;
 mod words;
@@ -36,17 +36,17 @@ pub(crate) struct CalibrateArguments {
     /// Where to write the calibration: a .yaml file, or a .hdf5 file with --spline. Picasso reads both.
     #[arg(short, long, value_name = "CALIBRATION.yaml|PSF.hdf5", help_heading = "Output")]
     output: PathBuf,
-    /// Make a measured PSF, a cubic spline in x, y and z, for `spotfit localize --psf`, in place of the widths of a Gaussian. It
-    /// takes any shape, and at least three beads; ten or more make a good one.
+    /// Make a measured PSF, a cubic spline in x, y and z, for `spotfit localize --psf`, instead of the widths of a
+    /// Gaussian. It can have any shape, and needs at least three beads; ten or more make a good one.
     #[arg(long, conflicts_with_all = ["range", "zero"])]
     spline: bool,
     /// With --spline: the distance of the PSF's planes in z, in nanometres [default: 50].
     #[arg(long, value_name = "NM", requires = "spline", help_heading = "Fit")]
     planes: Option<f64>,
-    /// From slice to slice, in nanometres.
+    /// The step from slice to slice, in nanometres.
     #[arg(long, value_name = "NM", help_heading = "Movie")]
     step: f64,
-    /// Which slice is highest.
+    /// The slice that shows the beads highest.
     #[arg(
         long,
         value_enum,
@@ -55,7 +55,7 @@ pub(crate) struct CalibrateArguments {
         help_heading = "Movie"
     )]
     order: OrderChoice,
-    /// Frames taken at each step, one after the other.
+    /// The number of consecutive frames at each step.
     #[arg(
         long,
         default_value_t = 1,
@@ -68,13 +68,13 @@ pub(crate) struct CalibrateArguments {
     /// large: some pixels more than the windows that are to be fitted with it [default: 13; 17 with --spline].
     #[arg(long = "box", value_name = "LENGTH", help_heading = "Fit")]
     box_size: Option<Length>,
-    /// Size of a pixel in nanometres; px if it is not known.
+    /// Size of a pixel in nanometres; px if it is unknown.
     #[arg(long, value_name = "NM|px", value_parser = parse_lengths, help_heading = "Movie")]
     pixel_size: Option<Lengths>,
-    /// The range of z that is needed, from A to B in nanometres; the widest possible if not given.
+    /// The required range of z, from A to B in nanometres; the widest possible range if not given.
     #[arg(long, value_name = "A,B", allow_hyphen_values = true, help_heading = "Fit")]
     range: Option<String>,
-    /// Where z is 0: where the widths are equal, or in the middle of the stack.
+    /// The position of z = 0: where the widths are equal, or in the middle of the stack.
     #[arg(
         long,
         value_enum,
@@ -83,11 +83,11 @@ pub(crate) struct CalibrateArguments {
         help_heading = "Fit"
     )]
     zero: ZeroChoice,
-    /// What z is multiplied by in the end, because of different refractive indices; 0.7 to 0.8 for an oil objective and a
-    /// watery sample.
+    /// The final factor for z, due to different refractive indices; 0.7 to 0.8 for an oil objective and a watery
+    /// sample.
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR", help_heading = "Fit")]
     magnification: f64,
-    /// Where to draw the widths against z, or with --spline the errors of x, y and z that 1000 photons allow.
+    /// Where to draw the widths against z, or with --spline the errors of x, y and z for 1000 photons.
     #[arg(long, value_name = "CALIBRATION.svg", help_heading = "Output")]
     plot: Option<PathBuf>,
     #[command(flatten)]

@@ -39,24 +39,24 @@ pub(crate) struct CurveArguments {
     /// output.
     #[arg(short, long, value_name = "FITS.csv|FITS.npy", help_heading = "Output")]
     output: PathBuf,
-    /// The names of the formula's variables; x if nothing is said, x,y for images, x,y,z for three.
+    /// The names of the formula's variables [default: x; x,y for images; x,y,z for three].
     #[arg(long, value_delimiter = ',', value_name = "NAME,...", help_heading = "Model")]
     variables: Vec<String>,
-    /// The names of the formula's parameters, in the order of the columns; as they appear in the formula if nothing is
-    /// said.
+    /// The names of the formula's parameters, in the order of the columns; by default in the order in which they appear
+    /// in the formula.
     #[arg(long, value_delimiter = ',', value_name = "NAME,...", help_heading = "Model")]
     parameters: Vec<String>,
-    /// A spline that the formula calls by this name, like a function: an NPY file with samples at 0, 1, 2, … along each axis,
-    /// the first of which is the first argument. Axes of channels, between which nothing is interpolated, come after a colon:
-    /// psf=psf.npy:0.
+    /// A spline that the formula calls by this name, like a function: an NPY file with samples at 0, 1, 2, … along each
+    /// axis; the first axis is the first argument. Axes that count channels, which are not interpolated, follow after a
+    /// colon: psf=psf.npy:0.
     #[arg(long = "spline", value_name = "NAME=SAMPLES.npy[:AXIS,...]", help_heading = "Model")]
     splines: Vec<String>,
-    /// Where the points lie: an NPY file with an array (point), (variable, point) or (fit, variable, point). Without it
-    /// they are numbered from 0.
+    /// The positions of the points: an NPY file with an array (point), (variable, point) or (fit, variable, point).
+    /// Without it they are numbered from 0.
     #[arg(long, value_name = "X.npy", help_heading = "Data")]
     x: Option<PathBuf>,
-    /// Where the search begins: a=1,t=5,c=0, or an NPY file with an array (fit, parameter), or auto, which models with
-    /// names find.
+    /// The start values: a=1,t=5,c=0, or an NPY file with an array (fit, parameter), or auto for named models, which
+    /// find their own.
     #[arg(long, value_name = "NAME=VALUE,...|START.npy|auto", help_heading = "Fit")]
     start: Option<String>,
     /// Limits: t=0: is at least 0, t=:9 at most 9, t=0:9 both.
@@ -76,22 +76,24 @@ pub(crate) struct CurveArguments {
     /// The estimator: lse (least squares) or mle (maximum likelihood of counts).
     #[arg(long, value_enum, default_value = "lse", value_name = "ESTIMATOR", help_heading = "Fit")]
     estimator: EstimatorChoice,
-    /// The weights are 1/variance: errors are what they say, and are not scaled by the residuals.
+    /// The weights are 1/variance: the errors follow from them, and are not scaled by the residuals.
     #[arg(long, help_heading = "Fit")]
     absolute: bool,
-    /// Parameters in which the formula is linear, such as amplitudes and backgrounds: eliminated (their start values do not
-    /// count, and from poor ones fits converge more often), searched for like all others, or auto, which eliminates them
-    /// where all fits begin at the same values. Those with --bounds or --fix are never eliminated, and none with mle.
+    /// Parameters in which the formula is linear, such as amplitudes and backgrounds: eliminated (their start values
+    /// are not used, and fits converge more often from poor ones), searched for like all others, or auto, which
+    /// eliminates them if all fits begin at the same values. Those with --bounds or --fix are never eliminated, and
+    /// none with mle.
     #[arg(long, value_enum, default_value = "auto", value_name = "HOW", help_heading = "Fit")]
     linear: LinearChoice,
     /// At most N iterations.
     #[arg(long, default_value_t = 200, value_name = "N", help_heading = "Fit")]
     max_iterations: u32,
-    /// A fit ends where its next step is predicted to be shorter than this many standard errors.
+    /// A fit ends when its next step is predicted to be shorter than this many standard errors.
     #[arg(long, default_value_t = 1e-3, value_name = "X", help_heading = "Fit")]
     tolerance: f64,
-    /// The backend: reference (double precision), cpu (single precision and vector instructions, several times as fast) or
-    /// gpu (single precision on an NVIDIA GPU). What single precision cannot decide is fitted again in double precision.
+    /// The backend: reference (double precision), cpu (single precision and vector instructions, several times as fast)
+    /// or gpu (single precision on an NVIDIA GPU). Fits that single precision cannot decide are repeated in double
+    /// precision.
     #[arg(long, default_value_t = Backend::Reference, value_name = "BACKEND", help_heading = "Fit")]
     backend: Backend,
     /// Number of threads, at most 1024; 0 takes one for each processor.
@@ -100,7 +102,7 @@ pub(crate) struct CurveArguments {
     /// Draw data, model and residuals of some fits.
     #[arg(long, value_name = "PLOT.svg", help_heading = "Output")]
     plot: Option<PathBuf>,
-    /// How many fits are drawn, spread over all of them.
+    /// The number of fits to draw, evenly spread over all fits.
     #[arg(long, default_value_t = 6, value_name = "N", help_heading = "Output")]
     plots: usize,
     #[command(flatten)]

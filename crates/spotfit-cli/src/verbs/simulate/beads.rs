@@ -14,13 +14,13 @@ use crate::error::CliError;
 pub(crate) struct BeadArguments {
     #[command(flatten)]
     frame: FrameArguments,
-    /// How far the stage goes from slice to slice, in nanometres.
+    /// The step of the stage from slice to slice, in nanometres.
     #[arg(long, default_value_t = BeadRecipe::default().step, value_name = "NM", help_heading = "Movie")]
     step: f64,
-    /// The stage goes from +NM to -NM nanometres, so that the first slice shows the beads highest.
+    /// The stage moves from +NM to -NM nanometres, so that the first slice shows the beads highest.
     #[arg(long, default_value_t = BeadRecipe::default().range, value_name = "NM", help_heading = "Movie")]
     range: f64,
-    /// Number of beads. Each lies in a square of its own of 24 pixels.
+    /// Number of beads. Each lies in its own square of 24 pixels.
     #[arg(long, default_value_t = BeadRecipe::default().beads, value_name = "N", help_heading = "Spots")]
     beads: usize,
     /// The beads' own heights are uniform within ±NM nanometres.

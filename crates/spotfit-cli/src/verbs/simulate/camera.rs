@@ -51,8 +51,8 @@ pub(crate) struct CameraArguments {
     /// (ADU/e-) and variance (ADU²).
     #[arg(help_heading = "Camera", long, value_name = "MAPS.npz", conflicts_with_all = ["baseline", "sensitivity", "gain", "read_noise"])]
     pub(crate) camera: Option<PathBuf>,
-    /// Replace the file of --camera although it is not one that Spotfit simulated: in other commands --camera names the maps
-    /// of a real camera, which are read. Without it such a file is left as it is, and nothing is written.
+    /// Replace the file of --camera even if Spotfit did not simulate it: in other commands --camera names the maps of a
+    /// real camera, which are read. Without this option such a file is not changed, and nothing is written.
     #[arg(help_heading = "Camera", long, requires = "camera")]
     pub(crate) overwrite: bool,
 }

@@ -20,9 +20,9 @@ pub(crate) struct FrameArguments {
     /// Where to write the frames: a .tif (16 bits, BigTIFF if necessary) or .npy file.
     #[arg(short, long, value_name = "MOVIE.tif|MOVIE.npy", help_heading = "Output")]
     output: PathBuf,
-    /// Where to write the truth: a CSV file frame,x,y,sigma,signal,background,molecule, with frames from
-    /// 0, in pixels and photo-electrons. Spots that are not circular have sigma_x,sigma_y in place of sigma, then
-    /// angle (radians) if rotated and z (nanometres) if defocused.
+    /// Where to write the truth: a CSV file frame,x,y,sigma,signal,background,molecule, with frames from 0, in pixels
+    /// and photo-electrons. Spots that are not circular have sigma_x,sigma_y instead of sigma, then angle (radians) if
+    /// rotated and z (nanometres) if defocused.
     #[arg(long, value_name = "TRUTH.csv", help_heading = "Output")]
     truth: Option<PathBuf>,
     /// Width of the frames in pixels.

@@ -18,7 +18,7 @@ pub(crate) struct MovieArguments {
     /// Number of frames.
     #[arg(long, default_value_t = MovieRecipe::default().frames, value_name = "N", help_heading = "Movie")]
     frames: usize,
-    /// Molecules that glow in a frame, on average.
+    /// Mean number of bright molecules in a frame.
     #[arg(long, default_value_t = MovieRecipe::default().spots, value_name = "N", help_heading = "Spots")]
     spots: f64,
     /// Photo-electrons of a molecule in a frame.
@@ -36,11 +36,11 @@ pub(crate) struct MovieArguments {
     sigma_spread: Option<f64>,
     #[command(flatten)]
     looks: SpotArguments,
-    /// How long a molecule glows on average, in frames.
+    /// Mean time for which a molecule is bright, in frames.
     #[arg(long, default_value_t = MovieRecipe::default().on_time, value_name = "FRAMES", help_heading = "Spots")]
     on_time: f64,
-    /// How long a molecule stays dark on average, in frames: the longer, the more molecules there are, as --spots is
-    /// that of a frame.
+    /// Mean time for which a molecule is dark, in frames: with a longer time there are more molecules, since --spots is
+    /// the number in a frame.
     #[arg(long, default_value_t = MovieRecipe::default().off_time, value_name = "FRAMES", help_heading = "Spots")]
     off_time: f64,
     /// Number of fiducial beads, always on, ten times as bright as a molecule.

@@ -55,7 +55,7 @@ impl FocusArguments {
 /// How pixels see spots.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ProfileArguments {
-    /// What a pixel sees: the Gaussian at its centre (sampled), or its mean over the pixel (integrated).
+    /// The value of a pixel: the Gaussian at its centre (sampled), or its mean over the pixel (integrated).
     #[arg(
         help_heading = "Spots",
         long,

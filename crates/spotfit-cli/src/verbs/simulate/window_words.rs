@@ -56,7 +56,7 @@ pub(super) struct WindowArguments {
     /// Standard deviation of the read noise in photo-electrons.
     #[arg(long, default_value_t = 0.0, value_name = "E", help_heading = "Camera")]
     pub(super) read_noise: f64,
-    /// Width and height of the sCMOS camera in pixels. Each window lies somewhere in it.
+    /// Width and height of the sCMOS camera in pixels. Each window lies at a random position in it.
     #[arg(
         long,
         default_value_t = 256,
@@ -65,8 +65,8 @@ pub(super) struct WindowArguments {
         help_heading = "Camera"
     )]
     pub(super) camera_size: usize,
-    /// Where to write the places of the windows in the sCMOS camera: a CSV file frame,x,y with the first pixel of each
-    /// window; the frame is always 0.
+    /// Where to write the positions of the windows in the sCMOS camera: a CSV file frame,x,y with the first pixel of
+    /// each window; the frame is always 0.
     #[arg(long, value_name = "CORNERS.csv", requires = "camera", help_heading = "Output")]
     pub(super) corners: Option<PathBuf>,
     /// The seed: the same seed gives the same bytes on every machine.
@@ -78,9 +78,9 @@ pub(super) struct WindowArguments {
     /// Where to write the windows: an NPY file (n, height, width), or - for standard output.
     #[arg(short, long, value_name = "SPOTS.npy", help_heading = "Output")]
     pub(super) output: PathBuf,
-    /// Where to write the truth: a CSV file spot,x,y,sigma,signal,background, with signal and
-    /// background as given above. Spots that are not circular have sigma_x,sigma_y in place of sigma, then
-    /// angle (radians) if rotated and z (nanometres) if defocused.
+    /// Where to write the truth: a CSV file spot,x,y,sigma,signal,background, with signal and background as given
+    /// above. Spots that are not circular have sigma_x,sigma_y instead of sigma, then angle (radians) if rotated and z
+    /// (nanometres) if defocused.
     #[arg(long, value_name = "TRUTH.csv", help_heading = "Output")]
     pub(super) truth: Option<PathBuf>,
 }

@@ -2,7 +2,7 @@
 
 use super::super::curve::Astigmatism;
 
-/// What became of a bead.
+/// Whether a bead was used, or why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
     /// It is part of the calibration.
@@ -20,9 +20,9 @@ pub enum Fate {
 pub struct BeadOutcome {
     /// Its number.
     pub bead: u32,
-    /// What became of it.
+    /// Whether it was used, or why not.
     pub fate: Fate,
-    /// Where the stage is when the bead is at z = 0, in nm: z of the bead is that of the stage less this. NaN for a
+    /// Where the stage is when the bead is at z = 0, in nm: z of the bead is z of the stage minus this value. NaN for a
     /// bead that is short or has no crossing.
     pub offset: f64,
     /// Its sound slices.
@@ -65,13 +65,13 @@ pub struct TableRow {
     pub z_error: f64,
 }
 
-/// What one slice of a stack says about one bead.
+/// The measurement of one bead in one slice of a stack.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slice {
-    /// The number of the bead. The same bead in another stack has another number, as has every bead of it.
+    /// The number of the bead, unique over all stacks: in another stack, the same bead has another number.
     pub bead: u32,
-    /// The bead's position along z by the stage, in nm: it grows when the bead comes nearer to the side that is to have
-    /// greater z. If the objective moves instead, this is the negative of its position. Range: ±10⁶.
+    /// The bead's position along z according to the stage, in nm: it grows when the bead moves towards greater z. If
+    /// the objective moves instead, this is the negative of its position. Range: ±10⁶.
     pub z: f64,
     /// Centre in pixels.
     pub x: f64,
@@ -87,28 +87,29 @@ pub struct Slice {
     pub error_y: f64,
 }
 
-/// A calibration, and what it is worth.
+/// A calibration and its quality.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
     /// The curves with their range.
     pub curve: Astigmatism,
     /// Each bead, by its number.
     pub beads: Vec<BeadOutcome>,
-    /// What was not used, and why.
+    /// The measurements that were not used, and why.
     pub rejected: Rejected,
     /// [`CalibrationOptions::box_size`](super::CalibrationOptions::box_size).
     pub box_size: Option<usize>,
-    /// How many slices were used: within the range, of beads that were used, and not rejected.
+    /// The number of used slices: within the range, of used beads, and not rejected.
     pub used: usize,
     /// The usual step of the stage in nm.
     pub step: f64,
-    /// Root mean square of what σx and σy of these slices differ from the curves, in pixels.
+    /// Root mean square difference of σx and σy of these slices from the curves, in pixels.
     pub residual: [f64; 2],
-    /// What the widths scatter beyond their errors, as a share of the width: the root of the mean excess of the squared
-    /// residuals over the squared errors, 0 if there is none. For [`FindOptions::scatter`](super::super::find::FindOptions).
+    /// The scatter of the widths beyond their errors, as a share of the width: the root of the mean excess of the
+    /// squared residuals over the squared errors, 0 if there is none. For
+    /// [`FindOptions::scatter`](super::super::find::FindOptions).
     pub scatter: f64,
     /// Root mean square of the error in z (nm, without the magnification factor) when z of these slices is found with
-    /// the curves, and the known offset of each bead is taken off. Slices at the ends of the range take part.
+    /// the curves, and the known offset of each bead is subtracted. Slices at the ends of the range are included.
     pub z_error: f64,
     /// The largest mean error in z of the rows of the table, in nm: what the curves cannot represent, and noise.
     pub z_bias: f64,
