@@ -498,6 +498,28 @@ fn states_between_two_files_are_completed() {
     assert!(folder.path(other).exists());
 }
 
+/// Proves that rows that Picasso would not read are counted where they are left out: in the message, and in the record, which has
+/// as many rows more in CSV.
+#[test]
+fn rows_that_are_left_out_are_counted() {
+    let folder = Folder::new();
+    movies(&folder, &["a.tif"], 20);
+    folder.file("list.txt", b"a.tif\n");
+    let words = ["--all", "--false-rate", "10000"];
+    let said = does(&folder, &batch("list.txt", "out", &words));
+    does(&folder, &batch("list.txt", "out", &[&words[..], &["--format", "csv"]].concat()));
+    let count = |ending: &str, name: &str| {
+        let text =
+            fs::read(folder.path(&format!("out/a.{ending}.spotfit.json"))).expect("a record");
+        let record: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+        record["counts"][name].as_u64().expect("a count")
+    };
+    let left_out = count("hdf5", "left_out");
+    assert!(left_out > 0 && count("csv", "left_out") == 0, "{said}");
+    assert_eq!(count("hdf5", "localizations") + left_out, count("csv", "localizations"));
+    assert!(said.contains(&format!("a.tif: {left_out} rows left out")), "{said}");
+}
+
 #[cfg(unix)]
 mod signals {
     use super::*;
@@ -636,7 +658,8 @@ mod signals {
         for round in 0..rounds {
             let out = format!("shared{round}");
             let (mut dies, lives) = (start(&out), start(&out));
-            std::thread::sleep(time.mul_f64(random.uniform()));
+            // Two of them take about half as long.
+            std::thread::sleep(time.mul_f64(0.5 * random.uniform()));
             signal(&dies, "KILL");
             killed += u32::from(!dies.wait().expect("its end").success());
             let there = done(&out);
@@ -654,6 +677,7 @@ mod signals {
             assert!(kept, "{round}: {there:?}, then {now:?}");
             before += there.len();
         }
+        assert!(killed > 0, "nothing is proven");
         println!(
             "{killed} of {rounds} were killed; {before} movies were whole then; a run took {time:?}"
         );

@@ -21,12 +21,13 @@ fn scores_are_as_defined() {
     let folder = Folder::new();
     let (truth, found) =
         (folder.file("truth.csv", TRUTH.as_bytes()), folder.file("found.csv", FOUND.as_bytes()));
-    let words: [&dyn AsRef<std::ffi::OsStr>; 7] =
-        [&"score", &found, &truth, &"--radius", &"200nm", &"--pixel-size", &"100"];
+    let words: [&dyn AsRef<std::ffi::OsStr>; 5] =
+        [&"score", &found, &truth, &"--pixel-size", &"100"];
+    let near: [&dyn AsRef<std::ffi::OsStr>; 2] = [&"--radius", &"200nm"];
     let of = |more: &[&dyn AsRef<std::ffi::OsStr>]| {
         report(&succeeds(&[&words[..], more, &[&"--json"]].concat()))
     };
-    let all = of(&[]);
+    let all = of(&near);
     let counts = [
         "true_positives",
         "false_positives",
@@ -36,25 +37,25 @@ fn scores_are_as_defined() {
         "not_finite",
     ];
     assert_eq!(counts.map(|name| all[name].as_u64().expect("a count")), [4, 1, 2, 3, 0, 1]);
-    let near = |report: &Value, name: &str, expected: f64| {
+    let equals = |report: &Value, name: &str, expected: f64| {
         let value = report[name].as_f64().unwrap_or(f64::NAN);
         assert!(
             (value - expected).abs() < 1e-9 * expected.abs(),
             "{name} is {value}, not {expected}"
         );
     };
-    near(&all, "jaccard", 400.0 / 7.0);
-    near(&all, "recall", 400.0 / 6.0);
-    near(&all, "precision", 80.0);
+    equals(&all, "jaccard", 400.0 / 7.0);
+    equals(&all, "recall", 400.0 / 6.0);
+    equals(&all, "precision", 80.0);
     // 90, 30, 5 and 10 nm.
     let rmse = ((8100.0 + 900.0 + 25.0 + 100.0) / 4.0_f64).sqrt();
-    near(&all, "rmse", rmse);
-    near(&all, "efficiency", 100.0 - (300.0 / 7.0_f64).hypot(rmse));
+    equals(&all, "rmse", rmse);
+    equals(&all, "efficiency", 100.0 - (300.0 / 7.0_f64).hypot(rmse));
     assert_eq!(
         (&all["rmse_z"], &all["radius_z"], &all["unit"]),
         (&Value::Null, &Value::Null, &Value::from("nm"))
     );
-    let said = String::from_utf8(succeeds(&words).stdout).expect("text");
+    let said = String::from_utf8(succeeds(&[&words[..], &near].concat()).stdout).expect("text");
     for part in [
         "jaccard        57.14 %",
         "4 pairs within 200 nm",
@@ -66,7 +67,7 @@ fn scores_are_as_defined() {
     // The fifth spot is 1.5 pixels from the edge, and so is what was found of it.
     let border: [&dyn AsRef<std::ffi::OsStr>; 6] =
         [&"--border", &"2px", &"--width", &"64", &"--height", &"64"];
-    let inner = of(&border);
+    let inner = of(&[&near[..], &border].concat());
     assert_eq!(counts.map(|name| inner[name].as_u64().expect("a count")), [3, 1, 2, 3, 2, 1]);
     // Nothing found says nothing of errors, and is not a number.
     let none = of(&[&"--radius", &"1nm"]);
@@ -80,11 +81,11 @@ fn scores_are_as_defined() {
         &["--radius 0 is out of its range (above 0)"],
     );
     fails(&[&words[..], &[&"--radius-z", &"50"]].concat(), &["--radius-z", "z"]);
-    fails(&[&words[..], &[&"--border", &"-1"]].concat(), &["--border"]);
+    fails(&[&words[..], &[&"--border=-1"]].concat(), &["--border"]);
     fails(&[&words[..], &[&"--border", &"100"]].concat(), &["--border", "--width", "--height"]);
     fails(
         &[&"score", &found, &truth],
-        &["truth.csv", "the size of a pixel is not known", "--pixel-size"],
+        &["found.csv", "the size of a pixel is not known", "--pixel-size"],
     );
 }
 

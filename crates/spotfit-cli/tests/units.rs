@@ -166,9 +166,9 @@ fn units_do_not_matter_to_tables() {
         .expect("a calibration");
     let calibration = calibration.to_str().expect("a name");
     let verbs: [&[&str]; 10] = [
-        &["filter", "x_px < 30 & sigma1_nm > 160 & photons > 500"],
+        &["filter", "x_px < 30 & sigma_x_nm > 160 & photons > 500"],
         &["filter", "x_nm < 3900", "--merge", "1px"],
-        &["filter", "--merge", "130", "--neighbours", "5", "--radius", "0.06um"],
+        &["filter", "--merge", "130", "--neighbours", "1", "--radius", "0.06um"],
         &["merge", "--radius", "130nm"],
         &["merge", "--radius", "1px"],
         &["link", "--radius", "40nm", "--gap", "3"],

@@ -60,7 +60,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         spotfit.convert(unknown, unit="nm")
     for function in spotfit.filter, spotfit.convert:
         with pytest.raises(TypeError, match=r"locs must be spotfit\.Locs"):
-            function({"x": [1.0]})  # type: ignore[operator]
+            function({"x": [1.0]})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"truth must be spotfit\.Locs"):
         spotfit.score(locs, {"x": [1.0]})  # type: ignore[arg-type]
     with pytest.raises(FileNotFoundError, match=r"none\.yaml"):

@@ -103,7 +103,7 @@ pub enum Kind {
 /// A column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name: see the [module](self).
+    /// Its name: that of its [`Meaning`], if it is known.
     pub name: String,
     /// Its unit.
     pub unit: Unit,

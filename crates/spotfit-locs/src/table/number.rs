@@ -129,6 +129,16 @@ impl Digits {
 
 /// The power of ten of the first digit of a positive number.
 fn decade(value: f64) -> i32 {
+    /// Powers of ten below those that are usual; the literals are as near to them as numbers can be.
+    const LOW: [f64; 12] =
+        [1e0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11];
+    if (1e-11..1.0).contains(&value) {
+        let below = LOW.iter().position(|&power| power <= value).unwrap_or(0);
+        return -(below as i32);
+    }
+    if (1.0..1e22).contains(&value) {
+        return TENS.iter().position(|&power| power > value).map_or(22, |above| above as i32 - 1);
+    }
     let near = value.log10().floor() as i32;
     // A logarithm may be rounded to the next whole number.
     match near {
@@ -144,14 +154,15 @@ fn write_to(value: f64, decimals: usize, text: &mut Vec<u8>) {
     const PLAIN: usize = 9;
     /// So many digits after the first are read back as the number that it was.
     const ALL: i32 = 16;
+    if decimals <= PLAIN {
+        return write_rounded(value, decimals, text);
+    }
     let after = match value.abs() {
         0.0 => 0,
         size => decimals as i32 + decade(size),
     };
     if after >= ALL {
         write(value, text);
-    } else if decimals <= PLAIN {
-        write_rounded(value, decimals, text);
     } else {
         let after = after.max(0) as usize;
         general(value, |value, text| write!(text, "{value:.after$e}"), text);
@@ -213,26 +224,46 @@ fn general(
     }
 }
 
+/// The digits of the numbers below 100.
+static PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[b'0'; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + number as u8 / 10, b'0' + number as u8 % 10];
+        number += 1;
+    }
+    pairs
+};
+
 /// Writes a whole number of units, of which 10^`decimals` make one.
 fn units_of(units: f64, decimals: usize, text: &mut Vec<u8>) {
+    let mut rest = units.abs() as u64;
+    // Before the digits there is room for a sign, and for the digits that make way for the point.
+    let mut digits = [b'0'; 26];
+    let end = digits.len();
+    let mut first = end;
+    while rest >= 10 {
+        first -= 2;
+        digits[first..first + 2].copy_from_slice(&PAIRS[(rest % 100) as usize]);
+        rest /= 100;
+    }
+    if rest > 0 {
+        first -= 1;
+        digits[first] = b'0' + rest as u8;
+    }
+    first = first.min(end - decimals - 1);
+    if decimals > 0 {
+        let point = end - decimals - 1;
+        digits.copy_within(first..=point, first - 1);
+        digits[point] = b'.';
+        first -= 1;
+    }
     // Also what is rounded to −0.
     if units.is_sign_negative() {
-        text.push(b'-');
-    }
-    let mut rest = units.abs() as u64;
-    let mut digits = [b'0'; 24];
-    let mut first = digits.len();
-    while rest > 0 || first + decimals + 1 > digits.len() {
         first -= 1;
-        digits[first] = b'0' + (rest % 10) as u8;
-        rest /= 10;
+        digits[first] = b'-';
     }
-    let (whole, fraction) = digits[first..].split_at(digits.len() - first - decimals);
-    text.extend_from_slice(whole);
-    if decimals > 0 {
-        text.push(b'.');
-        text.extend_from_slice(fraction);
-    }
+    text.extend_from_slice(&digits[first..]);
 }
 
 #[cfg(test)]

@@ -149,6 +149,10 @@ pub fn run(
     };
     let unit = if tables.iter().all(in_nanometres) { Unit::Nanometre } else { Unit::Pixel };
     let deep = tables.iter().all(|table| table.column("z").is_some());
+    for (source, table) in [(localizations, &tables[0]), (truth, &tables[1])] {
+        // A table that cannot be had in this unit is to blame, and not a radius.
+        table.emptied().lengths("x", unit).map_err(source.wrong())?;
+    }
     let [radius, radius_z] = radii(options, localizations, &info, unit, deep)?;
     let field = Field::of(options, localizations, &info, unit)?;
     let [found, spots] = &tables;

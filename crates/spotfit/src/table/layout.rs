@@ -83,7 +83,7 @@ impl Layout {
         const with_status: status: bool,
     }
 
-    /// The table of some localizations. Lengths have six decimals in pixels, four in nanometres.
+    /// The table of some localizations. Lengths have six decimals in pixels and four in nanometres, or more: see [`Kind::Rounded`].
     pub fn table(&self, spots: &[Localization], info: &Info) -> Table {
         let mut info = info.clone();
         info.pixel_size = self.pixel_size.or(info.pixel_size);

@@ -47,11 +47,17 @@ pub(crate) struct MovieArguments {
     #[arg(long, default_value_t = MovieRecipe::default().beads, value_name = "N", help_heading = "Spots")]
     beads: usize,
     /// Drift from frame to frame: X,Y in pixels, or X,Y,Z with Z in nanometres for defocused spots.
-    #[arg(long, default_value = "0,0", value_name = "X,Y[,Z]", allow_hyphen_values = true)]
+    #[arg(
+        help_heading = "Movie",
+        long,
+        default_value = "0,0",
+        value_name = "X,Y[,Z]",
+        allow_hyphen_values = true
+    )]
     drift: String,
     /// The heights of defocused spots: random, or those of the structures, so that lines ascend and rings are tilted
     /// [default: random].
-    #[arg(long, value_enum, value_name = "HEIGHTS")]
+    #[arg(help_heading = "Spots", long, value_enum, value_name = "HEIGHTS")]
     heights: Option<HeightsChoice>,
 }
 

@@ -110,31 +110,25 @@ fn trim_end(mut line: &[u8], delimiter: u8) -> &[u8] {
     line
 }
 
-/// A field of a line.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Text<'a> {
-    /// Without quotes around it; quotes in a quoted field are doubled.
-    bytes: &'a [u8],
-    quoted: bool,
+/// What is between the quotes of a field; quotes in it are doubled.
+fn between_quotes(field: &[u8]) -> Option<&[u8]> {
+    field.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
-impl<'a> Text<'a> {
-    /// As a word: spaces between quotes belong to it.
-    pub(super) fn word(self) -> Cow<'a, str> {
-        let word = String::from_utf8_lossy(self.bytes);
-        if self.quoted && word.contains("\"\"") {
-            return Cow::Owned(word.replace("\"\"", "\""));
-        }
-        word
-    }
-
-    /// As a number, without spaces around it.
-    pub(super) fn number(self) -> &'a [u8] {
-        if self.quoted { self.bytes.trim_ascii() } else { self.bytes }
+/// A field as a word: spaces between quotes belong to it.
+pub(super) fn word(field: &[u8]) -> Cow<'_, str> {
+    match between_quotes(field) {
+        None => String::from_utf8_lossy(field),
+        Some(inside) => String::from_utf8_lossy(inside).replace("\"\"", "\"").into(),
     }
 }
 
-/// The fields of a line, without spaces around them.
+/// A field without quotes and without spaces between them, as a number may have them.
+pub(super) fn plain(field: &[u8]) -> &[u8] {
+    between_quotes(field).map_or(field, <[u8]>::trim_ascii)
+}
+
+/// The fields of a line, without spaces around them, but with their quotes.
 pub(super) struct Fields<'a> {
     rest: Option<&'a [u8]>,
     delimiter: u8,
@@ -147,41 +141,47 @@ impl<'a> Fields<'a> {
         Self { rest: Some(line), delimiter, sound: true }
     }
 
-    /// The field that begins with a quote, whose inside and all after it this is; `None` if the quote has no end.
+    /// The field at the beginning of a line that begins with a quote; `None` if the quote has no end.
     #[cold]
-    fn quoted(&mut self, inside: &'a [u8]) -> Option<Text<'a>> {
-        let mut end = 0;
+    fn quoted(&mut self, line: &'a [u8]) -> Option<&'a [u8]> {
+        let mut end = 1;
         loop {
-            end += inside[end..].iter().position(|&byte| byte == b'"')?;
-            if inside.get(end + 1) != Some(&b'"') {
+            end += line[end..].iter().position(|&byte| byte == b'"')?;
+            if line.get(end + 1) != Some(&b'"') {
                 break;
             }
             end += 2;
         }
-        let (bytes, after) = (&inside[..end], &inside[end + 1..]);
+        // A delimiter may stand between quotes.
+        let (field, after) = line.split_at(end + 1);
         let next = after.iter().position(|&byte| byte == self.delimiter);
         self.sound &= after[..next.unwrap_or(after.len())].trim_ascii().is_empty();
         self.rest = next.map(|place| &after[place + 1..]);
-        Some(Text { bytes, quoted: true })
+        Some(field)
     }
 }
 
 impl<'a> Iterator for Fields<'a> {
-    type Item = Text<'a>;
+    type Item = &'a [u8];
 
-    fn next(&mut self) -> Option<Text<'a>> {
+    fn next(&mut self) -> Option<&'a [u8]> {
         let delimiter = self.delimiter;
         let line = trim_start(self.rest?, delimiter);
-        if let [b'"', inside @ ..] = line {
-            // A delimiter may stand between quotes.
-            match self.quoted(inside) {
+        if line.first() == Some(&b'"') {
+            match self.quoted(line) {
                 None => self.sound = false,
                 field => return field,
             }
         }
-        let place = line.iter().position(|&byte| byte == delimiter);
-        self.rest = place.map(|place| &line[place + 1..]);
-        let bytes = trim_end(&line[..place.unwrap_or(line.len())], delimiter);
-        Some(Text { bytes, quoted: false })
+        match line.iter().position(|&byte| byte == delimiter) {
+            Some(place) => {
+                self.rest = Some(&line[place + 1..]);
+                Some(trim_end(&line[..place], delimiter))
+            }
+            None => {
+                self.rest = None;
+                Some(trim_end(line, delimiter))
+            }
+        }
     }
 }

@@ -14,7 +14,7 @@ use super::{
     Column, Dimension, Info, Kind, MOST_WORDS, Meaning, Table, TableError, Unit, names, number,
     place,
 };
-use lines::{Fields, Lines, Text, parts, trim};
+use lines::{Fields, Lines, parts, plain, trim, word};
 
 pub use write::CsvWriter;
 pub(super) use write::title;
@@ -270,12 +270,12 @@ impl Layout {
                 _ => None,
             };
             let mut fields = lines.clone().flat_map(|line| Fields::of(line, delimiter));
-            self.comma = fields.find_map(|text| comma(text.number())).unwrap_or(false);
+            self.comma = fields.find_map(|text| comma(plain(text))).unwrap_or(false);
         }
         let mut is_words = vec![false; self.columns.len()];
         for line in lines.take(SETTLING) {
             for (is_words, text) in is_words.iter_mut().zip(Fields::of(line, delimiter)) {
-                let value = text.number();
+                let value = plain(text);
                 *is_words |= !value.is_empty() && self.number(value).is_none();
             }
         }
@@ -302,7 +302,7 @@ impl Layout {
         let id = self.columns.iter().position(|field| field.is(Meaning::Id));
         let Some(id) = id.filter(|_| !self.told) else { return };
         let value =
-            Fields::of(first, self.delimiter).nth(id).and_then(|text| self.number(text.number()));
+            Fields::of(first, self.delimiter).nth(id).and_then(|text| self.number(plain(text)));
         let frames = self.columns.iter_mut().find(|field| field.is(Meaning::Frame));
         if let Some(frames) = frames.filter(|field| field.offset == 1.0)
             && value == Some(0.0)
@@ -363,7 +363,7 @@ impl Layout {
             let Some(field) = self.columns.get(index).filter(|field| field.read) else { continue };
             let value = match &field.column.kind {
                 Kind::Words(_) => {
-                    let word = text.word();
+                    let word = word(text);
                     if words[index].len() > MOST_WORDS {
                         return Err(Wrong::new(What::Words(excerpt(&field.header))));
                     }
@@ -371,17 +371,18 @@ impl Layout {
                 }
                 kind => {
                     let wrong = |needed| Wrong::new(What::value(field, text, needed));
-                    let digits = text.number();
-                    let missing = digits.is_empty() && *kind != Kind::Whole;
-                    let value = if missing { Some(f64::NAN) } else { self.number(digits) };
+                    let read = |text: &[u8]| match text.is_empty() && *kind != Kind::Whole {
+                        true => Some(f64::NAN),
+                        false => self.number(text),
+                    };
+                    let value = read(text).or_else(|| read(plain(text)));
                     let value = value.ok_or_else(|| wrong("a number"))?;
                     if *kind == Kind::Whole {
                         let fits = value.fract() == 0.0 && value.abs() < LARGEST;
-                        let frame = field.is(Meaning::Frame);
-                        let counts = !frame || value >= field.offset;
+                        let counts = value >= field.offset || !field.is(Meaning::Frame);
                         if !(fits && counts) {
                             return Err(wrong(match field.offset {
-                                _ if !frame => "a whole number",
+                                _ if !field.is(Meaning::Frame) => "a whole number",
                                 1.0 => "the number of a frame, from 1",
                                 0.0 => "the number of a frame, from 0",
                                 _ => "the number of a frame, from the first",
@@ -413,7 +414,7 @@ fn headers(line: &[u8], said: Option<u8>) -> Result<(Vec<String>, u8), TableErro
     let line = line.trim_ascii_end();
     let names = |line: &[u8], delimiter: u8| -> (Vec<String>, bool) {
         let mut fields = Fields::of(trim(line, delimiter), delimiter);
-        let names = fields.by_ref().map(|field| field.word().into_owned()).collect();
+        let names = fields.by_ref().map(|field| word(field).into_owned()).collect();
         (names, fields.sound)
     };
     // A name may have quotes, too.
@@ -505,8 +506,8 @@ enum What {
 }
 
 impl What {
-    fn value(field: &Field, text: Text<'_>, needed: &'static str) -> Self {
-        let value = excerpt(&String::from_utf8_lossy(text.number()));
+    fn value(field: &Field, text: &[u8], needed: &'static str) -> Self {
+        let value = excerpt(&String::from_utf8_lossy(plain(text)));
         Self::Value(excerpt(&field.header), value, needed)
     }
 }
