@@ -26,6 +26,6 @@ pub use range::OutOfRange;
 #[doc(hidden)]
 pub mod private {
     pub use crate::averages::{median, root_mean_square};
-    pub use crate::table::meaning::{Meaning, meanings, words};
+    pub use crate::table::conditions::{Operand, operands, words};
     pub use crate::table::picasso::{in_nanometres, pixel_size};
 }

@@ -128,6 +128,43 @@ fn units_are_never_mixed() {
     assert!(matches!(mixed.length_unit(), Err(TableError::MixedUnits { .. })));
 }
 
+/// Proves that all lengths in the plane get one unit, in mixed tables too, that other numbers stay, that nothing changes where
+/// nothing has to, and that a table without the size of a pixel is refused with the column.
+#[test]
+fn a_table_is_brought_to_one_unit() {
+    let text = "frame,x [nm],y [nm],z [nm],sigma [px],intensity [photon],uncertainty_xy [nm],neighbour [px]\n\
+        1,1000,20,55,1.5,700,8,Infinity\n";
+    let mut table = read(text).expect("a table");
+    let said = table.clone().in_unit(Unit::Nanometre).expect_err("sigma").to_string();
+    assert_eq!(
+        said,
+        "sigma is in pixels, and is needed in nanometres; the size of a pixel is not known"
+    );
+    let said = table.clone().in_unit(Unit::Photon).expect_err("photons").to_string();
+    assert_eq!(said, "lengths are in pixels or nanometres; photons is asked for");
+    table.info.pixel_size = Some(100.0);
+    let names = ["x", "y", "z", "sigma", "photons", "uncertainty", "neighbour"];
+    let values = |table: &Table| names.map(|name| table.values(name).unwrap()[0]);
+    let pixels = table.clone().in_unit(Unit::Pixel).expect("pixels");
+    assert_eq!(values(&pixels), [10.0, 0.2, 55.0, 1.5, 700.0, 0.08, f64::INFINITY]);
+    assert_eq!(
+        written(&pixels).lines().next(),
+        Some(
+            "\"frame\",\"x [px]\",\"y [px]\",\"z [nm]\",\"sigma [px]\",\"intensity [photon]\",\"uncertainty_xy [px]\",\"neighbour [px]\""
+        )
+    );
+    let nanometres = pixels.clone().in_unit(Unit::Nanometre).expect("nanometres");
+    assert_eq!(values(&nanometres), [1000.0, 20.0, 55.0, 150.0, 700.0, 8.0, f64::INFINITY]);
+    let lengths = pixels.clone().in_unit(Unit::Pixel).expect("as it was");
+    assert_eq!(lengths, pixels);
+    // Without a length in the plane there is nothing to convert.
+    let other = read("frame,area\n1,2\n").expect("a table");
+    assert_eq!(other.clone().in_unit(Unit::Nanometre).expect("as it was"), other);
+    let mut odd = Table::new(Info::default().with_movie(Some(100.0), [1, 1], 1));
+    odd.set(Column::new("x", Unit::None, Kind::Double, vec![1.0]));
+    assert!(odd.in_unit(Unit::Pixel).unwrap_err().to_string().starts_with("x is in no unit"));
+}
+
 /// Proves that frames count from 0 where the first id is 0, unless something else is said, that this is told, and that such a
 /// table is written so that it comes back.
 #[test]

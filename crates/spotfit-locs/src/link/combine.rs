@@ -1,24 +1,7 @@
 //! One row for all localizations of a molecule.
 
 use super::Groups;
-use crate::table::{Column, Kind, Table, Unit};
-
-/// How the numbers of a column become one.
-enum Way {
-    /// That of the first.
-    First,
-    Sum,
-    /// Weighted by 1/σ² of these columns, if there are any.
-    Mean(Option<Vec<f64>>),
-    /// 1/√Σσ⁻².
-    Precision,
-    /// √Σσ².
-    Spread,
-    /// The mean direction of axes, in radians: they have a period of π.
-    Axis,
-    /// All bits that are set in any.
-    Bits,
-}
+use crate::table::{Column, Kind, Meaning, Merge, Table, Unit};
 
 impl Table {
     /// One row for each group: photons and background are summed, positions weighted by 1/σ² of their uncertainties,
@@ -33,86 +16,65 @@ impl Table {
     pub fn combined(&self, groups: &Groups) -> Self {
         let mut table = Self::new(self.info.clone());
         for column in self.columns() {
-            let values = combine(&self.way(column), column, groups);
+            let merge = match &column.kind {
+                Kind::Words(_) => Merge::First,
+                _ => column.meaning().map_or(Merge::Mean, Meaning::merge),
+            };
+            let weights = self.weights(column).filter(|_| merge == Merge::Weighted);
+            let values = combine(merge, weights, column, groups);
             let kind = match &column.kind {
-                Kind::Whole
-                    if !matches!(
-                        column.name.as_str(),
-                        "frame" | "id" | "flags" | "molecule" | "group"
-                    ) =>
-                {
-                    Kind::Double
-                }
+                Kind::Whole if !matches!(merge, Merge::First | Merge::Bits) => Kind::Double,
                 kind => kind.clone(),
             };
             table.set(Column { values, kind, ..column.clone() });
         }
-        let whole =
-            |name: &str, values: Vec<f64>| Column::new(name, Unit::None, Kind::Whole, values);
-        let of = |name: &str| self.column(name).map(|column| &column.values[..]);
-        table.set(whole("molecule", (0..groups.len()).map(|group| group as f64).collect()));
+        let whole = |meaning, values| Column::of(meaning, Unit::None, values);
+        let of = |meaning: Meaning| self.column(meaning).map(|column| &column.values[..]);
+        table.set(whole(Meaning::Molecule, (0..groups.len()).map(|group| group as f64).collect()));
         // What is no count counts as one.
         let before = |of: Option<&[f64]>, row: u32| of.map_or(1.0, |of| of[row as usize].max(1.0));
-        let counted = of("detections");
+        let counted = of(Meaning::Detections);
         let detections = |rows: &[u32]| rows.iter().map(|&row| before(counted, row)).sum();
-        table.set(whole("detections", groups.iter().map(detections).collect()));
-        if let Some(frames) = of("frame") {
-            let lasted = of("on_time");
+        table.set(whole(Meaning::Detections, groups.iter().map(detections).collect()));
+        if let Some(frames) = of(Meaning::Frame) {
+            let lasted = of(Meaning::OnTime);
             let length = |rows: &[u32]| {
                 let end = |&row: &u32| frames[row as usize] + before(lasted, row);
                 let begin = rows.first().map_or(0.0, |&row| frames[row as usize]);
                 rows.iter().map(end).fold(begin, f64::max) - begin
             };
-            table.set(whole("on_time", groups.iter().map(length).collect()));
+            table.set(whole(Meaning::OnTime, groups.iter().map(length).collect()));
         }
         table
     }
 
-    fn way(&self, column: &Column) -> Way {
-        let weight = |name: &str| {
-            let known = self.column(name).or_else(|| match name {
-                "uncertainty_z" => None,
-                _ => self.column("uncertainty"),
-            });
-            Way::Mean(known.map(|column| column.values.clone()))
-        };
-        match (column.name.as_str(), &column.kind) {
-            ("frame" | "id" | "molecule" | "group", _) | (_, Kind::Words(_)) => Way::First,
-            ("photons" | "background", _) => Way::Sum,
-            ("x", _) => weight("uncertainty_x"),
-            ("y", _) => weight("uncertainty_y"),
-            ("z", _) => weight("uncertainty_z"),
-            ("uncertainty" | "uncertainty_x" | "uncertainty_y" | "uncertainty_z", _) => {
-                Way::Precision
-            }
-            ("photons_error" | "background_error", _) => Way::Spread,
-            ("angle", _) => Way::Axis,
-            ("flags", _) => Way::Bits,
-            _ => Way::Mean(None),
-        }
+    /// The errors of a column's numbers.
+    fn weights(&self, column: &Column) -> Option<&[f64]> {
+        let mut errors = column.meaning()?.errors().iter();
+        errors.find_map(|&error| Some(&self.column(error)?.values[..]))
     }
 }
 
-fn combine(way: &Way, column: &Column, groups: &Groups) -> Vec<f64> {
+fn combine(merge: Merge, errors: Option<&[f64]>, column: &Column, groups: &Groups) -> Vec<f64> {
     let values = &column.values;
     let of = |row: &u32| values[*row as usize];
-    let one = |rows: &[u32]| match way {
-        Way::First => rows.first().map_or(f64::NAN, of),
-        Way::Sum => rows.iter().map(of).sum(),
-        Way::Precision => {
+    let one = |rows: &[u32]| match merge {
+        Merge::First => rows.first().map_or(f64::NAN, of),
+        Merge::Sum => rows.iter().map(of).sum(),
+        Merge::Precision => {
             let known = rows.iter().map(of).filter(|error| *error > 0.0 && error.is_finite());
             let sum: f64 = known.map(|error| error.powi(-2)).sum();
             if sum > 0.0 { sum.sqrt().recip() } else { rows.first().map_or(f64::NAN, of) }
         }
-        Way::Spread => rows.iter().map(|row| of(row).powi(2)).sum::<f64>().sqrt(),
-        Way::Axis => {
+        Merge::Spread => rows.iter().map(|row| of(row).powi(2)).sum::<f64>().sqrt(),
+        Merge::Axis => {
             let sum =
                 |part: fn(f64) -> f64| rows.iter().map(|row| part(2.0 * of(row))).sum::<f64>();
             0.5 * sum(f64::sin).atan2(sum(f64::cos))
         }
-        Way::Bits => rows.iter().fold(0u64, |bits, row| bits | of(row) as u64) as f64,
-        Way::Mean(errors) => {
-            let weight = |row: &u32| match errors.as_ref().map(|errors| errors[*row as usize]) {
+        Merge::Bits => rows.iter().fold(0u64, |bits, row| bits | of(row) as u64) as f64,
+        Merge::Mean | Merge::Weighted => {
+            let weight = |row: &u32| match errors.map(|errors| errors[*row as usize]) {
                 Some(error) if error > 0.0 && error.is_finite() => error.powi(-2),
                 Some(_) => 0.0,
                 None => 1.0,

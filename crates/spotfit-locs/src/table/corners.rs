@@ -4,7 +4,7 @@ use std::io::Read;
 
 use fit_core::Corner;
 
-use super::{CsvReader, Table, TableError, Unit};
+use super::{CsvReader, Meaning, Table, TableError, Unit};
 
 /// Reads the corners of windows from a CSV table with columns named `x` and `y`, the first pixel of each window, and
 /// `frame`, from 0, which may be left out; memory does not grow with the table.
@@ -37,12 +37,13 @@ impl<R: Read> CornerReader<R> {
     /// # Errors
     /// [`TableError`] if there is no column `x` or `y`.
     pub fn new(reader: R) -> Result<Self, TableError> {
-        let reader = CsvReader::new(reader)?.with_columns(&["frame", "x", "y"]);
+        let reader = CsvReader::new(reader)?
+            .with_columns(&[Meaning::Frame, Meaning::X, Meaning::Y].map(Meaning::name));
         let block = reader.layout();
-        for name in ["x", "y"] {
-            let column = block.column(name).ok_or_else(|| TableError::Column(name.to_owned()))?;
+        for name in [Meaning::X, Meaning::Y] {
+            let column = block.column(name).ok_or_else(|| TableError::Column(name.to_string()))?;
             if column.unit != Unit::Pixel {
-                let (column, found) = (name.to_owned(), column.unit);
+                let (column, found) = (name.to_string(), column.unit);
                 return Err(TableError::PixelSize { column, found, needed: Unit::Pixel });
             }
         }
@@ -57,19 +58,20 @@ impl<R: Read> CornerReader<R> {
         }
         let row = self.next;
         self.next += 1;
-        let whole = |name: &str| {
+        let whole = |name: Meaning| {
             let value = self.block.values(name)?[row];
             let whole = value as u32;
             let wrong = || TableError::Row {
                 row: self.before + row as u64 + 1,
-                column: name.to_owned(),
+                column: name.to_string(),
                 value,
                 needed: "a whole number, from 0",
             };
             if f64::from(whole) == value { Ok(whole) } else { Err(wrong()) }
         };
-        let frame = if self.block.column("frame").is_some() { whole("frame")? } else { 0 };
-        Ok(Some(Corner { frame, x: whole("x")?, y: whole("y")? }))
+        let frame =
+            if self.block.column(Meaning::Frame).is_some() { whole(Meaning::Frame)? } else { 0 };
+        Ok(Some(Corner { frame, x: whole(Meaning::X)?, y: whole(Meaning::Y)? }))
     }
 }
 

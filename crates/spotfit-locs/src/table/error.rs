@@ -108,6 +108,9 @@ pub enum TableError {
         /// The unit needed.
         needed: Unit,
     },
+    /// This is no unit of lengths in the plane.
+    #[error("lengths are in pixels or nanometres; {0} is asked for")]
+    NoLength(Unit),
     /// There are more rows than fit into memory.
     #[error("there are more than {most} rows; work on a part of them at a time")]
     ManyRows {

@@ -1,21 +1,7 @@
 //! Tables of localizations: columns of numbers with names and units, read and written in blocks.
 //!
-//! A table is what a file holds, whatever program wrote it. A column that is known has one name here, whatever the file
-//! calls it:
-//!
-//! | here | ThunderSTORM, and our CSV | Picasso | |
-//! |---|---|---|---|
-//! | `frame` | `frame`, from 1 | `frame` | from 0 |
-//! | `x`, `y` | `x [nm]`, `y [nm]` | `x`, `y` | centre |
-//! | `z` | `z [nm]` | `z` | nm |
-//! | `sigma` | `sigma [nm]` | | standard deviation of the spot |
-//! | `sigma_x`, `sigma_y` | `sigma1 [nm]`, `sigma2 [nm]` | `sx`, `sy` | |
-//! | `photons` | `intensity [photon]` | `photons` | |
-//! | `background` | `offset [photon]` | `bg` | a pixel |
-//! | `uncertainty` | `uncertainty_xy [nm]` | | of x and y |
-//! | `uncertainty_x`, `_y`, `_z` | `uncertainty_x [nm]`, … | `lpx`, `lpy`, `lpz` | |
-//! | `detections`, `on_time` | the same | `n`, `len` | after linking |
-//! | `molecule` | the same | the same | after linking; `group` is another column, such as Picasso's picks |
+//! A table is what a file holds, whatever program wrote it. A column that is known has a [`Meaning`] and one name here, whatever the
+//! file calls it. `group` is not `molecule` but another column, such as Picasso's picks.
 //!
 //! Lengths are in pixels or nanometres, as in the file; [`Table::lengths`] gives them in either. Picasso's are in pixels, and in
 //! nanometres from version 1.0 on, which marks its files (`picasso_format`). Other columns keep their
@@ -23,11 +9,12 @@
 //! otherwise from 0: the first is how localizations are written, the second how positions and truths are. But where the `id` of the
 //! first row is 0, frames are counted from 0 in both: so Picasso writes them for ThunderSTORM.
 
+pub(crate) mod conditions;
 mod corners;
 mod csv;
 mod error;
 mod file;
-pub(crate) mod meaning;
+mod meaning;
 mod names;
 mod number;
 pub(crate) mod picasso;
@@ -42,6 +29,8 @@ pub use corners::CornerReader;
 pub use csv::{CsvReader, CsvWriter};
 pub use error::TableError;
 pub use file::{TableFormat, TableReader, TableWriter, Written};
+pub(crate) use meaning::Merge;
+pub use meaning::{Dimension, Meaning};
 pub use picasso::{LeftOut, PicassoReader, PicassoWriter, is_our_sidecar, sidecar};
 
 /// The unit of a column.
@@ -84,6 +73,14 @@ impl Unit {
             Self::Radian => Some("rad"),
         }
     }
+
+    /// How many decimals numbers have that were measured or computed here.
+    pub fn decimals(self) -> u8 {
+        match self {
+            Self::Pixel | Self::Radian => 6,
+            _ => 4,
+        }
+    }
 }
 
 /// What the values of a column are.
@@ -117,8 +114,31 @@ pub struct Column {
 
 impl Column {
     /// A column of numbers.
-    pub fn new(name: &str, unit: Unit, kind: Kind, values: Vec<f64>) -> Self {
-        Self { name: name.to_owned(), unit, kind, values }
+    pub fn new(name: impl AsRef<str>, unit: Unit, kind: Kind, values: Vec<f64>) -> Self {
+        Self { name: name.as_ref().to_owned(), unit, kind, values }
+    }
+
+    /// A column that is known, measured or computed here, of a table whose lengths in the plane have this unit.
+    pub fn of(meaning: Meaning, lengths: Unit, values: Vec<f64>) -> Self {
+        let unit = meaning.dimension().unit(lengths);
+        let kind = match (meaning.words(), meaning.dimension()) {
+            (Some(words), _) => Kind::Words(words),
+            (_, Dimension::Count) => Kind::Whole,
+            _ => Kind::Rounded(unit.decimals()),
+        };
+        Self::new(meaning, unit, kind, values)
+    }
+
+    /// What it means, if that is known.
+    pub fn meaning(&self) -> Option<Meaning> {
+        Meaning::of(&self.name)
+    }
+
+    /// Whether its values are lengths in the plane, in pixels or nanometres.
+    pub fn is_length(&self) -> bool {
+        let meaning = self.meaning().filter(|meaning| meaning.is_used());
+        matches!(self.unit, Unit::Pixel | Unit::Nanometre)
+            && meaning.is_none_or(|meaning| meaning.dimension() == Dimension::Length)
     }
 
     /// The same without its values.
@@ -206,8 +226,9 @@ impl Table {
         &self.columns
     }
 
-    /// The column with this name.
-    pub fn column(&self, name: &str) -> Option<&Column> {
+    /// The column with this name, or this [`Meaning`].
+    pub fn column(&self, name: impl AsRef<str>) -> Option<&Column> {
+        let name = name.as_ref();
         self.columns.iter().find(|column| column.name == name)
     }
 
@@ -216,7 +237,7 @@ impl Table {
     pub fn called(&self, name: &str) -> Option<&Column> {
         let other = || {
             let mut columns = self.columns.iter();
-            columns.find(|column| meaning::other_names(column).iter().any(|other| other == name))
+            columns.find(|column| conditions::other_names(column).iter().any(|other| other == name))
         };
         self.column(name).or_else(other)
     }
@@ -224,17 +245,16 @@ impl Table {
     /// The columns whose meaning is not known, each with the name that it may have been meant to have, such as `intensity`
     /// for `Photons`. Nothing but conditions and copies uses them.
     pub fn unknown(&self) -> Vec<(&str, Option<&'static str>)> {
-        let known =
-            |name: &str| names::find(name).is_some() || names::PICASSO_ALONE.contains(&name);
-        let unknown = self.columns.iter().filter(|column| !known(&column.name));
+        let unknown = self.columns.iter().filter(|column| column.meaning().is_none());
         unknown.map(|column| (column.name.as_str(), names::similar(&column.name))).collect()
     }
 
-    /// The values of the column with this name.
+    /// The values of the column with this name, or this [`Meaning`].
     ///
     /// # Errors
     /// [`TableError::Column`].
-    pub fn values(&self, name: &str) -> Result<&[f64], TableError> {
+    pub fn values(&self, name: impl AsRef<str>) -> Result<&[f64], TableError> {
+        let name = name.as_ref();
         let column = self.column(name).ok_or_else(|| TableError::Column(name.to_owned()))?;
         Ok(&column.values)
     }
@@ -250,15 +270,16 @@ impl Table {
             *old = column;
             return;
         }
-        let order = |name: &str| names::KNOWN.iter().position(|known| known.name == name);
-        let place = order(&column.name).and_then(|mine| {
-            self.columns.iter().position(|other| order(&other.name).is_some_and(|its| its > mine))
+        let place = names::used(&column.name).and_then(|mine| {
+            let later = |other: &Column| names::used(&other.name).is_some_and(|its| its > mine);
+            self.columns.iter().position(later)
         });
         self.columns.insert(place.unwrap_or(self.columns.len()), column);
     }
 
     /// Takes a column out.
-    pub fn remove(&mut self, name: &str) -> Option<Column> {
+    pub fn remove(&mut self, name: impl AsRef<str>) -> Option<Column> {
+        let name = name.as_ref();
         let place = self.columns.iter().position(|column| column.name == name)?;
         Some(self.columns.remove(place))
     }
@@ -329,7 +350,8 @@ impl Table {
     ///
     /// # Errors
     /// [`TableError::Column`], [`TableError::PixelSize`].
-    pub fn lengths(&self, name: &str, unit: Unit) -> Result<Cow<'_, [f64]>, TableError> {
+    pub fn lengths(&self, name: impl AsRef<str>, unit: Unit) -> Result<Cow<'_, [f64]>, TableError> {
+        let name = name.as_ref();
         let scaled = |column: &Column| -> Result<f64, TableError> {
             let missing = || TableError::PixelSize {
                 column: column.name.clone(),
@@ -352,23 +374,23 @@ impl Table {
                 scale => column.values.iter().map(|value| value * scale).collect(),
             });
         }
-        let both = |a: &str, b: &str, mean: fn(f64, f64) -> f64| {
-            let (Some(a), Some(b)) = (self.column(a), self.column(b)) else {
-                return Err(TableError::Column(name.to_owned()));
+        let missing = || TableError::Column(name.to_owned());
+        let meaning = Meaning::of(name).ok_or_else(missing)?;
+        if let Some(both) = meaning.of_both_axes() {
+            return match self.column(both) {
+                Some(_) => self.lengths(both, unit),
+                None => Err(missing()),
             };
-            let scales = [scaled(a)?, scaled(b)?];
-            let pairs = a.values.iter().zip(&b.values);
-            Ok(pairs.map(|(a, b)| mean(a * scales[0], b * scales[1])).collect())
-        };
-        match name {
-            "sigma" => both("sigma_x", "sigma_y", |x, y| if x == y { x } else { (x * y).sqrt() }),
-            "uncertainty" => both("uncertainty_x", "uncertainty_y", root_mean_square),
-            "sigma_x" | "sigma_y" if self.column("sigma").is_some() => self.lengths("sigma", unit),
-            "uncertainty_x" | "uncertainty_y" if self.column("uncertainty").is_some() => {
-                self.lengths("uncertainty", unit)
-            }
-            _ => Err(TableError::Column(name.to_owned())),
         }
+        let [a, b] = meaning.axes().ok_or_else(missing)?.map(|axis| self.column(axis));
+        let (Some(a), Some(b)) = (a, b) else { return Err(missing()) };
+        let mean = match meaning {
+            Meaning::Uncertainty => root_mean_square,
+            _ => |x: f64, y: f64| if x == y { x } else { (x * y).sqrt() },
+        };
+        let scales = [scaled(a)?, scaled(b)?];
+        let pairs = a.values.iter().zip(&b.values);
+        Ok(pairs.map(|(a, b)| mean(a * scales[0], b * scales[1])).collect())
     }
 
     /// The unit of x and y.
@@ -376,11 +398,54 @@ impl Table {
     /// # Errors
     /// [`TableError::Column`] if there is no x, [`TableError::MixedUnits`] if y has another unit.
     pub fn length_unit(&self) -> Result<Unit, TableError> {
-        let x = self.column("x").ok_or_else(|| TableError::Column("x".to_owned()))?;
-        match self.column("y") {
+        let x = self.column(Meaning::X);
+        let x = x.ok_or_else(|| TableError::Column(Meaning::X.to_string()))?;
+        match self.column(Meaning::Y) {
             Some(y) if y.unit != x.unit => Err(TableError::MixedUnits { x: x.unit, y: y.unit }),
             _ => Ok(x.unit),
         }
+    }
+
+    /// The same table with all lengths of the plane in pixels or in nanometres. Those along the axis stay in nanometres.
+    ///
+    /// # Errors
+    /// [`TableError::PixelSize`] if a length is in another unit and the size of a pixel is not known, [`TableError::NoLength`] if
+    /// this is no unit of lengths.
+    ///
+    /// ```
+    /// use spotfit_locs::table::{CsvReader, Unit};
+    ///
+    /// let reader = CsvReader::new("frame,x [nm],y [nm]\n1,200,50\n".as_bytes())?;
+    /// let table = reader.with_info(|info| info.pixel_size = Some(100.0)).read_all(10)?;
+    /// let table = table.in_unit(Unit::Pixel)?;
+    /// assert_eq!((table.values("x")?, table.length_unit()?), (&[2.0][..], Unit::Pixel));
+    /// # Ok::<(), spotfit_locs::table::TableError>(())
+    /// ```
+    pub fn in_unit(mut self, unit: Unit) -> Result<Self, TableError> {
+        if !matches!(unit, Unit::Pixel | Unit::Nanometre) {
+            return Err(TableError::NoLength(unit));
+        }
+        let size = self.info.pixel_size;
+        for column in &mut self.columns {
+            let in_plane = column.meaning().is_some_and(|one| one.dimension() == Dimension::Length);
+            if column.unit == unit || !(in_plane || column.is_length()) {
+                continue;
+            }
+            // What has no unit cannot be converted either.
+            let size = size.filter(|_| column.is_length());
+            let size = size.ok_or_else(|| TableError::PixelSize {
+                column: column.name.clone(),
+                found: column.unit,
+                needed: unit,
+            })?;
+            match unit {
+                // A division gives back what was multiplied more often than the product with the reciprocal.
+                Unit::Pixel => column.values.iter_mut().for_each(|value| *value /= size),
+                _ => column.values.iter_mut().for_each(|value| *value *= size),
+            }
+            (column.unit, column.kind) = (unit, Kind::Rounded(unit.decimals()));
+        }
+        Ok(self)
     }
 
     /// The frames, from 0.
@@ -392,12 +457,12 @@ impl Table {
             let frame = value as u32;
             let wrong = || TableError::Row {
                 row: row as u64 + 1,
-                column: "frame".to_owned(),
+                column: Meaning::Frame.to_string(),
                 value,
                 needed: "the number of a frame",
             };
             if f64::from(frame) == value { Ok(frame) } else { Err(wrong()) }
         };
-        self.values("frame")?.iter().enumerate().map(whole).collect()
+        self.values(Meaning::Frame)?.iter().enumerate().map(whole).collect()
     }
 }

@@ -4,14 +4,11 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use fit_core::Status;
 use spotfit_files::hdf5::{H5Reader, H5Writer, Member, NumberKind, Rows};
 use spotfit_files::private::excerpt;
 use spotfit_files::yaml::{self, Value};
 
-use super::names::{self, Quantity};
-use super::{Column, Info, Kind, Table, TableError, Unit};
-use crate::depth::DepthStatus;
+use super::{Column, Info, Kind, Meaning, Table, TableError, Unit, names};
 
 /// The dataset with the rows.
 const ROWS: &str = "locs";
@@ -158,9 +155,11 @@ impl<R: Read + Seek> PicassoReader<R> {
             if !*wanted {
                 continue;
             }
-            match (column.name.as_str(), &column.kind) {
-                ("angle", _) => values.iter_mut().for_each(|value| *value = -value.to_radians()),
-                ("neighbour", _) => {
+            match (column.meaning(), &column.kind) {
+                (Some(Meaning::Angle), _) => {
+                    values.iter_mut().for_each(|value| *value = -value.to_radians())
+                }
+                (Some(Meaning::Neighbour), _) => {
                     let alone = |value: &&mut f64| **value >= f64::from(ALONE);
                     values.iter_mut().filter(alone).for_each(|value| *value = f64::INFINITY);
                 }
@@ -187,13 +186,9 @@ impl<R: Read + Seek> PicassoReader<R> {
 /// What stands for the distance of a spot to the next where there is none: Picasso reads finite numbers only.
 const ALONE: f32 = 1e9;
 
-/// The words of a column that is a number here and in Picasso's tables.
+/// The words of a column that is a number in Picasso's tables.
 fn words(name: &str) -> Option<Vec<String>> {
-    match name {
-        "status" => Some(Status::ALL.map(|status| status.name().to_owned()).to_vec()),
-        "z_status" => Some(DepthStatus::ALL.map(|status| status.name().to_owned()).to_vec()),
-        _ => None,
-    }
+    Meaning::of(name).and_then(Meaning::words)
 }
 
 /// The format that Picasso's YAML names, if it names one: the last that says something counts.
@@ -252,22 +247,15 @@ fn column(member: &Member, lengths: Unit) -> Column {
         NumberKind::F32 => Kind::Single,
         _ => Kind::Whole,
     };
-    let Some(known) = names::from_picasso(&member.name) else {
+    let Some(meaning) = names::from_picasso(&member.name) else {
         return Column::new(&member.name, Unit::None, kind, Vec::new());
     };
-    let unit = match known.quantity {
-        Quantity::Length => lengths,
-        Quantity::Depth => Unit::Nanometre,
-        Quantity::Photons => Unit::Photon,
-        Quantity::Angle => Unit::Radian,
-        Quantity::Count | Quantity::Other => Unit::None,
-    };
     // Iterations of linked tables are means.
-    let kind = match (known.name, kind) {
-        ("frame", _) => Kind::Whole,
-        (_, kind) => kind,
+    let kind = match meaning {
+        Meaning::Frame => Kind::Whole,
+        _ => kind,
     };
-    Column::new(known.name, unit, kind, Vec::new())
+    Column::new(meaning, meaning.dimension().unit(lengths), kind, Vec::new())
 }
 
 /// What documents say of the movie. The last that says something counts.
@@ -328,17 +316,21 @@ struct Out {
     length: bool,
 }
 
-/// Columns that Picasso has of every table, and what they are made of.
-const BOTH: [(&str, &str); 4] = [
-    ("sigma_x", "sigma"),
-    ("sigma_y", "sigma"),
-    ("uncertainty_x", "uncertainty"),
-    ("uncertainty_y", "uncertainty"),
-];
+impl Out {
+    fn is(&self, meaning: Meaning) -> bool {
+        self.name == meaning.name()
+    }
+}
 
 /// Columns that may not be negative.
-const POSITIVE: [&str; 6] =
-    ["uncertainty_x", "uncertainty_y", "uncertainty_z", "photons", "sigma_x", "sigma_y"];
+const POSITIVE: [Meaning; 6] = [
+    Meaning::UncertaintyX,
+    Meaning::UncertaintyY,
+    Meaning::UncertaintyZ,
+    Meaning::Photons,
+    Meaning::SigmaX,
+    Meaning::SigmaY,
+];
 
 impl<W: Write + Seek> PicassoWriter<W> {
     /// Writes through this.
@@ -358,7 +350,7 @@ impl<W: Write + Seek> PicassoWriter<W> {
     /// [`TableError::Column`] if there is no `frame`, `x` or `y`, [`TableError::PixelSize`] if lengths are in nanometres and the size of a
     /// pixel is not known, [`TableError::Hdf5`].
     pub fn write(&mut self, block: &Table) -> Result<(), TableError> {
-        for name in ["frame", "x", "y"] {
+        for name in [Meaning::Frame, Meaning::X, Meaning::Y] {
             block.values(name)?;
         }
         if let Some(writer) = self.writer.take() {
@@ -372,7 +364,7 @@ impl<W: Write + Seek> PicassoWriter<W> {
         for column in columns.iter() {
             values.push(if column.length {
                 let mut lengths = block.lengths(&column.name, Unit::Pixel)?.into_owned();
-                if column.name == "neighbour" {
+                if column.is(Meaning::Neighbour) {
                     let far = f64::from(ALONE);
                     lengths.iter_mut().for_each(|length| *length = length.min(far));
                 }
@@ -381,9 +373,9 @@ impl<W: Write + Seek> PicassoWriter<W> {
                 plain(block, &column.name)?
             });
         }
-        let place = |name: &str| columns.iter().position(|column| column.name == name);
-        let at = ["x", "y", "frame"].map(|name| place(name).map_or(0, |place| place));
-        let positive: Vec<usize> = POSITIVE.iter().filter_map(|name| place(name)).collect();
+        let place = |meaning| columns.iter().position(|column| column.is(meaning));
+        let at = [Meaning::X, Meaning::Y, Meaning::Frame].map(|one| place(one).unwrap_or(0));
+        let positive: Vec<usize> = POSITIVE.into_iter().filter_map(place).collect();
         let size = [block.info.width, block.info.height]
             .map(|side| side.map_or(f64::INFINITY, |side| side as f64));
         let mut keep = vec![true; block.rows()];
@@ -425,7 +417,7 @@ impl<W: Write + Seek> PicassoWriter<W> {
     /// [`TableError::Hdf5`], [`TableError::Column`] if no block was written.
     pub fn finish(self) -> Result<(W, String), TableError> {
         let Some((writer, _)) = self.begun else {
-            return Err(TableError::Column("frame".to_owned()));
+            return Err(TableError::Column(Meaning::Frame.to_string()));
         };
         let documents = documents(&self.info, self.reach);
         let failed =
@@ -443,40 +435,40 @@ fn columns(table: &Table) -> Vec<Out> {
         if matches!(column.kind, Kind::Words(_)) && words(&column.name).is_none() {
             continue;
         }
-        let replaced = |name: &str| BOTH.iter().any(|(_, of)| *of == name);
-        if replaced(&column.name) {
+        let meaning = column.meaning();
+        // Picasso has those of x and y, which are made of it.
+        if meaning.is_some_and(|meaning| meaning.axes().is_some()) {
             continue;
         }
-        let known = names::find(&column.name);
-        let name = known.and_then(|known| known.picasso).unwrap_or(&column.name).to_owned();
-        let kind = match (&column.kind, column.name.as_str()) {
-            (_, "frame") => NumberKind::U32,
-            (Kind::Whole, "iterations") => NumberKind::I32,
+        let name = meaning.and_then(Meaning::picasso).unwrap_or(&column.name).to_owned();
+        let kind = match (&column.kind, meaning) {
+            (_, Some(Meaning::Frame)) => NumberKind::U32,
+            (Kind::Whole, Some(Meaning::Iterations)) => NumberKind::I32,
             (Kind::Words(_), _) => NumberKind::U8,
-            (Kind::Whole, "molecule" | "on_time" | "detections") => NumberKind::U32,
+            (Kind::Whole, Some(Meaning::Molecule | Meaning::OnTime | Meaning::Detections)) => {
+                NumberKind::U32
+            }
             (Kind::Whole, _) => NumberKind::I64,
             // Single precision is 2 nm at a centimetre: enough for pixels, but for what was double before.
-            _ if known.is_some() => NumberKind::F32,
+            (_, Some(meaning)) if meaning.is_used() => NumberKind::F32,
             (Kind::Single, _) => NumberKind::F32,
             _ => NumberKind::F64,
         };
-        let length = matches!(column.unit, Unit::Pixel | Unit::Nanometre)
-            && known.is_none_or(|known| known.quantity == Quantity::Length);
+        let length = column.is_length();
         columns.push(Out { member: Member { name, kind }, name: column.name.clone(), length });
     }
-    for (name, of) in BOTH {
-        let has = |name: &str| table.column(name).is_some();
-        if has(of) && !has(name) {
-            let known = names::find(name).and_then(|known| known.picasso).unwrap_or(name);
-            let member = Member { name: known.to_owned(), kind: NumberKind::F32 };
-            columns.push(Out { member, name: name.to_owned(), length: true });
+    for &axis in Meaning::ALL {
+        let made = axis.of_both_axes().is_some_and(|both| table.column(both).is_some());
+        if made && table.column(axis).is_none() {
+            let name = axis.picasso().unwrap_or(axis.name()).to_owned();
+            let member = Member { name, kind: NumberKind::F32 };
+            columns.push(Out { member, name: axis.to_string(), length: true });
         }
     }
-    let order = |out: &Out| names::KNOWN.iter().position(|known| known.name == out.name);
-    columns.sort_by_key(|out| match order(out) {
+    columns.sort_by_key(|out| match names::used(&out.name) {
         // Picasso's own tables begin so.
-        Some(_) if out.name == "frame" => 0,
-        Some(place) => place + 1,
+        Some(Meaning::Frame) => 0,
+        Some(meaning) => meaning as usize + 1,
         None => usize::MAX,
     });
     columns
@@ -486,9 +478,9 @@ fn columns(table: &Table) -> Vec<Out> {
 fn plain(block: &Table, name: &str) -> Result<Vec<f64>, TableError> {
     let values = block.values(name)?;
     let kind = block.column(name).map(|column| &column.kind);
-    Ok(match (name, kind, words(name)) {
+    Ok(match (Meaning::of(name), kind, words(name)) {
         // Degrees, turned the other way, in [−90, 90).
-        ("angle", ..) => {
+        (Some(Meaning::Angle), ..) => {
             let turned = |value: &f64| (90.0 - value.to_degrees()).rem_euclid(180.0) - 90.0;
             values.iter().map(turned).collect()
         }

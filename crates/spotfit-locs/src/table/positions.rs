@@ -1,6 +1,6 @@
 //! Positions in tables.
 
-use super::{Table, TableError, Unit};
+use super::{Meaning, Table, TableError, Unit};
 use crate::positions::Positions;
 
 impl Table {
@@ -10,20 +10,21 @@ impl Table {
     /// # Errors
     /// [`TableError::Column`], [`TableError::PixelSize`], and [`TableError::Row`] for what is no position.
     pub fn positions(&self, corner: bool) -> Result<Positions, TableError> {
-        let (x, y) = (self.lengths("x", Unit::Pixel)?, self.lengths("y", Unit::Pixel)?);
+        let (x, y) =
+            (self.lengths(Meaning::X, Unit::Pixel)?, self.lengths(Meaning::Y, Unit::Pixel)?);
         let origin = if corner && self.length_unit()? == Unit::Nanometre { 0.5 } else { 0.0 };
         let mut positions = Positions::default();
-        for (row, &frame) in self.values("frame")?.iter().enumerate() {
-            let wrong = |column: &str, value: f64, needed: &'static str| TableError::Row {
+        for (row, &frame) in self.values(Meaning::Frame)?.iter().enumerate() {
+            let wrong = |column: Meaning, value: f64, needed: &'static str| TableError::Row {
                 row: row as u64 + 1,
-                column: column.to_owned(),
+                column: column.to_string(),
                 value,
                 needed,
             };
             if !(0.0..=2f64.powi(52)).contains(&frame) || frame.fract() != 0.0 {
-                return Err(wrong("frame", frame, "the number of a frame"));
+                return Err(wrong(Meaning::Frame, frame, "the number of a frame"));
             }
-            for (name, value) in [("x", x[row]), ("y", y[row])] {
+            for (name, value) in [(Meaning::X, x[row]), (Meaning::Y, y[row])] {
                 if !value.is_finite() {
                     return Err(wrong(name, value, "a finite number"));
                 }

@@ -336,7 +336,7 @@ fn psfs_are_checked() {
     assert_eq!(psf.at([9.1, 0.0, 0.0]), None);
     assert_eq!(psf.at([f64::NAN, 0.0, 0.0]), None);
     assert_eq!(psf.bound(0.0, 1000.0, 10.0, [30; 2]), None);
-    assert_eq!(psf.window([1e300, f64::NAN, 0.0], [3, 3]), Array2::zeros((3, 3)));
+    assert_eq!(psf.window([1e300, f64::NAN, 0.0], [3, 3]), Array2::<f64>::zeros((3, 3)));
     let refused = |knots: Array3<f64>, step: f64, zero: f64| {
         Psf::new(knots, step, zero).expect_err("refused").to_string()
     };

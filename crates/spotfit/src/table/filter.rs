@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use fit_formula::{Condition, FormulaError};
 use rayon::prelude::*;
-use spotfit_locs::private::{Meaning, meanings, words};
+use spotfit_locs::private::{Operand, operands, words};
 
-use super::{Column, Kind, Table, TableError};
+use super::{Column, Kind, Meaning, Table, TableError};
 
 /// A condition on the columns of a table, such as `photons > 300 & uncertainty < 20 & 80 < sigma`.
 ///
@@ -30,7 +30,7 @@ use super::{Column, Kind, Table, TableError};
 pub struct Filter {
     condition: Condition,
     /// What each of its columns is.
-    of: Vec<Meaning>,
+    of: Vec<Operand>,
     /// All words that columns may have; one is the number of its place.
     words: Vec<String>,
 }
@@ -42,16 +42,16 @@ impl Filter {
     /// [`FormulaError`], with the place in the text.
     pub fn new(text: &str, like: &Table) -> Result<Self, FormulaError> {
         let words = words(like);
-        let mut known = meanings(like);
+        let mut known = operands(like);
         // A column of words alone says nothing: with a number it would be compared in vain.
         let mentioned = |word: &&String| text.contains(word.as_str());
         if words.iter().any(|word| mentioned(&word)) {
             for column in like.columns().iter().filter(|column| is_words(column)) {
                 let (name, unit, word) = (column.name.clone(), None, None);
-                known.push((name.clone(), Meaning { column: name, unit, word }));
+                known.push((name.clone(), Operand { column: name, unit, word }));
             }
             for (number, word) in words.iter().enumerate().filter(|(_, word)| mentioned(word)) {
-                let meaning = Meaning { column: String::new(), unit: None, word: Some(number) };
+                let meaning = Operand { column: String::new(), unit: None, word: Some(number) };
                 known.push((word.clone(), meaning));
             }
         }
@@ -62,7 +62,7 @@ impl Filter {
         let condition = Condition::new(text, &names)?;
         let meaning = |name: &String| {
             let found = known.iter().find(|(known, _)| known == name);
-            found.map(|(_, meaning)| meaning.clone()).unwrap_or(Meaning {
+            found.map(|(_, meaning)| meaning.clone()).unwrap_or(Operand {
                 column: name.clone(),
                 unit: None,
                 word: None,
@@ -74,7 +74,7 @@ impl Filter {
 
     /// The names that a condition on a table like this one may use.
     pub fn names(like: &Table) -> Vec<String> {
-        meanings(like).into_iter().map(|(name, _)| name).collect()
+        operands(like).into_iter().map(|(name, _)| name).collect()
     }
 
     /// The condition as it was given.
@@ -84,16 +84,12 @@ impl Filter {
 
     /// The columns of a table that the condition is on, as far as it may have them; x is among them, for its unit.
     pub fn columns(&self) -> Vec<&str> {
-        let mut all = vec!["x"];
-        for Meaning { column, .. } in self.of.iter().filter(|of| of.word.is_none()) {
-            let made_of: &[&str] = match column.as_str() {
-                "sigma" => &["sigma_x", "sigma_y"],
-                "uncertainty" => &["uncertainty_x", "uncertainty_y"],
-                "sigma_x" | "sigma_y" => &["sigma"],
-                "uncertainty_x" | "uncertainty_y" => &["uncertainty"],
-                _ => &[],
-            };
-            for name in std::iter::once(column.as_str()).chain(made_of.iter().copied()) {
+        let mut all = vec![Meaning::X.name()];
+        for Operand { column, .. } in self.of.iter().filter(|of| of.word.is_none()) {
+            let meaning = Meaning::of(column);
+            let axes = meaning.and_then(Meaning::axes).into_iter().flatten();
+            let others = axes.chain(meaning.and_then(Meaning::of_both_axes));
+            for name in std::iter::once(column.as_str()).chain(others.map(|other| other.name())) {
                 if !all.contains(&name) {
                     all.push(name);
                 }
@@ -110,7 +106,7 @@ impl Filter {
         let columns: Vec<Cow<'_, [f64]>> = self
             .of
             .iter()
-            .map(|Meaning { column, unit, word }| match (unit, table.column(column)) {
+            .map(|Operand { column, unit, word }| match (unit, table.column(column)) {
                 _ if word.is_some() => Ok(Cow::Owned(vec![self.number(*word); table.rows()])),
                 (None, Some(found)) if is_words(found) => Ok(self.numbers(found)),
                 (None, Some(found)) => Ok(Cow::Borrowed(&found.values[..])),

@@ -6,7 +6,7 @@ use fit_core::{Shape, Status};
 use spotfit_files::private::excerpt;
 use spotfit_locs::private::root_mean_square;
 
-use super::{Column, Info, Kind, Table, TableError, Unit, Written};
+use super::{Column, Dimension, Info, Kind, Meaning, Table, TableError, Unit, Written};
 use crate::astigmatism::find::{Depth, DepthStatus};
 use crate::localize::{Checks, Flags, Localization, SpotErrors};
 
@@ -88,84 +88,77 @@ impl Layout {
         let mut info = info.clone();
         info.pixel_size = self.pixel_size.or(info.pixel_size);
         let mut table = Table::new(info);
-        let (scale, unit, decimals) = match self.pixel_size {
-            Some(size) => (size, Unit::Nanometre, 4),
-            None => (1.0, Unit::Pixel, 6),
-        };
+        let (scale, unit) =
+            self.pixel_size.map_or((1.0, Unit::Pixel), |size| (size, Unit::Nanometre));
         let origin = if self.corner_origin { 0.5 } else { 0.0 };
-        let mut add = |name: &str, unit: Unit, kind: Kind, of: &dyn Fn(&Localization) -> f64| {
-            table.set(Column::new(name, unit, kind, spots.iter().map(of).collect()));
+        let mut add = |meaning: Meaning, of: &dyn Fn(&Localization) -> f64| {
+            let scale = if meaning.dimension() == Dimension::Length { scale } else { 1.0 };
+            let values = spots.iter().map(|spot| of(spot) * scale).collect();
+            table.set(Column::of(meaning, unit, values));
         };
-        macro_rules! lengths {
-            ($($name:literal: $of:expr),* $(,)?) => {{
-                $(add($name, unit, Kind::Rounded(decimals), &|spot| $of(spot) * scale);)*
-            }};
-        }
-        macro_rules! numbers {
-            ($unit:expr, $($name:literal: $of:expr),* $(,)?) => {{
-                $(add($name, $unit, Kind::Rounded(4), &$of);)*
-            }};
-        }
-        add("id", Unit::None, Kind::Whole, &|spot| spot.id as f64);
-        add("frame", Unit::None, Kind::Whole, &|spot| spot.frame as f64);
-        lengths!("x": |s: &Localization| s.x + origin, "y": |s: &Localization| s.y + origin);
-        let depth =
-            |of: fn(&Depth) -> f64| move |s: &Localization| s.depth.as_ref().map_or(f64::NAN, of);
-        if self.depth {
-            numbers!(Unit::Nanometre, "z": depth(|depth| depth.z));
-        }
+        add(Meaning::Id, &|spot| spot.id as f64);
+        add(Meaning::Frame, &|spot| spot.frame as f64);
+        add(Meaning::X, &|spot| spot.x + origin);
+        add(Meaning::Y, &|spot| spot.y + origin);
         match self.widths {
-            Widths::One | Widths::Measured => lengths!("sigma": |s: &Localization| s.sigma),
-            _ => {
-                lengths!("sigma_x": |s: &Localization| s.sigma_x, "sigma_y": |s: &Localization| s.sigma_y);
+            Widths::One | Widths::Measured => add(Meaning::Sigma, &|spot| spot.sigma),
+            Widths::Two | Widths::Turned => {
+                add(Meaning::SigmaX, &|spot| spot.sigma_x);
+                add(Meaning::SigmaY, &|spot| spot.sigma_y);
             }
         }
         if self.widths == Widths::Turned {
-            add("angle", Unit::Radian, Kind::Rounded(6), &|spot| spot.angle);
+            add(Meaning::Angle, &|spot| spot.angle);
         }
-        numbers!(Unit::Photon, "photons": |s| s.intensity, "background": |s| s.offset, "background_std": |s| s.background_std);
-        numbers!(Unit::None, "chi2": |s| s.chi2);
-        lengths!("uncertainty": |s: &Localization| s.uncertainty);
+        add(Meaning::Photons, &|spot| spot.intensity);
+        add(Meaning::Background, &|spot| spot.offset);
+        add(Meaning::BackgroundStd, &|spot| spot.background_std);
+        add(Meaning::Chi2, &|spot| spot.chi2);
+        add(Meaning::Uncertainty, &|spot| spot.uncertainty);
         if self.widths != Widths::One {
-            lengths!("uncertainty_x": |s: &Localization| s.uncertainty_x, "uncertainty_y": |s: &Localization| s.uncertainty_y);
-        }
-        if self.depth {
-            numbers!(Unit::Nanometre, "uncertainty_z": depth(|depth| depth.error));
+            add(Meaning::UncertaintyX, &|spot| spot.uncertainty_x);
+            add(Meaning::UncertaintyY, &|spot| spot.uncertainty_y);
         }
         if self.errors {
             let error = |of: fn(&SpotErrors) -> f64| {
-                move |s: &Localization| s.errors.as_ref().map_or(f64::NAN, of)
+                move |spot: &Localization| spot.errors.as_ref().map_or(f64::NAN, of)
             };
-            numbers!(Unit::Photon, "photons_error": error(|e| e.photons), "background_error": error(|e| e.background));
+            add(Meaning::PhotonsError, &error(|errors| errors.photons));
+            add(Meaning::BackgroundError, &error(|errors| errors.background));
             match self.widths {
-                Widths::One => lengths!("sigma_error": error(|e| e.sigma_x)),
+                Widths::One => add(Meaning::SigmaError, &error(|errors| errors.sigma_x)),
                 Widths::Measured => {}
-                _ => {
-                    lengths!("sigma_x_error": error(|e| e.sigma_x), "sigma_y_error": error(|e| e.sigma_y));
+                Widths::Two | Widths::Turned => {
+                    add(Meaning::SigmaXError, &error(|errors| errors.sigma_x));
+                    add(Meaning::SigmaYError, &error(|errors| errors.sigma_y));
                 }
             }
         }
         if self.depth {
-            numbers!(Unit::None, "z_distance": depth(|depth| depth.distance));
-            let words = DepthStatus::ALL.map(|status| status.name().to_owned()).to_vec();
-            let status = depth(|depth| depth.status as usize as f64);
-            let none = DepthStatus::Invalid as usize as f64;
-            let status = move |s: &Localization| if s.depth.is_some() { status(s) } else { none };
-            add("z_status", Unit::None, Kind::Words(words), &status);
+            let depth = |of: fn(&Depth) -> f64| {
+                move |spot: &Localization| spot.depth.as_ref().map_or(f64::NAN, of)
+            };
+            add(Meaning::Z, &depth(|depth| depth.z));
+            add(Meaning::UncertaintyZ, &depth(|depth| depth.error));
+            add(Meaning::ZDistance, &depth(|depth| depth.distance));
+            let status = |spot: &Localization| {
+                spot.depth.as_ref().map_or(DepthStatus::Invalid, |depth| depth.status)
+            };
+            add(Meaning::ZStatus, &|spot| status(spot) as usize as f64);
         }
         if self.checks {
             let checks = |of: fn(&Checks) -> f64| {
-                move |s: &Localization| s.checks.as_ref().map_or(f64::NAN, of)
+                move |spot: &Localization| spot.checks.as_ref().map_or(f64::NAN, of)
             };
-            lengths!("neighbour": checks(|checks| checks.neighbour));
-            numbers!(Unit::None, "goodness": checks(|checks| checks.goodness));
-            let flags = |s: &Localization| s.checks.map_or(Flags::default(), |checks| checks.flags);
-            add("flags", Unit::None, Kind::Whole, &|spot| f64::from(flags(spot).bits()));
+            add(Meaning::Neighbour, &checks(|checks| checks.neighbour));
+            add(Meaning::Goodness, &checks(|checks| checks.goodness));
+            let flags =
+                |spot: &Localization| spot.checks.map_or(Flags::default(), |checks| checks.flags);
+            add(Meaning::Flags, &|spot| f64::from(flags(spot).bits()));
         }
         if self.status {
-            let words = Status::ALL.map(|status| status.name().to_owned()).to_vec();
             let place = |status| Status::ALL.iter().position(|one| *one == status).unwrap_or(0);
-            add("status", Unit::None, Kind::Words(words), &|spot| place(spot.status) as f64);
+            add(Meaning::Status, &|spot| place(spot.status) as f64);
         }
         table
     }
@@ -194,41 +187,43 @@ impl Layout {
         };
         let rows = table.rows();
         let missing = || vec![f64::NAN; rows];
-        let length = |name: &str| -> Result<Option<Vec<f64>>, TableError> {
-            let Some(column) = table.column(name) else { return Ok(None) };
+        let length = |meaning: Meaning| -> Result<Option<Vec<f64>>, TableError> {
+            let Some(column) = table.column(meaning) else { return Ok(None) };
             // A division gives back what was multiplied more often than the product with the reciprocal.
             let size = scale(column)?.recip();
             Ok(Some(column.values.iter().map(|value| value / size).collect()))
         };
-        let needed = |name: &str| length(name)?.ok_or_else(|| TableError::Column(name.to_owned()));
-        let number = |name: &str| table.values(name).map_or_else(|_| missing(), <[f64]>::to_vec);
-        table.values("frame")?;
-        let (x, y) = (needed("x")?, needed("y")?);
-        let sigma = length("sigma")?;
-        let either = |name: &str, both: &Option<Vec<f64>>| -> Result<Vec<f64>, TableError> {
-            Ok(length(name)?.or_else(|| both.clone()).unwrap_or_else(missing))
+        let needed = |one: Meaning| length(one)?.ok_or_else(|| TableError::Column(one.to_string()));
+        let number = |one: Meaning| table.values(one).map_or_else(|_| missing(), <[f64]>::to_vec);
+        table.values(Meaning::Frame)?;
+        let (x, y) = (needed(Meaning::X)?, needed(Meaning::Y)?);
+        let sigma = length(Meaning::Sigma)?;
+        let either = |one: Meaning, both: &Option<Vec<f64>>| -> Result<Vec<f64>, TableError> {
+            Ok(length(one)?.or_else(|| both.clone()).unwrap_or_else(missing))
         };
-        let sigmas = [either("sigma_x", &sigma)?, either("sigma_y", &sigma)?];
-        let both = length("uncertainty")?;
-        let uncertainties = [either("uncertainty_x", &both)?, either("uncertainty_y", &both)?];
-        let angle = table.values("angle").map_or_else(|_| vec![0.0; rows], <[f64]>::to_vec);
-        let [intensity, offset] = ["photons", "background"].map(number);
-        let [background_std, chi2, goodness] = ["background_std", "chi2", "goodness"].map(number);
-        let (neighbour, flags) = (length("neighbour")?, table.values("flags").ok());
-        let ids = table.values("id").ok();
+        let sigmas = [either(Meaning::SigmaX, &sigma)?, either(Meaning::SigmaY, &sigma)?];
+        let both = length(Meaning::Uncertainty)?;
+        let uncertainties =
+            [either(Meaning::UncertaintyX, &both)?, either(Meaning::UncertaintyY, &both)?];
+        let angle = table.values(Meaning::Angle).map_or_else(|_| vec![0.0; rows], <[f64]>::to_vec);
+        let [intensity, offset] = [Meaning::Photons, Meaning::Background].map(number);
+        let [background_std, chi2, goodness] =
+            [Meaning::BackgroundStd, Meaning::Chi2, Meaning::Goodness].map(number);
+        let (neighbour, flags) = (length(Meaning::Neighbour)?, table.values(Meaning::Flags).ok());
+        let ids = table.values(Meaning::Id).ok();
         let statuses = Self::statuses(table)?;
         let depth = Self::depths(table)?;
-        let errors = table.column("photons_error").is_some();
-        let sigma_error = length("sigma_error")?;
-        let sigma_errors =
-            [either("sigma_x_error", &sigma_error)?, either("sigma_y_error", &sigma_error)?];
-        let [photons_error, background_error] = ["photons_error", "background_error"].map(number);
+        let errors = table.column(Meaning::PhotonsError).is_some();
+        let sigma_error = length(Meaning::SigmaError)?;
+        let sigma_errors = [
+            either(Meaning::SigmaXError, &sigma_error)?,
+            either(Meaning::SigmaYError, &sigma_error)?,
+        ];
+        let [photons_error, background_error] =
+            [Meaning::PhotonsError, Meaning::BackgroundError].map(number);
         let origin = if self.corner_origin { 0.5 } else { 0.0 };
-        let wrong = |row: usize, column: &str, value: f64, needed: &'static str| TableError::Row {
-            row: row as u64 + 1,
-            column: column.to_owned(),
-            value,
-            needed,
+        let wrong = |row: usize, column: Meaning, value: f64, needed: &'static str| {
+            TableError::Row { row: row as u64 + 1, column: column.to_string(), value, needed }
         };
         let spot = |row: usize| -> Result<Localization, TableError> {
             let [sigma_x, sigma_y] = [sigmas[0][row], sigmas[1][row]];
@@ -239,19 +234,21 @@ impl Layout {
                     goodness: goodness[row],
                     flags: match flags[row] {
                         bits if (0.0..=255.0).contains(&bits) => Flags::from_bits(bits as u8),
-                        bits => return Err(wrong(row, "flags", bits, "a sum of 1, 2, 4 and 8")),
+                        bits => {
+                            return Err(wrong(row, Meaning::Flags, bits, "a sum of 1, 2, 4 and 8"));
+                        }
                     },
                 }),
                 _ => None,
             };
-            let frame = table.values("frame")?[row];
+            let frame = table.values(Meaning::Frame)?[row];
             if !(frame >= 0.0 && frame < 2f64.powi(53)) {
-                return Err(wrong(row, "frame", frame, "the number of a frame"));
+                return Err(wrong(row, Meaning::Frame, frame, "the number of a frame"));
             }
             Ok(Localization {
                 id: match ids.map(|ids| ids[row]) {
                     Some(id) if id >= 0.0 => id as u64,
-                    Some(id) => return Err(wrong(row, "id", id, "a number from 0")),
+                    Some(id) => return Err(wrong(row, Meaning::Id, id, "a number from 0")),
                     None => row as u64 + 1,
                 },
                 frame: frame as usize,
@@ -291,16 +288,16 @@ impl Layout {
 
     /// The statuses in a table; none if it has no such column.
     fn statuses(table: &Table) -> Result<Vec<Status>, TableError> {
-        words(table, "status", |word| word.parse().ok(), "a status")
+        words(table, Meaning::Status, |word| word.parse().ok(), "a status")
     }
 
     /// The heights in a table; none if it has no such column.
     fn depths(table: &Table) -> Result<Vec<Depth>, TableError> {
-        let Ok(z) = table.values("z") else { return Ok(Vec::new()) };
-        let of = |name: &str| table.values(name).ok();
-        let (error, distance) = (of("uncertainty_z"), of("z_distance"));
+        let Ok(z) = table.values(Meaning::Z) else { return Ok(Vec::new()) };
+        let of = |meaning: Meaning| table.values(meaning).ok();
+        let (error, distance) = (of(Meaning::UncertaintyZ), of(Meaning::ZDistance));
         let parse = |word: &str| DepthStatus::ALL.into_iter().find(|status| status.name() == word);
-        let statuses = words(table, "z_status", parse, "the status of a height")?;
+        let statuses = words(table, Meaning::ZStatus, parse, "the status of a height")?;
         let depth = |(row, &z): (usize, &f64)| Depth {
             z,
             error: error.map_or(f64::NAN, |error| error[row]),
@@ -334,14 +331,14 @@ impl Layout {
 /// What the words of a column mean; nothing if there is no such column.
 fn words<T: Copy>(
     table: &Table,
-    name: &str,
+    meaning: Meaning,
     parse: impl Fn(&str) -> Option<T>,
     needed: &'static str,
 ) -> Result<Vec<T>, TableError> {
-    let Some(column) = table.column(name) else { return Ok(Vec::new()) };
+    let Some(column) = table.column(meaning) else { return Ok(Vec::new()) };
     let wrong = |row: usize, value: String| TableError::Word {
         row: row as u64 + 1,
-        column: name.to_owned(),
+        column: meaning.to_string(),
         value,
         needed,
     };

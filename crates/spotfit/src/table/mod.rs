@@ -9,7 +9,7 @@ mod layout;
 pub use filter::Filter;
 pub use layout::{Layout, Widths};
 pub use spotfit_locs::table::{
-    Column, CornerReader, CsvReader, CsvWriter, Info, Kind, LeftOut, PicassoReader, PicassoWriter,
-    Table, TableError, TableFormat, TableReader, TableWriter, Unit, Written, is_our_sidecar,
-    sidecar,
+    Column, CornerReader, CsvReader, CsvWriter, Dimension, Info, Kind, LeftOut, Meaning,
+    PicassoReader, PicassoWriter, Table, TableError, TableFormat, TableReader, TableWriter, Unit,
+    Written, is_our_sidecar, sidecar,
 };

@@ -10,8 +10,10 @@ use rayon::prelude::*;
 use spotfit_files::private::excerpt;
 
 use super::error::LONGEST_ROW;
-use super::names::{self, Quantity};
-use super::{Column, Info, Kind, MOST_WORDS, Table, TableError, Unit, number, place};
+use super::{
+    Column, Dimension, Info, Kind, MOST_WORDS, Meaning, Table, TableError, Unit, names, number,
+    place,
+};
 use lines::{Fields, Lines, parts, trim};
 
 pub use write::CsvWriter;
@@ -69,6 +71,12 @@ struct Field {
     read: bool,
 }
 
+impl Field {
+    fn is(&self, meaning: Meaning) -> bool {
+        self.column.name == meaning.name()
+    }
+}
+
 impl<R: Read> CsvReader<R> {
     /// Reads the names of the columns.
     ///
@@ -92,7 +100,9 @@ impl<R: Read> CsvReader<R> {
         let (headers, delimiter) = headers(&line, said)?;
         let units = headers.iter().any(|header| {
             names::from_csv(header).is_some_and(|(known, unit, _)| {
-                known.quantity == Quantity::Length && header.ends_with(']') && unit != Unit::None
+                known.dimension() == Dimension::Length
+                    && header.ends_with(']')
+                    && unit != Unit::None
             })
         });
         let mut columns: Vec<Field> = Vec::new();
@@ -124,7 +134,7 @@ impl<R: Read> CsvReader<R> {
     /// Says whether frames are counted from 0 or 1, whatever the names say.
     #[must_use]
     pub fn with_first_frame(mut self, first: u32) -> Self {
-        let frames = self.layout.columns.iter_mut().filter(|field| field.column.name == "frame");
+        let frames = self.layout.columns.iter_mut().filter(|field| field.is(Meaning::Frame));
         frames.for_each(|field| field.offset = f64::from(first));
         self.layout.told = true;
         self
@@ -213,11 +223,11 @@ impl Layout {
     /// Brings all lengths to the unit of x. Without the size of a pixel other columns may have another unit, which
     /// [`Table::lengths`] heeds, but y may not.
     fn unify(&mut self) -> Result<(), TableError> {
-        let unit = |name: &str| {
-            let field = self.columns.iter().find(|field| field.column.name == name);
+        let unit = |meaning| {
+            let field = self.columns.iter().find(|field| field.is(meaning));
             field.map(|field| field.column.unit)
         };
-        let (x, y) = (unit("x"), unit("y"));
+        let (x, y) = (unit(Meaning::X), unit(Meaning::Y));
         let Some(needed) = x.or(y) else { return Ok(()) };
         let Some(size) = self.info.pixel_size else {
             return match y {
@@ -226,8 +236,7 @@ impl Layout {
             };
         };
         for field in &mut self.columns {
-            let known = names::find(&field.column.name);
-            if known.is_none_or(|known| known.quantity != Quantity::Length) {
+            if field.column.meaning().is_none_or(|one| one.dimension() != Dimension::Length) {
                 continue;
             }
             match (field.column.unit, needed) {
@@ -268,15 +277,15 @@ impl Layout {
             }
         }
         for (field, is_words) in self.columns.iter_mut().zip(is_words) {
-            let known = names::find(&field.column.name).is_some();
-            let known = known && !matches!(field.column.name.as_str(), "status" | "z_status");
-            if is_words && !known {
+            let of_numbers =
+                names::used(&field.column.name).is_some_and(|one| one.words().is_none());
+            if is_words && !of_numbers {
                 field.column.kind = Kind::Words(Vec::new());
             }
         }
         if let [field] = &self.columns[..]
             && matches!(field.column.kind, Kind::Words(_))
-            && names::find(&field.column.name).is_none()
+            && names::used(&field.column.name).is_none()
         {
             return Err(TableError::OneColumn(excerpt(&field.header)));
         }
@@ -287,10 +296,10 @@ impl Layout {
     /// ThunderSTORM counts both rows and frames from 1. Programs that count rows from 0, such as Picasso where it exports for
     /// ThunderSTORM, count frames so too.
     fn find_first_frame(&mut self, first: &[u8]) {
-        let id = self.columns.iter().position(|field| field.column.name == "id");
+        let id = self.columns.iter().position(|field| field.is(Meaning::Id));
         let Some(id) = id.filter(|_| !self.told) else { return };
         let value = Fields::of(first, self.delimiter).nth(id).and_then(|text| self.number(text));
-        let frames = self.columns.iter_mut().find(|field| field.column.name == "frame");
+        let frames = self.columns.iter_mut().find(|field| field.is(Meaning::Frame));
         if let Some(frames) = frames.filter(|field| field.offset == 1.0)
             && value == Some(0.0)
         {
@@ -363,13 +372,14 @@ impl Layout {
                     let value = value.ok_or_else(|| wrong("a number"))?;
                     if *kind == Kind::Whole {
                         let fits = value.fract() == 0.0 && value.abs() < LARGEST;
-                        let counts = field.column.name != "frame" || value >= field.offset;
+                        let frame = field.is(Meaning::Frame);
+                        let counts = !frame || value >= field.offset;
                         if !(fits && counts) {
-                            return Err(wrong(match field.column.name.as_str() {
-                                "frame" if field.offset == 1.0 => "the number of a frame, from 1",
-                                "frame" if field.offset == 0.0 => "the number of a frame, from 0",
-                                "frame" => "the number of a frame, from the first",
-                                _ => "a whole number",
+                            return Err(wrong(match field.offset {
+                                _ if !frame => "a whole number",
+                                1.0 => "the number of a frame, from 1",
+                                0.0 => "the number of a frame, from 0",
+                                _ => "the number of a frame, from the first",
                             }));
                         }
                     }
@@ -442,15 +452,15 @@ fn once_quoted(line: &[u8]) -> Option<Vec<u8>> {
 fn field(header: String, units: bool) -> Field {
     let (name, unit, scale, kind) = match names::from_csv(&header) {
         Some((known, unit, scale)) => {
-            let kind = match known.quantity {
-                Quantity::Count => Kind::Whole,
+            let kind = match known.dimension() {
+                Dimension::Count => Kind::Whole,
                 _ => Kind::Double,
             };
-            (known.name.to_owned(), unit, scale, kind)
+            (known.name().to_owned(), unit, scale, kind)
         }
         None => (header.clone(), Unit::None, 1.0, Kind::Double),
     };
-    let offset = if name == "frame" && units { 1.0 } else { 0.0 };
+    let offset = if name == Meaning::Frame.name() && units { 1.0 } else { 0.0 };
     let column = Column { name, unit, kind, values: Vec::new() };
     Field { header, column, offset, scale, read: true }
 }

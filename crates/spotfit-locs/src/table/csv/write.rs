@@ -4,8 +4,7 @@ use std::io::{self, Write};
 
 use rayon::prelude::*;
 
-use crate::table::names::{self, Quantity};
-use crate::table::{Column, Kind, Table, number};
+use crate::table::{Column, Dimension, Kind, Meaning, Table, number};
 
 /// Writes a CSV table block by block, with ThunderSTORM's names for the columns that are known.
 #[derive(Debug)]
@@ -32,8 +31,7 @@ impl<W: Write> CsvWriter<W> {
             Some(units) => units,
             None => {
                 let lengths = |column: &Column| {
-                    let known = names::find(&column.name);
-                    known.is_some_and(|known| known.quantity == Quantity::Length)
+                    column.meaning().is_some_and(|one| one.dimension() == Dimension::Length)
                 };
                 let units = block.columns.iter().any(lengths);
                 let header: Vec<String> = block.columns.iter().map(header).collect();
@@ -44,7 +42,7 @@ impl<W: Write> CsvWriter<W> {
         let rows = block.rows();
         if self.first.is_none() && rows > 0 {
             // As the reader takes it: ids from 0 go with frames from 0.
-            let id = block.column("id").map(|column| column.values[0]);
+            let id = block.column(Meaning::Id).map(|column| column.values[0]);
             self.first = Some(if units && id != Some(0.0) { 1.0 } else { 0.0 });
         }
         let first = self.first.unwrap_or(0.0);
@@ -80,7 +78,7 @@ impl<W: Write> CsvWriter<W> {
 
 /// The name of a column with its unit, in quotes as ThunderSTORM writes it.
 pub(in crate::table) fn header(column: &Column) -> String {
-    let name = names::find(&column.name).map_or(column.name.as_str(), |known| known.csv[0]);
+    let name = column.meaning().map_or(column.name.as_str(), |meaning| meaning.csv()[0]);
     let unit = column.unit.symbol().map_or_else(String::new, |symbol| format!(" [{symbol}]"));
     format!("\"{}{unit}\"", name.replace('"', "'"))
 }
