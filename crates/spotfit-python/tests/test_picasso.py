@@ -339,3 +339,28 @@ def test_a_movie_by_picasso(tmp_path: Any) -> None:
         assert (info if isinstance(info, dict) else info[-1])["Fit method"] == method
         assert not np.array_equal(locs["x"], theirs["x"]), "these are not Picasso's fits"
         assert np.allclose(locs["x"], theirs["x"], atol=0.03 * unit) and abs(np.mean(locs["x"]) / unit - 30.3) < 0.02
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_picasso_reads_our_tables(tmp_path: Any) -> None:
+    """What Picasso loads of a table that is written for it are our localizations: in pixels before 1.0, in nanometres from then on."""
+    io = pytest.importorskip("picasso.io")
+    rng = np.random.default_rng(4)
+    columns = {"frame": np.arange(300) // 3, "x": rng.uniform(0, 63, 300), "y": rng.uniform(0, 40, 300)}
+    columns |= {name: rng.uniform(1, 2, 300) for name in ("sigma", "uncertainty", "photons", "background")}
+    locs = spotfit.Locs(columns, spotfit.Movie(130.0, 64, 48, 100))
+    newer = version() >= (1, 0)
+    # The newer Picasso converts what is written for the older one.
+    for picasso in (0, 1) if newer else (0,):
+        assert locs.save(tmp_path / "locs.hdf5", picasso=picasso) == 0  # type: ignore[arg-type]
+        theirs, info = io.load_locs(str(tmp_path / "locs.hdf5"))
+        unit = 130 if newer else 1
+        assert len(theirs) == 300 and np.array_equal(theirs["frame"], locs.frame)
+        for their, ours in ("x", "x"), ("y", "y"), ("sx", "sigma"), ("sy", "sigma"), ("lpx", "uncertainty"), ("lpy", "uncertainty"):
+            assert np.allclose(theirs[their], unit * columns[ours], rtol=1e-6), their
+        assert np.allclose(theirs["photons"], columns["photons"]) and np.allclose(theirs["bg"], columns["background"])
+        assert info[0]["Width"] == 64 and info[-1 if picasso or not newer else -2]["Pixelsize"] == 130
+    if newer:
+        io.save_locs(str(tmp_path / "theirs.hdf5"), theirs, info)
+        back = spotfit.read_table(tmp_path / "theirs.hdf5")
+        assert back.units["x"] == "nm" and np.allclose(back.x, 130 * columns["x"], rtol=1e-6)

@@ -338,7 +338,7 @@ impl LocsOutput {
             refuse_stranger(&sidecar(path), is_our_sidecar, overwrite.overwrite)?;
         }
         let output = Output::create(path)?;
-        let writer = TableWriter::new(output, format);
+        let writer = TableWriter::new(output, format).with_picasso(overwrite.picasso);
         Ok(Self { name, path: path.to_owned(), writer, shift, overwrite, rows: 0 })
     }
 

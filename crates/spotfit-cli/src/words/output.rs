@@ -12,14 +12,19 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::error::CliError;
 use crate::words::paths::{FOLDERS, check_folder, descriptor, folder, is_folders, resolve};
+use spotfit::table::PicassoVersion;
 
-/// What may be replaced. The file that is named on the command line may be; others are files that nobody named.
+/// How tables are written. The file that is named on the command line may be replaced; others are files that nobody named.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Overwrite {
     /// Replace files that are not named here, such as the .yaml beside a .hdf5 file, also where Spotfit did not write them.
     /// Without it such a file is left as it is, and nothing is written.
     #[arg(long)]
     pub(crate) overwrite: bool,
+    /// Which Picasso a .hdf5 table is for: 0, with lengths in pixels, which every version reads; or 1, in nanometres, for version 1.0 and
+    /// later.
+    #[arg(long, value_name = "0|1", default_value_t)]
+    pub(crate) picasso: PicassoVersion,
 }
 
 /// Refuses to replace a file that nobody named, unless it is one of ours or may be replaced all the same.

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
-use super::picasso::{self, LeftOut, PicassoReader, PicassoWriter};
-use super::{CsvReader, CsvWriter, Info, Table, TableError};
+use super::picasso::{LeftOut, PicassoReader, PicassoWriter, beside, is_our_sidecar, sidecar};
+use super::{CsvReader, CsvWriter, Info, PicassoVersion, Table, TableError};
 
 /// How a table is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +47,7 @@ impl TableReader {
         let file = File::open(path)?;
         match TableFormat::of(path) {
             Some(TableFormat::Picasso) => {
-                let beside = picasso::beside(path)?;
-                let reader = PicassoReader::new(BufReader::new(file), beside)?;
+                let reader = PicassoReader::new(BufReader::new(file), beside(path)?)?;
                 Ok(Self::Picasso(Box::new(reader)))
             }
             _ => Self::csv(Box::new(file)),
@@ -161,6 +160,15 @@ impl<W: Write + Seek> TableWriter<W> {
         }
     }
 
+    /// Writes for another version of Picasso; CSV tables stay what they are. This must be said before the first block.
+    #[must_use]
+    pub fn with_picasso(self, version: PicassoVersion) -> Self {
+        match self {
+            Self::Picasso(writer) => Self::Picasso(Box::new(writer.with_version(version))),
+            csv => csv,
+        }
+    }
+
     /// Appends the rows of a block; all have the same columns.
     ///
     /// # Errors
@@ -188,6 +196,23 @@ impl<W: Write + Seek> TableWriter<W> {
     }
 }
 
+/// How a table is saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SaveOptions {
+    /// Whether a `.yaml` that is beside a `.hdf5` table already is replaced whoever wrote it.
+    pub overwrite: bool,
+    /// Which Picasso a `.hdf5` table is for.
+    pub picasso: PicassoVersion,
+}
+
+impl SaveOptions {
+    fit_core::__setters! {
+        const with_overwrite: overwrite: bool,
+        const with_picasso: picasso: PicassoVersion,
+    }
+}
+
 impl Table {
     /// Reads a whole table from a file: `.csv`, or `.hdf5` with its `.yaml`.
     ///
@@ -203,30 +228,32 @@ impl Table {
     /// # Errors
     /// [`TableError`]; [`TableError::Format`] for other names, [`TableError::Stranger`] for a `.yaml` that stays.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<Written, TableError> {
-        self.save_to(path.as_ref(), false)
+        self.save_with(path, SaveOptions::default())
     }
 
-    /// The same, but a `.yaml` that is there already is replaced whoever wrote it.
+    /// The same with options.
     ///
     /// # Errors
-    /// [`TableError`]; [`TableError::Format`] for other names.
-    pub fn save_over(&self, path: impl AsRef<Path>) -> Result<Written, TableError> {
-        self.save_to(path.as_ref(), true)
-    }
-
-    fn save_to(&self, path: &Path, overwrite: bool) -> Result<Written, TableError> {
+    /// As [`Table::save`].
+    pub fn save_with(
+        &self,
+        path: impl AsRef<Path>,
+        options: SaveOptions,
+    ) -> Result<Written, TableError> {
+        let (path, SaveOptions { overwrite, picasso }) = (path.as_ref(), options);
         let format = TableFormat::of(path).ok_or(TableError::Format)?;
-        let sidecar = picasso::sidecar(path);
+        let sidecar = sidecar(path);
         if format == TableFormat::Picasso && sidecar.exists() {
             // Something other than a file cannot be replaced by one.
-            let may = sidecar.is_file() && (overwrite || picasso::is_our_sidecar(&sidecar));
+            let may = sidecar.is_file() && (overwrite || is_our_sidecar(&sidecar));
             let file = sidecar.display().to_string();
             may.then_some(()).ok_or(TableError::Stranger { file })?;
         }
         let [part, beside] = [path, &sidecar].map(|file| hidden(file, "part"));
         let outdated = hidden(&sidecar, "old");
         let write = || {
-            let mut writer = TableWriter::new(BufWriter::new(create(&part)?), format);
+            let writer = TableWriter::new(BufWriter::new(create(&part)?), format);
+            let mut writer = writer.with_picasso(picasso);
             writer.write(self)?;
             let (file, written) = writer.finish()?;
             file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;

@@ -12,9 +12,9 @@ fn all() -> impl Iterator<Item = Meaning> {
     Meaning::ALL.iter().copied().filter(|meaning| meaning.is_used())
 }
 
-/// The column that Picasso calls so.
+/// The column that is called so in Picasso's tables: those that Picasso has no name for have ours there.
 pub(super) fn from_picasso(name: &str) -> Option<Meaning> {
-    Meaning::ALL.iter().copied().find(|meaning| meaning.picasso() == Some(name))
+    Meaning::ALL.iter().copied().find(|one| one.picasso().unwrap_or(one.name()) == name)
 }
 
 /// The column with this name in a CSV table, its unit, and what its numbers are multiplied by to be in that unit.

@@ -9,6 +9,7 @@ use super::{Psf, PsfError};
 use crate::hdf5::{H5Array, H5Reader, NumberKind, write_arrays};
 use crate::model::{Spline, SplineAxis};
 use crate::yaml::{self, Value};
+use spotfit_locs::private::in_nanometres;
 
 /// The polynomials of all pieces, 64 for each, in single precision.
 const POLYNOMIALS: &str = "coefficients";
@@ -22,6 +23,8 @@ const METADATA: &str = "metadata";
 /// The dataset `coefficients` and the attribute `metadata` are Picasso's: 64 coefficients for each piece, z downwards, and a peak
 /// of 1 at z = 0. The dataset `knots` (z, y, x) has what [`Psf::coefficients`] gives, and `knots_zero` in the metadata
 /// what [`Psf::zero`] gives: what is read again is what was written. `pixel_size`, in nm, is for Picasso alone.
+/// The file has no length that Picasso 1.0 has in another unit than versions before it. It is marked as of 1.0 (`picasso_format`), for that
+/// version asks for the size of a pixel where there is no mark; earlier ones do not look at it.
 ///
 /// # Errors
 /// If the file cannot be written, or the size of a pixel is not above 0.
@@ -50,7 +53,7 @@ pub fn write<W: Write>(out: W, psf: &Psf, pixel_size: Option<f64>) -> Result<W, 
         "{{\"model\": \"spline-3d\", \"n_data\": [{}, {}, {}], \"n_intervals\": [{}, {}, {}], \"oversampling\": 1.0, \
          \"lateral_centered\": true, \"z_center\": {centre:?}, \"z_init\": {centre:?}, \"z_step_nm\": {:?}, \
          \"magnification_factor\": 1.0, \"photon_scale\": {:?}, \"box\": {}, {size}\"n_channels\": 1, \
-         \"knots_zero\": {:?}}}",
+         \"picasso_format\": \"1.0\", \"knots_zero\": {:?}}}",
         sizes[2] + 1,
         sizes[1] + 1,
         sizes[0] + 1,
@@ -103,6 +106,7 @@ pub fn read<R: Read + Seek>(mut reader: R) -> Result<Psf, PsfError> {
     let text = text.ok_or_else(|| wrong("the file has no such attribute".into()))?;
     // JSON is YAML, but for characters that it writes as two.
     let metadata = yaml::parse(&paired(&text)).map_err(|error| wrong(error.to_string()))?;
+    in_nanometres(&metadata).map_err(|error| wrong(error.to_string()))?;
     let metadata = metadata.into_iter().next().unwrap_or(Value::Null);
     let step = number(&metadata, "z_step_nm", None)?;
     let magnification = number(&metadata, "magnification_factor", Some(1.0))?;

@@ -24,6 +24,7 @@ use crate::words::output::{Overwrite, remove_parts};
 use board::{Board, Hearing};
 use plan::{Standing, Task};
 use record::{State, Tally};
+use spotfit::table::PicassoVersion;
 
 #[derive(Debug, Args)]
 pub(crate) struct BatchArguments {
@@ -50,6 +51,10 @@ pub(crate) struct BatchArguments {
     /// files that `spotfit batch` did not write are left as they are.
     #[arg(long)]
     overwrite: bool,
+    /// Which Picasso .hdf5 tables are for: 0, with lengths in pixels, which every version reads; or 1, in nanometres, for version 1.0
+    /// and later.
+    #[arg(long, value_name = "0|1", default_value_t)]
+    picasso: PicassoVersion,
     #[command(flatten)]
     typed: words::Typed,
 }
@@ -123,7 +128,7 @@ pub(crate) fn run(arguments: &BatchArguments) -> Result<(), CliError> {
     let todo: Vec<(usize, &Task)> = todo.map(|(index, (task, _))| (index, task)).collect();
     let finished = outcomes.iter().flatten().filter(|done| matches!(done, Outcome::Finished(_)));
     let meaning = Meaning { finished: finished.count(), of: tasks.len(), overwrite: *overwrite };
-    let overwrite = Overwrite { overwrite: *overwrite };
+    let overwrite = Overwrite { overwrite: *overwrite, picasso: arguments.picasso };
     for (index, outcome) in all(&todo, arguments.jobs.into(), meaning, overwrite) {
         outcomes[index] = Some(outcome);
     }
@@ -199,7 +204,7 @@ fn all(
 /// Localizes a movie.
 fn one(task: &Task, board: &Board, overwrite: Overwrite) -> Result<Tally, CliError> {
     let hearing = Hearing::new(task, board);
-    let overwrite = Overwrite { overwrite: overwrite.overwrite || task.may_replace() };
+    let overwrite = Overwrite { overwrite: overwrite.overwrite || task.may_replace(), ..overwrite };
     let job = Job { movie: &task.path, output: &task.output, words: &task.words, overwrite };
     let mut tally = Tally::default();
     let done = job.run(&hearing, |locs, counts| {

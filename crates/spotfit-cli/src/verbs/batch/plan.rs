@@ -15,6 +15,7 @@ use crate::error::CliError;
 use crate::verbs::localize::LocalizeWords;
 use crate::words::locs::written;
 use crate::words::paths::{folder, resolve};
+use spotfit::table::PicassoVersion;
 
 /// The ends of names that only outputs have.
 const ENDS: [&str; 4] = [".hdf5", ".csv", ".yaml", ".json"];
@@ -172,7 +173,7 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn task(&mut self, line: &Line) -> Result<Task, Reason> {
-        let BatchArguments { manifest, out, format, typed, .. } = self.arguments;
+        let BatchArguments { manifest, out, format, picasso, typed, .. } = self.arguments;
         let beside = if manifest == Path::new("-") { Path::new("") } else { folder(manifest) };
         let beside = if beside == Path::new(".") { Path::new("") } else { beside };
         let path = beside.join(&line.movie);
@@ -189,7 +190,10 @@ impl Plan<'_> {
         }
         let words = typed.with(&self.known, &line.cells, beside).map_err(Reason::Line)?;
         let key = words.words(&self.known);
-        let options = words.that_matter();
+        let mut options = words.that_matter();
+        if *picasso != PicassoVersion::default() && matches!(format, TableChoice::Hdf5) {
+            options.insert("--picasso".to_owned(), picasso.to_string());
+        }
         let words = match self.meanings.get(&key) {
             Some(found) => found.clone().ok_or(Reason::Told)?,
             None => {
