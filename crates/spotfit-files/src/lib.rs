@@ -15,4 +15,5 @@ pub use ndarray;
 pub mod private {
     pub use crate::__with_number as with_number;
     pub use crate::excerpt::excerpt;
+    pub use crate::movie::possible_pixel;
 }

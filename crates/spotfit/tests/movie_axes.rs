@@ -195,6 +195,13 @@ fn the_size_of_a_pixel_is_known() {
         let size = movie.axes().pixel_size;
         (size.map(|size| (size.nanometres.round(), size.source)), movie.notes().len())
     };
+    let odd = |description: &str, resolution: (u32, u32, u16)| {
+        let ratio = |n| Rational { n, d: 1000 };
+        let resolution = (ratio(resolution.0), ratio(resolution.1), resolution.2);
+        let movie = open_tiff(pages(&[1, 2], description, Some(resolution))).unwrap();
+        assert_eq!(movie.axes().pixel_size, None);
+        movie.notes().join("; ")
+    };
     let of = |more: &str| ome("XYCZT", [1, 1, 2], more, "");
     let known = |nanometres: f64, source| (Some((nanometres, source)), 0);
     let source = PixelSizeSource::Ome;
@@ -218,6 +225,25 @@ fn the_size_of_a_pixel_is_known() {
     assert_eq!(size(micron, Some((9259, 9259, 1))), known(108.0, PixelSizeSource::ImageJ));
     assert_eq!(size(micron, Some((9259, 5000, 1))), (None, 1));
     assert_eq!(size("", Some((72_000, 72_000, 2))), (None, 0));
+    assert_eq!(size("ImageJ=1.54f\nimages=2\nunit=inch\n", Some((72_000, 72_000, 2))), (None, 0));
+    // What no microscope has is left aside, and told.
+    let told = "are left aside: those of microscopes are from 1 nm to 100 µm";
+    let nanometres = of(r#"PhysicalSizeX="0.0023" PhysicalSizeXUnit="nm""#);
+    assert_eq!(
+        odd(&nanometres, (0, 0, 1)),
+        format!("pixels of 0.0023 nm, by the OME metadata, {told}")
+    );
+    let millimetres = of(r#"PhysicalSizeX="108""#);
+    assert_eq!(
+        odd(&millimetres, (0, 0, 1)),
+        format!("pixels of 108000 nm, by the OME metadata, {told}")
+    );
+    let said = odd(micron, (5, 5, 1));
+    assert_eq!(said, format!("pixels of 200000 nm, by ImageJ's description, {told}"));
+    for (said, known) in [("1000", Some(1000.0)), ("100000", Some(1e5)), ("1", Some(1.0))] {
+        let of = of(&format!(r#"PhysicalSizeX="{said}" PhysicalSizeXUnit="nm""#));
+        assert_eq!(size(&of, None), (known.map(|size| (size, PixelSizeSource::Ome)), 0));
+    }
 
     let folder = Folder::new();
     folder.file("m.raw", &[0; 12]);
@@ -227,10 +253,19 @@ fn the_size_of_a_pixel_is_known() {
         ("Camera.Pixelsize: 160\n", Some(160.0)),
         ("", None),
         ("Pixelsize: x\n", None),
+        ("Pixelsize: 2.3e-3\n", None),
     ] {
         folder.file("m.yaml", format!("{yaml}{more}").as_bytes());
-        let found = Movie::open(folder.path("m.raw")).unwrap().axes().pixel_size;
+        let movie = Movie::open(folder.path("m.raw")).unwrap();
+        let found = movie.axes().pixel_size;
         assert_eq!(found.map(|size| size.nanometres), wanted);
+        let told: &[String] = match more {
+            "Pixelsize: 2.3e-3\n" => {
+                &[format!("pixels of 0.0023 nm, by Picasso's YAML file, {told}")]
+            }
+            _ => &[],
+        };
+        assert_eq!(movie.notes(), told, "{more}");
         assert!(found.is_none_or(|size| size.source == PixelSizeSource::Picasso));
     }
 }

@@ -174,6 +174,37 @@ fn the_size_of_the_cameras_pixels_counts() {
     assert_eq!(size("Width: 5\n"), None);
 }
 
+/// Proves that the size of pixels that no microscope has is left aside and told, and that the user's counts whatever it is.
+#[test]
+fn impossible_pixels_are_left_aside() {
+    let reader = |beside: &str| {
+        let beside = Some(yaml::parse(beside).expect("YAML"));
+        PicassoReader::new(Cursor::new(of_version(PIXELS, None)), beside).expect("a table")
+    };
+    for (beside, size, told) in [
+        (
+            "Pixelsize: 2.3e-3\n",
+            None,
+            "pixels of 0.0023 nm, by 'Pixelsize' of Picasso's metadata, ",
+        ),
+        (
+            "Pixelsize: 100001\n",
+            None,
+            "pixels of 100001 nm, by 'Pixelsize' of Picasso's metadata, ",
+        ),
+        ("Pixelsize: 0.5\nCamera.Pixelsize: 160\n", Some(160.0), "pixels of 0.5 nm, "),
+    ] {
+        let reader = reader(beside);
+        assert_eq!(reader.info().pixel_size, size, "{beside}");
+        let [note] = reader.notes() else { panic!("{:?}", reader.notes()) };
+        assert!(note.starts_with(told), "{note}");
+        assert!(note.ends_with("are left aside: those of microscopes are from 1 nm to 100 µm"));
+    }
+    assert!(reader("Pixelsize: 1\n").notes().is_empty());
+    let told = reader("Pixelsize: 2.3e-3\n").with_info(|info| info.pixel_size = Some(2.3e-3));
+    assert_eq!(told.info().pixel_size, Some(2.3e-3));
+}
+
 /// Proves that rows that Picasso would leave out are left out and counted, each for its reason.
 #[test]
 fn rows_that_picasso_would_not_read_are_counted() {

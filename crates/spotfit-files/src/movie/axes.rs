@@ -1,6 +1,7 @@
 //! What the metadata say of a movie's axes.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 /// The axes of a movie beside x and y, as its metadata give them. Each is 1 if nothing is known of it, except that
 /// `times` is then the number of frames.
@@ -41,11 +42,32 @@ pub struct PixelSize {
 }
 
 impl PixelSize {
-    /// A size that can be one.
-    pub(super) fn new(nanometres: f64, source: PixelSizeSource) -> Option<Self> {
-        let sound = (1e-6..=1e12).contains(&nanometres);
-        sound.then_some(Self { nanometres, source })
+    /// Pixels that the camera of a microscope may have, in nanometres.
+    const POSSIBLE: RangeInclusive<f64> = 1.0..=1e5;
+
+    /// A size that can be one, or what is odd about it. What is not even a length was not meant to be one.
+    pub(super) fn new(nanometres: f64, source: PixelSizeSource) -> Result<Option<Self>, String> {
+        let known = possible_pixel(nanometres, source)?;
+        Ok(known.map(|nanometres| Self { nanometres, source }))
     }
+}
+
+/// The side of a pixel in nanometres, as files say it: `None` for what is no length, and an error, a sentence without a full stop, for
+/// what no microscope has.
+pub fn possible_pixel(nanometres: f64, said_by: impl fmt::Display) -> Result<Option<f64>, String> {
+    if !(nanometres > 0.0 && nanometres.is_finite()) {
+        return Ok(None);
+    }
+    if PixelSize::POSSIBLE.contains(&nanometres) {
+        return Ok(Some(nanometres));
+    }
+    let size = match nanometres {
+        readable if (1e-4..1e9).contains(&readable) => readable.to_string(),
+        other => format!("{other:e}"),
+    };
+    Err(format!(
+        "pixels of {size} nm, by {said_by}, are left aside: those of microscopes are from 1 nm to 100 µm"
+    ))
 }
 
 /// What says how large the pixels of a movie are.

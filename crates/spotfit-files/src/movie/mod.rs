@@ -37,6 +37,8 @@ use ndarray::Array3;
 
 use crate::npy::{NpyReader, Number, with_number};
 
+#[doc(hidden)]
+pub use axes::possible_pixel;
 pub use axes::{Axes, PixelSize, PixelSizeSource};
 pub use error::MovieError;
 pub use formats::Foreign;

@@ -145,7 +145,10 @@ impl Movie {
     ) -> Result<Self, MovieError> {
         let (source, dimensions) = raw::picasso(reader, length, sidecar, text)?;
         let mut movie = Self::new(Source::Raw(source), dimensions, limits)?;
-        movie.axes.pixel_size = raw::picasso_pixel_size(text);
+        match raw::picasso_pixel_size(text) {
+            Ok(size) => movie.axes.pixel_size = size,
+            Err(odd) => movie.notes.push(odd),
+        }
         Ok(movie)
     }
 

@@ -110,11 +110,14 @@ fn picasso_value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
-/// The size of a pixel, if Picasso was told; its simulated movies have it as one of the camera.
-pub(super) fn picasso_pixel_size(text: &str) -> Option<PixelSize> {
+/// The size of a pixel, if Picasso was told, or what is odd about it; its simulated movies have it as one of the camera.
+pub(super) fn picasso_pixel_size(text: &str) -> Result<Option<PixelSize>, String> {
     let said = picasso_value(text, "Pixelsize");
-    let nanometres = said.or_else(|| picasso_value(text, "Camera.Pixelsize"))?.parse().ok()?;
-    PixelSize::new(nanometres, PixelSizeSource::Picasso)
+    let said = said.or_else(|| picasso_value(text, "Camera.Pixelsize"));
+    match said.and_then(|said| said.parse().ok()) {
+        Some(nanometres) => PixelSize::new(nanometres, PixelSizeSource::Picasso),
+        None => Ok(None),
+    }
 }
 
 /// Picasso's `.raw` with the text of its `.yaml`.

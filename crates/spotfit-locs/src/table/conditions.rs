@@ -73,7 +73,7 @@ pub fn operands(table: &Table) -> Vec<(String, Operand)> {
 
 /// What a column is called in files: with its unit, by ThunderSTORM without, and by Picasso.
 pub(super) fn other_names(column: &Column) -> Vec<String> {
-    let mut all = vec![super::csv::header(column).trim_matches('"').to_owned()];
+    let mut all = vec![super::csv::title(column)];
     if let Some(meaning) = column.meaning() {
         all.extend(meaning.csv().iter().copied().chain(meaning.picasso()).map(str::to_owned));
     }

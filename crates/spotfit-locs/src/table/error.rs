@@ -20,6 +20,14 @@ pub enum TableError {
     /// Two columns have one name.
     #[error("there are two columns '{0}'")]
     TwoColumns(String),
+    /// A format cannot hold the name of a column.
+    #[error("the column '{column}' cannot be written: {reason}")]
+    Name {
+        /// The column's name, with escapes for what cannot be shown.
+        column: String,
+        /// Why.
+        reason: String,
+    },
     /// All rows are one column of words.
     #[error(
         "the table would be one column, '{0}', without numbers; columns are separated by commas, semicolons or tabs"

@@ -89,11 +89,11 @@ impl TableReader {
         }
     }
 
-    /// What whoever reads the table should know: see [`CsvReader::notes`].
+    /// What whoever reads the table should know: see [`CsvReader::notes`] and [`PicassoReader::notes`].
     pub fn notes(&self) -> &[String] {
         match self {
             Self::Csv(reader) => reader.notes(),
-            Self::Picasso(_) => &[],
+            Self::Picasso(reader) => reader.notes(),
         }
     }
 

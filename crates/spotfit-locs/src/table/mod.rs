@@ -94,7 +94,8 @@ pub enum Kind {
     Double,
     /// Numbers that came in single precision.
     Single,
-    /// Numbers written with so many decimals.
+    /// Numbers that were measured or computed: CSV tables have so many decimals of them, and more where three digits beyond
+    /// their error ([`Meaning::errors`]) need more, or six digits of a number whose error is not known.
     Rounded(u8),
     /// Whole numbers.
     Whole,

@@ -12,9 +12,10 @@ fn all() -> impl Iterator<Item = Meaning> {
     Meaning::ALL.iter().copied().filter(|meaning| meaning.is_used())
 }
 
-/// The column that is called so in Picasso's tables: those that Picasso has no name for have ours there.
+/// The column that is called so in Picasso's tables: columns that Picasso has not have the names that are used here.
 pub(super) fn from_picasso(name: &str) -> Option<Meaning> {
-    Meaning::ALL.iter().copied().find(|one| one.picasso().unwrap_or(one.name()) == name)
+    let called = |meaning: &Meaning| meaning.picasso().unwrap_or(meaning.name()) == name;
+    Meaning::ALL.iter().copied().find(called)
 }
 
 /// The column with this name in a CSV table, its unit, and what its numbers are multiplied by to be in that unit.

@@ -94,6 +94,70 @@ pub(super) fn write_rounded(value: f64, decimals: usize, text: &mut Vec<u8>) {
     }
 }
 
+/// How many digits a number of a column needs: as many decimals as usual, and more where its error or its size asks for them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Digits {
+    usual: usize,
+    /// An error for which the usual decimals suffice, and a size of a number without error.
+    enough: [f64; 2],
+}
+
+/// Digits of a number from the first digit of its error on, and those of a number without error.
+const DIGITS: [i32; 2] = [4, 6];
+
+impl Digits {
+    /// With so many decimals as usual.
+    pub(super) fn new(usual: u8) -> Self {
+        let enough = DIGITS.map(|digits| 10f64.powi(digits - 1 - i32::from(usual)));
+        Self { usual: usual.into(), enough }
+    }
+
+    /// Writes a number with this error, if it is known.
+    #[inline]
+    pub(super) fn write(&self, value: f64, error: Option<f64>, text: &mut Vec<u8>) {
+        let known = error.filter(|error| *error > 0.0 && error.is_finite());
+        let (rule, scale) = known.map_or((1, value.abs()), |error| (0, error));
+        if scale >= self.enough[rule] || scale == 0.0 || !value.is_finite() {
+            write_rounded(value, self.usual, text);
+        } else {
+            // At the usual decimals there are too few digits.
+            let decimals = DIGITS[rule] - 1 - decade(scale);
+            write_to(value, decimals as usize, text);
+        }
+    }
+}
+
+/// The power of ten of the first digit of a positive number.
+fn decade(value: f64) -> i32 {
+    let near = value.log10().floor() as i32;
+    // A logarithm may be rounded to the next whole number.
+    match near {
+        near if 10f64.powi(near + 1) <= value => near + 1,
+        near if 10f64.powi(near) > value => near - 1,
+        near => near,
+    }
+}
+
+/// Writes a number with so many decimals, in the shorter way where these are many.
+fn write_to(value: f64, decimals: usize, text: &mut Vec<u8>) {
+    /// Decimals up to which numbers are written without a power of ten.
+    const PLAIN: usize = 9;
+    /// So many digits after the first are read back as the number that it was.
+    const ALL: i32 = 16;
+    let after = match value.abs() {
+        0.0 => 0,
+        size => decimals as i32 + decade(size),
+    };
+    if after >= ALL {
+        write(value, text);
+    } else if decimals <= PLAIN {
+        write_rounded(value, decimals, text);
+    } else {
+        let after = after.max(0) as usize;
+        general(value, |value, text| write!(text, "{value:.after$e}"), text);
+    }
+}
+
 /// Writes a number that was single: with the digits that single precision needs.
 pub(super) fn write_single(value: f64, text: &mut Vec<u8>) {
     let single = value as f32;
@@ -216,6 +280,27 @@ mod tests {
             prop_assert_eq!(String::from_utf8(text).unwrap(), expected);
         }
 
+        /// Proves that at least three digits more come back than the error of a number needs, or six where it has none, at any scale.
+        #[test]
+        fn enough_digits_come_back(
+            value in prop_oneof![-1e3..1e3, -1e-3..1e-3, Just(1.0), Just(0.0)],
+            scale in -20i32..20,
+            relative in prop_oneof![Just(None), (-12i32..3, 1.0..10.0).prop_map(|(power, of)| Some(of * 10f64.powi(power)))],
+            usual in prop_oneof![Just(4u8), Just(6)],
+        ) {
+            let value: f64 = value * 10f64.powi(scale);
+            let error: Option<f64> = relative.map(|error| error * value.abs()).filter(|error| *error > 0.0);
+            let mut text = Vec::new();
+            Digits::new(usual).write(value, error, &mut text);
+            let found = parse(&text).unwrap();
+            // Half of the last digit that is needed, or what double precision is off.
+            let step: f64 = error.map_or(1e-5 * value.abs(), |error| 1e-3 * error);
+            let off = (0.5 * step * (1.0 + 1e-9)).max(2.0 * f64::EPSILON * value.abs());
+            prop_assert!((found - value).abs() <= off, "{value:e} ± {error:?}: {}", String::from_utf8_lossy(&text));
+            let usual = 0.5 * 10f64.powi(-i32::from(usual)) + f64::EPSILON * value.abs();
+            prop_assert!((found - value).abs() <= usual, "{value:e}: {}", String::from_utf8_lossy(&text));
+        }
+
         /// Proves that rounding is that of the standard library, halves included.
         #[test]
         fn numbers_are_rounded_as_by_std(
@@ -232,6 +317,40 @@ mod tests {
             write_rounded(value, decimals, &mut text);
             let expected = format!("{value:.decimals$}").replace("inf", "Infinity");
             prop_assert_eq!(String::from_utf8(text).unwrap(), expected);
+        }
+    }
+
+    /// Proves that ordinary numbers have the usual decimals, and others as many as their error or size asks for.
+    #[test]
+    fn digits_are_as_many_as_needed() {
+        let written = |usual, value, error| {
+            let mut text = Vec::new();
+            Digits::new(usual).write(value, error, &mut text);
+            String::from_utf8(text).unwrap()
+        };
+        for (usual, value, error, needed) in [
+            (4, 1234.567891, Some(8.0), "1234.5679"),
+            (4, -0.00001, Some(8.0), "-0.0000"),
+            (4, 0.0, None, "0.0000"),
+            (4, 812.512345, None, "812.5123"),
+            (4, 10.0, None, "10.0000"),
+            (4, 9.123456, None, "9.12346"),
+            (4, 1234.567891, Some(0.1), "1234.5679"),
+            (4, 1234.567891, Some(0.099), "1234.56789"),
+            (6, 12.3456789, Some(0.05), "12.345679"),
+            (6, 12.3456789, Some(0.0005), "12.3456789"),
+            (4, 0.0062123456, Some(1.7e-4), "0.0062123"),
+            (4, 1.23456789e-9, None, "1.23457e-9"),
+            (4, 1.23456789e-9, Some(3e-10), "1.2346e-9"),
+            (4, 1e-15, Some(3e-10), "1e-15"),
+            (4, 0.1, Some(1e-30), "0.1"),
+            (4, 1.0 / 3.0, Some(1e-30), "0.3333333333333333"),
+            (4, 5.0, Some(f64::NAN), "5.00000"),
+            (4, f64::NAN, Some(1e-9), "NaN"),
+            (4, f64::NEG_INFINITY, None, "-Infinity"),
+            (6, 123456789012.0, Some(f64::INFINITY), "123456789012.000000"),
+        ] {
+            assert_eq!(written(usual, value, error), needed, "{value:e} ± {error:?}");
         }
     }
 

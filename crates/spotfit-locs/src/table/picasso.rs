@@ -5,7 +5,7 @@ use std::io::{BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use spotfit_files::hdf5::{H5Reader, H5Writer, Member, NumberKind, Rows};
-use spotfit_files::private::excerpt;
+use spotfit_files::private::{excerpt, possible_pixel};
 use spotfit_files::yaml::{self, Value};
 
 use super::{Column, Info, Kind, Meaning, PicassoVersion, Table, TableError, Unit, names, powers};
@@ -31,6 +31,8 @@ pub struct PicassoReader<R> {
     /// The power of nanometres that each column is which becomes one of pixels.
     powers: Vec<Option<f64>>,
     info: Info,
+    /// What the reader of the table should know.
+    notes: Vec<String>,
     begun: bool,
 }
 
@@ -113,15 +115,17 @@ impl<R: Read + Seek> PicassoReader<R> {
         }
         let names: Vec<&str> = rows.members().iter().map(|member| &member.name[..]).collect();
         let mut powers = vec![None; names.len()];
+        let notes = said_sizes(&documents).filter_map(Result::err).collect();
         let mut info = info(documents);
         if lengths == Unit::Nanometre {
             powers = names.iter().map(|name| powers::power(name, &names)).collect();
             if let Some(size) = info.pixel_size {
-                powers::scale_ranges(&mut info.documents, size.recip());
+                let to_pixels = |end: f64, power| end / size.powf(power);
+                powers::convert_ranges(&mut info.documents, to_pixels);
             }
         }
         let wanted = vec![true; names.len()];
-        Ok(Self { reader, rows, columns, wanted, powers, info, begun: false })
+        Ok(Self { reader, rows, columns, wanted, powers, info, notes, begun: false })
     }
 
     /// Changes what is known of the movie.
@@ -134,6 +138,11 @@ impl<R: Read + Seek> PicassoReader<R> {
     /// What is known of the movie.
     pub fn info(&self) -> &Info {
         &self.info
+    }
+
+    /// What whoever reads the table should know: that the size of a pixel was left aside, for no microscope has such pixels.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The number of rows.
@@ -194,7 +203,11 @@ impl<R: Read + Seek> PicassoReader<R> {
                 }
                 _ => {}
             }
-            table.columns.push(Column { values, ..column.clone() });
+            let kind = match (power, &column.kind) {
+                (Some(_), Kind::Whole) => Kind::Double,
+                (_, kind) => kind.clone(),
+            };
+            table.columns.push(Column { values, kind, ..column.clone() });
         }
         Ok(Some(table))
     }
@@ -241,9 +254,18 @@ pub fn in_nanometres(documents: &[Value]) -> Result<bool, TableError> {
     Ok(length_unit(None, format_mark(documents))? == Unit::Nanometre)
 }
 
-/// The size of a pixel in nanometres that YAML of Picasso says: the last `Pixelsize`, or else the last `Camera.Pixelsize`.
+/// The size of a pixel in nanometres that YAML of Picasso says: the last `Pixelsize`, or else the last `Camera.Pixelsize`. What no
+/// microscope has is left aside.
 pub fn pixel_size(documents: &[Value]) -> Option<f64> {
-    number(documents, "Pixelsize").or_else(|| number(documents, "Camera.Pixelsize"))
+    said_sizes(documents).find_map(|said| said.ok().flatten())
+}
+
+/// The sizes that YAML of Picasso says, or what is odd about them.
+fn said_sizes(documents: &[Value]) -> impl Iterator<Item = Result<Option<f64>, String>> {
+    ["Pixelsize", "Camera.Pixelsize"].into_iter().filter_map(|key| {
+        let size = number(documents, key)?;
+        Some(possible_pixel(size, format_args!("'{key}' of Picasso's metadata")))
+    })
 }
 
 /// The positive number that the last document with this key has for it.
@@ -270,6 +292,8 @@ fn column(member: &Member, lengths: Unit) -> Column {
     // Iterations of linked tables are means.
     let kind = match meaning {
         Meaning::Frame => Kind::Whole,
+        // Degrees become radians, which single precision cannot hold.
+        Meaning::Angle => Kind::Double,
         _ => kind,
     };
     Column::new(meaning, meaning.dimension().unit(lengths), kind, Vec::new())
@@ -389,6 +413,7 @@ impl<W: Write + Seek> PicassoWriter<W> {
         }
         if let Some(writer) = self.writer.take() {
             let columns = columns(block, self.version);
+            check_names(&columns)?;
             let members: Vec<Member> = columns.iter().map(|column| column.member.clone()).collect();
             self.begun = Some((H5Writer::new(writer, ROWS, &members)?, columns));
             self.info = block.info.clone();
@@ -461,7 +486,7 @@ impl<W: Write + Seek> PicassoWriter<W> {
         };
         let mut documents = documents(&self.info, self.reach);
         if let (PicassoVersion::One, Some(size)) = (self.version, self.info.pixel_size) {
-            powers::scale_ranges(&mut documents, size);
+            powers::convert_ranges(&mut documents, |end, power| end * size.powf(power));
         }
         let failed =
             |error: yaml::YamlError| TableError::Io(std::io::Error::other(error.to_string()));
@@ -532,6 +557,25 @@ fn columns(table: &Table, version: PicassoVersion) -> Vec<Out> {
         None => usize::MAX,
     });
     columns
+}
+
+/// An error for names that HDF5 cannot hold, or that two columns would have.
+fn check_names(columns: &[Out]) -> Result<(), TableError> {
+    for (place, Out { member, name, .. }) in columns.iter().enumerate() {
+        let wrong = |reason: &str| TableError::Name {
+            column: excerpt(&name.escape_debug().to_string()),
+            reason: reason.to_owned(),
+        };
+        if member.name.is_empty() || member.name.contains('\0') {
+            return Err(wrong("a name in HDF5 is not empty and has no zero byte"));
+        }
+        if let Some(other) = columns[..place].iter().find(|other| other.member.name == member.name)
+        {
+            let (other, both) = (&other.name, &member.name);
+            return Err(wrong(&format!("it and '{other}' would both be '{both}' in HDF5")));
+        }
+    }
+    Ok(())
 }
 
 /// The values of a column as Picasso has them.

@@ -34,8 +34,8 @@ fn is_length(name: &str) -> bool {
     meaning.is_some_and(|meaning| meaning.dimension() == super::Dimension::Length)
 }
 
-/// Multiplies the lengths of ranges that Picasso's steps of filtering tell of by this, and areas and volumes by powers of it.
-pub(super) fn scale_ranges(documents: &mut [Value], by: f64) {
+/// Converts the ends of ranges that Picasso's steps of filtering tell of: of lengths, and of their powers.
+pub(super) fn convert_ranges(documents: &mut [Value], convert: impl Fn(f64, f64) -> f64) {
     let is = |document: &Value, key: &str, holds: fn(&str) -> bool| {
         document.get(key).and_then(Value::text).map(holds)
     };
@@ -52,8 +52,8 @@ pub(super) fn scale_ranges(documents: &mut [Value], by: f64) {
             let power = if is_length(name) { Some(1.0) } else { power(name, &names) };
             let (Some(power), Value::List(ends)) = (power, value) else { continue };
             let numbers: Vec<f64> = ends.iter().filter_map(Value::number).collect();
-            if let ([from, to], 2) = (numbers[..].as_ref(), ends.len()) {
-                *ends = [from, to].map(|end| Value::Float(end * by.powf(power))).to_vec();
+            if let (&[from, to], 2) = (&numbers[..], ends.len()) {
+                *ends = [from, to].map(|end| Value::Float(convert(end, power))).to_vec();
             }
         }
     }

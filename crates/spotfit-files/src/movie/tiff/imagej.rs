@@ -3,9 +3,11 @@
 use super::ome::nanometres;
 use crate::movie::{PixelSize, PixelSizeSource};
 
-/// The largest pixel that a resolution can mean, in nanometres: coarser ones, such as 72 or 1200 dots per inch, are how
-/// the image would be printed.
+/// The largest pixel that a resolution per inch or centimetre can mean, in nanometres: coarser ones, such as 72 or 1200 dots per
+/// inch, are how the image would be printed.
 const LARGEST: f64 = 1e4;
+/// A centimetre. Nobody prints by smaller units.
+const CENTIMETRE: f64 = 1e7;
 
 /// What the text says.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,7 +50,7 @@ impl Resolution {
     pub(super) fn pixel(&self, imagej: Option<&ImageJ>) -> Option<((f64, f64), PixelSizeSource)> {
         let own = match self.unit {
             2 => Some(2.54e7),
-            3 => Some(1e7),
+            3 => Some(CENTIMETRE),
             _ => None,
         };
         let theirs = imagej.and_then(|text| nanometres(text.unit.as_deref()?));
@@ -57,7 +59,8 @@ impl Resolution {
             (None, unit) => (unit?, PixelSizeSource::Resolution),
         };
         let size = (unit / self.x, unit / self.y);
-        let sound = |size: f64| size > 0.0 && size <= LARGEST;
+        let largest = if unit < CENTIMETRE { f64::MAX } else { LARGEST };
+        let sound = |size: f64| size > 0.0 && size <= largest;
         (sound(size.0) && sound(size.1)).then_some((size, source))
     }
 }
@@ -71,7 +74,7 @@ pub(super) fn side(
         let odd = format!("pixels are {width} by {height} nm by {source}; they should be square");
         return Err(odd);
     }
-    Ok(PixelSize::new(width, source))
+    PixelSize::new(width, source)
 }
 
 #[cfg(test)]

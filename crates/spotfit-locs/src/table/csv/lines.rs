@@ -1,5 +1,6 @@
 //! Whole lines of a text of any length.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 
 use crate::table::TableError;
@@ -109,42 +110,78 @@ fn trim_end(mut line: &[u8], delimiter: u8) -> &[u8] {
     line
 }
 
-/// The fields of a line, without spaces and quotes around them.
+/// A field of a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Text<'a> {
+    /// Without quotes around it; quotes in a quoted field are doubled.
+    bytes: &'a [u8],
+    quoted: bool,
+}
+
+impl<'a> Text<'a> {
+    /// As a word: spaces between quotes belong to it.
+    pub(super) fn word(self) -> Cow<'a, str> {
+        let word = String::from_utf8_lossy(self.bytes);
+        if self.quoted && word.contains("\"\"") {
+            return Cow::Owned(word.replace("\"\"", "\""));
+        }
+        word
+    }
+
+    /// As a number, without spaces around it.
+    pub(super) fn number(self) -> &'a [u8] {
+        if self.quoted { self.bytes.trim_ascii() } else { self.bytes }
+    }
+}
+
+/// The fields of a line, without spaces around them.
 pub(super) struct Fields<'a> {
     rest: Option<&'a [u8]>,
     delimiter: u8,
+    /// All quotes so far that begin a field also end it.
+    pub(super) sound: bool,
 }
 
 impl<'a> Fields<'a> {
     pub(super) fn of(line: &'a [u8], delimiter: u8) -> Self {
-        Self { rest: Some(line), delimiter }
+        Self { rest: Some(line), delimiter, sound: true }
+    }
+
+    /// The field that begins with a quote, whose inside and all after it this is; `None` if the quote has no end.
+    #[cold]
+    fn quoted(&mut self, inside: &'a [u8]) -> Option<Text<'a>> {
+        let mut end = 0;
+        loop {
+            end += inside[end..].iter().position(|&byte| byte == b'"')?;
+            if inside.get(end + 1) != Some(&b'"') {
+                break;
+            }
+            end += 2;
+        }
+        let (bytes, after) = (&inside[..end], &inside[end + 1..]);
+        let next = after.iter().position(|&byte| byte == self.delimiter);
+        self.sound &= after[..next.unwrap_or(after.len())].trim_ascii().is_empty();
+        self.rest = next.map(|place| &after[place + 1..]);
+        Some(Text { bytes, quoted: true })
     }
 }
 
 impl<'a> Iterator for Fields<'a> {
-    type Item = &'a [u8];
+    type Item = Text<'a>;
 
-    fn next(&mut self) -> Option<&'a [u8]> {
+    fn next(&mut self) -> Option<Text<'a>> {
         let delimiter = self.delimiter;
         let line = trim_start(self.rest?, delimiter);
-        let next = |bytes: &[u8]| bytes.iter().position(|&byte| byte == delimiter);
-        if let [b'"', quoted @ ..] = line {
+        if let [b'"', inside @ ..] = line {
             // A delimiter may stand between quotes.
-            if let Some(end) = quoted.iter().position(|&byte| byte == b'"') {
-                let after = &quoted[end + 1..];
-                self.rest = next(after).map(|place| &after[place + 1..]);
-                return Some(quoted[..end].trim_ascii());
+            match self.quoted(inside) {
+                None => self.sound = false,
+                field => return field,
             }
         }
-        match next(line) {
-            Some(place) => {
-                self.rest = Some(&line[place + 1..]);
-                Some(trim_end(&line[..place], delimiter))
-            }
-            None => {
-                self.rest = None;
-                Some(trim_end(line, delimiter))
-            }
-        }
+        let place = line.iter().position(|&byte| byte == delimiter);
+        self.rest = place.map(|place| &line[place + 1..]);
+        let bytes = trim_end(&line[..place.unwrap_or(line.len())], delimiter);
+        Some(Text { bytes, quoted: false })
     }
 }

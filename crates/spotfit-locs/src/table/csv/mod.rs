@@ -14,11 +14,13 @@ use super::{
     Column, Dimension, Info, Kind, MOST_WORDS, Meaning, Table, TableError, Unit, names, number,
     place,
 };
-use lines::{Fields, Lines, parts, trim};
+use lines::{Fields, Lines, Text, parts, trim};
 
 pub use write::CsvWriter;
-pub(super) use write::header;
+pub(super) use write::title;
 
+/// What may be between fields.
+const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 /// Bytes of a block.
 const BLOCK: usize = 1 << 22;
 /// So many rows say which columns have words.
@@ -268,11 +270,12 @@ impl Layout {
                 _ => None,
             };
             let mut fields = lines.clone().flat_map(|line| Fields::of(line, delimiter));
-            self.comma = fields.find_map(comma).unwrap_or(false);
+            self.comma = fields.find_map(|text| comma(text.number())).unwrap_or(false);
         }
         let mut is_words = vec![false; self.columns.len()];
         for line in lines.take(SETTLING) {
-            for (is_words, value) in is_words.iter_mut().zip(Fields::of(line, delimiter)) {
+            for (is_words, text) in is_words.iter_mut().zip(Fields::of(line, delimiter)) {
+                let value = text.number();
                 *is_words |= !value.is_empty() && self.number(value).is_none();
             }
         }
@@ -298,7 +301,8 @@ impl Layout {
     fn find_first_frame(&mut self, first: &[u8]) {
         let id = self.columns.iter().position(|field| field.is(Meaning::Id));
         let Some(id) = id.filter(|_| !self.told) else { return };
-        let value = Fields::of(first, self.delimiter).nth(id).and_then(|text| self.number(text));
+        let value =
+            Fields::of(first, self.delimiter).nth(id).and_then(|text| self.number(text.number()));
         let frames = self.columns.iter_mut().find(|field| field.is(Meaning::Frame));
         if let Some(frames) = frames.filter(|field| field.offset == 1.0)
             && value == Some(0.0)
@@ -359,7 +363,7 @@ impl Layout {
             let Some(field) = self.columns.get(index).filter(|field| field.read) else { continue };
             let value = match &field.column.kind {
                 Kind::Words(_) => {
-                    let word = String::from_utf8_lossy(text);
+                    let word = text.word();
                     if words[index].len() > MOST_WORDS {
                         return Err(Wrong::new(What::Words(excerpt(&field.header))));
                     }
@@ -367,8 +371,9 @@ impl Layout {
                 }
                 kind => {
                     let wrong = |needed| Wrong::new(What::value(field, text, needed));
-                    let missing = text.is_empty() && *kind != Kind::Whole;
-                    let value = if missing { Some(f64::NAN) } else { self.number(text) };
+                    let digits = text.number();
+                    let missing = digits.is_empty() && *kind != Kind::Whole;
+                    let value = if missing { Some(f64::NAN) } else { self.number(digits) };
                     let value = value.ok_or_else(|| wrong("a number"))?;
                     if *kind == Kind::Whole {
                         let fits = value.fract() == 0.0 && value.abs() < LARGEST;
@@ -406,31 +411,37 @@ impl Layout {
 /// The names in the first line, and what is between them if that was not said.
 fn headers(line: &[u8], said: Option<u8>) -> Result<(Vec<String>, u8), TableError> {
     let line = line.trim_ascii_end();
-    let line = once_quoted(line).map_or(Cow::Borrowed(line), Cow::Owned);
+    let names = |line: &[u8], delimiter: u8| -> (Vec<String>, bool) {
+        let mut fields = Fields::of(trim(line, delimiter), delimiter);
+        let names = fields.by_ref().map(|field| field.word().into_owned()).collect();
+        (names, fields.sound)
+    };
+    // A name may have quotes, too.
+    let several = |line: &Vec<u8>| DELIMITERS.iter().any(|&one| names(line, one).0.len() > 1);
+    let line = match once_quoted(line).filter(several) {
+        Some(plain) => Cow::Owned(plain),
+        None => Cow::Borrowed(line),
+    };
     if std::str::from_utf8(&line).is_err() {
         return Err(TableError::Header("it is not text".to_owned()));
     }
     if line.trim_ascii().is_empty() {
         return Err(TableError::Header("it is empty".to_owned()));
     }
-    let names = |delimiter: u8| -> Vec<String> {
-        let fields = Fields::of(trim(&line, delimiter), delimiter);
-        fields.map(|field| String::from_utf8_lossy(field).into_owned()).collect()
-    };
     if let Some(delimiter) = said {
-        return Ok((names(delimiter), delimiter));
+        return Ok((names(&line, delimiter).0, delimiter));
     }
-    let mut best = (names(b','), b',');
-    let score = |names: &[String]| {
-        (names.iter().filter(|name| names::from_csv(name).is_some()).count(), names.len())
-    };
-    for delimiter in [b';', b'\t'] {
-        let other = names(delimiter);
-        if score(&other) > score(&best.0) {
-            best = (other, delimiter);
+    // The first of equal ones counts.
+    let mut best: Option<((bool, usize, usize), Vec<String>, u8)> = None;
+    for delimiter in DELIMITERS {
+        let (names, sound) = names(&line, delimiter);
+        let known = names.iter().filter(|name| names::from_csv(name).is_some()).count();
+        let score = (sound && names.len() > 1, known, names.len());
+        if best.as_ref().is_none_or(|(other, ..)| score > *other) {
+            best = Some((score, names, delimiter));
         }
     }
-    Ok(best)
+    Ok(best.map_or((Vec::new(), b','), |(_, names, delimiter)| (names, delimiter)))
 }
 
 /// What is in a line that is one field in quotes, with the quotes in it doubled, as programs write that quote the fields of a table
@@ -448,9 +459,16 @@ fn once_quoted(line: &[u8]) -> Option<Vec<u8>> {
     (plain.len() < inner.len()).then_some(plain)
 }
 
+/// A text in quotes, which are doubled in it.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
 /// The column with this name. Where names have units, frames are counted from 1.
 fn field(header: String, units: bool) -> Field {
-    let (name, unit, scale, kind) = match names::from_csv(&header) {
+    // Nobody means spaces around a name that is known.
+    let known = names::from_csv(&header).or_else(|| names::from_csv(header.trim()));
+    let (name, unit, scale, kind) = match known {
         Some((known, unit, scale)) => {
             let kind = match known.dimension() {
                 Dimension::Count => Kind::Whole,
@@ -487,8 +505,9 @@ enum What {
 }
 
 impl What {
-    fn value(field: &Field, text: &[u8], needed: &'static str) -> Self {
-        Self::Value(excerpt(&field.header), excerpt(&String::from_utf8_lossy(text)), needed)
+    fn value(field: &Field, text: Text<'_>, needed: &'static str) -> Self {
+        let value = excerpt(&String::from_utf8_lossy(text.number()));
+        Self::Value(excerpt(&field.header), value, needed)
     }
 }
 

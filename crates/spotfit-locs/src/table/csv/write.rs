@@ -3,8 +3,11 @@
 use std::io::{self, Write};
 
 use rayon::prelude::*;
+use spotfit_files::private::excerpt;
 
-use crate::table::{Column, Dimension, Kind, Meaning, Table, number};
+use crate::table::error::LONGEST_ROW;
+use crate::table::number::{self, Digits};
+use crate::table::{Column, Dimension, Kind, Meaning, Table, TableError};
 
 /// Writes a CSV table block by block, with ThunderSTORM's names for the columns that are known.
 #[derive(Debug)]
@@ -25,7 +28,8 @@ impl<W: Write> CsvWriter<W> {
     /// Appends the rows of a block; before the first, the names of the columns.
     ///
     /// # Errors
-    /// As the writer.
+    /// As the writer; [`io::ErrorKind::InvalidInput`] with [`TableError::Name`] or [`TableError::Word`] for names and words that would not be
+    /// read again as they are.
     pub fn write(&mut self, block: &Table) -> io::Result<()> {
         let units = match self.units {
             Some(units) => units,
@@ -34,8 +38,7 @@ impl<W: Write> CsvWriter<W> {
                     column.meaning().is_some_and(|one| one.dimension() == Dimension::Length)
                 };
                 let units = block.columns.iter().any(lengths);
-                let header: Vec<String> = block.columns.iter().map(header).collect();
-                writeln!(self.writer, "{}", header.join(","))?;
+                writeln!(self.writer, "{}", header(&block.columns).map_err(refused)?)?;
                 *self.units.insert(units)
             }
         };
@@ -46,17 +49,20 @@ impl<W: Write> CsvWriter<W> {
             self.first = Some(if units && id != Some(0.0) { 1.0 } else { 0.0 });
         }
         let first = self.first.unwrap_or(0.0);
+        block.columns.iter().try_for_each(check_words).map_err(refused)?;
+        let columns: Vec<Written<'_>> =
+            block.columns.iter().map(|column| Written::new(column, block, first)).collect();
         let step = 1 << 12;
         let pieces: Vec<Vec<u8>> = (0..rows.div_ceil(step))
             .into_par_iter()
             .map(|piece| {
-                let mut text = Vec::with_capacity(step * 12 * block.columns.len());
+                let mut text = Vec::with_capacity(step * 12 * columns.len());
                 for row in piece * step..rows.min((piece + 1) * step) {
-                    for (index, column) in block.columns.iter().enumerate() {
+                    for (index, column) in columns.iter().enumerate() {
                         if index > 0 {
                             text.push(b',');
                         }
-                        value(column, row, first, &mut text);
+                        column.value(row, &mut text);
                     }
                     text.push(b'\n');
                 }
@@ -76,30 +82,115 @@ impl<W: Write> CsvWriter<W> {
     }
 }
 
-/// The name of a column with its unit, in quotes as ThunderSTORM writes it.
-pub(in crate::table) fn header(column: &Column) -> String {
+/// The name of a column in a CSV table, with its unit.
+pub(in crate::table) fn title(column: &Column) -> String {
     let name = column.meaning().map_or(column.name.as_str(), |meaning| meaning.csv()[0]);
     let unit = column.unit.symbol().map_or_else(String::new, |symbol| format!(" [{symbol}]"));
-    format!("\"{}{unit}\"", name.replace('"', "'"))
+    format!("{name}{unit}")
 }
 
-fn value(column: &Column, row: usize, first: f64, text: &mut Vec<u8>) {
-    // Whoever reads the file takes it away, whatever the kind of the column was.
-    let value = match column.values[row] {
-        frame if column.name == "frame" => frame + first,
-        value => value,
+/// The line with the names of columns, in quotes as ThunderSTORM writes them. It is read again, so that no name becomes another.
+fn header(columns: &[Column]) -> Result<String, TableError> {
+    let titles: Vec<String> = columns.iter().map(title).collect();
+    let quoted: Vec<String> = titles.iter().map(|title| super::quoted(title)).collect();
+    let line = quoted.join(",");
+    let wrong = |column: &Column, reason: String| {
+        let column = excerpt(&column.name.escape_debug().to_string());
+        TableError::Name { column, reason }
     };
-    match &column.kind {
-        Kind::Words(words) => {
-            let word = &words[column.values[row] as usize];
-            if word.contains([',', '"', '\n', '\r']) {
-                text.extend_from_slice(format!("\"{}\"", word.replace('"', "'")).as_bytes());
-            } else {
-                text.extend_from_slice(word.as_bytes());
-            }
+    let broken = |column: &&Column| column.name.contains(['\n', '\r']);
+    if let Some(column) = columns.iter().find(broken) {
+        return Err(wrong(column, "a name in a CSV table has no line breaks".to_owned()));
+    }
+    let (found, _) = super::headers(line.as_bytes(), None).unwrap_or_default();
+    for ((column, title), found) in columns.iter().zip(&titles).zip(&found) {
+        let read = super::field(found.clone(), false).column.name;
+        let same = match column.meaning() {
+            Some(_) => read == column.name,
+            None => read == *title,
+        };
+        if !same {
+            let reason = format!("a CSV table with this name would be read as one of '{read}'");
+            return Err(wrong(column, reason));
         }
-        Kind::Rounded(decimals) => number::write_rounded(value, usize::from(*decimals), text),
-        Kind::Single => number::write_single(value, text),
-        Kind::Double | Kind::Whole => number::write(value, text),
+    }
+    match columns.first() {
+        Some(first) if found.len() != columns.len() || line.len() > LONGEST_ROW => {
+            let reason = "the names of the columns would not be read again".to_owned();
+            Err(wrong(first, reason))
+        }
+        _ => Ok(line),
+    }
+}
+
+/// An error for a word with a line break: rows are lines.
+fn check_words(column: &Column) -> Result<(), TableError> {
+    let Kind::Words(words) = &column.kind else { return Ok(()) };
+    let broken = words.iter().position(|word| word.contains(['\n', '\r']));
+    let used = broken.and_then(|broken| {
+        let row = column.values.iter().position(|&value| value as usize == broken)?;
+        Some((row, &words[broken]))
+    });
+    used.map_or(Ok(()), |(row, word)| {
+        Err(TableError::Word {
+            row: row as u64 + 1,
+            column: column.name.clone(),
+            value: excerpt(&word.escape_debug().to_string()),
+            needed: "a word without line breaks, as rows of CSV tables have them",
+        })
+    })
+}
+
+fn refused(error: TableError) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, error)
+}
+
+/// A column that is written.
+struct Written<'a> {
+    column: &'a Column,
+    /// What is added: whoever reads the file takes it away.
+    offset: f64,
+    digits: Digits,
+    /// The errors of its numbers.
+    errors: Option<&'a [f64]>,
+}
+
+impl<'a> Written<'a> {
+    fn new(column: &'a Column, block: &'a Table, first: f64) -> Self {
+        let meaning = column.meaning();
+        // With −0 also 0 and −0 stay what they are.
+        let offset = if meaning == Some(Meaning::Frame) { first } else { -0.0 };
+        let usual = match column.kind {
+            Kind::Rounded(decimals) => decimals,
+            _ => 0,
+        };
+        let known = meaning.map_or(&[][..], Meaning::errors).iter();
+        let error = known.filter_map(|&error| block.column(error)).next();
+        let error = error.or_else(|| block.column(format!("{}_error", column.name)));
+        let error = error.filter(|error| error.unit == column.unit);
+        let errors = error.map(|error| &error.values[..]);
+        Self { column, offset, digits: Digits::new(usual), errors }
+    }
+
+    fn value(&self, row: usize, text: &mut Vec<u8>) {
+        let value = self.column.values[row];
+        match &self.column.kind {
+            Kind::Words(words) => word(&words[value as usize], text),
+            Kind::Rounded(_) => {
+                let error = self.errors.map(|errors| errors[row]);
+                self.digits.write(value + self.offset, error, text);
+            }
+            Kind::Single => number::write_single(value + self.offset, text),
+            Kind::Double | Kind::Whole => number::write(value + self.offset, text),
+        }
+    }
+}
+
+fn word(word: &str, text: &mut Vec<u8>) {
+    let ends = [word.chars().next(), word.chars().next_back()];
+    if word.contains([',', '"']) || ends.iter().flatten().any(|end| end.is_whitespace()) {
+        text.extend_from_slice(super::quoted(word).as_bytes());
+    } else {
+        text.extend_from_slice(word.as_bytes());
     }
 }
