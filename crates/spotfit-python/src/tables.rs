@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyFileExistsError, PyValueError};
 use pyo3::prelude::*;
-use spotfit::OutOfRange;
 use spotfit::link::{Groups, LinkError, LinkOptions, link};
 use spotfit::table::{
-    self, Column, Filter, Kind, SaveOptions, Table, TableError, TableReader, Unit,
+    self, Column, Filter, Kind, PicassoVersion, SaveOptions, Table, TableError, TableReader, Unit,
 };
 
 use crate::error::room;
@@ -169,8 +168,8 @@ pub(crate) fn write_table(
     overwrite: bool,
     picasso: i64,
 ) -> PyResult<usize> {
-    let picasso = picasso.to_string().parse();
-    let picasso = picasso.map_err(|error: OutOfRange| PyValueError::new_err(error.to_string()))?;
+    let picasso = picasso.to_string().parse::<PicassoVersion>();
+    let picasso = picasso.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let options = SaveOptions::default().with_overwrite(overwrite).with_picasso(picasso);
     let table = table(py, columns, info.get())?;
     let pool = threads::pool()?;
