@@ -352,7 +352,7 @@ def test_picasso_reads_our_tables(tmp_path: Any) -> None:
     newer = version() >= (1, 0)
     # The newer Picasso converts what is written for the older one.
     for picasso in (0, 1) if newer else (0,):
-        assert locs.save(tmp_path / "locs.hdf5", picasso=picasso) == 0  # type: ignore[arg-type]
+        assert locs.save(tmp_path / "locs.hdf5", picasso=picasso) == 0
         theirs, info = io.load_locs(str(tmp_path / "locs.hdf5"))
         unit = 130 if newer else 1
         assert len(theirs) == 300 and np.array_equal(theirs["frame"], locs.frame)
