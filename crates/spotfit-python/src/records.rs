@@ -11,7 +11,7 @@ use spotfit::movie::{Movie, MovieOptions};
 use spotfit::output::{Lock, Output, OutputError, refuse_stranger};
 use spotfit::record::{self, InputFile, Record, State};
 use spotfit::steps::{Silent, StepError, info as step};
-use spotfit::table::{TableError, TableOutput};
+use spotfit::table::{SaveOptions, TableError, TableOutput};
 use std::io::Write;
 
 use crate::localize::LocalizeOptions;
@@ -140,7 +140,8 @@ impl TableFile {
     fn new(path: PathBuf, overwrite: bool) -> PyResult<Self> {
         let record = refuse_stranger(&Record::path(&path), Record::is_ours, overwrite);
         record.map_err(|error| of_output(&path, error))?;
-        let output = TableOutput::create(&path, overwrite).map_err(of_file(&path))?;
+        let output = TableOutput::create(&path, SaveOptions::default().with_overwrite(overwrite))
+            .map_err(of_file(&path))?;
         Ok(Self { path, overwrite, writing: Mutex::new(Some((output, 0))) })
     }
 

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyFileExistsError, PyValueError};
 use pyo3::prelude::*;
-use spotfit::table::{self, Column, Filter, Kind, Table, TableError, TableReader, Unit};
+use spotfit::table::{
+    self, Column, Filter, Kind, PicassoVersion, SaveOptions, Table, TableError, TableReader, Unit,
+};
 
 use crate::error::room;
 use crate::numbers::numbers;
@@ -163,10 +165,14 @@ pub(crate) fn write_table(
     columns: Vec<Given<'_>>,
     info: &Bound<'_, Info>,
     overwrite: bool,
+    picasso: i64,
 ) -> PyResult<usize> {
+    let picasso = picasso.to_string().parse::<PicassoVersion>();
+    let picasso = picasso.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let options = SaveOptions::default().with_overwrite(overwrite).with_picasso(picasso);
     let table = table(py, columns, info.get())?;
     let pool = threads::pool()?;
-    let save = || if overwrite { table.save_over(&path) } else { table.save(&path) };
+    let save = || table.save_with(&path, options);
     let written = py.detach(|| pool.install(save)).map_err(of_file(&path))?;
     Ok(written.left_out.total())
 }

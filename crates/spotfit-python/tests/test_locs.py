@@ -89,6 +89,22 @@ def test_a_stranger_beside_a_table_stays(locs: spotfit.Locs, tmp_path: Path) -> 
     spotfit.write_table(table, locs)
 
 
+def test_tables_are_for_either_picasso(locs: spotfit.Locs, tmp_path: Path) -> None:
+    table = tmp_path / "locs.hdf5"
+    locs = locs.with_pixel_size(110.0)
+    for picasso, unit, scale in (0, "px", 1), (1, "nm", 110), (0, "px", 1):
+        assert locs.save(table, picasso=picasso) == locs.in_nanometres().save(table, picasso=picasso) == 0  # type: ignore[arg-type]
+        back = spotfit.read_table(table)
+        assert back.units["x"] == unit and np.allclose(back.x, scale * locs.x, rtol=1e-6)
+    for wrong in 2, -1:
+        with pytest.raises(ValueError, match=f"picasso = {wrong} is out of its range"):
+            spotfit.write_table(table, locs, picasso=wrong)  # type: ignore[arg-type]
+    bare = spotfit.Locs({"frame": [0], "x": [1.0], "y": [1.0]})
+    with pytest.raises(ValueError, match="the size of a pixel is not known"):
+        bare.save(tmp_path / "bare.hdf5", picasso=1)
+    assert not (tmp_path / "bare.hdf5").exists()
+
+
 def test_words_are_written(locs: spotfit.Locs, tmp_path: Path) -> None:
     status = np.where(locs.x > 30, "min_step", "stalled")
     locs.with_column("status", status).save(tmp_path / "locs.csv")

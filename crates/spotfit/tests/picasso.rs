@@ -5,13 +5,14 @@ use std::io::Cursor;
 use std::path::Path;
 use std::process::Command;
 
+use fit_sim::Random;
 use spotfit::Status;
 use spotfit::astigmatism::find::{Depth, DepthStatus};
 use spotfit::hdf5::{H5Reader, H5Writer, Member, NumberKind};
 use spotfit::localize::Localization;
 use spotfit::table::{
-    CsvReader, Info, Layout, PicassoReader, PicassoWriter, Table, TableError, Unit, Widths,
-    is_our_sidecar,
+    Column, CsvReader, Info, Kind, Layout, Meaning, PicassoReader, PicassoVersion, PicassoWriter,
+    SaveOptions, Table, TableError, Unit, Widths, is_our_sidecar,
 };
 use spotfit::yaml::{self, Value};
 
@@ -23,7 +24,14 @@ fn table(text: &str, pixel_size: Option<f64>) -> Table {
 
 /// The file, the YAML beside it and the number of rows left out.
 fn written(table: &Table) -> Result<(Vec<u8>, String, usize), TableError> {
-    let mut writer = PicassoWriter::new(Cursor::new(Vec::new()));
+    written_for(table, PicassoVersion::default())
+}
+
+fn written_for(
+    table: &Table,
+    version: PicassoVersion,
+) -> Result<(Vec<u8>, String, usize), TableError> {
+    let mut writer = PicassoWriter::new(Cursor::new(Vec::new())).with_version(version);
     writer.write(table)?;
     let left_out = writer.left_out().total();
     let (file, text) = writer.finish()?;
@@ -276,8 +284,230 @@ fn a_stranger_beside_a_table_stays() {
     assert_eq!(yaml(), "Frames: 5\n");
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), before.1);
     table(100.0).save(path("locs.csv")).expect("CSV has nothing beside it");
-    table(100.0).save_over(path("locs.hdf5")).expect("HDF5");
+    let over = SaveOptions::default().with_overwrite(true);
+    table(100.0).save_with(path("locs.hdf5"), over).expect("HDF5");
     assert!(yaml().contains("Pixelsize: 100.0"));
+}
+
+/// A table of random spots with these lengths, all of whose rows Picasso would read.
+fn random(random: &mut Random, unit: Unit, size: f64) -> Table {
+    let rows = 300;
+    let mut table = Table::new(Info::default().with_movie(Some(size), [64, 48], 50));
+    let scale = if unit == Unit::Pixel { 1.0 } else { size };
+    let mut add = |meaning: Meaning, from: f64, to: f64| {
+        let values = (0..rows).map(|_| from + (to - from) * random.uniform()).collect();
+        table.set(Column::new(meaning, meaning.dimension().unit(unit), Kind::Double, values));
+    };
+    add(Meaning::Photons, 10.0, 9000.0);
+    add(Meaning::Z, -500.0, 500.0);
+    add(Meaning::X, 0.0, 64.0 * scale);
+    add(Meaning::Y, 0.0, 48.0 * scale);
+    add(Meaning::SigmaX, 0.8 * scale, 3.0 * scale);
+    add(Meaning::SigmaY, 0.8 * scale, 3.0 * scale);
+    add(Meaning::Uncertainty, 0.01 * scale, 0.5 * scale);
+    add(Meaning::Neighbour, scale, 20.0 * scale);
+    let frames = (0..rows).map(|row| (row / 6) as f64).collect();
+    table.set(Column::new(Meaning::Frame, Unit::None, Kind::Whole, frames));
+    table
+}
+
+/// Proves that a table, in pixels or nanometres, comes back from either form of Picasso's tables as it was, to the rounding of single
+/// precision, with lengths in the unit of that form, and that the two forms become each other.
+#[test]
+fn both_forms_hold_the_same() {
+    let mut source = Random::new(5, 0);
+    for (unit, size) in [(Unit::Pixel, 130.0), (Unit::Nanometre, 97.7), (Unit::Nanometre, 6500.0)] {
+        let table = random(&mut source, unit, size);
+        let versions = [PicassoVersion::Zero, PicassoVersion::One];
+        let files = versions.map(|version| written_for(&table, version).expect("a table"));
+        let through = versions.map(|version| {
+            let other = versions.into_iter().find(|other| *other != version).expect("two");
+            let first = read(&written_for(&table, other).expect("a table").0, None);
+            written_for(&first, version).expect("a table")
+        });
+        for (files, versions) in [(&files, versions), (&through, versions)] {
+            for ((file, text, left_out), version) in files.iter().zip(versions) {
+                assert_eq!(*left_out, 0);
+                for beside in [None, Some(text.as_str())] {
+                    let back = read(file, beside);
+                    assert_eq!(back.length_unit().expect("x"), version.length_unit());
+                    let Info { pixel_size, width, height, frames, .. } = back.info;
+                    assert_eq!(
+                        (pixel_size, width, height, frames),
+                        (Some(size), Some(64), Some(48), Some(50))
+                    );
+                    for column in table.columns() {
+                        let mine = |table: &Table| match column.is_length() {
+                            true => {
+                                table.lengths(&column.name, unit).expect("lengths").into_owned()
+                            }
+                            false => table.values(&column.name).expect("values").to_vec(),
+                        };
+                        for (there, here) in mine(&back).iter().zip(mine(&table)) {
+                            let near = (there - here).abs() <= 4e-7 * here.abs();
+                            assert!(near, "{}: {there}, {here}", column.name);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Proves that tables for Picasso 1.0 are marked as its own are, that their frames have a size in pixels, and that rows outside of it are
+/// left out whatever the unit.
+#[test]
+fn tables_for_picasso_1_are_marked() {
+    let nanometres = table(STORM, Some(100.0));
+    let (file, text, _) = written_for(&nanometres, PicassoVersion::One).expect("a table");
+    let mut reader = H5Reader::open(Cursor::new(&file)).expect("HDF5");
+    let mark = reader.attribute_text("/", "picasso_format").expect("text");
+    assert_eq!(mark.expect("a mark"), ["1.0"]);
+    let back = read(&file, None);
+    assert_eq!((back.info.width, back.info.height), (Some(11), Some(21)));
+    assert_eq!(back.lengths("x", Unit::Nanometre).expect("x").as_ref(), [1000.0, 300.0]);
+    assert_eq!(yaml::parse(&text).expect("YAML"), back.info.documents);
+    // The mark goes where the unit goes.
+    let (file, _, _) = written_for(&back, PicassoVersion::Zero).expect("a table");
+    let mut reader = H5Reader::open(Cursor::new(&file)).expect("HDF5");
+    assert_eq!(reader.attribute_text("/", "picasso_format").expect("text"), None);
+
+    let mut small = nanometres.clone();
+    small.info = Info::default().with_movie(Some(100.0), [8, 64], 10);
+    for version in [PicassoVersion::Zero, PicassoVersion::One] {
+        let (file, _, left_out) = written_for(&small, version).expect("a table");
+        assert_eq!((left_out, read(&file, None).rows()), (1, 1));
+    }
+}
+
+/// Proves that a table for Picasso 1.0 says the size of a pixel or is refused, and then leaves nothing; and that a saved one is read again.
+#[test]
+fn picasso_1_needs_the_size_of_a_pixel() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("locs.hdf5");
+    let one = SaveOptions::default().with_picasso(PicassoVersion::One);
+    for text in [STORM, "frame,x,y\n0,1,2\n"] {
+        let refused = table(text, None).save_with(&path, one).expect_err("refused");
+        assert!(matches!(refused, TableError::NoPixelSize), "{refused}");
+        assert!(refused.to_string().contains("the size of a pixel is not known"), "{refused}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    table(STORM, Some(100.0)).save_with(&path, one).expect("a table");
+    let back = Table::load(&path).expect("a table");
+    assert_eq!(back.length_unit().expect("x"), Unit::Nanometre);
+    back.save(&path).expect("over its own");
+    assert_eq!(Table::load(&path).expect("a table").length_unit().expect("x"), Unit::Pixel);
+    let said = "2".parse::<PicassoVersion>().expect_err("none").to_string();
+    assert_eq!(said, "picasso = 2 is out of its range (0 or 1)");
+}
+
+/// Proves that what only Picasso has, areas and volumes too, and the ranges that its filter tells of, change their unit with the table; that
+/// the distance from a calibration does so where it is Picasso's; and that nothing of it is read in a unit that is not known.
+#[test]
+fn what_only_picasso_has_changes_its_unit() {
+    let text = "frame,x,y,z,std_x,area,volume,convexhull,sx_mean,z_mean,z_distance\n0,2,3,50,0.5,4,8,16,1.5,70,0.25\n";
+    let mut zero = table(text, Some(100.0));
+    let range = |ends: [f64; 2]| Value::List(ends.map(Value::Float).to_vec());
+    let filter = |x, area| {
+        let by = Value::Text("Picasso v0.9.6 Filter".to_owned());
+        let entries = [("Generated by", by), ("x", range(x)), ("area", range(area))];
+        let entries = entries.into_iter().chain([("photons", range([1.0, 2.0]))]);
+        Value::Map(entries.map(|(key, value)| (key.to_owned(), value)).collect())
+    };
+    zero.info.documents = vec![filter([1.0, 9.0], [0.5, 5.0])];
+    let (file, text, _) = written_for(&zero, PicassoVersion::One).expect("a table");
+    let mut reader = H5Reader::open(Cursor::new(&file)).expect("HDF5");
+    let rows = reader.rows("locs").expect("locs");
+    let mut values = vec![Vec::new(); rows.members().len()];
+    let names: Vec<String> = rows.members().iter().map(|member| member.name.clone()).collect();
+    let mut rows = rows;
+    rows.read(&mut reader, 10, &mut values).expect("rows");
+    for (name, is) in [
+        ("x", 200.0),
+        ("z", 50.0),
+        ("std_x", 50.0),
+        ("area", 4e4),
+        ("volume", 8e6),
+        ("convexhull", 16e6),
+        ("sx_mean", 150.0),
+        ("z_mean", 70.0),
+        ("d_zcalib", 2.5),
+    ] {
+        let place = names.iter().position(|other| other == name).expect(name);
+        assert!((values[place][0] - is).abs() <= 1e-6 * is, "{name}: {}", values[place][0]);
+    }
+    let told = yaml::parse(&text).expect("YAML");
+    assert_eq!(told[0].get("x"), Some(&range([100.0, 900.0])));
+    assert_eq!(told[0].get("area"), Some(&range([5e3, 5e4])));
+    assert_eq!(told[0].get("photons"), Some(&range([1.0, 2.0])));
+    let (back, _, _) = written_for(&read(&file, Some(&text)), PicassoVersion::Zero).expect("one");
+    let back = read(&back, None);
+    assert_eq!(back.info.documents[0].get("area"), Some(&range([0.5, 5.0])));
+    for column in zero.columns() {
+        let mine = back.values(&column.name).expect("a column")[0];
+        assert!((mine - column.values[0]).abs() <= 1e-6 * mine.abs(), "{}: {mine}", column.name);
+    }
+
+    let bare = text.replace("Pixelsize: 100.0\n", "");
+    let beside = yaml::parse(&bare).expect("YAML");
+    let reader =
+        || PicassoReader::new(Cursor::new(file.clone()), Some(beside.clone())).expect("one");
+    assert!(matches!(reader().read(), Err(TableError::NoPixelSize)));
+    let known = reader().with_columns(&["frame", "x", "y"]).read().expect("rows").expect("a block");
+    assert_eq!(known.lengths("x", Unit::Nanometre).expect("x").as_ref(), [200.0]);
+
+    let with_status = table("frame,x,y,z_distance,z_status\n0,2,3,0.25,found\n", Some(100.0));
+    let (file, _, _) = written_for(&with_status, PicassoVersion::One).expect("a table");
+    assert_eq!(read(&file, None).values("z_distance").expect("ours"), [0.25]);
+}
+
+/// Proves that columns that Picasso has no name for keep their units in its tables.
+#[test]
+fn our_own_columns_keep_their_units() {
+    let text = "\"frame\",\"x [px]\",\"y [px]\",\"bkgstd [photon]\",\"sigma_error [px]\",\"neighbour [px]\"\n1,2,3,4,0.25,6\n";
+    for version in [PicassoVersion::Zero, PicassoVersion::One] {
+        let (file, _, _) = written_for(&table(text, Some(100.0)), version).expect("a table");
+        let back = read(&file, None);
+        let unit = |name: &str| back.column(name).expect(name).unit;
+        assert_eq!(unit("background_std"), Unit::Photon);
+        for (name, pixels) in [("sigma_error", 0.25), ("neighbour", 6.0)] {
+            assert_eq!(unit(name), version.length_unit());
+            assert_eq!(back.lengths(name, Unit::Pixel).expect(name).as_ref(), [pixels]);
+        }
+    }
+}
+
+/// Proves that a table of Picasso before 1.0 becomes the one that Picasso 1.0 itself makes of it, and the reverse, in every column.
+#[test]
+fn tables_become_what_picasso_makes_of_them() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/odd");
+    let load = |name: &str| Table::load(folder.join(name)).expect("a table");
+    if !folder.is_dir() {
+        eprintln!("not checked: {} is not there", folder.display());
+        return;
+    }
+    let (zero, one) = (load("picasso0_locs.hdf5"), load("picasso1_locs.hdf5"));
+    for (from, to, version) in
+        [(&zero, &one, PicassoVersion::One), (&one, &zero, PicassoVersion::Zero)]
+    {
+        let (file, text, left_out) = written_for(from, version).expect("a table");
+        assert_eq!(left_out, 0);
+        let made = read(&file, Some(&text));
+        assert_eq!((made.rows(), made.columns().len()), (564, to.columns().len()));
+        for column in to.columns() {
+            // Picasso 1.0 gives it its newer name, and we leave it.
+            let mine = match (made.column(&column.name), &column.name[..]) {
+                (None, "log_likelihood") => made.column("likelihood"),
+                (None, "likelihood") => made.column("log_likelihood"),
+                (found, _) => found,
+            };
+            let mine = mine.expect("a column");
+            assert_eq!(mine.unit, column.unit, "{}", column.name);
+            for (mine, its) in mine.values.iter().zip(&column.values) {
+                assert!((mine - its).abs() <= 2e-7 * its.abs(), "{}: {mine}, {its}", column.name);
+            }
+        }
+    }
 }
 
 /// Proves that pandas reads CSV tables by ThunderSTORM's column names, in two and three dimensions, and Picasso's tables by theirs, to

@@ -13,7 +13,8 @@ use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_sam
 use spotfit::record::{InputFile, Origin, Record, State};
 use spotfit::steps::{Sink, Source};
 use spotfit::table::{
-    LeftOut, Table, TableError, TableFormat, TableOutput, Unit, is_our_sidecar, sidecar,
+    LeftOut, SaveOptions, Table, TableError, TableFormat, TableOutput, Unit, is_our_sidecar,
+    sidecar,
 };
 
 /// A table to read, and what the file may not say.
@@ -196,7 +197,10 @@ impl LocsOutput {
             refuse_stranger(&sidecar(path), is_our_sidecar, overwrite.overwrite)?;
         }
         let output = Output::create(path)?.into();
-        let writer = TableOutput::through(output, path, format, overwrite.overwrite);
+        let options = SaveOptions::default()
+            .with_overwrite(overwrite.overwrite)
+            .with_picasso(overwrite.picasso);
+        let writer = TableOutput::through(output, path, format, options);
         let writer = writer.map_err(failed(&name))?;
         let path = path.to_owned();
         Ok(Self { name, path, writer, shift, overwrite, record: None, rows: 0 })

@@ -10,8 +10,9 @@ use spotfit::output::paths::descriptor;
 
 use crate::error::CliError;
 use crate::interrupt;
+use spotfit::table::PicassoVersion;
 
-/// What may be replaced. The file that is named on the command line may be; others are files that nobody named.
+/// How tables are written. The file that is named on the command line may be replaced; others are files that nobody named.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Overwrite {
     /// Replace files that are not named here, such as the .yaml beside a .hdf5 file, even if Spotfit did not write
@@ -20,8 +21,12 @@ pub(crate) struct Overwrite {
     pub(crate) overwrite: bool,
     /// Write no record beside the table. Otherwise LOCS.spotfit.json says how it was made: version, options, the files that were
     /// read, camera, calibration and origin.
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub(crate) no_record: bool,
+    /// Which Picasso a .hdf5 table is for: 0, with lengths in pixels, which every version reads; or 1, in nanometres, for version 1.0 and
+    /// later.
+    #[arg(help_heading = "Output", long, value_name = "0|1", default_value_t)]
+    pub(crate) picasso: PicassoVersion,
 }
 
 /// Refuses to replace a file that nobody named, unless it is one of ours or may be replaced all the same.

@@ -116,6 +116,9 @@ pub enum TableError {
         /// The unit needed.
         needed: Unit,
     },
+    /// The table is for Picasso 1.0, and the size of a pixel is not known.
+    #[error("Picasso 1.0 reads no table without it: the size of a pixel is not known")]
+    NoPixelSize,
     /// This is no unit of lengths in the plane.
     #[error("lengths are in pixels or nanometres; {0} is asked for")]
     NoLength(Unit),

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use spotfit_files::output::{Output, OutputError, refuse_stranger};
 
-use super::picasso::{self, LeftOut, PicassoReader, PicassoWriter};
-use super::{CsvReader, CsvWriter, Info, Table, TableError};
+use super::picasso::{LeftOut, PicassoReader, PicassoWriter, beside, is_our_sidecar, sidecar};
+use super::{CsvReader, CsvWriter, Info, PicassoVersion, Table, TableError};
 
 /// How a table is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,7 @@ impl TableReader {
         let file = File::open(path)?;
         match TableFormat::of(path) {
             Some(TableFormat::Picasso) => {
-                let beside = picasso::beside(path)?;
-                let reader = PicassoReader::new(BufReader::new(file), beside)?;
+                let reader = PicassoReader::new(BufReader::new(file), beside(path)?)?;
                 Ok(Self::Picasso(Box::new(reader)))
             }
             _ => Self::csv(Box::new(file)),
@@ -163,6 +162,15 @@ impl<W: Write + Seek> TableWriter<W> {
         }
     }
 
+    /// Writes for another version of Picasso; CSV tables stay what they are. This must be said before the first block.
+    #[must_use]
+    pub fn with_picasso(self, version: PicassoVersion) -> Self {
+        match self {
+            Self::Picasso(writer) => Self::Picasso(Box::new(writer.with_version(version))),
+            csv => csv,
+        }
+    }
+
     /// Appends the rows of a block; all have the same columns.
     ///
     /// # Errors
@@ -190,6 +198,23 @@ impl<W: Write + Seek> TableWriter<W> {
     }
 }
 
+/// How a table is saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SaveOptions {
+    /// Whether a `.yaml` that is beside a `.hdf5` table already is replaced whoever wrote it.
+    pub overwrite: bool,
+    /// Which Picasso a `.hdf5` table is for.
+    pub picasso: PicassoVersion,
+}
+
+impl SaveOptions {
+    fit_core::__setters! {
+        const with_overwrite: overwrite: bool,
+        const with_picasso: picasso: PicassoVersion,
+    }
+}
+
 impl Table {
     /// Reads a whole table from a file: `.csv`, or `.hdf5` with its `.yaml`.
     ///
@@ -205,19 +230,19 @@ impl Table {
     /// # Errors
     /// [`TableError`]; [`TableError::Format`] for other names, [`TableError::Stranger`] for a `.yaml` that stays.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<Written, TableError> {
-        self.save_to(path.as_ref(), false)
+        self.save_with(path, SaveOptions::default())
     }
 
-    /// The same, but a `.yaml` that is there already is replaced whoever wrote it.
+    /// The same with options.
     ///
     /// # Errors
-    /// [`TableError`]; [`TableError::Format`] for other names.
-    pub fn save_over(&self, path: impl AsRef<Path>) -> Result<Written, TableError> {
-        self.save_to(path.as_ref(), true)
-    }
-
-    fn save_to(&self, path: &Path, overwrite: bool) -> Result<Written, TableError> {
-        let mut output = TableOutput::create(path, overwrite)?;
+    /// As [`Table::save`].
+    pub fn save_with(
+        &self,
+        path: impl AsRef<Path>,
+        options: SaveOptions,
+    ) -> Result<Written, TableError> {
+        let mut output = TableOutput::create(path.as_ref(), options)?;
         output.write(self)?;
         let (outputs, written) = output.finish()?;
         Output::finish_all(outputs, &mut |_| true)?;
@@ -233,15 +258,14 @@ pub struct TableOutput {
 }
 
 impl TableOutput {
-    /// Begins to write a table in the format of its file's name. With `overwrite` a `.yaml` that is there already is replaced
-    /// whoever wrote it.
+    /// Begins to write a table in the format of its file's name.
     ///
     /// # Errors
     /// [`TableError::Format`] for other names, [`TableError::Stranger`] for a `.yaml` that stays, [`TableError::Io`].
-    pub fn create(path: &Path, overwrite: bool) -> Result<Self, TableError> {
+    pub fn create(path: &Path, options: SaveOptions) -> Result<Self, TableError> {
         let format = TableFormat::of(path).ok_or(TableError::Format)?;
-        refuse_beside(path, format, overwrite)?;
-        Self::through(Output::create(path)?, path, format, overwrite)
+        refuse_beside(path, format, options.overwrite)?;
+        Self::through(Output::create(path)?, path, format, options)
     }
 
     /// The same through an output that is open already, such as a stream: the path says what stands beside it.
@@ -252,10 +276,11 @@ impl TableOutput {
         output: Output,
         path: &Path,
         format: TableFormat,
-        overwrite: bool,
+        options: SaveOptions,
     ) -> Result<Self, TableError> {
+        let SaveOptions { overwrite, picasso } = options;
         refuse_beside(path, format, overwrite)?;
-        let writer = TableWriter::new(output, format);
+        let writer = TableWriter::new(output, format).with_picasso(picasso);
         Ok(Self { path: path.to_owned(), overwrite, writer })
     }
 
@@ -275,7 +300,7 @@ impl TableOutput {
         let (output, written) = self.writer.finish()?;
         let Some(text) = &written.beside else { return Ok((vec![output], written)) };
         refuse_beside(&self.path, TableFormat::Picasso, self.overwrite)?;
-        let mut beside = Output::create(&picasso::sidecar(&self.path))?;
+        let mut beside = Output::create(&sidecar(&self.path))?;
         beside.write_all(text.as_bytes())?;
         // The side of a pixel in the YAML file counts before that in the table. So no table may ever be beside the YAML file
         // of another, also if the process is killed: first the old YAML file goes, then the table appears, then the new YAML
@@ -293,7 +318,7 @@ impl std::fmt::Debug for TableOutput {
 /// Refuses to replace the YAML file of somebody else.
 fn refuse_beside(path: &Path, format: TableFormat, overwrite: bool) -> Result<(), TableError> {
     if format == TableFormat::Picasso {
-        refuse_stranger(&picasso::sidecar(path), picasso::is_our_sidecar, overwrite)?;
+        refuse_stranger(&sidecar(path), is_our_sidecar, overwrite)?;
     }
     Ok(())
 }
@@ -339,7 +364,7 @@ mod tests {
     fn dies_while_it_saves() {
         let (Some(path), Ok(step)) = (std::env::var_os(PATH), std::env::var(STEP)) else { return };
         let last: usize = step.parse().expect("a number");
-        let mut output = TableOutput::create(Path::new(&path), false).expect("an output");
+        let mut output = TableOutput::create(Path::new(&path), SaveOptions::default()).expect("an output");
         output.write(&table(200.0)).expect("written");
         let (outputs, _) = output.finish().expect("ended");
         let mut steps = 0;

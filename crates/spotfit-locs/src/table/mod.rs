@@ -19,6 +19,8 @@ mod names;
 mod number;
 pub(crate) mod picasso;
 mod positions;
+mod powers;
+mod version;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -28,10 +30,11 @@ use crate::averages::root_mean_square;
 pub use corners::CornerReader;
 pub use csv::{CsvReader, CsvWriter};
 pub use error::TableError;
-pub use file::{TableFormat, TableOutput, TableReader, TableWriter, Written};
+pub use file::{SaveOptions, TableFormat, TableOutput, TableReader, TableWriter, Written};
 pub(crate) use meaning::Merge;
 pub use meaning::{Dimension, Meaning};
 pub use picasso::{LeftOut, PicassoReader, PicassoWriter, is_our_sidecar, sidecar};
+pub use version::PicassoVersion;
 
 /// The unit of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use spotfit_files::hdf5::{H5Reader, H5Writer, Member, NumberKind, Rows};
 use spotfit_files::private::{excerpt, possible_pixel};
 use spotfit_files::yaml::{self, Value};
 
-use super::{Column, Info, Kind, Meaning, Table, TableError, Unit, names};
+use super::{Column, Info, Kind, Meaning, PicassoVersion, Table, TableError, Unit, names, powers};
 
 /// The dataset with the rows.
 const ROWS: &str = "locs";
@@ -28,6 +28,8 @@ pub struct PicassoReader<R> {
     columns: Vec<Column>,
     /// Whether each member of the rows is wanted.
     wanted: Vec<bool>,
+    /// The power of nanometres that each column is which becomes one of pixels.
+    powers: Vec<Option<f64>>,
     info: Info,
     /// What the reader of the table should know.
     notes: Vec<String>,
@@ -111,9 +113,19 @@ impl<R: Read + Seek> PicassoReader<R> {
                 return Err(TableError::TwoColumns(excerpt(&column.name)));
             }
         }
-        let wanted = vec![true; rows.members().len()];
+        let names: Vec<&str> = rows.members().iter().map(|member| &member.name[..]).collect();
+        let mut powers = vec![None; names.len()];
         let notes = said_sizes(&documents).filter_map(Result::err).collect();
-        Ok(Self { reader, rows, columns, wanted, info: info(documents), notes, begun: false })
+        let mut info = info(documents);
+        if lengths == Unit::Nanometre {
+            powers = names.iter().map(|name| powers::power(name, &names)).collect();
+            if let Some(size) = info.pixel_size {
+                let to_pixels = |end: f64, power| end / size.powf(power);
+                powers::convert_ranges(&mut info.documents, to_pixels);
+            }
+        }
+        let wanted = vec![true; names.len()];
+        Ok(Self { reader, rows, columns, wanted, powers, info, notes, begun: false })
     }
 
     /// Changes what is known of the movie.
@@ -150,7 +162,8 @@ impl<R: Read + Seek> PicassoReader<R> {
     /// The next rows; `None` at the end.
     ///
     /// # Errors
-    /// [`TableError::Hdf5`]; [`TableError::Row`] for a status that is none.
+    /// [`TableError::Hdf5`]; [`TableError::Row`] for a status that is none; [`TableError::NoPixelSize`] for columns of Picasso 1.0 whose unit
+    /// depends on it.
     pub fn read(&mut self) -> Result<Option<Table>, TableError> {
         let mut values: Vec<Vec<f64>> = self.columns.iter().map(|_| Vec::new()).collect();
         let count = self.rows.read(&mut self.reader, BLOCK, &mut values)?;
@@ -159,9 +172,14 @@ impl<R: Read + Seek> PicassoReader<R> {
         }
         self.begun = true;
         let mut table = Table::new(self.info.clone());
-        for ((column, mut values), wanted) in self.columns.iter().zip(values).zip(&self.wanted) {
+        let all = self.columns.iter().zip(values).zip(&self.wanted).zip(&self.powers);
+        for (((column, mut values), wanted), power) in all {
             if !*wanted {
                 continue;
+            }
+            if let Some(power) = power {
+                let pixel = self.info.pixel_size.ok_or(TableError::NoPixelSize)?.powf(*power);
+                values.iter_mut().for_each(|value| *value /= pixel);
             }
             match (column.meaning(), &column.kind) {
                 (Some(Meaning::Angle), _) => {
@@ -185,7 +203,11 @@ impl<R: Read + Seek> PicassoReader<R> {
                 }
                 _ => {}
             }
-            table.columns.push(Column { values, ..column.clone() });
+            let kind = match (power, &column.kind) {
+                (Some(_), Kind::Whole) => Kind::Double,
+                (_, kind) => kind.clone(),
+            };
+            table.columns.push(Column { values, kind, ..column.clone() });
         }
         Ok(Some(table))
     }
@@ -312,7 +334,8 @@ impl LeftOut {
 
 /// Writes a table as Picasso reads it.
 ///
-/// The format is that of Picasso before 1.0, which all versions read: lengths become pixels. The widths `sx` and `sy` and the uncertainties `lpx` and `lpy` are those of both axes where there is
+/// The format is that of Picasso before 1.0, which all versions read: lengths become pixels. [`PicassoWriter::with_version`]
+/// chooses that of 1.0, with nanometres. The widths `sx` and `sy` and the uncertainties `lpx` and `lpy` are those of both axes where there is
 /// only one. Rows that Picasso's `load_locs` would leave out are left out and counted ([`PicassoWriter::left_out`]).
 /// The status of a fit and that of z are numbers, in the order of [`Status::ALL`] and [`DepthStatus::ALL`]; other columns of words are
 /// left out, and all others kept under their names.
@@ -320,8 +343,9 @@ pub struct PicassoWriter<W: Write + Seek> {
     /// Until the columns are known.
     writer: Option<W>,
     begun: Option<(H5Writer<W>, Vec<Out>)>,
+    version: PicassoVersion,
     info: Info,
-    /// The least size that holds all rows.
+    /// The least size that holds all rows: pixels in x and y, and frames.
     reach: [f64; 3],
     left_out: LeftOut,
 }
@@ -333,6 +357,8 @@ struct Out {
     /// Its name here.
     name: String,
     length: bool,
+    /// The power of pixels that it is, if it becomes one of nanometres.
+    power: Option<f64>,
 }
 
 impl Out {
@@ -357,23 +383,36 @@ impl<W: Write + Seek> PicassoWriter<W> {
         Self {
             writer: Some(writer),
             begun: None,
+            version: PicassoVersion::default(),
             info: Info::default(),
             reach: [0.0; 3],
             left_out: LeftOut::default(),
         }
     }
 
+    /// Writes for another version of Picasso. This must be said before the first block.
+    #[must_use]
+    pub fn with_version(mut self, version: PicassoVersion) -> Self {
+        self.version = version;
+        self
+    }
+
     /// Appends the rows of a block.
     ///
     /// # Errors
-    /// [`TableError::Column`] if there is no `frame`, `x` or `y`, [`TableError::PixelSize`] if lengths are in nanometres and the size of a
-    /// pixel is not known, [`TableError::Hdf5`].
+    /// [`TableError::Column`] if there is no `frame`, `x` or `y`, [`TableError::PixelSize`] if lengths must be converted and the size of a
+    /// pixel is not known, [`TableError::NoPixelSize`] if it is not known and Picasso 1.0 needs it, [`TableError::Hdf5`].
     pub fn write(&mut self, block: &Table) -> Result<(), TableError> {
+        // The side of a pixel, in the unit of lengths.
+        let pixel = match self.version {
+            PicassoVersion::Zero => 1.0,
+            PicassoVersion::One => block.info.pixel_size.ok_or(TableError::NoPixelSize)?,
+        };
         for name in [Meaning::Frame, Meaning::X, Meaning::Y] {
             block.values(name)?;
         }
         if let Some(writer) = self.writer.take() {
-            let columns = columns(block);
+            let columns = columns(block, self.version);
             check_names(&columns)?;
             let members: Vec<Member> = columns.iter().map(|column| column.member.clone()).collect();
             self.begun = Some((H5Writer::new(writer, ROWS, &members)?, columns));
@@ -383,21 +422,27 @@ impl<W: Write + Seek> PicassoWriter<W> {
         let mut values = Vec::with_capacity(columns.len());
         for column in columns.iter() {
             values.push(if column.length {
-                let mut lengths = block.lengths(&column.name, Unit::Pixel)?.into_owned();
+                let mut lengths =
+                    block.lengths(&column.name, self.version.length_unit())?.into_owned();
                 if column.is(Meaning::Neighbour) {
                     let far = f64::from(ALONE);
                     lengths.iter_mut().for_each(|length| *length = length.min(far));
                 }
                 lengths
             } else {
-                plain(block, &column.name)?
+                let mut values = plain(block, &column.name)?;
+                if let Some(power) = column.power {
+                    let pixel = pixel.powf(power);
+                    values.iter_mut().for_each(|value| *value *= pixel);
+                }
+                values
             });
         }
         let place = |meaning| columns.iter().position(|column| column.is(meaning));
         let at = [Meaning::X, Meaning::Y, Meaning::Frame].map(|one| place(one).unwrap_or(0));
         let positive: Vec<usize> = POSITIVE.into_iter().filter_map(place).collect();
         let size = [block.info.width, block.info.height]
-            .map(|side| side.map_or(f64::INFINITY, |side| side as f64));
+            .map(|side| side.map_or(f64::INFINITY, |side| side as f64 * pixel));
         let mut keep = vec![true; block.rows()];
         for (row, keep) in keep.iter_mut().enumerate() {
             let [x, y] = [0, 1].map(|k| values[at[k]][row]);
@@ -408,8 +453,8 @@ impl<W: Write + Seek> PicassoWriter<W> {
             } else if positive.iter().any(|&column| values[column][row] < 0.0) {
                 &mut self.left_out.negative
             } else {
-                for (reach, at) in self.reach.iter_mut().zip(at) {
-                    *reach = reach.max(values[at][row].floor() + 1.0);
+                for ((reach, at), unit) in self.reach.iter_mut().zip(at).zip([pixel, pixel, 1.0]) {
+                    *reach = reach.max((values[at][row] / unit).floor() + 1.0);
                 }
                 continue;
             };
@@ -439,17 +484,22 @@ impl<W: Write + Seek> PicassoWriter<W> {
         let Some((writer, _)) = self.begun else {
             return Err(TableError::Column(Meaning::Frame.to_string()));
         };
-        let documents = documents(&self.info, self.reach);
+        let mut documents = documents(&self.info, self.reach);
+        if let (PicassoVersion::One, Some(size)) = (self.version, self.info.pixel_size) {
+            powers::convert_ranges(&mut documents, |end, power| end * size.powf(power));
+        }
         let failed =
             |error: yaml::YamlError| TableError::Io(std::io::Error::other(error.to_string()));
         let text = yaml::write(&documents).map_err(failed)?;
-        let writer = writer.finish(Some((METADATA, &json(&Value::List(documents)))))?;
+        let mark = (self.version == PicassoVersion::One).then_some((FORMAT, NANOMETRES));
+        let metadata = json(&Value::List(documents));
+        let writer = writer.finish_with(Some((METADATA, &metadata)), mark)?;
         Ok((writer, text))
     }
 }
 
 /// The columns that are written for a table.
-fn columns(table: &Table) -> Vec<Out> {
+fn columns(table: &Table, version: PicassoVersion) -> Vec<Out> {
     let mut columns = Vec::new();
     for column in table.columns() {
         if matches!(column.kind, Kind::Words(_)) && words(&column.name).is_none() {
@@ -474,15 +524,30 @@ fn columns(table: &Table) -> Vec<Out> {
             (Kind::Single, _) => NumberKind::F32,
             _ => NumberKind::F64,
         };
-        let length = column.is_length();
-        columns.push(Out { member: Member { name, kind }, name: column.name.clone(), length });
+        let (length, power) = (column.is_length(), None);
+        columns.push(Out {
+            member: Member { name, kind },
+            name: column.name.clone(),
+            length,
+            power,
+        });
     }
     for &axis in Meaning::ALL {
         let made = axis.of_both_axes().is_some_and(|both| table.column(both).is_some());
         if made && table.column(axis).is_none() {
             let name = axis.picasso().unwrap_or(axis.name()).to_owned();
             let member = Member { name, kind: NumberKind::F32 };
-            columns.push(Out { member, name: axis.to_string(), length: true });
+            columns.push(Out { member, name: axis.to_string(), length: true, power: None });
+        }
+    }
+    if version == PicassoVersion::One {
+        let names: Vec<String> = columns.iter().map(|out| out.member.name.clone()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        for out in columns.iter_mut().filter(|out| !out.length) {
+            out.power = powers::power(&out.member.name, &names);
+            if out.power.is_some() && !matches!(out.member.kind, NumberKind::F32) {
+                out.member.kind = NumberKind::F64;
+            }
         }
     }
     columns.sort_by_key(|out| match names::used(&out.name) {
@@ -536,7 +601,7 @@ fn plain(block: &Table, name: &str) -> Result<Vec<f64>, TableError> {
 /// The documents with what Picasso needs: the size of the movie must be there.
 fn documents(info: &Info, reach: [f64; 3]) -> Vec<Value> {
     let mut documents = info.documents.clone();
-    // What is written has lengths in pixels, whatever was read.
+    // The table itself is marked, as those of Picasso are.
     for document in &mut documents {
         if let Value::Map(entries) = document {
             entries.retain(|(key, _)| key != FORMAT);

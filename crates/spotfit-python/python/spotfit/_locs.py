@@ -265,9 +265,9 @@ class Locs:
         part: Locs = self[mask]
         return part
 
-    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> int:
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False, picasso: Literal[0, 1] = 0) -> int:
         """Writes the table: see `write_table`."""
-        return write_table(path, self, overwrite=overwrite)
+        return write_table(path, self, overwrite=overwrite, picasso=picasso)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The columns as a data frame of pandas."""
@@ -352,27 +352,44 @@ def read_table(
     return Locs._made(columns, info)
 
 
-def write_table(path: str | PathLike[str], locs: Locs, *, overwrite: bool = False) -> int:
+def write_table(path: str | PathLike[str], locs: Locs, *, overwrite: bool = False, picasso: Literal[0, 1] = 0) -> int:
     """Writes a table of localizations. The file is there under its name only when it is complete.
 
     Parameters
     ----------
     path : path
         A ``.csv`` file with ThunderSTORM's columns, or an ``.hdf5`` file of Picasso, which gets its ``.yaml``. CSV has the
-        unit that the table has; Picasso's is pixels.
+        unit that the table has; `picasso` says that of Picasso's.
     locs : Locs
         The localizations.
     overwrite : bool
         Replace a ``.yaml`` beside the ``.hdf5`` file also if Spotfit did not write it. Without it that is a
         `FileExistsError`, and nothing is written. The file that is named is always replaced.
+    picasso : {0, 1}
+        Which Picasso an ``.hdf5`` file is for: 0, with lengths in pixels, which every version reads; or 1, in nanometres, for
+        version 1.0 and later.
 
     Returns
     -------
     int
         How many rows were left out, because Picasso would not read them.
+
+    Raises
+    ------
+    ValueError
+        If lengths must be converted, or Picasso 1.0 needs it, and the size of a pixel is not known (`Locs.with_pixel_size`).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> locs = Locs({"frame": [0, 1], "x": [1.5, 2.0], "y": [3.0, 4.5]}, Movie(pixel_size=100.0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     left_out = write_table(f"{folder}/locs.hdf5", locs, picasso=1)
+    ...     read_table(f"{folder}/locs.hdf5").x.tolist()
+    [150.0, 200.0]
     """
     if not isinstance(locs, Locs):
         raise TypeError(f"locs must be spotfit.Locs, not {type(locs).__name__}")
     if "frame" in locs.names and np.any(locs["frame"] < 0):
         raise ValueError("column 'frame' has numbers below 0: frames are counted from 0")
-    return _spotfit.write_table(path, locs._given(), locs._info, overwrite)
+    return _spotfit.write_table(path, locs._given(), locs._info, overwrite, arguments.whole("picasso", picasso))

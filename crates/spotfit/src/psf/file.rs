@@ -10,6 +10,7 @@ use super::{Psf, PsfError};
 use crate::hdf5::{H5Array, H5Reader, NumberKind, write_arrays};
 use crate::model::{Spline, SplineAxis};
 use crate::yaml::{self, Value};
+use spotfit_locs::private::in_nanometres;
 
 /// The polynomials of all pieces, 64 for each, in single precision.
 const POLYNOMIALS: &str = "coefficients";
@@ -23,7 +24,8 @@ const METADATA: &str = "metadata";
 /// The dataset `coefficients` and the attribute `metadata` are Picasso's: 64 coefficients for each piece, z downwards,
 /// and a peak of 1 at z = 0. The dataset `knots` (z, y, x) contains [`Psf::coefficients`], and `knots_zero` in the
 /// metadata contains [`Psf::zero`]: a PSF is read back exactly as it was written. `pixel_size`, in nm, is only for
-/// Picasso.
+/// Picasso. No length in the file has another unit in Picasso 1.0 than in earlier versions. The file is marked as one of 1.0
+/// (`picasso_format`), because that version asks for the size of a pixel where the mark is missing; earlier versions ignore it.
 ///
 /// # Errors
 /// If the file cannot be written, or the size of a pixel is not above 0.
@@ -61,6 +63,7 @@ pub fn write<W: Write>(out: W, psf: &Psf, pixel_size: Option<f64>) -> Result<W, 
         side: across.min(down) + 1,
         pixelsize: pixel_size,
         n_channels: 1,
+        picasso_format: "1.0",
         knots_zero: psf.zero(),
     };
     let metadata = metadata.to_json().map_err(PsfError::Metadata)?;
@@ -106,6 +109,7 @@ pub fn read<R: Read + Seek>(mut reader: R) -> Result<Psf, PsfError> {
     let text = text.ok_or_else(|| wrong("the file has no such attribute".into()))?;
     // JSON is YAML, but for characters that it writes as two.
     let metadata = yaml::parse(&paired(&text)).map_err(|error| wrong(error.to_string()))?;
+    in_nanometres(&metadata).map_err(|error| wrong(error.to_string()))?;
     let metadata = metadata.into_iter().next().unwrap_or(Value::Null);
     let step = number(&metadata, "z_step_nm", None)?;
     let magnification = number(&metadata, "magnification_factor", Some(1.0))?;

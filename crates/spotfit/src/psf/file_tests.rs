@@ -45,6 +45,13 @@ fn files_are_read_and_written() {
     let again = read(Cursor::new(&file)).expect("a PSF");
     assert_eq!(&again.coefficients().mapv(|v| v as f32), &psf.coefficients().mapv(|v| v as f32));
     assert_eq!((again.step(), again.zero()), (psf.step(), psf.zero()));
+    // Picasso 1.0 asks for the size of a pixel where there is no mark; another mark is not ours to read.
+    let mark: &[u8] = b"\"picasso_format\": \"1.0\"";
+    let mut newer = file.clone();
+    let at = newer.windows(mark.len()).position(|bytes| bytes == mark).expect("a mark");
+    newer[at + mark.len() - 4] = b'2';
+    let refused = read(Cursor::new(&newer)).expect_err("refused").to_string();
+    assert!(refused.contains("picasso_format is '2.0'"), "{refused}");
     // Another name in place of the dataset's leaves the polynomials.
     let mut other = file.clone();
     let at = other.windows(6).rposition(|bytes| bytes == b"knots\0").expect("a name");

@@ -24,6 +24,7 @@ pub(super) struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pixelsize: Option<f64>,
     pub(super) n_channels: u32,
+    pub(super) picasso_format: &'static str,
     /// Ours: where z is 0, in planes of the knots.
     pub(super) knots_zero: f64,
 }

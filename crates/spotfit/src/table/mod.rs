@@ -10,6 +10,6 @@ pub use filter::Filter;
 pub use layout::{Layout, Widths};
 pub use spotfit_locs::table::{
     Column, CornerReader, CsvReader, CsvWriter, Dimension, Info, Kind, LeftOut, Meaning,
-    PicassoReader, PicassoWriter, Table, TableError, TableFormat, TableOutput, TableReader,
-    TableWriter, Unit, Written, is_our_sidecar, sidecar,
+    PicassoReader, PicassoVersion, PicassoWriter, SaveOptions, Table, TableError, TableFormat,
+    TableOutput, TableReader, TableWriter, Unit, Written, is_our_sidecar, sidecar,
 };

@@ -26,6 +26,7 @@ use board::{Board, Hearing};
 use plan::{Standing, Task};
 use spotfit::output::{Lock, remove_parts};
 use spotfit::record::State;
+use spotfit::table::PicassoVersion;
 
 #[derive(Debug, Args)]
 pub(crate) struct BatchArguments {
@@ -53,6 +54,10 @@ pub(crate) struct BatchArguments {
     /// skipped, and files that `spotfit batch` did not write are not changed.
     #[arg(long)]
     overwrite: bool,
+    /// Which Picasso .hdf5 tables are for: 0, with lengths in pixels, which every version reads; or 1, in nanometres, for version 1.0
+    /// and later.
+    #[arg(long, value_name = "0|1", default_value_t)]
+    picasso: PicassoVersion,
     #[command(flatten)]
     typed: words::Typed,
 }
@@ -132,7 +137,8 @@ pub(crate) fn run(arguments: &BatchArguments) -> Result<(), CliError> {
     let todo: Vec<(usize, &Task)> = todo.map(|(index, (task, _))| (index, task)).collect();
     let finished = outcomes.iter().flatten().filter(|done| matches!(done, Outcome::Finished(_)));
     let meaning = Meaning { finished: finished.count(), of: tasks.len(), overwrite: *overwrite };
-    let overwrite = Overwrite { overwrite: *overwrite, no_record: false };
+    let picasso = arguments.picasso;
+    let overwrite = Overwrite { overwrite: *overwrite, no_record: false, picasso };
     for (index, outcome) in all(&todo, arguments.jobs.into(), meaning, overwrite) {
         outcomes[index] = Some(outcome);
     }

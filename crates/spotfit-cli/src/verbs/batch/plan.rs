@@ -16,6 +16,7 @@ use crate::words::locs::written;
 use serde_json::Value;
 use spotfit::output::paths::{folder, resolve};
 use spotfit::record::{self, Record, RecordError, State};
+use spotfit::table::PicassoVersion;
 
 /// The ends of names that only outputs have.
 const ENDS: [&str; 4] = [".hdf5", ".csv", ".yaml", ".json"];
@@ -214,7 +215,7 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn task(&mut self, line: &Line) -> Result<Task, Reason> {
-        let BatchArguments { manifest, out, format, typed, .. } = self.arguments;
+        let BatchArguments { manifest, out, format, picasso, typed, .. } = self.arguments;
         let beside = if manifest == Path::new("-") { Path::new("") } else { folder(manifest) };
         let beside = if beside == Path::new(".") { Path::new("") } else { beside };
         let path = beside.join(&line.movie);
@@ -232,7 +233,7 @@ impl Plan<'_> {
         let words = typed.with(&self.known, &line.cells, beside).map_err(Reason::Line)?;
         let key = words.words(&self.known);
         let typed = words.that_matter();
-        let (words, method) = match self.meanings.get(&key) {
+        let (words, mut method) = match self.meanings.get(&key) {
             Some(found) => found.clone().ok_or(Reason::Told)?,
             None => {
                 let found = self.meaning(&words, &output);
@@ -245,6 +246,10 @@ impl Plan<'_> {
                 )?
             }
         };
+        if *picasso != PicassoVersion::default() && matches!(format, TableChoice::Hdf5) {
+            let picasso = Value::from(picasso.to_string());
+            Arc::make_mut(&mut method).insert("picasso".to_owned(), picasso);
+        }
         let (record, old) = (Record::path(&output), out.join(format!("{name}.batch.json")));
         Ok(Task { movie: line.movie.clone(), path, output, record, old, words, method, typed })
     }
