@@ -364,7 +364,8 @@ mod tests {
     fn dies_while_it_saves() {
         let (Some(path), Ok(step)) = (std::env::var_os(PATH), std::env::var(STEP)) else { return };
         let last: usize = step.parse().expect("a number");
-        let mut output = TableOutput::create(Path::new(&path), SaveOptions::default()).expect("an output");
+        let mut output =
+            TableOutput::create(Path::new(&path), SaveOptions::default()).expect("an output");
         output.write(&table(200.0)).expect("written");
         let (outputs, _) = output.finish().expect("ended");
         let mut steps = 0;

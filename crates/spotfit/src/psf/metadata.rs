@@ -91,6 +91,7 @@ mod tests {
             side: 18,
             pixelsize: Some(100.0),
             n_channels: 1,
+            picasso_format: "1.0",
             knots_zero: 1.0 / 3.0,
         };
         let text = metadata.to_json().unwrap();
@@ -99,7 +100,7 @@ mod tests {
             "{\"model\": \"spline-3d\", \"n_data\": [3, 4, 5], \"n_intervals\": [2, 3, 4], \"oversampling\": 1.0, \
              \"lateral_centered\": true, \"z_center\": 2.25, \"z_init\": 2.25, \"z_step_nm\": 50.0, \
              \"magnification_factor\": 1.0, \"photon_scale\": 12.5, \"box\": 18, \"pixelsize\": 100.0, \
-             \"n_channels\": 1, \"knots_zero\": 0.3333333333333333}"
+             \"n_channels\": 1, \"picasso_format\": \"1.0\", \"knots_zero\": 0.3333333333333333}"
         );
         let unknown = Metadata { pixelsize: None, ..metadata };
         assert!(!unknown.to_json().unwrap().contains("pixelsize"));
