@@ -124,7 +124,7 @@ fn columns(path: &Path) -> BTreeMap<String, Vec<f64>> {
         let (name, unit) = header.split_once(" [").unwrap_or((header, ""));
         let is_depth = matches!(name, "z" | "uncertainty_z");
         let scale = if unit == "nm]" && !is_depth { PIXEL } else { 1.0 };
-        let number = |text: &str| text.parse::<f64>().unwrap_or_else(|_| text.len() as f64);
+        let number = |text: &str| text.parse::<f64>().unwrap_or(text.len() as f64);
         let values = rows[1..].iter().map(|row| number(&row[place]) / scale).collect();
         all.insert(name.to_owned(), values);
     }

@@ -112,7 +112,7 @@ impl LocalizeOptions {
             ("all", Flags::ALL),
         ];
         for word in drop {
-            let flag = choose("drop", &word, &known)?;
+            let flag = options::choose("drop", &word, &known)?;
             flags = Flags::from_bits(flags.bits() | flag.bits());
         }
         let options = localize::LocalizeOptions::default()

@@ -64,6 +64,13 @@ fn describe(
     Ok((None, stats::run(options, source, None, listener)?))
 }
 
+/// An operation that writes a table.
+type ToTable<O, R> = fn(&O, &Source, &mut dyn Sink, &dyn Listener) -> Result<R, StepError>;
+/// An operation that makes a table of another kind, or none.
+type ToOther<O, R> = fn(&O, &Source, &dyn Listener) -> Result<(Option<Table>, R), StepError>;
+/// An operation that makes a picture of tables and their drifts.
+type ToPicture<O> = fn(&O, &[Source], &[Source], &dyn Listener) -> Result<Rendered, StepError>;
+
 struct Operation {
     name: &'static str,
     run: fn(&Call<'_>) -> PyResult<Answer>,
@@ -88,7 +95,7 @@ impl Call<'_> {
     /// An operation that makes one table of one.
     fn table_to_table<O: DeserializeOwned, R: Serialize>(
         &self,
-        run: fn(&O, &Source, &mut dyn Sink, &dyn Listener) -> Result<R, StepError>,
+        run: ToTable<O, R>,
     ) -> PyResult<Answer> {
         let [source] = self.tables()?;
         let mut made = Table::default();
@@ -99,7 +106,7 @@ impl Call<'_> {
     /// An operation that makes of one table another that is not one of localizations, or none.
     fn table_to_other<O: DeserializeOwned, R: Serialize>(
         &self,
-        run: fn(&O, &Source, &dyn Listener) -> Result<(Option<Table>, R), StepError>,
+        run: ToOther<O, R>,
     ) -> PyResult<Answer> {
         let [source] = self.tables()?;
         let made = run(&options(self.options)?, source, self.listener);
@@ -108,10 +115,7 @@ impl Call<'_> {
     }
 
     /// An operation that makes a picture of tables, after which come their drifts, whose names begin so.
-    fn tables_to_picture<O: DeserializeOwned>(
-        &self,
-        run: fn(&O, &[Source], &[Source], &dyn Listener) -> Result<Rendered, StepError>,
-    ) -> PyResult<Answer> {
+    fn tables_to_picture<O: DeserializeOwned>(&self, run: ToPicture<O>) -> PyResult<Answer> {
         let count = self.sources.iter().take_while(|of| !of.name().starts_with("drift")).count();
         let (tables, drifts) = self.sources.split_at(count);
         let made = run(&options(self.options)?, tables, drifts, self.listener).map_err(of_step)?;

@@ -29,7 +29,7 @@ enum From {
     File {
         path: PathBuf,
         options: MovieOptions,
-        movie: Option<Movie>,
+        movie: Option<Box<Movie>>,
     },
     Memory(Pixels),
 }
@@ -49,7 +49,10 @@ impl Stack {
         let path = path.as_ref().to_owned();
         let name = path.display().to_string();
         let movie = opened(&name, &path, options)?;
-        Ok(Self { name, from: From::File { path, options: options.clone(), movie: Some(movie) } })
+        Ok(Self {
+            name,
+            from: From::File { path, options: options.clone(), movie: Some(movie.into()) },
+        })
     }
 
     /// Frames (frame, row, column) in memory, with a name for errors.
@@ -76,7 +79,7 @@ impl Stack {
         let opened = self.movie()?;
         let told = of(&opened);
         if let From::File { movie, .. } = &mut self.from {
-            *movie = Some(opened);
+            *movie = Some(opened.into());
         }
         Ok(told)
     }
@@ -89,7 +92,7 @@ impl Stack {
         let Self { name, from } = self;
         match from {
             From::File { path, options, movie } => match movie.take() {
-                Some(movie) => Ok(movie),
+                Some(movie) => Ok(*movie),
                 None => opened(name, path, options),
             },
             From::Memory(frames) => Movie::of(frames.clone())

@@ -1,6 +1,7 @@
 //! Rows for which a condition holds.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use fit_formula::{Condition, FormulaError};
 use rayon::prelude::*;
@@ -57,7 +58,7 @@ impl Filter {
             }
         }
         // The first of two equal ones counts.
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         known.retain(|(name, _)| seen.insert(name.clone()));
         let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
         let condition = Condition::new(text, &names)?;
@@ -85,17 +86,16 @@ impl Filter {
 
     /// The columns of a table that the condition is on, as far as it may have them; x is among them, for its unit.
     pub fn columns(&self) -> Vec<&str> {
-        let mut all = vec![Meaning::X.name()];
+        let mut all: Vec<&str> = vec![Meaning::X.name()];
         for Operand { column, .. } in self.of.iter().filter(|of| of.word.is_none()) {
             let meaning = Meaning::of(column);
             let axes = meaning.and_then(Meaning::axes).into_iter().flatten();
             let others = axes.chain(meaning.and_then(Meaning::of_both_axes));
-            for name in std::iter::once(column.as_str()).chain(others.map(|other| other.name())) {
-                if !all.contains(&name) {
-                    all.push(name);
-                }
-            }
+            all.push(column);
+            others.for_each(|other| all.push(other.name()));
         }
+        let mut seen = HashSet::new();
+        all.retain(|name| seen.insert(*name));
         all
     }
 

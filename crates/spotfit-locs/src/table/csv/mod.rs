@@ -433,7 +433,7 @@ fn headers(line: &[u8], said: Option<u8>) -> Result<(Vec<String>, u8), TableErro
         return Ok((names(&line, delimiter).0, delimiter));
     }
     // The first of equal ones counts.
-    let mut best: Option<((bool, usize, usize), Vec<String>, u8)> = None;
+    let mut best: Option<(_, Vec<String>, u8)> = None;
     for delimiter in DELIMITERS {
         let (names, sound) = names(&line, delimiter);
         let known = names.iter().filter(|name| names::from_csv(name).is_some()).count();

@@ -96,9 +96,8 @@ pub fn run_psf(
         );
         return Err(StepError::Refused(reason));
     }
-    let mut settings = CalibrateOptions::default();
-    settings.step = planes;
-    settings.threads = options.threads;
+    let settings =
+        CalibrateOptions { step: planes, threads: options.threads, ..CalibrateOptions::default() };
     let calibration = psf::calibrate(&beads, &settings).map_err(StepError::refused)?;
     if !calibration.converged {
         let text = "the places of the beads still moved in the last round";

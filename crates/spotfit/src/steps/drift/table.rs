@@ -83,7 +83,7 @@ pub fn read(source: &Source, unit: Unit, info: &Info) -> Result<Drift, StepError
 fn error_column(table: &Table, name: &str, usual: Unit) -> Option<Column> {
     let units = [("", usual), (" [nm]", Unit::Nanometre), (" [px]", Unit::Pixel)];
     let (column, unit) = units.into_iter().find_map(|(symbol, unit)| {
-        let column = table.column(&format!("{name}{symbol}"))?;
+        let column = table.column(format!("{name}{symbol}"))?;
         // A table in memory has units apart from names.
         Some((column, if column.unit == Unit::None { unit } else { column.unit }))
     })?;
