@@ -51,10 +51,10 @@ fn option(arg: &Arg) -> Value {
     let defaults = arg.get_default_values().iter().filter_map(|value| value.to_str());
     let defaults: Vec<&str> = defaults.collect();
     let switch = matches!(arg.get_action(), ArgAction::SetTrue);
-    let values = arg.get_value_names().unwrap_or_default().iter().map(|name| name.as_str());
+    let values = arg.get_value_names().unwrap_or_default().iter().map(clap::builder::Str::as_str);
     let values: Vec<&str> = values.collect();
     let choices = arg.get_possible_values();
-    let choices: Vec<&str> = choices.iter().map(|choice| choice.get_name()).collect();
+    let choices: Vec<&str> = choices.iter().map(clap::builder::PossibleValue::get_name).collect();
     let mut told = Map::new();
     told.insert("name".into(), arg.get_long().unwrap_or(arg.get_id().as_str()).into());
     let mut tell = |key: &str, wanted: bool, value: Value| {

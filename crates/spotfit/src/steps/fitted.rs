@@ -10,14 +10,23 @@ use crate::{Estimator, Fitter, StatusCounts};
 /// The backend of a fitter in words.
 pub fn backend(fitter: &Fitter) -> String {
     let threads = fitter.threads();
-    match (fitter.instruction_set(), fitter.devices().len()) {
-        (_, 1..) => {
-            let names: Vec<String> = fitter.devices().into_iter().map(|info| info.name).collect();
-            format!("gpu backend ({})", names.join(", "))
-        }
+    let devices = devices(fitter);
+    match (fitter.instruction_set(), devices.is_empty()) {
+        (_, false) => format!("gpu backend ({})", devices.join(", ")),
         (Some(set), _) => format!("{} backend ({set}), {threads} threads", fitter.backend()),
         (None, _) => format!("{} backend, {threads} threads", fitter.backend()),
     }
+}
+
+/// The names of the GPUs in use.
+#[cfg(feature = "gpu")]
+fn devices(fitter: &Fitter) -> Vec<String> {
+    fitter.devices().into_iter().map(|info| info.name).collect()
+}
+
+#[cfg(not(feature = "gpu"))]
+fn devices(_: &Fitter) -> Vec<String> {
+    Vec::new()
 }
 
 /// The backend that fits with a measured PSF, in words.

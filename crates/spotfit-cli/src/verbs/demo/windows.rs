@@ -181,21 +181,3 @@ fn write_files(folder: &Path, spots: &Spots, fits: &[Fit<f64>]) -> Result<(), Cl
     image.write_all(picture::windows(spots, fits).as_bytes())?;
     image.finish()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Proves that a demonstration may run again in its own folder, and replaces nothing in another.
-    #[test]
-    fn only_its_own_folder_is_used_again() {
-        let folder = tempfile::tempdir().expect("a folder");
-        for (name, refused) in [(OWN_FOLDER, false), ("results", true)] {
-            let folder = folder.path().join(name);
-            fs::create_dir(&folder).expect("a folder");
-            assert!(refuse_strangers(&folder).is_ok(), "{name}");
-            fs::write(folder.join("drift.svg"), "mine").expect("a file");
-            assert_eq!(refuse_strangers(&folder).is_err(), refused, "{name}");
-        }
-    }
-}
