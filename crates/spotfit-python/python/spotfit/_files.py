@@ -13,9 +13,8 @@ import numpy as np
 
 from . import _arguments as arguments
 from . import _record as records
-from ._concatenate import joined
-from ._keywords import current
 from . import _spotfit
+from ._keywords import current
 from ._localize import Blocks, _roi
 from ._spotfit import CameraMap
 from ._summary import FileOutcome, FilesSummary
@@ -239,8 +238,8 @@ def _inputs(task: Task) -> Any:
     # What is wrong with the movie `Blocks` says better.
     if not os.path.exists(task.movie):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), task.movie)
-    channel, z_slice = (task.options.get(name) for name in ("channel", "z_slice"))
-    return json.loads(_spotfit.record_inputs(task.movie, channel, z_slice, task.files))
+    channel, plane = (task.options.get(name) for name in ("channel", "slice"))
+    return json.loads(_spotfit.record_inputs(task.movie, channel, plane, task.files))
 
 
 def _old_record(name: str) -> str:
@@ -300,14 +299,15 @@ def _made_with(given: dict[str, Any], options: _spotfit.LocalizeOptions) -> dict
     first, last = frames.start or 0, frames.stop
     ends = None if (first, last) == (0, None) else [first + 1 if first >= 0 else first, last]
     roi = given.get("roi")
-    number = {name: given.get(key) for name, key in (("channel", "channel"), ("slice", "z_slice"))}
+    number = {name: given.get(name) for name in ("channel", "slice")}
+    size = given.get("pixel_size")
     more = {
         "backend": given.get("backend", "auto"),
         "instruction_set": given.get("instruction_set"),
         "roi": None if roi is None else list(_roi(roi)),
         "frames": ends,
         **{name: None if index is None else int(index) + 1 for name, index in number.items()},
-        "pixel_size": arguments.length("pixel_size", given.get("pixel_size")),
+        "pixel_size": size if isinstance(size, str) and size == "px" else arguments.length("pixel_size", size),
         "origin": "centre",
         "filter": None,
         "positions": False,
