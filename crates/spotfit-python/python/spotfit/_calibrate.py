@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
@@ -57,6 +56,9 @@ class Calibration:
         if not name.lower().endswith(endings):
             what = "a calibration of widths" if self.kind == "widths" else "a measured PSF"
             raise ValueError(f"{name}: the name of {what} ends in {' or '.join(endings)}")
+        # Few programs save a calibration.
+        import tempfile
+
         # It appears under its name when it is complete.
         part = tempfile.NamedTemporaryFile(dir=os.path.dirname(os.path.abspath(name)), prefix=".spotfit-", delete=False)
         try:
