@@ -19,6 +19,7 @@ CALIBRATION = (
 #: Options of each operation. Every operation of the package has some here, or the test of them all fails.
 CASES: dict[str, list[dict[str, Any]]] = {
     "convert": [{}, {"unit": "nm"}, {"unit": "px"}],
+    "drift": [{"anyway": True}, {"anyway": True, "segment": 10, "range": "3px"}],
     "filter": [
         {"condition": "photons > 500 & sigma_nm < 200"},
         {"condition": "x_px < 30", "merge": "0.7px", "neighbours": 3, "radius": 400},
@@ -26,11 +27,16 @@ CASES: dict[str, list[dict[str, Any]]] = {
     ],
     "link": [{}, {"radius": 60, "gap": 3}, {"radius": "0.4px", "label": True}],
     "merge": [{"radius": 90}, {"radius": "0.7px"}],
+    "render": [{}, {"pixel": 30, "blur": "none", "colour_map": "grey", "scale_bar": 0}, {"colour_by": "photons", "filter": "photons > 500"}],
     "score": [{}, {"radius": "0.5px", "border": "3px", "width": 64, "height": 64}],
+    "stats": [{}, {"filter": "photons > 500"}],
     "z": [{"calibration": "cal.yaml"}, {"calibration": "cal.yaml", "measure": "roots", "box": 11, "found": True}],
 }
 #: Options that are arguments of the verb.
 PLACES = {"filter": ["condition"]}
+SIZE = ["--pixel-size", "107"]
+#: Operations whose outcome is no table of localizations, or of which Python makes the table in another call.
+OTHERS = ("drift", "render", "stats")
 
 
 @pytest.fixture(scope="module")
@@ -62,26 +68,65 @@ def run(folder: Path, *words: object) -> Any:
     return json.loads(done.stdout)
 
 
+def words_of(name: str, case: dict[str, Any]) -> list[Any]:
+    """Options as the command takes them."""
+    words = [case[word] for word in PLACES.get(name, []) if word in case]
+    for word, value in case.items():
+        if word not in PLACES.get(name, []):
+            words += [f"--{word.replace('_', '-')}"] if value is True else [f"--{word.replace('_', '-')}", value]
+    return words
+
+
 @pytest.mark.parametrize("file", ["px.csv", "nm.csv", "px.hdf5"])
-@pytest.mark.parametrize("name", _spotfit.operations())
+@pytest.mark.parametrize("name", [name for name in _spotfit.operations() if name not in OTHERS])
 def test_command_and_python_agree(name: str, file: str, folder: Path) -> None:
     assert CASES[name]
     for case in CASES[name]:
-        words = [case[word] for word in PLACES.get(name, []) if word in case]
-        for word, value in case.items():
-            if word not in PLACES.get(name, []):
-                words += [f"--{word.replace('_', '-')}"] if value is True else [f"--{word.replace('_', '-')}", value]
+        words = words_of(name, case)
         locs = spotfit.read_table(folder / file, pixel_size=107)
         given = {word: folder / value if word == "calibration" else value for word, value in case.items()}
         function: Callable[..., Any] = getattr(spotfit, name)
-        size = ["--pixel-size", "107"]
         if name == "score":
             truth = spotfit.read_table(folder / "truth.csv", pixel_size=107)
-            assert function(locs, truth, **given) == run(folder, name, file, "truth.csv", *words, *size)
+            assert function(locs, truth, **given) == run(folder, name, file, "truth.csv", *words, *SIZE)
             continue
         made = function(locs, **given)
         for ending in "csv", "hdf5":
-            told = run(folder, name, file, *words, *size, "-o", f"theirs.{ending}")
+            told = run(folder, name, file, *words, *SIZE, "-o", f"theirs.{ending}")
             assert made.report == told and len(made) > 0
             made.save(folder / f"ours.{ending}", overwrite=True)
             assert (folder / f"ours.{ending}").read_bytes() == (folder / f"theirs.{ending}").read_bytes(), (case, ending)
+
+
+@pytest.mark.parametrize("file", ["px.csv", "nm.csv", "px.hdf5"])
+def test_drift_is_that_of_the_command(file: str, folder: Path) -> None:
+    locs = spotfit.read_table(folder / file, pixel_size=107)
+    for case in CASES["drift"]:
+        drift = spotfit.find_drift(locs, **case)
+        for ending in "csv", "hdf5":
+            told = run(folder, "drift", file, *words_of("drift", case), *SIZE, "-o", f"still.{ending}")
+            assert drift.report == told
+            drift.correct(locs).save(folder / f"still-here.{ending}", overwrite=True)
+            assert (folder / f"still-here.{ending}").read_bytes() == (folder / f"still.{ending}").read_bytes(), (case, ending)
+
+
+@pytest.mark.parametrize("file", ["px.csv", "nm.csv", "px.hdf5"])
+def test_pictures_are_those_of_the_command(file: str, folder: Path) -> None:
+    locs = spotfit.read_table(folder / file, pixel_size=107)
+    for case in CASES["render"]:
+        picture = spotfit.render(locs, **case)
+        for ending in "png", "tif":
+            told = run(folder, "render", file, *words_of("render", case), *SIZE, "-o", f"theirs.{ending}")
+            picture.save(folder / f"ours.{ending}")
+            assert picture.report == told
+            assert (folder / f"ours.{ending}").read_bytes() == (folder / f"theirs.{ending}").read_bytes(), (case, ending)
+
+
+@pytest.mark.parametrize("file", ["px.csv", "nm.csv", "px.hdf5"])
+def test_statistics_are_those_of_the_command(file: str, folder: Path) -> None:
+    locs = spotfit.read_table(folder / file, pixel_size=107)
+    for case in CASES["stats"]:
+        told = run(folder, "stats", file, *words_of("stats", case), *SIZE)
+        # The command says what it describes, too.
+        numbers = {name: number for name, number in told.items() if name not in ("file", "filter")}
+        assert spotfit.stats(locs, **case)["numbers"] == numbers

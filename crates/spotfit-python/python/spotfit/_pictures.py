@@ -14,7 +14,7 @@ import numpy.typing as npt
 from . import _arguments as arguments
 from . import _spotfit
 from ._frozen import frozen
-from ._locs import Locs
+from ._locs import NANOMETRE, Column, Locs
 
 Doubles = npt.NDArray[np.float64]
 
@@ -143,16 +143,16 @@ class Drift(_Reported):
         frames = np.minimum(given, len(self.x) - 1).astype(np.int64)
         for name, (drift, _) in parts.items():
             if len(drift) and name in locs.names:
-                locs = locs.with_column(name, locs[name] - drift[frames])
+                locs = _changed(locs, name, locs[name] - drift[frames])
         if not with_error:
             return locs
         both = np.sqrt((self.x_error**2 + self.y_error**2) / 2)
         for name, error in zip(_UNCERTAINTIES, (both, self.x_error, self.y_error), strict=True):
             if name in locs.names:
                 scale = _scale(locs, locs.units.get("x", ""), locs.units[name])
-                locs = locs.with_column(name, np.hypot(locs[name], scale * error[frames]))
+                locs = _changed(locs, name, np.hypot(locs[name], scale * error[frames]))
         if len(self.z_error) and "uncertainty_z" in locs.names:
-            locs = locs.with_column("uncertainty_z", np.hypot(locs["uncertainty_z"], self.z_error[frames]))
+            locs = _changed(locs, "uncertainty_z", np.hypot(locs["uncertainty_z"], self.z_error[frames]))
         return locs
 
     def __repr__(self) -> str:
@@ -263,6 +263,13 @@ class Picture(_Reported):
         left, top, right, bottom = self.extent
         size = f"{self.pixel:.4g} {self.unit}".rstrip()
         return f"Picture of {height}×{width} pixels of {size}: x from {left:.6g} to {right:.6g}, y from {top:.6g} to {bottom:.6g}"
+
+
+def _changed(locs: Locs, name: str, values: npt.NDArray[Any]) -> Locs:
+    """The localizations with a length changed, which is written with as many decimals as by the command."""
+    unit = locs.units[name]
+    kind = "rounded 4" if unit == NANOMETRE else "rounded 6"
+    return Locs._of(locs._columns | {name: Column(values, unit, kind)}, locs._info)
 
 
 def _scale(locs: Locs, found: str, needed: str) -> float:
