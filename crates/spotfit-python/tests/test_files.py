@@ -300,9 +300,9 @@ def test_batch_and_fit_files_know_each_other(movies: list[Path], tmp_path: Path)
         pytest.skip("SPOTFIT_COMMAND names the command spotfit")
     (tmp_path / "list.txt").write_text("\n".join(path.name for path in movies))
     words = ["--baseline", "100", "--sensitivity", "1", "--pixel-size", "100", "--flags", "--frames", "2:15", "--threads", "1"]
-    batch = [command, "batch", tmp_path / "list.txt", "--out"]
+    batch: list[str | Path] = [command, "batch", tmp_path / "list.txt", "--out"]
     camera = spotfit.Camera(baseline=100)
-    options: Any = {"camera": camera, "pixel_size": 100, "checks": True, "frames": slice(1, 15)}
+    options: Any = {"camera": camera, "pixel_size": 100, "flags": True, "frames": slice(1, 15)}
     subprocess.run([*batch, tmp_path / "one", *words], check=True, stderr=subprocess.DEVNULL)
     before = {name: (tmp_path / "one" / name).stat().st_mtime_ns for name in files(tmp_path / "one")}
     found = spotfit.fit_files(movies, tmp_path / "one", **options)
@@ -327,9 +327,9 @@ def test_records_of_earlier_versions_count(movies: list[Path], tmp_path: Path) -
     before = files(out)
     [found] = spotfit.fit_files(movies[:1], out)
     assert (found.state, found.localizations) == ("done", 5) and files(out) == before
-    [found] = spotfit.fit_files(movies[:1], out, box_size=9)
+    [found] = spotfit.fit_files(movies[:1], out, box=9)
     assert "box_size 7 then, 9 now" in (found.error or "")
-    [found] = spotfit.fit_files(movies[:1], out, box_size=9, overwrite=True)
+    [found] = spotfit.fit_files(movies[:1], out, box=9, overwrite=True)
     assert found.state == "done" and not (out / "a.fit.json").exists()
 
 
@@ -344,7 +344,7 @@ def test_two_processes_share_a_folder(tmp_path: Path) -> None:
     paths = [tmp_path / f"{number}.npy" for number in range(8)]
     for number, path in enumerate(paths):
         np.save(path, frames(600, number))
-    words = [sys.executable, "-c", SHARING, tmp_path / "out", *paths]
+    words: list[str | Path] = [sys.executable, "-c", SHARING, tmp_path / "out", *paths]
     both = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     seen: dict[str, int] = {}
     while any(each.poll() is None for each in both):

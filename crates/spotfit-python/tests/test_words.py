@@ -15,9 +15,9 @@ WORDS: dict[str, Any] = json.loads((Path(__file__).parent / "options.json").read
 FITTER = spotfit.Fitter.__init__
 #: Options that no function has: files and what is printed are the command's, and a table of Python knows its frames, its origin and the
 #: size of its pixels.
-FILES = {"output", "overwrite", "help", "json", "filter", "origin", "first_frame", "pixel_size"}
-#: A camera has a type of its own, and so has a shape that is known.
-CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise", "fixed_sigma"}
+FILES = {"output", "overwrite", "help", "json", "filter", "origin", "first_frame", "pixel_size", "no_record", "picasso"}
+#: A camera has a type of its own.
+CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
 #: Simulated files; the overwriting is of them.
 FILES_OF_SIMULATIONS = {"output", "truth", "overwrite", "json"}
 #: A simulated camera has Python's type, and maps are an argument: ``maps="simulated"`` is what ``--camera`` makes.
@@ -27,13 +27,13 @@ PLOTS = {"plot"}
 #: For each verb its functions; options that are no keywords, and keywords that are no options, besides those above.
 VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # Positions are windows of `fit_in_frames`, start values an array, and arrays are in memory; --box is `box`.
-    "localize": ([spotfit.Blocks.__init__, FITTER], {*FILES - {"pixel_size"}, *CAMERA, "positions", "max_frame_pixels"}, {"sigma", "tolerance"}),
-    "fit": ([spotfit.fit, FITTER], {*FILES, *CAMERA, "initial"}, {"start", "dtype", "sigma", "tolerance"}),
+    "localize": ([spotfit.Blocks.__init__, FITTER], {*FILES - {"pixel_size"}, *CAMERA, "positions", "max_frame_pixels"}, {"tolerance"}),
+    "fit": ([spotfit.fit, FITTER], {*FILES, *CAMERA, "initial"}, {"start", "dtype", "tolerance"}),
     # --spline is a function of its own, `calibrate_psf`.
     "calibrate": (
         [spotfit.calibrate, FITTER],
         {*FILES - {"pixel_size"}, *CAMERA, *PLOTS, "max_frame_pixels", "spline", "planes"},
-        {"sigma", "tolerance"},
+        {"tolerance"},
     ),
     "simulate movie": ([spotfit.simulate_movie], {*FILES_OF_SIMULATIONS, *SIMULATED_CAMERA, "frames"}, {"maps"}),
     "simulate beads": ([spotfit.simulate_beads], {*FILES_OF_SIMULATIONS, *SIMULATED_CAMERA}, {"maps"}),
@@ -52,10 +52,16 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
         {"output", "json", "plot", "plots", "model", "variables", "parameters", "spline", "fix"},
         {"fixed", "covariance", "instruction_set", "device"},
     ),
-    "render": ([spotfit.render], {*FILES, "colours", "drift", "scale_bar", "raw"}, set()),
-    "drift": ([spotfit.find_drift], {*FILES, "table", "plot", "apply", "beads", "bead_radius", "with_error"}, {"frames"}),
+    "render": ([spotfit.render], FILES - {"filter"}, set()),
+    # Drift is taken out, and its error added, by `Drift.correct`.
+    "drift": ([spotfit.find_drift], {*FILES, *PLOTS, "table", "apply", "with_error"}, {"frames"}),
+    "stats": ([spotfit.stats], {*FILES - {"filter"}, "drift", "no_nena", "no_frc"}, {"nena", "frc"}),
+    "convert": ([spotfit.convert], FILES, set()),
+    "filter": ([spotfit.filter], {*FILES, "columns"}, set()),
     "link": ([spotfit.link], FILES, set()),
-    "z": ([spotfit.find_z], {*FILES, "found", "calibration"}, set()),
+    "merge": ([spotfit.merge], FILES, set()),
+    "score": ([spotfit.score], {*FILES, "truth_origin", "truth_first_frame"}, set()),
+    "z": ([spotfit.z], {*FILES, "calibration"}, set()),
 }  # fmt: skip
 #: Defaults that differ in how they are written: what Python says is found out later, or is a number that the command tells in words.
 DEFAULTS = {
