@@ -240,6 +240,26 @@ fn finished_movies_are_skipped() {
     assert!(whole == files(&folder, "out"));
 }
 
+/// Proves that a movie whose pixel size only its metadata give is finished also where widths are in nanometres, and that other
+/// widths are noticed.
+#[test]
+fn widths_in_nanometres_are_remembered() {
+    let folder = Folder::new();
+    let size = r#"PhysicalSizeX="0.11" PhysicalSizeY="0.11""#;
+    let metadata = common::set::ome("XYZCT", [1, 1, 3], size, "");
+    let dark = vec![vec![100; 24 * 20]; 3];
+    folder.file("a.tif", &common::set::frames(dark, (24, 20), &metadata, None));
+    folder.file("list.txt", b"a.tif\n");
+    let limits = ["--sigma-min", "90nm", "--sigma-max", "0.4um"];
+    for (out, words) in [("fixed", &["--fixed-sigma", "150nm"][..]), ("limits", &limits)] {
+        does(&folder, &batch("list.txt", out, words));
+        let said = does(&folder, &batch("list.txt", out, words));
+        assert!(said.contains("0 localized now, 1 finished before"), "{said}");
+    }
+    let reason = "--fixed-sigma 150nm then, 140nm now";
+    fails(&folder, &batch("list.txt", "fixed", &["--fixed-sigma", "140nm"]), &[reason]);
+}
+
 /// Proves that outputs are not replaced when options or the movie have changed, or nothing says how they were made, that
 /// the reason is told, and that `--overwrite` makes them again.
 #[test]
