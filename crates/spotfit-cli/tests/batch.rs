@@ -704,7 +704,7 @@ mod signals {
     }
 
     /// Proves that tables and records of 0.1 are known: what is finished is not localized again, unless frames were chosen,
-    /// which were counted from 0 then.
+    /// which were counted from 0 then, or the tables are to be for another Picasso.
     #[test]
     fn old_records_count() {
         let folder = Folder::new();
@@ -733,6 +733,8 @@ mod signals {
             let again = batch("list.txt", "out", words);
             if finished {
                 assert!(does(&folder, &again).contains("0 localized now, 1 finished before"));
+                let other = batch("list.txt", "out", &["--picasso", "1"]);
+                fails(&folder, &other, &["--picasso not given then, 1 now"]);
             } else {
                 fails(&folder, &again, &["--overwrite fits it again", "--frames"]);
             }
