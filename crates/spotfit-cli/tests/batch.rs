@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use common::{Folder, rows};
+use spotfit::output::Lock;
 
 /// A camera that is known, so that there is nothing to warn about.
 const CAMERA: [&str; 4] = ["--baseline", "100", "--sensitivity", "1"];
@@ -516,6 +517,45 @@ fn states_between_two_files_are_completed() {
     folder.file(other, b"part");
     does(&folder, &batch("list.txt", "out", &[]));
     assert!(folder.path(other).exists());
+}
+
+/// Starts a run whose first movie, a.tif, another process is at, and gives the lock back with what is done then, while the
+/// run is at its second movie: its status and what it says.
+fn while_another_is_at_a(
+    folder: &Folder,
+    words: &[&str],
+    and: impl FnOnce(),
+) -> (Option<i32>, String) {
+    let lock = Lock::take(&folder.path("out/a.hdf5")).expect("a lock").expect("free");
+    let mut child = command(folder, words);
+    let mut child = child.stderr(Stdio::piped()).spawn().expect("the command runs");
+    let second = folder.path("out/.b.hdf5.spotfit-lock");
+    while !second.exists() && child.try_wait().expect("its state").is_none() {
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    and();
+    drop(lock);
+    let output = child.wait_with_output().expect("its end");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Proves that also with `--overwrite` a run takes what another process makes meanwhile.
+#[test]
+fn a_movie_that_another_made_is_taken() {
+    let folder = Folder::new();
+    movies(&folder, &["a.tif", "b.tif"], 300);
+    folder.file("list.txt", b"a.tif\nb.tif\n");
+    does(&folder, &batch("list.txt", "out", &[]));
+    let when = times(&folder, "out");
+    let again = batch("list.txt", "out", &["--overwrite", "--backend", "reference"]);
+    let record = folder.path("out/a.hdf5.spotfit.json");
+    let text = fs::read_to_string(&record).expect("a record").replace("\"auto\"", "\"reference\"");
+    let other = || fs::write(&record, text).expect("a record");
+    let (code, said) = while_another_is_at_a(&folder, &again, other);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1 localized now, 1 finished before"), "{said}");
+    let now = times(&folder, "out");
+    assert!(now["a.hdf5"] == when["a.hdf5"] && now["b.hdf5"] != when["b.hdf5"]);
 }
 
 /// Proves that rows that Picasso would not read are counted where they are left out: in the message, and in the record, which has

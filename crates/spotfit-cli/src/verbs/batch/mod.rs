@@ -226,14 +226,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// How often to look whether another process is done with a movie.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Localizes a movie, or takes what another process has made of it since. Nothing if one is at it, unless it is waited for.
+/// Localizes a movie, or takes what another process has made of it since. Nothing if one is at it, unless it is waited for, as on
+/// the second try.
 fn alone(
     task: &Task,
     board: &Board,
     overwrite: Overwrite,
     wait: bool,
 ) -> Result<Option<Outcome>, CliError> {
-    let mut waited = false;
+    // Whoever had it when it was first tried may be done by now.
+    let mut waited = wait;
     let lock = loop {
         let taken = Lock::take(&task.output);
         match taken.map_err(CliError::write(&task.output.display().to_string()))? {
