@@ -558,6 +558,26 @@ fn a_movie_that_another_made_is_taken() {
     assert!(now["a.hdf5"] == when["a.hdf5"] && now["b.hdf5"] != when["b.hdf5"]);
 }
 
+/// Proves that no failure is recorded in place of a file of somebody else that came meanwhile, nor without the lock.
+#[test]
+fn failures_replace_nothing() {
+    let folder = Folder::new();
+    movies(&folder, &["a.tif", "b.tif"], 300);
+    folder.file("list.txt", b"a.tif\nb.tif\n");
+    fs::create_dir(folder.path("out")).expect("a folder");
+    let record = folder.path("out/a.hdf5.spotfit.json");
+    let words = batch("list.txt", "out", &["--backend", "reference"]);
+    let stranger = || fs::write(&record, "{}").expect("a file");
+    let (code, said) = while_another_is_at_a(&folder, &words, stranger);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("a.tif: a.hdf5.spotfit.json: it is no record"), "{said}");
+    assert_eq!(fs::read(&record).expect("a file"), b"{}");
+    fs::remove_file(&record).expect("a file");
+    fs::create_dir(folder.path("out/.a.hdf5.spotfit-lock")).expect("a folder");
+    fails(&folder, &words, &["a.tif", "is in the way", "1 of 2 movies failed"]);
+    assert!(!record.exists());
+}
+
 /// Proves that rows that Picasso would not read are counted where they are left out: in the message, and in the record, which has
 /// as many rows more in CSV.
 #[test]
