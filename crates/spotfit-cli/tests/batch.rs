@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use common::{Folder, rows};
+use spotfit::output::Lock;
 
 /// A camera that is known, so that there is nothing to warn about.
 const CAMERA: [&str; 4] = ["--baseline", "100", "--sensitivity", "1"];
@@ -238,6 +239,26 @@ fn finished_movies_are_skipped() {
     let said = does(&folder, &batch("list.txt", "out", &[]));
     assert!(said.contains("1 localized now, 2 finished before"), "{said}");
     assert!(whole == files(&folder, "out"));
+}
+
+/// Proves that a movie whose pixel size only its metadata give is finished also where widths are in nanometres, and that other
+/// widths are noticed.
+#[test]
+fn widths_in_nanometres_are_remembered() {
+    let folder = Folder::new();
+    let size = r#"PhysicalSizeX="0.11" PhysicalSizeY="0.11""#;
+    let metadata = common::set::ome("XYZCT", [1, 1, 3], size, "");
+    let dark = vec![vec![100; 24 * 20]; 3];
+    folder.file("a.tif", &common::set::frames(dark, (24, 20), &metadata, None));
+    folder.file("list.txt", b"a.tif\n");
+    let limits = ["--sigma-min", "90nm", "--sigma-max", "0.4um"];
+    for (out, words) in [("fixed", &["--fixed-sigma", "150nm"][..]), ("limits", &limits)] {
+        does(&folder, &batch("list.txt", out, words));
+        let said = does(&folder, &batch("list.txt", out, words));
+        assert!(said.contains("0 localized now, 1 finished before"), "{said}");
+    }
+    let reason = "--fixed-sigma 150nm then, 140nm now";
+    fails(&folder, &batch("list.txt", "fixed", &["--fixed-sigma", "140nm"]), &[reason]);
 }
 
 /// Proves that outputs are not replaced when options or the movie have changed, or nothing says how they were made, that
@@ -498,6 +519,65 @@ fn states_between_two_files_are_completed() {
     assert!(folder.path(other).exists());
 }
 
+/// Starts a run whose first movie, a.tif, another process is at, and gives the lock back with what is done then, while the
+/// run is at its second movie: its status and what it says.
+fn while_another_is_at_a(
+    folder: &Folder,
+    words: &[&str],
+    and: impl FnOnce(),
+) -> (Option<i32>, String) {
+    let lock = Lock::take(&folder.path("out/a.hdf5")).expect("a lock").expect("free");
+    let mut child = command(folder, words);
+    let mut child = child.stderr(Stdio::piped()).spawn().expect("the command runs");
+    let second = folder.path("out/.b.hdf5.spotfit-lock");
+    while !second.exists() && child.try_wait().expect("its state").is_none() {
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    and();
+    drop(lock);
+    let output = child.wait_with_output().expect("its end");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Proves that also with `--overwrite` a run takes what another process makes meanwhile.
+#[test]
+fn a_movie_that_another_made_is_taken() {
+    let folder = Folder::new();
+    movies(&folder, &["a.tif", "b.tif"], 300);
+    folder.file("list.txt", b"a.tif\nb.tif\n");
+    does(&folder, &batch("list.txt", "out", &[]));
+    let when = times(&folder, "out");
+    let again = batch("list.txt", "out", &["--overwrite", "--backend", "reference"]);
+    let record = folder.path("out/a.hdf5.spotfit.json");
+    let text = fs::read_to_string(&record).expect("a record").replace("\"auto\"", "\"reference\"");
+    let other = || fs::write(&record, text).expect("a record");
+    let (code, said) = while_another_is_at_a(&folder, &again, other);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1 localized now, 1 finished before"), "{said}");
+    let now = times(&folder, "out");
+    assert!(now["a.hdf5"] == when["a.hdf5"] && now["b.hdf5"] != when["b.hdf5"]);
+}
+
+/// Proves that no failure is recorded in place of a file of somebody else that came meanwhile, nor without the lock.
+#[test]
+fn failures_replace_nothing() {
+    let folder = Folder::new();
+    movies(&folder, &["a.tif", "b.tif"], 300);
+    folder.file("list.txt", b"a.tif\nb.tif\n");
+    fs::create_dir(folder.path("out")).expect("a folder");
+    let record = folder.path("out/a.hdf5.spotfit.json");
+    let words = batch("list.txt", "out", &["--backend", "reference"]);
+    let stranger = || fs::write(&record, "{}").expect("a file");
+    let (code, said) = while_another_is_at_a(&folder, &words, stranger);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("a.tif: a.hdf5.spotfit.json: it is no record"), "{said}");
+    assert_eq!(fs::read(&record).expect("a file"), b"{}");
+    fs::remove_file(&record).expect("a file");
+    fs::create_dir(folder.path("out/.a.hdf5.spotfit-lock")).expect("a folder");
+    fails(&folder, &words, &["a.tif", "is in the way", "1 of 2 movies failed"]);
+    assert!(!record.exists());
+}
+
 /// Proves that rows that Picasso would not read are counted where they are left out: in the message, and in the record, which has
 /// as many rows more in CSV.
 #[test]
@@ -684,7 +764,7 @@ mod signals {
     }
 
     /// Proves that tables and records of 0.1 are known: what is finished is not localized again, unless frames were chosen,
-    /// which were counted from 0 then.
+    /// which were counted from 0 then, or the tables are to be for another Picasso.
     #[test]
     fn old_records_count() {
         let folder = Folder::new();
@@ -713,6 +793,8 @@ mod signals {
             let again = batch("list.txt", "out", words);
             if finished {
                 assert!(does(&folder, &again).contains("0 localized now, 1 finished before"));
+                let other = batch("list.txt", "out", &["--picasso", "1"]);
+                fails(&folder, &other, &["--picasso not given then, 1 now"]);
             } else {
                 fails(&folder, &again, &["--overwrite fits it again", "--frames"]);
             }

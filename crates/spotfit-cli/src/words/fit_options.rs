@@ -103,6 +103,11 @@ impl FitOptions {
             .with_sigma_max(pixels("sigma-max", self.sigma_max)?))
     }
 
+    /// The smallest and the largest sigma, as they were typed.
+    pub(crate) fn sigma_limits(&self) -> [Option<Length>; 2] {
+        [self.sigma_min, self.sigma_max]
+    }
+
     /// How windows are fitted whose pixels are this large in nanometres, if that is known.
     pub(crate) fn options(&self, pixel_size: Option<f64>) -> Result<Options, CliError> {
         let preset = match self.criteria {

@@ -10,6 +10,7 @@ use spotfit::{
 
 use super::lengths::in_pixels;
 use crate::error::CliError;
+use spotfit::table::Unit;
 
 /// What is fitted and how it is judged.
 #[derive(Debug, Args)]
@@ -133,6 +134,13 @@ impl SpotOptions {
             .with_estimator(estimator)
             .with_background(background.unwrap_or(natural))
             .with_camera(camera))
+    }
+
+    /// The known width as it was typed, if a part of it is in nanometres.
+    pub(crate) fn fixed_in_nanometres(&self) -> Option<&str> {
+        let text = self.fixed_sigma.as_deref()?;
+        let mut lengths = text.split(',').filter_map(|part| part.trim().parse::<Length>().ok());
+        lengths.any(|length| length.unit() == Some(Unit::Nanometre)).then_some(text)
     }
 
     fn estimator(&self) -> EstimatorChoice {

@@ -21,11 +21,11 @@ use crate::interrupt;
 use crate::say::message::say;
 use crate::words::localize::{Job, Listener, Topic};
 use crate::words::locs::in_words;
-use crate::words::output::{Output, Overwrite};
+use crate::words::output::{Output, Overwrite, refuse_stranger};
 use board::{Board, Hearing};
 use plan::{Standing, Task};
 use spotfit::output::{Lock, remove_parts};
-use spotfit::record::State;
+use spotfit::record::{Record, State};
 use spotfit::table::PicassoVersion;
 
 #[derive(Debug, Args)]
@@ -200,7 +200,7 @@ fn all(
                 continue;
             }
             Ok(Some(outcome)) => outcome,
-            Err(error) => Outcome::Failed(failed(task, &error, &board)),
+            Err(error) => Outcome::Failed(told(task, &error, &board)),
         };
         let mut done = lock(&done);
         done.1.finished += usize::from(!matches!(outcome, Outcome::Failed(_)));
@@ -226,14 +226,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// How often to look whether another process is done with a movie.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Localizes a movie, or takes what another process has made of it since. Nothing if one is at it, unless it is waited for.
+/// Localizes a movie, or takes what another process has made of it since. Nothing if one is at it, unless it is waited for, as on
+/// the second try.
 fn alone(
     task: &Task,
     board: &Board,
     overwrite: Overwrite,
     wait: bool,
 ) -> Result<Option<Outcome>, CliError> {
-    let mut waited = false;
+    // Whoever had it when it was first tried may be done by now.
+    let mut waited = wait;
     let lock = loop {
         let taken = Lock::take(&task.output);
         match taken.map_err(CliError::write(&task.output.display().to_string()))? {
@@ -250,12 +252,16 @@ fn alone(
     let standing = if overwrite.overwrite && !waited { Standing::ToFit } else { task.standing() };
     let outcome = match standing {
         Standing::Finished(counts) => Outcome::Finished(counts),
-        Standing::ToFit => Outcome::Fitted(one(task, board, overwrite)?),
-        Standing::Refused(_) if overwrite.overwrite => {
-            Outcome::Fitted(one(task, board, overwrite)?)
+        Standing::Refused(reason) if !overwrite.overwrite => {
+            return Err(CliError::Other(reason));
         }
-        Standing::Refused(reason) => return Err(CliError::Other(reason)),
+        Standing::ToFit | Standing::Refused(_) => match one(task, board, overwrite) {
+            Ok(counts) => Outcome::Fitted(counts),
+            Err(CliError::Interrupted) => return Err(CliError::Interrupted),
+            Err(error) => Outcome::Failed(failed(task, &error, board, overwrite)),
+        },
     };
+    // A failure is recorded by now: without the lock, it might replace what another process has done.
     drop(lock);
     Ok(Some(outcome))
 }
@@ -277,14 +283,21 @@ fn one(task: &Task, board: &Board, overwrite: Overwrite) -> Result<Counts, CliEr
     Ok(done.counts)
 }
 
-/// Tells and records a failure. The record of outputs that are there stays what it is.
-fn failed(task: &Task, error: &CliError, board: &Board) -> String {
+/// Tells a failure.
+fn told(task: &Task, error: &CliError, board: &Board) -> String {
     let reason = error.to_string().replace('\n', " ");
     board.say(format!("spotfit: {}: {reason}", task.movie));
+    reason
+}
+
+/// Tells and records a failure of whoever has the lock. The record of outputs that are there stays what it is.
+fn failed(task: &Task, error: &CliError, board: &Board, overwrite: Overwrite) -> String {
+    let reason = told(task, error, board);
     if !task.has_output() {
         let mut record = task.now();
         record.state = State::Failed { error: reason.clone() };
-        let written = Output::create(&task.record).and_then(|mut output| {
+        let free = refuse_stranger(&task.record, Record::is_ours, overwrite.overwrite);
+        let written = free.and_then(|()| Output::create(&task.record)).and_then(|mut output| {
             output.write_all(record.text().as_bytes())?;
             output.finish()
         });

@@ -21,6 +21,9 @@ use spotfit::table::PicassoVersion;
 /// The ends of names that only outputs have.
 const ENDS: [&str; 4] = [".hdf5", ".csv", ".yaml", ".json"];
 
+/// The option that says which Picasso tables are for.
+const PICASSO: &str = "picasso";
+
 /// A movie to localize.
 #[derive(Debug)]
 pub(super) struct Task {
@@ -124,6 +127,9 @@ impl Task {
         now.inputs = record.inputs_now(&self.path, &self.words.files());
         if old {
             now.options = self.typed.clone();
+            // It is no word of `localize`, and 0.1 had none.
+            let picasso = self.method.get_key_value(PICASSO);
+            now.options.extend(picasso.map(|(name, value)| (name.clone(), value.clone())));
         }
         let reason = match record.unlike(&now) {
             Some(reason) => Some(words_of(&reason)),
@@ -248,7 +254,7 @@ impl Plan<'_> {
         };
         if *picasso != PicassoVersion::default() && matches!(format, TableChoice::Hdf5) {
             let picasso = Value::from(picasso.to_string());
-            Arc::make_mut(&mut method).insert("picasso".to_owned(), picasso);
+            Arc::make_mut(&mut method).insert(PICASSO.to_owned(), picasso);
         }
         let (record, old) = (Record::path(&output), out.join(format!("{name}.batch.json")));
         Ok(Task { movie: line.movie.clone(), path, output, record, old, words, method, typed })

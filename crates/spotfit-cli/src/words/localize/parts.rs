@@ -181,12 +181,18 @@ impl LocalizeWords {
         ];
         method.extend(more.map(|(name, value)| (name.to_owned(), value)));
         // Where the size of a pixel is needed for it, it may not be known yet.
-        if let Some(length) = self.box_size.filter(|length| length.unit() == Some(Unit::Nanometre))
-        {
-            method.insert("box".to_owned(), json!(length.to_string()));
+        let [least, most] = self.fit.sigma_limits();
+        let lengths = [("box", self.box_size), ("sigma_min", least), ("sigma_max", most)];
+        for (name, length) in lengths {
+            if let Some(length) = length.filter(|length| length.unit() == Some(Unit::Nanometre)) {
+                method.insert(name.to_owned(), json!(length.to_string()));
+            }
         }
-        if let Some(text) = self.roi.as_deref().filter(|text| !is_plain(text)) {
-            method.insert("roi".to_owned(), json!(text));
+        let roi = self.roi.as_deref().filter(|text| !is_plain(text));
+        for (name, text) in [("roi", roi), ("fixed_sigma", self.spot.fixed_in_nanometres())] {
+            if let Some(text) = text {
+                method.insert(name.to_owned(), json!(text));
+            }
         }
         method
     }
