@@ -261,6 +261,14 @@ fn descriptors_are_written_to() {
     does(at, &format!("echo first > log; {filter} /dev/stderr 2>> log; echo last >> log"));
     assert!(same("log").starts_with(&plain));
     fails(at, &format!("{filter} /dev/fd/99"), &["/dev/fd/99"]);
+    // A report is alone there, without its numbers after it.
+    for name in ["-", "/dev/stdout"] {
+        does(at, &format!("spotfit stats in.csv -o {name} > page"));
+        let page = fs::read_to_string(folder.path("page")).expect("a page");
+        assert!(page.trim_end().ends_with("</html>"), "{name}: {page}");
+        let line = format!("spotfit stats in.csv -o {name} --json");
+        fails(at, &line, &["--json", "write the report to a file"]);
+    }
     // Both would be on standard output.
     let both = "spotfit drift in.csv -o - --table /dev/stdout | cat; exit ${PIPESTATUS[0]}";
     fails(at, both, &["/dev/stdout", "the same file"]);
