@@ -383,3 +383,18 @@ fn a_closed_pipe_is_no_reason_to_complain() {
         assert!(!said(&output).contains("panic"), "{words:?}: {}", said(&output));
     }
 }
+
+/// Proves that the size of a pixel is known before a pipe is read, as it is for a file.
+#[test]
+fn pipes_heed_the_size_of_a_pixel() {
+    let folder = with_table();
+    let at = folder.0.path();
+    folder.file("mixed.csv", b"frame,x [nm],y [px],sigma [px]\n1,1000.5,7,1.5\n");
+    let convert = "spotfit convert --pixel-size 100 -o";
+    does(at, &format!("{convert} file.csv mixed.csv && cat mixed.csv | {convert} pipe.csv -"));
+    let read = |name: &str| fs::read_to_string(folder.path(name)).expect("a table");
+    assert_eq!(read("pipe.csv"), read("file.csv"));
+    assert!(read("pipe.csv").contains("1000.5,700,150"), "{}", read("pipe.csv"));
+    let wrong = "cat mixed.csv | spotfit convert --pixel-size 0 -o pipe.csv -";
+    fails(at, wrong, &["--pixel-size", "1e-6"]);
+}

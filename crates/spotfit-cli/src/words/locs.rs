@@ -96,14 +96,8 @@ impl TableArguments {
 
     /// A table for an operation; what is to be known of it is said.
     fn noted(&self, path: &Path) -> Result<Source, CliError> {
-        let (input, length) = Input::open(path)?;
-        let source = match length {
-            Some(_) => Source::file(path),
-            None => Source::once(&path.display().to_string(), Box::new(input), self.first_frame)?,
-        };
-        let origin = self.origin.map(Origin::from);
-        let source = source.with_pixel_size(self.pixel_size)?.with_origin(origin);
-        let source = source.with_first_frame(self.first_frame);
+        let source = opened(path, self.first_frame, self.pixel_size)?;
+        let source = source.with_origin(self.origin.map(Origin::from));
         for note in source.notes()? {
             say!("spotfit: {}: {note}", source.name());
         }
@@ -324,11 +318,22 @@ pub(crate) fn format_of(path: &Path) -> Result<TableFormat, CliError> {
 
 /// A table beside that of the localizations, such as one of drift: what is known of the latter is not true of it.
 pub(crate) fn plain(path: &Path) -> Result<Source, CliError> {
+    opened(path, None, None)
+}
+
+/// A table in a file, or one that is read to its end here.
+pub(crate) fn opened(
+    path: &Path,
+    first_frame: Option<u32>,
+    pixel_size: Option<f64>,
+) -> Result<Source, CliError> {
     let (input, length) = Input::open(path)?;
-    match length {
-        Some(_) => Ok(Source::file(path)),
-        None => Ok(Source::once(&path.display().to_string(), Box::new(input), None)?),
+    if length.is_some() {
+        let source = Source::file(path).with_pixel_size(pixel_size)?;
+        return Ok(source.with_first_frame(first_frame));
     }
+    let name = path.display().to_string();
+    Ok(Source::once(&name, Box::new(input), first_frame, pixel_size)?)
 }
 
 /// The files of a table at this path.

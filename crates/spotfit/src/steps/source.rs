@@ -47,15 +47,17 @@ impl Source {
     }
 
     /// A CSV table that can be read only once, such as a pipe. It is read to its end here; `first_frame` as in
-    /// [`Source::with_first_frame`].
+    /// [`Source::with_first_frame`], `pixel_size` as in [`Source::with_pixel_size`].
     ///
     /// # Errors
-    /// [`StepError::Table`]; [`StepError::Input`] for more rows than are kept in memory.
+    /// [`StepError::Table`]; [`StepError::Option`]; [`StepError::Input`] for more rows than are kept in memory.
     pub fn once(
         name: &str,
         reader: Box<dyn Read + Send>,
         first_frame: Option<u32>,
+        pixel_size: Option<f64>,
     ) -> Result<Self, StepError> {
+        check_size(pixel_size)?;
         let wrong = |source| match source {
             TableError::ManyRows { most } => {
                 let reason = format!("a pipe may have at most {most} localizations; use a file");
@@ -64,12 +66,14 @@ impl Source {
             source => StepError::Table { name: name.to_owned(), source },
         };
         let reader = TableReader::csv(reader).map_err(wrong)?;
+        let reader = reader.with_info(|info| info.pixel_size = pixel_size);
         let mut reader = match first_frame {
             Some(first) => reader.with_first_frame(first),
             None => reader,
         };
         let table = reader.read_all(MOST_KEPT).map_err(wrong)?;
-        Ok(Self::new(name.to_owned(), From::Memory(table, reader.notes().to_vec())))
+        let source = Self::new(name.to_owned(), From::Memory(table, reader.notes().to_vec()));
+        Ok(Self { pixel_size, ..source })
     }
 
     fn new(name: String, from: From) -> Self {
@@ -92,11 +96,8 @@ impl Source {
     /// # Errors
     /// [`StepError::Option`] for sizes that are not between 10⁻⁶ and 10¹².
     pub fn with_pixel_size(mut self, pixel_size: Option<f64>) -> Result<Self, StepError> {
-        if let Some(size) = pixel_size {
-            let good = (1e-6..=1e12).contains(&size);
-            OutOfRange::check("pixel_size", size, good, "1e-6 to 1e12 nanometres")?;
-            self.pixel_size = Some(size);
-        }
+        check_size(pixel_size)?;
+        self.pixel_size = pixel_size.or(self.pixel_size);
         Ok(self)
     }
 
@@ -299,4 +300,10 @@ impl Source {
             StepError::input(&self.name, reason)
         })
     }
+}
+
+fn check_size(pixel_size: Option<f64>) -> Result<(), StepError> {
+    let Some(size) = pixel_size else { return Ok(()) };
+    let good = (1e-6..=1e12).contains(&size);
+    Ok(OutOfRange::check("pixel_size", size, good, "1e-6 to 1e12 nanometres")?)
 }

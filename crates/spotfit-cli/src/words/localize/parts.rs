@@ -15,7 +15,7 @@ use crate::say::listener::Terminal;
 use crate::say::message::say;
 use crate::words::calibrations::finder;
 use crate::words::lengths::side;
-use crate::words::locs::{OriginChoice, format_of, plain, refuse_replacing};
+use crate::words::locs::{OriginChoice, format_of, opened, refuse_replacing};
 use crate::words::movie_options::{Lengths, asked_size};
 use spotfit::localize::{LocalizeOptions, Localizer, Positions, Roi};
 use spotfit::psf::{self, Psf};
@@ -222,7 +222,7 @@ fn measured(path: &Path) -> Result<Psf, CliError> {
 
 /// The positions in a table, in pixels.
 fn positions(path: &Path, pixel_size: Option<f64>, corner: bool) -> Result<Positions, CliError> {
-    let source = plain(path)?.with_pixel_size(pixel_size)?;
+    let source = opened(path, None, pixel_size)?;
     for note in source.notes()? {
         say!("spotfit: {}: {note}", source.name());
     }
