@@ -68,15 +68,15 @@ impl LocsArguments {
         self.table.source(&self.localizations)
     }
 
-    /// Another table beside this one, of the same movie: its frames and its origin may be counted otherwise.
-    pub(crate) fn another(
+    /// The truth beside this table, of the same movie: its frames and its origin may be counted otherwise.
+    pub(crate) fn truth(
         &self,
         path: &Path,
         origin: Option<OriginChoice>,
         first_frame: Option<u32>,
     ) -> Result<Source, CliError> {
         let table = TableArguments { pixel_size: self.table.pixel_size, origin, first_frame };
-        table.noted(path)
+        table.noted(path, "truth_origin")
     }
 
     /// The same, for a table to be written here: its name is looked at before anything is read.
@@ -89,14 +89,14 @@ impl LocsArguments {
 impl TableArguments {
     /// A table for an operation; what is to be known of it is said, and which of its columns are not known.
     pub(crate) fn source(&self, path: &Path) -> Result<Source, CliError> {
-        let source = self.noted(path)?;
+        let source = self.noted(path, "origin")?;
         say_unknown(&source.layout()?);
         Ok(source)
     }
 
-    /// A table for an operation; what is to be known of it is said.
-    fn noted(&self, path: &Path) -> Result<Source, CliError> {
-        let source = opened(path, self.first_frame, self.pixel_size)?;
+    /// A table for an operation; what is to be known of it is said. An option of this name says its origin.
+    fn noted(&self, path: &Path, origin: &'static str) -> Result<Source, CliError> {
+        let source = opened(path, self.first_frame, self.pixel_size)?.with_origin_option(origin);
         let source = source.with_origin(self.origin.map(Origin::from));
         for note in source.notes()? {
             say!("spotfit: {}: {note}", source.name());
@@ -318,7 +318,8 @@ pub(crate) fn format_of(path: &Path) -> Result<TableFormat, CliError> {
 
 /// A table beside that of the localizations, such as one of drift: what is known of the latter is not true of it.
 pub(crate) fn plain(path: &Path) -> Result<Source, CliError> {
-    opened(path, None, None)
+    // Of drift only differences count, so that no option says where its (0, 0) is.
+    Ok(opened(path, None, None)?.with_origin(Some(Origin::Centre)))
 }
 
 /// A table in a file, or one that is read to its end here.

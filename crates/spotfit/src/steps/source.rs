@@ -22,6 +22,8 @@ pub struct Source {
     pixel_size: Option<f64>,
     /// If it was said.
     origin: Option<Origin>,
+    /// The option that says it.
+    origin_option: &'static str,
     /// By the record beside the file; nothing where that does not know.
     recorded: Option<Origin>,
     first_frame: Option<u32>,
@@ -81,7 +83,8 @@ impl Source {
             From::File(path) => Record::origin_of(path),
             From::Memory(..) => Some(Origin::Centre),
         };
-        Self { name, from, pixel_size: None, origin: None, recorded, first_frame: None }
+        let (pixel_size, origin, first_frame) = (None, None, None);
+        Self { name, from, pixel_size, origin, origin_option: "origin", recorded, first_frame }
     }
 
     /// The same with another name in errors.
@@ -119,6 +122,13 @@ impl Source {
     #[must_use]
     pub fn with_origin(mut self, origin: Option<Origin>) -> Self {
         self.origin = origin.or(self.origin);
+        self
+    }
+
+    /// The same where the place of (0, 0) is said by an option with another name than `origin`, which errors tell.
+    #[must_use]
+    pub fn with_origin_option(mut self, option: &'static str) -> Self {
+        self.origin_option = option;
         self
     }
 
@@ -176,8 +186,10 @@ impl Source {
 
     fn reader(&self, path: &Path, columns: Option<&[&str]>) -> Result<TableReader, StepError> {
         if self.origin.or(self.recorded).is_none() {
-            let reason = "its record says that a process was killed while it replaced this table by one with another origin; \
-                          give `origin`";
+            let reason = format!(
+                "its record says that a process was killed while it replaced this table by one with another origin; give `{}`",
+                self.origin_option
+            );
             return Err(StepError::input(&self.name, reason));
         }
         let reader = TableReader::open(path).map_err(self.wrong())?;
