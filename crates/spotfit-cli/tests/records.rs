@@ -88,10 +88,16 @@ fn tables_have_records() {
     localize(&folder, &without, &["--no-record"]);
     succeeds(&[&"filter", &table, &"photons > 1", &"-o", &"-"]);
     assert!(!record(&without).exists());
+    // Nothing is left of the table before, nor of its origin.
+    localize(&folder, &without, &["--origin", "corner"]);
+    assert!(record(&without).exists());
+    localize(&folder, &without, &["--no-record"]);
+    assert!(!record(&without).exists());
     fs::write(record(&without), "{}").expect("a file");
     fails(&[&"convert", &table, &"-o", &without], &["c.csv.spotfit.json", "--overwrite"]);
     assert_eq!(fs::read(record(&without)).expect("a file"), b"{}");
     succeeds(&[&"convert", &table, &"-o", &without, &"--no-record"]);
+    assert_eq!(fs::read(record(&without)).expect("a file"), b"{}");
     succeeds(&[&"convert", &table, &"-o", &without, &"--overwrite"]);
     assert_eq!(json(&record(&without))["verb"], "convert");
 }

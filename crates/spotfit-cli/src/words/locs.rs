@@ -231,6 +231,10 @@ impl LocsOutput {
     ) -> Result<(LeftOut, BTreeMap<String, u64>), CliError> {
         let (rows, path, record) = (self.rows, self.path.clone(), self.record.take());
         let overwrite = self.overwrite.overwrite;
+        if record.is_none() {
+            let stale = Some(Record::path(&path)).filter(|stale| Record::is_ours(stale));
+            self.writer = self.writer.without(stale);
+        }
         let (outputs, left_out) = self.files()?;
         counts.insert("localizations".to_owned(), rows.saturating_sub(left_out.total()) as u64);
         counts.insert("left_out".to_owned(), left_out.total() as u64);
