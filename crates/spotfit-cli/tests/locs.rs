@@ -91,6 +91,9 @@ fn other_tables_are_read_right() {
     for text in ["frame\tx [nm]\ty [nm]\n1\t1000,5\t7\n", "frame;x [nm];y [nm]\n1;1000.5;7\n"] {
         assert_eq!(x(text, &[]).0, ["1", "1000.5", "7"]);
     }
+    // Frames count from 1, as wherever lengths have units.
+    let padded = "\" frame \",\"x [nm] \",\" y [nm] \"\n1,1000.5,7\n";
+    assert_eq!(x(padded, &[]).0, ["1", "1000.5", "7"]);
     let mixed = "frame,x [nm],y [px]\n1,1000.5,7\n";
     assert_eq!(x(mixed, &["--pixel-size", "100"]).0, ["1", "1000.5", "700"]);
     fails(&[&"convert", &locs, &"-o", &out], &["y is in pixels", "--pixel-size"]);

@@ -261,6 +261,14 @@ fn descriptors_are_written_to() {
     does(at, &format!("echo first > log; {filter} /dev/stderr 2>> log; echo last >> log"));
     assert!(same("log").starts_with(&plain));
     fails(at, &format!("{filter} /dev/fd/99"), &["/dev/fd/99"]);
+    // A report is alone there, without its numbers after it.
+    for name in ["-", "/dev/stdout"] {
+        does(at, &format!("spotfit stats in.csv -o {name} > page"));
+        let page = fs::read_to_string(folder.path("page")).expect("a page");
+        assert!(page.trim_end().ends_with("</html>"), "{name}: {page}");
+        let line = format!("spotfit stats in.csv -o {name} --json");
+        fails(at, &line, &["--json", "write the report to a file"]);
+    }
     // Both would be on standard output.
     let both = "spotfit drift in.csv -o - --table /dev/stdout | cat; exit ${PIPESTATUS[0]}";
     fails(at, both, &["/dev/stdout", "the same file"]);
@@ -374,4 +382,19 @@ fn a_closed_pipe_is_no_reason_to_complain() {
         assert_eq!(output.status.code(), Some(0), "{words:?}: {}", said(&output));
         assert!(!said(&output).contains("panic"), "{words:?}: {}", said(&output));
     }
+}
+
+/// Proves that the size of a pixel is known before a pipe is read, as it is for a file.
+#[test]
+fn pipes_heed_the_size_of_a_pixel() {
+    let folder = with_table();
+    let at = folder.0.path();
+    folder.file("mixed.csv", b"frame,x [nm],y [px],sigma [px]\n1,1000.5,7,1.5\n");
+    let convert = "spotfit convert --pixel-size 100 -o";
+    does(at, &format!("{convert} file.csv mixed.csv && cat mixed.csv | {convert} pipe.csv -"));
+    let read = |name: &str| fs::read_to_string(folder.path(name)).expect("a table");
+    assert_eq!(read("pipe.csv"), read("file.csv"));
+    assert!(read("pipe.csv").contains("1000.5,700,150"), "{}", read("pipe.csv"));
+    let wrong = "cat mixed.csv | spotfit convert --pixel-size 0 -o pipe.csv -";
+    fails(at, wrong, &["--pixel-size", "1e-6"]);
 }

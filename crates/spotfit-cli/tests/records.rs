@@ -88,10 +88,16 @@ fn tables_have_records() {
     localize(&folder, &without, &["--no-record"]);
     succeeds(&[&"filter", &table, &"photons > 1", &"-o", &"-"]);
     assert!(!record(&without).exists());
+    // Nothing is left of the table before, nor of its origin.
+    localize(&folder, &without, &["--origin", "corner"]);
+    assert!(record(&without).exists());
+    localize(&folder, &without, &["--no-record"]);
+    assert!(!record(&without).exists());
     fs::write(record(&without), "{}").expect("a file");
     fails(&[&"convert", &table, &"-o", &without], &["c.csv.spotfit.json", "--overwrite"]);
     assert_eq!(fs::read(record(&without)).expect("a file"), b"{}");
     succeeds(&[&"convert", &table, &"-o", &without, &"--no-record"]);
+    assert_eq!(fs::read(record(&without)).expect("a file"), b"{}");
     succeeds(&[&"convert", &table, &"-o", &without, &"--overwrite"]);
     assert_eq!(json(&record(&without))["verb"], "convert");
 }
@@ -144,6 +150,48 @@ fn the_origin_is_remembered() {
     fails(&[&"filter", &corner, &"photons > 1", &"-o", &copy], &["killed", "--origin"]);
     fails(&[&"link", &corner, &"-o", &copy], &["killed", "--origin"]);
     near(&through_picasso(&corner, &["--origin", "corner"]), &expected, 0.0);
+    fails(&[&"score", &centre, &corner], &["killed", "--truth-origin"]);
+    succeeds(&[&"score", &centre, &corner, &"--truth-origin", &"corner"]);
+    // Drift has no origin.
+    let drift = folder.path("drift.csv");
+    let frames: String = (1..=20).map(|frame| format!("{frame},0,0\n")).collect();
+    fs::write(&drift, format!("frame,x [nm],y [nm]\n{frames}")).expect("a table");
+    fs::copy(record(&corner), record(&drift)).expect("a record");
+    succeeds(&[&"drift", &centre, &"--apply", &drift, &"-o", &copy]);
+}
+
+/// Proves that positions are read with the origin that their record says, whatever that of the output, and by the output's where
+/// nothing says it.
+#[test]
+fn positions_have_their_own_origin() {
+    let folder = with_movie();
+    let [corner, centre, out] =
+        ["corner.csv", "centre.csv", "out.csv"].map(|name| folder.path(name));
+    localize(&folder, &corner, &["--origin", "corner"]);
+    localize(&folder, &centre, &[]);
+    let from = |positions: &Path, origin: &str| {
+        let positions = positions.to_str().expect("a name");
+        localize(&folder, &out, &["--positions", positions, "--origin", origin]);
+        let rows = common::rows(&fs::read(&out).expect("a table"));
+        rows[1..].iter().map(|row| row[2].parse().expect("x")).collect::<Vec<f64>>()
+    };
+    let same = |one: &[f64], other: &[f64]| {
+        assert_eq!(one.len(), other.len());
+        assert!(one.iter().zip(other).all(|(one, other)| (one - other).abs() < 1e-2));
+    };
+    for origin in ["centre", "corner"] {
+        same(&from(&corner, origin), &from(&centre, origin));
+    }
+    // As a process leaves it that was killed, and without a record.
+    let expected = from(&corner, "corner");
+    let text = fs::read_to_string(record(&corner)).expect("a record");
+    let killed = text
+        .replace("\"done\"", "\"begun\"")
+        .replace("\"origin\": \"corner\",\n  \"pixel", "\"pixel");
+    fs::write(record(&corner), killed).expect("a record");
+    same(&from(&corner, "corner"), &expected);
+    fs::remove_file(record(&corner)).expect("a record");
+    same(&from(&corner, "corner"), &expected);
 }
 
 /// Proves that `info` says what tables, records, movies and calibrations are, in words and as JSON, and refuses what is none.

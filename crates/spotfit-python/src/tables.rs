@@ -1,13 +1,16 @@
 //! Tables of localizations: read, written, filtered.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyFileExistsError, PyValueError};
 use pyo3::prelude::*;
+use spotfit::output::Output;
+use spotfit::record::{Origin, Record};
 use spotfit::table::{
-    self, Column, Filter, Kind, PicassoVersion, SaveOptions, Table, TableError, TableReader, Unit,
+    self, Column, Filter, Kind, PicassoVersion, SaveOptions, Table, TableError, TableFormat,
+    TableOutput, TableReader, Unit,
 };
 
 use crate::error::room;
@@ -132,14 +135,55 @@ pub(crate) fn table(py: Python<'_>, given: Vec<Given<'_>>, info: &Info) -> PyRes
     Ok(table)
 }
 
-/// Reads a table. Last comes what whoever reads it should know.
+/// Where (0, 0) is in a file: as it is said, or else as the record beside it says.
+fn origin_of(path: &Path, said: Option<&str>) -> PyResult<Origin> {
+    match said {
+        Some("centre") => Ok(Origin::Centre),
+        Some("corner") => Ok(Origin::Corner),
+        Some(other) => {
+            let reason = format!("origin must be 'centre' or 'corner', not '{other}'");
+            Err(PyValueError::new_err(reason))
+        }
+        None => Record::origin_of(path).ok_or_else(|| {
+            let reason = format!(
+                "{}: its record says that a process was killed while it replaced this table by one with another origin; \
+                 give origin",
+                path.display()
+            );
+            PyValueError::new_err(reason)
+        }),
+    }
+}
+
+/// Brings x and y of a table from the corner of the first pixel to its centre.
+fn centred(mut table: Table, recorded: Option<f64>) -> Result<Table, TableError> {
+    for name in ["x", "y"] {
+        let Some(mut column) = table.column(name).cloned() else { continue };
+        let size = match column.unit {
+            Unit::Nanometre => table.info.pixel_size.or(recorded).ok_or(TableError::PixelSize {
+                column: name.to_owned(),
+                found: Unit::Nanometre,
+                needed: Unit::Pixel,
+            })?,
+            _ => 1.0,
+        };
+        column.values.iter_mut().for_each(|value| *value -= 0.5 * size);
+        table.set(column);
+    }
+    Ok(table)
+}
+
+/// Reads a table, with (0, 0) at the centre of the first pixel. Last comes what whoever reads it should know.
 #[pyfunction]
 pub(crate) fn read_table(
     py: Python<'_>,
     path: PathBuf,
     pixel_size: Option<f64>,
     first_frame: Option<u32>,
+    origin: Option<&str>,
 ) -> PyResult<(Vec<Made<'_>>, Info, Vec<String>)> {
+    let picasso = TableFormat::of(&path) == Some(TableFormat::Picasso);
+    let corner = origin_of(&path, origin)? == Origin::Corner && !picasso;
     let pool = threads::pool()?;
     let read = || -> Result<(Table, Vec<String>), TableError> {
         let mut reader = TableReader::open(&path)?;
@@ -149,7 +193,11 @@ pub(crate) fn read_table(
         if pixel_size.is_some() {
             reader = reader.with_info(|info| info.pixel_size = pixel_size);
         }
-        let table = reader.read_all(u32::MAX as usize - 1)?;
+        let mut table = reader.read_all(u32::MAX as usize - 1)?;
+        if corner {
+            let recorded = Record::beside(&path).and_then(|record| record.pixel_size);
+            table = centred(table, recorded)?;
+        }
         Ok((table, reader.notes().to_vec()))
     };
     let (read, notes) = py.detach(|| pool.install(read)).map_err(of_file(&path))?;
@@ -172,7 +220,15 @@ pub(crate) fn write_table(
     let options = SaveOptions::default().with_overwrite(overwrite).with_picasso(picasso);
     let table = table(py, columns, info.get())?;
     let pool = threads::pool()?;
-    let save = || table.save_with(&path, options);
+    let save = || {
+        // The record of a table that was here before is not one of this table.
+        let stale = Some(Record::path(&path)).filter(|stale| Record::is_ours(stale));
+        let mut output = TableOutput::create(&path, options)?.without(stale);
+        output.write(&table)?;
+        let (outputs, written) = output.finish()?;
+        Output::finish_all(outputs, &mut |_| true)?;
+        Ok(written)
+    };
     let written = py.detach(|| pool.install(save)).map_err(of_file(&path))?;
     Ok(written.left_out.total())
 }

@@ -440,6 +440,12 @@ fn what_only_picasso_has_changes_its_unit() {
     assert_eq!(told[0].get("x"), Some(&range([100.0, 900.0])));
     assert_eq!(told[0].get("area"), Some(&range([5e3, 5e4])));
     assert_eq!(told[0].get("photons"), Some(&range([1.0, 2.0])));
+    // Another size of a pixel than the file's counts for ranges as it does for columns.
+    let given = PicassoReader::new(Cursor::new(file.clone()), Some(told)).expect("one");
+    let mut given = given.with_info(|info| info.pixel_size = Some(200.0));
+    let given = given.read().expect("rows").expect("a block");
+    assert_eq!(given.values("area").expect("area"), [1.0]);
+    assert_eq!(given.info.documents[0].get("area"), Some(&range([0.125, 1.25])));
     let (back, _, _) = written_for(&read(&file, Some(&text)), PicassoVersion::Zero).expect("one");
     let back = read(&back, None);
     assert_eq!(back.info.documents[0].get("area"), Some(&range([0.5, 5.0])));

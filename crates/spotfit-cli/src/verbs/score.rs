@@ -46,7 +46,7 @@ pub(crate) struct ScoreArguments {
 
 pub(crate) fn run(arguments: &ScoreArguments) -> Result<(), CliError> {
     let localizations = arguments.locs.source()?;
-    let truth = arguments.locs.another(
+    let truth = arguments.locs.truth(
         &arguments.truth,
         arguments.truth_origin,
         arguments.truth_first_frame,

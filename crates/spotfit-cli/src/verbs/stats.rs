@@ -1,6 +1,6 @@
 //! `spotfit stats`: what a table of localizations is like, as numbers and as a report with charts.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -9,7 +9,7 @@ use crate::say::listener::Terminal;
 use crate::say::message::{print, say};
 use crate::words::locs::{LocsArguments, plain, refuse_same};
 use crate::words::output::Output;
-use crate::words::paths::{refuse_ending, refuse_same_file};
+use crate::words::paths::{is_standard_output, refuse_ending, refuse_same_file};
 use crate::words::report::json;
 use spotfit::steps::stats::{self, StatsOptions};
 use spotfit::table::sidecar;
@@ -50,6 +50,10 @@ pub(crate) fn run(arguments: &StatsArguments) -> Result<(), CliError> {
             refuse_same_file(input, output)?;
         }
         refuse_ending(output, &["html", "htm"], "a report")?;
+        if arguments.json && is_standard_output(output) {
+            let reason = "--json prints the numbers on standard output; write the report to a file";
+            return Err(CliError::Other(reason.to_owned()));
+        }
     }
     let page = output.as_deref().map(Output::create).transpose()?;
     let source = arguments.locs.source()?;
@@ -63,7 +67,7 @@ pub(crate) fn run(arguments: &StatsArguments) -> Result<(), CliError> {
         page.write_all(report.html().as_bytes())?;
         page.finish()?;
     }
-    if output.as_deref() == Some(Path::new("-")) {
+    if output.as_deref().is_some_and(is_standard_output) {
         return Ok(());
     }
     for number in report.numbers().iter().filter(|number| number.value.is_err()) {

@@ -68,15 +68,15 @@ impl LocsArguments {
         self.table.source(&self.localizations)
     }
 
-    /// Another table beside this one, of the same movie: its frames and its origin may be counted otherwise.
-    pub(crate) fn another(
+    /// The truth beside this table, of the same movie: its frames and its origin may be counted otherwise.
+    pub(crate) fn truth(
         &self,
         path: &Path,
         origin: Option<OriginChoice>,
         first_frame: Option<u32>,
     ) -> Result<Source, CliError> {
         let table = TableArguments { pixel_size: self.table.pixel_size, origin, first_frame };
-        table.noted(path)
+        table.noted(path, "truth_origin")
     }
 
     /// The same, for a table to be written here: its name is looked at before anything is read.
@@ -89,21 +89,15 @@ impl LocsArguments {
 impl TableArguments {
     /// A table for an operation; what is to be known of it is said, and which of its columns are not known.
     pub(crate) fn source(&self, path: &Path) -> Result<Source, CliError> {
-        let source = self.noted(path)?;
+        let source = self.noted(path, "origin")?;
         say_unknown(&source.layout()?);
         Ok(source)
     }
 
-    /// A table for an operation; what is to be known of it is said.
-    fn noted(&self, path: &Path) -> Result<Source, CliError> {
-        let (input, length) = Input::open(path)?;
-        let source = match length {
-            Some(_) => Source::file(path),
-            None => Source::once(&path.display().to_string(), Box::new(input), self.first_frame)?,
-        };
-        let origin = self.origin.map(Origin::from);
-        let source = source.with_pixel_size(self.pixel_size)?.with_origin(origin);
-        let source = source.with_first_frame(self.first_frame);
+    /// A table for an operation; what is to be known of it is said. An option of this name says its origin.
+    fn noted(&self, path: &Path, origin: &'static str) -> Result<Source, CliError> {
+        let source = opened(path, self.first_frame, self.pixel_size)?.with_origin_option(origin);
+        let source = source.with_origin(self.origin.map(Origin::from));
         for note in source.notes()? {
             say!("spotfit: {}: {note}", source.name());
         }
@@ -237,6 +231,10 @@ impl LocsOutput {
     ) -> Result<(LeftOut, BTreeMap<String, u64>), CliError> {
         let (rows, path, record) = (self.rows, self.path.clone(), self.record.take());
         let overwrite = self.overwrite.overwrite;
+        if record.is_none() {
+            let stale = Some(Record::path(&path)).filter(|stale| Record::is_ours(stale));
+            self.writer = self.writer.without(stale);
+        }
         let (outputs, left_out) = self.files()?;
         counts.insert("localizations".to_owned(), rows.saturating_sub(left_out.total()) as u64);
         counts.insert("left_out".to_owned(), left_out.total() as u64);
@@ -324,11 +322,23 @@ pub(crate) fn format_of(path: &Path) -> Result<TableFormat, CliError> {
 
 /// A table beside that of the localizations, such as one of drift: what is known of the latter is not true of it.
 pub(crate) fn plain(path: &Path) -> Result<Source, CliError> {
+    // Of drift only differences count, so that no option says where its (0, 0) is.
+    Ok(opened(path, None, None)?.with_origin(Some(Origin::Centre)))
+}
+
+/// A table in a file, or one that is read to its end here.
+pub(crate) fn opened(
+    path: &Path,
+    first_frame: Option<u32>,
+    pixel_size: Option<f64>,
+) -> Result<Source, CliError> {
     let (input, length) = Input::open(path)?;
-    match length {
-        Some(_) => Ok(Source::file(path)),
-        None => Ok(Source::once(&path.display().to_string(), Box::new(input), None)?),
+    if length.is_some() {
+        let source = Source::file(path).with_pixel_size(pixel_size)?;
+        return Ok(source.with_first_frame(first_frame));
     }
+    let name = path.display().to_string();
+    Ok(Source::once(&name, Box::new(input), first_frame, pixel_size)?)
 }
 
 /// The files of a table at this path.

@@ -19,7 +19,7 @@ pub(crate) struct Overwrite {
     /// them. Without this option such a file is not changed, and nothing is written.
     #[arg(help_heading = "Output", long)]
     pub(crate) overwrite: bool,
-    /// Write no record beside the table. Otherwise LOCS.spotfit.json says how it was made: version, options, the files that were
+    /// Write no record beside the table; that of a table that is replaced goes with it. Otherwise LOCS.spotfit.json says how it was made: version, options, the files that were
     /// read, camera, calibration and origin.
     #[arg(help_heading = "Output", long)]
     pub(crate) no_record: bool,

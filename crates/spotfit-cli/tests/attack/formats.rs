@@ -259,7 +259,7 @@ fn localize(size: (usize, usize), block: &Block, options: LocalizeOptions) -> Re
 
 fn positions(file: &[u8], round: u64) -> Result<(), String> {
     let positions = words(words(CsvReader::new(file))?.read_all(1 << 20))?;
-    let positions = words(positions.positions(false))?;
+    let positions = words(positions.positions(0.0))?;
     if !round.is_multiple_of(16) {
         return Ok(());
     }

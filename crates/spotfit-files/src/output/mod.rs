@@ -102,6 +102,15 @@ impl Output {
         self
     }
 
+    /// What a file beside this one says is not true of it: it goes away before this one appears. A stream leaves it.
+    #[must_use]
+    pub fn without(mut self, stale: PathBuf) -> Self {
+        if let Target::Replace { .. } = self.target {
+            self.outdated.push(stale);
+        }
+        self
+    }
+
     /// What the file is called.
     pub fn name(&self) -> &str {
         &self.name

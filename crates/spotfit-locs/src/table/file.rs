@@ -255,6 +255,7 @@ pub struct TableOutput {
     path: PathBuf,
     overwrite: bool,
     writer: TableWriter<Output>,
+    stale: Option<PathBuf>,
 }
 
 impl TableOutput {
@@ -281,7 +282,14 @@ impl TableOutput {
         let SaveOptions { overwrite, picasso } = options;
         refuse_beside(path, format, overwrite)?;
         let writer = TableWriter::new(output, format).with_picasso(picasso);
-        Ok(Self { path: path.to_owned(), overwrite, writer })
+        Ok(Self { path: path.to_owned(), overwrite, writer, stale: None })
+    }
+
+    /// The same where a file, if there is one, tells of the table that this one replaces: it goes away before this one appears.
+    #[must_use]
+    pub fn without(mut self, stale: Option<PathBuf>) -> Self {
+        self.stale = stale;
+        self
     }
 
     /// Appends the rows of a block; all have the same columns.
@@ -298,6 +306,10 @@ impl TableOutput {
     /// [`TableError`].
     pub fn finish(self) -> Result<(Vec<Output>, Written), TableError> {
         let (output, written) = self.writer.finish()?;
+        let output = match self.stale {
+            Some(stale) => output.without(stale),
+            None => output,
+        };
         let Some(text) = &written.beside else { return Ok((vec![output], written)) };
         refuse_beside(&self.path, TableFormat::Picasso, self.overwrite)?;
         let mut beside = Output::create(&sidecar(&self.path))?;

@@ -19,8 +19,9 @@ pub(super) fn from_picasso(name: &str) -> Option<Meaning> {
 }
 
 /// The column with this name in a CSV table, its unit, and what its numbers are multiplied by to be in that unit.
-/// `None` if the name is not known or the unit is not one of it.
+/// `None` if the name is not known or the unit is not one of it. Nobody means spaces around a name that is known.
 pub(super) fn from_csv(header: &str) -> Option<(Meaning, Unit, f64)> {
+    let header = header.trim();
     let (name, unit) = match header.split_once(" [") {
         Some((name, rest)) => (name, Some(rest.strip_suffix(']')?)),
         None => (header, None),

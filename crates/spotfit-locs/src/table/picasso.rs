@@ -28,6 +28,8 @@ pub struct PicassoReader<R> {
     columns: Vec<Column>,
     /// Whether each member of the rows is wanted.
     wanted: Vec<bool>,
+    /// The unit of lengths in the plane.
+    lengths: Unit,
     /// The power of nanometres that each column is which becomes one of pixels.
     powers: Vec<Option<f64>>,
     info: Info,
@@ -116,16 +118,12 @@ impl<R: Read + Seek> PicassoReader<R> {
         let names: Vec<&str> = rows.members().iter().map(|member| &member.name[..]).collect();
         let mut powers = vec![None; names.len()];
         let notes = said_sizes(&documents).filter_map(Result::err).collect();
-        let mut info = info(documents);
+        let info = info(documents);
         if lengths == Unit::Nanometre {
             powers = names.iter().map(|name| powers::power(name, &names)).collect();
-            if let Some(size) = info.pixel_size {
-                let to_pixels = |end: f64, power| end / size.powf(power);
-                powers::convert_ranges(&mut info.documents, to_pixels);
-            }
         }
         let wanted = vec![true; names.len()];
-        Ok(Self { reader, rows, columns, wanted, powers, info, notes, begun: false })
+        Ok(Self { reader, rows, columns, wanted, lengths, powers, info, notes, begun: false })
     }
 
     /// Changes what is known of the movie.
@@ -159,6 +157,14 @@ impl<R: Read + Seek> PicassoReader<R> {
         self
     }
 
+    /// Brings what steps of filtering say to pixels, like the columns that they filtered.
+    fn convert_ranges(&mut self) {
+        if let (Unit::Nanometre, Some(size)) = (self.lengths, self.info.pixel_size) {
+            let to_pixels = |end: f64, power| end / size.powf(power);
+            powers::convert_ranges(&mut self.info.documents, to_pixels);
+        }
+    }
+
     /// The next rows; `None` at the end.
     ///
     /// # Errors
@@ -170,7 +176,9 @@ impl<R: Read + Seek> PicassoReader<R> {
         if count == 0 && self.begun {
             return Ok(None);
         }
-        self.begun = true;
+        if !std::mem::replace(&mut self.begun, true) {
+            self.convert_ranges();
+        }
         let mut table = Table::new(self.info.clone());
         let all = self.columns.iter().zip(values).zip(&self.wanted).zip(&self.powers);
         for (((column, mut values), wanted), power) in all {

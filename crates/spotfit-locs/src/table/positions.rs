@@ -4,15 +4,14 @@ use super::{Meaning, Table, TableError, Unit};
 use crate::positions::Positions;
 
 impl Table {
-    /// The positions of a table, to be fitted: `frame`, `x` and `y`, in pixels. With `corner`, (0, 0) is the corner of the first pixel
-    /// where lengths are in nanometres.
+    /// The positions of a table, to be fitted: `frame`, `x` and `y`, in pixels. The centre of the first pixel is at (`origin`, `origin`) in
+    /// the table, also in pixels: 0, or 0.5 where (0, 0) is its corner.
     ///
     /// # Errors
     /// [`TableError::Column`], [`TableError::PixelSize`], and [`TableError::Row`] for what is no position.
-    pub fn positions(&self, corner: bool) -> Result<Positions, TableError> {
+    pub fn positions(&self, origin: f64) -> Result<Positions, TableError> {
         let (x, y) =
             (self.lengths(Meaning::X, Unit::Pixel)?, self.lengths(Meaning::Y, Unit::Pixel)?);
-        let origin = if corner && self.length_unit()? == Unit::Nanometre { 0.5 } else { 0.0 };
         let mut positions = Positions::default();
         for (row, &frame) in self.values(Meaning::Frame)?.iter().enumerate() {
             let wrong = |column: Meaning, value: f64, needed: &'static str| TableError::Row {

@@ -322,7 +322,11 @@ def _values(name: str, given: npt.ArrayLike) -> Array:
 
 
 def read_table(
-    path: str | PathLike[str], *, pixel_size: float | None = None, first_frame: Literal[0, 1] | None = None
+    path: str | PathLike[str],
+    *,
+    pixel_size: float | None = None,
+    first_frame: Literal[0, 1] | None = None,
+    origin: Literal["centre", "corner"] | None = None,
 ) -> Locs:
     """Reads a table of localizations.
 
@@ -335,10 +339,20 @@ def read_table(
     first_frame : {0, 1}, optional
         The number of the first frame in a CSV table, if it is not 1 where lengths have units and 0 elsewhere, nor 0 where ``id``
         begins with 0.
+    origin : {"centre", "corner"}, optional
+        Where (0, 0) is in a CSV table: at the centre of the first pixel, or at its corner, as in ThunderSTORM. By default where the
+        record beside the table says, or else at the centre. Picasso's tables have it at the centre.
 
     Returns
     -------
     Locs
+        With (0, 0) at the centre of the first pixel, wherever it is in the file.
+
+    Raises
+    ------
+    ValueError
+        If (0, 0) is at the corner of a table in nanometres and the size of a pixel is not known; if a process was killed while
+        it replaced a table by one with another origin, and `origin` is not given.
 
     Warns
     -----
@@ -347,13 +361,15 @@ def read_table(
     """
     if first_frame is not None and first_frame not in (0, 1):
         raise ValueError(f"first_frame must be 0 or 1, not {first_frame!r}")
-    columns, info, notes = _spotfit.read_table(path, arguments.length("pixel_size", pixel_size), first_frame)
+    size = arguments.length("pixel_size", pixel_size)
+    columns, info, notes = _spotfit.read_table(path, size, first_frame, origin)
     tell(notes)
     return Locs._made(columns, info)
 
 
 def write_table(path: str | PathLike[str], locs: Locs, *, overwrite: bool = False, picasso: Literal[0, 1] = 0) -> int:
-    """Writes a table of localizations. The file is there under its name only when it is complete.
+    """Writes a table of localizations. The file is there under its name only when it is complete. The record of a table that was
+    there before goes with it.
 
     Parameters
     ----------

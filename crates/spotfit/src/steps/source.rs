@@ -22,6 +22,8 @@ pub struct Source {
     pixel_size: Option<f64>,
     /// If it was said.
     origin: Option<Origin>,
+    /// The option that says it.
+    origin_option: &'static str,
     /// By the record beside the file; nothing where that does not know.
     recorded: Option<Origin>,
     first_frame: Option<u32>,
@@ -47,15 +49,17 @@ impl Source {
     }
 
     /// A CSV table that can be read only once, such as a pipe. It is read to its end here; `first_frame` as in
-    /// [`Source::with_first_frame`].
+    /// [`Source::with_first_frame`], `pixel_size` as in [`Source::with_pixel_size`].
     ///
     /// # Errors
-    /// [`StepError::Table`]; [`StepError::Input`] for more rows than are kept in memory.
+    /// [`StepError::Table`]; [`StepError::Option`]; [`StepError::Input`] for more rows than are kept in memory.
     pub fn once(
         name: &str,
         reader: Box<dyn Read + Send>,
         first_frame: Option<u32>,
+        pixel_size: Option<f64>,
     ) -> Result<Self, StepError> {
+        check_size(pixel_size)?;
         let wrong = |source| match source {
             TableError::ManyRows { most } => {
                 let reason = format!("a pipe may have at most {most} localizations; use a file");
@@ -64,12 +68,14 @@ impl Source {
             source => StepError::Table { name: name.to_owned(), source },
         };
         let reader = TableReader::csv(reader).map_err(wrong)?;
+        let reader = reader.with_info(|info| info.pixel_size = pixel_size);
         let mut reader = match first_frame {
             Some(first) => reader.with_first_frame(first),
             None => reader,
         };
         let table = reader.read_all(MOST_KEPT).map_err(wrong)?;
-        Ok(Self::new(name.to_owned(), From::Memory(table, reader.notes().to_vec())))
+        let source = Self::new(name.to_owned(), From::Memory(table, reader.notes().to_vec()));
+        Ok(Self { pixel_size, ..source })
     }
 
     fn new(name: String, from: From) -> Self {
@@ -77,7 +83,8 @@ impl Source {
             From::File(path) => Record::origin_of(path),
             From::Memory(..) => Some(Origin::Centre),
         };
-        Self { name, from, pixel_size: None, origin: None, recorded, first_frame: None }
+        let (pixel_size, origin, first_frame) = (None, None, None);
+        Self { name, from, pixel_size, origin, origin_option: "origin", recorded, first_frame }
     }
 
     /// The same with another name in errors.
@@ -92,11 +99,8 @@ impl Source {
     /// # Errors
     /// [`StepError::Option`] for sizes that are not between 10⁻⁶ and 10¹².
     pub fn with_pixel_size(mut self, pixel_size: Option<f64>) -> Result<Self, StepError> {
-        if let Some(size) = pixel_size {
-            let good = (1e-6..=1e12).contains(&size);
-            OutOfRange::check("pixel_size", size, good, "1e-6 to 1e12 nanometres")?;
-            self.pixel_size = Some(size);
-        }
+        check_size(pixel_size)?;
+        self.pixel_size = pixel_size.or(self.pixel_size);
         Ok(self)
     }
 
@@ -118,6 +122,13 @@ impl Source {
     #[must_use]
     pub fn with_origin(mut self, origin: Option<Origin>) -> Self {
         self.origin = origin.or(self.origin);
+        self
+    }
+
+    /// The same where the place of (0, 0) is said by an option with another name than `origin`, which errors tell.
+    #[must_use]
+    pub fn with_origin_option(mut self, option: &'static str) -> Self {
+        self.origin_option = option;
         self
     }
 
@@ -175,8 +186,10 @@ impl Source {
 
     fn reader(&self, path: &Path, columns: Option<&[&str]>) -> Result<TableReader, StepError> {
         if self.origin.or(self.recorded).is_none() {
-            let reason = "its record says that a process was killed while it replaced this table by one with another origin; \
-                          give `origin`";
+            let reason = format!(
+                "its record says that a process was killed while it replaced this table by one with another origin; give `{}`",
+                self.origin_option
+            );
             return Err(StepError::input(&self.name, reason));
         }
         let reader = TableReader::open(path).map_err(self.wrong())?;
@@ -299,4 +312,10 @@ impl Source {
             StepError::input(&self.name, reason)
         })
     }
+}
+
+fn check_size(pixel_size: Option<f64>) -> Result<(), StepError> {
+    let Some(size) = pixel_size else { return Ok(()) };
+    let good = (1e-6..=1e12).contains(&size);
+    Ok(OutOfRange::check("pixel_size", size, good, "1e-6 to 1e12 nanometres")?)
 }

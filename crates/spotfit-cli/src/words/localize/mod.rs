@@ -46,7 +46,8 @@ pub(crate) struct LocalizeWords {
     #[arg(long, value_name = "X,Y,W,H")]
     roi: Option<String>,
     /// Fit these positions instead of detecting spots: a CSV file with columns frame (from 0), x and y in pixels, or any
-    /// table of localizations, .csv or .hdf5. The id of a localization is its row, from 1.
+    /// table of localizations, .csv or .hdf5. The id of a localization is its row, from 1. (0, 0) is where the record beside the
+    /// table says, or else, in tables in nanometres, where --origin says.
     #[arg(long, value_name = "POS", conflicts_with = "roi")]
     positions: Option<PathBuf>,
     #[command(flatten)]

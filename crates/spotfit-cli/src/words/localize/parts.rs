@@ -15,11 +15,11 @@ use crate::say::listener::Terminal;
 use crate::say::message::say;
 use crate::words::calibrations::finder;
 use crate::words::lengths::side;
-use crate::words::locs::{OriginChoice, format_of, plain, refuse_replacing};
+use crate::words::locs::{OriginChoice, format_of, opened, refuse_replacing};
 use crate::words::movie_options::{Lengths, asked_size};
 use spotfit::localize::{LocalizeOptions, Localizer, Positions, Roi};
 use spotfit::psf::{self, Psf};
-use spotfit::record::{self, Origin};
+use spotfit::record::{self, Origin, Record};
 use spotfit::steps::StepError;
 use spotfit::table::{Info, Layout, Table, TableError, TableFormat, Unit, Widths};
 use spotfit::{Elliptical, Length, Shape, camera_maps};
@@ -100,7 +100,7 @@ impl LocalizeWords {
     ) -> Result<Option<Positions>, CliError> {
         let Some(path) = &self.positions else { return Ok(None) };
         refuse_replacing(path, output)?;
-        positions(path, pixel_size, self.origin == OriginChoice::Corner).map(Some)
+        positions(path, pixel_size, self.origin.into()).map(Some)
     }
 
     /// The columns of the table. Picasso's have pixels; what is known of their size stands beside them.
@@ -226,14 +226,17 @@ fn measured(path: &Path) -> Result<Psf, CliError> {
     psf::read(BufReader::new(file)).map_err(|error| CliError::file(&name, error.to_string()))
 }
 
-/// The positions in a table, in pixels.
-fn positions(path: &Path, pixel_size: Option<f64>, corner: bool) -> Result<Positions, CliError> {
-    let source = plain(path)?.with_pixel_size(pixel_size)?;
+/// The positions in a table, in pixels. Where nothing is recorded of its origin, that of the output counts.
+fn positions(path: &Path, pixel_size: Option<f64>, output: Origin) -> Result<Positions, CliError> {
+    let source = opened(path, None, pixel_size)?;
+    let recorded = Record::beside(path).is_some();
+    let source = match Record::origin_of(path) {
+        Some(_) if recorded => source,
+        _ => source.with_origin(Some(output)),
+    };
     for note in source.notes()? {
         say!("spotfit: {}: {note}", source.name());
     }
-    // Picasso's tables in nanometres have their zero where those in pixels have it.
-    let corner = corner && TableFormat::of(path) != Some(TableFormat::Picasso);
     let mut table = Table::default();
     let wrong = |source: TableError| StepError::Table { name: path.display().to_string(), source };
     source.blocks(Some(&["frame", "x", "y"]), &Terminal::default(), |block| {
@@ -245,7 +248,10 @@ fn positions(path: &Path, pixel_size: Option<f64>, corner: bool) -> Result<Posit
         }
         table.append(&block).map_err(wrong)
     })?;
-    Ok(table.positions(corner).map_err(wrong)?)
+    // Bare positions in pixels are at the centres of pixels, whatever the output.
+    let bare = !recorded && table.length_unit().map_err(wrong)? == Unit::Pixel;
+    let origin = if bare { 0.0 } else { source.origin() };
+    Ok(table.positions(origin).map_err(wrong)?)
 }
 
 /// The most positions: half a gigabyte.

@@ -103,7 +103,7 @@ impl<R: Read> CsvReader<R> {
         let units = headers.iter().any(|header| {
             names::from_csv(header).is_some_and(|(known, unit, _)| {
                 known.dimension() == Dimension::Length
-                    && header.ends_with(']')
+                    && header.trim_end().ends_with(']')
                     && unit != Unit::None
             })
         });
@@ -467,9 +467,7 @@ fn quoted(text: &str) -> String {
 
 /// The column with this name. Where names have units, frames are counted from 1.
 fn field(header: String, units: bool) -> Field {
-    // Nobody means spaces around a name that is known.
-    let known = names::from_csv(&header).or_else(|| names::from_csv(header.trim()));
-    let (name, unit, scale, kind) = match known {
+    let (name, unit, scale, kind) = match names::from_csv(&header) {
         Some((known, unit, scale)) => {
             let kind = match known.dimension() {
                 Dimension::Count => Kind::Whole,
