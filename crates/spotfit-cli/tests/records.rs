@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
@@ -34,9 +35,9 @@ fn with_movie() -> Folder {
 
 fn localize(folder: &Folder, output: &Path, words: &[&str]) {
     let movie = folder.path("a.tif");
-    let mut all: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"localize", &movie, &"-o", &output];
-    all.extend(CAMERA.iter().map(|word| word as &dyn AsRef<std::ffi::OsStr>));
-    all.extend(words.iter().map(|word| word as &dyn AsRef<std::ffi::OsStr>));
+    let mut all: Vec<&dyn AsRef<OsStr>> = vec![&"localize", &movie, &"-o", &output];
+    all.extend(CAMERA.iter().map(|word| word as &dyn AsRef<OsStr>));
+    all.extend(words.iter().map(|word| word as &dyn AsRef<OsStr>));
     succeeds(&all);
 }
 
@@ -117,9 +118,9 @@ fn the_origin_is_remembered() {
     };
     let through_picasso = |from: &Path, words: &[&str]| {
         let [hdf5, csv] = ["through.hdf5", "through.csv"].map(|name| folder.path(name));
-        let mut all: Vec<&dyn AsRef<std::ffi::OsStr>> =
+        let mut all: Vec<&dyn AsRef<OsStr>> =
             vec![&"convert", &from, &"-o", &hdf5, &"--pixel-size", &"100"];
-        all.extend(words.iter().map(|word| word as &dyn AsRef<std::ffi::OsStr>));
+        all.extend(words.iter().map(|word| word as &dyn AsRef<OsStr>));
         succeeds(&all);
         succeeds(&[&"convert", &hdf5, &"-o", &csv]);
         x(&csv)
@@ -230,4 +231,27 @@ fn files_are_told() {
         fails(&[&"info", &folder.path(name)], &[name]);
     }
     fails(&[&"info", &folder.path("none.csv")], &["none.csv"]);
+}
+
+/// Proves that a table has the size of a pixel that the record beside it says, and that what the user says counts before it.
+#[test]
+fn records_tell_the_size_of_a_pixel() {
+    let folder = Folder::new();
+    let (movie, locs, out) =
+        (folder.path("movie.tif"), folder.path("locs.csv"), folder.path("out.csv"));
+    succeeds(&[&"simulate", &"movie", &"-o", &movie, &"--frames", &"5", &"--spots", &"5"]);
+    let words: [Word<'_>; 8] =
+        [&"localize", &movie, &"-o", &locs, &"--baseline", &"100", &"--pixel-size", &"100"];
+    succeeds(&words);
+    let x = |file: &Path| {
+        let table = spotfit::table::Table::load(file).expect("a table");
+        table.values("x").expect("x")[0]
+    };
+    let convert: [Word<'_>; 6] = [&"convert", &locs, &"-o", &out, &"--unit", &"px"];
+    succeeds(&convert);
+    assert!((x(&out) - x(&locs) / 100.0).abs() < 1e-5, "{} {}", x(&out), x(&locs));
+    succeeds(&[&convert[..], &[&"--pixel-size", &"50"]].concat());
+    assert!((x(&out) - x(&locs) / 50.0).abs() < 1e-5);
+    fs::remove_file(folder.path("locs.csv.spotfit.json")).expect("a record");
+    fails(&convert, &["the size of a pixel is not known", "--pixel-size"]);
 }

@@ -82,7 +82,7 @@ pub(crate) fn of_table(error: TableError) -> PyErr {
 }
 
 /// The same of a file.
-pub(crate) fn of_file(path: &std::path::Path) -> impl Fn(TableError) -> PyErr {
+pub(crate) fn of_file(path: &Path) -> impl Fn(TableError) -> PyErr {
     move |error| match error {
         TableError::Io(error) => {
             io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
@@ -156,11 +156,11 @@ fn origin_of(path: &Path, said: Option<&str>) -> PyResult<Origin> {
 }
 
 /// Brings x and y of a table from the corner of the first pixel to its centre.
-fn centred(mut table: Table, recorded: Option<f64>) -> Result<Table, TableError> {
+fn centred(mut table: Table) -> Result<Table, TableError> {
     for name in ["x", "y"] {
         let Some(mut column) = table.column(name).cloned() else { continue };
         let size = match column.unit {
-            Unit::Nanometre => table.info.pixel_size.or(recorded).ok_or(TableError::PixelSize {
+            Unit::Nanometre => table.info.pixel_size.ok_or(TableError::PixelSize {
                 column: name.to_owned(),
                 found: Unit::Nanometre,
                 needed: Unit::Pixel,
@@ -175,13 +175,13 @@ fn centred(mut table: Table, recorded: Option<f64>) -> Result<Table, TableError>
 
 /// Reads a table, with (0, 0) at the centre of the first pixel. Last comes what whoever reads it should know.
 #[pyfunction]
-pub(crate) fn read_table(
-    py: Python<'_>,
+pub(crate) fn read_table<'py>(
+    py: Python<'py>,
     path: PathBuf,
     pixel_size: Option<f64>,
     first_frame: Option<u32>,
     origin: Option<&str>,
-) -> PyResult<(Vec<Made<'_>>, Info, Vec<String>)> {
+) -> PyResult<(Vec<Made<'py>>, Info, Vec<String>)> {
     let picasso = TableFormat::of(&path) == Some(TableFormat::Picasso);
     let corner = origin_of(&path, origin)? == Origin::Corner && !picasso;
     let pool = threads::pool()?;
@@ -190,13 +190,13 @@ pub(crate) fn read_table(
         if let Some(first) = first_frame {
             reader = reader.with_first_frame(first);
         }
-        if pixel_size.is_some() {
-            reader = reader.with_info(|info| info.pixel_size = pixel_size);
-        }
+        let recorded = || Record::pixel_size_of(&path);
+        reader = reader.with_info(|info| {
+            info.pixel_size = pixel_size.or(info.pixel_size).or_else(recorded);
+        });
         let mut table = reader.read_all(u32::MAX as usize - 1)?;
         if corner {
-            let recorded = Record::beside(&path).and_then(|record| record.pixel_size);
-            table = centred(table, recorded)?;
+            table = centred(table)?;
         }
         Ok((table, reader.notes().to_vec()))
     };

@@ -79,7 +79,10 @@ pub(crate) const JOBS: [Job; 6] = [
         outputs: &["fits.csv"],
     },
     Job { arguments: &["fit", "spots.npy", "-o", "fits.npy"], outputs: &["fits.npy"] },
-    Job { arguments: &["localize", "movie.npy", "-o", "locs.csv"], outputs: &["locs.csv"] },
+    Job {
+        arguments: &["localize", "movie.npy", "-o", "locs.csv", "--no-record"],
+        outputs: &["locs.csv"],
+    },
     Job {
         arguments: &["render", "table.csv", "--pixel", "0.05px", "-o", "image.png"],
         outputs: &["image.png"],

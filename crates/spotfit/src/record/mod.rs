@@ -206,6 +206,12 @@ impl Record {
         Self::beside(table).map_or(Some(Origin::Centre), |record| record.known_origin())
     }
 
+    /// The side of a pixel in nanometres of a table that is whole, by its record.
+    pub fn pixel_size_of(table: &Path) -> Option<f64> {
+        let record = Self::beside(table)?;
+        record.pixel_size.filter(|_| matches!(record.state, State::Done { .. }))
+    }
+
     /// Nothing if it may be either.
     fn known_origin(&self) -> Option<Origin> {
         match (self.origin, &self.state) {

@@ -197,9 +197,11 @@ impl Source {
             Some(first) => reader.with_first_frame(first),
             None => reader,
         };
+        // What is said counts before the file, and the file before the record beside it.
+        let recorded = || Record::pixel_size_of(path);
         let reader = match self.pixel_size {
+            None => reader.with_info(|info| info.pixel_size = info.pixel_size.or_else(recorded)),
             Some(size) => reader.with_info(|info| info.pixel_size = Some(size)),
-            None => reader,
         };
         Ok(match columns {
             Some(columns) => reader.with_columns(columns),

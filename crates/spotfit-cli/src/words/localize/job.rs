@@ -14,7 +14,7 @@ use crate::words::output::Overwrite;
 use spotfit::localize::{Counts, LocalizeOptions, Localizer};
 use spotfit::movie::Movie;
 use spotfit::record::{self, InputFile, Origin, Record};
-use spotfit::table::{Info, LeftOut, TableFormat};
+use spotfit::table::{Info, LeftOut, PicassoVersion, TableFormat};
 
 /// What is said about a movie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -162,6 +162,10 @@ impl Job<'_> {
         let corner = self.words.origin == OriginChoice::Corner && !picasso;
         record.origin = Some(Origin::corner(corner));
         record.pixel_size = pixel_size;
+        let version = self.overwrite.picasso;
+        if picasso && version != PicassoVersion::default() {
+            record.options.insert("picasso".to_owned(), version.to_string().into());
+        }
         Ok(record)
     }
 }
