@@ -310,7 +310,8 @@ fn changes_are_refused_without_overwrite() {
     assert!(!folder.path("out/b.hdf5.spotfit.json").exists());
 }
 
-/// Proves that a movie in several files is one, by its folder or a file of it, and that a change of any file is noticed.
+/// Proves that a movie in several files is one, by its folder or a file of it, and that a change of any file is noticed, as
+/// is one that came later.
 #[test]
 fn several_files_are_one_movie() {
     let folder = Folder::new();
@@ -330,6 +331,12 @@ fn several_files_are_one_movie() {
     file.set_modified(SystemTime::now() + Duration::from_secs(5)).expect("a time");
     let reason = "set.1/: made before x_MMStack_Pos0_1.ome.tif was changed";
     fails(&folder, &batch("list.txt", "out", &[]), &[reason, "2 of 2 movies failed"]);
+
+    does(&folder, &batch("list.txt", "out", &["--overwrite"]));
+    movies(&folder, &["set.1/x_MMStack_Pos0_2.ome.tif"], 7);
+    let reason = "made before x_MMStack_Pos0_2.ome.tif was there";
+    let said = fails(&folder, &batch("list.txt", "out", &[]), &["2 of 2 movies failed"]);
+    assert_eq!(said.matches(reason).count(), 2, "{said}");
 }
 
 /// Proves that a movie that is missing, broken, or too small fails alone, with its reason in the message, the record and the

@@ -8,7 +8,7 @@ use super::formats::extension;
 #[cfg(feature = "tiff")]
 use super::formats::is_tiff;
 #[cfg(feature = "tiff")]
-use super::tiff::{Opened, TiffSource, set};
+use super::tiff::{Opened, TiffSource, set, set::new_files};
 use super::{
     Dimensions, Foreign, Movie, MovieError, MovieLimits, MovieOptions, Reader, Source, raw,
 };
@@ -70,6 +70,15 @@ impl Movie {
         options.channel_of(&movie.axes)?;
         movie.files = vec![path.to_owned()];
         Ok(movie)
+    }
+
+    /// The names of the files that a movie in several files, or the folder of one, has now besides those that are known. It is
+    /// not opened unless there may be some.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn new_files(path: impl AsRef<Path>, known: &[&str]) -> Result<Vec<String>, MovieError> {
+        new_files(path.as_ref(), known)
     }
 
     /// Opens the one movie of a folder.
@@ -165,6 +174,12 @@ impl Movie {
         let (source, dimensions) = raw::dax(reader, length, sidecar, text)?;
         Self::new(Source::Raw(source), dimensions, limits)
     }
+}
+
+/// Other formats have one file.
+#[cfg(not(feature = "tiff"))]
+fn new_files(_: &Path, _: &[&str]) -> Result<Vec<String>, MovieError> {
+    Ok(Vec::new())
 }
 
 /// The name and the text of the file beside a movie.

@@ -22,6 +22,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use spotfit_files::movie::Movie;
 use spotfit_files::output::paths::folder;
 
 pub use input::InputFile;
@@ -237,13 +238,17 @@ impl Record {
         begun
     }
 
-    /// The files of this record as they are now, without hashes: those of the movie where they were, and the files of options
-    /// that a new run would name, as far as they are there.
+    /// The files of this record as they are now, without hashes: those of the movie where they were, those that it has got since,
+    /// and the files of options that a new run would name, as far as they are there.
     pub fn inputs_now(&self, movie: &Path, options: &[(&str, PathBuf)]) -> Vec<InputFile> {
         let beside = if movie.is_dir() { movie } else { folder(movie) };
         let own = self.inputs.iter().filter(|file| file.role == MOVIE);
-        let own = own.map(|file| (MOVIE, beside.join(&file.name)));
-        let all = own.chain(options.iter().cloned());
+        let own: Vec<&str> = own.map(|file| file.name.as_str()).collect();
+        // Where the movie cannot be found, its files are not there either, and that is told.
+        let new = Movie::new_files(movie, &own).unwrap_or_default();
+        let names = own.into_iter().chain(new.iter().map(String::as_str));
+        let files = names.map(|name| (MOVIE, beside.join(name)));
+        let all = files.chain(options.iter().cloned());
         all.filter_map(|(role, file)| InputFile::stamp(role, &file).ok()).collect()
     }
 
@@ -279,7 +284,9 @@ impl Record {
         let has = |files: &[InputFile], file: &InputFile| files.iter().any(|own| own.is_as(file));
         let changed = self.inputs.iter().find(|file| !has(&now.inputs, file));
         let changed = changed.or_else(|| now.inputs.iter().find(|file| !has(&self.inputs, file)));
+        let is_new = |name: &String| self.inputs.iter().all(|file| file.name != *name);
         changed.map(|file| match (file.role.as_str(), &file.name) {
+            (MOVIE, name) if is_new(name) => format!("made before {name} was there"),
             (MOVIE, name) => format!("made before {name} was changed"),
             (option, name) => format!("made before `{option}` {name} was changed"),
         })

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use super::ome::{Ome, is_ome};
@@ -154,7 +154,7 @@ impl Set {
     /// Micro-Manager writes some gigabytes to `…_MMStack_Pos0.ome.tif` and goes on in `…_MMStack_Pos0_1.ome.tif`. A run
     /// that was broken off leaves no metadata that name them.
     fn add_continuations(&mut self, path: &Path) -> Result<(), MovieError> {
-        let Some(Numbered { stem, ending }) = numbered(path) else { return Ok(()) };
+        let Some(own @ Numbered { stem, ending }) = numbered(path) else { return Ok(()) };
         if let Some((first, number)) = stem.rsplit_once('_')
             && number.parse::<usize>().is_ok()
             && path.with_file_name(format!("{first}{ending}")).is_file()
@@ -164,18 +164,9 @@ impl Set {
             ));
             return Ok(());
         }
-        let mut numbers = BTreeSet::new();
-        for entry in std::fs::read_dir(folder(path))? {
-            let name = entry?.file_name();
-            let number = name.to_str().and_then(|name| name.strip_prefix(stem)?.strip_prefix('_'));
-            let number = number.and_then(|name| name.strip_suffix(ending));
-            // `_001` counts something else.
-            let number = number.filter(|number| !number.starts_with('0'));
-            numbers.extend(number.and_then(|number| number.parse::<usize>().ok()));
-        }
         // With a gap among them, one of the first is missing.
-        for number in 1..=numbers.len() {
-            let name = format!("{stem}_{number}{ending}");
+        for number in 1..=own.continuations(path)?.len() {
+            let name = own.continuation(number);
             self.add(beside(path, &name)?, &name)?;
         }
         Ok(())
@@ -187,9 +178,33 @@ pub(super) fn part(name: &str, reason: impl Into<String>) -> MovieError {
 }
 
 /// The name of a file of Micro-Manager, in two parts between which the number of a continuation stands.
+#[derive(Clone, Copy)]
 struct Numbered<'a> {
     stem: &'a str,
     ending: &'a str,
+}
+
+impl Numbered<'_> {
+    /// The name of a continuation.
+    fn continuation(self, number: usize) -> String {
+        let Self { stem, ending } = self;
+        format!("{stem}_{number}{ending}")
+    }
+
+    /// The numbers of the continuations that are there.
+    fn continuations(self, path: &Path) -> io::Result<BTreeSet<usize>> {
+        let mut numbers = BTreeSet::new();
+        for entry in std::fs::read_dir(folder(path))? {
+            let name = entry?.file_name();
+            let number =
+                name.to_str().and_then(|name| name.strip_prefix(self.stem)?.strip_prefix('_'));
+            let number = number.and_then(|name| name.strip_suffix(self.ending));
+            // `_001` counts something else.
+            let number = number.filter(|number| !number.starts_with('0'));
+            numbers.extend(number.and_then(|number| number.parse::<usize>().ok()));
+        }
+        Ok(numbers)
+    }
 }
 
 fn numbered(path: &Path) -> Option<Numbered<'_>> {
@@ -270,6 +285,33 @@ pub(in crate::movie) fn first_in(folder: &Path) -> Result<(PathBuf, Vec<String>)
                 .to_owned(),
         )),
     }
+}
+
+/// The names of the files that the movie of a file or folder has now besides those that are known.
+pub(in crate::movie) fn new_files(path: &Path, known: &[&str]) -> Result<Vec<String>, MovieError> {
+    let is_new = |name: &String| !known.contains(&name.as_str());
+    if path.is_dir() {
+        // All of them are one movie, or the folder is refused.
+        return Ok(first_in(path)?.1.into_iter().filter(is_new).collect());
+    }
+    let Some(own) = numbered(path).filter(|_| is_tiff(path)) else { return Ok(Vec::new()) };
+    let names = own.continuations(path)?.into_iter().map(|number| own.continuation(number));
+    let mut names: Vec<String> = names.filter(is_new).collect();
+    if names.is_empty() {
+        return Ok(names);
+    }
+    // Only now is the file opened, which takes time: it may name its files, and others are none of the movie then.
+    let survey = pages::survey(&mut (Box::new(File::open(path)?) as Reader))?;
+    let set = Set::find(Some(path), (survey.pages, survey.greys), &survey.description);
+    // With files that do not go together it is not the movie that it was.
+    if let Ok(set) = set {
+        let read = |name: &String| {
+            let mut files = set.files.iter().flatten();
+            files.any(|file| file.file_name() == Some(OsStr::new(name)))
+        };
+        names.retain(read);
+    }
+    Ok(names)
 }
 
 /// An error if a folder holds more files than those of one movie.
