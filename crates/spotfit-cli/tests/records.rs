@@ -240,14 +240,14 @@ fn records_tell_the_size_of_a_pixel() {
     let (movie, locs, out) =
         (folder.path("movie.tif"), folder.path("locs.csv"), folder.path("out.csv"));
     succeeds(&[&"simulate", &"movie", &"-o", &movie, &"--frames", &"5", &"--spots", &"5"]);
-    let words: [Word<'_>; 8] =
+    let words: [&dyn AsRef<OsStr>; 8] =
         [&"localize", &movie, &"-o", &locs, &"--baseline", &"100", &"--pixel-size", &"100"];
     succeeds(&words);
     let x = |file: &Path| {
         let table = spotfit::table::Table::load(file).expect("a table");
         table.values("x").expect("x")[0]
     };
-    let convert: [Word<'_>; 6] = [&"convert", &locs, &"-o", &out, &"--unit", &"px"];
+    let convert: [&dyn AsRef<OsStr>; 6] = [&"convert", &locs, &"-o", &out, &"--unit", &"px"];
     succeeds(&convert);
     assert!((x(&out) - x(&locs) / 100.0).abs() < 1e-5, "{} {}", x(&out), x(&locs));
     succeeds(&[&convert[..], &[&"--pixel-size", &"50"]].concat());
