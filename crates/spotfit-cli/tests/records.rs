@@ -152,7 +152,8 @@ fn the_origin_is_remembered() {
     fails(&[&"link", &corner, &"-o", &copy], &["killed", "--origin"]);
     near(&through_picasso(&corner, &["--origin", "corner"]), &expected, 0.0);
     fails(&[&"score", &centre, &corner], &["killed", "--truth-origin"]);
-    succeeds(&[&"score", &centre, &corner, &"--truth-origin", &"corner"]);
+    let pixels = "--pixel-size=100";
+    succeeds(&[&"score", &centre, &corner, &pixels, &"--truth-origin", &"corner"]);
     // Drift has no origin.
     let drift = folder.path("drift.csv");
     let frames: String = (1..=20).map(|frame| format!("{frame},0,0\n")).collect();
@@ -193,6 +194,32 @@ fn positions_have_their_own_origin() {
     same(&from(&corner, "corner"), &expected);
     fs::remove_file(record(&corner)).expect("a record");
     same(&from(&corner, "corner"), &expected);
+}
+
+/// Proves that criteria that are unlike are told by words that there are, and by none that follow from these.
+#[test]
+fn differences_are_told_by_known_words() {
+    let folder = with_movie();
+    let (list, out) = (folder.file("list.txt", b"a.tif\n"), folder.path("out"));
+    let batch: [&dyn AsRef<std::ffi::OsStr>; 10] = [
+        &"batch", &list, &"--out", &out, &CAMERA[0], &CAMERA[1], &CAMERA[2], &CAMERA[3],
+        &CAMERA[4], &CAMERA[5],
+    ];
+    succeeds(&batch);
+    let said = |words: [&str; 2]| {
+        let output = common::spotfit(&[&batch[..], &[&words[0], &words[1]]].concat());
+        assert!(!output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let paper = said(["--criteria", "paper"]);
+    assert!(paper.contains("--criteria default then, paper now"), "{paper}");
+    assert!(paper.contains("--max-iterations 100 then, 20 now"), "{paper}");
+    let more = said(["--max-iterations", "200"]);
+    assert!(more.contains("(--max-iterations 100 then, 200 now)"), "{more}");
+    assert!(!format!("{paper}{more}").contains("evaluations"), "{paper}{more}");
+    let tight = said(["--criteria", "tight"]);
+    assert!(tight.contains("--criteria default then, tight now"), "{tight}");
+    assert!(!tight.contains("tolerance"), "{tight}");
 }
 
 /// Proves that `info` says what tables, records, movies and calibrations are, in words and as JSON, and refuses what is none.

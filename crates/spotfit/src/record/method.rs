@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fit_core::{Camera, Estimator, MaxError, PixelProfile, Shape};
+use fit_core::{Camera, Criteria, Estimator, MaxError, PixelProfile, Shape};
 use fit_windows::CameraMap;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -30,7 +30,12 @@ pub fn method(options: &LocalizeOptions) -> BTreeMap<String, Value> {
     };
     let roi = options.roi.map(|roi| [roi.x, roi.y, roi.width, roi.height]);
     let threshold = options.threshold;
-    let all: [(&str, Value); 30] = [
+    let (preset, named) = preset(criteria);
+    // Whoever asks for iterations gets evaluations with them: a word of its own only where they are other than that.
+    let usual = preset.max_evaluations.max(criteria.max_iterations.saturating_mul(5));
+    let evaluations = Some(criteria.max_evaluations).filter(|&own| own != usual);
+    let tolerance = Some(criteria.tolerance).filter(|&own| own != preset.tolerance);
+    let all: [(&str, Value); 32] = [
         ("box", json!(options.box_size)),
         ("false_rate", if threshold.is_some() { Value::Null } else { json!(options.false_rate) }),
         ("threshold", json!(threshold)),
@@ -57,7 +62,9 @@ pub fn method(options: &LocalizeOptions) -> BTreeMap<String, Value> {
         ("estimator", json!(if fit.estimator == Estimator::LeastSquares { "lse" } else { "mle" })),
         ("background", json!(format!("{:?}", fit.background).to_lowercase())),
         ("max_iterations", json!(criteria.max_iterations)),
-        ("max_evaluations", json!(criteria.max_evaluations)),
+        ("criteria", named),
+        ("max_evaluations", json!(evaluations)),
+        ("tolerance", json!(tolerance)),
         ("min_delta", json!(criteria.min_delta)),
         ("min_step", json!(criteria.min_step)),
         (
@@ -77,6 +84,17 @@ pub fn method(options: &LocalizeOptions) -> BTreeMap<String, Value> {
     let set = fitter.instruction_set.map(|set| set.to_string());
     all.insert("instruction_set".to_owned(), json!(set));
     all
+}
+
+/// The criteria that these were made of, and what they are called, by what has no option of its own.
+fn preset(criteria: &Criteria) -> (Criteria, Value) {
+    let all =
+        [("default", Criteria::DEFAULT), ("paper", Criteria::PAPER), ("tight", Criteria::TIGHT)];
+    let own = |of: &Criteria| (of.step_by_place, of.newton, of.finish);
+    match all.into_iter().find(|(_, preset)| own(preset) == own(criteria)) {
+        Some((name, preset)) => (preset, json!(name)),
+        None => (Criteria::DEFAULT, json!(own(criteria))),
+    }
 }
 
 /// A camera as numbers.
