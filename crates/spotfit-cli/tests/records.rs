@@ -201,7 +201,7 @@ fn positions_have_their_own_origin() {
 fn differences_are_told_by_known_words() {
     let folder = with_movie();
     let (list, out) = (folder.file("list.txt", b"a.tif\n"), folder.path("out"));
-    let batch: [&dyn AsRef<std::ffi::OsStr>; 10] = [
+    let batch: [&dyn AsRef<OsStr>; 10] = [
         &"batch", &list, &"--out", &out, &CAMERA[0], &CAMERA[1], &CAMERA[2], &CAMERA[3],
         &CAMERA[4], &CAMERA[5],
     ];

@@ -345,7 +345,7 @@ impl LeftOut {
 /// The format is that of Picasso before 1.0, which all versions read: lengths become pixels. [`PicassoWriter::with_version`]
 /// chooses that of 1.0, with nanometres. The widths `sx` and `sy` and the uncertainties `lpx` and `lpy` are those of both axes where there is
 /// only one. Rows that Picasso's `load_locs` would leave out are left out and counted ([`PicassoWriter::left_out`]).
-/// The status of a fit and that of z are numbers, in the order of [`Status::ALL`] and [`DepthStatus::ALL`]; other columns of words are
+/// The status of a fit and that of z are numbers, in the order of [`Status::ALL`](fit_core::Status::ALL) and [`DepthStatus::ALL`](crate::DepthStatus::ALL); other columns of words are
 /// left out, and all others kept under their names.
 pub struct PicassoWriter<W: Write + Seek> {
     /// Until the columns are known.
