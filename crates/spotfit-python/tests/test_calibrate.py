@@ -80,8 +80,8 @@ def test_simulations_that_make_no_sense_are_refused() -> None:
     for options, told in refused:
         with pytest.raises(ValueError, match=told):
             spotfit.simulate_movie(2, width=32, height=32, **options)
-    with pytest.raises(ValueError, match="beads = 99 is out of its range"):
-        spotfit.simulate_beads(beads=99)
+    with pytest.raises(ValueError, match="beads = 9999 is out of its range"):
+        spotfit.simulate_beads(beads=9999)
 
 
 @needs_command

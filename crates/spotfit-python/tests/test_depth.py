@@ -73,7 +73,7 @@ def test_heights_of_a_table_are_those_of_the_command(folder: Path) -> None:
     table = spotfit.read_table(folder / "two-widths.hdf5")
     found = spotfit.find_z(table, folder / "cal.yaml", box=13)
     same(found, folder / "by-table.hdf5")
-    with pytest.raises(ValueError, match="sigma_x"):
+    with pytest.raises(KeyError, match="sigma_x"):
         spotfit.find_z(spotfit.Locs({"frame": [0], "x": [1.0], "y": [1.0]}), folder / "cal.yaml")
     with pytest.raises(ValueError, match="box_size"):
         spotfit.find_z(table, folder / "cal.yaml", box=8)

@@ -96,7 +96,7 @@ def test_the_origin_is_that_of_the_record(tmp_path: Path) -> None:
     told |= {"output": "locs.csv", "origin": "corner", "pixel_size": 100.0}
     table.write_text("frame,x [nm],y [nm]\n1,1050,250\n", encoding="utf-8")
     assert spotfit.read_table(table).x.tolist() == [1050]
-    with pytest.raises(ValueError, match="pixel_size"):
+    with pytest.raises(ValueError, match="the size of a pixel is not known"):
         spotfit.read_table(table, origin="corner")
     assert spotfit.read_table(table, origin="corner", pixel_size=200).x.tolist() == [950]
     with pytest.raises(ValueError, match="'centre' or 'corner', not 'middle'"):

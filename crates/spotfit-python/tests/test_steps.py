@@ -56,10 +56,11 @@ def test_what_makes_no_sense_is_refused() -> None:
         (lambda: spotfit.convert(locs, unit="furlong"), "unit: unknown variant `?furlong"),  # type: ignore[arg-type]
         (lambda: spotfit.score(locs, locs, radius=-1), "radius"),
         (lambda: spotfit.score(locs, locs, radius_z=100), "radius_z is for heights"),
-        (lambda: spotfit.score(locs, spotfit.Locs({"frame": [0], "x": [1.0]})), "'y'"),
     ):
         with pytest.raises(ValueError, match=words):
             wrong()
+    with pytest.raises(KeyError, match="truth: there is no column 'y'"):
+        spotfit.score(locs, spotfit.Locs({"frame": [0], "x": [1.0]}))
     unknown = spotfit.Locs({"frame": [0], "x": [1.0], "y": [1.0]})
     with pytest.raises(ValueError, match=r"the size of a pixel is not known; write 0\.5px"):
         spotfit.merge(unknown, radius=50)
