@@ -92,7 +92,7 @@ def test_a_stranger_beside_a_table_stays(locs: spotfit.Locs, tmp_path: Path) -> 
 
 def test_the_origin_is_that_of_the_record(tmp_path: Path) -> None:
     table, record = tmp_path / "locs.csv", tmp_path / "locs.csv.spotfit.json"
-    told = {"format": "spotfit record 1", "spotfit": "0.2", "verb": "localize", "state": "done", "counts": {}}
+    told: dict[str, Any] = {"format": "spotfit record 1", "spotfit": "0.2", "verb": "localize", "state": "done", "counts": {}}
     told |= {"output": "locs.csv", "origin": "corner", "pixel_size": 100.0}
     table.write_text("frame,x [nm],y [nm]\n1,1050,250\n", encoding="utf-8")
     assert spotfit.read_table(table).x.tolist() == [1050]
