@@ -33,9 +33,9 @@ enum Command {
     Fit(fit::FitArguments),
     /// Localize the spots of a movie: frames in, a table of localizations out.
     Localize(Box<localize::LocalizeArguments>),
-    /// Localize the spots of many movies, from a list: a table for each, and what is done is not done again.
+    /// Localize the spots of many movies, from a list: a table for each. Finished movies are skipped.
     Batch(Box<batch::BatchArguments>),
-    /// Learn from z stacks of beads how the widths of spots tell their height, or what the PSF is.
+    /// Calibrate with z stacks of beads: the widths of spots as functions of z, or the PSF.
     Calibrate(Box<calibrate::CalibrateArguments>),
     /// Find the height of localizations from their two widths.
     Z(z::ZArguments),
