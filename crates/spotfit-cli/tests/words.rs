@@ -23,18 +23,26 @@ fn words_for_python_are_those_of_the_command() {
     let all: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     let with_examples = |name: &str| all[name]["examples"].as_array().map_or(0, Vec::len);
     let verbs = [
+        "batch",
         "calibrate",
+        "convert",
         "curve",
         "demo",
         "drift",
+        "filter",
         "fit",
+        "info",
         "link",
+        "localize",
+        "merge",
         "model",
         "render",
+        "score",
         "simulate",
         "simulate beads",
         "simulate movie",
         "stats",
+        "z",
     ];
     for verb in verbs {
         assert!(with_examples(verb) >= 2, "{verb}");
@@ -56,7 +64,8 @@ fn headings_end_with_their_groups() {
         ("simulate movie", "seed", "Movie"),
         ("simulate movie", "json", "Output"),
         ("simulate", "count", ""),
-        ("localize", "all", ""),
+        ("localize", "all", "Output"),
+        ("localize", "false-rate", "Detection"),
         ("localize", "read-noise", "Camera"),
         ("fit", "estimator", "Fit"),
         ("fit", "backend", "Fit"),
@@ -74,6 +83,7 @@ fn help_is_in_groups() {
         ("fit", &["Fit:", "Camera:", "Output:"][..]),
         ("calibrate", &["Movie:", "Fit:", "Camera:", "Output:"]),
         ("curve", &["Model:", "Fit:", "Output:"]),
+        ("localize", &["Movie:", "Detection:", "Fit:", "Camera:", "Output:"]),
     ] {
         let help = String::from_utf8(succeeds(&[&verb, &"--help"]).stdout).expect("text");
         for heading in headings.iter().chain(&["Examples:"]) {

@@ -12,11 +12,14 @@ use crate::words::report::ReportArguments;
 use spotfit::steps::convert::{self, ConvertOptions, LengthUnit};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit convert locs.csv -o locs.hdf5 --pixel-size 107\n  spotfit convert locs.csv -o pixels.csv --unit px --pixel-size 107"
+)]
 pub(crate) struct ConvertArguments {
     #[command(flatten)]
     locs: LocsArguments,
     /// Where to write the table: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard output.
-    #[arg(short, long, value_name = "LOCS")]
+    #[arg(help_heading = "Output", short, long, value_name = "LOCS")]
     output: PathBuf,
     /// The unit of lengths in a CSV table: nm or px; that of LOCS if not given. Heights are in nanometres in either.
     #[arg(long, value_name = "nm|px")]

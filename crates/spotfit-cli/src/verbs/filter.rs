@@ -15,6 +15,9 @@ use spotfit::steps::filter::{self, FilterOptions};
 use spotfit::table::Filter;
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit filter locs.csv 'photons > 300 & uncertainty < 20' -o good.csv\n  spotfit filter locs.hdf5 -o clustered.hdf5 --neighbours 5 --radius 50nm"
+)]
 pub(crate) struct FilterArguments {
     #[command(flatten)]
     locs: LocsArguments,
@@ -24,7 +27,13 @@ pub(crate) struct FilterArguments {
     #[arg(value_name = "CONDITION")]
     condition: Option<String>,
     /// Where to write the rows: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard output.
-    #[arg(short, long, value_name = "LOCS", required_unless_present = "columns")]
+    #[arg(
+        help_heading = "Output",
+        short,
+        long,
+        value_name = "LOCS",
+        required_unless_present = "columns"
+    )]
     output: Option<PathBuf>,
     /// Of localizations of one frame that are nearer to each other than this, keep the one with the most photons; in nanometres or with
     /// a unit, as in 0.5px.

@@ -10,6 +10,7 @@ use crate::say::message::print;
 use spotfit::steps::info;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  spotfit info locs.hdf5\n  spotfit info movie.tif --json")]
 pub(crate) struct InfoArguments {
     /// A table of localizations, a record (.spotfit.json), a movie, a calibration (.yaml) or a measured PSF (.hdf5).
     #[arg(value_name = "FILE")]

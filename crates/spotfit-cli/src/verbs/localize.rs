@@ -19,6 +19,9 @@ use spotfit::localize::{Counts, Localizer};
 use spotfit::steps::fitted::{backend, psf_backend, rate};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit localize movie.tif -o locs.csv --baseline 100 --sensitivity 0.46 --pixel-size 107\n  spotfit localize movie.tif -o locs.hdf5 --frames 1:500 --flags --drop neighbour,residual"
+)]
 pub(crate) struct LocalizeArguments {
     /// The movie: TIFF, BigTIFF, OME-TIFF or ImageJ stack (.tif), array (t, h, w) (.npy), Picasso's
     /// .raw with its .yaml, or the Zhuang lab's .dax with its .inf. Of a movie in several OME-TIFF files, any of them or
@@ -27,7 +30,7 @@ pub(crate) struct LocalizeArguments {
     movie: PathBuf,
     /// Where to write the localizations: a .csv file, a .hdf5 file for Picasso (with its .yaml), or - for CSV on standard
     /// output.
-    #[arg(short, long, value_name = "LOCS.csv|LOCS.hdf5")]
+    #[arg(help_heading = "Output", short, long, value_name = "LOCS.csv|LOCS.hdf5")]
     output: PathBuf,
     #[command(flatten)]
     words: LocalizeWords,

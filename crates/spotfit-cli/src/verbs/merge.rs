@@ -13,11 +13,14 @@ use spotfit::Length;
 use spotfit::steps::merge::{self, MergeOptions};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit merge locs.csv --radius 50nm -o merged.csv\n  spotfit merge locs.hdf5 --radius 0.5px -o merged.hdf5 --json"
+)]
 pub(crate) struct MergeArguments {
     #[command(flatten)]
     locs: LocsArguments,
     /// Where to write the rows: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard output.
-    #[arg(short, long, value_name = "LOCS")]
+    #[arg(help_heading = "Output", short, long, value_name = "LOCS")]
     output: PathBuf,
     /// Localizations of one frame that are nearer to each other than this are one, in nanometres or with a unit, as in 0.5px.
     #[arg(long, value_name = "LENGTH")]

@@ -12,6 +12,9 @@ use spotfit::Length;
 use spotfit::steps::score::{self, ScoreOptions};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit score locs.csv truth.csv --radius 200nm\n  spotfit score locs.hdf5 truth.csv --radius 2px --border 4px --json"
+)]
 pub(crate) struct ScoreArguments {
     #[command(flatten)]
     locs: LocsArguments,

@@ -13,6 +13,9 @@ use spotfit::astigmatism::find::Measure;
 use spotfit::steps::z::{self, ZOptions};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit z locs.csv --calibration calibration.yaml -o depth.csv\n  spotfit z locs.hdf5 --calibration calibration.yaml -o depth.hdf5 --found --box 13"
+)]
 pub(crate) struct ZArguments {
     #[command(flatten)]
     locs: LocsArguments,
@@ -20,7 +23,7 @@ pub(crate) struct ZArguments {
     #[arg(long, value_name = "CALIBRATION.yaml")]
     calibration: PathBuf,
     /// Where to write the localizations with z: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard output.
-    #[arg(short, long, value_name = "LOCS")]
+    #[arg(help_heading = "Output", short, long, value_name = "LOCS")]
     output: PathBuf,
     /// What is least at the z that is found: mahalanobis, the distance of the widths in standard deviations; or roots, that
     /// of their square roots, as in Picasso.

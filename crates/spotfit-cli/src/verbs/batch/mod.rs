@@ -29,6 +29,9 @@ use spotfit::record::{Record, State};
 use spotfit::table::PicassoVersion;
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit batch movies.txt --out tables --baseline 100 --sensitivity 0.46\n  spotfit batch movies.csv --out tables --jobs 4 --format csv --pixel-size 107"
+)]
 pub(crate) struct BatchArguments {
     /// The movies: a text file with one movie per line, or a CSV table with a column movie, an optional column output
     /// (the name of the table, without ending), and columns named like the options below, whose cells apply to that

@@ -23,66 +23,78 @@ pub(crate) use job::{Job, Listener, Topic};
 pub(crate) struct LocalizeWords {
     /// Side of the fitted windows, in pixels or with a unit, as in 700nm; odd. About 4 sigma + 3 is a good choice [default: 7; with
     /// --calibration that of the beads, with --psf the largest up to 13 that leaves 5 pixels of the PSF around].
-    #[arg(long = "box", value_name = "LENGTH")]
+    #[arg(help_heading = "Fit", long = "box", value_name = "LENGTH")]
     box_size: Option<Length>,
     /// How many false spots the detector may find in a million pixels of noise alone. It takes the noise to be that of
     /// the camera's photo-electrons.
-    #[arg(long, default_value_t = DEFAULT_FALSE_RATE, value_name = "R")]
+    #[arg(help_heading = "Detection", long, default_value_t = DEFAULT_FALSE_RATE, value_name = "R")]
     false_rate: f64,
     /// How far a spot must stand out, in units of the local noise of the filtered frame, instead of --false-rate.
-    #[arg(long, value_name = "K", conflicts_with = "false_rate")]
+    #[arg(help_heading = "Detection", long, value_name = "K", conflicts_with = "false_rate")]
     threshold: Option<f64>,
     /// Size of a pixel in nanometres, or px for lengths in pixels. Without it, the size that the movie's metadata give; if
     /// they give none, lengths are in pixels.
-    #[arg(long, value_name = "NM|px", value_parser = parse_lengths)]
+    #[arg(help_heading = "Movie", long, value_name = "NM|px", value_parser = parse_lengths)]
     pixel_size: Option<Lengths>,
     /// Where (0, 0) is: at the centre of the first pixel, or at its corner, as in ThunderSTORM.
-    #[arg(long, value_enum, default_value = "centre", value_name = "ORIGIN")]
+    #[arg(
+        help_heading = "Output",
+        long,
+        value_enum,
+        default_value = "centre",
+        value_name = "ORIGIN"
+    )]
     origin: OriginChoice,
     /// Frames to localize, from A to B, counted from 1; both are meant, and either may be left out.
-    #[arg(long, value_name = "A:B")]
+    #[arg(help_heading = "Movie", long, value_name = "A:B")]
     frames: Option<String>,
     /// Where to look for spots: first column, first row, columns, rows; in pixels or with units, as in 0,0,12.8um,12.8um.
-    #[arg(long, value_name = "X,Y,W,H")]
+    #[arg(help_heading = "Detection", long, value_name = "X,Y,W,H")]
     roi: Option<String>,
     /// Fit these positions instead of detecting spots: a CSV file with columns frame (from 0), x and y in pixels, or any
     /// table of localizations, .csv or .hdf5. The id of a localization is its row, from 1. (0, 0) is where the record beside the
     /// table says, or else, in tables in nanometres, where --origin says.
-    #[arg(long, value_name = "POS", conflicts_with = "roi")]
+    #[arg(help_heading = "Detection", long, value_name = "POS", conflicts_with = "roi")]
     positions: Option<PathBuf>,
     #[command(flatten)]
     movie_options: MovieArguments,
     /// Keep fits that failed, and add a column status.
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     all: bool,
     /// Add columns that say how far each localization can be trusted: neighbour, the distance to the nearest other
     /// spot; goodness, chi² per degree of freedom, about 1; flags, the sum of 1 (a neighbour within a box), 2 (residuals
     /// larger than the noise), 4 (a saturated pixel) and 8 (wider or narrower than the others).
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     flags: bool,
     /// Add the standard errors of photons, background and widths.
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     errors: bool,
     /// Find z of every spot from its widths, by this calibration of `spotfit calibrate` or Picasso. The shape is elliptical then.
     /// Adds z, its uncertainty, the distance of the widths from the calibration in standard deviations (z_distance), and
     /// z_status: found, below or above the range, ambiguous, far from the calibration, or invalid.
-    #[arg(long, value_name = "CALIBRATION.yaml")]
+    #[arg(help_heading = "Fit", long, value_name = "CALIBRATION.yaml")]
     calibration: Option<PathBuf>,
     /// Fit x, y and z of every spot with this measured PSF, in place of a Gaussian: an .hdf5 file of `spotfit calibrate --spline` or of
     /// Picasso (spline-3d). The estimator is maximum likelihood then, if nothing else is said. Adds z and its uncertainty; z_distance, by
     /// how many standard deviations the residuals exceed the noise; and z_status: found, below or above (kept by default; drop them by
     /// --filter 'z_status == found'), with --all invalid too. sigma is that of the Gaussian that is as compact as the PSF at that z.
-    #[arg(long, value_name = "PSF.hdf5", conflicts_with = "calibration")]
+    #[arg(help_heading = "Fit", long, value_name = "PSF.hdf5", conflicts_with = "calibration")]
     psf: Option<PathBuf>,
     /// Write only localizations for which this condition holds, such as 'photons > 300 & uncertainty < 20': see `spotfit
     /// filter`.
-    #[arg(long, value_name = "CONDITION")]
+    #[arg(help_heading = "Output", long, value_name = "CONDITION")]
     filter: Option<String>,
     /// Drop localizations with any of these flags: neighbour, residual, saturated, width, or all.
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "FLAG,...")]
+    #[arg(
+        help_heading = "Output",
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "FLAG,..."
+    )]
     drop: Vec<FlagChoice>,
     /// The least value of a saturated pixel, in ADU; the largest number that the movie's pixels can hold if not given.
-    #[arg(long, value_name = "ADU")]
+    #[arg(help_heading = "Detection", long, value_name = "ADU")]
     saturation: Option<f64>,
     #[command(flatten)]
     spot: SpotOptions,
