@@ -284,7 +284,7 @@ pub(crate) fn check_camera(camera: CameraNumbers) -> PyResult<()> {
 /// What frames say against a camera, in words.
 fn against(frames: &Pixels, camera: &spotfit::Camera) -> Vec<String> {
     let baseline = camera.baseline;
-    let above = median(frames).filter(|&median| baseline > median).map(|median| {
+    let above = localize::median_of_first(frames).filter(|&median| baseline > median).map(|median| {
         format!(
             "baseline {baseline} is above the median of the first frame, {median} ADU; most pixels would have less than no light"
         )
@@ -297,21 +297,6 @@ fn against(frames: &Pixels, camera: &spotfit::Camera) -> Vec<String> {
         doubt => doubt.to_string(),
     });
     above.into_iter().chain(told).collect()
-}
-
-/// The median of the first frame, unless a pixel of it is not a number.
-fn median(frames: &Pixels) -> Option<f64> {
-    let mut pixels: Vec<f32> = match frames {
-        Pixels::U8(frames) => frames.outer_iter().next()?.iter().map(|&p| f32::from(p)).collect(),
-        Pixels::U16(frames) => frames.outer_iter().next()?.iter().map(|&p| f32::from(p)).collect(),
-        Pixels::F32(frames) => frames.outer_iter().next()?.iter().copied().collect(),
-    };
-    if pixels.is_empty() || pixels.iter().any(|pixel| pixel.is_nan()) {
-        return None;
-    }
-    let middle = pixels.len() / 2;
-    let (_, &mut median, _) = pixels.select_nth_unstable_by(middle, f32::total_cmp);
-    Some(median.into())
 }
 
 /// Where a slice of so many frames begins or ends, as Python counts: from the end below 0.

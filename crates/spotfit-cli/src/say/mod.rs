@@ -1,6 +1,5 @@
-//! What the command says: messages, bars and charts.
+//! What the command says: messages and bars.
 
 pub(crate) mod listener;
 pub(crate) mod message;
-pub(crate) mod plot;
 pub(crate) mod progress;

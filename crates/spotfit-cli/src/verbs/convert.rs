@@ -7,7 +7,7 @@ use clap::Args;
 use crate::error::{CliError, step};
 use crate::say::listener::Terminal;
 use crate::words::locs::{LocsArguments, LocsOutput};
-use crate::words::output::Overwrite;
+use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
 use spotfit::steps::convert::{self, ConvertOptions, LengthUnit};
 
@@ -27,7 +27,7 @@ pub(crate) struct ConvertArguments {
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
-    overwrite: Overwrite,
+    overwrite: Writing,
 }
 
 pub(crate) fn run(arguments: &ConvertArguments) -> Result<(), CliError> {

@@ -9,7 +9,7 @@ use crate::say::listener::Terminal;
 use crate::words::locs::{
     LocsArguments, LocsOutput, plain, refuse_replacing, refuse_same, written,
 };
-use crate::words::output::{Output, Overwrite};
+use crate::words::output::{Output, Writing};
 use crate::words::paths::{refuse_ending, refuse_same_file};
 use crate::words::report::ReportArguments;
 use spotfit::Length;
@@ -65,7 +65,7 @@ pub(crate) struct DriftArguments {
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
-    overwrite: Overwrite,
+    overwrite: Writing,
 }
 
 pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {

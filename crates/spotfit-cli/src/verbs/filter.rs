@@ -8,7 +8,7 @@ use crate::error::{CliError, step};
 use crate::say::listener::Terminal;
 use crate::say::message::print;
 use crate::words::locs::{LocsArguments, LocsOutput};
-use crate::words::output::Overwrite;
+use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
 use spotfit::Length;
 use spotfit::steps::filter::{self, FilterOptions};
@@ -51,7 +51,7 @@ pub(crate) struct FilterArguments {
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
-    overwrite: Overwrite,
+    overwrite: Writing,
 }
 
 pub(crate) fn run(arguments: &FilterArguments) -> Result<(), CliError> {

@@ -13,7 +13,7 @@ use crate::say::progress::progress;
 
 use crate::words::localize::{Job, Listener, LocalizeWords, Topic};
 use crate::words::locs::in_words;
-use crate::words::output::Overwrite;
+use crate::words::output::Writing;
 use spotfit::Status;
 use spotfit::localize::{Counts, Localizer};
 use spotfit::steps::fitted::{backend, psf_backend, rate};
@@ -35,7 +35,7 @@ pub(crate) struct LocalizeArguments {
     #[command(flatten)]
     words: LocalizeWords,
     #[command(flatten)]
-    overwrite: Overwrite,
+    overwrite: Writing,
 }
 
 pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {

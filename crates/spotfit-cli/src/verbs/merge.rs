@@ -7,7 +7,7 @@ use clap::Args;
 use crate::error::{CliError, step};
 use crate::say::listener::Terminal;
 use crate::words::locs::{LocsArguments, LocsOutput};
-use crate::words::output::Overwrite;
+use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
 use spotfit::Length;
 use spotfit::steps::merge::{self, MergeOptions};
@@ -28,7 +28,7 @@ pub(crate) struct MergeArguments {
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
-    overwrite: Overwrite,
+    overwrite: Writing,
 }
 
 pub(crate) fn run(arguments: &MergeArguments) -> Result<(), CliError> {

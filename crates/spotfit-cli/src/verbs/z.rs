@@ -6,9 +6,11 @@ use clap::{Args, ValueEnum};
 
 use crate::error::{CliError, step};
 use crate::say::listener::Terminal;
+use crate::words::lengths::side;
 use crate::words::locs::{LocsArguments, LocsOutput, refuse_replacing};
-use crate::words::output::Overwrite;
+use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
+use spotfit::Length;
 use spotfit::astigmatism::find::Measure;
 use spotfit::steps::z::{self, ZOptions};
 
@@ -29,17 +31,17 @@ pub(crate) struct ZArguments {
     /// of their square roots, as in Picasso.
     #[arg(long, value_enum, default_value = "mahalanobis", value_name = "MEASURE")]
     measure: MeasureChoice,
-    /// Side of the windows in which the spots were fitted, in pixels; odd. How much of a spot they hold says how well its widths are
+    /// Side of the windows in which the spots were fitted, in pixels or with a unit; odd. How much of a spot they hold says how well its widths are
     /// known [default: what the table tells by bkgstd and chi2, or else that of the calibration, or 13].
-    #[arg(long = "box", value_name = "PX")]
-    box_size: Option<usize>,
+    #[arg(long = "box", value_name = "LENGTH")]
+    box_size: Option<Length>,
     /// Drop localizations whose z was not found: beyond the range, ambiguous, or far from the calibration.
     #[arg(long)]
     found: bool,
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
-    overwrite: Overwrite,
+    overwrite: Writing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
@@ -56,10 +58,12 @@ pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
         MeasureChoice::Mahalanobis => Measure::Mahalanobis,
         MeasureChoice::Roots => Measure::SquareRoots,
     };
+    let pixel_size = source.layout()?.info.pixel_size;
+    let box_size = arguments.box_size.map(|length| side(length, pixel_size)).transpose()?;
     let options = ZOptions::default()
         .with_calibration(Some(arguments.calibration.clone()))
         .with_measure(measure)
-        .with_box_size(arguments.box_size)
+        .with_box_size(box_size)
         .with_found(arguments.found);
     let mut output = LocsOutput::of(&source, &arguments.output, arguments.overwrite)?;
     let report = z::run(&options, &source, &mut output, &Terminal::default());

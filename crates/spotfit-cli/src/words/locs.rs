@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::error::CliError;
 use crate::say::message::say;
 use crate::words::input::Input;
-use crate::words::output::{Output, Overwrite, complete, refuse_stranger};
+use crate::words::output::{Output, Writing, complete, refuse_stranger};
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_same_output};
 use spotfit::record::{InputFile, Origin, Record, State};
 use spotfit::steps::{Sink, Source};
@@ -131,7 +131,7 @@ pub(crate) struct LocsOutput {
     writer: TableOutput,
     /// What is added to x and y, in pixels.
     shift: f64,
-    overwrite: Overwrite,
+    overwrite: Writing,
     /// What is to stand beside the table.
     record: Option<Record>,
     pub(crate) rows: usize,
@@ -173,7 +173,7 @@ impl Sink for LocsOutput {
 
 impl LocsOutput {
     /// Begins to write the table that an operation makes of this one.
-    pub(crate) fn of(source: &Source, path: &Path, overwrite: Overwrite) -> Result<Self, CliError> {
+    pub(crate) fn of(source: &Source, path: &Path, overwrite: Writing) -> Result<Self, CliError> {
         for input in source.path().into_iter().flat_map(written) {
             refuse_replacing(&input, path)?;
         }
@@ -183,7 +183,7 @@ impl LocsOutput {
     }
 
     /// Begins to write a table; its format is that of the name, or CSV for standard output.
-    pub(crate) fn create(path: &Path, shift: f64, overwrite: Overwrite) -> Result<Self, CliError> {
+    pub(crate) fn create(path: &Path, shift: f64, overwrite: Writing) -> Result<Self, CliError> {
         let name = path.display().to_string();
         let format = format_of(path)?;
         if format == TableFormat::Picasso {

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::error::CliError;
 use spotfit::localize::frames_for_estimates;
-use spotfit::movie::{Block, Movie, MovieLimits, MovieOptions, Pixels};
+use spotfit::movie::{Block, Movie, MovieLimits, MovieOptions};
 use spotfit::steps::PixelScale;
 
 /// Which frames a movie consists of.
@@ -153,19 +153,4 @@ pub(crate) fn first_frames(path: &Path, options: &MovieOptions, many: bool) -> O
     let mut movie = Movie::open_with(path, options).ok()?;
     let most = if many { frames_for_estimates(movie.size()) } else { 1 };
     movie.read(most).ok()?
-}
-
-/// The median of the first frame, unless a pixel of it is not a number.
-pub(crate) fn median(block: &Block) -> Option<f64> {
-    let mut pixels: Vec<f32> = match &block.pixels {
-        Pixels::U8(frames) => frames.outer_iter().next()?.iter().map(|&p| f32::from(p)).collect(),
-        Pixels::U16(frames) => frames.outer_iter().next()?.iter().map(|&p| f32::from(p)).collect(),
-        Pixels::F32(frames) => frames.outer_iter().next()?.iter().copied().collect(),
-    };
-    if pixels.is_empty() || pixels.iter().any(|pixel| pixel.is_nan()) {
-        return None;
-    }
-    let middle = pixels.len() / 2;
-    let (_, &mut median, _) = pixels.select_nth_unstable_by(middle, f32::total_cmp);
-    Some(median.into())
 }

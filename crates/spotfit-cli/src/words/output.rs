@@ -14,7 +14,7 @@ use spotfit::table::PicassoVersion;
 
 /// How tables are written. The file that is named on the command line may be replaced; others are files that nobody named.
 #[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct Overwrite {
+pub(crate) struct Writing {
     /// Replace files that are not named here, such as the .yaml beside a .hdf5 file, even if Spotfit did not write
     /// them. Without this option such a file is not changed, and nothing is written.
     #[arg(help_heading = "Output", long)]

@@ -4,6 +4,7 @@
 //! ([`Localizer::process`]), and returns localizations. [`Localizer::localize`] goes through a
 //! [`crate::movie::Movie`], with reading and fitting side by side.
 
+mod brightness;
 mod checks;
 mod found;
 mod measured;
@@ -34,6 +35,7 @@ use places::Cut;
 use residuals::{Look, Residuals};
 use widths::Widths;
 
+pub use brightness::median_of_first;
 pub use checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 pub use options::{LocalizeOptions, Roi};
 pub use outcome::{Counts, LocalizeError};

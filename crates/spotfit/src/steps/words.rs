@@ -1,6 +1,8 @@
 //! What several operations say and look up in the same way.
 
 use super::{Listener, StepError};
+use spotfit_locs::private::median;
+
 use crate::table::{Filter, Info, Table, Unit};
 
 /// A length with its unit.
@@ -25,13 +27,8 @@ pub(crate) fn symbol(unit: Unit) -> &'static str {
 /// The median of a column of lengths, as far as it is finite and more than 0.
 pub(crate) fn usual(table: &Table, name: &str, unit: Unit) -> Option<f64> {
     let values = table.lengths(name, unit).ok()?;
-    let mut values: Vec<f64> =
-        values.iter().copied().filter(|value| *value > 0.0 && value.is_finite()).collect();
-    if values.is_empty() {
-        return None;
-    }
-    let middle = values.len() / 2;
-    Some(*values.select_nth_unstable_by(middle, f64::total_cmp).1)
+    let known = values.iter().copied().filter(|value| *value > 0.0 && value.is_finite());
+    Some(median(known)).filter(|median| !median.is_nan())
 }
 
 /// The number of frames of the movie, from what is known or from the last that has a localization.

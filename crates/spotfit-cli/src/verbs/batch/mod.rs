@@ -21,7 +21,7 @@ use crate::interrupt;
 use crate::say::message::say;
 use crate::words::localize::{Job, Listener, Topic};
 use crate::words::locs::in_words;
-use crate::words::output::{Output, Overwrite, refuse_stranger};
+use crate::words::output::{Output, Writing, refuse_stranger};
 use board::{Board, Hearing};
 use plan::{Standing, Task};
 use spotfit::output::{Lock, remove_parts};
@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &BatchArguments) -> Result<(), CliError> {
     let finished = outcomes.iter().flatten().filter(|done| matches!(done, Outcome::Finished(_)));
     let meaning = Meaning { finished: finished.count(), of: tasks.len(), overwrite: *overwrite };
     let picasso = arguments.picasso;
-    let overwrite = Overwrite { overwrite: *overwrite, no_record: false, picasso };
+    let overwrite = Writing { overwrite: *overwrite, no_record: false, picasso };
     for (index, outcome) in all(&todo, arguments.jobs.into(), meaning, overwrite) {
         outcomes[index] = Some(outcome);
     }
@@ -181,7 +181,7 @@ fn all(
     todo: &[(usize, &Task)],
     jobs: usize,
     meaning: Meaning,
-    overwrite: Overwrite,
+    overwrite: Writing,
 ) -> Vec<(usize, Outcome)> {
     meaning.tell();
     let board = Board::new(todo.len());
@@ -234,7 +234,7 @@ const LOOK: Duration = Duration::from_millis(50);
 fn alone(
     task: &Task,
     board: &Board,
-    overwrite: Overwrite,
+    overwrite: Writing,
     wait: bool,
 ) -> Result<Option<Outcome>, CliError> {
     // Whoever had it when it was first tried may be done by now.
@@ -270,9 +270,9 @@ fn alone(
 }
 
 /// Localizes a movie.
-fn one(task: &Task, board: &Board, overwrite: Overwrite) -> Result<Counts, CliError> {
+fn one(task: &Task, board: &Board, overwrite: Writing) -> Result<Counts, CliError> {
     let hearing = Hearing::new(task, board);
-    let overwrite = Overwrite { overwrite: overwrite.overwrite || task.may_replace(), ..overwrite };
+    let overwrite = Writing { overwrite: overwrite.overwrite || task.may_replace(), ..overwrite };
     let named = Some(&*task.movie);
     let job = Job { movie: &task.path, output: &task.output, words: &task.words, overwrite, named };
     let done = job.run(&hearing)?;
@@ -294,7 +294,7 @@ fn told(task: &Task, error: &CliError, board: &Board) -> String {
 }
 
 /// Tells and records a failure of whoever has the lock. The record of outputs that are there stays what it is.
-fn failed(task: &Task, error: &CliError, board: &Board, overwrite: Overwrite) -> String {
+fn failed(task: &Task, error: &CliError, board: &Board, overwrite: Writing) -> String {
     let reason = told(task, error, board);
     if !task.has_output() {
         let mut record = task.now();

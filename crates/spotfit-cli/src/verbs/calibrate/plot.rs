@@ -1,8 +1,8 @@
 //! Plots of calibrations.
 
-use crate::say::plot::{Axis, Chart, Series};
 use spotfit::astigmatism::calibrate::Calibration;
 use spotfit::psf::Psf;
+use spotfit::report::svg::{Axis, Chart, Series};
 
 /// The widths against z.
 pub(super) fn widths(calibration: &Calibration) -> String {

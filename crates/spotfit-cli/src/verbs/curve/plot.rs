@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use spotfit::model::{CurveFits, Curves, Model, points};
 
 use crate::error::CliError;
-use crate::say::plot::short;
 use crate::words::output::Output;
+use spotfit::report::svg::short;
 
 /// Panels beside each other, and the size of each in pixels.
 const ACROSS: usize = 3;

@@ -11,7 +11,7 @@ use super::{DemoArguments, picture, say};
 use crate::error::CliError;
 use crate::interrupt;
 use crate::words::locs::LocsOutput;
-use crate::words::output::{Output, Overwrite};
+use crate::words::output::{Output, Writing};
 use spotfit::Camera;
 use spotfit::localize::{LocalizeOptions, Localizer};
 use spotfit::movie::Movie;
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &DemoArguments, folder: &Path) -> Result<(), CliErr
     let options = LocalizeOptions::default().with_camera(camera).with_checks(true);
     let localizer = Localizer::new(movie.size(), options)?;
     let layout = Layout::default().with_pixel_size(Some(PIXEL_SIZE));
-    let mut table = LocsOutput::create(&folder.join("locs.csv"), 0.0, Overwrite::default())?;
+    let mut table = LocsOutput::create(&folder.join("locs.csv"), 0.0, Writing::default())?;
     let mut points = Vec::new();
     let mut localizations = Vec::new();
     let begin = Instant::now();

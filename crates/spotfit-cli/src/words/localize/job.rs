@@ -10,7 +10,7 @@ use super::warn::warn;
 use crate::error::CliError;
 use crate::words::locs::{LocsOutput, OriginChoice, format_of, refuse_replacing};
 use crate::words::movie_options::{metadata, pixel_size};
-use crate::words::output::Overwrite;
+use crate::words::output::Writing;
 use spotfit::localize::{Counts, LocalizeOptions, Localizer};
 use spotfit::movie::Movie;
 use spotfit::record::{self, InputFile, Origin, Record};
@@ -54,7 +54,7 @@ pub(crate) struct Job<'a> {
     pub(crate) movie: &'a Path,
     pub(crate) output: &'a Path,
     pub(crate) words: &'a LocalizeWords,
-    pub(crate) overwrite: Overwrite,
+    pub(crate) overwrite: Writing,
     /// What the movie is called in a manifest.
     pub(crate) named: Option<&'a str>,
 }

@@ -1,9 +1,11 @@
 //! What is odd about the words for the camera.
 
 use super::job::{Job, Listener, Topic};
-use crate::words::movie_options::{first_frames, median};
+use crate::words::movie_options::first_frames;
 use spotfit::AsWindows;
-use spotfit::localize::{CameraDoubt, camera_doubts, estimate_sensitivity, two_digits};
+use spotfit::localize::{
+    CameraDoubt, camera_doubts, estimate_sensitivity, median_of_first, two_digits,
+};
 use spotfit::movie::MovieOptions;
 
 /// Says what is not known of the camera, or hardly right, and what it costs.
@@ -23,7 +25,7 @@ pub(super) fn warn(job: &Job<'_>, options: &MovieOptions, listener: &impl Listen
     let wanted = !lacks_baseline && !spot.has_maps() && spot.camera().is_some();
     let wanted = wanted && (many || listener.wants(Topic::Median));
     let seen = wanted.then(|| first_frames(job.movie, options, many)).flatten();
-    let median = seen.as_ref().and_then(median);
+    let median = seen.as_ref().and_then(|block| median_of_first(&block.pixels));
     if let Some(median) = median.filter(|&median| camera.baseline > median) {
         let baseline = camera.baseline;
         let text = format!(

@@ -1,0 +1,26 @@
+//! How bright a movie is.
+
+use spotfit_files::movie::Pixels;
+use spotfit_locs::private::median;
+
+/// The median of the first of these frames, in ADU; nothing if there is none, or if a pixel of it is not a number.
+///
+/// A camera whose baseline is above it would give most pixels less than no light.
+///
+/// ```
+/// use spotfit::localize::median_of_first;
+/// use spotfit::movie::Pixels;
+/// use spotfit::ndarray::Array3;
+///
+/// let frames = Array3::from_shape_fn((2, 3, 3), |(t, y, x)| (100 * t + 3 * y + x) as u16);
+/// assert_eq!(median_of_first(&Pixels::U16(frames)), Some(4.0));
+/// ```
+pub fn median_of_first(frames: &Pixels) -> Option<f64> {
+    let pixels: Vec<f64> = match frames {
+        Pixels::U8(frames) => frames.outer_iter().next()?.iter().map(|&p| p.into()).collect(),
+        Pixels::U16(frames) => frames.outer_iter().next()?.iter().map(|&p| p.into()).collect(),
+        Pixels::F32(frames) => frames.outer_iter().next()?.iter().map(|&p| p.into()).collect(),
+    };
+    let told = !pixels.is_empty() && pixels.iter().all(|pixel| !pixel.is_nan());
+    told.then(|| median(pixels))
+}
