@@ -161,6 +161,7 @@ def attack(choose: random.Random, folder: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore::spotfit.SpotfitWarning")
 def test_other_calls_that_make_no_sense(tmp_path: Path) -> None:
     choose = random.Random(4)
     ends = {"done": 0, "refused": 0}
