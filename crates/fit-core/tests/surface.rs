@@ -55,7 +55,7 @@ fn check_shapes<R: Scalar>() {
             let fitter = Fitter::<R>::new(SIZE, &options).unwrap();
             let fit = fitter.fit(&counts, None, &mut scratch).unwrap();
             assert!(fit.status.is_converged(), "{shape:?} {fit:?}");
-            let same = shape.visit(ByMethod(&options, &pixels));
+            let same = shape.visit(options.background, ByMethod(&options, &pixels));
             assert_eq!(format!("{fit:?}"), format!("{same:?}"));
             // From where it ended it stays there.
             let start = Outline {

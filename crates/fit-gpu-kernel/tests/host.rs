@@ -445,7 +445,8 @@ fn check_errors<const LANES: usize>(width: usize, height: usize, options: &Optio
             Serial::new(&pixels[..], size, &mut axes).with_notes(&notes).with_weights(&weights);
         let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = fit.cast::<f64>();
         let outline = Outline { x, y, sigma_x, sigma_y, angle };
-        let estimate = covariance.errors(&mut tile, outline, [amplitude, background]);
+        let linear = [amplitude, background];
+        let estimate = covariance.errors(&mut tile, outline, linear, [0.0; 2]);
         Errors::from_estimate(&estimate, &fit.cast(), 7)
     };
     let covariance =
@@ -463,7 +464,9 @@ fn check_errors<const LANES: usize>(width: usize, height: usize, options: &Optio
         [x, y, sigma_x, sigma_y, angle].map(|n| Lanes([n; LANES]));
     let outline = Outline { x, y, sigma_x, sigma_y, angle };
     let linear = [amplitude, background].map(|n| Lanes([n; LANES]));
-    let estimate = shared_memory::errors(&covariance.expect("sound"), &mut tile, outline, linear);
+    let flat = [Lanes([0.0; LANES]); 2];
+    let covariance = covariance.expect("sound");
+    let estimate = shared_memory::errors(&covariance, &mut tile, outline, linear, flat);
     let numbers = estimate.numbers().map(|number| {
         assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{number:?}");
         DeviceF32(number.0[0])

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use spotfit::AsWindows;
+use spotfit::{AsWindows, Background};
 use spotfit::astigmatism;
 use spotfit::astigmatism::file::CalibrationFileError;
 use spotfit::astigmatism::find::Finder;
@@ -135,7 +135,9 @@ impl LocalizeOptions {
             None => options,
         };
         let layout = Layout::default()
+            .with_slopes(fit.background == Background::Plane)
             .with_errors(errors)
+            .with_slopes(fit.background == Background::Plane)
             .with_depth(has_depth)
             .with_widths(widths.unwrap_or(Widths::of(fit.shape)))
             .with_checks(checks)

@@ -116,7 +116,7 @@ pub trait Coordinates<const P: usize>:
     /// Whether a step to these parameters may be the last, which is taken without another look at the pixels: whether the
     /// model has a cost there.
     #[inline(always)]
-    fn may_end_at<R: Real>(&self, _: &[R; P]) -> R::Mask {
+    fn may_end_at<R: Real>(&self, _: &Self::Constants<R>, _: &[R; P]) -> R::Mask {
         R::Mask::splat(true)
     }
     /// Whether a fit that ends with parameter j on a limit says so.

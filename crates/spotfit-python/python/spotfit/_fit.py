@@ -57,7 +57,7 @@ class Fitter:
     camera : Camera or CameraMap, optional
         How counts are turned into photo-electrons. Without it all numbers are in counts, and maximum likelihood and
         errors take a count for a photo-electron. With a map the corners of the windows must be given.
-    background : {"free", "nonnegative"}, optional
+    background : {"free", "nonnegative", "plane"}, optional
         What is known about the background. Maximum likelihood takes "nonnegative" if nothing is said, least squares
         "free".
     criteria : {"default", "tight", "paper"}

@@ -22,7 +22,7 @@ use spotfit::psf::{self, Psf};
 use spotfit::record::{self, Origin, Record};
 use spotfit::steps::StepError;
 use spotfit::table::{Info, Layout, Table, TableError, TableFormat, Unit, Widths};
-use spotfit::{Elliptical, Length, Shape, camera_maps};
+use spotfit::{Background, Elliptical, Length, Shape, camera_maps};
 
 /// What the words say without a movie.
 pub(super) struct Told {
@@ -108,6 +108,7 @@ impl LocalizeWords {
         Layout::default()
             .with_pixel_size(pixel_size.filter(|_| !picasso))
             .with_depth(self.calibration.is_some() || self.psf.is_some())
+            .with_slopes(self.fit.background() == Some(Background::Plane))
             .with_errors(self.errors)
             .with_corner_origin(self.origin == OriginChoice::Corner && !picasso)
             .with_widths(if self.psf.is_some() { Widths::Measured } else { Widths::of(shape) })
