@@ -199,7 +199,7 @@ impl Visitor for Check {
             let method = method.unwrap();
             let least = LeastSquares { method, shape, constants, notes: notes.clone() };
             check(&format!("{what}, weighted on a plane"), &least, p, false);
-            self::likelihood::<S, P, Q>(shape, &options, &what, &notes);
+            likelihood::<S, P, Q>(shape, &options, &what, &notes);
             return;
         }
         for background in [Background::Free, Background::NonNegative] {
@@ -212,7 +212,7 @@ impl Visitor for Check {
         let method = WeightedFit::<f64, S, P>::for_shape(shape, SIZE, &options, false).unwrap();
         let least = LeastSquares { method, shape, constants, notes: notes.clone() };
         check(&format!("{what}, weighted"), &least, p, false);
-        self::likelihood::<S, P, Q>(shape, &options, &what, &notes);
+        likelihood::<S, P, Q>(shape, &options, &what, &notes);
     }
 }
 

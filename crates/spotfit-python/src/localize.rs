@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use spotfit::{AsWindows, Background};
 use spotfit::astigmatism;
 use spotfit::astigmatism::file::CalibrationFileError;
 use spotfit::astigmatism::find::Finder;
@@ -18,6 +17,7 @@ use spotfit::movie::{Block, Movie, MovieError, MovieOptions, Pixels};
 use spotfit::psf::{self, Psf};
 use spotfit::table::{self, Layout, Widths};
 use spotfit::yaml::YamlError;
+use spotfit::{AsWindows, Background};
 
 use crate::camera::CameraMap;
 use crate::error;

@@ -216,9 +216,8 @@ impl Layout {
         let [intensity, offset] = [Meaning::Photons, Meaning::Background].map(number);
         let [background_std, chi2, goodness] =
             [Meaning::BackgroundStd, Meaning::Chi2, Meaning::Goodness].map(number);
-        let [offset_x, offset_y] = [Meaning::OffsetX, Meaning::OffsetY].map(|slope| {
-            table.values(slope).map_or_else(|_| vec![0.0; rows], <[f64]>::to_vec)
-        });
+        let [offset_x, offset_y] = [Meaning::OffsetX, Meaning::OffsetY]
+            .map(|slope| table.values(slope).map_or_else(|_| vec![0.0; rows], <[f64]>::to_vec));
         let (neighbour, flags) = (length(Meaning::Neighbour)?, table.values(Meaning::Flags).ok());
         let ids = table.values(Meaning::Id).ok();
         let statuses = Self::statuses(table)?;
