@@ -1,6 +1,7 @@
 //! Spots on planes of light (`Background::Plane`): every shape, profile and estimator on every backend.
 
 use std::f64::consts::TAU;
+use std::time::Instant;
 
 use fit_core::spot::axis::GaussianAxis;
 use fit_core::spot::shape::{Circular, Elliptical, FixedSigma, Rotated};
@@ -474,6 +475,75 @@ fn what_tells_no_plane_has_a_status() {
                         "{backend:?}, {size:?}, {window}: {fit:?}"
                     );
                 }
+            }
+        }
+    }
+}
+
+/// Proves that a plane costs a quarter of the time of a fit at most, in lanes on one thread: the two are measured in turn.
+#[test]
+#[ignore = "measures time, on a machine that does nothing else"]
+fn a_plane_costs_a_quarter_at_most() {
+    const COUNT: usize = 20_000;
+    let size = Size::new(9, 9);
+    let weights = Array2::from_elem((9, 9), 1.0_f32);
+    let corners = vec![Corner::default(); COUNT];
+    for (steep, background) in [(0.0, "even light"), (4.0, "slopes")] {
+        for shape in SHAPES {
+            let profile = PixelProfile::Sampled;
+            let mut random = Random::new(10, 0);
+            let light: Vec<Vec<f64>> = (0..COUNT)
+                .map(|_| {
+                    let truth = Truth::draw(&mut random, shape, size, 1500.0, steep);
+                    truth.light(size, profile).into_iter().map(|mu| random.poisson(mu)).collect()
+                })
+                .collect();
+            let pixels = stack(size, &light).mapv(|photons| photons as f32);
+            for (estimator, weighted) in METHODS {
+                let mut windows = Windows::stack(pixels.view());
+                if weighted {
+                    let weights = Weights::Frame(weights.view());
+                    windows = windows.with_weights(weights).with_corners(&corners);
+                }
+                let plane = on_plane(shape, profile, estimator).with_criteria(Criteria::DEFAULT);
+                let usual = match estimator {
+                    Estimator::MaximumLikelihood => Background::NonNegative,
+                    _ => Background::Free,
+                };
+                let both = [plane.with_background(usual), plane];
+                let backend = TestBackend::new(Backend::Cpu, 1);
+                let fitters = both.map(|options| backend.fitter(options));
+                let mut fits = vec![Fit::<f32>::invalid(); COUNT];
+                let mut visits = [0.0; 2];
+                let mut ratios: Vec<f64> = (0..9)
+                    .map(|_| {
+                        let mut seconds = [0.0; 2];
+                        for i in 0..2 {
+                            let begin = Instant::now();
+                            let into = fits.as_mut_slice().into();
+                            fitters[i]
+                                .fit_windows(windows.into(), Start::Estimate, into)
+                                .expect("sound");
+                            seconds[i] = begin.elapsed().as_secs_f64();
+                            let all = fits.iter().map(|fit| f64::from(fit.evaluations));
+                            visits[i] = all.sum::<f64>() / COUNT as f64;
+                        }
+                        seconds[1] / seconds[0]
+                    })
+                    .collect();
+                ratios.sort_by(f64::total_cmp);
+                let ratio = ratios[ratios.len() / 2];
+                println!(
+                    "{:<12} {:<4} weights {weighted:<5} {background:<10}: {ratio:.2} times, evaluations {:.2} and {:.2}",
+                    shape.name(),
+                    estimator.name(),
+                    visits[0],
+                    visits[1],
+                );
+                assert!(
+                    steep > 0.0 || ratio < 1.25,
+                    "{shape:?}, {estimator:?}, {weighted}: {ratio}"
+                );
             }
         }
     }

@@ -15,6 +15,7 @@ mod pipeline;
 mod places;
 mod residuals;
 mod sensitivity;
+mod slopes;
 mod spot;
 mod widths;
 
@@ -44,6 +45,7 @@ pub use sensitivity::{
     CameraDoubt, camera_doubts, estimate_read_noise, estimate_sensitivity, frames_for_estimates,
     two_digits,
 };
+pub use slopes::{SlopeDoubt, slope_doubt};
 pub use spot::{Localization, SpotErrors};
 pub use spotfit_locs::positions::Positions;
 
