@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 use std::time::Instant;
 
 use fit_core::spot::axis::GaussianAxis;
-use fit_core::spot::shape::{Circular, Elliptical, FixedSigma, Rotated};
+use fit_core::spot::shape::{Circular, Elliptical, Rotated};
 use fit_core::{
     Background, Camera, Corner, Criteria, Estimator, Fit, Options, PixelProfile, Shape, Size,
     Start, Status,

@@ -164,8 +164,10 @@ pub(super) fn level<R: Real, T: Store<R>, const NOTES: bool, const ABOVE: bool>(
             let pixel = tile.pixel(line, place) - slope;
             let pixel = keep::<R, T>(in_window, pixel, zero);
             tile.set(line, place, in_window, pixel);
-            sum = sum + pixel;
-            squares = pixel.mul_add(pixel, squares);
+            // From their mean, which is about the same without slopes: little is left of a plane.
+            let off = keep::<R, T>(in_window, pixel - data.mean, zero);
+            sum = sum + off;
+            squares = off.mul_add(off, squares);
             low = keep::<R, T>(in_window, pixel.min(low), low);
             high = keep::<R, T>(in_window, pixel.max(high), high);
             slope = slope + by_place;
@@ -178,9 +180,10 @@ pub(super) fn level<R: Real, T: Store<R>, const NOTES: bool, const ABOVE: bool>(
         for line in 0..lines {
             let in_window = tile.in_window(lane, line);
             for place in 0..length {
-                let pixel = keep::<R, T>(in_window, tile.pixel(line, place), zero);
-                sum = sum + pixel;
-                squares = pixel.mul_add(pixel, squares);
+                let pixel = tile.pixel(line, place);
+                let off = keep::<R, T>(in_window, pixel - data.mean, zero);
+                sum = sum + off;
+                squares = off.mul_add(off, squares);
                 low = keep::<R, T>(in_window, pixel.min(low), low);
                 high = keep::<R, T>(in_window, pixel.max(high), high);
             }
@@ -189,8 +192,8 @@ pub(super) fn level<R: Real, T: Store<R>, const NOTES: bool, const ABOVE: bool>(
     let group = tile.group();
     let (sum, squares) = (group.sum(sum), group.sum(squares));
     let (low, high) = (group.least(low), -group.least(-high));
-    let mean = sum * data.inverse_n;
-    let spread = sum.neg_mul_add(mean, squares);
+    let off = sum * data.inverse_n;
+    let (mean, spread) = (data.mean + off, sum.neg_mul_add(off, squares));
     let rounding = R::splat((RESOLVED * R::EPSILON) * (RESOLVED * R::EPSILON)) * data.spread;
     let usable = data.usable & rounding.lt(spread);
     let extent = Extent { first: low, low, high };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fit_core::{Background, Pixel};
+use fit_core::{Background, Number, Pixel};
 use fit_windows::{AnyWindows, Visitor, Windows};
 use ndarray::Axis;
 use rayon::prelude::*;
