@@ -8,10 +8,10 @@ use crate::arithmetic::{Mask, Real};
 use crate::search::{Evaluation, LaneState, MergeLanes, Newton, Normal, Search};
 use crate::setup::Setup;
 use crate::size::{Circle, Outline, Size};
-use crate::spot::assembly::{assemble, assemble_with};
+use crate::spot::assembly::{NoSecond, assemble, assemble_with};
 use crate::spot::conditioning::Conditioning;
 use crate::spot::limits::Background;
-use crate::spot::plane::Tilt;
+use crate::spot::plane::{Tilt, assemble_tilted};
 
 /// A search for the parameters of a spot, with amplitude and background in closed form.
 pub type SpotSearch<R, S, const P: usize> = Search<R, S, P, 2>;
@@ -102,6 +102,22 @@ pub(super) fn step<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>(
 ) {
     let evaluation = evaluate_roughly(setup, tile, data, search);
     search.update::<false>(setup.settings(), setup.shape(), &evaluation);
+}
+
+/// The same for a spot on a plane.
+#[inline(always)]
+pub(super) fn step_on_plane<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>(
+    setup: &Setup<R, S, P>,
+    tile: &mut T,
+    data: &Conditioning<R>,
+    tilt: &Tilt<R>,
+    search: &mut Search<R, S, P, 4>,
+) {
+    let shape = setup.shape();
+    let spot = shape.spot(setup.profile(), search.constants(), search.trial());
+    let (sums, _, tilted) = shape.evaluate_tilted::<_, _, false>(tile, spot, tilt);
+    let evaluation = assemble_tilted(&sums, &tilted, &NoSecond, data, tilt);
+    search.update::<false>(setup.settings(), shape, &evaluation);
 }
 
 /// An evaluation without second derivatives.

@@ -15,7 +15,7 @@
 //! in another corner is shortened.
 
 use super::each::Each;
-use super::least_squares::{idle, prepare, prepare_on_plane, step};
+use super::least_squares::{idle, prepare, prepare_on_plane, step, step_on_plane};
 use super::level::Weighing;
 use super::method::{CANCELS, Finish, Method, RawFit};
 use super::shape::on_plane;
@@ -135,11 +135,11 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for WithA
         if j < P {
             self.0.yardstick(&constants.shape, &first(p), j)
         } else {
-            // A background near zero is as precise as the amplitude.
-            let light = p[P].abs().max(p[P + 1].abs());
+            // A background near zero is as precise as the amplitude, and slopes are as what they make across the window.
             if j < P + 2 {
-                p[j].abs().max(light)
+                p[j].abs().max(p[P].abs())
             } else {
+                let light = p[P].abs().max(p[P + 1].abs());
                 light * constants.reach[j - P - 2].abs().reciprocal()
             }
         }
@@ -367,30 +367,44 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         (spot, p[P], p[P + 1])
     }
 
-    /// Makes the background of the start a plane, with the slopes of the pixels less those that the spot has by itself.
+    /// The start of a spot on a plane: the parameters of its shape, and its amplitude, the background in the middle of the window
+    /// and its slopes, of conditioned pixels with the slopes that have been taken from them.
+    #[inline(always)]
+    fn begun_on_plane<T: Tile<R>>(
+        &self,
+        tile: &mut T,
+        seed: &LeastSquaresSeed<R, S::Constants<R>, P>,
+        tilt: &Tilt<R>,
+        usable: R::Mask,
+    ) -> ([R; P], [R; 4]) {
+        let LeastSquaresSeed { parameters, constants, data } = *seed;
+        let (start, max_cost) = (&self.start, self.start.max_cost(&data));
+        // That of all pixels, with those that are hidden: they have next to no slopes any more.
+        let even = Tilt::of_window(self.size());
+        let mut search: Search<R, S, P, 4> =
+            Search::start(start.settings(), &self.shape.0, usable, max_cost, parameters, constants);
+        for _ in 0..tile.times(START_EVALUATIONS) {
+            step_on_plane(start, tile, &data, &even, &mut search);
+        }
+        let [alpha, level, along, across] = search.at_best().linear;
+        let [taken, x, y] = tilt.plane(R::splat(0.0), tilt.slopes);
+        let [left, more_x, more_y] = even.plane(level, [along, across]);
+        let (by_x, by_y) = (x + more_x, y + more_y);
+        let middle = by_x.mul_add(even.middle[0], by_y.mul_add(even.middle[1], taken + left));
+        (*search.best(), [alpha, middle, by_x, by_y])
+    }
+
+    /// Makes the background of the start, that of the window's middle, a plane with these slopes.
     #[inline(always)]
     fn lay(
         &self,
-        seed: &LeastSquaresSeed<R, S::Constants<R>, P>,
-        tilt: &Tilt<R>,
+        by: [R; 2],
         p: &mut [R; Q],
         constants: &mut WithAmplitudeConstants<R, S::Constants<R>>,
     ) {
         let (zero, half) = (R::splat(0.0), R::splat(0.5));
-        let Outline { x, y, sigma_x, sigma_y, .. } =
-            self.shape.0.outline(&constants.shape, &first(p));
         let Size { width, height } = self.size();
         let spans = [R::splat((width - 1) as f64), R::splat((height - 1) as f64)];
-        // Σx̃f of a spot that lies within the window.
-        let spot = p[P] * sigma_x * sigma_y * R::splat(core::f64::consts::TAU);
-        let [x, y] = [x - tilt.middle[0], y - tilt.middle[1]];
-        let mut slopes = [x, tilt.shear.neg_mul_add(x, y)];
-        for i in 0..2 {
-            let own = slopes[i] * spot * tilt.inverse[i];
-            slopes[i] = seed.data.amplitude(tilt.slopes[i]).mul_add(self.photons, -own);
-        }
-        let [_, by_x, by_y] = tilt.plane(zero, slopes);
-        let by = [by_x, by_y];
         let mut fall = zero;
         for i in 0..2 {
             let up = zero.le(by[i]);
@@ -398,12 +412,11 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             constants.reach[i] = R::select(up, spans[i], -spans[i]);
             fall = (by[i].abs() * half).mul_add(spans[i], fall);
         }
-        // The background is that of the window's middle, about. The light in the corner is part of it.
+        // The light in the corner is part of it.
         let most = p[P + 1] * R::splat(1.0 - START_SHARE);
         let share = most * fall.max(most).reciprocal();
         p[P + 1] = share.neg_mul_add(fall, p[P + 1]);
-        p[P + 2] = share * by_x;
-        p[P + 3] = share * by_y;
+        (p[P + 2], p[P + 3]) = (share * by[0], share * by[1]);
     }
 
     /// Cost and derivatives from the sums over the pixels.
@@ -689,11 +702,16 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             let (seed, usable) = prepare(&self.shape.0, tile, start, self.baseline);
             ((seed, Tilt::none()), usable)
         };
-        let mut search = self.start.begin(&seed, usable);
-        for _ in 0..tile.times(START_EVALUATIONS) {
-            step(&self.start, tile, &seed.data, &mut search);
-        }
-        let [alpha, beta] = search.at_best().linear;
+        let (best, [alpha, beta, by_x, by_y]) = if const { on_plane(P, Q) } {
+            self.begun_on_plane(tile, &seed, &tilt, usable)
+        } else {
+            let mut search = self.start.begin(&seed, usable);
+            for _ in 0..tile.times(START_EVALUATIONS) {
+                step(&self.start, tile, &seed.data, &mut search);
+            }
+            let [alpha, beta] = search.at_best().linear;
+            (*search.best(), [alpha, beta, R::splat(0.0), R::splat(0.0)])
+        };
         let alpha = seed.data.amplitude(alpha) * self.photons;
         let beta = seed.data.background(beta) * self.photons;
         let [low, high, mean, total] = self.count_photons(tile, &seed, &tilt);
@@ -701,7 +719,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         let least_alpha = (high - low) * floor;
         let least_beta = (mean.max(least_alpha) * floor).min(R::splat(DARK));
         let mut parameters = [R::splat(0.0); Q];
-        parameters[..P].copy_from_slice(search.best());
+        parameters[..P].copy_from_slice(&best);
         parameters[P] = alpha.max(least_alpha);
         parameters[P + 1] = beta.max(least_beta).max(mean * R::splat(START_SHARE));
         let none = R::splat(f64::NEG_INFINITY);
@@ -709,7 +727,9 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         let (corner, reach) = ([R::splat(0.0); 2], [R::splat(0.0); 2]);
         let mut constants = WithAmplitudeConstants { shape: seed.constants, least, corner, reach };
         if const { on_plane(P, Q) } {
-            self.lay(&seed, &tilt, &mut parameters, &mut constants);
+            let unit = seed.data.amplitude(self.photons);
+            let by = [by_x * unit, by_y * unit];
+            self.lay(by, &mut parameters, &mut constants);
         }
         let usable = usable & low.lt(high) & high.is_finite();
         (LikelihoodSeed { parameters, constants, total }, usable)

@@ -18,6 +18,7 @@ use super::sums::Sums;
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
 use crate::search::{Evaluation, LaneState, MergeLanes, Normal};
+use crate::size::Size;
 
 /// x̃ and ỹ of a window, and the slopes of its pixels.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +49,15 @@ impl<R: Real> Tilt<R> {
     pub fn none() -> Self {
         let zero = R::splat(0.0);
         Self { middle: [zero; 2], shear: zero, inverse: [zero; 2], slopes: [zero; 2] }
+    }
+
+    /// That of all pixels of a window, without weights, from which no slopes have been taken.
+    #[inline(always)]
+    pub fn of_window(size: Size) -> Self {
+        let (w, h) = (size.width as f64, size.height as f64);
+        let inverse = [12.0 / (w * h * (w * w - 1.0)), 12.0 / (w * h * (h * h - 1.0))];
+        let middle = [0.5 * (w - 1.0), 0.5 * (h - 1.0)];
+        Self { middle: middle.map(R::splat), inverse: inverse.map(R::splat), ..Self::none() }
     }
 
     /// A plane with slopes by x̃ and ỹ that has the value `level` in the middle: its value at (0, 0), and its slopes by x
