@@ -254,6 +254,6 @@ pub(crate) fn of_step(error: StepError) -> PyErr {
 }
 
 /// A text in which names of options stand in backticks, which Python's exceptions do without.
-fn without_backticks(text: &str) -> String {
+pub(crate) fn without_backticks(text: &str) -> String {
     text.replace('`', "")
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from builtins import slice as Slice
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike, fspath
@@ -30,13 +31,6 @@ _GAUSSIAN = (
     "shape", "fixed_sigma", "profile", "criteria", "background", "min_delta", "min_step", "max_error", "tolerance", "centre_margin",
     "sigma_min", "sigma_max",
 )  # fmt: skip
-#: Pixels that a microscope may have, in nanometres.
-_USUAL_PIXELS = (5.0, 2000.0)
-#: What is said where nothing is known of the camera.
-_NO_CAMERA = (
-    "no camera given; photons and uncertainties assume a baseline of 0 ADU and 1 photo-electron per ADU "
-    "(camera=spotfit.Camera() if they are so)"
-)
 #: Pixels whose largest value is that of a saturated one.
 _NARROW = (np.dtype(np.uint8), np.dtype(np.uint16))
 
@@ -63,7 +57,8 @@ def localize(
     Returns
     -------
     Locs
-        The localizations in the order of the frames, in pixels and photo-electrons.
+        The localizations in the order of the frames, in pixels and photo-electrons. The ``report`` has ``frames``, ``candidates``,
+        ``fits``, ``statuses``, ``converged``, ``dropped`` with the reasons, ``localizations``, ``backend``, ``time`` and others.
 
     Raises
     ------
@@ -87,7 +82,10 @@ def localize(
         parts.append(part)
         if progress is not None:
             progress(blocks.done, blocks.total)
-    return joined(parts) if parts else blocks.empty()
+    locs = joined(parts) if parts else blocks.empty()
+    # Localizations do not change for those who have them.
+    object.__setattr__(locs, "_report", blocks.report or {})
+    return locs
 
 
 class Blocks(Iterator[Locs]):
@@ -142,8 +140,8 @@ class Blocks(Iterator[Locs]):
     Warns
     -----
     SpotfitWarning
-        If there is no camera, so that photons are counts; if the first frames contradict a `Camera` that is given (a baseline
-        above most of them, sensitivity or EM gain by more than a factor of 2, a read noise of 0 where there is one that matters); if the
+        If there is no camera, so that photons are counts, unless ``camera=spotfit.Camera()`` says that they are; if the first frames
+        contradict a `Camera` that is given (a baseline above most of them, sensitivity or EM gain by more than a factor of 2, a read noise of 0 where there is one that matters); if the
         file or the size of its pixels is odd; or if `box` is not that of the calibration.
     """
 
@@ -182,8 +180,12 @@ class Blocks(Iterator[Locs]):
             options["shape"] = "elliptical"
         size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
+        given = options.get("camera")
+        mapped = isinstance(given, _spotfit.CameraMap)
+        camera = None if given is None or mapped else arguments.camera(given)
         self._options = _spotfit.LocalizeOptions(
             *fitter_of(options),
+            camera=camera,
             box_size=None if box is None else arguments.whole("box", box),
             false_rate=arguments.number("false_rate", false_rate),
             threshold=threshold,
@@ -196,10 +198,9 @@ class Blocks(Iterator[Locs]):
             calibration=calibration,
             psf=psf,
             pixel_size=size,
+            pixels=pixel_size == "px" if isinstance(pixel_size, str) else False,
         )
         notes = self._options.notes()
-        given = options.get("camera")
-        camera = None if given is None or isinstance(given, _spotfit.CameraMap) else arguments.camera(given)
         frames = Slice(None) if frames is None else frames
         if not isinstance(frames, Slice) or frames.step not in (None, 1):
             raise ValueError("frames must be a slice without a step")
@@ -212,7 +213,8 @@ class Blocks(Iterator[Locs]):
             info, notes = file.info, [*notes, *file.notes]
             size = file.pixel_size if pixel_size is None else size
             source = _spotfit.MovieLocalizer(self._options, file, frames.start, frames.stop)
-            if camera is not None:
+            self._source: _spotfit.MovieLocalizer | _spotfit.ArrayLocalizer = source
+            if not mapped:
                 notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera)
             first, last, _ = frames.indices(info.numbers[3] or 0)
             self.total = max(last - first, 0)
@@ -232,17 +234,14 @@ class Blocks(Iterator[Locs]):
             first, last, _ = frames.indices(count)
             self.total = max(last - first, 0)
             info = _spotfit.Info(None, width, height, count)
-            localizer = _spotfit.ArrayLocalizer(self._options, height, width)
-            if camera is not None:
-                few = array[first : min(last, first + _spotfit.frames_for_estimates(height, width))]
-                notes += _spotfit.doubts(few, camera)
+            self._source = localizer = _spotfit.ArrayLocalizer(self._options, height, width)
+            if not mapped:
+                most = 0 if camera is None else _spotfit.frames_for_estimates(height, width)
+                notes += _spotfit.doubts(array[first : min(last, first + most)], camera)
             self._next = self._of_array(localizer, array, first, max(last, first))
         self._info = info if size is None else info.with_pixel_size(size)
-        if size is not None and not _USUAL_PIXELS[0] <= size <= _USUAL_PIXELS[1]:
-            notes.append(f"pixels of {size:g} nm are unusual; pixel_size is in nanometres")
-        if given is None:
-            notes.append(_NO_CAMERA)
-        tell(notes)
+        unusual = None if size is None else _spotfit.unusual_pixels(size)
+        tell(notes if unusual is None else [*notes, unusual])
 
     def _of_file(self, source: _spotfit.MovieLocalizer) -> Iterator[list[Any]]:
         while (found := source.next()) is not None:
@@ -258,6 +257,15 @@ class Blocks(Iterator[Locs]):
     def _counted(self, columns: list[Any], frames: int) -> list[Any]:
         self.done += frames
         return columns
+
+    @property
+    def report(self) -> dict[str, Any] | None:
+        """What came of the frames: how many candidates there were, how their fits ended, and why some are no localizations.
+
+        It is that of ``spotfit localize --json``. Of a file it is there at the end.
+        """
+        told = self._source.report()
+        return None if told is None else json.loads(told)
 
     def empty(self) -> Locs:
         """The table without rows."""

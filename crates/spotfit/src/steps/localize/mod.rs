@@ -43,8 +43,8 @@ use crate::record::{self, Origin, Record};
 use crate::table::{Filter, Info, Layout, PicassoVersion, Table, TableFormat};
 use options::Told;
 
-pub use doubts::unusual as unusual_pixels;
 pub(crate) use doubts::{Hears, Topic};
+pub use doubts::{frames_are, unusual as unusual_pixels};
 pub use lengths::fixed_sigma;
 pub use options::{CameraOptions, Given, LocalizeOptions};
 pub use report::{Dropped, LocalizeReport};
@@ -220,7 +220,7 @@ impl Localizing {
         let Self { options, mut movie, localizer, layout, filter, info, frames, notes, .. } = self;
         let slice = movie.options().slice;
         let (metadata, frames_are) = movie.about(|movie| {
-            (doubts::metadata(movie, options.pixel_size), doubts::frames_are(movie, slice))
+            (doubts::metadata(movie, options.pixel_size), frames_are(movie, slice))
         })?;
         metadata.into_iter().for_each(|note| hears.hear(Topic::Metadata, note));
         notes.into_iter().for_each(|note| hears.hear(Topic::Options, Note::Warning(note)));
@@ -257,7 +257,7 @@ impl Blocks {
     pub fn finish(self) -> LocalizeReport {
         let written = self.filter.is_some().then_some(self.rows);
         let localizer = self.found.into_localizer();
-        LocalizeReport::new(&localizer, self.frames_are, written, self.begin.elapsed())
+        LocalizeReport::of(&localizer, self.frames_are, written, self.begin.elapsed())
     }
 }
 

@@ -12,7 +12,7 @@ use crate::localize::{self, Positions};
 use crate::psf::{self, Psf};
 use crate::record::Origin;
 use crate::steps::stack::PixelScale;
-use crate::steps::{StepError, in_pixels, side};
+use crate::steps::{Note, StepError, in_pixels, side};
 use crate::table::{Layout, TableFormat, WidthColumns};
 use crate::yaml::YamlError;
 use crate::{
@@ -185,6 +185,21 @@ impl LocalizeOptions {
         with_filter: filter: Option<String>,
         const with_pixel_size: pixel_size: PixelScale,
         const with_origin: origin: Origin,
+    }
+
+    /// What is asked for where pixels have this size in nanometres, if it is known, for callers that have frames of their own:
+    /// the options of a [`Localizer`](localize::Localizer), without positions; the columns of a
+    /// table in pixels, and what is odd about them. Files are read.
+    ///
+    /// # Errors
+    /// [`StepError`].
+    pub fn resolved(
+        &self,
+        pixel_size: Option<f64>,
+    ) -> Result<(localize::LocalizeOptions, Layout, Vec<Note>), StepError> {
+        let Told { options, shape, notes } = self.told(pixel_size)?;
+        let layout = self.layout(None, TableFormat::Picasso, shape);
+        Ok((options, layout, notes.into_iter().map(Note::Warning).collect()))
     }
 
     /// The files that options name: the option, and each file of it.
