@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::words::symbol;
 use super::{Listener, Sink, Source, StepError};
-use crate::table::Unit;
+use crate::table::{Meaning, Unit};
 
 /// How a table is to be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -93,7 +93,7 @@ pub fn run(
             None => block,
         };
         report.localizations += block.rows();
-        report.unit = block.column("x").map_or("", |x| symbol(x.unit));
+        report.unit = block.column(Meaning::X).map_or("", |x| symbol(x.unit));
         sink.write(block).map_err(StepError::Write)
     })?;
     Ok(report)

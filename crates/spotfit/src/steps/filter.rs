@@ -8,7 +8,7 @@ use super::words::{condition, symbol};
 use super::{Listener, Sink, Source, StepError};
 use crate::Length;
 use crate::statistics::density_up_to;
-use crate::table::{Filter, Table};
+use crate::table::{Filter, Meaning, Table};
 
 /// Which localizations are kept: those that pass all that is asked for, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -178,7 +178,7 @@ impl Chosen {
         if let (Some(least), Some(radius)) = (options.neighbours, options.radius) {
             let radius = source.length("radius", radius, unit, &all.info)?;
             all.retain(&stays);
-            let (x, y) = (all.values("x"), all.values("y"));
+            let (x, y) = (all.values(Meaning::X), all.values(Meaning::Y));
             let (x, y) = (x.map_err(source.wrong())?, y.map_err(source.wrong())?);
             let counts = density_up_to(x, y, radius, least).map_err(source.refused())?;
             for (stay, count) in stays.iter_mut().filter(|stay| **stay).zip(counts) {

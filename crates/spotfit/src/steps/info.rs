@@ -14,7 +14,7 @@ use crate::astigmatism::file::CalibrationFileError;
 use crate::movie::{Movie, MovieOptions, Pixels};
 use crate::psf::{self, Psf};
 use crate::record::{self, Origin, Record, State};
-use crate::table::{Kind, TableFormat};
+use crate::table::{Kind, Meaning, TableFormat};
 
 /// What a file is.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -152,14 +152,17 @@ fn measured(path: &Path) -> Option<Psf> {
     psf::read(BufReader::new(File::open(path).ok()?)).ok()
 }
 
+/// What is read of tables.
+const FRAME: [&str; 1] = Meaning::names([Meaning::Frame]);
+
 fn table(path: &Path, listener: &dyn Listener) -> Result<TableInfo, StepError> {
     let origin = Record::origin_of(path);
     // What is looked at here does not depend on it.
     let source = Source::file(path).with_origin(origin.or(Some(Origin::Centre)));
     let layout = source.layout()?;
     let (mut rows, mut frames) = (0, None);
-    let has_frames = layout.column("frame").is_some();
-    let columns: Option<&[&str]> = if has_frames { Some(&["frame"]) } else { None };
+    let has_frames = layout.column(Meaning::Frame).is_some();
+    let columns: Option<&[&str]> = if has_frames { Some(&FRAME) } else { None };
     source.blocks(columns, listener, |block| {
         rows += block.rows();
         let own = if has_frames { block.frames().map_err(source.wrong())? } else { Vec::new() };

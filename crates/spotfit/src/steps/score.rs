@@ -14,7 +14,7 @@ use std::fmt;
 use super::words::symbol;
 use super::{Listener, Source, StepError};
 use crate::pairs::{Pair, Spots, pairs};
-use crate::table::{Info, Table, TableError, Unit};
+use crate::table::{Info, Meaning, Table, TableError, Unit};
 use crate::{Length, OutOfRange};
 
 /// α in the plane and along the axis, in percent of efficiency for a nanometre.
@@ -148,10 +148,10 @@ pub fn run(
         table.info.pixel_size.is_some() || matches!(table.length_unit(), Ok(Unit::Nanometre))
     };
     let unit = if tables.iter().all(in_nanometres) { Unit::Nanometre } else { Unit::Pixel };
-    let deep = tables.iter().all(|table| table.column("z").is_some());
+    let deep = tables.iter().all(|table| table.column(Meaning::Z).is_some());
     for (source, table) in [(localizations, &tables[0]), (truth, &tables[1])] {
         // A table that cannot be had in this unit is to blame, and not a radius.
-        table.emptied().lengths("x", unit).map_err(source.wrong())?;
+        table.emptied().lengths(Meaning::X, unit).map_err(source.wrong())?;
     }
     let [radius, radius_z] = radii(options, localizations, &info, unit, deep)?;
     let field = Field::of(options, localizations, &info, unit)?;
@@ -193,7 +193,7 @@ pub fn run(
     })
 }
 
-const NEEDED: [&str; 4] = ["frame", "x", "y", "z"];
+const NEEDED: [&str; 4] = Meaning::names([Meaning::Frame, Meaning::X, Meaning::Y, Meaning::Z]);
 
 /// What is known of the movie from the options, or else from either table.
 fn known(options: &ScoreOptions, [found, truth]: &[Table; 2]) -> Info {
@@ -301,16 +301,20 @@ impl Side {
         let origin = match (source.origin(), unit) {
             (0.0, _) => 0.0,
             (origin, Unit::Nanometre) => {
-                let (column, found, needed) = ("x".to_owned(), Unit::Nanometre, Unit::Pixel);
+                let (column, found, needed) =
+                    (Meaning::X.to_string(), Unit::Nanometre, Unit::Pixel);
                 let unknown = || TableError::PixelSize { column, found, needed };
                 origin * table.info.pixel_size.ok_or_else(unknown).map_err(&wrong)?
             }
             (origin, _) => origin,
         };
         let frames = table.frames().map_err(&wrong)?;
-        let (x, y) =
-            (table.lengths("x", unit).map_err(&wrong)?, table.lengths("y", unit).map_err(&wrong)?);
-        let z = deep.then(|| table.lengths("z", Unit::Nanometre).map_err(&wrong)).transpose()?;
+        let (x, y) = (
+            table.lengths(Meaning::X, unit).map_err(&wrong)?,
+            table.lengths(Meaning::Y, unit).map_err(&wrong)?,
+        );
+        let z =
+            deep.then(|| table.lengths(Meaning::Z, Unit::Nanometre).map_err(&wrong)).transpose()?;
         let mut side = Self {
             frames: Vec::new(),
             x: Vec::new(),

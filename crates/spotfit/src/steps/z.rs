@@ -7,7 +7,7 @@ use super::{Listener, Sink, Source, StepError};
 use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
 use crate::astigmatism::find::{Depth, DepthStatus, FindOptions, Finder, Measure};
 use crate::astigmatism::table::{TableDepthError, TableFinder, set_depths};
-use crate::table::{Column, Kind, Table, Unit};
+use crate::table::{Column, Kind, Meaning, Table, Unit};
 use crate::yaml::YamlError;
 
 /// How heights are found.
@@ -167,11 +167,11 @@ fn wrong(source: &Source) -> impl Fn(TableDepthError) -> StepError + use<> {
 /// The same with (0, 0) at the centre of the first pixel: errors of widths depend on where in its pixel a spot is.
 fn centred(block: &Table, origin: f64) -> Table {
     let mut moved = block.clone();
-    for name in ["x", "y"] {
+    for meaning in [Meaning::X, Meaning::Y] {
         // Where the size of a pixel is not known, widths are refused.
-        if let Ok(places) = block.lengths(name, Unit::Pixel) {
+        if let Ok(places) = block.lengths(meaning, Unit::Pixel) {
             let places = places.iter().map(|place| place - origin).collect();
-            moved.set(Column::new(name, Unit::Pixel, Kind::Double, places));
+            moved.set(Column::new(meaning, Unit::Pixel, Kind::Double, places));
         }
     }
     moved

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::render::{ColourMap, MOST_PIXELS};
 use crate::steps::StepError;
+use crate::table::Meaning;
 use crate::{Length, OutOfRange};
 
 /// What a picture of tables looks like.
@@ -122,7 +123,7 @@ impl RenderOptions {
     pub(super) fn value(&self, tables: usize) -> Option<&str> {
         match self.colour_by.as_deref() {
             Some("density") => None,
-            None if self.chooses_colours(tables) => Some("z"),
+            None if self.chooses_colours(tables) => Some(Meaning::Z.name()),
             column => column,
         }
     }
