@@ -9,4 +9,5 @@
 //! ```
 
 pub mod html;
+pub mod number;
 pub mod svg;
