@@ -1,4 +1,4 @@
-//! Localizations for which a condition holds, that are found once, and that have neighbours.
+//! Filters tables: keeps localizations that fulfil a condition, that were not found twice, and that have neighbours.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,7 +34,7 @@ impl FilterOptions {
     }
 }
 
-/// What came of filtering. A number is not there if it was not asked for.
+/// The report of filtering. Numbers that were not asked for are missing.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct FilterReport {
@@ -42,11 +42,11 @@ pub struct FilterReport {
     pub localizations: usize,
     /// Those that were kept.
     pub kept: usize,
-    /// Those that do not fulfil the condition.
+    /// Those dropped because they do not fulfil the condition.
     pub unfulfilled: Option<usize>,
-    /// Those of the others near which there is a brighter one.
+    /// Of the others, those dropped because a brighter one is near.
     pub found_twice: Option<usize>,
-    /// Those of the others with too few neighbours.
+    /// Of the others, those dropped because they have too few neighbours.
     pub few_neighbours: Option<usize>,
     /// The unit of each column of the condition that has one: `px`, `nm`, `photon` or `rad`.
     pub units: BTreeMap<String, &'static str>,

@@ -8,7 +8,7 @@ use crate::Length;
 use crate::statistics::{Duplicates, duplicates};
 use crate::table::{Meaning, Table, Unit};
 
-/// Which localizations are taken for one.
+/// Which localizations count as one.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -23,7 +23,7 @@ impl MergeOptions {
     }
 }
 
-/// What came of merging.
+/// The report of merging.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct MergeReport {
@@ -31,7 +31,7 @@ pub struct MergeReport {
     pub localizations: usize,
     /// Those that were kept.
     pub kept: usize,
-    /// Those that were dropped, for a brighter one was near.
+    /// Those that were dropped because a brighter one is near.
     pub found_twice: usize,
     /// The radius, in `unit`.
     pub radius: f64,

@@ -1,8 +1,8 @@
-//! How well the spots of a movie were found, beside the truth.
+//! Compares localizations with the truth: how well the spots of a movie were found.
 //!
-//! The numbers are those of the SMLM challenge of 2016 (Sage et al., Nature Methods 16, 387–395, 2019): of localizations and spots of one
-//! frame as many as possible are paired within a radius, and of such choices the one with the least sum of distances. With TP pairs, FP
-//! localizations and FN spots without a partner
+//! The numbers are those of the SMLM challenge of 2016 (Sage et al., Nature Methods 16, 387–395, 2019). In each frame, localizations and
+//! spots within a radius of each other are paired: as many as possible, and with the least sum of distances. With TP pairs, FP
+//! localizations without a partner and FN spots without a partner
 //!
 //! - Jaccard index = TP / (TP + FP + FN), recall = TP / (TP + FN), precision = TP / (TP + FP);
 //! - RMSE = √(Σ(Δx² + Δy²) / TP) in the plane, √(ΣΔz² / TP) along the axis;
@@ -55,11 +55,11 @@ impl ScoreOptions {
     }
 }
 
-/// How well spots were found ([definitions](self)). What nothing was found for is not there.
+/// How well spots were found ([definitions](self)). A number that is not defined is missing.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ScoreReport {
-    /// Pairs of all pairs, localizations and spots without a partner, in percent.
+    /// The Jaccard index: the share of the pairs in all pairs, localizations without a partner and spots without a partner, in percent.
     pub jaccard: Option<f64>,
     /// Spots that were found, in percent.
     pub recall: Option<f64>,
@@ -79,9 +79,9 @@ pub struct ScoreReport {
     pub false_negatives: usize,
     /// The frames in which there is a localization or a spot.
     pub frames: usize,
-    /// Localizations and spots that are not counted, being near the edge.
+    /// Localizations and spots that are not counted because they are near the edge.
     pub near_edge: usize,
-    /// Localizations and spots that are not counted, for a number of them is not finite.
+    /// Localizations and spots that are not counted because a number of them is not finite.
     pub not_finite: usize,
     /// The radius, in `unit`.
     pub radius: f64,

@@ -28,7 +28,7 @@ impl PartBars {
         Self { title: title.to_owned(), unit: unit.to_owned(), bars, summed: false }
     }
 
-    /// The same for parts that make a whole, which is said.
+    /// The same for parts that make a whole: their sum stands beside the name of the bar.
     #[must_use]
     pub fn summed(self) -> Self {
         Self { summed: true, ..self }

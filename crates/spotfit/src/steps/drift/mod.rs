@@ -1,4 +1,4 @@
-//! Drift is found, or read from a table, and taken out.
+//! Finds drift, or reads it from a table, and takes it out.
 
 mod chart;
 mod options;
@@ -23,7 +23,7 @@ const LEAST_RANGE: f64 = 500.0;
 /// The side of a pixel in nanometres where it is not known.
 const USUAL_PIXEL: f64 = 100.0;
 
-/// The drift of a table, and what is said about it.
+/// The drift of a table with its report.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Found {
@@ -33,7 +33,7 @@ pub struct Found {
     pub unit: Unit,
     /// What is known of the movie.
     pub info: Info,
-    /// What is said about it.
+    /// The report.
     pub report: DriftReport,
 }
 
@@ -64,7 +64,7 @@ const NEEDED: [&str; 8] = Meaning::names([
 const UNCERTAINTIES: [Meaning; 3] =
     [Meaning::Uncertainty, Meaning::UncertaintyX, Meaning::UncertaintyY];
 
-/// Looks for the drift of a table, and takes nothing out.
+/// Finds the drift of a table, and takes nothing out.
 ///
 /// # Errors
 /// [`StepError`], also for drift that is not found, or cannot be told from chance.
@@ -78,8 +78,8 @@ pub fn find(
     find_in(options, source, all, unit, listener)
 }
 
-/// Takes the drift out of a table: that which is found, or with `apply` that of a table of drift. Of the options only
-/// [`DriftOptions::with_error`] counts then.
+/// Takes the drift out of a table: the drift that is found in it, or that in the table `apply`. With `apply`, only
+/// [`DriftOptions::with_error`] of the options counts.
 ///
 /// # Errors
 /// [`StepError`], also for drift that is not found, or cannot be told from chance.

@@ -37,10 +37,12 @@ pub fn table(drift: &Drift, unit: Unit, info: &Info) -> Table {
     table
 }
 
-/// Reads a table of drift, as [`table()`] makes it, in the unit of the table that it is of; `info` is what is known of its movie.
+/// Reads a table of drift, as [`table()`] makes it. The result is in `unit`, that of the localizations; `info` is what is known of
+/// their movie.
 ///
 /// # Errors
-/// [`StepError::Input`] if it has not a row for each frame from the first, numbers that are not finite, or negative errors.
+/// [`StepError::Input`] if rows are missing (there must be one for each frame, from the first), if a number is not finite, or if an
+/// error is negative.
 pub fn read(source: &Source, unit: Unit, info: &Info) -> Result<Drift, StepError> {
     let refused = |reason: String| StepError::input(source.name(), reason);
     let wrong = |error: TableError| refused(error.to_string());
@@ -101,7 +103,8 @@ fn error_column(table: &Table, name: &str, usual: Unit) -> Option<Column> {
     Some(Column::new(name, unit, Kind::Double, values))
 }
 
-/// The places (x, y) of the beads in a table, in the unit of the table whose drift they show, for [`Beads::At`](super::Beads::At).
+/// Reads the places (x, y) of beads from a table, for [`Beads::At`](super::Beads::At). They are in the unit of the table `of`, from
+/// which the drift is to be found.
 ///
 /// # Errors
 /// [`StepError`].
