@@ -17,6 +17,7 @@ use spotfit::steps::{
 };
 use spotfit::table::{Table, TableError};
 
+use crate::error::keywords;
 use crate::pictures::{Shown, shown};
 use crate::tables::{Given, Info, Made, columns, table};
 use crate::threads;
@@ -163,7 +164,7 @@ impl Listener for Heard<'_> {
         if let Note::Part(_) = note {
             return;
         }
-        self.notes.borrow_mut().push(without_backticks(note.text()));
+        self.notes.borrow_mut().push(keywords(note.text()));
     }
 
     fn is_cancelled(&self) -> bool {
@@ -243,17 +244,12 @@ pub(crate) fn of_step(error: StepError) -> PyErr {
             io::Error::new(source.kind(), format!("{name}: {source}")).into()
         }
         StepError::Table { source: TableError::Column(_), .. } => {
-            PyKeyError::new_err(without_backticks(&error.to_string()))
+            PyKeyError::new_err(keywords(&error.to_string()))
         }
-        StepError::Memory { .. } => PyMemoryError::new_err(without_backticks(&error.to_string())),
+        StepError::Memory { .. } => PyMemoryError::new_err(keywords(&error.to_string())),
         StepError::Movie { name, source: MovieError::Io(error) } => {
             io::Error::new(error.kind(), format!("{name}: {error}")).into()
         }
-        other => PyValueError::new_err(without_backticks(&other.to_string())),
+        other => PyValueError::new_err(keywords(&other.to_string())),
     }
-}
-
-/// A text in which names of options stand in backticks, which Python's exceptions do without.
-fn without_backticks(text: &str) -> String {
-    text.replace('`', "")
 }

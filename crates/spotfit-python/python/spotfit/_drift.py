@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from . import _arguments as arguments
 from ._locs import Locs
+from ._options import Length
 from ._pictures import Drift, reported
-from ._steps import Length, _length, _run
+from ._steps import _length, _run
 
 
 def find_drift(

@@ -10,8 +10,9 @@ import numpy as np
 from . import _arguments as arguments
 from ._keywords import takes_former
 from ._locs import Locs, Movie
+from ._options import Length
 from ._pictures import Drift, Picture, reported
-from ._steps import Length, _length, _run
+from ._steps import _length, _run
 from ._warnings import tell
 
 if TYPE_CHECKING:
