@@ -274,7 +274,7 @@ def test_what_is_wrong_is_named_before_anything_begins(movies: list[Path], tmp_p
         ([3], {}, TypeError, "paths"),
         (movies, {"format": "txt"}, ValueError, "format"),
         (movies, {"executor": 3}, TypeError, "executor"),
-        (movies, {"box": 4}, ValueError, "box_size"),
+        (movies, {"box": 4}, ValueError, "box = 4 "),
         (movies, {"speed": 4}, TypeError, "speed"),
         (movies, {"channel": "a"}, TypeError, "channel"),
         (movies, {"roi": (1, 2)}, ValueError, "roi"),

@@ -20,7 +20,7 @@ NOTHING = [None, "", "spots", b"x", object(), {}, {1, 2}, [], [[]], 3, 1j, ..., 
 NUMBERS = [0, -1, 1, 2, 3, 10**30, -(10**30), 2**63, 2**64, 0.5, -0.0, 1e308, float("nan"), float("inf"), True, np.int8(3)]
 WORDS: dict[str, list[Any]] = {
     "shape": ["circular", "elliptical", "rotated", "given"],
-    "fixed_sigma": [1.5, (1.0, 2.0), [1, 2], (1, 2, 3), "1"],
+    "fixed_sigma": [1.5, (1.0, 2.0), [1, 2], (1, 2, 3), "1", "1,2", "130nm", ("130nm", 2)],
     "profile": ["sampled", "integrated"],
     "estimator": ["lse", "mle", "LSE"],
     "camera": [spotfit.Camera(), spotfit.Camera(em_gain=1), (1, 2), (1, 2, 3, 4)],
@@ -207,7 +207,11 @@ def test_what_is_wrong_is_named() -> None:
         ({"camera": 3}, TypeError, "camera"),
         ({"dtype": "int"}, ValueError, "dtype"),
         ({"speed": 3}, TypeError, "speed"),
-        ({"fixed_sigma": "12"}, TypeError, "fixed_sigma"),
+        ({"fixed_sigma": "12 miles"}, ValueError, "fixed_sigma: .* is not a length"),
+        ({"fixed_sigma": "130nm"}, ValueError, "fixed_sigma: 130nm is in nanometres, and the size of a pixel is not given"),
+        ({"sigma_max": [3.0]}, TypeError, "sigma_max must be a number"),
+        ({"pixel_size": -1}, ValueError, "pixel_size"),
+        ({"pixel_size": "px"}, TypeError, "pixel_size"),
         ({"max_iterations": 200.0}, TypeError, "max_iterations"),
     ]
     spotfit.fit(spots, max_iterations=200)

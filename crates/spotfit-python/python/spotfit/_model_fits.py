@@ -271,7 +271,8 @@ class ModelFits:
         >>> fits = spotfit.Model("a*x + b").fit([0.0, 1.0, 2.0, 7.0], start=[1, 0])
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     fits.save(f"{folder}/fits.csv")
-        ...     print(open(f"{folder}/fits.csv").readline().strip())
+        ...     with open(f"{folder}/fits.csv") as file:
+        ...         print(file.readline().strip())
         fit,a,b,a_error,b_error,chi2,degrees,iterations,status
         """
         if self._made is None:

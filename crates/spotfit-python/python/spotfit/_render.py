@@ -25,7 +25,7 @@ def render(
     *,
     pixel: Length | None = None,
     blur: Blur | Length = "uncertainty",
-    extent: Sequence[Length] | None = None,
+    extent: str | Sequence[Length] | None = None,
     colour_map: ColourMap | None = None,
     colour_by: str | None = None,
     colour_range: tuple[float, float] | None = None,
@@ -50,8 +50,9 @@ def render(
     blur : {"uncertainty", "average", "none"} or float or str
         How wide the Gaussians are: each as its uncertainty, all as the median, none (localizations in each pixel are counted), or
         all of this width, in nanometres or with a unit.
-    extent : four floats or str, optional
-        Left, top, right and bottom edge, in the unit of the localizations, as of `Picture.extent`, or with a unit. Default: the
+    extent : four of float or str, or str, optional
+        Left, top, right and bottom edge, in the unit of the localizations, as of `Picture.extent`, or with units, as in
+        ``"0um,0um,5um,5um"``. Default: the
         frames of the movie, if their size is known, or else all localizations but those far from all others.
     colour_map : {"inferno", "magma", "viridis", "grey", "turbo", "sinebow"}, optional
         The colours of density, by default "inferno"; or of `colour_by`, by default "turbo".
@@ -105,7 +106,7 @@ def render(
     options = {
         "pixel": _length("pixel", pixel),
         "blur": _length("blur", blur),
-        "extent": None if extent is None else [_length("extent", edge) for edge in extent],
+        "extent": None if extent is None else [_length("extent", edge) for edge in arguments.parts(extent)],
         "colour_map": colour_map,
         "colour_by": colour_by,
         "colour_range": None if colour_range is None else list(arguments.pair("colour_range", colour_range)),
