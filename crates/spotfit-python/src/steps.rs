@@ -224,10 +224,23 @@ pub(crate) fn options<O: DeserializeOwned>(text: &str) -> PyResult<O> {
             Some((name, serde_json::from_value::<O>(one).err()?))
         };
         match given.into_iter().find_map(alone) {
-            Some((name, error)) => PyValueError::new_err(format!("{name}: {error}")),
+            Some((name, error)) => PyValueError::new_err(told(&name, &error.to_string())),
             None => wrong(error),
         }
     })
+}
+
+/// What is wrong with an option: of words in those of other exceptions.
+fn told(name: &str, error: &str) -> String {
+    let parts =
+        error.strip_prefix("unknown variant `").and_then(|rest| rest.split_once("`, expected "));
+    match parts {
+        Some((word, known)) => {
+            let known = known.trim_start_matches("one of ").replace("` or `", "`, `");
+            format!("{name} = '{word}' is not one of {}", known.replace('`', "'"))
+        }
+        None => format!("{name}: {error}"),
+    }
 }
 
 pub(crate) fn json(value: &impl Serialize) -> PyResult<String> {

@@ -169,5 +169,8 @@ def test_former_keywords_are_taken(tmp_path: Path) -> None:
     assert again.names == locs.names and all(np.array_equal(again[name], locs[name]) for name in locs)
     with pytest.raises(TypeError, match="box_size is called box now: give one of them"):
         spotfit.localize(frames(), **{"box_size": 9, "box": 9})  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="unexpected keyword"):
-        spotfit.localize(frames(), **{"boxsize": 9})  # type: ignore[arg-type]
+    for function in spotfit.localize, spotfit.Blocks:
+        with pytest.raises(TypeError, match=r"localize\(\) got an unexpected keyword argument 'pixelsize'; did you mean 'pixel_size'\?"):
+            function(frames(), **{"pixelsize": 9})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"fit\(\) got an unexpected keyword argument 'sape'; did you mean 'shape'\?"):
+        spotfit.fit(frames()[:, :9, :9], **{"sape": "circular"})  # type: ignore[call-overload]

@@ -63,6 +63,10 @@ def side(name: str, value: Any, pixel_size: float | None = None) -> int | None:
     """The side of windows in pixels, which text may have with a unit, or None where nothing is said."""
     if isinstance(value, str):
         return _spotfit.window_side(name, value, pixel_size)
+    if isinstance(value, (float, np.floating)):
+        if not float(value).is_integer():
+            raise ValueError(f"{name} = {value:g} is not a whole number of pixels")
+        value = int(value)
     return None if value is None else whole(name, value)
 
 
@@ -105,6 +109,8 @@ def unmasked(name: str, value: Any) -> Any:
 
 def pair(name: str, value: Any) -> tuple[float, float]:
     """Two numbers; one is taken twice."""
+    if isinstance(value, str):
+        raise TypeError(f"{name} must be one number or two, not {value!r}")
     try:
         first, second = value
     except TypeError:

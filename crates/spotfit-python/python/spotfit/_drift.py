@@ -65,6 +65,8 @@ def find_drift(
     >>> round(float(drift.x[-1]), 3), drift.report["beads"]
     (0.99, 1)
     """
+    if isinstance(beads, str) and beads != "auto":
+        raise ValueError(f"beads = {beads!r} is neither 'auto' nor places (n, 2)")
     options = {
         "beads": beads if beads is None or isinstance(beads, str) else {"at": _positions(beads)},
         "bead_radius": _length("bead_radius", bead_radius),

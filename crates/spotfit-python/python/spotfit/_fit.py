@@ -13,7 +13,7 @@ from . import _arguments as arguments
 from ._camera import Camera
 from ._device import DeviceFits
 from ._fits import Errors, Fits, Made
-from ._keywords import RENAMED, current, takes_former
+from ._keywords import RENAMED, current, refuse, takes_former
 from ._spotfit import CameraMap, device_of
 from ._spotfit import Fitter as _Fitter
 from ._warnings import NO_CAMERA, tell
@@ -330,6 +330,8 @@ class Fitter:
         dtype: str | None,
     ) -> Fits | DeviceFits:
         double = _double(dtype)
+        if start is None and self._made.shape == "given":
+            raise ValueError("shape = 'given' needs start: each window has the width of its start")
         # NumPy's own arrays, which most are, need not be asked.
         device = None if type(pixels) is np.ndarray else device_of(name, pixels)
         made = self._made
@@ -380,6 +382,7 @@ def _fitter(options: Options, pixel_size: float | None = None) -> Fitter:
     try:
         return _cached(**options)
     except TypeError:
+        refuse("fit", options, (*fit_quietly.__kwdefaults__, *Fitter.__init__.__kwdefaults__))
         # What cannot be hashed, a list for instance, may be right.
         return Fitter(**options)
 

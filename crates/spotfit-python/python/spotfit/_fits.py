@@ -193,6 +193,15 @@ class Fits:
         What Rust wrote: the fields ``x``, ``y``, ``sigma``, ``sigma_x``, ``sigma_y``, ``angle``, ``amplitude``,
         ``background``, ``chi2``, ``iterations``, ``evaluations`` and ``status``. Each is an attribute too. None of them can
         be written to: they are views of this array, and so are the fits that are chosen of others. Copies can.
+
+    Examples
+    --------
+    >>> import spotfit
+    >>> camera = spotfit.Camera()
+    >>> fits = spotfit.fit(spotfit.simulate(100, photons=1000, sigma=1.3).spots, camera=camera, errors=True)
+    >>> good = fits[fits.converged & (fits.errors.x < 0.1)]
+    >>> len(good), bool(abs(good.photons.mean() - 1000) < 20)
+    (100, True)
     """
 
     __slots__ = ("_errors", "_made", "array")

@@ -13,8 +13,8 @@ from . import _arguments as arguments
 from . import _spotfit
 from ._camera import Camera
 from ._concatenate import joined
-from ._fit import LENGTHS, fitter_of
-from ._keywords import RENAMED, takes_former
+from ._fit import LENGTHS, Fitter, fitter_of
+from ._keywords import RENAMED, refuse, takes_former
 from ._locs import Locs
 from ._warnings import tell
 
@@ -145,6 +145,15 @@ class Blocks(Iterator[Locs]):
         If there is no camera, so that photons are counts; if the first frames contradict a `Camera` that is given (a baseline
         above most of them, sensitivity or EM gain by more than a factor of 2, a read noise of 0 where there is one that matters); if the
         file or the size of its pixels is odd; or if `box` is not that of the calibration.
+
+    Examples
+    --------
+    >>> import numpy as np, spotfit
+    >>> movie = np.random.default_rng(1).poisson(20, (10, 64, 64))
+    >>> movie[:, 30:33, 40:43] += 200
+    >>> blocks = spotfit.Blocks(movie, camera=spotfit.Camera(), roi=(30, 20, 20, 20))
+    >>> sum(len(locs) for locs in blocks), blocks.done, blocks.total
+    (10, 10, 10)
     """
 
     @takes_former(**RENAMED)
@@ -169,6 +178,7 @@ class Blocks(Iterator[Locs]):
         slice: int | None = None,
         **options: Unpack[Options],
     ) -> None:
+        refuse("localize", options, (*(Blocks.__init__.__kwdefaults__ or ()), *(Fitter.__init__.__kwdefaults__ or ())))
         if options.get("shape") == "given":
             raise ValueError("shape = 'given' needs start values: spotfit.fit takes them, localizing does not")
         if psf is not None:
@@ -205,7 +215,7 @@ class Blocks(Iterator[Locs]):
         camera = None if given is None or isinstance(given, _spotfit.CameraMap) else arguments.camera(given)
         frames = Slice(None) if frames is None else frames
         if not isinstance(frames, Slice) or frames.step not in (None, 1):
-            raise ValueError("frames must be a slice without a step")
+            raise ValueError("frames must be a slice without a step, as in slice(0, 100)")
         frames = Slice(arguments.index("frames", frames.start), arguments.index("frames", frames.stop))
         self.done = 0
         if isinstance(movie, (str, PathLike)):
@@ -228,6 +238,8 @@ class Blocks(Iterator[Locs]):
             if saturation is None and "saturated" in dropped and getattr(movie, "dtype", None) not in _NARROW:
                 raise ValueError("drop = 'saturated' needs saturation, in ADU, for pixels that are not uint8 or uint16")
             array = movie if hasattr(movie, "shape") else np.asarray(movie)
+            if getattr(array, "dtype", None) is not None and array.dtype.kind in "US":
+                raise TypeError("movie must be one path, or frames: spotfit.fit_files takes several paths")
             if len(array.shape) != 3:
                 raise ValueError(f"movie must be (n, height, width), not of shape {tuple(array.shape)}")
             count, height, width = (int(side) for side in array.shape)

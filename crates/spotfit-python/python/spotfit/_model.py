@@ -78,6 +78,8 @@ class Model:
             raise TypeError(f"formula must be a string, not {type(formula).__name__}")
         # What another process makes the same of.
         self._given = (formula, variables, parameters, spline)
+        if spline is not None and not isinstance(spline, Mapping):
+            raise TypeError(f"spline must be a mapping of names to samples, not {type(spline).__name__}")
         splines = [_spline(called, samples) for called, samples in (spline or {}).items()]
         name = formula.strip()
         if name in _named() or name in _spotfit.Model.with_splines():

@@ -100,13 +100,16 @@ def render(
     if blur == "histogram":
         tell("blur='histogram' is called 'none' now", DeprecationWarning)
         blur = "none"
+    edges = None if extent is None else [_length("extent", edge) for edge in arguments.parts(extent)]
+    if edges is not None and len(edges) != 4:
+        raise ValueError(f"extent must be four lengths: left, top, right and bottom edge, not {len(edges)}")
     for name, text in ("colour_by", colour_by), ("filter", filter):
         if not isinstance(text, (str, type(None))):
             raise TypeError(f"{name} must be text, not {type(text).__name__}")
     options = {
         "pixel": _length("pixel", pixel),
         "blur": _length("blur", blur),
-        "extent": None if extent is None else [_length("extent", edge) for edge in arguments.parts(extent)],
+        "extent": edges,
         "colour_map": colour_map,
         "colour_by": colour_by,
         "colour_range": None if colour_range is None else list(arguments.pair("colour_range", colour_range)),
@@ -122,8 +125,7 @@ def render(
     given = {"locs" if len(tables) == 1 else f"table {number}": table for number, table in enumerate(tables, 1)}
     given |= {f"drift {number}": _as_locs(of) for number, of in enumerate(drifts, 1)}
     (pixels, grey, density, nanometres), report = _run("render", options, given)
-    edges = tuple(report["extent"])
-    picture = Picture(pixels, edges, report["pixel"], report["unit"], nanometres, grey, density)
+    picture = Picture(pixels, tuple(report["extent"]), report["pixel"], report["unit"], nanometres, grey, density)
     return reported(picture, report)
 
 

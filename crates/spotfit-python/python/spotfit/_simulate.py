@@ -134,7 +134,7 @@ def simulate(
     return Simulation(pixels, truth, corners)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SimulatedMovie:
     """Simulated frames with their truth.
 
@@ -153,6 +153,11 @@ class SimulatedMovie:
     frames: npt.NDArray[np.uint16]
     truth: Locs
     maps: Maps | None = None
+
+    def __repr__(self) -> str:
+        count, height, width = self.frames.shape
+        with_maps = "" if self.maps is None else " of a camera with maps"
+        return f"SimulatedMovie of {count:,} frames of {height}×{width} pixels{with_maps}, with a truth of {len(self.truth):,} rows"
 
 
 def simulate_movie(
