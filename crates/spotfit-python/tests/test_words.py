@@ -67,8 +67,6 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
 #: Defaults that differ in how they are written: what Python says is found out later, or is a number that the command tells in words.
 DEFAULTS = {
     ("simulate movie", "drift"): (0.0, 0.0),
-    # Python takes single precision where it is faster: what it cannot decide is fitted again in double precision.
-    ("curve", "backend"): "auto",
     # In Python they stand where `Defocus` has them.
     ("simulate", "z_range"): 500.0,
     ("simulate", "focus"): 200.0,

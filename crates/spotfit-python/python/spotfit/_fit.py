@@ -382,7 +382,7 @@ def _fitter(options: Options, pixel_size: float | None = None) -> Fitter:
     try:
         return _cached(**options)
     except TypeError:
-        refuse("fit", options, (*fit_quietly.__kwdefaults__, *Fitter.__init__.__kwdefaults__))
+        refuse("fit", options, (*(fit_quietly.__kwdefaults__ or ()), *(Fitter.__init__.__kwdefaults__ or ())))
         # What cannot be hashed, a list for instance, may be right.
         return Fitter(**options)
 

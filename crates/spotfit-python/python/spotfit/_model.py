@@ -203,7 +203,7 @@ class Model:
         max_iterations: int = 200,
         tolerance: float = 1e-3,
         covariance: bool = False,
-        backend: Backend = "auto",
+        backend: Backend = "reference",
         instruction_set: InstructionSet | None = None,
         device: int = 0,
         threads: int = 0,
@@ -241,8 +241,8 @@ class Model:
             Fits end where the next step is shorter than this many standard errors.
         covariance : bool
             Whether the covariance is wanted, too.
-        backend : {"auto", "cpu", "gpu", "reference"}
-            What computes: the CPU in double precision ("auto" and "reference"), or in single precision the CPU or the GPU.
+        backend : {"reference", "auto", "cpu", "gpu"}
+            What computes: the CPU in double precision ("reference", and "auto" too), or in single precision the CPU or the GPU.
         instruction_set : {"avx512", "avx2", "neon", "portable"}, optional
             Vector instructions of the backend "cpu".
         device : int
