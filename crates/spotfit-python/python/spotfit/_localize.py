@@ -197,7 +197,7 @@ class Blocks(Iterator[Locs]):
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
         self._options = _spotfit.LocalizeOptions(
             *fitter_of(options, known),
-            box_size=arguments.side("box", box, known),
+            box_size=arguments.box(box, known),
             false_rate=arguments.number("false_rate", false_rate),
             threshold=threshold,
             roi=None if roi is None else arguments.roi(roi, known),

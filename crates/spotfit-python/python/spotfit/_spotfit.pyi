@@ -37,6 +37,7 @@ __all__ = [
     "read_table",
     "record_inputs",
     "recorded_length",
+    "region",
     "report_curves",
     "report_fits",
     "run_step",
@@ -46,7 +47,6 @@ __all__ = [
     "simulate_beads",
     "simulate_movie",
     "unlike",
-    "whole_pixels",
     "window_side",
     "write_table",
 ]
@@ -232,8 +232,8 @@ class Info:
     def numbers(self) -> tuple[float | None, int | None, int | None, int | None]: ...
 
 def in_pixels(name: str, text: str, pixel_size: float | None) -> float: ...
-def whole_pixels(name: str, text: str, pixel_size: float | None) -> int: ...
-def window_side(name: str, text: str, pixel_size: float | None) -> int: ...
+def region(text: str, pixel_size: float | None) -> list[int]: ...
+def window_side(text: str, pixel_size: float | None) -> int: ...
 def recorded_length(name: str, text: str) -> str | None: ...
 
 #: Nine columns, iterations and evaluations, and statuses.

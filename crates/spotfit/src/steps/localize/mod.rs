@@ -45,7 +45,7 @@ use options::Told;
 
 pub use doubts::unusual as unusual_pixels;
 pub(crate) use doubts::{Hears, Topic};
-pub use lengths::fixed_sigma;
+pub use lengths::{fixed_sigma, roi};
 pub use options::{CameraOptions, Given, LocalizeOptions};
 pub use report::{Dropped, LocalizeReport};
 
