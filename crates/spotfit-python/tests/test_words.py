@@ -19,7 +19,7 @@ FILES = {"output", "overwrite", "help", "json", "filter", "origin", "first_frame
 #: A camera has a type of its own.
 CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
 #: Simulated files; the overwriting is of them.
-FILES_OF_SIMULATIONS = {"output", "truth", "overwrite", "json"}
+FILES_OF_SIMULATIONS = {"output", "truth", "overwrite", "json", "write_defects"}
 #: A simulated camera has Python's type, and maps are an argument: ``maps="simulated"`` is what ``--camera`` makes.
 SIMULATED_CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
 #: Plots are the command's.

@@ -4,6 +4,7 @@ pub(crate) mod calibrations;
 pub(crate) mod condition;
 pub(crate) mod corners;
 pub(crate) mod data;
+pub(crate) mod defects;
 pub(crate) mod fit_options;
 pub(crate) mod input;
 pub(crate) mod known;

@@ -333,11 +333,12 @@ def simulate_movie(
     on_time: float,
     off_time: float,
     beads: int,
+    hot_pixels: int,
     drift: tuple[float, float],
     drift_z: float | None,
     heights: str | None,
     maps: tuple[list[Any] | None, bool],
-) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None]: ...
+) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None, npt.NDArray[np.bool_] | None]: ...
 def simulate_beads(
     *,
     frame: tuple[int, int, float, float, tuple[float, float, float | None, float], int],
@@ -351,7 +352,7 @@ def simulate_beads(
     depth: float | None,
     profile: str,
     maps: tuple[list[Any] | None, bool],
-) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None]: ...
+) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None, npt.NDArray[np.bool_] | None]: ...
 def calibrate(
     given: list[Any], fitter: Fitter, camera_map: CameraMap | None, *, options: str, channel: int | None, slice: int | None
 ) -> tuple[bytes, str, list[str]]: ...
