@@ -27,7 +27,7 @@ PLOTS = {"plot"}
 #: For each verb its functions; options that are no keywords, and keywords that are no options, besides those above.
 VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # Positions are windows of `fit_in_frames`, start values an array, and arrays are in memory; --box is `box`.
-    "localize": ([spotfit.Blocks.__init__, FITTER], {*FILES - {"pixel_size"}, *CAMERA, "positions", "max_frame_pixels"}, {"tolerance"}),
+    "localize": ([spotfit.Blocks.__init__, FITTER], {*FILES - {"pixel_size"}, *CAMERA, "positions", "max_frame_pixels", "write_defects"}, {"tolerance"}),
     "fit": ([spotfit.fit, FITTER], {*FILES, *CAMERA, "initial"}, {"start", "dtype", "tolerance"}),
     # --spline is a function of its own, `calibrate_psf`.
     "calibrate": (

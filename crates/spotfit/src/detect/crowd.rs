@@ -12,7 +12,7 @@
 //! The filter is then the curvature of a Gaussian that is narrower than a spot (σ = box/10 pixels, followed by a Laplacian),
 //! whose response to a spot is 0.6 times as wide, and to even and sloping backgrounds 0. Its noise is that of the pixels times
 //! the gain of the filter; above the background of the usual search, light adds its own. The threshold is three quarters of the
-//! usual one: about one false spot in 10 000 pixels, which have four hundred true ones at the least density of a crowd.
+//! usual one: about one false spot in 10 000 pixels, which have forty true ones at the least density of a crowd.
 
 use super::filter::smooth;
 use super::noise::NoiseMap;

@@ -30,9 +30,9 @@ use crate::detect::{DetectError, Detector};
 use crate::fitter::Fitter;
 use crate::movie::Block;
 use crate::psf::PsfFitter;
-use found::Found;
+use found::{Found, Judge};
 use measured::Measured;
-use places::{Cut, Place};
+use places::{Cut, Place, Search};
 use residuals::{Look, Residuals};
 use widths::Widths;
 
@@ -185,6 +185,11 @@ impl Localizer {
         &self.counts
     }
 
+    /// The defective pixels that are masked, if they were given.
+    pub fn defects(&self) -> Option<&Defects> {
+        self.options.defects.as_deref()
+    }
+
     /// The fitter in use, if there is no measured PSF.
     pub fn fitter(&self) -> &Fitter {
         &self.fitter
@@ -211,7 +216,15 @@ impl Localizer {
         OutOfRange::check("frames", count, few, format!("0 to {} in a block", u32::MAX))?;
         self.next_frame = first + count;
         self.counts.frames += count;
-        let places = self.places(first, frames)?;
+        let search = Search {
+            options: &self.options,
+            detector: &self.detector,
+            roi: self.roi,
+            narrow: self.narrow,
+            pool: &self.pool,
+        };
+        let places = search.places(&mut self.counts, first, frames)?;
+        let side = self.options.box_size;
         // Windows of one side at a time: most frames have no others.
         let usual = self.found(frames, &places, self.options.box_size)?;
         let mut usual = usual.into_iter();
@@ -220,12 +233,12 @@ impl Localizer {
         } else {
             Vec::new().into_iter()
         };
+        let mut judge = self.judging();
         let mut kept = Vec::with_capacity(places.len());
         for place in &places {
-            let of_side =
-                if place.side == self.options.box_size { &mut usual } else { &mut narrow };
+            let of_side = if place.side == side { &mut usual } else { &mut narrow };
             if let Some(found) = of_side.next() {
-                kept.extend(self.judge(first, place, found));
+                kept.extend(judge.judge(first, place, found));
             }
         }
         Ok(kept)
@@ -249,6 +262,12 @@ impl Localizer {
             Some(measured) => Ok(measured.fit(windows, &self.options)?),
             None => self.fitted(windows),
         }
+    }
+
+    /// What decides about fits, with what was found so far.
+    fn judging(&mut self) -> Judge<'_> {
+        let Self { options, counts, widths, next_id, .. } = self;
+        Judge { options, counts, widths, next_id }
     }
 
     /// Fits windows by Gaussians.
