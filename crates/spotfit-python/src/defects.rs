@@ -8,9 +8,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spotfit::AsWindows;
 use spotfit::localize::{self, DefectsError, frames_for_estimates};
-use spotfit::movie::{Movie, MovieOptions};
+use spotfit::movie::{self, Movie, MovieOptions};
 use spotfit::npy::NpyError;
 
+use crate::camera::CameraMap;
 use crate::localize::{of_io, stored};
 use crate::pixels::Pixels;
 
@@ -21,6 +22,13 @@ pub(crate) struct Defects(pub(crate) Arc<localize::Defects>);
 impl Defects {
     fn of_found(found: localize::Defects) -> Self {
         Self(Arc::new(found))
+    }
+}
+
+fn found(frames: &movie::Pixels, map: Option<&spotfit::CameraMap>) -> localize::Defects {
+    match map {
+        Some(map) => localize::Defects::find_mapped(frames.windows(), map),
+        None => localize::Defects::find(frames.windows()),
     }
 }
 
@@ -44,20 +52,29 @@ impl Defects {
 
     /// Those that the first frames show.
     #[staticmethod]
-    fn find(py: Python<'_>, frames: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (frames, camera_map=None))]
+    fn find(
+        py: Python<'_>,
+        frames: &Bound<'_, PyAny>,
+        camera_map: Option<&Bound<'_, CameraMap>>,
+    ) -> PyResult<Self> {
         let frames = Pixels::of("movie", frames)?;
         let view = frames.view();
-        Ok(Self::of_found(py.detach(|| localize::Defects::find(stored(view).windows()))))
+        let map = camera_map.map(|map| &map.get().0);
+        Ok(Self::of_found(py.detach(|| found(&stored(view), map))))
     }
 
     /// The same for a file; nothing if it has its frames only once. What is wrong with it is said when it is localized.
     #[staticmethod]
+    #[pyo3(signature = (path, channel, slice, camera_map=None))]
     fn find_in(
         py: Python<'_>,
         path: PathBuf,
         channel: Option<usize>,
         slice: Option<usize>,
+        camera_map: Option<&Bound<'_, CameraMap>>,
     ) -> Option<Self> {
+        let map = camera_map.map(|map| &map.get().0);
         let mut chosen = MovieOptions::default();
         (chosen.channel, chosen.slice) = (channel, slice);
         py.detach(|| {
@@ -66,7 +83,7 @@ impl Defects {
                 .ok()
                 .filter(|_| metadata.is_file() || metadata.is_dir())?;
             let block = movie.read(frames_for_estimates(movie.size())).ok()??;
-            Some(Self::of_found(localize::Defects::find(block.pixels.windows())))
+            Some(Self::of_found(found(&block.pixels, map)))
         })
     }
 

@@ -97,7 +97,7 @@ fn spots_are_found_in_crowds() {
         println!("{density} per µm², {photons} photons on {background}, {signal:?}: {report}");
         let jaccard = report.jaccard.expect("spots");
         assert!(jaccard >= least, "{density}, {signal:?}: {jaccard}");
-        assert!(report.precision.expect("spots") > 97.0, "{density}, {signal:?}");
+        assert!(report.precision.expect("spots") > 96.0, "{density}, {signal:?}");
     }
 }
 

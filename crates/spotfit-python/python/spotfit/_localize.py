@@ -213,6 +213,9 @@ class Blocks(Iterator[Locs]):
         notes = self._options.notes()
         given = options.get("camera")
         camera = None if given is None or isinstance(given, _spotfit.CameraMap) else arguments.camera(given)
+        maps = given if isinstance(given, _spotfit.CameraMap) else None
+        # What the maps of a camera say is not to be found out.
+        looks = _defects.is_word(defects, "auto") or defects is None and maps is None
         frames = Slice(None) if frames is None else frames
         if not isinstance(frames, Slice) or frames.step not in (None, 1):
             raise ValueError("frames must be a slice without a step")
@@ -224,8 +227,8 @@ class Blocks(Iterator[Locs]):
             file = _spotfit.MovieFile(fspath(movie), channel, slice)
             info, notes = file.info, [*notes, *file.notes]
             size = file.pixel_size if pixel_size is None else size
-            if masked is None and not _defects.is_word(defects, "none"):
-                found = _spotfit.Defects.find_in(fspath(movie), channel, slice)
+            if looks:
+                found = _spotfit.Defects.find_in(fspath(movie), channel, slice, maps)
                 if found is None and _defects.is_word(defects, "auto"):
                     raise ValueError(f"{fspath(movie)}: defects = 'auto' looks at the first frames, which cannot be read twice")
                 self._look(found, defects, notes)
@@ -250,11 +253,10 @@ class Blocks(Iterator[Locs]):
             first, last, _ = frames.indices(count)
             self.total = max(last - first, 0)
             info = _spotfit.Info(None, width, height, count)
-            looks = masked is None and not _defects.is_word(defects, "none")
             end = min(last, first + _spotfit.frames_for_estimates(height, width))
             few = array[first:end] if looks or camera is not None else None
             if looks:
-                self._look(_spotfit.Defects.find(few), defects, notes)
+                self._look(_spotfit.Defects.find(few, maps), defects, notes)
             localizer = _spotfit.ArrayLocalizer(self._options, height, width)
             if camera is not None:
                 notes += _spotfit.doubts(few, camera)

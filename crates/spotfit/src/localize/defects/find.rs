@@ -1,8 +1,8 @@
 //! Judges the pixels of some frames.
 
 use fit_core::Pixel;
-use fit_windows::{Visitor, Windows};
-use ndarray::ArrayView3;
+use fit_windows::{CameraMap, Visitor, Windows};
+use ndarray::{Array3, ArrayView3};
 use spotfit_locs::private::median;
 
 use super::{Defect, DefectKind};
@@ -52,6 +52,26 @@ impl<'w> Visitor<'w> for Find {
             return Vec::new();
         }
         Judge::new(frames, count).all()
+    }
+}
+
+/// Converts the first frames, at most so many, to photo-electrons; what the map masks is not a number.
+pub(super) struct Convert<'a> {
+    pub(super) map: &'a CameraMap,
+    pub(super) most: usize,
+}
+
+impl<'w> Visitor<'w> for Convert<'_> {
+    type Output = Array3<f32>;
+
+    fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> Array3<f32> {
+        let frames = frames.frames();
+        let (count, height, width) = frames.dim();
+        let (offset, scale) = (self.map.offset(), self.map.scale());
+        Array3::from_shape_fn((count.min(self.most), height, width), |(frame, y, x)| {
+            let counts = frames[(frame, y, x)].to_f32() - offset[(y, x)];
+            if scale[(y, x)] > 0.0 { counts * scale[(y, x)] } else { f32::NAN }
+        })
     }
 }
 

@@ -25,8 +25,8 @@ mod find;
 
 use std::fmt;
 
-use fit_core::Camera;
-use fit_windows::{AnyWindows, CameraMap, MapError};
+use fit_core::{Camera, Size};
+use fit_windows::{AnyWindows, CameraMap, MapError, Windows};
 use ndarray::{Array2, ArrayView2};
 
 use super::sensitivity::frames_for_estimates;
@@ -100,6 +100,20 @@ impl Defects {
         let (_, height, width) = frames.frames();
         let most = frames_for_estimates((width, height));
         Self { width, height, pixels: frames.visit(find::Find { most }) }
+    }
+
+    /// The same of a camera whose pixels differ: what its maps say is no defect. Pixels that they mask are not among them. Maps of
+    /// another size than the frames count for nothing.
+    pub fn find_mapped(frames: AnyWindows<'_>, map: &CameraMap) -> Self {
+        let (_, height, width) = frames.frames();
+        if map.size() != Size::new(width, height) {
+            return Self::find(frames);
+        }
+        let most = frames_for_estimates((width, height));
+        let electrons = frames.visit(find::Convert { map, most });
+        let mut found = Self::find(Windows::stack(electrons.view()).into());
+        found.pixels.retain(|pixel| map.variance()[(pixel.y, pixel.x)] < CameraMap::MASKED);
+        found
     }
 
     /// The pixels of a mask (height, width) that are true.

@@ -248,6 +248,29 @@ fn masked_pixels_are_not_saturated() {
     assert!(spots.iter().zip(&one_by_one).all(same) && spots.len() == one_by_one.len());
 }
 
+/// Proves that what the maps of a camera say is no defect, such as offsets and pixels that they mask, and that a hot pixel beside them is.
+#[test]
+fn what_maps_say_is_no_defect() {
+    let mut movie = MovieSimulation::new(80, 60, 64).with_seed(8);
+    movie.molecules = 0;
+    let mut frames = frames_of(movie);
+    let mut offset = Array2::from_elem((60, 80), 100.0f32);
+    let (mut gain, variance) =
+        (Array2::from_elem((60, 80), 1.0f32), Array2::from_elem((60, 80), 2.25));
+    (offset[(20, 20)], gain[(30, 30)]) = (400.0, 0.0);
+    for mut frame in frames.outer_iter_mut() {
+        frame[(20, 20)] += 300;
+        frame[(30, 30)] = 0;
+        frame[(40, 40)] += 300;
+    }
+    let map = CameraMap::new(offset.view(), gain.view(), variance.view()).expect("maps");
+    let windows = || Windows::stack(frames.view()).into();
+    assert_eq!(find(&frames).pixels().len(), 3);
+    let found = Defects::find_mapped(windows(), &map);
+    let [defect] = found.pixels() else { panic!("{found}") };
+    assert_eq!((defect.x, defect.y, defect.kind), (40, 40, DefectKind::Hot));
+}
+
 /// Proves that masks of another size, and masks of all pixels, are refused by name, with a map and without.
 #[test]
 fn senseless_masks_are_refused() {

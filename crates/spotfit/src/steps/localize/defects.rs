@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::doubts::{Hears, Topic};
 use super::options::Given;
-use crate::AsWindows;
 use crate::localize::Defects;
 use crate::movie::Pixels;
 use crate::steps::{Note, Stack, StepError};
+use crate::{AsWindows, CameraMap};
 
 /// What is done about defective pixels, where something is said of them.
 #[derive(Clone, Debug)]
@@ -58,6 +58,7 @@ impl DefectsOption {
 /// [`StepError::Input`] for a movie whose frames can be read only once.
 pub(super) fn find(
     asked: Option<&DefectsOption>,
+    map: Option<&CameraMap>,
     movie: &Stack,
 ) -> Result<Option<Arc<Defects>>, StepError> {
     let Some(DefectsOption::Auto) = asked else { return Ok(None) };
@@ -65,7 +66,11 @@ pub(super) fn find(
         let reason = "`defects` auto looks at the first frames before the others: give a file, or `defects` with a mask";
         StepError::input(movie.name(), reason.to_owned())
     })?;
-    Ok(Some(Arc::new(Defects::find(frames.windows()))))
+    let found = match map {
+        Some(map) => Defects::find_mapped(frames.windows(), map),
+        None => Defects::find(frames.windows()),
+    };
+    Ok(Some(Arc::new(found)))
 }
 
 /// Says which pixels are masked, or which should be.

@@ -122,7 +122,7 @@ impl Localizing {
             (None, None) => None,
         };
         let engine = engine.with_positions(positions.map(Arc::unwrap_or_clone));
-        let found = defects::find(options.defects.as_ref(), &movie)?;
+        let found = defects::find(options.defects.as_ref(), engine.map.as_deref(), &movie)?;
         let engine = if found.is_some() { engine.with_defects(found) } else { engine };
         let defects = engine.defects.clone();
         let localizer = Localizer::new(size, engine).map_err(StepError::localize(None))?;
@@ -239,7 +239,9 @@ impl Localizing {
         metadata.into_iter().for_each(|note| hears.hear(Topic::Metadata, note));
         notes.into_iter().for_each(|note| hears.hear(Topic::Options, Note::Warning(note)));
         let asked = options.defects.as_ref();
-        let looks = asked.is_none() && hears.wants(Topic::Defects);
+        // What the maps of a camera say is not to be found out.
+        let looks = asked.is_none() && options.camera.maps.is_none();
+        let looks = looks && hears.wants(Topic::Defects);
         let seen = looks.then(|| movie.first_frames(true)).flatten();
         defects::tell(asked, defects.as_deref(), seen.as_ref(), hears);
         options.camera.doubt_to(|many| seen.or_else(|| movie.first_frames(many)), hears);
