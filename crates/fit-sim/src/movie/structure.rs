@@ -65,7 +65,7 @@ pub struct HotPixel {
 
 /// A fiducial bead: always on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bead {
+pub struct SimulatedBead {
     /// Its place in the first frame, in pixels.
     pub x: f64,
     /// Its place in the first frame, in pixels.

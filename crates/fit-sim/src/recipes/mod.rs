@@ -23,7 +23,7 @@ pub use look::{FocusRecipe, LookRecipe, ShapeWord};
 pub use movie::MovieRecipe;
 pub use windows::{WindowBackground, WindowRecipe};
 
-use crate::{Camera, MovieSimulation, SimulationError};
+use crate::{MovieSimulation, SimulatedCamera, SimulationError};
 
 /// Why a recipe makes no sense. Names of options stand in backticks where others are mentioned.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -122,7 +122,7 @@ impl FrameRecipe {
 
     /// A movie of such frames, without the maps of a camera.
     fn simulation(&self, frames: usize) -> MovieSimulation {
-        let camera = Camera::default()
+        let camera = SimulatedCamera::default()
             .with_baseline(self.baseline)
             .with_gain(self.gain)
             .with_read_noise(self.read_noise)

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use fit_core::{Camera, Estimator, Options};
 use fit_sim::recipes::{FrameRecipe, MovieRecipe};
-use fit_sim::{Bead, HotPixel, MovieSimulation, Random, SpotProfile};
+use fit_sim::{HotPixel, MovieSimulation, Random, SimulatedBead, SpotProfile};
 use fit_windows::Windows;
 use ndarray::{Array2, Array3};
 
@@ -113,7 +113,7 @@ fn spots_and_beads_are_no_defects() {
                     let middle = |at: f64| if i % 3 == 0 { at.floor() } else { at };
                     let (x, y) = (at(i % 10, &mut random), at(i / 10, &mut random));
                     let signal = signal * (3.0 * random.uniform() - 1.5).exp();
-                    Bead { x: middle(x), y: middle(y), signal }
+                    SimulatedBead { x: middle(x), y: middle(y), signal }
                 })
                 .collect();
             let hot =
@@ -226,8 +226,8 @@ fn every_kind_of_defect_is_found() {
 #[test]
 fn masked_pixels_are_not_saturated() {
     let mut movie = MovieSimulation::new(60, 60, 30).with_beads(vec![
-        Bead { x: 30.3, y: 20.2, signal: 3000.0 },
-        Bead { x: 30.3, y: 40.2, signal: 3000.0 },
+        SimulatedBead { x: 30.3, y: 20.2, signal: 3000.0 },
+        SimulatedBead { x: 30.3, y: 40.2, signal: 3000.0 },
     ]);
     movie.molecules = 0;
     let mut frames = frames_of(movie);
