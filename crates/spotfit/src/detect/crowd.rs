@@ -3,16 +3,16 @@
 //! Where the light of spots overlaps everywhere, no pixel shows the background. The spread of the filtered frame is then that
 //! of the spots, and not noise. Such tiles are searched in another way, if all of this is so:
 //!
-//! - The spread of the filtered frame exceeds the noise of its pixels by more than half, and a tenth of it is bright.
+//! - The spread of the filtered frame exceeds the noise of its pixels by more than half, and a seventh of it is bright.
 //! - The noise of the pixels is that of independent ones: a fourth difference shows as much of it as a second difference, of
 //!   which smoothed noise has less.
-//! - There are at least four spots in the area of 32×32 pixels, for windows of 7 pixels: 0.4 in a square micrometre for pixels of 100 nm.
-//!   They must stand out by 6 times the noise.
+//! - There are at least five spots in the area of 32×32 pixels, for windows of 7 pixels: 0.5 in a square micrometre for pixels of 100 nm.
+//!   They must stand out by 7 times the noise.
 //!
 //! The filter is then the curvature of a Gaussian that is narrower than a spot (σ = box/10 pixels, followed by a Laplacian),
 //! whose response to a spot is 0.6 times as wide, and to even and sloping backgrounds 0. Its noise is that of the pixels times
 //! the gain of the filter; above the background of the usual search, light adds its own. The threshold is three quarters of the
-//! usual one: about one false spot in 10 000 pixels, which have forty true ones at the least density of a crowd.
+//! usual one: about one false spot in 10 000 pixels, which have fifty true ones at the least density of a crowd.
 
 use super::filter::smooth;
 use super::noise::NoiseMap;
@@ -23,17 +23,17 @@ use multiversion::multiversion;
 const SPREAD: f32 = 1.5;
 
 /// So large a share of the filtered frame must be brighter than the background by so many times the noise.
-const BRIGHT: f32 = 0.1;
+const BRIGHT: f32 = 0.15;
 const STANDS_OUT: f32 = 3.0;
 
 /// Of the noise, fine differences must show this share.
 const INDEPENDENT: f32 = 0.8;
 
 /// The area of so many windows has a spot.
-const WINDOWS: usize = 196;
+const WINDOWS: usize = 245;
 
 /// How far a spot must stand out to make a crowd.
-const CERTAIN: f32 = 6.0;
+const CERTAIN: f32 = 7.0;
 
 /// The threshold, as a share of the one that holds elsewhere: false spots are more frequent then, but a crowd has many spots for each of
 /// them.
@@ -42,7 +42,7 @@ const SHARE: f32 = 0.75;
 /// The side of windows in crowds, for that elsewhere: five sevenths of it, odd, at least 5.
 pub(crate) fn narrow(box_size: usize) -> usize {
     let side = 5 * box_size / 7;
-    side.saturating_sub(usize::from(side % 2 == 0)).max(5).min(box_size)
+    side.saturating_sub(usize::from(side.is_multiple_of(2))).max(5).min(box_size)
 }
 
 /// A filter for crowds.

@@ -113,7 +113,7 @@ impl LocalizeReport {
             frames_are,
             candidates: counts.candidates,
             fits: counts.by_status.total(),
-            statuses: counts.by_status.clone(),
+            statuses: counts.by_status,
             converged: counts.by_status.converged() + counts.at_end,
             at_end: counts.at_end,
             defects: localizer.defects().map_or(0, |defects| defects.pixels().len()),
