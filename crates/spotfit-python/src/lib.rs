@@ -6,6 +6,7 @@
 mod calibrate;
 mod camera;
 mod curves;
+mod defects;
 mod device;
 mod dlpack;
 mod error;
@@ -37,6 +38,8 @@ mod _spotfit {
     use super::calibrate::{calibrate, calibrate_psf};
     #[pymodule_export]
     use super::camera::CameraMap;
+    #[pymodule_export]
+    use super::defects::Defects;
     #[pymodule_export]
     use super::device::{DeviceArray, Outcomes, device_of};
     #[pymodule_export]
