@@ -16,17 +16,18 @@ use spotfit::table::{self, Layout};
 use spotfit::{AsWindows, Length};
 
 use crate::camera::CameraMap;
+use crate::defects::Defects;
 use crate::error;
 use crate::fitter::Fitter;
 use crate::options;
 use crate::pixels::{self, View};
-use crate::steps::{json, of_step, without_backticks};
+use crate::steps::{json, of_step};
 use crate::tables::{Info, Made, columns};
 use crate::threads::Here;
 
 /// The exception for a movie that cannot be localized.
 fn of_localize(error: LocalizeError) -> PyErr {
-    let told = error.to_string();
+    let told = error::keywords(&error.to_string());
     match error {
         LocalizeError::Fit(error) => error::of_fit(error),
         LocalizeError::Movie(error) => of_movie(error),
@@ -44,7 +45,7 @@ fn of_movie(error: MovieError) -> PyErr {
 }
 
 /// The exception for a file that cannot be read: Python chooses the class, such as `FileNotFoundError`, by the kind.
-fn of_io(path: &Path, error: &io::Error) -> PyErr {
+pub(crate) fn of_io(path: &Path, error: &io::Error) -> PyErr {
     io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
 }
 
@@ -131,6 +132,14 @@ impl LocalizeOptions {
         let (options, layout, notes) = resolved.map_err(of_step)?;
         let notes = notes.iter().map(in_words).collect();
         Ok(Self { step, options, layout, notes })
+    }
+
+    /// The same options with defective pixels.
+    fn with_defects(&self, defects: &Bound<'_, Defects>) -> Self {
+        let defects = Some(defects.get().0.clone());
+        let options = self.options.clone().with_defects(defects);
+        let (step, layout) = (self.step.clone(), self.layout.clone());
+        Self { step, options, layout, notes: self.notes.clone() }
     }
 
     /// What is odd about the options.
@@ -230,19 +239,16 @@ pub(crate) fn estimates(
     })
 }
 
-/// What is not known of a camera, and what frames say against it.
+/// What frames say against a camera.
 #[pyfunction]
 pub(crate) fn doubts(
     py: Python<'_>,
     frames: &Bound<'_, PyAny>,
-    camera: Option<CameraNumbers>,
+    camera: CameraNumbers,
 ) -> PyResult<Vec<String>> {
-    match camera {
-        Some(given) => of_frames(py, frames, given, |frames, _| {
-            told(&camera_options(camera), |_| Some(frames.clone()))
-        }),
-        None => Ok(told(&camera_options(None), |_| None)),
-    }
+    of_frames(py, frames, camera, |frames, _| {
+        told(&camera_options(Some(camera)), |_| Some(frames.clone()))
+    })
 }
 
 fn of_frames<T: Send>(
@@ -265,12 +271,14 @@ pub(crate) fn doubts_of_movie(
     path: PathBuf,
     channel: Option<usize>,
     slice: Option<usize>,
-    camera: Option<CameraNumbers>,
+    camera: CameraNumbers,
 ) -> Vec<String> {
     let mut chosen = MovieOptions::default();
     (chosen.channel, chosen.slice) = (channel, slice);
     py.detach(|| {
-        told(&camera_options(camera), |many| Stack::open(&path, &chosen).ok()?.first_frames(many))
+        told(&camera_options(Some(camera)), |many| {
+            Stack::open(&path, &chosen).ok()?.first_frames(many)
+        })
     })
 }
 
@@ -290,7 +298,7 @@ fn camera_options(camera: Option<CameraNumbers>) -> CameraOptions {
         .with_read_noise(Some(read_noise).filter(|&noise| noise != 0.0))
 }
 
-/// What is not known of a camera, and what frames say against it, in words.
+/// What frames say against a camera, in words.
 fn told(camera: &CameraOptions, frames: impl FnOnce(bool) -> Option<Pixels>) -> Vec<String> {
     let heard = Heard::default();
     camera.doubt(frames, &heard);
@@ -309,7 +317,7 @@ impl Listener for Heard {
 
 /// A note in the words of Python.
 fn in_words(note: &Note) -> String {
-    without_backticks(note.text())
+    error::keywords(note.text())
 }
 
 /// Finds out whether a camera makes sense.

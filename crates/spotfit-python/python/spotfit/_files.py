@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from . import _arguments as arguments
+from . import _defects, _spotfit
 from . import _record as records
-from . import _spotfit
 from ._keywords import current
-from ._localize import Blocks, _roi
+from ._fit import LENGTHS
+from ._localize import Blocks, needs_size
 from ._spotfit import CameraMap
 from ._summary import FileOutcome, FilesSummary
 
@@ -66,7 +67,9 @@ class Task(NamedTuple):
     @property
     def files(self) -> list[tuple[str, str]]:
         """The files that options name, each after its option."""
-        given = ((name, self.options.get(name)) for name in ("calibration", "psf"))
+        given = [(name, self.options.get(name)) for name in ("calibration", "psf")]
+        defects = self.options.get("defects")
+        given.append(("defects", defects if _defects.is_file(defects) else None))
         return [(name, os.path.abspath(fspath(path))) for name, path in given if path is not None]
 
     def now(self) -> str:
@@ -319,9 +322,12 @@ def _made_with(given: dict[str, Any], options: _spotfit.LocalizeOptions) -> dict
     more = {
         "backend": given.get("backend", "auto"),
         "instruction_set": given.get("instruction_set"),
-        "roi": None if roi is None else list(_roi(roi)),
+        "roi": None if roi is None else _recorded_roi(roi),
         "frames": ends,
+        **_recorded_lengths(given),
     }
+    if _defects.is_word(given.get("defects"), "auto"):
+        more["defects"] = "auto"
     return {
         "format": "spotfit record 1",
         "spotfit": _spotfit.__version__,
@@ -331,6 +337,29 @@ def _made_with(given: dict[str, Any], options: _spotfit.LocalizeOptions) -> dict
         **({} if calibration is None else {"calibration": calibration}),
         "origin": "centre",
     }
+
+
+def _recorded_roi(roi: Any) -> Any:
+    """A region as records have it: in pixels, or as it was given where it has units."""
+    parts = arguments.parts(roi)
+    return ",".join(map(str, parts)) if needs_size(parts) and not all(map(_is_whole, parts)) else list(arguments.roi(roi))
+
+
+def _is_whole(part: Any) -> bool:
+    return not isinstance(part, str) or part.isdecimal()
+
+
+def _recorded_lengths(given: Mapping[str, Any]) -> dict[str, str]:
+    """Lengths in nanometres as records have them, for the size of a pixel may be one of each movie."""
+    found = {}
+    for name in ("box", "sigma_min", "sigma_max"):
+        text = _spotfit.recorded_length(name, given[name]) if isinstance(given.get(name), str) else None
+        if text is not None:
+            found[name] = text
+    sigma = arguments.parts(given.get("fixed_sigma"))
+    if any(isinstance(part, str) and _spotfit.recorded_length("fixed_sigma", part) for part in sigma):
+        found["fixed_sigma"] = ",".join(map(str, sigma))
+    return found
 
 
 def _named(paths: Any) -> dict[str, str]:
@@ -372,15 +401,26 @@ def _check(options: dict[str, Any], elsewhere: bool) -> _spotfit.LocalizeOptions
         if number is not None:
             arguments.whole(name, number)
     roi = here.pop("roi", None)
+    if here.get("pixel_size") is None and needs_size(roi, *map(here.get, ("box", *LENGTHS))):
+        # The movie may say it.
+        here["pixel_size"] = _LIKELY
     if roi is not None:
-        _roi(roi)
+        size = here.get("pixel_size")
+        arguments.roi(roi, None if isinstance(size, str) else size)
     if here.get("backend") == "gpu":
         here["backend"] = "cpu"
     if elsewhere:
         here.pop("instruction_set", None)
     camera = here.get("camera")
     height, width = camera.shape if isinstance(camera, CameraMap) else (256, 256)
+    mask = _defects.given(here.get("defects"))
+    if mask is not None:
+        height, width = mask.mask.shape
     return Blocks(np.empty((0, height, width), np.uint16), **here)._options
+
+
+#: The size of a pixel that stands for one that is not known yet, in nanometres.
+_LIKELY = 100.0
 
 
 def _check_places(tasks: list[Task]) -> None:
