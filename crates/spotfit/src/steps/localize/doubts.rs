@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::options::CameraOptions;
+use super::camera::CameraOptions;
 use crate::AsWindows;
 use crate::localize::{
     CameraDoubt, camera_doubts, estimate_sensitivity, median_of_first, two_digits,

@@ -7,8 +7,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::defects::DefectsOption;
+use super::given::Given;
 use super::lengths::{has_nanometres, is_plain, numbers, wrong_frames};
-use super::options::{Given, LocalizeOptions, Told};
+use super::options::{LocalizeOptions, Told};
 use crate::localize::{self, Localizer};
 use crate::movie::MovieOptions;
 use crate::record;

@@ -21,8 +21,10 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
+mod camera;
 mod defects;
 mod doubts;
+mod given;
 mod lengths;
 mod method;
 mod options;
@@ -44,11 +46,13 @@ use crate::record::{self, Origin, Record};
 use crate::table::{Filter, Info, Layout, PicassoVersion, Table, TableFormat};
 use options::Told;
 
+pub use camera::CameraOptions;
 pub use defects::DefectsOption;
 pub(crate) use doubts::{Hears, Topic};
 pub use doubts::{frames_are, unusual as unusual_pixels};
+pub use given::Given;
 pub use lengths::{fixed_sigma, roi};
-pub use options::{CameraOptions, Given, LocalizeOptions};
+pub use options::LocalizeOptions;
 pub use report::{Dropped, LocalizeReport};
 
 /// Localizes a movie for a table of a format: lengths are in nanometres if the size of a pixel is known, but in pixels for
