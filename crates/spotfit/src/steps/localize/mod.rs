@@ -229,11 +229,11 @@ impl Localizing {
     ///
     /// # Errors
     /// [`StepError`].
-    pub fn blocks(self, listener: &dyn Listener) -> Result<Blocks, StepError> {
+    pub fn blocks(self, listener: &dyn Listener) -> Result<LocalizedBlocks, StepError> {
         self.begin(&listener)
     }
 
-    fn begin(self, hears: &dyn Hears) -> Result<Blocks, StepError> {
+    fn begin(self, hears: &dyn Hears) -> Result<LocalizedBlocks, StepError> {
         let Self { options, mut movie, localizer, layout, filter, info, frames, .. } = self;
         let (defects, notes) = (self.defects, self.notes);
         let slice = movie.options().slice;
@@ -253,13 +253,13 @@ impl Localizing {
         let name = movie.name().to_owned();
         let found = localizer.localize(movie.movie()?, frames);
         let found = found.map_err(StepError::localize(None))?;
-        Ok(Blocks { name, found, layout, filter, info, frames_are, rows: 0, begin })
+        Ok(LocalizedBlocks { name, found, layout, filter, info, frames_are, rows: 0, begin })
     }
 }
 
 /// The localizations of a movie, block by block: an iterator of tables, made by [`Localizing::blocks`].
 #[derive(Debug)]
-pub struct Blocks {
+pub struct LocalizedBlocks {
     name: String,
     found: Localizations,
     layout: Layout,
@@ -271,7 +271,7 @@ pub struct Blocks {
     begin: Instant,
 }
 
-impl Blocks {
+impl LocalizedBlocks {
     /// The counts of the blocks so far.
     pub fn counts(&self) -> &Counts {
         self.found.counts()
@@ -285,7 +285,7 @@ impl Blocks {
     }
 }
 
-impl Iterator for Blocks {
+impl Iterator for LocalizedBlocks {
     type Item = Result<Table, StepError>;
 
     fn next(&mut self) -> Option<Self::Item> {
