@@ -269,7 +269,7 @@ class Blocks(Iterator[Locs]):
             self.total = max(last - first, 0)
             info = _spotfit.Info(None, width, height, count)
             end = min(last, first + _spotfit.frames_for_estimates(height, width))
-            few = array[first:end] if looks or camera is not None else None
+            few: Any = array[first:end] if looks or camera is not None else None
             if looks:
                 self._look(_spotfit.Defects.find(few, maps), defects, notes)
             localizer = _spotfit.ArrayLocalizer(self._options, height, width)
