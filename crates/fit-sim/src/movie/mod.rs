@@ -1,6 +1,8 @@
-//! Movies: blinking molecules on structures, and beads that drift, over an uneven background.
+//! Movies: blinking molecules on structures or anywhere, spots that each frame has for itself, and beads that drift, over an uneven
+//! background.
 
 mod molecule;
+mod own;
 mod piece;
 mod structure;
 
@@ -14,12 +16,16 @@ use crate::error::{SimulationError, check};
 use crate::light::SpotProfile;
 use crate::maps::{MOST_FRAME_PIXELS, Maps};
 use crate::shape::{SpotShape, WIDTHS};
-use molecule::Molecule;
+use molecule::{Molecule, Places};
+use own::OwnSpots;
 pub use piece::{MoviePiece, MovieTruth};
 pub use structure::{Bead, Heights, Structure};
 
 /// The most molecules of a movie; each takes 80 bytes of memory.
 pub const MOST_MOLECULES: usize = 10_000_000;
+
+/// The most spots that frames have for themselves, all together on average.
+pub(crate) const MOST_SPOTS: f64 = 4e9;
 
 /// The most beads of a movie.
 pub const MOST_BEADS: usize = 1_000_000;
@@ -42,6 +48,11 @@ pub struct MovieSimulation {
     pub frames: usize,
     /// Where the molecules are; they are spread evenly over the total length.
     pub structures: Vec<Structure>,
+    /// Whether molecules, and spots that a frame has for itself, lie anywhere in the frame instead of on structures.
+    pub uniform: bool,
+    /// The mean number of spots that each frame has for itself: their number is Poisson, and each has the full signal in this frame and
+    /// is in no other. They replace the molecules that blink. Range: 0 to [`MOST_MOLECULES`], and 4·10⁹ in all frames.
+    pub own_spots: Option<f64>,
     /// Number of molecules. Range: 0 to [`MOST_MOLECULES`].
     pub molecules: usize,
     /// How long a molecule stays on, on average, in frames. Range: 0.1 to 10⁶.
@@ -92,6 +103,8 @@ impl MovieSimulation {
         const with_height: height: usize,
         const with_frames: frames: usize,
         with_structures: structures: Vec<Structure>,
+        const with_uniform: uniform: bool,
+        const with_own_spots: own_spots: Option<f64>,
         const with_molecules: molecules: usize,
         with_beads: beads: Vec<Bead>,
         const with_on_time: on_time: f64,
@@ -132,6 +145,8 @@ impl MovieSimulation {
             height,
             frames,
             structures,
+            uniform: false,
+            own_spots: None,
             molecules: (spots * (on_time + off_time) / on_time) as usize,
             on_time,
             off_time,
@@ -172,6 +187,10 @@ impl MovieSimulation {
         check("width × height", pixels, 64.0, MOST_FRAME_PIXELS as f64, "64 to 67108864 pixels")?;
         check("frames", self.frames as f64, 1.0, 1e9, "1 to 1e9")?;
         check("molecules", self.molecules as f64, 0.0, MOST_MOLECULES as f64, "0 to 1e7")?;
+        let own = self.own_spots.unwrap_or(0.0);
+        check("own_spots", own, 0.0, MOST_MOLECULES as f64, "0 to 1e7")?;
+        let most = MOST_SPOTS / self.frames as f64;
+        check("own_spots", own, 0.0, most, "0 to 4e9 in all frames together")?;
         check("beads", self.beads.len() as f64, 0.0, MOST_BEADS as f64, "0 to 1e6")?;
         check("on_time", self.on_time, 0.1, 1e6, "0.1 to 1e6")?;
         check("off_time", self.off_time, 0.1, 1e9, "0.1 to 1e9")?;
@@ -221,14 +240,16 @@ impl MovieSimulation {
     pub fn plan(self) -> Result<MoviePlan, SimulationError> {
         self.validate()?;
         let molecules = self.molecules();
-        Ok(MoviePlan { simulation: self, molecules, next: 0 })
+        let own = OwnSpots::new(&self);
+        Ok(MoviePlan { simulation: self, molecules, own, next: 0 })
     }
 
     /// The molecules before the first frame.
     fn molecules(&self) -> Vec<Molecule> {
-        let total: f64 = self.structures.iter().map(Structure::length).sum();
-        let molecules = if total > 0.0 { self.molecules } else { 0 };
-        (0..molecules).into_par_iter().map(|number| Molecule::new(self, number, total)).collect()
+        let places = Places::new(self);
+        let blink = self.own_spots.is_none() && !places.none();
+        let molecules = if blink { self.molecules } else { 0 };
+        (0..molecules).into_par_iter().map(|number| Molecule::new(self, number, &places)).collect()
     }
 
     /// Mean background at a place, in photo-electrons a pixel.
@@ -256,6 +277,7 @@ impl MovieSimulation {
 pub struct MoviePlan {
     simulation: MovieSimulation,
     molecules: Vec<Molecule>,
+    own: Option<OwnSpots>,
     /// The frame that the molecules have come to.
     next: usize,
 }
@@ -266,11 +288,17 @@ impl MoviePlan {
         &self.simulation
     }
 
+    /// Number of molecules in all frames. A spot that a frame has for itself is a molecule.
+    pub fn molecules(&self) -> usize {
+        self.own.as_ref().map_or(self.simulation.molecules, OwnSpots::total)
+    }
+
     /// How many frames to make at a time: 64, or fewer if their pixels or events would take more than 128 MiB.
     pub fn piece_length(&self) -> usize {
-        let MovieSimulation { width, height, on_time, off_time, .. } = self.simulation;
+        let MovieSimulation { width, height, on_time, off_time, own_spots, .. } = self.simulation;
         // As in `molecules_for`.
-        let spots = self.molecules.len() as f64 * (on_time + 1.0) / (on_time + off_time);
+        let blinking = self.molecules.len() as f64 * (on_time + 1.0) / (on_time + off_time);
+        let spots = blinking + own_spots.unwrap_or(0.0);
         let events = piece::EVENT * spots.ceil() as usize;
         (PIECE / (2 * width * height).max(events)).clamp(1, LONGEST_PIECE)
     }
@@ -282,6 +310,12 @@ impl MoviePlan {
             self.molecules = self.simulation.molecules();
         }
         self.next = frames.end.max(frames.start);
-        MoviePiece::new(&self.simulation, &mut self.molecules, frames)
+        let beads_from = self.molecules();
+        let mut piece = MoviePiece::new(&self.simulation, frames, beads_from);
+        match &mut self.own {
+            Some(own) => piece.add_own(own),
+            None => piece.add_blinking(&mut self.molecules),
+        }
+        piece
     }
 }

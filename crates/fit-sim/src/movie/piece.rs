@@ -6,7 +6,11 @@ use fit_core::Circle;
 use ndarray::{Array2, Array3, ArrayViewMut2, Axis, Slice};
 use rayon::prelude::*;
 
-use super::{MovieSimulation, molecule::Molecule};
+use super::{
+    MovieSimulation,
+    molecule::Molecule,
+    own::{self, OwnSpots},
+};
 use crate::light::Light;
 use crate::random::Random;
 use crate::shape::Outline;
@@ -54,30 +58,53 @@ pub struct MovieTruth {
 pub struct MoviePiece<'a> {
     simulation: &'a MovieSimulation,
     first: usize,
+    /// The number of the first bead.
+    beads_from: usize,
     /// The events of each frame, by molecule.
     events: Vec<Vec<Event>>,
 }
 
 impl<'a> MoviePiece<'a> {
+    /// Frames in which no molecule glows.
     pub(super) fn new(
         simulation: &'a MovieSimulation,
-        molecules: &mut [Molecule],
         frames: Range<usize>,
+        beads_from: usize,
     ) -> Self {
-        let first = frames.start;
-        let mut events = vec![Vec::new(); frames.len()];
+        Self { simulation, first: frames.start, beads_from, events: vec![Vec::new(); frames.len()] }
+    }
+
+    /// Adds molecules, which advance to the end of the piece.
+    pub(super) fn add_blinking(&mut self, molecules: &mut [Molecule]) {
+        let Self { simulation, first, ref mut events, .. } = *self;
+        let frames = first..first + events.len();
         for (number, molecule) in molecules.iter_mut().enumerate() {
             let Molecule { place, height, .. } = *molecule;
             molecule.glow(simulation, frames.clone(), |frame, share| {
                 events[frame - first].push(Event { molecule: number, place, height, share });
             });
         }
-        Self { simulation, first, events }
+    }
+
+    /// Adds the spots that each frame has for itself.
+    pub(super) fn add_own(&mut self, own: &mut OwnSpots) {
+        let Self { simulation, first, ref mut events, .. } = *self;
+        let frames = first..first + events.len();
+        let numbers = own.first_of(simulation, frames.clone());
+        events.par_iter_mut().zip(frames).zip(numbers).for_each(|((events, frame), number)| {
+            let spots = own::draw(simulation, frame).zip(number..);
+            events.extend(spots.map(|((place, height), molecule)| Event {
+                molecule,
+                place,
+                height,
+                share: 1.0,
+            }));
+        });
     }
 
     /// The spots of a frame, by its number in the movie; none if the frame is not in the piece.
     pub fn truth(&self, frame: usize) -> impl Iterator<Item = MovieTruth> {
-        let simulation = self.simulation;
+        let Self { simulation, beads_from, .. } = *self;
         let drift = simulation.drift.map(|d| d * frame as f64);
         let truth = move |molecule: usize, height: Option<f64>, x: f64, y: f64, signal: f64| {
             let outline = simulation.outline(molecule, height, frame);
@@ -92,9 +119,10 @@ impl<'a> MoviePiece<'a> {
             let Event { molecule, place: [x, y], height, share } = *event;
             truth(molecule, Some(height), x, y, share * simulation.signal)
         });
-        let beads = beads.iter().enumerate().map(move |(i, bead)| {
-            truth(simulation.molecules + i, None, bead.x, bead.y, bead.signal)
-        });
+        let beads = beads
+            .iter()
+            .enumerate()
+            .map(move |(i, bead)| truth(beads_from + i, None, bead.x, bead.y, bead.signal));
         molecules.chain(beads)
     }
 

@@ -94,8 +94,9 @@ impl FrameArguments {
         let maps = self.camera.write(simulation.maps.as_ref())?;
         let mut plan = simulation.plan()?;
         write_movie(&mut plan, &self.output, self.truth.as_ref(), maps)?;
-        let MovieSimulation { frames, width, height, molecules, beads, .. } = plan.simulation();
-        let (frames, width, height, molecules) = (*frames, *width, *height, *molecules);
+        let molecules = plan.molecules();
+        let MovieSimulation { frames, width, height, beads, .. } = plan.simulation();
+        let (frames, width, height) = (*frames, *width, *height);
         self.report.tell_json(&Frames { frames, width, height, molecules, beads: beads.len() })
     }
 }
