@@ -240,8 +240,7 @@ impl MovieSimulation {
     pub fn plan(self) -> Result<MoviePlan, SimulationError> {
         self.validate()?;
         let molecules = self.molecules();
-        let own = OwnSpots::new(&self);
-        Ok(MoviePlan { simulation: self, molecules, own, next: 0 })
+        Ok(MoviePlan { simulation: self, molecules, own: OwnSpots::default(), next: 0 })
     }
 
     /// The molecules before the first frame.
@@ -277,7 +276,7 @@ impl MovieSimulation {
 pub struct MoviePlan {
     simulation: MovieSimulation,
     molecules: Vec<Molecule>,
-    own: Option<OwnSpots>,
+    own: OwnSpots,
     /// The frame that the molecules have come to.
     next: usize,
 }
@@ -288,9 +287,12 @@ impl MoviePlan {
         &self.simulation
     }
 
-    /// Number of molecules in all frames. A spot that a frame has for itself is a molecule.
-    pub fn molecules(&self) -> usize {
-        self.own.as_ref().map_or(self.simulation.molecules, OwnSpots::total)
+    /// Number of molecules of the movie. Where frames have spots for themselves, these are the molecules, up to the last frame made.
+    pub const fn molecules(&self) -> usize {
+        match self.simulation.own_spots {
+            Some(_) => self.own.so_far(),
+            None => self.simulation.molecules,
+        }
     }
 
     /// How many frames to make at a time: 64, or fewer if their pixels or events would take more than 128 MiB.
@@ -310,11 +312,12 @@ impl MoviePlan {
             self.molecules = self.simulation.molecules();
         }
         self.next = frames.end.max(frames.start);
-        let beads_from = self.molecules();
-        let mut piece = MoviePiece::new(&self.simulation, frames, beads_from);
-        match &mut self.own {
-            Some(own) => piece.add_own(own),
-            None => piece.add_blinking(&mut self.molecules),
+        let Self { simulation, molecules, own, .. } = self;
+        let mut piece = MoviePiece::new(simulation, frames);
+        if simulation.own_spots.is_some() {
+            piece.add_own(own);
+        } else {
+            piece.add_blinking(molecules);
         }
         piece
     }

@@ -20,7 +20,12 @@ pub(super) struct Molecule {
 }
 
 impl MovieSimulation {
-    /// What a molecule looks like in a frame, or a bead, whose numbers follow after the last molecule. Beads are on no
+    /// The number of the first bead: beads follow after the molecules that blink, and the spots of frames after them.
+    pub(super) const fn first_bead(&self) -> usize {
+        if self.own_spots.is_some() { 0 } else { self.molecules }
+    }
+
+    /// What a molecule looks like in a frame, or a bead, by its number. Beads are on no
     /// structure, so that they have no height of it.
     pub(super) fn outline(
         &self,

@@ -2,31 +2,20 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::{MovieSimulation, molecule::Places};
 use crate::random::Random;
 
-/// The spots that the frames of a movie have for themselves.
-#[derive(Clone, Debug)]
+/// How many spots frames have for themselves. Those of a later frame have greater numbers.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OwnSpots {
-    /// The number of all spots.
-    total: usize,
     /// A frame, and the number of spots before it.
     come_to: (usize, usize),
 }
 
 impl OwnSpots {
-    /// Those of a movie; `None` if it has none, but molecules that blink.
-    pub(super) fn new(simulation: &MovieSimulation) -> Option<Self> {
-        simulation.own_spots?;
-        let counts = (0..simulation.frames).into_par_iter().map(|frame| begin(simulation, frame).1);
-        Some(Self { total: counts.sum(), come_to: (0, 0) })
-    }
-
-    /// The number of spots in all frames.
-    pub(super) const fn total(&self) -> usize {
-        self.total
+    /// The number of spots in the frames that it has come to.
+    pub(super) const fn so_far(self) -> usize {
+        self.come_to.1
     }
 
     /// The number of the first spot of each of some frames.

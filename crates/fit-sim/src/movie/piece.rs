@@ -49,7 +49,7 @@ pub struct MovieTruth {
     pub signal: f64,
     /// Background of a pixel at the centre, in photo-electrons.
     pub background: f64,
-    /// The molecule, from 0; beads follow after the last molecule.
+    /// The molecule, from 0; beads follow after the last molecule that blinks, and spots that a frame has for itself after the beads.
     pub molecule: usize,
 }
 
@@ -58,20 +58,14 @@ pub struct MovieTruth {
 pub struct MoviePiece<'a> {
     simulation: &'a MovieSimulation,
     first: usize,
-    /// The number of the first bead.
-    beads_from: usize,
     /// The events of each frame, by molecule.
     events: Vec<Vec<Event>>,
 }
 
 impl<'a> MoviePiece<'a> {
     /// Frames in which no molecule glows.
-    pub(super) fn new(
-        simulation: &'a MovieSimulation,
-        frames: Range<usize>,
-        beads_from: usize,
-    ) -> Self {
-        Self { simulation, first: frames.start, beads_from, events: vec![Vec::new(); frames.len()] }
+    pub(super) fn new(simulation: &'a MovieSimulation, frames: Range<usize>) -> Self {
+        Self { simulation, first: frames.start, events: vec![Vec::new(); frames.len()] }
     }
 
     /// Adds molecules, which advance to the end of the piece.
@@ -92,7 +86,7 @@ impl<'a> MoviePiece<'a> {
         let frames = first..first + events.len();
         let numbers = own.first_of(simulation, frames.clone());
         events.par_iter_mut().zip(frames).zip(numbers).for_each(|((events, frame), number)| {
-            let spots = own::draw(simulation, frame).zip(number..);
+            let spots = own::draw(simulation, frame).zip(simulation.beads.len() + number..);
             events.extend(spots.map(|((place, height), molecule)| Event {
                 molecule,
                 place,
@@ -104,7 +98,7 @@ impl<'a> MoviePiece<'a> {
 
     /// The spots of a frame, by its number in the movie; none if the frame is not in the piece.
     pub fn truth(&self, frame: usize) -> impl Iterator<Item = MovieTruth> {
-        let Self { simulation, beads_from, .. } = *self;
+        let simulation = self.simulation;
         let drift = simulation.drift.map(|d| d * frame as f64);
         let truth = move |molecule: usize, height: Option<f64>, x: f64, y: f64, signal: f64| {
             let outline = simulation.outline(molecule, height, frame);
@@ -113,6 +107,7 @@ impl<'a> MoviePiece<'a> {
             let Outline { sigma: [sigma_x, sigma_y], angle, z } = outline;
             MovieTruth { frame, shape, sigma_x, sigma_y, angle, z, signal, background, molecule }
         };
+        let first_bead = simulation.first_bead();
         let events = frame.checked_sub(self.first).and_then(|index| self.events.get(index));
         let beads = if events.is_some() { &simulation.beads[..] } else { &[] };
         let molecules = events.into_iter().flatten().map(move |event| {
@@ -122,7 +117,7 @@ impl<'a> MoviePiece<'a> {
         let beads = beads
             .iter()
             .enumerate()
-            .map(move |(i, bead)| truth(beads_from + i, None, bead.x, bead.y, bead.signal));
+            .map(move |(i, bead)| truth(first_bead + i, None, bead.x, bead.y, bead.signal));
         molecules.chain(beads)
     }
 
