@@ -16,7 +16,7 @@ use spotfit::localize::{
 };
 use spotfit::movie::{Block, Movie, MovieError, MovieOptions, Pixels};
 use spotfit::psf::{self, Psf};
-use spotfit::table::{self, Layout, Widths};
+use spotfit::table::{self, Layout, WidthColumns};
 use spotfit::yaml::YamlError;
 
 use crate::camera::CameraMap;
@@ -100,7 +100,7 @@ impl LocalizeOptions {
         let calibration = calibration.map(|path| finder(&path, pixel_size)).transpose()?;
         let psf = psf.map(|path| measured(&path)).transpose()?;
         let has_depth = calibration.is_some() || psf.is_some();
-        let widths = psf.as_ref().map(|_| Widths::Measured);
+        let widths = psf.as_ref().map(|_| WidthColumns::Measured);
         let fitter = fitter.get().options();
         let fit = fitter.fit;
         let mut flags = Flags::default();
@@ -137,7 +137,7 @@ impl LocalizeOptions {
         let layout = Layout::default()
             .with_errors(errors)
             .with_depth(has_depth)
-            .with_widths(widths.unwrap_or(Widths::of(fit.shape)))
+            .with_widths(widths.unwrap_or(WidthColumns::of(fit.shape)))
             .with_checks(checks)
             .with_status(keep_all);
         Ok(Self { options, layout })

@@ -57,7 +57,7 @@ pub(crate) fn simulate<'py>(
     ];
     let noises = [("poisson", Noise::Poisson), ("paper", Noise::Paper), ("none", Noise::None)];
     let (baseline, sensitivity, em_gain, read_noise) = camera;
-    let camera = fit_sim::Camera::default()
+    let camera = fit_sim::SimulatedCamera::default()
         .with_baseline(baseline)
         .with_gain(1.0 / sensitivity)
         .with_em_gain(em_gain)

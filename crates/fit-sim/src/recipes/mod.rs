@@ -21,7 +21,7 @@ pub use beads::BeadRecipe;
 pub use look::{FocusRecipe, LookRecipe, ShapeWord};
 pub use movie::MovieRecipe;
 
-use crate::{Camera, MovieSimulation, SimulationError};
+use crate::{MovieSimulation, SimulatedCamera, SimulationError};
 
 /// Why a recipe makes no sense. Names of options stand in backticks where others are mentioned.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -123,7 +123,7 @@ impl FrameRecipe {
 
     /// A movie of such frames, without the maps of a camera.
     fn simulation(&self, frames: usize) -> MovieSimulation {
-        let camera = Camera::default()
+        let camera = SimulatedCamera::default()
             .with_baseline(self.baseline)
             .with_gain(self.gain)
             .with_read_noise(self.read_noise)

@@ -29,8 +29,8 @@ use fit_formula::{Evaluator, Formula};
 use ndarray::{Array2, ArrayView1};
 
 pub use fit_curves::{
-    At, CompiledModel, CurveError, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves,
-    Limits as CurveLimits, Linear, Points, Values,
+    At, CompiledModel, CurveError, CurveFits, CurveLimits, CurveNumber, CurveOptions, CurveStart,
+    Curves, Linear, Points, Values,
 };
 pub use fit_formula::{Axes, FormulaError, Spline, SplineAxis, SplineError, functions};
 pub use fitter::CurveFitter;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fit_core::{Corner, Size};
-use fit_sim::{Camera, Noise, SpotSimulation};
+use fit_sim::{Noise, SimulatedCamera, SpotSimulation};
 use serde::Serialize;
 
 use super::camera::{CameraArguments, GainArguments};
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &WindowArguments, others: &Others) -> Result<(), Cl
         NoiseChoice::Paper => Noise::Paper,
         NoiseChoice::None => Noise::None,
     };
-    let reads = Camera::default()
+    let reads = SimulatedCamera::default()
         .with_baseline(arguments.baseline)
         .with_gain(gain.gain()?)
         .with_read_noise(arguments.read_noise)

@@ -21,7 +21,7 @@ use spotfit::localize::{LocalizeOptions, Localizer, Positions, Roi};
 use spotfit::psf::{self, Psf};
 use spotfit::record::{self, Origin, Record};
 use spotfit::steps::StepError;
-use spotfit::table::{Info, Layout, Table, TableError, TableFormat, Unit, Widths};
+use spotfit::table::{Info, Layout, Table, TableError, TableFormat, Unit, WidthColumns};
 use spotfit::{Elliptical, Length, Shape, camera_maps};
 
 /// What the words say without a movie.
@@ -110,7 +110,11 @@ impl LocalizeWords {
             .with_depth(self.calibration.is_some() || self.psf.is_some())
             .with_errors(self.errors)
             .with_corner_origin(self.origin == OriginChoice::Corner && !picasso)
-            .with_widths(if self.psf.is_some() { Widths::Measured } else { Widths::of(shape) })
+            .with_widths(if self.psf.is_some() {
+                WidthColumns::Measured
+            } else {
+                WidthColumns::of(shape)
+            })
             .with_checks(self.flags)
             .with_status(self.all)
     }
