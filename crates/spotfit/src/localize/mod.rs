@@ -6,6 +6,8 @@
 
 mod brightness;
 mod checks;
+mod crowd;
+mod emitters;
 mod found;
 mod measured;
 mod neighbours;
@@ -16,6 +18,7 @@ mod places;
 mod residuals;
 mod sensitivity;
 mod spot;
+mod usual_sigma;
 mod widths;
 
 use fit_core::{Corner, Errors, Fit, Pixel, Size, Start};
@@ -29,6 +32,7 @@ use crate::detect::{DetectError, Detector};
 use crate::fitter::Fitter;
 use crate::movie::Block;
 use crate::psf::PsfFitter;
+use crowd::Crowd;
 use found::Found;
 use measured::Measured;
 use places::Cut;
@@ -37,6 +41,7 @@ use widths::Widths;
 
 pub use brightness::median_of_first;
 pub use checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
+pub use emitters::{Emitters, Sigma};
 pub use options::{LocalizeOptions, Roi};
 pub use outcome::{Counts, LocalizeError};
 pub use pipeline::Localizations;
@@ -46,6 +51,7 @@ pub use sensitivity::{
 };
 pub use spot::{Localization, SpotErrors};
 pub use spotfit_locs::positions::Positions;
+pub use usual_sigma::FRAMES_FOR_SIGMA;
 
 /// Localizes blocks of frames of one movie, in order.
 #[derive(Debug)]
@@ -60,6 +66,8 @@ pub struct Localizer {
     judge: Option<Fitter>,
     /// What fits in its place with a measured PSF.
     measured: Option<Measured>,
+    /// What finds and fits in its place where spots may overlap.
+    crowd: Option<Crowd>,
     pool: rayon::ThreadPool,
     counts: Counts,
     widths: Widths,
@@ -118,6 +126,10 @@ impl Localizer {
             None
         };
         let measured = options.psf.as_ref().map(|psf| Measured::new(psf, &options)).transpose()?;
+        let crowd = match options.emitters {
+            Emitters::Auto => Some(Crowd::new((width, height), roi, &options)?),
+            Emitters::One => None,
+        };
         let threads = options.fitter.threads;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let size = (width, height);
@@ -129,6 +141,7 @@ impl Localizer {
             fitter,
             judge,
             measured,
+            crowd,
             pool,
             counts: Counts::default(),
             widths: Widths::default(),
@@ -204,6 +217,14 @@ impl Localizer {
         OutOfRange::check("frames", count, few, format!("0 to {} in a block", u32::MAX))?;
         self.next_frame = first + count;
         self.counts.frames += count;
+        if let Some(crowd) = &self.crowd {
+            let found = crowd.find(frames, self.options.map.as_deref(), &self.pool)?;
+            self.counts.candidates += found.len();
+            let judged = found.into_iter();
+            return Ok(judged
+                .filter_map(|(place, found)| self.judge(first, &place, found))
+                .collect());
+        }
         let places = self.places(first, frames)?;
         let side = self.options.box_size;
         let size = Size::new(side, side);

@@ -1,0 +1,90 @@
+//! The width that the spots of a movie share.
+
+use fit_core::{Estimator, Shape};
+use fit_windows::AnyWindows;
+use spotfit_locs::private::median;
+
+use super::crowd::Crowd;
+use super::emitters::{Emitters, Sigma};
+use super::options::LocalizeOptions;
+use super::{Flags, LocalizeError, Localizer, Roi};
+
+/// So many of the first frames tell the width that spots share.
+pub const FRAMES_FOR_SIGMA: usize = 32;
+
+/// How often the widths are found, each time from those of the time before.
+const PASSES: usize = 3;
+/// Of the spots, one of so many is lonely.
+const LONELY: usize = 5;
+/// But so many are looked at where there are as many.
+const LEAST: usize = 20;
+/// The width where frames tell nothing, in pixels.
+const ORDINARY: f64 = 1.3;
+
+impl LocalizeOptions {
+    /// The same with the width that spots of these frames share ([`LocalizeOptions::usual_sigma`]), if it is needed and not given:
+    /// the median width of spots that are far from others, each fitted with a width of its own. Take the first
+    /// [`FRAMES_FOR_SIGMA`] frames of a movie: the more, the better, and the slower.
+    ///
+    /// # Errors
+    /// As [`Localizer::new`] and [`Localizer::process`].
+    pub fn with_usual_sigma_of(self, frames: AnyWindows<'_>) -> Result<Self, LocalizeError> {
+        let fixed = matches!(self.fitter.fit.shape, Shape::FixedSigma(_));
+        if self.emitters == Emitters::One || fixed || self.usual_sigma.is_some() {
+            return Ok(self);
+        }
+        let mut sigma = self.sigma_of_isolated(frames)?.unwrap_or(ORDINARY);
+        for _ in 0..PASSES {
+            let start =
+                self.clone().with_sigma(Sigma::Free).with_usual_sigma(Some(sigma.clamp(0.5, 5.0)));
+            match start.lonely_sigma(frames)? {
+                Some(found) => sigma = found,
+                None => break,
+            }
+        }
+        let sigma = Some(sigma.clamp(0.5, 5.0));
+        Ok(self.with_usual_sigma(sigma))
+    }
+
+    /// The median width of windows that show one spot each, if there are any.
+    fn sigma_of_isolated(&self, frames: AnyWindows<'_>) -> Result<Option<f64>, LocalizeError> {
+        let (_, height, width) = frames.frames();
+        let fit = self.fitter.fit.with_estimator(Estimator::LeastSquares);
+        let one = self
+            .clone()
+            .with_emitters(Emitters::One)
+            .with_sigma(Sigma::Free)
+            .with_fitter(self.fitter.clone().with_fit(fit))
+            .with_drop(Flags::default())
+            .with_keep_all(false)
+            .with_checks(true);
+        let spots = Localizer::new((width, height), one)?.process_frames(0, frames)?;
+        let clean = |flags: Flags| flags.is_empty();
+        let widths = |all: bool| {
+            let told = spots
+                .iter()
+                .filter(move |spot| all || spot.checks.is_some_and(|checks| clean(checks.flags)));
+            told.map(|spot| spot.sigma)
+        };
+        let enough = widths(false).count() >= LEAST;
+        Ok((!spots.is_empty()).then(|| median(widths(!enough))))
+    }
+
+    /// The median width of the loneliest spots, if there are any.
+    fn lonely_sigma(&self, frames: AnyWindows<'_>) -> Result<Option<f64>, LocalizeError> {
+        let (_, height, width) = frames.frames();
+        let roi = self.roi.unwrap_or(Roi { x: 0, y: 0, width, height });
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.fitter.threads).build()?;
+        let crowd = Crowd::new((width, height), roi, self)?;
+        let found = crowd.find(frames, self.map.as_deref(), &pool)?;
+        let sound = found.iter().filter(|(_, found)| {
+            let clean = found.seen.is_some_and(|seen| !seen.saturated);
+            found.converged && found.bright && clean && found.spot.sigma.is_finite()
+        });
+        let mut spots: Vec<(f64, f64)> =
+            sound.map(|(place, found)| (place.neighbour, found.spot.sigma)).collect();
+        let count = (spots.len() / LONELY).max(LEAST).min(spots.len());
+        spots.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok((count > 0).then(|| median(spots[..count].iter().map(|&(_, sigma)| sigma))))
+    }
+}
