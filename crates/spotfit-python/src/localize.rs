@@ -12,7 +12,8 @@ use spotfit::astigmatism;
 use spotfit::astigmatism::file::CalibrationFileError;
 use spotfit::astigmatism::find::Finder;
 use spotfit::localize::{
-    self, CameraDoubt, Flags, Localization, Localizations, LocalizeError, Localizer, Roi,
+    self, CameraDoubt, Emitters, FRAMES_FOR_SIGMA, Flags, Localization, Localizations,
+    LocalizeError, Localizer, Roi, Sigma,
 };
 use spotfit::movie::{Block, Movie, MovieError, MovieOptions, Pixels};
 use spotfit::psf::{self, Psf};
@@ -66,6 +67,10 @@ fn of_io(path: &Path, error: &io::Error) -> PyErr {
     io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
 }
 
+/// How many emitters there may be, and whose width is fitted.
+const EMITTERS: [(&str, Emitters); 2] = [("1", Emitters::One), ("auto", Emitters::Auto)];
+const SIGMAS: [(&str, Sigma); 2] = [("free", Sigma::Free), ("shared", Sigma::Shared)];
+
 /// How to localize a movie.
 #[pyclass(frozen, module = "spotfit._spotfit")]
 pub(crate) struct LocalizeOptions {
@@ -78,7 +83,7 @@ impl LocalizeOptions {
     #[new]
     #[pyo3(signature = (
         fitter, camera_map, *, box_size, false_rate, threshold, roi, drop, keep_all, checks, errors, saturation,
-        calibration, psf, pixel_size
+        calibration, psf, pixel_size, emitters, sigma
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
@@ -96,6 +101,8 @@ impl LocalizeOptions {
         calibration: Option<PathBuf>,
         psf: Option<PathBuf>,
         pixel_size: Option<f64>,
+        emitters: &str,
+        sigma: &str,
     ) -> PyResult<Self> {
         let calibration = calibration.map(|path| finder(&path, pixel_size)).transpose()?;
         let psf = psf.map(|path| measured(&path)).transpose()?;
@@ -109,6 +116,7 @@ impl LocalizeOptions {
             ("residual", Flags::default().with_residual(true)),
             ("saturated", Flags::default().with_saturated(true)),
             ("width", Flags::default().with_width(true)),
+            ("crowd", Flags::default().with_crowd(true)),
             ("all", Flags::ALL),
         ];
         for word in drop {
@@ -127,7 +135,9 @@ impl LocalizeOptions {
             .with_drop(flags)
             .with_saturation(saturation)
             .with_calibration(calibration.map(Arc::new))
-            .with_psf(psf.map(Arc::new));
+            .with_psf(psf.map(Arc::new))
+            .with_emitters(options::choose("emitters", emitters, &EMITTERS)?)
+            .with_sigma(options::choose("sigma", sigma, &SIGMAS)?);
         let box_size = box_size.unwrap_or(options.usual_box());
         let options = options.with_box_size(box_size);
         let options = match threshold {
@@ -184,6 +194,28 @@ impl ArrayLocalizer {
         let localizer = Here::new(Mutex::new(made.map_err(of_localize)?));
         py.check_signals()?;
         Ok(Self { options, localizer })
+    }
+
+    /// How many of the first frames are to be given to `find_sigma`; 0 if the width of spots is known or not needed.
+    #[getter]
+    fn frames_for_sigma(&self) -> PyResult<usize> {
+        let localizer = self.localizer.get("localizing")?;
+        let localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(if localizer.lacks_sigma() { FRAMES_FOR_SIGMA } else { 0 })
+    }
+
+    /// Finds the width of spots in some frames.
+    fn find_sigma(&self, py: Python<'_>, frames: &Bound<'_, PyAny>) -> PyResult<()> {
+        let localizer = self.localizer.get("localizing")?;
+        let frames = pixels::Pixels::of("movie", frames)?;
+        let view = frames.view();
+        let found = py.detach(|| {
+            let frames = stored(view);
+            let mut localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+            localizer.find_sigma(frames.windows())
+        });
+        py.check_signals()?;
+        found.map_err(of_localize)
     }
 
     /// The columns of the localizations in some frames, of which the first has this number.

@@ -45,7 +45,9 @@ class Options(TypedDict, total=False):
     threads: int
 
 
-Flag = Literal["neighbour", "residual", "saturated", "width", "all"]
+Flag = Literal["neighbour", "residual", "saturated", "width", "crowd", "all"]
+Emitters = Literal[1, "auto"]
+Sigma = Literal["free", "shared"]
 Blur = Literal["uncertainty", "average", "none"]
 ColourMap = Literal["inferno", "magma", "viridis", "grey", "turbo", "sinebow"]
 Measure = Literal["mahalanobis", "roots"]
@@ -68,5 +70,7 @@ class LocalizeOptions(Options, total=False):
     saturation: float | None
     calibration: str | PathLike[str] | None
     psf: str | PathLike[str] | None
+    emitters: Emitters
+    sigma: Sigma
     channel: int | None
     slice: int | None

@@ -7,7 +7,6 @@ use fit_core::{Camera, Corner, Number, Pixel, PixelProfile, Shape, Size};
 use fit_crowd::{CrowdError, CrowdFinder, CrowdOptions, Emitter, Frame, ReadVariance, Width};
 use fit_windows::{AnyWindows, CameraMap, NoteKind, Visitor, Windows};
 use rayon::prelude::*;
-use spotfit_locs::OutOfRange;
 use spotfit_locs::private::root_mean_square;
 
 use super::emitters::Sigma;
@@ -16,6 +15,7 @@ use super::options::LocalizeOptions;
 use super::places::{Cut, Place};
 use super::residuals;
 use super::spot::{Localization, SpotErrors};
+use super::usual_sigma::ORDINARY;
 use super::{LocalizeError, Roi};
 
 /// Spots outside the region shine into it: so many pixels around it are fitted with it.
@@ -57,7 +57,7 @@ impl Crowd {
         let fitted = Roi { x, y, width: columns, height: rows };
         let profile = options.fitter.fit.profile;
         let crowd = CrowdOptions::default()
-            .with_width(width_of(options)?)
+            .with_width(width_of(options))
             .with_integrated(profile == PixelProfile::Integrated)
             .with_false_rate(options.false_rate);
         let crowd = Self {
@@ -125,23 +125,13 @@ impl Crowd {
     }
 }
 
-/// The width of the spots that these options say.
-fn width_of(options: &LocalizeOptions) -> Result<Width, OutOfRange> {
-    if let Shape::FixedSigma(fixed) = options.fitter.fit.shape {
-        return Ok(Width::Fixed(fixed.sigma));
-    }
-    match (options.usual_sigma, options.sigma) {
-        (Some(sigma), Sigma::Shared) => Ok(Width::Fixed(sigma)),
-        (Some(start), Sigma::Free) => Ok(Width::Free { start }),
-        (None, _) => {
-            let range = "given with `emitters` auto, unless the width is fixed: \
-                         LocalizeOptions::with_usual_sigma_of finds it";
-            Err(OutOfRange {
-                name: "usual_sigma",
-                value: "none".to_owned(),
-                range: range.to_owned(),
-            })
-        }
+/// The width of the spots that these options say; [`LocalizeOptions::knows_sigma`].
+fn width_of(options: &LocalizeOptions) -> Width {
+    let usual = options.usual_sigma.unwrap_or(ORDINARY);
+    match (options.fitter.fit.shape, options.sigma) {
+        (Shape::FixedSigma(fixed), _) => Width::Fixed(fixed.sigma),
+        (_, Sigma::Shared) => Width::Fixed(usual),
+        (_, Sigma::Free) => Width::Free { start: usual },
     }
 }
 

@@ -127,8 +127,11 @@ impl Localizer {
         };
         let measured = options.psf.as_ref().map(|psf| Measured::new(psf, &options)).transpose()?;
         let crowd = match options.emitters {
-            Emitters::Auto => Some(Crowd::new((width, height), roi, &options)?),
-            Emitters::One => None,
+            // Where the width is not known yet, the first frames will tell.
+            Emitters::Auto if options.knows_sigma() => {
+                Some(Crowd::new((width, height), roi, &options)?)
+            }
+            _ => None,
         };
         let threads = options.fitter.threads;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
@@ -225,6 +228,8 @@ impl Localizer {
                 .filter_map(|(place, found)| self.judge(first, &place, found))
                 .collect());
         }
+        let range = "given with `emitters` auto for single blocks, unless the width is fixed";
+        OutOfRange::check("usual_sigma", "none", !self.lacks_sigma(), range)?;
         let places = self.places(first, frames)?;
         let side = self.options.box_size;
         let size = Size::new(side, side);

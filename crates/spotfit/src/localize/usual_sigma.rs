@@ -2,12 +2,15 @@
 
 use fit_core::{Estimator, Shape};
 use fit_windows::AnyWindows;
+use ndarray::{Axis, concatenate, s};
 use spotfit_locs::private::median;
 
 use super::crowd::Crowd;
 use super::emitters::{Emitters, Sigma};
 use super::options::LocalizeOptions;
-use super::{Flags, LocalizeError, Localizer, Roi};
+use super::{Checks, Flags, LocalizeError, Localizer, Roi};
+use crate::as_windows::AsWindows;
+use crate::movie::{Block, Pixels};
 
 /// So many of the first frames tell the width that spots share.
 pub const FRAMES_FOR_SIGMA: usize = 32;
@@ -19,9 +22,15 @@ const LONELY: usize = 5;
 /// But so many are looked at where there are as many.
 const LEAST: usize = 20;
 /// The width where frames tell nothing, in pixels.
-const ORDINARY: f64 = 1.3;
+pub(super) const ORDINARY: f64 = 1.3;
 
 impl LocalizeOptions {
+    /// Whether the width of spots is known, if it is needed.
+    pub(super) fn knows_sigma(&self) -> bool {
+        let fixed = matches!(self.fitter.fit.shape, Shape::FixedSigma(_));
+        self.emitters == Emitters::One || fixed || self.usual_sigma.is_some()
+    }
+
     /// The same with the width that spots of these frames share ([`LocalizeOptions::usual_sigma`]), if it is needed and not given:
     /// the median width of spots that are far from others, each fitted with a width of its own. Take the first
     /// [`FRAMES_FOR_SIGMA`] frames of a movie: the more, the better, and the slower.
@@ -29,8 +38,7 @@ impl LocalizeOptions {
     /// # Errors
     /// As [`Localizer::new`] and [`Localizer::process`].
     pub fn with_usual_sigma_of(self, frames: AnyWindows<'_>) -> Result<Self, LocalizeError> {
-        let fixed = matches!(self.fitter.fit.shape, Shape::FixedSigma(_));
-        if self.emitters == Emitters::One || fixed || self.usual_sigma.is_some() {
+        if self.knows_sigma() {
             return Ok(self);
         }
         let mut sigma = self.sigma_of_isolated(frames)?.unwrap_or(ORDINARY);
@@ -87,4 +95,47 @@ impl LocalizeOptions {
         spots.sort_by(|a, b| b.0.total_cmp(&a.0));
         Ok((count > 0).then(|| median(spots[..count].iter().map(|&(_, sigma)| sigma))))
     }
+}
+
+impl Localizer {
+    /// Whether [`Localizer::find_sigma`] is to be called before the first block of frames.
+    pub fn lacks_sigma(&self) -> bool {
+        !self.options.knows_sigma()
+    }
+
+    /// Finds the width that the spots of these frames share, if it is needed and not known
+    /// ([`LocalizeOptions::with_usual_sigma_of`]): [`Localizer::process`] needs it, and [`Localizer::localize`] finds it itself.
+    /// Without a frame nothing happens.
+    ///
+    /// # Errors
+    /// As [`Localizer::process`].
+    pub fn find_sigma(&mut self, frames: AnyWindows<'_>) -> Result<(), LocalizeError> {
+        if !self.lacks_sigma() || frames.count() == 0 {
+            return Ok(());
+        }
+        let options = self.options.clone().with_usual_sigma_of(frames)?;
+        self.crowd = Some(Crowd::new(self.size, self.roi, &options)?);
+        self.options = options;
+        Ok(())
+    }
+}
+
+/// The first [`FRAMES_FOR_SIGMA`] frames of blocks, or as many as there are; nothing if there is none.
+pub(super) fn first_frames(blocks: &[Block]) -> Option<Pixels> {
+    macro_rules! joined {
+        ($kind:ident) => {{
+            let parts = blocks.iter().filter_map(|block| match &block.pixels {
+                Pixels::$kind(frames) => Some(frames.view()),
+                _ => None,
+            });
+            let all = concatenate(Axis(0), &parts.collect::<Vec<_>>()).ok()?;
+            let count = all.len_of(Axis(0)).min(FRAMES_FOR_SIGMA);
+            Pixels::$kind(all.slice(s![..count, .., ..]).to_owned())
+        }};
+    }
+    Some(match blocks.first()?.pixels {
+        Pixels::U8(_) => joined!(U8),
+        Pixels::U16(_) => joined!(U16),
+        Pixels::F32(_) => joined!(F32),
+    })
 }
