@@ -20,6 +20,7 @@ const LAYERS: &[Layer] = &[
     ("fit-formula", &[]),
     ("fit-sim", &["fit-core"]),
     ("fit-windows", &["fit-core"]),
+    ("fit-crowd", &["fit-core"]),
     ("fit-curves", &["fit-core", "fit-formula"]),
     ("fit-cpu", &["fit-core", "fit-formula", "fit-windows", "fit-curves"]),
     ("fit-gpu-kernel", &["fit-core"]),

@@ -1,0 +1,76 @@
+//! Frames in, emitters out.
+
+use crate::emitter::Emitter;
+use crate::error::CrowdError;
+use crate::frame::Frame;
+use crate::options::CrowdOptions;
+use crate::region::Region;
+use crate::setup::Setup;
+
+/// The most pixels of a frame.
+const MOST_PIXELS: usize = 1 << 30;
+
+/// Finds and fits the emitters of frames of one size. It owns its memory: make one for each thread. What it finds in a frame does
+/// not depend on the frames before.
+///
+/// ```
+/// use fit_crowd::{CrowdFinder, CrowdOptions, Frame, ReadVariance, Width};
+///
+/// // Two spots of 5000 photons, 2.5 pixels apart, on 10 photons a pixel.
+/// let sigma = 1.3;
+/// let spot = |x: f32, y: f32, at: (f32, f32)| {
+///     let square = (x - at.0).powi(2) + (y - at.1).powi(2);
+///     5000.0 * (-square / (2.0 * sigma * sigma)).exp() / (std::f32::consts::TAU * sigma * sigma)
+/// };
+/// let pixels: Vec<f32> = (0..32 * 32)
+///     .map(|i| ((i % 32) as f32, (i / 32) as f32))
+///     .map(|(x, y)| 10.0 + spot(x, y, (14.0, 15.0)) + spot(x, y, (16.5, 15.0)))
+///     .collect();
+/// let frame = Frame::new(32, 32, &pixels, ReadVariance::Same(1.0))?;
+/// let options = CrowdOptions::default().with_width(Width::Fixed(1.3));
+/// let mut finder = CrowdFinder::new(32, 32, &options)?;
+/// let emitters = finder.find(&frame)?;
+/// assert_eq!(emitters.len(), 2);
+/// assert!((emitters[0].x - 14.0).abs() < 0.05 || (emitters[0].x - 16.5).abs() < 0.05);
+/// # Ok::<(), fit_crowd::CrowdError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct CrowdFinder {
+    size: [usize; 2],
+    region: Region,
+    emitters: Vec<Emitter>,
+}
+
+impl CrowdFinder {
+    /// A finder for frames of `width`·`height` pixels.
+    ///
+    /// # Errors
+    /// [`CrowdError::FrameSize`] for frames of no pixels or of too many, [`CrowdError::Option`] for an option out of range.
+    pub fn new(width: usize, height: usize, options: &CrowdOptions) -> Result<Self, CrowdError> {
+        options.validate()?;
+        let pixels = width.checked_mul(height);
+        if !pixels.is_some_and(|pixels| (1..=MOST_PIXELS).contains(&pixels)) {
+            return Err(CrowdError::FrameSize { width, height });
+        }
+        let size = [width, height];
+        Ok(Self { size, region: Region::new(Setup::new(options), size), emitters: Vec::new() })
+    }
+
+    /// The emitters of a frame, sorted by y, then by x.
+    ///
+    /// # Errors
+    /// [`CrowdError::Size`] if the frame has another size than the finder was made for.
+    pub fn find(&mut self, frame: &Frame<'_>) -> Result<&[Emitter], CrowdError> {
+        let [expected_width, expected_height] = self.size;
+        let (width, height) = (frame.width(), frame.height());
+        if [width, height] != self.size {
+            return Err(CrowdError::Size { width, height, expected_width, expected_height });
+        }
+        self.emitters.clear();
+        self.region.find(frame, [0, 0], &mut self.emitters);
+        let inside = |at: f64, size: usize| at >= -0.5 && at < size as f64 - 0.5;
+        self.emitters.retain(|emitter| inside(emitter.x, width) && inside(emitter.y, height));
+        self.emitters.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.x.total_cmp(&b.x)));
+        Ok(&self.emitters)
+    }
+}
