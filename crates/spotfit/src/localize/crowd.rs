@@ -93,7 +93,7 @@ impl Crowd {
         let windows = frames.visit(Cut { size, corners: &corners, map });
         let found: Result<Vec<_>, CrowdError> =
             pool.install(|| windows.visit(InFrames { crowd: self, saturation }));
-        Ok(found?.concat())
+        Ok(found?.into_iter().flatten().collect())
     }
 
     /// A finder that is free, or a new one.

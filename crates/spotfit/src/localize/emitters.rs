@@ -43,18 +43,25 @@ pub(super) fn check(options: &LocalizeOptions) -> Result<(), OutOfRange> {
         return with_one("usual_sigma", "given", usual_sigma.is_none());
     }
     let fit = &fitter.fit;
-    let fixed = matches!(fit.shape, Shape::FixedSigma(_));
-    let circular = fixed || matches!(fit.shape, Shape::Circular(_));
-    let shape = match fit.shape {
-        Shape::Elliptical(_) => "elliptical",
-        Shape::Rotated(_) => "rotated",
-        Shape::FixedSigmas(_) => "of two fixed widths",
-        _ => "of given widths",
-    };
     let check = |name, value: &str, good, range: &str| {
         OutOfRange::check(name, value, good, format!("{range} with `emitters` auto"))
     };
-    check("shape", shape, circular, "circular, or one fixed width,")?;
+    let width = |name, sigma: f64| {
+        let good = (0.4..=8.0).contains(&sigma);
+        check(name, &sigma.to_string(), good, "0.4 to 8 pixels")
+    };
+    match fit.shape {
+        Shape::Circular(_) => {}
+        Shape::FixedSigma(shape) => width("fixed_sigma", shape.sigma)?,
+        Shape::FixedSigmas(shape) => {
+            let given = format!("{},{}", shape.sigma_x, shape.sigma_y);
+            check("fixed_sigma", &given, false, "one width")?;
+        }
+        Shape::Elliptical(_) => check("shape", "elliptical", false, "circular")?,
+        Shape::Rotated(_) => check("shape", "rotated", false, "circular")?,
+        _ => check("shape", "given", false, "circular")?,
+    }
+    let fixed = matches!(fit.shape, Shape::FixedSigma(_));
     let shared = "free, as the width is fixed by `fixed_sigma`,";
     check("sigma", "shared", !(fixed && *sigma == Sigma::Shared), shared)?;
     let likely = fit.estimator == Estimator::MaximumLikelihood;
@@ -70,7 +77,5 @@ pub(super) fn check(options: &LocalizeOptions) -> Result<(), OutOfRange> {
     check("positions", "given", options.positions.is_none(), "not given")?;
     check("calibration", "given", options.calibration.is_none(), "not given")?;
     check("psf", "given", options.psf.is_none(), "not given")?;
-    let sigma = usual_sigma.unwrap_or(1.0);
-    let good = (0.4..=8.0).contains(&sigma);
-    check("usual_sigma", &sigma.to_string(), good, "0.4 to 8 pixels")
+    usual_sigma.map_or(Ok(()), |sigma| width("usual_sigma", sigma))
 }

@@ -2,14 +2,13 @@
 
 use fit_core::{Estimator, Shape};
 use fit_windows::AnyWindows;
-use ndarray::{Axis, concatenate, s};
+use ndarray::{Axis, Slice, concatenate};
 use spotfit_locs::private::median;
 
 use super::crowd::Crowd;
 use super::emitters::{Emitters, Sigma};
 use super::options::LocalizeOptions;
 use super::{Checks, Flags, LocalizeError, Localizer, Roi};
-use crate::as_windows::AsWindows;
 use crate::movie::{Block, Pixels};
 
 /// So many of the first frames tell the width that spots share.
@@ -67,11 +66,9 @@ impl LocalizeOptions {
             .with_keep_all(false)
             .with_checks(true);
         let spots = Localizer::new((width, height), one)?.process_frames(0, frames)?;
-        let clean = |flags: Flags| flags.is_empty();
         let widths = |all: bool| {
-            let told = spots
-                .iter()
-                .filter(move |spot| all || spot.checks.is_some_and(|checks| clean(checks.flags)));
+            let clean = |checks: Checks| checks.flags.is_empty();
+            let told = spots.iter().filter(move |spot| all || spot.checks.is_some_and(clean));
             told.map(|spot| spot.sigma)
         };
         let enough = widths(false).count() >= LEAST;
@@ -130,7 +127,7 @@ pub(super) fn first_frames(blocks: &[Block]) -> Option<Pixels> {
             });
             let all = concatenate(Axis(0), &parts.collect::<Vec<_>>()).ok()?;
             let count = all.len_of(Axis(0)).min(FRAMES_FOR_SIGMA);
-            Pixels::$kind(all.slice(s![..count, .., ..]).to_owned())
+            Pixels::$kind(all.slice_axis(Axis(0), Slice::from(..count)).to_owned())
         }};
     }
     Some(match blocks.first()?.pixels {
