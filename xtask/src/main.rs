@@ -42,7 +42,7 @@ enum Task {
         #[arg(long, value_name = "NAME", conflicts_with = "check")]
         show: Option<String>,
     },
-    /// Prove that no more than two files of a crate `fit-…`, `spotfit-files` or `spotfit-locs` import each other in a circle.
+    /// Prove that no more than two files of a crate `fit-…`, `spotfit`, `spotfit-files` or `spotfit-locs` import each other in a circle.
     Circles,
     /// Prove that no library needs a crate of the workspace that it may not know.
     Layers,

@@ -1,7 +1,7 @@
 //! Simulations as the command and Python ask for them: words, defaults and what is refused.
 //!
-//! A recipe becomes a simulation, which is made piece by piece: [`MovieRecipe`] and [`BeadRecipe`] a [`MovieSimulation`], and the look
-//! of spots ([`LookRecipe`]) is that of windows too.
+//! A recipe becomes a simulation, which is made piece by piece: [`MovieRecipe`] and [`BeadRecipe`] a [`MovieSimulation`], and
+//! [`WindowRecipe`] a [`SpotSimulation`](crate::SpotSimulation).
 //!
 //! ```
 //! use fit_sim::recipes::{FrameRecipe, MovieRecipe};
@@ -16,10 +16,12 @@
 mod beads;
 mod look;
 mod movie;
+mod windows;
 
 pub use beads::BeadRecipe;
 pub use look::{FocusRecipe, LookRecipe, ShapeWord};
 pub use movie::MovieRecipe;
+pub use windows::{WindowBackground, WindowRecipe};
 
 use crate::{MovieSimulation, SimulatedCamera, SimulationError};
 

@@ -15,11 +15,12 @@ use super::options::LocalizeOptions;
 use super::places::{Cut, Place};
 use super::residuals;
 use super::spot::{Localization, SpotErrors};
-use super::usual_sigma::ORDINARY;
 use super::{LocalizeError, Roi};
 
 /// Spots outside the region shine into it: so many pixels around it are fitted with it.
 const MARGIN: usize = 12;
+/// The width of an ordinary spot, where nothing is known of it, in pixels.
+pub(super) const ORDINARY: f64 = 1.3;
 /// Light farther from a spot than so many sigma does not count.
 const REACH: f64 = 4.0;
 

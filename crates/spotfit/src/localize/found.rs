@@ -2,12 +2,14 @@
 
 use fit_core::{Errors, Fit, Parameter, Shape};
 
-use super::Localizer;
 use super::checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
+use super::emitters::Emitters;
 use super::options::LocalizeOptions;
+use super::outcome::Counts;
 use super::places::Place;
 use super::residuals::Residuals;
 use super::spot::{self, Localization};
+use super::widths::Widths;
 
 /// How far a fit may go from where its spot was detected, as a share of the box.
 const WANDER: f64 = 0.3;
@@ -68,7 +70,17 @@ impl Found {
     }
 }
 
-impl Localizer {
+/// Decides which fits become localizations.
+pub(super) struct Judge<'a> {
+    pub(super) options: &'a LocalizeOptions,
+    pub(super) counts: &'a mut Counts,
+    /// The widths so far.
+    pub(super) widths: &'a mut Widths,
+    /// The number of the localization before the next one.
+    pub(super) next_id: &'a mut u64,
+}
+
+impl Judge<'_> {
     /// Turns a fit into a localization, or counts why not.
     pub(super) fn judge(
         &mut self,
@@ -79,7 +91,8 @@ impl Localizer {
         let Found { mut spot, converged, bright, at_end, seen } = found;
         let half = (self.options.box_size / 2) as f64;
         let wander = WANDER * self.options.box_size as f64;
-        let detected = self.options.positions.is_none() && self.crowd.is_none();
+        let windows = self.options.emitters == Emitters::One;
+        let detected = self.options.positions.is_none() && windows;
         let far = |at: f64| (at - half).abs() > wander;
         let wandered = detected && (far(spot.x) || far(spot.y));
         if self.options.is_checked() {
@@ -88,7 +101,7 @@ impl Localizer {
         }
         let flags = spot.checks.map_or(Flags::default(), |checks| checks.flags);
         let unwanted = flags.and(self.options.drop);
-        let counts = &mut self.counts;
+        let counts = &mut *self.counts;
         counts.by_status.count(spot.status);
         counts.at_end += usize::from(at_end);
         let reason = if !converged {
@@ -118,8 +131,8 @@ impl Localizer {
     fn keep(&mut self, first: usize, place: &Place, mut spot: Localization) -> Localization {
         let detected = self.options.positions.is_none();
         self.counts.kept += 1;
-        self.next_id += 1;
-        let id = if detected { self.next_id } else { place.id };
+        *self.next_id += 1;
+        let id = if detected { *self.next_id } else { place.id };
         let frame = first + place.corner.frame as usize;
         spot.x += f64::from(place.corner.x);
         spot.y += f64::from(place.corner.y);
@@ -132,7 +145,7 @@ impl Localizer {
         let circular = matches!(self.options.fitter.fit.shape, Shape::Circular(_));
         let circular = circular && self.options.psf.is_none();
         // Those of a crowd may have a width that is not fitted.
-        let circular = circular && (self.crowd.is_none() || sigma_error > 0.0);
+        let circular = circular && (self.options.emitters == Emitters::One || sigma_error > 0.0);
         let flags = Flags {
             neighbour: place.neighbour < self.options.box_size as f64,
             residual: residual > LARGE_RESIDUALS,

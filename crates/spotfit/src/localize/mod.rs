@@ -33,9 +33,9 @@ use crate::fitter::Fitter;
 use crate::movie::Block;
 use crate::psf::PsfFitter;
 use crowd::Crowd;
-use found::Found;
+use found::{Found, Judge};
 use measured::Measured;
-use places::Cut;
+use places::{Cut, Search};
 use residuals::{Look, Residuals};
 use widths::Widths;
 
@@ -223,14 +223,21 @@ impl Localizer {
         if let Some(crowd) = &self.crowd {
             let found = crowd.find(frames, self.options.map.as_deref(), &self.pool)?;
             self.counts.candidates += found.len();
+            let mut judge = self.judging();
             let judged = found.into_iter();
             return Ok(judged
-                .filter_map(|(place, found)| self.judge(first, &place, found))
+                .filter_map(|(place, found)| judge.judge(first, &place, found))
                 .collect());
         }
         let range = "given with `emitters` auto for single blocks, unless the width is fixed";
         OutOfRange::check("usual_sigma", "none", !self.lacks_sigma(), range)?;
-        let places = self.places(first, frames)?;
+        let search = Search {
+            options: &self.options,
+            detector: &self.detector,
+            roi: self.roi,
+            pool: &self.pool,
+        };
+        let places = search.places(&mut self.counts, first, frames)?;
         let side = self.options.box_size;
         let size = Size::new(side, side);
         let corners: Vec<Corner> = places.iter().map(|place| place.corner).collect();
@@ -240,11 +247,18 @@ impl Localizer {
             Some(measured) => measured.fit(windows, &self.options)?,
             None => self.fitted(windows)?,
         };
+        let mut judge = self.judging();
         let mut kept = Vec::with_capacity(all.len());
         for (place, found) in places.iter().zip(all) {
-            kept.extend(self.judge(first, place, found));
+            kept.extend(judge.judge(first, place, found));
         }
         Ok(kept)
+    }
+
+    /// What decides about fits, with what was found so far.
+    fn judging(&mut self) -> Judge<'_> {
+        let Self { options, counts, widths, next_id, .. } = self;
+        Judge { options, counts, widths, next_id }
     }
 
     /// Fits windows by Gaussians.

@@ -108,7 +108,7 @@ fn infinite_errors_are_counted_as_such() {
     let mut found = |fit: &Fit<f64>, uncertainty: f64| {
         let spot = spot::localization(fit, 1.0, 49, [uncertainty, 0.1]);
         let found = Found { spot, converged: true, bright: true, at_end: false, seen: None };
-        localizer.judge(0, &place, found).is_some()
+        localizer.judging().judge(0, &place, found).is_some()
     };
     assert!(found(&fit, 0.1));
     assert!(!found(&fit, f64::INFINITY));

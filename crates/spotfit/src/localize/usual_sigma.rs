@@ -5,7 +5,7 @@ use fit_windows::AnyWindows;
 use ndarray::{Axis, Slice, concatenate};
 use spotfit_locs::private::median;
 
-use super::crowd::Crowd;
+use super::crowd::{Crowd, ORDINARY};
 use super::emitters::{Emitters, Sigma};
 use super::options::LocalizeOptions;
 use super::{Checks, Flags, LocalizeError, Localizer, Roi};
@@ -20,8 +20,6 @@ const PASSES: usize = 3;
 const LONELY: usize = 5;
 /// But so many are looked at where there are as many.
 const LEAST: usize = 20;
-/// The width where frames tell nothing, in pixels.
-pub(super) const ORDINARY: f64 = 1.3;
 
 impl LocalizeOptions {
     /// Whether the width of spots is known, if it is needed.
