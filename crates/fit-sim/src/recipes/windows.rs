@@ -3,7 +3,7 @@
 use fit_core::Size;
 
 use super::{LookRecipe, RecipeError};
-use crate::{Camera, Noise, SpotSimulation};
+use crate::{Noise, SimulatedCamera, SpotSimulation};
 
 /// The most windows that are made at a time, and the most bytes of their pixels, but at least one window.
 const PIECE: usize = 1 << 15;
@@ -119,7 +119,7 @@ impl WindowRecipe {
     /// # Errors
     /// [`RecipeError`].
     pub fn simulation(&self) -> Result<SpotSimulation, RecipeError> {
-        let camera = Camera::default()
+        let camera = SimulatedCamera::default()
             .with_baseline(self.baseline)
             .with_gain(self.gain)
             .with_read_noise(self.read_noise)

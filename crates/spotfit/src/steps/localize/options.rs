@@ -13,7 +13,7 @@ use crate::psf::{self, Psf};
 use crate::record::Origin;
 use crate::steps::stack::PixelScale;
 use crate::steps::{StepError, in_pixels, side};
-use crate::table::{Layout, TableFormat, Widths};
+use crate::table::{Layout, TableFormat, WidthColumns};
 use crate::yaml::YamlError;
 use crate::{
     Background, Camera, CameraMap, Elliptical, Estimator, Length, OutOfRange, Shape, camera_maps,
@@ -261,7 +261,11 @@ impl LocalizeOptions {
             .with_depth(self.calibration.is_some() || self.psf.is_some())
             .with_errors(engine.errors)
             .with_corner_origin(self.origin == Origin::Corner && !picasso)
-            .with_widths(if self.psf.is_some() { Widths::Measured } else { Widths::of(shape) })
+            .with_widths(if self.psf.is_some() {
+                WidthColumns::Measured
+            } else {
+                WidthColumns::of(shape)
+            })
             .with_checks(engine.checks)
             .with_status(engine.keep_all)
     }
