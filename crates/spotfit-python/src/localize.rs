@@ -30,7 +30,7 @@ use crate::threads::Here;
 
 /// The exception for a movie that cannot be localized.
 fn of_localize(error: LocalizeError) -> PyErr {
-    let told = error.to_string();
+    let told = error::keywords(&error.to_string());
     match error {
         LocalizeError::Fit(error) => error::of_fit(error),
         LocalizeError::Movie(error) => of_movie(error),
@@ -156,7 +156,7 @@ impl LocalizeOptions {
 
     /// What is odd about the options.
     fn notes(&self) -> Vec<String> {
-        self.options.notes()
+        self.options.notes().iter().map(|note| error::keywords(note)).collect()
     }
 
     /// The columns without rows.

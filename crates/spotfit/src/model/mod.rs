@@ -203,6 +203,18 @@ impl Model {
         MODELS.iter().map(|model| (model.name, model.formula, model.about))
     }
 
+    /// The axes of a spline through samples of this shape: cubic ones, but for those that count channels, by their numbers.
+    pub fn spline_axes(shape: &[usize], channels: &[usize]) -> Vec<SplineAxis> {
+        let of = |(axis, &length): (usize, &usize)| {
+            if channels.contains(&axis) {
+                SplineAxis::Steps(length)
+            } else {
+                SplineAxis::Cubic(length.saturating_sub(1))
+            }
+        };
+        shape.iter().enumerate().map(of).collect()
+    }
+
     /// The formula.
     pub fn text(&self) -> &str {
         self.formula.text()
