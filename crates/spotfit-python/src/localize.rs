@@ -12,8 +12,8 @@ use spotfit::astigmatism;
 use spotfit::astigmatism::file::CalibrationFileError;
 use spotfit::astigmatism::find::Finder;
 use spotfit::localize::{
-    self, CameraDoubt, Emitters, FRAMES_FOR_SIGMA, Flags, Localization, Localizations,
-    LocalizeError, Localizer, Roi, Sigma,
+    self, CameraDoubt, Emitters, Flags, Localization, Localizations, LocalizeError, Localizer, Roi,
+    Sigma,
 };
 use spotfit::movie::{Block, Movie, MovieError, MovieOptions, Pixels};
 use spotfit::psf::{self, Psf};
@@ -202,7 +202,7 @@ impl ArrayLocalizer {
     fn frames_for_sigma(&self) -> PyResult<usize> {
         let localizer = self.localizer.get("localizing")?;
         let localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(if localizer.lacks_sigma() { FRAMES_FOR_SIGMA } else { 0 })
+        Ok(localizer.frames_for_sigma())
     }
 
     /// Finds the width of spots in some frames.

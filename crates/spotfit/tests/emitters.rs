@@ -6,8 +6,8 @@ use fit_sim::recipes::{FrameRecipe, MovieRecipe};
 use fit_sim::{Maps, MovieSimulation, MovieTruth};
 use spotfit::AsWindows;
 use spotfit::localize::{
-    Emitters, FRAMES_FOR_SIGMA, Flags, Localization, LocalizeError, LocalizeOptions, Localizer,
-    Roi, Sigma,
+    Emitters, Flags, Localization, LocalizeError, LocalizeOptions, Localizer, Roi, Sigma,
+    frames_for_sigma,
 };
 use spotfit::movie::{Block, Pixels};
 use spotfit::ndarray::{Array3, s};
@@ -183,7 +183,7 @@ fn a_region_gives_its_spots() {
 #[test]
 fn a_shared_width_is_found() {
     for (sigma, density) in [(1.0, 0.3), (1.3, 2.0), (1.7, 1.0)] {
-        let frames = FRAMES_FOR_SIGMA;
+        let frames = frames_for_sigma((SIDE, SIDE));
         let (frames, _) = made(
             movie(density, frames, FrameRecipe::default()).with_sigma(sigma).with_signal(2000.0),
         );
@@ -253,7 +253,7 @@ fn what_does_not_go_together_is_refused() {
     refused(auto().with_positions(Some(positions)), auto_names("positions"));
     refused(auto().with_sigma(Sigma::Shared), auto_names("sigma"));
     let mut lacks = Localizer::new((48, 48), shaped(Shape::CIRCULAR)).expect("sound options");
-    assert!(lacks.lacks_sigma());
+    assert_eq!(lacks.frames_for_sigma(), 32);
     let dark = Pixels::U16(Array3::from_elem((1, 48, 48), 100));
     let said = lacks.process(&Block { first: 0, pixels: dark.clone() }).unwrap_err().to_string();
     assert!(said.starts_with("usual_sigma = none"), "{said}");

@@ -51,7 +51,7 @@ pub use sensitivity::{
 };
 pub use spot::{Localization, SpotErrors};
 pub use spotfit_locs::positions::Positions;
-pub use usual_sigma::FRAMES_FOR_SIGMA;
+pub use usual_sigma::frames_for_sigma;
 
 /// Localizes blocks of frames of one movie, in order.
 #[derive(Debug)]
@@ -192,6 +192,12 @@ impl Localizer {
     /// The counts so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
+    }
+
+    /// How many frames are to be given to [`Localizer::find_sigma`] before the first block; 0 if the width of spots is known or not
+    /// needed.
+    pub fn frames_for_sigma(&self) -> usize {
+        if self.lacks_sigma() { frames_for_sigma(self.size) } else { 0 }
     }
 
     /// The fitter in use, if there is no measured PSF.

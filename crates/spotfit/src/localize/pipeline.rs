@@ -5,8 +5,8 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
-use super::usual_sigma::first_frames;
-use super::{Counts, FRAMES_FOR_SIGMA, Localization, LocalizeError, Localizer};
+use super::usual_sigma::{first_frames, frames_for_sigma};
+use super::{Counts, Localization, LocalizeError, Localizer};
 use crate::as_windows::AsWindows;
 use crate::movie::{Block, Movie, MovieError};
 
@@ -109,7 +109,7 @@ impl Localizer {
         blocks: &mut impl Iterator<Item = Result<Block, LocalizeError>>,
     ) -> Vec<Result<Block, LocalizeError>> {
         let (mut first, mut failed, mut frames) = (Vec::new(), None, 0);
-        while self.lacks_sigma() && frames < FRAMES_FOR_SIGMA {
+        while self.lacks_sigma() && frames < frames_for_sigma(self.size) {
             match blocks.next() {
                 Some(Ok(block)) => {
                     frames += block.pixels.windows().count();

@@ -11,8 +11,14 @@ use super::options::LocalizeOptions;
 use super::{Checks, Flags, LocalizeError, Localizer, Roi};
 use crate::movie::{Block, Pixels};
 
-/// So many of the first frames tell the width that spots share.
-pub const FRAMES_FOR_SIGMA: usize = 32;
+/// The most frames, and their most pixels, that tell the width that spots share.
+const MOST_FRAMES: usize = 32;
+const MOST_PIXELS: usize = 1 << 22;
+
+/// So many of the first frames of this width and height tell the width that spots share: 32, or fewer if they are large.
+pub fn frames_for_sigma((width, height): (usize, usize)) -> usize {
+    (MOST_PIXELS / width.saturating_mul(height).max(1)).clamp(1, MOST_FRAMES)
+}
 
 /// How often the widths are found, each time from those of the time before.
 const PASSES: usize = 3;
@@ -30,7 +36,7 @@ impl LocalizeOptions {
 
     /// The same with the width that spots of these frames share ([`LocalizeOptions::usual_sigma`]), if it is needed and not given:
     /// the median width of spots that are far from others, each fitted with a width of its own. Take the first
-    /// [`FRAMES_FOR_SIGMA`] frames of a movie: the more, the better, and the slower.
+    /// [`frames_for_sigma`] frames of a movie: the more, the better, and the slower.
     ///
     /// # Errors
     /// As [`Localizer::new`] and [`Localizer::process`].
@@ -93,8 +99,8 @@ impl LocalizeOptions {
 }
 
 impl Localizer {
-    /// Whether [`Localizer::find_sigma`] is to be called before the first block of frames.
-    pub fn lacks_sigma(&self) -> bool {
+    /// Whether the width of spots is needed and not known.
+    pub(super) fn lacks_sigma(&self) -> bool {
         !self.options.knows_sigma()
     }
 
@@ -115,7 +121,7 @@ impl Localizer {
     }
 }
 
-/// The first [`FRAMES_FOR_SIGMA`] frames of blocks, or as many as there are; nothing if there is none.
+/// The first frames of blocks, as many as [`frames_for_sigma`] says, or as there are; nothing if there is none.
 pub(super) fn first_frames(blocks: &[Block]) -> Option<Pixels> {
     macro_rules! joined {
         ($kind:ident) => {{
@@ -124,7 +130,8 @@ pub(super) fn first_frames(blocks: &[Block]) -> Option<Pixels> {
                 _ => None,
             });
             let all = concatenate(Axis(0), &parts.collect::<Vec<_>>()).ok()?;
-            let count = all.len_of(Axis(0)).min(FRAMES_FOR_SIGMA);
+            let (count, height, width) = all.dim();
+            let count = count.min(frames_for_sigma((width, height)));
             Pixels::$kind(all.slice_axis(Axis(0), Slice::from(..count)).to_owned())
         }};
     }
