@@ -21,6 +21,7 @@ use spotfit::table::{self, Layout, WidthColumns};
 use spotfit::yaml::YamlError;
 
 use crate::camera::CameraMap;
+use crate::defects::Defects;
 use crate::error;
 use crate::fitter::Fitter;
 use crate::options;
@@ -64,7 +65,7 @@ fn measured(path: &Path) -> PyResult<Psf> {
 }
 
 /// The exception for a file that cannot be read: Python chooses the class, such as `FileNotFoundError`, by the kind.
-fn of_io(path: &Path, error: &io::Error) -> PyErr {
+pub(crate) fn of_io(path: &Path, error: &io::Error) -> PyErr {
     io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
 }
 
@@ -152,6 +153,12 @@ impl LocalizeOptions {
             .with_checks(checks)
             .with_status(keep_all);
         Ok(Self { options, layout })
+    }
+
+    /// The same options with defective pixels.
+    fn with_defects(&self, defects: &Bound<'_, Defects>) -> Self {
+        let defects = Some(defects.get().0.clone());
+        Self { options: self.options.clone().with_defects(defects), layout: self.layout.clone() }
     }
 
     /// What is odd about the options.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from . import _arguments as arguments
+from . import _defects, _spotfit
 from . import _record as records
-from . import _spotfit
 from ._keywords import current
 from ._fit import LENGTHS
 from ._localize import Blocks, needs_size
@@ -65,7 +65,9 @@ class Task(NamedTuple):
     @property
     def files(self) -> list[tuple[str, str]]:
         """The files that options name, each after its option."""
-        given = ((name, self.options.get(name)) for name in ("calibration", "psf"))
+        given = [(name, self.options.get(name)) for name in ("calibration", "psf")]
+        defects = self.options.get("defects")
+        given.append(("defects", defects if _defects.is_file(defects) else None))
         return [(name, os.path.abspath(fspath(path))) for name, path in given if path is not None]
 
     def now(self) -> str:
@@ -314,6 +316,8 @@ def _made_with(given: dict[str, Any], options: _spotfit.LocalizeOptions) -> dict
         "positions": False,
         **_recorded_lengths(given),
     }
+    if _defects.is_word(given.get("defects"), "auto"):
+        more["defects"] = "auto"
     return {
         "format": "spotfit record 1",
         "spotfit": _spotfit.__version__,
@@ -399,6 +403,9 @@ def _check(options: dict[str, Any], elsewhere: bool) -> _spotfit.LocalizeOptions
         here.pop("instruction_set", None)
     camera = here.get("camera")
     height, width = camera.shape if isinstance(camera, CameraMap) else (256, 256)
+    mask = _defects.given(here.get("defects"))
+    if mask is not None:
+        height, width = mask.mask.shape
     return Blocks(np.empty((0, height, width), np.uint16), **here)._options
 
 

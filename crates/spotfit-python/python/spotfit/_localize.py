@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from . import _arguments as arguments
-from . import _spotfit
+from . import _defects, _spotfit
 from ._camera import Camera
 from ._concatenate import joined
 from ._fit import LENGTHS, Fitter, fitter_of
@@ -21,7 +21,9 @@ from ._warnings import tell
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import Emitters, Flag, Length, LocalizeOptions, Options, Sigma
+    import numpy.typing as npt
+
+    from ._options import Defects, Emitters, Flag, Length, LocalizeOptions, Options, Sigma
 
 #: Pixels of an array that are localized at a time.
 _BLOCK = 1 << 22
@@ -136,6 +138,10 @@ class Blocks(Iterator[Locs]):
     sigma : {"free", "shared"}
         With ``emitters="auto"`` and no `fixed_sigma`: every spot has a width of its own, or all have the one that is found in the first 32
         frames.
+    defects : "auto", "none", path or array (height, width), optional
+        Defective pixels, which are masked: no spot is found at them, and no fit looks at them. "auto" finds hot, flickering and dark ones in
+        the first frames; a mask, or an ``.npy`` file of one, is not 0 where a pixel is defective. Default: nothing is masked, but a
+        warning tells of defects that the first frames show.
     channel, slice : int, optional
         Which channel and which slice, from 0; of files only.
     **options
@@ -145,13 +151,16 @@ class Blocks(Iterator[Locs]):
     ----------
     done, total : int
         Frames that were localized so far, and all that will be.
+    defects : array (height, width) of bool, or None
+        The pixels that are masked as defective.
 
     Warns
     -----
     SpotfitWarning
-        If there is no camera, so that photons are counts; if the first frames contradict a `Camera` that is given (a baseline
-        above most of them, sensitivity or EM gain by more than a factor of 2, a read noise of 0 where there is one that matters); if the
-        file or the size of its pixels is odd; or if `box` is not that of the calibration.
+        If there is no camera, so that photons are counts; if the first frames show defective pixels and `defects` says nothing; if they
+        contradict a `Camera` that is given (a baseline above most of them, sensitivity or EM gain by more than a factor of 2, a read
+        noise of 0 where there is one that matters); if the file or the size of its pixels is odd; or if `box` is not that of the
+        calibration.
 
     Examples
     --------
@@ -183,6 +192,7 @@ class Blocks(Iterator[Locs]):
         psf: str | PathLike[str] | None = None,
         emitters: Emitters = 1,
         sigma: Sigma = "free",
+        defects: Defects = None,
         channel: int | None = None,
         slice: int | None = None,
         **options: Unpack[Options],
@@ -209,7 +219,7 @@ class Blocks(Iterator[Locs]):
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
         self._options = _spotfit.LocalizeOptions(
             *fitter_of(options, known),
-            box_size=arguments.side("box", box, known),
+            box_size=arguments.box(box, known),
             false_rate=arguments.number("false_rate", false_rate),
             threshold=threshold,
             roi=None if roi is None else arguments.roi(roi, known),
@@ -224,9 +234,16 @@ class Blocks(Iterator[Locs]):
             emitters=str(emitters),
             sigma=sigma,
         )
+        self.defects: npt.NDArray[np.bool_] | None = None
+        masked = _defects.given(defects)
+        if masked is not None:
+            self._mask(masked)
         notes = self._options.notes()
         given = options.get("camera")
         camera = None if given is None or isinstance(given, _spotfit.CameraMap) else arguments.camera(given)
+        maps = given if isinstance(given, _spotfit.CameraMap) else None
+        # What the maps of a camera say is not to be found out.
+        looks = _defects.is_word(defects, "auto") or defects is None and maps is None
         frames = Slice(None) if frames is None else frames
         if not isinstance(frames, Slice) or frames.step not in (None, 1):
             raise ValueError("frames must be a slice without a step, as in slice(0, 100)")
@@ -237,6 +254,11 @@ class Blocks(Iterator[Locs]):
             file = _spotfit.MovieFile(fspath(movie), channel, slice)
             info, notes = file.info, [*notes, *file.notes]
             size = file.pixel_size if pixel_size is None else size
+            if looks:
+                found = _spotfit.Defects.find_in(fspath(movie), channel, slice, maps)
+                if found is None and _defects.is_word(defects, "auto"):
+                    raise ValueError(f"{fspath(movie)}: defects = 'auto' looks at the first frames, which cannot be read twice")
+                self._look(found, defects, notes)
             source = _spotfit.MovieLocalizer(self._options, file, frames.start, frames.stop)
             if camera is not None:
                 notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera)
@@ -260,9 +282,12 @@ class Blocks(Iterator[Locs]):
             first, last, _ = frames.indices(count)
             self.total = max(last - first, 0)
             info = _spotfit.Info(None, width, height, count)
+            end = min(last, first + _spotfit.frames_for_estimates(height, width))
+            few = array[first:end] if looks or camera is not None else None
+            if looks:
+                self._look(_spotfit.Defects.find(few, maps), defects, notes)
             localizer = _spotfit.ArrayLocalizer(self._options, height, width)
             if camera is not None:
-                few = array[first : min(last, first + _spotfit.frames_for_estimates(height, width))]
                 notes += _spotfit.doubts(few, camera)
             self._next = self._of_array(localizer, array, first, max(last, first))
         self._info = info if size is None else info.with_pixel_size(size)
@@ -271,6 +296,18 @@ class Blocks(Iterator[Locs]):
         if given is None:
             notes.append(_NO_CAMERA)
         tell(notes)
+
+    def _mask(self, defects: _spotfit.Defects) -> None:
+        self._options = self._options.with_defects(defects)
+        self.defects = defects.mask
+
+    def _look(self, found: _spotfit.Defects | None, defects: Any, notes: list[str]) -> None:
+        if found is None:
+            return
+        if _defects.is_word(defects, "auto"):
+            self._mask(found)
+        elif len(found):
+            notes.append(_defects.note(found))
 
     def _of_file(self, source: _spotfit.MovieLocalizer) -> Iterator[list[Any]]:
         while (found := source.next()) is not None:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Literal, TypedDict, Union
 
+import numpy.typing as npt
+
 from ._camera import Camera
 from ._spotfit import CameraMap
 
@@ -49,6 +51,7 @@ class Options(TypedDict, total=False):
     threads: int
 
 
+Defects = Literal["auto", "none"] | str | PathLike[str] | npt.ArrayLike | None
 Flag = Literal["neighbour", "residual", "saturated", "width", "crowd", "all"]
 Emitters = Literal[1, "auto"]
 Sigma = Literal["free", "shared"]
@@ -76,5 +79,6 @@ class LocalizeOptions(Options, total=False):
     psf: str | PathLike[str] | None
     emitters: Emitters
     sigma: Sigma
+    defects: Defects
     channel: int | None
     slice: int | None

@@ -37,6 +37,7 @@ __all__ = [
     "read_table",
     "record_inputs",
     "recorded_length",
+    "region",
     "report_curves",
     "report_fits",
     "run_step",
@@ -46,7 +47,6 @@ __all__ = [
     "simulate_beads",
     "simulate_movie",
     "unlike",
-    "whole_pixels",
     "window_side",
     "write_table",
 ]
@@ -232,8 +232,8 @@ class Info:
     def numbers(self) -> tuple[float | None, int | None, int | None, int | None]: ...
 
 def in_pixels(name: str, text: str, pixel_size: float | None) -> float: ...
-def whole_pixels(name: str, text: str, pixel_size: float | None) -> int: ...
-def window_side(name: str, text: str, pixel_size: float | None) -> int: ...
+def region(text: str, pixel_size: float | None) -> list[int]: ...
+def window_side(text: str, pixel_size: float | None) -> int: ...
 def recorded_length(name: str, text: str) -> str | None: ...
 
 #: Nine columns, iterations and evaluations, and statuses.
@@ -264,6 +264,20 @@ def save_curves(
 def report_curves(status: npt.NDArray[np.uint8], threads: int) -> str: ...
 
 @final
+class Defects:
+    def __new__(cls, mask: npt.NDArray[np.bool_]) -> Defects: ...
+    @staticmethod
+    def read(path: str | PathLike[str]) -> Defects: ...
+    @staticmethod
+    def find(frames: npt.ArrayLike, camera_map: CameraMap | None = None) -> Defects: ...
+    @staticmethod
+    def find_in(
+        path: str | PathLike[str], channel: int | None, slice: int | None, camera_map: CameraMap | None = None
+    ) -> Defects | None: ...
+    def __len__(self) -> int: ...
+    @property
+    def mask(self) -> npt.NDArray[np.bool_]: ...
+
 class LocalizeOptions:
     def __new__(
         cls,
@@ -285,6 +299,7 @@ class LocalizeOptions:
         emitters: str,
         sigma: str,
     ) -> LocalizeOptions: ...
+    def with_defects(self, defects: Defects) -> LocalizeOptions: ...
     def notes(self) -> list[str]: ...
     def empty(self) -> _Columns: ...
 
@@ -389,11 +404,12 @@ def simulate_movie(
     on_time: float,
     off_time: float,
     beads: int,
+    hot_pixels: int,
     drift: tuple[float, float],
     drift_z: float | None,
     heights: str | None,
     maps: tuple[list[Any] | None, bool],
-) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None]: ...
+) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None, npt.NDArray[np.bool_] | None]: ...
 def simulate_beads(
     *,
     frame: tuple[int, int, float, float, tuple[float, float, float | None, float], int],
@@ -407,7 +423,7 @@ def simulate_beads(
     depth: float | None,
     profile: str,
     maps: tuple[list[Any] | None, bool],
-) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None]: ...
+) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None, npt.NDArray[np.bool_] | None]: ...
 def calibrate(
     given: list[Any], fitter: Fitter, camera_map: CameraMap | None, *, options: str, channel: int | None, slice: int | None
 ) -> tuple[bytes, str, list[str]]: ...

@@ -372,7 +372,8 @@ impl Hears for Hearing<'_> {
 
     fn hear(&self, topic: Topic, note: Note) {
         // What differs from movie to movie by numbers alone is told of one.
-        let key = if topic == Topic::Metadata { note.text().to_owned() } else { String::new() };
+        let differs = matches!(topic, Topic::Metadata | Topic::Defects);
+        let key = if differs { note.text().to_owned() } else { String::new() };
         if !lock(&self.batch.told).insert((topic, key)) {
             return;
         }

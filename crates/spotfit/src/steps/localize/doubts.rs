@@ -27,6 +27,8 @@ pub(crate) enum Topic {
     ReadNoise,
     /// Options are odd, whatever the movie.
     Options,
+    /// Pixels are defective.
+    Defects,
 }
 
 /// Hears of doubts.

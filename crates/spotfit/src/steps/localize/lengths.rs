@@ -45,8 +45,11 @@ pub(super) fn is_plain(text: &str) -> bool {
     text.split(',').all(|part| part.trim().parse::<usize>().is_ok())
 }
 
-/// A region: first column, first row, columns, rows.
-pub(super) fn roi(text: &str, pixel_size: Option<f64>) -> Result<Roi, StepError> {
+/// A region: first column, first row, columns, rows, in pixels where they have no unit.
+///
+/// # Errors
+/// [`StepError`].
+pub fn roi(text: &str, pixel_size: Option<f64>) -> Result<Roi, StepError> {
     let wrong = |range: &str| wrong("roi", text, range);
     let range = "X,Y,W,H, four whole numbers of pixels, or lengths such as 1.5um";
     let lengths: Result<Vec<Length>, _> = text.split(',').map(str::parse).collect();

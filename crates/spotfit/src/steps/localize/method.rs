@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::defects::DefectsOption;
 use super::lengths::{has_nanometres, is_plain, numbers, wrong_frames};
 use super::options::{Given, LocalizeOptions, Told};
 use crate::localize::{self, Localizer};
@@ -61,10 +62,9 @@ impl LocalizeOptions {
             parse(size).or_else(|error| if unsure { parse(Some(LIKELY)) } else { Err(error) })?;
         }
         let side = options.box_size;
-        let size = options.map.as_ref().map_or((side, side), |map| {
-            let size = map.size();
-            (size.width, size.height)
-        });
+        let map = options.map.as_ref().map(|map| (map.size().width, map.size().height));
+        let mask = options.defects.as_ref().map(|defects| defects.size());
+        let size = map.or(mask).unwrap_or((side, side));
         Localizer::new(size, options.with_roi(None)).map_err(StepError::localize(None))?;
         Ok(method)
     }
@@ -95,6 +95,10 @@ impl LocalizeOptions {
             ("filter", json!(self.filter)),
             ("positions", json!(self.positions.is_some())),
         ];
+        // What they are depends on the movie.
+        if let Some(DefectsOption::Auto) = &self.defects {
+            method.insert("defects".to_owned(), json!("auto"));
+        }
         method.extend(more.map(|(name, value)| (name.to_owned(), value)));
         // Where the size of a pixel is needed for it, it may not be known yet.
         let lengths =

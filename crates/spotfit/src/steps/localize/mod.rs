@@ -21,6 +21,7 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
+mod defects;
 mod doubts;
 mod lengths;
 mod method;
@@ -38,14 +39,15 @@ use serde_json::Value;
 
 use super::words::{condition, go_on};
 use super::{Listener, Note, Sink, Stack, StepError};
-use crate::localize::{Counts, Localizations, Localizer};
+use crate::localize::{Counts, Defects, Localizations, Localizer};
 use crate::record::{self, Origin, Record};
 use crate::table::{Filter, Info, Layout, PicassoVersion, Table, TableFormat};
 use options::Told;
 
+pub use defects::DefectsOption;
 pub use doubts::unusual as unusual_pixels;
 pub(crate) use doubts::{Hears, Topic};
-pub use lengths::fixed_sigma;
+pub use lengths::{fixed_sigma, roi};
 pub use options::{CameraOptions, Given, LocalizeOptions};
 pub use report::{Dropped, LocalizeReport};
 
@@ -76,6 +78,8 @@ pub struct Localizing {
     frames: Range<usize>,
     pixel_size: Option<f64>,
     picasso: bool,
+    /// The defective pixels that are masked, if somebody asked for it.
+    defects: Option<Arc<Defects>>,
     /// What is odd about the options.
     notes: Vec<String>,
     method: BTreeMap<String, Value>,
@@ -118,6 +122,9 @@ impl Localizing {
             (None, None) => None,
         };
         let engine = engine.with_positions(positions.map(Arc::unwrap_or_clone));
+        let found = defects::find(options.defects.as_ref(), engine.map.as_deref(), &movie)?;
+        let engine = if found.is_some() { engine.with_defects(found) } else { engine };
+        let defects = engine.defects.clone();
         let localizer = Localizer::new(size, engine).map_err(StepError::localize(None))?;
         let info = Info::default().with_movie(pixel_size, [size.0, size.1], count);
         let picasso = format == TableFormat::Picasso;
@@ -134,6 +141,7 @@ impl Localizing {
             frames,
             pixel_size,
             picasso,
+            defects,
             notes,
             method,
             camera,
@@ -144,6 +152,11 @@ impl Localizing {
     /// The table without rows.
     pub fn empty(&self) -> Table {
         self.layout.table(&[], &self.info)
+    }
+
+    /// The defective pixels that are masked, if that was asked for.
+    pub fn defects(&self) -> Option<&Defects> {
+        self.defects.as_deref()
     }
 
     /// How many frames are localized.
@@ -217,14 +230,21 @@ impl Localizing {
     }
 
     fn begin(self, hears: &dyn Hears) -> Result<Blocks, StepError> {
-        let Self { options, mut movie, localizer, layout, filter, info, frames, notes, .. } = self;
+        let Self { options, mut movie, localizer, layout, filter, info, frames, .. } = self;
+        let (defects, notes) = (self.defects, self.notes);
         let slice = movie.options().slice;
         let (metadata, frames_are) = movie.about(|movie| {
             (doubts::metadata(movie, options.pixel_size), doubts::frames_are(movie, slice))
         })?;
         metadata.into_iter().for_each(|note| hears.hear(Topic::Metadata, note));
         notes.into_iter().for_each(|note| hears.hear(Topic::Options, Note::Warning(note)));
-        options.camera.doubt_to(|many| movie.first_frames(many), hears);
+        let asked = options.defects.as_ref();
+        // What the maps of a camera say is not to be found out.
+        let looks = asked.is_none() && options.camera.maps.is_none();
+        let looks = looks && hears.wants(Topic::Defects);
+        let seen = looks.then(|| movie.first_frames(true)).flatten();
+        defects::tell(asked, defects.as_deref(), seen.as_ref(), hears);
+        options.camera.doubt_to(|many| seen.or_else(|| movie.first_frames(many)), hears);
         let begin = Instant::now();
         let name = movie.name().to_owned();
         let found = localizer.localize(movie.movie()?, frames);

@@ -5,6 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::defects::DefectsOption;
 use super::lengths::{fixed_sigma, roi};
 use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
 use crate::astigmatism::find::Finder;
@@ -40,7 +41,10 @@ impl<T> Given<T> {
         }
     }
 
-    fn read(&self, read: impl FnOnce(&Path) -> Result<T, StepError>) -> Result<Arc<T>, StepError> {
+    pub(super) fn read(
+        &self,
+        read: impl FnOnce(&Path) -> Result<T, StepError>,
+    ) -> Result<Arc<T>, StepError> {
         match self {
             Self::File(path) => read(path).map(Arc::new),
             Self::Content(content) => Ok(content.clone()),
@@ -123,7 +127,7 @@ impl CameraOptions {
 #[non_exhaustive]
 pub struct LocalizeOptions {
     /// What depends on no movie and no file. What the other options say replaces it: box, region, positions, camera and
-    /// maps, calibration, PSF, estimator, background, and the limits and known widths of sigma that are given.
+    /// maps, defects, calibration, PSF, estimator, background, and the limits and known widths of sigma that are given.
     pub localizer: localize::LocalizeOptions,
     /// The camera.
     pub camera: CameraOptions,
@@ -144,6 +148,8 @@ pub struct LocalizeOptions {
     pub background: Option<Background>,
     /// Positions to fit in place of detected spots: a table of localizations, or `-` for standard input.
     pub positions: Option<Given<Positions>>,
+    /// Defective pixels. Default: nothing is masked, and a note says so if the first frames show any.
+    pub defects: Option<DefectsOption>,
     /// A calibration by which z follows from the two widths. The shape is elliptical then, if it would be circular.
     pub calibration: Option<Given<Finder>>,
     /// A measured PSF, with which x, y and z are fitted.
@@ -179,6 +185,7 @@ impl LocalizeOptions {
         const with_estimator: estimator: Option<Estimator>,
         const with_background: background: Option<Background>,
         with_positions: positions: Option<Given<Positions>>,
+        with_defects: defects: Option<DefectsOption>,
         with_calibration: calibration: Option<Given<Finder>>,
         with_psf: psf: Option<Given<Psf>>,
         with_frames: frames: Option<String>,
@@ -190,8 +197,13 @@ impl LocalizeOptions {
     /// The files that options name: the option, and each file of it.
     pub fn files(&self) -> Vec<(&'static str, PathBuf)> {
         let Self { positions, calibration, psf, camera, .. } = self;
+        let mask = match &self.defects {
+            Some(DefectsOption::Given(given)) => given.file(),
+            _ => None,
+        };
         let named = [
             ("positions", positions.as_ref().and_then(Given::file)),
+            ("defects", mask),
             ("calibration", calibration.as_ref().and_then(Given::file)),
             ("psf", psf.as_ref().and_then(Given::file)),
         ];
@@ -231,12 +243,14 @@ impl LocalizeOptions {
             true => Estimator::MaximumLikelihood,
             false => Estimator::LeastSquares,
         });
+        let defects = self.defects.as_ref().map(DefectsOption::given).transpose()?.flatten();
         let options = engine
             .clone()
             .with_roi(self.roi.as_deref().map(|text| roi(text, known)).transpose()?)
             .with_positions(None)
             .with_camera(self.camera.camera().unwrap_or_default())
             .with_map(map)
+            .with_defects(defects)
             .with_fitter(engine.fitter.clone().with_fit(fit.with_camera(None)))
             .with_calibration(calibration)
             .with_psf(psf);
